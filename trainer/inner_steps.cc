@@ -1,83 +1,162 @@
-// The inner steps of a training on each back-end: losses, gradients, clip and optimizer of the replicas held
-// here.
+#include "trainer/inner_steps.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
-#include "trainer/data/dataset.h"
-#include "trainer/optimizer/muon.h"
-#include "trainer/training.h"
+#include "trainer/speed.h"
 
 namespace longhaul {
 namespace {
 
 using Stopwatch = Speed::Stopwatch;
 
-// Losses and times of so many steps wait for the slowest replica.
-constexpr int kMostStepsAlone = 64;
+// What activations of a stacked back-end may take on a CPU, bytes.
+constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
+
+bool is_in(const std::vector<int>& replicas, int replica) {
+  return std::binary_search(replicas.begin(), replicas.end(), replica);
+}
 
 }  // namespace
 
-int Training::inner_steps(int first) {
-  if (accelerator_) return inner_steps_on_gpu(first);
-  if (stacked_ || leaves_home(plan_.pipeline)) {
-    stacked_ ? compute_stacked(first) : compute_along_paths(first);
-    if (!meet_after(first)) finish_step(first);
-    return first;
+InnerSteps::InnerSteps(const World& world)
+    : world_(world),
+      train_(*world.config.train),
+      exchanges_gradients_(exchanges_gradients(world.plan)),
+      has_merges_(has_merges(world.plan)),
+      microbatches_(world.plan.pipeline, world.replicas.arena.parameters(),
+                    [this](const float* weights, float* gradient, const Batch& batch) {
+                      return world_.decoder.loss_and_gradient(weights, gradient, batch);
+                    }),
+      losses_(as_index(world.config.replicas)),
+      seconds_(losses_.size()),
+      used_gates_(losses_.size()),
+      optimizer_steps_(losses_.size()) {
+  make_gates();
+  const Backend& backend = world.replicas.backend;
+  if (world.device == Device::kCuda || !backend.stacks()) return;
+  const PipelinePlan& pipeline = world.plan.pipeline;
+  stacked_ = std::make_unique<StackedDecoder>(train_.model, world.device, train_.precision,
+                                              kStackedMemory / backend.threads(), world.boundaries);
+  const Arena& arena = world.replicas.arena;
+  const std::size_t numbers = as_index(arena.held().size() * arena.parameters());
+  if (is_composed(pipeline)) composed_.resize(numbers);
+  if (pipeline.microbatches > 1 || is_composed(pipeline)) partial_.resize(numbers);
+}
+
+void InnerSteps::keep_in_subspace(std::vector<float>& weights) {
+  const int rank = world_.config.pipeline.boundary.subspace;
+  if (rank == 0 || !world_.plan.pipeline.has_stages()) return;
+  subspace_.emplace(train_.model, world_.plan.pipeline, rank, world_.config.seed, weights);
+  subspace_->project(weights.data());
+}
+
+void InnerSteps::make_gates() {
+  const PipelinePlan& plan = world_.plan.pipeline;
+  const Case& config = world_.config;
+  if (!config.pipeline.boundary.learned || plan.hop_count() == 0) return;
+  gates_.emplace(*config.pipeline.boundary.learned, world_.boundaries, config.replicas);
+  learned_passes_.resize(as_index(config.replicas));
+  for (int replica = 0; replica < config.replicas; ++replica) {
+    LearnedPass& learned = learned_passes_[as_index(replica)];
+    learned.rounding.resize(as_index(gates_->hops()));
+    learned.pass = std::make_unique<MicrobatchPass<float>>(
+        plan, world_.replicas.arena.parameters(),
+        [this, replica, &sum = learned.rounding](const float* weights, float* gradient, const Batch& batch) {
+          RoundingEffects rounding;
+          const double loss = world_.decoder.loss_and_gradient(weights, gradient, batch,
+                                                               gates_->boundaries(replica), &rounding);
+          for (std::size_t hop = 0; hop < sum.size(); ++hop)
+            sum[hop] += rounding[hop] / world_.plan.pipeline.microbatches;
+          return loss;
+        });
   }
-  int last = first;
-  if (ranks_.size() == 1)
-    while (!meet_after(last) && last - first + 1 < kMostStepsAlone) ++last;
+}
+
+std::size_t InnerSteps::run(const std::vector<Round>& rounds, const AfterRound& after_round) {
+  const AfterRound after = [&](const Round& round) {
+    for (const journal::Compute& entry : round.computes)
+      if (!exchanges_gradients_) count_elsewhere(entry.replicas, entry.last - entry.first + 1);
+    return after_round(round);
+  };
+  std::size_t done = 0;
+  const bool is_together = stacked_ || (leaves_home(world_.plan.pipeline) && !has_merges_);
+  if (accelerator_) {
+    done = run_on_card(rounds, after);
+  } else if (!is_together && world_.replicas.ranks.size() == 1) {
+    done = run_apart(rounds, after);
+  } else {
+    for (bool goes_on = true; goes_on && done < rounds.size(); ++done) {
+      const std::vector<journal::Compute>& computes = rounds[done].computes;
+      if (!is_together) {  // ranks meet after each round, all after the same ones
+        run_apart({rounds[done]}, [](const Round&) { return true; });
+      } else if (has_merges_) {
+        world_.replicas.backend.for_each(static_cast<int>(computes.size()),
+                                         [&](int at) { steps_alone(computes[as_index(at)]); });
+      } else {
+        stacked_ ? step_stacked(computes.front()) : step_along_paths(computes.front());
+      }
+      goes_on = after(rounds[done]);
+    }
+  }
+  if (done == rounds.size() && world_.update.has_own_optimizer()) prepare(rounds.back().computes.front());
+  return done;
+}
+
+std::size_t InnerSteps::run_apart(const std::vector<Round>& rounds, const AfterRound& after) {
   struct Results {
     std::vector<double> losses, seconds;
     std::vector<std::vector<float>> gates;
   };
-  std::vector<Results> results(as_index(last - first + 1), {losses_, std::vector<double>(seconds_.size()),
-                                                            std::vector<std::vector<float>>(losses_.size())});
-  const RowBlock held = arena_.held();
-  int done = first;
-  backend_->for_each_round(
-      held.size(), last - first + 1,
+  std::vector<Results> results(rounds.size(),
+                               {losses_, std::vector<double>(seconds_.size()), used_gates_});
+  const RowBlock held = world_.replicas.arena.held();
+  std::size_t done = 0;
+  world_.replicas.backend.for_each_round(
+      held.size(), static_cast<int>(rounds.size()),
       [&](int round, int at) {
-        Results& of_step = results[as_index(round)];
-        const auto replica = as_index(held.first + at);
-        inner_step(first + round, held.first + at, of_step.losses[replica], of_step.seconds[replica],
-                   of_step.gates[replica]);
+        const int replica = held.first + at;
+        Results& of_round = results[as_index(round)];
+        for (const journal::Compute& entry : rounds[as_index(round)].computes) {
+          if (!is_in(entry.replicas, replica)) continue;
+          for (int step_here = entry.first; step_here <= entry.last; ++step_here) {
+            double& loss = of_round.losses[as_index(replica)];
+            step(step_here, replica, loss, of_round.seconds[as_index(replica)],
+                 of_round.gates[as_index(replica)]);
+            if (world_.replicas.ranks.size() == 1) check_loss(step_here, replica, loss);
+          }
+        }
       },
       [&](int round) {
-        done = first + round;
-        losses_ = results[as_index(round)].losses;
-        seconds_ = results[as_index(round)].seconds;
-        used_gates_ = results[as_index(round)].gates;
-        meet_ranks();
-        check_losses(done);
-        if (meet_after(done)) return true;
-        finish_step(done);
-        return !interrupted();
+        losses_ = std::move(results[as_index(round)].losses);
+        seconds_ = std::move(results[as_index(round)].seconds);
+        used_gates_ = std::move(results[as_index(round)].gates);
+        done = as_index(round) + 1;
+        return after(rounds[as_index(round)]);
       });
   return done;
 }
 
-void Training::inner_step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates) {
-  if (!computes(replica, step)) return;
+void InnerSteps::step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates) {
   {
     const Stopwatch watch(seconds);
-    const Batch batch = training_batch(data_.training, train_, case_.seed, replica, step);
+    const Batch batch = training_batch(world_.data.training, train_, world_.config.seed, replica, step);
     const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
     const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
-    const PipelinePlan& plan = plan_.pipeline;
+    const PipelinePlan& plan = world_.plan.pipeline;
     LearnedPass* learned = gates_ ? &learned_passes_[as_index(replica)] : nullptr;
     if (learned) {
       gates.assign(gates_->gates(replica), gates_->gates(replica) + gates_->hops());
       std::fill(learned->rounding.begin(), learned->rounding.end(), 0);
     }
     const MicrobatchPass<float>& pass = learned ? *learned->pass : microbatches_;
-    clear_for_partial(plan, arena_.parameters(), gradients.row(replica));
+    clear_for_partial(plan, weights.columns, gradients.row(replica));
     loss = 0;
     for (int microbatch = 0; microbatch < plan.microbatches; ++microbatch) {
-      const Route path = straight_path(plan, case_.seed, step, microbatch, replica);
+      const Route path = straight_path(plan, world_.config.seed, step, microbatch, replica);
       loss += pass.run(path, microbatch, batch, weights, gradients) / plan.microbatches;
     }
     if (learned) gates_->step(step, replica, learned->rounding);
@@ -85,105 +164,100 @@ void Training::inner_step(int step, int replica, double& loss, double& seconds, 
   if (!exchanges_gradients_) optimize(step, replica, seconds);
 }
 
-void Training::meet_ranks() {
-  if (ranks_.size() == 1) return;
-  const RowBlock held = arena_.held();
-  std::vector<double> mine = {interrupted() ? 1. : 0.};
-  for (const auto* values : {&losses_, &seconds_})
-    mine.insert(mine.end(), values->begin() + held.first, values->begin() + held.end);
-  const std::vector<double> all = gather(ranks_, mine);
-  const auto block = as_index(held.size());
-  for (std::size_t rank = 0; rank < as_index(ranks_.size()); ++rank) {
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * mine.size());
-    is_asked_to_stop_ |= *from != 0;
-    std::copy_n(from + 1, block, losses_.begin() + static_cast<std::ptrdiff_t>(rank * block));
-    std::copy_n(from + 1 + static_cast<std::ptrdiff_t>(block), block,
-                seconds_.begin() + static_cast<std::ptrdiff_t>(rank * block));
-  }
+ReplicaRows<float> InnerSteps::rows_of(Slot slot) const {
+  Arena& arena = world_.replicas.arena;
+  const int first = arena.held().first;
+  return {arena.row(slot, first), first, arena.parameters()};
 }
 
-ReplicaRows<float> Training::rows_of(Slot slot) {
-  const int first = arena_.held().first;
-  return {arena_.row(slot, first), first, arena_.parameters()};
+std::vector<Route> InnerSteps::paths_at(int step, int microbatch) const {
+  return paths_of(world_.plan.pipeline, world_.config.seed, world_.config.replicas, step, microbatch);
 }
 
-std::vector<Route> Training::paths_at(int step, int microbatch) const {
-  return paths_of(plan_.pipeline, case_.seed, case_.replicas, step, microbatch);
-}
-
-void Training::clear_gradients_for_partial() {
+void InnerSteps::clear_gradients_for_partial() {
+  const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
   for_each_held([&](int replica) {
-    clear_for_partial(plan_.pipeline, arena_.parameters(), arena_.row(Slot::kGradient, replica));
+    clear_for_partial(world_.plan.pipeline, gradients.columns, gradients.row(replica));
   });
 }
 
-void Training::optimize_all_unless_exchanged(int step) {
+void InnerSteps::optimize_unless_exchanged(const journal::Compute& entry) {
   if (exchanges_gradients_) return;
   for_each_held([&](int replica) {
-    if (computes(replica, step)) optimize(step, replica, seconds_[as_index(replica)]);
+    if (is_in(entry.replicas, replica)) optimize(entry.last, replica, seconds_[as_index(replica)]);
   });
 }
 
-void Training::compute_along_paths(int step) {
+void InnerSteps::step_along_paths(const journal::Compute& entry) {
   std::fill(seconds_.begin(), seconds_.end(), 0);
   std::fill(losses_.begin(), losses_.end(), 0);
   std::vector<Batch> batches(losses_.size());
   const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
   const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
   clear_gradients_for_partial();
-  for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch) {
-    const std::vector<Route> paths = paths_at(step, microbatch);
+  const int microbatches = world_.plan.pipeline.microbatches;
+  for (int microbatch = 0; microbatch < microbatches; ++microbatch) {
+    const std::vector<Route> paths = paths_at(entry.last, microbatch);
     for_each_held([&](int home) {
       const Stopwatch watch(seconds_[as_index(home)]);
       Batch& batch = batches[as_index(home)];
-      if (microbatch == 0) batch = training_batch(data_.training, train_, case_.seed, home, step);
+      if (microbatch == 0)
+        batch = training_batch(world_.data.training, train_, world_.config.seed, home, entry.last);
       losses_[as_index(home)] +=
-          microbatches_.run(paths[as_index(home)], microbatch, batch, weights, gradients) /
-          plan_.pipeline.microbatches;
+          microbatches_.run(paths[as_index(home)], microbatch, batch, weights, gradients) / microbatches;
     });
   }
-  optimize_all_unless_exchanged(step);
-  meet_ranks();
-  check_losses(step);
+  optimize_unless_exchanged(entry);
 }
 
-// A part of the replicas for each thread; a part's wall time is shared out evenly.
-void Training::compute_stacked(int step) {
+void InnerSteps::step_stacked(const journal::Compute& entry) {
   std::fill(seconds_.begin(), seconds_.end(), 0);
   std::fill(losses_.begin(), losses_.end(), 0);
-  const RowBlock held = arena_.held();
-  const int parts = std::min(backend_->threads(), held.size());
+  const RowBlock held = world_.replicas.arena.held();
+  Backend& backend = world_.replicas.backend;
+  const int parts = std::min(backend.threads(), held.size());
   clear_gradients_for_partial();
-  for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch) {
-    const std::vector<Route> paths = paths_at(step, microbatch);
-    backend_->for_each(parts, [&](int part) {
+  for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch) {
+    const std::vector<Route> paths = paths_at(entry.last, microbatch);
+    backend.for_each(parts, [&](int part) {
       const RowBlock replicas{held.first + held.size() * part / parts,
                               held.first + held.size() * (part + 1) / parts};
       double seconds = 0;
       {
         const Stopwatch watch(seconds);
-        run_stack(step, microbatch, paths, replicas);
+        run_stack(entry.last, microbatch, paths, replicas);
       }
       for (int r = replicas.first; r < replicas.end; ++r) seconds_[as_index(r)] += seconds / replicas.size();
     });
   }
-  optimize_all_unless_exchanged(step);
-  meet_ranks();
-  check_losses(step);
+  optimize_unless_exchanged(entry);
 }
 
-void Training::run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas) {
-  const PipelinePlan& plan = plan_.pipeline;
-  const std::int64_t columns = arena_.parameters();
-  const int held_first = arena_.held().first, sequences = train_.batch / plan.microbatches;
-  const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
+void InnerSteps::steps_alone(const journal::Compute& entry) {
+  const int replica = entry.replicas.front();
   const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
-  const ReplicaRows<float> composed{composed_.data(), held_first, columns},
-      partial{partial_.data(), held_first, columns};
+  for (int step = entry.first; step <= entry.last; ++step) {
+    losses_[as_index(replica)] = 0;
+    clear_for_partial(world_.plan.pipeline, gradients.columns, gradients.row(replica));
+    for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch)
+      run_stack(step, microbatch, paths_at(step, microbatch), {replica, replica + 1});
+    optimize(step, replica, seconds_[as_index(replica)]);
+    check_loss(step, replica, losses_[as_index(replica)]);
+  }
+}
+
+void InnerSteps::run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas) {
+  const PipelinePlan& plan = world_.plan.pipeline;
+  const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
+  const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
+  const int sequences = train_.batch / plan.microbatches;
+  const ReplicaRows<float> composed{composed_.data(), weights.first, weights.columns},
+      partial{partial_.data(), weights.first, weights.columns};
   std::vector<std::int64_t> tokens;
   for (int home = replicas.first; home < replicas.end; ++home) {
-    const Batch batch = microbatch_of(training_batch(data_.training, train_, case_.seed, home, step),
-                                      microbatch, plan.microbatches);
+    const Batch batch =
+        microbatch_of(training_batch(world_.data.training, train_, world_.config.seed, home, step),
+                      microbatch, plan.microbatches);
     tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
     if (is_composed(plan)) gather_along(plan, paths[as_index(home)], weights, composed.row(home));
   }
@@ -200,84 +274,147 @@ void Training::run_stack(int step, int microbatch, const std::vector<Route>& pat
 }
 
 // A step's losses are read when the next one has been begun, where none waits for them.
-int Training::inner_steps_on_gpu(int first) {
-  const bool follow = !exchanges_gradients_ && !update_->has_own_optimizer() && ranks_.size() == 1;
-  begin_on_gpu(first);
-  int begun = first;
-  for (int step = first;; ++step) {
-    if (step == begun && follow && !meet_after(step) && !interrupted()) begin_on_gpu(++begun);
+std::size_t InnerSteps::run_on_card(const std::vector<Round>& rounds, const AfterRound& after) {
+  const bool may_optimize = !exchanges_gradients_ && !world_.update.has_own_optimizer();
+  std::vector<bool> optimizes(rounds.size());  // the card by itself, behind the gradients
+  std::size_t begun = 0;
+  const auto is_whole = [&](std::size_t round) {
+    const journal::Compute& entry = rounds[round].computes.front();
+    return may_optimize && is_of_whole_card(entry.last, entry.replicas);
+  };
+  const auto begin_next = [&] {
+    optimizes[begun] = is_whole(begun);
+    begin_on_card(rounds[begun].computes.front().last, optimizes[begun]);
+    ++begun;
+  };
+  begin_next();
+  bool goes_on = true;
+  for (std::size_t round = 0; round < begun; ++round) {
+    const journal::Compute& entry = rounds[round].computes.front();
+    const bool is_followed = round + 1 == begun && begun < rounds.size();
+    if (is_followed && optimizes[round] && world_.replicas.ranks.size() == 1 && !interrupted() &&
+        is_whole(begun))
+      begin_next();
     std::fill(seconds_.begin(), seconds_.end(), 0);
     const double seconds = accelerator_->finish(losses_);
-    for (double& of_replica : seconds_) of_replica += seconds / arena_.held().size();
-    if (!exchanges_gradients_ && update_->has_own_optimizer()) optimize_on_gpu(step);
-    meet_ranks();
-    check_losses(step);
-    if (meet_after(step)) return step;
-    finish_step(step);
-    if (step == begun) return step;
+    for (double& of_replica : seconds_) of_replica += seconds / world_.replicas.arena.held().size();
+    if (!exchanges_gradients_ && !optimizes[round]) optimize_on_card(entry.last, entry.replicas);
+    goes_on = after(rounds[round]) && goes_on;
+    if (goes_on && round + 1 == begun && begun < rounds.size()) begin_next();
   }
+  return begun;
 }
 
-void Training::begin_on_gpu(int step) {
-  const RowBlock held = arena_.held();
+bool InnerSteps::is_of_whole_card(int step, const std::vector<int>& replicas) const {
+  for (const int replica : world_.replicas.arena.held().replicas())
+    if (!is_in(replicas, replica) || optimizer_steps_[as_index(replica)] != step - 1) return false;
+  return true;
+}
+
+void InnerSteps::begin_on_card(int step, bool optimizes) {
+  const RowBlock held = world_.replicas.arena.held();
   std::vector<Batch> batches(as_index(held.size()));
-  backend_->for_each(held.size(), [&](int at) {
-    batches[as_index(at)] = training_batch(data_.training, train_, case_.seed, held.first + at, step);
+  world_.replicas.backend.for_each(held.size(), [&](int at) {
+    batches[as_index(at)] =
+        training_batch(world_.data.training, train_, world_.config.seed, held.first + at, step);
   });
   std::vector<std::vector<Route>> paths;
-  if (is_composed(plan_.pipeline))
-    for (int microbatch = 0; microbatch < plan_.pipeline.microbatches; ++microbatch)
+  if (is_composed(world_.plan.pipeline))
+    for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch)
       paths.push_back(paths_at(step, microbatch));
   std::optional<Accelerator::Optimizing> optimizing;
-  if (!exchanges_gradients_ && !update_->has_own_optimizer())
+  if (optimizes) {
     optimizing = Accelerator::Optimizing{learning_rate(train_.optimizer, step, train_.steps), step};
+    for (const int replica : held.replicas()) ++optimizer_steps_[as_index(replica)];
+  }
   accelerator_->begin(batches, paths, optimizing);
 }
 
-void Training::optimize_on_gpu(int step) {
+// Rows that are not alike go through host memory.
+void InnerSteps::optimize_on_card(int step, const std::vector<int>& replicas) {
   double seconds = 0;
   {
     const Stopwatch watch(seconds);
-    bool is_taken = false;
-    if (update_->has_own_optimizer())
+    const bool is_whole = is_of_whole_card(step, replicas);
+    if (world_.update.has_own_optimizer() || !is_whole) {
+      bool is_taken = false;
       accelerator_->on_host([&] {
-        for (int replica = arena_.held().first; replica < arena_.held().end; ++replica)
-          is_taken = update_->optimize(inner_step_facts(step, step), replica, arena_);
+        for (const int replica : world_.replicas.arena.held().replicas()) {
+          if (!is_in(replicas, replica)) continue;
+          if (!is_whole)
+            take_optimizer_step(step, replica);
+          else
+            is_taken = world_.update.optimize(facts(step, step), replica, world_.replicas.arena);
+        }
       });
-    if (!is_taken) accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
+      if (!is_whole) return;
+      if (!is_taken) accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
+    } else {
+      accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
+    }
+    for (const int replica : world_.replicas.arena.held().replicas()) ++optimizer_steps_[as_index(replica)];
   }
-  for (double& of_replica : seconds_) of_replica += seconds / arena_.held().size();
+  for (double& of_replica : seconds_) of_replica += seconds / world_.replicas.arena.held().size();
 }
 
-void Training::optimize(int step, int replica, double& seconds) {
+InnerStep InnerSteps::facts(int step, int updates) const {
+  return {step, updates, learning_rate(train_.optimizer, step, train_.steps), 1, train_.optimizer,
+          world_.decay};
+}
+
+void InnerSteps::prepare(const journal::Compute& entry) {
+  Arena& arena = world_.replicas.arena;
+  const auto prepare = [&] {
+    for_each_held([&](int replica) {
+      if (!is_in(entry.replicas, replica)) return;
+      InnerStep here = facts(entry.last, optimizer_steps_[as_index(replica)] + 1);
+      here.clip = clip_factor(row_norm(arena.row(Slot::kGradient, replica), arena.parameters()),
+                              train_.optimizer.clip);
+      world_.update.prepare(here, replica, arena);
+    });
+  };
+  accelerator_ ? accelerator_->on_host(prepare) : prepare();
+}
+
+void InnerSteps::count_elsewhere(const std::vector<int>& replicas, int steps) {
+  for (const int replica : replicas)
+    if (!world_.replicas.arena.held().contains(replica)) optimizer_steps_[as_index(replica)] += steps;
+}
+
+void InnerSteps::optimize(const journal::Optimize& entry) {
+  count_elsewhere(entry.replicas, 1);
+  if (accelerator_) return optimize_on_card(entry.step, entry.replicas);
+  for_each_held([&](int replica) {
+    if (is_in(entry.replicas, replica)) optimize(entry.step, replica, seconds_[as_index(replica)]);
+  });
+}
+
+void InnerSteps::optimize(int step, int replica, double& seconds) {
   const Stopwatch watch(seconds);
   take_optimizer_step(step, replica);
-  if (subspace_) subspace_->project(arena_.row(Slot::kWeights, replica));
+  if (subspace_) subspace_->project(world_.replicas.arena.row(Slot::kWeights, replica));
 }
 
-void Training::take_optimizer_step(int step, int replica) {
+void InnerSteps::take_optimizer_step(int step, int replica) {
+  Arena& arena = world_.replicas.arena;
   const int updates = ++optimizer_steps_[as_index(replica)];
-  if (update_->has_own_optimizer() && update_->optimize(inner_step_facts(step, updates), replica, arena_))
+  if (world_.update.has_own_optimizer() && world_.update.optimize(facts(step, updates), replica, arena))
     return;
-  const AdamwRows rows{arena_.row(Slot::kWeights, replica), arena_.row(Slot::kGradient, replica),
-                       arena_.row(Slot::kFirstMoment, replica), arena_.row(Slot::kSecondMoment, replica)};
-  const double scale = clip_factor(row_norm(rows.gradient, arena_.parameters()), train_.optimizer.clip);
+  const AdamwRows rows{arena.row(Slot::kWeights, replica), arena.row(Slot::kGradient, replica),
+                       arena.row(Slot::kFirstMoment, replica), arena.row(Slot::kSecondMoment, replica)};
+  const double scale = clip_factor(row_norm(rows.gradient, arena.parameters()), train_.optimizer.clip);
   const double lr = learning_rate(train_.optimizer, step, train_.steps);
-  adamw_step(train_.optimizer, lr, updates, scale, decay_, rows);
-  muon_step(train_.optimizer, lr, scale, muon_, {rows.weights, rows.gradient, rows.first_moment});
+  adamw_step(train_.optimizer, lr, updates, scale, world_.decay, rows);
+  muon_step(train_.optimizer, lr, scale, world_.muon, {rows.weights, rows.gradient, rows.first_moment});
 }
 
-void Training::check_losses(int step) const {
-  for (const int replica : computing(step)) check_loss(step, replica);
-}
-
-void Training::check_loss(int step, int replica) const {
-  if (!std::isfinite(losses_[as_index(replica)]))
+void InnerSteps::check_loss(int step, int replica, double loss) const {
+  if (!std::isfinite(loss))
     throw RunError(
         "step " + std::to_string(step) + ": the loss of replica " + std::to_string(replica) +
         " is not finite: the training diverged (a lower learning rate, more warm-up or clipping may help); "
         "the checkpoint before it is of step " +
-        std::to_string(saved_step_));
+        std::to_string(world_.saved_step));
 }
 
 }  // namespace longhaul

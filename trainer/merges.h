@@ -1,6 +1,6 @@
-// The merges of a synchronizer (OperationKind::kMerge, core/plan/schedule.h) on the rows of the replicas,
-// each of which is at a step of its own: who contributed to which merge, after which step, and when it took
-// up the result, is the schedule's.
+// The merges of a synchronizer (OperationKind::kMerge) on the rows of the replicas, each of which is at a step
+// of its own: who contributed to which merge, after which step, and when it took up the result, is the
+// journal's (core/plan/journal.h), as are the shares.
 //
 // A contribution weighs tokens²/steps of what its replica has trained since the one before of the same
 // fragment that was merged (arXiv 2604.21428; batches are equally long, so that is in proportion to steps):
@@ -8,14 +8,13 @@
 //   w_i = steps_i / Σ steps_j;   Δ̄ = Σ w_i Δ_i, or radial_directional_mean() of each tensor but embeddings
 //
 // As published (Update::averages_directions) Δ_i is θ_i less the synchronizer's φ; else less the φ that the
-// replica took up last, which is another where merges were made without it.
+// replica took up last, which is another where merges were made without it. A replica that came back with
+// the state of another has in its Δ its own steps since then, and those of the other since what that one had
+// contributed before.
 //
-// Of one that came back with the state of another, the steps that are in its Δ: its own since then, and those
-// of the other since what that one had contributed before.
+// Where all shares are equal that is computed as the mean of an all-reduce is, to the bit.
 //
-// Where all are equal that is computed as the mean of an all-reduce is, to the bit.
-//
-// One process holds all replicas.
+// Each process has the synchronizer's model, and makes every merge; contributions travel to all of them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/plan/schedule.h"
+#include "core/base/index.h"
+#include "core/plan/journal.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/codecs/message.h"
 #include "trainer/operations/update.h"
@@ -38,66 +38,52 @@ namespace longhaul {
 std::vector<float> radial_directional_mean(const std::vector<std::vector<float>>& rows,
                                            const std::vector<float>& weights);
 
-// The shares of the contributions of each merge, in their order.
-std::vector<std::vector<float>> token_shares(const Schedule& schedule);
-
 class Merges {
  public:
-  // All must outlive it. The synchronizer's model is that of the first replica; `layout` is of its tensors.
+  // All must outlive it. The synchronizer's model is that which all replicas begin with; `layout` is of its
+  // tensors.
   Merges(const OperationPlan& plan, const PlanContext& context, const std::vector<Parameter>& layout,
-         const Schedule& schedule, const Update& update, Replicas& replicas);
+         const Update& update, Replicas& replicas);
 
-  // Whether the replica posts or takes up anything at the end of `step`.
-  bool has_work(int replica, int step) const;
-  // Makes the merges that can be made, in the order of the schedule. Whether there was one.
-  bool make();
-  // Whether all that the replica takes up at the end of `step` is made.
-  bool is_there(int replica, int step) const;
-  // Behind that: the replica takes it up, then posts what the schedule says.
-  void take_up(int replica, int step);
-  void post(int replica, int step);
+  // Of a replica that is held here.
+  void contribute(const journal::Contribute& entry);
+  void take_up(const journal::TakeUp& entry);
+  // On all ranks.
+  void make(const journal::MakeMerge& entry);
 
-  // What a checkpoint keeps besides the tables of the arena.
+  // What a checkpoint keeps besides the tables of the arena, and back.
+  Json state() const;
   std::vector<TensorView> tensors() const;
-  std::size_t made() const { return made_; }
-  // The reverse, once the tables are there: of a file in which `made` merges were made and replicas had
-  // posted and taken up what `is_over(replica, step)` says.
-  using IsOver = std::function<bool(int replica, int step)>;
-  void restore(SafetensorsFile& file, std::size_t made, const IsOver& is_over);
+  void restore(const Json& state, SafetensorsFile& file);
 
  private:
-  struct Plan {  // of a merge
-    const Merge* merge = nullptr;
-    std::vector<float> shares;
-    bool is_even = false;  // all weigh the same
-    Columns columns;
-    std::vector<Parameter> tensors;  // in these columns; none where directions are not averaged
+  struct Posted {  // of a merge that is not made
+    Message message;
+    int rule = 0, step = 0;
+    std::vector<float> anchor;  // what Δ is a difference from, where directions are averaged
   };
-  using At = std::pair<int, int>;             // replica, step
+  struct Result {  // of a merge that some have still to take up
+    int rule = 0, takers = 0;
+    std::vector<float> phi;
+  };
   using Place = std::pair<std::size_t, int>;  // merge, replica
 
-  const OperationRule& rule_of(std::size_t merge) const;
-  MessageFormat format_of(std::size_t merge, int post_step) const;
-  std::int64_t size_of(std::size_t merge) const;
-  bool can_make(std::size_t merge) const;
-  void make(std::size_t merge);
-  void average(const Plan& plan, const std::vector<const Message*>& messages);
-  void average_directions(std::size_t merge, const std::vector<const Message*>& messages,
-                          const Parameter& tensor);
+  const OperationRule& rule_of(int rule) const { return plan_.rules[as_index(rule)]; }
+  Columns columns_of(int rule) const;
+  std::vector<Parameter> tensors_of(int rule) const;  // none where directions are not averaged
+  MessageFormat format_of(int rule, int post_step) const;
+  std::int64_t size_of(int rule) const { return column_count(columns_of(rule), context_.parameters); }
+  void average(const journal::MakeMerge& entry, const std::vector<const Message*>& messages);
+  void average_directions(const journal::MakeMerge& entry, const Parameter& tensor);
 
   const OperationPlan& plan_;
   const PlanContext& context_;
+  const std::vector<Parameter> layout_;
   const Update& update_;
   Replicas& replicas_;
-  std::vector<Plan> merges_;                       // in the order of the schedule
-  std::map<At, std::vector<std::size_t>> taken_;   // merges, in the order of the rules
-  std::map<At, std::vector<std::size_t>> posted_;  // likewise
-  std::vector<float> phi_, momentum_;              // the synchronizer's
-  std::size_t made_ = 0;
-  std::map<Place, Message> messages_;                  // posted, of merges that are not made
-  std::map<Place, std::vector<float>> anchors_;        // of those: what Δ is a difference from
-  std::map<std::size_t, std::vector<float>> results_;  // of merges that some have still to take up
-  std::map<std::size_t, int> takers_;                  // of results_: how many
+  std::vector<float> phi_, momentum_;  // the synchronizer's
+  std::map<Place, Posted> posted_;
+  std::map<std::size_t, Result> results_;  // by merge
 };
 
 }  // namespace longhaul

@@ -53,9 +53,6 @@ PlanContext trained_context(const Case& config) {
   return context;
 }
 
-// What activations of a stacked back-end may take on a CPU, bytes.
-constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
-
 // Of gates, or of rows that are copied.
 template <typename Tables>
 void restore_tables(const Checkpoint& checkpoint, const Tables& tables) {
@@ -70,8 +67,8 @@ void restore_tables(const Checkpoint& checkpoint, const Tables& tables) {
   }
 }
 
-bool any_rule(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
-  return std::any_of(plan.rules.begin(), plan.rules.end(), is_so);
+std::string name_of(const std::pair<int, std::string>& at, int replica) {
+  return fmt::format("evaluated.{}.{}.{}", at.first, at.second, replica);
 }
 
 }  // namespace
@@ -92,24 +89,18 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
       context_(trained_context(case_)),
       boundaries_(boundaries_of(plan_.pipeline, case_.pipeline.boundary)),
       decoder_(train_.model, device, train_.precision, boundaries_),
-      schedule_(std::move(schedule)),
-      exchanges_gradients_(any_rule(plan_, [](const OperationRule& rule) { return rule.before_optimizer; })),
+      replicas_may_be_gone_(schedule.has_all),
       update_(make_update(case_.method)),
       arena_(slots_with(kept_rows(plan_)), case_.replicas, train_.model.parameters(),
              block_of(ranks, case_.replicas)),
-      microbatches_(plan_.pipeline, arena_.parameters(),
-                    [this](const float* weights, float* gradient, const Batch& batch) {
-                      return decoder_.loss_and_gradient(weights, gradient, batch);
-                    }),
       log_(&files.exchanges()),
       replicas_{arena_, *backend_, log_, ranks},
       operations_(*update_, replicas_),
-      optimizer_steps_(as_index(case_.replicas)),
-      copied_(schedule_.absences, arena_, optimizer_steps_),
+      steps_({case_, plan_, data_, decoder_, boundaries_, *update_, replicas_, muon_, decay_, device_,
+              saved_step_}),
+      held_(arena_, steps_.optimizer_steps()),
       evaluator_(decoder_, validation_batches(data_.validation, train_), train_.evaluate_sequences > 0,
                  arena_, *backend_, ranks, update_->product()),
-      losses_(as_index(case_.replicas)),
-      seconds_(losses_.size()),
       best_loss_(std::numeric_limits<double>::infinity()),
       checkpoints_(files.folder(), training_key(case_)) {
   check_agreement(ranks, {{"a training", training_key(case_)},
@@ -119,178 +110,124 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
                           {"an arithmetic", arithmetic()},
                           {"libraries", libraries()}});
   check_own_parts(data_.training.size(), train_);
-  if (leaves_home(plan_.pipeline) && ranks.size() > 1)
-    throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks.size()),
-                     "\"straight\", or one rank",
-                     "micro-batches would pass replicas that other processes hold");
-  check_absences();
-  check_deadlines();
-  check_dynamic_steps();
-  if (has_merges(plan_)) {
-    if (device == Device::kCuda)
-      throw InputError("train.device", "found \"cuda\" with method \"" + case_.method.name + "\"",
-                       "train.device \"cpu\"", "merges have no kernel yet");
-    if (ranks.size() > 1)
-      throw InputError("--ranks", fmt::format("found {} with method \"{}\"", ranks.size(), case_.method.name),
-                       "one rank", "a synchronizer's merges are made in one process yet");
-  }
-  make_gates();
+  check_what_works_here();
   std::vector<float> weights = initial_weights(train_.model, case_.seed);
-  if (const int rank = case_.pipeline.boundary.subspace; rank > 0 && plan_.pipeline.has_stages()) {
-    if (device == Device::kCuda)
-      throw InputError("pipeline.subspace", fmt::format("found {} with train.device \"cuda\"", rank),
-                       "train.device \"cpu\"", "the projection of the weights has no kernel yet");
-    subspace_.emplace(train_.model, plan_.pipeline, rank, case_.seed, weights);
-    subspace_->project(weights.data());
-  }
-  for_each_held(
-      [&](int replica) { std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica)); });
+  steps_.keep_in_subspace(weights);
+  for (const int replica : arena_.held().replicas())
+    std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
   update_->follow(plan_, context_);
   update_->start(replicas_);
-  if (has_merges(plan_)) {
-    if (!schedule_.has_all && !timing_matters(plan_)) schedule_ = synchronous_merges(plan_, context_);
-    pace_ = std::make_unique<OwnPace>(plan_, context_, parameter_layout(train_.model), schedule_, *update_,
-                                      replicas_);
-  }
-  if (device == Device::kCuda) {
-    accelerator_ =
-        Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
-                           evaluator_.validation(), plan_, outer_state, [this] { writing_.wait(); }},
-                          replicas_, operations_);
-    accelerator_->upload();
-    evaluator_.use_card(accelerator_->rows());
-  } else if (backend_->stacks()) {
-    stacked_ = std::make_unique<StackedDecoder>(train_.model, device, train_.precision,
-                                                kStackedMemory / backend_->threads(), boundaries_);
-    const std::size_t numbers = as_index(arena_.held().size() * arena_.parameters());
-    if (is_composed(plan_.pipeline)) composed_.resize(numbers);
-    if (plan_.pipeline.microbatches > 1 || is_composed(plan_.pipeline)) partial_.resize(numbers);
-  }
+  if (has_merges(plan_))
+    merges_ = std::make_unique<Merges>(plan_, context_, parameter_layout(train_.model), *update_, replicas_);
+  journal_ = make_journal(journal_spec(), std::move(schedule));
+  if (BitGates* gates = steps_.gates())
+    evaluator_.use_boundaries([gates](int replica) {
+      return replica < 0 ? gates->boundaries_of_mean() : gates->boundaries(replica);
+    });
+  if (device != Device::kCuda) return;
+  accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
+                                    evaluator_.validation(), plan_, outer_state, [this] { writing_.wait(); }},
+                                   replicas_, operations_);
+  accelerator_->upload();
+  steps_.use_card(*accelerator_);
+  evaluator_.use_card(accelerator_->rows());
 }
 
 Training::~Training() = default;
 
-void Training::check_absences() const {
-  if (!schedule_.has_all) return;
-  const auto refuse = [](const std::string& found, const std::string& allowed) {
-    throw InputError("faults", "found replicas that may be gone with " + found, allowed,
-                     "replicas that come back get rows of others there alone");
+JournalSpec Training::journal_spec() const {
+  const bool discards = on_failure_of(case_.recovery, plan_) == RecoverySpec::OnFailure::kDiscard;
+  return {plan_,   context_, train_.evaluate_every, train_.checkpoint_every, update_->has_own_optimizer(),
+          discards};
+}
+
+void Training::check_what_works_here() const {
+  const bool is_on_card = device_ == Device::kCuda, has_ranks = ranks_.size() > 1;
+  const auto refuse = [&](bool is_so, const char* key, const std::string& found, const char* why) {
+    if (!is_so || (!is_on_card && !has_ranks)) return;
+    throw InputError(key,
+                     "found " + found + " with " +
+                         (is_on_card ? "train.device \"cuda\"" : fmt::format("{} ranks", ranks_.size())),
+                     is_on_card ? "train.device \"cpu\"" : "one rank", why);
   };
-  if (device_ == Device::kCuda) refuse("train.device \"cuda\"", "train.device \"cpu\"");
-  if (ranks_.size() > 1) refuse(fmt::format("{} ranks", ranks_.size()), "one rank");
-}
-
-void Training::check_deadlines() const {
-  if (!throws_late_work_away(plan_)) return;
-  const std::string found = "found a quorum of method \"" + case_.method.name + "\" with ";
-  if (device_ == Device::kCuda)
-    throw InputError("train.device", found + "train.device \"cuda\"", "train.device \"cpu\"",
-                     "those who are late get the rows of others there alone");
-  if (ranks_.size() > 1)
-    throw InputError("--ranks", found + fmt::format("{} ranks", ranks_.size()), "one rank",
-                     "those who are late get the rows of others in one process alone");
-}
-
-void Training::check_dynamic_steps() const {
-  if (plan_.dynamic_steps.is_on() && device_ == Device::kCuda)
-    throw InputError("method.dynamic_steps", "found true with train.device \"cuda\"", "train.device \"cpu\"",
-                     "a GPU takes the steps of all replicas together yet");
-}
-
-bool Training::computes(int replica, int step) const {
-  return schedule_.absences.computes(replica, step) && plan_.dynamic_steps.takes(replica, step);
-}
-
-std::vector<int> Training::present(int step) const {
-  std::vector<int> replicas;
-  for (int replica = 0; replica < case_.replicas; ++replica)
-    if (schedule_.absences.computes(replica, step)) replicas.push_back(replica);
-  return replicas;
-}
-
-std::vector<int> Training::computing(int step) const {
-  std::vector<int> replicas;
-  for (int replica = 0; replica < case_.replicas; ++replica)
-    if (computes(replica, step)) replicas.push_back(replica);
-  return replicas;
-}
-
-// Where all went in the exchange of the last step, those that had computed it.
-std::vector<int> Training::evaluated(int step) const {
-  std::vector<int> replicas;
-  for (const int replica : present(step))
-    if (schedule_.absences.ends(replica, step)) replicas.push_back(replica);
-  return replicas.empty() && step == train_.steps ? present(step) : replicas;
-}
-
-void Training::make_gates() {
-  if (!case_.pipeline.boundary.learned || plan_.pipeline.hop_count() == 0) return;
-  const auto refuse = [](const std::string& found, const std::string& allowed) {
-    throw InputError("pipeline.activations", "found \"learned\" with " + found, allowed,
-                     "the gradient of the gates is computed there alone");
-  };
-  if (device_ == Device::kCuda) refuse("train.device \"cuda\"", "train.device \"cpu\"");
-  if (backend_->stacks()) refuse("the stacked back-end", "--backend loop or threads");
-  if (ranks_.size() > 1) refuse(fmt::format("{} ranks", ranks_.size()), "one rank");
-  gates_.emplace(*case_.pipeline.boundary.learned, boundaries_, case_.replicas);
-  learned_passes_.resize(as_index(case_.replicas));
-  for (int replica = 0; replica < case_.replicas; ++replica) {
-    LearnedPass& learned = learned_passes_[as_index(replica)];
-    learned.rounding.resize(as_index(gates_->hops()));
-    learned.pass = std::make_unique<MicrobatchPass<float>>(
-        plan_.pipeline, arena_.parameters(),
-        [this, replica, &sum = learned.rounding](const float* weights, float* gradient, const Batch& batch) {
-          RoundingEffects rounding;
-          const double loss =
-              decoder_.loss_and_gradient(weights, gradient, batch, gates_->boundaries(replica), &rounding);
-          for (std::size_t hop = 0; hop < sum.size(); ++hop)
-            sum[hop] += rounding[hop] / plan_.pipeline.microbatches;
-          return loss;
-        });
-  }
-  evaluator_.use_boundaries([this](int replica) {
-    return replica < 0 ? gates_->boundaries_of_mean() : gates_->boundaries(replica);
-  });
+  refuse(replicas_may_be_gone_, "faults", "replicas that may be gone",
+         "replicas that come back get rows of others in one process on a CPU alone");
+  refuse(throws_late_work_away(plan_), "method", "a quorum of method \"" + case_.method.name + "\"",
+         "those who are late get the rows of others in one process on a CPU alone");
+  refuse(has_merges(plan_), "method", "method \"" + case_.method.name + "\"",
+         "a synchronizer's merges are made in one process on a CPU alone");
+  const PipelineSpec& pipeline = case_.pipeline;
+  const bool has_gates = pipeline.boundary.learned && plan_.pipeline.hop_count() > 0;
+  refuse(has_gates, "pipeline.activations", "\"learned\"",
+         "the gradient of the gates is computed in one process on a CPU alone");
+  if (has_gates && backend_->stacks())
+    throw InputError("pipeline.activations", "found \"learned\" with the stacked back-end",
+                     "--backend loop or threads", "the gradient of the gates is computed there alone");
+  if (leaves_home(plan_.pipeline) && has_ranks)
+    throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks_.size()),
+                     "\"straight\", or one rank",
+                     "micro-batches would pass replicas that other processes hold");
+  if (is_on_card && pipeline.boundary.subspace > 0 && plan_.pipeline.has_stages())
+    throw InputError("pipeline.subspace",
+                     fmt::format("found {} with train.device \"cuda\"", pipeline.boundary.subspace),
+                     "train.device \"cpu\"", "the projection of the weights has no kernel yet");
+  if (is_on_card && plan_.dynamic_steps.is_on())
+    throw InputError("method.dynamic_steps", "found true with train.device \"cuda\"",
+                     "train.device \"cpu\"", "a GPU takes the steps of all replicas together yet");
 }
 
 int Training::resume(std::vector<std::string>& refused) {
   if (ranks_.is_first()) resumed_ = checkpoints_.newest(refused);
   share_checkpoint(ranks_, resumed_);
   if (!resumed_) return 0;
-  const Json& state = resumed_->state;
-  check_same_run(state);
-  if (resumed_->step > 0)
-    restore_tensors(*resumed_, replicas_, operations_, pending_after(resumed_->step),
-                    resumed_->step == train_.steps);
-  if (gates_ && resumed_->step > 0) {
-    restore_tables(*resumed_, gates_->tables());
-    gates_->restored();
+  check_same_run(resumed_->state);
+  restore(*resumed_);
+  return saved_step_ = resumed_->step;
+}
+
+void Training::restore(const Checkpoint& checkpoint) {
+  const Json& state = checkpoint.state;
+  step_ = checkpoint.step;
+  position_ = state.at("position");
+  replica_steps_ = state.at("replica_steps");
+  there_ = state.at("there").get<std::vector<int>>();
+  if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
+  if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
+  if (step_ == 0) return;
+  Continued rest = skip(*journal_, position_);
+  begun_ = std::move(rest.entries);
+  pending_ = std::move(rest.pending);
+  restore_tensors(checkpoint, replicas_, operations_, pending_, step_ == train_.steps);
+  if (BitGates* gates = steps_.gates()) {
+    restore_tables(checkpoint, gates->tables());
+    gates->restored();
   }
-  if (resumed_->step > 0 && resumed_->step < train_.steps) {
-    // Without absences each replica has taken all its steps.
-    for (int replica = 0; replica < case_.replicas; ++replica)
-      optimizer_steps_[as_index(replica)] =
-          static_cast<int>(plan_.dynamic_steps.taken_until(replica, resumed_->step));
-    if (schedule_.has_all) {
-      optimizer_steps_ = state.at("optimizer_steps").get<std::vector<int>>();
-      copied_.expect(state.at("copied"));
-      restore_tables(*resumed_, copied_.tables());
+  if (step_ < train_.steps) {
+    steps_.optimizer_steps() = state.at("optimizer_steps").get<std::vector<int>>();
+    held_.expect(state.at("held"));
+    restore_tables(checkpoint, held_.tables());
+    std::vector<std::pair<std::string, std::vector<float>*>> kept;
+    for (const Json& json : state.at("kept")) {
+      const std::pair<int, std::string> at(json.at(0), json.at(1));
+      std::vector<float>& row = kept_[at][json.at(2)];
+      row.resize(as_index(arena_.parameters()));
+      kept.emplace_back(name_of(at, json.at(2)), &row);
     }
-    if (pace_) {
-      SafetensorsFile file(resumed_->tensors_file);
-      pace_->restore(state.at("own_pace"), file, arena_.parameters());
-      if (!schedule_.has_all) optimizer_steps_ = pace_->computed;
+    restore_tables(checkpoint, kept);
+    if (merges_) {
+      SafetensorsFile file(checkpoint.tensors_file);
+      merges_->restore(state.at("merges"), file);
     }
   }
   if (accelerator_) accelerator_->upload();
-  if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
-  if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
-  return saved_step_ = resumed_->step;
 }
 
 void Training::check_same_run(const Json& state) const {
   const std::string hash = hex64(data_.hash), device = to_string(device_);
   const std::string begin_anew = "remove " + files_.folder() + "/checkpoints to begin anew";
+  if (!state.contains("position"))
+    throw InputError("", "the checkpoint is of a version that kept no place in the journal",
+                     "a checkpoint of this version", begin_anew);
   if (state.at("corpus_hash") != hash)
     throw InputError("train.data", "the text is not the one of the checkpoint (its hash is " + hash + ")",
                      "hash " + state["corpus_hash"].get<std::string>(), begin_anew);
@@ -336,24 +273,145 @@ Json Training::run() {
   } else {
     if (ranks_.is_first()) checkpoints_.clear();
     files_.begin();
+    for (int replica = 0; replica < case_.replicas; ++replica) there_.push_back(replica);
     save_checkpoint(0);
   }
-  counted_steps_ = first_step_ = saved_step_;
-  if (saved_step_ == 0 && !pace_) copied_.after(0);
-  if (pace_) run_at_own_pace();
-  for (int step = saved_step_; step < train_.steps;) {
-    if (is_asked_to_stop_ || (ranks_.size() == 1 && interrupted())) {
-      save_checkpoint(step);
-      writing_.wait();
-      throw Interrupted();
-    }
-    step = inner_steps(step + 1);
-    if (meet_after(step)) finish_step(step);
+  first_step_ = step_;
+  first_replica_steps_ = replica_steps_;
+  for (std::vector<Entry> entries = begun_.empty() ? journal_->next() : begun_; !entries.empty();
+       entries = journal_->next()) {
+    if (is_asked_to_stop()) stop();
+    carry_out(entries);
   }
   writing_.wait();
   if (ranks_.is_first()) checkpoints_.keep_only(train_.steps);
   write_speed();
   return summary();
+}
+
+bool Training::is_asked_to_stop() const {
+  return is_asked_to_stop_ || (ranks_.size() == 1 && interrupted());
+}
+
+void Training::stop() {
+  save_checkpoint(step_);
+  writing_.wait();
+  throw Interrupted();
+}
+
+void Training::carry_out(const std::vector<Entry>& entries) {
+  for (std::size_t at = 0; at < entries.size();) {
+    std::vector<Round> rounds;
+    for (; at < entries.size(); ++at) {
+      const auto* compute = std::get_if<journal::Compute>(&entries[at]);
+      const auto* end = std::get_if<journal::EndStep>(&entries[at]);
+      const bool is_open = !rounds.empty() && !rounds.back().end;
+      if (compute && !is_open) rounds.emplace_back();
+      if (compute)
+        rounds.back().computes.push_back(*compute);
+      else if (end && is_open)
+        rounds.back().end = *end;
+      else
+        break;
+    }
+    if (!rounds.empty() &&
+        steps_.run(rounds, [this](const Round& round) { return end_round(round); }) < rounds.size())
+      stop();
+    if (at == entries.size()) return;
+    std::visit([this](const auto& entry) { carry_out(entry); }, entries[at]);
+    ++at, ++position_;
+  }
+}
+
+bool Training::end_round(const Round& round) {
+  meet_ranks();
+  for (const journal::Compute& entry : round.computes) {
+    for (const int replica : entry.replicas)
+      steps_.check_loss(entry.last, replica, steps_.losses()[as_index(replica)]);
+    replica_steps_ += static_cast<std::int64_t>(entry.replicas.size()) * (entry.last - entry.first + 1);
+    ++position_;
+  }
+  if (!round.end) return true;
+  carry_out(*round.end);
+  ++position_;
+  return !is_asked_to_stop();
+}
+
+void Training::carry_out(const journal::Optimize& entry) {
+  steps_.optimize(entry);
+  meet_ranks();
+}
+
+void Training::carry_out(const journal::Post& entry) {
+  accelerator_ ? accelerator_->post(entry.operation) : operations_.post(entry.operation);
+  pending_.push_back(entry.operation);
+}
+
+void Training::carry_out(const journal::Meet& entry) {
+  const Operation& operation = entry.operation;
+  accelerator_ ? accelerator_->apply(operation) : operations_.apply(operation);
+  pending_.erase(std::remove_if(pending_.begin(), pending_.end(),
+                                [&](const Operation& other) {
+                                  return other.rule == operation.rule &&
+                                         other.post_step == operation.post_step;
+                                }),
+                 pending_.end());
+}
+
+void Training::carry_out(const journal::Local& entry) {
+  const LocalStep& local = plan_.local[as_index(entry.number)];
+  if (accelerator_) return accelerator_->take(local);
+  std::vector<int> here;
+  for (const int replica : entry.replicas)
+    if (arena_.held().contains(replica)) here.push_back(replica);
+  operations_.take(local, here);
+}
+
+void Training::carry_out(const journal::Keep& entry) {
+  const float* row = arena_.row(update_->product(), entry.replica);
+  kept_[{entry.step, entry.phase}][entry.replica].assign(row, row + arena_.parameters());
+}
+
+void Training::carry_out(const journal::Evaluate& entry) {
+  const Speed::Stopwatch watch(speed_.evaluations_s);
+  if (accelerator_ && ranks_.size() > 1) accelerator_->download(update_->product());
+  const std::pair<int, std::string> at(entry.step, entry.phase);
+  const auto swap_kept = [&] {
+    for (auto& [replica, row] : kept_[at])
+      std::swap_ranges(row.begin(), row.end(), arena_.row(update_->product(), replica));
+  };
+  swap_kept();
+  last_ = evaluator_.evaluate(entry.step, entry.phase, entry.replicas);
+  swap_kept();
+  kept_.erase(at);
+  best_loss_ = std::min(best_loss_, last_.mean_loss());
+  files_.write(last_);
+}
+
+void Training::carry_out(const journal::EndStep& entry) {
+  step_ = entry.step;
+  there_ = entry.there;
+  if (!merges_) files_.write_step_times(entry.step, entry.replicas, steps_.seconds());
+  if (steps_.gates()) write_bits(entry.step);
+  report(entry);
+}
+
+void Training::meet_ranks() {
+  if (ranks_.size() == 1) return;
+  const RowBlock held = arena_.held();
+  std::vector<double> mine = {interrupted() ? 1. : 0.};
+  for (const auto* values : {&steps_.losses(), &steps_.seconds()})
+    mine.insert(mine.end(), values->begin() + held.first, values->begin() + held.end);
+  const std::vector<double> all = gather(ranks_, mine);
+  const auto block = as_index(held.size());
+  for (std::size_t rank = 0; rank < as_index(ranks_.size()); ++rank) {
+    auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * mine.size());
+    is_asked_to_stop_ |= *from++ != 0;
+    for (auto* values : {&steps_.losses(), &steps_.seconds()}) {
+      std::copy_n(from, block, values->begin() + static_cast<std::ptrdiff_t>(rank * block));
+      from += static_cast<std::ptrdiff_t>(block);
+    }
+  }
 }
 
 // The files first: a checkpoint must not say more than they hold. The one before the first step has no
@@ -380,25 +438,33 @@ void Training::save_checkpoint(int step) {
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
-  if (schedule_.has_all) {
-    state["optimizer_steps"] = optimizer_steps_;
-    state["copied"] = copied_.state();
-    state["there"] = evaluated(step);
-  }
+  state["position"] = position_;
+  state["replica_steps"] = replica_steps_;
+  state["there"] = there_;
+  state["optimizer_steps"] = steps_.optimizer_steps();
+  state["held"] = held_.state();
+  state["kept"] = Json::array();
+  if (merges_) state["merges"] = merges_->state();
   if (update_->product() != Slot::kWeights) state["product"] = update_->product().name;
   if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
   std::vector<TensorView> tensors;
-  if (step > 0) tensors = tensors_to_keep(replicas_, operations_, pending_after(step), step == train_.steps);
-  if (step > 0 && gates_)
-    for (const auto& [name, values] : gates_->tables())
-      tensors.push_back({name, "F32", {case_.replicas, gates_->hops()}, values->data()});
-  if (pace_ && step > 0 && step < train_.steps) {
-    state["own_pace"] = pace_->state();
-    for (TensorView& tensor : pace_->tensors()) tensors.push_back(std::move(tensor));
+  if (step > 0) tensors = tensors_to_keep(replicas_, operations_, pending_, step == train_.steps);
+  if (BitGates* gates = steps_.gates(); gates && step > 0)
+    for (const auto& [name, values] : gates->tables())
+      tensors.push_back({name, "F32", {case_.replicas, gates->hops()}, values->data()});
+  if (step > 0 && step < train_.steps) {
+    const auto add_row = [&](const std::string& name, const std::vector<float>& row) {
+      tensors.push_back({name, "F32", {arena_.parameters()}, row.data()});
+    };
+    for (const auto& [name, row] : held_.tables()) add_row(name, *row);
+    for (const auto& [at, rows] : kept_)
+      for (const auto& [replica, row] : rows) {
+        state["kept"].push_back({at.first, at.second, replica});
+        add_row(name_of(at, replica), row);
+      }
+    if (merges_)
+      for (TensorView& tensor : merges_->tensors()) tensors.push_back(std::move(tensor));
   }
-  if (step > 0 && step < train_.steps)
-    for (const auto& [name, row] : copied_.tables())
-      tensors.push_back({name, "F32", {arena_.parameters()}, row->data()});
   // Rows of a card in host memory stay as they are until they are fetched again; those of the CPU change with
   // the next step, and those of other ranks have to be asked for.
   if (accelerator_ && ranks_.size() == 1)
@@ -412,219 +478,32 @@ void Training::save_checkpoint(int step) {
   saved_step_ = step;
 }
 
-bool Training::is_evaluated(int step) const {
-  return step % train_.evaluate_every == 0 || step == train_.steps;
-}
-
-bool Training::is_kept(int step) const {
-  return step % train_.checkpoint_every == 0 || step == train_.steps;
-}
-
-bool Training::meet_after(int step) const {
-  const auto has_operation = [&](const OperationRule& rule) {
-    return is_posted_at(rule, train_.steps, step) ||
-           is_posted_at(rule, train_.steps, step - rule.overlap_steps);
-  };
-  return is_evaluated(step) || is_kept(step) || update_->has_own_optimizer() ||
-         schedule_.absences.has_copy_at(step) ||
-         std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation) || has_local_step(step);
-}
-
-bool Training::has_local_step(int step) const {
-  return std::any_of(plan_.local.begin(), plan_.local.end(),
-                     [step](const LocalStep& local) { return is_taken_at(local, step); });
-}
-
-void Training::finish_step(int step) {
-  follow_program(step);
-  files_.write_step_times(step, computing(step), seconds_);
-  copied_.after(step);
-  if (gates_) write_bits(step);
-  if (is_kept(step)) save_checkpoint(step);
-  report(step);
-}
-
-// What follows the step's compute (core/plan/program.h). A step that changes weights after the optimizer is
-// evaluated on both sides of that.
-void Training::follow_program(int step) {
-  const std::vector<Operation> posted = posted_at(step), due = due_at(step);
-  // Null where nobody met.
-  const auto named = [&](const Instruction& instruction) -> const Operation* {
-    const OperationRule& rule = plan_.rules[as_index(instruction.rule)];
-    for (const std::vector<Operation>* operations : {&posted, &due})
-      for (const Operation& operation : *operations)
-        if (operation.rule == &rule && operation.post_step == instruction.post_step) return &operation;
-    if (schedule_.decides(rule)) return nullptr;
-    throw std::logic_error("the program of step " + std::to_string(step) + " names an operation it has not");
-  };
-  const bool has_outer_step = !due.empty() || has_local_step(step) ||
-                              std::any_of(posted.begin(), posted.end(), [](const Operation& operation) {
-                                return operation.rule->is_blocking() && !operation.rule->before_optimizer;
-                              });
-  for (const Instruction& instruction : program_of_step(plan_, train_.steps, step).instructions)
-    switch (instruction.kind) {
-      case Instruction::Kind::kCompute:  // inner_steps.cc
-        if (instruction.left == 0 && update_->has_own_optimizer()) prepare_all(step);
-        break;
-      case Instruction::Kind::kOptimize:
-        if (exchanges_gradients_) optimize_all(step, posted);
-        if (is_evaluated(step) && has_outer_step) evaluate(step, "before");
-        break;
-      case Instruction::Kind::kLocal:
-        take(plan_.local[as_index(instruction.rule)], step);
-        break;
-      case Instruction::Kind::kPost:
-        // The numbers are those of the end of the step, whenever the replay lets them go.
-        if (const Operation* operation = named(instruction);
-            operation && instruction.left == 0 && instruction.bucket >= operation->rule->buckets - 1)
-          post(*operation);
-        break;
-      case Instruction::Kind::kAwait:
-        if (const Operation* operation = named(instruction)) apply(*operation);
-        break;
-    }
-  if (is_evaluated(step)) evaluate(step, has_outer_step ? "after" : "plain");
-}
-
 void Training::write_bits(int step) {
   for (int replica = 0; replica < case_.replicas; ++replica)
-    for (int hop = 0; hop < gates_->hops(); ++hop) {
-      const double gate = double{used_gates_[as_index(replica)][as_index(hop)]};
+    for (int hop = 0; hop < steps_.gates()->hops(); ++hop) {
+      const double gate = double{steps_.used_gates()[as_index(replica)][as_index(hop)]};
       files_.write_bits(step, replica, hop, used_bits(*case_.pipeline.boundary.learned, gate), gate);
     }
 }
 
-std::vector<Operation> Training::posted_at(int step) const {
-  std::vector<Operation> posted = followed(schedule_, plan_, operations_at(plan_, context_, step));
-  for (Operation& operation : posted)
-    if (operation.rule->completion.fetches) {
-      const std::vector<int>& members = operation.groups.front();
-      operation.takers.emplace();
-      for (const int replica : present(step)) {
-        const bool is_in = std::find(members.begin(), members.end(), replica) != members.end();
-        operation.takers->push_back({replica, is_in ? replica : members.front()});
-      }
-    }
-  if (schedule_.absences.copies().empty()) return posted;
-  for (Operation& operation : posted)
-    for (const OperationRule& ahead : plan_.rules)
-      if (operation.rule->is_blocking() && is_posted_at(ahead, train_.steps, step - ahead.overlap_steps))
-        for (const int replica : present(step))
-          if (schedule_.absences.contributor(replica, step - ahead.overlap_steps, step) != replica)
-            operation.sends_anew.push_back(replica);
-  return posted;
-}
-
-std::vector<Operation> Training::due_at(int step) const {
-  std::vector<Operation> due = followed(schedule_, plan_, operations_due(plan_, context_, step));
-  if (!schedule_.has_all) return due;
-  for (Operation& operation : due) {
-    operation.takers.emplace();
-    for (const int replica : present(step))
-      operation.takers->push_back(
-          {replica, schedule_.absences.contributor(replica, operation.post_step, step)});
-  }
-  return due;
-}
-
-std::vector<Operation> Training::pending_after(int step) const {
-  if (pace_) return {};  // Merges keeps what is under way
-  return followed(schedule_, plan_, operations_pending(plan_, context_, step));
-}
-
-void Training::post(const Operation& operation) {
-  accelerator_ ? accelerator_->post(operation) : operations_.post(operation);
-}
-
-void Training::apply(const Operation& operation) {
-  accelerator_ ? accelerator_->apply(operation) : operations_.apply(operation);
-}
-
-void Training::take(const LocalStep& local, int step) {
-  if (accelerator_) return accelerator_->take(local);
-  std::vector<int> replicas = arena_.held().replicas();
-  if (schedule_.has_all) replicas = present(step);
-  operations_.take(local, replicas);
-}
-
-InnerStep Training::inner_step_facts(int step, int updates) const {
-  return {step, updates, learning_rate(train_.optimizer, step, train_.steps), 1, train_.optimizer, decay_};
-}
-
-void Training::prepare_all(int step) {
-  const auto prepare = [&] {
-    for_each_held([&](int replica) {
-      if (!computes(replica, step)) return;
-      InnerStep facts = inner_step_facts(step, optimizer_steps_[as_index(replica)] + 1);
-      facts.clip = clip_factor(row_norm(arena_.row(Slot::kGradient, replica), arena_.parameters()),
-                               train_.optimizer.clip);
-      update_->prepare(facts, replica, arena_);
-    });
-  };
-  accelerator_ ? accelerator_->on_host(prepare) : prepare();
-}
-
-void Training::optimize_all(int step, const std::vector<Operation>& posted) {
-  if (accelerator_)
-    optimize_on_gpu(step);
-  else
-    for_each_held([&](int replica) {
-      if (has_exchanged(step, replica, posted)) optimize(step, replica, seconds_[as_index(replica)]);
-    });
-  meet_ranks();
-}
-
-// Of a group that was drawn, one who is left over goes on with its own gradients, unless the group's exchange
-// fails without it.
-bool Training::has_exchanged(int step, int replica, const std::vector<Operation>& posted) const {
-  if (!computes(replica, step)) return false;
-  if (!schedule_.has_all) return true;
-  const bool discards = on_failure_of(case_.recovery, plan_) == RecoverySpec::OnFailure::kDiscard;
-  const auto is_in = [replica](const Operation& operation) {
-    return std::any_of(operation.groups.begin(), operation.groups.end(), [replica](const auto& group) {
-      return std::find(group.begin(), group.end(), replica) != group.end();
-    });
-  };
-  return std::all_of(plan_.rules.begin(), plan_.rules.end(), [&](const OperationRule& rule) {
-    if (!rule.before_optimizer || !is_posted_at(rule, train_.steps, step)) return true;
-    if (!rule.is_of_everyone() && !discards) return true;
-    return std::any_of(posted.begin(), posted.end(), [&](const Operation& operation) {
-      return operation.rule == &rule && is_in(operation);
-    });
-  });
-}
-
-void Training::evaluate(int step, const std::string& phase) {
-  const std::vector<int> replicas = evaluated(step);
-  if (replicas.empty()) return;
-  const Speed::Stopwatch watch(speed_.evaluations_s);
-  if (accelerator_ && ranks_.size() > 1) accelerator_->download(update_->product());
-  last_ = evaluator_.evaluate(step, phase, replicas);
-  best_loss_ = std::min(best_loss_, last_.mean_loss());
-  files_.write(last_);
-}
-
-void Training::report(int step) {
+void Training::report(const journal::EndStep& entry) {
   double mean = 0;
-  const std::vector<int> replicas = computing(step);
-  for (const int replica : replicas)
-    mean += losses_[as_index(replica)] / static_cast<double>(replicas.size());
-  count_tokens(step);
+  for (const int replica : entry.replicas)
+    mean += steps_.losses()[as_index(replica)] / static_cast<double>(entry.replicas.size());
+  speed_.reached(new_tokens());
   std::string text = fmt::format("loss {:.3f}", mean);
   if (last_.step > 0) text += fmt::format(", spread {:.2e}", last_.weight_spread);
   if (const auto speed = speed_.tokens_per_second()) text += fmt::format(", {:.0f} tokens/s", *speed);
-  progress_.progress(step, train_.steps, "steps", text);
+  progress_.progress(entry.step, train_.steps, "steps", text);
 }
 
-void Training::count_tokens(int step) {
-  while (counted_steps_ < step)
-    counted_tokens_ +=
-        static_cast<double>(computing(++counted_steps_).size()) * train_.batch * train_.model.context;
-  speed_.reached(counted_tokens_);
+// Since this process began.
+double Training::new_tokens() const {
+  return static_cast<double>(replica_steps_ - first_replica_steps_) * train_.batch * train_.model.context;
 }
 
 void Training::write_speed() {
-  count_tokens(train_.steps);
+  speed_.reached(new_tokens());
   std::set<std::string> cards = {"the processor"};
   if (accelerator_) {
     const std::vector<std::string> all = gather(ranks_, device_identity());
@@ -643,11 +522,8 @@ std::size_t Training::evaluated_sequences() const {
 }
 
 Json Training::summary() const {
-  std::int64_t replica_steps = 0;
-  for (int step = 1; step <= train_.steps; ++step)
-    replica_steps += static_cast<std::int64_t>(computing(step).size());
   Json json = {{"parameters", arena_.parameters()},
-               {"tokens", replica_steps * train_.batch * train_.model.context},
+               {"tokens", replica_steps_ * train_.batch * train_.model.context},
                {"train_tokens_in_corpus", data_.training.size()},
                {"corpus_hash", hex64(data_.hash)},
                {"validation_tokens", data_.validation.size()},
@@ -668,7 +544,7 @@ Json Training::summary() const {
   if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
   if (train_.evaluate_ensemble)
     json["final_loss_of_ensemble"] =
-        evaluator_.ensemble_loss(train_.model, evaluated(train_.steps), boundaries_);
+        evaluator_.ensemble_loss(train_.model, there_, boundaries_);
   json["best_loss"] = best_loss_;
   json["weight_spread"] = last_.weight_spread;
   json["blas"] = blas_name();

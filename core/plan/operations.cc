@@ -187,6 +187,11 @@ bool has_merges(const OperationPlan& plan) {
                      [](const OperationRule& rule) { return rule.kind == OperationKind::kMerge; });
 }
 
+bool exchanges_gradients(const OperationPlan& plan) {
+  return std::any_of(plan.rules.begin(), plan.rules.end(),
+                     [](const OperationRule& rule) { return rule.before_optimizer; });
+}
+
 bool needs_sites(const OperationPlan& plan) {
   return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
     return rule.grouping == Grouping::kSites || rule.grouping == Grouping::kTwoLevel;
@@ -242,16 +247,6 @@ std::vector<Operation> operations_due(const OperationPlan& plan, const PlanConte
   for (const OperationRule& rule : plan.rules)
     if (!rule.is_blocking() && is_posted_at(rule, context.steps, step - rule.overlap_steps))
       operations.push_back(operation_of(rule, context, step - rule.overlap_steps));
-  return operations;
-}
-
-std::vector<Operation> operations_pending(const OperationPlan& plan, const PlanContext& context, int step) {
-  std::vector<Operation> operations;
-  for (const OperationRule& rule : plan.rules)
-    for (int posted = std::max(1, step - rule.overlap_steps + 1); posted <= step && !rule.is_blocking();
-         ++posted)
-      if (is_posted_at(rule, context.steps, posted))
-        operations.push_back(operation_of(rule, context, posted));
   return operations;
 }
 

@@ -216,6 +216,9 @@ bool timing_matters(const OperationPlan& plan);
 // Whether it has rules of kind kMerge: then all are.
 bool has_merges(const OperationPlan& plan);
 
+// Whether an operation comes between gradients and optimizer.
+bool exchanges_gradients(const OperationPlan& plan);
+
 // Whether its groups depend on which replica is at which site.
 bool needs_sites(const OperationPlan& plan);
 
@@ -261,9 +264,6 @@ std::vector<Operation> operations_at(OperationPlan&& plan, const PlanContext& co
 
 // Those that were posted at an earlier step and are awaited at the end of `step`.
 std::vector<Operation> operations_due(const OperationPlan& plan, const PlanContext& context, int step);
-
-// Those that are posted and not yet awaited when `step` is over: what a checkpoint has to hold.
-std::vector<Operation> operations_pending(const OperationPlan& plan, const PlanContext& context, int step);
 
 // The number of the operation's rule in the plan that it points into.
 int rule_index(const OperationPlan& plan, const Operation& operation);

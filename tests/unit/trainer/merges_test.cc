@@ -1,4 +1,4 @@
-// Merges of one weight, by hand; and what a contribution counts.
+// Merges of one weight, by hand.
 #include "trainer/merges.h"
 
 #include <gtest/gtest.h>
@@ -10,31 +10,6 @@
 
 namespace longhaul {
 namespace {
-
-// Steps since the contribution before to the same rule: at first all.
-TEST(TokenShares, AreOfWhatWasTrainedSinceTheLastContribution) {
-  Schedule schedule;
-  schedule.merges = {
-      {0, 0, {{0, 5, 8}, {1, 5, 9}}}, {1, 0, {{0, 3, 5}}}, {0, 1, {{0, 15, 0}, {1, 10, 0}, {2, 5, 0}}}};
-  EXPECT_EQ(token_shares(schedule),
-            (std::vector<std::vector<float>>{{0.5F, 0.5F}, {1}, {0.5F, 0.25F, 0.25F}}));
-}
-
-// Replica 0 posts after steps 5, 10 and 15. Replica 1 does not take steps 3 and 4: 8 of 10. Replica 2 begins
-// step 13 with what 0 had after step 11, a step after its contribution: that one, and its own three. Replica
-// 3 begins step 14 with what 2 then has: one of 0, one of 2, and its own two.
-TEST(TokenShares, OfCopiesAreTheirOwnStepsAndThoseOfTheSourceSinceItContributed) {
-  Schedule schedule;
-  schedule.has_all = true;
-  schedule.absences =
-      Absences({{1, 3, 2, -1, 0, 5}, {2, 2, 1, 0, 11, 13}, {3, 8, 7, 2, 13, 14}}, {1, 4, 20, 1}, false);
-  schedule.merges = {{0, 0, {{0, 5, 7}, {1, 10, 11}}},
-                     {0, 1, {{0, 10, 12}}},
-                     {0, 2, {{0, 15, 16}, {2, 15, 16}, {3, 15, 16}}}};
-  const std::vector<std::vector<float>> shares = token_shares(schedule);
-  EXPECT_EQ(shares[0], (std::vector<float>{5.F / 13, 8.F / 13}));
-  EXPECT_EQ(shares[2], (std::vector<float>{5.F / 13, 4.F / 13, 4.F / 13}));
-}
 
 // Three replicas of one weight, as tests/golden/decoupled_diloco.json has them.
 class OneWeight : public testing::Test {
@@ -49,32 +24,32 @@ class OneWeight : public testing::Test {
     rule.answer = whole({"phi"}, Wire::kFp32);
     return {{rule}};
   }
-  static Schedule schedule(const Json& history) {
-    Schedule made;
+  // Of the history, whose merges have no number above their place.
+  static journal::MakeMerge made(const Json& history, std::size_t number) {
+    Schedule schedule;
     for (const Json& entry : history["merges"]) {
-      Merge merge{0, static_cast<int>(made.merges.size()), {}};
+      Merge& merge = schedule.merges.emplace_back();
       for (const Json& made_by : entry["contributions"])
         merge.contributions.push_back({made_by["replica"], made_by["post_step"], made_by["taken_step"]});
-      made.merges.push_back(merge);
     }
-    return made;
+    return {number, 0, schedule.merges[number].contributions, token_shares(schedule)[number]};
   }
 
   OneWeight() {
     for (int replica = 0; replica < 3; ++replica)
       *arena_.row(Slot::kWeights, replica) = *arena_.row(Slot::kSlowWeights, replica) =
           history_["start"]["phi"];
-    merges_ = std::make_unique<Merges>(plan_, context_, layout_, schedule_, *update_, replicas_);
+    merges_ = std::make_unique<Merges>(plan_, context_, layout_, *update_, replicas_);
   }
   float& theta(int replica) { return *arena_.row(Slot::kWeights, replica); }
   float phi(int replica) const { return *arena_.row(Slot::kSlowWeights, replica); }
-  void post(const Json& entry) {
+  void post(std::size_t merge, const Json& entry) {
     theta(entry["replica"]) = entry["posted"];
-    merges_->post(entry["replica"], entry["post_step"]);
+    merges_->contribute({merge, 0, entry["replica"], entry["post_step"]});
   }
-  void take_up(const Json& entry) {
+  void take_up(std::size_t merge, const Json& entry) {
     theta(entry["replica"]) = entry["theta"];
-    merges_->take_up(entry["replica"], entry["taken_step"]);
+    merges_->take_up({merge, 0, entry["replica"]});
     EXPECT_FLOAT_EQ(theta(entry["replica"]), entry["after"].get<float>()) << entry;
   }
 
@@ -82,7 +57,6 @@ class OneWeight : public testing::Test {
   const OperationPlan plan_ = plan();
   const PlanContext context_{1, 3, 8, 1};
   const std::vector<Parameter> layout_ = {{"weight", 1, 1, 0, 0}};
-  const Schedule schedule_ = schedule(history_);
   const std::unique_ptr<Update> update_ = make_update({"decoupled-diloco", "", history_["method"]});
   Arena arena_{slots_with({"slow_weights"}), 3, 1};
   const std::unique_ptr<Backend> backend_ = make_loop_backend();
@@ -94,32 +68,25 @@ class OneWeight : public testing::Test {
 // The second merge is made before replica 1 takes up the first, and it gets what it contributed to.
 TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
   const Json &first = history_["merges"][0], &second = history_["merges"][1];
-  post(first["contributions"][0]);
-  EXPECT_FALSE(merges_->make()) << "replica 1 is not there";
-  EXPECT_FALSE(merges_->is_there(0, 3));
-  post(first["contributions"][1]);
-  EXPECT_TRUE(merges_->make());
-  EXPECT_TRUE(merges_->is_there(0, 3));
-  EXPECT_FALSE(merges_->is_there(2, 3));
-  take_up(first["contributions"][0]);
+  for (const Json& entry : first["contributions"]) post(0, entry);
+  merges_->make(made(history_, 0));
+  take_up(0, first["contributions"][0]);
   EXPECT_FLOAT_EQ(phi(0), first["phi"].get<float>());
   EXPECT_EQ(phi(1), 10) << "not yet";
 
-  for (const Json& entry : second["contributions"]) post(entry);
-  EXPECT_TRUE(merges_->make());
-  take_up(first["contributions"][1]);
+  for (const Json& entry : second["contributions"]) post(1, entry);
+  merges_->make(made(history_, 1));
+  take_up(0, first["contributions"][1]);
   EXPECT_FLOAT_EQ(phi(1), first["phi"].get<float>());
   for (const Json& entry : second["contributions"]) {
-    take_up(entry);
+    take_up(1, entry);
     EXPECT_FLOAT_EQ(phi(entry["replica"]), second["phi"].get<float>());
   }
-  EXPECT_FALSE(merges_->make());
 }
 
 TEST_F(OneWeight, LogsWhoContributed) {
-  merges_->post(0, 2);
-  merges_->post(1, 2);
-  merges_->make();
+  for (const int replica : {0, 1}) merges_->contribute({0, 0, replica, 2});
+  merges_->make(made(history_, 0));
   ASSERT_EQ(log_.records().size(), 1u);
   EXPECT_EQ(log_.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}}));
   EXPECT_EQ(log_.records()[0].bytes, 4);
@@ -127,33 +94,37 @@ TEST_F(OneWeight, LogsWhoContributed) {
 
 // Cut after the first contribution, and after the first merge: what is kept is enough for the same end.
 TEST_F(OneWeight, GoesOnFromWhatIsKept) {
-  const auto kept = [&](const std::string& file) { write_safetensors(file, merges_->tensors()); };
   const TemporaryFolder folder;
+  const auto keep = [&](const std::string& file) {
+    write_safetensors(folder.file(file), merges_->tensors());
+    return merges_->state();
+  };
+  const auto restored = [&](const std::string& file, const Json& state) {
+    auto merges = std::make_unique<Merges>(plan_, context_, layout_, *update_, replicas_);
+    SafetensorsFile tensors(folder.file(file));
+    merges->restore(state, tensors);
+    return merges;
+  };
   theta(0) = 11;
-  merges_->post(0, 2);
-  kept(folder.file("posted"));
+  merges_->contribute({0, 0, 0, 2});
+  const Json posted = keep("posted");
   theta(1) = 13;
-  merges_->post(1, 2);
-  merges_->make();
+  merges_->contribute({0, 0, 1, 2});
+  merges_->make(made(history_, 0));
   theta(0) = 11.5;
-  merges_->take_up(0, 3);
-  kept(folder.file("made"));
+  merges_->take_up({0, 0, 0});
+  const Json merged = keep("made");
 
-  Merges from_posted(plan_, context_, layout_, schedule_, *update_, replicas_);
-  SafetensorsFile posted(folder.file("posted"));
-  from_posted.restore(posted, 0, [](int replica, int step) { return replica == 0 && step <= 2; });
+  const auto from_posted = restored("posted", posted);
   *arena_.row(Slot::kSlowWeights, 1) = 10;
   theta(1) = 13;
-  from_posted.post(1, 2);
-  EXPECT_TRUE(from_posted.make());
+  from_posted->contribute({0, 0, 1, 2});
+  from_posted->make(made(history_, 0));
   theta(0) = 11.5;
-  from_posted.take_up(0, 3);
+  from_posted->take_up({0, 0, 0});
   EXPECT_FLOAT_EQ(phi(0), 11.8F);
 
-  Merges from_made(plan_, context_, layout_, schedule_, *update_, replicas_);
-  SafetensorsFile made(folder.file("made"));
-  from_made.restore(made, 1, [](int replica, int step) { return step <= 3 - replica; });  // 2 has not posted
-  from_made.take_up(1, 4);
+  restored("made", merged)->take_up({0, 0, 1});
   EXPECT_FLOAT_EQ(phi(1), 11.8F);
 }
 
@@ -212,9 +183,6 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
     rule.payload[0].columns = columns;
     plan.rules.push_back(rule);
   }
-  Schedule schedule;  // replica 2 is late in the second round of the second fragment
-  schedule.merges = {
-      {0, 0, {{0, 2, 3}, {1, 2, 3}}}, {1, 0, {{0, 2, 3}, {1, 2, 3}}}, {1, 1, {{0, 4, 5}, {2, 4, 5}}}};
   const std::unique_ptr<Update> update = make_update({"decoupled-diloco", "", method});
   Arena arena(slots_with({"slow_weights"}), 3, 4);
   const std::unique_ptr<Backend> backend = make_loop_backend();
@@ -230,12 +198,15 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   for (int replica = 0; replica < 3; ++replica)
     for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights}) set(slot, replica, {10, 10, 10, 10});
   const PlanContext context{1, 3, 8, 4};
-  Merges merges(plan, context, layout, schedule, *update, replicas);
+  Merges merges(plan, context, layout, *update, replicas);
   set(Slot::kWeights, 0, {12, 10, 12, 10});
   set(Slot::kWeights, 1, {10, 12, 10, 12});
-  for (const int replica : {0, 1}) merges.post(replica, 2);
-  EXPECT_TRUE(merges.make());
-  for (const int replica : {0, 1}) merges.take_up(replica, 3);
+  for (const std::size_t fragment : {0u, 1u}) {
+    const int rule = static_cast<int>(fragment);
+    for (const int replica : {0, 1}) merges.contribute({fragment, rule, replica, 2});
+    merges.make({fragment, rule, {{0, 2, 3}, {1, 2, 3}}, {0.5F, 0.5F}});
+    for (const int replica : {0, 1}) merges.take_up({fragment, rule, replica});
+  }
   const double root = std::sqrt(2.);
   for (const int replica : {0, 1}) expect_near(phi(replica), {11, 11, 10 + root, 10 + root});
 
@@ -244,17 +215,16 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   const auto at = static_cast<float>(10 + root);
   set(Slot::kWeights, 0, {11, 11, at + 3, at});
   set(Slot::kWeights, 2, {10, 10, at, at + 6});
-  merges.post(0, 4);
-  merges.post(2, 4);
+  for (const int replica : {0, 2}) merges.contribute({2, 1, replica, 4});
   // What is kept in a checkpoint is enough for the same end.
   const TemporaryFolder folder;
   write_safetensors(folder.file("posted"), merges.tensors());
-  Merges restored(plan, context, layout, schedule, *update, replicas);
+  Merges restored(plan, context, layout, *update, replicas);
   SafetensorsFile file(folder.file("posted"));
-  restored.restore(file, 2, [](int, int step) { return step <= 4; });
+  restored.restore(merges.state(), file);
   set(Slot::kSlowWeights, 2, {0, 0, 0, 0});  // where it is meanwhile does not count
-  EXPECT_TRUE(restored.make());
-  for (const int replica : {0, 2}) restored.take_up(replica, 5);
+  restored.make({2, 1, {{0, 4, 5}, {2, 4, 5}}, {1.F / 3, 2.F / 3}});
+  for (const int replica : {0, 2}) restored.take_up({2, 1, replica});
   const double length = 3. / 3 + 2. * 6 / 3, along = std::sqrt(1. + 4);
   for (const int replica : {0, 2}) {
     EXPECT_NEAR(phi(replica)[2], 10 + root + length / along, 1e-5);

@@ -1,0 +1,227 @@
+// The journal: what a plan says by itself, and with a schedule, written down by hand; and the shares of merges.
+#include "core/plan/journal.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "core/base/errors.h"
+
+namespace longhaul {
+namespace {
+
+// As one line: "compute 012 1-4", "post outer@4", "meet outer@4 [02][1]", "hold 0 of 2", …
+struct InWords {
+  static std::string of(const std::vector<int>& replicas) {
+    std::string text;
+    for (const int replica : replicas) text += std::to_string(replica);
+    return text;
+  }
+  static std::string of(const Operation& operation) {
+    std::string text = operation.rule->name + "@" + std::to_string(operation.post_step);
+    for (const auto& group : operation.groups) text += " [" + of(group) + "]";
+    for (const auto& taker : operation.takers.value_or(std::vector<Operation::Taker>()))
+      text += " " + std::to_string(taker.replica) + ":" + std::to_string(taker.contributor);
+    if (!operation.sends_anew.empty()) text += " anew " + of(operation.sends_anew);
+    return text;
+  }
+  std::string operator()(const journal::Compute& entry) const {
+    return "compute " + of(entry.replicas) + " " + std::to_string(entry.first) + "-" +
+           std::to_string(entry.last);
+  }
+  std::string operator()(const journal::Optimize& entry) const { return "optimize " + of(entry.replicas); }
+  std::string operator()(const journal::Post& entry) const { return "post " + of(entry.operation); }
+  std::string operator()(const journal::Meet& entry) const { return "meet " + of(entry.operation); }
+  std::string operator()(const journal::Local& entry) const { return "local " + of(entry.replicas); }
+  std::string operator()(const journal::Contribute& entry) const {
+    return "contribute " + std::to_string(entry.replica) + " to " + std::to_string(entry.merge);
+  }
+  std::string operator()(const journal::MakeMerge& entry) const {
+    return "merge " + std::to_string(entry.merge);
+  }
+  std::string operator()(const journal::TakeUp& entry) const {
+    return "take " + std::to_string(entry.merge) + " up by " + std::to_string(entry.replica);
+  }
+  std::string operator()(const journal::Hold& entry) const {
+    return "hold " + std::to_string(entry.copy) + " of " + std::to_string(entry.source);
+  }
+  std::string operator()(const journal::Become& entry) const {
+    return "become " + std::to_string(entry.copy) + " by " + std::to_string(entry.replica);
+  }
+  std::string operator()(const journal::Keep& entry) const {
+    return "keep " + std::to_string(entry.replica) + " " + entry.phase;
+  }
+  std::string operator()(const journal::Evaluate& entry) const {
+    return "evaluate " + of(entry.replicas) + " " + entry.phase;
+  }
+  std::string operator()(const journal::EndStep& entry) const {
+    return "end " + std::to_string(entry.step) + " of " + of(entry.there);
+  }
+  std::string operator()(const journal::Save& entry) const { return "save " + std::to_string(entry.step); }
+};
+
+std::vector<std::string> lines(Journal& journal) {
+  std::vector<std::string> lines;
+  for (auto entries = journal.next(); !entries.empty(); entries = journal.next())
+    for (const Entry& entry : entries) lines.push_back(std::visit(InWords(), entry));
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+// "outer" after every third step, blocking.
+OperationPlan plan() {
+  OperationRule rule;
+  rule.name = "outer";
+  rule.payload = whole({"delta"}, Wire::kFp32);
+  rule.every = 3;
+  return {{rule}};
+}
+
+Lines lines_of(const OperationPlan& plan, const PlanContext& context, Schedule schedule = {},
+               bool discards = false) {
+  return lines(*make_journal({plan, context, 6, 6, false, discards}, std::move(schedule)));
+}
+
+TEST(Journal, FollowsFromAPlanWhereTimeDecidesNothing) {
+  EXPECT_EQ(lines_of(plan(), {1, 2, 6, 1}),
+            (Lines{"compute 01 1-1", "end 1 of 01", "compute 01 2-2", "end 2 of 01", "compute 01 3-3",
+                   "meet outer@3", "end 3 of 01", "compute 01 4-4", "end 4 of 01", "compute 01 5-5",
+                   "end 5 of 01", "compute 01 6-6", "evaluate 01 before", "meet outer@6", "evaluate 01 after",
+                   "end 6 of 01", "save 6"}));
+}
+
+TEST(Journal, PutsWhatOverlapsWhereItIsPostedAndWhereItIsDue) {
+  OperationPlan overlapping = plan();
+  overlapping.rules[0].every = 2;
+  overlapping.rules[0].last_step = 2;
+  overlapping.rules[0].overlap_steps = 1;
+  EXPECT_EQ(lines_of(overlapping, {1, 1, 3, 1}),
+            (Lines{"compute 0 1-1", "end 1 of 0", "compute 0 2-2", "post outer@2", "end 2 of 0",
+                   "compute 0 3-3", "evaluate 0 before", "meet outer@2", "evaluate 0 after", "end 3 of 0",
+                   "save 3"}));
+}
+
+TEST(Journal, OptimizesBehindTheExchangeOfGradients) {
+  OperationPlan gradients = plan();
+  gradients.rules[0].every = 1;
+  gradients.rules[0].before_optimizer = true;
+  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}),
+            (Lines{"compute 01 1-1", "meet outer@1", "optimize 01", "evaluate 01 plain", "end 1 of 01",
+                   "save 1"}));
+}
+
+// Replica 1 goes in step 2 and takes step 5 again, with what 0 held after step 3.
+TEST(Journal, LeavesOutWhoIsGoneAndGivesItsRowsBack) {
+  const PlanContext context{1, 2, 6, 1};
+  Schedule schedule;
+  schedule.has_all = true;
+  schedule.absences = Absences({{1, 2, 1, 0, 3, 5}}, context, false);
+  schedule.groups = {{{0, 3}, {{0}}}, {{0, 6}, {{0, 1}}}};
+  EXPECT_EQ(lines_of(plan(), context, schedule),
+            (Lines{"compute 01 1-1", "end 1 of 01", "compute 0 2-2", "end 2 of 0", "compute 0 3-3",
+                   "meet outer@3 [0]", "end 3 of 0", "hold 0 of 0", "become 0 by 1", "compute 0 4-4",
+                   "end 4 of 0", "compute 01 5-5", "end 5 of 01", "compute 01 6-6", "evaluate 01 before",
+                   "meet outer@6 [01]", "evaluate 01 after", "end 6 of 01", "save 6"}));
+}
+
+// Of a quorum whose late ones fetch the result: replica 1 was late, and begins with what came of it.
+TEST(Journal, GivesTheResultToWhoWasLate) {
+  OperationPlan deadline = plan();
+  deadline.rules[0].completion = {1, 0.5, {}, true};
+  Schedule schedule;
+  schedule.groups = {{{0, 3}, {{0}}}};
+  const Lines found = lines_of(deadline, {1, 2, 3, 1}, schedule);
+  EXPECT_EQ(found[6], "meet outer@3 [0] 0:0 1:0");
+}
+
+// Gradients of replica 1 met with nobody: it has no step, where losing them is the policy, or where the group
+// is everyone.
+TEST(Journal, ThrowsAwayAStepWhoseGradientsMetWithNobody) {
+  OperationPlan gradients = plan();
+  gradients.rules[0].every = 1;
+  gradients.rules[0].before_optimizer = true;
+  Schedule schedule;
+  schedule.has_all = true;
+  schedule.groups = {{{0, 1}, {{0}}}};
+  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}, schedule)[2], "optimize 0");
+  gradients.rules[0].grouping = Grouping::kRandom;
+  gradients.rules[0].group_size = 2;
+  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}, schedule)[1], "optimize 01");
+  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}, schedule, true)[1], "optimize ");
+}
+
+// Two replicas, a merge after step 2 that is taken up after step 3: replica 1 is at step 5 before 0 is at 4,
+// and is evaluated with it.
+TEST(Journal, LetsReplicasOfMergesGoAtTheirOwnPace) {
+  OperationPlan merging = plan();
+  merging.rules[0].kind = OperationKind::kMerge;
+  merging.rules[0].every = 2;
+  merging.rules[0].overlap_steps = 1;
+  merging.rules[0].completion = {1, 0.5};
+  Schedule schedule;
+  schedule.merges = {{0, 0, {{0, 2, 3}}}};
+  EXPECT_EQ(lines_of(merging, {1, 2, 4, 1}, schedule),
+            (Lines{"compute 0 1-2", "compute 1 1-4",                             // who can
+                   "contribute 0 to 0", "keep 1 plain", "merge 0", "end 2 of 01",  // what ends then
+                   "compute 0 3-3", "take 0 up by 0", "end 3 of 01",               //
+                   "compute 0 4-4", "keep 0 plain", "evaluate 01 plain", "end 4 of 01", "save 4"}));
+}
+
+TEST(Journal, OfMergesThatWaitForEachOtherIsRefused) {
+  OperationPlan merging = plan();
+  merging.rules[0].kind = OperationKind::kMerge;
+  merging.rules[0].overlap_steps = 1;
+  merging.rules[0].completion = {1, 0.5};
+  Schedule schedule;  // the first is taken up before it can be made
+  schedule.merges = {{0, 0, {{0, 6, 4}}}};
+  EXPECT_THROW(lines_of(merging, {1, 1, 8, 1}, schedule), InputError);
+}
+
+// Behind any number of entries the rest is the same, and what was posted and has not met is known.
+TEST(Journal, GoesOnBehindAnyOfItsEntries) {
+  OperationPlan overlapping = plan();
+  overlapping.rules[0].overlap_steps = 2;
+  const JournalSpec spec{overlapping, {1, 2, 200, 1}, 100, 50};
+  const Lines whole = lines(*make_journal(spec, {}));
+  std::size_t pending = 0;
+  for (std::size_t passed = 0; passed < whole.size(); ++passed) {
+    const auto journal = make_journal(spec, {});
+    const Continued rest = skip(*journal, static_cast<std::int64_t>(passed));
+    Lines found;
+    for (const Entry& entry : rest.entries) found.push_back(std::visit(InWords(), entry));
+    for (const std::string& line : lines(*journal)) found.push_back(line);
+    ASSERT_EQ(found, Lines(whole.begin() + static_cast<std::ptrdiff_t>(passed), whole.end())) << passed;
+    ASSERT_EQ(rest.pending.size(), pending) << passed;
+    if (whole[passed].rfind("post", 0) == 0) ++pending;
+    if (whole[passed].rfind("meet", 0) == 0) --pending;
+  }
+}
+
+// Steps since the contribution before to the same rule: at first all.
+TEST(TokenShares, AreOfWhatWasTrainedSinceTheLastContribution) {
+  Schedule schedule;
+  schedule.merges = {
+      {0, 0, {{0, 5, 8}, {1, 5, 9}}}, {1, 0, {{0, 3, 5}}}, {0, 1, {{0, 15, 0}, {1, 10, 0}, {2, 5, 0}}}};
+  EXPECT_EQ(token_shares(schedule),
+            (std::vector<std::vector<float>>{{0.5F, 0.5F}, {1}, {0.5F, 0.25F, 0.25F}}));
+}
+
+// Replica 0 posts after steps 5, 10 and 15. Replica 1 does not take steps 3 and 4: 8 of 10. Replica 2 begins
+// step 13 with what 0 had after step 11, a step after its contribution: that one, and its own three. Replica
+// 3 begins step 14 with what 2 then has: one of 0, one of 2, and its own two.
+TEST(TokenShares, OfCopiesAreTheirOwnStepsAndThoseOfTheSourceSinceItContributed) {
+  Schedule schedule;
+  schedule.has_all = true;
+  schedule.absences =
+      Absences({{1, 3, 2, -1, 0, 5}, {2, 2, 1, 0, 11, 13}, {3, 8, 7, 2, 13, 14}}, {1, 4, 20, 1}, false);
+  schedule.merges = {{0, 0, {{0, 5, 7}, {1, 10, 11}}},
+                     {0, 1, {{0, 10, 12}}},
+                     {0, 2, {{0, 15, 16}, {2, 15, 16}, {3, 15, 16}}}};
+  const std::vector<std::vector<float>> shares = token_shares(schedule);
+  EXPECT_EQ(shares[0], (std::vector<float>{5.F / 13, 8.F / 13}));
+  EXPECT_EQ(shares[2], (std::vector<float>{5.F / 13, 4.F / 13, 4.F / 13}));
+}
+
+}  // namespace
+}  // namespace longhaul

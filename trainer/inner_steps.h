@@ -1,0 +1,128 @@
+// The inner steps of a training on each back-end: losses, gradients, clip and optimizer of the replicas held
+// here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/plan/journal.h"
+#include "core/scenario/case.h"
+#include "trainer/cuda/accelerator.h"
+#include "trainer/data/dataset.h"
+#include "trainer/model/boundaries.h"
+#include "trainer/model/decoder.h"
+#include "trainer/model/stacked_decoder.h"
+#include "trainer/operations/update.h"
+#include "trainer/optimizer/muon.h"
+#include "trainer/pipeline/bit_gates.h"
+#include "trainer/pipeline/microbatches.h"
+#include "trainer/pipeline/subspace.h"
+
+namespace longhaul {
+
+// Steps that follow each other without a meeting: entries of distinct replicas, and the end of the step, if
+// the journal has it before anything else.
+struct Round {
+  std::vector<journal::Compute> computes;
+  std::optional<journal::EndStep> end;
+};
+
+class InnerSteps {
+ public:
+  struct World {
+    const Case& config;  // as it is trained
+    const OperationPlan& plan;
+    const Dataset& data;
+    const Decoder& decoder;
+    const Boundaries& boundaries;
+    const Update& update;
+    Replicas& replicas;
+    const std::vector<MuonMatrix>& muon;
+    const std::vector<DecayRange>& decay;  // AdamW's columns
+    Device device;
+    const int& saved_step;  // of the newest checkpoint
+  };
+
+  // All that is in `world` must outlive it.
+  explicit InnerSteps(const World& world);
+  // Of a subspace: of the initial weights, which are projected.
+  void keep_in_subspace(std::vector<float>& weights);
+  void use_card(Accelerator& accelerator) { accelerator_ = &accelerator; }
+
+  // As soon as the round is done by all that are held here, on the calling thread, in order. False: no other
+  // round is begun.
+  using AfterRound = std::function<bool(const Round& round)>;
+  // Returns how many rounds are done. Throws RunError that names step and replica where a loss is not finite.
+  // Several ranks take the same rounds.
+  std::size_t run(const std::vector<Round>& rounds, const AfterRound& after_round);
+  // The optimizer of a step whose gradients were exchanged.
+  void optimize(const journal::Optimize& entry);
+
+  // By replica: of the last step that it took; and how many steps its optimizer has taken.
+  std::vector<double>& losses() { return losses_; }
+  std::vector<double>& seconds() { return seconds_; }
+  std::vector<int>& optimizer_steps() { return optimizer_steps_; }
+  void check_loss(int step, int replica, double loss) const;
+
+  // Of learned bits: null without them; and what the last step used, by replica and hop.
+  BitGates* gates() { return gates_ ? &*gates_ : nullptr; }
+  const std::vector<std::vector<float>>& used_gates() const { return used_gates_; }
+
+ private:
+  void make_gates();
+  std::size_t run_apart(const std::vector<Round>& rounds, const AfterRound& after);
+  std::size_t run_on_card(const std::vector<Round>& rounds, const AfterRound& after);
+  // Gradient, and the optimizer where it does not wait for an exchange; adds its wall time to `seconds`.
+  void step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates);
+  // Gradients of a step whose micro-batches leave their replica: the ones of each number m meet before those
+  // of m + 1, and the optimizers come after all of them.
+  void step_along_paths(const journal::Compute& entry);
+  // A part of the replicas for each thread; a part's wall time is shared out evenly.
+  void step_stacked(const journal::Compute& entry);
+  void steps_alone(const journal::Compute& entry);
+  // A micro-batch of these replicas, along `paths`, as one stack.
+  void run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas);
+  void count_elsewhere(const std::vector<int>& replicas, int steps);  // those that other ranks hold
+  void prepare(const journal::Compute& entry);
+  void begin_on_card(int step, bool optimizes);
+  void optimize_on_card(int step, const std::vector<int>& replicas);
+  void optimize_unless_exchanged(const journal::Compute& entry);
+  void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
+  void take_optimizer_step(int step, int replica);
+  // Whether the card's optimizer can take the step: that of all rows, which are alike in how many they took.
+  bool is_of_whole_card(int step, const std::vector<int>& replicas) const;
+  InnerStep facts(int step, int updates) const;
+  std::vector<Route> paths_at(int step, int microbatch) const;
+  ReplicaRows<float> rows_of(Slot slot) const;
+  void clear_gradients_for_partial();
+  template <typename Work>
+  void for_each_held(const Work& work) {
+    const RowBlock held = world_.replicas.arena.held();
+    world_.replicas.backend.for_each(held.size(), [&](int at) { work(held.first + at); });
+  }
+
+  const World world_;
+  const TrainSpec& train_;
+  const bool exchanges_gradients_, has_merges_;
+  MicrobatchPass<float> microbatches_;
+  std::optional<BitGates> gates_;
+  // Of a replica with gates: it adds up what rounding does to the losses of a step's micro-batches.
+  struct LearnedPass {
+    std::unique_ptr<MicrobatchPass<float>> pass;
+    RoundingEffects rounding;  // by hop
+  };
+  std::vector<LearnedPass> learned_passes_;  // by replica
+  std::optional<Subspace> subspace_;         // that the weights are kept in
+  std::unique_ptr<StackedDecoder> stacked_;  // of a stacked back-end on a CPU
+  // Its rows [R, P] of micro-batches: the weights of their paths, and gradients before they are shared out.
+  std::vector<float> composed_, partial_;
+  Accelerator* accelerator_ = nullptr;  // on a GPU: holds the rows that are at work
+
+  std::vector<double> losses_, seconds_;
+  std::vector<std::vector<float>> used_gates_;
+  std::vector<int> optimizer_steps_;
+};
+
+}  // namespace longhaul
