@@ -70,15 +70,17 @@ Evaluator::Evaluator(const Decoder& decoder, std::vector<Batch> validation, bool
       weights_(weights),
       mean_(as_index(arena.parameters())) {}
 
-Evaluation Evaluator::evaluate(int step, const std::string& phase, const std::vector<int>& replicas) {
+Evaluation Evaluator::evaluate(int step, const std::string& phase, const std::vector<int>& replicas,
+                               bool is_on_host) {
+  RowsOnCard* const card = card_;
+  if (is_on_host) card_ = nullptr;
   Evaluation evaluation;
   evaluation.step = step;
   evaluation.phase = phase;
   evaluation.replicas = replicas;
   // The same weights have the same loss, if what passes between their parts has the same format.
   if (!boundaries_of_ && are_equal(replicas)) {
-    const int first = first_held(replicas);
-    const std::vector<double> partial = batch_losses_of({{arena_.row(weights_, first), kEveryone, first}});
+    const std::vector<double> partial = batch_losses_of({{mean_.data(), kEveryone, replicas.front()}});
     evaluation.loss_of_mean = losses_of_rows(partial)[0];
     evaluation.losses.assign(replicas.size(), evaluation.loss_of_mean);
     evaluation.sampling_error = sampling_error(partial, 1);
@@ -93,13 +95,15 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase, const std::ve
     evaluation.loss_of_mean = evaluation.losses.back();
     evaluation.losses.pop_back();
   }
+  card_ = card;
   check_finite(evaluation);
   return evaluation;
 }
 
-bool Evaluator::are_equal(const std::vector<int>& replicas) const {
-  return card_ && ranks_.size() == 1 ? card_->are_equal(weights_)
-                                     : rows_are_equal(ranks_, arena_, weights_, replicas);
+bool Evaluator::are_equal(const std::vector<int>& replicas) {
+  return card_ && ranks_.size() == 1
+             ? card_->are_equal(weights_)
+             : rows_are_equal(ranks_, arena_, weights_, replicas, mean_.data());
 }
 
 double Evaluator::find_mean(const std::vector<int>& replicas) {
@@ -109,23 +113,18 @@ double Evaluator::find_mean(const std::vector<int>& replicas) {
   return spread;
 }
 
-int Evaluator::first_held(const std::vector<int>& replicas) const {
-  return *std::lower_bound(replicas.begin(), replicas.end(), arena_.held().first);
-}
-
 double Evaluator::ensemble_loss(const ModelShape& shape, const std::vector<int>& replicas,
                                 const Boundaries& boundaries) const {
   const CpuDecoder decoder(shape, boundaries);
-  std::vector<int> held;
-  for (const int replica : replicas)
-    if (arena_.held().contains(replica)) held.push_back(replica);
+  const RowBlock held = arena_.held();
   double total = 0;
   std::size_t tokens = 0;
   for (const Batch& batch : validation_) {
     const std::size_t count = as_index(batch.sequences) * as_index(shape.context);
-    std::vector<double> mine(held.size() * count);
-    backend_.for_each(static_cast<int>(held.size()), [&](int at) {
-      const int replica = held[as_index(at)];
+    std::vector<double> mine(as_index(held.size()) * count);  // of who is not asked for zeros
+    backend_.for_each(held.size(), [&](int at) {
+      const int replica = held.first + at;
+      if (!std::binary_search(replicas.begin(), replicas.end(), replica)) return;
       const std::vector<double> losses = decoder.token_losses(
           arena_.row(weights_, replica), batch, boundaries_of_ ? boundaries_of_(replica) : boundaries);
       std::copy(losses.begin(), losses.end(),
@@ -134,8 +133,8 @@ double Evaluator::ensemble_loss(const ModelShape& shape, const std::vector<int>&
     const std::vector<double> all = gather(ranks_, mine);  // in the order of the replicas
     std::vector<double> of_token(replicas.size());
     for (std::size_t token = 0; token < count; ++token) {
-      for (std::size_t replica = 0; replica < of_token.size(); ++replica)
-        of_token[replica] = all[replica * count + token];
+      for (std::size_t at = 0; at < of_token.size(); ++at)
+        of_token[at] = all[as_index(replicas[at]) * count + token];
       total += ensemble_of(of_token);
     }
     tokens += count;

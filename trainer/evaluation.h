@@ -59,9 +59,10 @@ class Evaluator {
   // and the spread are still made of the rows in host memory, which have to be brought there before.
   void use_card(RowsOnCard& rows) { card_ = &rows; }
 
-  // Of the replicas, ascending: of all, wherever there are several ranks. The same on all ranks. Throws
-  // RunError that names step and replica for a loss that is not finite.
-  Evaluation evaluate(int step, const std::string& phase, const std::vector<int>& replicas);
+  // Of the replicas, ascending. The same on all ranks. `is_on_host`: of the arena's rows, although others may be
+  // at work on a card. Throws RunError that names step and replica for a loss that is not finite.
+  Evaluation evaluate(int step, const std::string& phase, const std::vector<int>& replicas,
+                      bool is_on_host = false);
 
  private:
   // Weights [P] of which a loss is wanted.
@@ -78,12 +79,11 @@ class Evaluator {
   // Of those, the loss of each row.
   std::vector<double> losses_of_rows(const std::vector<double>& partial) const;
   std::optional<double> sampling_error(const std::vector<double>& partial, std::size_t rows) const;
-  bool are_equal(const std::vector<int>& replicas) const;
+  bool are_equal(const std::vector<int>& replicas);  // then mean_ is their row
   double find_mean(const std::vector<int>& replicas);  // returns the spread
   void losses_on_card(const std::vector<Row>& rows, const std::vector<std::size_t>& tasks,
                       std::vector<double>& losses) const;
   Row row_of(int replica) const;
-  int first_held(const std::vector<int>& replicas) const;
   int worker(const Row& row, std::size_t batch) const;
   double loss_of(const Row& row, const Batch& batch) const;
 

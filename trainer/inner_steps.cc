@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
@@ -273,88 +274,123 @@ void InnerSteps::run_stack(int step, int microbatch, const std::vector<Route>& p
   }
 }
 
+InnerSteps::StepOf InnerSteps::step_of(const std::vector<int>& replicas, int step) const {
+  StepOf steps(losses_.size());
+  for (const int replica : replicas) steps[as_index(replica)] = step;
+  return steps;
+}
+
 // A step's losses are read when the next one has been begun, where none waits for them.
 std::size_t InnerSteps::run_on_card(const std::vector<Round>& rounds, const AfterRound& after) {
+  std::vector<StepOf> steps;
+  std::vector<std::size_t> end_of;  // by round: behind its last step
+  for (const Round& round : rounds) {
+    std::size_t length = 0;
+    for (const journal::Compute& entry : round.computes)
+      length = std::max(length, as_index(entry.last - entry.first + 1));
+    end_of.push_back(steps.size() + length);
+    for (std::size_t at = 0; at < length; ++at) {
+      StepOf& here = steps.emplace_back(losses_.size());
+      for (const journal::Compute& entry : round.computes)
+        for (const int replica : entry.replicas)
+          if (const int step = entry.first + static_cast<int>(at); step <= entry.last)
+            here[as_index(replica)] = step;
+    }
+  }
   const bool may_optimize = !exchanges_gradients_ && !world_.update.has_own_optimizer();
-  std::vector<bool> optimizes(rounds.size());  // the card by itself, behind the gradients
-  std::size_t begun = 0;
-  const auto is_whole = [&](std::size_t round) {
-    const journal::Compute& entry = rounds[round].computes.front();
-    return may_optimize && is_of_whole_card(entry.last, entry.replicas);
-  };
+  std::vector<bool> optimizes(steps.size());  // the card by itself, behind the gradients
+  std::size_t begun = 0, done = 0;
   const auto begin_next = [&] {
-    optimizes[begun] = is_whole(begun);
-    begin_on_card(rounds[begun].computes.front().last, optimizes[begun]);
+    optimizes[begun] = may_optimize && is_of_whole_card(steps[begun]);
+    begin_on_card(steps[begun], optimizes[begun]);
     ++begun;
   };
   begin_next();
   bool goes_on = true;
-  for (std::size_t round = 0; round < begun; ++round) {
-    const journal::Compute& entry = rounds[round].computes.front();
-    const bool is_followed = round + 1 == begun && begun < rounds.size();
-    if (is_followed && optimizes[round] && world_.replicas.ranks.size() == 1 && !interrupted() &&
-        is_whole(begun))
+  for (std::size_t at = 0; at < begun; ++at) {
+    const bool is_last = at + 1 == steps.size();
+    if (!is_last && at + 1 == begun && optimizes[at] && world_.replicas.ranks.size() == 1 && !interrupted() &&
+        is_of_whole_card(steps[begun]))
       begin_next();
-    std::fill(seconds_.begin(), seconds_.end(), 0);
-    const double seconds = accelerator_->finish(losses_);
-    for (double& of_replica : seconds_) of_replica += seconds / world_.replicas.arena.held().size();
-    if (!exchanges_gradients_ && !optimizes[round]) optimize_on_card(entry.last, entry.replicas);
-    goes_on = after(rounds[round]) && goes_on;
-    if (goes_on && round + 1 == begun && begun < rounds.size()) begin_next();
+    finish_on_card(steps[at]);
+    if (!exchanges_gradients_ && !optimizes[at]) optimize_on_card(steps[at]);
+    if (at + 1 == end_of[done]) goes_on = after(rounds[done++]) && goes_on;
+    if (goes_on && !is_last && at + 1 == begun) begin_next();
   }
-  return begun;
+  return done;
 }
 
-bool InnerSteps::is_of_whole_card(int step, const std::vector<int>& replicas) const {
-  for (const int replica : world_.replicas.arena.held().replicas())
-    if (!is_in(replicas, replica) || optimizer_steps_[as_index(replica)] != step - 1) return false;
-  return true;
+bool InnerSteps::is_of_whole_card(const StepOf& step_of) const {
+  const std::vector<int> held = world_.replicas.arena.held().replicas();
+  const int step = step_of[as_index(held.front())];
+  return std::all_of(held.begin(), held.end(), [&](int replica) {
+    return step > 0 && step_of[as_index(replica)] == step && optimizer_steps_[as_index(replica)] == step - 1;
+  });
 }
 
-void InnerSteps::begin_on_card(int step, bool optimizes) {
+void InnerSteps::begin_on_card(const StepOf& step_of, bool optimizes) {
   const RowBlock held = world_.replicas.arena.held();
+  const auto step_or_first = [&](int replica) { return std::max(1, step_of[as_index(replica)]); };
   std::vector<Batch> batches(as_index(held.size()));
   world_.replicas.backend.for_each(held.size(), [&](int at) {
+    const int replica = held.first + at;
     batches[as_index(at)] =
-        training_batch(world_.data.training, train_, world_.config.seed, held.first + at, step);
+        training_batch(world_.data.training, train_, world_.config.seed, replica, step_or_first(replica));
   });
   std::vector<std::vector<Route>> paths;
-  if (is_composed(world_.plan.pipeline))
-    for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch)
-      paths.push_back(paths_at(step, microbatch));
+  for (int m = 0; is_composed(world_.plan.pipeline) && m < world_.plan.pipeline.microbatches; ++m) {
+    std::map<int, std::vector<Route>> at_step;
+    paths.emplace_back();
+    for (int replica = 0; replica < world_.config.replicas; ++replica) {
+      const int step = step_or_first(replica);
+      if (at_step.count(step) == 0) at_step[step] = paths_at(step, m);
+      paths.back().push_back(at_step[step][as_index(replica)]);
+    }
+  }
   std::optional<Accelerator::Optimizing> optimizing;
   if (optimizes) {
+    const int step = step_of[as_index(held.first)];
     optimizing = Accelerator::Optimizing{learning_rate(train_.optimizer, step, train_.steps), step};
     for (const int replica : held.replicas()) ++optimizer_steps_[as_index(replica)];
   }
   accelerator_->begin(batches, paths, optimizing);
 }
 
+void InnerSteps::finish_on_card(const StepOf& step_of) {
+  const RowBlock held = world_.replicas.arena.held();
+  std::vector<double> losses = losses_;
+  std::fill(seconds_.begin(), seconds_.end(), 0);
+  const double seconds = accelerator_->finish(losses);
+  for (double& of_replica : seconds_) of_replica += seconds / held.size();
+  for (const int replica : held.replicas())
+    if (const int step = step_of[as_index(replica)]; step > 0) {
+      losses_[as_index(replica)] = losses[as_index(replica)];
+      if (world_.replicas.ranks.size() == 1) check_loss(step, replica, losses_[as_index(replica)]);
+    }
+}
+
 // Rows that are not alike go through host memory.
-void InnerSteps::optimize_on_card(int step, const std::vector<int>& replicas) {
+void InnerSteps::optimize_on_card(const StepOf& step_of) {
+  const std::vector<int> held = world_.replicas.arena.held().replicas();
   double seconds = 0;
   {
     const Stopwatch watch(seconds);
-    const bool is_whole = is_of_whole_card(step, replicas);
-    if (world_.update.has_own_optimizer() || !is_whole) {
-      bool is_taken = false;
+    const bool is_whole = is_of_whole_card(step_of);
+    const int step = step_of[as_index(held.front())];
+    bool is_taken = false;
+    if (world_.update.has_own_optimizer() || !is_whole)
       accelerator_->on_host([&] {
-        for (const int replica : world_.replicas.arena.held().replicas()) {
-          if (!is_in(replicas, replica)) continue;
-          if (!is_whole)
-            take_optimizer_step(step, replica);
-          else
-            is_taken = world_.update.optimize(facts(step, step), replica, world_.replicas.arena);
+        for (const int replica : held) {
+          const int own = step_of[as_index(replica)];
+          if (!is_whole && own > 0) take_optimizer_step(own, replica);
+          if (is_whole) is_taken = world_.update.optimize(facts(step, step), replica, world_.replicas.arena);
         }
       });
-      if (!is_whole) return;
-      if (!is_taken) accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
-    } else {
+    if (is_whole && !is_taken)
       accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
-    }
-    for (const int replica : world_.replicas.arena.held().replicas()) ++optimizer_steps_[as_index(replica)];
+    for (const int replica : held) optimizer_steps_[as_index(replica)] += is_whole;
   }
-  for (double& of_replica : seconds_) of_replica += seconds / world_.replicas.arena.held().size();
+  for (double& of_replica : seconds_) of_replica += seconds / static_cast<double>(held.size());
 }
 
 InnerStep InnerSteps::facts(int step, int updates) const {
@@ -383,7 +419,7 @@ void InnerSteps::count_elsewhere(const std::vector<int>& replicas, int steps) {
 
 void InnerSteps::optimize(const journal::Optimize& entry) {
   count_elsewhere(entry.replicas, 1);
-  if (accelerator_) return optimize_on_card(entry.step, entry.replicas);
+  if (accelerator_) return optimize_on_card(step_of(entry.replicas, entry.step));
   for_each_held([&](int replica) {
     if (is_in(entry.replicas, replica)) optimize(entry.step, replica, seconds_[as_index(replica)]);
   });

@@ -86,13 +86,17 @@ class InnerSteps {
   void run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas);
   void count_elsewhere(const std::vector<int>& replicas, int steps);  // those that other ranks hold
   void prepare(const journal::Compute& entry);
-  void begin_on_card(int step, bool optimizes);
-  void optimize_on_card(int step, const std::vector<int>& replicas);
+  // What a card computes at once: the step of each replica, 0 where it takes none.
+  using StepOf = std::vector<int>;
+  StepOf step_of(const std::vector<int>& replicas, int step) const;
+  void begin_on_card(const StepOf& step_of, bool optimizes);
+  void finish_on_card(const StepOf& step_of);
+  void optimize_on_card(const StepOf& step_of);
   void optimize_unless_exchanged(const journal::Compute& entry);
   void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
   void take_optimizer_step(int step, int replica);
   // Whether the card's optimizer can take the step: that of all rows, which are alike in how many they took.
-  bool is_of_whole_card(int step, const std::vector<int>& replicas) const;
+  bool is_of_whole_card(const StepOf& step_of) const;
   InnerStep facts(int step, int updates) const;
   std::vector<Route> paths_at(int step, int microbatch) const;
   ReplicaRows<float> rows_of(Slot slot) const;

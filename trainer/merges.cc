@@ -26,14 +26,6 @@ std::string name_of_result(std::size_t merge) {
 constexpr const char* kPhi = "synchronizer.phi";
 constexpr const char* kMomentum = "synchronizer.momentum";
 
-void read_all(SafetensorsFile& file, const std::string& name, std::int64_t bytes, void* out) {
-  const SafetensorsFile::Entry& entry = file.entry(name);
-  if (entry.bytes != bytes)
-    throw InputError(name, "has " + std::to_string(entry.bytes) + " bytes", std::to_string(bytes),
-                     "the checkpoint is of another training");
-  file.read(entry, 0, bytes, out);
-}
-
 double length_of(const std::vector<float>& row) {
   double squares = 0;
   for (const float value : row) squares += double{value} * value;
@@ -97,16 +89,32 @@ MessageFormat Merges::format_of(int rule, int post_step) const {
 }
 
 void Merges::contribute(const journal::Contribute& entry) {
+  Posted& posted = posted_[{entry.merge, entry.replica}];
+  posted = {entry.rule, entry.step};
+  if (!is_here(entry.replica)) return;
   const PayloadPart& part = rule_of(entry.rule).payload.front();
   const auto [slot, less] = update_.source(part.tensor);
   Arena& arena = replicas_.arena;
   const RowSource source{arena.row(slot, entry.replica), less ? arena.row(*less, entry.replica) : nullptr};
   float* error = part.codec.feedback == Feedback::kNone ? nullptr : arena.row(Slot::kError, entry.replica);
-  Posted& posted = posted_[{entry.merge, entry.replica}];
-  posted = {Message(format_of(entry.rule, entry.step), source).encoded(error), entry.rule, entry.step, {}};
+  posted.message = Message(format_of(entry.rule, entry.step), source).encoded(error);
   if (tensors_of(entry.rule).empty()) return;
   for (const ColumnRange& range : columns_of(entry.rule))
     posted.anchor.insert(posted.anchor.end(), source.less + range.begin, source.less + range.end);
+}
+
+void Merges::fetch(Posted& posted, int replica) {
+  Ranks& ranks = replicas_.ranks;
+  if (ranks.size() == 1) return;
+  const int holder = holder_of(ranks, replicas_.arena.replicas(), replica);
+  const MessageFormat format = format_of(posted.rule, posted.step);
+  std::vector<std::uint8_t> bytes(as_index(format.bytes()));
+  if (is_here(replica)) bytes = posted.message.bytes();
+  broadcast(ranks, holder, bytes.data(), bytes.size());
+  if (!is_here(replica)) posted.message = Message(format, std::move(bytes));
+  if (tensors_of(posted.rule).empty()) return;
+  posted.anchor.resize(as_index(size_of(posted.rule)));
+  broadcast(ranks, holder, posted.anchor.data(), posted.anchor.size() * sizeof(float));
 }
 
 void Merges::make(const journal::MakeMerge& entry) {
@@ -115,7 +123,9 @@ void Merges::make(const journal::MakeMerge& entry) {
   std::vector<int> members;
   int last_step = 0, takers = 0;
   for (const Merge::Contribution& contribution : entry.contributions) {
-    messages.push_back(&posted_.at({entry.merge, contribution.replica}).message);
+    Posted& posted = posted_.at({entry.merge, contribution.replica});
+    fetch(posted, contribution.replica);
+    messages.push_back(&posted.message);
     members.push_back(contribution.replica);
     last_step = std::max(last_step, contribution.post_step);
     takers += contribution.taken_step > 0;
@@ -175,6 +185,7 @@ void Merges::take_up(const journal::TakeUp& entry) {
   Result& result = results_.at(entry.merge);
   const float* phi = result.phi.data();
   for (const ColumnRange& range : columns_of(entry.rule)) {
+    if (!is_here(entry.replica)) break;
     update_.take_up(range.size(), phi, replicas_.arena.row(Slot::kWeights, entry.replica) + range.begin,
                     replicas_.arena.row(Slot::kSlowWeights, entry.replica) + range.begin);
     phi += range.size();
@@ -194,45 +205,43 @@ std::vector<TensorView> Merges::tensors() const {
   std::vector<TensorView> views = {{kPhi, "F32", {context_.parameters}, phi_.data()},
                                    {kMomentum, "F32", {context_.parameters}, momentum_.data()}};
   for (const auto& [place, of] : posted_) {
-    const std::vector<std::uint8_t>& bytes = of.message.bytes();
-    views.push_back({name_of_message(place.first, place.second),
-                     "U8",
-                     {static_cast<std::int64_t>(bytes.size())},
-                     bytes.data()});
-    if (!of.anchor.empty())
-      views.push_back({name_of_anchor(place.first, place.second),
-                       "F32",
-                       {static_cast<std::int64_t>(of.anchor.size())},
-                       of.anchor.data()});
+    const auto& [merge, replica] = place;
+    views.push_back(held_tensor(replicas_, name_of_message(merge, replica), "U8",
+                                format_of(of.rule, of.step).bytes(), replica,
+                                is_here(replica) ? of.message.bytes().data() : nullptr));
+    if (!tensors_of(of.rule).empty())
+      views.push_back(held_tensor(replicas_, name_of_anchor(merge, replica), "F32", size_of(of.rule), replica,
+                                  of.anchor.data()));
   }
   for (const auto& [merge, of] : results_)
-    views.push_back(
-        {name_of_result(merge), "F32", {static_cast<std::int64_t>(of.phi.size())}, of.phi.data()});
+    views.push_back({name_of_result(merge), "F32", {size_of(of.rule)}, of.phi.data()});
   return views;
 }
 
-void Merges::restore(const Json& state, SafetensorsFile& file) {
+void Merges::restore(const Json& state, CheckpointTensors& tensors) {
   const auto floats = static_cast<std::int64_t>(sizeof(float));
-  read_all(file, kPhi, floats * context_.parameters, phi_.data());
-  read_all(file, kMomentum, floats * context_.parameters, momentum_.data());
+  tensors.to_all(kPhi, phi_.data(), floats * context_.parameters);
+  tensors.to_all(kMomentum, momentum_.data(), floats * context_.parameters);
   for (const Json& json : state.at("posted")) {
     const std::size_t merge = json.at(0);
-    const int replica = json.at(1), rule = json.at(2), step = json.at(3);
-    const MessageFormat format = format_of(rule, step);
-    std::vector<std::uint8_t> bytes(as_index(format.bytes()));
-    read_all(file, name_of_message(merge, replica), format.bytes(), bytes.data());
+    const int replica = json.at(1);
     Posted& posted = posted_[{merge, replica}];
-    posted = {Message(format, std::move(bytes)), rule, step, {}};
-    if (tensors_of(rule).empty()) continue;
-    posted.anchor.resize(as_index(size_of(rule)));
-    read_all(file, name_of_anchor(merge, replica), floats * size_of(rule), posted.anchor.data());
+    posted = {json.at(2), json.at(3)};
+    const MessageFormat format = format_of(posted.rule, posted.step);
+    std::vector<std::uint8_t> bytes(is_here(replica) ? as_index(format.bytes()) : 0);
+    tensors.to_holder(name_of_message(merge, replica), replica, bytes.data(), format.bytes());
+    if (is_here(replica)) posted.message = Message(format, std::move(bytes));
+    if (tensors_of(posted.rule).empty()) continue;
+    posted.anchor.resize(is_here(replica) ? as_index(size_of(posted.rule)) : 0);
+    tensors.to_holder(name_of_anchor(merge, replica), replica, posted.anchor.data(),
+                      floats * size_of(posted.rule));
   }
   for (const Json& json : state.at("results")) {
     const std::size_t merge = json.at(0);
     Result& result = results_[merge];
     result.rule = json.at(1), result.takers = json.at(2);
     result.phi.resize(as_index(size_of(result.rule)));
-    read_all(file, name_of_result(merge), floats * size_of(result.rule), result.phi.data());
+    tensors.to_all(name_of_result(merge), result.phi.data(), floats * size_of(result.rule));
   }
 }
 

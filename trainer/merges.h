@@ -25,7 +25,7 @@
 
 #include "core/base/index.h"
 #include "core/plan/journal.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/training_state.h"
 #include "trainer/codecs/message.h"
 #include "trainer/operations/update.h"
 
@@ -45,22 +45,22 @@ class Merges {
   Merges(const OperationPlan& plan, const PlanContext& context, const std::vector<Parameter>& layout,
          const Update& update, Replicas& replicas);
 
-  // Of a replica that is held here.
+  // All of them on all ranks.
   void contribute(const journal::Contribute& entry);
-  void take_up(const journal::TakeUp& entry);
-  // On all ranks.
   void make(const journal::MakeMerge& entry);
+  void take_up(const journal::TakeUp& entry);
 
   // What a checkpoint keeps besides the tables of the arena, and back.
   Json state() const;
   std::vector<TensorView> tensors() const;
-  void restore(const Json& state, SafetensorsFile& file);
+  void restore(const Json& state, CheckpointTensors& tensors);
 
  private:
   struct Posted {  // of a merge that is not made
-    Message message;
     int rule = 0, step = 0;
-    std::vector<float> anchor;  // what Δ is a difference from, where directions are averaged
+    // Elsewhere than where the replica is held both are empty until the merge is made.
+    Message message = {};
+    std::vector<float> anchor = {};  // what Δ is a difference from, where directions are averaged
   };
   struct Result {  // of a merge that some have still to take up
     int rule = 0, takers = 0;
@@ -72,6 +72,8 @@ class Merges {
   Columns columns_of(int rule) const;
   std::vector<Parameter> tensors_of(int rule) const;  // none where directions are not averaged
   MessageFormat format_of(int rule, int post_step) const;
+  bool is_here(int replica) const { return replicas_.arena.held().contains(replica); }
+  void fetch(Posted& posted, int replica);  // of another rank, or to the others
   std::int64_t size_of(int rule) const { return column_count(columns_of(rule), context_.parameters); }
   void average(const journal::MakeMerge& entry, const std::vector<const Message*>& messages);
   void average_directions(const journal::MakeMerge& entry, const Parameter& tensor);

@@ -53,18 +53,12 @@ PlanContext trained_context(const Case& config) {
   return context;
 }
 
-// Of gates, or of rows that are copied.
-template <typename Tables>
-void restore_tables(const Checkpoint& checkpoint, const Tables& tables) {
-  SafetensorsFile file(checkpoint.tensors_file);
-  for (const auto& [name, values] : tables) {
-    const SafetensorsFile::Entry& entry = file.entry(name);
-    const auto bytes = static_cast<std::int64_t>(values->size() * sizeof(float));
-    if (entry.bytes != bytes)
-      throw InputError({checkpoint.tensors_file, name, fmt::format("has {} bytes", entry.bytes),
-                        fmt::format("{}", bytes), "the checkpoint is of another training"});
-    file.read(entry, 0, bytes, values->data());
-  }
+// Entries that read or change rows where the host has them.
+bool is_on_host_rows(const Entry& entry) {
+  return std::holds_alternative<journal::Contribute>(entry) ||
+         std::holds_alternative<journal::MakeMerge>(entry) ||
+         std::holds_alternative<journal::TakeUp>(entry) || std::holds_alternative<journal::Hold>(entry) ||
+         std::holds_alternative<journal::Become>(entry) || std::holds_alternative<journal::Keep>(entry);
 }
 
 std::string name_of(const std::pair<int, std::string>& at, int replica) {
@@ -89,16 +83,15 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
       context_(trained_context(case_)),
       boundaries_(boundaries_of(plan_.pipeline, case_.pipeline.boundary)),
       decoder_(train_.model, device, train_.precision, boundaries_),
-      replicas_may_be_gone_(schedule.has_all),
       update_(make_update(case_.method)),
       arena_(slots_with(kept_rows(plan_)), case_.replicas, train_.model.parameters(),
              block_of(ranks, case_.replicas)),
       log_(&files.exchanges()),
       replicas_{arena_, *backend_, log_, ranks},
-      operations_(*update_, replicas_),
+      operations_(*update_, replicas_, schedule.has_all),
       steps_({case_, plan_, data_, decoder_, boundaries_, *update_, replicas_, muon_, decay_, device_,
               saved_step_}),
-      held_(arena_, steps_.optimizer_steps()),
+      held_(replicas_, steps_.optimizer_steps()),
       evaluator_(decoder_, validation_batches(data_.validation, train_), train_.evaluate_sequences > 0,
                  arena_, *backend_, ranks, update_->product()),
       best_loss_(std::numeric_limits<double>::infinity()),
@@ -143,26 +136,16 @@ JournalSpec Training::journal_spec() const {
 
 void Training::check_what_works_here() const {
   const bool is_on_card = device_ == Device::kCuda, has_ranks = ranks_.size() > 1;
-  const auto refuse = [&](bool is_so, const char* key, const std::string& found, const char* why) {
-    if (!is_so || (!is_on_card && !has_ranks)) return;
-    throw InputError(key,
-                     "found " + found + " with " +
-                         (is_on_card ? "train.device \"cuda\"" : fmt::format("{} ranks", ranks_.size())),
-                     is_on_card ? "train.device \"cpu\"" : "one rank", why);
-  };
-  refuse(replicas_may_be_gone_, "faults", "replicas that may be gone",
-         "replicas that come back get rows of others in one process on a CPU alone");
-  refuse(throws_late_work_away(plan_), "method", "a quorum of method \"" + case_.method.name + "\"",
-         "those who are late get the rows of others in one process on a CPU alone");
-  refuse(has_merges(plan_), "method", "method \"" + case_.method.name + "\"",
-         "a synchronizer's merges are made in one process on a CPU alone");
   const PipelineSpec& pipeline = case_.pipeline;
   const bool has_gates = pipeline.boundary.learned && plan_.pipeline.hop_count() > 0;
-  refuse(has_gates, "pipeline.activations", "\"learned\"",
-         "the gradient of the gates is computed in one process on a CPU alone");
-  if (has_gates && backend_->stacks())
-    throw InputError("pipeline.activations", "found \"learned\" with the stacked back-end",
-                     "--backend loop or threads", "the gradient of the gates is computed there alone");
+  const auto refuse_gates = [&](bool is_so, const std::string& found, const char* allowed) {
+    if (has_gates && is_so)
+      throw InputError("pipeline.activations", "found \"learned\" with " + found, allowed,
+                       "the gradient of the gates is computed there alone");
+  };
+  refuse_gates(is_on_card, "train.device \"cuda\"", "train.device \"cpu\"");
+  refuse_gates(backend_->stacks(), "the stacked back-end", "--backend loop or threads");
+  refuse_gates(has_ranks, fmt::format("{} ranks", ranks_.size()), "one rank");
   if (leaves_home(plan_.pipeline) && has_ranks)
     throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks_.size()),
                      "\"straight\", or one rank",
@@ -171,9 +154,6 @@ void Training::check_what_works_here() const {
     throw InputError("pipeline.subspace",
                      fmt::format("found {} with train.device \"cuda\"", pipeline.boundary.subspace),
                      "train.device \"cpu\"", "the projection of the weights has no kernel yet");
-  if (is_on_card && plan_.dynamic_steps.is_on())
-    throw InputError("method.dynamic_steps", "found true with train.device \"cuda\"",
-                     "train.device \"cpu\"", "a GPU takes the steps of all replicas together yet");
 }
 
 int Training::resume(std::vector<std::string>& refused) {
@@ -197,27 +177,25 @@ void Training::restore(const Checkpoint& checkpoint) {
   Continued rest = skip(*journal_, position_);
   begun_ = std::move(rest.entries);
   pending_ = std::move(rest.pending);
-  restore_tensors(checkpoint, replicas_, operations_, pending_, step_ == train_.steps);
+  CheckpointTensors tensors(checkpoint, replicas_);
+  restore_tensors(tensors, replicas_, operations_, pending_, step_ == train_.steps);
+  const auto floats = static_cast<std::int64_t>(sizeof(float));
   if (BitGates* gates = steps_.gates()) {
-    restore_tables(checkpoint, gates->tables());
+    for (const auto& [name, values] : gates->tables())
+      tensors.to_all(name, values->data(), static_cast<std::int64_t>(values->size()) * floats);
     gates->restored();
   }
   if (step_ < train_.steps) {
     steps_.optimizer_steps() = state.at("optimizer_steps").get<std::vector<int>>();
-    held_.expect(state.at("held"));
-    restore_tables(checkpoint, held_.tables());
-    std::vector<std::pair<std::string, std::vector<float>*>> kept;
+    held_.restore(state.at("held"), tensors);
     for (const Json& json : state.at("kept")) {
       const std::pair<int, std::string> at(json.at(0), json.at(1));
-      std::vector<float>& row = kept_[at][json.at(2)];
-      row.resize(as_index(arena_.parameters()));
-      kept.emplace_back(name_of(at, json.at(2)), &row);
+      const int replica = json.at(2);
+      std::vector<float>& row = kept_[at][replica];
+      if (arena_.held().contains(replica)) row.resize(as_index(arena_.parameters()));
+      tensors.to_holder(name_of(at, replica), replica, row.data(), arena_.parameters() * floats);
     }
-    restore_tables(checkpoint, kept);
-    if (merges_) {
-      SafetensorsFile file(checkpoint.tensors_file);
-      merges_->restore(state.at("merges"), file);
-    }
+    if (merges_) merges_->restore(state.at("merges"), tensors);
   }
   if (accelerator_) accelerator_->upload();
 }
@@ -225,9 +203,6 @@ void Training::restore(const Checkpoint& checkpoint) {
 void Training::check_same_run(const Json& state) const {
   const std::string hash = hex64(data_.hash), device = to_string(device_);
   const std::string begin_anew = "remove " + files_.folder() + "/checkpoints to begin anew";
-  if (!state.contains("position"))
-    throw InputError("", "the checkpoint is of a version that kept no place in the journal",
-                     "a checkpoint of this version", begin_anew);
   if (state.at("corpus_hash") != hash)
     throw InputError("train.data", "the text is not the one of the checkpoint (its hash is " + hash + ")",
                      "hash " + state["corpus_hash"].get<std::string>(), begin_anew);
@@ -317,9 +292,17 @@ void Training::carry_out(const std::vector<Entry>& entries) {
     if (!rounds.empty() &&
         steps_.run(rounds, [this](const Round& round) { return end_round(round); }) < rounds.size())
       stop();
+    const auto carry_out_next = [&] {
+      std::visit([this](const auto& entry) { carry_out(entry); }, entries[at]);
+      ++at, ++position_;
+    };
     if (at == entries.size()) return;
-    std::visit([this](const auto& entry) { carry_out(entry); }, entries[at]);
-    ++at, ++position_;
+    if (accelerator_ && is_on_host_rows(entries[at]))
+      accelerator_->on_host([&] {
+        while (at < entries.size() && is_on_host_rows(entries[at])) carry_out_next();
+      });
+    else
+      carry_out_next();
   }
 }
 
@@ -360,28 +343,32 @@ void Training::carry_out(const journal::Meet& entry) {
 
 void Training::carry_out(const journal::Local& entry) {
   const LocalStep& local = plan_.local[as_index(entry.number)];
-  if (accelerator_) return accelerator_->take(local);
   std::vector<int> here;
   for (const int replica : entry.replicas)
     if (arena_.held().contains(replica)) here.push_back(replica);
-  operations_.take(local, here);
+  accelerator_ ? accelerator_->take(local, here) : operations_.take(local, here);
 }
 
 void Training::carry_out(const journal::Keep& entry) {
+  std::vector<float>& kept = kept_[{entry.step, entry.phase}][entry.replica];  // empty where it is not held
+  if (!arena_.held().contains(entry.replica)) return;
   const float* row = arena_.row(update_->product(), entry.replica);
-  kept_[{entry.step, entry.phase}][entry.replica].assign(row, row + arena_.parameters());
+  kept.assign(row, row + arena_.parameters());
 }
 
 void Training::carry_out(const journal::Evaluate& entry) {
   const Speed::Stopwatch watch(speed_.evaluations_s);
-  if (accelerator_ && ranks_.size() > 1) accelerator_->download(update_->product());
   const std::pair<int, std::string> at(entry.step, entry.phase);
+  // Of rows that the card has not all of, or not any more.
+  const bool is_on_host =
+      accelerator_ && (kept_.count(at) > 0 || static_cast<int>(entry.replicas.size()) < case_.replicas);
+  if (accelerator_ && (is_on_host || ranks_.size() > 1)) accelerator_->download(update_->product());
   const auto swap_kept = [&] {
     for (auto& [replica, row] : kept_[at])
-      std::swap_ranges(row.begin(), row.end(), arena_.row(update_->product(), replica));
+      if (!row.empty()) std::swap_ranges(row.begin(), row.end(), arena_.row(update_->product(), replica));
   };
   swap_kept();
-  last_ = evaluator_.evaluate(entry.step, entry.phase, entry.replicas);
+  last_ = evaluator_.evaluate(entry.step, entry.phase, entry.replicas, is_on_host);
   swap_kept();
   kept_.erase(at);
   best_loss_ = std::min(best_loss_, last_.mean_loss());
@@ -453,21 +440,19 @@ void Training::save_checkpoint(int step) {
     for (const auto& [name, values] : gates->tables())
       tensors.push_back({name, "F32", {case_.replicas, gates->hops()}, values->data()});
   if (step > 0 && step < train_.steps) {
-    const auto add_row = [&](const std::string& name, const std::vector<float>& row) {
-      tensors.push_back({name, "F32", {arena_.parameters()}, row.data()});
-    };
-    for (const auto& [name, row] : held_.tables()) add_row(name, *row);
+    for (TensorView& tensor : held_.tensors()) tensors.push_back(std::move(tensor));
     for (const auto& [at, rows] : kept_)
       for (const auto& [replica, row] : rows) {
         state["kept"].push_back({at.first, at.second, replica});
-        add_row(name_of(at, replica), row);
+        tensors.push_back(held_tensor(replicas_, name_of(at, replica), "F32", arena_.parameters(), replica,
+                                      row.data()));
       }
     if (merges_)
       for (TensorView& tensor : merges_->tensors()) tensors.push_back(std::move(tensor));
   }
   // Rows of a card in host memory stay as they are until they are fetched again; those of the CPU change with
   // the next step, and those of other ranks have to be asked for.
-  if (accelerator_ && ranks_.size() == 1)
+  if (accelerator_ && ranks_.size() == 1 && !merges_ && held_.is_empty())
     writing_.start([this, step, state = std::move(state), tensors = std::move(tensors)] {
       checkpoints_.write(step, state, tensors);
     });

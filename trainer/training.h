@@ -21,7 +21,7 @@
 #include "trainer/inner_steps.h"
 #include "trainer/merges.h"
 #include "trainer/operations/operation_runner.h"
-#include "trainer/replicas/held_rows.h"
+#include "trainer/held_rows.h"
 #include "trainer/speed.h"
 #include "trainer/training_files.h"
 
@@ -33,9 +33,8 @@ class Training {
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
   // Loads the data and initializes the replicas. `schedule` says who takes part in the operations in which
   // times decide that, and who is gone when. Throws InputError for data that is not there, or is not that of
-  // the other ranks, and for micro-batches that would leave their rank, for learned bits anywhere but in the
-  // loop or its threads on one CPU, for absences anywhere but in one process on a CPU, and for dynamic
-  // steps on a GPU.
+  // the other ranks, for micro-batches that would leave their rank, for learned bits anywhere but in the
+  // loop or its threads on one CPU, and for a subspace on a GPU.
   Training(const Case& config, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
            ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {},
            OuterState outer_state = OuterState::kAuto);
@@ -111,7 +110,6 @@ class Training {
   PlanContext context_;
   Boundaries boundaries_;
   Decoder decoder_;
-  const bool replicas_may_be_gone_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Update> update_;
   Arena arena_;

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr char kHashLine[] = "  \"hash\": \"";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& found,

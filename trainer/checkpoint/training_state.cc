@@ -1,11 +1,9 @@
 #include "trainer/checkpoint/training_state.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
-#include "trainer/ranks/row_transfer.h"
 
 namespace longhaul {
 namespace {
@@ -51,48 +49,51 @@ TensorView message_view(Replicas& replicas, const OperationRunner::Pending& pend
   return view;
 }
 
-// What rank 0 finds in the file is checked there; what the others receive has its size.
-class Restoring {
- public:
-  Restoring(const Checkpoint& checkpoint, Replicas& replicas) : replicas_(replicas) {
-    if (replicas.ranks.is_first()) file_.emplace(checkpoint.tensors_file);
-    name_ = checkpoint.tensors_file;
-  }
-
-  void table(Slot slot) {
-    const Arena& arena = replicas_.arena;
-    distribute_rows(replicas_.ranks, replicas_.arena, slot,
-                    reader(slot.name, 4 * arena.replicas() * arena.parameters()));
-  }
-
-  std::vector<std::uint8_t> message(const OperationRunner::Pending& pending) {
-    const Arena& arena = replicas_.arena;
-    const auto bytes = as_index(pending.format.bytes());
-    std::vector<std::uint8_t> encoded(arena.held().contains(pending.replica) ? bytes : 0);
-    deliver(replicas_.ranks, holder_of(replicas_.ranks, arena.replicas(), pending.replica), encoded.data(),
-            bytes, reader(pending.name, pending.format.bytes()));
-    return encoded;
-  }
-
- private:
-  // Of a tensor that must have `expected` bytes.
-  ReadBytes reader(const std::string& name, std::int64_t expected) {
-    if (!file_) return {};
-    const SafetensorsFile::Entry& entry = file_->entry(name);
-    if (entry.bytes != expected)
-      throw InputError({name_, name, "has " + std::to_string(entry.bytes) + " bytes",
-                        std::to_string(expected), "the checkpoint is of another training"});
-    return [this, &entry](std::int64_t from, std::int64_t bytes, void* out) {
-      file_->read(entry, from, bytes, out);
-    };
-  }
-
-  Replicas& replicas_;
-  std::string name_;
-  std::optional<SafetensorsFile> file_;  // of rank 0
-};
-
 }  // namespace
+
+CheckpointTensors::CheckpointTensors(const Checkpoint& checkpoint, Replicas& replicas)
+    : replicas_(replicas), name_(checkpoint.tensors_file) {
+  if (replicas.ranks.is_first()) file_.emplace(name_);
+}
+
+void CheckpointTensors::table(Slot slot) {
+  const Arena& arena = replicas_.arena;
+  distribute_rows(replicas_.ranks, replicas_.arena, slot,
+                  reader(slot.name, 4 * arena.replicas() * arena.parameters()));
+}
+
+void CheckpointTensors::to_holder(const std::string& name, int replica, void* out, std::int64_t bytes) {
+  const int holder = holder_of(replicas_.ranks, replicas_.arena.replicas(), replica);
+  deliver(replicas_.ranks, holder, out, as_index(bytes), reader(name, bytes));
+}
+
+void CheckpointTensors::to_all(const std::string& name, void* out, std::int64_t bytes) {
+  if (const ReadBytes read = reader(name, bytes)) read(0, bytes, out);
+  broadcast(replicas_.ranks, 0, out, as_index(bytes));
+}
+
+ReadBytes CheckpointTensors::reader(const std::string& name, std::int64_t expected) {
+  if (!file_) return {};
+  const SafetensorsFile::Entry& entry = file_->entry(name);
+  if (entry.bytes != expected)
+    throw InputError({name_, name, "has " + std::to_string(entry.bytes) + " bytes", std::to_string(expected),
+                      "the checkpoint is of another training"});
+  return [this, &entry](std::int64_t from, std::int64_t bytes, void* out) {
+    file_->read(entry, from, bytes, out);
+  };
+}
+
+TensorView held_tensor(Replicas& replicas, const std::string& name, const std::string& dtype,
+                       std::int64_t elements, int replica, const void* data) {
+  TensorView view{name, dtype, {elements}, data};
+  if (replicas.ranks.size() == 1) return view;
+  view.data = nullptr;
+  view.pieces = [&replicas, replica, data, bytes = view.bytes()](const ByteSink& sink) {
+    fetch(replicas.ranks, holder_of(replicas.ranks, replicas.arena.replicas(), replica), data,
+          as_index(bytes), sink);
+  };
+  return view;
+}
 
 std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunner& operations,
                                         const std::vector<Operation>& pending, bool is_last) {
@@ -105,13 +106,17 @@ std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunne
   return views;
 }
 
-void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, OperationRunner& operations,
+void restore_tensors(CheckpointTensors& tensors, Replicas& replicas, OperationRunner& operations,
                      const std::vector<Operation>& pending, bool is_last) {
-  Restoring restoring(checkpoint, replicas);
   for (const Slot slot : kept_slots(replicas.arena, operations.update().product(), is_last))
-    restoring.table(slot);
-  operations.restore(
-      pending, [&](const OperationRunner::Pending& pending_here) { return restoring.message(pending_here); });
+    tensors.table(slot);
+  operations.restore(pending, [&](const OperationRunner::Pending& pending_here) {
+    const std::int64_t bytes = pending_here.format.bytes();
+    std::vector<std::uint8_t> encoded(
+        replicas.arena.held().contains(pending_here.replica) ? as_index(bytes) : 0);
+    tensors.to_holder(pending_here.name, pending_here.replica, encoded.data(), bytes);
+    return encoded;
+  });
 }
 
 }  // namespace longhaul

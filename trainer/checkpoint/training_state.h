@@ -2,23 +2,50 @@
 // Random streams and places in the data need no keeping: they follow from (seed, replica, step).
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/checkpoint/safetensors.h"
 #include "trainer/operations/operation_runner.h"
+#include "trainer/ranks/row_transfer.h"
 
 namespace longhaul {
 
+// The tensors of a checkpoint that is continued, brought to the ranks that need them. All ranks ask for the
+// same ones in the same order; rank 0 alone opens the file. Throws InputError there where a tensor is missing
+// or of another size.
+class CheckpointTensors {
+ public:
+  CheckpointTensors(const Checkpoint& checkpoint, Replicas& replicas);
+
+  void table(Slot slot);
+  // To the rank that holds the replica, where `out` has room for it; elsewhere nothing is written.
+  void to_holder(const std::string& name, int replica, void* out, std::int64_t bytes);
+  void to_all(const std::string& name, void* out, std::int64_t bytes);
+
+ private:
+  ReadBytes reader(const std::string& name, std::int64_t expected);
+
+  Replicas& replicas_;
+  std::string name_;
+  std::optional<SafetensorsFile> file_;  // of rank 0
+};
+
+// A tensor that lies with the rank that holds the replica; `data` is null elsewhere. With several ranks all of
+// them read every tensor once, in the same order: rank 0 gets the bytes of all, the others send theirs.
+TensorView held_tensor(Replicas& replicas, const std::string& name, const std::string& dtype,
+                       std::int64_t elements, int replica, const void* data);
+
 // The arena's tables [R, P] and the messages of the operations that are pending after the step
 // (OperationRunner::pending); after the last step (`is_last`) the weights and the method's product
-// alone. The gradient is not kept: each step overwrites it. With several ranks all of them call it and then
-// read every tensor once, in this order: rank 0 gets the bytes of all, the others send theirs.
+// alone. The gradient is not kept: each step overwrites it.
 std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunner& operations,
                                         const std::vector<Operation>& pending, bool is_last);
 
-// The reverse, called on all ranks; rank 0 reads the file. Throws InputError there where a tensor is missing
-// or of another shape.
-void restore_tensors(const Checkpoint& checkpoint, Replicas& replicas, OperationRunner& operations,
+// The reverse.
+void restore_tensors(CheckpointTensors& tensors, Replicas& replicas, OperationRunner& operations,
                      const std::vector<Operation>& pending, bool is_last);
 
 }  // namespace longhaul

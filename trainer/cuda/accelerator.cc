@@ -157,12 +157,12 @@ class GpuAccelerator : public Accelerator, private RowsOnCard {
     apply_on_host(operation);
   }
 
-  void take(const LocalStep& local) override {
+  void take(const LocalStep& local, const std::vector<int>& replicas) override {
     std::vector<Slot> slots = method_slots();
     slots.push_back(Slot::kWeights);
     before_rows_change_();
     for (const Slot slot : slots) download(slot);
-    operations_.take(local, replicas_.arena.held().replicas());
+    operations_.take(local, replicas);
     for (const Slot slot : slots) upload(slot);
   }
 

@@ -94,7 +94,7 @@ class Accelerator {
   // As OperationRunner's; where there is no kernel for it, through host memory.
   virtual void post(const Operation& operation) = 0;
   virtual void apply(const Operation& operation) = 0;
-  virtual void take(const LocalStep& local) = 0;
+  virtual void take(const LocalStep& local, const std::vector<int>& replicas) = 0;
   virtual RowsOnCard& rows() = 0;
   // Work on the arena in host memory: all tables come there, and go back.
   virtual void on_host(const std::function<void()>& work) = 0;

@@ -76,7 +76,9 @@ void DeviceExchange::awaited(const Operation& operation) {
 }
 
 bool DeviceExchange::run(const Operation& operation, const OperationRunner& runner, CudaStream stream) {
-  if (operation.rule->sharded || !operation.targets.empty() || !is_plain_and_whole(operation)) return false;
+  if (operation.rule->sharded || !operation.targets.empty() || !is_plain_and_whole(operation) ||
+      operation.takers || !operation.sends_anew.empty())
+    return false;
   operation_ = &operation;
   runner_ = &runner;
   groups_ = sorted_groups(operation, replicas_.arena.replicas());

@@ -96,7 +96,7 @@ void RankExchange::for_each_group(const std::vector<Tensor>& tensors, const Take
   const std::int64_t parameters = replicas_.arena.parameters();
   const auto count = static_cast<std::int64_t>(tensors.size());
   for (const std::vector<int>& group : groups_) {
-    const std::vector<int> here = split(group, replicas_.arena.held()).here;
+    const std::vector<int> here = split({}, group, replicas_).here;
     if (here.empty()) continue;
     const bool is_everyone = static_cast<int>(group.size()) == replicas_.arena.replicas();
     std::int64_t part = sizes_.part;
@@ -140,7 +140,7 @@ void RankExchange::means_of_group(const std::vector<int>& group, const std::vect
   const Arena& arena = replicas_.arena;
   const std::int64_t bytes = columns * width_of(rounding_);
   std::vector<int> others;  // ranks
-  for (const int member : split(group, arena.held()).elsewhere) {
+  for (const int member : split({}, group, replicas_).elsewhere) {
     const int holder = holder_of(replicas_.ranks, arena.replicas(), member);
     if (others.empty() || others.back() != holder) others.push_back(holder);
   }

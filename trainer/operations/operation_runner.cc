@@ -1,7 +1,7 @@
 #include "trainer/operations/operation_runner.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 #include <stdexcept>
 
 #include "core/base/index.h"
@@ -9,25 +9,36 @@
 
 namespace longhaul {
 
-GroupSplit split(const std::vector<int>& group, const RowBlock& held) {
+GroupSplit split(const Operation& operation, const std::vector<int>& group, const Replicas& replicas) {
   GroupSplit parts;
-  for (int replica : group) (held.contains(replica) ? parts.here : parts.elsewhere).push_back(replica);
+  const RowBlock held = replicas.arena.held();
+  const auto add_rank_of = [&](int replica) {
+    parts.ranks.insert(holder_of(replicas.ranks, replicas.arena.replicas(), replica));
+  };
+  for (const int replica : group) {
+    (held.contains(replica) ? parts.here : parts.elsewhere).push_back(replica);
+    add_rank_of(replica);
+  }
+  if (operation.takers)
+    for (const Operation::Taker& taker : *operation.takers)
+      if (std::find(group.begin(), group.end(), taker.contributor) != group.end()) add_rank_of(taker.replica);
   return parts;
 }
 
 GroupMessages::GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas,
-                             const std::map<int, const Message*>& encoded, MessageFormat format, int channel)
-    : format_(std::move(format)) {
-  std::set<int> others;
-  for (int replica : group.elsewhere) {
-    const int holder = holder_of(ranks, replicas, replica);
-    others.insert(holder);
-    std::vector<std::uint8_t>& bytes = received_[replica];
-    bytes.resize(as_index(format_.bytes()));
-    under_way_.push_back(ranks.receive(holder, channel, bytes.data(), bytes.size()));
+                             const std::map<int, const Message*>& encoded, const FormatOf& format_of,
+                             int channel) {
+  for (const int replica : group.elsewhere) {
+    MessageFormat format = format_of(replica);
+    std::vector<std::uint8_t> room(as_index(format.bytes()));
+    auto& [kept, bytes] = received_[replica];
+    kept = std::move(format), bytes = std::move(room);
+    under_way_.push_back(
+        ranks.receive(holder_of(ranks, replicas, replica), channel, bytes.data(), bytes.size()));
   }
-  for (int replica : group.here)
-    for (int other : others) {
+  for (const int replica : group.here)
+    for (const int other : group.ranks) {
+      if (other == ranks.rank()) continue;
       const std::vector<std::uint8_t>& bytes = encoded.at(replica)->bytes();
       under_way_.push_back(ranks.send(other, channel, bytes.data(), bytes.size()));
     }
@@ -37,7 +48,8 @@ std::map<int, Message> GroupMessages::wait() {
   for (const auto& transfer : under_way_) transfer->wait();
   under_way_.clear();
   std::map<int, Message> messages;
-  for (auto& [replica, bytes] : received_) messages[replica] = Message(format_, std::move(bytes));
+  for (auto& [replica, received] : received_)
+    messages[replica] = Message(std::move(received.first), std::move(received.second));
   return messages;
 }
 
@@ -47,7 +59,7 @@ namespace {
 // do those to targets, of which each member has a mean of its own.
 bool has_one_mean(const Operation& operation, const GroupSplit& group, int replicas) {
   return static_cast<int>(group.here.size() + group.elsewhere.size()) == replicas &&
-         operation.targets.empty();
+         operation.targets.empty() && !operation.takers;
 }
 
 // Whose messages each taker takes the mean of, in ascending order: those of the group, once for all; or for
@@ -66,15 +78,18 @@ std::vector<std::vector<int>> heard_by(const Operation& operation,
   return heard;
 }
 
-// Of a group whose members `here` are held by this process.
-std::vector<Operation::Taker> takers_of(const Operation& operation, const GroupSplit& group) {
+// Who takes what comes of the group, of those that this process holds.
+std::vector<Operation::Taker> takers_of(const Operation& operation, const std::vector<int>& group,
+                                        const GroupSplit& parts, const RowBlock& held) {
   std::vector<Operation::Taker> takers;
-  if (!operation.takers) {
-    for (const int replica : group.here) takers.push_back({replica, replica});
-    return takers;
-  }
-  for (const Operation::Taker& taker : *operation.takers)
-    if (std::binary_search(group.here.begin(), group.here.end(), taker.contributor)) takers.push_back(taker);
+  if (!operation.takers)
+    for (const int replica : parts.here) takers.push_back({replica, replica});
+  else
+    std::copy_if(operation.takers->begin(), operation.takers->end(), std::back_inserter(takers),
+                 [&](const Operation::Taker& taker) {
+                   return held.contains(taker.replica) &&
+                          std::binary_search(group.begin(), group.end(), taker.contributor);
+                 });
   return takers;
 }
 
@@ -111,12 +126,11 @@ void OperationRunner::run(const Operation& operation) {
 void OperationRunner::post(const Operation& operation) {
   if (operation.rule->is_blocking()) return;
   Posted& posted = posted_[key_of(operation)];
-  posted.await_step = operation.await_step;
-  posted.stage = operation.rule->stage;
+  posted.operation = operation;
   begin_log(operation);
   for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
     replicas_.log.group(group);
-    const GroupSplit parts = split(group, replicas_.arena.held());
+    const GroupSplit parts = split(operation, group, replicas_);
     for (const PayloadPart& part : operation.rule->payload) {
       std::map<int, const Message*> mine;
       for (const int replica : parts.here) {
@@ -125,9 +139,12 @@ void OperationRunner::post(const Operation& operation) {
         replicas_.log.sent(replica, part.tensor, message.size());
         mine[replica] = &message;
       }
-      if (parts.spans_ranks() && !has_one_mean(operation, parts, replicas_.arena.replicas()))
-        posted.under_way.emplace(Key(part.tensor, parts.here[0]),
-                                 send(parts, mine, format_of(operation, part), kAhead));
+      if (!takers_may_differ_ && !parts.here.empty() && parts.spans_ranks() &&
+          !has_one_mean(operation, parts, replicas_.arena.replicas()))
+        posted.under_way.emplace(
+            Key(part.tensor, parts.here[0]),
+            GroupMessages(replicas_.ranks, parts, replicas_.arena.replicas(), mine,
+                          [&](int) { return format_of(operation, part); }, kAhead));
     }
   }
   replicas_.log.end();
@@ -139,8 +156,9 @@ void OperationRunner::apply(const Operation& operation) {
   // A fixed group order on all ranks avoids deadlock.
   for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
     if (is_logged) replicas_.log.group(group);
-    const GroupSplit parts = split(group, replicas_.arena.held());
-    if (parts.here.empty()) continue;
+    const GroupSplit parts = split(operation, group, replicas_);
+    if (is_logged && parts.here.empty()) log_elsewhere(operation, parts);
+    if (parts.ranks.count(replicas_.ranks.rank()) == 0) continue;
     if (operation.rule->sharded) {
       log_shards(operation, parts, static_cast<int>(group.size()));
       continue;
@@ -152,7 +170,7 @@ void OperationRunner::apply(const Operation& operation) {
       step_over_ranks(operation, parts);
     else
       step_group(operation, group, parts);
-    finish(operation, takers_of(operation, parts));
+    finish(operation, takers_of(operation, group, parts, replicas_.arena.held()));
   }
   if (is_logged) replicas_.log.end();
   posted_.erase(key_of(operation));
@@ -179,6 +197,14 @@ void OperationRunner::log_shards(const Operation& operation, const GroupSplit& g
                         contributed_columns(*operation.rule, part, replicas_.arena.parameters(), members)));
 }
 
+// The first rank writes what all send, also where it holds no member itself.
+void OperationRunner::log_elsewhere(const Operation& operation, const GroupSplit& group) {
+  for (const std::string& tensor : update_.reads(operation))
+    if (const PayloadPart* part = find_part(operation, tensor))
+      for (const int replica : group.elsewhere)
+        replicas_.log.sent(replica, tensor, format_of(operation, *part).bytes());
+}
+
 MessageFormat OperationRunner::format_of(const Operation& operation, const PayloadPart& part) const {
   return MessageFormat(part, replicas_.arena.parameters(), operation.draw);
 }
@@ -194,68 +220,85 @@ float* OperationRunner::error_of(const PayloadPart& part, int replica) {
   return part.codec.feedback != Feedback::kNone ? replicas_.arena.row(Slot::kError, replica) : nullptr;
 }
 
-GroupMessages OperationRunner::send(const GroupSplit& group, const std::map<int, const Message*>& mine,
-                                    MessageFormat format, int channel) {
-  return GroupMessages(replicas_.ranks, group, replicas_.arena.replicas(), mine, std::move(format), channel);
-}
-
 // Of an overlapped operation its own, otherwise those of another of the same stage that is due at the same
 // step.
-OperationRunner::Posted* OperationRunner::ahead_of(const Operation& operation, const std::string& tensor,
-                                                   int replica) {
+const OperationRunner::Posted* OperationRunner::ahead_of(const Operation& operation,
+                                                         const std::string& tensor, int replica) const {
   if (operation.rule->is_blocking() && find_part(operation, tensor)) return nullptr;
-  const std::vector<int>& anew = operation.sends_anew;
-  if (std::find(anew.begin(), anew.end(), replica) != anew.end()) return nullptr;
-  for (auto& [key, posted] : posted_)
-    if (posted.await_step == operation.await_step && posted.stage == operation.rule->stage &&
-        posted.messages.count({tensor, replica}) &&
-        (operation.rule->is_blocking() || key == key_of(operation)))
-      return &posted;
+  const auto has = [replica](const std::vector<int>& replicas) {
+    return std::find(replicas.begin(), replicas.end(), replica) != replicas.end();
+  };
+  if (has(operation.sends_anew)) return nullptr;
+  for (const auto& [key, posted] : posted_) {
+    if (posted.operation.await_step != operation.await_step ||
+        posted.operation.rule->stage != operation.rule->stage || !find_part(posted.operation, tensor))
+      continue;
+    if (!operation.rule->is_blocking() && key != key_of(operation)) continue;
+    if (replicas_.arena.held().contains(replica)) {
+      if (posted.messages.count({tensor, replica}) > 0) return &posted;
+      continue;
+    }
+    const auto groups = groups_of(posted.operation, replicas_.arena.replicas());
+    if (std::any_of(groups.begin(), groups.end(), has)) return &posted;
+  }
   return nullptr;
 }
 
 const Message* OperationRunner::sent_ahead(const Operation& operation, const std::string& tensor,
                                            int replica) const {
-  const Posted* posted = const_cast<OperationRunner*>(this)->ahead_of(operation, tensor, replica);
-  return posted ? &posted->messages.at({tensor, replica}) : nullptr;
+  const Posted* posted = ahead_of(operation, tensor, replica);
+  if (!posted) return nullptr;
+  const auto found = posted->messages.find({tensor, replica});
+  return found == posted->messages.end() ? nullptr : &found->second;
 }
 
 bool OperationRunner::has_ahead(const Operation& operation) const {
   return std::any_of(posted_.begin(), posted_.end(), [&](const auto& item) {
-    return item.second.await_step == operation.await_step && item.second.stage == operation.rule->stage;
+    const Operation& posted = item.second.operation;
+    return posted.await_step == operation.await_step && posted.rule->stage == operation.rule->stage;
   });
+}
+
+// What could not be sent ahead is read as the operation's own payload would be.
+PayloadPart OperationRunner::part_of(const Operation& operation, const std::string& tensor,
+                                     int replica) const {
+  if (const Posted* posted = ahead_of(operation, tensor, replica)) return *find_part(posted->operation, tensor);
+  const PayloadPart* sent = find_part(operation, tensor);
+  PayloadPart part = sent ? *sent : operation.rule->payload.front();
+  part.tensor = tensor;
+  return part;
 }
 
 // A view where that reads as the same numbers.
 Message OperationRunner::message_of(const Operation& operation, const std::string& tensor, int replica) {
   if (const Message* ahead = sent_ahead(operation, tensor, replica)) return *ahead;
-  const PayloadPart* sent = find_part(operation, tensor);
-  // What could not be sent ahead is read as the operation's own payload would be.
-  PayloadPart part = operation.rule->payload.front();
-  if (sent) part = *sent;
-  part.tensor = tensor;
+  const PayloadPart part = part_of(operation, tensor, replica);
   Message message = make_message(operation, part, replica);
   if (!part.codec.is_plain()) message = message.encoded(error_of(part, replica));
-  if (sent) replicas_.log.sent(replica, tensor, message.size());
+  if (find_part(operation, tensor)) replicas_.log.sent(replica, tensor, message.size());
   return message;
 }
 
 std::map<int, Message> OperationRunner::from_elsewhere(const Operation& operation, const std::string& tensor,
                                                        const GroupSplit& group,
                                                        const std::map<int, Message>& here) {
-  if (Posted* ahead = ahead_of(operation, tensor, group.here[0])) {
-    const auto under_way = ahead->under_way.find({tensor, group.here[0]});
-    if (under_way != ahead->under_way.end()) return under_way->second.wait();
-  }
+  if (!group.here.empty())
+    if (const Posted* ahead = ahead_of(operation, tensor, group.here[0])) {
+      std::map<Key, GroupMessages>& all = posted_.at(key_of(ahead->operation)).under_way;
+      const auto under_way = all.find({tensor, group.here[0]});
+      if (under_way != all.end()) return under_way->second.wait();
+    }
   std::map<int, Message> packed;
   std::map<int, const Message*> mine;
   for (const int replica : group.here) {
     packed[replica] = here.at(replica).encoded();
     mine[replica] = &packed[replica];
   }
-  PayloadPart part = operation.rule->payload.front();
-  part.codec = here.begin()->second.format().codec;
-  return send(group, mine, format_of(operation, part), kLockstep).wait();
+  const auto format = [&](int replica) {
+    const Posted* ahead = ahead_of(operation, tensor, replica);
+    return format_of(ahead ? ahead->operation : operation, part_of(operation, tensor, replica));
+  };
+  return GroupMessages(replicas_.ranks, group, replicas_.arena.replicas(), mine, format, kLockstep).wait();
 }
 
 // Of EF21 (arXiv 2106.05203) messages are changes: what they are changes of, its mean over all replicas, is
@@ -282,7 +325,8 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (const std::string& tensor : tensors)
       messages[tensor].merge(from_elsewhere(operation, tensor, parts, messages[tensor]));
 
-  const std::vector<Operation::Taker> takers = takers_of(operation, parts);
+  const std::vector<Operation::Taker> takers =
+      takers_of(operation, group, parts, replicas_.arena.held());
   const std::vector<std::vector<int>> heard = heard_by(operation, takers, group);
   std::vector<std::vector<std::vector<const Message*>>> of_heard;  // by tensor, then as `heard`
   std::vector<std::vector<const Message*>> own;                    // by tensor
@@ -419,7 +463,9 @@ void OperationRunner::pass_on(const Operation& operation, const std::vector<int>
     mine[member] = &messages[member];
   }
   if (parts.spans_ranks())
-    messages.merge(GroupMessages(replicas_.ranks, parts, arena.replicas(), mine, format, kLockstep).wait());
+    messages.merge(GroupMessages(replicas_.ranks, parts, arena.replicas(), mine,
+                                 [&](int) { return format; }, kLockstep)
+                       .wait());
   for (auto& [member, row] : rows)
     for (std::int64_t begin = 0; begin < longest; begin += kBlock)
       messages.at(member).read(begin, std::min(longest, begin + kBlock), row.data() + begin);
@@ -470,8 +516,7 @@ void OperationRunner::restore(const std::vector<Operation>& operations, const Fe
 void OperationRunner::put(const Operation& operation, const FetchMessage& fetch) {
   std::vector<Pending> all = pending({operation});
   Posted& posted = posted_[key_of(operation)];
-  posted.await_step = operation.await_step;
-  posted.stage = operation.rule->stage;
+  posted.operation = operation;
   for (Pending& pending : all) {
     std::vector<std::uint8_t> bytes = fetch(pending);
     if (replicas_.arena.held().contains(pending.replica))

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,27 +17,29 @@
 
 namespace longhaul {
 
-// Of the members of a group, who is held here and who is not.
+// Of the members of a group, who is held here and who is not; and the ranks that hold members, or somebody
+// who takes what comes of it (Operation::takers).
 struct GroupSplit {
   std::vector<int> here, elsewhere;
-  bool spans_ranks() const { return !here.empty() && !elsewhere.empty(); }
+  std::set<int> ranks;
+  bool spans_ranks() const { return ranks.size() > 1; }
 };
 
-GroupSplit split(const std::vector<int>& group, const RowBlock& held);
+GroupSplit split(const Operation& operation, const std::vector<int>& group, const Replicas& replicas);
 
 class GroupMessages {
  public:
-  // Under way when it returns. `encoded` has the messages of the members that are held here, by replica; they
-  // stay where they are until wait() returned. All have `format`. `channel` as in ranks.h.
+  using FormatOf = std::function<MessageFormat(int replica)>;
+  // Under way when it returns, on one of the group's ranks. `encoded` has the messages of the members that are
+  // held here, by replica; they stay where they are until wait() returned. `channel` as in ranks.h.
   GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas,
-                const std::map<int, const Message*>& encoded, MessageFormat format, int channel);
+                const std::map<int, const Message*>& encoded, const FormatOf& format_of, int channel);
 
   // The messages of the members that live elsewhere, by replica.
   std::map<int, Message> wait();
 
  private:
-  MessageFormat format_;
-  std::map<int, std::vector<std::uint8_t>> received_;
+  std::map<int, std::pair<MessageFormat, std::vector<std::uint8_t>>> received_;
   std::vector<std::unique_ptr<Transfer>> under_way_;
 };
 
@@ -48,7 +51,10 @@ class GroupMessages {
 
 class OperationRunner {
  public:
-  OperationRunner(const Update& update, Replicas& replicas) : update_(update), replicas_(replicas) {}
+  // `takers_may_differ`: from the members that posted an overlapped operation, since replicas come and go. Then
+  // what goes to other processes waits until it is used.
+  OperationRunner(const Update& update, Replicas& replicas, bool takers_may_differ = false)
+      : update_(update), replicas_(replicas), takers_may_differ_(takers_may_differ) {}
 
   void post(const Operation& operation);
   // Of one that was posted. What was sent ahead for it by others of its stage that are due at its step is
@@ -82,10 +88,9 @@ class OperationRunner {
   bool has_ahead(const Operation& operation) const;
 
  private:
-  // Of an operation that is under way, by tensor and replica.
+  // By tensor and replica: of those that are held here.
   struct Posted {
-    int await_step = 0;
-    int stage = -1;  // of its rule
+    Operation operation;
     std::map<std::pair<std::string, int>, Message> messages;
     // Of groups that span processes, by tensor and first member held here. After a resume there is none: then
     // the messages travel when they are used.
@@ -95,15 +100,15 @@ class OperationRunner {
 
   static Key key_of(const Operation& operation) { return {operation.rule->name, operation.post_step}; }
   void begin_log(const Operation& operation);
+  void log_elsewhere(const Operation& operation, const GroupSplit& group);
   void log_shards(const Operation& operation, const GroupSplit& group, int members);
 
   MessageFormat format_of(const Operation& operation, const PayloadPart& part) const;
   Message make_message(const Operation& operation, const PayloadPart& part, int replica);  // a view
   float* error_of(const PayloadPart& part, int replica);  // null where nothing is fed back
-  GroupMessages send(const GroupSplit& group, const std::map<int, const Message*>& mine, MessageFormat format,
-                     int channel);
-
-  Posted* ahead_of(const Operation& operation, const std::string& tensor, int replica);
+  // Of what a member, held here or not, sent or sends for the operation.
+  PayloadPart part_of(const Operation& operation, const std::string& tensor, int replica) const;
+  const Posted* ahead_of(const Operation& operation, const std::string& tensor, int replica) const;
   Message message_of(const Operation& operation, const std::string& tensor, int replica);
   // By replica; `here` are those of the members that this process holds.
   std::map<int, Message> from_elsewhere(const Operation& operation, const std::string& tensor,
@@ -118,6 +123,7 @@ class OperationRunner {
 
   const Update& update_;
   Replicas& replicas_;
+  const bool takers_may_differ_;
   std::map<Key, Posted> posted_;
 };
 

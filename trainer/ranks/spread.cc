@@ -19,32 +19,6 @@ std::vector<int> held_of(const Arena& arena, std::vector<int> replicas) {
   return replicas;
 }
 
-bool held_rows_are_equal(const Arena& arena, Slot slot, const std::vector<int>& held) {
-  const std::size_t bytes = as_index(arena.parameters()) * sizeof(float);
-  return std::all_of(held.begin(), held.end(), [&](int replica) {
-    return std::memcmp(arena.row(slot, held.front()), arena.row(slot, replica), bytes) == 0;
-  });
-}
-
-// Whether the first row here has the bits of the last row of the rank before.
-bool continues_rank_before(Ranks& ranks, const Arena& arena, Slot slot) {
-  std::vector<float> other(as_index(std::min(arena.parameters(), kChunk)));
-  bool is_equal = true;
-  for (std::int64_t at = 0; at < arena.parameters(); at += kChunk) {
-    const auto bytes = as_index(std::min(arena.parameters() - at, kChunk)) * sizeof(float);
-    std::unique_ptr<Transfer> coming, going;
-    if (!ranks.is_first()) coming = ranks.receive(ranks.rank() - 1, kLockstep, other.data(), bytes);
-    if (!ranks.is_last())
-      going = ranks.send(ranks.rank() + 1, kLockstep, arena.row(slot, arena.held().end - 1) + at, bytes);
-    if (coming) {
-      coming->wait();
-      is_equal &= std::memcmp(arena.row(slot, arena.held().first) + at, other.data(), bytes) == 0;
-    }
-    if (going) going->wait();
-  }
-  return is_equal;
-}
-
 // The columns `first` … first + count of the rows, in double, summed block by block.
 class Chunk {
  public:
@@ -109,9 +83,20 @@ class Chunk {
 
 }  // namespace
 
-bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas) {
-  if (!all_of(ranks, held_rows_are_equal(arena, slot, held_of(arena, replicas)))) return false;
-  return ranks.size() == 1 || all_of(ranks, continues_rank_before(ranks, arena, slot));
+bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas,
+                    float* row) {
+  const std::vector<int> held = held_of(arena, replicas);
+  const std::size_t bytes = as_index(arena.parameters()) * sizeof(float);
+  const auto differs_from = [&](const float* other) {
+    return std::any_of(held.begin(), held.end(), [&](int replica) {
+      return std::memcmp(other, arena.row(slot, replica), bytes) != 0;
+    });
+  };
+  if (!all_of(ranks, held.empty() || !differs_from(arena.row(slot, held.front())))) return false;
+  if (arena.held().contains(replicas.front()))
+    std::copy_n(arena.row(slot, replicas.front()), arena.parameters(), row);
+  broadcast(ranks, holder_of(ranks, arena.replicas(), replicas.front()), row, bytes);
+  return all_of(ranks, held.empty() || std::memcmp(row, arena.row(slot, held.front()), bytes) == 0);
 }
 
 double weight_spread(Ranks& ranks, const Arena& arena, Slot slot, const std::vector<int>& replicas,

@@ -387,23 +387,6 @@ TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
   expect_same_bytes(config, schedule, found);
 }
 
-TEST(TrainedDeadlines, SeveralRanksAreRefused) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
-  std::string refused;
-  ThreadRanks::run(3, [&](Ranks& ranks) {
-    use_one_torch_thread();
-    ProgressReporter silent("test", -1, true);
-    TrainingFiles files(folder.file("out"), ranks.is_first());
-    try {
-      Training(config, Device::kCpu, make_loop_backend(), files, silent, ranks, {});
-    } catch (const InputError& error) {
-      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
-    }
-  });
-  EXPECT_EQ(refused, "--ranks found a quorum of method \"ddp\" with 3 ranks");
-}
-
 // With nobody gone and all in all groups it is the training without a schedule.
 TEST(TrainedAbsences, WithoutAnyNothingChanges) {
   for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "eager-diloco"}, {"inner_steps", 3}},
@@ -436,23 +419,6 @@ TEST(TrainedAbsences, AStackFollowsThem) {
   for (std::size_t replica = 0; replica < kReplicas; ++replica)
     for (std::size_t i = 0; i < loop.weights[replica].size(); ++i)
       ASSERT_NEAR(stacked.weights[replica][i], loop.weights[replica][i], 2e-4) << replica << " " << i;
-}
-
-TEST(TrainedAbsences, SeveralRanksAreRefused) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "ddp"}}), folder);
-  std::string refused;
-  ThreadRanks::run(3, [&](Ranks& ranks) {
-    use_one_torch_thread();
-    ProgressReporter silent("test", -1, true);
-    TrainingFiles files(folder.file("out"), ranks.is_first());
-    try {
-      Training(config, Device::kCpu, make_loop_backend(), files, silent, ranks, schedule_of(config, {}, {}));
-    } catch (const InputError& error) {
-      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
-    }
-  });
-  EXPECT_EQ(refused, "faults found replicas that may be gone with 3 ranks");
 }
 
 }  // namespace

@@ -400,19 +400,13 @@ TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
   }
 }
 
-TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreRefused) {
+// Of four steps a slow replica takes two, with an optimizer that counts its own.
+TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreLeftOut) {
   Json scenario =
       small_scenario({{"name", "delayed-nesterov"}, {"inner_steps", 4}, {"dynamic_steps", true}}, 12);
+  scenario["workload"]["wire"] = "fp32";
   scenario["workload"]["step_time_factors"] = {{"1", 2}};
-  try {
-    stacked_on_gpu(scenario);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "method.dynamic_steps");
-    EXPECT_EQ(error.parts().allowed, "train.device \"cpu\"");
-  }
-  scenario["workload"].erase("step_time_factors");
-  stacked_on_gpu(scenario);
+  expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, "dynamic steps");
 }
 
 // With heads of 64 numbers, which fused attention takes where LibTorch has it, and a context of several of

@@ -101,7 +101,7 @@ TEST_F(OneWeight, GoesOnFromWhatIsKept) {
   };
   const auto restored = [&](const std::string& file, const Json& state) {
     auto merges = std::make_unique<Merges>(plan_, context_, layout_, *update_, replicas_);
-    SafetensorsFile tensors(folder.file(file));
+    CheckpointTensors tensors({0, {}, folder.file(file)}, replicas_);
     merges->restore(state, tensors);
     return merges;
   };
@@ -220,8 +220,8 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   const TemporaryFolder folder;
   write_safetensors(folder.file("posted"), merges.tensors());
   Merges restored(plan, context, layout, *update, replicas);
-  SafetensorsFile file(folder.file("posted"));
-  restored.restore(merges.state(), file);
+  CheckpointTensors tensors({0, {}, folder.file("posted")}, replicas);
+  restored.restore(merges.state(), tensors);
   set(Slot::kSlowWeights, 2, {0, 0, 0, 0});  // where it is meanwhile does not count
   restored.make({2, 1, {{0, 4, 5}, {2, 4, 5}}, {1.F / 3, 2.F / 3}});
   for (const int replica : {0, 2}) restored.take_up({2, 1, replica});

@@ -164,7 +164,13 @@ TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
         fill_row(arena.row(Slot::kWeights, r), kColumns, 0);
         if (r == other) arena.row(Slot::kWeights, r)[kColumns - 1] += 1;
       }
-      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, {0, 1, 2, 3, 4, 5}), other == -1);
+      std::vector<float> row(kColumns);
+      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, {0, 1, 2, 3, 4, 5}, row.data()), other == -1);
+      // Without the one that differs, wherever it is.
+      std::vector<int> others;
+      for (int r = 0; r < kReplicas; ++r)
+        if (r != other) others.push_back(r);
+      EXPECT_TRUE(rows_are_equal(ranks, arena, Slot::kWeights, others, row.data())) << other;
     });
 }
 

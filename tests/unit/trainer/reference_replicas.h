@@ -11,6 +11,7 @@
 
 #include "core/base/index.h"
 #include "tests/unit/trainer/compared_trainings.h"
+#include "tests/unit/trainer/gpu_here.h"
 #include "trainer/data/dataset.h"
 #include "trainer/optimizer/adamw.h"
 
@@ -35,13 +36,14 @@ struct Followed {
 };
 
 inline Followed follow(const Case& config, const Schedule& schedule, const TemporaryFolder& folder,
-                       std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false) {
+                       std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
+                       Device device = Device::kCpu) {
   ProgressReporter silent("test", -1, true);
   use_one_torch_thread();
   Followed followed;
   {
     TrainingFiles files(folder.file("out"));
-    Training training(config, Device::kCpu, std::move(backend), files, silent, one_rank(), schedule);
+    Training training(config, device, std::move(backend), files, silent, one_rank(), schedule);
     std::vector<std::string> refused;
     if (resume) training.resume(refused);
     followed.summary = training.run();
@@ -51,6 +53,29 @@ inline Followed follow(const Case& config, const Schedule& schedule, const Tempo
       followed.weights.emplace_back(row, row + training.arena().parameters());
     }
   }
+  followed.metrics = read_text(folder.file("out/metrics.csv"));
+  followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
+  return followed;
+}
+
+// The same on several ranks, each with a back-end that ends it after so many calls.
+inline Followed follow_on_ranks(int size, const Case& config, const Schedule& schedule,
+                                const TemporaryFolder& folder, int calls, bool resume) {
+  Followed followed;
+  followed.weights.resize(as_index(config.replicas));
+  ThreadRanks::run(size, [&](Ranks& ranks) {
+    ProgressReporter silent("test", -1, true);
+    use_one_torch_thread();
+    TrainingFiles files(folder.file("out"), ranks.is_first());
+    Training training(config, Device::kCpu, std::make_unique<Stops>(calls), files, silent, ranks, schedule);
+    std::vector<std::string> refused;
+    if (resume) training.resume(refused);
+    files.finish(training.run());
+    for (const int replica : training.arena().held().replicas()) {
+      const float* row = training.arena().row(Slot::kWeights, replica);
+      followed.weights[as_index(replica)].assign(row, row + training.arena().parameters());
+    }
+  });
   followed.metrics = read_text(folder.file("out/metrics.csv"));
   followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
   return followed;
@@ -165,8 +190,24 @@ inline void expect_weights(const Followed& found, const Reference& reference) {
   }
 }
 
-// The same whatever works on it, and when it is stopped after each of its checkpoints.
+// A card computes the same but for the order of its sums.
+inline void expect_same_on_card(const Case& config, const Schedule& schedule, const Followed& expected) {
+  const TemporaryFolder folder;
+  const Followed found = follow(config, schedule, folder, make_stacked_backend(make_loop_backend()), false,
+                                Device::kCuda);
+  EXPECT_EQ(found.exchanges, expected.exchanges);
+  const std::vector<double> losses = losses_in(found.metrics), others = losses_in(expected.metrics);
+  ASSERT_EQ(losses.size(), others.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], others[i], 1e-3 * others[i]) << i;
+  for (std::size_t replica = 0; replica < expected.weights.size(); ++replica)
+    for (std::size_t i = 0; i < expected.weights[replica].size(); ++i)
+      ASSERT_NEAR(found.weights[replica][i], expected.weights[replica][i], 2e-4) << replica << " " << i;
+}
+
+// The same whatever works on it, on however many ranks, and when it is stopped after each of its checkpoints.
 inline void expect_same_bytes(const Case& config, const Schedule& schedule, const Followed& expected) {
+  if (has_gpu()) expect_same_on_card(config, schedule, expected);
+#ifndef LONGHAUL_EMULATED_GPU
   const auto compare = [&](const Followed& found, const std::string& what) {
     EXPECT_EQ(found.metrics, expected.metrics) << what;
     EXPECT_EQ(found.exchanges, expected.exchanges) << what;
@@ -174,6 +215,20 @@ inline void expect_same_bytes(const Case& config, const Schedule& schedule, cons
   };
   const TemporaryFolder threads;
   compare(follow(config, schedule, threads, make_thread_backend(2, use_one_torch_thread)), "threads");
+  const int size = config.replicas % 3 == 0 ? 3 : 2;
+  for (const int calls : {4, 9, 1000}) {
+    const TemporaryFolder folder;
+    bool is_stopped = false;
+    try {
+      compare(follow_on_ranks(size, config, schedule, folder, calls, false), "on ranks");
+    } catch (const std::runtime_error&) {
+      is_stopped = true;
+    }
+    EXPECT_EQ(is_stopped, calls < 1000);
+    if (is_stopped)
+      compare(follow_on_ranks(size, config, schedule, folder, 1000, true),
+              "on ranks, stopped after " + std::to_string(calls));
+  }
   for (int calls = 1; calls < 60; calls += 6) {
     const TemporaryFolder folder;
     try {
@@ -185,6 +240,7 @@ inline void expect_same_bytes(const Case& config, const Schedule& schedule, cons
     compare(follow(config, schedule, folder, make_loop_backend(), true),
             "stopped after " + std::to_string(calls));
   }
+#endif
 }
 
 }  // namespace longhaul

@@ -202,7 +202,7 @@ TEST(Spread, IsTheRootOfTheMeanSquaredDeviation) {
   EXPECT_DOUBLE_EQ(weight_spread(one_rank(), arena, Slot::kWeights, {0, 1}, *make_loop_backend(), mean),
                    std::sqrt(2.));
   EXPECT_EQ(mean[0], 1.f);
-  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}));
+  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}, mean));
 }
 
 // Of three, the first and the last: -1 and 3 again, whatever the second holds.
@@ -216,8 +216,8 @@ TEST(Spread, IsOfThoseWhoAreAskedFor) {
                    std::sqrt(2.));
   EXPECT_EQ(mean[1], 0.f);
   arena.row(Slot::kWeights, 2)[0] = -1;
-  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 2}));
-  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}));
+  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 2}, mean));
+  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}, mean));
 }
 
 TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
@@ -227,7 +227,7 @@ TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
   std::vector<float> mean(3000);
   const std::vector<int> all = arena.held().replicas();
   EXPECT_EQ(weight_spread(one_rank(), arena, Slot::kWeights, all, *make_thread_backend(2), mean.data()), 0);
-  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, all));
+  EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, all, mean.data()));
   EXPECT_EQ(mean[2999], arena.row(Slot::kWeights, 3)[2999]);
 }
 

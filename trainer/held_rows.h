@@ -5,36 +5,38 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/json.h"
-#include "trainer/replicas/arena.h"
+#include "trainer/checkpoint/training_state.h"
 
 namespace longhaul {
 
 class HeldRows {
  public:
-  // Both must outlive it. `optimizer_steps` by replica.
-  HeldRows(Arena& arena, std::vector<int>& optimizer_steps);
+  // Both must outlive it. `optimizer_steps` by replica, of all. With several ranks all call the same
+  // functions; a copy lies with the rank that holds its source.
+  HeldRows(Replicas& replicas, std::vector<int>& optimizer_steps);
 
   void hold(std::size_t copy, int source);
   // Once for each that is held.
   void become(std::size_t copy, int replica);
 
-  // What is held, as a checkpoint keeps it: rows [P] by name, good until the next call, and counts.
-  std::vector<std::pair<std::string, std::vector<float>*>> tables();
+  bool is_empty() const { return held_.empty(); }
+  // What a checkpoint keeps of what is held, good until the next call; and back.
+  std::vector<TensorView> tensors();
   Json state() const;
-  // Of a training that is resumed: makes room for the rows that it had.
-  void expect(const Json& state);
+  void restore(const Json& state, CheckpointTensors& tensors);
 
  private:
   struct Rows {
-    std::vector<std::vector<float>> values;  // by slots_
-    int optimizer_steps = 0;
+    int source = 0, optimizer_steps = 0;
+    std::vector<std::vector<float>> values = {};  // by slots_; empty ones elsewhere
   };
 
-  Arena& arena_;
+  std::string name_of(std::size_t copy, Slot slot) const;
+
+  Replicas& replicas_;
   std::vector<int>& optimizer_steps_;
   std::vector<Slot> slots_;  // that are copied
   std::map<std::size_t, Rows> held_;
