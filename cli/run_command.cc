@@ -184,10 +184,7 @@ class Run {
     if (!options_.backend.empty()) job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
     if (is_replayed_first(*training.example))
       job.arguments.insert(job.arguments.end(),
-                           {"--schedule", layout_.case_folder(*training.example) + "/schedule.jsonl"});
-    if (has_absences(*training.example))
-      job.arguments.insert(job.arguments.end(),
-                           {"--absences", layout_.case_folder(*training.example) + "/absences.csv"});
+                           {"--journal", layout_.case_folder(*training.example) + "/journal.jsonl"});
     if (options_.resume) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;

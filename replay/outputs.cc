@@ -85,6 +85,7 @@ void ReplayOutputs::write_exchange(int step, int rule, const ExchangeRow& row) {
 }
 
 void ReplayOutputs::add_schedule(const ScheduleRow& row) {
+  if (journal_ && row.group) journal_->add_group(row.rule, row.step, *row.group);
   Json line = {{"rule", row.rule}, {"step", row.step}};
   if (row.group) line["group"] = *row.group;
   line["start_s"] = row.start_s;
@@ -94,6 +95,7 @@ void ReplayOutputs::add_schedule(const ScheduleRow& row) {
 }
 
 void ReplayOutputs::add_schedule(const MergeRow& row) {
+  if (journal_) journal_->add_merge(row.merge);
   Json line = {{"rule", row.merge.rule}, {"merge", row.merge.number}};
   for (const Merge::Contribution& contribution : row.merge.contributions)
     line["contributions"].push_back({contribution.replica, contribution.post_step, contribution.taken_step});
@@ -135,6 +137,9 @@ void ReplayOutputs::close(int step) {
 }
 
 void ReplayOutputs::add_absence(const AbsenceRow& row) {
+  if (journal_)
+    journal_->add_absence(
+        {row.replica, row.left_step, row.ended_step, row.source, row.copied_step, row.first_step});
   const auto time = [&](double seconds) {
     seconds < 0 ? absences_->cell(std::string()) : absences_->cell(seconds);
   };
@@ -228,6 +233,7 @@ Json ReplayOutputs::finish(const std::vector<ReplicaTotals>& totals, const Topol
   write_links(topology, loads);
   write_network(topology, loads);
   Json report = {{"transfers", transfers}, {"events", events}, {"simulated_s", latest_s}};
+  if (journal_) journal_->write(folder_ + "/journal.jsonl");
   if (absences_) report["discarded"] = discarded_, report["thrown_away_steps"] = thrown_away_;
   write_report(report);
   return report;

@@ -20,6 +20,7 @@
 #include "core/plan/operations.h"
 #include "core/plan/schedule.h"
 #include "core/plan/trace.h"
+#include "replay/training_journal.h"
 #include "net/topology.h"
 #include "replay/faults.h"
 #include "replay/network/network.h"
@@ -190,6 +191,8 @@ class ReplayOutputs {
   void expect_absences();
   // replicas.csv says what was lost too.
   void expect_lost_work() { has_lost_work_ = true; }
+  // Where times decide what the training of the case does: journal.jsonl is written too.
+  void expect_training(const Case& config, const Trace& trace) { journal_.emplace(config, trace); }
   void close(int step);
   void add_absence(const AbsenceRow& row);
   // An operation that failed for all of its group.
@@ -220,6 +223,7 @@ class ReplayOutputs {
   std::int64_t tasks_written_ = 0;
   std::int64_t discarded_ = 0, thrown_away_ = 0;  // operations, of them those of gradients
   std::ofstream schedule_;
+  std::optional<TrainingJournal> journal_;
   OrderedRows<std::pair<int, int>, ExchangeRow> exchange_rows_;
   OrderedRows<int, StepRow> step_rows_;
   OrderedRows<int, PipelineRow> pipeline_rows_;

@@ -66,6 +66,7 @@ class Replay : public Membership::Host, public Synchronizer::Host {
       membership_.emplace(config, trace_, context_, outputs_, *this);
     }
     if (throws_late_work_away(trace.plan)) outputs_.expect_lost_work();
+    if (config.train && do_times_decide(config, trace.plan)) outputs_.expect_training(config, trace);
     if (has_merges(trace.plan)) synchronizer_.emplace(context_, trace_, *this);
     if (config.pipeline.rebalance_every == 0) return;
     outputs_.open_moves();

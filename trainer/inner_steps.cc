@@ -23,6 +23,13 @@ bool is_in(const std::vector<int>& replicas, int replica) {
 
 }  // namespace
 
+bool Round::is_apart_from(const journal::Compute& other) const {
+  return std::none_of(computes.begin(), computes.end(), [&](const journal::Compute& entry) {
+    return std::any_of(other.replicas.begin(), other.replicas.end(),
+                       [&](int replica) { return is_in(entry.replicas, replica); });
+  });
+}
+
 InnerSteps::InnerSteps(const World& world)
     : world_(world),
       train_(*world.config.train),
@@ -98,12 +105,17 @@ std::size_t InnerSteps::run(const std::vector<Round>& rounds, const AfterRound& 
         world_.replicas.backend.for_each(static_cast<int>(computes.size()),
                                          [&](int at) { steps_alone(computes[as_index(at)]); });
       } else {
-        stacked_ ? step_stacked(computes.front()) : step_along_paths(computes.front());
+        for (const journal::Compute& entry : computes)
+          for (int step = entry.first; step <= entry.last; ++step) {
+            const journal::Compute of_step{entry.replicas, step, step};
+            stacked_ ? step_stacked(of_step) : step_along_paths(of_step);
+          }
       }
       goes_on = after(rounds[done]);
     }
   }
-  if (done == rounds.size() && world_.update.has_own_optimizer()) prepare(rounds.back().computes.front());
+  if (done == rounds.size() && world_.update.has_own_optimizer())
+    for (const journal::Compute& entry : rounds.back().computes) prepare(entry);
   return done;
 }
 

@@ -27,6 +27,8 @@ namespace longhaul {
 struct Round {
   std::vector<journal::Compute> computes;
   std::optional<journal::EndStep> end;
+
+  bool is_apart_from(const journal::Compute& other) const;
 };
 
 class InnerSteps {

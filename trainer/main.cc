@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 
 #include "core/base/child_main.h"
@@ -12,6 +13,7 @@
 #include "core/base/errors.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
+#include "core/plan/journal_file.h"
 #include "methods/common/registry.h"
 #include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"
@@ -24,7 +26,7 @@ namespace longhaul {
 namespace {
 
 struct Arguments {
-  std::string case_file, schedule_file, absences_file, out, device, backend, outer_state = "auto";
+  std::string case_file, journal_file, out, device, backend, outer_state = "auto";
   int threads = 0;  // 0: all there are
   int progress_fd = -1;
   int rank_timeout_s = 600;
@@ -54,45 +56,19 @@ void keep_freed_memory() {
   mallopt(M_ARENA_MAX, 1);
 }
 
-// Of the replay of this case.
-Absences absences_of(const Case& config, const std::string& file) {
-  if (!has_absences(config)) {
-    if (!file.empty())
-      throw InputError("--absences", "found " + file + ", but nobody goes on without another",
-                       "leave it out");
-    return {};
-  }
-  const char* allowed = "absences.csv of the replay of this case";
-  if (file.empty())
-    throw InputError("--absences", "missing: replicas crash, and the others go on without them", allowed,
-                     "longhaul run replays such a case first");
-  if (!std::ifstream(file)) throw InputError("--absences", file + " cannot be read", allowed);
-  return read_absences(file, trained_plan_of(config), plan_context(config));
-}
-
-// Needed where times decide who takes part in an operation, and wrong elsewhere.
-Schedule schedule_of(const Case& config, const std::string& file, const std::string& absences_file) {
-  const OperationPlan plan = trained_plan_of(config);
-  Absences absences = absences_of(config, absences_file);
-  if (!times_decide(config)) {
-    if (!file.empty())
-      throw InputError("--schedule",
-                       "found " + file + ", but every operation of method \"" + config.method.name +
-                           "\" waits for all of its members",
-                       "leave it out");
-    return {};
-  }
-  if (file.empty())
-    throw InputError(
-        "--schedule",
-        "missing: in method \"" + config.method.name + "\" times decide who takes part in an operation",
-        "schedule.jsonl of the replay of this case", "longhaul run replays such a case first");
-  std::ifstream in(file);
-  if (!in)
-    throw InputError("--schedule", file + " cannot be read", "schedule.jsonl of the replay of this case");
-  Schedule schedule = read_schedule(in, file, plan, plan_context(config), has_absences(config));
-  schedule.absences = std::move(absences);
-  return schedule;
+// Needed where times decide what the training does.
+Training::MakeJournal journal_of(const Case& config, const std::string& file) {
+  return [&config, file](const JournalSpec& spec) -> std::unique_ptr<Journal> {
+    if (file.empty() && times_decide(config))
+      throw InputError("--journal",
+                       "missing: with method \"" + config.method.name +
+                           "\" and these faults times decide who takes part in what",
+                       "journal.jsonl of the replay of this case", "longhaul run replays such a case first");
+    if (file.empty()) return make_journal(spec, {});
+    std::ifstream in(file);
+    if (!in) throw InputError("--journal", file + " cannot be read", "a journal (docs/formats.md)");
+    return read_journal(in, file, spec.plan, spec.context);
+  };
 }
 
 // Ranks of one machine take its GPUs in turn.
@@ -144,8 +120,7 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& conf
   TrainingFiles files(arguments.out, ranks.is_first());
   try {
     Training training(config, device, backend_for(arguments.backend, device, arguments.threads, environment),
-                      files, reporter, ranks,
-                      schedule_of(config, arguments.schedule_file, arguments.absences_file),
+                      files, reporter, ranks, journal_of(config, arguments.journal_file),
                       outer_state_of(arguments.outer_state));
     if (arguments.peak_flops > 0) training.use_peak(arguments.peak_flops);
     if (arguments.resume) resume(training, ranks.is_first());
@@ -188,11 +163,9 @@ bool is_silent_rank() {
 void add_training_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--case", arguments.case_file, "a resolved case (case.json)");
   app.add_option("--out", arguments.out, "folder that the files of the training are written to");
-  app.add_option(
-      "--schedule", arguments.schedule_file,
-      "who took part in operations that do not wait for everyone: schedule.jsonl of the case's replay");
-  app.add_option("--absences", arguments.absences_file,
-                 "who was gone when, where replicas crash and others go on: absences.csv of that replay");
+  app.add_option("--journal", arguments.journal_file,
+                 "what the training does and in which order, where times decide that: journal.jsonl of the "
+                 "case's replay, or one written by hand");
   app.add_option("--device", arguments.device, "instead of the case's train.device")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--backend", arguments.backend,

@@ -68,7 +68,7 @@ std::string name_of(const std::pair<int, std::string>& at, int replica) {
 }  // namespace
 
 Training::Training(const Case& config, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-                   ProgressReporter& progress, Ranks& ranks, Schedule schedule, OuterState outer_state)
+                   ProgressReporter& progress, Ranks& ranks, const MakeJournal& make, OuterState outer_state)
     : case_(trained_case(config)),
       train_(*case_.train),
       device_(device),
@@ -88,7 +88,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
              block_of(ranks, case_.replicas)),
       log_(&files.exchanges()),
       replicas_{arena_, *backend_, log_, ranks},
-      operations_(*update_, replicas_, schedule.has_all),
+      operations_(*update_, replicas_),
       steps_({case_, plan_, data_, decoder_, boundaries_, *update_, replicas_, muon_, decay_, device_,
               saved_step_}),
       held_(replicas_, steps_.optimizer_steps()),
@@ -112,7 +112,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
   update_->start(replicas_);
   if (has_merges(plan_))
     merges_ = std::make_unique<Merges>(plan_, context_, parameter_layout(train_.model), *update_, replicas_);
-  journal_ = make_journal(journal_spec(), std::move(schedule));
+  journal_ = make(journal_spec());
   if (BitGates* gates = steps_.gates())
     evaluator_.use_boundaries([gates](int replica) {
       return replica < 0 ? gates->boundaries_of_mean() : gates->boundaries(replica);
@@ -130,8 +130,7 @@ Training::~Training() = default;
 
 JournalSpec Training::journal_spec() const {
   const bool discards = on_failure_of(case_.recovery, plan_) == RecoverySpec::OnFailure::kDiscard;
-  return {plan_,   context_, train_.evaluate_every, train_.checkpoint_every, update_->has_own_optimizer(),
-          discards};
+  return {plan_, context_, train_.evaluate_every, train_.checkpoint_every, discards};
 }
 
 void Training::check_what_works_here() const {
@@ -281,7 +280,7 @@ void Training::carry_out(const std::vector<Entry>& entries) {
       const auto* compute = std::get_if<journal::Compute>(&entries[at]);
       const auto* end = std::get_if<journal::EndStep>(&entries[at]);
       const bool is_open = !rounds.empty() && !rounds.back().end;
-      if (compute && !is_open) rounds.emplace_back();
+      if (compute && !(is_open && rounds.back().is_apart_from(*compute))) rounds.emplace_back();
       if (compute)
         rounds.back().computes.push_back(*compute);
       else if (end && is_open)

@@ -3,6 +3,7 @@
 // the rows, and what is under way between them (contributions, held rows) are all of its state.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,12 +32,13 @@ class Training {
  public:
   // `one` has a train section and has passed its method's check; `device` is where the replicas compute. With
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
-  // Loads the data and initializes the replicas. `schedule` says who takes part in the operations in which
-  // times decide that, and who is gone when. Throws InputError for data that is not there, or is not that of
+  // Loads the data and initializes the replicas. Throws InputError for data that is not there, or is not that of
   // the other ranks, for micro-batches that would leave their rank, for learned bits anywhere but in the
-  // loop or its threads on one CPU, and for a subspace on a GPU.
+  // loop or its threads on one CPU, and for a subspace on a GPU. `make`: the journal, by default that which
+  // follows from the plan.
+  using MakeJournal = std::function<std::unique_ptr<Journal>(const JournalSpec&)>;
   Training(const Case& config, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-           ProgressReporter& progress, Ranks& ranks = one_rank(), Schedule schedule = {},
+           ProgressReporter& progress, Ranks& ranks = one_rank(), const MakeJournal& make = from_plan,
            OuterState outer_state = OuterState::kAuto);
   ~Training();
 
@@ -56,6 +58,7 @@ class Training {
   const Arena& arena() const { return arena_; }
 
  private:
+  static std::unique_ptr<Journal> from_plan(const JournalSpec& spec) { return make_journal(spec, {}); }
   void check_what_works_here() const;  // InputError for what this device, or several ranks, cannot do
   JournalSpec journal_spec() const;
 

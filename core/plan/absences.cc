@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
-#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 
@@ -20,6 +18,10 @@ RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const Operat
 
 bool may_lack_members(const Case& config, const OperationPlan& plan) {
   return config.has_absences() && on_failure_of(config.recovery, plan) != RecoverySpec::OnFailure::kWait;
+}
+
+bool do_times_decide(const Case& config, const OperationPlan& plan) {
+  return timing_matters(plan) || may_lack_members(config, plan);
 }
 
 bool keeps_replicas_alike(const OperationPlan& plan) {
@@ -116,34 +118,6 @@ int Absences::contributor(int replica, int post_step, int step) const {
   if (!last) return computes(replica, post_step) ? replica : -1;
   if (!listeners_inherit_ || last->copied_step < post_step) return -1;
   return contributor(last->source, post_step, last->copied_step + 1);
-}
-
-namespace {
-
-int integer(const std::string& cell, const std::string& column) {
-  int value = 0;
-  const char* end = cell.data() + cell.size();
-  const auto [rest, error] = std::from_chars(cell.data(), end, value);
-  if (error != std::errc() || rest != end)
-    throw InputError(column, "found \"" + cell + "\"", "a whole number");
-  return value;
-}
-
-}  // namespace
-
-Absences read_absences(const std::string& file, const OperationPlan& plan, const PlanContext& context) {
-  const CsvTable table = read_csv(file);
-  std::vector<Absence> absences;
-  try {
-    for (const std::vector<std::string>& row : table.rows) {
-      const auto cell = [&](const char* name) { return integer(row.at(table.column(name)), name); };
-      absences.push_back({cell("replica"), cell("left_step"), cell("ended_step"), cell("source"),
-                          cell("copied_step"), cell("first_step")});
-    }
-    return Absences(std::move(absences), context, keeps_replicas_alike(plan));
-  } catch (const InputError& error) {
-    throw error.in_file(file);
-  }
 }
 
 }  // namespace longhaul

@@ -1,9 +1,7 @@
 // Which replicas are gone for which steps, where the others go on without them (faults of kind crash, section
-// `recovery`, core/scenario/recovery.h). The replay writes it (absences.csv, docs/formats.md), and the
-// training follows it.
+// `recovery`, core/scenario/recovery.h).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/plan/operations.h"
@@ -18,6 +16,9 @@ RecoverySpec::OnFailure on_failure_of(const RecoverySpec& recovery, const Operat
 
 // Whether an operation of the case may lack a member while the others go on.
 bool may_lack_members(const Case& config, const OperationPlan& plan);
+
+// Whether times decide what a training does: then it needs the journal that the replay writes.
+bool do_times_decide(const Case& config, const OperationPlan& plan);
 
 // Whether averaging leaves all replicas with the same slow weights: those of Δ or of gradients among
 // everyone. Not where weights are averaged, which brings replicas together that were apart, nor with merges,
@@ -72,9 +73,5 @@ class Absences {
   std::vector<Copy> copies_;
   bool listeners_inherit_ = false;
 };
-
-// absences.csv of the replay of a case with this context. Throws RunError where it cannot be read, and
-// InputError for what it may not say.
-Absences read_absences(const std::string& file, const OperationPlan& plan, const PlanContext& context);
 
 }  // namespace longhaul

@@ -49,7 +49,7 @@ class Lockstep : public Journal {
       return is_posted_at(rule, context_.steps, step_) ||
              is_posted_at(rule, context_.steps, step_ - rule.overlap_steps);
     };
-    return spec_.is_evaluated(step_) || spec_.is_kept(step_) || spec_.has_own_optimizer ||
+    return spec_.is_evaluated(step_) || spec_.is_kept(step_) ||
            schedule_.absences.has_copy_at(step_) || has_local_step() ||
            std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation);
   }
@@ -120,6 +120,13 @@ class Lockstep : public Journal {
   std::vector<Operation> posted_now() const {
     std::vector<Operation> posted = followed(schedule_, plan_, operations_at(plan_, context_, step_));
     const std::vector<int> there = present(schedule_.absences, context_, step_);
+    for (Operation& operation : posted)
+      if (schedule_.has_all && !operation.rule->is_blocking())
+        for (const std::vector<int>& group : operation.groups)
+          for (const int replica : group) {
+            if (!operation.takers) operation.takers.emplace();
+            operation.takers->push_back({replica, replica});
+          }
     for (Operation& operation : posted)
       if (operation.rule->completion.fetches) {
         const std::vector<int>& members = operation.groups.front();

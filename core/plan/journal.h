@@ -27,7 +27,7 @@ struct Optimize {
   int step = 0;
 };
 // What the members of the operation's groups contribute is taken from their rows. A blocking operation has
-// none: that happens when they meet.
+// none: that happens when they meet. Where others may take its result than its members, it has takers.
 struct Post {
   Operation operation;
 };
@@ -115,7 +115,6 @@ struct JournalSpec {
   const OperationPlan& plan;  // must outlive the journal
   PlanContext context;
   int evaluate_every = 0, checkpoint_every = 0;  // steps; the last one is evaluated and kept besides
-  bool has_own_optimizer = false;                // the method: each step meets
   // Of a group that was drawn, one who is left over goes on with its own gradients; or throws them away.
   bool discards = false;
 

@@ -1,11 +1,9 @@
 // Who took part in the operations in which times decide that: of rules that do not wait for all (Completion),
-// and of all rules where replicas go on without those who are gone (absences.h). The replay writes it, in the
-// order in which operations were done (schedule.jsonl, docs/formats.md), and the training follows it.
+// and of all rules where replicas go on without those who are gone (absences.h). The replay collects it, and
+// makes a journal of it (journal.h), which the training carries out.
 #pragma once
 
-#include <iosfwd>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,18 +41,13 @@ struct Schedule {
 // follows from the plan.
 Schedule synchronous_merges(const OperationPlan& plan, const PlanContext& context);
 
-// Of all lines those of the plan's rules whose completion is not `all`; every line where the schedule
-// `has_all`. Throws InputError with the line number for a line that is no schedule, and for a schedule of
-// another number of replicas; `file` only names it. Merges must be ones that replicas can have made: numbers
-// without a gap, steps at which the rule is posted, each replica with one contribution of a rule under way at
-// a time, taken up no sooner than the plan says; where the schedule `has_all`, or never, and then another.
-Schedule read_schedule(std::istream& in, const std::string& file, const OperationPlan& plan,
-                       const PlanContext& context, bool has_all = false);
+// With these groups, and sends among their members alone.
+Operation with_groups(Operation operation, std::vector<std::vector<int>> groups);
 
 // The operations, those of such rules with the groups that met, and with sends among these alone. Of drawn
 // groups one who was left alone takes no step, but one that was drawn to sit out does; an operation in which
-// nobody met or sat out is left out. Throws
-// InputError where the schedule does not have the operation, unless it `has_all`.
+// nobody met or sat out is left out. Throws std::logic_error where the schedule does not have the operation,
+// unless it `has_all`.
 std::vector<Operation> followed(const Schedule& schedule, const OperationPlan& plan,
                                 std::vector<Operation> operations);
 

@@ -148,7 +148,7 @@ bool has_absences(const Case& config) {
 }
 
 bool times_decide(const Case& config) {
-  return timing_matters(plan_of(config)) || has_absences(config);
+  return do_times_decide(config, plan_of(config));
 }
 
 std::string training_key(const Case& config) {

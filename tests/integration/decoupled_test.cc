@@ -94,8 +94,8 @@ TEST_F(Decoupled, FollowsTheSeedWhateverThreadsAndJobsDo) {
                                             "--out",
                                             folder_ + "/" + label + name,
                                             "--quiet",
-                                            "--schedule",
-                                            case_folder(out, label) + "/schedule.jsonl"};
+                                            "--journal",
+                                            case_folder(out, label) + "/journal.jsonl"};
       arguments.insert(arguments.end(), more.begin(), more.end());
       EXPECT_EQ(wait_for(start_command("longhaul-train", arguments)), 0);
       return folder_ + "/" + label + name + "/metrics.csv";

@@ -41,7 +41,7 @@ WholeTraining whole_training(const Json& method, int steps, int checkpoint_every
   EXPECT_EQ(result.status, 0) << result.err;
   WholeTraining whole{fs::directory_iterator(folder + "/run/train")->path().string()};
   if (do_times_decide)
-    whole.schedule = fs::directory_iterator(folder + "/run/cases")->path().string() + "/schedule.jsonl";
+    whole.journal = fs::directory_iterator(folder + "/run/cases")->path().string() + "/journal.jsonl";
   const Clock::time_point start = Clock::now();
   const std::string out = fresh_folder("timed");
   EXPECT_EQ(wait_for(start_training(whole, out, false)), 0);
@@ -106,7 +106,7 @@ CommandResult run_through_kills(std::vector<std::string> arguments, std::pair<in
 pid_t start_training(const WholeTraining& whole, const std::string& out, bool resume) {
   std::vector<std::string> arguments = {
       "--case", whole.folder + "/case.json", "--out", out, "--quiet", "--threads", "2"};
-  if (!whole.schedule.empty()) arguments.insert(arguments.end(), {"--schedule", whole.schedule});
+  if (!whole.journal.empty()) arguments.insert(arguments.end(), {"--journal", whole.journal});
   if (resume) arguments.push_back("--resume");
   return start_command("longhaul-train", arguments);
 }

@@ -15,7 +15,7 @@ namespace longhaul {
 struct WholeTraining {
   std::string folder;         // train/KEY of a run: case.json and its tables
   double seconds = 0;         // that it takes
-  std::string schedule = {};  // file; empty where times decide nothing
+  std::string journal = {};  // file; empty where times decide nothing
 };
 
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every);

@@ -110,16 +110,16 @@ TEST_F(QuorumRun, OtherTimesAreAnotherTraining) {
   EXPECT_NE(record("/equal")["final_loss"], record()["final_loss"]);
 }
 
-TEST_F(QuorumRun, AloneTheTrainerAsksForTheSchedule) {
+TEST_F(QuorumRun, AloneTheTrainerAsksForTheJournal) {
   ASSERT_EQ(run({}).status, 0);
   const std::string out = folder_ + "/alone", case_file = training() + "/case.json";
   const CommandResult without =
       run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet"});
   EXPECT_EQ(without.status, 2);
-  EXPECT_NE(without.err.find("--schedule"), std::string::npos) << without.err;
+  EXPECT_NE(without.err.find("--journal"), std::string::npos) << without.err;
   const CommandResult with =
-      run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet", "--schedule",
-                                          folder_ + "/run/cases/toy-quorum/schedule.jsonl"});
+      run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet", "--journal",
+                                          folder_ + "/run/cases/toy-quorum/journal.jsonl"});
   EXPECT_EQ(with.status, 0) << with.err;
   EXPECT_EQ(read_text(out + "/metrics.csv"), read_text(training() + "/metrics.csv"));
 }

@@ -139,7 +139,7 @@ void OperationRunner::post(const Operation& operation) {
         replicas_.log.sent(replica, part.tensor, message.size());
         mine[replica] = &message;
       }
-      if (!takers_may_differ_ && !parts.here.empty() && parts.spans_ranks() &&
+      if (!operation.takers && !parts.here.empty() && parts.spans_ranks() &&
           !has_one_mean(operation, parts, replicas_.arena.replicas()))
         posted.under_way.emplace(
             Key(part.tensor, parts.here[0]),

@@ -51,11 +51,10 @@ class GroupMessages {
 
 class OperationRunner {
  public:
-  // `takers_may_differ`: from the members that posted an overlapped operation, since replicas come and go. Then
-  // what goes to other processes waits until it is used.
-  OperationRunner(const Update& update, Replicas& replicas, bool takers_may_differ = false)
-      : update_(update), replicas_(replicas), takers_may_differ_(takers_may_differ) {}
+  OperationRunner(const Update& update, Replicas& replicas) : update_(update), replicas_(replicas) {}
 
+  // Whose takers are given may get others until it is applied: then what goes to other processes waits until
+  // it is used.
   void post(const Operation& operation);
   // Of one that was posted. What was sent ahead for it by others of its stage that are due at its step is
   // used too.
@@ -123,7 +122,6 @@ class OperationRunner {
 
   const Update& update_;
   Replicas& replicas_;
-  const bool takers_may_differ_;
   std::map<Key, Posted> posted_;
 };
 

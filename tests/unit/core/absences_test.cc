@@ -99,24 +99,6 @@ TEST(Absences, WhatNoReplayWritesIsRefused) {
   EXPECT_EQ(refusal({{0, 5, 4, 1, 0, 0}, {0, 8, 7, 1, 9, 10}}), "replica") << "it never came back";
 }
 
-TEST(Absences, AreReadFromTheReplaysTable) {
-  const TemporaryFolder folder;
-  OperationRule rule;
-  rule.payload = whole({"delta"}, Wire::kBf16);
-  const std::string file = folder.file("absences.csv"),
-                    header =
-                        "replica,left_step,left_s,back_s,source,copied_step,bytes,state_s,joined_s,"
-                        "first_step,ended_step\n";
-  write_text(file, header + "1,7,6.5,8,0,8,12000,8.5,9,9,6\n3,5,4.5,,-1,0,0,,,0,4\n");
-  const Absences found = read_absences(file, {{rule}}, kContext);
-  EXPECT_FALSE(found.computes(1, 8));
-  EXPECT_TRUE(found.computes(1, 9));
-  EXPECT_FALSE(found.computes(3, 20));
-  EXPECT_EQ(found.contributor(1, 6, 10), 0) << "Δ is averaged among all";
-  write_text(file, header + "1,7,6.5,8,0,8,12000,8.5,9,x,6\n");
-  EXPECT_THROW(read_absences(file, {{rule}}, kContext), InputError);
-}
-
 // With absences every operation is as the schedule has it, sends too.
 TEST(Absences, OperationsAreAmongThoseWhoWereThere) {
   OperationRule everyone, sends;

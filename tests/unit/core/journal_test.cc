@@ -80,7 +80,7 @@ OperationPlan plan() {
 
 Lines lines_of(const OperationPlan& plan, const PlanContext& context, Schedule schedule = {},
                bool discards = false) {
-  return lines(*make_journal({plan, context, 6, 6, false, discards}, std::move(schedule)));
+  return lines(*make_journal({plan, context, 6, 6, discards}, std::move(schedule)));
 }
 
 TEST(Journal, FollowsFromAPlanWhereTimeDecidesNothing) {

@@ -1,5 +1,4 @@
-// Who took part in an operation that does not wait for everyone: read from a replay's schedule, given to the
-// operations of a plan.
+// Who took part in an operation that does not wait for everyone, given to the operations of a plan.
 #include "core/plan/schedule.h"
 
 #include <gtest/gtest.h>
@@ -25,28 +24,9 @@ OperationPlan plan() {
 
 const PlanContext kContext{1, 4, 10, 100};
 
-Schedule schedule_in(const std::string& text) {
-  std::istringstream in(text);
-  return read_schedule(in, "schedule.jsonl", plan(), kContext);
-}
-
-std::string refusal(const std::string& text) {
-  try {
-    schedule_in(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-constexpr char kHeader[] = "{\"longhaul_schedule\": 1, \"replicas\": 4}\n";
-
 TEST(Schedule, GivesOperationsThatDoNotWaitForAllTheGroupsThatMet) {
-  const Schedule schedule = schedule_in(std::string(kHeader) +
-                                        R"({"rule": 0, "step": 5, "start_s": 1, "done_s": 2}
-{"rule": 1, "step": 5, "group": [0, 2, 3], "start_s": 1, "done_s": 2}
-{"rule": 1, "step": 10, "group": [1], "start_s": 1, "done_s": 1}
-)");
+  Schedule schedule;
+  schedule.groups = {{{1, 5}, {{0, 2, 3}}}, {{1, 10}, {{1}}}};
   const OperationPlan of_method = plan();
   const auto posted = [&](int step) {
     return followed(schedule, of_method, operations_at(of_method, kContext, step));
@@ -62,13 +42,8 @@ TEST(Schedule, OfDrawnGroupsTheLoneAreLeftOut) {
   OperationPlan of_method = plan();
   of_method.rules[1].grouping = Grouping::kRandom;
   of_method.rules[1].group_size = 2;
-  std::istringstream in(std::string(kHeader) +
-                        R"({"rule": 1, "step": 5, "group": [3], "start_s": 1, "done_s": 1}
-{"rule": 1, "step": 5, "group": [2, 0], "start_s": 1, "done_s": 2}
-{"rule": 1, "step": 10, "group": [1], "start_s": 1, "done_s": 1}
-{"rule": 1, "step": 10, "group": [0], "start_s": 1, "done_s": 1}
-)");
-  const Schedule schedule = read_schedule(in, "schedule.jsonl", of_method, kContext);
+  Schedule schedule;
+  schedule.groups = {{{1, 5}, {{3}, {2, 0}}}, {{1, 10}, {{1}, {0}}}};
   const auto posted = [&](int step) {
     return followed(schedule, of_method, operations_at(of_method, kContext, step));
   };
@@ -90,11 +65,9 @@ TEST(Schedule, WhoWasDrawnToSitOutTakesItsStep) {
   const Groups drawn = random_groups(1, 5, 2, 5);
   const int alone = drawn[2][0], other = drawn[1][0];
   const auto groups_in = [&](const Groups& met, std::vector<Absence> absences = {}) {
-    std::string text = "{\"longhaul_schedule\": 1, \"replicas\": 5}\n";
-    for (const auto& group : met)
-      text += Json{{"rule", 0}, {"step", 5}, {"group", group}, {"start_s", 1}, {"done_s", 2}}.dump() + "\n";
-    std::istringstream in(text);
-    Schedule schedule = read_schedule(in, "schedule.jsonl", of_method, context, true);
+    Schedule schedule;
+    schedule.has_all = true;
+    schedule.groups[{0, 5}] = met;
     if (!absences.empty()) schedule.absences = Absences(std::move(absences), context, false);
     const auto posted = followed(schedule, of_method, operations_at(of_method, context, 5));
     return posted.empty() ? Groups() : posted[0].groups;
@@ -107,19 +80,7 @@ TEST(Schedule, WhoWasDrawnToSitOutTakesItsStep) {
 
 TEST(Schedule, WithoutAnOperationOfThePlanIsRefused) {
   const OperationPlan of_method = plan();
-  EXPECT_THROW(followed(schedule_in(kHeader), of_method, operations_at(of_method, kContext, 5)), InputError);
-}
-
-TEST(Schedule, RefusalsNameTheLine) {
-  EXPECT_NE(refusal("").find("is empty"), std::string::npos);
-  EXPECT_NE(refusal("{\"longhaul_schedule\": 1, \"replicas\": 8}\n").find("line 1, replicas: found 8"),
-            std::string::npos);
-  EXPECT_NE(refusal(std::string(kHeader) + "{\"rule\": 2, \"step\": 5}\n").find("line 2, rule: found 2"),
-            std::string::npos);
-  EXPECT_NE(refusal(std::string(kHeader) + "{\"rule\": 1, \"step\": 5, \"group\": [4]}\n")
-                .find("line 2, group: found replica 4"),
-            std::string::npos);
-  EXPECT_NE(refusal(std::string(kHeader) + "nonsense\n").find("line 2"), std::string::npos);
+  EXPECT_THROW(followed({}, of_method, operations_at(of_method, kContext, 5)), std::logic_error);
 }
 
 // Merges every five steps, two steps late.
@@ -137,56 +98,6 @@ OperationPlan merging_plan() {
 }
 
 const PlanContext kLonger{1, 4, 20, 100};
-
-Schedule merges_in(const std::string& text) {
-  std::istringstream in(text);
-  return read_schedule(in, "schedule.jsonl", merging_plan(), kLonger);
-}
-
-std::string refused_merges(const std::string& lines) {
-  try {
-    merges_in(kHeader + lines);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-TEST(Schedule, OfMergesSaysWhoContributedAndTookUpWhen) {
-  const Schedule schedule = merges_in(std::string(kHeader) +
-                                      R"({"rule": 0, "merge": 0, "contributions": [[0, 5, 8], [2, 5, 7]]}
-{"rule": 0, "merge": 1, "contributions": [[0, 10, 0], [3, 5, 9]]}
-)");
-  ASSERT_EQ(schedule.merges.size(), 2u);
-  const std::vector<Merge::Contribution>& second = schedule.merges[1].contributions;
-  ASSERT_EQ(second.size(), 2u);
-  EXPECT_EQ(second[0].replica, 0);
-  EXPECT_EQ(second[0].post_step, 10);
-  EXPECT_EQ(second[0].taken_step, 0);
-  EXPECT_EQ(second[1].replica, 3);
-  EXPECT_EQ(second[1].taken_step, 9);
-}
-
-TEST(Schedule, OfMergesThatCannotBeIsRefused) {
-  const std::string first = R"({"rule": 0, "merge": 0, "contributions": [[0, 5, 12]]})";
-  const auto found = [&](const std::string& second, const char* words) {
-    return refused_merges(first + "\n" + second).find(words) != std::string::npos;
-  };
-  EXPECT_EQ(refused_merges(first), "");
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 2, "contributions": [[1, 5, 7]]})", "line 3, merge: found 2"));
-  EXPECT_TRUE(found(R"({"rule": 1, "merge": 1, "contributions": [[1, 5, 7]]})", "rule: found 1"));
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": []})", "found none"));
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[4, 5, 7]]})", "found replica 4"));
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[2, 5, 7], [1, 5, 7]]})", "ascending"));
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 6, 8]]})", "found step 6"));
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 20, 0]]})", "found step 20"))
-      << "it would be taken up after the last step";
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 5, 6]]})", "taken up at step 6"));
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[1, 5, 21]]})", "taken up at step 21"));
-  EXPECT_TRUE(found(R"({"rule": 0, "merge": 1, "contributions": [[0, 10, 15]]})", "found step 10"))
-      << "the first is under way until step 12";
-  EXPECT_EQ(refused_merges(first + "\n" + R"({"rule": 0, "merge": 1, "contributions": [[0, 15, 17]]})"), "");
-}
 
 TEST(Schedule, OfSynchronousMergesFollowsFromThePlan) {
   const Schedule schedule = synchronous_merges(merging_plan(), kLonger);

@@ -86,7 +86,8 @@ TEST_F(ExportCommand, WhoIsGoneIsNotExported) {
   schedule.absences = Absences({{3, 30, 29, -1, 0, 0}}, plan_context(one_), false);
   ProgressReporter silent("test", -1, true);
   TrainingFiles files(folder_.file("out"));
-  Training training(one_, Device::kCpu, make_loop_backend(), files, silent, one_rank(), schedule);
+  Training training(one_, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
+                    [&](const JournalSpec& spec) { return make_journal(spec, schedule); });
   files.finish(training.run());
   EXPECT_NEAR(loss_of(exported({})), last_metric("mean", "loss_of_mean"), 1e-5) << "of the other three";
   EXPECT_NEAR(loss_of(exported(2)), last_metric("2", "loss"), 1e-5);

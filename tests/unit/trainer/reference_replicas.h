@@ -35,6 +35,10 @@ struct Followed {
   std::vector<std::vector<float>> weights;  // by replica
 };
 
+inline Training::MakeJournal scheduled(const Schedule& schedule) {
+  return [schedule](const JournalSpec& spec) { return make_journal(spec, schedule); };
+}
+
 inline Followed follow(const Case& config, const Schedule& schedule, const TemporaryFolder& folder,
                        std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
                        Device device = Device::kCpu) {
@@ -43,7 +47,7 @@ inline Followed follow(const Case& config, const Schedule& schedule, const Tempo
   Followed followed;
   {
     TrainingFiles files(folder.file("out"));
-    Training training(config, device, std::move(backend), files, silent, one_rank(), schedule);
+    Training training(config, device, std::move(backend), files, silent, one_rank(), scheduled(schedule));
     std::vector<std::string> refused;
     if (resume) training.resume(refused);
     followed.summary = training.run();
@@ -67,7 +71,7 @@ inline Followed follow_on_ranks(int size, const Case& config, const Schedule& sc
     ProgressReporter silent("test", -1, true);
     use_one_torch_thread();
     TrainingFiles files(folder.file("out"), ranks.is_first());
-    Training training(config, Device::kCpu, std::make_unique<Stops>(calls), files, silent, ranks, schedule);
+    Training training(config, Device::kCpu, std::make_unique<Stops>(calls), files, silent, ranks, scheduled(schedule));
     std::vector<std::string> refused;
     if (resume) training.resume(refused);
     files.finish(training.run());

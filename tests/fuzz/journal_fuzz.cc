@@ -1,7 +1,7 @@
-// Schedules of a plan with one rule that times decide, one that they do not, and one of merges.
+// Journals of a plan with one operation that overlaps, one that does not, and one of merges.
 #include <sstream>
 
-#include "core/plan/schedule.h"
+#include "core/plan/journal_file.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace longhaul;
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     made.rules.resize(3);
     made.rules[0].name = "plain";
     made.rules[1].name = "outer";
-    made.rules[1].completion = {2, 0.5};
+    made.rules[1].overlap_steps = 2;
     made.rules[2].name = "fragment-0";
     made.rules[2].kind = OperationKind::kMerge;
     made.rules[2].every = 2;
@@ -22,9 +22,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const PlanContext context{1, 4, 8, 100, {}};
   return allow_errors([&] {
     std::istringstream in(text_of_input(data, size));
-    const Schedule schedule = read_schedule(in, "schedule.jsonl", plan, context);
-    for (int step = 1; step <= context.steps; ++step)
-      for (const Operation& operation : followed(schedule, plan, operations_at(plan, context, step)))
-        groups_of(operation, context.replicas);
+    const auto journal = read_journal(in, "journal.jsonl", plan, context);
+    std::stringstream written;
+    write_journal(*journal, plan, context, written);
+    std::ostringstream again;
+    write_journal(*read_journal(written, "again", plan, context), plan, context, again);
+    if (again.str() != written.str()) abort();  // what is written is read as the same
   });
 }

@@ -1,0 +1,56 @@
+// A journal written by hand (docs/reference/formats/journal.md), carried out.
+#include <sstream>
+
+#include "core/plan/journal_file.h"
+#include "tests/unit/trainer/reference_replicas.h"
+
+namespace longhaul {
+namespace {
+
+// The lines of the page that are indented.
+std::string example() {
+  std::istringstream page(read_text(LONGHAUL_SOURCE_DIR "/docs/reference/formats/journal.md"));
+  std::string lines, line;
+  while (std::getline(page, line))
+    if (line.rfind("    {", 0) == 0) lines += line.substr(4) + "\n";
+  return lines;
+}
+
+TEST(JournalByHand, TrainsAsItSays) {
+  const TemporaryFolder folder;
+  const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}), folder);
+  const std::string lines = example();
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10);
+  ProgressReporter silent("test", -1, true);
+  use_one_torch_thread();
+  TrainingFiles files(folder.file("out"));
+  Training training(config, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
+                    [&](const JournalSpec& spec) {
+                      std::istringstream in(lines);
+                      return read_journal(in, "journal.jsonl", spec.plan, spec.context);
+                    });
+  Followed found;
+  found.summary = training.run();
+  for (int replica = 0; replica < kReplicas; ++replica) {
+    const float* row = training.arena().row(Slot::kWeights, replica);
+    found.weights.emplace_back(row, row + training.arena().parameters());
+  }
+
+  Reference reference(config);
+  const auto outer_step = [&](const std::vector<int>& members) {
+    std::vector<Row> deltas;
+    for (const int replica : members) deltas.push_back(reference.delta(replica));
+    for (const int replica : members) reference.outer(replica, Reference::mean(deltas), 0.7F, 0.9F);
+  };
+  for (int step = 1; step <= 6; ++step) reference.step({0, 1, 2}, step);
+  outer_step({0, 1});
+  const Replica held = reference.replicas[0];
+  for (int step = 7; step <= 12; ++step) reference.step({0, 1}, step);
+  reference.replicas[2] = held;
+  outer_step({0, 1, 2});
+  expect_weights(found, reference);
+  EXPECT_EQ(found.summary["tokens"], (6 * 3 + 6 * 2) * 2 * 12) << "two sequences of twelve";
+}
+
+}  // namespace
+}  // namespace longhaul
