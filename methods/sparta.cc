@@ -11,7 +11,7 @@ std::vector<Node> options() {
       inner_steps_option(1),
       number("share").above(0).at_most(1).by_default(0.005).means(
           "share p of the weights that is averaged at a time"),
-      numbers_option("numbers", "wire"),
+      Numbers::option("numbers", "wire"),
       integer("overlap").at_least(0).by_default(0).in("steps").means(
           "steps of compute with which an average overlaps; it is used when they are done"),
       choice("arrival", {"replace", "add"})
@@ -32,7 +32,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   rule.every = options.at("inner_steps");
   rule.overlap_steps = options.at("overlap");
   rule.posts_first = rule.overlap_steps > 0;
-  rule.payload = {{"weights", {RandomMask{options.at("share"), row_of(options.at("numbers"), model.wire)}}}};
+  rule.payload = {
+      {"weights", {RandomMask{options.at("share"), row_from_option(options.at("numbers"), model.wire)}}}};
   return {{rule}};
 }
 

@@ -147,7 +147,8 @@ std::string codec_in_words(const Codec& codec) {
   std::string words = to_string(codec);
   const auto* quantized = std::get_if<Quantized>(&codec.format);
   if (!quantized) return words;
-  words.insert(to_string(quantized->numbers).size(), fmt::format(" {}-bit", code_bits(quantized->numbers)));
+  words.insert(to_string(quantized->numbers).size(),
+               fmt::format(" {}-bit", facts_of(quantized->numbers).bits));
   const std::string usual = fmt::format(" in blocks of {}", Quantized().block);
   if (const std::size_t place = words.find(usual); place != std::string::npos)
     words.erase(place, usual.size());

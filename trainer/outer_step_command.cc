@@ -110,7 +110,7 @@ std::vector<std::vector<int>> groups_from(const StoredTensor& stored, const std:
 
 // Of the tensors' columns, as far as the arguments say.
 PlannedModel model_of(const OuterStepArguments& arguments, const StoredTensor& theta) {
-  const Wire wire = parse_wire(arguments.wire);
+  const Wire wire = from_word<Wire>(arguments.wire, "--wire");
   if (arguments.model.empty()) return {theta.shape[1], {}, wire, {}};
   const Json given = [&] {
     try {

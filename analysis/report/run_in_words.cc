@@ -8,6 +8,7 @@
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
+#include "core/codecs/codec.h"
 #include "core/scenario/fault.h"
 #include "net/topologies/registry.h"
 
@@ -64,8 +65,7 @@ std::string method_in_words(const Json& method) {
   const std::string name = text_of(method, "name"), label = text_of(method, "label");
   if (!member(method, "inner_steps").is_null())
     parts.push_back(text_of(method, "inner_steps") + " inner steps");
-  const Json codec = member(method, "codec");
-  if (codec.is_object() && !codec.contains("quantized") && !codec.contains("random_mask"))
+  if (!option_adds_up(member(method, "codec")))
     parts.push_back("all-gather");  // whatever all_reduce says (docs/methods.md)
   else if (!member(method, "all_reduce").is_null())
     parts.push_back(text_of(method, "all_reduce") + " all-reduce");

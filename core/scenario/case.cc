@@ -143,7 +143,7 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   workload.model = workload_model(json, train);
   workload.parameters =
       workload.model ? workload.model->parameters() : json["parameters"].get<std::int64_t>();
-  workload.wire = parse_wire(json.at("wire"));
+  workload.wire = from_word<Wire>(json.at("wire"), "workload.wire");
   workload.tokens = tokens_of_step(json, train);
   if (json.contains("total_tokens"))
     workload.steps = steps_for_tokens(json, train.has_value(), workload.tokens, replicas);

@@ -14,7 +14,7 @@ constexpr const char* kLearned = "learned";
 
 // A word for all hops, or a list of formats.
 Node boundary_option(const char* key, const std::vector<std::string>& words, const char* meaning) {
-  std::vector<std::string> of_all = words, of_one = quantizer_names();
+  std::vector<std::string> of_all = words, of_one = words_of<Quantizer>();
   of_all.insert(of_all.end(), of_one.begin(), of_one.end());
   of_one.insert(of_one.begin(), "wire");
   return either(key, {choice("", of_all), list_of("", choice("", of_one)).not_empty()})
@@ -137,10 +137,11 @@ std::vector<Node> keys() {
   };
 }
 
+// None: as the wire says, or by another word.
 std::optional<Quantized> quantized(const std::string& name, int block) {
-  const std::optional<Quantizer> found = quantizer_named(name);
-  if (!found) return std::nullopt;
-  return Quantized{*found, block};
+  for (const QuantizerFacts& known : Words<Quantizer>::all)
+    if (name == known.word) return Quantized{known.value, block};
+  return std::nullopt;
 }
 
 // `parts` of the model have one hop less.

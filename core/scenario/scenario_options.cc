@@ -174,7 +174,7 @@ Node workload_options() {
                   .at_least(1)
                   .at_most(kMostParameters)
                   .means("parameter count, instead of model"),
-              choice("wire", {"fp32", "bf16", "fp16", "int8"})
+              choice("wire", words_of<Wire>())
                   .by_default("bf16")
                   .means("number format of what is exchanged; the trainer rounds to it, but for int8, which "
                          "is replayed alone"),

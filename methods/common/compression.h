@@ -2,17 +2,11 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "methods/common/method.h"
 
 namespace longhaul {
-
-// How the values that travel are written: "wire", or a quantizer.
-Node numbers_option(const char* key, std::string fallback);
-// Of a row of them; a quantizer in blocks of 1024.
-std::variant<Wire, Quantized> row_of(const std::string& numbers, Wire wire);
 
 // `codec`, `error_feedback` and `feedback_decay`, with these defaults.
 struct CompressionDefaults {

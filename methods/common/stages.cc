@@ -22,21 +22,13 @@ Columns common_columns(const Columns& a, const Columns& b) {
   return common;
 }
 
-Codec codec_on(Codec codec, const Columns& columns, const PlannedModel& model) {
-  if (auto* dct = std::get_if<DctTopK>(&codec.format); dct && !dct->matrices.empty())
-    dct->matrices = matrices_of(columns, model.layout);
-  if (auto* low = std::get_if<LowRank>(&codec.format); low && !low->matrices.empty())
-    low->matrices = matrices_of(columns, model.layout);
-  return codec;
-}
-
 // False: the rule has nothing of this stage.
 bool restrict(OperationRule& rule, int stage, const Columns& columns, const PlannedModel& model) {
   Payload payload;
   for (PayloadPart& part : rule.payload) {
     part.columns = common_columns(ranges_of(part.columns, model.parameters), columns);
     if (part.columns.empty()) continue;
-    part.codec = codec_on(part.codec, part.columns, model);
+    part.codec = part.codec.with_matrices([&] { return matrices_of(part.columns, model.layout); });
     payload.push_back(part);
   }
   rule.payload = std::move(payload);

@@ -74,43 +74,39 @@ std::vector<float> cosine_basis(std::int64_t n) {
   return basis;
 }
 
-std::vector<std::uint8_t> encode_dct(const DctTopK& codec, const float* values, std::int64_t columns) {
-  std::vector<std::uint8_t> message(as_index(encoded_bytes({codec}, columns)));
+std::vector<std::uint8_t> encode(const DctTopK& format, const PlainRow& row) {
+  std::vector<std::uint8_t> message(as_index(format.bytes(row.columns)));
   std::uint8_t* out = message.data();
-  for (const TileGrid& grid : tile_grids(codec, columns)) {
-    const LargestCode code(codec.values, codec.kept, grid.area());
+  for (const TileGrid& grid : format.grids(row.columns)) {
+    const LargestCode code(format.values, format.kept, grid.area());
     TileTransform transform(grid, TileTransform::kForward);
     std::vector<float> coefficients(as_index(grid.area()));
     for_each_tile(grid, [&](std::int64_t first) {
-      transform(values + first, grid.across * grid.width, coefficients.data());
-      encode_largest(code, coefficients.data(), grid.area(), out);
+      transform(row.values + first, grid.across * grid.width, coefficients.data());
+      code.write(coefficients.data(), grid.area(), out);
       out += code.bytes(grid.area());
     });
   }
   return message;
 }
 
-std::vector<Kept> kept_by_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
-                              std::int64_t columns) {
+std::vector<Kept> kept_by(const DctTopK& format, const EncodedRow& message) {
   std::vector<Kept> all;
-  const std::uint8_t* from = message.data();
-  for (const TileGrid& grid : tile_grids(codec, columns)) {
-    const LargestCode code(codec.values, codec.kept, grid.area());
+  const std::uint8_t* from = message.bytes;
+  for (const TileGrid& grid : format.grids(message.columns)) {
+    const LargestCode code(format.values, format.kept, grid.area());
     for (std::int64_t tile = 0; tile < grid.count(); ++tile) {
-      const std::int64_t first = grid.first + tile * grid.area();
-      for_each_kept(code, from, grid.area(), [&](std::int64_t place, float value) {
-        all.push_back({first + place, value});
-      });
+      add_kept(code, from, grid.area(), grid.first + tile * grid.area(), all);
       from += code.bytes(grid.area());
     }
   }
   return all;
 }
 
-std::vector<float> inverse_dct(const DctTopK& codec, const std::vector<float>& coefficients) {
+std::vector<float> columns_of_kept(const DctTopK& format, const std::vector<float>& coefficients) {
   std::vector<float> values(coefficients.size());
   const float* from = coefficients.data();
-  for (const TileGrid& grid : tile_grids(codec, static_cast<std::int64_t>(values.size()))) {
+  for (const TileGrid& grid : format.grids(static_cast<std::int64_t>(values.size()))) {
     TileTransform transform(grid, TileTransform::kInverse);
     std::vector<float> tile(as_index(grid.area()));
     for_each_tile(grid, [&](std::int64_t first) {
@@ -124,12 +120,10 @@ std::vector<float> inverse_dct(const DctTopK& codec, const std::vector<float>& c
   return values;
 }
 
-std::vector<float> decode_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
-                              std::int64_t columns) {
-  std::vector<float> coefficients(as_index(columns));
-  for (const Kept& kept : kept_by_dct(codec, message, columns))
-    coefficients[as_index(kept.place)] = kept.value;
-  return inverse_dct(codec, coefficients);
+std::vector<float> decode_whole(const DctTopK& format, const EncodedRow& message) {
+  std::vector<float> coefficients(as_index(message.columns));
+  for (const Kept& kept : kept_by(format, message)) coefficients[as_index(kept.place)] = kept.value;
+  return columns_of_kept(format, coefficients);
 }
 
 }  // namespace longhaul

@@ -1,4 +1,5 @@
-// Cosine transforms of tiles and their largest coefficients (core/codecs/codec.h says which tiles there are).
+// Cosine transforms of tiles and their largest coefficients (core/codecs/dct_top_k.h says which tiles there
+// are).
 //
 // A tile in a message is a chunk of top-k (top_k.h) over its coefficients, row-major; tiles follow each other
 // by rows of tiles, matrix after matrix.
@@ -7,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codecs/codec.h"
+#include "core/codecs/dct_top_k.h"
 #include "trainer/codecs/top_k.h"
 #include "trainer/device/host_device.h"
 
@@ -35,19 +36,14 @@ LONGHAUL_HOST_DEVICE void transform_columns(const float* basis, const float* in,
   }
 }
 
-// values [columns].
-std::vector<std::uint8_t> encode_dct(const DctTopK& codec, const float* values, std::int64_t columns);
+std::vector<std::uint8_t> encode(const DctTopK& format, const PlainRow& row);
 
-// What a message of `columns` has of coefficients; those of a tile are side by side, row-major, and tiles
-// follow each other as in the message.
-std::vector<Kept> kept_by_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
-                              std::int64_t columns);
+// Coefficients; those of a tile are side by side, row-major, and tiles follow each other as in the message.
+std::vector<Kept> kept_by(const DctTopK& format, const EncodedRow& message);
 
 // The columns of coefficients that lie so.
-std::vector<float> inverse_dct(const DctTopK& codec, const std::vector<float>& coefficients);
+std::vector<float> columns_of_kept(const DctTopK& format, const std::vector<float>& coefficients);
 
-// All columns of a message.
-std::vector<float> decode_dct(const DctTopK& codec, const std::vector<std::uint8_t>& message,
-                              std::int64_t columns);
+std::vector<float> decode_whole(const DctTopK& format, const EncodedRow& message);
 
 }  // namespace longhaul

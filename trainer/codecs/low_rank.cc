@@ -2,7 +2,6 @@
 
 #include "core/base/index.h"
 #include "core/base/random.h"
-#include "trainer/codecs/quantized.h"
 #include "trainer/codecs/wire_format.h"
 
 namespace longhaul {
@@ -70,29 +69,21 @@ void append(const std::vector<std::uint8_t>& bytes, std::vector<std::uint8_t>& m
   message.insert(message.end(), bytes.begin(), bytes.end());
 }
 
-void append(const LowRank& codec, const DirectionRows& directions, std::vector<std::uint8_t>& message) {
-  for (std::int64_t k = 0; k < directions.count; ++k) {
-    const float* row = directions.row(k);
-    if (const Wire* wire = std::get_if<Wire>(&codec.factors))
-      append(pack_row(row, directions.length, *wire), message);
-    else
-      append(encode_quantized(std::get<Quantized>(codec.factors), row, directions.length), message);
-  }
+void append(const LowRank& format, const DirectionRows& directions, std::vector<std::uint8_t>& message) {
+  for (std::int64_t k = 0; k < directions.count; ++k)
+    append(encode(format.factors, PlainRow{directions.row(k), directions.length}), message);
 }
 
-// Goes on behind what it has read.
-void read(const LowRank& codec, const std::uint8_t*& from, DirectionRows& directions) {
-  const std::int64_t length = directions.length;
-  for (std::int64_t k = 0; k < directions.count; ++k) {
-    if (const Wire* wire = std::get_if<Wire>(&codec.factors)) {
-      unpack_numbers(from, 0, length, *wire, directions.row(k));
-      from += encoded_bytes({*wire}, length);
-    } else {
-      const Quantized& numbers = std::get<Quantized>(codec.factors);
-      decode_quantized(numbers, from, 0, length, directions.row(k));
-      from += encoded_bytes({numbers}, length);
-    }
-  }
+// Continues behind what it has read.
+void read(const RowNumbers& numbers, const std::uint8_t*& from, std::int64_t length, float* out) {
+  decode(numbers, EncodedRow{from, length}, 0, length, out);
+  from += bytes_of(numbers, length);
+}
+
+DirectionRows directions_at(const LowRank& format, const std::uint8_t*& from, std::int64_t length) {
+  DirectionRows directions(format.rank, length);
+  for (std::int64_t k = 0; k < format.rank; ++k) read(format.factors, from, length, directions.row(k));
+  return directions;
 }
 
 }  // namespace
@@ -105,35 +96,34 @@ std::vector<float> low_rank_start(std::int64_t rank, std::int64_t rows) {
   return start;
 }
 
-std::vector<std::uint8_t> encode_low_rank(const LowRank& codec, const float* values) {
+std::vector<std::uint8_t> encode(const LowRank& format, const PlainRow& row) {
   std::vector<std::uint8_t> message;
-  for (const MatrixShape& shape : codec.matrices) {
-    if (codec.is_plain(shape)) {
-      append(pack_row(values, shape.rows * shape.columns, codec.plain), message);
+  const float* values = row.values;
+  for (const MatrixShape& shape : format.matrices) {
+    const std::int64_t size = shape.rows * shape.columns;
+    if (format.is_plain(shape)) {
+      append(encode(format.plain, PlainRow{values, size}), message);
     } else {
-      const Factors factors = factors_of(codec, {values, shape.rows, shape.columns});
-      append(codec, factors.left, message);
-      append(codec, factors.right, message);
+      const Factors factors = factors_of(format, {values, shape.rows, shape.columns});
+      append(format, factors.left, message);
+      append(format, factors.right, message);
     }
-    values += shape.rows * shape.columns;
+    values += size;
   }
   return message;
 }
 
-std::vector<float> decode_low_rank(const LowRank& codec, const std::vector<std::uint8_t>& message,
-                                   std::int64_t columns) {
-  std::vector<float> values(as_index(columns));
-  const std::uint8_t* from = message.data();
+std::vector<float> decode_whole(const LowRank& format, const EncodedRow& message) {
+  std::vector<float> values(as_index(message.columns));
+  const std::uint8_t* from = message.bytes;
   float* out = values.data();
-  for (const MatrixShape& shape : codec.matrices) {
+  for (const MatrixShape& shape : format.matrices) {
     const std::int64_t size = shape.rows * shape.columns;
-    if (codec.is_plain(shape)) {
-      unpack_numbers(from, 0, size, codec.plain, out);
-      from += encoded_bytes({codec.plain}, size);
+    if (format.is_plain(shape)) {
+      read(format.plain, from, size, out);
     } else {
-      DirectionRows left(codec.rank, shape.rows), right(codec.rank, shape.columns);
-      read(codec, from, left);
-      read(codec, from, right);
+      const DirectionRows left = directions_at(format, from, shape.rows),
+                          right = directions_at(format, from, shape.columns);
       for (std::int64_t i = 0; i < shape.rows; ++i)
         for (std::int64_t k = 0; k < left.count; ++k)
           add(right.row(k), left.row(k)[i], shape.columns, out + i * shape.columns);

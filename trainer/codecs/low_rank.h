@@ -1,4 +1,4 @@
-// Matrices of low rank by power iteration (core/codecs/codec.h has the equation and what travels). The
+// Matrices of low rank by power iteration (core/codecs/low_rank.h has the equation and what travels). The
 // products are sums over whole matrices in an order of their own, so that the bits are the same on every
 // machine, and on a GPU.
 //
@@ -12,7 +12,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codecs/codec.h"
+#include "core/codecs/low_rank.h"
+#include "trainer/codecs/pieces.h"
 #include "trainer/device/host_device.h"
 
 namespace longhaul {
@@ -61,11 +62,7 @@ LONGHAUL_HOST_DEVICE inline void orthonormalize(float* directions, std::int64_t 
 // Ω [rank, rows].
 std::vector<float> low_rank_start(std::int64_t rank, std::int64_t rows);
 
-// values [columns].
-std::vector<std::uint8_t> encode_low_rank(const LowRank& codec, const float* values);
-
-// All columns of a message of `columns`.
-std::vector<float> decode_low_rank(const LowRank& codec, const std::vector<std::uint8_t>& message,
-                                   std::int64_t columns);
+std::vector<std::uint8_t> encode(const LowRank& format, const PlainRow& row);
+std::vector<float> decode_whole(const LowRank& format, const EncodedRow& message);
 
 }  // namespace longhaul

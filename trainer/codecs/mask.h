@@ -1,9 +1,9 @@
 // Random masks: a share of the columns, drawn from the seed and the step, so that everybody knows which
-// without being told (core/codecs/codec.h has the length of a message). A message is the row of those that
-// travel, in their order, in the codec's numbers.
+// without being told (core/codecs/random_mask.h has the length of a message). A message is the row of those
+// that travel, in their order, in the codec's numbers.
 //
 // They are drawn without replacement in each of the pieces of kMaskPiece columns that the row is cut into, so
-// that a block can be read without drawing all of a row: of a piece [a, b) as many as drawn_columns() grows
+// that a block can be read without drawing all of a row: of a piece [a, b) as many as drawn() grows
 // by.
 #pragma once
 
@@ -11,7 +11,8 @@
 #include <functional>
 #include <vector>
 
-#include "core/codecs/codec.h"
+#include "core/codecs/random_mask.h"
+#include "trainer/codecs/pieces.h"
 
 namespace longhaul {
 
@@ -23,12 +24,8 @@ void for_each_drawn(const RandomMask& codec, std::uint64_t draw, std::int64_t co
                     std::int64_t end,
                     const std::function<void(std::int64_t column, std::int64_t number)>& visit);
 
-// values [columns].
-std::vector<std::uint8_t> encode_mask(const RandomMask& codec, std::uint64_t draw, const float* values,
-                                      std::int64_t columns);
-
-// out[0 …] = columns [begin, end) of a message of `columns`.
-void decode_mask(const RandomMask& codec, std::uint64_t draw, const std::uint8_t* message,
-                 std::int64_t columns, std::int64_t begin, std::int64_t end, float* out);
+std::vector<std::uint8_t> encode(const RandomMask& format, const PlainRow& row);
+void decode(const RandomMask& format, const EncodedRow& message, std::int64_t begin, std::int64_t end,
+            float* out);
 
 }  // namespace longhaul

@@ -2,77 +2,28 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <type_traits>
 
 #include "core/base/index.h"
 #include "trainer/codecs/dct.h"
 #include "trainer/codecs/feedback.h"
 #include "trainer/codecs/low_rank.h"
 #include "trainer/codecs/mask.h"
-#include "trainer/codecs/quantized.h"
 #include "trainer/codecs/top_k.h"
 #include "trainer/codecs/wire_format.h"
 
 namespace longhaul {
 namespace {
 
-struct Encode {
-  const std::vector<float>& values;
-  std::uint64_t draw;
-
-  std::int64_t columns() const { return static_cast<std::int64_t>(values.size()); }
-  std::vector<std::uint8_t> operator()(Wire wire) const { return pack_row(values.data(), columns(), wire); }
-  std::vector<std::uint8_t> operator()(const Quantized& codec) const {
-    return encode_quantized(codec, values.data(), columns());
-  }
-  std::vector<std::uint8_t> operator()(const TopK& codec) const {
-    return encode_top_k(codec, values.data(), columns());
-  }
-  std::vector<std::uint8_t> operator()(const DctTopK& codec) const {
-    return encode_dct(codec, values.data(), columns());
-  }
-  std::vector<std::uint8_t> operator()(const LowRank& codec) const {
-    return encode_low_rank(codec, values.data());
-  }
-  std::vector<std::uint8_t> operator()(const RandomMask& codec) const {
-    return encode_mask(codec, draw, values.data(), columns());
-  }
-};
-
-// All columns of a message that is not decoded in parts; null of another.
-struct DecodeAll {
-  const std::vector<std::uint8_t>& message;
-  std::int64_t columns;
-
-  template <typename Format>
-  std::shared_ptr<const std::vector<float>> operator()(const Format& codec) const {
-    if constexpr (std::is_same_v<Format, DctTopK>)
-      return std::make_shared<const std::vector<float>>(decode_dct(codec, message, columns));
-    else if constexpr (std::is_same_v<Format, LowRank>)
-      return std::make_shared<const std::vector<float>>(decode_low_rank(codec, message, columns));
-    else
-      return nullptr;
-  }
-};
-
-// Places [begin, end) of a message that is decoded in parts.
-struct Decode {
-  const std::vector<std::uint8_t>& message;
-  std::int64_t columns, begin, end;
-  std::uint64_t draw;
-  float* out;
-
-  void operator()(Wire wire) const { unpack_numbers(message.data(), begin, end, wire, out); }
-  void operator()(const Quantized& codec) const { decode_quantized(codec, message.data(), begin, end, out); }
-  void operator()(const TopK& codec) const { decode_top_k(codec, message, columns, begin, end, out); }
-  void operator()(const RandomMask& codec) const {
-    decode_mask(codec, draw, message.data(), columns, begin, end, out);
-  }
-  template <typename Format>
-  void operator()(const Format&) const {
-    throw std::logic_error("this format is decoded as a whole");
-  }
-};
+// Of a format that is decoded in parts, or as a whole.
+template <typename Format>
+std::vector<float> decode_whole(const Format&, const EncodedRow&) {
+  return {};
+}
+template <typename Format>
+auto decode(const Format& format, const EncodedRow& message, std::int64_t, std::int64_t, float*)
+    -> decltype(longhaul::decode_whole(format, message), void()) {
+  throw std::logic_error("this format is decoded as a whole");
+}
 
 // Calls work(begin, end, place) for all columns of the format, in blocks.
 template <typename Work>
@@ -114,7 +65,12 @@ Message::Message(MessageFormat format, std::vector<std::uint8_t> encoded)
   if (static_cast<std::int64_t>(encoded_->size()) != format_.bytes())
     throw std::logic_error("a message of " + std::to_string(encoded_->size()) +
                            " bytes where its codec has " + std::to_string(format_.bytes()));
-  decoded_ = std::visit(DecodeAll{*encoded_, format_.columns}, format_.codec.format);
+  std::vector<float> whole = std::visit(
+      [&](const auto& codec) {
+        return decode_whole(codec, EncodedRow{encoded_->data(), format_.columns, format_.draw});
+      },
+      format_.codec.format);
+  if (!whole.empty()) decoded_ = std::make_shared<const std::vector<float>>(std::move(whole));
 }
 
 Message Message::encoded(float* feedback) const {
@@ -130,7 +86,12 @@ Message Message::encoded(float* feedback) const {
     for (std::int64_t i = begin; feedback && i < end; ++i)
       at[i - begin] = step.encoded(at[i - begin], feedback[i]);
   });
-  Message message(format_, std::visit(Encode{values, format_.draw}, codec.format));
+  Message message(format_,
+                  std::visit(
+                      [&](const auto& format) {
+                        return encode(format, PlainRow{values.data(), format_.columns, format_.draw});
+                      },
+                      codec.format));
   if (feedback)
     for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
       float sent[kBlock];
@@ -158,7 +119,8 @@ void Message::read(std::int64_t begin, std::int64_t end, float* out) const {
     std::copy_n(decoded_->data() + place, end - begin, out);
     return;
   }
-  std::visit(Decode{*encoded_, format_.columns, place, place + end - begin, format_.draw, out},
+  const EncodedRow message{encoded_->data(), format_.columns, format_.draw};
+  std::visit([&](const auto& codec) { decode(codec, message, place, place + end - begin, out); },
              format_.codec.format);
 }
 

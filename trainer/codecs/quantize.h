@@ -1,52 +1,31 @@
-// The arithmetic of the quantizers on one block (core/codecs/codec.h has the equations and the sources), the
-// same bits on the host and on a GPU: sums go in the order of the columns, in float64, and nothing is
-// contracted.
+// The arithmetic of the quantizers on one block (core/codecs/numbers.h has the equations and the sources),
+// the same bits on the host and on a GPU: sums go in the order of the columns, in float64, and nothing is
+// contracted. A quantizer is a struct here, and joins the list Quantizers.
 //
-// A block in a message: what its columns share (a scale in fp32, or four levels in bf16), little end first,
-// then the codes, the lowest bit first, filled up to a whole byte. int8 to int2 are in two's complement; a
-// code of e3m0 is the exponent, 1 … 7 for 2^-6 … 2^0 and 0 for zero, below the sign; of both two_bit formats
-// it is the bin, in ascending order; of sign it is 1 where the value is negative.
+// A block in a message: what its columns share (a scale in fp32, or levels in bf16), little end first, then
+// the codes, the lowest bit first, filled up to a whole byte. Whole numbers are in two's complement; a code
+// of e3m0 is the exponent, 1 … 7 for 2^-6 … 2^0 and 0 for zero, below the sign; of both two_bit formats it is
+// the bin, in ascending order; of sign it is 1 where the value is negative.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
-#include "core/codecs/codec.h"
+#include "core/codecs/quantized.h"
 #include "trainer/codecs/bit_stream.h"
 #include "trainer/codecs/number_formats.h"
+#include "trainer/codecs/pieces.h"
 #include "trainer/codecs/selection.h"
 #include "trainer/device/host_device.h"
 
 namespace longhaul {
 
-// Numbers with what a GPU cannot look up.
-struct NumberCode {
-  explicit NumberCode(const Numbers& numbers)
-      : numbers(numbers),
-        shared(numbers.is_quantized ? shared_bytes(numbers.quantizer) : 0),
-        bits(numbers.is_quantized ? code_bits(numbers.quantizer) : 8 * bytes_per_parameter(numbers.wire)),
-        largest(numbers.is_quantized ? largest_whole(numbers.quantizer) : 0) {}
-
-  LONGHAUL_HOST_DEVICE std::int64_t bytes(std::int64_t count) const {
-    return count == 0 ? 0 : shared + (count * bits + 7) / 8;
-  }
-
-  Numbers numbers;
-  int shared, bits;
-  std::int32_t largest;  // of whole numbers; 0: the codes are something else
-};
-
-// The numbers of a block as they lie in memory.
-struct InOrder {
-  const float* values;
-  LONGHAUL_HOST_DEVICE float operator()(std::int64_t i) const { return values[i]; }
-};
-
+// Values: a pointer to the numbers of a block, or a type with operator[].
 template <typename Values>
 LONGHAUL_HOST_DEVICE bool is_all_finite(const Values& at, std::int64_t count) {
   bool finite = true;
-  for (std::int64_t i = 0; i < count; ++i) finite &= (bits_of(at(i)) & 0x7fffffffu) < 0x7f800000u;
+  for (std::int64_t i = 0; i < count; ++i) finite &= (bits_of(at[i]) & 0x7fffffffu) < 0x7f800000u;
   return finite;
 }
 
@@ -54,7 +33,7 @@ template <typename Values>
 LONGHAUL_HOST_DEVICE float largest_magnitude(const Values& at, std::int64_t count) {
   std::uint32_t largest = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint32_t uint32_t_here = bits_of(at(i)) & 0x7fffffffu;
+    const std::uint32_t uint32_t_here = bits_of(at[i]) & 0x7fffffffu;
     if (uint32_t_here > largest) largest = uint32_t_here;
   }
   return float_of(largest);
@@ -63,7 +42,7 @@ LONGHAUL_HOST_DEVICE float largest_magnitude(const Values& at, std::int64_t coun
 template <typename Values>
 LONGHAUL_HOST_DEVICE float mean_magnitude(const Values& at, std::int64_t count) {
   double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += double{float_of(bits_of(at(i)) & 0x7fffffffu)};
+  for (std::int64_t i = 0; i < count; ++i) sum += double{float_of(bits_of(at[i]) & 0x7fffffffu)};
   return static_cast<float>(sum / static_cast<double>(count));
 }
 
@@ -71,30 +50,6 @@ LONGHAUL_HOST_DEVICE float mean_magnitude(const Values& at, std::int64_t count) 
 LONGHAUL_HOST_DEVICE inline std::int32_t round_to_whole(double value) {
   constexpr double kNoFractions = 0x1.8p52;
   return static_cast<std::int32_t>((value + kNoFractions) - kNoFractions);
-}
-
-// A scale may be so small that it is rounded itself, down to nothing.
-LONGHAUL_HOST_DEVICE inline std::int32_t whole_code(float value, float scale, std::int32_t largest) {
-  if (!(scale > 0)) return 0;
-  const std::int32_t code = round_to_whole(double{value} / double{scale});
-  return code > largest ? largest : code < -largest ? -largest : code;
-}
-
-LONGHAUL_HOST_DEVICE inline std::uint32_t e3m0_code(float value, float scale) {
-  const double magnitude = value < 0 ? -double{value} : double{value};
-  if (!(scale > 0) || !(magnitude >= 0x1p-7 * double{scale})) return 0;
-  std::uint32_t exponent = 1;
-  for (double middle = 0.75 * 0x1p-5 * double{scale}; exponent < 7 && magnitude >= middle; middle *= 2)
-    ++exponent;
-  return value < 0 ? exponent | 8 : exponent;
-}
-
-LONGHAUL_HOST_DEVICE inline float e3m0_value(std::uint32_t code, float scale) {
-  const std::uint32_t exponent = code & 7;
-  if (exponent == 0) return 0 * scale;  // NaN in a block that has one
-  // 2^(exponent - 7): its biased exponent is 120 + exponent.
-  const float magnitude = scale * float_of((120 + exponent) << 23);
-  return code & 8 ? -magnitude : magnitude;
 }
 
 LONGHAUL_HOST_DEVICE inline void write_float(std::uint8_t* out, float value) {
@@ -121,17 +76,78 @@ LONGHAUL_HOST_DEVICE inline void write_half(std::uint8_t* out, std::uint16_t hal
 template <typename Values>
 struct KeysOf {
   const Values& at;
-  LONGHAUL_HOST_DEVICE std::uint32_t operator()(std::int64_t i) const { return value_key(at(i)); }
+  LONGHAUL_HOST_DEVICE std::uint32_t operator()(std::int64_t i) const { return value_key(at[i]); }
 };
 
-// The bins of kTwoBit: numbers below zero and the others, each cut at the smaller median of their magnitudes.
+// Quantizers with a scale s: scale(…) of a block, code(x, s), and value(code, s). A scale may be so small
+// that it is rounded itself, down to nothing.
+template <Quantizer kQuantizer>
+struct WholeNumbers {
+  static constexpr Quantizer kIs = kQuantizer;
+  static constexpr int kBits = facts_of(kQuantizer).bits;
+  static constexpr std::int32_t kLargest = facts_of(kQuantizer).largest;
+
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE static float scale(const Values& at, std::int64_t count) {
+    return largest_magnitude(at, count) / static_cast<float>(kLargest);
+  }
+  LONGHAUL_HOST_DEVICE static std::uint32_t code(float value, float scale) {
+    if (!(scale > 0)) return 0;
+    const std::int32_t whole = round_to_whole(double{value} / double{scale});
+    const std::int32_t cut = whole > kLargest ? kLargest : whole < -kLargest ? -kLargest : whole;
+    return static_cast<std::uint32_t>(cut) & ((std::uint32_t{1} << kBits) - 1);
+  }
+  LONGHAUL_HOST_DEVICE static float value(std::uint32_t code, float scale) {
+    const auto whole = static_cast<std::int32_t>(code);
+    return static_cast<float>(whole > kLargest ? whole - (1 << kBits) : whole) * scale;
+  }
+};
+
+struct E3m0 {
+  static constexpr Quantizer kIs = Quantizer::kE3m0;
+
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE static float scale(const Values& at, std::int64_t count) {
+    return largest_magnitude(at, count);
+  }
+  LONGHAUL_HOST_DEVICE static std::uint32_t code(float value, float scale) {
+    const double magnitude = value < 0 ? -double{value} : double{value};
+    if (!(scale > 0) || !(magnitude >= 0x1p-7 * double{scale})) return 0;
+    std::uint32_t exponent = 1;
+    for (double middle = 0.75 * 0x1p-5 * double{scale}; exponent < 7 && magnitude >= middle; middle *= 2)
+      ++exponent;
+    return value < 0 ? exponent | 8 : exponent;
+  }
+  LONGHAUL_HOST_DEVICE static float value(std::uint32_t code, float scale) {
+    const std::uint32_t exponent = code & 7;
+    if (exponent == 0) return 0 * scale;  // NaN in a block that has one
+    // 2^(exponent - 7): its biased exponent is 120 + exponent.
+    const float magnitude = scale * float_of((120 + exponent) << 23);
+    return code & 8 ? -magnitude : magnitude;
+  }
+};
+
+struct Sign {
+  static constexpr Quantizer kIs = Quantizer::kSign;
+
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE static float scale(const Values& at, std::int64_t count) {
+    return mean_magnitude(at, count);
+  }
+  LONGHAUL_HOST_DEVICE static std::uint32_t code(float value, float) { return value < 0; }
+  LONGHAUL_HOST_DEVICE static float value(std::uint32_t code, float scale) { return code ? -scale : scale; }
+};
+
+// The bins of two_bit: numbers below zero and the others, each cut at the smaller median of their magnitudes.
 // A side whose numbers are all equal has one bin.
 class SignBins {
  public:
+  static constexpr Quantizer kIs = Quantizer::kTwoBit;
+
   template <typename Values>
   LONGHAUL_HOST_DEVICE SignBins(const Values& at, std::int64_t count) {
     std::int64_t negative = 0;
-    for (std::int64_t i = 0; i < count; ++i) negative += at(i) < 0;
+    for (std::int64_t i = 0; i < count; ++i) negative += at[i] < 0;
     if (negative > 0) lower_ = at_place(at, count, negative / 2);
     if (negative < count) upper_ = at_place(at, count, negative + (count - negative - 1) / 2);
   }
@@ -149,15 +165,17 @@ class SignBins {
   float lower_ = 0, upper_ = 0;
 };
 
-// The bins of kTwoBitSixSigma: round(4 (x − mean) / (6 σ)), ties to even, in −2 … 1.
+// The bins of two_bit_six_sigma: round(4 (x − mean) / (6 σ)), ties to even, in −2 … 1.
 class SixSigmaBins {
  public:
+  static constexpr Quantizer kIs = Quantizer::kTwoBitSixSigma;
+
   template <typename Values>
   LONGHAUL_HOST_DEVICE SixSigmaBins(const Values& at, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) mean_ += double{at(i)};
+    for (std::int64_t i = 0; i < count; ++i) mean_ += double{at[i]};
     mean_ /= static_cast<double>(count);
     double squares = 0;
-    for (std::int64_t i = 0; i < count; ++i) squares += (double{at(i)} - mean_) * (double{at(i)} - mean_);
+    for (std::int64_t i = 0; i < count; ++i) squares += (double{at[i]} - mean_) * (double{at[i]} - mean_);
     if (squares > 0) width_ = 1.5 * sqrt(squares / static_cast<double>(count - 1));
   }
 
@@ -170,113 +188,175 @@ class SixSigmaBins {
   double mean_ = 0, width_ = 1;
 };
 
-template <typename Bins, typename Values>
-LONGHAUL_HOST_DEVICE void encode_bins(const Values& at, std::int64_t count, bool finite, std::uint8_t* out) {
-  double sums[4] = {0, 0, 0, 0};
-  std::int64_t members[4] = {0, 0, 0, 0};
-  const Bins bin_of(at, count);
-  BitWriter codes(out + 8);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const int bin = finite ? bin_of(at(i)) : 0;
-    sums[bin] += double{at(i)};
-    ++members[bin];
-    codes.put(static_cast<std::uint32_t>(bin), 2);
-  }
-  codes.finish();
-  for (int bin = 0; bin < 4; ++bin) {
-    const double mean = members[bin] ? sums[bin] / static_cast<double>(members[bin]) : 0;
-    write_half(out + 2 * bin, finite ? to_bf16(static_cast<float>(mean)) : 0x7fc0);
-  }
-}
+// The arithmetic of numbers: write(at, count, out); for_each(from, begin, end, work) calls work(i, number i).
 
-// out: NumberCode::bytes(count) bytes.
-template <typename Values>
-LONGHAUL_HOST_DEVICE void quantize_block(const NumberCode& code, const Values& at, std::int64_t count,
-                                         std::uint8_t* out) {
-  const Quantizer quantizer = code.numbers.quantizer;
-  const bool finite = is_all_finite(at, count);
-  if (quantizer == Quantizer::kTwoBit) return encode_bins<SignBins>(at, count, finite, out);
-  if (quantizer == Quantizer::kTwoBitSixSigma) return encode_bins<SixSigmaBins>(at, count, finite, out);
-  float scale = quantizer == Quantizer::kSign ? mean_magnitude(at, count) : largest_magnitude(at, count);
-  if (code.largest > 0) scale /= static_cast<float>(code.largest);
-  if (!finite) scale = float_of(0x7fc00000);
-  write_float(out, scale);
-  BitWriter codes(out + 4);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float value = at(i);
-    switch (quantizer) {
-      case Quantizer::kE3m0:
-        codes.put(e3m0_code(value, scale), 4);
-        break;
-      case Quantizer::kSign:
-        codes.put(value < 0, 1);
-        break;
-      default:
-        codes.put(static_cast<std::uint32_t>(whole_code(value, scale, code.largest)) &
-                      ((std::uint32_t{1} << code.bits) - 1),
-                  code.bits);
-    }
-  }
-  codes.finish();
-}
+template <typename Format>
+struct WithScale {
+  static constexpr Quantizer kIs = Format::kIs;
+  static constexpr int kBits = facts_of(kIs).bits;
 
-// at(0) … at(count - 1) into code.bytes(count) bytes.
-template <typename Values>
-LONGHAUL_HOST_DEVICE void write_numbers(const NumberCode& code, const Values& at, std::int64_t count,
-                                        std::uint8_t* out) {
-  if (count == 0) return;
-  if (code.numbers.is_quantized) return quantize_block(code, at, count, out);
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (code.numbers.wire == Wire::kFp32)
-      write_float(out + 4 * i, at(i));
-    else
-      write_half(out + 2 * i, code.numbers.wire == Wire::kBf16 ? to_bf16(at(i)) : to_fp16(at(i)));
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE static void write(const Values& at, std::int64_t count, std::uint8_t* out) {
+    const float scale = is_all_finite(at, count) ? Format::scale(at, count) : float_of(0x7fc00000);
+    write_float(out, scale);
+    BitWriter codes(out + 4);
+    for (std::int64_t i = 0; i < count; ++i) codes.put(Format::code(at[i], scale), kBits);
+    codes.finish();
   }
-}
-
-// Numbers that write_numbers() wrote.
-class NumberReader {
- public:
-  LONGHAUL_HOST_DEVICE NumberReader(const NumberCode& code, const std::uint8_t* from)
-      : code_(code), codes_(from + code.shared) {
-    if (!code.numbers.is_quantized) return;
-    if (code.bits == 2 && code.largest == 0)
-      for (int bin = 0; bin < 4; ++bin) shared_[bin] = read_half(from + 2 * bin, Wire::kBf16);
-    else
-      shared_[0] = read_float(from);
+  template <typename Work>
+  LONGHAUL_HOST_DEVICE static void for_each(const std::uint8_t* from, std::int64_t begin, std::int64_t end,
+                                            const Work& work) {
+    const float scale = read_float(from);
+    for (std::int64_t i = begin; i < end; ++i) work(i, Format::value(code_at(from + 4, i, kBits), scale));
   }
-
-  LONGHAUL_HOST_DEVICE float operator()(std::int64_t i) const {
-    if (!code_.numbers.is_quantized)
-      return code_.numbers.wire == Wire::kFp32 ? read_float(codes_ + 4 * i)
-                                               : read_half(codes_ + 2 * i, code_.numbers.wire);
-    const float scale = shared_[0];
-    switch (code_.numbers.quantizer) {
-      case Quantizer::kInt8:
-        return static_cast<float>(static_cast<std::int8_t>(codes_[i])) * scale;
-      case Quantizer::kInt4: {
-        const auto nibble = static_cast<std::int32_t>(codes_[i / 2] >> i % 2 * 4 & 0xf);
-        return static_cast<float>(nibble < 8 ? nibble : nibble - 16) * scale;
-      }
-      case Quantizer::kE3m0:
-        return e3m0_value(codes_[i / 2] >> i % 2 * 4 & 0xf, scale);
-      case Quantizer::kTwoBit:
-      case Quantizer::kTwoBitSixSigma:
-        return shared_[codes_[i / 4] >> i % 4 * 2 & 3];
-      case Quantizer::kSign:
-        return codes_[i / 8] >> i % 8 & 1 ? -scale : scale;
-      default: {
-        const auto whole = static_cast<std::int32_t>(code_at(codes_, i, code_.bits));
-        return static_cast<float>(whole > code_.largest ? whole - (std::int32_t{1} << code_.bits) : whole) *
-               scale;
-      }
-    }
-  }
-
- private:
-  const NumberCode& code_;
-  const std::uint8_t* codes_;
-  float shared_[4] = {0, 0, 0, 0};
 };
+
+// Bins(at, count)(x) in 0 … 3; a bin is decoded as the mean of what is in it.
+template <typename Bins>
+struct FourBins {
+  static constexpr Quantizer kIs = Bins::kIs;
+
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE static void write(const Values& at, std::int64_t count, std::uint8_t* out) {
+    const bool finite = is_all_finite(at, count);
+    double sums[4] = {0, 0, 0, 0};
+    std::int64_t members[4] = {0, 0, 0, 0};
+    const Bins bin_of(at, count);
+    BitWriter codes(out + 8);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const int bin = finite ? bin_of(at[i]) : 0;
+      sums[bin] += double{at[i]};
+      ++members[bin];
+      codes.put(static_cast<std::uint32_t>(bin), 2);
+    }
+    codes.finish();
+    for (int bin = 0; bin < 4; ++bin) {
+      const double mean = members[bin] ? sums[bin] / static_cast<double>(members[bin]) : 0;
+      write_half(out + 2 * bin, finite ? to_bf16(static_cast<float>(mean)) : 0x7fc0);
+    }
+  }
+  template <typename Work>
+  LONGHAUL_HOST_DEVICE static void for_each(const std::uint8_t* from, std::int64_t begin, std::int64_t end,
+                                            const Work& work) {
+    float levels[4];
+    for (int bin = 0; bin < 4; ++bin) levels[bin] = read_half(from + 2 * bin, Wire::kBf16);
+    for (std::int64_t i = begin; i < end; ++i) work(i, levels[code_at(from + 8, i, 2)]);
+  }
+};
+
+// Numbers of the wire.
+struct EachAlone {
+  Wire wire;
+
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE void write(const Values& at, std::int64_t count, std::uint8_t* out) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (wire == Wire::kFp32)
+        write_float(out + 4 * i, at[i]);
+      else
+        write_half(out + 2 * i, wire == Wire::kBf16 ? to_bf16(at[i]) : to_fp16(at[i]));
+    }
+  }
+  template <typename Work>
+  LONGHAUL_HOST_DEVICE void for_each(const std::uint8_t* from, std::int64_t begin, std::int64_t end,
+                                     const Work& work) const {
+    for (std::int64_t i = begin; i < end; ++i)
+      work(i, wire == Wire::kFp32 ? read_float(from + 4 * i) : read_half(from + 2 * i, wire));
+  }
+};
+
+template <typename... Arithmetic>
+struct ListOf {};
+using Quantizers =
+    ListOf<WithScale<WholeNumbers<Quantizer::kInt8>>, WithScale<WholeNumbers<Quantizer::kInt7>>,
+           WithScale<WholeNumbers<Quantizer::kInt6>>, WithScale<WholeNumbers<Quantizer::kInt5>>,
+           WithScale<WholeNumbers<Quantizer::kInt4>>, WithScale<WholeNumbers<Quantizer::kInt3>>,
+           WithScale<WholeNumbers<Quantizer::kInt2>>, WithScale<E3m0>, WithScale<Sign>, FourBins<SignBins>,
+           FourBins<SixSigmaBins>>;
+
+template <typename Work, typename... Arithmetic>
+LONGHAUL_HOST_DEVICE void with_quantizer(Quantizer quantizer, const Work& work, ListOf<Arithmetic...>) {
+  static_assert(sizeof...(Arithmetic) == sizeof(Words<Quantizer>::all) / sizeof(QuantizerFacts),
+                "each quantizer has its arithmetic");
+  (void)((quantizer == Arithmetic::kIs && (work(Arithmetic()), true)) || ...);
+}
+
+template <typename Values>
+struct WriteNumbers {
+  const Values& at;
+  std::int64_t count;
+  std::uint8_t* out;
+
+  template <typename Arithmetic>
+  LONGHAUL_HOST_DEVICE void operator()(const Arithmetic& arithmetic) const {
+    arithmetic.write(at, count, out);
+  }
+};
+
+template <typename Work>
+struct ReadNumbers {
+  const std::uint8_t* from;
+  std::int64_t begin, end;
+  const Work& work;
+
+  template <typename Arithmetic>
+  LONGHAUL_HOST_DEVICE void operator()(const Arithmetic& arithmetic) const {
+    arithmetic.for_each(from, begin, end, work);
+  }
+};
+
+template <typename Number>
+struct StoreFrom {
+  std::int64_t begin;
+  Number* out;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t i, float value) const {
+    out[i - begin] = static_cast<Number>(value);
+  }
+};
+
+// Numbers with what a GPU cannot look up; those of a block, or as many of a wire as are coded at a time.
+struct NumberCode {
+  explicit NumberCode(const Numbers& numbers)
+      : numbers(numbers),
+        shared(numbers.is_quantized ? facts_of(numbers.quantizer).shared_bytes() : 0),
+        bits(numbers.is_quantized ? facts_of(numbers.quantizer).bits
+                                  : 8 * bytes_per_parameter(numbers.wire)) {}
+
+  LONGHAUL_HOST_DEVICE std::int64_t bytes(std::int64_t count) const {
+    return count == 0 ? 0 : shared + (count * bits + 7) / 8;
+  }
+  // at[0] … at[count - 1] into bytes(count) bytes.
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE void write(const Values& at, std::int64_t count, std::uint8_t* out) const {
+    if (count > 0) with_arithmetic(WriteNumbers<Values>{at, count, out});
+  }
+  // work(i, number i) for i in [begin, end).
+  template <typename Work>
+  LONGHAUL_HOST_DEVICE void for_each(const std::uint8_t* from, std::int64_t begin, std::int64_t end,
+                                     const Work& work) const {
+    with_arithmetic(ReadNumbers<Work>{from, begin, end, work});
+  }
+  template <typename Number>
+  LONGHAUL_HOST_DEVICE void read(const std::uint8_t* from, std::int64_t, std::int64_t begin, std::int64_t end,
+                                 Number* out) const {
+    for_each(from, begin, end, StoreFrom<Number>{begin, out});
+  }
+
+  template <typename Work>
+  LONGHAUL_HOST_DEVICE void with_arithmetic(const Work& work) const {
+    if (numbers.is_quantized)
+      with_quantizer(numbers.quantizer, work, Quantizers());
+    else
+      work(EachAlone{numbers.wire});
+  }
+
+  Numbers numbers;
+  int shared, bits;
+};
+
+inline PiecesOfRow<NumberCode> pieces_of(const Quantized& format) {
+  return {NumberCode(format.numbers), format.block};
+}
 
 }  // namespace longhaul

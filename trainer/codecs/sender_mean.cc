@@ -8,17 +8,23 @@
 
 namespace longhaul {
 
-bool chooses_columns(const Codec& codec) {
-  return std::holds_alternative<TopK>(codec.format) || std::holds_alternative<DctTopK>(codec.format);
+namespace {
+
+template <typename Format>
+std::vector<Kept> kept_by(const Format&, const EncodedRow&) {
+  throw std::logic_error("a message of this codec has all columns");
 }
+template <typename Format>
+std::vector<float> columns_of_kept(const Format&, const std::vector<float>&) {
+  throw std::logic_error("a message of this codec has all columns");
+}
+
+}  // namespace
 
 std::vector<Kept> kept_by(const Message& message) {
   const MessageFormat& format = message.format();
-  if (const TopK* top_k = std::get_if<TopK>(&format.codec.format))
-    return kept_by_top_k(*top_k, message.bytes(), format.columns);
-  if (const DctTopK* dct = std::get_if<DctTopK>(&format.codec.format))
-    return kept_by_dct(*dct, message.bytes(), format.columns);
-  throw std::logic_error("a message of " + to_string(format.codec) + " has all columns");
+  const EncodedRow encoded{message.bytes().data(), format.columns, format.draw};
+  return std::visit([&](const auto& codec) { return kept_by(codec, encoded); }, format.codec.format);
 }
 
 void add_kept(const std::vector<Kept>& kept, std::int64_t begin, std::int64_t end, SenderSum* sums) {
@@ -34,8 +40,7 @@ std::vector<float> mean_of_sums(const MessageFormat& format, const std::vector<S
   std::vector<float> mean(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i)
     if (sums[i].senders > 0) mean[i] = sums[i].sum / static_cast<float>(sums[i].senders);
-  const DctTopK* dct = std::get_if<DctTopK>(&format.codec.format);
-  return dct ? inverse_dct(*dct, mean) : mean;
+  return std::visit([&](const auto& codec) { return columns_of_kept(codec, mean); }, format.codec.format);
 }
 
 std::vector<float> mean_of_senders(const std::vector<const Message*>& messages) {

@@ -12,11 +12,8 @@
 
 namespace longhaul {
 
-// Whether a message has columns, or coefficients, of its own choice: top-k and DCT top-k. Of other codecs all
+// What an encoded message has of a codec that chooses columns (Codec::chooses_columns()); of others all
 // messages of a group have the same columns, and this mean is mean_of() of message.h.
-bool chooses_columns(const Codec& codec);
-
-// What an encoded message of such a codec has.
 std::vector<Kept> kept_by(const Message& message);
 
 struct SenderSum {

@@ -1,5 +1,5 @@
 // Top-k in chunks: the columns of largest magnitude of each chunk, the others count as zero
-// (core/codecs/codec.h has the length of a message). Ties go to the lower place; a NaN counts as infinite, so
+// (core/codecs/top_k.h has the length of a message). Ties go to the lower place; a NaN counts as infinite, so
 // that it is kept and shows.
 //
 // A chunk in a message: the values kept, in ascending order of their places and in the codec's numbers
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/codecs/codec.h"
+#include "core/codecs/top_k.h"
 #include "trainer/codecs/quantize.h"
 
 namespace longhaul {
@@ -24,6 +24,13 @@ struct LargestCode {
   LONGHAUL_HOST_DEVICE std::int64_t bytes(std::int64_t count) const {
     return values.bytes(kept_of(count)) + (kept_of(count) * place_bits + 7) / 8;
   }
+  LONGHAUL_HOST_DEVICE void write(const float* of, std::int64_t count, std::uint8_t* out) const;
+  // work(place, value) for what was kept, in ascending order of the places.
+  template <typename Work>
+  LONGHAUL_HOST_DEVICE void for_each(const std::uint8_t* from, std::int64_t count, const Work& work) const;
+  // What was not kept is zero.
+  LONGHAUL_HOST_DEVICE void read(const std::uint8_t* from, std::int64_t count, std::int64_t begin,
+                                 std::int64_t end, float* out) const;
 
   NumberCode values;
   int kept, place_bits;
@@ -34,7 +41,7 @@ struct AtPlaces {
   const float* values;
   const std::uint8_t* places;
   int bits;
-  LONGHAUL_HOST_DEVICE float operator()(std::int64_t i) const { return values[code_at(places, i, bits)]; }
+  LONGHAUL_HOST_DEVICE float operator[](std::int64_t i) const { return values[code_at(places, i, bits)]; }
 };
 
 struct MagnitudeKeys {
@@ -42,42 +49,46 @@ struct MagnitudeKeys {
   LONGHAUL_HOST_DEVICE std::uint32_t operator()(std::int64_t i) const { return magnitude_key(values[i]); }
 };
 
-// out: code.bytes(count) bytes.
-LONGHAUL_HOST_DEVICE inline void encode_largest(const LargestCode& code, const float* values,
-                                                std::int64_t count, std::uint8_t* out) {
-  const std::int64_t kept = code.kept_of(count);
-  if (kept == 0) return;
-  const MagnitudeKeys keys{values};
-  const Selected smallest = select_key(keys, count, count - kept);
+LONGHAUL_HOST_DEVICE inline void LargestCode::write(const float* of, std::int64_t count,
+                                                    std::uint8_t* out) const {
+  const std::int64_t most = kept_of(count);
+  if (most == 0) return;
+  const MagnitudeKeys keys{of};
+  const Selected smallest = select_key(keys, count, count - most);
   // What is larger is kept; of what is equal as many, from the lowest place, as are missing.
-  std::uint8_t* places = out + code.values.bytes(kept);
+  std::uint8_t* places = out + values.bytes(most);
   BitWriter write(places);
-  std::int64_t left = kept, larger = 0;
+  std::int64_t left = most, larger = 0;
   for (std::int64_t i = 0; i < count; ++i) larger += keys(i) > smallest.key;
-  std::int64_t equal = kept - larger;
+  std::int64_t equal = most - larger;
   for (std::int64_t i = 0; i < count && left > 0; ++i) {
     const std::uint32_t key = keys(i);
     if (key < smallest.key || (key == smallest.key && equal-- <= 0)) continue;
-    write.put(static_cast<std::uint32_t>(i), code.place_bits);
+    write.put(static_cast<std::uint32_t>(i), place_bits);
     --left;
   }
   write.finish();
-  write_numbers(code.values, AtPlaces{values, places, code.place_bits}, kept, out);
+  values.write(AtPlaces{of, places, place_bits}, most, out);
 }
 
-// Calls work(place, value) for what was kept of a chunk of `count`, of which `from` is the message, in
-// ascending order of the places.
 template <typename Work>
-LONGHAUL_HOST_DEVICE void for_each_kept(const LargestCode& code, const std::uint8_t* from, std::int64_t count,
-                                        const Work& work) {
-  const std::int64_t kept = code.kept_of(count);
-  const std::uint8_t* places = from + code.values.bytes(kept);
-  const NumberReader read(code.values, from);
-  for (std::int64_t i = 0; i < kept; ++i)
-    work(static_cast<std::int64_t>(code_at(places, i, code.place_bits)), read(i));
+struct AtItsPlace {
+  const std::uint8_t* places;
+  int bits;
+  const Work& work;
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t i, float value) const {
+    work(static_cast<std::int64_t>(code_at(places, i, bits)), value);
+  }
+};
+
+template <typename Work>
+LONGHAUL_HOST_DEVICE void LargestCode::for_each(const std::uint8_t* from, std::int64_t count,
+                                                const Work& work) const {
+  const std::int64_t most = kept_of(count);
+  if (most > 0) values.for_each(from, 0, most, AtItsPlace<Work>{from + values.bytes(most), place_bits, work});
 }
 
-struct WritePlaces {
+struct StoreInside {
   std::int64_t begin, end;
   float* out;
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t place, float value) const {
@@ -85,29 +96,30 @@ struct WritePlaces {
   }
 };
 
-// out[0 …] = places [begin, end) of a chunk of `count`, of which `from` is the message; what was not kept
-// stays as it is.
-LONGHAUL_HOST_DEVICE inline void decode_largest(const LargestCode& code, const std::uint8_t* from,
-                                                std::int64_t count, std::int64_t begin, std::int64_t end,
-                                                float* out) {
-  for_each_kept(code, from, count, WritePlaces{begin, end, out});
+LONGHAUL_HOST_DEVICE inline void LargestCode::read(const std::uint8_t* from, std::int64_t count,
+                                                   std::int64_t begin, std::int64_t end, float* out) const {
+  for (std::int64_t i = begin; i < end; ++i) out[i - begin] = 0;
+  for_each(from, count, StoreInside{begin, end, out});
 }
 
-// values [columns].
-std::vector<std::uint8_t> encode_top_k(const TopK& codec, const float* values, std::int64_t columns);
+inline PiecesOfRow<LargestCode> pieces_of(const TopK& format) {
+  return {LargestCode(format), format.chunk};
+}
 
-// What was kept, in ascending order.
+// What was kept, in ascending order; places are columns.
 struct Kept {
   std::int64_t place;
   float value;
 };
 
-// Of a message of `columns`; places are columns.
-std::vector<Kept> kept_by_top_k(const TopK& codec, const std::vector<std::uint8_t>& message,
-                                std::int64_t columns);
+// Adds those of a piece of `count`, the first of which is column `first`.
+void add_kept(const LargestCode& code, const std::uint8_t* from, std::int64_t count, std::int64_t first,
+              std::vector<Kept>& all);
+std::vector<Kept> kept_by(const TopK& format, const EncodedRow& message);
 
-// out[0 …] = columns [begin, end) of a message of `columns`.
-void decode_top_k(const TopK& codec, const std::vector<std::uint8_t>& message, std::int64_t columns,
-                  std::int64_t begin, std::int64_t end, float* out);
+// The columns of a row of which this was kept, or a mean of it.
+inline std::vector<float> columns_of_kept(const TopK&, std::vector<float> kept) {
+  return kept;
+}
 
 }  // namespace longhaul

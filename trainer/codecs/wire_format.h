@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/scenario/case.h"
+#include "core/codecs/quantized.h"
+#include "trainer/codecs/pieces.h"
+#include "trainer/codecs/quantize.h"
 
 namespace longhaul {
 
@@ -20,5 +22,21 @@ void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire);
 std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wire);
 // Elements [begin, end) of a packed row.
 void unpack_numbers(const std::uint8_t* packed, std::int64_t begin, std::int64_t end, Wire wire, float* out);
+
+inline std::vector<std::uint8_t> encode(Wire wire, const PlainRow& row) {
+  return pack_row(row.values, row.columns, wire);
+}
+inline void decode(Wire wire, const EncodedRow& message, std::int64_t begin, std::int64_t end, float* out) {
+  unpack_numbers(message.bytes, begin, end, wire, out);
+}
+
+// Of the numbers of a row inside another format.
+inline std::vector<std::uint8_t> encode(const RowNumbers& numbers, const PlainRow& row) {
+  return std::visit([&](const auto& format) { return encode(format, row); }, numbers);
+}
+inline void decode(const RowNumbers& numbers, const EncodedRow& message, std::int64_t begin, std::int64_t end,
+                   float* out) {
+  std::visit([&](const auto& format) { decode(format, message, begin, end, out); }, numbers);
+}
 
 }  // namespace longhaul

@@ -64,28 +64,29 @@ struct Pieces {
   }
 };
 
-struct EncodeBlocks {
+// Code: that of a format's pieces (codecs/pieces.h).
+template <typename Code>
+struct EncodePieces {
   Pieces of;
-  NumberCode code;
+  Code code;
   const float* values;
   std::uint8_t* messages;
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t index) const {
-    write_numbers(code, InOrder{values + of.numbers(row, index)}, of.count(index),
-                  messages + of.at(row, index));
+    code.write(values + of.numbers(row, index), of.count(index), messages + of.at(row, index));
   }
 };
 
-struct DecodeBlocks {
+template <typename Code>
+struct DecodePieces {
   Pieces of;
-  NumberCode code;
+  Code code;
   const std::uint8_t* messages;
   float* sent;
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t index) const {
-    const NumberReader read(code, messages + of.at(row, index));
-    float* out = sent + of.numbers(row, index);
-    for (std::int64_t i = 0; i < of.count(index); ++i) out[i] = read(i);
+    const std::int64_t count = of.count(index);
+    code.read(messages + of.at(row, index), count, 0, count, sent + of.numbers(row, index));
   }
 };
 
@@ -113,31 +114,6 @@ struct ScatterDrawn {
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t number) const {
     sent[row * of.columns + of.drawn[number]] = row_values[row * of.count + number];
-  }
-};
-
-struct EncodeLargest {
-  Pieces of;
-  LargestCode code;
-  const float* values;
-  std::uint8_t* messages;
-
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t index) const {
-    encode_largest(code, values + of.numbers(row, index), of.count(index), messages + of.at(row, index));
-  }
-};
-
-struct DecodeLargest {
-  Pieces of;
-  LargestCode code;
-  const std::uint8_t* messages;
-  float* sent;
-
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t index) const {
-    const std::int64_t count = of.count(index);
-    float* out = sent + of.numbers(row, index);
-    for (std::int64_t i = 0; i < count; ++i) out[i] = 0;
-    decode_largest(code, messages + of.at(row, index), count, 0, count, out);
   }
 };
 

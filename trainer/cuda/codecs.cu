@@ -22,29 +22,15 @@ std::int64_t pieces_in(std::int64_t columns, std::int64_t piece) {
   return (columns + piece - 1) / piece;
 }
 
-NumberCode code_of(Wire wire) {
-  return NumberCode{Numbers(wire)};
+// Numbers of the wire are coded so many at a time.
+PiecesOfRow<NumberCode> pieces_of(Wire wire) {
+  return {NumberCode(wire), kBlock};
 }
 
-NumberCode code_of(const Quantized& codec) {
-  return NumberCode{Numbers(codec.numbers)};
-}
-
-// A row of numbers from the begin of its message on, in blocks.
-Pieces blocks_of(Wire wire, std::int64_t columns, std::int64_t bytes) {
-  return {columns, 0, columns, kBlock, bytes, 0, code_of(wire).bytes(kBlock)};
-}
-
-Pieces blocks_of(const Quantized& codec, std::int64_t columns, std::int64_t bytes) {
-  return {columns, 0, columns, codec.block, bytes, 0, code_of(codec).bytes(codec.block)};
-}
-
-// The `size` numbers from column `first` on, with their bytes from `message` on.
-Pieces part_of(Pieces pieces, std::int64_t first, std::int64_t size, std::int64_t message) {
-  pieces.first = first;
-  pieces.end = first + size;
-  pieces.message = message;
-  return pieces;
+// A row of `columns` from the begin of its message on.
+template <typename Code>
+Pieces pieces_in_row(const PiecesOfRow<Code>& row, std::int64_t columns, std::int64_t bytes) {
+  return {columns, 0, columns, row.piece, bytes, 0, row.code.bytes(row.piece)};
 }
 
 }  // namespace
@@ -83,7 +69,7 @@ DeviceCodec::DeviceCodec(const MessageFormat& format, std::int64_t rows, std::in
   if (!dct) return;
   coefficients_ = DeviceTable<float>(values_.size());
   half_ = DeviceTable<float>(values_.size());
-  for (const TileGrid& grid : tile_grids(*dct, format_.columns))
+  for (const TileGrid& grid : dct->grids(format_.columns))
     for (const std::int64_t side : {grid.height, grid.width}) {
       if (bases_.count(side)) continue;
       const std::vector<float> basis = cosine_basis(side);
@@ -108,52 +94,51 @@ void DeviceCodec::encode(const float* row, const float* less, float* feedback, C
     launch.grid(rows_, format_.ranges[i].size(), 1, FeedBackColumns{ranges[i], values_.get(), sent_.get()});
 }
 
-void DeviceCodec::encode_row(const Pieces& pieces, const NumberCode& code, const float* values, float* sent,
-                             CudaStream stream) {
+template <typename Code>
+void DeviceCodec::encode_pieces(const Pieces& pieces, const Code& code, const float* values, float* sent,
+                                CudaStream stream) {
   const CudaLaunch launch{stream};
   const std::int64_t count = pieces_in(pieces.end - pieces.first, pieces.piece);
-  launch.grid(rows_, count, 1, EncodeBlocks{pieces, code, values, messages_.get()});
-  launch.grid(rows_, count, 1, DecodeBlocks{pieces, code, messages_.get(), sent});
+  launch.grid(rows_, count, 1, EncodePieces<Code>{pieces, code, values, messages_.get()});
+  launch.grid(rows_, count, 1, DecodePieces<Code>{pieces, code, messages_.get(), sent});
 }
 
-void DeviceCodec::encode_values(Wire wire, CudaStream stream) {
-  encode_row(blocks_of(wire, format_.columns, format_.bytes()), code_of(wire), values_.get(), sent_.get(),
-             stream);
+template <typename Format>
+void DeviceCodec::encode_values(const Format& format, CudaStream stream) {
+  const auto row = pieces_of(format);
+  encode_pieces(pieces_in_row(row, format_.columns, format_.bytes()), row.code, values_.get(), sent_.get(),
+                stream);
 }
 
-void DeviceCodec::encode_values(const Quantized& codec, CudaStream stream) {
-  encode_row(blocks_of(codec, format_.columns, format_.bytes()), code_of(codec), values_.get(), sent_.get(),
-             stream);
+// The `size` numbers from column `first` on of rows of `columns`, with their bytes from `message` on.
+void DeviceCodec::encode_part(const RowNumbers& numbers, std::int64_t columns, std::int64_t first,
+                              std::int64_t size, std::int64_t message, const float* values, float* sent,
+                              CudaStream stream) {
+  std::visit(
+      [&](const auto& format) {
+        const auto row = pieces_of(format);
+        Pieces pieces = pieces_in_row(row, columns, format_.bytes());
+        pieces.first = first;
+        pieces.end = first + size;
+        pieces.message = message;
+        encode_pieces(pieces, row.code, values, sent, stream);
+      },
+      numbers);
 }
 
 void DeviceCodec::encode_values(const RandomMask& codec, CudaStream stream) {
   const CudaLaunch launch{stream};
-  const DrawnColumns drawn{drawn_.get(), drawn_columns(codec, format_.columns), format_.columns};
+  const DrawnColumns drawn{drawn_.get(), codec.drawn(format_.columns), format_.columns};
   launch.grid(rows_, drawn.count, 1, GatherDrawn{drawn, values_.get(), row_.get()});
-  std::visit(
-      [&](const auto& numbers) {
-        encode_row(blocks_of(numbers, drawn.count, format_.bytes()), code_of(numbers), row_.get(),
-                   sent_row_.get(), stream);
-      },
-      codec.numbers);
+  encode_part(codec.numbers, drawn.count, 0, drawn.count, 0, row_.get(), sent_row_.get(), stream);
   launch.grid(rows_, drawn.count, 1, ScatterDrawn{drawn, sent_row_.get(), sent_.get()});
-}
-
-void DeviceCodec::encode_values(const TopK& codec, CudaStream stream) {
-  const LargestCode code(codec);
-  const Pieces pieces{format_.columns, 0, format_.columns,        codec.chunk,
-                      format_.bytes(), 0, code.bytes(codec.chunk)};
-  const CudaLaunch launch{stream};
-  const std::int64_t count = pieces_in(format_.columns, codec.chunk);
-  launch.grid(rows_, count, 1, EncodeLargest{pieces, code, values_.get(), messages_.get()});
-  launch.grid(rows_, count, 1, DecodeLargest{pieces, code, messages_.get(), sent_.get()});
 }
 
 void DeviceCodec::encode_values(const DctTopK& codec, CudaStream stream) {
   const CudaLaunch launch{stream};
   std::int64_t message = 0;
   float *coefficients = coefficients_.get(), *half = half_.get();
-  for (const TileGrid& grid : tile_grids(codec, format_.columns)) {
+  for (const TileGrid& grid : codec.grids(format_.columns)) {
     const LargestCode code(codec.values, codec.kept, grid.area());
     const TileLines lines{grid, format_.columns};
     const Pieces tiles{format_.columns,
@@ -167,8 +152,7 @@ void DeviceCodec::encode_values(const DctTopK& codec, CudaStream stream) {
     const std::int64_t tile_columns = grid.count() * grid.width, tile_rows = grid.count() * grid.height;
     launch.grid(rows_, tile_columns, 1, TransformDown{lines, true, down.forward.get(), values_.get(), half});
     launch.grid(rows_, tile_rows, 1, TransformAcross{lines, across.forward.get(), half, coefficients});
-    launch.grid(rows_, grid.count(), 1, EncodeLargest{tiles, code, coefficients, messages_.get()});
-    launch.grid(rows_, grid.count(), 1, DecodeLargest{tiles, code, messages_.get(), coefficients});
+    encode_pieces(tiles, code, coefficients, coefficients, stream);
     launch.grid(rows_, tile_columns, 1, TransformDown{lines, false, down.inverse.get(), coefficients, half});
     launch.grid(rows_, tile_rows, 1, TransformAcross{lines, across.inverse.get(), half, coefficients});
     launch.grid(rows_, grid.count() * grid.area(), 1, TilesToMatrix{lines, coefficients, sent_.get()});
@@ -181,12 +165,11 @@ void DeviceCodec::encode_values(const LowRank& codec, CudaStream stream) {
   for (const MatrixShape& matrix : codec.matrices) {
     const std::int64_t size = matrix.rows * matrix.columns;
     if (codec.is_plain(matrix))
-      encode_row(part_of(blocks_of(codec.plain, format_.columns, format_.bytes()), first, size, message),
-                 code_of(codec.plain), values_.get(), sent_.get(), stream);
+      encode_part(codec.plain, format_.columns, first, size, message, values_.get(), sent_.get(), stream);
     else
       encode_matrix(codec, {format_.columns, first, matrix.rows, matrix.columns}, message, stream);
     first += size;
-    message += matrix_bytes(codec, matrix);
+    message += codec.bytes(matrix);
   }
 }
 
@@ -204,16 +187,10 @@ void DeviceCodec::encode_matrix(const LowRank& codec, const MatrixRows& matrix, 
     launch.grid(rows_, right, 1, RightProducts{matrix, rank, values, left_.get(), false, right_.get()});
   }
   const auto encode_directions = [&](std::int64_t length, const float* directions, float* sent) {
-    std::visit(
-        [&](const auto& numbers) {
-          for (std::int64_t k = 0; k < rank; ++k) {
-            encode_row(
-                part_of(blocks_of(numbers, rank * length, format_.bytes()), k * length, length, message),
-                code_of(numbers), directions, sent, stream);
-            message += encoded_bytes({numbers}, length);
-          }
-        },
-        codec.factors);
+    for (std::int64_t k = 0; k < rank; ++k) {
+      encode_part(codec.factors, rank * length, k * length, length, message, directions, sent, stream);
+      message += bytes_of(codec.factors, length);
+    }
   };
   encode_directions(matrix.rows, left_.get(), sent_left_.get());
   encode_directions(matrix.width, right_.get(), sent_right_.get());

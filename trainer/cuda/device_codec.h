@@ -33,15 +33,17 @@ class DeviceCodec {
     DeviceTable<float> forward, inverse;
   };
 
-  void encode_values(Wire wire, CudaStream stream);
-  void encode_values(const Quantized& codec, CudaStream stream);
-  void encode_values(const TopK& codec, CudaStream stream);
+  template <typename Format>
+  void encode_values(const Format& format, CudaStream stream);  // of pieces (codecs/pieces.h)
   void encode_values(const DctTopK& codec, CudaStream stream);
   void encode_values(const LowRank& codec, CudaStream stream);
   void encode_values(const RandomMask& codec, CudaStream stream);
   void encode_matrix(const LowRank& codec, const MatrixRows& matrix, std::int64_t message, CudaStream stream);
-  void encode_row(const Pieces& pieces, const NumberCode& code, const float* values, float* sent,
-                  CudaStream stream);
+  void encode_part(const RowNumbers& numbers, std::int64_t columns, std::int64_t first, std::int64_t size,
+                   std::int64_t message, const float* values, float* sent, CudaStream stream);
+  template <typename Code>
+  void encode_pieces(const Pieces& pieces, const Code& code, const float* values, float* sent,
+                     CudaStream stream);
 
   MessageFormat format_;
   std::int64_t rows_, parameters_;

@@ -47,16 +47,15 @@ Boundaries boundaries_of(const PipelinePlan& plan, const BoundarySpec& spec);
 template <typename Number>
 struct AsFloats {
   const Number* values;
-  LONGHAUL_HOST_DEVICE float operator()(std::int64_t i) const { return static_cast<float>(values[i]); }
+  LONGHAUL_HOST_DEVICE float operator[](std::int64_t i) const { return static_cast<float>(values[i]); }
 };
 
 // values ← what is read of their message. `bytes`: room for code.bytes(count).
 template <typename Number>
 LONGHAUL_HOST_DEVICE void requantize_block(const NumberCode& code, Number* values, std::int64_t count,
                                            std::uint8_t* bytes) {
-  write_numbers(code, AsFloats<Number>{values}, count, bytes);
-  const NumberReader read(code, bytes);
-  for (std::int64_t i = 0; i < count; ++i) values[i] = static_cast<Number>(read(i));
+  code.write(AsFloats<Number>{values}, count, bytes);
+  code.read(bytes, count, 0, count, values);
 }
 
 // The same of blocks; Number is float, or double in the tests.

@@ -312,7 +312,7 @@ const float* OperationRunner::add_up(const Message& own, int replica, std::int64
 }
 
 bool OperationRunner::counts_senders(const Message& message) const {
-  return update_.counts_senders_alone() && chooses_columns(message.format().codec);
+  return update_.counts_senders_alone() && message.format().codec.chooses_columns();
 }
 
 void OperationRunner::step_group(const Operation& operation, const std::vector<int>& group,

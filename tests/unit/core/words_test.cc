@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/codecs/codec.h"
 #include "core/plan/operations.h"
 #include "core/scenario/case.h"
 #include "core/scenario/inner_optimizer.h"
@@ -18,7 +19,7 @@ class WordsOf : public testing::Test {};
 
 using Enumerations =
     testing::Types<PipelineSchedule, MicrobatchRouting, PipelineCut, PartialPaths, Grouping, OperationKind,
-                   InnerOptimizer, MuonScale, Precision, RankOrderSpec::Kind>;
+                   InnerOptimizer, MuonScale, Precision, RankOrderSpec::Kind, Wire, Quantizer, Feedback>;
 TYPED_TEST_SUITE(WordsOf, Enumerations);
 
 TYPED_TEST(WordsOf, ComeBackAsTheirValues) {

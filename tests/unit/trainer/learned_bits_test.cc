@@ -171,7 +171,7 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   std::set<std::pair<int, int>> used;
   for (std::size_t r = 0; r < 4; ++r) {
     const Quantized first = format(gates[2 * r]), second = format(gates[2 * r + 1]);
-    used.insert({code_bits(first.numbers), code_bits(second.numbers)});
+    used.insert({facts_of(first.numbers).bits, facts_of(second.numbers).bits});
     const Boundaries boundaries{{1, 2}, HopFormats({first, second}), std::nullopt};
     sum += decoder.loss(weights.data() + r * columns, batches[0], boundaries);
   }

@@ -37,11 +37,12 @@ std::vector<float> reference(const TopK& codec, const std::vector<float>& row) {
 
 std::vector<float> decoded(const TopK& codec, const std::vector<float>& row, std::int64_t block) {
   const auto columns = static_cast<std::int64_t>(row.size());
-  const std::vector<std::uint8_t> message = encode_top_k(codec, row.data(), columns);
+  const std::vector<std::uint8_t> message = encode(codec, PlainRow{row.data(), columns});
   EXPECT_EQ(static_cast<std::int64_t>(message.size()), encoded_bytes({codec}, columns));
   std::vector<float> found(row.size());
   for (std::int64_t begin = 0; begin < columns; begin += block)
-    decode_top_k(codec, message, columns, begin, std::min(columns, begin + block), found.data() + begin);
+    decode(codec, EncodedRow{message.data(), columns}, begin, std::min(columns, begin + block),
+           found.data() + begin);
   return found;
 }
 
@@ -81,9 +82,9 @@ TEST(TopK, QuantizesTheKeptValuesOfAChunkTogether) {
 TEST(TopK, HasTheBytesWorkedOutByHand) {
   // -4 at 2 and 3 at 5 of eight, 3 bits each: 010 and 101 make 0b101010.
   const std::vector<float> row = {1, 0, -4, 2, 0, 3, 1, 1};
-  EXPECT_EQ(encode_top_k({8, 2, Wire::kBf16}, row.data(), 8),
+  EXPECT_EQ(encode(TopK{8, 2, Wire::kBf16}, PlainRow{row.data(), 8}),
             (std::vector<std::uint8_t>{0x80, 0xc0, 0x40, 0x40, 0b101010}));
-  EXPECT_EQ(encode_top_k({8, 2, Quantizer::kSign}, row.data(), 8),
+  EXPECT_EQ(encode(TopK{8, 2, Quantizer::kSign}, PlainRow{row.data(), 8}),
             (std::vector<std::uint8_t>{0, 0, 0x60, 0x40, 0b01, 0b101010}));  // ±3.5
 }
 
