@@ -169,25 +169,27 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
 }
 
 void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
-  CLI::App* plot = app.add_subcommand("plot", "Figures for papers, with their gnuplot scripts and data");
+  CLI::App* plot =
+      app.add_subcommand("plot", "Figures for papers, with the Python scripts and data that draw them");
   plot->add_option("RUN", options.runs, "run directories")->required();
   plot->add_option("-o,--output", options.out, "a folder (default RUN/figures, or figures for several)");
   plot->add_option("--size", options.size, "single (3.5 in wide, one column) or double (7.2 in)")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
-  plot->add_option("--format", options.formats, "svg, pdf or svg,pdf (default)")
+  plot->add_option("--format", options.formats, "of svg, pdf and png (default svg,pdf)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"svg", "pdf"}));
+      ->check(CLI::IsMember({"svg", "pdf", "png"}));
   plot->add_option("--metric", options.request.metrics,
                    "a number of the case records to plot against the sweep; may be repeated")
       ->allow_extra_args(false);
   plot->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
-  plot->add_option("--only", options.request.only,
+  plot->add_option("--only", options.only,
                    "the name of a figure to make, * for any text (claim-*); may be repeated")
       ->allow_extra_args(false);
   plot->add_flag("--list", options.list, "name the figures with what they are about, and make none");
+  plot->add_flag("--dark", options.dark, "light on dark, for screens (default: for print)");
   plot->add_flag("--log-x", options.log_x, "logarithmic axes of time, steps, bytes and swept numbers");
   plot->callback([&] { status = over_results([&] { return plot_command(options); }); });
 }

@@ -6,7 +6,7 @@
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/render.h"
 #include "analysis/exports/exports.h"
-#include "analysis/figures/figures.h"
+#include "analysis/figures/figure_data.h"
 #include "analysis/report/report.h"
 #include "analysis/runs/run_directory.h"
 #include "tests/fuzz/fuzz.h"
@@ -37,7 +37,7 @@ void read_all(const std::string& folder) {
     allow_errors([&] {
       for (const Json& claim : run.claims()) verdict_markdown(claim, run.records);
     });
-  allow_errors([&] { figures_of(opened.runs, {}); });
+  allow_errors([&] { figure_data(opened.runs, {}).dump(); });
   allow_errors([&] { chakra_graphs(opened.runs[0].case_folder(opened.runs[0].records.at(0))); });
 }
 
