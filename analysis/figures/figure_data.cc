@@ -216,27 +216,6 @@ Json claim_data(const Quantity& quantity) {
           {"points", points}};
 }
 
-Json matrix_data(const Json& claim, const std::vector<Json>& records) {
-  const VerdictMatrix matrix = verdict_matrix(claim, records);
-  Json rows = Json::array();
-  for (const std::vector<VerdictCell>& cells : matrix.cells) {
-    Json row = Json::array();
-    for (const VerdictCell& cell : cells)
-      row.push_back({{"range", range_in_words(matrix, cell)},
-                     {"holds", cell.holds},
-                     {"undecided", cell.undecided},
-                     {"fails", cell.fails}});
-    rows.push_back(row);
-  }
-  return {{"id", plain(claim["id"])},
-          {"words", claim_in_words(claim)},
-          {"row_key", matrix.row_key},
-          {"column_key", matrix.column_key},
-          {"rows", matrix.rows},
-          {"columns", matrix.columns},
-          {"cells", rows}};
-}
-
 // The records that stand in `samples`, in their runs.
 std::vector<RunDirectory> runs_of(const std::vector<RunDirectory>& runs, const Samples& samples) {
   std::set<const Json*> chosen;
@@ -298,8 +277,8 @@ Json figure_data(const std::vector<RunDirectory>& runs, const FigureRequest& req
   for (const Metric& metric : metrics) data["sweeps"].push_back(sweep_data(by_label.rows, metric));
   for (const Quantity& quantity : quantities_of(request.where.empty() ? runs : runs_of(runs, by_method))) {
     data["claims"].push_back(claim_data(quantity));
-    for (const Json& claim : quantity.claims)
-      data["matrices"].push_back(matrix_data(claim, quantity.records));
+    for (const Json& picture : claim_pictures(quantity.claims, quantity.records))
+      data["matrices"].push_back(picture);
   }
   data["notes"] = notes;
   return data;

@@ -34,16 +34,6 @@ Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>
 // Of the records of one point of a sweep; empty where nothing is trained. Throws DamagedFile.
 Json equal_losses(const RunDirectory& run, const std::vector<Json>& records);
 
-// What the verdict on a claim rests on: every point of the sweep, as a matrix and against its threshold.
-// One entry a claim of a scenario that has a matrix (verdict_matrix.h), over the records of its run:
-//   {"id", "statement", "words", "bound": "at_least" | "at_most" | "equals", "threshold", "within",
-//    "points", "row_key", "column_key", "rows", "columns", "numbers" (whether the columns are),
-//    "cells": [row][column]: null, or [low, high, holds, undecided, fails, possible low, possible high,
-//    the first two in words],
-//    "frontier": [sentences]}
-// possible: with the network model's error. Ends are null where nothing was measured.
-Json claim_pictures(const Json& claims, const std::vector<Json>& records);
-
 // One outer step of one case as lanes, one a replica: the picture that tells an all-reduce from pairs.
 // The outer step in the middle of the run:
 //   {"step", "index" (1 …), "count", "from_step", "replicas", "lanes": [lane, ...]}

@@ -174,9 +174,9 @@ def draw_matrix(axes, figure, theme):
     room = 72 * 0.8 * WIDTH[figure["size"]] / len(columns)  # points, for a text
     for y, row in enumerate(figure["cells"]):
         for x, cell in enumerate(row):
-            count = cell["holds"] + cell["undecided"] + cell["fails"]
-            if not count:
+            if not cell:
                 continue
+            count = cell["holds"] + cell["undecided"] + cell["fails"]
             alike = [word for word in ("holds", "undecided", "fails") if cell[word] == count]
             verdict = alike[0] if alike else f"{cell['holds']} of {count} hold"
             color = {"holds": HOLDS, "fails": theme["page"]}.get(verdict, theme["cell"])

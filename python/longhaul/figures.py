@@ -6,11 +6,13 @@ import difflib
 import fnmatch
 import itertools
 import json
+import logging
 import math
 import pathlib
 import re
 import shutil
 import sys
+import warnings
 
 MOST_PANELS = 6                     # of one metric against one key
 MOST_LINES = 8                      # of a claim
@@ -21,6 +23,7 @@ LOSS_AXES = (("loss-time", "time_s", "simulated time", "s"), ("loss-steps", "ste
 PARTS = (("compute", "compute_time_s"), ("bubble", "bubble_time_s"), ("wait for a stage's message", "stage_wait_time_s"),
          ("exchange", "exchange_time_s"), ("wait", "wait_time_s"))
 OF_STAGES = ("bubble_time_s", "stage_wait_time_s")
+CELL = ("low", "high", "holds", "undecided", "fails", "possible_low", "possible_high", "range")
 # viridis, whose order is seen without colour too; its lightest end is lost on white. What has these is no method.
 RAMP = ("#440154", "#443983", "#31688e", "#21918c", "#35b779", "#7ad151", "#b8c920")
 
@@ -279,8 +282,7 @@ class Maker:
     def matrix(self, data):
         """The verdicts of a claim as a picture."""
         rows, columns = len(data["rows"]), len(data["columns"])
-        points = sum(cell[word] for row in data["cells"] for cell in row for word in ("holds", "undecided", "fails"))
-        if points < 2:
+        if data["points"] < 2:
             return
         if columns > MOST_COLUMNS or rows > MOST_ROWS:
             self.note(f"the matrix of claim {data['id']} has {rows} rows and {columns} columns and is left out; choose a part of "
@@ -288,8 +290,9 @@ class Maker:
             return
         self.add(name_of(f"matrix-{data['id']}"),
                  f"Verdicts on {data['words']}. A cell has what was measured there, over all other swept values.", kind="matrix",
-                 **{key: data[key] for key in ("rows", "columns", "cells")}, row_key=last_key(data["row_key"]),
-                 column_key=last_key(data["column_key"]))
+                 rows=data["rows"], columns=data["columns"],
+                 cells=[[cell and dict(zip(CELL, cell)) for cell in row] for row in data["cells"]],
+                 row_key=last_key(data["row_key"]), column_key=last_key(data["column_key"]))
 
 
 def chosen(figures, patterns):
@@ -322,6 +325,8 @@ def main(file):
     if len(figures) > MANY_FIGURES:
         print(f"warning: {len(figures)} figures are made; longhaul plot --list names them, --only NAME and --where key=value "
               "choose some", file=sys.stderr)
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it says when it looks for fonts
+    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     import draw  # beside this file; matplotlib is needed from here on
     style = {key: request[key] for key in ("size", "formats", "theme")}
     for figure in figures:

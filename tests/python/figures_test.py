@@ -60,8 +60,7 @@ def claimed(**more):
 
 
 MATRIX = {"id": "fast", "words": "sync time", "row_key": "", "column_key": "a.replicas", "rows": [""], "columns": ["4", "64"],
-          "cells": [[{"range": "2.13", "holds": 0, "undecided": 0, "fails": 2},
-                     {"range": "8 – 34", "holds": 1, "undecided": 1, "fails": 1}]]}
+          "points": 5, "cells": [[[2.13, 2.13, 0, 0, 2, 2, 2.2, "2.13"], [8, 34, 1, 1, 1, 7, 36, "8 – 34"]]]}
 
 
 class Which(unittest.TestCase):
@@ -168,7 +167,8 @@ class Which(unittest.TestCase):
         self.assertEqual(figure["thresholds"][0]["name"], "claimed: at most 20000000")
 
     def test_a_matrix_that_cannot_be_read_is_left_out(self):
-        found, notes = made(matrices=[MATRIX, {**MATRIX, "id": "wide", "columns": list(map(str, range(13)))}])
+        found, notes = made(matrices=[MATRIX, {**MATRIX, "id": "wide", "columns": list(map(str, range(13)))},
+                                     {**MATRIX, "id": "one", "points": 1}])
         self.assertEqual(list(found), ["matrix-fast"])
         self.assertTrue("claim wide has 1 rows and 13 columns" in notes[0])
 
