@@ -72,10 +72,6 @@ int compare_command(const CompareOptions& options);
 // same scenario (the shards of one) are judged together.
 int claims_command(const std::vector<std::string>& runs, const std::string& out);
 
-// The schedule of a case for ASTRA-sim: writes OUT/chakra.0.json, OUT/chakra.1.json, …, one a replica.
-// `case_name` may be empty where the run has one case.
-int export_chakra_command(const std::string& run, const std::string& case_name, const std::string& out);
-
 struct PlotOptions {
   std::vector<std::string> runs;
   std::string out;              // folder; "": RUN/figures for one run, figures for several

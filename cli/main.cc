@@ -234,22 +234,6 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
   });
 }
 
-struct ChakraOptions {
-  std::string run, case_name, out;
-};
-
-void declare_export_chakra(CLI::App& app, ChakraOptions& options, int& status) {
-  CLI::App* chakra = app.add_subcommand(
-      "export-chakra",
-      "The schedule of a case as Chakra execution traces (JSON), a file a replica, for ASTRA-sim");
-  chakra->add_option("RUN", options.run, "run directory")->required();
-  chakra->add_option("--case", options.case_name, "the case; a run with one case needs none");
-  chakra->add_option("-o,--output", options.out, "folder for chakra.0.json, chakra.1.json, …")->required();
-  chakra->callback([&] {
-    status = over_results([&] { return export_chakra_command(options.run, options.case_name, options.out); });
-  });
-}
-
 struct ListOptions {
   std::string topic, section;
 };
@@ -317,8 +301,6 @@ int command(int argc, char** argv) {
   declare_plan(app, plan, status);
   std::string made = "my-scenario.jsonc";
   declare_new(app, made, status);
-  ChakraOptions chakra;
-  declare_export_chakra(app, chakra, status);
   declare_list(app, list, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);
