@@ -13,6 +13,7 @@
 #include "analysis/run_files.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
+#include "cli/scratch_folder.h"
 #include "core/base/errors.h"
 
 namespace longhaul {
@@ -36,41 +37,24 @@ void make_folder(const std::string& folder) {
                       "a folder that can be written to (-o)", ""});
 }
 
-// The scripts and what they are to draw, for as long as they run.
-class Workshop {
- public:
-  Workshop() : folder((fs::temp_directory_path() / "longhaul-plot-XXXXXX").string()) {
-    if (!mkdtemp(folder.data())) throw RunError(folder + ": no folder could be made");
-    for (const auto& [name, text] : figure_scripts()) write_file(folder + "/" + name, std::string(text));
-  }
-  ~Workshop() {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-
-  // Its status and what it says.
-  std::pair<int, std::string> run(const std::vector<std::string>& command) const {
-    const std::string log = folder + "/log";
-    fs::remove(log);
-    const int status = wait_for(start_process(command, log));
-    std::ifstream in(log);
-    return {status, std::string(std::istreambuf_iterator<char>(in), {})};
-  }
-
-  std::string folder;
-};
+// The status of a command and what it says.
+std::pair<int, std::string> run(const ScratchFolder& scratch, const std::vector<std::string>& command) {
+  const std::string log = scratch.path + "/log";
+  fs::remove(log);
+  const int status = wait_for(start_process(command, log));
+  std::ifstream in(log);
+  return {status, std::string(std::istreambuf_iterator<char>(in), {})};
+}
 
 // The first python3 on the search path, that can draw or that is there. "" if there is none.
-std::string python(const Workshop& workshop, bool draws) {
+std::string python(const ScratchFolder& scratch, bool draws) {
   std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
   for (std::string folder; std::getline(path, folder, ':');) {
     const std::string file = fs::absolute((folder.empty() ? "." : folder) + "/python3").string();
     if (access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
     const char* const finds =
         "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
-    if (!draws || workshop.run({file, "-c", finds}).first == 0) return file;
+    if (!draws || run(scratch, {file, "-c", finds}).first == 0) return file;
   }
   return "";
 }
@@ -78,16 +62,17 @@ std::string python(const Workshop& workshop, bool draws) {
 }  // namespace
 
 int plot_command(const PlotOptions& options) {
-  const Workshop workshop;
-  const std::string interpreter = python(workshop, !options.list);
+  const ScratchFolder scratch("plot");
+  const std::string interpreter = python(scratch, !options.list);
   if (interpreter.empty())
     throw InputError("", "matplotlib was not found, which draws the figures",
                      "a python3 on the search path that has it",
                      "Debian: apt-get install python3-matplotlib");
   RunDirectories opened = open_runs(options.runs);
-  add_budget_losses(options.request.metrics, opened.runs);
+  const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
   warn(opened.problems);
-  const std::string folder = folder_of(options), request = workshop.folder + "/request.json";
+  warn(notes);
+  const std::string folder = folder_of(options), request = scratch.path + "/request.json";
   const Json json = {{"data", figure_data(opened.runs, options.request)},
                      {"out", folder},
                      {"size", options.size},
@@ -97,8 +82,9 @@ int plot_command(const PlotOptions& options) {
                      {"log_x", options.log_x},
                      {"list", options.list}};
   write_file(request, json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  for (const auto& [name, text] : figure_scripts()) write_file(scratch.path + "/" + name, std::string(text));
   if (!options.list) make_folder(folder);
-  const auto [status, said] = workshop.run({interpreter, workshop.folder + "/figures.py", request});
+  const auto [status, said] = run(scratch, {interpreter, scratch.path + "/figures.py", request});
   std::stringstream lines(said);
   for (std::string line; std::getline(lines, line);) {
     const bool is_result = status == kDone && line.rfind("warning: ", 0) != 0;
