@@ -13,12 +13,6 @@ namespace longhaul {
 // [{"term": "Network", "text": "..."}]. Says what it can of a scenario that lacks keys.
 Json run_in_words(const Json& scenario, const std::vector<Json>& records);
 
-// What a run found, in sentences that say what was measured and nothing more: the story above the verdicts of
-// analysis/comparison/decision.h, which has the differences and ratios.
-// About the cases at one point of a sweep, which may be compared; averages over seeds where there are
-// several. Cases that are not done are left out. Empty if nothing is done.
-std::vector<std::string> findings(const std::vector<Json>& records);
-
 // The first table: methods in rows, means over seeds with their intervals.
 // One row a method (and variant) of the records, which are those of one point of a sweep; `indices` are the
 // numbers of their cases on the page.

@@ -243,7 +243,7 @@ void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& 
                       {"cases", indices},
                       {"rows", seed_means(records, indices)},
                       {"equal", or_null([&] { return equal_losses(run, records); }, problems)},
-                      {"findings", findings(records)}});
+                      {"loss_note", sampling_note(records)}});
   }
 }
 
