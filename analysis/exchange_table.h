@@ -63,7 +63,6 @@ class ExchangeTable {
 
   // Whether it overlaps with compute: posted at one step, awaited at a later one.
   bool overlaps() const { return rule_ && rule_->overlap_steps > 0; }
-  std::int64_t await_step() const { return step() + (rule_ ? rule_->overlap_steps : 0); }
   // When the replica came to the point that needs it: ready_s of one that blocks.
   double awaited_s() const { return rows_.number(kAwaited); }
 

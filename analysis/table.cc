@@ -145,27 +145,22 @@ bool narrow(std::vector<TextColumn>& table) {
 // "sync      from the moment all it needs are ready until a replica goes on", one line a column that
 // measures.
 std::string meanings(const std::vector<TextColumn>& table) {
-  std::size_t width = 0;
-  const auto heading = [](const TextColumn& column) {
-    return column.heading.substr(0, column.heading.find_last_not_of(' ') + 1);
-  };
-  for (const TextColumn& column : table)
-    if (!column.meaning.empty()) width = std::max(width, width_of(heading(column)));
-  std::string text;
+  std::vector<std::vector<std::string>> rows;
   for (const TextColumn& column : table)
     if (!column.meaning.empty())
-      text += "  " + heading(column) + std::string(width - width_of(heading(column)), ' ') + "  " +
-              column.meaning + "\n";
-  return text;
+      rows.push_back({column.heading.substr(0, column.heading.find_last_not_of(' ') + 1), column.meaning});
+  return aligned_rows(rows, "ll", "  ");
 }
 
-std::string row_text(const std::vector<TextColumn>& table, std::size_t row, bool header) {
-  std::string line;
-  for (const TextColumn& column : table)
-    line += (line.empty() ? "" : "  ") +
-            padded(header ? column.heading : column.cells[row], column_width(column), !column.left);
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
+std::string rows_text(const std::vector<TextColumn>& table, std::size_t lines) {
+  std::vector<std::vector<std::string>> rows(lines + 1);
+  std::string marks;
+  for (const TextColumn& column : table) {
+    marks += column.left ? 'l' : 'r';
+    rows[0].push_back(column.heading);
+    for (std::size_t i = 0; i < lines; ++i) rows[i + 1].push_back(column.cells[i]);
+  }
+  return aligned_rows(rows, marks);
 }
 
 struct Competition {
@@ -205,9 +200,8 @@ std::string summary_table(const Json& summary, const TableOptions& options) {
            (options.width > 0 && total_width(table) > as_index(options.width));
   };
   while (is_too_much() && narrow(table)) continue;
-  std::string text = row_text(table, 0, true);
+  std::string text = rows_text(table, lines);
   bool marked = false;
-  for (std::size_t i = 0; i < lines; ++i) text += row_text(table, i, false);
   for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
   text += meanings(table);
   if (marked) text += "* best of those it may be compared with\n";

@@ -43,23 +43,12 @@ std::vector<std::string> cells_of(const std::string& row) {
 // The second line says which columns are of numbers: "---:".
 std::string aligned_table(const std::vector<std::string>& lines) {
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> widths;
-  for (const std::string& line : lines) {
-    rows.push_back(cells_of(line));
-    widths.resize(std::max(widths.size(), rows.back().size()));
-    for (std::size_t i = 0; i < rows.back().size() && rows.size() != 2; ++i)
-      widths[i] = std::max(widths[i], width_of(rows.back()[i]));
-  }
-  std::string text;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (row == 1) continue;
-    std::string line;
-    for (std::size_t i = 0; i < rows[row].size(); ++i)
-      line += "  " + padded(rows[row][i], widths[i], i < rows[1].size() && rows[1][i].back() == ':');
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  for (const std::string& line : lines) rows.push_back(cells_of(line));
+  std::string marks;
+  for (const std::string& rule : rows.size() > 1 ? rows[1] : std::vector<std::string>())
+    marks += rule.back() == ':' ? 'r' : 'l';
+  if (rows.size() > 1) rows.erase(rows.begin() + 1);
+  return aligned_rows(rows, marks, "  ");
 }
 
 }  // namespace
@@ -93,6 +82,24 @@ std::size_t width_of(const std::string& text) {
 std::string padded(const std::string& text, std::size_t width, bool is_right) {
   const std::string space(width - std::min(width, width_of(text)), ' ');
   return is_right ? space + text : text + space;
+}
+
+std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, const std::string& marks,
+                         const std::string& indent) {
+  std::vector<std::size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    std::string line = indent;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += (i > 0 ? "  " : "") + padded(row[i], widths[i], i < marks.size() && marks[i] == 'r');
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
 }
 
 std::string wrapped(const std::string& text, std::size_t width, const std::string& first,

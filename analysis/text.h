@@ -26,6 +26,10 @@ std::size_t width_of(const std::string& text);
 // With blanks behind it, or before it, up to `width` columns.
 std::string padded(const std::string& text, std::size_t width, bool is_right = false);
 
+// Lines of aligned cells, two blanks apart; `marks` of the columns as in markdown_rule.
+std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, const std::string& marks,
+                         const std::string& indent = "");
+
 // In lines of at most `width` columns, broken at spaces; `first` begins the first line and `next` each other.
 std::string wrapped(const std::string& text, std::size_t width, const std::string& first,
                     const std::string& next);

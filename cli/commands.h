@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/comparison/comparison.h"
-#include "analysis/figures/figures.h"
+#include "analysis/figures/figure_data.h"
 
 namespace longhaul {
 
@@ -72,26 +72,21 @@ int compare_command(const CompareOptions& options);
 // same scenario (the shards of one) are judged together.
 int claims_command(const std::vector<std::string>& runs, const std::string& out);
 
-// The schedule of a case for ASTRA-sim: writes OUT/chakra.0.json, OUT/chakra.1.json, …, one a replica.
-// `case_name` may be empty where the run has one case.
-int export_chakra_command(const std::string& run, const std::string& case_name, const std::string& out);
-
 struct PlotOptions {
   std::vector<std::string> runs;
   std::string out;              // folder; "": RUN/figures for one run, figures for several
   std::string size = "single";  // or double
-  std::vector<std::string> formats = {"svg", "pdf"};
-  bool list = false;  // only names the figures
-  bool log_x = false;
-  FigureRequest request;  // its style is set from `size`, `formats` and `log_x`
+  std::vector<std::string> formats = {"svg", "pdf"};  // of svg, pdf, png
+  std::vector<std::string> only;                      // names of figures, with * for any text; empty: all
+  bool list = false;                                  // only names the figures
+  bool log_x = false, dark = false;
+  FigureRequest request;
 };
 
-// Figures for papers: writes a .gp and a .dat for each and runs gnuplot on them in that folder. What cannot
-// be read is named on standard error.
+// Figures for papers: python/longhaul/figures.py writes each with its data (.json) and the script that draws
+// it
+// (.py). What cannot be read is named on standard error.
 int plot_command(const PlotOptions& options);
-
-// Where `program` is on the search path; "" if it is not.
-std::string found_on_path(const std::string& program);
 
 struct ValidateOptions {
   std::vector<std::string> names;  // of scenarios/validation, or files; empty: all of that folder

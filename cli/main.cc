@@ -169,25 +169,27 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
 }
 
 void declare_plot(CLI::App& app, PlotOptions& options, int& status) {
-  CLI::App* plot = app.add_subcommand("plot", "Figures for papers, with their gnuplot scripts and data");
+  CLI::App* plot =
+      app.add_subcommand("plot", "Figures for papers, with the Python scripts and data that draw them");
   plot->add_option("RUN", options.runs, "run directories")->required();
   plot->add_option("-o,--output", options.out, "a folder (default RUN/figures, or figures for several)");
   plot->add_option("--size", options.size, "single (3.5 in wide, one column) or double (7.2 in)")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
-  plot->add_option("--format", options.formats, "svg, pdf or svg,pdf (default)")
+  plot->add_option("--format", options.formats, "of svg, pdf and png (default svg,pdf)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"svg", "pdf"}));
+      ->check(CLI::IsMember({"svg", "pdf", "png"}));
   plot->add_option("--metric", options.request.metrics,
                    "a number of the case records to plot against the sweep; may be repeated")
       ->allow_extra_args(false);
   plot->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
-  plot->add_option("--only", options.request.only,
+  plot->add_option("--only", options.only,
                    "the name of a figure to make, * for any text (claim-*); may be repeated")
       ->allow_extra_args(false);
   plot->add_flag("--list", options.list, "name the figures with what they are about, and make none");
+  plot->add_flag("--dark", options.dark, "light on dark, for screens (default: for print)");
   plot->add_flag("--log-x", options.log_x, "logarithmic axes of time, steps, bytes and swept numbers");
   plot->callback([&] { status = over_results([&] { return plot_command(options); }); });
 }
@@ -229,22 +231,6 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
                        "longhaul plan --options has its keys, scenarios/plans/ examples");
     else
       status = plan_command(options);
-  });
-}
-
-struct ChakraOptions {
-  std::string run, case_name, out;
-};
-
-void declare_export_chakra(CLI::App& app, ChakraOptions& options, int& status) {
-  CLI::App* chakra = app.add_subcommand(
-      "export-chakra",
-      "The schedule of a case as Chakra execution traces (JSON), a file a replica, for ASTRA-sim");
-  chakra->add_option("RUN", options.run, "run directory")->required();
-  chakra->add_option("--case", options.case_name, "the case; a run with one case needs none");
-  chakra->add_option("-o,--output", options.out, "folder for chakra.0.json, chakra.1.json, …")->required();
-  chakra->callback([&] {
-    status = over_results([&] { return export_chakra_command(options.run, options.case_name, options.out); });
   });
 }
 
@@ -315,8 +301,6 @@ int command(int argc, char** argv) {
   declare_plan(app, plan, status);
   std::string made = "my-scenario.jsonc";
   declare_new(app, made, status);
-  ChakraOptions chakra;
-  declare_export_chakra(app, chakra, status);
   declare_list(app, list, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);

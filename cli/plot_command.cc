@@ -5,16 +5,21 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <string_view>
 
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/run_files.h"
-#include "analysis/text.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
+#include "cli/scratch_folder.h"
 #include "core/base/errors.h"
 
 namespace longhaul {
+
+const std::map<std::string, std::string_view>& figure_scripts();  // python/longhaul, compiled in
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,71 +37,62 @@ void make_folder(const std::string& folder) {
                       "a folder that can be written to (-o)", ""});
 }
 
-void draw(const std::string& gnuplot, const std::string& folder, const std::vector<Figure>& figures) {
-  std::vector<std::string> command = {gnuplot};
-  for (const Figure& figure : figures) command.push_back(figure.name + ".gp");
-  const std::string log = folder + "/gnuplot.log";
+// The status of a command and what it says.
+std::pair<int, std::string> run(const ScratchFolder& scratch, const std::vector<std::string>& command) {
+  const std::string log = scratch.path + "/log";
   fs::remove(log);
-  const int status = wait_for(start_process(command, log, folder));
+  const int status = wait_for(start_process(command, log));
   std::ifstream in(log);
-  const std::string said(std::istreambuf_iterator<char>(in), {});
-  if (status != 0) throw RunError(fmt::format("gnuplot failed with status {}: {}", status, said));
-  if (!said.empty()) std::fprintf(stderr, "gnuplot: %s\n", said.c_str());
-  fs::remove(log);
+  return {status, std::string(std::istreambuf_iterator<char>(in), {})};
 }
 
-constexpr std::size_t kManyFigures = 24;
-
-void list_figures(const std::vector<Figure>& figures) {
-  for (const Figure& figure : figures)
-    std::printf("%s: %s\n", figure.name.c_str(), figure_title(figure).c_str());
-}
-
-}  // namespace
-
-std::string found_on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::stringstream in(path ? path : "");
-  for (std::string folder; std::getline(in, folder, ':');) {
-    const std::string file = (folder.empty() ? "." : folder) + "/" + program;
-    if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return fs::absolute(file).string();
+// The first python3 on the search path, that can draw or that is there. "" if there is none.
+std::string python(const ScratchFolder& scratch, bool draws) {
+  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
+  for (std::string folder; std::getline(path, folder, ':');) {
+    const std::string file = fs::absolute((folder.empty() ? "." : folder) + "/python3").string();
+    if (access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
+    const char* const finds =
+        "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
+    if (!draws || run(scratch, {file, "-c", finds}).first == 0) return file;
   }
   return "";
 }
 
+}  // namespace
+
 int plot_command(const PlotOptions& options) {
-  FigureRequest request = options.request;
-  request.style = {options.size == "double", options.formats, options.log_x};
-  const std::string gnuplot = found_on_path("gnuplot");
-  if (gnuplot.empty() && !options.list)
-    throw InputError("", "gnuplot was not found, which draws the figures", "gnuplot 5 on the search path",
-                     "Debian: apt-get install gnuplot-nox");
+  const ScratchFolder scratch("plot");
+  const std::string interpreter = python(scratch, !options.list);
+  if (interpreter.empty())
+    throw InputError("", "matplotlib was not found, which draws the figures",
+                     "a python3 on the search path that has it",
+                     "Debian: apt-get install python3-matplotlib");
   RunDirectories opened = open_runs(options.runs);
-  add_budget_losses(request.metrics, opened.runs);
+  const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
   warn(opened.problems);
-  const Figures made = figures_of(opened.runs, request);
-  warn(made.notes);
-  if (made.figures.empty())
-    throw RunError("there is nothing to draw: no finished case has tables or numbers");
-  if (options.list) {
-    list_figures(made.figures);
-    return kDone;
+  warn(notes);
+  const std::string folder = folder_of(options), request = scratch.path + "/request.json";
+  const Json json = {{"data", figure_data(opened.runs, options.request)},
+                     {"out", folder},
+                     {"size", options.size},
+                     {"formats", options.formats},
+                     {"theme", options.dark ? "dark" : "print"},
+                     {"only", options.only},
+                     {"log_x", options.log_x},
+                     {"list", options.list}};
+  write_file(request, json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  for (const auto& [name, text] : figure_scripts()) write_file(scratch.path + "/" + name, std::string(text));
+  if (!options.list) make_folder(folder);
+  const auto [status, said] = run(scratch, {interpreter, scratch.path + "/figures.py", request});
+  std::stringstream lines(said);
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_result = status == kDone && line.rfind("warning: ", 0) != 0;
+    std::fprintf(is_result ? stdout : stderr, "%s\n", line.c_str());
   }
-  if (made.figures.size() > kManyFigures)
-    warn({fmt::format(
-        "{} figures are made; longhaul plot --list names them, --only NAME and --where key=value "
-        "choose some",
-        made.figures.size())});
-  const std::string folder = folder_of(options);
-  make_folder(folder);
-  for (const Figure& figure : made.figures) {
-    write_file(folder + "/" + figure.name + ".dat", figure.dat);
-    write_file(folder + "/" + figure.name + ".gp", figure.gp);
-  }
-  draw(gnuplot, folder, made.figures);
-  std::printf("%zu figures (%s): %s\n", made.figures.size(), join(request.style.formats).c_str(),
-              folder.c_str());
-  return kDone;
+  if (status != kDone && status != kRunFailed && status != kInputWrong)
+    throw RunError(fmt::format("{} failed with status {}", interpreter, status));
+  return status;
 }
 
 }  // namespace longhaul

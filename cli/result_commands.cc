@@ -1,4 +1,4 @@
-// Commands that read finished runs and write a text: compare, claims, export-chakra.
+// Commands that read finished runs and write a text: compare and claims.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/render.h"
-#include "analysis/exports/exports.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "cli/commands.h"
@@ -72,21 +71,6 @@ std::string sentences_on(const Json& claim, const Json& verdicts) {
   return text + "\n";
 }
 
-// The folder of the case; a run with several needs its name.
-std::string chosen_folder(const RunDirectory& run, const std::string& case_name) {
-  std::vector<std::string> done;
-  for (const Json& record : run.records) {
-    if (record.value("status", "") != "done") continue;
-    const std::string name = record["case"];
-    if (name == case_name || (case_name.empty() && run.records.size() == 1)) return run.case_folder(record);
-    done.push_back(name);
-  }
-  throw InputError(
-      {run.folder, "--case",
-       case_name.empty() ? "the run has several cases" : "no case that is done is called " + case_name,
-       done.empty() ? "no case of this run is done" : join(done, "; "), ""});
-}
-
 }  // namespace
 
 void warn(const std::vector<std::string>& problems) {
@@ -131,18 +115,6 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
     text += conclusions_markdown(conclusions_of({run}));
   }
   write_or_print(out, text);
-  return kDone;
-}
-
-int export_chakra_command(const std::string& run, const std::string& case_name, const std::string& out) {
-  const RunDirectories opened = open_runs({run});
-  const std::vector<Json> graphs = chakra_graphs(chosen_folder(opened.runs[0], case_name));
-  std::error_code error;
-  std::filesystem::create_directories(out, error);
-  if (error) throw RunError(out + ": cannot be made: " + error.message());
-  for (std::size_t r = 0; r < graphs.size(); ++r)
-    write_file(fmt::format("{}/chakra.{}.json", out, r), graphs[r].dump(1) + "\n");
-  std::printf("%zu traces: %s/chakra.*.json\n", graphs.size(), out.c_str());
   return kDone;
 }
 

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "analysis/claims/validation.h"
 #include "analysis/runs/summary.h"
 #include "analysis/text.h"
 #include "cli/commands.h"
+#include "cli/scratch_folder.h"
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 
@@ -14,28 +15,6 @@ namespace longhaul {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Where the run directories go: the folder that was asked for, or one that goes with this object.
-class RunFolder {
- public:
-  explicit RunFolder(const std::string& kept) : folder_(kept), is_kept_(!kept.empty()) {
-    if (is_kept_) return;
-    folder_ = (fs::temp_directory_path() / "longhaul-validate-XXXXXX").string();
-    if (!mkdtemp(folder_.data())) throw RunError(folder_ + ": no folder could be made");
-  }
-  ~RunFolder() {
-    std::error_code ignored;
-    if (!is_kept_) fs::remove_all(folder_, ignored);
-  }
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
-
-  std::string of(const Scenario& scenario) const { return folder_ + "/" + scenario.name; }
-
- private:
-  std::string folder_;
-  bool is_kept_;
-};
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -57,10 +36,10 @@ Scenario scenario_with_figures(const std::string& file) {
   return scenario;
 }
 
-RunOptions run_options(const ValidateOptions& options, const Scenario& scenario, const RunFolder& folder) {
+RunOptions run_options(const ValidateOptions& options, const Scenario& scenario, const std::string& folder) {
   RunOptions run;
   run.scenario = scenario.file;
-  run.out = folder.of(scenario);
+  run.out = folder;
   run.jobs = options.jobs;
   run.quiet = run.silent = true;
   run.timeline = "none";
@@ -93,14 +72,16 @@ int validate_command(const ValidateOptions& options) {
   // Every file is checked before the first is replayed.
   for (const std::string& file : validation_files(fs::is_directory(folder) ? folder : "", options.names))
     all.push_back(scenario_with_figures(file));
-  const RunFolder runs(options.out);
+  std::optional<ScratchFolder> scratch;
+  const std::string runs = options.out.empty() ? scratch.emplace("validate").path : options.out;
   std::vector<Validation> validations;
   int status = kDone;
   for (const Scenario& scenario : all) {
-    const int ended = run_command(run_options(options, scenario, runs));
+    const std::string folder = runs + "/" + scenario.name;
+    const int ended = run_command(run_options(options, scenario, folder));
     if (ended == kInterrupted) return ended;
     status = std::max(status, ended);
-    const Json summary = read_summary(runs.of(scenario));
+    const Json summary = read_summary(folder);
     validations.push_back(judge_validation(scenario.name, scenario.resolved["validation"],
                                            summary.at("cases").get<std::vector<Json>>()));
   }

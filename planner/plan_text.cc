@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "planner/plan_result.h"
+#include "planner/site_traffic.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -178,30 +180,15 @@ struct Column {
   bool is_words = false;
 };
 
-// Columns of UTF-8 are told by their characters.
-std::size_t width_of_text(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string table_of(const std::vector<Column>& columns) {
-  std::vector<std::size_t> widths;
+  std::vector<std::vector<std::string>> rows(columns[0].cells.size() + 1);
+  std::string marks;
   for (const Column& column : columns) {
-    std::size_t width = width_of_text(column.heading);
-    for (const std::string& cell : column.cells) width = std::max(width, width_of_text(cell));
-    widths.push_back(width);
+    marks += column.is_words ? 'l' : 'r';
+    rows[0].push_back(column.heading);
+    for (std::size_t i = 0; i < column.cells.size(); ++i) rows[i + 1].push_back(column.cells[i]);
   }
-  std::string text;
-  for (std::size_t row = 0; row <= columns[0].cells.size(); ++row) {
-    std::string line = " ";
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::string& cell = row == 0 ? columns[i].heading : columns[i].cells[row - 1];
-      const std::string blank(widths[i] - width_of_text(cell), ' ');
-      line += columns[i].is_words ? " " + cell + blank + " " : " " + blank + cell + " ";
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
+  return aligned_rows(rows, marks, "  ");
 }
 
 // A unit, and the least amount that is said in it.
@@ -384,16 +371,10 @@ std::vector<std::string> caveats(const PlanResult& result) {
 std::string placement_in_words(const Case& config) {
   const Topology topology = placed_topology(config);
   if (topology.site_of().empty()) return "all nodes are alike: no order of ranks differs from another";
-  std::vector<std::string> names;
-  std::vector<std::vector<int>> ranks;
-  for (int node = 0; node < topology.replicas(); ++node) {
-    const auto site = as_index(topology.site_of()[as_index(node)]);
-    if (site >= ranks.size()) ranks.resize(site + 1), names.resize(site + 1);
-    ranks[site].push_back(node);
-  }
-  for (const Link& link : topology.links())
-    if (link.first < topology.replicas())
-      names[as_index(topology.site_of()[as_index(link.first)])] = topology.node_name(link.second);
+  const std::vector<std::string> names = site_names(topology);
+  std::vector<std::vector<int>> ranks(names.size());
+  for (int node = 0; node < topology.replicas(); ++node)
+    ranks[as_index(topology.site_of()[as_index(node)])].push_back(node);
   std::vector<std::string> words;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (!ranks[i].empty()) words.push_back(names[i] + ": " + ranges_of(ranks[i]));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/base/errors.h"
 #include "core/base/index.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
@@ -20,22 +19,6 @@ std::vector<int> places_of(const Topology& topology) {
   std::vector<int> each(as_index(topology.replicas()));
   std::iota(each.begin(), each.end(), 0);
   return each;
-}
-
-// A site is called by the router that its nodes' links lead to.
-std::vector<std::string> site_names(const Topology& topology, const std::vector<int>& place) {
-  int count = 0;
-  for (const int site : place) count = std::max(count, site + 1);
-  std::vector<std::string> names(as_index(count));
-  for (int node = 0; node < topology.replicas(); ++node) {
-    std::string& name = names[as_index(place[as_index(node)])];
-    if (!name.empty()) continue;
-    name = fmt::format("node {}", node);
-    if (topology.site_of().empty()) continue;
-    for (const Link& link : topology.links())
-      if (link.first == node) name = topology.node_name(link.second);
-  }
-  return names;
 }
 
 int longest_overlap(const OperationPlan& plan) {
@@ -90,12 +73,24 @@ double SiteTraffic::together() const {
   return std::accumulate(leaving.begin(), leaving.end(), 0.);
 }
 
+std::vector<std::string> site_names(const Topology& topology) {
+  const std::vector<int> place = places_of(topology);
+  int count = 0;
+  for (const int site : place) count = std::max(count, site + 1);
+  std::vector<std::string> names(as_index(count));
+  for (int node = 0; node < topology.replicas(); ++node) {
+    std::string& name = names[as_index(place[as_index(node)])];
+    if (!name.empty()) continue;
+    name = fmt::format("node {}", node);
+    if (topology.site_of().empty()) continue;
+    for (const Link& link : topology.links())
+      if (link.first == node) name = topology.node_name(link.second);
+  }
+  return names;
+}
+
 NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
                          std::int64_t steps) {
-  if (has_merges(trace.plan))
-    throw InputError("candidates.methods", fmt::format("found \"{}\"", config.method.name),
-                     "a method whose replicas send to each other",
-                     "its bytes go to a synchronizer, which a plan does not price yet");
   Counter counter(topology.site_of(), config.replicas);
   const int period = period_of(trace.plan), replayed = trace.context.steps;
   const int first = (settling_steps(trace.plan) + period - 1) / period * period;
@@ -118,7 +113,7 @@ NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology&
 SiteTraffic site_traffic(const NodeTraffic& traffic, const Topology& topology, int segment) {
   const std::vector<int> place = places_of(topology);
   SiteTraffic found;
-  found.sites = site_names(topology, place);
+  found.sites = site_names(topology);
   found.leaving.assign(found.sites.size(), 0);
   const double with_headers = static_cast<double>(segment + kIpTcpBytes) / segment;
   for (const auto& [nodes, bytes] : traffic) {

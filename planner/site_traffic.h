@@ -17,13 +17,17 @@ namespace longhaul {
 using NodeTraffic = std::map<std::pair<int, int>, double>;
 
 // Of the whole training. `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them.
-// Each period of the rest sends what those of the trace do on average, after a warm-up of the method. Throws
-// InputError for a plan whose messages are not between replicas alone.
+// Each period of the rest sends what those of the trace do on average, after a warm-up of the method. Its
+// messages are between replicas alone (no merges).
 NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
                          std::int64_t steps);
 
+// A site is called by the router that its nodes' links lead to; where the network has none each node is one:
+// "node 3".
+std::vector<std::string> site_names(const Topology& topology);
+
 struct SiteTraffic {
-  std::vector<std::string> sites;  // where the network has none each node is one: "node 3"
+  std::vector<std::string> sites;  // site_names()
   std::vector<double> leaving;     // bytes of IP packets to nodes of other sites
   double together() const;
 };

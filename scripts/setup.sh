@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh            what building and running needs
 #   scripts/setup.sh --fuzz     and what make fuzz uses besides: clang with libFuzzer
-#   scripts/setup.sh --tests    and what the tests use besides: a browser, gnuplot, a linter; without them those tests are skipped
+#   scripts/setup.sh --tests    and what the tests use besides: a browser, matplotlib, a linter; without them those tests are skipped
 #   scripts/setup.sh --cuda [VERSION]   and a PyTorch with CUDA, by pip into torch-cuda (5 GB), for cmake --preset cuda; with
 #                               transformers, which a test reads exported models with. nvcc has to be there. Without VERSION the
 #                               one that was tried last; "newest": the newest one
@@ -18,7 +18,7 @@ packages=(
   libgtest-dev libjs-chart.js python3 python3-jsonschema
 )
 if [ "${1:-}" = --tests ]; then
-  packages+=(chromium chromium-driver python3-selenium eslint gnuplot-nox poppler-utils iproute2
+  packages+=(chromium chromium-driver python3-selenium eslint python3-matplotlib poppler-utils iproute2
              python3-pip python3-setuptools python3-wheel python3-venv python3-pandas)
 fi
 

@@ -130,6 +130,41 @@ std::string frontier_of_row(const VerdictMatrix& matrix, std::size_t row) {
   return (any ? "holds at some points; at most " : "holds nowhere; at most ") + most;
 }
 
+Json cells_json(const VerdictMatrix& matrix) {
+  Json rows = Json::array();
+  for (const auto& cells : matrix.cells) {
+    Json row = Json::array();
+    for (const VerdictCell& cell : cells)
+      row.push_back(cell.points() == 0
+                        ? Json(nullptr)
+                        : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high), cell.holds,
+                                cell.undecided, cell.fails, six_digits_or_null(cell.possible_low),
+                                six_digits_or_null(cell.possible_high), range_in_words(matrix, cell)}));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json picture(const Json& claim, const VerdictMatrix& matrix) {
+  const char* bound = claim.contains("at_least")  ? "at_least"
+                      : claim.contains("at_most") ? "at_most"
+                                                  : "equals";
+  return {{"id", claim["id"]},
+          {"statement", claim.value("statement", "")},
+          {"words", claim_in_words(claim)},
+          {"bound", bound},
+          {"threshold", claim[bound]},
+          {"within", claim.value("within", 0.)},
+          {"points", matrix.all.points()},
+          {"row_key", matrix.row_key},
+          {"column_key", matrix.column_key},
+          {"rows", matrix.rows},
+          {"columns", matrix.columns},
+          {"numbers", matrix.columns_are_numbers},
+          {"cells", cells_json(matrix)},
+          {"frontier", frontier(matrix)}};
+}
+
 }  // namespace
 
 VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records) {
@@ -195,6 +230,15 @@ std::string verdict_markdown(const Json& claim, const std::vector<Json>& records
   text += "\n";
   for (const std::string& line : frontier(matrix)) text += "- " + markdown_text(line) + "\n";
   return text + "\n";
+}
+
+Json claim_pictures(const Json& claims, const std::vector<Json>& records) {
+  Json pictures = Json::array();
+  for (const Json& claim : claims) {
+    const VerdictMatrix matrix = verdict_matrix(claim, records);
+    if (!matrix.cells.empty()) pictures.push_back(picture(claim, matrix));
+  }
+  return pictures;
 }
 
 }  // namespace longhaul

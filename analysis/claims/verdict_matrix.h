@@ -41,6 +41,16 @@ std::string range_in_words(const VerdictMatrix& matrix, const VerdictCell& cell)
 // "holds from replicas = 512 on", "never holds: at most 3.1, at replicas = 1024": one line a row.
 std::vector<std::string> frontier(const VerdictMatrix& matrix);
 
+// What the verdict on a claim rests on: every point of the sweep, as a matrix and against its threshold.
+// One entry a claim of a scenario that has a matrix, over the records of its run:
+//   {"id", "statement", "words", "bound": "at_least" | "at_most" | "equals", "threshold", "within",
+//    "points", "row_key", "column_key", "rows", "columns", "numbers" (whether the columns are),
+//    "cells": [row][column]: null, or [low, high, holds, undecided, fails, possible low, possible high,
+//    the first two in words],
+//    "frontier": [sentences]}
+// possible: with the network model's error. Ends are null where nothing was measured.
+Json claim_pictures(const Json& claims, const std::vector<Json>& records);
+
 // The claim, its matrix and its frontier as GitHub's Markdown.
 std::string verdict_markdown(const Json& claim, const std::vector<Json>& records);
 

@@ -30,11 +30,9 @@ std::string cell_words(const std::vector<SeedValue>& losses, std::size_t seeds) 
   if (losses.empty()) return "–";
   std::vector<double> values;
   for (const SeedValue& seed_value : losses) values.push_back(seed_value.value);
-  const std::string text = fmt::format("{:.3f}", mean(values));
-  if (values.size() < seeds) return fmt::format("{} ({} of {} seeds)", text, values.size(), seeds);
-  const Interval interval = t_interval(values, kConfidence);
-  const double half = (interval.high - interval.low) / 2;
-  return half > 0 ? fmt::format("{} ± {:.3f}", text, half) : text;
+  if (values.size() < seeds)
+    return fmt::format("{:.3f} ({} of {} seeds)", mean(values), values.size(), seeds);
+  return with_half_width(metric_named("final_loss"), mean(values), half_width(values));
 }
 
 }  // namespace

@@ -13,12 +13,6 @@ namespace longhaul {
 // [{"term": "Network", "text": "..."}]. Says what it can of a scenario that lacks keys.
 Json run_in_words(const Json& scenario, const std::vector<Json>& records);
 
-// What a run found, in sentences that say what was measured and nothing more: the story above the verdicts of
-// analysis/comparison/decision.h, which has the differences and ratios.
-// About the cases at one point of a sweep, which may be compared; averages over seeds where there are
-// several. Cases that are not done are left out. Empty if nothing is done.
-std::vector<std::string> findings(const std::vector<Json>& records);
-
 // The first table: methods in rows, means over seeds with their intervals.
 // One row a method (and variant) of the records, which are those of one point of a sweep; `indices` are the
 // numbers of their cases on the page.
@@ -33,16 +27,6 @@ Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>
 // [{"kind": "time" | "bytes", "first", "columns": [texts], "rows": [{"name", "label", "cells": [texts]}]}]
 // Of the records of one point of a sweep; empty where nothing is trained. Throws DamagedFile.
 Json equal_losses(const RunDirectory& run, const std::vector<Json>& records);
-
-// What the verdict on a claim rests on: every point of the sweep, as a matrix and against its threshold.
-// One entry a claim of a scenario that has a matrix (verdict_matrix.h), over the records of its run:
-//   {"id", "statement", "words", "bound": "at_least" | "at_most" | "equals", "threshold", "within",
-//    "points", "row_key", "column_key", "rows", "columns", "numbers" (whether the columns are),
-//    "cells": [row][column]: null, or [low, high, holds, undecided, fails, possible low, possible high,
-//    the first two in words],
-//    "frontier": [sentences]}
-// possible: with the network model's error. Ends are null where nothing was measured.
-Json claim_pictures(const Json& claims, const std::vector<Json>& records);
 
 // One outer step of one case as lanes, one a replica: the picture that tells an all-reduce from pairs.
 // The outer step in the middle of the run:

@@ -23,7 +23,7 @@ namespace longhaul {
 //               synchronization, s), "sync" (quantiles, s), "replicas" (times of each), "target" ({"loss",
 //               "time_s"}, where there is one)}]
 //   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "equal" (equal_losses),
-//               "findings": [sentences]}]
+//               "loss_note" (sampling_note)}]
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
 //   live      {"text", "seconds"}: of a run in progress (longhaul report --watch), the page reloads after so

@@ -80,41 +80,6 @@ Json bounds_json(const Json& claims) {
   return bounds;
 }
 
-Json cells_json(const VerdictMatrix& matrix) {
-  Json rows = Json::array();
-  for (const auto& cells : matrix.cells) {
-    Json row = Json::array();
-    for (const VerdictCell& cell : cells)
-      row.push_back(cell.points() == 0
-                        ? Json(nullptr)
-                        : Json({six_digits_or_null(cell.low), six_digits_or_null(cell.high), cell.holds,
-                                cell.undecided, cell.fails, six_digits_or_null(cell.possible_low),
-                                six_digits_or_null(cell.possible_high), range_in_words(matrix, cell)}));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-Json picture(const Json& claim, const VerdictMatrix& matrix) {
-  const char* bound = claim.contains("at_least")  ? "at_least"
-                      : claim.contains("at_most") ? "at_most"
-                                                  : "equals";
-  return {{"id", claim["id"]},
-          {"statement", claim.value("statement", "")},
-          {"words", claim_in_words(claim)},
-          {"bound", bound},
-          {"threshold", claim[bound]},
-          {"within", claim.value("within", 0.)},
-          {"points", matrix.all.points()},
-          {"row_key", matrix.row_key},
-          {"column_key", matrix.column_key},
-          {"rows", matrix.rows},
-          {"columns", matrix.columns},
-          {"numbers", matrix.columns_are_numbers},
-          {"cells", cells_json(matrix)},
-          {"frontier", frontier(matrix)}};
-}
-
 // The hashes of the corpora that the run trained on, each once: losses compare within one corpus only.
 Json corpora_of(const Json& manifest) {
   Json hashes = Json::array();
@@ -278,7 +243,7 @@ void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& 
                       {"cases", indices},
                       {"rows", seed_means(records, indices)},
                       {"equal", or_null([&] { return equal_losses(run, records); }, problems)},
-                      {"findings", findings(records)}});
+                      {"loss_note", sampling_note(records)}});
   }
 }
 
@@ -305,15 +270,6 @@ Json columns_json() {
 }
 
 }  // namespace
-
-Json claim_pictures(const Json& claims, const std::vector<Json>& records) {
-  Json pictures = Json::array();
-  for (const Json& claim : claims) {
-    const VerdictMatrix matrix = verdict_matrix(claim, records);
-    if (!matrix.cells.empty()) pictures.push_back(picture(claim, matrix));
-  }
-  return pictures;
-}
 
 Json report_data(const std::vector<std::string>& run_folders) {
   return report_data(open_runs(run_folders));

@@ -53,7 +53,7 @@ class DecisionTest(PageTest):
 
     def test_the_first_block_has_the_sentences(self):
         self.open(self.finished(decided()), 'decided')
-        tops = self.page.run("""return ['conclusions', 'findings', 'conclusions-of-runs', 'run', 'results', 'equal', 'pictures'].map(
+        tops = self.page.run("""return ['conclusions', 'conclusions-of-runs', 'run', 'results', 'equal', 'pictures'].map(
             id => document.getElementById(id).getBoundingClientRect().top);""")
         self.assertEqual(tops, sorted(tops))
         said = self.page.run("return [...document.querySelectorAll('#conclusions .decisions > li')].map(one => one.textContent);")

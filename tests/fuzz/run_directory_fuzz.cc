@@ -1,12 +1,11 @@
-// Run directories of somebody else's, one file behind the other (fuzz.h): what report, compare, claims, plot
-// and export-chakra make of them.
+// Run directories of somebody else's, one file behind the other (fuzz.h): what report, compare, claims and
+// plot make of them.
 #include <algorithm>
 
 #include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/render.h"
-#include "analysis/exports/exports.h"
-#include "analysis/figures/figures.h"
+#include "analysis/figures/figure_data.h"
 #include "analysis/report/report.h"
 #include "analysis/runs/run_directory.h"
 #include "tests/fuzz/fuzz.h"
@@ -37,8 +36,7 @@ void read_all(const std::string& folder) {
     allow_errors([&] {
       for (const Json& claim : run.claims()) verdict_markdown(claim, run.records);
     });
-  allow_errors([&] { figures_of(opened.runs, {}); });
-  allow_errors([&] { chakra_graphs(opened.runs[0].case_folder(opened.runs[0].records.at(0))); });
+  allow_errors([&] { figure_data(opened.runs, {}).dump(); });
 }
 
 }  // namespace

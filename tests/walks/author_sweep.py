@@ -5,8 +5,9 @@ than pairs? Nothing is trained.
     author_sweep.py LONGHAUL
 
 From one file to sentences on the claim, its table, and a figure with what the network model's error makes of it."""
+import importlib.util
+import json
 import re
-import shutil
 import sys
 
 from walk import Walk, bullets, expect
@@ -67,15 +68,16 @@ def main():
            'one seed is enough where nothing is drawn')
     expect('one seed shows nothing' not in compared, 'also of pairs on a star, which are all alike')
 
-    if not shutil.which('gnuplot'):
-        print('gnuplot is not installed: no figures')
+    if not importlib.util.find_spec('matplotlib'):
+        print('matplotlib is not installed: no figures')
         return
     longhaul('plot', 'run', '-o', 'figures')
     figure = longhaul.folder / 'figures' / 'claim-twice'
-    for ending in ('gp', 'dat', 'svg', 'pdf'):
+    for ending in ('py', 'json', 'svg', 'pdf'):
         expect(figure.with_suffix(f'.{ending}').stat().st_size > 300, f'figures/claim-twice.{ending}')
-    expect("with the network model''s 7 %" in figure.with_suffix('.gp').read_text(), 'its key names the band of the network model')
-    expect(sentence in figure.with_suffix('.dat').read_text().split('\n')[0], 'its data say the sentence on the claim')
+    data = json.loads(figure.with_suffix('.json').read_text())
+    expect(data['possible_name'] == "with the network model's 7 %", 'its key names the band of the network model')
+    expect(sentence in data['title'], 'its title says the sentence on the claim')
 
 
 main()

@@ -207,7 +207,7 @@ std::string worst_table(std::vector<Entry> entries, std::size_t count) {
 void write_figure_data(const std::vector<Entry>& entries, const std::string& file) {
   std::ofstream out(file);
   for (const auto& [name, all] : by_set(half_of(entries, true))) {
-    out << "# " << name << ":\n";  // the colon: gnuplot finds blocks by how their names begin
+    out << "# " << name << ":\n";
     std::vector<std::vector<double>> columns;
     for (const Residual residual : {&Entry::flow, &Entry::naive, &Entry::simgrid}) {
       columns.push_back(residuals(all, residual));

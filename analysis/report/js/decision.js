@@ -24,7 +24,7 @@ function pointsOf(points) {
 
 function fillConclusions() {
   const place = document.getElementById('conclusions-of-runs');
-  if (DATA.runs.some(run => run.conclusions)) place.append(element('h3', {}, 'Which differences are shown'));
+  document.getElementById('conclusions').hidden = !DATA.runs.some(run => run.conclusions);
   DATA.runs.forEach((run, i) => {
     if (!run.conclusions) return;
     const {conditions, everywhere, points, grounds} = run.conclusions;

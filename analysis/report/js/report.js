@@ -52,22 +52,6 @@ function fillOrigin() {
   });
 }
 
-// The story of the chosen point, above what may be concluded from it.
-function fillFindings(view) {
-  const sentences = view.points.flatMap(index => {
-    const point = DATA.points[index];
-    const where = view.points.length > 1 ? `${runName(point.run)}: ` : '';
-    return point.findings.map(sentence => where + sentence);
-  });
-  const heading = document.getElementById('found-heading'), list = document.getElementById('findings');
-  heading.textContent = `With ${view.label}`;
-  heading.hidden = sentences.length === 0 || VIEWS.length < 2 || view.points.length > 1;
-  list.hidden = sentences.length === 0;
-  list.replaceChildren(...sentences.map(sentence => element('li', {}, sentence)));
-  document.getElementById('conclusions').hidden =
-    sentences.length === 0 && document.getElementById('conclusions-of-runs').children.length === 0;
-}
-
 function fillChoices(all) {
   const form = document.getElementById('choices');
   const toggles = all.map(series => checkBox(series.name, !CHOICE.hidden[series.name], shown => {
@@ -102,7 +86,6 @@ function draw() {
   const view = VIEWS[CHOICE.view];
   if (!view) return;
   const all = seriesOf(view);
-  fillFindings(view);
   fillChoices(all);
   drawResults(view);
   drawEqual(view);

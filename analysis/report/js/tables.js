@@ -83,8 +83,9 @@ function rowChoices() {
   return choices;
 }
 
-function resultNotes(rows) {
-  const notes = ['A heading sorts by its column.'];
+function resultNotes(rows, view) {
+  const notes = ['A heading sorts by its column.'], ofLosses = new Set(view.points.map(point => DATA.points[point].loss_note));
+  for (const note of ofLosses) if (note) notes.unshift(`${note[0].toUpperCase()}${note.slice(1)}.`);
   if (rows.some(row => row.seeds > 1)) notes.unshift('±: half the width of the 95 % t interval of the mean over seeds; longhaul compare says which differences it shows.');
   if (rows.some(row => row.best.includes(1)))
     notes.unshift('★ the lowest at its point of the sweep among methods that exchange; columns in which lower is not better have none.');
@@ -113,6 +114,6 @@ function drawResults(view) {
       place.querySelector('select').focus();
     })));
   const cut = shown.length < rows.length ? ` The first ${shown.length} of ${rows.length} rows; summary.json has them all.` : '';
-  children.push(element('p', {class: 'quiet'}, resultNotes(shown) + cut));
+  children.push(element('p', {class: 'quiet'}, resultNotes(shown, view) + cut));
   place.replaceChildren(...children);
 }

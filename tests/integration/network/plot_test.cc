@@ -1,4 +1,4 @@
-// longhaul plot draws what a run of every kind has to show, with the real gnuplot. A kind is the small
+// longhaul plot draws what a run of every kind has to show, with the real matplotlib. A kind is the small
 // scenario below with one thing that brings words or columns of its own into the figures.
 #include <gtest/gtest.h>
 
@@ -70,8 +70,8 @@ std::vector<Kind> kinds() {
 class PlotOfKind : public testing::TestWithParam<Kind> {};
 
 TEST_P(PlotOfKind, IsDrawn) {
-  if (longhaul({"plot", "/no/such/run"}).err.find("gnuplot was not found") != std::string::npos)
-    GTEST_SKIP() << "needs gnuplot-nox";
+  if (longhaul({"plot", "/no/such/run"}).err.find("matplotlib was not found") != std::string::npos)
+    GTEST_SKIP() << "needs python3-matplotlib";
   const std::string folder = fresh_folder("plot"), file = folder + "/scenario.json", run = folder + "/run";
   Json scenario = base();
   scenario.merge_patch(GetParam().more);

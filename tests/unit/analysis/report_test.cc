@@ -252,35 +252,5 @@ TEST(OuterStep, HasALaneOfWhoSitsOut) {
   EXPECT_EQ(lanes[2], lane(0, 1, 1.5, 4, 4, 4));
 }
 
-Json finding_record(const std::string& label, double sync_s, double loss, int seed) {
-  return {{"label", label},
-          {"status", "done"},
-          {"seed", seed},
-          {"sync_time_s", {{"mean", sync_s}}},
-          {"final_loss", loss}};
-}
-
-TEST(Findings, CompareTheMeansInWords) {
-  const auto said =
-      findings({finding_record("diloco", 3.4, 2.28, 1), finding_record("noloco", 0.41, 2.31, 1)});
-  ASSERT_EQ(said.size(), 3u);
-  EXPECT_EQ(said[1], "Synchronization took on average 410 ms with noloco and 3.4 s with diloco.");
-  EXPECT_EQ(said[0], "The final validation loss was 2.280 with diloco and 2.310 with noloco.");
-  EXPECT_EQ(said[2], "This is one seed: a small difference between two losses may be chance.");
-}
-
-TEST(Findings, AverageOverSeeds) {
-  const auto said = findings({finding_record("diloco", 1, 2, 1), finding_record("diloco", 3, 3, 2)});
-  EXPECT_EQ(said[1], "Synchronization took on average 2 s with diloco.");
-  EXPECT_EQ(said[0], "The final validation loss was 2.500 with diloco.");
-  EXPECT_EQ(said[2], "Each number is a mean over 2 seeds.");
-}
-
-TEST(Findings, SayNothingOfWhatIsNotDone) {
-  Json failed = finding_record("diloco", 1, 2, 1);
-  failed["status"] = "failed";
-  EXPECT_TRUE(findings({failed}).empty());
-}
-
 }  // namespace
 }  // namespace longhaul

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/report/parts.h"
 
 namespace longhaul {
 namespace {
