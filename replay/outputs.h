@@ -20,11 +20,11 @@
 #include "core/plan/operations.h"
 #include "core/plan/schedule.h"
 #include "core/plan/trace.h"
-#include "replay/training_journal.h"
 #include "net/topology.h"
 #include "replay/faults.h"
 #include "replay/network/network.h"
 #include "replay/network/sync_parts.h"
+#include "replay/training_journal.h"
 
 namespace longhaul {
 

@@ -23,7 +23,8 @@ void TrainingJournal::write(const std::string& file) {
     schedule_.absences = Absences(std::move(absences_), trace_.context, keeps_replicas_alike(plan));
   const bool discards = on_failure_of(case_.recovery, plan) == RecoverySpec::OnFailure::kDiscard;
   const auto journal = make_journal(
-      {plan, trace_.context, case_.train->evaluate_every, case_.train->checkpoint_every, discards}, schedule_);
+      {plan, trace_.context, case_.train->evaluate_every, case_.train->checkpoint_every, discards},
+      schedule_);
   std::ofstream out(file);
   write_journal(*journal, plan, trace_.context, out);
   out.flush();

@@ -101,9 +101,8 @@ Evaluation Evaluator::evaluate(int step, const std::string& phase, const std::ve
 }
 
 bool Evaluator::are_equal(const std::vector<int>& replicas) {
-  return card_ && ranks_.size() == 1
-             ? card_->are_equal(weights_)
-             : rows_are_equal(ranks_, arena_, weights_, replicas, mean_.data());
+  return card_ && ranks_.size() == 1 ? card_->are_equal(weights_)
+                                     : rows_are_equal(ranks_, arena_, weights_, replicas, mean_.data());
 }
 
 double Evaluator::find_mean(const std::vector<int>& replicas) {

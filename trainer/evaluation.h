@@ -59,8 +59,8 @@ class Evaluator {
   // and the spread are still made of the rows in host memory, which have to be brought there before.
   void use_card(RowsOnCard& rows) { card_ = &rows; }
 
-  // Of the replicas, ascending. The same on all ranks. `is_on_host`: of the arena's rows, although others may be
-  // at work on a card. Throws RunError that names step and replica for a loss that is not finite.
+  // Of the replicas, ascending. The same on all ranks. `is_on_host`: of the arena's rows, although others may
+  // be at work on a card. Throws RunError that names step and replica for a loss that is not finite.
   Evaluation evaluate(int step, const std::string& phase, const std::vector<int>& replicas,
                       bool is_on_host = false);
 
@@ -79,7 +79,7 @@ class Evaluator {
   // Of those, the loss of each row.
   std::vector<double> losses_of_rows(const std::vector<double>& partial) const;
   std::optional<double> sampling_error(const std::vector<double>& partial, std::size_t rows) const;
-  bool are_equal(const std::vector<int>& replicas);  // then mean_ is their row
+  bool are_equal(const std::vector<int>& replicas);    // then mean_ is their row
   double find_mean(const std::vector<int>& replicas);  // returns the spread
   void losses_on_card(const std::vector<Row>& rows, const std::vector<std::size_t>& tasks,
                       std::vector<double>& losses) const;

@@ -50,8 +50,8 @@ std::vector<TensorView> HeldRows::tensors() {
   std::vector<TensorView> tensors;
   for (auto& [copy, rows] : held_)
     for (std::size_t i = 0; i < slots_.size(); ++i)
-      tensors.push_back(held_tensor(replicas_, name_of(copy, slots_[i]), "F32",
-                                    replicas_.arena.parameters(), rows.source, rows.values[i].data()));
+      tensors.push_back(held_tensor(replicas_, name_of(copy, slots_[i]), "F32", replicas_.arena.parameters(),
+                                    rows.source, rows.values[i].data()));
   return tensors;
 }
 

@@ -124,8 +124,7 @@ std::size_t InnerSteps::run_apart(const std::vector<Round>& rounds, const AfterR
     std::vector<double> losses, seconds;
     std::vector<std::vector<float>> gates;
   };
-  std::vector<Results> results(rounds.size(),
-                               {losses_, std::vector<double>(seconds_.size()), used_gates_});
+  std::vector<Results> results(rounds.size(), {losses_, std::vector<double>(seconds_.size()), used_gates_});
   const RowBlock held = world_.replicas.arena.held();
   std::size_t done = 0;
   world_.replicas.backend.for_each_round(
@@ -406,8 +405,8 @@ void InnerSteps::optimize_on_card(const StepOf& step_of) {
 }
 
 InnerStep InnerSteps::facts(int step, int updates) const {
-  return {step, updates, learning_rate(train_.optimizer, step, train_.steps), 1, train_.optimizer,
-          world_.decay};
+  return {step, updates,          learning_rate(train_.optimizer, step, train_.steps),
+          1,    train_.optimizer, world_.decay};
 }
 
 void InnerSteps::prepare(const journal::Compute& entry) {

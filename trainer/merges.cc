@@ -176,8 +176,8 @@ void Merges::average_directions(const journal::MakeMerge& entry, const Parameter
                           row.data() + at);
     for (std::size_t at = 0; at < row.size(); ++at) row[at] += anchor[at] - phi[at];
   }
-  const std::vector<float> mean = tensor.is_embedding() ? weighted_mean(rows, entry.shares)
-                                                        : radial_directional_mean(rows, entry.shares);
+  const std::vector<float> mean =
+      tensor.is_embedding() ? weighted_mean(rows, entry.shares) : radial_directional_mean(rows, entry.shares);
   update_.merge(tensor.size(), mean.data(), phi, momentum_.data() + tensor.offset);
 }
 
@@ -195,8 +195,7 @@ void Merges::take_up(const journal::TakeUp& entry) {
 
 Json Merges::state() const {
   Json posted = Json::array(), results = Json::array();
-  for (const auto& [place, of] : posted_)
-    posted.push_back({place.first, place.second, of.rule, of.step});
+  for (const auto& [place, of] : posted_) posted.push_back({place.first, place.second, of.rule, of.step});
   for (const auto& [merge, of] : results_) results.push_back({merge, of.rule, of.takers});
   return {{"posted", posted}, {"results", results}};
 }

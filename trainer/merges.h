@@ -1,5 +1,5 @@
-// The merges of a synchronizer (OperationKind::kMerge) on the rows of the replicas, each of which is at a step
-// of its own: who contributed to which merge, after which step, and when it took up the result, is the
+// The merges of a synchronizer (OperationKind::kMerge) on the rows of the replicas, each of which is at a
+// step of its own: who contributed to which merge, after which step, and when it took up the result, is the
 // journal's (core/plan/journal.h), as are the shares.
 //
 // A contribution weighs tokens²/steps of what its replica has trained since the one before of the same

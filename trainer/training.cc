@@ -443,8 +443,8 @@ void Training::save_checkpoint(int step) {
     for (const auto& [at, rows] : kept_)
       for (const auto& [replica, row] : rows) {
         state["kept"].push_back({at.first, at.second, replica});
-        tensors.push_back(held_tensor(replicas_, name_of(at, replica), "F32", arena_.parameters(), replica,
-                                      row.data()));
+        tensors.push_back(
+            held_tensor(replicas_, name_of(at, replica), "F32", arena_.parameters(), replica, row.data()));
       }
     if (merges_)
       for (TensorView& tensor : merges_->tensors()) tensors.push_back(std::move(tensor));
@@ -527,8 +527,7 @@ Json Training::summary() const {
   json["final_loss"] = last_.mean_loss();
   if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
   if (train_.evaluate_ensemble)
-    json["final_loss_of_ensemble"] =
-        evaluator_.ensemble_loss(train_.model, there_, boundaries_);
+    json["final_loss_of_ensemble"] = evaluator_.ensemble_loss(train_.model, there_, boundaries_);
   json["best_loss"] = best_loss_;
   json["weight_spread"] = last_.weight_spread;
   json["blas"] = blas_name();

@@ -1,6 +1,6 @@
-// One training: it carries out a journal (core/plan/journal.h) on the rows of its replicas, entry by entry, and
-// leaves checkpoints from which a training that was cut ends with the same bytes. The place in the journal,
-// the rows, and what is under way between them (contributions, held rows) are all of its state.
+// One training: it carries out a journal (core/plan/journal.h) on the rows of its replicas, entry by entry,
+// and leaves checkpoints from which a training that was cut ends with the same bytes. The place in the
+// journal, the rows, and what is under way between them (contributions, held rows) are all of its state.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
 #include "trainer/evaluation.h"
+#include "trainer/held_rows.h"
 #include "trainer/inner_steps.h"
 #include "trainer/merges.h"
 #include "trainer/operations/operation_runner.h"
-#include "trainer/held_rows.h"
 #include "trainer/speed.h"
 #include "trainer/training_files.h"
 
@@ -32,8 +32,8 @@ class Training {
  public:
   // `one` has a train section and has passed its method's check; `device` is where the replicas compute. With
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
-  // Loads the data and initializes the replicas. Throws InputError for data that is not there, or is not that of
-  // the other ranks, for micro-batches that would leave their rank, for learned bits anywhere but in the
+  // Loads the data and initializes the replicas. Throws InputError for data that is not there, or is not that
+  // of the other ranks, for micro-batches that would leave their rank, for learned bits anywhere but in the
   // loop or its threads on one CPU, and for a subspace on a GPU. `make`: the journal, by default that which
   // follows from the plan.
   using MakeJournal = std::function<std::unique_ptr<Journal>(const JournalSpec&)>;

@@ -49,9 +49,8 @@ class Lockstep : public Journal {
       return is_posted_at(rule, context_.steps, step_) ||
              is_posted_at(rule, context_.steps, step_ - rule.overlap_steps);
     };
-    return spec_.is_evaluated(step_) || spec_.is_kept(step_) ||
-           schedule_.absences.has_copy_at(step_) || has_local_step() ||
-           std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation);
+    return spec_.is_evaluated(step_) || spec_.is_kept(step_) || schedule_.absences.has_copy_at(step_) ||
+           has_local_step() || std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation);
   }
 
   bool has_local_step() const {
@@ -82,11 +81,10 @@ class Lockstep : public Journal {
       throw std::logic_error("the program of step " + std::to_string(step_) +
                              " names an operation it has not");
     };
-    const bool has_outer_step =
-        !due.empty() || has_local_step() ||
-        std::any_of(posted.begin(), posted.end(), [](const Operation& operation) {
-          return operation.rule->is_blocking() && !operation.rule->before_optimizer;
-        });
+    const bool has_outer_step = !due.empty() || has_local_step() ||
+                                std::any_of(posted.begin(), posted.end(), [](const Operation& operation) {
+                                  return operation.rule->is_blocking() && !operation.rule->before_optimizer;
+                                });
     const auto evaluate = [&](const char* phase) {
       std::vector<int> replicas = ending(schedule_.absences, context_, step_);
       if (spec_.is_evaluated(step_) && !replicas.empty())
@@ -137,8 +135,7 @@ class Lockstep : public Journal {
     if (schedule_.absences.copies().empty()) return posted;
     for (Operation& operation : posted)
       for (const OperationRule& ahead : plan_.rules)
-        if (operation.rule->is_blocking() &&
-            is_posted_at(ahead, context_.steps, step_ - ahead.overlap_steps))
+        if (operation.rule->is_blocking() && is_posted_at(ahead, context_.steps, step_ - ahead.overlap_steps))
           for (const int replica : there)
             if (schedule_.absences.contributor(replica, step_ - ahead.overlap_steps, step_) != replica)
               operation.sends_anew.push_back(replica);
@@ -196,8 +193,7 @@ std::vector<int> replicas_that(int replicas, const Of& of) {
 }  // namespace
 
 std::vector<int> present(const Absences& absences, const PlanContext& context, int step) {
-  return replicas_that(context.replicas,
-                       [&](int replica) { return absences.computes(replica, step); });
+  return replicas_that(context.replicas, [&](int replica) { return absences.computes(replica, step); });
 }
 
 std::vector<int> computing(const OperationPlan& plan, const Absences& absences, const PlanContext& context,
@@ -238,8 +234,7 @@ Continued skip(Journal& journal, std::int64_t passed) {
 
 std::unique_ptr<Journal> make_journal(const JournalSpec& spec, Schedule schedule) {
   if (!has_merges(spec.plan)) return std::make_unique<Lockstep>(spec, std::move(schedule));
-  if (!schedule.has_all && !timing_matters(spec.plan))
-    schedule = synchronous_merges(spec.plan, spec.context);
+  if (!schedule.has_all && !timing_matters(spec.plan)) schedule = synchronous_merges(spec.plan, spec.context);
   return make_own_pace_journal(spec, std::move(schedule));
 }
 

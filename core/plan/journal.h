@@ -91,10 +91,10 @@ struct Save {
 
 }  // namespace journal
 
-using Entry = std::variant<journal::Compute, journal::Optimize, journal::Post, journal::Meet, journal::Local,
-                           journal::Contribute, journal::MakeMerge, journal::TakeUp, journal::Hold,
-                           journal::Become, journal::Keep, journal::Evaluate, journal::EndStep,
-                           journal::Save>;
+using Entry =
+    std::variant<journal::Compute, journal::Optimize, journal::Post, journal::Meet, journal::Local,
+                 journal::Contribute, journal::MakeMerge, journal::TakeUp, journal::Hold, journal::Become,
+                 journal::Keep, journal::Evaluate, journal::EndStep, journal::Save>;
 
 class Journal {
  public:

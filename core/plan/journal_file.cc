@@ -38,12 +38,18 @@ struct ToJson {
   Json operator()(const Compute& entry) const {
     return {{"compute", entry.replicas}, {"steps", {entry.first, entry.last}}};
   }
-  Json operator()(const Optimize& entry) const { return {{"optimize", entry.replicas}, {"step", entry.step}}; }
+  Json operator()(const Optimize& entry) const {
+    return {{"optimize", entry.replicas}, {"step", entry.step}};
+  }
   Json operator()(const Post& entry) const { return of_operation("post", entry.operation); }
   Json operator()(const Meet& entry) const { return of_operation("meet", entry.operation); }
-  Json operator()(const Local& entry) const { return {{"local", entry.number}, {"replicas", entry.replicas}}; }
+  Json operator()(const Local& entry) const {
+    return {{"local", entry.number}, {"replicas", entry.replicas}};
+  }
   Json operator()(const Contribute& entry) const {
-    return {{"contribute", entry.replica}, {"merge", entry.merge}, {"rule", name(entry.rule)},
+    return {{"contribute", entry.replica},
+            {"merge", entry.merge},
+            {"rule", name(entry.rule)},
             {"step", entry.step}};
   }
   Json operator()(const MakeMerge& entry) const {
@@ -80,7 +86,8 @@ class Reader {
 
   void header(const Json& json) {
     if (json.at("longhaul_journal") != 1) refuse("longhaul_journal", json["longhaul_journal"], "1");
-    for (const auto& [key, value] : {std::pair("replicas", context_.replicas), std::pair("steps", context_.steps)})
+    for (const auto& [key, value] :
+         {std::pair("replicas", context_.replicas), std::pair("steps", context_.steps)})
       if (json.at(key) != value) refuse(key, json[key], fmt::format("{}, as the case has", value));
   }
 
@@ -97,7 +104,8 @@ class Reader {
     if (json.contains("become")) return become(json);
     if (json.contains("keep")) return keep(json);
     if (json.contains("evaluate")) return evaluate(json);
-    if (json.contains("end")) return EndStep{step(json["end"]), replicas(json, "replicas"), replicas(json, "there")};
+    if (json.contains("end"))
+      return EndStep{step(json["end"]), replicas(json, "replicas"), replicas(json, "there")};
     if (json.contains("save")) return Save{last_saved_ = step(json["save"])};
     refuse("", json,
            "an entry: compute, optimize, post, meet, local, contribute, make, take, hold, become, keep, "
@@ -107,7 +115,8 @@ class Reader {
   // Behind the last entry.
   void end() const {
     if (last_saved_ != context_.steps)
-      throw InputError("", "ends before the last step is saved", fmt::format("{{\"save\": {}}}", context_.steps));
+      throw InputError("", "ends before the last step is saved",
+                       fmt::format("{{\"save\": {}}}", context_.steps));
   }
 
  private:
@@ -165,8 +174,8 @@ class Reader {
     const int number = rule(json, key, false), posted = step(json.at("step"));
     const OperationRule& of = plan_.rules[as_index(number)];
     const std::vector<Operation> all = operations_at(plan_, context_, posted);
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Operation& operation) { return operation.rule == &of; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Operation& operation) { return operation.rule == &of; });
     if (found == all.end()) refuse("step", json["step"], "a step after which " + of.name + " is posted");
     Operation operation = *found;
     if (json.contains("groups")) {
@@ -228,7 +237,8 @@ class Reader {
     if (entry.contributions.empty() || !posted.empty())
       refuse("of", json["of"], "all that was contributed to this merge");
     if (!(std::abs(all - 1) < 1e-3)) refuse("of", json["of"], "shares that add up to 1");
-    if (!made_.emplace(entry.merge, entry).second) refuse("make", json["make"], "a merge that is not made yet");
+    if (!made_.emplace(entry.merge, entry).second)
+      refuse("make", json["make"], "a merge that is not made yet");
     return entry;
   }
   TakeUp take(const Json& json) {
@@ -270,8 +280,8 @@ class Reader {
 
   const OperationPlan& plan_;
   const PlanContext& context_;
-  std::set<std::pair<const OperationRule*, int>> posted_;                         // not met
-  std::map<std::size_t, std::set<std::tuple<int, int, int>>> contributed_;        // replica, step, rule
+  std::set<std::pair<const OperationRule*, int>> posted_;                   // not met
+  std::map<std::size_t, std::set<std::tuple<int, int, int>>> contributed_;  // replica, step, rule
   std::map<std::size_t, MakeMerge> made_;
   std::set<std::pair<std::size_t, int>> taken_;
   std::set<std::size_t> held_;
@@ -305,7 +315,8 @@ class Lines : public Journal {
 
 void write_journal(Journal& journal, const OperationPlan& plan, const PlanContext& context,
                    std::ostream& out) {
-  out << Json{{"longhaul_journal", 1}, {"replicas", context.replicas}, {"steps", context.steps}}.dump() << '\n';
+  out << Json{{"longhaul_journal", 1}, {"replicas", context.replicas}, {"steps", context.steps}}.dump()
+      << '\n';
   for (std::vector<Entry> entries = journal.next(); !entries.empty(); entries = journal.next())
     for (const Entry& entry : entries) out << std::visit(ToJson{&plan}, entry).dump() << '\n';
 }

@@ -13,8 +13,8 @@ namespace longhaul {
 
 // A training of the small scenario that ran to its end undisturbed.
 struct WholeTraining {
-  std::string folder;         // train/KEY of a run: case.json and its tables
-  double seconds = 0;         // that it takes
+  std::string folder;        // train/KEY of a run: case.json and its tables
+  double seconds = 0;        // that it takes
   std::string journal = {};  // file; empty where times decide nothing
 };
 

@@ -11,7 +11,8 @@ TEST(PlotOfTrainedRun, HasTheCurves) {
   const CommandResult ran = longhaul({"run", scenario_file("small.json"), "--out", run, "--quiet"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const CommandResult plotted = longhaul({"plot", run, "--format", "svg"});
-  if (plotted.err.find("matplotlib was not found") != std::string::npos) GTEST_SKIP() << "needs python3-matplotlib";
+  if (plotted.err.find("matplotlib was not found") != std::string::npos)
+    GTEST_SKIP() << "needs python3-matplotlib";
   ASSERT_EQ(plotted.status, 0) << plotted.err;
   for (const char* name : {"loss-time", "loss-steps", "loss-bytes", "sync-time", "shares"})
     EXPECT_NE(read_text(run + "/figures/" + name + ".svg").find("</svg>"), std::string::npos) << name;

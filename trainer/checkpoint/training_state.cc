@@ -112,8 +112,8 @@ void restore_tensors(CheckpointTensors& tensors, Replicas& replicas, OperationRu
     tensors.table(slot);
   operations.restore(pending, [&](const OperationRunner::Pending& pending_here) {
     const std::int64_t bytes = pending_here.format.bytes();
-    std::vector<std::uint8_t> encoded(
-        replicas.arena.held().contains(pending_here.replica) ? as_index(bytes) : 0);
+    std::vector<std::uint8_t> encoded(replicas.arena.held().contains(pending_here.replica) ? as_index(bytes)
+                                                                                           : 0);
     tensors.to_holder(pending_here.name, pending_here.replica, encoded.data(), bytes);
     return encoded;
   });

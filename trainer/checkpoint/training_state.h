@@ -33,8 +33,8 @@ class CheckpointTensors {
   std::optional<SafetensorsFile> file_;  // of rank 0
 };
 
-// A tensor that lies with the rank that holds the replica; `data` is null elsewhere. With several ranks all of
-// them read every tensor once, in the same order: rank 0 gets the bytes of all, the others send theirs.
+// A tensor that lies with the rank that holds the replica; `data` is null elsewhere. With several ranks all
+// of them read every tensor once, in the same order: rank 0 gets the bytes of all, the others send theirs.
 TensorView held_tensor(Replicas& replicas, const std::string& name, const std::string& dtype,
                        std::int64_t elements, int replica, const void* data);
 

@@ -141,10 +141,10 @@ void OperationRunner::post(const Operation& operation) {
       }
       if (!operation.takers && !parts.here.empty() && parts.spans_ranks() &&
           !has_one_mean(operation, parts, replicas_.arena.replicas()))
-        posted.under_way.emplace(
-            Key(part.tensor, parts.here[0]),
-            GroupMessages(replicas_.ranks, parts, replicas_.arena.replicas(), mine,
-                          [&](int) { return format_of(operation, part); }, kAhead));
+        posted.under_way.emplace(Key(part.tensor, parts.here[0]),
+                                 GroupMessages(
+                                     replicas_.ranks, parts, replicas_.arena.replicas(), mine,
+                                     [&](int) { return format_of(operation, part); }, kAhead));
     }
   }
   replicas_.log.end();
@@ -262,7 +262,8 @@ bool OperationRunner::has_ahead(const Operation& operation) const {
 // What could not be sent ahead is read as the operation's own payload would be.
 PayloadPart OperationRunner::part_of(const Operation& operation, const std::string& tensor,
                                      int replica) const {
-  if (const Posted* posted = ahead_of(operation, tensor, replica)) return *find_part(posted->operation, tensor);
+  if (const Posted* posted = ahead_of(operation, tensor, replica))
+    return *find_part(posted->operation, tensor);
   const PayloadPart* sent = find_part(operation, tensor);
   PayloadPart part = sent ? *sent : operation.rule->payload.front();
   part.tensor = tensor;
@@ -325,8 +326,7 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (const std::string& tensor : tensors)
       messages[tensor].merge(from_elsewhere(operation, tensor, parts, messages[tensor]));
 
-  const std::vector<Operation::Taker> takers =
-      takers_of(operation, group, parts, replicas_.arena.held());
+  const std::vector<Operation::Taker> takers = takers_of(operation, group, parts, replicas_.arena.held());
   const std::vector<std::vector<int>> heard = heard_by(operation, takers, group);
   std::vector<std::vector<std::vector<const Message*>>> of_heard;  // by tensor, then as `heard`
   std::vector<std::vector<const Message*>> own;                    // by tensor
@@ -463,8 +463,8 @@ void OperationRunner::pass_on(const Operation& operation, const std::vector<int>
     mine[member] = &messages[member];
   }
   if (parts.spans_ranks())
-    messages.merge(GroupMessages(replicas_.ranks, parts, arena.replicas(), mine,
-                                 [&](int) { return format; }, kLockstep)
+    messages.merge(GroupMessages(
+                       replicas_.ranks, parts, arena.replicas(), mine, [&](int) { return format; }, kLockstep)
                        .wait());
   for (auto& [member, row] : rows)
     for (std::int64_t begin = 0; begin < longest; begin += kBlock)

@@ -30,8 +30,8 @@ GroupSplit split(const Operation& operation, const std::vector<int>& group, cons
 class GroupMessages {
  public:
   using FormatOf = std::function<MessageFormat(int replica)>;
-  // Under way when it returns, on one of the group's ranks. `encoded` has the messages of the members that are
-  // held here, by replica; they stay where they are until wait() returned. `channel` as in ranks.h.
+  // Under way when it returns, on one of the group's ranks. `encoded` has the messages of the members that
+  // are held here, by replica; they stay where they are until wait() returned. `channel` as in ranks.h.
   GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas,
                 const std::map<int, const Message*>& encoded, const FormatOf& format_of, int channel);
 

@@ -88,9 +88,8 @@ bool rows_are_equal(Ranks& ranks, const Arena& arena, Slot slot, const std::vect
   const std::vector<int> held = held_of(arena, replicas);
   const std::size_t bytes = as_index(arena.parameters()) * sizeof(float);
   const auto differs_from = [&](const float* other) {
-    return std::any_of(held.begin(), held.end(), [&](int replica) {
-      return std::memcmp(other, arena.row(slot, replica), bytes) != 0;
-    });
+    return std::any_of(held.begin(), held.end(),
+                       [&](int replica) { return std::memcmp(other, arena.row(slot, replica), bytes) != 0; });
   };
   if (!all_of(ranks, held.empty() || !differs_from(arena.row(slot, held.front())))) return false;
   if (arena.held().contains(replicas.front()))

@@ -25,8 +25,8 @@ std::string axes_table(const std::vector<Entry>& entries);
 // The `count` entries where flow is furthest off.
 std::string worst_table(std::vector<Entry> entries, std::size_t count);
 
-// A block a set for residuals.py: the share of the entries up to here, then the signed residuals of flow, naive
-// and SimGrid, each sorted, in per cent.
+// A block a set for residuals.py: the share of the entries up to here, then the signed residuals of flow,
+// naive and SimGrid, each sorted, in per cent.
 void write_figure_data(const std::vector<Entry>& entries, const std::string& file);
 
 }  // namespace longhaul

@@ -1,4 +1,5 @@
-// journal.jsonl: what is written is read as the same, and what cannot be carried out is refused with its line.
+// journal.jsonl: what is written is read as the same, and what cannot be carried out is refused with its
+// line.
 #include "core/plan/journal_file.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +43,8 @@ TEST(JournalFile, IsReadAsItWasWritten) {
   Schedule schedule, merges;
   schedule.has_all = merges.has_all = true;
   schedule.absences = merges.absences = Absences({{1, 6, 5, 0, 6, 8}}, kContext, true);
-  schedule.groups = {{{0, 4}, {{3, 1}, {0, 2}}}, {{0, 8}, {{2, 3}}}, {{1, 4}, {{0, 1, 2, 3}}},
-                     {{1, 8}, {{0, 2, 3}}}};
+  schedule.groups = {
+      {{0, 4}, {{3, 1}, {0, 2}}}, {{0, 8}, {{2, 3}}}, {{1, 4}, {{0, 1, 2, 3}}}, {{1, 8}, {{0, 2, 3}}}};
   merges.merges = {{0, 0, {{0, 4, 6}, {1, 4, 0}}}, {0, 1, {{0, 8, 10}, {3, 4, 11}}}};
   for (const auto& [of, followed] : {std::pair(&lockstep, &schedule), std::pair(&merging, &merges)}) {
     const JournalSpec spec{*of, kContext, 6, 3};
@@ -56,7 +57,8 @@ TEST(JournalFile, IsReadAsItWasWritten) {
 // A line that is wrong behind those that are right.
 TEST(JournalFile, WhatCannotBeCarriedOutIsRefusedWithItsLine) {
   const OperationPlan of = plan();
-  const std::string header = R"({"longhaul_journal": 1, "replicas": 4, "steps": 12})" "\n";
+  const std::string header = R"({"longhaul_journal": 1, "replicas": 4, "steps": 12})"
+                             "\n";
   const auto refusal = [&](const std::string& lines) {
     try {
       read_and_written(header + lines, of);
@@ -83,11 +85,13 @@ TEST(JournalFile, WhatCannotBeCarriedOutIsRefusedWithItsLine) {
   expect(R"({"meet": "outer", "step": 4, "groups": [[0, 9]]})", "9");
   expect(R"({"meet": "outer", "step": 4, "takers": [[0, 7]]})", "takers: found 7");
   expect(R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 6, 1]]})", "what was contributed to this merge");
-  const std::string given = R"({"contribute": 0, "merge": 0, "rule": "fragment-0", "step": 4})" "\n";
+  const std::string given = R"({"contribute": 0, "merge": 0, "rule": "fragment-0", "step": 4})"
+                            "\n";
   expect(given + R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 6, 0.5]]})", "shares that add up to 1");
   expect(given + R"({"make": 0, "rule": "outer", "of": [[0, 4, 6, 1]]})", "line 3, rule: found \"outer\"");
   expect(given + R"({"take": 0, "merge": 0})", "a merge that is made");
-  const std::string made = given + R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 0, 1]]})" "\n";
+  const std::string made = given + R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 0, 1]]})"
+                                   "\n";
   expect(made + R"({"take": 0, "merge": 0})", "one that takes the merge up, once");
   expect(R"({"become": 0, "copy": 3})", "a copy that is held");
   expect(R"({"keep": 0, "step": 4, "phase": "during"})", "before, after or plain");

@@ -1,4 +1,5 @@
-// The journal: what a plan says by itself, and with a schedule, written down by hand; and the shares of merges.
+// The journal: what a plan says by itself, and with a schedule, written down by hand; and the shares of
+// merges.
 #include "core/plan/journal.h"
 
 #include <gtest/gtest.h>
@@ -96,19 +97,18 @@ TEST(Journal, PutsWhatOverlapsWhereItIsPostedAndWhereItIsDue) {
   overlapping.rules[0].every = 2;
   overlapping.rules[0].last_step = 2;
   overlapping.rules[0].overlap_steps = 1;
-  EXPECT_EQ(lines_of(overlapping, {1, 1, 3, 1}),
-            (Lines{"compute 0 1-1", "end 1 of 0", "compute 0 2-2", "post outer@2", "end 2 of 0",
-                   "compute 0 3-3", "evaluate 0 before", "meet outer@2", "evaluate 0 after", "end 3 of 0",
-                   "save 3"}));
+  EXPECT_EQ(
+      lines_of(overlapping, {1, 1, 3, 1}),
+      (Lines{"compute 0 1-1", "end 1 of 0", "compute 0 2-2", "post outer@2", "end 2 of 0", "compute 0 3-3",
+             "evaluate 0 before", "meet outer@2", "evaluate 0 after", "end 3 of 0", "save 3"}));
 }
 
 TEST(Journal, OptimizesBehindTheExchangeOfGradients) {
   OperationPlan gradients = plan();
   gradients.rules[0].every = 1;
   gradients.rules[0].before_optimizer = true;
-  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}),
-            (Lines{"compute 01 1-1", "meet outer@1", "optimize 01", "evaluate 01 plain", "end 1 of 01",
-                   "save 1"}));
+  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}), (Lines{"compute 01 1-1", "meet outer@1", "optimize 01",
+                                                      "evaluate 01 plain", "end 1 of 01", "save 1"}));
 }
 
 // Replica 1 goes in step 2 and takes step 5 again, with what 0 held after step 3.
@@ -162,7 +162,7 @@ TEST(Journal, LetsReplicasOfMergesGoAtTheirOwnPace) {
   Schedule schedule;
   schedule.merges = {{0, 0, {{0, 2, 3}}}};
   EXPECT_EQ(lines_of(merging, {1, 2, 4, 1}, schedule),
-            (Lines{"compute 0 1-2", "compute 1 1-4",                             // who can
+            (Lines{"compute 0 1-2", "compute 1 1-4",                               // who can
                    "contribute 0 to 0", "keep 1 plain", "merge 0", "end 2 of 01",  // what ends then
                    "compute 0 3-3", "take 0 up by 0", "end 3 of 01",               //
                    "compute 0 4-4", "keep 0 plain", "evaluate 01 plain", "end 4 of 01", "save 4"}));

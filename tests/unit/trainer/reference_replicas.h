@@ -71,7 +71,8 @@ inline Followed follow_on_ranks(int size, const Case& config, const Schedule& sc
     ProgressReporter silent("test", -1, true);
     use_one_torch_thread();
     TrainingFiles files(folder.file("out"), ranks.is_first());
-    Training training(config, Device::kCpu, std::make_unique<Stops>(calls), files, silent, ranks, scheduled(schedule));
+    Training training(config, Device::kCpu, std::make_unique<Stops>(calls), files, silent, ranks,
+                      scheduled(schedule));
     std::vector<std::string> refused;
     if (resume) training.resume(refused);
     files.finish(training.run());
@@ -197,8 +198,8 @@ inline void expect_weights(const Followed& found, const Reference& reference) {
 // A card computes the same but for the order of its sums.
 inline void expect_same_on_card(const Case& config, const Schedule& schedule, const Followed& expected) {
   const TemporaryFolder folder;
-  const Followed found = follow(config, schedule, folder, make_stacked_backend(make_loop_backend()), false,
-                                Device::kCuda);
+  const Followed found =
+      follow(config, schedule, folder, make_stacked_backend(make_loop_backend()), false, Device::kCuda);
   EXPECT_EQ(found.exchanges, expected.exchanges);
   const std::vector<double> losses = losses_in(found.metrics), others = losses_in(expected.metrics);
   ASSERT_EQ(losses.size(), others.size());
