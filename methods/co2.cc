@@ -25,6 +25,7 @@ std::vector<Node> options() {
   for (Node& option : compression_options()) all.push_back(std::move(option));
   for (Node& option : all_reduce_options())
     if (option.key == "all_reduce") all.push_back(std::move(option));
+  all.push_back(reduction_option());
   return all;
 }
 

@@ -18,6 +18,7 @@ std::vector<Node> options() {
           .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
                  "with outer_momentum 0.3)")};
   for (Node& option : compression_options()) all.push_back(std::move(option));
+  all.push_back(reduction_option());
   for (Node& option : quorum_options(true)) all.push_back(std::move(option));
   return with_all_reduce(std::move(all));
 }

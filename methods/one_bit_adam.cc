@@ -19,6 +19,7 @@ std::vector<Node> options() {
   for (Node& option : compression_options({"sign", "classic", 1})) all.push_back(std::move(option));
   for (Node& option : all_reduce_options())
     if (option.key == "all_reduce") all.push_back(std::move(option));
+  all.push_back(reduction_option());
   return all;
 }
 

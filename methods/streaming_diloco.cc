@@ -109,6 +109,7 @@ std::vector<Node> options() {
   std::vector<Node> all = fragment_options({});
   for (Node& option : all_reduce_options())
     if (option.key != "buckets") all.push_back(std::move(option));
+  all.push_back(reduction_option());
   return all;
 }
 

@@ -55,8 +55,9 @@ std::string codec_in_words(const Json& codec) {
 
 void add_compression(const Json& method, std::vector<std::string>& parts) {
   const std::string codec = codec_in_words(member(method, "codec")),
-                    feedback = text_of(method, "error_feedback");
+                    feedback = text_of(method, "error_feedback"), reduction = text_of(method, "reduction");
   if (!codec.empty()) parts.push_back("codec " + codec);
+  if (reduction != "?" && reduction != "once") parts.push_back(reduction + " reduction");
   if (feedback != "?" && feedback != "none") parts.push_back(feedback + " error feedback");
 }
 

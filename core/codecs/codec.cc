@@ -84,6 +84,7 @@ std::string to_string(const Codec& codec) {
   if (codec.feedback == Feedback::kClassic) words += ", error feedback";
   if (codec.feedback == Feedback::kEf21) words += ", EF21";
   if (codec.decay != 1) words += fmt::format(" × {}", codec.decay);
+  if (codec.reduction != Reduction::kOnce) words += fmt::format(", {} reduction", word_of(codec.reduction));
   return words;
 }
 
@@ -93,6 +94,7 @@ Json to_json(const Codec& codec) {
   json = of_format(codec, json, [](const auto& format) { return format.json(); });
   if (codec.feedback != Feedback::kNone) json["error_feedback"] = word_of(codec.feedback);
   if (codec.decay != 1) json["decay"] = codec.decay;
+  if (codec.reduction != Reduction::kOnce) json["reduction"] = word_of(codec.reduction);
   return json;
 }
 
@@ -104,6 +106,11 @@ Codec codec_from(const Json& json) {
   });
   if (!codec) codec = Codec(Numbers::from_json(json).wire);
   read_feedback(json, *codec);
+  if (json.contains("reduction")) {
+    codec->reduction = from_word<Reduction>(plain(json["reduction"]), "codec.reduction");
+    if (!std::holds_alternative<Quantized>(codec->format))
+      refuse_codec("reduction", json["reduction"], "with quantized columns alone");
+  }
   return *codec;
 }
 

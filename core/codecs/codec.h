@@ -39,6 +39,23 @@ struct Words<Feedback> {
       {Feedback::kNone, "none"}, {Feedback::kClassic, "classic"}, {Feedback::kEf21, "ef21"}};
 };
 
+// How an all-reduce of quantized messages adds them up: where what travels is rounded.
+//
+//   kOnce     the messages alone are rounded; their mean is one of float32, as if all went to everyone. What
+//             most papers simulate: partial sums, which the replay sends in the messages' length, are not
+//             rounded again
+//   kTwoShot  a member gets its 1/n of all messages, and sends the mean of them, rounded once more, to all
+//             (torchft's quantized all-reduce): the collective "direct"
+//   kRing     around a ring of the members in ascending order each adds what it has itself, not rounded, to
+//             the partial sum that comes, and sends that on, rounded; the whole sum is rounded once more for
+//             the way back (int8 rings, as PCCL's): the collective "ring"
+enum class Reduction { kOnce, kTwoShot, kRing };
+template <>
+struct Words<Reduction> {
+  static constexpr Word<Reduction> all[] = {
+      {Reduction::kOnce, "once"}, {Reduction::kTwoShot, "two-shot"}, {Reduction::kRing, "ring"}};
+};
+
 struct Codec {
   using Format = std::variant<Wire, Quantized, TopK, DctTopK, LowRank, RandomMask>;
 
@@ -48,7 +65,8 @@ struct Codec {
 
   Format format = Wire::kBf16;
   Feedback feedback = Feedback::kNone;
-  double decay = 1;  // β of kClassic, in (0, 1]
+  double decay = 1;                        // β of kClassic, in (0, 1]
+  Reduction reduction = Reduction::kOnce;  // another one with Quantized alone
 
   bool is_plain() const { return std::holds_alternative<Wire>(format) && feedback == Feedback::kNone; }
   bool adds_up() const;          // kAddsUp of its format

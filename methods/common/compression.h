@@ -27,6 +27,9 @@ void compress(const Json& options, const PlannedModel& model, OperationRule& rul
 // Throws InputError where the options contradict each other.
 void check_compression(const Case& config);
 
+// `reduction` of methods with `all_reduce`; check_compression() checks it too.
+Node reduction_option();
+
 // `mean_of`: what a mean of sparse messages is divided by; and whether it goes with error_feedback.
 Node mean_of_option();
 void check_mean_of(const Case& config);

@@ -124,6 +124,18 @@ void Message::read(std::int64_t begin, std::int64_t end, float* out) const {
              format_.codec.format);
 }
 
+void Message::read_places(std::int64_t begin, std::int64_t end, float* out) const {
+  std::int64_t before = 0;
+  for (const ColumnRange& range : format_.ranges) {
+    const std::int64_t last = std::min(end, before + range.size());
+    for (std::int64_t at = std::max(begin, before); at < last; at += kBlock) {
+      const std::int64_t column = range.begin + at - before;
+      read(column, column + std::min(kBlock, last - at), out + (at - begin));
+    }
+    before += range.size();
+  }
+}
+
 void Message::travelling(std::int64_t begin, std::int64_t end, bool* out) const {
   const RandomMask* mask = std::get_if<RandomMask>(&format_.codec.format);
   std::fill(out, out + (end - begin), !mask);

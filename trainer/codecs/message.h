@@ -59,7 +59,9 @@ class Message {
 
   // out[0 …] = columns [begin, end) of one of its ranges; end - begin is at most kBlock.
   void read(std::int64_t begin, std::int64_t end, float* out) const;
-  // Likewise, whether the column travels: of a random mask some do not, of other codecs all do, if only as a
+  // The same of places [begin, end) among the columns that travel, as many as one likes.
+  void read_places(std::int64_t begin, std::int64_t end, float* out) const;
+  // As read(), whether the column travels: of a random mask some do not, of other codecs all do, if only as a
   // zero.
   void travelling(std::int64_t begin, std::int64_t end, bool* out) const;
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/base/index.h"
+#include "trainer/codecs/reduction.h"
 #include "trainer/ranks/chained_sum.h"
 
 namespace longhaul {
@@ -136,7 +137,7 @@ void OperationRunner::post(const Operation& operation) {
       for (const int replica : parts.here) {
         Message& message = posted.messages[{part.tensor, replica}] =
             make_message(operation, part, replica).encoded(error_of(part, replica));
-        replicas_.log.sent(replica, part.tensor, message.size());
+        replicas_.log.sent(replica, part.tensor, sent_bytes(part));
         mine[replica] = &message;
       }
       if (!operation.takers && !parts.here.empty() && parts.spans_ranks() &&
@@ -202,11 +203,16 @@ void OperationRunner::log_elsewhere(const Operation& operation, const GroupSplit
   for (const std::string& tensor : update_.reads(operation))
     if (const PayloadPart* part = find_part(operation, tensor))
       for (const int replica : group.elsewhere)
-        replicas_.log.sent(replica, tensor, format_of(operation, *part).bytes());
+        replicas_.log.sent(replica, tensor, sent_bytes(*part));
 }
 
-MessageFormat OperationRunner::format_of(const Operation& operation, const PayloadPart& part) const {
+MessageFormat OperationRunner::format_of(const Operation& operation, PayloadPart part) const {
+  part.codec = contributed_as(part.codec);
   return MessageFormat(part, replicas_.arena.parameters(), operation.draw);
+}
+
+std::int64_t OperationRunner::sent_bytes(const PayloadPart& part) const {
+  return encoded_bytes(part.codec, column_count(part.columns, replicas_.arena.parameters()));
 }
 
 Message OperationRunner::make_message(const Operation& operation, const PayloadPart& part, int replica) {
@@ -276,7 +282,7 @@ Message OperationRunner::message_of(const Operation& operation, const std::strin
   const PayloadPart part = part_of(operation, tensor, replica);
   Message message = make_message(operation, part, replica);
   if (!part.codec.is_plain()) message = message.encoded(error_of(part, replica));
-  if (find_part(operation, tensor)) replicas_.log.sent(replica, tensor, message.size());
+  if (find_part(operation, tensor)) replicas_.log.sent(replica, tensor, sent_bytes(part));
   return message;
 }
 
@@ -316,6 +322,12 @@ bool OperationRunner::counts_senders(const Message& message) const {
   return update_.counts_senders_alone() && message.format().codec.chooses_columns();
 }
 
+// Whether the tensor's mean is that of reduction.h.
+const Codec* OperationRunner::rounding_of_mean(const Operation& operation, const std::string& tensor) {
+  const PayloadPart* part = find_part(operation, tensor);
+  return part && part->codec.reduction != Reduction::kOnce ? &part->codec : nullptr;
+}
+
 void OperationRunner::step_group(const Operation& operation, const std::vector<int>& group,
                                  const GroupSplit& parts) {
   std::map<std::string, std::map<int, Message>> messages;
@@ -337,14 +349,26 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     for (const Operation::Taker& taker : takers)
       own.back().push_back(&messages[tensor].at(taker.contributor));
   }
-  // Of those that count senders the means of all columns, as the others are by tensor, then as `heard`.
-  std::vector<std::vector<float>> of_senders(tensors.size() * heard.size());
+  // Of those that count senders, or are rounded on their way, the means of all columns, as the others are by
+  // tensor, then as `heard`.
+  std::vector<std::vector<float>> wholes(tensors.size() * heard.size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    for (std::size_t k = 0; k < heard.size(); ++k)
-      if (counts_senders(*of_heard[i][k].front()))
-        of_senders[i * heard.size() + k] = mean_of_senders(of_heard[i][k]);
+    for (std::size_t k = 0; k < heard.size(); ++k) {
+      const std::vector<const Message*>& those = of_heard[i][k];
+      if (counts_senders(*those.front()))
+        wholes[i * heard.size() + k] = mean_of_senders(those);
+      else if (const Codec* codec = rounding_of_mean(operation, tensors[i]))
+        wholes[i * heard.size() + k] =
+            reduced_mean(*codec, those.front()->format().columns, static_cast<int>(those.size()),
+                         [&](std::int64_t begin, std::int64_t end, float* out) {
+                           for (const Message* message : those) {
+                             message->read_places(begin, end, out);
+                             out += end - begin;
+                           }
+                         });
+    }
   const auto mean = [&](std::size_t i, std::size_t k, std::int64_t at, std::int64_t to, float* out) {
-    const std::vector<float>& whole = of_senders[i * heard.size() + k];
+    const std::vector<float>& whole = wholes[i * heard.size() + k];
     if (whole.empty()) return mean_of(of_heard[i][k], at, to, out);
     std::copy_n(whole.data() + of_heard[i][k].front()->format().place_of(at), to - at, out);
   };
@@ -381,6 +405,18 @@ void OperationRunner::finish(const Operation& operation, const std::vector<Opera
   });
 }
 
+// Everyone gets all of a few columns.
+ContributionsOf OperationRunner::contributions_over_ranks(const std::vector<Message>& mine) {
+  return [&](std::int64_t begin, std::int64_t end, float* out) {
+    const RowBlock& held = replicas_.arena.held();
+    for (int replica = 0; replica < replicas_.arena.replicas(); ++replica, out += end - begin) {
+      if (held.contains(replica)) mine[as_index(replica - held.first)].read_places(begin, end, out);
+      broadcast(replicas_.ranks, holder_of(replicas_.ranks, replicas_.arena.replicas(), replica), out,
+                as_index(end - begin) * sizeof(float));
+    }
+  };
+}
+
 // The rows of all are too many to come here: their mean comes, a chunk at a time.
 void OperationRunner::step_over_ranks(const Operation& operation, const GroupSplit& group) {
   const std::vector<std::string> tensors = update_.reads(operation);
@@ -388,9 +424,13 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
   for (std::size_t i = 0; i < tensors.size(); ++i)
     for (const int replica : group.here) mine[i].push_back(message_of(operation, tensors[i], replica));
 
-  std::vector<std::vector<float>> of_senders(tensors.size());
+  std::vector<std::vector<float>> wholes(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (counts_senders(mine[i][0])) of_senders[i] = mean_of_senders_over_ranks(replicas_.ranks, mine[i]);
+    if (counts_senders(mine[i][0]))
+      wholes[i] = mean_of_senders_over_ranks(replicas_.ranks, mine[i]);
+    else if (const Codec* codec = rounding_of_mean(operation, tensors[i]))
+      wholes[i] = reduced_mean(*codec, mine[i][0].format().columns, replicas_.arena.replicas(),
+                               contributions_over_ranks(mine[i]));
 
   const auto step = [&](const ColumnRange& chunk, const std::vector<std::vector<float>>& means) {
     replicas_.backend.for_each(static_cast<int>(group.here.size()), [&](int at) {
@@ -414,10 +454,10 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
       const ColumnRange chunk{begin, std::min(range.end, begin + kChunk)};
       std::vector<std::vector<float>> means;
       for (std::size_t i = 0; i < tensors.size(); ++i)
-        if (of_senders[i].empty()) {
+        if (wholes[i].empty()) {
           means.push_back(mean_over_ranks(replicas_.ranks, replicas_.backend, mine[i], chunk));
         } else {
-          const float* first = of_senders[i].data() + mine[i][0].format().place_of(chunk.begin);
+          const float* first = wholes[i].data() + mine[i][0].format().place_of(chunk.begin);
           means.emplace_back(first, first + chunk.size());
         }
       step(chunk, means);

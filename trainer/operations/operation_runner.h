@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/codecs/message.h"
+#include "trainer/codecs/reduction.h"
 #include "trainer/operations/update.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
@@ -102,7 +102,8 @@ class OperationRunner {
   void log_elsewhere(const Operation& operation, const GroupSplit& group);
   void log_shards(const Operation& operation, const GroupSplit& group, int members);
 
-  MessageFormat format_of(const Operation& operation, const PayloadPart& part) const;
+  MessageFormat format_of(const Operation& operation, PayloadPart part) const;  // of what is contributed
+  std::int64_t sent_bytes(const PayloadPart& part) const;                       // of a message on the wire
   Message make_message(const Operation& operation, const PayloadPart& part, int replica);  // a view
   float* error_of(const PayloadPart& part, int replica);  // null where nothing is fed back
   // Of what a member, held here or not, sent or sends for the operation.
@@ -113,6 +114,8 @@ class OperationRunner {
   std::map<int, Message> from_elsewhere(const Operation& operation, const std::string& tensor,
                                         const GroupSplit& group, const std::map<int, Message>& here);
   bool counts_senders(const Message& message_here) const;
+  static const Codec* rounding_of_mean(const Operation& operation, const std::string& tensor);
+  ContributionsOf contributions_over_ranks(const std::vector<Message>& mine);
   const float* add_up(const Message& own, int replica, std::int64_t begin, std::int64_t end,
                       const float* mean);
   void step_group(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);

@@ -97,7 +97,11 @@ TEST(Codec, ReadsBackFromJsonAndHasWords) {
   narrow.plain = Wire::kFp32;
   narrow.iterations = 3;
 
+  Codec ring{Quantized{Quantizer::kInt8, 256}};
+  ring.reduction = Reduction::kRing;
+
   const std::pair<Codec, const char*> all[] = {
+      {ring, "int8 in blocks of 256, ring reduction"},
       {{Wire::kFp16}, "fp16"},
       {{Quantized{}}, "int8 in blocks of 1024"},
       {{Quantized{Quantizer::kInt4, 64}, Feedback::kEf21}, "int4 in blocks of 64, EF21"},
@@ -120,6 +124,7 @@ TEST(Codec, ReadsBackFromJsonAndHasWords) {
     EXPECT_EQ(back.format, codec.format) << words;
     EXPECT_EQ(back.feedback, codec.feedback) << words;
     EXPECT_EQ(back.decay, codec.decay) << words;
+    EXPECT_EQ(back.reduction, codec.reduction) << words;
   }
   EXPECT_EQ(to_json({TopK{64, 5, Wire::kBf16}}).dump(), R"({"top_k":5,"chunk":64,"numbers":"bf16"})");
 }
@@ -137,6 +142,8 @@ TEST(Codec, RefusesWhatIsNone) {
   EXPECT_EQ(path_of(R"("bf16")"), "codec");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","quantizer":"int8"})"), "codec");
   EXPECT_EQ(path_of(R"({"numbers":7})"), "codec.numbers");
+  EXPECT_EQ(path_of(R"({"numbers":"bf16","reduction":"ring"})"), "codec.reduction");
+  EXPECT_EQ(path_of(R"({"quantizer":"int4","block":8,"reduction":"tree"})"), "codec.reduction");
   EXPECT_EQ(path_of(R"({"quantizer":"int1","block":8})"), "codec.quantizer");
   EXPECT_EQ(path_of(R"({"quantizer":"int4"})"), "codec.block");
   EXPECT_EQ(path_of(R"({"quantizer":"int4","block":0})"), "codec.block");

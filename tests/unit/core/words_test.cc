@@ -17,9 +17,9 @@ namespace {
 template <class Enumeration>
 class WordsOf : public testing::Test {};
 
-using Enumerations =
-    testing::Types<PipelineSchedule, MicrobatchRouting, PipelineCut, PartialPaths, Grouping, OperationKind,
-                   InnerOptimizer, MuonScale, Precision, RankOrderSpec::Kind, Wire, Quantizer, Feedback>;
+using Enumerations = testing::Types<PipelineSchedule, MicrobatchRouting, PipelineCut, PartialPaths, Grouping,
+                                    OperationKind, InnerOptimizer, MuonScale, Precision, RankOrderSpec::Kind,
+                                    Wire, Quantizer, Feedback, Reduction>;
 TYPED_TEST_SUITE(WordsOf, Enumerations);
 
 TYPED_TEST(WordsOf, ComeBackAsTheirValues) {

@@ -695,6 +695,32 @@ TEST(Methods, CasesThatCannotBe) {
   EXPECT_NO_THROW(method_named("independent").check(make_case({{"name", "independent"}}, 1, 10)));
 }
 
+TEST(Methods, ReductionsThatCannotBe) {
+  const auto diloco = [](const char* reduction, Json more) {
+    more.update({{"name", "diloco"}, {"inner_steps", 5}, {"reduction", reduction}});
+    return more;
+  };
+  const Json top_k = {{"top_k", {{"chunk", 10}, {"kept", 2}}}};
+  for (const Json& wrong : std::vector<Json>{
+           diloco("ring", {{"codec", "wire"}}), diloco("ring", {{"codec", top_k}}),
+           diloco("ring", {{"codec", "sign"}}), diloco("ring", {{"codec", "two_bit"}}),
+           diloco("ring", {{"codec", "int4"}, {"all_reduce", "tree"}}),
+           diloco("ring", {{"codec", "int4"}, {"all_reduce", "direct"}}),
+           diloco("ring", {{"codec", "int4"}, {"error_feedback", "classic"}}),
+           diloco("ring", {{"codec", "int4"}, {"overlap_backward", 0.5}}),
+           diloco("two-shot", {{"codec", "int4"}}),
+           diloco("two-shot", {{"codec", "int4"}, {"all_reduce", "direct"}, {"error_feedback", "ef21"}}),
+           diloco("two-shot", {{"codec", {{"random_mask", {{"share", 0.5}}}}}, {"all_reduce", "direct"}})})
+    expect_rejected(wrong, 4, 10, "method.reduction");
+  for (const Json& right : std::vector<Json>{
+           diloco("ring", {{"codec", "e3m0"}}), diloco("once", {{"codec", top_k}}),
+           diloco("two-shot",
+                  {{"codec", "sign"}, {"all_reduce", "direct"}, {"error_feedback", "classic"}})}) {
+    const Case config = make_case(right, 4, 10);
+    EXPECT_NO_THROW(method_named("diloco").check(config)) << right.dump();
+  }
+}
+
 TEST(Methods, EachIsDeclaredWithMeaningAndDefault) {
   for (const Method& method : methods())
     for (const Node& option : method.options) {
