@@ -202,8 +202,7 @@ void OperationRunner::log_shards(const Operation& operation, const GroupSplit& g
 void OperationRunner::log_elsewhere(const Operation& operation, const GroupSplit& group) {
   for (const std::string& tensor : update_.reads(operation))
     if (const PayloadPart* part = find_part(operation, tensor))
-      for (const int replica : group.elsewhere)
-        replicas_.log.sent(replica, tensor, sent_bytes(*part));
+      for (const int replica : group.elsewhere) replicas_.log.sent(replica, tensor, sent_bytes(*part));
 }
 
 MessageFormat OperationRunner::format_of(const Operation& operation, PayloadPart part) const {
