@@ -33,6 +33,14 @@ std::optional<double> value_at(const Json& record, const std::string& path) {
   return value->get<double>();
 }
 
+void put_at(Json& record, const std::string& path, const Json& value) {
+  Json* at = &record;
+  std::size_t start = 0;
+  for (std::size_t dot; (dot = path.find('.', start)) != std::string::npos; start = dot + 1)
+    at = &(*at)[path.substr(start, dot - start)];
+  (*at)[path.substr(start)] = value;
+}
+
 std::vector<double> values_at(const std::vector<const Json*>& records, const std::string& path) {
   std::vector<double> values;
   for (const Json* record : records)

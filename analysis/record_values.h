@@ -14,6 +14,9 @@ namespace longhaul {
 // The value at a dotted path of a record; none where it is missing, null or no number.
 std::optional<double> value_at(const Json& record, const std::string& path);
 
+// Puts a value where value_at() finds it.
+void put_at(Json& record, const std::string& path, const Json& value);
+
 // Of a time: a difference below it is rounding. The replay's clock has nanoseconds; a wait is the difference
 // of two moments of an exchange, and no more exact than a thousandth of its synchronization. 0 of what is no
 // time.

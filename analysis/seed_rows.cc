@@ -58,14 +58,6 @@ std::string half_of_long_time(double mean, double half) {
   return fmt::format("{:.0f} s", shown);
 }
 
-void put(Json& record, const std::string& path, double value) {
-  const std::size_t dot = path.find('.');
-  if (dot == std::string::npos)
-    record[path] = value;
-  else
-    record[path.substr(0, dot)][path.substr(dot + 1)] = value;
-}
-
 }  // namespace
 
 std::vector<SeedRow> seed_rows(const std::vector<Json>& records) {
@@ -94,7 +86,7 @@ Json means_record(const SeedRow& row) {
   }
   for (const Metric& metric : columns()) {
     const std::vector<double> values = values_at(row.done, metric.path);
-    if (!values.empty() && values.size() == row.done.size()) put(record, metric.path, mean(values));
+    if (!values.empty() && values.size() == row.done.size()) put_at(record, metric.path, mean(values));
   }
   return record;
 }

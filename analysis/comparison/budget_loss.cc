@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analysis/comparison/loss_curve.h"
+#include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
@@ -32,15 +33,6 @@ Parsed parsed(const std::string& metric) {
     }
   throw InputError("--metric", fmt::format("found \"{}\"", metric),
                    "loss@ and a simulated time or the bytes that a replica sends, as loss@10min, loss@5GB");
-}
-
-// Where value_at() finds it: a dot in a number is one of the path.
-void put(Json& record, const std::string& path, const Json& value) {
-  Json* at = &record;
-  std::size_t start = 0;
-  for (std::size_t dot; (dot = path.find('.', start)) != std::string::npos; start = dot + 1)
-    at = &(*at)[path.substr(start, dot - start)];
-  (*at)[path.substr(start)] = value;
 }
 
 // The cases of one label that have no loss within a budget.
@@ -89,7 +81,7 @@ std::vector<std::string> add_budget_losses(const std::vector<std::string>& metri
         const auto loss = curve.within(wanted.kind, wanted.budget);
         any = any || loss;
         if (loss)
-          put(record, wanted.path, *loss);
+          put_at(record, wanted.path, *loss);
         else
           without[plain(record.value("label", Json("?")))].add(curve, wanted.kind);
       }
