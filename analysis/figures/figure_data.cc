@@ -176,14 +176,13 @@ struct Quantity {
 };
 
 std::vector<Quantity> quantities_of(const std::vector<RunDirectory>& runs) {
-  std::map<std::string, std::size_t> place;
+  std::map<Json, std::size_t> place;
   std::vector<Quantity> quantities;
   for (const RunDirectory& run : runs) {
     std::set<std::size_t> of_this_run;
     for (const Json& claim : run.claims().get<std::vector<Json>>()) {
-      std::string identity = run.written.dump();
-      for (const char* key : {"ratio", "metric", "of", "to"})
-        identity += claim.value(key, Json()).dump() + " ";
+      Json identity = {run.written};
+      for (const char* key : {"ratio", "metric", "of", "to"}) identity.push_back(claim.value(key, Json()));
       const std::size_t at = place.emplace(identity, quantities.size()).first->second;
       quantities.resize(std::max(quantities.size(), at + 1));
       Quantity& quantity = quantities[at];

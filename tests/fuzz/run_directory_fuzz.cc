@@ -36,7 +36,7 @@ void read_all(const std::string& folder) {
     allow_errors([&] {
       for (const Json& claim : run.claims()) verdict_markdown(claim, run.records);
     });
-  allow_errors([&] { figure_data(opened.runs, {}).dump(); });
+  allow_errors([&] { figure_data(opened.runs, {}).dump(-1, ' ', false, Json::error_handler_t::replace); });
 }
 
 }  // namespace
