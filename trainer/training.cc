@@ -112,7 +112,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
   update_->start(replicas_);
   if (has_merges(plan_))
     merges_ = std::make_unique<Merges>(plan_, context_, parameter_layout(train_.model), *update_, replicas_);
-  journal_ = make(journal_spec());
+  journal_ = make ? make(journal_spec()) : make_journal(journal_spec(), {});
   if (BitGates* gates = steps_.gates())
     evaluator_.use_boundaries([gates](int replica) {
       return replica < 0 ? gates->boundaries_of_mean() : gates->boundaries(replica);

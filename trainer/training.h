@@ -38,7 +38,7 @@ class Training {
   // follows from the plan.
   using MakeJournal = std::function<std::unique_ptr<Journal>(const JournalSpec&)>;
   Training(const Case& config, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
-           ProgressReporter& progress, Ranks& ranks = one_rank(), const MakeJournal& make = from_plan,
+           ProgressReporter& progress, Ranks& ranks = one_rank(), const MakeJournal& make = {},
            OuterState outer_state = OuterState::kAuto);
   ~Training();
 
@@ -58,7 +58,6 @@ class Training {
   const Arena& arena() const { return arena_; }
 
  private:
-  static std::unique_ptr<Journal> from_plan(const JournalSpec& spec) { return make_journal(spec, {}); }
   void check_what_works_here() const;  // InputError for what this device, or several ranks, cannot do
   JournalSpec journal_spec() const;
 
