@@ -45,13 +45,15 @@ void expect_near(const Trained& found, const Trained& expected, double relative,
   EXPECT_EQ(found.exchanges, expected.exchanges) << what;  // the same is moved, and logged
 }
 
-// One step and its exchange: 1e-5 relative is what the back-ends promise in float32.
+// One step and its exchange: 1e-5 relative is what the back-ends promise in float32. Where the mean itself is
+// rounded, a last bit may move one of its numbers by a whole code, of all replicas at once.
 TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
   for (const Json& method : every_method(1)) {
     Json scenario = small_scenario(method, 1);
     scenario["workload"] = {{"wire", "fp32"}};
     scenario["train"]["evaluate_every"] = 1;
-    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-5, method.dump());
+    const double relative = method.contains("reduction") ? 1e-4 : 1e-5;
+    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), relative, method.dump());
   }
 }
 
