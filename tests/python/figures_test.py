@@ -265,6 +265,13 @@ class Drawn(unittest.TestCase):
         self.assertIn("fill: #ffffff", print_)
         self.assertNotIn("fill: #ffffff", dark)
         self.assertIn("fill: #14171b", dark)
+        self.assertIn("stroke: #0072b2", dark)
+
+    def test_dark_lines_are_lighter_on_dark(self):
+        """#440154 with 0.4 of the ink, #e8eaed."""
+        figure = made(claims=[claimed()])[0]["claim-it_s_ten"]
+        self.assertIn("stroke: #440154", self.svg(figure))
+        self.assertIn("stroke: #865e91", self.svg(figure, theme="dark"))
 
     def test_many_lines_have_their_key_beside_the_axes(self):
         def places(count):
