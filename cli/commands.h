@@ -120,8 +120,8 @@ int plan_command(const PlanOptions& options);
 int plan_options_command();
 int plan_schema_command();
 
-// What a scenario can name: methods, collectives, networks, models, options, scenarios, schema. `section`: of
-// options, only that key; "": all. Throws InputError where there is no such key.
+// What a scenario can name, and what of it cannot be had together: list_topics(). `section`: of options, only
+// that key; "": all. Throws InputError where there is no such key.
 int list_command(const std::string& topic, const std::string& section = "");
 const std::vector<std::string>& list_topics();
 

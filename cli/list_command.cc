@@ -11,6 +11,7 @@
 #include "core/base/option_docs.h"
 #include "core/base/options.h"
 #include "core/base/units.h"
+#include "core/plan/combinations.h"
 #include "methods/common/registry.h"
 #include "net/collectives/collective.h"
 #include "net/topologies/matrix.h"
@@ -83,6 +84,12 @@ void list_networks() {
                 ranges_of(load_matrix(network.name, "")).c_str());
 }
 
+void list_combinations() {
+  std::printf("what cannot be had together:\n\n");
+  for (const RefusedCombination& row : refused_combinations())
+    std::printf("%s with %s\n    %s\n", row.feature.c_str(), row.with.c_str(), row.why.c_str());
+}
+
 void list_models() {
   for (const ModelPreset& preset : model_presets()) {
     const ModelShape& shape = preset.shape;
@@ -125,8 +132,8 @@ Json schema() {
 }  // namespace
 
 const std::vector<std::string>& list_topics() {
-  static const std::vector<std::string> topics = {"methods", "collectives", "networks", "models",
-                                                  "options", "scenarios",   "schema"};
+  static const std::vector<std::string> topics = {"methods", "collectives",  "networks",  "models",
+                                                  "options", "combinations", "scenarios", "schema"};
   return topics;
 }
 
@@ -140,6 +147,7 @@ int list_command(const std::string& topic, const std::string& section) {
   if (topic == "models") list_models();
   if (topic == "options")
     std::printf("%s", help_text(option_at(scenario_declaration(), section), section).c_str());
+  if (topic == "combinations") list_combinations();
   if (topic == "scenarios") list_scenarios();
   if (topic == "schema") std::printf("%s\n", with_definitions(schema()).dump(2).c_str());
   return kDone;

@@ -15,15 +15,15 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
+#include "core/plan/combinations.h"
 #include "core/scenario/metrics.h"
 #include "core/scenario/scenario_options.h"
 #include "core/scenario/training_text.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
+#include "replay/absence_trace.h"
 #include "replay/estimate.h"
-#include "replay/membership.h"
 #include "replay/optimized_order.h"
-#include "replay/rebalance.h"
 
 namespace longhaul {
 namespace {
@@ -50,16 +50,6 @@ void check_data(const Case& config, std::set<std::string>& texts_seen) {
     check_training_text(trained);
 }
 
-// Such a case is replayed before it is trained.
-void check_timing(const Case& config) {
-  if (config.workload.step_time.kind != StepTime::Kind::kMeasured || !times_decide(config)) return;
-  throw InputError("workload.step_time",
-                   fmt::format("found \"measured\", but in method \"{}\"{} times decide who takes part in an "
-                               "operation, so that the replay comes before the training",
-                               config.method.name, has_absences(config) ? " with these faults" : ""),
-                   "constant, lognormal or flops");
-}
-
 // Cases that differ in nothing that an order is found from share it: it is looked for once.
 void fill_in_places(Case& config, std::map<std::string, std::vector<int>>& known) {
   RankOrderSpec& order = config.network.rank_order;
@@ -78,10 +68,10 @@ struct Seen {
 };
 
 void check_case(const Case& config, Seen& seen) {
-  check_timing(config);
-  if (config.train) trained_plan_of(config);  // its model may have fewer layers than the one that travels
-  check_rebalancing(config, plan_of(config));
-  check_crashes(config, plan_of(config));
+  // The model that is trained may have fewer layers than the one that travels.
+  check_combinations(config, config.train ? trained_plan_of(config) : plan_of(config));
+  for (const Fault& fault : config.faults)
+    if (!fault.file.empty()) read_absence_trace(fault, config.replicas);
   check_data(config, seen.texts);
   const std::string network = config.resolved["network"].dump() + "/" + std::to_string(config.replicas) +
                               "/" + std::to_string(config.workload.parameters) +

@@ -69,10 +69,6 @@ void check_quorum(const Case& config) {
 void check(const Case& config) {
   check_fragments(config);
   check_quorum(config);
-  if (config.pipeline.has_stages())
-    throw InputError("pipeline.stages",
-                     fmt::format("found {} with method \"{}\"", config.pipeline.stages, config.method.label),
-                     "1", "stages of one replica would take up merges at different steps");
   if (config.method.options.at("error_feedback") == "ef21")
     throw InputError("method.error_feedback", "found \"ef21\"", "none or classic",
                      "the mean that it adds up is one of all replicas, equally weighted");

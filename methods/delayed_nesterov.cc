@@ -30,11 +30,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-void check(const Case& config) {
-  check_inner_steps(config);
-  check_dynamic_steps(config);
-}
-
 std::vector<std::string> warnings(const Case& config) {
   std::vector<std::string> found = overlap_warnings(config);
   for (std::string& warning : dynamic_steps_warnings(config)) found.push_back(std::move(warning));
@@ -49,7 +44,7 @@ Method delayed_nesterov_method() {
           "outer momentum at every K-th outer step, plain gradients between (arXiv 2401.09135)",
           options(),
           plan,
-          check,
+          check_inner_steps,
           warnings,
           keeps};
 }

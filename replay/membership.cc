@@ -28,33 +28,6 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
   return recovery.state_bytes.value_or(4. * (3 + static_cast<double>(plan.keeps.size())));
 }
 
-void check_crashes(const Case& config, const OperationPlan& plan) {
-  const auto first = std::find_if(config.faults.begin(), config.faults.end(),
-                                  [](const Fault& fault) { return fault.is_absence(); });
-  if (first == config.faults.end()) return;
-  const std::string path = element_path("faults", as_index(first->number)) + ".kind";
-  const std::string found = fmt::format("found \"{}\"", first->kind);
-  if (config.pipeline.has_stages())
-    throw InputError(path, fmt::format("{} with {} pipeline stages", found, config.pipeline.stages),
-                     "one stage", "what other stages of a replica do without one of them is not modelled");
-  if (throws_late_work_away(plan))
-    throw InputError(path, fmt::format("{} with a quorum of method \"{}\"", found, config.method.label),
-                     "quorum \"all\", or a method that averages weights",
-                     "who fetches the result of an operation that lacks a member is not modelled");
-  for (const Fault& fault : config.faults)
-    if (!fault.file.empty()) read_absence_trace(fault, config.replicas);
-  if (!config.train || !may_lack_members(config, plan)) return;
-  const auto refuse = [&](const char* what, const char* why) {
-    throw InputError(path,
-                     fmt::format("{} with train and {} (method \"{}\")", found, what, config.method.label),
-                     "recovery.on_failure \"wait\", or no train section", why);
-  };
-  if (feeds_back(plan, Feedback::kEf21))
-    refuse("error_feedback \"ef21\"", "its mean of what all have sent holds for the same members alone");
-  if (!plan.delays.empty())
-    refuse("late gradients", "one who comes back lacks those of the steps that it did not take");
-}
-
 Membership::Membership(const Case& config, const Trace& trace, const ExchangeContext& context,
                        ReplayOutputs& outputs, Host& host)
     : case_(config),

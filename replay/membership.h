@@ -38,10 +38,6 @@ namespace longhaul {
 // more (slow weights, momentum) for a plan with an operation behind the optimizer.
 double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
-// Throws InputError: crashes with stages; with a training whose rows would mean nothing once members change;
-// of files of absences.
-void check_crashes(const Case& config, const OperationPlan& plan);
-
 class Membership {
  public:
   // What it asks of the replay and tells it. Steps count from 1.

@@ -132,19 +132,4 @@ void Rebalancing::begin_download() {
                         });
 }
 
-void check_rebalancing(const Case& config, const OperationPlan& plan) {
-  if (config.pipeline.rebalance_every == 0) return;
-  const bool are_averaged = std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-    return rule.before_optimizer && rule.every == 1 && rule.grouping == Grouping::kEveryone &&
-           rule.kind == OperationKind::kAllReduce && rule.completion.is_all();
-  });
-  if (plan.pipeline.routing != MicrobatchRouting::kThroughput || !are_averaged)
-    throw InputError(
-        "pipeline.rebalance_every",
-        fmt::format("found {} with method \"{}\"", config.pipeline.rebalance_every, config.method.label),
-        "routing \"throughput\" and a method that averages all gradients at each step, as ddp",
-        "a worker that changes its stage takes over the weights of one that is there: all of a "
-        "stage must have the same");
-}
-
 }  // namespace longhaul

@@ -104,8 +104,4 @@ class Rebalancing {
   bool has_begun_ = false;  // the download of the open move
 };
 
-// Throws InputError where a worker that has changed its stage would not have what its new stage has: routing
-// by throughput, and all gradients of a stage averaged at each step.
-void check_rebalancing(const Case& config, const OperationPlan& plan);
-
 }  // namespace longhaul

@@ -17,6 +17,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
+#include "core/plan/combinations.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"
 #include "replay/exchange_run.h"
@@ -812,8 +813,7 @@ Json replay(const Case& config, const Trace& trace, const std::string& folder, P
                                  config.pipeline.stages),
                      "the trace of this case");
   check_collectives(config, trace.plan);
-  check_rebalancing(config, trace.plan);
-  check_crashes(config, trace.plan);
+  check_combinations(config, trace.plan);
   return Replay(config, trace, folder, reporter, clock, network_of).run();
 }
 

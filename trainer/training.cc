@@ -13,6 +13,7 @@
 #include "core/base/hash.h"
 #include "core/base/index.h"
 #include "core/base/model_shape.h"
+#include "core/plan/combinations.h"
 #include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
 #include "core/scenario/training_text.h"
@@ -103,7 +104,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
                           {"an arithmetic", arithmetic()},
                           {"libraries", libraries()}});
   check_own_parts(data_.training.size(), train_);
-  check_what_works_here();
+  check_combinations(case_, plan_, {device_ == Device::kCuda, backend_->stacks(), ranks_.size()});
   std::vector<float> weights = initial_weights(train_.model, case_.seed);
   steps_.keep_in_subspace(weights);
   for (const int replica : arena_.held().replicas())
@@ -131,28 +132,6 @@ Training::~Training() = default;
 JournalSpec Training::journal_spec() const {
   const bool discards = on_failure_of(case_.recovery, plan_) == RecoverySpec::OnFailure::kDiscard;
   return {plan_, context_, train_.evaluate_every, train_.checkpoint_every, discards};
-}
-
-void Training::check_what_works_here() const {
-  const bool is_on_card = device_ == Device::kCuda, has_ranks = ranks_.size() > 1;
-  const PipelineSpec& pipeline = case_.pipeline;
-  const bool has_gates = pipeline.boundary.learned && plan_.pipeline.hop_count() > 0;
-  const auto refuse_gates = [&](bool is_so, const std::string& found, const char* allowed) {
-    if (has_gates && is_so)
-      throw InputError("pipeline.activations", "found \"learned\" with " + found, allowed,
-                       "the gradient of the gates is computed there alone");
-  };
-  refuse_gates(is_on_card, "train.device \"cuda\"", "train.device \"cpu\"");
-  refuse_gates(backend_->stacks(), "the stacked back-end", "--backend loop or threads");
-  refuse_gates(has_ranks, fmt::format("{} ranks", ranks_.size()), "one rank");
-  if (leaves_home(plan_.pipeline) && has_ranks)
-    throw InputError("pipeline.routing", fmt::format("found \"random\" with {} ranks", ranks_.size()),
-                     "\"straight\", or one rank",
-                     "micro-batches would pass replicas that other processes hold");
-  if (is_on_card && pipeline.boundary.subspace > 0 && plan_.pipeline.has_stages())
-    throw InputError("pipeline.subspace",
-                     fmt::format("found {} with train.device \"cuda\"", pipeline.boundary.subspace),
-                     "train.device \"cpu\"", "the projection of the weights has no kernel yet");
 }
 
 int Training::resume(std::vector<std::string>& refused) {
@@ -212,6 +191,10 @@ void Training::check_same_run(const Json& state) const {
     throw InputError("--backend", "works " + arithmetic() + ", which gives other bits",
                      state["arithmetic"].get<std::string>() + ", as the checkpoint",
                      "use the other back-end or number of ranks, or " + begin_anew);
+  if (state.value("journal", journal_->identity()) != journal_->identity())
+    throw InputError("--journal",
+                     "the journal is not the one of the checkpoint (" + journal_->identity() + ")",
+                     state["journal"].get<std::string>(), begin_anew);
   if (accelerator_ && state.value("sequences_at_once", accelerator_->sequences_at_once()) !=
                           accelerator_->sequences_at_once())
     throw InputError("",
@@ -424,6 +407,7 @@ void Training::save_checkpoint(int step) {
                 {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
                 {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
+  state["journal"] = journal_->identity();
   state["position"] = position_;
   state["replica_steps"] = replica_steps_;
   state["there"] = there_;

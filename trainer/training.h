@@ -33,9 +33,8 @@ class Training {
   // `one` has a train section and has passed its method's check; `device` is where the replicas compute. With
   // several ranks each makes a Training and calls the same functions; they hold equal parts of the replicas.
   // Loads the data and initializes the replicas. Throws InputError for data that is not there, or is not that
-  // of the other ranks, for micro-batches that would leave their rank, for learned bits anywhere but in the
-  // loop or its threads on one CPU, and for a subspace on a GPU. `make`: the journal, by default that which
-  // follows from the plan.
+  // of the other ranks, and for what cannot be had together (core/plan/combinations.h). `make`: the journal,
+  // by default that which follows from the plan.
   using MakeJournal = std::function<std::unique_ptr<Journal>(const JournalSpec&)>;
   Training(const Case& config, Device device, std::unique_ptr<Backend> backend, TrainingFiles& files,
            ProgressReporter& progress, Ranks& ranks = one_rank(), const MakeJournal& make = {},
@@ -58,7 +57,6 @@ class Training {
   const Arena& arena() const { return arena_; }
 
  private:
-  void check_what_works_here() const;  // InputError for what this device, or several ranks, cannot do
   JournalSpec journal_spec() const;
 
   void carry_out(const std::vector<Entry>& entries);

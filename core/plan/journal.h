@@ -102,6 +102,8 @@ class Journal {
   // The next entries, one at least; none at the end. Entries follow from the plan and the schedule alone, so
   // that a count of entries is a place in the journal.
   virtual std::vector<Entry> next() = 0;
+  // Two of the same identity have the same entries: the hash of what was read, or that it is the plan's.
+  virtual std::string identity() const { return "of the plan"; }
 };
 
 // A journal's entries behind the first `passed` ones, and what these leave under way.

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "core/base/errors.h"
+#include "core/base/hash.h"
 #include "core/base/index.h"
 #include "core/plan/lines.h"
 
@@ -290,7 +291,7 @@ class Reader {
 
 class Lines : public Journal {
  public:
-  explicit Lines(std::vector<Entry> entries) : entries_(std::move(entries)) {}
+  Lines(std::vector<Entry> entries, std::uint64_t hash) : entries_(std::move(entries)), hash_(hash) {}
 
   // To the end of a step in which replicas met, or of some steps in which they did not.
   std::vector<Entry> next() override {
@@ -303,11 +304,13 @@ class Lines : public Journal {
     }
     return part;
   }
+  std::string identity() const override { return hex64(hash_); }
 
  private:
   static constexpr std::size_t kMostEntries = 128;
 
   std::vector<Entry> entries_;
+  std::uint64_t hash_;
   std::size_t at_ = 0;
 };
 
@@ -326,11 +329,13 @@ std::unique_ptr<Journal> read_journal(std::istream& in, const std::string& file,
   Reader reader(plan, context);
   std::vector<Entry> entries;
   std::string line;
+  std::uint64_t hash = kFnvOffset;
   int number = 0;
   const char* allowed = "a line of a journal (docs/formats.md)";
   try {
     while (++number, std::getline(in, line)) {
       const Json json = parse_json(line);
+      hash = fnv1a("\n", fnv1a(line, hash));
       if (number == 1)
         reader.header(json);
       else
@@ -343,7 +348,7 @@ std::unique_ptr<Journal> read_journal(std::istream& in, const std::string& file,
   } catch (const InputError& error) {
     throw of_line(error, file, number, allowed);
   }
-  return std::make_unique<Lines>(std::move(entries));
+  return std::make_unique<Lines>(std::move(entries), hash);
 }
 
 }  // namespace longhaul

@@ -208,20 +208,6 @@ void check_microbatches(const Case& config) {
                    "a divisor of train.batch");
 }
 
-// Gates are trained in the loop's own arithmetic (trainer/model/cpu_decoder.h).
-void check_learned_bits(const Case& config) {
-  if (!config.pipeline.boundary.learned) return;
-  const std::string path = "pipeline.activations", found = "found \"learned\"";
-  if (!config.train)
-    throw InputError(path, found + ", but nothing is trained", "a train section, or formats that are given",
-                     "the bits, and so the bytes of a replay, are those of a training");
-  if (config.train->device == "cuda")
-    throw InputError(path, found + " with train.device \"cuda\"", "train.device \"cpu\"",
-                     "the gradient of the gates has no kernel yet");
-  if (config.train->precision != Precision::kFloat32)
-    throw InputError(path, found + " with train.precision \"bf16\"", "train.precision \"float32\"");
-}
-
 // A list of places is read without knowledge of stages: what it lacks with them are workers.
 void check_placed_workers(const Case& config, const Json& network) {
   const Json order = member(network, "rank_order");
@@ -310,7 +296,6 @@ Case parse_case(const Json& written) {
   if (resolved.contains("train")) config.train = parse_train(resolved["train"]);
   check_counts(config);
   check_microbatches(config);
-  check_learned_bits(config);
   config.workload = parse_workload(resolved.at("workload"), config.train, config.replicas);
   config.workload.step_time_factors = parse_step_time_factors(resolved["workload"], config.workers());
   check_together(config);

@@ -27,18 +27,10 @@ Node dynamic_steps_option() {
 
 DynamicSteps dynamic_steps_of(const Case& config) {
   if (!is_asked_for(config)) return {};
-  check_dynamic_steps(config);
   const int every = config.method.options.at("inner_steps");
   if (every < 1)  // of a case.json that no longhaul has written
     throw InputError("method.inner_steps", fmt::format("found {}", every), "at least 1");
   return dynamic_steps(every, config.workload.step_time_factors);
-}
-
-void check_dynamic_steps(const Case& config) {
-  if (!is_asked_for(config) || !config.pipeline.has_stages()) return;
-  throw InputError("method.dynamic_steps",
-                   fmt::format("found true with {} pipeline stages", config.pipeline.stages),
-                   "one stage, or false", "the stages of a replica may differ in speed");
 }
 
 std::vector<std::string> dynamic_steps_warnings(const Case& config) {

@@ -32,38 +32,6 @@ OperationPlan method_plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
-// Where times decide whose stage a micro-batch meets, stages of all replicas must be the same.
-void check_routing(const Case& config, const OperationPlan& plan) {
-  if (config.pipeline.routing != MicrobatchRouting::kThroughput) return;
-  const bool are_alike =
-      !plan.rules.empty() && std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-        return rule.before_optimizer && rule.every == 1 && rule.grouping == Grouping::kEveryone &&
-               rule.kind == OperationKind::kAllReduce;
-      });
-  if (!are_alike)
-    throw InputError(
-        "pipeline.routing",
-        fmt::format("found \"throughput\" with train and method \"{}\"", config.method.label),
-        "\"straight\" or \"random\"; or a method that averages all gradients at each step, as ddp",
-        "times decide the paths, so that a training could only follow them where all replicas "
-        "have the same weights; without train it is replayed with every method");
-}
-
-// The replay takes its bytes from the training, and each replica's.
-void check_learned_bits(const Case& config, const OperationPlan& plan) {
-  if (!config.pipeline.boundary.learned) return;
-  if (plan.takes_whole_batch)
-    throw InputError(
-        "pipeline.activations", fmt::format("found \"learned\" with method \"{}\"", config.method.label),
-        "a method that trains all replicas", "one worker trains for all, so that the others have no gates");
-  if (timing_matters(plan))
-    throw InputError("pipeline.activations",
-                     fmt::format("found \"learned\", but in method \"{}\" times decide who takes part in an "
-                                 "operation, so that the replay comes before the training",
-                                 config.method.label),
-                     "formats that are given");
-}
-
 }  // namespace
 
 PlannedModel planned_model(const ModelShape& shape, Wire wire) {
@@ -114,8 +82,6 @@ OperationPlan trained_plan_of(const Case& config) {
       method_plan(config.method, model),
       pipeline_plan(config.pipeline, shape, shape.parameters(), tokens, config.workload.wire), model);
   plan.dynamic_steps = dynamic_steps_of(config);
-  check_routing(config, plan);
-  check_learned_bits(config, plan);
   return plan;
 }
 

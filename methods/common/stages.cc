@@ -43,17 +43,11 @@ OperationPlan with_stages(OperationPlan plan, PipelinePlan pipeline, const Plann
   plan.pipeline = std::move(pipeline);
   if (!plan.pipeline.has_stages()) return plan;
   std::vector<OperationRule> rules;
-  for (const OperationRule& rule : plan.rules) {
-    if (rule.kind == OperationKind::kAllToAll)
-      throw InputError(
-          "pipeline.stages",
-          fmt::format("found {} with a method that deals out units of all layers", plan.pipeline.stages), "1",
-          "its replicas train sub-networks that go through all layers");
+  for (const OperationRule& rule : plan.rules)
     for (int stage = 0; stage < plan.pipeline.stages; ++stage)
       if (OperationRule operation_rule = rule;
           restrict(operation_rule, stage, plan.pipeline.columns_of(stage), model))
         rules.push_back(std::move(operation_rule));
-  }
   plan.rules = std::move(rules);
   return plan;
 }

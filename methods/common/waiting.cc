@@ -114,12 +114,6 @@ void check_waiting(const Case& config) {
   if (has_quorum && options.at("overlap_backward").get<double>() > 0)
     throw InputError("method.quorum", "found with overlap_backward", "one of them",
                      "buckets would go before it is known who takes part");
-  const char* key = has_quorum ? "quorum" : "grace";
-  if (config.pipeline.has_stages())
-    throw InputError(
-        fmt::format("method.{}", key),
-        fmt::format("found {} with {} pipeline stages", options[key].dump(), config.pipeline.stages),
-        "one stage", "stages of one replica could meet others than the rest of it does");
   if (has_quorum && options["quorum"].get<int>() > config.replicas)
     throw InputError("method.quorum", fmt::format("found {}", options["quorum"].get<int>()),
                      fmt::format("at most {}, the replicas", config.replicas));

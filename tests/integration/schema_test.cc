@@ -13,7 +13,7 @@ TEST(Schema, TheCommittedFileIsWhatTheDeclarationsMake) {
 }
 
 TEST(List, EachTopicSaysSomething) {
-  for (const char* topic : {"methods", "collectives", "networks", "models", "options", "scenarios"})
+  for (const char* topic : {"methods", "collectives", "networks", "models", "options", "combinations", "scenarios"})
     EXPECT_GT(longhaul({"list", topic}).out.size(), 100u) << topic;
 }
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "tests/unit/core/stub_topology.h"
@@ -91,16 +90,6 @@ TEST(DynamicStepsOption, TheTrainingKeyHoldsTheStepsThatAreTaken) {
   Json slower = kFactors;
   slower["step_time"] = {{"constant", "3s"}};
   EXPECT_EQ(training_key(case_of(kDynamic, slower)), dynamic);
-}
-
-TEST(DynamicStepsOption, StagesAreRefused) {
-  try {
-    plan_of(
-        case_of(kDynamic, {{"model", "llama-small"}}, {{"pipeline", {{"stages", 2}, {"microbatches", 2}}}}));
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "method.dynamic_steps");
-  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "core/base/csv.h"
 #include "core/base/errors.h"
+#include "replay/absence_trace.h"
 #include "replay/replay.h"
 #include "tests/support/files.h"
 #include "tests/unit/replay/membership_cases.h"
@@ -160,9 +161,9 @@ TEST(Membership, AFileOfAbsences) {
   EXPECT_EQ(faults[1][2], "replica 2");
 
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n3,2.5,4.5\n");
-  EXPECT_THROW(check_crashes(config, {{gradients()}}), InputError) << "there are three";
+  EXPECT_THROW(read_absence_trace(config.faults[0], config.replicas), InputError) << "there are three";
   config.faults[0].file = folder.file("nothing.csv");
-  EXPECT_THROW(check_crashes(config, {{gradients()}}), InputError);
+  EXPECT_THROW(read_absence_trace(config.faults[0], config.replicas), InputError);
 }
 
 TEST(Membership, AFaultAfterTheEndChangesNoTime) {
@@ -176,28 +177,6 @@ TEST(Membership, AFaultAfterTheEndChangesNoTime) {
     expect_same_times(with, plain);
     EXPECT_EQ(rows_of(with, "absences.csv").size(), 0u);
   }
-}
-
-TEST(Membership, WhatCannotFollowIsRefused) {
-  Case config = with_crash(4, 5, OnFailure::kRetry, 2.5, 1);
-  const OperationPlan plan{{gradients()}};
-  EXPECT_NO_THROW(check_crashes(config, plan));
-  config.train.emplace();
-  EXPECT_NO_THROW(check_crashes(config, plan)) << "the training follows";
-  OperationPlan changes = plan;
-  changes.rules[0].payload[0].codec.feedback = Feedback::kEf21;
-  OperationPlan late = plan;
-  late.delays = {{1, {}}};
-  for (const OperationPlan& other : {changes, late}) EXPECT_THROW(check_crashes(config, other), InputError);
-  config.recovery.on_failure = OnFailure::kWait;
-  for (const OperationPlan& other : {changes, late})
-    EXPECT_NO_THROW(check_crashes(config, other)) << "losses are those without crashes";
-  config.train.reset();
-  OperationPlan deadline = plan;
-  deadline.rules[0].completion = {2, 1, {}, true};
-  EXPECT_THROW(check_crashes(config, deadline), InputError) << "who is late needs a result";
-  config.pipeline.stages = 2;
-  EXPECT_THROW(check_crashes(config, plan), InputError);
 }
 
 // Shards are nowhere else.

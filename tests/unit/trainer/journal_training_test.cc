@@ -1,4 +1,5 @@
 // A journal written by hand (docs/reference/formats/journal.md), carried out.
+#include <functional>
 #include <sstream>
 
 #include "core/plan/journal_file.h"
@@ -50,6 +51,42 @@ TEST(JournalByHand, TrainsAsItSays) {
   outer_step({0, 1, 2});
   expect_weights(found, reference);
   EXPECT_EQ(found.summary["tokens"], (6 * 3 + 6 * 2) * 2 * 12) << "two sequences of twelve";
+}
+
+InputErrorParts refused_by(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.parts();
+  }
+  ADD_FAILURE() << "let through";
+  return {};
+}
+
+// A checkpoint is a place in one journal: in another one it would be that of something else.
+TEST(JournalByHand, AnotherJournalIsRefusedWhereACheckpointIsOfThisOne) {
+  const TemporaryFolder folder;
+  const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}), folder);
+  ProgressReporter silent("test", -1, true);
+  const auto training_of = [&](TrainingFiles& files, const std::string& lines) {
+    return Training(config, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
+                    [&](const JournalSpec& spec) {
+                      std::istringstream in(lines);
+                      return read_journal(in, "journal.jsonl", spec.plan, spec.context);
+                    });
+  };
+  const std::string lines = example();
+  const std::size_t at = lines.find("\"hold\": 0");
+  ASSERT_NE(at, std::string::npos) << lines;
+  std::string other = lines;
+  other.replace(at, 9, "\"hold\": 1");
+  TrainingFiles files(folder.file("out"));
+  training_of(files, lines).run();
+  std::vector<std::string> refused;
+  EXPECT_EQ(training_of(files, lines).resume(refused), 12);
+  const InputErrorParts error = refused_by([&] { training_of(files, other).resume(refused); });
+  EXPECT_EQ(error.path, "--journal");
+  EXPECT_EQ(error.hint, "remove " + folder.file("out") + "/checkpoints to begin anew");
 }
 
 }  // namespace
