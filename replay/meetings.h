@@ -1,0 +1,105 @@
+// What the programs of workers post and await: operations of groups, or merges by a synchronizer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/synchronizer.h"
+#include "replay/workers.h"
+
+namespace longhaul {
+
+class Meetings {
+ public:
+  virtual ~Meetings() = default;
+
+  // The worker has come to a kPost of its program. That may end the operation at once.
+  virtual void post(int worker, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) = 0;
+  // It has come to a kAwait. Who takes no part has nothing to wait for.
+  virtual bool is_done(int worker, const Instruction& await) = 0;
+  // Nothing of its step is waited for any more.
+  virtual void end_waits(int) {}
+  // It has taken its last step, or leaves behind it.
+  virtual void end(int) {}
+  virtual void go(int) {}
+
+  // Replicas that are gone, as Membership has it (synchronizer.h). Operations of groups are told by their
+  // plans.
+  virtual void cut(int) {}
+  virtual void lose(int) {}
+  virtual void begin(int, int) {}
+  virtual void come_back(int) {}
+  virtual void announce_leave(int, int) {}
+  virtual bool is_over_for(int) const { return true; }
+
+  virtual int lowest_open_step(int otherwise) const { return otherwise; }  // whose rows are not known
+  virtual void finish() {}                                                 // once all have ended
+  virtual std::int64_t transfers() const { return 0; }                     // besides those of its operations
+  virtual std::vector<std::string> waiting() const { return {}; }
+};
+
+// Runs of the steps' plans (step_plan.h).
+class GroupMeetings : public Meetings {
+ public:
+  // All must outlive it. `loses_members`: what is known of a chain may end, where an operation began anew.
+  GroupMeetings(Workers& workers, ReplayOutputs& outputs, bool loses_members)
+      : workers_(workers), outputs_(outputs), loses_members_(loses_members) {}
+
+  void post(int worker, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) override;
+  bool is_done(int worker, const Instruction& await) override;
+  void end_waits(int worker) override;
+  void go(int worker) override;
+
+ private:
+  void write_row(int worker, const GroupOperation& run, double done_s, double awaited_s);
+  double done_s(const Worker::Waited& waited, int worker) const {
+    return workers_.since_origin(waited.run->times(worker).done_s);
+  }
+
+  Workers& workers_;
+  ReplayOutputs& outputs_;
+  bool loses_members_;
+};
+
+// Of a plan with merges. Without stages, so that a worker is a replica.
+class MergeMeetings : public Meetings, public Synchronizer::Host {
+ public:
+  // All must outlive it. `on_arrived`: a contribution is at the synchronizer; `on_answered`: a merged model
+  // is back at a replica.
+  MergeMeetings(const ExchangeContext& context, const Trace& trace, Workers& workers, ReplayOutputs& outputs,
+                std::function<void()> on_arrived, std::function<void(int replica)> on_answered);
+
+  void post(int replica, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) override;
+  bool is_done(int replica, const Instruction& await) override;
+  void end(int replica) override { synchronizer_.end(replica); }
+  void go(int replica) override { synchronizer_.cut(replica); }
+
+  void cut(int replica) override { synchronizer_.cut(replica); }
+  void lose(int replica) override { synchronizer_.lose(replica); }
+  void begin(int replica, int step) override { synchronizer_.begin(replica, step); }
+  void come_back(int replica) override { synchronizer_.come_back(replica); }
+  void announce_leave(int replica, int step) override { synchronizer_.announce_leave(replica, step); }
+  bool is_over_for(int replica) const override { return synchronizer_.is_over_for(replica); }
+
+  int lowest_open_step(int otherwise) const override { return synchronizer_.lowest_open_step(otherwise); }
+  void finish() override;
+  std::int64_t transfers() const override { return synchronizer_.transfers(); }
+  std::vector<std::string> waiting() const override { return synchronizer_.waiting(); }
+
+ private:
+  void add_merge_row(int step, int rule, const ExchangeRow& of_clock) override;
+  void arrived(int) override { on_arrived_(); }
+  void answered(int replica) override { on_answered_(replica); }
+  void merged(int replica, const Synchronizer::Work& work) override;
+  void dropped(int replica, const Synchronizer::Work& work) override;
+
+  Workers& workers_;
+  ReplayOutputs& outputs_;
+  std::function<void()> on_arrived_;
+  std::function<void(int)> on_answered_;
+  Synchronizer synchronizer_;
+};
+
+}  // namespace longhaul

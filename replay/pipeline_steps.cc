@@ -1,0 +1,107 @@
+#include "replay/pipeline_steps.h"
+
+#include <utility>
+
+namespace longhaul {
+
+PipelineSteps::PipelineSteps(const PipelineSpec& spec, const ExchangeContext& context, const Trace& trace,
+                             Crews& crews, const StepTimes& times, const SlowReplicas& slow, Workers& workers,
+                             ReplayOutputs& outputs, Watcher watcher)
+    : context_(context),
+      trace_(trace),
+      crews_(crews),
+      times_(times),
+      slow_(slow),
+      workers_(workers),
+      outputs_(outputs),
+      watcher_(std::move(watcher)),
+      wiring_(trace.context.replicas, trace.plan.pipeline.stages) {
+  if (spec.rebalance_every == 0) return;
+  outputs_.open_moves();
+  rebalancing_.emplace(spec, context_, trace_, crews_, wiring_,
+                       [this](const MoveTimes& times_of_move) { end_move(times_of_move); });
+}
+
+void PipelineSteps::enter(int worker) {
+  Worker& state = workers_.at(worker);
+  ++state.step;
+  state.next = 0;
+  if (state.step == 1)
+    state.clocks.free_s = context_.clock.now_s();
+  else
+    state.clocks.free_s += workers_.now() - state.computed_s;  // exchanges
+  at(state.step)->enter(worker, state.clocks);
+  if (rebalancing_) rebalancing_->enter(worker, state.step);
+}
+
+std::shared_ptr<PipelineRun> PipelineSteps::at(int step) {
+  std::shared_ptr<PipelineRun>& run = runs_[step];
+  if (run) return run;
+  PipelineRun::Watcher watcher;
+  watcher.on_done = [this](int worker) { leave(worker); };
+  watcher.on_last_pass = [this](int worker, double pass_s, double microbatch_s) {
+    if (releases_during_compute(trace_, workers_.at(worker).step))
+      watcher_.on_last_pass(worker, pass_s, microbatch_s);
+  };
+  watcher.on_task = [this, step](const TaskTimes& task) {
+    outputs_.add_task(step, {task.worker, task.task, workers_.since_origin(task.begin_s),
+                             workers_.since_origin(task.end_s)});
+  };
+  watcher.pace = [this](int worker, double seconds) {
+    return slow_.stretched_s(worker, workers_.now(), seconds);
+  };
+  watcher.on_last_of_all = [this, step] {
+    if (rebalancing_) end_passes(step);
+  };
+  run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, crews_, step, watcher);
+  if (is_recorded(trace_, step)) outputs_.open_pipeline(step, as_index(workers_.count()));
+  return run;
+}
+
+void PipelineSteps::end_passes(int step) {
+  std::vector<double> busy_s;
+  for (int worker = 0; worker < workers_.count(); ++worker)
+    busy_s.push_back(runs_.at(step)->times(worker).compute_s);
+  rebalancing_->end_passes(step, busy_s);
+}
+
+void PipelineSteps::end_move(const MoveTimes& times) {
+  const StageMove& move = times.move;
+  outputs_.add_move({times.step, move.worker, move.from, move.to, move.source, times.bytes,
+                     workers_.since_origin(times.begin_s), workers_.since_origin(times.done_s)});
+  workers_.at(move.source).totals.bytes_sent += times.bytes;
+  ++transfers_;
+  runs_.at(workers_.at(move.worker).step)->wake(move.worker);
+}
+
+// Nothing of the step's micro-batches is left to do for this worker.
+void PipelineSteps::leave(int worker) {
+  Worker& state = workers_.at(worker);
+  const int step = state.step;
+  const std::shared_ptr<PipelineRun> run = runs_.at(step);
+  const PipelineRun::WorkerTimes& times = run->times(worker);
+  state.totals.compute_s += times.compute_s;
+  state.totals.idle_s += times.bubble_s + times.network_s;
+  state.totals.bubble_s += times.bubble_s;
+  state.totals.stage_wait_s += times.network_s;
+  state.totals.bytes_sent += times.bytes_sent;
+  if (is_recorded(trace_, step))
+    outputs_.add_pipeline(step, {worker, crews_.stage_of(worker, step), times.compute_s, times.bubble_s,
+                                 times.network_s, times.bytes_sent});
+  state.clocks = run->clocks(worker);
+  if (run->leave()) {
+    transfers_ += run->transfers();
+    context_.clock.after(0, [last = run] {});  // it is what called us
+    runs_.erase(step);
+  }
+  watcher_.on_done(worker);
+}
+
+std::vector<std::string> PipelineSteps::waiting() const {
+  std::vector<std::string> lines;
+  for (const auto& [step, run] : runs_)
+    for (std::string& line : run->waiting()) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace longhaul

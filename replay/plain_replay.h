@@ -1,0 +1,88 @@
+// One replay: every worker takes the programs of its steps, one after another, until all have ended. Who is
+// there is there all the time; what changes where replicas may be gone is in replay_with_absences.h.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/child_main.h"
+#include "replay/faults.h"
+#include "replay/logged_network.h"
+#include "replay/meetings.h"
+#include "replay/network/network.h"
+#include "replay/pipeline_steps.h"
+#include "replay/workers.h"
+
+namespace longhaul {
+
+class PlainReplay {
+ public:
+  // All must outlive it; the rest is that of replay() (replay.h).
+  PlainReplay(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+              Clock& clock, const NetworkMaker& network_of);
+  virtual ~PlainReplay() = default;
+  PlainReplay(const PlainReplay&) = delete;  // what it starts calls back
+  PlainReplay& operator=(const PlainReplay&) = delete;
+
+  Json run();
+
+ protected:
+  using OpenPlans = std::map<int, std::shared_ptr<StepPlan>>;  // by step
+
+  // Where replicas may be gone these differ.
+  virtual void begin_training();
+  virtual bool is_over() const { return finished_ == workers_.count(); }
+  virtual bool takes_steps_together() const { return true; }  // at which nothing but compute happens
+  virtual void began_step(int) {}
+  virtual std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done);
+  virtual void made_plan(StepPlan&, int) {}
+  virtual void note_finished(const GroupOperation& run);
+  virtual bool counts_shares(const OperationRule& rule) const { return rule.completion.fetches; }
+  virtual void end_step(int worker);
+  virtual void merge_arrived() {}
+  virtual void end_totals();
+
+  void compute(int worker);
+  bool takes(int worker, int step) const { return trace_.plan.dynamic_steps.takes(worker, step); }
+
+  Clock& clock_;
+  const Trace& trace_;
+  const Case& case_;
+  Workers workers_;
+  Topology topology_;
+  LoggedNetwork network_;
+  ExchangeContext context_;
+  ReplayOutputs outputs_;
+  std::unique_ptr<Meetings> meetings_;
+  OpenPlans open_plans_;  // until every worker has left the step
+  int finished_ = 0;      // workers
+
+ private:
+  std::shared_ptr<StepPlan> plan_at(int step);
+  void begin_waits(int worker);
+  void end_waits(int worker);
+  void follow_program(int worker);
+  void go_on(int worker);
+  void leave_step(int worker);
+  void release_backward(int worker, double end_s, double step_s);
+  void member_done(GroupOperation& run, int worker);
+  void note_contribution(const GroupOperation& run, int worker);
+  void beat();
+  std::string deadlock() const;
+  Json write_results();
+
+  ProgressReporter& reporter_;
+  StepTimes times_;
+  SlowReplicas slow_;
+  Crews crews_;
+  std::optional<PipelineSteps> pipelines_;
+  int latest_step_ = 0;
+  std::int64_t transfers_ = 0;
+  std::uint64_t steps_left_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace longhaul

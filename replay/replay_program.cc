@@ -1,0 +1,78 @@
+// What the programs that replay one case share.
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/units.h"
+#include "net/topologies/registry.h"
+#include "replay/estimate.h"
+#include "replay/optimized_order.h"
+#include "replay/replay.h"
+
+namespace longhaul {
+namespace {
+
+Trace read_trace_argument(const std::string& file) {
+  if (file == "-") return read_trace(std::cin, "standard input");
+  std::ifstream in(file);
+  if (!in) throw InputError({file, "", "cannot be read", "a trace written by longhaul", ""});
+  return read_trace(in, file);
+}
+
+// A user should know before a run of hours begins; stderr is the log.txt of the case.
+void announce(const std::string& program, const Case& config, const Trace& trace, bool quiet) {
+  constexpr double kWorthAWarning_s = 180;
+  const ReplayEstimate expected = estimate(config, trace);
+  const bool is_long = expected.seconds > kWorthAWarning_s;
+  if (quiet && !is_long) return;
+  std::string text = fmt::format("{}: {}{} transfers, {} of payload, fidelity {}: about {}\n", program,
+                                 is_long ? "warning: " : "", expected.transfers,
+                                 human_bytes(static_cast<double>(expected.payload_bytes)),
+                                 config.network.fidelity, human_duration(expected.seconds));
+  if (is_long && config.network.fidelity == "packet")
+    text += program + ": fidelity \"flow\" takes seconds, a larger network.tcp.segment fewer packets\n";
+  std::fputs(text.c_str(), stderr);
+}
+
+Case checked_case(const std::string& file) {
+  Case config = read_case(file);
+  try {
+    check_topology_options(config);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  return config;
+}
+
+Json run(const std::string& program, const ReplayArguments& arguments, const ReplayFunction& replay,
+         ProgressReporter& reporter) {
+  Case config = checked_case(arguments.case_file);
+  const Trace trace = read_trace_argument(arguments.trace_file);
+  const FolderLock lock(arguments.folder);
+  try {
+    if (config.network.rank_order.kind == RankOrderSpec::Kind::kOptimized) {
+      const OptimizedOrder order = optimized_order(config, trace.plan);
+      config.network.rank_order.places = order.places;
+      if (!arguments.quiet) fmt::print(stderr, "{}: {}\n", program, gain_in_words(order));
+    }
+    check_network(config);
+    announce(program, config, trace, arguments.quiet);
+    return replay(config, trace, arguments.folder, reporter);
+  } catch (const InputError& error) {
+    throw error.parts().file.empty() ? error.in_file(arguments.case_file) : error;
+  }
+}
+
+}  // namespace
+
+int replay_program(const std::string& program, const ReplayArguments& arguments,
+                   const ReplayFunction& replay) {
+  ProgressReporter reporter(program, arguments.progress_descriptor, arguments.quiet);
+  return child_main(reporter, [&] { return run(program, arguments, replay, reporter); });
+}
+
+}  // namespace longhaul

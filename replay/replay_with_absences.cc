@@ -1,0 +1,228 @@
+#include "replay/replay_with_absences.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/errors.h"
+#include "core/base/units.h"
+
+namespace longhaul {
+
+ReplayWithAbsences::ReplayWithAbsences(const Case& config, const Trace& trace, const std::string& folder,
+                                       ProgressReporter& reporter, Clock& clock,
+                                       const NetworkMaker& network_of)
+    : PlainReplay(config, trace, folder, reporter, clock, network_of),
+      membership_(config, trace_, context_, outputs_, *this) {
+  outputs_.expect_absences();
+}
+
+void ReplayWithAbsences::begin_training() {
+  PlainReplay::begin_training();
+  membership_.start();
+}
+
+std::shared_ptr<StepPlan> ReplayWithAbsences::make_plan(int step,
+                                                        const StepPlan::MemberDone& on_member_done) {
+  return std::make_shared<StepPlan>(context_, trace_, membership_.attendance(step), step, on_member_done);
+}
+
+void ReplayWithAbsences::note_finished(const GroupOperation& run) {
+  const bool is_discarded = static_cast<const RestartableExchange&>(run).is_discarded();
+  if (is_discarded) outputs_.note_discarded(run.rule().before_optimizer);
+  if (!run.participants().empty() || is_discarded)
+    outputs_.add_schedule({run.rule_index(), run.step(), &run.participants(),
+                           workers_.since_origin(run.start_s()), workers_.since_origin(run.done_s())});
+  look_who_may_go();
+}
+
+void ReplayWithAbsences::end_step(int replica) {
+  Worker& state = workers_.at(replica);
+  const int step = state.step;
+  if (step < trace_.context.steps && membership_.goes_behind(replica, step)) {
+    state.is_going = true;
+    state.left_step_s = workers_.now();
+    ++going_;
+    membership_.left_step(replica, step);
+    return look_who_may_go();
+  }
+  leave_count(step);
+  if (step < trace_.context.steps) {
+    compute(replica);
+  } else {
+    state.totals.clock_s = workers_.now();
+    meetings_->end(replica);
+    state.has_ended = true;
+    ++finished_;
+  }
+  membership_.left_step(replica, step);
+  close_steps();
+  stop_if_all_ended();
+}
+
+// Clocks of those who are gone stand where they went.
+void ReplayWithAbsences::end_totals() {
+  outputs_.close(std::numeric_limits<int>::max());
+  membership_.finish();
+  for (int replica = 0; replica < workers_.count(); ++replica) {
+    Worker& state = workers_.at(replica);
+    if (!state.has_ended) state.totals.clock_s = state.is_computed ? state.computed_s : state.begun_s;
+    state.totals.gone_s = membership_.gone_s(replica);
+    state.totals.useful_steps += state.unshared_steps;
+    // Then a step that was done twice was the same.
+    if (membership_.waits())
+      state.totals.useful_steps = trace_.plan.dynamic_steps.taken_until(
+          replica, state.has_ended ? trace_.context.steps : state.step - 1);
+  }
+}
+
+int ReplayWithAbsences::stop(int replica) {
+  Worker& state = workers_.at(replica);
+  ++state.life;
+  ReplicaTotals& totals = state.totals;
+  if (!state.is_computed) {
+    const double done_s = std::clamp(workers_.now() - state.begun_s, 0., state.planned_s);
+    totals.compute_s -= state.planned_s - done_s;
+    state.unshared_s += done_s;
+    totals.lost_s += membership_.waits() ? done_s : 0;
+  } else {
+    totals.idle_s += workers_.now() - (state.is_going ? state.left_step_s : state.computed_s);
+    totals.lost_s += membership_.waits() ? state.planned_s : 0;
+    if (membership_.waits() && state.unshared_steps > 0 && takes(replica, state.step)) --state.unshared_steps;
+  }
+  if (!membership_.waits()) {
+    totals.lost_s += state.unshared_s;
+    state.unshared_s = 0;
+    state.unshared_steps = 0;
+    state.overlapped.clear();
+  } else {
+    const auto is_of_this_step = [&](const Worker::Waited& waited) {
+      return waited.run->step() == state.step;
+    };
+    state.overlapped.erase(std::remove_if(state.overlapped.begin(), state.overlapped.end(), is_of_this_step),
+                           state.overlapped.end());
+  }
+  state.blocking.clear();
+  state.plan.reset();
+  state.is_waiting = false;
+  stop_going(state);
+  if (!membership_.waits()) leave_count(state.step);
+  clock_.after(0, [this] { stop_if_all_ended(); });
+  return state.is_computed ? state.step + 1 : state.step;
+}
+
+void ReplayWithAbsences::begin(int replica, int step) {
+  workers_.at(replica).step = step - 1;
+  meetings_->begin(replica, step);
+  compute(replica);
+}
+
+void ReplayWithAbsences::redo(int replica) {
+  const int step = workers_.at(replica).step--;
+  meetings_->come_back(replica);
+  compute(replica);
+  leave_count(step);
+}
+
+void ReplayWithAbsences::take_next_step(int replica) {
+  Worker& state = workers_.at(replica);
+  if (state.is_going) state.totals.idle_s += workers_.now() - state.left_step_s;
+  stop_going(state);
+  const int step = state.step;
+  meetings_->come_back(replica);
+  compute(replica);
+  leave_count(step);
+}
+
+void ReplayWithAbsences::let_go() {
+  for (int replica = 0; going_ > 0 && replica < workers_.count(); ++replica)
+    if (is_going(replica)) go_if_all_is_over(replica);
+}
+
+void ReplayWithAbsences::look_who_may_go() {
+  if (going_ > 0) clock_.after(0, [this] { let_go(); });
+}
+
+void ReplayWithAbsences::stop_going(Worker& worker) {
+  if (worker.is_going) --going_;
+  worker.is_going = false;
+}
+
+// It leaves once its operations are over for all, and nobody downloads from it.
+void ReplayWithAbsences::go_if_all_is_over(int replica) {
+  Worker& state = workers_.at(replica);
+  for (const auto& [step, plan] : open_plans_)
+    if (step <= state.step && !plan->is_over_for(replica)) return;
+  if (membership_.is_needed(replica) || !meetings_->is_over_for(replica)) return;
+  meetings_->go(replica);
+  state.totals.idle_s += workers_.now() - state.left_step_s;
+  state.computed_s = workers_.now();  // where its clock stands
+  ++state.life;
+  stop_going(state);
+  if (!membership_.waits()) {
+    state.totals.lost_s += std::exchange(state.unshared_s, 0);
+    state.unshared_steps = 0;
+    leave_count(state.step);
+  }
+  membership_.has_gone(replica);
+  clock_.after(0, [this] { stop_if_all_ended(); });
+}
+
+void ReplayWithAbsences::cut(int replica) {
+  for (const auto& [step, plan] : open_plans()) plan->cut(replica);
+  meetings_->cut(replica);
+}
+
+void ReplayWithAbsences::lose(int replica) {
+  for (const auto& [step, plan] : open_plans()) plan->lose(replica);
+  meetings_->lose(replica);
+}
+
+void ReplayWithAbsences::announce_leave(int replica, int last_step) {
+  for (const auto& [step, plan] : open_plans())
+    if (step > last_step) plan->lose(replica);
+  meetings_->announce_leave(replica, last_step);
+}
+
+int ReplayWithAbsences::lowest_step() const {
+  return std::max(latest_lowest_, at_step_.empty() ? 0 : at_step_.begin()->first);
+}
+
+void ReplayWithAbsences::fail() const {
+  int at_work = 0;
+  for (const auto& [step, replicas] : at_step_) at_work += replicas;
+  throw RunError(fmt::format(
+      "faults come so often that nobody ends a step, or one that all wait for stays away: of {} replicas "
+      "{} have ended, {} are at work, at steps {} and above, after {}; rarer faults, shorter steps or "
+      "another recovery.on_failure may help",
+      workers_.count(), finished_, at_work, lowest_step(), human_duration(workers_.now())));
+}
+
+void ReplayWithAbsences::leave_count(int step) {
+  const auto found = at_step_.find(step);
+  if (--found->second == 0) at_step_.erase(found);
+}
+
+// Rows and plans of steps that nobody is at any more.
+void ReplayWithAbsences::close_steps() {
+  if (!at_step_.empty()) latest_lowest_ = at_step_.begin()->first;
+  outputs_.close(meetings_->lowest_open_step(latest_lowest_));
+  for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < latest_lowest_;) {
+    if (!plan->second->is_finished()) {
+      ++plan;
+      continue;
+    }
+    clock_.after(0, [last = plan->second] {});  // it may be what called us
+    plan = open_plans_.erase(plan);
+  }
+}
+
+// Who is gone is not waited for, if there is nobody left but those who have ended.
+void ReplayWithAbsences::stop_if_all_ended() {
+  if (finished_ == workers_.count() || (finished_ > 0 && at_step_.empty() && !membership_.waits()))
+    clock_.stop();
+}
+
+}  // namespace longhaul
