@@ -19,6 +19,7 @@
 #include "core/scenario/training_text.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/checkpoint/same_run.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/data/dataset.h"
 #include "trainer/device/cuda_device.h"
@@ -54,16 +55,19 @@ PlanContext trained_context(const Case& config) {
   return context;
 }
 
+template <typename... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <typename... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
 // Entries that read or change rows where the host has them.
 bool is_on_host_rows(const Entry& entry) {
   return std::holds_alternative<journal::Contribute>(entry) ||
          std::holds_alternative<journal::MakeMerge>(entry) ||
          std::holds_alternative<journal::TakeUp>(entry) || std::holds_alternative<journal::Hold>(entry) ||
          std::holds_alternative<journal::Become>(entry) || std::holds_alternative<journal::Keep>(entry);
-}
-
-std::string name_of(const std::pair<int, std::string>& at, int replica) {
-  return fmt::format("evaluated.{}.{}.{}", at.first, at.second, replica);
 }
 
 }  // namespace
@@ -95,14 +99,14 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
       held_(replicas_, steps_.optimizer_steps()),
       evaluator_(decoder_, validation_batches(data_.validation, train_), train_.evaluate_sequences > 0,
                  arena_, *backend_, ranks, update_->product()),
-      best_loss_(std::numeric_limits<double>::infinity()),
+      evaluations_(evaluator_, replicas_, update_->product(), files, speed_),
       checkpoints_(files.folder(), training_key(case_)) {
   check_agreement(ranks, {{"a training", training_key(case_)},
                           {"steps", train_.steps},
-                          {"a text with hash", hex64(data_.hash)},
-                          {"device", to_string(device)},
-                          {"an arithmetic", arithmetic()},
-                          {"libraries", libraries()}});
+                          {"a text with hash", identity()["corpus_hash"]},
+                          {"device", identity()["device"]},
+                          {"an arithmetic", identity()["arithmetic"]},
+                          {"libraries", identity()["libraries"]}});
   check_own_parts(data_.training.size(), train_);
   check_combinations(case_, plan_, {device_ == Device::kCuda, backend_->stacks(), ranks_.size()});
   std::vector<float> weights = initial_weights(train_.model, case_.seed);
@@ -124,7 +128,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
                                    replicas_, operations_);
   accelerator_->upload();
   steps_.use_card(*accelerator_);
-  evaluator_.use_card(accelerator_->rows());
+  evaluations_.use_card(*accelerator_);
 }
 
 Training::~Training() = default;
@@ -138,7 +142,7 @@ int Training::resume(std::vector<std::string>& refused) {
   if (ranks_.is_first()) resumed_ = checkpoints_.newest(refused);
   share_checkpoint(ranks_, resumed_);
   if (!resumed_) return 0;
-  check_same_run(resumed_->state);
+  check_same_run(identity(), resumed_->state, files_.folder());
   restore(*resumed_);
   return saved_step_ = resumed_->step;
 }
@@ -149,8 +153,7 @@ void Training::restore(const Checkpoint& checkpoint) {
   position_ = state.at("position");
   replica_steps_ = state.at("replica_steps");
   there_ = state.at("there").get<std::vector<int>>();
-  if (!state.at("best_loss").is_null()) best_loss_ = state["best_loss"];
-  if (!state.at("last_evaluation").is_null()) last_ = evaluation_from(state["last_evaluation"]);
+  evaluations_.restore(state);
   if (step_ == 0) return;
   Continued rest = skip(*journal_, position_);
   begun_ = std::move(rest.entries);
@@ -166,60 +169,24 @@ void Training::restore(const Checkpoint& checkpoint) {
   if (step_ < train_.steps) {
     steps_.optimizer_steps() = state.at("optimizer_steps").get<std::vector<int>>();
     held_.restore(state.at("held"), tensors);
-    for (const Json& json : state.at("kept")) {
-      const std::pair<int, std::string> at(json.at(0), json.at(1));
-      const int replica = json.at(2);
-      std::vector<float>& row = kept_[at][replica];
-      if (arena_.held().contains(replica)) row.resize(as_index(arena_.parameters()));
-      tensors.to_holder(name_of(at, replica), replica, row.data(), arena_.parameters() * floats);
-    }
+    evaluations_.restore_kept(state, tensors);
     if (merges_) merges_->restore(state.at("merges"), tensors);
   }
   if (accelerator_) accelerator_->upload();
 }
 
-void Training::check_same_run(const Json& state) const {
-  const std::string hash = hex64(data_.hash), device = to_string(device_);
-  const std::string begin_anew = "remove " + files_.folder() + "/checkpoints to begin anew";
-  if (state.at("corpus_hash") != hash)
-    throw InputError("train.data", "the text is not the one of the checkpoint (its hash is " + hash + ")",
-                     "hash " + state["corpus_hash"].get<std::string>(), begin_anew);
-  if (state.at("device") != device)
-    throw InputError("train.device", "found \"" + device + "\", which gives other bits",
-                     state["device"].dump() + ", as the checkpoint", begin_anew);
-  if (state.value("arithmetic", arithmetic()) != arithmetic())
-    throw InputError("--backend", "works " + arithmetic() + ", which gives other bits",
-                     state["arithmetic"].get<std::string>() + ", as the checkpoint",
-                     "use the other back-end or number of ranks, or " + begin_anew);
-  if (state.value("journal", journal_->identity()) != journal_->identity())
-    throw InputError("--journal",
-                     "the journal is not the one of the checkpoint (" + journal_->identity() + ")",
-                     state["journal"].get<std::string>(), begin_anew);
-  if (accelerator_ && state.value("sequences_at_once", accelerator_->sequences_at_once()) !=
-                          accelerator_->sequences_at_once())
-    throw InputError("",
-                     "the GPU's free memory is enough for " +
-                         std::to_string(accelerator_->sequences_at_once()) +
-                         " sequences of a replica together, which gives other sums",
-                     state["sequences_at_once"].dump() + ", as the checkpoint",
-                     "use a card with as much free memory, or " + begin_anew);
-  if (state.value("libraries", libraries()) != libraries())
-    throw InputError("",
-                     "the libraries are " + libraries().dump() +
-                         ", which may give other bits than those of the checkpoint",
-                     state["libraries"].dump(), "use these, or " + begin_anew);
-}
-
-std::string Training::arithmetic() const {
-  if (!backend_->stacks()) return "replica by replica";
+Json Training::identity() const {
+  std::string arithmetic = backend_->stacks() ? "stacked" : "replica by replica";
   // A GPU's library may multiply another number of matrices by another kernel.
-  const bool depends = device_ == Device::kCuda && ranks_.size() > 1;
-  return depends ? "stacked on " + std::to_string(ranks_.size()) + " ranks" : "stacked";
-}
-
-Json Training::libraries() const {
-  Json json = {{"libtorch", torch_version()}, {"blas", blas_name()}};
-  if (device_ == Device::kCuda) json["gpu"] = device_name();
+  if (backend_->stacks() && device_ == Device::kCuda && ranks_.size() > 1)
+    arithmetic += " on " + std::to_string(ranks_.size()) + " ranks";
+  Json json = {{"corpus_hash", hex64(data_.hash)},
+               {"device", to_string(device_)},
+               {"arithmetic", arithmetic},
+               {"libraries", {{"libtorch", torch_version()}, {"blas", blas_name()}}}};
+  if (device_ == Device::kCuda) json["libraries"]["gpu"] = device_name();
+  if (journal_) json["journal"] = journal_->identity();
+  if (accelerator_) json["sequences_at_once"] = accelerator_->sequences_at_once();
   return json;
 }
 
@@ -275,7 +242,7 @@ void Training::carry_out(const std::vector<Entry>& entries) {
         steps_.run(rounds, [this](const Round& round) { return end_round(round); }) < rounds.size())
       stop();
     const auto carry_out_next = [&] {
-      std::visit([this](const auto& entry) { carry_out(entry); }, entries[at]);
+      carry_out(entries[at]);
       ++at, ++position_;
     };
     if (at == entries.size()) return;
@@ -288,6 +255,24 @@ void Training::carry_out(const std::vector<Entry>& entries) {
   }
 }
 
+void Training::carry_out(const Entry& next) {
+  std::visit(Overloaded{[](const journal::Compute&) {},  // in a round
+                        [this](const journal::Optimize& entry) { optimize(entry); },
+                        [this](const journal::Post& entry) { post(entry.operation); },
+                        [this](const journal::Meet& entry) { meet(entry.operation); },
+                        [this](const journal::Local& entry) { take(entry); },
+                        [this](const journal::Contribute& entry) { merges_->contribute(entry); },
+                        [this](const journal::MakeMerge& entry) { merges_->make(entry); },
+                        [this](const journal::TakeUp& entry) { merges_->take_up(entry); },
+                        [this](const journal::Hold& entry) { held_.hold(entry.copy, entry.source); },
+                        [this](const journal::Become& entry) { held_.become(entry.copy, entry.replica); },
+                        [this](const journal::Keep& entry) { evaluations_.keep(entry); },
+                        [this](const journal::Evaluate& entry) { evaluations_.evaluate(entry); },
+                        [this](const journal::EndStep& entry) { end_step(entry); },
+                        [this](const journal::Save& entry) { save_checkpoint(entry.step); }},
+             next);
+}
+
 bool Training::end_round(const Round& round) {
   meet_ranks();
   for (const journal::Compute& entry : round.computes) {
@@ -297,23 +282,22 @@ bool Training::end_round(const Round& round) {
     ++position_;
   }
   if (!round.end) return true;
-  carry_out(*round.end);
+  end_step(*round.end);
   ++position_;
   return !is_asked_to_stop();
 }
 
-void Training::carry_out(const journal::Optimize& entry) {
+void Training::optimize(const journal::Optimize& entry) {
   steps_.optimize(entry);
   meet_ranks();
 }
 
-void Training::carry_out(const journal::Post& entry) {
-  accelerator_ ? accelerator_->post(entry.operation) : operations_.post(entry.operation);
-  pending_.push_back(entry.operation);
+void Training::post(const Operation& operation) {
+  accelerator_ ? accelerator_->post(operation) : operations_.post(operation);
+  pending_.push_back(operation);
 }
 
-void Training::carry_out(const journal::Meet& entry) {
-  const Operation& operation = entry.operation;
+void Training::meet(const Operation& operation) {
   accelerator_ ? accelerator_->apply(operation) : operations_.apply(operation);
   pending_.erase(std::remove_if(pending_.begin(), pending_.end(),
                                 [&](const Operation& other) {
@@ -323,7 +307,7 @@ void Training::carry_out(const journal::Meet& entry) {
                  pending_.end());
 }
 
-void Training::carry_out(const journal::Local& entry) {
+void Training::take(const journal::Local& entry) {
   const LocalStep& local = plan_.local[as_index(entry.number)];
   std::vector<int> here;
   for (const int replica : entry.replicas)
@@ -331,33 +315,7 @@ void Training::carry_out(const journal::Local& entry) {
   accelerator_ ? accelerator_->take(local, here) : operations_.take(local, here);
 }
 
-void Training::carry_out(const journal::Keep& entry) {
-  std::vector<float>& kept = kept_[{entry.step, entry.phase}][entry.replica];  // empty where it is not held
-  if (!arena_.held().contains(entry.replica)) return;
-  const float* row = arena_.row(update_->product(), entry.replica);
-  kept.assign(row, row + arena_.parameters());
-}
-
-void Training::carry_out(const journal::Evaluate& entry) {
-  const Speed::Stopwatch watch(speed_.evaluations_s);
-  const std::pair<int, std::string> at(entry.step, entry.phase);
-  // Of rows that the card has not all of, or not any more.
-  const bool is_on_host =
-      accelerator_ && (kept_.count(at) > 0 || static_cast<int>(entry.replicas.size()) < case_.replicas);
-  if (accelerator_ && (is_on_host || ranks_.size() > 1)) accelerator_->download(update_->product());
-  const auto swap_kept = [&] {
-    for (auto& [replica, row] : kept_[at])
-      if (!row.empty()) std::swap_ranges(row.begin(), row.end(), arena_.row(update_->product(), replica));
-  };
-  swap_kept();
-  last_ = evaluator_.evaluate(entry.step, entry.phase, entry.replicas, is_on_host);
-  swap_kept();
-  kept_.erase(at);
-  best_loss_ = std::min(best_loss_, last_.mean_loss());
-  files_.write(last_);
-}
-
-void Training::carry_out(const journal::EndStep& entry) {
+void Training::end_step(const journal::EndStep& entry) {
   step_ = entry.step;
   there_ = entry.there;
   if (!merges_) files_.write_step_times(entry.step, entry.replicas, steps_.seconds());
@@ -400,23 +358,16 @@ void Training::save_checkpoint(int step) {
                   {"ffn", shape.ffn},
                   {"context", shape.context},
                   {"vocabulary", shape.vocabulary}}},
-                {"corpus_hash", hex64(data_.hash)},
-                {"device", to_string(device_)},
-                {"arithmetic", arithmetic()},
-                {"libraries", libraries()},
-                {"best_loss", last_.step > 0 ? Json(best_loss_) : Json()},
-                {"last_evaluation", last_.step > 0 ? to_json(last_) : Json()},
                 {"files", files_.save()}};
-  state["journal"] = journal_->identity();
+  state.update(identity());
+  evaluations_.save(state);
   state["position"] = position_;
   state["replica_steps"] = replica_steps_;
   state["there"] = there_;
   state["optimizer_steps"] = steps_.optimizer_steps();
   state["held"] = held_.state();
-  state["kept"] = Json::array();
   if (merges_) state["merges"] = merges_->state();
   if (update_->product() != Slot::kWeights) state["product"] = update_->product().name;
-  if (accelerator_) state["sequences_at_once"] = accelerator_->sequences_at_once();
   std::vector<TensorView> tensors;
   if (step > 0) tensors = tensors_to_keep(replicas_, operations_, pending_, step == train_.steps);
   if (BitGates* gates = steps_.gates(); gates && step > 0)
@@ -424,12 +375,7 @@ void Training::save_checkpoint(int step) {
       tensors.push_back({name, "F32", {case_.replicas, gates->hops()}, values->data()});
   if (step > 0 && step < train_.steps) {
     for (TensorView& tensor : held_.tensors()) tensors.push_back(std::move(tensor));
-    for (const auto& [at, rows] : kept_)
-      for (const auto& [replica, row] : rows) {
-        state["kept"].push_back({at.first, at.second, replica});
-        tensors.push_back(
-            held_tensor(replicas_, name_of(at, replica), "F32", arena_.parameters(), replica, row.data()));
-      }
+    for (TensorView& tensor : evaluations_.tensors()) tensors.push_back(std::move(tensor));
     if (merges_)
       for (TensorView& tensor : merges_->tensors()) tensors.push_back(std::move(tensor));
   }
@@ -460,7 +406,8 @@ void Training::report(const journal::EndStep& entry) {
     mean += steps_.losses()[as_index(replica)] / static_cast<double>(entry.replicas.size());
   speed_.reached(new_tokens());
   std::string text = fmt::format("loss {:.3f}", mean);
-  if (last_.step > 0) text += fmt::format(", spread {:.2e}", last_.weight_spread);
+  if (const Evaluation& last = evaluations_.last(); last.step > 0)
+    text += fmt::format(", spread {:.2e}", last.weight_spread);
   if (const auto speed = speed_.tokens_per_second()) text += fmt::format(", {:.0f} tokens/s", *speed);
   progress_.progress(entry.step, train_.steps, "steps", text);
 }
@@ -485,19 +432,18 @@ void Training::write_speed() {
   files_.write_speed(json);
 }
 
-std::size_t Training::evaluated_sequences() const {
-  return validation_starts(data_.validation.size(), train_.model.context, train_.evaluate_sequences).size();
-}
-
 Json Training::summary() const {
-  Json json = {{"parameters", arena_.parameters()},
-               {"tokens", replica_steps_ * train_.batch * train_.model.context},
-               {"train_tokens_in_corpus", data_.training.size()},
-               {"corpus_hash", hex64(data_.hash)},
-               {"validation_tokens", data_.validation.size()},
-               {"validation_tokens_copied", data_.copied_tokens},
-               {"evaluated_sequences", evaluated_sequences()},
-               {"unigram_entropy", unigram_entropy(data_.training)}};
+  const Evaluation& last = evaluations_.last();
+  Json json = {
+      {"parameters", arena_.parameters()},
+      {"tokens", replica_steps_ * train_.batch * train_.model.context},
+      {"train_tokens_in_corpus", data_.training.size()},
+      {"corpus_hash", hex64(data_.hash)},
+      {"validation_tokens", data_.validation.size()},
+      {"validation_tokens_copied", data_.copied_tokens},
+      {"evaluated_sequences",
+       validation_starts(data_.validation.size(), train_.model.context, train_.evaluate_sequences).size()},
+      {"unigram_entropy", unigram_entropy(data_.training)}};
   if (data_.source_entropy) json["source_entropy"] = *data_.source_entropy;
   json["arena_bytes"] = arena_.bytes();
   json["device"] = to_string(device_);
@@ -508,12 +454,12 @@ Json Training::summary() const {
     json["sequences_at_once"] = accelerator_->sequences_at_once();
     json["outer_state"] = accelerator_->has_outer_state_on_host() ? "host" : "card";
   }
-  json["final_loss"] = last_.mean_loss();
-  if (last_.sampling_error) json["final_loss_sampling_error"] = *last_.sampling_error;
+  json["final_loss"] = last.mean_loss();
+  if (last.sampling_error) json["final_loss_sampling_error"] = *last.sampling_error;
   if (train_.evaluate_ensemble)
     json["final_loss_of_ensemble"] = evaluator_.ensemble_loss(train_.model, there_, boundaries_);
-  json["best_loss"] = best_loss_;
-  json["weight_spread"] = last_.weight_spread;
+  json["best_loss"] = evaluations_.best_loss();
+  json["weight_spread"] = last.weight_spread;
   json["blas"] = blas_name();
   json["libtorch"] = torch_version();
   return json;

@@ -18,7 +18,7 @@
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
-#include "trainer/evaluation.h"
+#include "trainer/evaluations.h"
 #include "trainer/held_rows.h"
 #include "trainer/inner_steps.h"
 #include "trainer/merges.h"
@@ -61,21 +61,12 @@ class Training {
 
   void carry_out(const std::vector<Entry>& entries);
   bool end_round(const Round& round);  // false: it was asked to stop
-  // One entry. Of Compute and EndStep a run of rounds is carried out together.
-  void carry_out(const journal::Compute&) {}
-  void carry_out(const journal::Optimize& entry);
-  void carry_out(const journal::Post& entry);
-  void carry_out(const journal::Meet& entry);
-  void carry_out(const journal::Local& entry);
-  void carry_out(const journal::Contribute& entry) { merges_->contribute(entry); }
-  void carry_out(const journal::MakeMerge& entry) { merges_->make(entry); }
-  void carry_out(const journal::TakeUp& entry) { merges_->take_up(entry); }
-  void carry_out(const journal::Hold& entry) { held_.hold(entry.copy, entry.source); }
-  void carry_out(const journal::Become& entry) { held_.become(entry.copy, entry.replica); }
-  void carry_out(const journal::Keep& entry);
-  void carry_out(const journal::Evaluate& entry);
-  void carry_out(const journal::EndStep& entry);
-  void carry_out(const journal::Save& entry) { save_checkpoint(entry.step); }
+  void carry_out(const Entry& next);
+  void optimize(const journal::Optimize& entry);
+  void post(const Operation& operation);
+  void meet(const Operation& operation);
+  void take(const journal::Local& entry);
+  void end_step(const journal::EndStep& entry);
 
   bool is_asked_to_stop() const;
   [[noreturn]] void stop();
@@ -86,13 +77,7 @@ class Training {
   void write_speed();
   void save_checkpoint(int step);
   void restore(const Checkpoint& checkpoint);
-  void check_same_run(const Json& state) const;
-  // The order of the sums, which a checkpoint must have been computed in.
-  std::string arithmetic() const;
-  // What turns the same arithmetic into other bits: the libraries, by the BLAS's name the kind of processor,
-  // the GPU.
-  Json libraries() const;
-  std::size_t evaluated_sequences() const;
+  Json identity() const;  // same_run.h
   Json summary() const;
 
   const Case case_;  // as it is trained (trained_case)
@@ -120,10 +105,10 @@ class Training {
   InnerSteps steps_;
   HeldRows held_;
   std::unique_ptr<Merges> merges_;  // of a plan with merges
+  Speed speed_;
   Evaluator evaluator_;
+  Evaluations evaluations_;
   std::unique_ptr<Accelerator> accelerator_;  // on a GPU: holds the rows that are at work
-  // By step and phase, then by replica: models [P] that are evaluated when all have come to the step.
-  std::map<std::pair<int, std::string>, std::map<int, std::vector<float>>> kept_;
 
   // How far the journal is carried out: entries; the last step that all ended, and who came through it;
   // steps of replicas; what was posted and has not met. And what this process began with.
@@ -133,11 +118,8 @@ class Training {
   std::vector<Operation> pending_;
   std::vector<Entry> begun_;  // of a segment in whose midst the checkpoint was
 
-  Speed speed_;
   std::optional<double> peak_;     // FLOP/s of a card
   bool is_asked_to_stop_ = false;  // by a signal to one of the ranks
-  Evaluation last_;
-  double best_loss_;
 
   CheckpointFolder checkpoints_;
   std::optional<Checkpoint> resumed_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "trainer/model/attention_functions.h"
 #include "trainer/model/layer_functions.h"
 
 namespace longhaul {

@@ -1,5 +1,8 @@
-// The messages of a group whose members live in several processes: each rank that holds members sends what
-// they contribute, encoded, to the others that do, and gets theirs.
+// Carries out the operations of a plan on the host: makes the messages, keeps those that are pending, brings
+// them to the other processes, and lets the update take its step on what arrived.
+//
+//   post(operation)    its payload is packed (codec, error feedback) where it is not awaited at once
+//   apply(operation)   the step of each group's members that are held here
 #pragma once
 
 #include <functional>
@@ -11,43 +14,12 @@
 #include <vector>
 
 #include "trainer/codecs/reduction.h"
+#include "trainer/operations/group_messages.h"
 #include "trainer/operations/update.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/arena.h"
 
 namespace longhaul {
-
-// Of the members of a group, who is held here and who is not; and the ranks that hold members, or somebody
-// who takes what comes of it (Operation::takers).
-struct GroupSplit {
-  std::vector<int> here, elsewhere;
-  std::set<int> ranks;
-  bool spans_ranks() const { return ranks.size() > 1; }
-};
-
-GroupSplit split(const Operation& operation, const std::vector<int>& group, const Replicas& replicas);
-
-class GroupMessages {
- public:
-  using FormatOf = std::function<MessageFormat(int replica)>;
-  // Under way when it returns, on one of the group's ranks. `encoded` has the messages of the members that
-  // are held here, by replica; they stay where they are until wait() returned. `channel` as in ranks.h.
-  GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas,
-                const std::map<int, const Message*>& encoded, const FormatOf& format_of, int channel);
-
-  // The messages of the members that live elsewhere, by replica.
-  std::map<int, Message> wait();
-
- private:
-  std::map<int, std::pair<MessageFormat, std::vector<std::uint8_t>>> received_;
-  std::vector<std::unique_ptr<Transfer>> under_way_;
-};
-
-// Carries out the operations of a plan on the host: makes the messages, keeps those that are pending, brings
-// them to the other processes, and lets the update take its step on what arrived.
-//
-//   post(operation)    its payload is packed (codec, error feedback) where it is not awaited at once
-//   apply(operation)   the step of each group's members that are held here
 
 class OperationRunner {
  public:

@@ -1,0 +1,267 @@
+#include "core/plan/rule_json.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/limits.h"
+#include "core/plan/trace.h"
+#include "core/plan/unit_limit.h"
+
+namespace longhaul {
+namespace {
+
+constexpr const char* kFetches = "fetches";  // of completion.late
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Json to_json(const PayloadPart& part) {
+  Json json = {{"tensor", part.tensor}, {"codec", to_json(part.codec)}};
+  for (const ColumnRange& range : part.columns) json["columns"].push_back({range.begin, range.end});
+  return json;
+}
+
+PayloadPart part_from(const Json& json) {
+  PayloadPart part{json.at("tensor"), codec_from(json.at("codec"))};
+  if (part.tensor.empty()) throw InputError("tensor", "found \"\"", "a name");
+  for (const Json& range : json.value("columns", Json::array()))
+    part.columns.push_back({range.at(0), range.at(1)});
+  return part;
+}
+
+// Ranges in order, without touching, inside the parameters.
+void check_columns(const Columns& columns, std::int64_t parameters) {
+  std::int64_t free = 0;
+  for (const ColumnRange& range : columns) {
+    if (range.begin < free || range.end <= range.begin || range.end > parameters)
+      throw InputError("columns", fmt::format("found [{}, {}]", range.begin, range.end),
+                       fmt::format("ranges in ascending order, apart from each other, up to {}", parameters));
+    free = range.end + 1;
+  }
+}
+
+// A matrix as [offset, stride, rows, row_stride, width].
+Json to_json(const HiddenUnits& units) {
+  Json json = {{"count", units.count}, {"matrices", Json::array()}};
+  for (const UnitColumns& unit_columns : units.matrices)
+    json["matrices"].push_back({unit_columns.offset, unit_columns.stride, unit_columns.rows,
+                                unit_columns.row_stride, unit_columns.width});
+  return json;
+}
+
+HiddenUnits units_from(const Json& json, std::int64_t parameters) {
+  HiddenUnits units{json.at("count"), {}};
+  double columns = 0;
+  for (const Json& entry : json.at("matrices")) {
+    units.matrices.push_back({entry.at(0), entry.at(1), entry.at(2), entry.at(3), entry.at(4)});
+    const UnitColumns& matrix = units.matrices.back();
+    for (const std::int64_t number :
+         {matrix.offset, matrix.stride, matrix.rows, matrix.row_stride, matrix.width})
+      if (number < 0 || number > parameters)
+        throw InputError("units", fmt::format("found {}", number), fmt::format("0 to {}", parameters));
+    columns += static_cast<double>(matrix.rows) * static_cast<double>(matrix.width);
+  }
+  if (units.count < 1 || columns < 1 || columns * units.count > static_cast<double>(parameters))
+    throw InputError("units", fmt::format("found {} units of {:.6g} columns", units.count, columns),
+                     fmt::format("1 or more, with columns, in {} parameters", parameters));
+  return units;
+}
+
+// An infinite start is not there.
+Json to_json(const Completion& completion) {
+  Json json = {{"quorum", completion.quorum}};
+  if (completion.fetches) json["late"] = kFetches;
+  if (!completion.adaptive) {
+    json["grace_s"] = completion.grace_s;
+    return json;
+  }
+  const AdaptiveGrace& adaptive = *completion.adaptive;
+  json["adaptive"] = {
+      {"mads", adaptive.mads}, {"window", adaptive.window}, {"at_least_s", adaptive.at_least_s}};
+  if (std::isfinite(adaptive.start_s)) json["adaptive"]["start_s"] = adaptive.start_s;
+  return json;
+}
+
+void check_all_to_all(int replicas) {
+  if (replicas > kMostInAllToAll)
+    throw InputError("replicas", fmt::format("found {} with an all-to-all", replicas),
+                     fmt::format("at most {}", kMostInAllToAll));
+}
+
+// What the plan divides by, draws with and counts up to.
+void check_numbers(const OperationRule& rule, const PlanContext& context) {
+  const auto check = [](const char* key, std::int64_t found, std::int64_t least, std::int64_t most) {
+    if (found < least || found > most)
+      throw InputError(key, fmt::format("found {}", found), fmt::format("{} to {}", least, most));
+  };
+  check("every", rule.every, 1, kMostOfACount);
+  check("phase", rule.phase, 0, kMostOfACount);
+  check("first_step", rule.first_step, 0, kMostOfACount);
+  check("last_step", rule.last_step, 0, kMostOfACount);
+  check("overlap_steps", rule.overlap_steps, 0, kMostOfACount);
+  check("slack_steps", rule.slack_steps, -1, kMostOfACount);
+  check("buckets", rule.buckets, 1, kMostBuckets);
+  if (!(rule.overlap_backward >= 0 && rule.overlap_backward <= 1))
+    throw InputError("overlap_backward", fmt::format("found {}", rule.overlap_backward), "0 to 1");
+  switch (rule.grouping) {
+    case Grouping::kEveryone:
+      check("group_size", rule.group_size, 0, context.replicas);
+      break;
+    case Grouping::kTwoLevel:
+      check("across_every", rule.across_every, 1, kMostOfACount);
+      check("group_size", rule.group_size, 0, context.replicas);
+      break;
+    case Grouping::kSites:
+      check("across_every", rule.across_every, 1, kMostOfACount);
+      check("group_size", rule.group_size, 2, context.replicas);
+      break;
+    case Grouping::kRandom:
+      check("group_size", rule.group_size, 2, context.replicas);
+      break;
+    case Grouping::kGrid:
+      check("group_size", rule.group_size, 2, context.replicas);
+      if (grid_dimensions(context.replicas, rule.group_size) == 0)
+        throw InputError("group_size", fmt::format("found {}", rule.group_size),
+                         fmt::format("a number of which {} replicas are a power", context.replicas));
+      break;
+    case Grouping::kTargets:
+    case Grouping::kRegularTargets:
+      check("group_size", rule.group_size, 1, context.replicas - 1);
+      break;
+  }
+}
+
+// All that a ring of everyone sends fits 64 bits.
+void check_bytes(const OperationRule& rule, const PlanContext& context) {
+  double bytes = 0;
+  for (const PayloadPart& part : rule.payload)
+    bytes += static_cast<double>(
+        encoded_bytes(part.codec, contributed_columns(rule, part, context.parameters, context.replicas)));
+  constexpr double kMost = 9e18;
+  if (2 * bytes * context.replicas > kMost)
+    throw InputError("payload", fmt::format("found {:.6g} bytes among {} replicas", bytes, context.replicas),
+                     fmt::format("at most {:.0e} bytes sent", kMost));
+}
+
+AdaptiveGrace adaptive_from(const Json& json) {
+  const AdaptiveGrace adaptive{json.at("mads"), json.at("window"), json.value("at_least_s", 0.),
+                               json.value("start_s", kInfinity)};
+  if (!(adaptive.mads >= 0) || adaptive.window < 1 || adaptive.window > kMostOfACount ||
+      !(adaptive.at_least_s >= 0) || !(adaptive.start_s >= 0))
+    throw InputError("adaptive", "found " + json.dump(),
+                     "a window of 1 or more, and mads, at_least_s and start_s of 0 or more");
+  return adaptive;
+}
+
+Completion completion_from(const Json& json, const OperationRule& rule) {
+  Completion completion{json.at("quorum"), json.value("grace_s", 0.)};
+  if (json.contains("adaptive")) completion.adaptive = adaptive_from(json["adaptive"]);
+  if (completion.quorum < 1 || !(completion.grace_s >= 0))
+    throw InputError("completion", "found " + json.dump(),
+                     "a quorum of 1 or more, and a grace_s of 0 or more");
+  if (json.contains("late")) {
+    if (json["late"] != kFetches || !rule.is_blocking() || rule.grouping != Grouping::kEveryone ||
+        rule.kind != OperationKind::kAllReduce || rule.sharded || rule.stage >= 0)
+      throw InputError("completion.late", "found " + json["late"].dump(),
+                       std::string("\"") + kFetches +
+                           "\", of a blocking all-reduce among everyone, whole and without stages");
+    completion.fetches = true;
+  }
+  if (rule.buckets > 1)
+    throw InputError("completion", "found a quorum and " + std::to_string(rule.buckets) + " buckets",
+                     "a quorum of a rule with one bucket");
+  return completion;
+}
+
+// What merges take for granted.
+void check_merge(const OperationRule& rule) {
+  if (rule.kind != OperationKind::kMerge) return;
+  if (rule.is_blocking() || rule.grouping != Grouping::kEveryone || rule.buckets > 1 || rule.sharded ||
+      rule.stage >= 0 || rule.before_optimizer || rule.payload.empty() || rule.answer.empty())
+    throw InputError("kind", "found \"merge\" of rule \"" + rule.name + "\"",
+                     "an overlapped rule of everyone, after the optimizer, with one bucket, a payload and an "
+                     "answer, whole and without stages");
+}
+
+}  // namespace
+
+Json to_json(const OperationRule& rule) {
+  Json json = {{"name", rule.name},
+               {"kind", word_of(rule.kind)},
+               {"collective", rule.collective},
+               {"every", rule.every},
+               {"phase", rule.phase},
+               {"first_step", rule.first_step},
+               {"last_step", rule.last_step},
+               {"before_optimizer", rule.before_optimizer},
+               {"grouping", word_of(rule.grouping)},
+               {"group_size", rule.group_size},
+               {"sharded", rule.sharded},
+               {"overlap_steps", rule.overlap_steps},
+               {"overlap_backward", rule.overlap_backward},
+               {"buckets", rule.buckets},
+               {"payload", Json::array()}};
+  for (const PayloadPart& part : rule.payload) json["payload"].push_back(to_json(part));
+  for (const HiddenUnits& units : rule.units) json["units"].push_back(to_json(units));
+  if (rule.across_every > 0) json["across_every"] = rule.across_every;
+  if (rule.posts_first) json["posts_first"] = true;
+  if (rule.stage >= 0) json["stage"] = rule.stage;
+  if (!rule.releases.empty()) json["releases"] = rule.releases;
+  if (!rule.completion.is_all()) json["completion"] = to_json(rule.completion);
+  if (rule.slack_steps >= 0) json["slack_steps"] = rule.slack_steps;
+  for (const PayloadPart& part : rule.answer) json["answer"].push_back(to_json(part));
+  return json;
+}
+
+OperationRule rule_from(const Json& json, const PlanContext& context) {
+  OperationRule rule;
+  const auto take = [&json](const char* key, auto& value) { value = json.value(key, value); };
+  rule.name = json.at("name").get<std::string>();
+  rule.kind = from_word<OperationKind>(json.value("kind", word_of(rule.kind)), "kind");
+  rule.collective = json.at("collective").get<std::string>();
+  rule.every = json.at("every");
+  take("phase", rule.phase);
+  take("first_step", rule.first_step);
+  take("last_step", rule.last_step);
+  take("before_optimizer", rule.before_optimizer);
+  rule.grouping = from_word<Grouping>(json.at("grouping"), "grouping");
+  take("across_every", rule.across_every);
+  take("group_size", rule.group_size);
+  for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));
+  take("sharded", rule.sharded);
+  for (const Json& units : json.value("units", Json::array()))
+    rule.units.push_back(units_from(units, context.parameters));
+  std::int64_t units = 0;
+  for (const HiddenUnits& hidden_units : rule.units) units += hidden_units.count;
+  if (units > kMostUnits)
+    throw InputError("units", fmt::format("found {} together", units), fmt::format("at most {}", kMostUnits));
+  if (rule.kind == OperationKind::kAllToAll && rule.units.empty())
+    throw InputError("units", "this key is missing", "the units that an all-to-all passes on");
+  if (rule.kind == OperationKind::kAllToAll) check_all_to_all(context.replicas);
+  take("overlap_steps", rule.overlap_steps);
+  take("posts_first", rule.posts_first);
+  take("stage", rule.stage);
+  take("overlap_backward", rule.overlap_backward);
+  take("buckets", rule.buckets);
+  take("releases", rule.releases);
+  const auto& releases = rule.releases;
+  if (!releases.empty() && (static_cast<int>(releases.size()) != rule.buckets || releases.front() > 1 ||
+                            releases.back() < 0 || !std::is_sorted(releases.rbegin(), releases.rend())))
+    throw InputError("releases", "found " + json["releases"].dump(),
+                     "a share of the step for each bucket, from 1 down to 0");
+  if (json.contains("completion")) rule.completion = completion_from(json["completion"], rule);
+  take("slack_steps", rule.slack_steps);
+  for (const Json& part : json.value("answer", Json::array())) rule.answer.push_back(part_from(part));
+  check_numbers(rule, context);
+  check_merge(rule);
+  for (const Payload* payload : {&rule.payload, &rule.answer})
+    for (const PayloadPart& part : *payload) check_columns(part.columns, context.parameters);
+  check_bytes(rule, context);
+  return rule;
+}
+
+}  // namespace longhaul

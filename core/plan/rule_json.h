@@ -1,0 +1,15 @@
+// A rule of a plan as the header of a trace has it (docs/reference/formats/trace.md).
+#pragma once
+
+#include "core/base/json.h"
+#include "core/plan/operations.h"
+
+namespace longhaul {
+
+Json to_json(const OperationRule& rule);
+
+// What a rule does not say is as in OperationRule. Throws InputError for numbers that cannot be carried out
+// in `context`, and Json::exception for keys that are missing or of another type.
+OperationRule rule_from(const Json& json, const PlanContext& context);
+
+}  // namespace longhaul
