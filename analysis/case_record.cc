@@ -219,8 +219,8 @@ double sum(const std::vector<double>& values) {
 // into the model and what was lost.
 void add_workers(const Case& config, const std::string& case_folder, Json& record) {
   const std::string file = case_folder + "/replicas.csv";
-  const bool has_stages = config.pipeline.has_stages(),
-             may_lose = has_column(file, "useful_steps"), is_done = record["status"] == "done";
+  const bool has_stages = config.pipeline.has_stages(), may_lose = has_column(file, "useful_steps"),
+             is_done = record["status"] == "done";
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
   if (may_lose) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
@@ -267,11 +267,10 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
     const double compute_s = sum(of["compute_s"]);
     record["lost_fraction"] = compute_s > 0 ? sum(of["lost_s"]) / compute_s : 0;
     if (config.has_absences())
-      record["participation"] =
-          latest_s > 0 ? Json(1 - sum(of["gone_s"]) / (config.replicas * latest_s)) : Json();
+      record["participation"] = latest_s > 0 ? Json(1 - mean(of["gone_s"]) / latest_s) : Json();
   }
   if (!may_lose && !dynamic.is_on()) return;
-  const double useful_steps = may_lose ? sum(of["useful_steps"]) : all_steps;
+  const double useful_steps = may_lose ? sum(of["useful_steps"]) / config.pipeline.stages : all_steps;
   record["useful_steps"] = useful_steps;
   if (latest_s <= 0) return;
   record["useful_steps_per_s"] = useful_steps / latest_s;

@@ -43,8 +43,10 @@ Membership::Membership(const Case& config, const Trace& trace, const ExchangeCon
       faults_(members_.size()) {
   for (const Fault& fault : config.faults) {
     if (!fault.is_absence()) continue;
-    for (const auto& [replica, windows] : windows_by_worker(fault, config))
-      faults_[as_index(replica)].push_back({windows, fault.absence});
+    // A file names replicas; and a replica that lacks one of its workers is gone with all of them.
+    const int of_a_replica = fault.file.empty() ? config.pipeline.stages : 1;
+    for (const auto& [worker, windows] : windows_by_worker(fault, config))
+      faults_[as_index(worker / of_a_replica)].push_back({windows, fault.absence});
   }
 }
 
@@ -269,14 +271,31 @@ void Membership::join(int replica) {
       if (listens_at(member, of)) plan->admit(replica, true);
   }
   member.row.bytes += state_bytes_;
-  const int rule = static_cast<int>(trace_.plan.rules.size()) + 2;  // "state" (row_names)
-  context_.network.send({source, replica, state_bytes_, {step, rule, source, member.downloads}},
-                        [this, replica, source, crashes = member.crashes, downloads = member.downloads,
-                         of_source = at(source).crashes] {
-                          const Member& now = at(replica);
+  const PipelinePlan& pipeline = trace_.plan.pipeline;
+  member.stages_to_come = pipeline.stages;
+  for (int stage = 0; stage < pipeline.stages; ++stage) download(replica, stage, step);
+}
+
+// Of one stage, from its worker in the source.
+void Membership::download(int replica, int stage, int step) {
+  Member& member = at(replica);
+  const int stages = trace_.plan.pipeline.stages, rule = static_cast<int>(trace_.plan.rules.size()) + 2;
+  const int from = worker_of(member.source, stage, stages), to = worker_of(replica, stage, stages);
+  std::int64_t bytes = state_bytes_;
+  if (stages > 1) {
+    double columns = 0;
+    for (const ColumnRange& range : trace_.plan.pipeline.columns_of(stage))
+      columns += static_cast<double>(range.size());
+    bytes = std::llround(static_cast<double>(state_bytes_) * columns /
+                         static_cast<double>(trace_.context.parameters));
+  }
+  context_.network.send({from, to, std::max<std::int64_t>(1, bytes), {step, rule, from, member.downloads}},
+                        [this, replica, source = member.source, crashes = member.crashes,
+                         downloads = member.downloads, of_source = at(member.source).crashes] {
+                          Member& now = at(replica);
                           if (now.crashes != crashes || now.downloads != downloads) return;
                           if (at(source).crashes != of_source) return;  // detect() draws another
-                          state_arrived(replica);
+                          if (--now.stages_to_come == 0) state_arrived(replica);
                         });
 }
 

@@ -9,6 +9,10 @@
 // moment in which it says so, without `detect`; with "wait" all wait for it, and it goes on with its next
 // step. One that leaves at 0 s was never there.
 //
+// With stages all workers of a replica crash and come back together: a step without one of them is none. A
+// step of which one stage's operations have been made counts as computed. Each stage downloads from its own
+// worker of the source, which keeps the rows of the step before until all of its stages have ended the step.
+//
 // A return. It downloads the state of one who is there, drawn from (seed, replica, number of the download),
 // over the network. Where the replicas of a method are all alike behind an operation (keeps_replicas_alike),
 // it also listens to the operations that are made from its return on, which wait until it has the state, and
@@ -98,6 +102,7 @@ class Membership {
     int downloads = 0;
     bool is_joining = false, has_state = false;
     int source = -1, copied_step = 0, listens_from = 0;
+    int stages_to_come = 0;  // of its state
     AbsenceRow row;
     double gone_s = 0;
   };
@@ -122,6 +127,7 @@ class Membership {
   void come_back(int replica);
   void join(int replica);
   int draw_source(int replica);
+  void download(int replica, int stage, int step);
   void state_arrived(int replica);
   void begin(int replica, int step, int source, int copied_step);
   bool is_anybody_there() const;

@@ -131,6 +131,7 @@ void ReplayOutputs::expect_absences() {
 
 void ReplayOutputs::close(int step) {
   step_rows_.close([&](int of) { return of < step; });
+  pipeline_rows_.close([&](int of) { return of < step; });
   exchange_rows_.close([&](const std::pair<int, int>& of) {
     return of.first + plan_.rules[as_index(of.second)].overlap_steps < step;
   });

@@ -179,7 +179,9 @@ class ReplayOutputs {
   void add_schedule(const ScheduleRow& row);
   void add_schedule(const MergeRow& row);
   // Of a plan with stages.
-  void open_pipeline(int step, std::size_t rows) { pipeline_rows_.open(step, rows); }
+  void open_pipeline(int step, std::size_t rows) {
+    pipeline_rows_.open(step, absences_ ? decltype(pipeline_rows_)::kUnknown : rows);
+  }
   void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }
   void add_task(int step, const TaskRow& row);  // the first ones are kept
   // Where workers may change their stages: moves.csv, in the order of the moves.

@@ -21,12 +21,12 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
       watcher_(std::move(watcher)),
       workers_(as_index(worker_count(trace))),
       workers_left_(static_cast<int>(workers_.size())) {
-  const int replicas = trace.context.replicas, parts = plan().part_count(), count = plan().microbatches;
+  const int replicas = trace.context.replicas, count = plan().microbatches;
   for (int stage = 0; stage < stages(); ++stage) tasks_.push_back(tasks_of_stage(plan(), stage));
   for (int microbatch = 0; microbatch < count; ++microbatch)
     paths_.push_back(paths_of(plan(), trace.context.seed, replicas, step, microbatch));
   handed_s_.assign(as_index(count), std::vector<double>(as_index(replicas)));
-  if (is_by_throughput()) takers_.assign(as_index(replicas * count * parts), -1);
+  if (is_by_throughput()) takers_.assign(as_index(replicas * count * plan().part_count()), -1);
   left_of_stage_.assign(as_index(stages()), replicas * count);
   free_of_stage_s_.assign(as_index(stages()), 0);
   for (const std::vector<Route>& of_all : paths_)
@@ -35,15 +35,17 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
         if (stop.is_there())
           workers_[as_index(worker_of(stop.replica, plan().stage_of(stop.part), stages()))].left += 2;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    Worker& worker = workers_[i];
-    const int home = replica_of(static_cast<int>(i));
-    worker.arrived.resize(2 * as_index(parts * count));
-    worker.seconds = times.seconds(static_cast<int>(i), step);
-    // Each begins with the micro-batches of its own replica, and the last part turns back by itself.
-    if (!is_by_throughput() && i % as_index(stages()) == 0)
-      for (int microbatch = 0; microbatch < count; ++microbatch)
-        arrive(static_cast<int>(i), {{true, 0, microbatch}, home, 0, 0});
+    workers_[i].seconds = times.seconds(static_cast<int>(i), step);
+    give_out(static_cast<int>(i));
   }
+}
+
+// Each begins with the micro-batches of its own replica, and the last part turns back by itself.
+void PipelineRun::give_out(int index) {
+  workers_[as_index(index)].arrived.assign(2 * as_index(plan().part_count() * plan().microbatches), {});
+  if (is_by_throughput() || index % stages() != 0) return;
+  for (int microbatch = 0; microbatch < plan().microbatches; ++microbatch)
+    arrive(index, {{true, 0, microbatch}, replica_of(index), 0, 0});
 }
 
 std::size_t PipelineRun::number_of(const PipelineTask& task) const {
@@ -84,6 +86,22 @@ bool PipelineRun::take_from_pool(int index) {
   ++begun_;
   begin(index, input);
   return true;
+}
+
+PipelineRun::WorkerTimes PipelineRun::cut(int index) {
+  Worker& worker = workers_[as_index(index)];
+  if (worker.computes)
+    worker.times.compute_s -= seconds_between(clock_.now_s(), worker.pass_end_s);
+  else if (worker.is_here)
+    count_wait(worker);
+  has_cuts_ = true;
+  const WorkerTimes times = worker.times;
+  Worker anew;
+  anew.seconds = worker.seconds;
+  anew.life = worker.life + 1;
+  worker = std::move(anew);
+  give_out(index);
+  return times;
 }
 
 void PipelineRun::go_on(int index) {
@@ -153,7 +171,10 @@ void PipelineRun::begin(int index, const Input& input) {
   const bool is_last = has_order() ? worker.next + 1 == tasks_of(index).size() : worker.left == 1;
   if (!is_by_throughput() && !task.is_forward && is_last)
     watcher_.on_last_pass(index, own_s, own_s * (1 + plan().backward) / plan().backward);
-  clock_.after(taken_s, [this, index, input, begin_s = clock_.now_s()] { end(index, input, begin_s); });
+  worker.pass_end_s = clock_.now_s() + taken_s;
+  clock_.after(taken_s, [this, index, input, begin_s = clock_.now_s(), life = worker.life] {
+    if (workers_[as_index(index)].life == life) end(index, input, begin_s);
+  });
 }
 
 void PipelineRun::end(int index, const Input& input, double begin_s) {
@@ -220,7 +241,8 @@ void PipelineRun::send(int index, const Input& input) {
   // A worker may have several micro-batches of one number, of different homes.
   const auto number = static_cast<int>(number_of(task));
   const MessageKey key{step_, rule, index, number, has_order() ? 0 : input.home};
-  network_.send({index, to, bytes, key, in_turn_}, [this, index, to, next] {
+  network_.send({index, to, bytes, key, in_turn_}, [this, index, to, next, life = sender.life] {
+    if (workers_[as_index(index)].life != life) return;
     if (--workers_[as_index(index)].under_way == 0 && plan().blocks) go_on(index);
     arrive(to, next);
     go_on(to);

@@ -65,6 +65,11 @@ class PipelineRun {
 
   // The worker has done with the step before.
   void enter(int worker, const WorkerClocks& clocks);
+  // The worker crashes, and with it all of its replica's: what they work on and what is under way between
+  // them is lost. Returns what it did until now, of a pass that is not over what is done of it. Of straight
+  // paths. It may enter again.
+  WorkerTimes cut(int worker);
+  bool has_cuts() const { return has_cuts_; }
   // The worker has what it needs for the stage that it serves now.
   void wake(int worker) { go_on(worker); }
   const WorkerClocks& clocks(int worker) const { return workers_[as_index(worker)].clocks; }
@@ -91,7 +96,9 @@ class PipelineRun {
     int under_way = 0;                // of its own messages
     int begun = 0;                    // of its replica's micro-batches, not yet back; of the first stage
     double idle_since_s = 0;
-    double seconds = 0;  // of compute of the whole model in this step
+    double seconds = 0;     // of compute of the whole model in this step
+    double pass_end_s = 0;  // of the clock: while it computes
+    int life = 0;           // what was under way in an earlier one is lost
     WorkerClocks clocks;
     WorkerTimes times;
   };
@@ -112,6 +119,7 @@ class PipelineRun {
                        as_index(plan().part_count()) +
                    as_index(part)];
   }
+  void give_out(int worker);  // of straight and random paths: what it begins with
   std::size_t number_of(const PipelineTask& task) const;
   double pass_s(int worker, const PipelineTask& task) const;
   void go_on(int worker);
@@ -152,6 +160,7 @@ class PipelineRun {
   std::vector<double> free_of_stage_s_;  // the latest of them would be over, did messages take no time
   std::vector<Worker> workers_;
   int workers_left_;
+  bool has_cuts_ = false;
   std::int64_t transfers_ = 0;
 };
 

@@ -24,8 +24,6 @@ PipelineSteps::PipelineSteps(const PipelineSpec& spec, const ExchangeContext& co
 
 void PipelineSteps::enter(int worker) {
   Worker& state = workers_.at(worker);
-  ++state.step;
-  state.next = 0;
   if (state.step == 1)
     state.clocks.free_s = context_.clock.now_s();
   else
@@ -77,24 +75,46 @@ void PipelineSteps::end_move(const MoveTimes& times) {
 // Nothing of the step's micro-batches is left to do for this worker.
 void PipelineSteps::leave(int worker) {
   Worker& state = workers_.at(worker);
-  const int step = state.step;
-  const std::shared_ptr<PipelineRun> run = runs_.at(step);
-  const PipelineRun::WorkerTimes& times = run->times(worker);
+  const std::shared_ptr<PipelineRun> run = runs_.at(state.step);
+  add(worker, run->times(worker));
+  state.planned_s = run->times(worker).compute_s;
+  state.clocks = run->clocks(worker);
+  if (run->leave()) drop(state.step);
+  watcher_.on_done(worker);
+}
+
+void PipelineSteps::cut(int worker) {
+  Worker& state = workers_.at(worker);
+  const PipelineRun::WorkerTimes times = runs_.at(state.step)->cut(worker);
+  add(worker, times);
+  state.unshared_s += times.compute_s;
+}
+
+void PipelineSteps::add(int worker, const PipelineRun::WorkerTimes& times) {
+  Worker& state = workers_.at(worker);
   state.totals.compute_s += times.compute_s;
   state.totals.idle_s += times.bubble_s + times.network_s;
   state.totals.bubble_s += times.bubble_s;
   state.totals.stage_wait_s += times.network_s;
   state.totals.bytes_sent += times.bytes_sent;
-  if (is_recorded(trace_, step))
-    outputs_.add_pipeline(step, {worker, crews_.stage_of(worker, step), times.compute_s, times.bubble_s,
-                                 times.network_s, times.bytes_sent});
-  state.clocks = run->clocks(worker);
-  if (run->leave()) {
-    transfers_ += run->transfers();
-    context_.clock.after(0, [last = run] {});  // it is what called us
-    runs_.erase(step);
-  }
-  watcher_.on_done(worker);
+  if (is_recorded(trace_, state.step))
+    outputs_.add_pipeline(state.step, {worker, crews_.stage_of(worker, state.step), times.compute_s,
+                                       times.bubble_s, times.network_s, times.bytes_sent});
+}
+
+// It may be what called us; and what is under way of those who crashed still arrives.
+void PipelineSteps::drop(int step) {
+  const std::shared_ptr<PipelineRun> run = runs_.at(step);
+  transfers_ += run->transfers();
+  if (run->has_cuts())
+    context_.given_up->push_back(run);
+  else
+    context_.clock.after(0, [run] {});
+  runs_.erase(step);
+}
+
+void PipelineSteps::close(int step) {
+  while (!runs_.empty() && runs_.begin()->first < step) drop(runs_.begin()->first);
 }
 
 std::vector<std::string> PipelineSteps::waiting() const {

@@ -29,13 +29,18 @@ class PipelineSteps {
                 const StepTimes& times, const SlowReplicas& slow, Workers& workers, ReplayOutputs& outputs,
                 Watcher watcher);
 
-  void enter(int worker);  // the step after its last one
+  void enter(int worker);  // the step that it is at
+  // Where replicas may be gone: the worker crashes in its passes; and nobody comes to steps below this one.
+  void cut(int worker);
+  void close(int step);
   std::int64_t transfers() const { return transfers_; }
   std::vector<std::string> waiting() const;
 
  private:
   std::shared_ptr<PipelineRun> at(int step);
   void leave(int worker);
+  void add(int worker, const PipelineRun::WorkerTimes& times);
+  void drop(int step);
   void end_passes(int step);
   void end_move(const MoveTimes& times);
 

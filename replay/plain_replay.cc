@@ -84,7 +84,7 @@ void PlainReplay::begin_training() {
 
 // Steps at which nothing but compute happens are one event together.
 void PlainReplay::compute(int worker) {
-  if (pipelines_) return pipelines_->enter(worker);
+  if (pipelines_) return enter_pipeline(worker);
   Worker& state = workers_.at(worker);
   double seconds = 0, last_step = 0;
   state.planned_steps = 0;
@@ -105,6 +105,17 @@ void PlainReplay::compute(int worker) {
     begin_waits(worker);
     follow_program(worker);
   });
+}
+
+void PlainReplay::enter_pipeline(int worker) {
+  Worker& state = workers_.at(worker);
+  ++state.step;
+  state.next = 0;
+  state.begun_s = workers_.now();
+  state.planned_steps = 1;
+  state.is_computed = false;
+  began_step(worker);
+  pipelines_->enter(worker);
 }
 
 // The buckets that a step of `step_s`, whose end is `end_s` from now, releases before that.

@@ -57,11 +57,13 @@ class PlainReplay {
   ExchangeContext context_;
   ReplayOutputs outputs_;
   std::unique_ptr<Meetings> meetings_;
+  std::optional<PipelineSteps> pipelines_;
   OpenPlans open_plans_;  // until every worker has left the step
   int finished_ = 0;      // workers
 
  private:
   std::shared_ptr<StepPlan> plan_at(int step);
+  void enter_pipeline(int worker);
   void begin_waits(int worker);
   void end_waits(int worker);
   void follow_program(int worker);
@@ -78,7 +80,6 @@ class PlainReplay {
   StepTimes times_;
   SlowReplicas slow_;
   Crews crews_;
-  std::optional<PipelineSteps> pipelines_;
   int latest_step_ = 0;
   std::int64_t transfers_ = 0;
   std::uint64_t steps_left_ = 0;

@@ -15,6 +15,7 @@ ReplayWithAbsences::ReplayWithAbsences(const Case& config, const Trace& trace, c
                                        ProgressReporter& reporter, Clock& clock,
                                        const NetworkMaker& network_of)
     : PlainReplay(config, trace, folder, reporter, clock, network_of),
+      stages_(trace.plan.pipeline.stages),
       membership_(config, trace_, context_, outputs_, *this) {
   outputs_.expect_absences();
 }
@@ -38,9 +39,10 @@ void ReplayWithAbsences::note_finished(const GroupOperation& run) {
   look_who_may_go();
 }
 
-void ReplayWithAbsences::end_step(int replica) {
-  Worker& state = workers_.at(replica);
-  const int step = state.step;
+// Of who leaves a worker is a replica: there are no stages (core/plan/combinations.h).
+void ReplayWithAbsences::end_step(int worker) {
+  Worker& state = workers_.at(worker);
+  const int step = state.step, replica = worker / stages_;
   if (step < trace_.context.steps && membership_.goes_behind(replica, step)) {
     state.is_going = true;
     state.left_step_s = workers_.now();
@@ -49,15 +51,17 @@ void ReplayWithAbsences::end_step(int replica) {
     return look_who_may_go();
   }
   leave_count(step);
+  state.ended_step = step;
   if (step < trace_.context.steps) {
-    compute(replica);
+    compute(worker);
   } else {
     state.totals.clock_s = workers_.now();
-    meetings_->end(replica);
+    meetings_->end(worker);
     state.has_ended = true;
     ++finished_;
   }
-  membership_.left_step(replica, step);
+  if (of_all_workers(replica, [step](const Worker& other) { return other.ended_step >= step; }))
+    membership_.left_step(replica, step);
   close_steps();
   stop_if_all_ended();
 }
@@ -66,23 +70,45 @@ void ReplayWithAbsences::end_step(int replica) {
 void ReplayWithAbsences::end_totals() {
   outputs_.close(std::numeric_limits<int>::max());
   membership_.finish();
-  for (int replica = 0; replica < workers_.count(); ++replica) {
-    Worker& state = workers_.at(replica);
+  for (int worker = 0; worker < workers_.count(); ++worker) {
+    Worker& state = workers_.at(worker);
     if (!state.has_ended) state.totals.clock_s = state.is_computed ? state.computed_s : state.begun_s;
-    state.totals.gone_s = membership_.gone_s(replica);
+    state.totals.gone_s = membership_.gone_s(worker / stages_);
     state.totals.useful_steps += state.unshared_steps;
     // Then a step that was done twice was the same.
     if (membership_.waits())
       state.totals.useful_steps = trace_.plan.dynamic_steps.taken_until(
-          replica, state.has_ended ? trace_.context.steps : state.step - 1);
+          worker, state.has_ended ? trace_.context.steps : state.step - 1);
   }
 }
 
+int ReplayWithAbsences::step_of(int replica) const {
+  int step = std::numeric_limits<int>::max();
+  for (int stage = 0; stage < stages_; ++stage)
+    step = std::min(step, workers_.at(worker_of(replica, stage, stages_)).step);
+  return step;
+}
+
+bool ReplayWithAbsences::has_ended(int replica) const {
+  return of_all_workers(replica, [](const Worker& worker) { return worker.has_ended; });
+}
+
 int ReplayWithAbsences::stop(int replica) {
-  Worker& state = workers_.at(replica);
+  int first_step = 0;
+  for (int stage = 0; stage < stages_; ++stage)
+    first_step = std::max(first_step, stop_worker(worker_of(replica, stage, stages_)));
+  clock_.after(0, [this] { stop_if_all_ended(); });
+  return first_step;
+}
+
+int ReplayWithAbsences::stop_worker(int worker) {
+  Worker& state = workers_.at(worker);
+  if (state.has_ended) return state.step + 1;
   ++state.life;
   ReplicaTotals& totals = state.totals;
-  if (!state.is_computed) {
+  if (!state.is_computed && pipelines_) {
+    pipelines_->cut(worker);
+  } else if (!state.is_computed) {
     const double done_s = std::clamp(workers_.now() - state.begun_s, 0., state.planned_s);
     totals.compute_s -= state.planned_s - done_s;
     state.unshared_s += done_s;
@@ -90,7 +116,7 @@ int ReplayWithAbsences::stop(int replica) {
   } else {
     totals.idle_s += workers_.now() - (state.is_going ? state.left_step_s : state.computed_s);
     totals.lost_s += membership_.waits() ? state.planned_s : 0;
-    if (membership_.waits() && state.unshared_steps > 0 && takes(replica, state.step)) --state.unshared_steps;
+    if (membership_.waits() && state.unshared_steps > 0 && takes(worker, state.step)) --state.unshared_steps;
   }
   if (!membership_.waits()) {
     totals.lost_s += state.unshared_s;
@@ -109,14 +135,19 @@ int ReplayWithAbsences::stop(int replica) {
   state.is_waiting = false;
   stop_going(state);
   if (!membership_.waits()) leave_count(state.step);
-  clock_.after(0, [this] { stop_if_all_ended(); });
   return state.is_computed ? state.step + 1 : state.step;
 }
 
 void ReplayWithAbsences::begin(int replica, int step) {
-  workers_.at(replica).step = step - 1;
+  for (int stage = 0; stage < stages_; ++stage) {
+    Worker& state = workers_.at(worker_of(replica, stage, stages_));
+    finished_ -= std::exchange(state.has_ended, false);  // before others of its stages had
+    state.step = state.ended_step = step - 1;
+    state.computed_s = workers_.now();
+    state.clocks = {clock_.now_s(), 0};
+  }
   meetings_->begin(replica, step);
-  compute(replica);
+  for (int stage = 0; stage < stages_; ++stage) compute(worker_of(replica, stage, stages_));
 }
 
 void ReplayWithAbsences::redo(int replica) {
@@ -209,6 +240,7 @@ void ReplayWithAbsences::leave_count(int step) {
 void ReplayWithAbsences::close_steps() {
   if (!at_step_.empty()) latest_lowest_ = at_step_.begin()->first;
   outputs_.close(meetings_->lowest_open_step(latest_lowest_));
+  if (pipelines_) pipelines_->close(latest_lowest_);
   for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < latest_lowest_;) {
     if (!plan->second->is_finished()) {
       ++plan;

@@ -19,18 +19,19 @@ class ReplayWithAbsences : public PlainReplay, private Membership::Host {
   void begin_training() override;
   bool is_over() const override { return finished_ > 0 && at_step_.empty(); }
   bool takes_steps_together() const override { return false; }
-  void began_step(int replica) override { ++at_step_[workers_.at(replica).step]; }
+  void began_step(int worker) override { ++at_step_[workers_.at(worker).step]; }
   std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done) override;
   void made_plan(StepPlan& plan, int step) override { membership_.made(plan, step); }
   void note_finished(const GroupOperation& run) override;
   bool counts_shares(const OperationRule&) const override { return true; }
-  void end_step(int replica) override;
+  void end_step(int worker) override;
   void merge_arrived() override { look_who_may_go(); }
   void end_totals() override;
 
-  int step_of(int replica) const override { return workers_.at(replica).step; }
-  bool has_ended(int replica) const override { return workers_.at(replica).has_ended; }
-  bool is_going(int replica) const override { return workers_.at(replica).is_going; }
+  // Of a replica with stages: of its last worker.
+  int step_of(int replica) const override;
+  bool has_ended(int replica) const override;
+  bool is_going(int replica) const override { return stages_ == 1 && workers_.at(replica).is_going; }
   int stop(int replica) override;
   void begin(int replica, int step) override;
   void redo(int replica) override;
@@ -44,6 +45,13 @@ class ReplayWithAbsences : public PlainReplay, private Membership::Host {
   double since_origin_s() const override { return workers_.now(); }
   void fail() const override;
 
+  template <typename Of>
+  bool of_all_workers(int replica, const Of& of) const {
+    for (int stage = 0; stage < stages_; ++stage)
+      if (!of(workers_.at(worker_of(replica, stage, stages_)))) return false;
+    return true;
+  }
+  int stop_worker(int worker);  // the first step that it has not computed
   void stop_going(Worker& worker);
   void look_who_may_go();
   void go_if_all_is_over(int replica);
@@ -51,6 +59,7 @@ class ReplayWithAbsences : public PlainReplay, private Membership::Host {
   void close_steps();
   void stop_if_all_ended();
 
+  const int stages_;
   Membership membership_;
   std::map<int, int> at_step_;  // replicas at work, by their step
   int latest_lowest_ = 0;

@@ -107,6 +107,7 @@ double StepTimes::drawn_s(int worker, int step) const {
 StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
                    const MemberDone& on_member_done)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
+      stages_(trace.plan.pipeline.stages),
       runs_of_(as_index(worker_count(trace))),
       workers_left_(worker_count(trace)) {
   for (const Operation& exchange : trace.operations_at(step)) {
@@ -144,6 +145,7 @@ std::vector<std::vector<int>> attended(std::vector<std::vector<int>> drawn, cons
 StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
                    const MemberDone& on_member_done)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
+      stages_(trace.plan.pipeline.stages),
       runs_of_(as_index(worker_count(trace))),
       workers_left_(0) {
   for (const Operation& exchange : trace.operations_at(step)) {
@@ -170,39 +172,61 @@ void StepPlan::add_restartable(const ExchangeContext& context, const Operation& 
   row_counts_[rule] += group.size();
   const std::size_t index = runs_.size();
   const auto done = [this, index, on_member_done](int worker) { on_member_done(*runs_[index], worker); };
+  const int stage = std::max(0, exchange.rule->stage);
+  const auto of_stage = [&](std::vector<int> replicas) {
+    for (int& member : replicas) member = worker_of(member, stage, stages_);
+    return replicas;
+  };
   std::vector<int> listeners;
   for (const int replica : group)
     if (!is_there(attendance, replica)) listeners.push_back(replica);
-  auto run = std::make_unique<RestartableExchange>(context, exchange, rule, group, listeners,
+  Operation of_workers = exchange;
+  if (stages_ > 1 && !exchange.targets.empty()) {
+    of_workers.targets.assign(runs_of_.size(), {});
+    for (std::size_t replica = 0; replica < exchange.targets.size(); ++replica)
+      of_workers.targets[replica * as_index(stages_) + as_index(stage)] = of_stage(exchange.targets[replica]);
+  }
+  const std::vector<int> workers = of_stage(group);
+  auto run = std::make_unique<RestartableExchange>(context, of_workers, rule, workers, of_stage(listeners),
                                                    attendance.discards, done);
   restartable_.push_back(run.get());
   runs_.push_back(std::move(run));
-  for (const int worker : group) runs_of_[as_index(worker)].push_back(runs_.back().get());
+  for (const int worker : workers) runs_of_[as_index(worker)].push_back(runs_.back().get());
 }
 
 void StepPlan::cut(int replica) {
-  for (RestartableExchange* run : restartable_) run->cut(replica);
+  for_each_worker(replica, [this](int worker) {
+    for (RestartableExchange* run : restartable_) run->cut(worker);
+  });
 }
 
 void StepPlan::lose(int replica) {
-  for (RestartableExchange* run : restartable_) run->lose(replica);
-  runs_of_[as_index(replica)].clear();
+  for_each_worker(replica, [this](int worker) {
+    for (RestartableExchange* run : restartable_) run->lose(worker);
+    runs_of_[as_index(worker)].clear();
+  });
 }
 
 void StepPlan::admit(int replica, bool listens) {
-  for (RestartableExchange* run : restartable_)
-    if (run->rule().is_of_everyone() && run->admit(replica, listens))
-      runs_of_[as_index(replica)].push_back(run);
+  for (RestartableExchange* run : restartable_) {
+    const int worker = worker_of(replica, std::max(0, run->rule().stage), stages_);
+    if (run->rule().is_of_everyone() && run->admit(worker, listens))
+      runs_of_[as_index(worker)].push_back(run);
+  }
 }
 
 void StepPlan::promote(int replica) {
-  for (RestartableExchange* run : restartable_) run->promote(replica);
+  for_each_worker(replica, [this](int worker) {
+    for (RestartableExchange* run : restartable_) run->promote(worker);
+  });
 }
 
 void StepPlan::release(int replica) {
-  const std::vector<GroupOperation*> runs = runs_of_[as_index(replica)];
-  for (GroupOperation* run : runs)
-    for (int bucket = 0; bucket < run->rule().buckets; ++bucket) run->release(replica);
+  for_each_worker(replica, [this](int worker) {
+    const std::vector<GroupOperation*> runs = runs_of_[as_index(worker)];
+    for (GroupOperation* run : runs)
+      for (int bucket = 0; bucket < run->rule().buckets; ++bucket) run->release(worker);
+  });
 }
 
 void StepPlan::redo(int replica, int step) {
@@ -210,8 +234,11 @@ void StepPlan::redo(int replica, int step) {
 }
 
 bool StepPlan::is_over_for(int replica) const {
-  const std::vector<GroupOperation*>& runs = runs_of_[as_index(replica)];
-  return std::all_of(runs.begin(), runs.end(), [](const GroupOperation* run) { return run->is_finished(); });
+  bool is_over = true;
+  for_each_worker(replica, [&](int worker) {
+    for (const GroupOperation* run : runs_of_[as_index(worker)]) is_over = is_over && run->is_finished();
+  });
+  return is_over;
 }
 
 bool StepPlan::is_finished() const {

@@ -60,8 +60,8 @@ class StepPlan {
   StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
            const MemberDone& on_member_done);
 
-  // Of a plan with an attendance: what RestartableExchange does, in all operations. Listeners are admitted to
-  // those among everyone alone.
+  // Of a plan with an attendance: what RestartableExchange does, in all operations, of all workers of the
+  // replica. Listeners are admitted to those among everyone alone.
   void cut(int replica);
   void lose(int replica);
   void admit(int replica, bool listens);
@@ -88,7 +88,13 @@ class StepPlan {
                        const std::vector<int>& group, const Attendance& attendance,
                        const MemberDone& on_member_done);
 
+  template <typename Work>
+  void for_each_worker(int replica, const Work& work) const {
+    for (int stage = 0; stage < stages_; ++stage) work(worker_of(replica, stage, stages_));
+  }
+
   Program program_;
+  int stages_;
   std::vector<std::unique_ptr<GroupOperation>> runs_;
   std::vector<RestartableExchange*> restartable_;      // of runs_
   std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker

@@ -13,8 +13,11 @@ TrainingJournal::TrainingJournal(const Case& config, const Trace& trace) : case_
   schedule_.has_all = may_lack_members(config, trace.plan);
 }
 
+// Workers of one stage.
 void TrainingJournal::add_group(int rule, int step, const std::vector<int>& group) {
-  if (schedule_.decides(trace_.plan.rules[as_index(rule)])) schedule_.groups[{rule, step}].push_back(group);
+  if (!schedule_.decides(trace_.plan.rules[as_index(rule)])) return;
+  std::vector<int>& replicas = schedule_.groups[{rule, step}].emplace_back(group);
+  for (int& member : replicas) member /= trace_.plan.pipeline.stages;
 }
 
 void TrainingJournal::write(const std::string& file) {

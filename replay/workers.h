@@ -37,7 +37,8 @@ struct Worker {
   double unshared_s = 0;
   std::int64_t unshared_steps = 0;
   // Where replicas may be gone.
-  int life = 0;  // what was scheduled in an earlier one is void
+  int life = 0;        // what was scheduled in an earlier one is void
+  int ended_step = 0;  // the last one that it has ended
   bool is_computed = false, has_ended = false;
   bool is_going = false;   // it leaves, and has taken its last step
   double left_step_s = 0;  // then: when that was over

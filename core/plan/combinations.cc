@@ -64,10 +64,30 @@ const char* const kGatesOnTheLoop = "the gradient of the gates is computed on th
 
 std::vector<RefusedCombination> make_refused_combinations() {
   return {
-      {"crash or leave", "pipeline stages",
-       "what other stages of a replica do without one of them is not modelled",
+      {"leave", "pipeline stages", "the stages of a replica would leave behind different steps",
        [](const Case& config, const OperationPlan&, const Executor&) {
-         return absence_with(config, config.pipeline.has_stages(), of_stages(config), "one stage");
+         const bool leaves = std::any_of(config.faults.begin(), config.faults.end(), [](const Fault& fault) {
+           return fault.absence == Fault::Absence::kLeave;
+         });
+         return absence_with(config, leaves && config.pipeline.has_stages(), of_stages(config),
+                             "crash, or one stage");
+       }},
+      {"crash with on_failure wait", "pipeline stages",
+       "what the other stages had done of the step when one went is not kept",
+       [](const Case& config, const OperationPlan& plan, const Executor&) {
+         const bool waits = on_failure_of(config.recovery, plan) == RecoverySpec::OnFailure::kWait;
+         return absence_with(config, waits && config.pipeline.has_stages(),
+                             of_stages(config) + " and recovery.on_failure \"wait\"",
+                             "on_failure retry or discard, or one stage");
+       }},
+      {"crash", "pipeline stages whose micro-batches leave their replica, or stages out",
+       "micro-batches of others would pass the replica that went",
+       [](const Case& config, const OperationPlan& plan, const Executor&) {
+         const bool leaves_home =
+             plan.pipeline.routing != MicrobatchRouting::kStraight || plan.pipeline.is_partial();
+         return absence_with(config, leaves_home && plan.pipeline.has_stages(),
+                             "micro-batches that take other paths than straight ones",
+                             "routing \"straight\"");
        }},
       {"crash or leave", "a quorum whose result is fetched",
        "who fetches the result of an operation that lacks a member is not modelled",

@@ -189,6 +189,24 @@ TEST_F(CaseRecordOfCrashes, CountsWhatWentIntoTheModel) {
   EXPECT_DOUBLE_EQ(json["step_time_s"], 2);
 }
 
+// Both workers of a replica were gone for 5 of 20 s, and 8 of its 10 steps went into the model.
+TEST_F(CaseRecordOfStages, CountsStepsOfReplicasThatCrash) {
+  config.faults = {absence_fault(0, {0, 1}, {})};
+  config.workload.steps = 10;
+  config.workload.tokens = 100;
+  write_text(case_folder + "/replicas.csv",
+             "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,useful_steps,lost_s,"
+             "gone_s\n0,10,2,20,100,0,1,1,8,2,5\n1,8,2,20,100,1,1,1,8,1,5\n");
+  write_text(case_folder + "/absences.csv",
+             "replica,left_step,left_s,back_s,source,copied_step,bytes,state_s,joined_s,first_step\n"
+             "0,3,4,9,-1,4,1000,,9,6\n");
+  const Json json = record();
+  EXPECT_DOUBLE_EQ(json["participation"], 1 - 5 / 20.);
+  EXPECT_DOUBLE_EQ(json["lost_fraction"], 3 / 18.);
+  EXPECT_DOUBLE_EQ(json["useful_steps"], 8);
+  EXPECT_DOUBLE_EQ(json["goodput_tokens_per_s"], 8 * 100 / 20.);
+}
+
 // Of rounds of two steps the slow one of two replicas takes one: 4 + 2 steps of 8 tokens, in 8.5 s.
 TEST_F(CaseRecord, CountsTheStepsThatAreTaken) {
   EXPECT_FALSE(record().contains("useful_steps"));

@@ -97,7 +97,14 @@ const std::vector<std::pair<Change, Change>>& pairs() {
     asked.config.workload.step_time.kind = StepTime::Kind::kMeasured;
   };
   static const std::vector<std::pair<Change, Change>> all = {
-      {crash, stages},
+      {[](Asked& asked) {
+         crash(asked);
+         asked.config.faults[0].absence = Fault::Absence::kLeave;
+       },
+       stages},
+      {both(crash, [](Asked& asked) { asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait; }),
+       stages},
+      {both(crash, stages), throughput},
       {crash, fetches},
       {both(crash, train), ef21},
       {both(crash, train), late},
@@ -155,15 +162,16 @@ TEST(Combinations, WhereAllWaitATrainingMayKeepWhatHoldsForTheSameMembers) {
 
 TEST(Combinations, TheErrorNamesPathFoundAllowedAndWhy) {
   Asked asked;
-  crash(asked), stages(asked);
+  crash(asked), throughput(asked);
   try {
     check_combinations(asked.config, asked.plan);
     FAIL() << "let through";
   } catch (const InputError& error) {
     EXPECT_EQ(error.parts().path, "faults[0].kind");
-    EXPECT_EQ(error.parts().found, "found \"crash\" with 2 pipeline stages");
-    EXPECT_EQ(error.parts().allowed, "one stage");
-    EXPECT_EQ(error.parts().hint, refused_combinations()[0].why);
+    EXPECT_EQ(error.parts().found,
+              "found \"crash\" with micro-batches that take other paths than straight ones");
+    EXPECT_EQ(error.parts().allowed, "routing \"straight\"");
+    EXPECT_EQ(error.parts().hint, refused_combinations()[2].why);
   }
 }
 

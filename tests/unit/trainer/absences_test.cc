@@ -127,6 +127,37 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
   expect_same_bytes(config, schedule, found);
 }
 
+// Stages: replica 2 goes in the round of step 6, of which its stage 1 has contributed and its stage 0 has
+// not; it begins with what 0 has after step 7.
+TEST(TrainedAbsences, StagesOfThoseWhoWereThere) {
+  Json scenario =
+      scenario_of({{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}});
+  scenario["pipeline"] = {{"stages", 2}, {"microbatches", 1}};
+  const TemporaryFolder folder;
+  const Case config = only_case(scenario, folder);
+  Groups groups;
+  for (const int step : {3, 6, 9, 12})
+    for (const int stage : {0, 1})
+      groups[{stage, step}] = {step == 6 && stage == 0 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}};
+  const Schedule schedule = schedule_of(config, {{2, 7, 5, 0, 7, 8}}, groups);
+  const Followed found = follow(config, schedule, folder);
+  Reference reference(config);
+  for (int step = 1; step <= kSteps; ++step) {
+    reference.step(step == 7 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
+    if (step == 7) reference.replicas[2] = reference.replicas[0];
+    if (step % 3 != 0) continue;
+    const std::vector<Row> deltas = {reference.delta(0), reference.delta(1), reference.delta(2)};
+    Row mean = Reference::mean(deltas);
+    const Row of_two = Reference::mean({deltas[0], deltas[1]});
+    if (step == 6)
+      for (const ColumnRange& range : trained_plan_of(config).pipeline.columns_of(0))
+        std::copy(of_two.begin() + range.begin, of_two.begin() + range.end, mean.begin() + range.begin);
+    for (const int replica : {0, 1, 2}) reference.outer(replica, mean, 0.5f, 0.8f);
+  }
+  expect_weights(found, reference);
+  expect_same_bytes(config, schedule, found);
+}
+
 // Eager updates: what was posted at 3, 6 and 9 is due a round later. Replica 2 is away from 5 to 7 and
 // inherits what 0 posted at 6; replica 1 posted at 9, goes, and inherits what 2 did.
 TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/base/errors.h"
+#include "core/plan/combinations.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/checkpoint/safetensors.h"
@@ -351,7 +352,7 @@ InputErrorParts refused(const Json& scenario) {
   try {
     const Case config = only_case(scenario, folder);
     method_named(config.method.name).check(config);
-    trained_plan_of(config);
+    check_combinations(config, trained_plan_of(config));
   } catch (const InputError& error) {
     return error.parts();
   }
