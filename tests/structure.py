@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Whether the house stands as CONTRIBUTING.md says: between folders no circle, between the top folders only the arrows
-listed here, LibTorch's headers only in trainer/ and ns-3's only in sim/.
+listed here, LibTorch's headers only in trainer/ and ns-3's only in sim/, no file above 500 lines.
 
   tests/structure.py [ROOT]      exit status 1 and a line for each fault
 """
@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 
+MOST_LINES = 500
 ARROWS = {
     "core": set(),
     "methods": {"core"},
@@ -21,13 +22,19 @@ ARROWS = {
 }
 
 
-def includes(root):
-    """(file, included) of the product's sources, paths from the root; <...> keeps its brackets."""
+def sources(root):
+    """(file, text) of the product's sources, paths from the root."""
     for folder in ARROWS:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in (".h", ".cc", ".cu", ".cuh"):
-                for name in re.findall(r'^#include ([<"][^>"]+[>"])', file.read_text(), re.MULTILINE):
-                    yield file.relative_to(root), name.strip('"')
+                yield file.relative_to(root), file.read_text()
+
+
+def includes(root):
+    """(file, included) of the product's sources; <...> keeps its brackets."""
+    for file, text in sources(root):
+        for name in re.findall(r'^#include ([<"][^>"]+[>"])', text, re.MULTILINE):
+            yield file, name.strip('"')
 
 
 def circles(edges):
@@ -45,6 +52,9 @@ def circles(edges):
 
 
 def faults(root):
+    for file, text in sources(root):
+        if text.count("\n") > MOST_LINES:
+            yield f"{file} has {text.count(chr(10))} lines, at most {MOST_LINES}: one concept a file"
     edges = {}
     for file, included in includes(root):
         top = file.parts[0]
