@@ -1,0 +1,135 @@
+"""A matrix of sites (docs/reference/formats/inputs.md) from what iperf3 and ping have printed.
+
+    python -m longhaul.measured --site warsaw=10.0.0.1 --site madrid=10.0.1.1 --inside 0.5ms,940Mbps -o sites.json FILE...
+
+FILE is what `iperf3 --json` or `ping` printed. iperf3's addresses say between which sites it ran, in either direction;
+else, and for ping, the file's name does: warsaw-madrid.txt. The throughput is that of one connection: what the
+receiver got, over the number of parallel streams. Of two directions the slower one counts, since a matrix has one value
+a pair. The round trip is ping's shortest; without a ping the shortest that iperf3 saw under its own load, which has its
+queues in it, and a warning says so.
+"""
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import pathlib
+import re
+import sys
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional
+
+from .errors import InputError, LonghaulError, reading
+
+Pair = FrozenSet[str]
+
+
+class Measured(NamedTuple):
+    """What one file says of one pair; None: nothing."""
+    file: str
+    pair: Pair
+    sender: Optional[str] = None
+    throughput: Optional[float] = None  # bits a second of one connection
+    streams: int = 1
+    rtt_s: Optional[float] = None
+    is_loaded: bool = False  # the round trip was measured beside traffic of its own
+
+
+def site_of(host: str, sites: Dict[str, List[str]]) -> Optional[str]:
+    return next((name for name, hosts in sites.items() if host in hosts), None)
+
+
+def pair_of_name(file: str, sites: Dict[str, List[str]]) -> Pair:
+    name = pathlib.Path(file).name
+    for pair in itertools.permutations(sites, 2):
+        if re.match(re.escape("-".join(pair)) + r"(\W|$)", name):
+            return frozenset(pair)
+    raise InputError(f"{file}: says nothing of the two sites that it is between; allowed: iperf3's JSON between hosts that "
+                     f"--site names, or a name that begins with two of {', '.join(sites)}, as "
+                     f"{'-'.join(list(sites)[:2])}.txt")
+
+
+def of_iperf3(file: str, text: str, sites: Dict[str, List[str]]) -> Measured:
+    run = json.loads(text)
+    if run.get("error"):
+        raise InputError(f"{file}: iperf3 ended with \"{run['error']}\": measure again, or leave the file out")
+    test, connected = run["start"]["test_start"], run["start"]["connected"][0]
+    if test["protocol"] != "TCP":
+        raise InputError(f"{file}: is of {test['protocol']}; allowed: TCP, as iperf3 measures without -u")
+    names = [site_of(connected[key], sites) for key in ("local_host", "remote_host")]
+    pair = frozenset(filter(None, names))
+    is_by_hosts = None not in names and len(pair) == 2
+    sender = names[1 if test.get("reverse") else 0] if is_by_hosts else None
+    streams = int(test["num_streams"])
+    round_trips = [stream["sender"].get("min_rtt", 0) for stream in run["end"]["streams"]]
+    return Measured(file, pair if is_by_hosts else pair_of_name(file, sites), sender,
+                    run["end"]["sum_received"]["bits_per_second"] / streams, streams,
+                    min(round_trips) * 1e-6 if min(round_trips, default=0) > 0 else None, True)
+
+
+def of_ping(file: str, text: str, sites: Dict[str, List[str]]) -> Measured:
+    found = re.search(r"min/avg/max\S* = ([\d.]+)/", text)
+    if not found:
+        raise InputError(f"{file}: has no line \"rtt min/avg/max\"; allowed: what `iperf3 --json` or `ping -c 20` prints")
+    return Measured(file, pair_of_name(file, sites), rtt_s=float(found[1]) * 1e-3)
+
+
+def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[str, str], warn=None) -> dict:
+    """The matrix; `warn` is called with a sentence for each thing that a reader should know."""
+    warn = warn or (lambda sentence: None)
+    all_measured: List[Measured] = []
+    for file in map(str, files):
+        with reading(file):
+            text = pathlib.Path(file).read_text()
+            read = of_iperf3 if text.lstrip().startswith("{") else of_ping
+            all_measured.append(read(file, text, sites))
+    pairs = []
+    for pair in itertools.combinations(sites, 2):
+        of = [one for one in all_measured if one.pair == frozenset(pair)]
+        carried = [one for one in of if one.throughput]
+        quiet = [one.rtt_s for one in of if one.rtt_s and not one.is_loaded]
+        loaded = [one.rtt_s for one in of if one.rtt_s and one.is_loaded]
+        between = " and ".join(pair)
+        if not carried:
+            raise InputError(f"FILE: nothing says what a connection between {between} carries; give an iperf3 --json")
+        if not quiet and not loaded:
+            raise InputError(f"FILE: nothing says the round trip between {between}; give ping's output as {'-'.join(pair)}.txt")
+        slowest, fastest = (pick(carried, key=lambda one: one.throughput) for pick in (min, max))
+        if fastest.throughput > 1.2 * slowest.throughput:
+            warn(f"{between}: {slowest.throughput / 1e6:.0f} Mb/s in {slowest.file}, {fastest.throughput / 1e6:.0f} in "
+                 f"{fastest.file}; the slower one is taken")
+        if slowest.streams > 1:
+            warn(f"{between}: {slowest.streams} streams carried {slowest.streams * slowest.throughput / 1e6:.0f} Mb/s together; "
+                 "if one alone would too, they share a link: give its rate to the sites")
+        if not quiet:
+            warn(f"{between}: the round trip is iperf3's, beside its own load; ping -c 20 has it without queues")
+        pairs.append({"between": list(pair), "rtt": f"{min(quiet or loaded) * 1e3:.6g}ms",
+                      "throughput": f"{slowest.throughput / 1e6:.6g}Mbps"})
+    return {"about": f"{len(sites)} sites, measured", "source": "iperf3 and ping: " + ", ".join(
+        pathlib.Path(one.file).name for one in all_measured), "sites": list(sites), "inside": inside, "pairs": pairs}
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m longhaul.measured", description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="+", metavar="FILE", help="what iperf3 --json or ping printed")
+    parser.add_argument("--site", action="append", required=True, metavar="NAME[=HOST[,HOST]]")
+    parser.add_argument("--inside", required=True, metavar="RTT,RATE", help="between two machines of a site: 0.5ms,940Mbps")
+    parser.add_argument("-o", "--output", help="the matrix; default standard output")
+    options = parser.parse_args(arguments)
+    sites = {name: hosts.split(",") for name, _, hosts in (site.partition("=") for site in options.site)}
+    try:
+        if options.inside.count(",") != 1:
+            raise InputError(f"--inside: found \"{options.inside}\"; allowed: a round trip and a rate, as 0.5ms,940Mbps")
+        inside = dict(zip(("rtt", "throughput"), options.inside.split(",")))
+        text = json.dumps(matrix_of(options.files, sites, inside, lambda said: print("warning:", said, file=sys.stderr)), indent=1)
+        if options.output:
+            pathlib.Path(options.output).write_text(text + "\n")
+        else:
+            print(text)
+    except LonghaulError as error:
+        print("error:", error.message, file=sys.stderr)
+        return error.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

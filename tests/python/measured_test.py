@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""A matrix from files that iperf3 3.12 and ping have printed: two network namespaces joined by a veth pair, of which a
+token bucket let 300 Mb/s pass one way and 100 Mb/s the other (tests/data/measured).
+
+    measured_test.py LONGHAUL SOURCE_FOLDER
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(SOURCE / "python"))
+sys.argv = [sys.argv[0]]
+
+from longhaul import InputError  # noqa: E402
+from longhaul.measured import main, matrix_of  # noqa: E402
+
+DATA = SOURCE / "tests/data/measured"
+SITES = {"warsaw": ["10.77.0.1"], "madrid": ["10.77.0.2"]}
+INSIDE = {"rtt": "0.5ms", "throughput": "940Mbps"}
+
+
+def matrix(*names, sites=SITES, warnings=None):
+    said = [] if warnings is None else warnings
+    return matrix_of([DATA / name for name in names], sites, INSIDE, said.append)
+
+
+class Measured(unittest.TestCase):
+    def test_one_connection_and_a_ping(self):
+        warnings = []
+        pair, = matrix("forward.json", "warsaw-madrid.txt", warnings=warnings)["pairs"]
+        self.assertEqual(pair["between"], ["warsaw", "madrid"])
+        # 1448 of 1514 bytes of a frame are payload; the bucket counts frames without their framing.
+        self.assertAlmostEqual(float(pair["throughput"][:-4]), 300 * 1448 / 1514, delta=3)
+        self.assertEqual(pair["rtt"], "0.035ms")
+        self.assertEqual(warnings, [])
+
+    def test_the_slower_direction_counts(self):
+        warnings = []
+        pair, = matrix("forward.json", "reverse.json", "warsaw-madrid.txt", warnings=warnings)["pairs"]
+        self.assertAlmostEqual(float(pair["throughput"][:-4]), 100 * 1448 / 1514, delta=1)
+        self.assertIn("the slower one is taken", warnings[0])
+
+    def test_parallel_streams_are_counted_one_by_one(self):
+        warnings = []
+        pair, = matrix("four.json", "warsaw-madrid.txt", warnings=warnings)["pairs"]
+        self.assertAlmostEqual(float(pair["throughput"][:-4]), 300 * 1448 / 1514 / 4, delta=1)
+        self.assertIn("4 streams", warnings[0])
+
+    def test_a_round_trip_beside_its_own_load_is_said(self):
+        warnings = []
+        pair, = matrix("forward.json", warnings=warnings)["pairs"]
+        self.assertEqual(pair["rtt"], "3.151ms")
+        self.assertIn("without queues", warnings[0])
+
+    def test_what_cannot_be_read_is_named(self):
+        for names, word in ((["udp.json"], "is of UDP"), (["failed.json"], "No route to host"),
+                            (["reverse.json"], "nothing says the round trip"),
+                            (["warsaw-madrid.txt"], "nothing says what a connection")):
+            with self.assertRaisesRegex(InputError, word):
+                matrix(*names)
+        with self.assertRaisesRegex(InputError, "says nothing of the two sites"):
+            matrix("forward.json", sites={"oslo": [], "rome": []})
+
+    def test_a_scenario_takes_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "sites.json"
+            arguments = ["--site", "warsaw=10.77.0.1", "--site", "madrid=10.77.0.2", "--inside", "0.02ms,940Mbps"]
+            self.assertEqual(main([*arguments, "-o", str(file), str(DATA / "forward.json"), str(DATA / "warsaw-madrid.txt")]), 0)
+            scenario = {"name": "measured", "replicas": 4, "methods": [{"name": "diloco", "inner_steps": 5}],
+                        "workload": {"parameters": 1e6, "steps": 20, "step_time": {"constant": "1s"}},
+                        "network": {"topology": {"regions": {"matrix": "sites.json", "replicas": "even"}}}}
+            (pathlib.Path(folder) / "scenario.json").write_text(json.dumps(scenario))
+            checked = subprocess.run([LONGHAUL, "check", str(pathlib.Path(folder) / "scenario.json")], capture_output=True,
+                                     text=True)
+            self.assertEqual(checked.returncode, 0, checked.stderr)
+            self.assertEqual(main([*arguments, str(DATA / "udp.json")]), 2)
+            self.assertEqual(main(["--site", "a", "--inside", "1ms", str(DATA / "udp.json")]), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
