@@ -1,0 +1,167 @@
+"""A run's curves in the tracker that a lab already has.
+
+    python -m longhaul.track RUN --to csv|tensorboard|wandb|mlflow|trackio [--out FOLDER] [--project NAME] [--follow]
+
+Each case becomes one run of the tracker, with the case's keys as its configuration. At each evaluation it gets the loss
+(mean over the replicas, and of the averaged weights), the spread of the weights, simulated_s and bytes_sent. Where the
+tracker orders by time, that is simulated time: TensorBoard's "relative" axis, MLflow's "time". wandb's x axis is
+simulated_s. --follow goes on while `longhaul run` does. tensorboard, wandb, mlflow and trackio come from PyPI; wandb
+takes WANDB_MODE=offline, and wandb and trackio choose their own folders.
+"""
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib
+import pathlib
+import sys
+import time
+from typing import Any, Dict, List, Optional
+
+from .directory import RunDirectory
+from .errors import InputError, LonghaulError
+from .tables import flat, read_csv
+
+NUMBERS = ("loss", "loss_of_mean", "weight_spread", "simulated_s", "bytes_sent")
+
+
+def module(name: str, package: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(f"--to: found \"{package}\", which this Python does not have ({error}); pip install {package}") from error
+
+
+class Csv:
+    """FOLDER/CASE.csv: step and the numbers."""
+
+    def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
+        pathlib.Path(out).mkdir(parents=True, exist_ok=True)
+        self.file = open(pathlib.Path(out) / f"{case}.csv", "w", newline="")
+        self.rows = csv.writer(self.file)
+        self.rows.writerow(["step", "phase", *NUMBERS])
+
+    def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
+        self.rows.writerow([step, phase, *values.values()])
+
+    def finish(self) -> None:
+        self.file.close()
+
+
+class Tensorboard:
+    """Event files in FOLDER/CASE. An evaluation before an outer step has tags of its own (loss/before)."""
+
+    def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
+        self.writer = module("tensorboard.summary", "tensorboard").Writer(str(pathlib.Path(out) / case))
+
+    def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
+        for name, value in values.items():
+            tag = f"{name}/before" if phase == "before" else name
+            self.writer.add_scalar(tag, value, step, wall_time=values["simulated_s"])
+
+    def finish(self) -> None:
+        self.writer.close()
+
+
+class Wandb:
+    def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
+        wandb = module("wandb", "wandb")
+        self.run = wandb.init(project=project, name=case, config=config, dir=out, reinit="finish_previous")
+        self.run.define_metric("simulated_s")
+        self.run.define_metric("*", step_metric="simulated_s")
+
+    def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
+        self.run.log({"inner_step": step, "phase": phase, **values})
+
+    def finish(self) -> None:
+        self.run.finish()
+
+
+class Mlflow:
+    """A file store in FOLDER; `mlflow ui --backend-store-uri FOLDER` shows it."""
+
+    def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
+        tracking = module("mlflow.tracking", "mlflow-skinny")
+        self.client = tracking.MlflowClient(pathlib.Path(out).resolve().as_uri())
+        found = self.client.get_experiment_by_name(project)
+        experiment = found.experiment_id if found else self.client.create_experiment(project)
+        self.run = self.client.create_run(experiment, run_name=case).info.run_id
+        for key, value in config.items():
+            self.client.log_param(self.run, key, value)
+
+    def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
+        for name, value in values.items():
+            tag = f"{name}_before" if phase == "before" else name
+            self.client.log_metric(self.run, tag, value, timestamp=int(1000 * values["simulated_s"]), step=step)
+
+    def finish(self) -> None:
+        self.client.set_terminated(self.run)
+
+
+class Trackio:
+    def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
+        self.trackio = module("trackio", "trackio")
+        self.trackio.init(project=project, name=case, config=config)
+
+    def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
+        self.trackio.log({"phase": phase, **values}, step=step)
+
+    def finish(self) -> None:
+        self.trackio.finish()
+
+
+TRACKERS = {"csv": Csv, "tensorboard": Tensorboard, "wandb": Wandb, "mlflow": Mlflow, "trackio": Trackio}
+
+
+def evaluations(run: RunDirectory, case: str) -> List[Dict[str, Any]]:
+    """The rows of the mean over the replicas; none where nothing is trained, or not yet."""
+    file = run.path / "cases" / case / "metrics.csv"
+    return [row for row in read_csv(file) if row["replica"] == "mean"] if file.exists() else []
+
+
+def track(path: str, to: str, out: str, project: str = "", follow: bool = False, every_s: float = 5) -> int:
+    """Returns how many evaluations were passed on. With `follow` until the run is no longer running."""
+    logged: Dict[str, int] = {}
+    open_trackers: Dict[str, Any] = {}
+    while True:
+        run = RunDirectory(path)  # reads each file once
+        goes_on = follow and run.status == "running"
+        for record in run.summary["cases"]:
+            case = record["case"]
+            rows = evaluations(run, case)
+            if not rows:
+                continue
+            if case not in open_trackers:
+                config = flat({key: record[key] for key in ("label", "seed", "replicas", "parameters") if key in record})
+                open_trackers[case] = TRACKERS[to](out, project or run.scenario["name"], case, {**config, **record["swept"]})
+            for row in rows[logged.get(case, 0):]:
+                open_trackers[case].log(int(row["step"]), row["phase"], {name: float(row[name]) for name in NUMBERS})
+            logged[case] = len(rows)
+            if not goes_on:
+                open_trackers[case].finish()
+        if not goes_on:
+            return sum(logged.values())
+        time.sleep(every_s)
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m longhaul.track", description=__doc__.split("\n")[0])
+    parser.add_argument("run", help="a run directory")
+    parser.add_argument("--to", required=True, choices=list(TRACKERS))
+    parser.add_argument("--out", default="tracked", help="folder of csv, tensorboard, wandb and mlflow; default tracked")
+    parser.add_argument("--project", default="", help="default: the scenario's name")
+    parser.add_argument("--follow", action="store_true", help="goes on while the run does")
+    options = parser.parse_args(arguments)
+    try:
+        count = track(options.run, options.to, options.out, options.project, options.follow)
+        if count == 0:
+            raise InputError(f"{options.run}: no case has an evaluation; allowed: a run whose scenario has a train section")
+        print(f"{count} evaluations to {options.to}")
+    except LonghaulError as error:
+        print("error:", error.message, file=sys.stderr)
+        return error.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

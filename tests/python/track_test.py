@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What trackers read back of a real run. tensorboard, wandb, mlflow-skinny and trackio are tried where this Python has them.
+
+    track_test.py LONGHAUL SOURCE_FOLDER
+"""
+import csv
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(SOURCE / "python"))
+sys.argv = [sys.argv[0]]
+
+import longhaul  # noqa: E402
+from longhaul.track import main, track  # noqa: E402
+
+SCENARIO = {"name": "tracked", "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 4}, {"name": "ddp"}],
+            "train": {"steps": 8, "batch": 2, "evaluate_every": 4, "evaluate_sequences": 4,
+                      "model": {"hidden": 16, "layers": 1, "heads": 2, "ffn": 24, "context": 12, "vocabulary": 16},
+                      "data": {"synthetic": {"branching": 3, "tokens": 4000}}},
+            "workload": {"step_time": {"constant": "1s"}},
+            "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}}
+
+
+def has(package):
+    return importlib.util.find_spec(package) is not None
+
+
+class Tracked(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.run_folder = str(cls.folder / "run")
+        longhaul.run(SCENARIO, cls.run_folder, program=LONGHAUL)
+        with open(cls.folder / "run/cases/diloco/metrics.csv", newline="") as file:
+            cls.rows = [row for row in csv.DictReader(file) if row["replica"] == "mean"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def out(self, name):
+        return str(self.folder / name)
+
+    def test_the_rows_are_those_before_and_after_two_outer_steps(self):
+        self.assertEqual([(row["step"], row["phase"]) for row in self.rows],
+                         [("4", "before"), ("4", "after"), ("8", "before"), ("8", "after")])
+
+    def test_csv(self):
+        self.assertEqual(track(self.run_folder, "csv", self.out("csv")), 4 + 2)
+        with open(self.folder / "csv/diloco.csv", newline="") as file:
+            found = list(csv.DictReader(file))
+        self.assertEqual([float(row["loss"]) for row in found], [float(row["loss"]) for row in self.rows])
+        self.assertEqual([float(row["simulated_s"]) for row in found], [float(row["simulated_s"]) for row in self.rows])
+
+    def test_follows_a_run_that_goes_on(self):
+        run = self.folder / "live"
+        (run / "cases/diloco").mkdir(parents=True)
+        for name in ("scenario.json", "summary.json"):
+            (run / name).write_bytes((self.folder / "run" / name).read_bytes())
+        lines = (self.folder / "run/cases/diloco/metrics.csv").read_bytes().splitlines(keepends=True)
+        metrics, manifest = run / "cases/diloco/metrics.csv", run / "manifest.json"
+        metrics.write_bytes(b"".join(lines[:4]))
+        manifest.write_text('{"status": "running"}')
+
+        def go_on():
+            metrics.write_bytes(b"".join(lines))
+            manifest.write_text('{"status": "done"}')
+        later = threading.Timer(0.5, go_on)
+        later.start()
+        self.assertEqual(track(str(run), "csv", self.out("followed"), follow=True, every_s=0.1), 4)
+        later.join()
+        with open(self.folder / "followed/diloco.csv", newline="") as file:
+            self.assertEqual([float(row["loss"]) for row in csv.DictReader(file)], [float(row["loss"]) for row in self.rows])
+
+    @unittest.skipUnless(has("tensorboard"), "tensorboard is not installed")
+    def test_tensorboard(self):
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        self.assertEqual(main([self.run_folder, "--to", "tensorboard", "--out", self.out("tb")]), 0)
+        events = EventAccumulator(self.out("tb/diloco"))
+        events.Reload()
+        for tag, phase in (("loss", "after"), ("loss/before", "before")):
+            expected = [row for row in self.rows if row["phase"] == phase]
+            found = [(tensor.step, round(tensor.wall_time, 6)) for tensor in events.Tensors(tag)]
+            self.assertEqual(found, [(int(row["step"]), round(float(row["simulated_s"]), 6)) for row in expected])
+            for tensor, row in zip(events.Tensors(tag), expected):
+                self.assertAlmostEqual(tensor.tensor_proto.float_val[0], float(row["loss"]), places=5)
+
+    @unittest.skipUnless(has("mlflow"), "mlflow-skinny is not installed")
+    def test_mlflow(self):
+        from mlflow.tracking import MlflowClient
+        os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+        self.assertEqual(main([self.run_folder, "--to", "mlflow", "--out", self.out("ml")]), 0)
+        client = MlflowClient((self.folder / "ml").resolve().as_uri())
+        experiment = client.get_experiment_by_name("tracked")
+        run, = [run for run in client.search_runs([experiment.experiment_id]) if run.info.run_name == "diloco"]
+        history = client.get_metric_history(run.info.run_id, "loss")
+        self.assertEqual([(point.step, point.value) for point in history],
+                         [(int(row["step"]), float(row["loss"])) for row in self.rows if row["phase"] == "after"])
+
+    @unittest.skipUnless(has("wandb"), "wandb is not installed")
+    def test_wandb_offline(self):
+        done = subprocess.run([sys.executable, "-m", "longhaul.track", self.run_folder, "--to", "wandb", "--out", self.out("wb")],
+                              env={**os.environ, "WANDB_MODE": "offline", "PYTHONPATH": str(SOURCE / "python")},
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files = list(pathlib.Path(self.out("wb")).rglob("*.wandb"))
+        self.assertEqual(len(files), 2, "one a case")
+        written = b"".join(file.read_bytes() for file in files)  # its records hold numbers as text
+        for row in self.rows:
+            self.assertIn(repr(float(row["loss"])).encode(), written)
+
+    @unittest.skipUnless(has("trackio"), "trackio is not installed")
+    def test_trackio(self):
+        done = subprocess.run([sys.executable, "-m", "longhaul.track", self.run_folder, "--to", "trackio"],
+                              env={**os.environ, "TRACKIO_DIR": self.out("tr"), "PYTHONPATH": str(SOURCE / "python")},
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        import sqlite3
+        database, = pathlib.Path(self.out("tr")).rglob("*.db")
+        rows = sqlite3.connect(database).execute("select metrics from metrics where run_name = 'diloco'").fetchall()
+        self.assertEqual(len(rows), len(self.rows))
+
+    def test_what_cannot_be_tracked_is_said(self):
+        for arguments in ([self.out("none"), "--to", "csv"], [str(SOURCE), "--to", "csv"]):
+            self.assertEqual(main(arguments), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
