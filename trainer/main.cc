@@ -238,7 +238,7 @@ int command(int argc, char** argv) {
       "it takes,\n"
       "LOCAL_WORLD_SIZE how many share the cores, GLOO_SOCKET_IFNAME the network interface it is reached "
       "by;\n"
-      "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or blas: what "
+      "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or tensors: what "
       "multiplies on a "
       "CPU\n"
       "(default onednn on x86-64). docs/reference/trainer.md explains them.");

@@ -8,21 +8,15 @@
 #include <dnnl.h>
 #include <dnnl_debug.h>
 #endif
-#ifdef LONGHAUL_OPENBLAS
-#include <cblas.h>
-#endif
 
 #include <cstdlib>
 
 #include "core/base/errors.h"
 #include "trainer/device/device.h"
 
-#ifdef LONGHAUL_TORCH_SGEMM
-// The BLAS inside a PyTorch (MKL), by its Fortran name; sizes of 32 bits, matrices by columns.
-extern "C" void sgemm_(const char* way_a, const char* way_b, const int* m, const int* n, const int* k,
-                       const float* alpha, const float* a, const int* a_stride, const float* b,
-                       const int* b_stride, const float* beta, float* c, const int* c_stride);
-#endif
+// Of the BLAS below LibTorch, where it is OpenBLAS.
+extern "C" __attribute__((weak)) void openblas_set_num_threads(int threads);
+extern "C" __attribute__((weak)) char* openblas_get_config();
 
 namespace longhaul {
 namespace {
@@ -43,7 +37,7 @@ void multiply_by_onednn(std::int64_t m, std::int64_t n, std::int64_t k, float al
                                dnnl_status2str(status)));
 }
 #else
-constexpr auto multiply_by_onednn = multiply_by_blas;
+constexpr auto multiply_by_onednn = multiply_by_tensors;
 #endif
 
 #ifdef __x86_64__
@@ -55,13 +49,13 @@ constexpr bool kOnednnIsFast = false;  // not measured on other processors
 decltype(&multiply) choose_product() {
   const char* variable = std::getenv("LONGHAUL_PRODUCTS");
   const std::string wish = variable ? variable : "";
-  if (!wish.empty() && wish != "onednn" && wish != "blas")
-    throw InputError("LONGHAUL_PRODUCTS", fmt::format("found \"{}\"", wish), "onednn or blas");
+  if (!wish.empty() && wish != "onednn" && wish != "tensors")
+    throw InputError("LONGHAUL_PRODUCTS", fmt::format("found \"{}\"", wish), "onednn or tensors");
   if (wish == "onednn" && !has_onednn())
-    throw InputError("LONGHAUL_PRODUCTS", "found \"onednn\", but this build has none", "blas",
+    throw InputError("LONGHAUL_PRODUCTS", "found \"onednn\", but this build has none", "tensors",
                      "leave it unset");
   const bool is_onednn = wish == "onednn" || (wish.empty() && has_onednn() && kOnednnIsFast);
-  return is_onednn ? multiply_by_onednn : multiply_by_blas;
+  return is_onednn ? multiply_by_onednn : multiply_by_tensors;
 }
 
 decltype(&multiply) chosen_product() {
@@ -81,9 +75,7 @@ bool has_onednn() {
 
 void prepare_products() {
   chosen_product();
-#ifdef LONGHAUL_OPENBLAS
-  openblas_set_num_threads(1);
-#endif
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
 }
 
 std::string blas_name() {
@@ -94,41 +86,15 @@ std::string blas_name() {
     name = fmt::format("oneDNN {}.{}.{} (instruction set {:#x}), ", version.major, version.minor,
                        version.patch, static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
 #endif
-#ifdef LONGHAUL_OPENBLAS
   // Once: OpenBLAS writes its answer into a buffer that all threads share.
-  static const std::string openblas = openblas_get_config();
-  return name + openblas;
-#elif defined(LONGHAUL_TORCH_SGEMM)
-  return name + at::get_mkl_version();
-#else
-  return name + "LibTorch " + torch_version();
-#endif
+  static const std::string below =
+      openblas_get_config ? openblas_get_config() : "LibTorch " + torch_version() + ", " + at::get_mkl_version();
+  return name + below;
 }
 
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a, const Operand& b,
               float beta, float* c, std::int64_t stride) {
   chosen_product()(m, n, k, alpha, a, b, beta, c, stride);
-}
-
-void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
-                      const Operand& b, float beta, float* c, std::int64_t stride) {
-#ifdef LONGHAUL_OPENBLAS
-  const auto way = [](const Operand& operand) { return operand.transposed ? CblasTrans : CblasNoTrans; };
-  const auto number = [](std::int64_t value) { return static_cast<blasint>(value); };
-  cblas_sgemm(CblasRowMajor, way(a), way(b), number(m), number(n), number(k), alpha, a.data, number(a.stride),
-              b.data, number(b.stride), beta, c, number(stride));
-#elif defined(LONGHAUL_TORCH_SGEMM)
-  // By columns c is its transpose, bᵀ aᵀ.
-  const auto way = [](const Operand& operand) { return operand.transposed ? 'T' : 'N'; };
-  const char way_a = way(a), way_b = way(b);
-  const int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k),
-            a_stride = static_cast<int>(a.stride), b_stride = static_cast<int>(b.stride),
-            c_stride = static_cast<int>(stride);
-  sgemm_(&way_b, &way_a, &columns, &rows, &inner, &alpha, b.data, &b_stride, a.data, &a_stride, &beta, c,
-         &c_stride);
-#else
-  multiply_by_tensors(m, n, k, alpha, a, b, beta, c, stride);
-#endif
 }
 
 void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,

@@ -1,6 +1,6 @@
 // Products of row-major float32 matrices on the libraries below LibTorch, without the cost of a tensor: a
 // layer of a small model is dozens of products of some ten microseconds each. oneDNN, since it knows the
-// vector units of processors that are newer than the BLAS; in a build without it the BLAS.
+// vector units of processors that are newer than the BLAS; in a build without it LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,8 @@ inline Operand transposed(const Scalar* data, std::int64_t stride) {
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
               const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
-// The same by the BLAS: on processors that are no x86-64, and where the environment says
-// LONGHAUL_PRODUCTS=blas.
-void multiply_by_blas(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
-                      const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
-
-// The same through LibTorch's tensors: in a build without either library, and for the test.
+// The same through LibTorch's tensors: in a build without oneDNN, on processors that are no x86-64, and where
+// the environment says LONGHAUL_PRODUCTS=tensors.
 void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
                          const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
@@ -45,7 +41,7 @@ bool has_onednn();
 // Once, before the first product: reads LONGHAUL_PRODUCTS, and switches the BLAS's own threads off. Replicas
 // fill the processor with a task each, so that those only fight with them (measured: three times slower).
 // oneDNN takes OpenMP's threads: use_one_torch_thread() of device.h. Throws InputError where the variable is
-// neither "onednn", of a build that has it, nor "blas".
+// neither "onednn", of a build that has it, nor "tensors".
 void prepare_products();
 
 // What multiplies, and for which processor, since both decide the bits: "oneDNN 2.6.3 (instruction set 0xe7),

@@ -57,10 +57,10 @@ TEST_F(Program, SaysItsVersionAndItsOptions) {
 }
 
 // Both multiply to what the other does but for rounding, and the manifest's line says which one did.
-TEST_F(Program, ProductsByTheBlasWhereTheEnvironmentSaysSo) {
+TEST_F(Program, ProductsByTensorsWhereTheEnvironmentSaysSo) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
   std::vector<double> losses;
-  std::vector<std::string> ways = {"blas"};
+  std::vector<std::string> ways = {"tensors"};
   if (has_onednn()) ways.push_back("onednn");
   for (const std::string& products : ways) {
     ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", products.c_str(), 1), 0);
@@ -73,7 +73,7 @@ TEST_F(Program, ProductsByTheBlasWhereTheEnvironmentSaysSo) {
   }
   EXPECT_NEAR(losses.front(), losses.back(), 1e-3);
   ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", "mkl", 1), 0);
-  expect_refused(run_case(scenario), {"LONGHAUL_PRODUCTS", "found \"mkl\"", "onednn or blas"});
+  expect_refused(run_case(scenario), {"LONGHAUL_PRODUCTS", "found \"mkl\"", "onednn or tensors"});
   unsetenv("LONGHAUL_PRODUCTS");
 }
 
