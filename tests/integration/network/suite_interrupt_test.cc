@@ -64,7 +64,7 @@ TEST(SuiteInterrupt, OneThatWasKilledBeforeItHadAScenarioResumes) {
   const std::string folder = fresh_folder("begun"), scenario = write_suite(folder);
   for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--resume"}}) {
     const std::string run = folder + "/run" + std::to_string(more.size());
-    write_text(run + "/.lock", "");
+    write_text(run + "/.lock", "here " + read_text("/proc/sys/kernel/random/boot_id"));
     write_text(run + "/scenario.json.part", "{\"name\": ");
     EXPECT_EQ(run_suite(scenario, run, more), 0);
     EXPECT_EQ(cases_done(run), kSuiteCases);
