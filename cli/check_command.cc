@@ -116,7 +116,7 @@ int check_command(const CheckOptions& options) {
     std::printf("%s\n", scenario.resolved.dump(2).c_str());
     return kDone;
   }
-  const WorkPlan plan = plan_work(scenario, {});
+  const WorkPlan plan = plan_work(scenario);
   const WorkEstimate work = estimate_work(plan, 1, cores_here(), kept_files("", scenario));
   std::vector<std::string> warnings = scenario_warnings(scenario);
   if (!options.anywhere) {

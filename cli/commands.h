@@ -16,6 +16,8 @@ struct RunOptions {
   std::vector<std::string> assignments;  // --set
   int jobs = 1;
   std::string shard = "1/1";
+  std::vector<std::string> only_cases;  // a worker: does these cases in a folder where others do the rest
+  bool list_cases = false;              // only names the cases, with what each takes
   bool resume = false;
   bool overwrite = false;  // the run that --out holds is removed
   std::string only;        // cases, train, replay, report; empty: all

@@ -27,11 +27,23 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
       ->allow_extra_args(false);
   run->add_option("--jobs", options.jobs, "trainings or replays at a time")->check(CLI::Range(1, 1024));
-  run->add_option("--shard", options.shard, "i/n: every n-th part of the cases");
+  CLI::Option* shard =
+      run->add_option("--shard", options.shard, "i/n: one of n parts of the cases, cut by estimated time");
+  run->add_flag(
+      "--list-cases", options.list_cases,
+      "only print each case with its estimated seconds and bytes of memory, run alone; separated by "
+      "tabs");
+  CLI::Option* only_case =
+      run->add_option("--only-case", options.only_cases,
+                      "do this case alone, beside other processes in the same --out; --resume then makes the "
+                      "report; may be repeated")
+          ->allow_extra_args(false)
+          ->excludes(shard);
   CLI::Option* resume =
       run->add_flag("--resume", options.resume, "continue the run in --out: what is done is kept");
   run->add_flag("--overwrite", options.overwrite, "remove the run that --out holds, and begin anew")
-      ->excludes(resume);
+      ->excludes(resume)
+      ->excludes(only_case);
   run->add_option("--only", options.only,
                   "train, replay or report; cases: write train/KEY/case.json for longhaul-train by hand")
       ->check(CLI::IsMember({"cases", "train", "replay", "report"}));

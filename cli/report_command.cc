@@ -9,6 +9,7 @@
 #include "analysis/run_files.h"
 #include "analysis/runs/run_directory.h"
 #include "cli/child_process.h"
+#include "cli/claim.h"
 #include "cli/commands.h"
 #include "cli/run_outputs.h"
 #include "core/base/child_main.h"
@@ -29,7 +30,7 @@ Look look_at(const std::vector<std::string>& folders) {
   Look look;
   std::vector<std::string> ended;
   for (const std::string& folder : folders) {
-    if (!is_live(folder)) {
+    if (!is_live(folder) && worker_in(folder).empty()) {
       ended.push_back(folder);
       continue;
     }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -18,13 +19,13 @@
 #include "analysis/table.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"
+#include "cli/claim.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
 #include "cli/machine.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
-#include "core/base/child_main.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
@@ -37,8 +38,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenOutputs = 10;
-constexpr int kWidestText = 110;      // columns of a sentence in a terminal
-constexpr int kColumnsOfAFile = 100;  // where standard output is no terminal
+constexpr int kWidestText = 110;                         // columns of a sentence in a terminal
+constexpr int kColumnsOfAFile = 100;                     // where standard output is no terminal
+constexpr std::size_t kMostNames = 5;                    // of cases, in a message
+constexpr char kWhole[] = "1/1";                         // shard
+constexpr std::chrono::milliseconds kBetweenLooks{200};  // at what other processes are doing
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
 
@@ -46,45 +50,44 @@ bool needs_simulator(const Case& config) {
   return config.network.fidelity != "analytic";
 }
 
-// Whether a run may begin in it: new, empty, or with nothing but what a run leaves that was killed before it
-// had written its scenario.
+// Whether a run may begin in it: new, or without any file but what a run leaves that was killed before it had
+// written its scenario. Folders may be there: Snakemake makes those of the files that it expects.
 bool is_free(const fs::path& folder) {
   std::error_code error;
   const fs::file_status found = fs::status(folder, error);
   if (found.type() == fs::file_type::not_found) return true;
   if (error) throw InputError("--out", folder.string() + ": " + error.message(), "a new or an empty folder");
   if (!fs::is_directory(found)) return false;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().filename() != ".lock" && entry.path().filename() != "scenario.json.part") return false;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (const fs::path name = entry.path().filename();
+        !entry.is_directory() && name != ".lock" && name != ".claim" && name != "scenario.json.part")
+      return false;
   return true;
 }
 
-// Tables and summary are of the cases of one shard: those that another one has done would be in none of them.
-void check_shard(const std::string& folder, const RunOptions& options, const Scenario& scenario) {
-  const Json manifest = read_json_or_null(folder + "/manifest.json");
-  const Json written = member(member(manifest, "options"), "shard");
-  if (!written.is_string() || written == options.shard || options.only == "report") return;
-  const std::string old = written.get<std::string>();
-  std::set<const Case*> now;
-  for (const Case* config : plan_work(scenario, parse_shard(options.shard)).cases) now.insert(config);
-  const std::vector<const Case*> before = plan_work(scenario, parse_shard(old)).cases;
-  const auto lost =
-      std::count_if(before.begin(), before.end(), [&](const Case* config) { return now.count(config) == 0; });
-  if (lost == 0) return;
+// Tables and summary are of the cases of one shard: others that were run here would be in none of them.
+void check_shard(const std::string& folder, const RunOptions& options, const WorkPlan& plan) {
+  if (options.shard == kWhole || options.only == "report") return;
+  std::set<std::string> others;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder + "/cases", ignored))
+    others.insert(entry.path().filename());
+  for (const Case* config : plan.cases) others.erase(config->name);
+  if (others.empty()) return;
   throw InputError("--shard",
-                   fmt::format("found {}, but {} holds shard {}: {} of its cases would be in no table",
-                               options.shard, folder, old, lost),
-                   fmt::format("--shard {} to continue it, or no --shard to run all cases there", old),
+                   fmt::format("found {}, but {} cases in {} are of other shards: they would be in no table",
+                               options.shard, others.size(), folder),
+                   "the shard that was run there, or no --shard to run all cases",
                    "a folder of its own for each shard: report, compare and claims take several");
 }
 
 // A directory that is free, or that holds the same scenario and is to be continued.
-std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
+std::string choose_folder(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
   std::string folder = options.out;
+  const bool continues = options.resume || !options.only_cases.empty();
   if (folder.empty()) {
     folder = "results/" + scenario.name;
-    for (int i = 2; !options.resume && !options.overwrite && options.only != "report" && fs::exists(folder);
-         ++i)
+    for (int i = 2; !continues && !options.overwrite && options.only != "report" && fs::exists(folder); ++i)
       folder = fmt::format("results/{}-{}", scenario.name, i);
   }
   const std::string old = folder + "/scenario.json";
@@ -94,7 +97,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
     return folder;
   }
   if (options.overwrite) return folder;
-  if (!options.resume && options.only.empty())
+  if (!continues && options.only.empty())
     throw InputError("--out", folder + " already holds a run", "a new folder",
                      "--resume to continue that run, or --overwrite to remove it");
   const auto is_another = [&] {
@@ -107,7 +110,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario) {
   if (is_another())
     throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
                      "a new folder, or the same scenario and --set", "or --overwrite to remove that run");
-  check_shard(folder, options, scenario);
+  check_shard(folder, options, plan);
   return folder;
 }
 
@@ -120,29 +123,29 @@ void remove_run(const std::string& folder) {
 
 class Run {
  public:
-  Run(const RunOptions& options, const Scenario& scenario)
+  Run(const RunOptions& options, const Scenario& scenario, WorkPlan plan)
       : options_(options),
         scenario_(scenario),
-        plan_(plan_work(scenario, parse_shard(options.shard))),
-        layout_{choose_folder(options, scenario)},
-        lock_(layout_.folder),
+        plan_(std::move(plan)),
+        layout_{choose_folder(options, scenario, plan_)},
         kept_(kept_files(options.timeline, scenario)),
         manifest_(scenario, options.command),
         display_(options.quiet) {
-    if (options.overwrite) remove_run(layout_.folder);
-    write_file(layout_.file("scenario.json"), scenario.written.dump(2) + "\n");
     manifest_.set_option("jobs", options.jobs);
     manifest_.set_option("shard", options.shard);
-    manifest_.write(layout_, plan_, "running");
+    if (is_worker())
+      begin_together();
+    else
+      begin_alone();
   }
 
   int execute() {
     if (options_.only == "cases") return write_cases();
     try {
-      if (wants("replay")) replay(/*before_training=*/true);
-      if (wants("train") && !stopped()) train();
-      if (wants("replay") && !stopped()) replay(/*before_training=*/false);
-      return conclude();
+      if (wants("replay")) in_rounds([&] { return replay(/*before_training=*/true); });
+      if (wants("train") && !stopped()) in_rounds([&] { return train(); });
+      if (wants("replay") && !stopped()) in_rounds([&] { return replay(/*before_training=*/false); });
+      return is_worker() ? conclude_part() : conclude();
     } catch (const RunError&) {
       // On a full disk the summary cannot be written either: the reader needs what failed first.
       print_failures();
@@ -153,6 +156,71 @@ class Run {
  private:
   bool wants(const std::string& part) const { return options_.only.empty() || options_.only == part; }
   bool stopped() const { return interrupts_so_far() > 0 || input_wrong_; }
+  bool is_worker() const { return !options_.only_cases.empty(); }
+  bool continues() const { return options_.resume || is_worker(); }
+
+  void write_beginning() {
+    write_file(layout_.file("scenario.json"), scenario_.written.dump(2) + "\n");
+    manifest_.write(layout_, plan_, "running");
+  }
+
+  void begin_alone() {
+    lock_ = Claim::take(layout_.file(".lock"));
+    if (!lock_) refuse(holder_of(layout_.file(".lock")));
+    if (const std::string worker = worker_in(layout_.folder); !worker.empty()) refuse(worker);
+    remove_claims(layout_.folder);
+    if (options_.overwrite) remove_run(layout_.folder);
+    write_beginning();
+  }
+
+  // Workers begin one after the other: only the first finds no scenario.
+  void begin_together() {
+    std::unique_ptr<Claim> turn;
+    while (!(turn = Claim::take(claim_of(layout_.folder))) && !stopped())
+      std::this_thread::sleep_for(kBetweenLooks / 10);
+    if (!turn) return;
+    choose_folder(options_, scenario_, plan_);  // once more: another one may have begun another scenario
+    if (!fs::exists(layout_.file("scenario.json"))) write_beginning();
+  }
+
+  [[noreturn]] void refuse(const std::string& who) const {
+    throw RunError(fmt::format("{}: another process is writing here ({})", layout_.folder, who));
+  }
+
+  // Whether this run does the job that writes `folder` now. If not, `left_` says whether it is left for a
+  // later round: to a process that is at it, or by a worker that has as many as it does at a time.
+  bool take(const std::string& folder) {
+    if (is_done(folder)) return false;
+    std::unique_ptr<Claim> claim;
+    if (is_worker()) {
+      if (claims_.size() >= as_index(options_.jobs)) {
+        left_ = true;
+        return false;
+      }
+      claim = Claim::take(claim_of(folder));
+      if (const std::string who = holder_of(layout_.file(".lock")); !who.empty()) refuse(who);
+    }
+    // A child outlives a worker that was killed by the moment that its last checkpoint takes.
+    if ((is_worker() && !claim) || is_live(folder)) {
+      left_ = true;
+      if (waited_for_.insert(folder).second)
+        display_.line(fmt::format("waiting for {} ({})", fs::relative(folder, layout_.folder).string(),
+                                  holder_of(claim_of(folder))));
+      return false;
+    }
+    if (is_done(folder)) return false;  // by the process that had it until now
+    if (claim) claims_[folder] = std::move(claim);
+    return true;
+  }
+
+  // Rounds of `work`, which returns how many jobs it did, until none is left for a later one.
+  template <typename Work>
+  void in_rounds(const Work& work) {
+    do {
+      left_ = false;
+      if (work() == 0 && left_) std::this_thread::sleep_for(kBetweenLooks);
+    } while (left_ && !stopped());
+  }
 
   int threads_per_job() const {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options_.jobs);
@@ -185,7 +253,7 @@ class Run {
     if (is_replayed_first(*training.example))
       job.arguments.insert(job.arguments.end(),
                            {"--journal", layout_.case_folder(*training.example) + "/journal.jsonl"});
-    if (options_.resume) job.arguments.push_back("--resume");
+    if (continues()) job.arguments.push_back("--resume");
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;
   }
@@ -194,19 +262,19 @@ class Run {
   int write_cases() {
     for (const Training& training : plan_.trainings)
       std::printf("%s/case.json\n", training_job(training).folder.c_str());
-    manifest_.write(layout_, plan_, "interrupted");
+    if (!is_worker()) manifest_.write(layout_, plan_, "interrupted");
     return kDone;
   }
 
-  void train() {
+  std::size_t train() {
     std::vector<Job> jobs;
     std::vector<const Training*> trainings;
     for (const Training& training : plan_.trainings) {
-      if (is_done(layout_.training_folder(training.key)) || !can_train(training)) continue;
+      if (!can_train(training) || !take(layout_.training_folder(training.key))) continue;
       jobs.push_back(training_job(training));
       trainings.push_back(&training);
     }
-    if (jobs.empty()) return;
+    if (jobs.empty()) return 0;
     display_.line(fmt::format("training {} of {} (cases that differ only in the network share one)",
                               jobs.size(), plan_.trainings.size()));
     run_jobs(jobs, options_.jobs, "training", display_, [&](std::size_t i, const JobResult& result) {
@@ -216,8 +284,10 @@ class Run {
                                   trainings[i]->key));
       else
         note_failure(jobs[i], trainings[i]->cases, result);
+      claims_.erase(jobs[i].folder);
       keep_outputs();
     });
+    return jobs.size();
   }
 
   void write_trace_of(const Case& config, const std::string& folder) const {
@@ -275,6 +345,8 @@ class Run {
 
   bool can_train(const Training& training) {
     const Case& config = *training.example;
+    if (is_done(layout_.training_folder(training.key)) || failures_.count(training.cases.front()->name) > 0)
+      return false;
     if (!is_replayed_first(config) || fs::exists(replayed_mark(config))) return true;
     if (wants("replay")) return false;  // its replay failed
     throw InputError("--only",
@@ -290,21 +362,27 @@ class Run {
   }
 
   // What is replayed before the training is joined with its curve after it.
-  void replay(bool before_training) {
+  std::size_t replay(bool before_training) {
     std::vector<Job> jobs;
     std::vector<const Case*> cases;
     for (const Case* config : plan_.cases) {
-      if (is_done(layout_.case_folder(*config))) continue;
+      const std::string folder = layout_.case_folder(*config);
       if (before_training && (!is_replayed_first(*config) || fs::exists(replayed_mark(*config)))) continue;
       if (!before_training && !can_replay(*config)) continue;
+      if (failures_.count(config->name) > 0 || !take(folder)) continue;
+      if (before_training && fs::exists(replayed_mark(*config))) {
+        claims_.erase(folder);  // replayed by the process that had it until now
+        continue;
+      }
       if (!before_training && is_replayed_first(*config)) {
         finish_case(layout_, *config, kept_);
+        claims_.erase(folder);
         continue;
       }
       jobs.push_back(replay_job(*config));
       cases.push_back(config);
     }
-    if (jobs.empty()) return;
+    if (jobs.empty()) return 0;
     display_.line(fmt::format("replaying {} of {} cases", jobs.size(), plan_.cases.size()));
     if (options_.timeline.empty() && kept_.tables && kept_.timeline == TimelineFormat::kNone)
       display_.line(
@@ -312,18 +390,22 @@ class Run {
                       kMostCasesWithTimelines));
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
-      if (result.exit_status != kDone) return note_failure(jobs[i], {cases[i]}, result);
-      if (before_training)
+      if (result.exit_status != kDone)
+        note_failure(jobs[i], {cases[i]}, result);
+      else if (before_training)
         write_file(replayed_mark(*cases[i]), "");
       else
         finish_case(layout_, *cases[i], kept_);
+      claims_.erase(jobs[i].folder);
       keep_outputs();
     });
+    return jobs.size();
   }
 
   // So that a run that is killed leaves a summary and a report of what it had. Not after every case: each
   // time all of them are read, and the more cases there are the rarer that is.
   void keep_outputs() {
+    if (is_worker()) return;
     const auto now = std::chrono::steady_clock::now();
     const double pause_s = std::max(kSecondsBetweenOutputs, kPausePerSecondOfOutputs * outputs_took_s_);
     if (std::chrono::duration<double>(now - last_outputs_).count() < pause_s) return;
@@ -340,11 +422,29 @@ class Run {
     input_wrong_ = input_wrong_ || result.exit_status == kInputWrong;
   }
 
+  int status_now() const {
+    return interrupts_so_far() > 0 ? kInterrupted
+           : input_wrong_          ? kInputWrong
+           : !failures_.empty()    ? kRunFailed
+                                   : kDone;
+  }
+
+  // Of a worker: tables and report are of all cases.
+  int conclude_part() {
+    const int status = status_now();
+    if (status == kInputWrong) throw InputError({scenario_.file, "", failures_.begin()->second, "", ""});
+    print_failures();
+    const auto done = std::count_if(plan_.cases.begin(), plan_.cases.end(), [&](const Case* config) {
+      return is_done(layout_.case_folder(*config));
+    });
+    if (!options_.quiet)
+      std::printf("done: %td of %zu cases (longhaul run %s --out %s --resume makes the report)\n", done,
+                  plan_.cases.size(), scenario_.file.c_str(), layout_.folder.c_str());
+    return status;
+  }
+
   int conclude() {
-    const int status = interrupts_so_far() > 0 ? kInterrupted
-                       : input_wrong_          ? kInputWrong
-                       : !failures_.empty()    ? kRunFailed
-                                               : kDone;
+    const int status = status_now();
     const char* words[] = {"done", "failed", "failed"};
     manifest_.write(layout_, plan_, status == kInterrupted ? "interrupted" : words[status]);
     if (options_.only == "train" && status == kDone) {
@@ -400,7 +500,10 @@ class Run {
   const Scenario& scenario_;
   WorkPlan plan_;
   RunLayout layout_;
-  FolderLock lock_;
+  std::unique_ptr<Claim> lock_;                           // of the whole folder; a worker has none
+  std::map<std::string, std::unique_ptr<Claim>> claims_;  // of a worker, by the folder of a job
+  std::set<std::string> waited_for_;                      // folders
+  bool left_ = false;
   KeptFiles kept_;
   Manifest manifest_;
   LiveDisplay display_;
@@ -419,9 +522,8 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
 }
 
 // Before there is a folder. What is only written down for other machines is not for this one.
-void check_machine(const RunOptions& options, const Scenario& scenario) {
+void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan plan) {
   if (options.only == "cases" || options.only == "report") return;
-  WorkPlan plan = plan_work(scenario, parse_shard(options.shard));
   if (options.only == "replay") plan.trainings.clear();
   const WorkEstimate work = estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs),
                                           kept_files(options.timeline, scenario));
@@ -431,15 +533,45 @@ void check_machine(const RunOptions& options, const Scenario& scenario) {
   if (!options.quiet && !options.resume) warn(warnings);
 }
 
+// The part that is asked for: a shard, the cases of a worker, or all.
+WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
+  const WorkPlan whole = plan_work(scenario);
+  if (options.shard != kWhole) return part_of(whole, cases_of_shard(whole, options.shard));
+  if (options.only_cases.empty()) return whole;
+  if (options.only == "report")
+    throw InputError("--only-case", "found beside --only report", "one of them",
+                     "--only report --resume makes the report of all cases");
+  std::vector<std::string> names;
+  for (const Case* config : whole.cases) names.push_back(config->name);
+  for (const std::string& name : options.only_cases)
+    if (!contains(names, name))
+      throw InputError("--only-case", fmt::format("found \"{}\"", name),
+                       fmt::format("{} (longhaul run {} --list-cases lists them)",
+                                   join_some(names, kMostNames), options.scenario),
+                       did_you_mean(name, names));
+  return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
+}
+
+int list_cases(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
+  const KeptFiles kept = kept_files(options.timeline, scenario);
+  for (const Case* config : plan.cases) {
+    const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(), kept);
+    std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
+  }
+  return kDone;
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
   const Scenario scenario = validated_scenario(options.scenario, options.assignments);
+  const WorkPlan plan = planned(options, scenario);
+  if (options.list_cases) return list_cases(options, scenario, plan);
   check_executables(options, scenario);
-  check_machine(options, scenario);
+  check_machine(options, scenario, plan);
   if (!options.quiet) warn(scenario_warnings(scenario));
   count_interrupts();
-  return Run(options, scenario).execute();
+  return Run(options, scenario, plan).execute();
 }
 
 }  // namespace longhaul

@@ -57,5 +57,6 @@ class Manifest {
 };
 
 std::string utc_now();  // "2026-01-31T12:00:00Z"
+std::string host_name();
 
 }  // namespace longhaul

@@ -1,11 +1,15 @@
 #include "cli/work_estimate.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <numeric>
+#include <utility>
 
+#include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
 #include "core/plan/trace.h"
@@ -133,6 +137,21 @@ std::int64_t scaled(std::int64_t count, double factor) {
   return product < kMost ? std::llround(product) : static_cast<std::int64_t>(kMost);
 }
 
+bool read_number(const std::string& text, int& value) {
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && rest == text.data() + text.size();
+}
+
+// "2/5": which, of how many.
+std::pair<int, int> parse_shard(const std::string& text) {
+  int index = 0, count = 0;
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos || !read_number(text.substr(0, slash), index) ||
+      !read_number(text.substr(slash + 1), count) || index < 1 || index > count)
+    throw InputError("--shard", "found \"" + text + "\"", "i/n with 1 <= i <= n, as 2/5");
+  return {index, count};
+}
+
 }  // namespace
 
 double TrainingMemory::together() const {
@@ -178,6 +197,41 @@ KeptFiles kept_files(const std::string& timeline, const Scenario& scenario) {
   const bool is_small = tables && scenario.cases.size() <= kMostCasesWithTimelines;
   if (timeline == "json" || (timeline.empty() && is_small)) return {TimelineFormat::kJson, tables};
   return {TimelineFormat::kNone, tables};
+}
+
+std::vector<int> shards_by_cost(const std::vector<double>& costs, int shards) {
+  std::vector<std::size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
+  std::vector<double> sums(std::min(as_index(shards), costs.size()));
+  std::vector<int> shard_of(costs.size());
+  for (const std::size_t group : order) {
+    const auto emptiest = std::min_element(sums.begin(), sums.end());
+    *emptiest += costs[group];
+    shard_of[group] = static_cast<int>(emptiest - sums.begin());
+  }
+  return shard_of;
+}
+
+std::set<std::string> cases_of_shard(const WorkPlan& whole, const std::string& shard) {
+  const auto [index, count] = parse_shard(shard);
+  std::map<const Case*, std::size_t> group_of;
+  std::vector<double> costs;
+  for (const Training& training : whole.trainings) {
+    for (const Case* config : training.cases) group_of[config] = costs.size();
+    costs.push_back(training_seconds(*training.example));
+  }
+  for (const Case* config : whole.cases) {
+    const auto [group, is_new] = group_of.emplace(config, costs.size());
+    if (is_new) costs.push_back(0);
+    costs[group->second] += kStartOfReplay + replay_estimate(*config).seconds;
+  }
+  const std::vector<int> shard_of = shards_by_cost(costs, count);
+  std::set<std::string> names;
+  for (const auto& [config, group] : group_of)
+    if (shard_of[group] == index - 1) names.insert(config->name);
+  return names;
 }
 
 WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const KeptFiles& kept) {

@@ -2,6 +2,7 @@
 // that were held against runs.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,13 @@ struct KeptFiles {
 
 // `jobs` trainings or replays at a time, `threads` for each.
 WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const KeptFiles& kept);
+
+// The names of the cases of shard i of n, given as "2/5" (throws InputError). Cases that share a training
+// stay together, so that no training is made twice. Groups are dealt by their estimated seconds: the longest
+// first, each to the shard with the least so far, the first of several alike. The same on every machine.
+std::set<std::string> cases_of_shard(const WorkPlan& whole, const std::string& shard);
+// The shard (from 0) of each group.
+std::vector<int> shards_by_cost(const std::vector<double>& costs, int shards);
 
 // What the scenario says of tables. Timelines are in the format that `timeline` names (json, gz, none; "":
 // json where there are few cases and all tables are kept).

@@ -1,6 +1,7 @@
 """Starting the command `longhaul`: runs with their progress, checks and comparisons."""
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -48,14 +49,22 @@ def find_program(program: Optional[Path] = None) -> str:
 def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping[str, Any]] = None, jobs: int = 1,
         shard: Optional[str] = None, resume: bool = False, overwrite: bool = False, device: Optional[str] = None,
         timeline: Optional[str] = None, progress: Optional[Callable[[Progress], None]] = None,
-        arguments: Sequence[str] = (), program: Optional[Path] = None) -> RunDirectory:
+        arguments: Sequence[str] = (), executor: Optional[concurrent.futures.Executor] = None,
+        program: Optional[Path] = None) -> RunDirectory:
     """Runs a scenario to its end and returns its run directory.
 
     scenario: a file, or a dict. A dict is written to OUT.scenario.json, so it needs `out`, and relative paths in it
     start beside that. set: {"network.tcp.connections": 8, ...}, as --set. progress: called with each line of progress. arguments:
     further options of `longhaul run`, as they are. Raises RunFailed, InputError or Interrupted. On KeyboardInterrupt, and
     where `progress` raises, the run is told to stop, is waited for, and resume=True continues it.
+
+    executor: each case is a task of it, the longest first; its workers see the same files and this package. All tasks are
+    waited for, then the first error is raised, as of a worker that was lost; resume=True continues. jobs: how many workers
+    share the cores of a machine.
     """
+    if executor is not None:
+        out = _shared_folder(out, resume, overwrite, shard)
+        resume = True
     command = [find_program(program), "run"]
     if isinstance(scenario, Mapping):
         if out is None:
@@ -69,13 +78,15 @@ def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping
             raise RunFailed(f"{file}: cannot be written: {error.strerror}", 1) from error
         command.append(_word(file))
     else:
-        command.append(_word(scenario))
+        command.append(os.path.abspath(scenario) if executor is not None else _word(scenario))
     if out is not None:
         command += ["--out", _word(out)]
     command += _assignments(set) + ["--jobs", str(jobs)]
     for flag, value in (("--shard", shard), ("--device", device), ("--timeline", timeline)):
         if value is not None:
             command += [flag, value]
+    if executor is not None:
+        _run_cases(executor, command + list(arguments), progress)
     command += ["--resume"] * resume + ["--overwrite"] * overwrite + list(arguments)
     said = _run(command, progress)
     folder = re.search(r"^report: (.*)/report\.html$", said, re.MULTILINE)
@@ -186,6 +197,36 @@ def _said(command: List[str]) -> Dict[str, Any]:
         _raise(done.returncode, done.stderr)
     with reading(f"what {command[0]} {command[1]} wrote"):
         return json.loads(done.stdout)
+
+
+def _shared_folder(out: Optional[Path], resume: bool, overwrite: bool, shard: Optional[str]) -> str:
+    """Its full path: a worker may run in another folder."""
+    if out is None or overwrite or shard is not None:
+        raise InputError("executor: needs out, and goes with neither overwrite nor shard")
+    if not resume and os.path.exists(os.path.join(out, "scenario.json")):
+        raise InputError(f"out: {os.fspath(out)} already holds a run; allowed: a new folder, or resume=True to continue it")
+    return os.path.abspath(out)
+
+
+def _run_case(command: List[str], case: str) -> str:
+    return _run(command + ["--only-case", case], None)
+
+
+def _run_cases(executor: concurrent.futures.Executor, command: List[str],
+               progress: Optional[Callable[[Progress], None]]) -> None:
+    listed = [line.split("\t") for line in _run(command + ["--list-cases"], None).splitlines()]
+    listed.sort(key=lambda one: -float(one[1]))
+    tasks = {executor.submit(_run_case, command, case): case for case, _, _ in listed}
+    try:
+        for count, task in enumerate(concurrent.futures.as_completed(tasks), 1):
+            if progress is not None:
+                progress(Progress(f"{tasks[task]}: {task.exception() or 'done'}", "cases", count / len(tasks)))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        raise
+    for task in tasks:
+        task.result()
 
 
 def _progress_of(line: str) -> Progress:

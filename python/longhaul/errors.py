@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
-from typing import Iterator, Union
+from typing import Any, Iterator, Tuple, Union
 
 
 class LonghaulError(Exception):
@@ -14,6 +14,9 @@ class LonghaulError(Exception):
         super().__init__(message)
         self.message = message
         self.status = status
+
+    def __reduce__(self) -> Tuple[Any, ...]:  # pickled, as from a worker of an executor
+        return type(self), (self.message, self.status)
 
 
 class RunFailed(LonghaulError):

@@ -3,11 +3,13 @@
 
     longhaul_test.py LONGHAUL SOURCE_FOLDER      runs with training are left out where longhaul-train is not beside LONGHAUL
 """
+import concurrent.futures
 import importlib.util
 import json
 import math
 import os
 import pathlib
+import pickle
 import shutil
 import struct
 import subprocess
@@ -145,6 +147,35 @@ except ZeroDivisionError:
         self.assertEqual((self.folder / "arguments").read_text(),
                          'run a b.json --set replicas=8 --set workload.wire="fp32" --jobs 2 --shard 1/2 --device cpu '
                          "--timeline none --resume --backend loop\n")
+
+    def test_an_executor_gets_a_case_a_task_the_longest_first(self):
+        program = self.program(f"""echo "$@" >> {self.folder}/arguments
+case "$*" in *--list-cases*) printf 'a,x=1\\t0.5\\t1e8\\nb\\t10\\t1e8\\n' ;;
+*"--only-case a"*) exit $(cat {self.folder}/status) ;; esac""")
+        out, said = self.folder / "out", []
+        self.write("status", "1")
+        with concurrent.futures.ThreadPoolExecutor(1) as executor:
+            with self.assertRaises(longhaul.RunFailed):
+                longhaul.run("s.json", out, jobs=2, executor=executor, program=program, progress=said.append)
+            self.assertEqual([(one.phase, one.fraction) for one in said], [("cases", 0.5), ("cases", 1)])
+            self.assertEqual([str(one) for one in said], ["b: done", "a,x=1: longhaul ended with status 1"])
+            self.write("status", "0")
+            self.write("out/scenario.json", "{}")
+            with self.assertRaisesRegex(longhaul.InputError, "already holds a run.*resume=True"):
+                longhaul.run("s.json", out, executor=executor, program=program)
+            (self.folder / "arguments").unlink()
+            self.assertEqual(longhaul.run("s.json", out, executor=executor, resume=True, program=program).path, out)
+            for wrong in ({}, {"out": out, "overwrite": True}, {"out": out, "shard": "1/2"}):
+                with self.assertRaisesRegex(longhaul.InputError, "executor: needs out"):
+                    longhaul.run("s.json", executor=executor, program=program, **wrong)
+        start = f"run {os.path.abspath('s.json')} --out {out} --jobs 1 "  # a worker may be in another folder
+        self.assertEqual((self.folder / "arguments").read_text().splitlines(),
+                         [start + more for more in ("--list-cases", "--only-case b", "--only-case a,x=1", "--resume")])
+
+    def test_errors_survive_the_way_from_another_process(self):
+        for error in (longhaul.RunFailed("full", 1), longhaul.InputError("no"), longhaul.LonghaulError("killed", 137)):
+            copy = pickle.loads(pickle.dumps(error))
+            self.assertEqual((type(copy), copy.message, copy.status), (type(error), error.message, error.status))
 
     def test_the_program_is_found_by_argument_variable_and_path(self):
         program = self.program("")

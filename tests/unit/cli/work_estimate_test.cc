@@ -98,7 +98,7 @@ TEST(TrainingMemory, HoldsTheText) {
 
 TEST(WorkEstimate, TimelinesAreMostOfTheDisk) {
   const Scenario scenario = validated(scenario_of(1000, {{{"name", "ddp"}}}));
-  const WorkPlan plan = plan_work(scenario, {});
+  const WorkPlan plan = plan_work(scenario);
   const double none = estimate_work(plan, 1, 2, {TimelineFormat::kNone}).disk_bytes,
                gzip = estimate_work(plan, 1, 2, {TimelineFormat::kGzip}).disk_bytes,
                json = estimate_work(plan, 1, 2, {TimelineFormat::kJson}).disk_bytes;
@@ -114,7 +114,7 @@ TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
     scenario["tables"] = tables;
     scenario["sweep"] = {{"network.tcp.connections", connections}};
     const Scenario scenario_here = validated(scenario);
-    return estimate_work(plan_work(scenario_here, {}), 1, 2, kept_files("none", scenario_here)).disk_bytes;
+    return estimate_work(plan_work(scenario_here), 1, 2, kept_files("none", scenario_here)).disk_bytes;
   };
   // 4,000 exchanges and as many steps, of 30 bytes a row at least.
   EXPECT_GT(bytes("all", {1, 2}) - bytes("all", {1}), 8000 * 30);
@@ -124,7 +124,7 @@ TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
 TEST(Machine, RefusesWhatItsMemoryCannotHold) {
   const Json model = {{"hidden", 1024}, {"layers", 200}, {"heads", 8}, {"ffn", 4096}};
   const Scenario scenario = validated(trained({{{"name", "diloco"}, {"inner_steps", 5}}}, model, 1));
-  const WorkPlan plan = plan_work(scenario, {});
+  const WorkPlan plan = plan_work(scenario);
   const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
   ASSERT_GT(work.memory_bytes, 64e9);
   try {
@@ -145,7 +145,7 @@ TEST(Machine, RefusesWhatItsMemoryCannotHold) {
 TEST(Machine, RefusesATrainingThatDoesNotFitIntoTheAddressSpace) {
   const Json model = {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 16}, {"context", 4}};
   const Scenario scenario = validated(trained({{{"name", "ddp"}}}, model, 1));
-  const WorkPlan plan = plan_work(scenario, {});
+  const WorkPlan plan = plan_work(scenario);
   const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
   EXPECT_NO_THROW(check_address_space(work, 2e9));
   try {
@@ -171,7 +171,7 @@ TEST(Machine, ACorpusThatIsNotHereIsNamedWithTheScriptThatBringsIt) {
     scenario["train"]["data"] = {{"corpus", corpus.name}};
     const Scenario valid = validated(scenario);
     try {
-      check_corpora(plan_work(valid, {}), "file.json");
+      check_corpora(plan_work(valid), "file.json");
       EXPECT_TRUE(std::filesystem::is_directory(corpus.folder));
     } catch (const InputError& error) {
       EXPECT_FALSE(std::filesystem::exists(corpus.folder));

@@ -1,0 +1,133 @@
+// Workers that share a folder, each with --only-case: the cases are those of one run, whoever is killed.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include "core/base/options.h"
+#include "tests/integration/command.h"
+#include "tests/integration/network/run_contents.h"
+#include "tests/integration/network/suite.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Listed {
+  std::string name;
+  double seconds = 0, bytes = 0;
+};
+
+std::vector<Listed> listed_cases(const std::string& scenario, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"run", scenario, "--list-cases"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const CommandResult result = longhaul(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  std::istringstream lines(result.out);
+  std::vector<Listed> cases;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 2) << line;
+    EXPECT_EQ(line.find_first_of(" '\"$`\\;|&*?"), std::string::npos) << "a word for any shell: " << line;
+    std::istringstream cells(line);
+    cells >> cases.emplace_back().name >> cases.back().seconds >> cases.back().bytes;
+    EXPECT_TRUE(cells) << line;
+  }
+  return cases;
+}
+
+std::vector<std::string> worker_arguments(const std::string& scenario, const std::string& run) {
+  std::vector<std::string> arguments = {"run", scenario, "--out", run, "--quiet"};
+  for (const Listed& one : listed_cases(scenario))
+    arguments.insert(arguments.end(), {"--only-case", one.name});
+  return arguments;
+}
+
+std::size_t cases_done(const std::string& run) {
+  std::size_t done = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run + "/cases", ignored))
+    done += fs::exists(entry.path() / "done");
+  return done;
+}
+
+// Of a process on another machine that renewed its date a moment ago.
+constexpr char kElsewhere[] = "node7 another-boot 12 2026-01-31T12:00:00Z\n";
+
+TEST(Workers, CasesAreListedInTheOrderOfTheSummary) {
+  const std::string folder = fresh_folder("listed"), scenario = write_suite(folder);
+  const std::vector<Listed> cases = listed_cases(scenario);
+  ASSERT_EQ(run_suite(scenario, folder + "/whole"), 0);
+  const Json records = Json::parse(read_text(folder + "/whole/summary.json"))["cases"];
+  ASSERT_EQ(cases.size(), records.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(cases[i].name, records[i]["case"]);
+    EXPECT_GE(cases[i].seconds, 0.02) << "a program starts";
+    EXPECT_EQ(cases[i].bytes, 100e6) << "nothing is trained";
+  }
+  std::size_t of_shards = 0;
+  for (const char* shard : {"1/3", "2/3", "3/3"})
+    of_shards += listed_cases(scenario, {"--shard", shard}).size();
+  EXPECT_EQ(of_shards, cases.size());
+}
+
+TEST(Workers, OneIsKilledAndTheOtherEndsWithTheBytesOfOneRun) {
+  const std::string folder = fresh_folder("workers"), scenario = write_suite(folder), run = folder + "/run";
+  const std::vector<std::string> arguments = worker_arguments(scenario, run);
+  const pid_t killed = start_command("longhaul", arguments), other = start_command("longhaul", arguments);
+  for (int i = 0; i < 60000 && cases_done(run) < 3; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(killed, SIGKILL);
+  ASSERT_EQ(wait_for(killed), 128 + SIGKILL) << "it was over before it was killed";
+  EXPECT_LT(cases_done(run), static_cast<std::size_t>(kSuiteCases));
+  EXPECT_FALSE(fs::exists(run + "/summary.json")) << "workers make no tables";
+  ASSERT_EQ(wait_for(other), 0);
+  EXPECT_EQ(cases_done(run), static_cast<std::size_t>(kSuiteCases));
+  ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+  ASSERT_EQ(run_suite(scenario, folder + "/whole"), 0);
+  EXPECT_EQ(differences_of(run, folder + "/whole"), "");
+}
+
+TEST(Workers, AnUnknownCaseIsNamedWithTheCommandThatListsThem) {
+  const std::string folder = fresh_folder("unknown"), scenario = write_suite(folder);
+  const std::string first = listed_cases(scenario)[0].name;
+  const CommandResult result =
+      longhaul({"run", scenario, "--out", folder + "/run", "--only-case", first + "0"});
+  EXPECT_EQ(result.status, 2);
+  for (const std::string& words : {"--only-case: found \"" + first + "0\"; allowed: " + first,
+                                   std::string("and 19 more"), "longhaul run " + scenario + " --list-cases"})
+    EXPECT_NE(result.err.find(words), std::string::npos) << words << " not in: " << result.err;
+  EXPECT_FALSE(fs::exists(folder + "/run"));
+}
+
+TEST(Workers, AndAWholeRunRefuseEachOther) {
+  const std::string folder = fresh_folder("refused"), scenario = write_suite(folder), run = folder + "/run";
+  const std::vector<Listed> cases = listed_cases(scenario);
+  ASSERT_EQ(longhaul({"run", scenario, "--out", run, "--quiet", "--only-case", cases[0].name}).status, 0);
+  const std::string claim = run + "/cases/" + cases[1].name + "/.claim";
+  write_text(claim, kElsewhere);
+  const CommandResult whole = longhaul({"run", scenario, "--out", run, "--resume"});
+  EXPECT_EQ(whole.status, 1);
+  EXPECT_NE(
+      whole.err.find("another process is writing here (cases/" + cases[1].name + ": pid 12 on host node7"),
+      std::string::npos)
+      << whole.err;
+  fs::remove(claim);
+  write_text(run + "/.lock", kElsewhere);
+  const CommandResult worker = longhaul({"run", scenario, "--out", run, "--only-case", cases[1].name});
+  EXPECT_EQ(worker.status, 1);
+  EXPECT_NE(worker.err.find("another process is writing here (pid 12 on host node7"), std::string::npos)
+      << worker.err;
+  EXPECT_FALSE(fs::exists(claim));
+  // Of a folder that holds another scenario a worker does nothing.
+  EXPECT_EQ(
+      longhaul({"run", scenario, "--out", run, "--set", "seeds=[1, 3]", "--only-case", cases[0].name}).status,
+      2);
+}
+
+}  // namespace
+}  // namespace longhaul

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""A recipe of docs/examples for sweeps on what a site has: with two workers, one of which is killed in the middle, then
+continued. The report and all tables are those of the unsplit run, byte for byte.
+
+    recipe_test.py RECIPE LONGHAUL SOURCE      status 77, with the reason, where the recipe's program is not installed
+"""
+import contextlib
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import slurm
+
+RECIPE, LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
+EXAMPLES = SOURCE / 'docs/examples'
+PATIENCE_S = 120
+# Four cases and two trainings: each training is shared by two cases, on networks with 1 and with 4 connections.
+SCENARIO = {
+    'name': 'sweep', 'replicas': 4,
+    'methods': [{'name': 'ddp'}, {'name': 'noloco', 'inner_steps': 5}],
+    'train': {'steps': 120, 'checkpoint_every': 5, 'batch': 2, 'evaluate_every': 20, 'evaluate_sequences': 4,
+              'model': {'hidden': 32, 'layers': 2, 'heads': 2, 'ffn': 64, 'context': 32},
+              'data': {'synthetic': {'branching': 4, 'tokens': 20000}}},
+    'workload': {'step_time': {'lognormal': {'mean': '100ms', 'sigma': 0.3}}},
+    'network': {'topology': {'star': {'rate': '100Mbps', 'rtt': '50ms'}}},
+    'sweep': {'network.tcp.connections': [1, 4]}}
+# Wall times, and what a child said (docs/reference/formats/run.md).
+LEFT_OUT = {'log.txt', '.lock', 'speed.json', 'step_times.csv'}
+OF_A_RUN = ('command', 'started', 'finished', 'wall_s', 'wall_times_s', 'options')
+
+
+def expect(is_so, what):
+    if not is_so:
+        raise AssertionError(what)
+
+
+def until(condition, what):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.005)
+    raise AssertionError(f'not within {PATIENCE_S} s: {what}')
+
+
+def without_wall_times(manifest):
+    return {key: value for key, value in manifest.items() if key not in OF_A_RUN}
+
+
+def contents(run):
+    files = {}
+    for file in sorted(run.rglob('*')):
+        if not file.is_file() or file.name in LEFT_OUT:
+            continue
+        text = file.read_bytes()
+        if file.name == 'manifest.json':
+            text = without_wall_times(json.loads(text))
+        if file.name == 'report.html':
+            before, data, after = re.split(rb'(?<=<script id="data" type="application/json">)(.*?)(?=</script>)', text, 1, re.S)
+            data = json.loads(data)
+            for one in data['runs']:
+                del one['folder']
+                one['manifest'] = without_wall_times(one['manifest'])
+            text = before, data, after
+        files[str(file.relative_to(run))] = text
+    return files
+
+
+def expect_same(run, other):
+    ours, theirs = contents(run), contents(other)
+    different = [name for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
+    expect(not different, f'{run} and {other} differ in {different}')
+
+
+def training_worker(out):
+    """The pid of a worker whose training has a checkpoint and is not done."""
+    for claim in out.glob('train/*/.claim'):
+        folder = claim.parent
+        if any(folder.glob('checkpoints/step-*.json')) and not (folder / 'done').exists():
+            words = claim.read_text().split()
+            return int(words[2]) if len(words) == 4 else None
+    return None
+
+
+def kill_worker(out, group):
+    """kill -9 of a worker's process group, or of it alone where that group is all of the recipe."""
+    worker = until(lambda: training_worker(out), 'a worker that trains')
+    command = pathlib.Path(f'/proc/{worker}/cmdline').read_bytes()
+    expect(b'--only-case' in command and str(out.name).encode() in command, f'pid {worker} is a worker of ours: {command}')
+    parent = int(re.search(r'PPid:\t(\d+)', pathlib.Path(f'/proc/{worker}/status').read_text()).group(1))
+    its_group = os.getpgid(worker)
+    expect(its_group != os.getpgid(0), 'it is not in the group of this test')
+    if its_group != group:
+        os.killpg(its_group, signal.SIGKILL)
+    else:
+        os.kill(worker, signal.SIGKILL)
+        if RECIPE == 'processes':  # the pool's process that waits for it
+            os.kill(parent, signal.SIGKILL)
+    print(f'killed pid {worker}')
+
+
+def missing(programs=(), modules=()):
+    for program in programs:
+        if not shutil.which(program):
+            return f'{program} is not installed'
+    for module in modules:
+        if not importlib.util.find_spec(module):
+            return f'the Python module {module} is not installed'
+    return None
+
+
+class Recipe:
+    """The command that runs or continues the sweep in `out`, in the folder of this test."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def why_not(self):
+        return None
+
+    def services(self, stack):
+        """Starts what the recipe needs beside it."""
+
+    def start(self, command):
+        return subprocess.Popen([str(word) for word in command], cwd=self.folder, start_new_session=True)
+
+    def interrupted(self):
+        """Runs the sweep with a worker that is killed."""
+        process = self.start(self.command())
+        kill_worker(self.folder / 'out', process.pid)
+        return process.wait(PATIENCE_S)
+
+    def continued(self):
+        expect(self.start(self.command()).wait(PATIENCE_S) == 0, 'the same command continues')
+
+
+class Parallel(Recipe):
+    def why_not(self):
+        return missing(['parallel'])
+
+    def command(self):
+        return ['sh', EXAMPLES / 'sweep_parallel.sh', 's.json', 'out', '-j', '2']
+
+
+class Snakemake(Recipe):
+    def why_not(self):
+        return missing(['snakemake'])
+
+    def command(self):
+        return ['snakemake', '--cores', '2', '--rerun-incomplete', '--quiet', 'all', '-s', EXAMPLES / 'Snakefile', '--config',
+                'scenario=s.json', 'out=out']
+
+
+class Processes(Recipe):
+    def command(self):
+        return [sys.executable, EXAMPLES / 'sweep_executor.py', 's.json', 'out']
+
+
+class Mpi(Processes):
+    def why_not(self):
+        return missing(['mpirun'], ['mpi4py'])
+
+    def command(self):
+        python, *rest = super().command()
+        return ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '3', python, '-m', 'mpi4py.futures', *rest]
+
+
+class Dask(Processes):
+    """Its scheduler gives what a lost worker was at to another one: nothing has to be continued by hand."""
+
+    def why_not(self):
+        return missing(modules=['distributed'])
+
+    def services(self, stack):
+        file = self.folder / 'scheduler.json'
+        self.background(stack, 'scheduler', '--port', '0', '--no-dashboard', '--scheduler-file', file)
+        until(file.exists, 'a scheduler')
+        self.address = json.loads(until(file.read_text, 'its address'))['address']
+        for _ in range(2):
+            self.background(stack, 'worker', self.address, '--nthreads', '1', '--no-dashboard',
+                            '--local-directory', self.folder / 'dask')
+
+    def background(self, stack, program, *arguments):
+        process = self.start([sys.executable, '-m', f'distributed.cli.dask_{program}', *arguments])
+        stack.callback(process.wait)
+        stack.callback(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
+
+    def command(self):
+        return [*super().command(), self.address]
+
+    def interrupted(self):
+        expect(super().interrupted() == 0, 'the other worker does the case of the killed one')
+        return 1
+
+
+class Slurm(Recipe):
+    """A controller and a node on this machine, of this test alone."""
+
+    def why_not(self):
+        return missing(['slurmctld', 'slurmd', 'sbatch', 'munged']) or (None if os.geteuid() == 0 else 'slurmd wants root')
+
+    def services(self, stack):
+        os.environ['SLURM_CONF'] = str(slurm.start(self.folder / 'slurm', stack))
+        until(lambda: 'idle' in slurm.said('sinfo', '--noheader', '--format', '%T', check=False), 'a node that is idle')
+
+    def submit(self):
+        count = len(slurm.said('longhaul', 'run', 's.json', '--list-cases', cwd=self.folder).splitlines())
+        return slurm.said('sbatch', '--parsable', f'--array=1-{count}%2', '--mem=400', EXAMPLES / 'sweep.sbatch', 's.json', 'out',
+                          cwd=self.folder).strip()
+
+    def wait_for(self, job):
+        until(lambda: job not in slurm.said('squeue', '--noheader', '--format', '%F').split(), f'the end of job {job}')
+
+    def interrupted(self):
+        job = self.submit()
+        kill_worker(self.folder / 'out', None)
+        self.wait_for(job)
+        return 1
+
+    def continued(self):
+        self.wait_for(self.submit())
+        report = slurm.said('sbatch', '--parsable', '--wait', '--wrap', 'longhaul run s.json --out out --resume', cwd=self.folder)
+        expect(report.strip().isdigit(), f'the report is made by a job: {report}')
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix='recipe-') as name, contextlib.ExitStack() as stack:
+        folder = pathlib.Path(name)
+        recipe = {one.__name__.lower(): one for one in (Parallel, Snakemake, Processes, Mpi, Dask, Slurm)}[RECIPE](folder)
+        os.environ.update(PATH=f'{LONGHAUL.parent}:{os.environ["PATH"]}', PYTHONPATH=str(SOURCE / 'python'))
+        reason = recipe.why_not()
+        if reason:
+            print(f'skipped: {reason}')
+            sys.exit(77)
+        (folder / 's.json').write_text(json.dumps(SCENARIO))
+        subprocess.run([LONGHAUL, 'run', 's.json', '--out', 'whole', '--quiet'], cwd=folder, check=True)
+        recipe.services(stack)
+        status = recipe.interrupted()
+        expect(status != 0, 'a recipe whose worker was killed says so')
+        if not isinstance(recipe, Dask):
+            expect(not (folder / 'out/report.html').exists(), 'and makes no report')
+            recipe.continued()
+        expect_same(folder / 'out', folder / 'whole')
+        print(f'{len(contents(folder / "out"))} files are those of the unsplit run')
+
+
+main()

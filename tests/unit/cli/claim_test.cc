@@ -1,0 +1,87 @@
+#include "cli/claim.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "cli/run_outputs.h"
+#include "tests/support/files.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ClaimTest : public testing::Test {
+ protected:
+  // As a holder on another machine leaves it that renewed its date so long ago.
+  void write_from_elsewhere(std::chrono::seconds ago,
+                            const std::string& line = "node7 0-other-boot 12 2026-01-31T12:00:00Z\n") {
+    write_text(file_, line);
+    fs::last_write_time(file_, fs::file_time_type::clock::now() - ago);
+  }
+
+  const TemporaryFolder folder_;
+  const std::string file_ = folder_.file("cases/a/.claim");
+};
+
+TEST_F(ClaimTest, IsHeldByOneAndGoesWithIt) {
+  EXPECT_EQ(holder_of(file_), "");
+  {
+    const auto claim = Claim::take(file_);
+    ASSERT_TRUE(claim);
+    EXPECT_FALSE(Claim::take(file_));
+    const std::string mine = "pid " + std::to_string(getpid()) + " on host " + host_name() + ", since 20";
+    EXPECT_EQ(holder_of(file_).rfind(mine, 0), 0u) << holder_of(file_);
+    EXPECT_EQ(worker_in(folder_.path), "cases/a: " + holder_of(file_));
+  }
+  EXPECT_FALSE(fs::exists(file_));
+  EXPECT_TRUE(Claim::take(file_));
+}
+
+TEST_F(ClaimTest, OfAProcessThatDiedHereItIsFreeAtOnce) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto claim = Claim::take(file_);
+    _exit(claim ? 0 : 1);  // no destructor runs
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  ASSERT_EQ(read_text(file_).find(" " + std::to_string(child) + " ") == std::string::npos, false);
+  EXPECT_EQ(holder_of(file_), "");
+  const auto claim = Claim::take(file_);
+  ASSERT_TRUE(claim);
+  EXPECT_NE(holder_of(file_).find("pid " + std::to_string(getpid()) + " "), std::string::npos);
+}
+
+TEST_F(ClaimTest, OfAnotherMachineItIsHeldWhileItsDateIsRenewed) {
+  write_from_elsewhere(std::chrono::seconds(60));
+  EXPECT_EQ(holder_of(file_), "pid 12 on host node7, since 2026-01-31T12:00:00Z");
+  EXPECT_FALSE(Claim::take(file_));
+  write_from_elsewhere(std::chrono::seconds(200));
+  EXPECT_EQ(holder_of(file_), "");
+  EXPECT_TRUE(Claim::take(file_));
+}
+
+// Made by a process that has not written its line yet.
+TEST_F(ClaimTest, AnEmptyOneIsHeldUntilItIsOld) {
+  write_from_elsewhere(std::chrono::seconds(1), "");
+  EXPECT_FALSE(Claim::take(file_));
+  write_from_elsewhere(std::chrono::seconds(200), "");
+  EXPECT_TRUE(Claim::take(file_));
+}
+
+TEST_F(ClaimTest, WhatDeadWorkersLeftIsRemoved) {
+  write_from_elsewhere(std::chrono::seconds(200));
+  EXPECT_EQ(worker_in(folder_.path), "");
+  remove_claims(folder_.path);
+  EXPECT_FALSE(fs::exists(file_));
+  EXPECT_TRUE(fs::exists(folder_.file("cases/a")));
+}
+
+}  // namespace
+}  // namespace longhaul
