@@ -19,10 +19,12 @@
 #include "analysis/table.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"
+#include "cli/chosen_cases.h"
 #include "cli/claim.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
 #include "cli/machine.h"
+#include "cli/run_folder.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
@@ -40,85 +42,12 @@ namespace fs = std::filesystem;
 constexpr double kSecondsBetweenOutputs = 10;
 constexpr int kWidestText = 110;                         // columns of a sentence in a terminal
 constexpr int kColumnsOfAFile = 100;                     // where standard output is no terminal
-constexpr std::size_t kMostNames = 5;                    // of cases, in a message
-constexpr char kWhole[] = "1/1";                         // shard
 constexpr std::chrono::milliseconds kBetweenLooks{200};  // at what other processes are doing
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
 
 bool needs_simulator(const Case& config) {
   return config.network.fidelity != "analytic";
-}
-
-// Whether a run may begin in it: new, or without any file but what a run leaves that was killed before it had
-// written its scenario. Folders may be there: Snakemake makes those of the files that it expects.
-bool is_free(const fs::path& folder) {
-  std::error_code error;
-  const fs::file_status found = fs::status(folder, error);
-  if (found.type() == fs::file_type::not_found) return true;
-  if (error) throw InputError("--out", folder.string() + ": " + error.message(), "a new or an empty folder");
-  if (!fs::is_directory(found)) return false;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (const fs::path name = entry.path().filename();
-        !entry.is_directory() && name != ".lock" && name != ".claim" && name != "scenario.json.part")
-      return false;
-  return true;
-}
-
-// Tables and summary are of the cases of one shard: others that were run here would be in none of them.
-void check_shard(const std::string& folder, const RunOptions& options, const WorkPlan& plan) {
-  if (options.shard == kWhole || options.only == "report") return;
-  std::set<std::string> others;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder + "/cases", ignored))
-    others.insert(entry.path().filename());
-  for (const Case* config : plan.cases) others.erase(config->name);
-  if (others.empty()) return;
-  throw InputError("--shard",
-                   fmt::format("found {}, but {} cases in {} are of other shards: they would be in no table",
-                               options.shard, others.size(), folder),
-                   "the shard that was run there, or no --shard to run all cases",
-                   "a folder of its own for each shard: report, compare and claims take several");
-}
-
-// A directory that is free, or that holds the same scenario and is to be continued.
-std::string choose_folder(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
-  std::string folder = options.out;
-  const bool continues = options.resume || !options.only_cases.empty();
-  if (folder.empty()) {
-    folder = "results/" + scenario.name;
-    for (int i = 2; !continues && !options.overwrite && options.only != "report" && fs::exists(folder); ++i)
-      folder = fmt::format("results/{}-{}", scenario.name, i);
-  }
-  const std::string old = folder + "/scenario.json";
-  if (std::error_code none; !fs::exists(old, none)) {
-    if (!is_free(folder))
-      throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
-    return folder;
-  }
-  if (options.overwrite) return folder;
-  if (!continues && options.only.empty())
-    throw InputError("--out", folder + " already holds a run", "a new folder",
-                     "--resume to continue that run, or --overwrite to remove it");
-  const auto is_another = [&] {
-    try {
-      return read_json_or_null(old) != scenario.written;
-    } catch (const DamagedFile&) {
-      return true;
-    }
-  };
-  if (is_another())
-    throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
-                     "a new folder, or the same scenario and --set", "or --overwrite to remove that run");
-  check_shard(folder, options, plan);
-  return folder;
-}
-
-// What a run has written into its folder; anything else stays.
-void remove_run(const std::string& folder) {
-  for (const char* name : {"cases", "train", "figures", "summary.json", "metrics.csv", "exchanges.csv",
-                           "links.csv", "report.html", "live.html", "manifest.json", "scenario.json"})
-    fs::remove_all(folder + "/" + name);
 }
 
 class Run {
@@ -531,34 +460,6 @@ void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan
   const std::string folder = options.out.empty() ? "results" : options.out;
   const std::vector<std::string> warnings = machine_warnings(work, options.scenario, folder, options.device);
   if (!options.quiet && !options.resume) warn(warnings);
-}
-
-// The part that is asked for: a shard, the cases of a worker, or all.
-WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
-  const WorkPlan whole = plan_work(scenario);
-  if (options.shard != kWhole) return part_of(whole, cases_of_shard(whole, options.shard));
-  if (options.only_cases.empty()) return whole;
-  if (options.only == "report")
-    throw InputError("--only-case", "found beside --only report", "one of them",
-                     "--only report --resume makes the report of all cases");
-  std::vector<std::string> names;
-  for (const Case* config : whole.cases) names.push_back(config->name);
-  for (const std::string& name : options.only_cases)
-    if (!contains(names, name))
-      throw InputError("--only-case", fmt::format("found \"{}\"", name),
-                       fmt::format("{} (longhaul run {} --list-cases lists them)",
-                                   join_some(names, kMostNames), options.scenario),
-                       did_you_mean(name, names));
-  return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
-}
-
-int list_cases(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
-  const KeptFiles kept = kept_files(options.timeline, scenario);
-  for (const Case* config : plan.cases) {
-    const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(), kept);
-    std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
-  }
-  return kDone;
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#include "cli/chosen_cases.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+#include "cli/machine.h"
+#include "cli/run_folder.h"
+#include "cli/work_estimate.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+
+namespace longhaul {
+namespace {
+
+constexpr std::size_t kMostNames = 5;  // of cases, in a message
+
+}  // namespace
+
+WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
+  const WorkPlan whole = plan_work(scenario);
+  if (options.shard != kWholeShard) return part_of(whole, cases_of_shard(whole, options.shard));
+  if (options.only_cases.empty()) return whole;
+  if (options.only == "report")
+    throw InputError("--only-case", "found beside --only report", "one of them",
+                     "--only report --resume makes the report of all cases");
+  std::vector<std::string> names;
+  for (const Case* config : whole.cases) names.push_back(config->name);
+  for (const std::string& name : options.only_cases)
+    if (!contains(names, name))
+      throw InputError("--only-case", fmt::format("found \"{}\"", name),
+                       fmt::format("{} (longhaul run {} --list-cases lists them)",
+                                   join_some(names, kMostNames), options.scenario),
+                       did_you_mean(name, names));
+  return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
+}
+
+int list_cases(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
+  const KeptFiles kept = kept_files(options.timeline, scenario);
+  for (const Case* config : plan.cases) {
+    const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(), kept);
+    std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
+  }
+  return kDone;
+}
+
+}  // namespace longhaul
