@@ -45,9 +45,13 @@ GroupMessages::GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas
     }
 }
 
-std::map<int, Message> GroupMessages::wait() {
+void GroupMessages::settle() {
   for (const auto& transfer : under_way_) transfer->wait();
   under_way_.clear();
+}
+
+std::map<int, Message> GroupMessages::wait() {
+  settle();
   std::map<int, Message> messages;
   for (auto& [replica, received] : received_)
     messages[replica] = Message(std::move(received.first), std::move(received.second));
@@ -175,6 +179,11 @@ void OperationRunner::apply(const Operation& operation) {
   }
   if (is_logged) replicas_.log.end();
   posted_.erase(key_of(operation));
+}
+
+void OperationRunner::settle() {
+  for (auto& [key, posted] : posted_)
+    for (auto& [part, messages] : posted.under_way) messages.settle();
 }
 
 void OperationRunner::take(const LocalStep& local, const std::vector<int>& replicas) {

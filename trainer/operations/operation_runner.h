@@ -37,6 +37,8 @@ class GroupMessages {
 
   // The messages of the members that live elsewhere, by replica.
   std::map<int, Message> wait();
+  // Until none is under way.
+  void settle();
 
  private:
   std::map<int, std::pair<MessageFormat, std::vector<std::uint8_t>>> received_;
@@ -83,6 +85,8 @@ class OperationRunner {
   const Update& update() const { return update_; }
   // The message of `tensor` that `replica` sent ahead for the operation; null: it did not.
   const Message* sent_ahead(const Operation& operation, const std::string& tensor, int replica) const;
+  // Before all ranks stop: until what was sent ahead has arrived.
+  void settle();
   // Whether anything was sent ahead for its step; the same on all ranks.
   bool has_ahead(const Operation& operation) const;
 
