@@ -15,6 +15,7 @@ struct RunOptions {
   std::string out;                       // empty: results/NAME
   std::vector<std::string> assignments;  // --set
   int jobs = 1;
+  int ranks = 1;  // processes of a training
   std::string shard = "1/1";
   bool resume = false;
   bool overwrite = false;  // the run that --out holds is removed
