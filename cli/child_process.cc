@@ -8,7 +8,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
@@ -43,16 +45,16 @@ class SignalsWait {
 };
 
 // After fork: only what is safe there.
-[[noreturn]] void become(char* const* arguments, const char* folder, int log, int null, pid_t parent,
-                         const SignalsWait& signals) {
+[[noreturn]] void become(char* const* arguments, const char* folder, int output, int log, int null,
+                         pid_t parent, int at_death, const SignalsWait& signals) {
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) std::signal(signal, SIG_DFL);
   setpgid(0, 0);
   signals.restore();
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  prctl(PR_SET_PDEATHSIG, at_death);
   if (getppid() != parent) _exit(kRunFailed);  // it died before we asked
   if (*folder && chdir(folder) != 0) _exit(127);
   dup2(null, STDIN_FILENO);
-  dup2(log, STDOUT_FILENO);
+  dup2(output < 0 ? log : output, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
   execv(arguments[0], arguments);
   _exit(127);
@@ -61,7 +63,7 @@ class SignalsWait {
 }  // namespace
 
 pid_t start_process(std::vector<std::string> arguments, const std::string& log_file,
-                    const std::string& folder) {
+                    const std::string& folder, int output, int at_death) {
   std::vector<char*> raw;
   for (std::string& argument : arguments) raw.push_back(argument.data());
   raw.push_back(nullptr);
@@ -70,7 +72,7 @@ pid_t start_process(std::vector<std::string> arguments, const std::string& log_f
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const SignalsWait signals;
   const pid_t parent = getpid(), child = fork();
-  if (child == 0) become(raw.data(), folder.c_str(), log, null, parent, signals);
+  if (child == 0) become(raw.data(), folder.c_str(), output, log, null, parent, at_death, signals);
   const std::string reason = std::strerror(errno);
   for (int fd : {log, null}) close(fd);
   if (child < 0) throw RunError("no process: " + reason);
@@ -85,13 +87,24 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-ChildProcess::ChildProcess(std::vector<std::string> arguments, const std::string& log_file) {
+std::string program_on_path(const std::string& name) {
+  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
+  for (std::string folder; std::getline(path, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return "";
+}
+
+ChildProcess::ChildProcess(std::vector<std::string> arguments, const std::string& log_file, bool is_mpirun)
+    : is_mpirun_(is_mpirun) {
   int ends[2];
   if (pipe(ends) != 0) throw RunError(std::string("no pipe: ") + std::strerror(errno));
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  arguments.insert(arguments.end(), {"--progress-fd", std::to_string(ends[1])});
+  arguments.insert(arguments.end(), {"--progress-fd", std::to_string(is_mpirun ? STDOUT_FILENO : ends[1])});
   try {
-    pid_ = start_process(std::move(arguments), log_file);
+    pid_ = is_mpirun ? start_process(std::move(arguments), log_file, "", ends[1], SIGUSR1)
+                     : start_process(std::move(arguments), log_file);
   } catch (...) {
     for (int fd : ends) close(fd);
     throw;
@@ -102,7 +115,7 @@ ChildProcess::ChildProcess(std::vector<std::string> arguments, const std::string
 
 ChildProcess::~ChildProcess() {
   if (pid_ > 0) {
-    send_signal(SIGKILL);
+    kill();
     wait();
   }
   if (descriptor_ >= 0) close(descriptor_);
@@ -144,7 +157,7 @@ std::string ChildProcess::text() const {
 }
 
 void ChildProcess::send_signal(int signal) const {
-  if (pid_ > 0) kill(-pid_, signal);
+  if (pid_ > 0) ::kill(-pid_, signal);
 }
 
 int ChildProcess::wait() {

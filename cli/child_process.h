@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -13,16 +14,22 @@ namespace longhaul {
 
 // Starts `arguments`, the path of the program first, in `folder` ("": here), in a process group of its own,
 // with no input and its output at the end of `log_file`; terminated when this process dies. Throws RunError.
+// `output`, if not negative: a descriptor for its standard output; `at_death`: the signal that terminates it.
 pid_t start_process(std::vector<std::string> arguments, const std::string& log_file,
-                    const std::string& folder = "");
+                    const std::string& folder = "", int output = -1, int at_death = SIGTERM);
 
 // Waits for its end: the exit status, or 128 + signal for a killed child.
 int wait_for(pid_t child);
 
+// The first program of that name on the search path; empty where there is none.
+std::string program_on_path(const std::string& name);
+
 class ChildProcess {
  public:
-  // Starts `arguments` with "--progress-fd N" appended (start_process).
-  ChildProcess(std::vector<std::string> arguments, const std::string& log_file);
+  // Starts `arguments` with "--progress-fd N" appended (start_process). mpirun passes on no descriptor but
+  // the standard ones, and gives ranks a second to stop after any signal but SIGUSR1, which it passes on:
+  // `is_mpirun` has the progress on standard output.
+  ChildProcess(std::vector<std::string> arguments, const std::string& log_file, bool is_mpirun = false);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -30,8 +37,9 @@ class ChildProcess {
   int descriptor() const { return descriptor_; }  // to poll for reading
   void read_messages();  // takes what is there; at the end of the stream closed() is true
   bool closed() const { return descriptor_ < 0; }
-  void send_signal(int signal) const;  // to the whole group
-  int wait();                          // as wait_for
+  void stop() const { send_signal(is_mpirun_ ? SIGUSR1 : SIGINT); }
+  void kill() const { send_signal(SIGKILL); }
+  int wait();  // as wait_for
 
   double fraction() const { return total_ > 0 ? done_ / total_ : 0; }
   std::string text() const;  // "40 of 200 steps, loss 2.31"
@@ -40,7 +48,9 @@ class ChildProcess {
 
  private:
   void take_line(const std::string& line);
+  void send_signal(int signal) const;  // to the whole group
 
+  bool is_mpirun_;
   pid_t pid_ = -1;
   int descriptor_ = -1;
   std::string buffer_, unit_, text_, error_;

@@ -15,6 +15,7 @@ struct RunOptions {
   std::string out;                       // empty: results/NAME
   std::vector<std::string> assignments;  // --set
   int jobs = 1;
+  int ranks = 1;  // processes of a training
   std::string shard = "1/1";
   std::vector<std::string> only_cases;  // a worker: does these cases in a folder where others do the rest
   bool list_cases = false;              // only names the cases, with what each takes

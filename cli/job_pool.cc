@@ -21,11 +21,12 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostOfALine = 300;
 
+// That has words: mpirun draws lines around what it says.
 std::string last_line(const std::string& file) {
   std::ifstream in(file);
   std::string last;
   for (std::string line; std::getline(in, line);)
-    if (!line.empty()) last = line;
+    if (line.find_first_not_of("- ") != std::string::npos) last = line;
   return last.substr(0, kMostOfALine);
 }
 
@@ -76,7 +77,7 @@ class JobPool {
 
   void start_next() {
     const Job& job = jobs_[next_];
-    running_[next_] = {std::make_unique<ChildProcess>(job.arguments, job.folder + "/log.txt"),
+    running_[next_] = {std::make_unique<ChildProcess>(job.arguments, job.folder + "/log.txt", job.is_mpirun),
                        SteadyClock::now()};
     ++next_;
   }
@@ -98,7 +99,7 @@ class JobPool {
     if (interrupts <= forwarded_) return;
     display_.line(interrupts == 1 ? "interrupted: waiting for the children to stop (Ctrl-C again kills them)"
                                   : "killing the children");
-    for (auto& [index, running] : running_) running.child->send_signal(interrupts == 1 ? SIGINT : SIGKILL);
+    for (auto& [index, running] : running_) interrupts == 1 ? running.child->stop() : running.child->kill();
     if (forwarded_ == 0) interrupted_ = SteadyClock::now();
     forwarded_ = interrupts;
   }
@@ -108,7 +109,7 @@ class JobPool {
   void kill_the_stuck() {
     if (forwarded_ != 1 || running_.empty() || SteadyClock::now() - interrupted_ < patience_) return;
     display_.line(fmt::format("killing the children: not stopped after {} s", patience_.count()));
-    for (auto& [index, running] : running_) running.child->send_signal(SIGKILL);
+    for (auto& [index, running] : running_) running.child->kill();
     forwarded_ = 2;
   }
 

@@ -20,6 +20,7 @@ struct Job {
   std::string folder;                  // which it writes; log.txt goes there
   std::vector<std::string> arguments;  // the command line
   double weight = 1;                   // of the phase's work, for the ETA
+  bool is_mpirun = false;              // as of ChildProcess
 };
 
 struct JobResult {

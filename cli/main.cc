@@ -27,6 +27,10 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
   run->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
       ->allow_extra_args(false);
   run->add_option("--jobs", options.jobs, "trainings or replays at a time")->check(CLI::Range(1, 1024));
+  run->add_option("--ranks", options.ranks,
+                  "processes that a training is spread over by mpirun, on this machine; fewer where this "
+                  "number does not divide its replicas (default 1)")
+      ->check(CLI::Range(1, 1024));
   CLI::Option* shard =
       run->add_option("--shard", options.shard, "i/n: one of n parts of the cases, cut by estimated time");
   run->add_flag(

@@ -169,15 +169,32 @@ class Run {
                           : fmt::format("train {}, seed {}", config.method.label, config.seed);
   }
 
+  // Each rank holds equally many replicas.
+  int ranks_of(const Training& training) const {
+    const int replicas = training_replicas(plan_of(*training.example), training.example->replicas);
+    int ranks = std::min(options_.ranks, replicas);
+    while (replicas % ranks != 0) --ranks;
+    return ranks;
+  }
+
   Job training_job(const Training& training) const {
     const std::string folder = layout_.training_folder(training.key);
     fs::create_directories(folder);
     write_file(folder + "/case.json", training.example->resolved.dump(2) + "\n");
     Job job{training_name(training), folder, {}, 1};
-    job.arguments = {sibling_executable("longhaul-train"), "--case", folder + "/case.json", "--out", folder};
+    const int ranks = ranks_of(training);
+    job.is_mpirun = ranks > 1;
+    if (job.is_mpirun) {
+      job.arguments = {program_on_path("mpirun"), "--oversubscribe", "--bind-to", "none", "-n",
+                       std::to_string(ranks)};
+      if (geteuid() == 0) job.arguments.push_back("--allow-run-as-root");
+    }
+    job.arguments.insert(job.arguments.end(), {sibling_executable("longhaul-train"), "--case",
+                                               folder + "/case.json", "--out", folder});
     const std::string device = options_.device.empty() ? training.example->train->device : options_.device;
-    job.arguments.insert(job.arguments.end(),
-                         {"--threads", std::to_string(threads_per_job()), "--device", device});
+    job.arguments.insert(
+        job.arguments.end(),
+        {"--threads", std::to_string(std::max(1, threads_per_job() / ranks)), "--device", device});
     if (!options_.backend.empty()) job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
     if (is_replayed_first(*training.example))
       job.arguments.insert(job.arguments.end(),
@@ -446,6 +463,9 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
   const bool trains = std::any_of(scenario.cases.begin(), scenario.cases.end(),
                                   [](const Case& config) { return config.train.has_value(); });
   if (trains && (options.only.empty() || options.only == "train")) sibling_executable("longhaul-train");
+  if (trains && options.ranks > 1 && program_on_path("mpirun").empty())
+    throw InputError("--ranks", "mpirun was not found, which starts the ranks",
+                     "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
   const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), needs_simulator);
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }

@@ -1,7 +1,7 @@
 # Which of the three executables can be built here, and a clear line about each.
 #
-# LONGHAUL_TRAINER, LONGHAUL_SIM, LONGHAUL_CUDA: AUTO builds what is found, ON insists, OFF leaves it out.
-# Sets LONGHAUL_BUILD_TRAINER, LONGHAUL_BUILD_SIM, LONGHAUL_BUILD_CUDA.
+# LONGHAUL_TRAINER, LONGHAUL_SIM, LONGHAUL_CUDA, LONGHAUL_MPI: AUTO builds what is found, ON insists, OFF leaves it out.
+# Sets LONGHAUL_BUILD_TRAINER, LONGHAUL_BUILD_SIM, LONGHAUL_BUILD_CUDA, LONGHAUL_BUILD_MPI.
 
 set(LONGHAUL_TORCH "" CACHE PATH "A LibTorch, or a Python environment with PyTorch (scripts/setup.sh --cuda makes torch-cuda); else what CMake finds")
 
@@ -97,3 +97,14 @@ elseif(CMAKE_CUDA_COMPILER)
   string(APPEND why_not_cuda " (the kernels are compiled all the same, by nvcc ${CMAKE_CUDA_COMPILER_VERSION})")
 endif()
 longhaul_decide(CUDA ${cuda_is_there} "${why_not_cuda}")
+
+# The trainer in several processes.
+set(mpi_is_there FALSE)
+if(LONGHAUL_BUILD_TRAINER AND NOT LONGHAUL_MPI STREQUAL "OFF")
+  set(MPI_CXX_SKIP_MPICXX TRUE)  # the C interface is enough
+  find_package(MPI QUIET COMPONENTS CXX)
+  if(MPI_CXX_FOUND)
+    set(mpi_is_there TRUE)
+  endif()
+endif()
+longhaul_decide(MPI ${mpi_is_there} "MPI was not found (Debian: libopenmpi-dev openmpi-bin); a training is one process")

@@ -7,7 +7,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "trainer/model/cpu_decoder.h"
-#include "trainer/ranks/spread.h"
+#include "trainer/weight_spread.h"
 
 namespace longhaul {
 namespace {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 #include "core/base/child_main.h"
 #include "core/base/command_line_error.h"
@@ -18,8 +19,7 @@
 #include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/model/gemm.h"
-#include "trainer/ranks/rank_environment.h"
-#include "trainer/ranks/tcp_ranks.h"
+#include "trainer/ranks/mpi_ranks.h"
 #include "trainer/training.h"
 
 namespace longhaul {
@@ -72,16 +72,15 @@ Training::MakeJournal journal_of(const Case& config, const std::string& file) {
 }
 
 // Ranks of one machine take its GPUs in turn.
-int gpu_of(const RankEnvironment& environment) {
-  return environment.number_here % device_count();
+int gpu_of(const RankHere& here) {
+  return here.number % device_count();
 }
 
 // Without a wish: stacked on a GPU, a pool on the CPU.
-std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int threads,
-                                     const RankEnvironment& environment) {
-  if (threads == 0) threads = std::max(1, available_threads() / environment.size_here);
+std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int threads, const RankHere& here) {
+  if (threads == 0) threads = std::max(1, available_threads() / here.size);
   prepare_products();
-  const auto prepare_thread = [device, gpu = device == Device::kCuda ? gpu_of(environment) : 0] {
+  const auto prepare_thread = [device, gpu = device == Device::kCuda ? gpu_of(here) : 0] {
     use_one_torch_thread();
     if (device == Device::kCuda) use_device(gpu);
   };
@@ -110,8 +109,8 @@ void resume(Training& training, bool is_first) {
 }
 
 // The first of several ranks writes all files.
-Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& config,
-              const Arguments& arguments, ProgressReporter& reporter) {
+Json train_as(Ranks& ranks, const RankHere& here, const Case& config, const Arguments& arguments,
+              ProgressReporter& reporter) {
   const Device device = arguments.device.empty() ? choose_device(config.train->device, "train.device")
                                                  : choose_device(arguments.device, "--device");
   std::optional<FolderLock> lock;
@@ -119,8 +118,8 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& conf
   keep_freed_memory();
   TrainingFiles files(arguments.out, ranks.is_first());
   try {
-    Training training(config, device, backend_for(arguments.backend, device, arguments.threads, environment),
-                      files, reporter, ranks, journal_of(config, arguments.journal_file),
+    Training training(config, device, backend_for(arguments.backend, device, arguments.threads, here), files,
+                      reporter, ranks, journal_of(config, arguments.journal_file),
                       outer_state_of(arguments.outer_state));
     if (arguments.peak_flops > 0) training.use_peak(arguments.peak_flops);
     if (arguments.resume) resume(training, ranks.is_first());
@@ -132,32 +131,44 @@ Json train_as(Ranks& ranks, const RankEnvironment& environment, const Case& conf
   }
 }
 
-Json train(const Arguments& arguments, ProgressReporter& reporter) {
-  const Case config = checked_case(arguments.case_file);
-  const RankEnvironment environment = rank_environment();
-  if (environment.size == 1) return train_as(one_rank(), environment, config, arguments, reporter);
-  check_ranks_divide(environment, trained_case(config).replicas);
-  const std::unique_ptr<Ranks> ranks = make_tcp_ranks(environment, arguments.rank_timeout_s,
-                                                      open_c10d_store(environment, arguments.rank_timeout_s));
+// As rank 3 of several, "longhaul-train, rank 3": what the ranks say may end on one terminal.
+std::string name_of(const LaunchedRank& launched) {
+  return launched.size == 1 ? "longhaul-train" : "longhaul-train, rank " + std::to_string(launched.rank);
+}
+
+// What all ranks find, as wrong input, is said once: by the first, which ends the others before they say it.
+[[noreturn]] void end_all(LaunchedRanks& ranks, const std::string& reason, int status,
+                          const Arguments& arguments, ProgressReporter& reporter) {
+  if (!ranks.is_first()) std::this_thread::sleep_for(std::chrono::seconds(2));
+  reporter.failed(reason, status);
+  if (!ranks.is_first() && arguments.progress_fd >= 0)
+    ProgressReporter("longhaul-train", arguments.progress_fd, true)
+        .failed("rank " + std::to_string(ranks.rank()) + ": " + reason, status);
+  ranks.abort(status);
+  std::_Exit(status);
+}
+
+Json train_as_rank(const LaunchedRank& launched, const Arguments& arguments, ProgressReporter& reporter) {
+  const std::unique_ptr<LaunchedRanks> ranks = make_mpi_ranks(launched, arguments.rank_timeout_s);
   try {
-    return train_as(*ranks, environment, config, arguments, reporter);
-  } catch (const std::exception& error) {
-    ranks->say_last(error.what());
+    const Case config = checked_case(arguments.case_file);
+    check_ranks_divide(ranks->size(), trained_case(config).replicas);
+    const Json result = train_as(*ranks, ranks->here(), config, arguments, reporter);
+    ranks->finish();
+    return result;
+  } catch (const Interrupted&) {  // all of them, after the same step
+    ranks->finish();
     throw;
+  } catch (const InputError& error) {
+    end_all(*ranks, error.what(), kInputWrong, arguments, reporter);
+  } catch (const std::exception& error) {
+    end_all(*ranks, error.what(), kRunFailed, arguments, reporter);
   }
 }
 
-// As rank 3 of several, "longhaul-train, rank 3": what the ranks say may end on one terminal.
-std::string name_of_this_rank() {
-  const char *size = std::getenv("WORLD_SIZE"), *rank = std::getenv("RANK");
-  const bool is_alone = !size || !rank || std::string(size) == "1";
-  return is_alone ? "longhaul-train" : "longhaul-train, rank " + std::string(rank);
-}
-
-// Of several ranks the first one tells the progress of all.
-bool is_silent_rank() {
-  const char* rank = std::getenv("RANK");
-  return rank && std::string(rank) != "0";
+Json train(const LaunchedRank& launched, const Arguments& arguments, ProgressReporter& reporter) {
+  if (launched.size > 1) return train_as_rank(launched, arguments, reporter);
+  return train_as(one_rank(), RankHere(), checked_case(arguments.case_file), arguments, reporter);
 }
 
 void add_training_options(CLI::App& app, Arguments& arguments) {
@@ -177,9 +188,8 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"auto", "card", "host"}));
   app.add_option("--threads", arguments.threads, "default: all that this process may use")
       ->check(CLI::PositiveNumber);
-  app.add_option(
-         "--rank-timeout", arguments.rank_timeout_s,
-         "seconds that one of several ranks (RANK, WORLD_SIZE) may keep the others waiting, default 600")
+  app.add_option("--rank-timeout", arguments.rank_timeout_s,
+                 "seconds that one of several ranks (mpirun, srun) may keep the others waiting, default 600")
       ->check(CLI::PositiveNumber);
   app.add_option(
          "--peak-flops", arguments.peak_flops,
@@ -234,11 +244,10 @@ CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
 int command(int argc, char** argv) {
   CLI::App app("Trains the replicas of one case of a Longhaul scenario.", "longhaul-train");
   app.footer(
-      "Environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT of one of several ranks, LOCAL_RANK which GPU "
-      "it takes,\n"
-      "LOCAL_WORLD_SIZE how many share the cores, GLOO_SOCKET_IFNAME the network interface it is reached "
-      "by;\n"
-      "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or tensors: what "
+      "Started by mpirun or srun --mpi=pmix each process is a rank, and rank 0 writes the files "
+      "(docs/howto/many-machines.md).\n"
+      "Environment: LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or tensors: "
+      "what "
       "multiplies on a "
       "CPU\n"
       "(default onednn on x86-64). docs/reference/trainer.md explains them.");
@@ -260,7 +269,11 @@ int command(int argc, char** argv) {
     std::fprintf(stderr, "error: %s\n", command_line_error(app, error, {argv + 1, argv + argc}).what());
     return kInputWrong;
   }
-  ProgressReporter reporter(name_of_this_rank(), arguments.progress_fd, arguments.quiet || is_silent_rank());
+  // Of several ranks the first one tells the progress of all.
+  const LaunchedRank launched = launched_rank();
+  const bool is_first = launched.rank == 0;
+  ProgressReporter reporter(name_of(launched), is_first ? arguments.progress_fd : -1,
+                            arguments.quiet || !is_first);
   return child_main(reporter, [&]() -> Json {
     if (*export_command) {
       const int step = run_export(exported);
@@ -270,7 +283,7 @@ int command(int argc, char** argv) {
                   which.c_str(), step);
       return {{"step", step}, {"out", exported.out}};
     }
-    if (!*outer_step_command) return train(arguments, reporter);
+    if (!*outer_step_command) return train(launched, arguments, reporter);
     run_outer_step(outer_step);
     return {{"out", outer_step.out}};
   });

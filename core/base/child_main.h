@@ -44,7 +44,7 @@ class Interrupted : public std::runtime_error {
 // How long a signal may go unnoticed: longer than an inner step should take.
 constexpr int kSecondsToLook = 120;
 
-// True once SIGINT or SIGTERM came (after watch_interrupts()).
+// True once SIGINT, SIGTERM or SIGUSR1, which mpirun and schedulers pass on, came (after watch_interrupts()).
 bool interrupted();
 // After a signal the process ends by itself, with kInterrupted, where nothing calls interrupted() within
 // `seconds`: a library that never returns would outlive a parent that is gone.

@@ -41,10 +41,10 @@ bool can_resume(const std::string& scenario, const std::string& run) {
   return false;
 }
 
-void expect_resumed_as_undisturbed(int signal, int expected_status) {
+void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks = "1") {
   const std::string folder = fresh_folder("interrupt"), scenario = long_scenario(folder);
   const std::string run = folder + "/run", whole = folder + "/whole";
-  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run});
+  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
   wait_until_training(run);
   kill(child, signal);
   EXPECT_EQ(wait_for(child), expected_status);
@@ -60,6 +60,12 @@ TEST(Interrupt, CtrlCExitsWith130AndResumes) {
 
 TEST(Interrupt, AKilledParentTakesItsChildrenAlongAndResumes) {
   expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
+}
+
+// mpirun stands between; the rest is trained, and the reference too, by one process.
+TEST(Interrupt, OfSeveralRanksIsTheSame) {
+  expect_resumed_as_undisturbed(SIGINT, 130, "2");
+  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL, "2");
 }
 
 }  // namespace

@@ -75,9 +75,13 @@ GroupMessages::GroupMessages(Ranks& ranks, const GroupSplit& group, int replicas
     }
 }
 
-std::map<int, Message> GroupMessages::wait() {
+void GroupMessages::settle() {
   for (const auto& transfer : under_way_) transfer->wait();
   under_way_.clear();
+}
+
+std::map<int, Message> GroupMessages::wait() {
+  settle();
   std::map<int, Message> messages;
   for (auto& [replica, received] : received_)
     messages[replica] = Message(std::move(received.first), std::move(received.second));

@@ -50,6 +50,8 @@ class GroupMessages {
 
   // The messages of the members that live elsewhere, by replica.
   std::map<int, Message> wait();
+  // Until none is under way.
+  void settle();
 
  private:
   std::map<int, std::pair<MessageFormat, std::vector<std::uint8_t>>> received_;

@@ -95,6 +95,11 @@ void OperationRunner::apply(const Operation& operation) {
   posted_.erase(key_of(operation));
 }
 
+void OperationRunner::settle() {
+  for (auto& [key, posted] : posted_)
+    for (auto& [part, messages] : posted.under_way) messages.settle();
+}
+
 void OperationRunner::take(const LocalStep& local, const std::vector<int>& replicas) {
   Arena& arena = replicas_.arena;
   replicas_.backend.for_each(static_cast<int>(replicas.size()), [&](int at) {

@@ -55,6 +55,8 @@ class OperationRunner {
   const Update& update() const { return update_; }
   // The message of `tensor` that `replica` sent ahead for the operation; null: it did not.
   const Message* sent_ahead(const Operation& operation, const std::string& tensor, int replica) const;
+  // Before all ranks stop: until what was sent ahead has arrived.
+  void settle();
   // Whether anything was sent ahead for its step; the same on all ranks.
   bool has_ahead(const Operation& operation) const;
 

@@ -2,8 +2,7 @@
 // of another goes through this interface, so that nothing else knows how it travels, and one process is
 // the case that has nothing to send.
 //
-// All ranks call the same functions in the same order. Whatever goes wrong on the way to another rank is a
-// RunError that names it.
+// All ranks call the same functions in the same order. One that ends or dies ends all (mpi_ranks.h).
 #pragma once
 
 #include <chrono>
@@ -20,7 +19,7 @@ namespace longhaul {
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  // Throws RunError where the other rank is gone or does not answer in time.
+  // Throws RunError where the other rank does not answer in time.
   virtual void wait() = 0;
 };
 
@@ -35,11 +34,9 @@ class Ranks {
   virtual int size() const = 0;
   virtual std::unique_ptr<Transfer> send(int to, int channel, const void* data, std::size_t bytes) = 0;
   virtual std::unique_ptr<Transfer> receive(int from, int channel, void* data, std::size_t bytes) = 0;
-  // While something else than a transfer is waited for, since `begin`. Throws RunError where another rank is
-  // gone, or keeps this one waiting for too long.
+  // While something else than a transfer is waited for, since `begin`. Throws RunError where that takes too
+  // long.
   virtual void check_others(std::chrono::steady_clock::time_point) {}
-  // What the other ranks are told who find this one gone.
-  virtual void say_last(const std::string& words) = 0;
 
   bool is_first() const { return rank() == 0; }
   bool is_last() const { return rank() == size() - 1; }

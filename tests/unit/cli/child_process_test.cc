@@ -51,6 +51,18 @@ TEST(ChildProcess, AKilledOneIs128PlusTheSignal) {
   EXPECT_EQ(child.wait(), 128 + 9);
 }
 
+TEST(ChildProcess, OfMpirunSpeaksOnStandardOutputAndStopsBySigusr1) {
+  ChildProcess child(
+      {"/bin/sh", "-c",
+       R"(trap 'exit 130' USR1; echo '{"done": 1, "total": 2}'; while :; do sleep 0.05; done)", "sh"},
+      log_file(), true);
+  while (child.fraction() == 0) child.read_messages();
+  EXPECT_DOUBLE_EQ(child.fraction(), 0.5);
+  child.stop();
+  while (!child.closed()) child.read_messages();
+  EXPECT_EQ(child.wait(), 130);
+}
+
 TEST(ChildProcess, AnUnwritableLogIsARunError) {
   EXPECT_THROW(ChildProcess(shell("true"), "/no/such/folder/log.txt"), RunError);
 }

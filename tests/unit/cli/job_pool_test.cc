@@ -25,7 +25,7 @@ std::vector<JobResult> run_shell(const std::string& script, const std::string& f
 TEST(JobPool, AChildWithoutAWordIsQuotedFromItsLog) {
   const TemporaryFolder folder;
   EXPECT_EQ(
-      run_shell("echo first; echo 'no more memory' >&2; exit 3", folder.path)[0].error,
+      run_shell("echo first; echo 'no more memory' >&2; echo ----; exit 3", folder.path)[0].error,
       "ended with status 3 without a word; the last line of " + folder.path + "/log.txt: no more memory");
 }
 

@@ -1,10 +1,8 @@
-// Starts longhaul-train as several ranks on this machine, as a user does: the environment says who is who.
+// Starts longhaul-train as several ranks on this machine, as a user does: by mpirun.
 #pragma once
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,102 +16,96 @@
 
 namespace longhaul {
 
-// A port of the loopback that was free a moment ago.
-inline int free_port() {
-  const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(listening, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(listening);
-  return ntohs(address.sin_port);
-}
-
-struct RankEnded {
-  int status = 0;      // exit status; 128 + signal
-  std::string output;  // both streams
+struct RanksEnded {
+  int status = 0;      // of mpirun: exit status; 128 + signal
+  std::string output;  // of all, both streams
 };
 
 class RankProcesses {
  public:
-  using Environment = std::map<std::string, std::string>;
+  using Arguments = std::vector<std::string>;
 
-  // `size` ranks with the same arguments; single ones have those in `differing`.
-  RankProcesses(int size, const std::vector<std::string>& arguments, const TemporaryFolder& folder,
-                const std::map<int, std::vector<std::string>>& differing = {}, int master_port = free_port())
-      : folder_(folder) {
-    const std::string port = std::to_string(master_port);
+  // `size` ranks with the same arguments; single ones have those in `differing`. 0: one process, without
+  // mpirun.
+  RankProcesses(int size, const Arguments& arguments, const TemporaryFolder& folder,
+                const std::map<int, Arguments>& differing = {})
+      : output_(folder.file("output-" + std::to_string(count()))) {
+    Arguments words;
+    if (size > 0) words = {"mpirun", "--oversubscribe", "--bind-to", "none"};
     for (int rank = 0; rank < size; ++rank) {
       const auto other = differing.find(rank);
-      start({{"RANK", std::to_string(rank)},
-             {"WORLD_SIZE", std::to_string(size)},
-             {"MASTER_ADDR", "127.0.0.1"},
-             {"MASTER_PORT", port}},
-            other == differing.end() ? arguments : other->second);
+      if (differing.empty() && rank > 0) break;
+      if (rank > 0) words.push_back(":");
+      words.insert(words.end(), {"-n", std::to_string(differing.empty() ? size : 1)});
+      add_program(words, other == differing.end() ? arguments : other->second);
     }
+    if (size == 0) add_program(words, arguments);
+    process_ = fork();
+    if (process_ == 0) become(words);
   }
   ~RankProcesses() {
-    for (pid_t process : processes_)
-      if (process > 0) ::kill(process, SIGKILL), ::waitpid(process, nullptr, 0);
+    if (process_ > 0) ::kill(process_, SIGKILL), ::waitpid(process_, nullptr, 0);
   }
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
-  // Until one has ended or was waited for.
-  bool all_run() const {
-    for (pid_t process : processes_) {
-      siginfo_t ended{};
-      if (process == 0 ||
-          ::waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-          ended.si_pid != 0)
-        return false;
-    }
-    return true;
+  bool run() const {
+    siginfo_t ended{};
+    return ::waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
   }
 
-  void kill(int rank, int signal) { ::kill(processes_.at(static_cast<std::size_t>(rank)), signal); }
+  void kill(int rank, int signal) const { ASSERT_EQ(::kill(process_of(rank), signal), 0); }
+  void kill_mpirun(int signal) const { ::kill(process_, signal); }
 
-  RankEnded wait(int rank) {
-    pid_t& process = processes_.at(static_cast<std::size_t>(rank));
+  RanksEnded wait() {
     int status = 0;
-    ::waitpid(process, &status, 0);
-    process = 0;
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(output(rank))};
-  }
-  std::vector<RankEnded> wait() {
-    std::vector<RankEnded> ended;
-    for (int rank = 0; rank < static_cast<int>(processes_.size()); ++rank) ended.push_back(wait(rank));
-    return ended;
+    ::waitpid(process_, &status, 0);
+    process_ = 0;
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(output_)};
   }
 
  private:
-  std::string output(int rank) const { return folder_.file("output-" + std::to_string(rank)); }
-
-  void start(const Environment& environment, const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {std::string(LONGHAUL_BIN_DIR) + "/longhaul-train"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    const std::string file = output(static_cast<int>(processes_.size()));
-    processes_.push_back(fork());
-    if (processes_.back() == 0) become(environment, words, file);
+  static int count() {
+    static int count = 0;
+    return count++;
   }
 
-  [[noreturn]] static void become(const Environment& environment, std::vector<std::string>& words,
-                                  const std::string& file) {
-    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  static void add_program(Arguments& words, const Arguments& arguments) {
+    words.push_back(std::string(LONGHAUL_BIN_DIR) + "/longhaul-train");
+    words.insert(words.end(), arguments.begin(), arguments.end());
+  }
+
+  // mpirun's child that has this number in its environment.
+  pid_t process_of(int rank) const {
+    const std::string number = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream status(entry.path() / "status"), environment(entry.path() / "environ");
+      bool is_child = false;
+      for (std::string line; std::getline(status, line);)
+        is_child = is_child || line == "PPid:\t" + std::to_string(process_);
+      for (std::string line; is_child && std::getline(environment, line, '\0');)
+        if (line == number) return std::stoi(entry.path().filename());
+    }
+    ADD_FAILURE() << "mpirun has no rank " << rank;
+    return process_;
+  }
+
+  [[noreturn]] void become(Arguments& words) const {
+    for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
+      setenv(name, "1", 1);
     std::vector<char*> raw;
     for (std::string& word : words) raw.push_back(word.data());
     raw.push_back(nullptr);
-    const int out = open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    const int out = open(output_.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
-    execv(raw[0], raw.data());
+    execvp(raw[0], raw.data());
     _exit(127);
   }
 
-  const TemporaryFolder& folder_;
-  std::vector<pid_t> processes_;
+  std::string output_;
+  pid_t process_ = 0;
 };
 
 }  // namespace longhaul

@@ -9,7 +9,7 @@
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/ranks/chained_sum.h"
 #include "trainer/ranks/row_transfer.h"
-#include "trainer/ranks/spread.h"
+#include "trainer/weight_spread.h"
 
 namespace longhaul {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/base/errors.h"
 #include "trainer/operations/exchange_log.h"
-#include "trainer/ranks/spread.h"
+#include "trainer/weight_spread.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 

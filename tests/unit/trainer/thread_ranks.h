@@ -89,7 +89,6 @@ class ThreadRanks {
       const std::lock_guard<std::mutex> lock(all_.mutex_);
       if (all_.has_failed_) throw RunError("another rank of the test has failed");
     }
-    void say_last(const std::string&) override {}
 
    private:
     ThreadRanks& all_;

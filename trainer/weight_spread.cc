@@ -1,4 +1,4 @@
-#include "trainer/ranks/spread.h"
+#include "trainer/weight_spread.h"
 
 #include <algorithm>
 #include <cmath>
