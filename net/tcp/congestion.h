@@ -21,6 +21,7 @@ class RandomLosses {
   // From now on another one; 0: none is lost.
   void set_probability(double probability);
   double bytes_to_next() const { return to_next_; }
+  double segment() const { return segment_; }
   // `bytes` more were sent, at most bytes_to_next(); draws the next loss once the present one is reached.
   bool sent(double bytes);
 
@@ -63,19 +64,25 @@ class QueueSignals {
 };
 
 // When the sender of one connection reacts to what the network signals: a round trip after a packet left with
-// a mark or was lost, and to one signal a round trip, because packets that were sent before a reaction say
-// nothing about it (RFC 3168, RFC 6675).
+// a mark or was known to be lost, and to one signal a round trip, because packets that were sent before a
+// reaction say nothing about it (RFC 3168, RFC 6675).
+//
+// A lost packet is known by what follows it on the connection, whichever message that belongs to: by the
+// third segment behind it (RFC 6675), or with RACK (RFC 8985) by the first, a quarter of a round trip late.
+// Where nothing follows it is sent again by the timer, which the acknowledgement of the data before it set: a
+// time-out, or with TLP a probe after the same time, since one segment alone is under way. A repair may be
+// lost too. The losses behind one that is sent again are a round trip later (NewReno's partial
+// acknowledgement).
 //
 // Everything lies lazily between two calls: signals are closed forms of the queue's level, so that a reaction
-// costs one event. A lost packet that fewer than three others follow is noticed by the time-out (no tail loss
-// probe). Seconds, bytes of payload.
+// costs one event. Seconds, bytes of payload.
 class CongestionReaction {
  public:
   enum class Kind { kNone, kMarked, kLost, kTimedOut };
 
-  // `queue` may be null, `losses` absent.
+  // `queue` may be null, `losses` absent; `has_rack`: and TLP.
   CongestionReaction(double rtt_s, double timeout_s, std::unique_ptr<QueueSignals> queue,
-                     std::optional<RandomLosses> losses);
+                     std::optional<RandomLosses> losses, bool has_rack = false);
 
   // The connection's queue is above its watched level from `from_s` to `until_s`, unless another call says
   // otherwise.
@@ -83,10 +90,11 @@ class CongestionReaction {
   void queue_below(double now_s);
   double watched_level(double rate) const { return queue_ ? queue_->watched_level(rate) : kNoSignal; }
 
-  // `bytes` were sent up to `now_s`, at `rate`; with fewer than three segments to follow if `is_tail`.
-  void sent(double bytes, double rate, double now_s, bool is_tail);
+  // `bytes` were sent up to `now_s`, at `rate`.
+  void sent(double bytes, double rate, double now_s);
   void set_loss(double probability) { losses_->set_probability(probability); }
-  double bytes_to_loss() const { return losses_ ? losses_->bytes_to_next() : kNoSignal; }
+  // That may be sent before one is lost, or before more is known of one that is.
+  double bytes_to_loss() const;
 
   // When the sender reacts next, as far as that is known; kNoSignal if never.
   double next_s();
@@ -94,21 +102,36 @@ class CongestionReaction {
   // the time before.
   Kind take(double now_s, double queued_s);
 
-  // When all packets lost so far have been sent again.
-  double repaired_s() const { return repaired_s_; }
+  // Packets lost so far, and how many of them, from the first on, have been sent again.
+  int lost() const { return lost_; }
+  int repaired() const { return open_.empty() ? lost_ : open_.front().number; }
 
  private:
+  // A packet that has not been sent again. Numbers ascend.
+  struct Loss {
+    int number = 0;
+    double lost_s = 0, repair_s = 0;  // the second as far as that is known
+    Kind kind = Kind::kLost;          // of the reaction
+    double followed = 0;              // bytes sent behind it
+  };
+
   void notice_marks(double now_s);
   double next_mark_s();
+  double to_follow(const Loss& loss) const;
+  void follow(double bytes, double now_s);
+  void lose(double now_s, double before_s);
+  void repair(std::size_t index);
 
   double rtt_s_, timeout_s_;
+  bool has_rack_;
   std::unique_ptr<QueueSignals> queue_;
   std::optional<RandomLosses> losses_;
+  std::vector<Loss> open_;
+  int lost_ = 0;
+  double sent_s_ = -kNoSignal;  // the latest byte
   double above_until_s_ = -kNoSignal;
-  double reaction_s_ = kNoSignal;  // of the signal that is on its way
-  Kind kind_ = Kind::kNone;        // what it will be
+  double reaction_s_ = kNoSignal;  // of the mark that is on its way
   double deaf_until_s_ = 0;        // packets that leave earlier were sent before the latest reaction
-  double repaired_s_ = 0;
 };
 
 // CoDel (RFC 8289) on one flow's queue: it marks or drops the packet that leaves once packets have waited

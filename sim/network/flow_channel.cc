@@ -18,7 +18,7 @@ constexpr double kShortest_s = 1e-7;  // lower bound on any wait; without it rou
 constexpr double kLastRounds = 4, kFewRounds = 3;
 
 WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules& rules) {
-  return {rules.segment, facts.window_limit,         facts.rtt_s, rules.is_cubic, rules.is_reno_friendly,
+  return {rules.segment, facts.window_limit,         facts.rtt_s, rules.is_cubic, rules.is_linux,
           rules.link,    rules.slow_start_after_idle};
 }
 
@@ -77,16 +77,22 @@ void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
   }
 }
 
-void FlowChannel::start(double now) {
+// Without data until now. Linux moves the cubic's epoch by idle time, ns-3 does not.
+void FlowChannel::rest(double now) {
   take_acknowledgements(now);
-  if (reaction_) follow(now - updated_s_, 0, now);
+  const bool is_epoch_moved = rules_.is_linux && bursts_.is_idle();
+  if (reaction_) follow(is_epoch_moved ? 0 : now - updated_s_, 0, now);
+  updated_s_ = now;
+}
+
+void FlowChannel::start(double now) {
+  rest(now);
   remaining_ = static_cast<double>(queue_.front().bytes);
   if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
   if (is_reducing_) window_.hold_reduction();
   is_reducing_ = false;
   bursts_.released = 0;
   if (bursts_.is_idle()) bursts_.credit = window();
-  updated_s_ = now;
   pace_rounds();
 }
 
@@ -226,6 +232,7 @@ double FlowChannel::crossing_s() const {
 
 void FlowChannel::advance(double now) {
   const double elapsed_s = now - updated_s_;
+  if (queue_.empty()) return rest(now);
   const double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
   spend(elapsed_s, times_.spent);
   updated_s_ = now;
@@ -264,13 +271,11 @@ void FlowChannel::end_burst() {
 
 // What a connection that signals may reach does besides.
 void FlowChannel::follow(double elapsed_s, double sent, double now) {
-  constexpr double kSegmentsToNotice = 3;
-  const bool is_tail = queue_.size() == 1 && remaining_ < kSegmentsToNotice * rules_.segment;
   if (is_fluid())
     window_.flowed(elapsed_s, rate_, pipe(), fluid_.sent);
   else
     window_.passed(elapsed_s);
-  reaction_->sent(sent, rate_, now, is_tail);
+  reaction_->sent(sent, rate_, now);
   react(now);
   if (is_fluid()) watch_queue(now);
 }
@@ -280,6 +285,8 @@ void FlowChannel::react(double now) {
     const double before = window();
     const auto kind = reaction_->take(now, is_fluid() ? queue_bytes() / rate_ : 0);
     if (kind != CongestionReaction::Kind::kNone) is_reduced_ = true;
+    if (kind == CongestionReaction::Kind::kLost || kind == CongestionReaction::Kind::kTimedOut)
+      last_sent_s_ = now;
     switch (kind) {
       case CongestionReaction::Kind::kNone:
         return;
@@ -339,9 +346,16 @@ void FlowChannel::take_acknowledgements(double now) {
   if (remaining_ > nothing()) pace_rounds();
 }
 
+// The last packet of what was written is one more that may be lost, or follow one, however short it is.
+void FlowChannel::end_segment(std::int64_t bytes, double now) {
+  const double last = std::fmod(static_cast<double>(bytes), rules_.segment);
+  if (last > 0) reaction_->sent(rules_.segment - last, kNoSignal, now);
+}
+
 FlowChannel::Transmission FlowChannel::pop(double now) {
   Transmission first = std::move(queue_.front());
   queue_.pop_front();
+  if (reaction_ && queue_.empty()) end_segment(first.bytes, now);
   times_.end_first(first.parts);
   if (!queue_.empty()) {
     remaining_ = static_cast<double>(queue_.front().bytes);

@@ -38,7 +38,7 @@ class FlowChannel {
     int connections = 1;
     double segment = 1448;
     bool is_cubic = true;
-    bool is_reno_friendly = false;
+    bool is_linux = false;                                  // in its response to losses
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
     int channels = 1;                                       // of the pair, among which a transfer is split
     bool slow_start_after_idle = true;
@@ -83,8 +83,11 @@ class FlowChannel {
   // The first transfer, taken out of the queue, if its last byte has been sent.
   bool is_first_sent() const { return remaining_ <= nothing(); }
   Transmission pop(double now);
-  // When everything sent so far that was lost has been sent again.
-  double repaired_s() const { return reaction_ ? reaction_->repaired_s() : 0; }
+  // Packets lost so far, and how many of them, from the first on, have been sent again. While some have not,
+  // repair_s() says when the sender does something about them; advance() then, even without data.
+  int lost() const { return reaction_ ? reaction_->lost() : 0; }
+  int repaired() const { return reaction_ ? reaction_->repaired() : 0; }
+  double repair_s() const { return lost() > repaired() ? reaction_->next_s() : kNoSignal; }
 
  private:
   enum class State : char { kBursts, kFluid, kPaced };
@@ -120,6 +123,7 @@ class FlowChannel {
   double pipe() const { return rate_ * facts_.rtt_s; }
 
   void know_path();
+  void rest(double now);
   void start(double now);
   bool covers(double rate);
   double before_event() const;
@@ -139,6 +143,7 @@ class FlowChannel {
   // With a reaction.
   void follow(double elapsed_s, double sent, double now);
   void react(double now);
+  void end_segment(std::int64_t bytes, double now);
   void watch_queue(double now);
   double queue_bytes() const;
   double crossing_s() const;

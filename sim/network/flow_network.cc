@@ -29,6 +29,12 @@ std::int64_t nanoseconds(double time_s) {
   return std::llround(time_s * 1e9);
 }
 
+// Until the channel has to be looked at.
+double wait_s_of(const FlowChannel& channel, double now_s) {
+  if (!channel.has_data()) return channel.repair_s() - now_s;
+  return channel.may_send() ? channel.next_change_s() : channel.release_s() - now_s;
+}
+
 bool has_signals(const TcpSpec& tcp) {
   return tcp.queue == "fq_codel" || tcp.loss > 0;
 }
@@ -128,7 +134,8 @@ std::unique_ptr<CongestionReaction> FlowNetwork::make_reaction(const ConnectionF
     losses.emplace(loss_of(facts), tcp_.segment, std::move(stream));
   }
   return std::make_unique<CongestionReaction>(facts.rtt_s, retransmission_timeout_s(facts.rtt_s),
-                                              std::move(queue), std::move(losses));
+                                              std::move(queue), std::move(losses),
+                                              tcp_.loss_response == "linux");
 }
 
 void FlowNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
@@ -169,6 +176,7 @@ void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, 
     ++sending_;
   }
   channel.push({bytes, std::move(on_arrival), parts}, seconds(now));
+  release(number, now);
   loads_.begin(channel.facts().data, seconds(now));
   if (!is_awake_) wake_at(now);
 }
@@ -259,7 +267,7 @@ void FlowNetwork::look_at(int number, std::int64_t now_ns) {
   Slot& slot_here = slot(number);
   if (slot_here.event_ns != now_ns) return;
   slot_here.event_ns = InstantQueue::kNever;
-  if (!slot_here.channel.has_data()) return;
+  if (slot_here.planned_ns == InstantQueue::kNever) return;
   if (slot_here.planned_ns > now_ns) return set_event(number);
   slot_here.channel.advance(seconds(now_ns));
   finish_transfers(number, now_ns);
@@ -276,20 +284,39 @@ void FlowNetwork::arrive(int number, std::int64_t now_ns) {
 
 void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
   Slot& slot_here = slot(number);
+  release(number, now_ns);
   while (slot_here.channel.has_data() && slot_here.channel.is_first_sent()) {
     FlowChannel::Transmission transfer = slot_here.channel.pop(seconds(now_ns));
     count(slot_here.channel, transfer.bytes);
     if (!slot_here.channel.has_data()) --sending_;
-    const double tail = tail_s(slot_here, transfer.bytes);
-    const std::int64_t sent_ns = std::max(now_ns, nanoseconds(slot_here.channel.repaired_s()));
-    slot_here.latest_arrival_ns = std::max(slot_here.latest_arrival_ns, sent_ns + nanoseconds(tail));
-    if (transfer.parts) {
-      transfer.parts->congestion_s += seconds(sent_ns - now_ns);
-      transfer.parts->latency_s += seconds(slot_here.latest_arrival_ns - sent_ns);
-    }
-    slot_here.travelling.push_back(std::move(transfer.on_arrival));
-    events_.push(slot_here.latest_arrival_ns, 2 * number + 1);
+    if (slot_here.channel.lost() > slot_here.channel.repaired())
+      held_[number].push_back({std::move(transfer), slot_here.channel.lost(), now_ns});
+    else
+      travel(number, std::move(transfer), now_ns);
   }
+}
+
+// What has been sent with all that was lost of it.
+void FlowNetwork::travel(int number, FlowChannel::Transmission transfer, std::int64_t now_ns) {
+  Slot& slot_here = slot(number);
+  const double tail = tail_s(slot_here, transfer.bytes);
+  slot_here.latest_arrival_ns = std::max(slot_here.latest_arrival_ns, now_ns + nanoseconds(tail));
+  if (transfer.parts) transfer.parts->latency_s += seconds(slot_here.latest_arrival_ns - now_ns);
+  slot_here.travelling.push_back(std::move(transfer.on_arrival));
+  events_.push(slot_here.latest_arrival_ns, 2 * number + 1);
+}
+
+void FlowNetwork::release(int number, std::int64_t now_ns) {
+  if (held_.empty()) return;
+  const auto found = held_.find(number);
+  if (found == held_.end()) return;
+  std::deque<Held>& held = found->second;
+  for (; !held.empty() && held.front().lost <= slot(number).channel.repaired(); held.pop_front()) {
+    Held& first = held.front();
+    if (first.transfer.parts) first.transfer.parts->congestion_s += seconds(now_ns - first.sent_ns);
+    travel(number, std::move(first.transfer), now_ns);
+  }
+  if (held.empty()) held_.erase(found);
 }
 
 void FlowNetwork::count(const FlowChannel& channel, std::int64_t bytes) {
@@ -311,6 +338,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     const int number = changed[i];
     if (number < first_slot_ || is_touched_[as_index(number - first_slot_)]) continue;
     slot(number).channel.advance(seconds(now_ns));
+    release(number, now_ns);
     touch(number);
   }
   due_.swap(touched_);
@@ -328,12 +356,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
 
 void FlowNetwork::plan(int number, std::int64_t now_ns) {
   Slot& slot_here = slot(number);
-  const FlowChannel& channel = slot_here.channel;
-  if (!channel.has_data()) {
-    slot_here.planned_ns = InstantQueue::kNever;
-    return;
-  }
-  const double wait_s = channel.may_send() ? channel.next_change_s() : channel.release_s() - seconds(now_ns);
+  const double wait_s = wait_s_of(slot_here.channel, seconds(now_ns));
   constexpr double kLongest_s = 4e9;  // a century; in an outage, for ever
   slot_here.planned_ns =
       wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/index.h"
@@ -43,6 +45,12 @@ class FlowNetwork : public Network {
     ConnectionFacts facts;
     int source, target;
   };
+  // Sent, but something of it was lost and has not been sent again.
+  struct Held {
+    FlowChannel::Transmission transfer;
+    int lost;  // packets of the channel, when all was sent
+    std::int64_t sent_ns;
+  };
   struct alignas(64) Slot {
     Slot(ConnectionFacts facts, const FlowChannel::Rules& rules, std::unique_ptr<CongestionReaction> reaction)
         : channel(std::move(facts), rules, std::move(reaction)) {}
@@ -74,6 +82,8 @@ class FlowNetwork : public Network {
   void look_at(int number, std::int64_t now_ns);
   void arrive(int number, std::int64_t now_ns);
   void finish_transfers(int number, std::int64_t now_ns);
+  void travel(int number, FlowChannel::Transmission transfer, std::int64_t now_ns);
+  void release(int number, std::int64_t now_ns);
   void count(const FlowChannel& channel, std::int64_t bytes);
   void share_links(std::int64_t now_ns);
   void plan(int number, std::int64_t now_ns);
@@ -90,12 +100,13 @@ class FlowNetwork : public Network {
   std::uint64_t seed_;
   int slots_a_pair_;   // one for all connections, or one each where signals tell them apart
   FairShares shares_;  // flows have the numbers of the slots
-  std::unique_ptr<FlowVariation> variation_;  // null: nothing varies
-  int first_slot_ = 0;                        // flows before it are traffic of others
-  int sending_ = 0;                           // channels that have data
-  StableArray<Slot> slots_;                   // paths are referred to: they must not move
-  std::vector<char> is_touched_;              // by slot
-  std::vector<PeerMap> numbers_;              // by source, then target
+  std::unique_ptr<FlowVariation> variation_;        // null: nothing varies
+  int first_slot_ = 0;                              // flows before it are traffic of others
+  int sending_ = 0;                                 // channels that have data
+  StableArray<Slot> slots_;                         // paths are referred to: they must not move
+  std::vector<char> is_touched_;                    // by slot
+  std::vector<PeerMap> numbers_;                    // by source, then target
+  std::unordered_map<int, std::deque<Held>> held_;  // by slot
   LinkLoads loads_;
   InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival
   std::vector<int> due_, touched_;

@@ -98,7 +98,7 @@ TEST(CongestionReaction, IsOneForEachRoundTrip) {
   EXPECT_NEAR(reaction.next_s(), 1.35, 1e-9);
   reaction.queue_below(1.24);
   EXPECT_EQ(reaction.next_s(), kNoSignal);
-  EXPECT_EQ(reaction.repaired_s(), 0) << "marked packets are not lost";
+  EXPECT_EQ(reaction.lost(), 0) << "marked packets are not lost";
 }
 
 TEST(CongestionReaction, EndsWithTheQueue) {
@@ -107,18 +107,98 @@ TEST(CongestionReaction, EndsWithTheQueue) {
   EXPECT_EQ(reaction.next_s(), kNoSignal);
 }
 
-TEST(CongestionReaction, RepairsALossARoundTripLater) {
-  RandomLosses losses(1e-3, 1000, stream());
-  const double first = losses.bytes_to_next();
-  for (const bool is_tail : {false, true}) {
-    CongestionReaction reaction(kRtt_s, kTimeout_s, nullptr, losses);
-    reaction.sent(first - 1000, 1e6, 1, false);
-    EXPECT_EQ(reaction.next_s(), kNoSignal);
-    reaction.sent(1000, 1e6, 2, is_tail);
-    EXPECT_DOUBLE_EQ(reaction.repaired_s(), is_tail ? 2.3 : 2.1);
-    EXPECT_EQ(reaction.take(is_tail ? 2.3 : 2.1, 0),
-              is_tail ? CongestionReaction::Kind::kTimedOut : CongestionReaction::Kind::kLost);
+// Segments of 1000 bytes at 1 MB/s, a millisecond each. The first loss of a connection leaves at 2 s, behind
+// others; the next loss is far away.
+class LostSegment : public testing::TestWithParam<bool> {
+ protected:
+  LostSegment() : reaction_(kRtt_s, kTimeout_s, nullptr, first(), GetParam()) {
+    reaction_.sent(first().bytes_to_next(), 1e6, 2);
+    reaction_.set_loss(0);
+    EXPECT_EQ(reaction_.lost(), 1);
+    EXPECT_EQ(reaction_.repaired(), 0);
   }
+
+  static RandomLosses first() { return {1e-3, 1000, stream()}; }
+  static bool has_rack() { return GetParam(); }
+  // Sent again at `repair_s`, with this reaction.
+  void expect_repair(double repair_s, CongestionReaction::Kind kind) {
+    EXPECT_NEAR(reaction_.next_s(), repair_s, 1e-9);
+    EXPECT_EQ(reaction_.take(repair_s - 1e-6, 0), CongestionReaction::Kind::kNone);
+    EXPECT_EQ(reaction_.take(repair_s, 0), kind);
+    EXPECT_EQ(reaction_.repaired(), 1);
+    EXPECT_EQ(reaction_.next_s(), kNoSignal);
+  }
+
+  CongestionReaction reaction_;
+};
+
+// The third segment behind it left at 2.003 and is acknowledged a round trip of 100 ms later.
+TEST_P(LostSegment, IsNoticedByThreeBehindIt) {
+  EXPECT_NEAR(reaction_.bytes_to_loss(), has_rack() ? 1000 : 3000, 1e-9);
+  reaction_.sent(5000, 1e6, 2.005);
+  expect_repair(2.103, CongestionReaction::Kind::kLost);
+}
+
+// They may be of a later message: two at 2.002 are too few, the third leaves at 2.051. RACK (RFC 8985) needs
+// one, and waits for a quarter of a round trip: 2 + 1.25 · 0.1.
+TEST_P(LostSegment, IsNoticedByTheNextMessage) {
+  reaction_.sent(2000, 1e6, 2.002);
+  reaction_.sent(2000, 1e6, 2.052);
+  expect_repair(has_rack() ? 2.125 : 2.151, CongestionReaction::Kind::kLost);
+}
+
+// The segment before it is acknowledged at 2.1, which sets the timer to 0.3 s.
+TEST_P(LostSegment, WaitsForTheTimerWhereNothingFollows) {
+  expect_repair(2.4, has_rack() ? CongestionReaction::Kind::kLost : CongestionReaction::Kind::kTimedOut);
+}
+
+// A segment at 2.2 comes too late to tell before the timer does, unless it alone is enough.
+TEST_P(LostSegment, IsNoticedByTheEarlier) {
+  reaction_.sent(1000, 1e6, 2.201);
+  expect_repair(has_rack() ? 2.301 : 2.4,
+                has_rack() ? CongestionReaction::Kind::kLost : CongestionReaction::Kind::kTimedOut);
+}
+
+// Each repair is lost too: the timer again, 0.3 s after it.
+TEST_P(LostSegment, IsSentAgainUntilItArrives) {
+  reaction_.set_loss(1);
+  for (const double repair_s : {2.4, 2.7}) {
+    EXPECT_NEAR(reaction_.next_s(), repair_s, 1e-9);
+    reaction_.take(repair_s, 0);
+    EXPECT_EQ(reaction_.repaired(), 0);
+  }
+  reaction_.set_loss(0);
+  reaction_.take(3, 0);
+  EXPECT_EQ(reaction_.repaired(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recovery, LostSegment, testing::Bool(),
+                         [](const auto& info) { return info.param ? "rack" : "three_duplicates"; });
+
+// The first packet after idling has no acknowledgement before it: the timer runs from its own sending.
+TEST(CongestionReaction, TimesALoneSegmentFromItsSending) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, nullptr, RandomLosses(1, 1000, stream()));
+  reaction.sent(1000, 1e6, 2);
+  EXPECT_NEAR(reaction.next_s(), 2.3, 1e-9);
+}
+
+// Lost at 2 and 2.002 s. What arrives behind the first leaves at 2.001, 2.003 and 2.004, behind the second
+// are two only: it goes out a round trip after the first, and the window is cut once.
+TEST(CongestionReaction, RepairsAWindowWithOneReduction) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, nullptr, RandomLosses(1, 1000, stream()));
+  const auto send = [&](double loss, double bytes, double now_s) {
+    reaction.set_loss(loss);
+    reaction.sent(bytes, 1e6, now_s);
+  };
+  send(1, 1000, 2);
+  send(0, 1000, 2.001);
+  send(1, 1000, 2.002);
+  send(0, 2000, 2.004);
+  EXPECT_NEAR(reaction.next_s(), 2.104, 1e-9);
+  EXPECT_EQ(reaction.take(2.104, 0), CongestionReaction::Kind::kLost);
+  EXPECT_NEAR(reaction.next_s(), 2.204, 1e-9);
+  EXPECT_EQ(reaction.take(2.204, 0), CongestionReaction::Kind::kNone);
+  EXPECT_EQ(reaction.repaired(), 2);
 }
 
 }  // namespace
