@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "analysis/text.h"
 #include "cli/machine.h"
 #include "cli/run_folder.h"
 #include "cli/work_estimate.h"
