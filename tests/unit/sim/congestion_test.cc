@@ -110,10 +110,10 @@ TEST(Congestion, LossesFollowTheSeed) {
 TEST(Congestion, LinuxsWindowIsNotBelowRenos) {
   Case config = with_queue("host", 1e9, 0.02, 1448);
   config.network.tcp.loss = 1e-4;
-  const Trace trace = single_exchange("pair", 2, 50000000);
-  const double ns3 = mean_over_seeds(config, "flow", trace, 5);
+  const Trace trace = single_exchange("pair", 2, 150000000);
+  const double ns3 = mean_over_seeds(config, "flow", trace, 40);
   config.network.tcp.loss_response = "linux";
-  EXPECT_LT(mean_over_seeds(config, "flow", trace, 5), 0.8 * ns3);
+  EXPECT_LT(mean_over_seeds(config, "flow", trace, 40), 0.8 * ns3);
 }
 
 TEST(Congestion, EveryByteIsCountedOnceWhateverTheQueueSays) {
