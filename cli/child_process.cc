@@ -168,6 +168,17 @@ int ChildProcess::wait() {
 
 // A terminal or a reader that is gone (longhaul run ... | head) is no reason to give up hours of work: what
 // is said there is lost, and the files are not.
+void leave_launcher() {
+  std::vector<std::string> names;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string text = *variable, name = text.substr(0, text.find('='));
+    for (const char* prefix :
+         {"OMPI_COMM_WORLD_", "OMPI_MCA_ess", "OMPI_MCA_orte_", "OMPI_MCA_pmix", "PMIX_", "PMI_"})
+      if (name.rfind(prefix, 0) == 0) names.push_back(name);
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
+
 void count_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
   struct sigaction action {};

@@ -58,6 +58,10 @@ class ChildProcess {
   Json result_;
 };
 
+// Where this process is a rank of a launcher's (mpirun, srun), as a worker of mpi4py is: its children are none
+// (trainer/ranks/launched_rank.cc), nor is an mpirun that it starts inside of that job.
+void leave_launcher();
+
 // Ctrl-C in longhaul itself: the first is forwarded to the children, the second kills them.
 void count_interrupts();  // installs the handlers of SIGINT and SIGTERM; SIGPIPE is ignored from then on
 int interrupts_so_far();

@@ -492,6 +492,7 @@ int run_command(const RunOptions& options) {
   check_machine(options, scenario, plan);
   if (!options.quiet) warn(scenario_warnings(scenario));
   count_interrupts();
+  leave_launcher();
   return Run(options, scenario, plan).execute();
 }
 

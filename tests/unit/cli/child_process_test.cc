@@ -19,6 +19,19 @@ std::vector<std::string> shell(const std::string& script) {
   return {"/bin/sh", "-c", "exec 9>/proc/self/fd/$2; " + script, "sh"};
 }
 
+// Of a worker that mpirun started; what the user sets of Open MPI stays.
+TEST(ChildProcess, IsNoRankOfTheLauncherThatStartedUs) {
+  const std::vector<const char*> launchers = {
+      "OMPI_COMM_WORLD_RANK",  "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE",
+      "OMPI_MCA_orte_hnp_uri", "OMPI_MCA_ess"};
+  for (const char* name : launchers) setenv(name, "1", 1);
+  setenv("OMPI_MCA_btl", "self,tcp", 1);
+  leave_launcher();
+  for (const char* name : launchers) EXPECT_EQ(getenv(name), nullptr) << name;
+  EXPECT_STREQ(getenv("OMPI_MCA_btl"), "self,tcp");
+  unsetenv("OMPI_MCA_btl");
+}
+
 TEST(ChildProcess, ProgressResultAndStatus) {
   ChildProcess child(
       shell(
