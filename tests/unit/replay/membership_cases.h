@@ -80,15 +80,16 @@ inline std::vector<std::vector<std::string>> rows_of(const Replayed& replayed, c
   return rows;
 }
 
-// By step, of the schedule.
-inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed) {
+// By step, of the schedule: of all rules, or of one.
+inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed, int rule = -1) {
   std::map<int, std::vector<int>> groups;
   std::istringstream in(replayed.files.at("schedule.jsonl"));
   std::string line;
   std::getline(in, line);
   while (std::getline(in, line)) {
     const Json json = Json::parse(line);
-    groups[json.at("step")] = json.at("group").get<std::vector<int>>();
+    if (rule < 0 || json.at("rule") == rule)
+      groups[json.at("step")] = json.at("group").get<std::vector<int>>();
   }
   return groups;
 }

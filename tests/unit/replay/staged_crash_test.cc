@@ -33,19 +33,12 @@ Case of_stages(Case config) {
 
 // The groups of a stage's operations by step, as replicas.
 std::map<int, std::vector<int>> groups_of_stage(const Replayed& replayed, int stage) {
-  std::map<int, std::vector<int>> groups;
-  std::istringstream in(replayed.files.at("schedule.jsonl"));
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    const Json json = Json::parse(line);
-    if (json.at("rule") != stage) continue;
-    std::vector<int>& group = groups[json.at("step")] = json.at("group").get<std::vector<int>>();
+  std::map<int, std::vector<int>> groups = groups_of_steps(replayed, stage);
+  for (auto& [step, group] : groups)
     for (int& worker : group) {
       EXPECT_EQ(worker % kStages, stage);
       worker /= kStages;
     }
-  }
   return groups;
 }
 
