@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
+import sys
 from typing import Any, Iterator, Tuple, Union
 
 
@@ -47,3 +48,13 @@ def reading(file: Union[str, "os.PathLike[str]"]) -> Iterator[None]:
         raise InputError(f"{os.fspath(file)}: cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, csv.Error) as error:
         raise InputError(f"{os.fspath(file)}: is damaged, or of another program: {type(error).__name__}: {error}") from error
+
+
+def exit_status(work: Callable[[], None]) -> int:
+    """That of a program whose work this is: 0, or of its LonghaulError, which is printed."""
+    try:
+        work()
+    except LonghaulError as error:
+        print("error:", error.message, file=sys.stderr)
+        return error.status
+    return 0

@@ -18,7 +18,7 @@ import re
 import sys
 from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional
 
-from .errors import InputError, LonghaulError, reading
+from .errors import InputError, exit_status, reading
 
 Pair = FrozenSet[str]
 
@@ -116,7 +116,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("-o", "--output", help="the matrix; default standard output")
     options = parser.parse_args(arguments)
     sites = {name: hosts.split(",") for name, _, hosts in (site.partition("=") for site in options.site)}
-    try:
+
+    def make() -> None:
         if options.inside.count(",") != 1:
             raise InputError(f"--inside: found \"{options.inside}\"; allowed: a round trip and a rate, as 0.5ms,940Mbps")
         inside = dict(zip(("rtt", "throughput"), options.inside.split(",")))
@@ -125,10 +126,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             pathlib.Path(options.output).write_text(text + "\n")
         else:
             print(text)
-    except LonghaulError as error:
-        print("error:", error.message, file=sys.stderr)
-        return error.status
-    return 0
+    return exit_status(make)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import time
 from typing import Any, Dict, List, Optional
 
 from .directory import RunDirectory
-from .errors import InputError, LonghaulError
+from .errors import InputError, exit_status
 from .tables import flat, read_csv
 
 NUMBERS = ("loss", "loss_of_mean", "weight_spread", "simulated_s", "bytes_sent")
@@ -152,15 +152,13 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--project", default="", help="default: the scenario's name")
     parser.add_argument("--follow", action="store_true", help="goes on while the run does")
     options = parser.parse_args(arguments)
-    try:
+
+    def pass_on() -> None:
         count = track(options.run, options.to, options.out, options.project, options.follow)
         if count == 0:
             raise InputError(f"{options.run}: no case has an evaluation; allowed: a run whose scenario has a train section")
         print(f"{count} evaluations to {options.to}")
-    except LonghaulError as error:
-        print("error:", error.message, file=sys.stderr)
-        return error.status
-    return 0
+    return exit_status(pass_on)
 
 
 if __name__ == "__main__":
