@@ -12,6 +12,7 @@
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/commands.h"
+#include "trainer/exported_tokenizer.h"
 #include "trainer/model/decoder.h"
 #include "trainer/replicas/arena.h"
 
@@ -218,6 +219,8 @@ int run_export(const ExportArguments& arguments) {
   DurableFile out(arguments.out + "/config.json");
   out.write(config.data(), config.size());
   out.commit();
+  write_tokenizer((fs::path(checkpoint.tensors_file).parent_path().parent_path() / "case.json").string(),
+                  arguments.out);
   return checkpoint.step;
 }
 

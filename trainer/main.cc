@@ -237,7 +237,8 @@ CLI::App* add_export(CLI::App& app, ExportArguments& arguments) {
   command->add_option("--seed", arguments.seed, "of a run directory: the seed of the training");
   command->add_option("--replica", arguments.replica, "which replica, from 0");
   command->add_flag("--mean", arguments.mean, "the mean of all replicas");
-  command->add_option("--out", arguments.out, "folder for model.safetensors and config.json")->required();
+  command->add_option("--out", arguments.out, "folder for model.safetensors, config.json and the tokenizer")
+      ->required();
   return command;
 }
 
@@ -246,7 +247,8 @@ int command(int argc, char** argv) {
   app.footer(
       "Started by mpirun or srun --mpi=pmix each process is a rank, and rank 0 writes the files "
       "(docs/howto/many-machines.md).\n"
-      "Environment: LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or tensors: "
+      "Environment: LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or "
+      "tensors: "
       "what "
       "multiplies on a "
       "CPU\n"

@@ -5,7 +5,7 @@ import contextlib
 import csv
 import os
 import sys
-from typing import Any, Iterator, Tuple, Union
+from typing import Any, Callable, Iterator, Tuple, Union
 
 
 class LonghaulError(Exception):

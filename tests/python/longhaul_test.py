@@ -11,7 +11,6 @@ import os
 import pathlib
 import pickle
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -320,54 +319,6 @@ class RealRuns(InAFolder):
         loss = run.case("noloco,network.tcp.connections=1,seed=1")["final_loss"]
         self.assertIn(f"noloco: {loss:.3f} nats after", done.stdout)
         self.assertAlmostEqual(run.learning_curve("noloco,network.tcp.connections=1,seed=1")[-1][1], loss, 12)
-
-
-class Shards(InAFolder):
-    # A word is a token: what the package of that name has, as far as the example uses it.
-    TOKENIZERS = """
-class Tokenizer:
-    @staticmethod
-    def from_file(name):
-        found = Tokenizer()
-        found.words = open(name).read().split()
-        return found
-    def get_vocab_size(self):
-        return max(len(self.words), int(self.words[-1]) if self.words[-1].isdigit() else 0)
-    def encode(self, text):
-        self.ids = [self.words.index(word) for word in text.split()]
-        return self
-"""
-
-    def write_shard(self, tokenizer, out, *texts):
-        self.write("tokenizers.py", self.TOKENIZERS)
-        self.write("tokenizer.json", tokenizer)
-        return subprocess.run([sys.executable, SOURCE / "docs/examples/write_shards.py", "tokenizer.json", out, *texts],
-                              cwd=self.folder, env=dict(os.environ, PYTHONPATH=str(self.folder)), capture_output=True, text=True)
-
-    def test_the_example_writes_what_longhaul_reads(self):
-        self.write("a.txt", "the cat sat " * 300)
-        self.write("b.txt", "on the mat")
-        done = self.write_shard("the cat sat on mat", "train.bin", "a.txt", "b.txt")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("903 tokens; train.model.vocabulary: 5", done.stdout)
-        shard = (self.folder / "train.bin").read_bytes()
-        self.assertEqual(len(shard), 1024 + 2 * 903)
-        self.assertEqual(struct.unpack("<4i", shard[:16]), (20240520, 1, 903, 0))
-        self.assertEqual(struct.unpack("<4H", shard[1024:1032]), (0, 1, 2, 0))
-        self.assertEqual(struct.unpack("<3H", shard[-6:]), (3, 0, 4))
-        scenario = {**NETWORK, "methods": [{"name": "ddp"}], "claims": [], "workload": {},
-                    "train": {"steps": 2, "model": {"hidden": 8, "layers": 1, "heads": 2, "ffn": 8, "context": 16, "vocabulary": 5},
-                              "data": {"shards": [str(self.folder / "train.bin")],
-                                       "validation": [str(self.folder / "train.bin")]}}}
-        warnings = longhaul.check(scenario, program=LONGHAUL)["warnings"]
-        self.assertTrue(any("train.bin is in train.data.shards too" in warning for warning in warnings), warnings)
-
-    def test_a_vocabulary_of_more_than_16_bits_is_refused(self):
-        self.write("a.txt", "the")
-        done = self.write_shard("the 65537", "train.bin", "a.txt")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("a vocabulary of 65537; at most 65536", done.stderr)
-        self.assertFalse((self.folder / "train.bin").exists())
 
 
 class GapByReplicas(InAFolder):

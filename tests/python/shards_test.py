@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Token shards from text, JSON lines and parquet, read back by longhaul and by a training. The packages tokenizers and
+pyarrow are tried where this Python has them; else a stand-in for which a word is a token.
+
+    shards_test.py LONGHAUL SOURCE_FOLDER
+"""
+import contextlib
+import gzip
+import importlib.util
+import io
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(SOURCE / "python"))
+sys.argv = [sys.argv[0]]
+
+import longhaul  # noqa: E402
+from longhaul import shards  # noqa: E402
+
+TRAINER = pathlib.Path(LONGHAUL).parent / "longhaul-train"
+
+
+def has(*packages):
+    return all(importlib.util.find_spec(package) for package in packages)
+
+
+class Words:
+    """The words of a file, numbered; a number as the last one is the size of a vocabulary with a gap."""
+
+    @classmethod
+    def from_file(cls, name):
+        words, found = pathlib.Path(name).read_text().split(), cls()
+        found.vocabulary = {word: int(word) - 1 if word.isdigit() else number for number, word in enumerate(words)}
+        found.get_vocab, found.token_to_id = lambda: found.vocabulary, found.vocabulary.get
+        return found
+
+    def encode_batch(self, texts, add_special_tokens):
+        assert not add_special_tokens
+        return [types.SimpleNamespace(ids=[self.vocabulary[word] for word in text.split()]) for text in texts]
+
+
+class InAFolder(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return str(self.folder / name)
+
+    def main(self, *arguments):
+        """(status, what it printed)"""
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            status = shards.main([str(word) for word in arguments])
+        return status, said.getvalue()
+
+    def tokens(self, pattern):
+        """By the format's definition, file after file."""
+        found = []
+        for file in sorted(self.folder.glob(pattern)):
+            shard = file.read_bytes()
+            magic, version, count = struct.unpack("<3i", shard[:12])
+            self.assertEqual((magic, version, len(shard), shard[12:1024]), (20240520, 1, 1024 + 2 * count, bytes(1012)))
+            found += struct.unpack(f"<{count}H", shard[1024:])
+        return found
+
+    def scenario(self, said):
+        """One that trains on the shards, from the line that was printed."""
+        train = json.loads("{" + said.splitlines()[-1] + "}")["train"]
+        train["model"].update(hidden=8, layers=1, heads=2, ffn=8, context=16)
+        return {"name": "shards", "replicas": 2, "methods": [{"name": "ddp"}],
+                "train": {"steps": 2, "batch": 2, "evaluate_sequences": 2, "checkpoint_every": 2, **train},
+                "workload": {"step_time": {"constant": "1s"}}, "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}}
+
+
+class WithWords(InAFolder):
+    def setUp(self):
+        super().setUp()
+        patch = mock.patch.dict(sys.modules, {"tokenizers": types.SimpleNamespace(Tokenizer=Words)})
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.tokenizer = self.write("tokenizer.json", "the cat sat on mat end")
+        self.out = self.folder / "out"
+
+    def test_documents_follow_each_other_with_an_end_token(self):
+        a, b = self.write("a.txt", "the cat sat\n\non the mat"), self.write("b.txt", "mat mat")
+        status, said = self.main(self.tokenizer, a, b, "-o", self.out, "--held-out", 0, "--end", "end", "--split", "paragraph",
+                                 "--shard-tokens", 5)
+        self.assertEqual((status, said.splitlines()[0]), (0, "train: 11 tokens of 3 documents in 3 files"))
+        self.assertEqual(self.tokens("out/train-*.bin"), [0, 1, 2, 5, 3, 0, 4, 5, 4, 4, 5])
+        self.assertEqual((self.out / "tokenizer.json").read_bytes(), pathlib.Path(self.tokenizer).read_bytes())
+
+    def test_longhaul_reads_them(self):
+        text = self.write("a.txt", "\n".join("the cat sat on mat " + "cat " * i for i in range(200)))
+        status, said = self.main(self.tokenizer, text, "-o", self.out, "--split", "line", "--held-out", 0.25)
+        self.assertEqual(status, 0, said)
+        checked = longhaul.check(self.scenario(said), program=LONGHAUL)
+        self.assertEqual(checked["warnings"], [])
+        (self.out / "train-000.bin").write_bytes((self.out / "train-000.bin").read_bytes()[:-2])
+        with self.assertRaisesRegex(longhaul.InputError, "train-000.bin ends after"):
+            longhaul.check(self.scenario(said), program=LONGHAUL)
+
+    def test_copies_of_a_document_lie_on_one_side_and_later_files_move_none(self):
+        lines = [" ".join(["cat"] * i) for i in range(1, 1001)]
+        self.assertEqual(self.main(self.tokenizer, self.write("a.txt", "\n".join(lines + lines)), "-o", self.out, "--split", "line",
+                                   "--end", "end", "--held-out", 0.2)[0], 0)
+
+        def lengths(name):
+            found, length = [], 0
+            for token in self.tokens(f"out/{name}-*.bin"):
+                length = length + 1 if token == 1 else found.append(length) or 0
+            return found
+        train, validation = lengths("train"), lengths("validation")
+        self.assertEqual(sorted(train + validation), sorted(2 * list(range(1, 1001))))
+        self.assertFalse(set(train) & set(validation))
+        self.assertTrue(130 <= len(set(validation)) <= 270, len(set(validation)))  # 200, 5.5 standard deviations of 12.6
+        for length in (1, 500, 1000):
+            self.assertEqual(length in validation, shards.is_held_out(lines[length - 1], 0.2))
+
+    def refused(self, *arguments):
+        status, said = self.main(*arguments, "-o", self.out)
+        self.assertEqual(status, 2, said)
+        self.assertEqual(list(self.folder.glob("out/*.bin")), [])
+        return said
+
+    def test_wrong_input(self):
+        text = self.write("a.txt", "the cat")
+        self.assertIn("vocabulary of 65537; allowed: at most 65536", self.refused(self.write("large.json", "the 65537"), text))
+        self.assertIn("a.jsonl: line 2: found no text in the field \"body\"",
+                      self.refused(self.tokenizer, self.write("a.jsonl", '{"body": "the"}\n{"text": "cat"}\n'), "--field", "body"))
+        self.assertIn("a.jsonl: is damaged", self.refused(self.tokenizer, self.write("a.jsonl", "{")))
+        self.assertIn("none of 1 documents is held out", self.refused(self.tokenizer, text, "--held-out", 1e-9))
+        self.assertIn("--end: found \"dog\"", self.refused(self.tokenizer, text, "--end", "dog"))
+        self.assertIn("b.txt: does not exist", self.refused(self.tokenizer, text, self.folder / "b.txt"))
+        self.assertIn("--held-out: found 1.0", self.refused(self.tokenizer, text, "--held-out", 1))
+        self.assertEqual(self.main(self.write("all.json", "the 65536"), self.write("c.txt", "65536"), "-o", self.out, "--held-out", 0)[0], 0)
+        self.assertEqual(self.tokens("out/*.bin"), [65535])
+        self.assertIn("already holds .bin files", self.main(self.tokenizer, text, "-o", self.out)[1])
+
+    @unittest.skipIf(has("pyarrow"), "pyarrow is installed")
+    def test_a_missing_package_is_named(self):
+        self.assertIn("pip install pyarrow", self.refused(self.tokenizer, self.write("a.parquet", "")))
+
+
+@unittest.skipUnless(has("tokenizers"), "the package tokenizers is not installed")
+class WithHuggingFace(InAFolder):
+    LINES = [f"Zug {i} fährt um {i % 24}:05 nach Köln — naïve 東京 {'und weiter ' * (i % 7)}" for i in range(400)]
+
+    def setUp(self):
+        super().setUp()
+        import tokenizers
+        tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = tokenizers.decoders.ByteLevel()
+        tokenizer.train_from_iterator(self.LINES, tokenizers.trainers.BpeTrainer(
+            vocab_size=400, special_tokens=["<|end|>"], initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+        self.tokenizer = str(self.folder / "bpe.json")
+        tokenizer.save(self.tokenizer)
+        self.decode = tokenizer.decode
+
+    def made(self, name, file, *options):
+        status, said = self.main(self.tokenizer, file, "-o", self.folder / name, "--held-out", 0.1, "--end", "<|end|>", *options)
+        self.assertEqual(status, 0, said)
+        return said
+
+    def test_text_json_lines_and_parquet_are_the_same_tokens(self):
+        self.made("text", self.write("a.txt", "\n".join(self.LINES)), "--split", "line")
+        rows = [{"id": i, "body": line} for i, line in enumerate(self.LINES)]
+        with gzip.open(self.folder / "a.jsonl.gz", "wt", encoding="utf-8") as out:
+            out.writelines(json.dumps(row) + "\n" for row in rows)
+        self.made("json", self.folder / "a.jsonl.gz", "--field", "body")
+        names = ["json"]
+        if has("pyarrow"):
+            import pyarrow
+            import pyarrow.parquet
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), self.folder / "a.parquet")
+            self.made("parquet", self.folder / "a.parquet", "--field", "body")
+            names.append("parquet")
+            self.assertIn("has no column \"text\"; allowed for --field: id, body",
+                          self.main(self.tokenizer, self.folder / "a.parquet", "-o", self.folder / "none")[1])
+        texts = {}
+        for part in ("train", "validation"):
+            tokens = self.tokens(f"text/{part}-*.bin")
+            texts[part] = self.decode(tokens, skip_special_tokens=False).split("<|end|>")[:-1]
+            for name in names:
+                self.assertEqual(self.tokens(f"{name}/{part}-*.bin"), tokens)
+        self.assertEqual(sorted(texts["train"] + texts["validation"]), sorted(self.LINES))
+        self.assertEqual(texts["train"], [line for line in self.LINES if not shards.is_held_out(line, 0.1)])
+
+    @unittest.skipUnless(TRAINER.exists(), "longhaul-train was not built")
+    def test_a_training_reads_them_and_its_export_carries_the_tokenizer(self):
+        said = self.made("own", self.write("a.txt", "\n".join(self.LINES)), "--split", "line")
+        run = longhaul.run(self.scenario(said), self.folder / "run", program=LONGHAUL)
+        self.assertLess(abs(run.cases()[0]["final_loss"] - 5.99), 0.5)  # ln 400: two steps have learned little
+        self.assertEqual(self.exported("run").get_vocab(), self.exported("own").get_vocab())
+
+    def exported(self, name):
+        import tokenizers
+        if name == "run":
+            subprocess.run([TRAINER, "export", "--run", self.folder / "run", "--mean", "--out", self.folder / "model"], check=True,
+                           stdout=subprocess.DEVNULL)
+            name = "model"
+        return tokenizers.Tokenizer.from_file(str(self.folder / name / "tokenizer.json"))
+
+    @unittest.skipUnless(TRAINER.exists(), "longhaul-train was not built")
+    def test_the_export_of_a_model_of_bytes_has_a_tokenizer_of_bytes(self):
+        scenario = self.scenario('"train": {"model": {"vocabulary": 256}, "data": {"text": ["' + self.write("a.txt", "\n".join(self.LINES)) + '"]}}')
+        longhaul.run(scenario, self.folder / "run", program=LONGHAUL)
+        tokenizer = self.exported("run")
+        for text in ["a b\n\n\tc  ", "Köln — 東京", "".join(map(chr, range(1, 256)))]:
+            ids = tokenizer.encode(text).ids
+            self.assertEqual(ids, list(text.encode()))
+            self.assertEqual(tokenizer.decode(ids), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
