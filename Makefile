@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs install quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema docs format tidy clean help
+.PHONY: all programs install deb wheel quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema docs format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -15,6 +15,16 @@ programs: $(BUILD)/build.ninja
 PREFIX := /usr/local
 install: programs
 	cmake --install $(BUILD) --prefix $(PREFIX)
+
+# The same as a Debian package: BUILD/longhaul_VERSION_ARCHITECTURE.deb; scripts/try_deb.sh tries it (as root).
+deb: programs
+	cd $(BUILD) && cpack
+
+# The Python package with longhaul itself, for pip on any Linux: dist/*.whl.
+wheel:
+	cmake --preset wheel
+	cmake --build build-wheel -j $(JOBS) --target longhaul
+	scripts/wheel.sh build-wheel dist
 
 quickstart: setup programs
 	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --jobs $(JOBS) --resume
@@ -126,6 +136,7 @@ clean:
 help:
 	@echo "make quickstart   set up, build, run scenarios/quickstart.json, open results/quickstart/report.html"
 	@echo "make install      programs, scenarios and completion for bash into PREFIX=/usr/local"
+	@echo "make deb|wheel    a Debian package of all, a Python package with longhaul alone"
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
 	@echo "make validation   replay scenarios/validation, write results/reference/validation/tables.md"
 	@echo "make test         set up, build, run all tests"

@@ -9,7 +9,7 @@
     run.learning_curve("noloco", by="time")          # [(seconds, loss), ...]; .frame() too
     longhaul.compare([run], metrics=["final_loss"])  # means, intervals and p-values, as longhaul compare has them
 
-The command `longhaul` is looked for at the argument `program`, in the environment variable LONGHAUL and on the PATH.
+The command `longhaul` is looked for at the argument `program`, in the environment variable LONGHAUL, on the PATH and beside this Python, where a wheel puts it.
 """
 from longhaul.command import Progress, check, compare, find_program, open_run, run
 from longhaul.directory import RunDirectory

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sysconfig
 import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -34,12 +35,14 @@ _KINDS = {1: RunFailed, 2: InputError, 130: Interrupted}
 
 
 def find_program(program: Optional[Path] = None) -> str:
-    """The path of `longhaul`: `program`, the environment variable LONGHAUL, or what the PATH finds.
+    """The path of `longhaul`: `program`, the environment variable LONGHAUL, what the PATH finds, or that of the package's wheel.
 
     InputError that says so where there is none.
     """
     wanted = os.fspath(program) if program is not None else os.environ.get("LONGHAUL", "longhaul")
     found = shutil.which(wanted)
+    if found is None and wanted == "longhaul":  # the environment may not be activated
+        found = shutil.which(os.path.join(sysconfig.get_path("scripts"), wanted))
     if found is None:
         raise InputError(f"the program {wanted!r} was not found: build Longhaul, and put its bin folder on the PATH, "
                          "set LONGHAUL to its longhaul, or give program=")

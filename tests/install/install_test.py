@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Installs the build into a folder of its own and uses it from there: programs find each other and the scenarios, and bash
-completes.
+completes. Packs it for Debian and for pip too, where their tools are installed; versions are one.
 
     install_test.py CMAKE BUILD_FOLDER
 """
+import importlib.util
+import json
+import os
 import pathlib
 import re
 import shutil
@@ -12,7 +15,8 @@ import sys
 import tempfile
 import unittest
 
-CMAKE, BUILD = sys.argv[1], sys.argv[2]
+CMAKE, BUILD = sys.argv[1], os.path.abspath(sys.argv[2])
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.argv = sys.argv[:1]
 
 
@@ -66,6 +70,46 @@ class Install(unittest.TestCase):
         self.assertEqual(self.completed_by_bash("list", "sc"), ["scenarios", "schema"])
         commands = re.findall(r"^  ([a-z][a-z-]*) +[A-Z]", output(self.longhaul, "--help"), re.MULTILINE)
         self.assertEqual(set(self.completed_by_bash("")) - {"--help", "--version"}, set(commands))
+
+    def test_it_brings_the_python_package(self):
+        environment = dict(os.environ, PYTHONPATH=str(self.prefix / "lib/python3/dist-packages"), LONGHAUL=str(self.longhaul))
+        said = output(sys.executable, "-c", f"import longhaul; print(longhaul.check('{self.scenarios}/small.json')['scenario']['name'])",
+                      env=environment, cwd=self.work)
+        self.assertEqual(said.strip(), "small")
+
+    @unittest.skipIf(shutil.which("dpkg-shlibdeps") is None, "dpkg-dev is not installed")
+    def test_a_debian_package_depends_on_what_the_programs_link(self):
+        output("cpack", "--config", pathlib.Path(BUILD) / "CPackConfig.cmake", "-B", self.work / "deb", cwd=self.work)
+        package = next((self.work / "deb").glob("longhaul_*.deb"))
+        files = output("dpkg-deb", "--contents", package)
+        for file in ("bin/longhaul", "lib/python3/dist-packages/longhaul/command.py", "share/longhaul/scenarios/quickstart.json",
+                     "share/bash-completion/completions/longhaul", "share/doc/longhaul/LICENSE"):
+            self.assertIn(f" ./usr/{file}\n", files)
+        linked = output("ldd", *(self.prefix / "bin").iterdir())
+        depends = output("dpkg-deb", "--field", package, "Depends")
+        for library, of in (("libfmt.so.9", "libfmt9"), ("libz.so.1", "zlib1g"), ("libtorch.so.1.13", "libtorch1.13")):
+            if re.search(rf"^\s{re.escape(library)} ", linked, re.MULTILINE):
+                self.assertRegex(depends, rf"\b{re.escape(of)}\b")
+
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("pip", "setuptools", "wheel", "venv"))), "pip, setuptools, wheel or venv is not installed")
+    def test_a_wheel_brings_the_program_and_the_scenarios(self):
+        output(SOURCE / "scripts/wheel.sh", BUILD, self.work / "dist", env=dict(os.environ, PYTHON=sys.executable))
+        wheel = next((self.work / "dist").glob("longhaul-*.whl"))
+        environment = self.work / "environment"
+        output(sys.executable, "-m", "venv", "--without-pip", environment)
+        output(sys.executable, "-m", "pip", "--python", environment / "bin/python", "install", "--no-index", wheel)
+        said = output(environment / "bin/python", "-c", "import json, longhaul; print(json.dumps([longhaul.find_program(), "
+                      f"longhaul.check('{environment}/share/longhaul/scenarios/small.json')['scenario']['name']]))",
+                      env={"PATH": "/usr/bin:/bin"}, cwd=self.work)
+        self.assertEqual(json.loads(said), [str(environment / "bin/longhaul"), "small"])
+        self.assertIn(f"{environment}/share/longhaul/scenarios/small.json", output(environment / "bin/longhaul", "list", "scenarios", cwd=self.work))
+
+    def test_the_version_is_one(self):
+        version = output(self.longhaul, "--version").split()[1]
+        self.assertEqual(json.loads((SOURCE / "codemeta.json").read_text())["version"], version)
+        for file, line in (("CITATION.cff", f"version: {version}"), ("python/pyproject.toml", f'version = "{version}"')):
+            self.assertIn(line, (SOURCE / file).read_text().splitlines(), file)
+        self.assertIn(f"\n## {version}", (SOURCE / "CHANGELOG.md").read_text())
 
 
 if __name__ == "__main__":
