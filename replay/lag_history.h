@@ -37,7 +37,19 @@ class LagHistory {
   std::int64_t begun_ = 0;
 };
 
-// By the number of the rule in the plan.
-using LagHistories = std::map<int, LagHistory>;
+class LagHistories {
+ public:
+  // Of a rule of the plan, whose grace time is adaptive.
+  LagHistory& of(int rule, const Completion& completion) {
+    return by_rule_.try_emplace(rule, completion.adaptive->window).first->second;
+  }
+  // Its grace time now, adaptive or not.
+  double grace_s(int rule, const Completion& completion) {
+    return completion.adaptive ? of(rule, completion).grace_s(*completion.adaptive) : completion.grace_s;
+  }
+
+ private:
+  std::map<int, LagHistory> by_rule_;
+};
 
 }  // namespace longhaul

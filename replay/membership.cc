@@ -11,8 +11,6 @@
 #include "core/base/random.h"
 #include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
-#include "replay/absence_trace.h"
-#include "replay/faults.h"
 
 namespace longhaul {
 namespace {
@@ -20,6 +18,23 @@ namespace {
 // Exchanges that crash after crash cuts short are kept until the end.
 constexpr int kMostIdleEvents = 5000;
 constexpr int kMostVainEvents = 2000000;
+
+// The last step that one takes who leaves in this one; behind the last of all nobody leaves.
+int last_step_of_leaver(const Trace& trace, int step) {
+  const int steps = trace.context.steps;
+  const std::vector<OperationRule>& rules = trace.plan.rules;
+  if (rules.empty()) return step;
+  const auto is_posted = [&](const OperationRule& rule) { return is_posted_at(rule, steps, step); };
+  while (step < steps && std::none_of(rules.begin(), rules.end(), is_posted)) ++step;
+  return step;
+}
+
+bool ends_an_operation(const Trace& trace, int step) {
+  const Program program = program_of_step(trace.plan, trace.context.steps, step);
+  return std::any_of(
+      program.instructions.begin(), program.instructions.end(),
+      [](const Instruction& instruction) { return instruction.kind == Instruction::Kind::kAwait; });
+}
 
 }  // namespace
 
@@ -29,60 +44,33 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
 }
 
 Membership::Membership(const Case& config, const Trace& trace, const ExchangeContext& context,
-                       ReplayOutputs& outputs, Host& host)
+                       ReplayOutputs& outputs, const Workers& workers, OpenOperations& open, Host& host)
     : case_(config),
       trace_(trace),
       context_(context),
       outputs_(outputs),
+      workers_(workers),
+      open_(open),
       host_(host),
       on_failure_(on_failure_of(config.recovery, trace.plan)),
       listens_(keeps_replicas_alike(trace.plan)),
       state_bytes_(std::max<std::int64_t>(1, std::llround(state_bytes_of(config.recovery, trace.plan) *
                                                           static_cast<double>(config.workload.parameters)))),
       members_(as_index(trace.context.replicas)),
-      faults_(members_.size()) {
-  for (const Fault& fault : config.faults) {
-    if (!fault.is_absence()) continue;
-    // A file names replicas; and a replica that lacks one of its workers is gone with all of them.
-    const int of_a_replica = fault.file.empty() ? config.pipeline.stages : 1;
-    for (const auto& [worker, windows] : windows_by_worker(fault, config))
-      faults_[as_index(worker / of_a_replica)].push_back({windows, fault.absence});
-  }
-}
+      faults_(config) {}
 
 void Membership::start() {
-  origin_ns_ = context_.clock.now_ns();
-  for (std::size_t replica = 0; replica < members_.size(); ++replica)
-    if (!faults_[replica].empty()) follow_faults(static_cast<int>(replica), -1);
-}
-
-// A crash before a leave.
-std::optional<Fault::Absence> Membership::struck(int replica, std::int64_t time_ns) const {
-  std::optional<Manner> manner;
-  for (const Gone& fault : faults_[as_index(replica)])
-    if (fault.windows.is_on(time_ns) && (!manner || fault.manner == Manner::kCrash)) manner = fault.manner;
-  return manner;
-}
-
-// The next change after `since_ns`, and on from there.
-void Membership::follow_faults(int replica, std::int64_t since_ns) {
-  std::int64_t next_ns = FaultWindows::kNever;
-  if (since_ns < 0 && struck(replica, 0)) next_ns = 0;
-  for (const Gone& fault : faults_[as_index(replica)])
-    next_ns = std::min(next_ns, fault.windows.next_change_ns(std::max<std::int64_t>(0, since_ns)));
-  if (next_ns == FaultWindows::kNever) return;
-  context_.clock.after_ns(origin_ns_ + next_ns - context_.clock.now_ns(), [this, replica, next_ns] {
-    change(replica, struck(replica, next_ns));
+  faults_.start(context_.clock, [this](int replica, std::optional<Manner> struck) {
+    change(replica, struck);
     host_.let_go();
-    follow_faults(replica, next_ns);
   });
 }
 
 void Membership::change(int replica, std::optional<Manner> struck) {
   Member& member = at(replica);
   const bool crashes = struck == Manner::kCrash && (member.is_up || member.is_leaving);
-  if (!crashes && struck.has_value() != member.is_up) return note_vain_event();
-  note_idle_event();
+  if (!crashes && struck.has_value() != member.is_up) return note_event(vain_events_, kMostVainEvents);
+  note_event(idle_events_, kMostIdleEvents);
   member.is_up = !struck;
   if (crashes) {
     // Where all wait, what it shared in its last step stays.
@@ -96,39 +84,24 @@ void Membership::change(int replica, std::optional<Manner> struck) {
   }
 }
 
-void Membership::note_idle_event() {
-  if (++idle_events_ > kMostIdleEvents) host_.fail();
-}
-
-void Membership::note_vain_event() {
-  if (++vain_events_ > kMostVainEvents) host_.fail();
-}
-
-// The last step that one who leaves now takes; behind the last of all nobody leaves.
-int Membership::last_step(int replica) const {
-  const int steps = trace_.context.steps;
-  const std::vector<OperationRule>& rules = trace_.plan.rules;
-  int step = host_.step_of(replica);
-  if (rules.empty()) return step;
-  const auto is_posted = [&](const OperationRule& rule) { return is_posted_at(rule, steps, step); };
-  while (step < steps && std::none_of(rules.begin(), rules.end(), is_posted)) ++step;
-  return step;
+void Membership::note_event(int& events, int most) {
+  if (++events > most) host_.fail();
 }
 
 void Membership::leave(int replica) {
   Member& member = at(replica);
   if (host_.has_ended(replica) || member.is_leaving) return;
   if (member.is_joining) return crash(replica);  // it had not begun
-  if (context_.clock.now_ns() == origin_ns_) {   // it was never there
+  if (faults_.has_just_begun()) {                // it was never there
     be_gone(replica, host_.stop(replica), 0);
     if (waits()) return;
     member.left_in_order = true;
     return detect(replica);
   }
   member.is_leaving = true;
-  member.last_step = last_step(replica);
+  member.last_step = last_step_of_leaver(trace_, host_.step_of(replica));
   if (waits()) return;
-  host_.announce_leave(replica, member.last_step);
+  open_.announce_leave(replica, member.last_step);
 }
 
 bool Membership::goes_behind(int replica, int step) const {
@@ -156,7 +129,7 @@ void Membership::be_gone(int replica, int left_step, int ended_step) {
   member.is_there = false;
   member.row = AbsenceRow{};
   member.row.replica = replica;
-  member.row.left_s = host_.since_origin_s();
+  member.row.left_s = workers_.now();
   member.row.left_step = left_step;
   member.row.ended_step = ended_step;
 }
@@ -177,7 +150,7 @@ void Membership::crash(int replica) {
   }
   const int ended_step = host_.step_of(replica) - (host_.is_going(replica) ? 0 : 1);
   be_gone(replica, host_.stop(replica), ended_step);
-  host_.cut(replica);
+  open_.cut(replica);
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
     if (at(replica).crashes != crashes || at(replica).is_missed || at(replica).is_there) return;
@@ -188,7 +161,7 @@ void Membership::crash(int replica) {
 
 void Membership::detect(int replica) {
   at(replica).is_missed = true;
-  host_.lose(replica);
+  open_.lose(replica);
   for (int other = 0; joining_ > 0 && other < static_cast<int>(members_.size()); ++other) {
     const Member joining = at(other);
     if (!joining.is_joining) continue;
@@ -219,7 +192,7 @@ bool Membership::is_anybody_there() const {
 void Membership::come_back(int replica) {
   Member& member = at(replica);
   if (host_.has_ended(replica)) return;
-  member.row.back_s = host_.since_origin_s();
+  member.row.back_s = workers_.now();
   if (waits()) {
     const bool left_in_order = std::exchange(member.left_in_order, false);
     member.row.joined_s = member.row.back_s;
@@ -229,7 +202,7 @@ void Membership::come_back(int replica) {
     member.is_there = true;
     member.last_step = 0;
     if (left_in_order) return host_.take_next_step(replica);
-    for (const auto& [step, plan] : host_.open_plans()) plan->redo(replica, host_.step_of(replica));
+    for (const auto& [step, plan] : open_.plans()) plan->redo(replica, host_.step_of(replica));
     return host_.redo(replica);
   }
   if (!member.is_missed) detect(replica);
@@ -255,7 +228,7 @@ void Membership::join(int replica) {
   if (source < 0 || !case_.recovery.downloads_state) {
     const int first = first_step(member, step);
     if (listens_ && !member.is_joining)
-      for (const auto& [of, plan] : host_.open_plans())
+      for (const auto& [of, plan] : open_.plans())
         if (of >= first) plan->admit(replica, false);
     return begin(replica, first, -1, 0);
   }
@@ -267,7 +240,7 @@ void Membership::join(int replica) {
   member.copied_step = step - 1;
   if (is_first && listens_) {
     member.listens_from = step;
-    for (const auto& [of, plan] : host_.open_plans())
+    for (const auto& [of, plan] : open_.plans())
       if (listens_at(member, of)) plan->admit(replica, true);
   }
   member.row.bytes += state_bytes_;
@@ -302,13 +275,13 @@ void Membership::download(int replica, int stage, int step) {
 void Membership::state_arrived(int replica) {
   Member& member = at(replica);
   member.has_state = true;
-  member.row.state_s = host_.since_origin_s();
+  member.row.state_s = workers_.now();
   if (!listens_) {
     const int step = host_.step_of(member.source);
     if (step >= member.row.left_step) begin(replica, step, member.source, member.copied_step);
     return host_.let_go();  // else left_step() begins it
   }
-  for (const auto& [step, plan] : host_.open_plans())
+  for (const auto& [step, plan] : open_.plans())
     if (at(replica).is_joining && listens_at(member, step)) plan->release(replica);
   host_.let_go();
 }
@@ -357,7 +330,7 @@ void Membership::made(StepPlan& plan, int step) {
 void Membership::left_step(int replica, int step) {
   idle_events_ = vain_events_ = 0;
   if (joining_ == 0 || step == trace_.context.steps) return;
-  if (listens_ && !ends_an_operation(step)) return;
+  if (listens_ && !ends_an_operation(trace_, step)) return;
   for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
     const Member& joining = at(other);
     if (!joining.is_joining || !joining.has_state || step < joining.listens_from) continue;
@@ -365,13 +338,6 @@ void Membership::left_step(int replica, int step) {
     if (!listens_ && joining.source != replica) continue;  // it waits for its source
     begin(other, step + 1, replica, step);
   }
-}
-
-bool Membership::ends_an_operation(int step) const {
-  const Program program = program_of_step(trace_.plan, trace_.context.steps, step);
-  return std::any_of(
-      program.instructions.begin(), program.instructions.end(),
-      [](const Instruction& instruction) { return instruction.kind == Instruction::Kind::kAwait; });
 }
 
 void Membership::begin(int replica, int step, int source, int copied_step) {
@@ -384,12 +350,12 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
   member.last_step = 0;
   member.row.source = source;
   member.row.copied_step = copied_step;
-  member.row.joined_s = host_.since_origin_s();
+  member.row.joined_s = workers_.now();
   member.row.first_step = step;
   member.gone_s += member.row.joined_s - member.row.left_s;
   outputs_.add_absence(member.row);
   if (listened)
-    for (const auto& [of, plan] : host_.open_plans())
+    for (const auto& [of, plan] : open_.plans())
       if (of >= step) plan->promote(replica);
   host_.begin(replica, step);
 }
@@ -397,7 +363,7 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
 double Membership::gone_s(int replica) const {
   const Member& member = members_[as_index(replica)];
   const bool is_gone = !member.is_there && !host_.has_ended(replica);
-  return member.gone_s + (is_gone ? host_.since_origin_s() - member.row.left_s : 0);
+  return member.gone_s + (is_gone ? workers_.now() - member.row.left_s : 0);
 }
 
 void Membership::finish() {

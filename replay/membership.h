@@ -22,19 +22,15 @@
 // has. Once somebody has ended its last step and nobody is at work, training is over.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/plan/absences.h"
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
-#include "core/scenario/fault.h"
-#include "replay/exchange_run.h"
+#include "replay/absence_faults.h"
+#include "replay/open_operations.h"
 #include "replay/outputs.h"
-#include "replay/step_plan.h"
 
 namespace longhaul {
 
@@ -59,20 +55,13 @@ class Membership {
     virtual bool is_going(int replica) const = 0;
     virtual void take_next_step(int replica) = 0;
     virtual void let_go() = 0;
-    // What it has under way is lost; the others know that it is gone, or that it takes no step behind this
-    // one.
-    virtual void cut(int replica) = 0;
-    virtual void lose(int replica) = 0;
-    virtual void announce_leave(int replica, int last_step) = 0;
-    virtual std::map<int, std::shared_ptr<StepPlan>> open_plans() const = 0;  // by step
     virtual int lowest_step() const = 0;  // that anybody is at: rows of those below are written
-    virtual double since_origin_s() const = 0;
-    virtual void fail() const = 0;  // nothing happens any more but crashes and returns: throws RunError
+    virtual void fail() const = 0;        // nothing happens any more but crashes and returns: throws RunError
   };
 
   // All must outlive it.
   Membership(const Case& config, const Trace& trace, const ExchangeContext& context, ReplayOutputs& outputs,
-             Host& host);
+             const Workers& workers, OpenOperations& open, Host& host);
 
   void start();  // now training begins
   bool waits() const { return on_failure_ == RecoverySpec::OnFailure::kWait; }
@@ -107,21 +96,13 @@ class Membership {
     double gone_s = 0;
   };
 
-  using Manner = Fault::Absence;
-  struct Gone {
-    FaultWindows windows;
-    Manner manner;
-  };
+  using Manner = AbsenceFaults::Manner;
 
   Member& at(int replica) { return members_[as_index(replica)]; }
-  void follow_faults(int replica, std::int64_t since_ns);
-  std::optional<Manner> struck(int replica, std::int64_t time_ns) const;
   void change(int replica, std::optional<Manner> struck);
-  void note_idle_event();
-  void note_vain_event();
+  void note_event(int& events, int most);
   void crash(int replica);
   void leave(int replica);
-  int last_step(int replica) const;
   void be_gone(int replica, int left_step, int ended_step);
   void detect(int replica);
   void come_back(int replica);
@@ -134,20 +115,20 @@ class Membership {
   bool went_in(int replica, int step) const;
   bool has_anybody_ended() const;
   bool listens_at(const Member& member, int step) const;
-  bool ends_an_operation(int step) const;
   int first_step(const Member& member, int wanted) const;
 
   const Case& case_;
   const Trace& trace_;
   const ExchangeContext& context_;
   ReplayOutputs& outputs_;
+  const Workers& workers_;
+  OpenOperations& open_;
   Host& host_;
   RecoverySpec::OnFailure on_failure_;
   bool listens_;
   std::int64_t state_bytes_;
   std::vector<Member> members_;
-  std::vector<std::vector<Gone>> faults_;  // by replica
-  std::int64_t origin_ns_ = 0;
+  AbsenceFaults faults_;
   int idle_events_ = 0;  // crashes and returns since a replica last ended a step
   int vain_events_ = 0;  // the same, of those that change nothing
   int joining_ = 0;      // members

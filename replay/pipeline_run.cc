@@ -15,41 +15,24 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
       network_(context.network),
       in_turn_(!context.sending.draws_times),
       trace_(trace),
-      wiring_(wiring),
-      crews_(crews),
       step_(step),
       watcher_(std::move(watcher)),
+      has_schedule_(plan().routing != MicrobatchRouting::kThroughput && !plan().is_partial()),
+      awaits_delivery_(has_schedule_ && plan().blocks),
       workers_(as_index(worker_count(trace))),
       workers_left_(static_cast<int>(workers_.size())) {
-  const int replicas = trace.context.replicas, count = plan().microbatches;
-  for (int stage = 0; stage < stages(); ++stage) tasks_.push_back(tasks_of_stage(plan(), stage));
-  for (int microbatch = 0; microbatch < count; ++microbatch)
-    paths_.push_back(paths_of(plan(), trace.context.seed, replicas, step, microbatch));
-  handed_s_.assign(as_index(count), std::vector<double>(as_index(replicas)));
-  if (is_by_throughput()) takers_.assign(as_index(replicas * count * plan().part_count()), -1);
-  left_of_stage_.assign(as_index(stages()), replicas * count);
-  free_of_stage_s_.assign(as_index(stages()), 0);
-  for (const std::vector<Route>& of_all : paths_)
-    for (const Route& path : of_all)
-      for (const Stop& stop : path)
-        if (stop.is_there())
-          workers_[as_index(worker_of(stop.replica, plan().stage_of(stop.part), stages()))].left += 2;
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i].seconds = times.seconds(static_cast<int>(i), step);
-    give_out(static_cast<int>(i));
-  }
-}
-
-// Each begins with the micro-batches of its own replica, and the last part turns back by itself.
-void PipelineRun::give_out(int index) {
-  workers_[as_index(index)].arrived.assign(2 * as_index(plan().part_count() * plan().microbatches), {});
-  if (is_by_throughput() || index % stages() != 0) return;
   for (int microbatch = 0; microbatch < plan().microbatches; ++microbatch)
-    arrive(index, {{true, 0, microbatch}, replica_of(index), 0, 0});
+    paths_.push_back(paths_of(plan(), trace.context.seed, trace.context.replicas, step, microbatch));
+  for (std::size_t i = 0; i < workers_.size(); ++i)
+    workers_[i].seconds = times.seconds(static_cast<int>(i), step);
+  order_ = make_order(wiring, crews, step);
 }
 
-std::size_t PipelineRun::number_of(const PipelineTask& task) const {
-  return as_index((task.part * plan().microbatches + task.microbatch) * 2 + (task.is_forward ? 0 : 1));
+std::unique_ptr<PassOrder> PipelineRun::make_order(Wiring& wiring, const Crews& crews, int step) {
+  if (has_schedule_) return make_schedule(trace_);
+  if (plan().routing != MicrobatchRouting::kThroughput) return make_order_of_arrival(trace_, paths_);
+  const auto wake = [this](int worker) { clock_.after(0, [this, worker] { go_on(worker); }); };
+  return make_order_by_throughput(trace_, step, crews, wiring, clock_, wake, watcher_.on_last_of_all);
 }
 
 double PipelineRun::pass_s(int worker, const PipelineTask& task) const {
@@ -59,37 +42,16 @@ double PipelineRun::pass_s(int worker, const PipelineTask& task) const {
 }
 
 void PipelineRun::enter(int index, const WorkerClocks& clocks) {
-  Worker& worker = workers_[as_index(index)];
+  Worker& worker = at(index);
   worker.is_here = true;
   worker.idle_since_s = clock_.now_s();
   worker.clocks = clocks;
-  if (is_by_throughput() && stage_of(index) == 0) share_out();
+  order_->enter(index);
   go_on(index);
 }
 
-// Each worker of stage 0 has the micro-batches of its own replica, unless workers have moved: then whichever
-// of them can begin one takes the next one of all, since data need not travel.
-void PipelineRun::share_out() {
-  if (is_shared_out_) return;
-  is_shared_out_ = true;
-  has_pool_ = !crews_.is_original(0, step_);
-  for (int microbatch = 0; microbatch < plan().microbatches; ++microbatch)
-    for (int home = 0; home < trace_.context.replicas; ++home)
-      (has_pool_ ? pool_ : workers_[as_index(worker_of(home, 0, stages()))].forward)
-          .push_back({{true, 0, microbatch}, home, 0, 0});
-}
-
-bool PipelineRun::take_from_pool(int index) {
-  if (stage_of(index) != 0 || pool_.empty() || begun_ == most_begun()) return false;
-  const Input input = pool_.front();
-  pool_.pop_front();
-  ++begun_;
-  begin(index, input);
-  return true;
-}
-
 PipelineRun::WorkerTimes PipelineRun::cut(int index) {
-  Worker& worker = workers_[as_index(index)];
+  Worker& worker = at(index);
   if (worker.computes)
     worker.times.compute_s -= seconds_between(clock_.now_s(), worker.pass_end_s);
   else if (worker.is_here)
@@ -99,50 +61,22 @@ PipelineRun::WorkerTimes PipelineRun::cut(int index) {
   Worker anew;
   anew.seconds = worker.seconds;
   anew.life = worker.life + 1;
-  worker = std::move(anew);
-  give_out(index);
+  worker = anew;
+  order_->cut(index);
   return times;
 }
 
 void PipelineRun::go_on(int index) {
-  Worker& worker = workers_[as_index(index)];
-  if (!worker.is_here || worker.computes) return;
-  if (!has_order()) return take_what_came(index);
-  if (plan().blocks && worker.under_way > 0) return;
-  const std::vector<PipelineTask>& tasks = tasks_of(index);
-  if (worker.next == tasks.size()) return finish(index);
-  const Input& input = worker.arrived[number_of(tasks[worker.next])];
-  if (input.free_s >= 0) begin(index, input);
-}
-
-bool PipelineRun::is_done(int index) const {
-  return is_by_throughput() ? left_of_stage_[as_index(stage_of(index))] == 0
-                            : workers_[as_index(index)].left == 0;
-}
-
-void PipelineRun::take_what_came(int index) {
-  Worker& worker = workers_[as_index(index)];
-  if (!crews_.serves(index, step_)) return;
-  if (is_done(index)) {
-    if (is_by_throughput())
-      worker.clocks.free_s = std::max(worker.clocks.free_s, free_of_stage_s_[as_index(stage_of(index))]);
-    if (is_by_throughput() || worker.next == 0) watcher_.on_last_pass(index, 0, 0);
-    return finish(index);
-  }
-  for (std::deque<Input>* queue : {&worker.back, &worker.forward})
-    if (!queue->empty()) {
-      const Input input = queue->front();
-      const bool is_new = input.task.is_forward && input.task.part == 0;
-      if (is_new && worker.begun == stages()) return;
-      worker.begun += is_new;
-      queue->pop_front();
-      return begin(index, input);
-    }
-  take_from_pool(index);
+  Worker& worker = at(index);
+  if (!worker.is_here || worker.computes || (awaits_delivery_ && worker.under_way > 0)) return;
+  if (order_->is_done(index)) return finish(index);
+  if (const std::optional<PipelinePass> pass = order_->take(index)) begin(index, *pass);
 }
 
 void PipelineRun::finish(int index) {
-  Worker& worker = workers_[as_index(index)];
+  Worker& worker = at(index);
+  worker.clocks.free_s = std::max(worker.clocks.free_s, order_->stage_free_s(index));
+  if (!worker.has_told_last) watcher_.on_last_pass(index, 0, 0);
   worker.is_here = false;
   count_wait(worker);
   watcher_.on_done(index);
@@ -159,121 +93,73 @@ void PipelineRun::count_wait(Worker& worker) const {
   worker.times.bubble_s += waited_s - network_s;
 }
 
-void PipelineRun::begin(int index, const Input& input) {
-  Worker& worker = workers_[as_index(index)];
-  const PipelineTask& task = input.task;
-  worker.clocks.free_s = std::max(worker.clocks.free_s, input.free_s);
+void PipelineRun::begin(int index, const PipelinePass& pass) {
+  Worker& worker = at(index);
+  const PipelineTask& task = pass.task;
+  worker.clocks.free_s = std::max(worker.clocks.free_s, pass.free_s);
   count_wait(worker);
   worker.computes = true;
-  if (is_by_throughput() && task.is_forward) taker_of(input, task.part) = index;
   const double own_s = pass_s(index, task), taken_s = watcher_.pace ? watcher_.pace(index, own_s) : own_s;
   worker.times.compute_s += taken_s;
-  const bool is_last = has_order() ? worker.next + 1 == tasks_of(index).size() : worker.left == 1;
-  if (!is_by_throughput() && !task.is_forward && is_last)
+  if (!task.is_forward && order_->is_last(index)) {
+    worker.has_told_last = true;
     watcher_.on_last_pass(index, own_s, own_s * (1 + plan().backward) / plan().backward);
+  }
   worker.pass_end_s = clock_.now_s() + taken_s;
-  clock_.after(taken_s, [this, index, input, begin_s = clock_.now_s(), life = worker.life] {
-    if (workers_[as_index(index)].life == life) end(index, input, begin_s);
+  clock_.after(taken_s, [this, index, pass, begin_s = clock_.now_s(), life = worker.life] {
+    if (at(index).life == life) end(index, pass, begin_s);
   });
 }
 
-void PipelineRun::end(int index, const Input& input, double begin_s) {
-  Worker& worker = workers_[as_index(index)];
-  const PipelineTask& task = input.task;
+void PipelineRun::end(int index, const PipelinePass& pass, double begin_s) {
+  Worker& worker = at(index);
   const double now_s = clock_.now_s();
   worker.computes = false;
   worker.idle_since_s = now_s;
   worker.clocks.free_s += now_s - begin_s;
-  ++worker.next;
-  --worker.left;
-  watcher_.on_task({index, task, begin_s, now_s});
-  if (is_by_throughput() && task.is_forward && task.part > 0)
-    wiring_.measured(taker_of(input, task.part - 1), index,
-                     now_s - handed_s_[as_index(task.microbatch)][as_index(input.home)]);
-  const int stage = stage_of(index);
-  if (!task.is_forward && task.part == 0) {
-    if (has_pool_ && begun_-- == most_begun()) wake_others(index);
-    --worker.begun;
-  }
-  send(index, input);
-  double& free_s = free_of_stage_s_[as_index(stage)];
-  free_s = std::max(free_s, worker.clocks.free_s);
-  if (is_by_throughput() && !task.is_forward && --left_of_stage_[as_index(stage)] == 0) {
-    if (stage == 0) watcher_.on_last_of_all();
-    wake_others(index);
-  }
+  watcher_.on_task({index, pass.task, begin_s, now_s});
+  order_->end(index, pass);
+  send(index, pass);
+  order_->pass_on(index, pass, worker.clocks.free_s);
   go_on(index);
 }
 
-// Those of its stage, which have waited for it. They go on after it.
-void PipelineRun::wake_others(int index) {
-  for (const int other : crews_.workers_of(stage_of(index), step_))
-    if (other != index) clock_.after(0, [this, other] { go_on(other); });
-}
-
 // What a pass made, to whom it is passed on; the last part turns back by itself.
-void PipelineRun::send(int index, const Input& input) {
-  const PipelineTask& task = input.task;
-  Worker& sender = workers_[as_index(index)];
-  const Route& path = path_of(input);
-  const bool turns_back = task.is_forward && next_place(path, input.place, true) < 0;
-  const int place = turns_back ? input.place : next_place(path, input.place, task.is_forward);
+void PipelineRun::send(int index, const PipelinePass& pass) {
+  const PipelineTask& task = pass.task;
+  Worker& sender = at(index);
+  const Route& path = path_of(pass);
+  const bool turns_back = task.is_forward && next_place(path, pass.place, true) < 0;
+  const int place = turns_back ? pass.place : next_place(path, pass.place, task.is_forward);
   if (place < 0) return;
   const Stop& stop = path[as_index(place)];
-  Input next{
-      {task.is_forward && !turns_back, stop.part, task.microbatch}, input.home, place, sender.clocks.free_s};
-  if (turns_back) return arrive(index, next);
-  int to = 0;
-  if (!is_by_throughput()) {
-    to = worker_of(stop.replica, plan().stage_of(stop.part), stages());
-  } else if (task.is_forward) {
-    to = wiring_.choose(index);
-    handed_s_[as_index(task.microbatch)][as_index(input.home)] = clock_.now_s();
-  } else {
-    to = taker_of(input, stop.part);
-  }
-  const std::int64_t bytes = task.is_forward ? trace_.forward_bytes(step_, input.home, task.part)
-                                             : trace_.backward_bytes(step_, input.home, stop.part);
+  const PipelinePass next{
+      {task.is_forward && !turns_back, stop.part, task.microbatch}, pass.home, place, sender.clocks.free_s};
+  if (turns_back) return order_->arrive(index, next);
+  const int to = order_->receiver(index, pass, stop);
+  const std::int64_t bytes = task.is_forward ? trace_.forward_bytes(step_, pass.home, task.part)
+                                             : trace_.backward_bytes(step_, pass.home, stop.part);
   sender.times.bytes_sent += bytes;
   ++sender.under_way;
   ++transfers_;
   const int rule = static_cast<int>(trace_.plan.rules.size()) + (task.is_forward ? 0 : 1);
-  // A worker may have several micro-batches of one number, of different homes.
-  const auto number = static_cast<int>(number_of(task));
-  const MessageKey key{step_, rule, index, number, has_order() ? 0 : input.home};
+  // Without a schedule a worker may have several micro-batches of one number, of different homes.
+  const MessageKey key{step_, rule, index, static_cast<int>(task_number(plan(), task)),
+                       has_schedule_ ? 0 : pass.home};
   network_.send({index, to, bytes, key, in_turn_}, [this, index, to, next, life = sender.life] {
-    if (workers_[as_index(index)].life != life) return;
-    if (--workers_[as_index(index)].under_way == 0 && plan().blocks) go_on(index);
-    arrive(to, next);
+    if (at(index).life != life) return;
+    if (--at(index).under_way == 0 && plan().blocks) go_on(index);
+    order_->arrive(to, next);
     go_on(to);
   });
 }
 
-void PipelineRun::arrive(int index, const Input& input) {
-  Worker& worker = workers_[as_index(index)];
-  if (has_order())
-    worker.arrived[number_of(input.task)] = input;
-  else
-    (input.task.is_forward ? worker.forward : worker.back).push_back(input);
-}
-
 std::vector<std::string> PipelineRun::waiting() const {
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    const Worker& worker = workers_[i];
-    if (!worker.is_here || worker.computes) continue;
-    std::string text = fmt::format("step {}: worker {} waits for ", step_, i);
-    const std::vector<PipelineTask>& tasks = tasks_of(static_cast<int>(i));
-    if (has_order() && worker.next < tasks.size()) {
-      const PipelineTask& task = tasks[worker.next];
-      text += fmt::format("the {} of micro-batch {} in part {}",
-                          task.is_forward ? "activations" : "gradients", task.microbatch, task.part);
-    } else {
-      text += fmt::format("{} micro-batches of its stage",
-                          left_of_stage_[as_index(stage_of(static_cast<int>(i)))]);
-    }
-    lines.push_back(text);
-  }
+  for (std::size_t i = 0; i < workers_.size(); ++i)
+    if (workers_[i].is_here && !workers_[i].computes)
+      lines.push_back(
+          fmt::format("step {}: worker {} waits for {}", step_, i, order_->missing(static_cast<int>(i))));
   return lines;
 }
 

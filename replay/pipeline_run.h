@@ -1,12 +1,8 @@
 // The stages of all replicas at work on the micro-batches of one step.
 //
-// A worker takes its passes in the order of its schedule (core/plan/pipeline.h): it begins the next one when
-// the one before is over and what that one works on is there. Where micro-batches are routed by throughput,
-// leave stages out or take them in another order, it takes them as they come, backward passes first; of each
-// replica's own micro-batches as many are under way as there are stages, which is what 1F1B's first stage
-// has. Routed by throughput, it is done when all of its stage are: it cannot know what comes. What a pass
-// makes travels to the worker that goes on with it; it is taken in whatever that worker is doing. Where
-// two micro-batches reach a worker together, the later one of its order waits.
+// A worker begins a pass when the one before is over and what the next one of its order (pass_order.h) works
+// on is there. What a pass makes travels to the worker that goes on with it; it is taken in whatever that
+// worker is doing. Where two micro-batches reach a worker together, the later one of its order waits.
 //
 // What a worker waits is told apart by a second clock of each worker, on which messages between stages take
 // no time and all else takes as long as it does. What it waits on that clock too is a bubble: the schedule
@@ -14,14 +10,14 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "core/plan/paths.h"
 #include "core/plan/trace.h"
 #include "replay/network/network.h"
+#include "replay/pass_order.h"
 #include "replay/rebalance.h"
 #include "replay/step_plan.h"
 #include "replay/wiring.h"
@@ -80,21 +76,9 @@ class PipelineRun {
   std::vector<std::string> waiting() const;  // who waits for what, a line each
 
  private:
-  // What a pass works on: the micro-batch of replica `home`. When it would be there, did messages take no
-  // time; negative: it is under way.
-  struct Input {
-    PipelineTask task;
-    int home = 0, place = 0;  // `place` of its path
-    double free_s = -1;
-  };
   struct Worker {
-    bool is_here = false, computes = false;
-    std::size_t next = 0;             // of its stage's tasks
-    int left = 0;                     // passes that it will take, where it takes them as they come
-    std::vector<Input> arrived;       // by task number
-    std::deque<Input> forward, back;  // as they came, where there is no order
-    int under_way = 0;                // of its own messages
-    int begun = 0;                    // of its replica's micro-batches, not yet back; of the first stage
+    bool is_here = false, computes = false, has_told_last = false;
+    int under_way = 0;  // of its own messages
     double idle_since_s = 0;
     double seconds = 0;     // of compute of the whole model in this step
     double pass_end_s = 0;  // of the clock: while it computes
@@ -104,60 +88,28 @@ class PipelineRun {
   };
 
   const PipelinePlan& plan() const { return trace_.plan.pipeline; }
-  int stages() const { return plan().stages; }
-  bool is_by_throughput() const { return plan().routing == MicrobatchRouting::kThroughput; }
-  bool has_order() const { return !is_by_throughput() && !plan().is_partial(); }
-  int replica_of(int worker) const { return worker / stages(); }
-  int stage_of(int worker) const { return crews_.stage_of(worker, step_); }
-  const std::vector<PipelineTask>& tasks_of(int worker) const { return tasks_[as_index(worker % stages())]; }
-  const Route& path_of(const Input& input) const {
-    return paths_[as_index(input.task.microbatch)][as_index(input.home)];
+  Worker& at(int worker) { return workers_[as_index(worker)]; }
+  const Route& path_of(const PipelinePass& pass) const {
+    return paths_[as_index(pass.task.microbatch)][as_index(pass.home)];
   }
-  int& taker_of(const Input& input, int part) {
-    return takers_[(as_index(input.task.microbatch) * as_index(trace_.context.replicas) +
-                    as_index(input.home)) *
-                       as_index(plan().part_count()) +
-                   as_index(part)];
-  }
-  void give_out(int worker);  // of straight and random paths: what it begins with
-  std::size_t number_of(const PipelineTask& task) const;
+  std::unique_ptr<PassOrder> make_order(Wiring& wiring, const Crews& crews, int step);
   double pass_s(int worker, const PipelineTask& task) const;
   void go_on(int worker);
-  void take_what_came(int worker);
-  bool is_done(int worker) const;
-  void share_out();
-  void wake_others(int worker);
-  bool take_from_pool(int worker);
-  // Of the pool: for each worker one that it works on and one that waits for it.
-  int most_begun() const { return 2 * static_cast<int>(workers_.size()); }
   void finish(int worker);
   void count_wait(Worker& worker) const;
-  void begin(int worker, const Input& input);
-  void end(int worker, const Input& input, double begin_s);
-  void send(int worker, const Input& input);
-  void arrive(int worker, const Input& input);
+  void begin(int worker, const PipelinePass& pass);
+  void end(int worker, const PipelinePass& pass, double begin_s);
+  void send(int worker, const PipelinePass& pass);
 
   Clock& clock_;
   Network& network_;
   bool in_turn_;
   const Trace& trace_;
-  Wiring& wiring_;
-  const Crews& crews_;
   int step_;
   Watcher watcher_;
-  std::vector<std::vector<PipelineTask>> tasks_;  // by stage
-  std::vector<std::vector<Route>> paths_;         // by micro-batch and home
-  // Routed by throughput: when each was handed on, by the same; and how many backward passes a stage has
-  // left.
-  std::vector<std::vector<double>> handed_s_;
-  std::vector<int> left_of_stage_;
-  std::vector<int> takers_;  // the worker that takes each micro-batch of each home through each part
-  // Where stage 0 has other workers than at first: all micro-batches that have not begun, and how many of
-  // those that have are not yet back.
-  bool is_shared_out_ = false, has_pool_ = false;
-  std::deque<Input> pool_;
-  int begun_ = 0;
-  std::vector<double> free_of_stage_s_;  // the latest of them would be over, did messages take no time
+  PathsOfStep paths_;
+  bool has_schedule_, awaits_delivery_;
+  std::unique_ptr<PassOrder> order_;
   std::vector<Worker> workers_;
   int workers_left_;
   bool has_cuts_ = false;

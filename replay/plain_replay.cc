@@ -89,7 +89,8 @@ void PlainReplay::compute(int worker) {
   double seconds = 0, last_step = 0;
   state.planned_steps = 0;
   do {
-    const bool is_taken = takes(worker, ++state.step);  // else the step takes it no time
+    const bool is_taken =
+        trace_.plan.dynamic_steps.takes(worker, ++state.step);  // else the step takes it no time
     state.planned_steps += is_taken;
     seconds += last_step = is_taken ? times_.seconds(worker, state.step) : 0;
   } while (takes_steps_together() && !is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));

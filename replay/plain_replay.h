@@ -13,6 +13,7 @@
 #include "replay/logged_network.h"
 #include "replay/meetings.h"
 #include "replay/network/network.h"
+#include "replay/open_operations.h"
 #include "replay/pipeline_steps.h"
 #include "replay/workers.h"
 
@@ -30,8 +31,6 @@ class PlainReplay {
   Json run();
 
  protected:
-  using OpenPlans = std::map<int, std::shared_ptr<StepPlan>>;  // by step
-
   // Where replicas may be gone these differ.
   virtual void begin_training();
   virtual bool is_over() const { return finished_ == workers_.count(); }
@@ -46,7 +45,6 @@ class PlainReplay {
   virtual void end_totals();
 
   void compute(int worker);
-  bool takes(int worker, int step) const { return trace_.plan.dynamic_steps.takes(worker, step); }
 
   Clock& clock_;
   const Trace& trace_;

@@ -24,20 +24,15 @@ void QuorumExchange::release(int replica) {
   if (static_cast<int>(ready_s_.size()) == rule().completion.quorum) quorum_s_ = ready_s_[replica];
   if (ready_s_.size() == group().size()) return begin();
   if (static_cast<int>(ready_s_.size()) != rule().completion.quorum) return;
-  const double grace = grace_s();
+  const double grace = context_.lags->grace_s(rule_index(), rule().completion);
   if (std::isinf(grace)) return;
   context_.clock.after(grace, [this, lives = std::weak_ptr<bool>(lives_)] {
     if (!lives.expired() && !has_begun()) begin();
   });
 }
 
-double QuorumExchange::grace_s() {
-  const Completion& completion = rule().completion;
-  return completion.adaptive ? history().grace_s(*completion.adaptive) : completion.grace_s;
-}
-
 LagHistory& QuorumExchange::history() {
-  return context_.lags->try_emplace(rule_index(), rule().completion.adaptive->window).first->second;
+  return context_.lags->of(rule_index(), rule().completion);
 }
 
 std::vector<double> QuorumExchange::lags_s() const {

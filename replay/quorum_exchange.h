@@ -41,7 +41,6 @@ class QuorumExchange : public GroupOperation {
   bool takes_part(int replica) const;
   void begin();
   void end(int replica);
-  double grace_s();
   LagHistory& history();
   std::vector<double> lags_s() const;  // behind the quorum
 

@@ -16,7 +16,8 @@ ReplayWithAbsences::ReplayWithAbsences(const Case& config, const Trace& trace, c
                                        const NetworkMaker& network_of)
     : PlainReplay(config, trace, folder, reporter, clock, network_of),
       stages_(trace.plan.pipeline.stages),
-      membership_(config, trace_, context_, outputs_, *this) {
+      open_(open_plans_, *meetings_),
+      membership_(config, trace_, context_, outputs_, workers_, open_, *this) {
   outputs_.expect_absences();
 }
 
@@ -50,7 +51,7 @@ void ReplayWithAbsences::end_step(int worker) {
     membership_.left_step(replica, step);
     return look_who_may_go();
   }
-  leave_count(step);
+  at_work_.leave(step);
   state.ended_step = step;
   if (step < trace_.context.steps) {
     compute(worker);
@@ -116,7 +117,9 @@ int ReplayWithAbsences::stop_worker(int worker) {
   } else {
     totals.idle_s += workers_.now() - (state.is_going ? state.left_step_s : state.computed_s);
     totals.lost_s += membership_.waits() ? state.planned_s : 0;
-    if (membership_.waits() && state.unshared_steps > 0 && takes(worker, state.step)) --state.unshared_steps;
+    if (membership_.waits() && state.unshared_steps > 0 &&
+        trace_.plan.dynamic_steps.takes(worker, state.step))
+      --state.unshared_steps;
   }
   if (!membership_.waits()) {
     totals.lost_s += state.unshared_s;
@@ -134,7 +137,7 @@ int ReplayWithAbsences::stop_worker(int worker) {
   state.plan.reset();
   state.is_waiting = false;
   stop_going(state);
-  if (!membership_.waits()) leave_count(state.step);
+  if (!membership_.waits()) at_work_.leave(state.step);
   return state.is_computed ? state.step + 1 : state.step;
 }
 
@@ -154,7 +157,7 @@ void ReplayWithAbsences::redo(int replica) {
   const int step = workers_.at(replica).step--;
   meetings_->come_back(replica);
   compute(replica);
-  leave_count(step);
+  at_work_.leave(step);
 }
 
 void ReplayWithAbsences::take_next_step(int replica) {
@@ -164,7 +167,7 @@ void ReplayWithAbsences::take_next_step(int replica) {
   const int step = state.step;
   meetings_->come_back(replica);
   compute(replica);
-  leave_count(step);
+  at_work_.leave(step);
 }
 
 void ReplayWithAbsences::let_go() {
@@ -184,9 +187,7 @@ void ReplayWithAbsences::stop_going(Worker& worker) {
 // It leaves once its operations are over for all, and nobody downloads from it.
 void ReplayWithAbsences::go_if_all_is_over(int replica) {
   Worker& state = workers_.at(replica);
-  for (const auto& [step, plan] : open_plans_)
-    if (step <= state.step && !plan->is_over_for(replica)) return;
-  if (membership_.is_needed(replica) || !meetings_->is_over_for(replica)) return;
+  if (!open_.are_over_for(replica, state.step) || membership_.is_needed(replica)) return;
   meetings_->go(replica);
   state.totals.idle_s += workers_.now() - state.left_step_s;
   state.computed_s = workers_.now();  // where its clock stands
@@ -195,53 +196,26 @@ void ReplayWithAbsences::go_if_all_is_over(int replica) {
   if (!membership_.waits()) {
     state.totals.lost_s += std::exchange(state.unshared_s, 0);
     state.unshared_steps = 0;
-    leave_count(state.step);
+    at_work_.leave(state.step);
   }
   membership_.has_gone(replica);
   clock_.after(0, [this] { stop_if_all_ended(); });
 }
 
-void ReplayWithAbsences::cut(int replica) {
-  for (const auto& [step, plan] : open_plans()) plan->cut(replica);
-  meetings_->cut(replica);
-}
-
-void ReplayWithAbsences::lose(int replica) {
-  for (const auto& [step, plan] : open_plans()) plan->lose(replica);
-  meetings_->lose(replica);
-}
-
-void ReplayWithAbsences::announce_leave(int replica, int last_step) {
-  for (const auto& [step, plan] : open_plans())
-    if (step > last_step) plan->lose(replica);
-  meetings_->announce_leave(replica, last_step);
-}
-
-int ReplayWithAbsences::lowest_step() const {
-  return std::max(latest_lowest_, at_step_.empty() ? 0 : at_step_.begin()->first);
-}
-
 void ReplayWithAbsences::fail() const {
-  int at_work = 0;
-  for (const auto& [step, replicas] : at_step_) at_work += replicas;
   throw RunError(fmt::format(
       "faults come so often that nobody ends a step, or one that all wait for stays away: of {} replicas "
       "{} have ended, {} are at work, at steps {} and above, after {}; rarer faults, shorter steps or "
       "another recovery.on_failure may help",
-      workers_.count(), finished_, at_work, lowest_step(), human_duration(workers_.now())));
-}
-
-void ReplayWithAbsences::leave_count(int step) {
-  const auto found = at_step_.find(step);
-  if (--found->second == 0) at_step_.erase(found);
+      workers_.count(), finished_, at_work_.replicas(), lowest_step(), human_duration(workers_.now())));
 }
 
 // Rows and plans of steps that nobody is at any more.
 void ReplayWithAbsences::close_steps() {
-  if (!at_step_.empty()) latest_lowest_ = at_step_.begin()->first;
-  outputs_.close(meetings_->lowest_open_step(latest_lowest_));
-  if (pipelines_) pipelines_->close(latest_lowest_);
-  for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < latest_lowest_;) {
+  const int lowest = at_work_.close();
+  outputs_.close(meetings_->lowest_open_step(lowest));
+  if (pipelines_) pipelines_->close(lowest);
+  for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < lowest;) {
     if (!plan->second->is_finished()) {
       ++plan;
       continue;
@@ -253,7 +227,7 @@ void ReplayWithAbsences::close_steps() {
 
 // Who is gone is not waited for, if there is nobody left but those who have ended.
 void ReplayWithAbsences::stop_if_all_ended() {
-  if (finished_ == workers_.count() || (finished_ > 0 && at_step_.empty() && !membership_.waits()))
+  if (finished_ == workers_.count() || (finished_ > 0 && at_work_.is_nobody() && !membership_.waits()))
     clock_.stop();
 }
 

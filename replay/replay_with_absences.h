@@ -1,11 +1,11 @@
 // A replay in which replicas are gone for a while (membership.h): crashes, leaves, returns.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
 #include "replay/membership.h"
+#include "replay/open_operations.h"
 #include "replay/plain_replay.h"
 
 namespace longhaul {
@@ -17,9 +17,9 @@ class ReplayWithAbsences : public PlainReplay, private Membership::Host {
 
  private:
   void begin_training() override;
-  bool is_over() const override { return finished_ > 0 && at_step_.empty(); }
+  bool is_over() const override { return finished_ > 0 && at_work_.is_nobody(); }
   bool takes_steps_together() const override { return false; }
-  void began_step(int worker) override { ++at_step_[workers_.at(worker).step]; }
+  void began_step(int worker) override { at_work_.enter(workers_.at(worker).step); }
   std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done) override;
   void made_plan(StepPlan& plan, int step) override { membership_.made(plan, step); }
   void note_finished(const GroupOperation& run) override;
@@ -37,12 +37,7 @@ class ReplayWithAbsences : public PlainReplay, private Membership::Host {
   void redo(int replica) override;
   void take_next_step(int replica) override;
   void let_go() override;
-  void cut(int replica) override;
-  void lose(int replica) override;
-  void announce_leave(int replica, int last_step) override;
-  OpenPlans open_plans() const override { return open_plans_; }
-  int lowest_step() const override;
-  double since_origin_s() const override { return workers_.now(); }
+  int lowest_step() const override { return at_work_.lowest(); }
   void fail() const override;
 
   template <typename Of>
@@ -55,14 +50,13 @@ class ReplayWithAbsences : public PlainReplay, private Membership::Host {
   void stop_going(Worker& worker);
   void look_who_may_go();
   void go_if_all_is_over(int replica);
-  void leave_count(int step);
   void close_steps();
   void stop_if_all_ended();
 
   const int stages_;
+  OpenOperations open_;
   Membership membership_;
-  std::map<int, int> at_step_;  // replicas at work, by their step
-  int latest_lowest_ = 0;
+  StepsAtWork at_work_;
   int going_ = 0;  // replicas that leave and have taken their last step
 };
 

@@ -16,7 +16,8 @@ Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, H
       trace_(trace),
       host_(host),
       rules_(trace.plan.rules.size()),
-      presence_(as_index(trace.context.replicas)) {
+      presence_(as_index(trace.context.replicas)),
+      rows_(host) {
   const PlanContext& of = trace.context;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const OperationRule& plan = trace.plan.rules[i];
@@ -26,11 +27,6 @@ Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, H
     rule.answer_bytes = answer_bytes(plan, of.parameters);
     rule.of.resize(as_index(of.replicas));
   }
-}
-
-bool Synchronizer::is_in_open_merge(const Rule& rule, int replica) const {
-  return std::any_of(rule.arrived.begin(), rule.arrived.end(),
-                     [replica](const Arrived& arrived) { return arrived.replica == replica; });
 }
 
 bool Synchronizer::may_come(const Rule& rule, int replica) const {
@@ -55,7 +51,7 @@ bool Synchronizer::post(int replica, int rule, int step, const Work& work) {
   contributor.came_to = step;
   contributor.may_post = posts_behind(rule, replica, step);
   if (contributor.stage != Stage::kNone) {
-    add(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
+    rows_.add(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
     look(rule);
     return false;
   }
@@ -94,7 +90,8 @@ void Synchronizer::arrive(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   contributor.stage = Stage::kArrived;
   if (contributor.missed >= 0)
-    history(rule).add_late(std::exchange(contributor.missed, -1), now_s() - contributor.missed_quorum_s);
+    context_.lags->of(rule, plan_of(rule).completion)
+        .add_late(std::exchange(contributor.missed, -1), now_s() - contributor.missed_quorum_s);
   for (auto before = of.arrived.begin(); before != of.arrived.end();) {
     if (before->replica != replica) {
       ++before;
@@ -115,27 +112,18 @@ void Synchronizer::look(int rule) {
   bool have_all_come = true;
   for (int replica = 0; replica < trace_.context.replicas; ++replica) {
     const bool is_current = of.of[as_index(replica)].stage == Stage::kArrived;
-    have_all_come &= !may_come(of, replica) || (is_current && is_in_open_merge(of, replica));
+    have_all_come &= !may_come(of, replica) || (is_current && of.has(replica));
   }
   if (have_all_come) return make(rule);
   const Completion& completion = plan_of(rule).completion;
   if (completion.is_all() || of.quorum_s >= 0 || static_cast<int>(of.arrived.size()) < completion.quorum)
     return;
   of.quorum_s = now_s();
-  const double grace = grace_s(rule);
+  const double grace = context_.lags->grace_s(rule, completion);
   if (std::isinf(grace)) return;
   context_.clock.after(grace, [this, rule, number = of.number] {
     if (rules_[as_index(rule)].number == number) make(rule);
   });
-}
-
-double Synchronizer::grace_s(int rule) {
-  const Completion& completion = plan_of(rule).completion;
-  return completion.adaptive ? history(rule).grace_s(*completion.adaptive) : completion.grace_s;
-}
-
-LagHistory& Synchronizer::history(int rule) {
-  return context_.lags->try_emplace(rule, plan_of(rule).completion.adaptive->window).first->second;
 }
 
 void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, double quorum_s) {
@@ -144,7 +132,7 @@ void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, doub
   for (const Arrived& arrived : members)
     if (const double lag = arrived.arrived_s - quorum_s; lag > 0) lags.push_back(lag);
   std::sort(lags.begin(), lags.end());
-  const std::int64_t number = history(rule).add(lags);
+  const std::int64_t number = context_.lags->of(rule, plan_of(rule).completion).add(lags);
   for (int replica = 0; replica < trace_.context.replicas; ++replica) {
     const bool is_in = std::any_of(members.begin(), members.end(),
                                    [replica](const Arrived& arrived) { return arrived.replica == replica; });
@@ -198,7 +186,7 @@ void Synchronizer::answer(int replica, int rule) {
   if (replica == kPlace) return answered();
   ++transfers_;
   const std::int64_t bytes = rules_[as_index(rule)].answer_bytes;
-  answered_bytes_ += bytes;
+  rows_.add_answer(bytes);
   const auto chain = std::make_shared<SyncParts>(contributor.chain);
   context_.network.send(
       {kPlace, replica, bytes, {contributor.post_step, rule, kPlace, replica, 0}, false},
@@ -224,9 +212,9 @@ bool Synchronizer::take_up(int replica, int rule, int step) {
   for (Merge::Contribution& made : merges_[contributor.merge].merge.contributions)
     if (made.replica == replica) made.taken_step = step;
   contributor.stage = Stage::kNone;
-  add(contributor.post_step, rule,
-      {replica, contributor.posted_s, contributor.start_s, contributor.answered_s, contributor.bytes,
-       contributor.chain, contributor.awaited_s < 0 ? now_s() : contributor.awaited_s});
+  rows_.add(contributor.post_step, rule,
+            {replica, contributor.posted_s, contributor.start_s, contributor.answered_s, contributor.bytes,
+             contributor.chain, contributor.awaited_s < 0 ? now_s() : contributor.awaited_s});
   return true;
 }
 
@@ -234,14 +222,14 @@ void Synchronizer::add_row_without_times(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   if (contributor.stage == Stage::kNone || contributor.has_row) return;
   contributor.has_row = true;
-  add(contributor.post_step, rule,
-      {replica,
-       contributor.posted_s,
-       contributor.posted_s,
-       contributor.posted_s,
-       contributor.bytes,
-       {},
-       contributor.posted_s});
+  rows_.add(contributor.post_step, rule,
+            {replica,
+             contributor.posted_s,
+             contributor.posted_s,
+             contributor.posted_s,
+             contributor.bytes,
+             {},
+             contributor.posted_s});
 }
 
 void Synchronizer::end(int replica) {
@@ -260,7 +248,7 @@ void Synchronizer::cut(int replica) {
 void Synchronizer::interrupt(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   ++contributor.message;
-  contributor.is_lost = contributor.is_lost || is_under_way(contributor);
+  contributor.is_lost = contributor.is_lost || contributor.is_under_way();
 }
 
 void Synchronizer::repeat(int replica, int rule) {
@@ -329,14 +317,21 @@ int Synchronizer::lowest_open_step(int otherwise) const {
     for (const Contributor& contributor : rule.of)
       if (contributor.stage != Stage::kNone && !contributor.has_row)
         step = std::min(step, contributor.post_step);
-  return held_ ? std::min(step, held_->step) : step;
+  return rows_.lowest_step(step);
 }
 
-void Synchronizer::add(int step, int rule, ExchangeRow row) {
+void Synchronizer::MergeRows::add(int step, int rule, ExchangeRow row) {
   if (row.replica != kPlace) return host_.add_merge_row(step, rule, row);
   if (held_) host_.add_merge_row(held_->step, held_->rule, held_->row);
   row.bytes += std::exchange(answered_bytes_, 0);
   held_ = {step, rule, row};
+}
+
+void Synchronizer::MergeRows::finish() {
+  if (!held_) return;
+  held_->row.bytes += std::exchange(answered_bytes_, 0);
+  host_.add_merge_row(held_->step, held_->rule, held_->row);
+  held_.reset();
 }
 
 std::vector<MergeRow> Synchronizer::finish() {
@@ -350,11 +345,7 @@ std::vector<MergeRow> Synchronizer::finish() {
                                             : host_.dropped(replica, contributor.work);
     }
   }
-  if (held_) {
-    held_->row.bytes += std::exchange(answered_bytes_, 0);
-    host_.add_merge_row(held_->step, held_->rule, held_->row);
-    held_.reset();
-  }
+  rows_.finish();
   return std::move(merges_);
 }
 

@@ -15,6 +15,7 @@
 // way is sent again when it is back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,25 @@ class Synchronizer {
     virtual void answered(int replica) = 0;                   // the merged model is back
     virtual void merged(int replica, const Work& work) = 0;   // it is in the synchronizer's model
     virtual void dropped(int replica, const Work& work) = 0;  // it never will be
+  };
+
+  // Hands rows on. The last one of replica 0 is held until it is known what else was sent from there.
+  class MergeRows {
+   public:
+    explicit MergeRows(Host& host) : host_(host) {}  // must outlive it
+    void add(int step, int rule, ExchangeRow row);
+    void add_answer(std::int64_t bytes) { answered_bytes_ += bytes; }
+    int lowest_step(int otherwise) const { return held_ ? std::min(otherwise, held_->step) : otherwise; }
+    void finish();
+
+   private:
+    struct Held {
+      int step = 0, rule = 0;
+      ExchangeRow row;
+    };
+    Host& host_;
+    std::int64_t answered_bytes_ = 0;  // since the last row of replica 0
+    std::optional<Held> held_;
   };
 
   // All must outlive it.
@@ -109,6 +129,8 @@ class Synchronizer {
     // The last merge that was made without it.
     std::int64_t missed = -1;
     double missed_quorum_s = 0;
+
+    bool is_under_way() const { return (stage == Stage::kSending || stage == Stage::kAnswering) && !is_lost; }
   };
   struct Arrived {
     int replica = 0, post_step = 0, life = 0;
@@ -122,6 +144,11 @@ class Synchronizer {
     std::vector<Arrived> arrived;  // in the merge that is open
     int number = 0;                // of that
     double quorum_s = -1;          // since when it has its quorum
+
+    bool has(int replica) const {  // in the merge that is open
+      return std::any_of(arrived.begin(), arrived.end(),
+                         [replica](const Arrived& one) { return one.replica == replica; });
+    }
   };
   struct Presence {
     bool is_there = true, is_missed = false;
@@ -132,18 +159,11 @@ class Synchronizer {
   const OperationRule& plan_of(int rule) const { return trace_.plan.rules[as_index(rule)]; }
   Contributor& at(int rule, int replica) { return rules_[as_index(rule)].of[as_index(replica)]; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
-  static bool is_under_way(const Contributor& contributor) {
-    return (contributor.stage == Stage::kSending || contributor.stage == Stage::kAnswering) &&
-           !contributor.is_lost;
-  }
-  bool is_in_open_merge(const Rule& rule, int replica) const;
   bool may_come(const Rule& rule, int replica) const;  // to the merge that is open
   bool posts_behind(int rule, int replica, int step) const;
   void send(int replica, int rule);
   void arrive(int replica, int rule);
   void look(int rule);  // whether the open merge can be made, or its grace time begins
-  double grace_s(int rule);
-  LagHistory& history(int rule);
   void note_lags(int rule, const std::vector<Arrived>& members, double quorum_s);
   void make(int rule);
   void answer(int replica, int rule);
@@ -151,7 +171,6 @@ class Synchronizer {
   void repeat(int replica, int rule);
   void settle(int replica, int rule);  // nothing comes back any more
   void add_row_without_times(int replica, int rule);
-  void add(int step, int rule, ExchangeRow row);
 
   const ExchangeContext& context_;
   const Trace& trace_;
@@ -159,12 +178,8 @@ class Synchronizer {
   std::vector<Rule> rules_;
   std::vector<Presence> presence_;  // by replica
   std::vector<MergeRow> merges_;
-  std::int64_t transfers_ = 0, answered_bytes_ = 0;  // the latter since the last row of replica 0
-  struct Held {
-    int step = 0, rule = 0;
-    ExchangeRow row;
-  };
-  std::optional<Held> held_;  // the last row of replica 0: more may have to be added
+  std::int64_t transfers_ = 0;
+  MergeRows rows_;
 };
 
 }  // namespace longhaul
