@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs install deb wheel quickstart claims validation test test-long asan tsan fuzz soak kernel-ring gpu-bundle cuda setup setup-tests schema docs format tidy clean help
+.PHONY: all programs install deb wheel quickstart claims validation test test-long asan tsan fuzz soak gpu-bundle cuda setup setup-tests schema docs format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -87,12 +87,6 @@ SOAK_SECONDS := 3600
 SOAK_SEED := 1
 soak: programs
 	tests/soak/soak.py $(BUILD)/bin $(BUILD)/soak --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED)
-
-# Rings of eight processes over the Linux kernel's TCP beside both fidelities (results/reference/kernel/ring.md): as root, on a
-# quiet machine, twenty minutes.
-kernel-ring: setup-tests all
-	cmake --build $(BUILD) -j $(JOBS) --target kernel_ring
-	$(BUILD)/bin/kernel_ring 5
 
 # The programs with CUDA, in build-cuda, against a PyTorch that pip installs into torch-cuda (docs/howto/gpu.md).
 cuda:

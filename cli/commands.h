@@ -28,6 +28,7 @@ struct RunOptions {
   bool each_seed = false;            // in the table at the end
   bool all_columns = false;          // of that table
   bool silent = false;               // not even the report's path on standard output
+  bool emulates = false;             // replays on the kernel's TCP instead (emulation/)
   std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
   std::vector<std::string> command;  // as typed, for the manifest
 };
@@ -106,6 +107,22 @@ int validate_command(const ValidateOptions& options);
 // The scenario files that `names` stand for, in that order; without any all of `folder`, by name. A name with
 // a slash or ".json" is a file. Throws InputError for a name that the folder does not hold.
 std::vector<std::string> validation_files(const std::string& folder, const std::vector<std::string>& names);
+
+struct EmulateOptions {
+  std::string scenario;
+  std::vector<std::string> assignments;  // --set
+  std::string out;                       // keeps both run directories there; empty: they are removed
+  std::string format = "text";           // or markdown
+  bool script = false;                   // only prints the shell script of the only case
+  std::vector<std::string> program;      // runs it on each host instead of sending what the plan says
+  std::vector<std::string> command;      // as typed, for the manifests
+};
+
+// Sends the exchanges of a scenario over the kernel's own TCP in network namespaces, in real time, and prints
+// what that took beside what the scenario's fidelity predicts. Throws InputError for what has no emulation.
+int emulate_command(const EmulateOptions& options);
+// What a world's script starts: the relay between its hosts, for the case in the file.
+int relay_command(const std::string& case_file);
 
 // Writes a commented scenario to start from to the file `out`. Throws InputError where that exists already.
 int new_command(const std::string& out);

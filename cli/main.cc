@@ -14,6 +14,7 @@
 #include "core/base/json.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
+#include "emulation/kernel_network.h"
 #include "replay/replay.h"
 
 namespace {
@@ -145,6 +146,39 @@ void declare_validate(CLI::App& app, ValidateOptions& options, int& status) {
       ->capture_default_str();
   validate->add_option("--jobs", options.jobs, "replays at a time")->check(CLI::Range(1, 1024));
   validate->callback([&] { status = validate_command(options); });
+}
+
+void declare_emulate(CLI::App& app, EmulateOptions& options, int& status) {
+  CLI::App* emulate = app.add_subcommand(
+      "emulate", "The scenario's exchanges over the kernel's own TCP: measured beside predicted");
+  emulate->add_option("SCENARIO", options.scenario, "scenario file (JSON) that simulates only the network")
+      ->required();
+  emulate->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
+      ->allow_extra_args(false);
+  CLI::Option* script =
+      emulate->add_flag("--script", options.script,
+                        "print the shell script that makes the hosts of the only case, nothing else");
+  emulate->add_option("--out", options.out, "keep both run directories in this folder (default: removed)");
+  emulate->add_option("--format", options.format, "text or markdown")
+      ->check(CLI::IsMember({"text", "markdown"}))
+      ->capture_default_str();
+  emulate
+      ->add_option("COMMAND", options.program,
+                   "behind --: run this on each host instead, with RANK, WORLD_SIZE, MASTER_ADDR set")
+      ->excludes(script);
+  emulate->callback([&] { status = emulate_command(options); });
+}
+
+// What a world's script and an emulated run start.
+void declare_inside_world(CLI::App& app, std::string& case_file, ReplayArguments& arguments, int& status) {
+  CLI::App* relay = app.add_subcommand("relay", "The links between the hosts of an emulated case");
+  relay->group("");
+  relay->add_option("--case", case_file, "case.json of the case")->required();
+  relay->callback([&] { status = relay_command(case_file); });
+  CLI::App* emulated = app.add_subcommand("emulated", "Replay one case on the hosts of its world");
+  emulated->group("");
+  declare_replay_arguments(*emulated, arguments);
+  emulated->callback([&] { status = replay_program("longhaul emulated", arguments, emulated_replay); });
 }
 
 void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
@@ -309,6 +343,9 @@ int command(int argc, char** argv) {
   ValidateOptions validate;
   validate.command = options.command;
   declare_validate(app, validate, status);
+  EmulateOptions emulate;
+  emulate.command = options.command;
+  declare_emulate(app, emulate, status);
   CompareOptions compare;
   declare_compare(app, compare, status);
   PlotOptions plot;
@@ -320,6 +357,9 @@ int command(int argc, char** argv) {
   declare_list(app, list, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);
+  std::string relayed_case;
+  ReplayArguments emulated;
+  declare_inside_world(app, relayed_case, emulated, status);
   std::string of;
   declare_help(app, of, status);
   try {

@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "analysis/run_files.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
+#include "cli/replay_job.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "core/base/child_main.h"
@@ -89,18 +89,8 @@ class WorkFolder {
 };
 
 Job replay_of(const ReplayTask& task, const std::string& folder) {
-  fs::create_directories(folder);
-  write_file(folder + "/case.json", task.config.resolved.dump(2) + "\n");
-  std::ostringstream trace;
-  write_trace(task.trace, trace);
-  write_file(folder + "/trace.jsonl", trace.str());
-  Job job{task.name, folder, {}, 1};
-  if (task.config.network.fidelity == "analytic")
-    job.arguments = {sibling_executable("longhaul"), "analytic"};
-  else
-    job.arguments = {sibling_executable("longhaul-sim")};
-  job.arguments.insert(job.arguments.end(), {"--case", folder + "/case.json", "--trace",
-                                             folder + "/trace.jsonl", "--out", folder});
+  Job job = replay_job(task.config, task.trace, folder);
+  job.name = task.name;
   job.weight = std::max(1e-3, estimate(task.config, task.trace).seconds);
   return job;
 }

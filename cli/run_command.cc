@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "analysis/claims/claims.h"
@@ -24,6 +23,7 @@
 #include "cli/commands.h"
 #include "cli/job_pool.h"
 #include "cli/machine.h"
+#include "cli/replay_job.h"
 #include "cli/run_folder.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
@@ -62,6 +62,7 @@ class Run {
         display_(options.quiet) {
     manifest_.set_option("jobs", options.jobs);
     manifest_.set_option("shard", options.shard);
+    if (options.emulates) manifest_.set_option("emulated", true);
     if (is_worker())
       begin_together();
     else
@@ -236,14 +237,12 @@ class Run {
     return jobs.size();
   }
 
-  void write_trace_of(const Case& config, const std::string& folder) const {
+  Trace full_trace(const Case& config) const {
     Trace trace = trace_of(config);
     if (config.workload.step_time.kind == StepTime::Kind::kMeasured)
       trace.measured_s = measured_times(config);
     if (trace.plan.pipeline.by_bits) trace.bits = learned_bits(config, trace.plan.pipeline.hop_count());
-    std::ostringstream text;
-    write_trace(trace, text);
-    write_file(folder + "/trace.jsonl", text.str());
+    return trace;
   }
 
   std::vector<std::vector<double>> measured_times(const Case& config) const {
@@ -267,22 +266,6 @@ class Run {
       bits.at(as_index(rows.integer(0) - 1)).at(as_index(rows.integer(1))).at(as_index(rows.integer(2))) =
           static_cast<int>(rows.integer(3));
     return bits;
-  }
-
-  Job replay_job(const Case& config) const {
-    const std::string folder = layout_.case_folder(config);
-    fs::create_directories(folder);
-    write_file(folder + "/case.json", config.resolved.dump(2) + "\n");
-    write_trace_of(config, folder);
-    Job job{config.name, folder, {}, 1};
-    // The analytic fidelity has no ns-3 in it: longhaul walks it itself.
-    if (needs_simulator(config))
-      job.arguments = {sibling_executable("longhaul-sim")};
-    else
-      job.arguments = {sibling_executable("longhaul"), "analytic"};
-    job.arguments.insert(job.arguments.end(), {"--case", folder + "/case.json", "--trace",
-                                               folder + "/trace.jsonl", "--out", folder});
-    return job;
   }
 
   // Its training follows who took part in the operations of its replay. Such a training is of one case alone.
@@ -325,7 +308,7 @@ class Run {
         claims_.erase(folder);
         continue;
       }
-      jobs.push_back(replay_job(*config));
+      jobs.push_back(replay_job(*config, full_trace(*config), folder, options_.emulates));
       cases.push_back(config);
     }
     if (jobs.empty()) return 0;

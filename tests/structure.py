@@ -15,10 +15,11 @@ ARROWS = {
     "net": {"core"},
     "replay": {"core", "net"},
     "sim": {"core", "net", "replay"},
+    "emulation": {"core", "net", "replay"},
     "trainer": {"core", "methods"},
     "analysis": {"core", "methods", "net"},
     "planner": {"core", "methods", "net", "replay", "analysis"},
-    "cli": {"core", "methods", "net", "replay", "analysis", "planner"},
+    "cli": {"core", "methods", "net", "replay", "analysis", "planner", "emulation"},
 }
 
 

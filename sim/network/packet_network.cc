@@ -16,6 +16,7 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "net/tcp/framing.h"
+#include "replay/network/known_parts.h"
 #include "sim/network/clock.h"
 #include "sim/network/idle_restart.h"
 
@@ -137,22 +138,12 @@ void PacketNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncP
   if (variation_ && !is_varying_) follow_variation();
   channel.send(bytes, [this, &channel, bytes, parts, begun_s = now_s(), arrived = std::move(on_arrival)] {
     loads_.end(channel.facts().data, now_s());
-    if (parts) *parts += parts_of(channel.facts(), bytes, now_s() - begun_s);
+    if (parts) *parts += known_parts(topology_, channel.facts(), tcp_, bytes, now_s() - begun_s);
     arrived();
   });
   if (is_watching_) return;
   is_watching_ = true;
   after(kWatchEvery_s, [this] { watch(); });
-}
-
-// Bytes and latency are known; the rest has causes that packets do not tell apart.
-SyncParts PacketNetwork::parts_of(const ConnectionFacts& facts, std::int64_t bytes, double took_s) const {
-  SyncParts parts;
-  parts.latency_s = std::min(took_s, tail_s(topology_, facts, tcp_.segment, bytes));
-  parts.bytes_s = std::min(took_s - parts.latency_s,
-                           static_cast<double>(bytes) / alone_rate(facts, tcp_.segment, tcp_.connections));
-  parts.congestion_s = took_s - parts.latency_s - parts.bytes_s;
-  return parts;
 }
 
 // Only while something is under way, so that a replay in which all replicas wait runs out of events.

@@ -37,7 +37,6 @@ class PacketNetwork : public Network {
   void follow_variation();
   bool is_busy() const;
   void connect_all();
-  SyncParts parts_of(const ConnectionFacts& facts, std::int64_t bytes, double took_s) const;
   void watch();
   bool check_progress();
 

@@ -1,0 +1,16 @@
+// The job that replays one case.
+#pragma once
+
+#include <string>
+
+#include "cli/job_pool.h"
+#include "core/plan/trace.h"
+#include "core/scenario/case.h"
+
+namespace longhaul {
+
+// Writes case.json and trace.jsonl into `folder`, which is made, and names the program that replays them
+// there: the one of the case's fidelity, or on the kernel's TCP the hosts of the case's world.
+Job replay_job(const Case& config, const Trace& trace, const std::string& folder, bool emulates = false);
+
+}  // namespace longhaul

@@ -1,0 +1,164 @@
+// longhaul emulate as a user runs it: what it refuses, its script, commands on the hosts, and rings over the
+// kernel's TCP beside `flow`. What needs namespaces and TUN devices is skipped where the machine allows none.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/options.h"
+#include "tests/integration/command.h"
+
+namespace longhaul {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Four members, chunks of 600 kB, one of them 1.3 s late: each connection idles for longer than its time-out.
+// At 100 ms whole chunks take the kernel 2.3 to 2.4 s; at 200 ms 3.2 to 4.0, too much to compare with.
+Json ring_of_four() {
+  return Json::parse(R"({
+    "replicas": 4,
+    "methods": [{"name": "diloco", "inner_steps": 1, "all_reduce": "ring"}],
+    "workload": {"parameters": 600000, "wire": "fp32", "steps": 2, "step_time": {"constant": "1s"},
+                 "step_time_factors": {"2": 2.3}},
+    "network": {"topology": {"star": {"rate": "50Mbps", "rtt": "100ms"}}}})");
+}
+
+std::string written(const Json& scenario) {
+  const std::string file = fresh_folder("emulate") + "/ring.json";
+  write_text(file, scenario.dump(2));
+  return file;
+}
+
+CommandResult emulate(const Json& scenario, std::vector<std::string> arguments = {}) {
+  arguments.insert(arguments.begin(), {"emulate", written(scenario)});
+  return longhaul(arguments);
+}
+
+void expect_refused(const std::string& path, const Json& value) {
+  Json scenario = ring_of_four();
+  scenario[Json::json_pointer("/" + path)] = value;
+  const CommandResult result = emulate(scenario);
+  EXPECT_EQ(result.status, 2) << path;
+  EXPECT_NE(result.err.find("cannot be emulated"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("ring.json"), std::string::npos) << result.err;
+}
+
+TEST(Emulate, RefusesWhatNoWorldHas) {
+  expect_refused("network/tcp", {{"queue", "fq_codel"}});
+  expect_refused("network/tcp", {{"loss", 1e-4}});
+  expect_refused("network/topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "10ms"}}}});
+  expect_refused("faults",
+                 Json::array({{{"kind", "crash"}, {"replicas", "1"}, {"every", "1h"}, {"for", "1s"}}}));
+}
+
+TEST(Emulate, TheScriptIsOfOneCase) {
+  const CommandResult one = emulate(ring_of_four(), {"--script"});
+  EXPECT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(one.out.rfind("#!/bin/sh\n", 0), 0u);
+  EXPECT_NE(one.out.find("\n3 10.9.0.4 50000000 3125'"), std::string::npos);
+  Json two = ring_of_four();
+  two["sweep"] = {{"network.topology.star.rtt", {"10ms", "20ms"}}};
+  const CommandResult refused = emulate(two, {"--script"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("2 cases"), std::string::npos) << refused.err;
+}
+
+class Worlds : public testing::Test {
+ protected:
+  void SetUp() override {
+    const CommandResult result = emulate(ring_of_four(), {"--", "true"});
+    if (result.status != 0) GTEST_SKIP() << "no world can be made here: " << result.err;
+  }
+};
+
+// Rank 0 listens; a handshake of the others takes a round trip of the scenario at least.
+TEST_F(Worlds, ACommandRunsOnEachHostAndReachesTheFirstOverTheNetwork) {
+  const std::string folder = fresh_folder("ranks"), file = folder + "/meet.py";
+  write_text(file, R"(
+import os, socket, sys, time
+rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+first = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+if rank == 0:
+    listener = socket.create_server(first)
+    for _ in range(size - 1):
+        listener.accept()
+while rank > 0:
+    begin = time.monotonic()
+    try:
+        socket.create_connection(first)
+        break
+    except ConnectionRefusedError:
+        pass
+if rank > 0 and time.monotonic() - begin < 0.1:
+    sys.exit("too fast")
+open(f"{sys.argv[1]}/{rank}", "w").close()
+)");
+  const CommandResult result = emulate(ring_of_four(), {"--", "python3", file, folder});
+  EXPECT_EQ(result.status, 0) << result.err;
+  for (const char* rank : {"0", "1", "2", "3"}) EXPECT_TRUE(fs::exists(folder + "/" + rank)) << rank;
+  EXPECT_EQ(emulate(ring_of_four(), {"--", "sh", "-c", "exit $RANK"}).status, 1);
+}
+
+struct Times {
+  double measured_s = 0, predicted_s = 0;
+};
+
+Times times_of(const Json& scenario) {
+  const std::string folder = fresh_folder("worlds");
+  const CommandResult result = emulate(scenario, {"--out", folder});
+  EXPECT_EQ(result.status, 0) << result.err;
+  const auto mean_s = [&](const char* run) {
+    return Json::parse(read_text(folder + "/" + run + "/summary.json"))["cases"][0]["sync_time_s"]["mean"]
+        .get<double>();
+  };
+  const Times times{mean_s("measured"), mean_s("predicted")};
+  std::printf("kernel %.3f s, flow %.3f s\n", times.measured_s, times.predicted_s);
+  return times;
+}
+
+// The bounds of 20 % are for a busy machine.
+TEST_F(Worlds, ALateMemberSlowsWholeChunksAsFlowSays) {
+  const Times whole = times_of(ring_of_four());
+  EXPECT_NEAR(whole.predicted_s / whole.measured_s, 1, 0.2);
+  Json sliced = ring_of_four(), warm = ring_of_four();
+  sliced["network"]["slice"] = "16KiB";
+  warm["network"]["tcp"] = {{"slow_start_after_idle", false}};
+  for (const Json& scenario : {sliced, warm}) {
+    const Times times = times_of(scenario);
+    EXPECT_LT(times.measured_s, 0.8 * whole.measured_s);
+    EXPECT_NEAR(times.predicted_s / times.measured_s, 1, 0.2);
+  }
+}
+
+int processes_naming(const std::string& word) {
+  int found = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    found += text.find(word) != std::string::npos;
+  }
+  return found;
+}
+
+// Interrupted and killed: no process stays.
+TEST_F(Worlds, NothingStaysBehind) {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    const std::string folder = fresh_folder("killed");
+    Json long_one = ring_of_four();
+    long_one["workload"]["steps"] = 1000;
+    const pid_t command = start_command("longhaul", {"emulate", written(long_one), "--out", folder});
+    for (int i = 0; i < 300 && processes_naming(folder + "/measured/cases") < 6; ++i) usleep(100000);
+    EXPECT_GE(processes_naming(folder + "/measured/cases"), 6);  // the script's, the replay's, four hosts'
+    kill(command, signal);
+    EXPECT_EQ(wait_for(command), signal == SIGINT ? 130 : 128 + SIGKILL);
+    for (int i = 0; i < 100 && processes_naming(folder) > 0; ++i) usleep(100000);
+    EXPECT_EQ(processes_naming(folder), 0) << signal;
+  }
+}
+
+}  // namespace
+}  // namespace longhaul
