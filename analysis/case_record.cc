@@ -21,6 +21,7 @@
 #include "core/base/index.h"
 #include "core/plan/trace.h"
 #include "methods/common/dynamic_steps.h"
+#include "methods/common/python_step.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -45,9 +46,17 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
   Json parameters = config.method.options;
   parameters.erase("name");
   parameters.erase("label");
+  const bool is_python = has_python_step(parameters);
+  if (is_python) {
+    const Json python = parameters["python"];
+    parameters.erase("python");
+    parameters.update(python.at("parameters"));
+    parameters["like"] = config.method.name;
+    parameters["content"] = python.at("content");
+  }
   record["case"] = config.name;
   record["status"] = status;
-  record["method"] = config.method.name;
+  record["method"] = is_python ? "python" : config.method.name;
   record["label"] = config.method.label;
   record["seed"] = config.seed;
   const Json swept = config.swept.is_null() ? Json::object() : config.swept;

@@ -12,6 +12,7 @@
 #include "core/base/options.h"
 #include "core/base/units.h"
 #include "core/plan/combinations.h"
+#include "methods/common/python_step.h"
 #include "methods/common/registry.h"
 #include "net/collectives/collective.h"
 #include "net/topologies/matrix.h"
@@ -31,6 +32,9 @@ void list_methods() {
       std::printf("    %-16s keys of train.optimizer, default %s\n", "optimizer",
                   method.optimizer.dump().c_str());
   }
+  const Node python = python_method_option();
+  std::printf("%s: %s\n    %-16s %s\n", python.key.c_str(), python.meaning.c_str(), "file",
+              python.child("file")->meaning.c_str());
 }
 
 void list_collectives() {

@@ -73,7 +73,8 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario, c
   };
   if (is_another())
     throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
-                     "a new folder, or the same scenario and --set", "or --overwrite to remove that run");
+                     "a new folder, or the same scenario, --set and Python files",
+                     "or --overwrite to remove that run");
   check_shard(folder, options, plan);
   return folder;
 }

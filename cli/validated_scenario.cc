@@ -19,6 +19,7 @@
 #include "core/scenario/metrics.h"
 #include "core/scenario/scenario_options.h"
 #include "core/scenario/training_text.h"
+#include "methods/common/python_step.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "replay/absence_trace.h"
@@ -101,6 +102,18 @@ void fill_in_sites(Case& config) {
   config.resolved["sites"] = config.site_of;
 }
 
+// scenario.json of a run says which bytes its Python files had: a run with others is another one.
+void note_python_content(const Case& config, Json& written) {
+  if (!has_python_step(config.method.options)) return;
+  for (Json& method : written["methods"]) {
+    if (method.value("label", method.value("name", "")) != config.method.label) continue;
+    Json& content = method["content"];
+    const Json& found = config.method.options["python"]["content"];
+    if (!content.is_array()) content = Json::array();
+    if (std::find(content.begin(), content.end(), found) == content.end()) content.push_back(found);
+  }
+}
+
 std::vector<std::string> labels_of(const Scenario& scenario) {
   std::vector<std::string> labels;
   for (const Json& method : scenario.resolved["methods"])
@@ -163,7 +176,10 @@ const Node& scenario_declaration() {
 }
 
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments) {
-  Scenario scenario = load_scenario(file, assignments, scenario_declaration(), check_topology);
+  PythonSteps steps;
+  Scenario scenario =
+      load_scenario(file, assignments, scenario_declaration(), check_topology,
+                    [&](Json& written, const std::string& folder) { steps.expand(written, folder); });
   try {
     check_figures(scenario);
   } catch (const InputError& error) {
@@ -174,6 +190,8 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
   for (Case& config : scenario.cases) {
     try {
       method_named(config.method.name).check(config);
+      steps.check(config);
+      note_python_content(config, scenario.written);
       fill_in_places(config, known_places);
       check_case(config, seen);
       fill_in_sites(config);

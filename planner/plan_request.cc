@@ -10,6 +10,7 @@
 #include "core/base/files.h"
 #include "core/base/units.h"
 #include "core/scenario/case.h"
+#include "methods/common/python_step.h"
 #include "planner/accelerators.h"
 #include "planner/plan_options.h"
 
@@ -201,6 +202,8 @@ PlanRequest read_plan(const std::string& file, const Node& scenario) {
     // Before the choice of the declaration, which knows only names: peak and memory may be given instead.
     if (const Json name = member(member(plan.written, "accelerator"), "name"); name.is_string())
       accelerator_named(name);
+    if (member(plan.written, "candidates").is_object())
+      PythonSteps().expand(plan.written["candidates"], plan.folder, "candidates");
     read_resolved(resolve(plan_options(scenario), plan.written, ""), plan);
   } catch (const Json::exception& error) {
     throw in_our_words(error).in_file(file);

@@ -18,7 +18,7 @@ packages=(
   libgtest-dev libjs-chart.js python3 python3-jsonschema
 )
 if [ "${1:-}" = --tests ]; then
-  packages+=(chromium chromium-driver python3-selenium eslint python3-matplotlib poppler-utils iproute2
+  packages+=(chromium chromium-driver python3-selenium eslint python3-matplotlib python3-numpy poppler-utils iproute2
              python3-pip python3-setuptools python3-wheel python3-venv python3-pandas)
 fi
 

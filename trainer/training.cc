@@ -113,6 +113,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
   steps_.keep_in_subspace(weights);
   for (const int replica : arena_.held().replicas())
     std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
+  replicas_.losses = &steps_.losses();
   update_->follow(plan_, context_);
   update_->start(replicas_);
   if (has_merges(plan_))

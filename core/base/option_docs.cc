@@ -36,6 +36,10 @@ Json object_schema(const Node& node, const std::string& tag) {
   Json schema = {{"type", "object"}, {"additionalProperties", false}};
   Json required = Json::array();
   for (const Node& child : node.children) {
+    if (child.kind == NodeKind::kFree && child.meaning.empty()) {
+      if (child.key.empty()) schema["additionalProperties"] = true;
+      continue;
+    }
     schema["properties"][child.key] = child.key == tag ? Json{{"const", node.key}} : json_schema(child);
     if (must_be_given(child) || child.key == tag) required.push_back(child.key);
   }
@@ -200,6 +204,7 @@ void append_help(const Node& node, const std::string& path, std::string& text) {
   if (is_told_elsewhere(node)) return;
   const bool tagged = node.kind == NodeKind::kTagged;
   for (const Node& child : node.children) {
+    if (child.kind == NodeKind::kFree && child.meaning.empty() && node.kind == NodeKind::kSection) continue;
     if (node.kind == NodeKind::kList || node.kind == NodeKind::kTable || node.kind == NodeKind::kEither) {
       const std::string inner = node.kind == NodeKind::kList ? path + "[]" : path;
       for (const Node& grandchild : child.children) {

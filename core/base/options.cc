@@ -43,9 +43,15 @@ std::string range(const Node& node) {
   return words;
 }
 
+// What no user writes.
+bool is_hidden(const Node& node) {
+  return node.kind == NodeKind::kFree && node.meaning.empty();
+}
+
 std::vector<std::string> keys_of(const Node& node) {
   std::vector<std::string> keys;
-  for (const Node& child : node.children) keys.push_back(child.key);
+  for (const Node& child : node.children)
+    if (!is_hidden(child)) keys.push_back(child.key);
   return keys;
 }
 
@@ -129,7 +135,7 @@ std::string meant(const Node& node, const Json& value) {
 void check_keys(const Node& node, const Json& value, const std::string& path) {
   if (!value.is_object()) reject(node, value, path);
   for (const auto& [key, unused] : value.items())
-    if (!node.child(key))
+    if (!node.child(key) && !node.child(""))
       throw UnknownWord(child_path(path, key), fmt::format("unknown key \"{}\"", key), join(keys_of(node)),
                         key, keys_of(node));
 }
@@ -185,6 +191,9 @@ Json resolve_section(const Node& node, const Json& value, const std::string& pat
     else if (!child.fallback.is_null())
       result[child.key] = resolve(child, child.fallback, where);
   }
+  if (node.child(""))
+    for (const auto& [key, entry] : value.items())
+      if (!node.child(key)) result[key] = entry;
   return result;
 }
 

@@ -21,7 +21,7 @@ enum class NodeKind {
   kRate,      // text with a unit, bit/s
   kDuration,  // text with a unit, s
   kBytes,     // text with a unit, bytes
-  kSection,   // object; `children` are its keys
+  kSection,   // object; `children` are its keys: one without a name is any other, one of kFree without a meaning ours
   kOneOf,     // object with exactly one of the keys in `children`, and any of those that stand beside
   kTagged,    // object whose key `tag` says which of `children` (by their key) it is
   kList,      // array of `children[0]`

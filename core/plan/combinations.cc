@@ -59,6 +59,11 @@ bool has_any(const OperationPlan& plan, bool (*is_so)(const OperationRule&)) {
   return std::any_of(plan.rules.begin(), plan.rules.end(), is_so);
 }
 
+MaybeFound python_with(const Case& config, bool is_so, const std::string& what, const char* allowed) {
+  if (!is_so || !config.train || !config.method.options.contains("python")) return std::nullopt;
+  return Found{"method.file", "found with " + what, allowed};
+}
+
 const char* const kOneHasNoGates = "one worker trains for all, so that the others have no gates";
 const char* const kGatesOnTheLoop = "the gradient of the gates is computed on the loop of one CPU alone";
 
@@ -238,6 +243,14 @@ std::vector<RefusedCombination> make_refused_combinations() {
                          "an operation, so that the replay comes before the training",
                          config.method.name, may_lack_members(config, plan) ? " with these faults" : ""),
              "constant, lognormal or flops"};
+       }},
+      {"a step in Python", "a card", "its numpy arrays are rows in host memory",
+       [](const Case& config, const OperationPlan&, const Executor& executor) {
+         return python_with(config, executor.is_on_card, "train.device \"cuda\"", "train.device \"cpu\"");
+       }},
+      {"a step in Python", "several ranks", "a group's members may be rows of other processes",
+       [](const Case& config, const OperationPlan&, const Executor& executor) {
+         return python_with(config, executor.ranks > 1, fmt::format("{} ranks", executor.ranks), "one rank");
        }},
   };
 }

@@ -283,11 +283,18 @@ std::string identity(const std::string& label, const Json& swept, const Json& se
   return text;
 }
 
+using Expand = std::function<void(Json&, const std::string&)>;
+
 class Expansion {
  public:
   Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder,
-            const std::function<void(const Case&)>& check)
-      : written_(written), declaration_(declaration), name_(name), folder_(folder), check_(check) {}
+            const std::function<void(const Case&)>& check, const Expand& expand)
+      : written_(written),
+        declaration_(declaration),
+        name_(name),
+        folder_(folder),
+        check_(check),
+        expand_(expand) {}
 
   std::vector<Case> cases() {
     for (const Point& point : sweep_points(written_)) add_point(point);
@@ -299,6 +306,7 @@ class Expansion {
     Json scenario = written_;
     for (const auto& [key, value] : point) assign(scenario, key, value, "sweep");
     try {
+      if (expand_) expand_(scenario, folder_);
       scenario = resolve(declaration_, scenario, "");
     } catch (const InputError& error) {
       throw point.empty() ? error : with_point(in_sweep(error, written_, point), point);
@@ -351,6 +359,7 @@ class Expansion {
   const Node& declaration_;
   const std::string name_, folder_;
   const std::function<void(const Case&)>& check_;
+  const Expand& expand_;
   std::vector<Case> cases_;
   std::set<std::string> names_, keys_;
 };
@@ -358,7 +367,8 @@ class Expansion {
 }  // namespace
 
 Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
-                       const Node& declaration, const std::function<void(const Case&)>& check) {
+                       const Node& declaration, const std::function<void(const Case&)>& check,
+                       const Expand& expand) {
   Scenario scenario;
   scenario.file = file;
   scenario.written = read_json(file);
@@ -369,7 +379,9 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
     Json first_point = scenario.written;  // what the sweep gives need not be given outside it
     const std::vector<Point> points = sweep_points(scenario.written);
     for (const auto& [key, value] : points.front()) assign(first_point, key, value, "sweep");
+    const std::string folder = fs::absolute(fs::path(file)).parent_path().string();
     try {
+      if (expand) expand(first_point, folder);
       scenario.resolved = resolve(declaration, first_point, "");
     } catch (const InputError& error) {
       throw in_sweep(error, scenario.written, points.front());
@@ -377,8 +389,7 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
     check_seeds(scenario.written);
     check_labels(scenario.resolved);
     scenario.name = scenario.resolved.value("name", fs::path(file).stem().string());
-    const std::string folder = fs::absolute(fs::path(file)).parent_path().string();
-    scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder, check).cases();
+    scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder, check, expand).cases();
     complete(scenario.resolved, scenario.written);
   } catch (const InputError& error) {
     throw error.in_file(file);

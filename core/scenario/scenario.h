@@ -19,9 +19,12 @@ struct Scenario {
 };
 
 // `assignments`: "key.path=value" as given to --set; the value is JSON, or else a text.
-// `check`, if there is one, is called with every case; the InputErrors that it throws are said of the point
-// of the sweep. Throws InputError for anything wrong that can be known without the network or a method.
+// `expand`, if there is one, is called with what is written, and with what a point of the sweep makes of it,
+// before defaults are filled in; its errors are said of the file. `check`, if there is one, is called with
+// every case; the InputErrors that it throws are said of the point of the sweep. Throws InputError for
+// anything wrong that can be known without the network or a method.
 Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
-                       const Node& declaration, const std::function<void(const Case&)>& check = {});
+                       const Node& declaration, const std::function<void(const Case&)>& check = {},
+                       const std::function<void(Json& scenario, const std::string& folder)>& expand = {});
 
 }  // namespace longhaul

@@ -264,7 +264,8 @@ Node validation_options() {
 std::vector<Node> common_method_options(const Json& optimizer) {
   return {text("name").required().means("which method"),
           text("label").means("how the case is called; default the name; must be unique in the scenario"),
-          method_optimizer_options(optimizer), method_pipeline_options()};
+          method_optimizer_options(optimizer), method_pipeline_options(),
+          anything("python")};  // what longhaul makes of a step in Python (methods/common/python_step.h)
 }
 
 Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies) {

@@ -10,6 +10,7 @@
 #include "core/plan/absences.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/dynamic_steps.h"
+#include "methods/common/python_step.h"
 #include "methods/common/stages.h"
 
 namespace longhaul {
@@ -29,6 +30,7 @@ const std::vector<Node>& train_options() {
 OperationPlan method_plan(const MethodSpec& method, const PlannedModel& model) {
   OperationPlan plan = method_named(method.name).plan(method, model);
   plan.keeps = rows_kept_by(method);
+  change_plan(method.options, plan);
   return plan;
 }
 
@@ -53,6 +55,7 @@ std::vector<Node> method_options() {
     options.insert(options.end(), method.options.begin(), method.options.end());
     sections.push_back(section(method.name, std::move(options)).means(method.about));
   }
+  sections.push_back(python_method_option());
   return sections;
 }
 
@@ -120,6 +123,9 @@ bool times_decide(const Case& config) {
 std::string training_key(const Case& config) {
   Json method = config.method.options;
   method.erase("label");
+  if (has_python_step(method))
+    method["python"] = {{"content", method["python"]["content"]},
+                        {"parameters", method["python"]["parameters"]}};
   const bool do_times_decide = times_decide(config);
   if (!do_times_decide) keep_numerics(method_named(config.method.name).options, method);
   // As before there was a choice: without sites a training keeps its name.

@@ -322,6 +322,9 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
 }
 
 void OperationRunner::finish(const Operation& operation, const std::vector<Operation::Taker>& takers) {
+  std::vector<int> group;
+  for (const Operation::Taker& taker : takers) group.push_back(taker.replica);
+  if (!group.empty()) update_.finish_group(operation, group, replicas_);
   replicas_.backend.for_each(static_cast<int>(takers.size()), [&](int at) {
     update_.finish(operation, takers[as_index(at)].replica, replicas_.arena);
   });

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "methods/common/python_step.h"
+#include "trainer/operations/python_update.h"
+
 namespace longhaul {
 
 const Arrived::Tensor& Arrived::find(const char* tensor) const {
@@ -76,7 +79,11 @@ void log_payload(const Replicas& replicas, const Operation& operation,
 
 std::unique_ptr<Update> make_update(const MethodSpec& method) {
   for (const UpdateMaker& maker : update_makers())
-    if (maker.method == method.name) return maker.make(method.options);
+    if (maker.method == method.name) {
+      std::unique_ptr<Update> update = maker.make(method.options);
+      return has_python_step(method.options) ? make_python_update(method.options, std::move(update))
+                                             : std::move(update);
+    }
   throw std::logic_error("the trainer does not know method \"" + method.name +
                          "\", which has a plan: it has no file in trainer/updates/");
 }

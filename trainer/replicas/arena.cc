@@ -1,8 +1,11 @@
 #include "trainer/replicas/arena.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -81,6 +84,20 @@ float* Arena::row(Slot slot, int replica) {
 
 const float* Arena::row(Slot slot, int replica) const {
   return const_cast<Arena*>(this)->row(slot, replica);
+}
+
+int Arena::share(Slot slot) {
+  auto& table = tables_[index_of(slot)];
+  const std::size_t bytes = table.get_deleter().bytes;
+  const int file = memfd_create(slot.name, 0);
+  std::size_t written = 0;
+  for (ssize_t count = 1; file >= 0 && written < bytes && count > 0;
+       written += count > 0 ? as_index(count) : 0)
+    count = write(file, reinterpret_cast<const char*>(table.get()) + written, bytes - written);
+  if (written < bytes ||
+      mmap(table.get(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+    throw RunError(std::string("table ") + slot.name + " cannot be shared: " + std::strerror(errno));
+  return file;
 }
 
 }  // namespace longhaul

@@ -72,6 +72,10 @@ class Arena {
   float* row(Slot slot, int replica);
   const float* row(Slot slot, int replica) const;
 
+  // From now on the table lies in a file in memory, at the same address: the descriptor that is returned is the
+  // caller's, who maps it in another process. Throws RunError.
+  int share(Slot slot);
+
  private:
   struct Unmap {
     std::size_t bytes;

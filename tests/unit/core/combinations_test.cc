@@ -96,6 +96,10 @@ const std::vector<std::pair<Change, Change>>& pairs() {
   const Change measured = [](Asked& asked) {
     asked.config.workload.step_time.kind = StepTime::Kind::kMeasured;
   };
+  const Change python = [](Asked& asked) {
+    train(asked);
+    asked.config.method.options["python"] = Json::object();
+  };
   static const std::vector<std::pair<Change, Change>> all = {
       {[](Asked& asked) {
          crash(asked);
@@ -127,6 +131,8 @@ const std::vector<std::pair<Change, Change>>& pairs() {
       {learned, [](Asked& asked) { asked.plan.takes_whole_batch = true; }},
       {both(learned, [](Asked& asked) { asked.config.pipeline.stages = 1; }), quorum},
       {measured, quorum},
+      {python, card},
+      {python, ranks},
   };
   return all;
 }

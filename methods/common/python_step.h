@@ -1,0 +1,65 @@
+// A method whose step is a user's, in Python (docs/howto/method-in-python.md). A scenario's method {"name":
+// "python", "file": "my.py", ...} becomes the method that the file says it is like, with a section "python"
+// beside its options:
+//
+//   file        absolute path           content   hash of its bytes, which is in the training's key
+//   reads       the step's arguments    keeps     rows of its own that a replica keeps
+//   sends       what travels instead    columnwise   whether the step may be given any columns
+//   parameters  numbers and texts for the step     options   those of the method that the step is given too
+//   model       train.model, for the columns of each tensor
+//
+// So plan, checks, replay and recovery are those of that method, and none of them needs Python.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/scenario/case.h"
+#include "methods/common/method.h"
+#include "methods/common/python_child.h"
+
+namespace longhaul {
+
+// The declaration of {"name": "python", ...}.
+Node python_method_option();
+
+bool has_python_step(const Json& method_options);
+// What the step calls a row of a replica: theta, phi, momentum, and others by their own name; and those that
+// are kept, back.
+std::string python_name_of(const std::string& row);
+std::string row_named_in_python(const std::string& name);
+// The step's keyword arguments.
+Json python_parameters(const Json& method_options);
+// Throws InputError where the file's bytes are not those of the hash.
+void check_python_content(const Json& method_options);
+
+// What the file changes in the plan of the method that it is like: rows kept, tensors sent.
+void change_plan(const Json& method_options, OperationPlan& plan);
+
+// Of one scenario: the files are read, and a process started for each, once.
+class PythonSteps {
+ public:
+  // Every method "python" of `scenario` (as written, or with a point of its sweep assigned) becomes the one
+  // that it is like. Relative files start in `folder`; `path` is where the scenario stands. Throws
+  // InputError.
+  void expand(Json& scenario, const std::string& folder, const std::string& path = "");
+  // Takes the step once, with the case's parameters, on small tables. Throws InputError at "method.KEY".
+  void check(Case& config);
+
+ private:
+  struct File {
+    std::unique_ptr<PythonChild> child;
+    Json description;
+    std::string content;
+  };
+  void expand_method(Json& method, const std::string& path, const std::string& folder);
+  const File& described(const std::string& file, const std::string& path);
+
+  std::map<std::string, File> files_;  // by absolute path
+  std::set<std::string> tried_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,169 @@
+"""An outer step in Python: the process that `longhaul check` and longhaul-train start beside them
+(docs/howto/method-in-python.md). It reads requests as JSON lines from descriptor 0 and answers each with one line on
+descriptor 1; {"error": {"line", "found", "allowed"}} says what is wrong in the user's file. Tables are numpy views of
+memory that it shares with longhaul-train.
+"""
+import ctypes
+import inspect
+import json
+import mmap
+import os
+import signal
+import sys
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy
+
+CELLS = 1 << 17  # of a block of columns in all members: smaller ones cost more calls and pages than they save in caches
+
+
+class Wrong(Exception):
+    def __init__(self, line, found, allowed=""):
+        super().__init__(found)
+        self.answer = {"line": line, "found": found, "allowed": allowed}
+
+
+class Step:
+    def __init__(self, file):
+        self.file, self.space = file, {"__name__": "longhaul_method", "__file__": file}
+        sys.path.insert(0, os.path.dirname(file))
+        with open(file, encoding="utf-8") as text:
+            source = text.read()
+        self.guarded(lambda: exec(compile(source, file, "exec"), self.space))
+        self.step = self.space.get("step")
+        if not inspect.isfunction(self.step):
+            raise Wrong(1, "there is no function step", "def step(theta, phi, ..., *, outer_lr=0.7)")
+        self.line = self.step.__code__.co_firstlineno
+        self.reads, self.parameters = [], {}
+        for name, argument in inspect.signature(self.step).parameters.items():
+            if argument.kind == argument.POSITIONAL_OR_KEYWORD and argument.default is argument.empty:
+                self.reads.append(name)
+            elif argument.kind == argument.KEYWORD_ONLY:
+                self.parameters[name] = None if argument.default is argument.empty else argument.default
+                if not isinstance(self.parameters[name], (int, float, str, type(None))):
+                    raise Wrong(self.line, f"the default of {name} is {self.parameters[name]!r}", "a number, a text, True or False")
+            else:
+                raise Wrong(self.line, f"step has the argument {argument}", "tables by name, then * and parameters")
+
+    def guarded(self, work):
+        """work(), of the user's code: what it raises is said of its last line in the file."""
+        try:
+            return work()
+        except SyntaxError as error:
+            raise Wrong(error.lineno or 1, f"SyntaxError: {error.msg}") from error
+        except Exception as error:
+            lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
+            raise Wrong(lines[-1] if lines else 1, f"{type(error).__name__}: {error}") from error
+
+    def declared(self, name, fallback):
+        value = self.space.get(name, fallback)
+        texts = isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value)
+        if not (texts if isinstance(fallback, list) else isinstance(value, type(fallback))):
+            allowed = {list: "a list of names", str: "a text", bool: "True or False"}[type(fallback)]
+            raise Wrong(1, f"{name} is {value!r}", allowed)
+        return list(value) if texts else value
+
+    def description(self):
+        like = self.declared("like", "")
+        if not like:
+            raise Wrong(1, "like is missing", 'like = "noloco", the method whose plan is taken')
+        return {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
+                "columnwise": self.declared("columnwise", False), "reads": self.reads, "parameters": self.parameters,
+                "line": self.line}
+
+    def call(self, arrays, parameters):
+        named = [arrays[name] for name in self.reads]
+        self.guarded(lambda: self.step(*named, **parameters))
+
+    def tried(self, tables, parameters):
+        """Rounds of two members on a tensor of 2 x 3: steps fail here rather than in a training."""
+        random, own = numpy.random.default_rng(1), {name: numpy.zeros((2, 6), numpy.float32) for name in tables}
+        for name in ("theta", "phi"):
+            if name in own:
+                own[name][:] = random.normal(size=(2, 6))
+        before = {name: table.copy() for name, table in own.items()}
+        for number in (1, 2):
+            arrays = dict(own, loss=numpy.float32([[2], [3]]), round=number, shape=(2, 3))
+            for name in self.reads:
+                if name not in arrays:
+                    arrays[name] = random.normal(size=(1 if name.startswith("mean_") else 2, 6)).astype(numpy.float32)
+                    arrays[name].flags.writeable = False
+            with numpy.errstate(all="ignore"):
+                self.call(arrays, parameters)
+        if all(numpy.array_equal(own[name], before[name]) for name in own):
+            raise Wrong(self.line, "the step leaves all tables as they were", "theta[:] = ..., in place")
+        return {}
+
+    def open(self, tables, arrived, replicas, columns, layout, parameters, threads):
+        def table(descriptor, rows):
+            memory = mmap.mmap(descriptor, 4 * rows * columns)
+            return numpy.frombuffer(memory, numpy.float32).reshape(rows, columns)
+
+        self.own = {name: table(descriptor, replicas) for name, descriptor in tables.items() if name in self.reads}
+        self.arrived = {name: table(descriptor, 1 if name.startswith("mean_") else replicas)
+                        for name, descriptor in arrived.items()}
+        for array in self.arrived.values():
+            array.flags.writeable = False
+        self.layout, self.values, self.pool = layout, parameters, ThreadPoolExecutor(threads)
+        return {}
+
+    def pieces(self, ranges, members):
+        for begin, end in ranges:
+            if self.space.get("columnwise", False):
+                width = max(1024, CELLS // members)
+                for at in range(begin, end, width):
+                    yield at, min(end, at + width), (1, min(end, at + width) - at)
+                continue
+            for first, last, shape in self.layout:
+                if max(begin, first) < min(end, last):
+                    yield max(begin, first), min(end, last), tuple(shape)
+
+    def take(self, members, ranges, round, losses):
+        stride = members[1] - members[0] if len(members) > 1 else 1
+        more = {"loss": numpy.float32(losses)[:, None], "round": round}
+        regular = members == list(range(members[0], members[-1] + 1, stride))
+        rows = slice(members[0], members[-1] + 1, stride) if regular else numpy.array(members)
+
+        def piece(place):
+            begin, end, shape = place
+            arrays = {name: table[rows, begin:end] for name, table in self.own.items()}
+            for name, table in self.arrived.items():
+                arrays[name] = table[:, begin:end] if name.startswith("mean_") else table[rows, begin:end]
+            self.call(dict(arrays, shape=shape, **more), self.values)
+            if not regular:  # what was selected row by row is a copy
+                for name, table in self.own.items():
+                    table[rows, begin:end] = arrays[name]
+
+        list(self.pool.map(piece, self.pieces(ranges, len(members))))
+        return {}
+
+
+def answer(step, request):
+    if "file" in request:
+        step.append(Step(request["file"]))
+        return step[-1].description()
+    if "tables" in request:
+        return step[-1].open(**request)
+    return step[-1].take(**request) if "members" in request else step[-1].tried(**request["try"])
+
+
+def main():
+    libc = ctypes.CDLL(None)
+    libc.prctl(1, int(signal.SIGKILL))  # with its parent
+    libc.mallopt(-3, 1 << 25)  # M_MMAP_THRESHOLD: numpy's temporaries keep their pages
+    libc.mallopt(-1, 1 << 28)  # M_TRIM_THRESHOLD
+    requests, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the user's file prints
+    step = []
+    for line in requests:
+        try:
+            said = answer(step, json.loads(line))
+        except Wrong as wrong:
+            said = {"error": wrong.answer}
+        answers.write(json.dumps(said) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

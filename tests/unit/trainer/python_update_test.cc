@@ -1,0 +1,136 @@
+// Outer steps in Python: bit by bit those of the same methods in C++, and by hand.
+#include "trainer/operations/python_update.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/random.h"
+#include "methods/common/python_step.h"
+#include "tests/unit/trainer/operation_support.h"
+#include "tests/unit/trainer/support.h"
+
+namespace longhaul {
+namespace {
+
+bool has_numpy() {
+  try {
+    PythonChild();
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+class PythonStep : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_numpy()) GTEST_SKIP() << "no python3 has numpy";
+  }
+};
+
+// A method as a scenario in scenarios/methods writes it, with its defaults.
+MethodSpec in_python(Json method) {
+  Json scenario = {{"methods", {method}}};
+  PythonSteps().expand(scenario, LONGHAUL_SOURCE_DIR "/scenarios/methods");
+  const Json& expanded = scenario["methods"][0];
+  const std::string name = expanded["name"];
+  std::vector<Node> options = common_method_options(Json::object());
+  const std::vector<Node>& own = method_named(name).options;
+  options.insert(options.end(), own.begin(), own.end());
+  return {name, "python", resolve(section("", options), expanded, "method")};
+}
+
+MethodSpec in_cpp(const std::string& name) {
+  Json options = Json::object();
+  for (const Node& option : method_named(name).options) options[option.key] = option.fallback;
+  return {name, name, options};
+}
+
+// Begins as a training does, without one.
+struct StartedBench : UpdateBench {
+  StartedBench(const MethodSpec& method, int replicas, std::int64_t columns)
+      : UpdateBench(method, replicas, columns, slots(method)) {
+    OperationPlan plan;
+    plan.keeps = rows_kept_by(method);
+    change_plan(method.options, plan);
+    update->follow(plan, {1, replicas, 100, columns});
+    update->start(all);
+  }
+  static std::vector<Slot> slots(const MethodSpec& method) {
+    OperationPlan plan;
+    change_plan(method.options, plan);
+    std::vector<Slot> own;
+    for (const std::string& row : plan.keeps) own.push_back(slot_named(row));
+    return own;
+  }
+  std::vector<float> table(Slot slot) const {
+    const float* first = arena.row(slot, 0);
+    return {first, first + arena.replicas() * arena.parameters()};
+  }
+};
+
+void draw(StartedBench& bench, Slot slot, std::uint64_t seed) {
+  RandomStream random(seed, Purpose::kInitialWeights);
+  float* first = bench.arena.row(slot, 0);
+  for (std::int64_t i = 0; i < bench.arena.replicas() * bench.arena.parameters(); ++i)
+    first[i] = static_cast<float>(random.normal());
+}
+
+TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
+  using Groups = std::vector<std::vector<int>>;
+  for (const std::string name : {"diloco", "noloco"}) {
+    // Neighbours, every other one, and three that are no regular distance apart with one that sits out.
+    for (const Groups& groups : {Groups{{0, 1}, {2, 3}}, Groups{{0, 2}, {1, 3}}, Groups{{0, 1, 3}, {2}}}) {
+      StartedBench python(in_python({{"name", "python"}, {"file", "python/" + name + ".py"}}), 4, 70001),
+          cpp(in_cpp(name), 4, 70001);
+      const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
+      for (int round = 1; round <= 2; ++round) {
+        for (StartedBench* bench : {&python, &cpp}) {
+          draw(*bench, Slot::kWeights, 7 + round);
+          bench->run(rule, round, groups);
+        }
+        for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights, Slot::kOuterMomentum})
+          EXPECT_EQ(python.table(slot), cpp.table(slot)) << name << " " << slot.name << " round " << round;
+      }
+    }
+  }
+}
+
+// Δ is (2, 0) and (0, −4), so Δ̄ = (1, −2); m = Δ̄/2, v = Δ̄²/4; m/(1 − ½) = Δ̄, v/(1 − ¾) = Δ̄²; φ + ½ sign(Δ̄) =
+// (1.5, 1.5).
+TEST_F(PythonStep, OfAdamIsTheOneWorkedOutByHand) {
+  StartedBench bench(in_python({{"name", "python"},
+                                {"file", "python/outer_adam.py"},
+                                {"outer_lr", 0.5},
+                                {"beta1", 0.5},
+                                {"beta2", 0.75}}),
+                     2, 2);
+  const std::vector<float> phi = {1, 2, 1, 2}, theta = {3, 2, 1, -2};
+  std::copy(phi.begin(), phi.end(), bench.arena.row(Slot::kSlowWeights, 0));
+  std::copy(theta.begin(), theta.end(), bench.arena.row(Slot::kWeights, 0));
+  bench.run(rule_for({"delta"}));
+  EXPECT_EQ(bench.table(slot_named("squares")), std::vector<float>({0.25, 1, 0.25, 1}));
+  EXPECT_EQ(bench.table(Slot::kOuterMomentum), std::vector<float>({0.5, -1, 0.5, -1}));
+  for (const int replica : {0, 1})
+    for (const int column : {0, 1}) EXPECT_NEAR(bench.arena.row(Slot::kWeights, replica)[column], 1.5, 1e-6);
+}
+
+// Losses of 1 and 1 + ln 3 at temperature 1 weigh 3/4 and 1/4: Δ̄ = 3/4 · 4 + 1/4 · 8 = 5.
+TEST_F(PythonStep, SeesTheLosses) {
+  StartedBench bench(in_python({{"name", "python"},
+                                {"file", "python/noloco_by_loss.py"},
+                                {"alpha", 0},
+                                {"beta", 1},
+                                {"gamma", 0}}),
+                     2, 1);
+  const std::vector<double> losses = {1, 1 + std::log(3.)};
+  bench.all.losses = &losses;
+  bench.arena.row(Slot::kWeights, 0)[0] = 4;
+  bench.arena.row(Slot::kWeights, 1)[0] = 8;
+  bench.run(rule_for({"delta", "phi"}));
+  for (const int replica : {0, 1}) EXPECT_NEAR(bench.arena.row(Slot::kWeights, replica)[0], 5, 1e-6);
+}
+
+}  // namespace
+}  // namespace longhaul
