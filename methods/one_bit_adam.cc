@@ -1,5 +1,6 @@
 // 1-bit Adam (arXiv 2102.02888): a first stage of all-reduced gradients and Adam; then the variance is
-// frozen, and every replica sends the signs of its momentum and one scale a block, with error feedback.
+// frozen, and every replica sends the signs of its momentum and one scale a block, with error feedback. Each
+// is the server of its 1/N of the columns, whose mean it sends in the same way, with a feedback of its own.
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
@@ -18,8 +19,8 @@ std::vector<Node> options() {
               "the last step of the first stage, in which gradients travel whole and the variance is found")};
   for (Node& option : compression_options({"sign", "classic", 1})) all.push_back(std::move(option));
   for (Node& option : all_reduce_options())
-    if (option.key == "all_reduce") all.push_back(std::move(option));
-  all.push_back(reduction_option());
+    if (option.key == "all_reduce") all.push_back(option.by_default("direct"));
+  all.push_back(reduction_option({"once", "two-shot", "servers"}).by_default("servers"));
   return all;
 }
 

@@ -15,7 +15,10 @@ MemoryNeed memory_need(const PlanRequest& plan, const Case& config) {
   need.weights = 6 * each;
   need.gradients = 4 * each;
   need.optimizer = 8 * each;
-  need.outer_state = 4 * static_cast<double>(kept_rows(plan_of(config)).size()) * each;
+  const OperationPlan outer = plan_of(config);
+  const double elsewhere =
+      has_servers(outer) ? 1 - 1. / config.replicas : 0;  // each is the server of its own part
+  need.outer_state = 4 * (static_cast<double>(kept_rows(outer).size()) - elsewhere) * each;
   need.available = plan.hardware.memory;
   if (plan.model) need.sequence = (2. * plan.model->layers + 34) * plan.model->context * plan.model->hidden;
   return need;

@@ -49,11 +49,15 @@ struct Words<Feedback> {
 //   kRing     around a ring of the members in ascending order each adds what it has itself, not rounded, to
 //             the partial sum that comes, and sends that on, rounded; the whole sum is rounded once more for
 //             the way back (int8 rings, as PCCL's): the collective "ring"
-enum class Reduction { kOnce, kTwoShot, kRing };
+//   kServers  kTwoShot, where each member feeds back into its next mean what rounding this one left out
+//             (the servers of 1-bit Adam, arXiv 2102.02888, algorithm 1)
+enum class Reduction { kOnce, kTwoShot, kRing, kServers };
 template <>
 struct Words<Reduction> {
-  static constexpr Word<Reduction> all[] = {
-      {Reduction::kOnce, "once"}, {Reduction::kTwoShot, "two-shot"}, {Reduction::kRing, "ring"}};
+  static constexpr Word<Reduction> all[] = {{Reduction::kOnce, "once"},
+                                            {Reduction::kTwoShot, "two-shot"},
+                                            {Reduction::kRing, "ring"},
+                                            {Reduction::kServers, "servers"}};
 };
 
 struct Codec {

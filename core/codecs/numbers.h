@@ -61,7 +61,7 @@ struct Words<Quantizer> {
       // of the numbers in it. Made for what top-k keeps, which has a hole at zero (SparseLoCo's 2 bits, arXiv
       // 2508.15706).
       {{Quantizer::kTwoBit, "two_bit"}, 2, 4},
-      // ±s, s = mean |x| (EF-SignSGD, arXiv 1901.09847)
+      // ±s, s = sqrt(mean x²): as long as what it stands for (1-bit Adam, arXiv 2102.02888)
       {{Quantizer::kSign, "sign"}, 1},
       {{Quantizer::kInt7, "int7"}, 7, 0, 63},
       {{Quantizer::kInt6, "int6"}, 6, 0, 31},

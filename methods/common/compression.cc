@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "core/base/errors.h"
 
 namespace longhaul {
@@ -37,14 +39,16 @@ void compress(const Json& options, const PlannedModel& model, OperationRule& rul
   rule.collective = "all-gather";
 }
 
-Node reduction_option() {
-  return choice("reduction", words_of<Reduction>())
+Node reduction_option(const std::vector<std::string>& words) {
+  const bool has_servers = std::count(words.begin(), words.end(), "servers") > 0;
+  return choice("reduction", words)
       .by_default("once")
       .later()
-      .means(
-          "with a quantized codec: where the mean is rounded. once: nowhere, as if all messages went to all; "
-          "two-shot (all_reduce direct): once more before it goes back; ring (all_reduce ring): each partial "
-          "sum, and the whole one");
+      .means(std::string(
+                 "with a quantized codec: where the mean is rounded. once: nowhere, as if all messages went "
+                 "to all; two-shot (all_reduce direct): once more before it goes back; ") +
+             (has_servers ? "servers: so, and what that leaves out is added to the next mean"
+                          : "ring (all_reduce ring): each partial sum, and the whole one"));
 }
 
 namespace {

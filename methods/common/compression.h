@@ -27,8 +27,8 @@ void compress(const Json& options, const PlannedModel& model, OperationRule& rul
 // Throws InputError where the options contradict each other.
 void check_compression(const Case& config);
 
-// `reduction` of methods with `all_reduce`; check_compression() checks it too.
-Node reduction_option();
+// `reduction` of methods with `all_reduce`, one of these words; check_compression() checks it too.
+Node reduction_option(const std::vector<std::string>& words = {"once", "two-shot", "ring"});
 
 // `mean_of`: what a mean of sparse messages is divided by; and whether it goes with error_feedback.
 Node mean_of_option();

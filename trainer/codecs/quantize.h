@@ -40,10 +40,10 @@ LONGHAUL_HOST_DEVICE float largest_magnitude(const Values& at, std::int64_t coun
 }
 
 template <typename Values>
-LONGHAUL_HOST_DEVICE float mean_magnitude(const Values& at, std::int64_t count) {
+LONGHAUL_HOST_DEVICE float root_mean_square(const Values& at, std::int64_t count) {
   double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += double{float_of(bits_of(at[i]) & 0x7fffffffu)};
-  return static_cast<float>(sum / static_cast<double>(count));
+  for (std::int64_t i = 0; i < count; ++i) sum += double{at[i]} * double{at[i]};
+  return static_cast<float>(sqrt(sum / static_cast<double>(count)));
 }
 
 // To the nearest whole number, ties to even; |value| < 2^31. The sum has no bits for fractions.
@@ -132,7 +132,7 @@ struct Sign {
 
   template <typename Values>
   LONGHAUL_HOST_DEVICE static float scale(const Values& at, std::int64_t count) {
-    return mean_magnitude(at, count);
+    return root_mean_square(at, count);
   }
   LONGHAUL_HOST_DEVICE static std::uint32_t code(float value, float) { return value < 0; }
   LONGHAUL_HOST_DEVICE static float value(std::uint32_t code, float scale) { return code ? -scale : scale; }

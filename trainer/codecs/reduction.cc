@@ -25,13 +25,27 @@ class Block {
   std::vector<std::uint8_t> bytes_;
 };
 
+// Each member's 1/n begins with a block.
+void round_at_servers(Block& sent, std::int64_t block, int members, float* errors, std::vector<float>& mean) {
+  const auto columns = static_cast<std::int64_t>(mean.size()), chunk = (columns + members - 1) / members;
+  for (std::int64_t begin = 0; begin < columns; begin += chunk)
+    for (std::int64_t at = begin, end = std::min(columns, begin + chunk); at < end; at += block) {
+      const std::int64_t count = std::min(block, end - at);
+      for (std::int64_t i = at; i < at + count; ++i) errors[i] = mean[as_index(i)] += errors[i];
+      sent.send(&mean[as_index(at)], count);
+      for (std::int64_t i = at; i < at + count; ++i) errors[i] -= mean[as_index(i)];
+    }
+}
+
 }  // namespace
 
 std::vector<float> reduced_mean(const Codec& codec, std::int64_t columns, int members,
-                                const ContributionsOf& contributions) {
+                                const ContributionsOf& contributions, float* server_errors) {
   constexpr std::int64_t kTogether = 1 << 16;  // columns, of which all members' are in memory
   const Quantized& format = std::get<Quantized>(codec.format);
-  if (codec.reduction == Reduction::kOnce) throw std::logic_error("this mean is not rounded");
+  if (codec.reduction == Reduction::kOnce ||
+      (codec.reduction == Reduction::kServers) != (server_errors != nullptr))
+    throw std::logic_error("this mean is not rounded, or by servers without their errors");
   const bool is_ring = codec.reduction == Reduction::kRing;
   const std::int64_t block = format.block, blocks = (columns + block - 1) / block,
                      piece = std::max(block, kTogether / block * block);
@@ -55,9 +69,10 @@ std::vector<float> reduced_mean(const Codec& codec, std::int64_t columns, int me
       }
       if (is_ring && members > 1) sent.send(sum, count);
       for (std::int64_t i = 0; i < count; ++i) sum[i] /= static_cast<float>(members);
-      if (!is_ring && members > 1) sent.send(sum, count);
+      if (codec.reduction == Reduction::kTwoShot && members > 1) sent.send(sum, count);
     }
   }
+  if (server_errors && members > 1) round_at_servers(sent, block, members, server_errors, mean);
   return mean;
 }
 

@@ -14,9 +14,10 @@ namespace longhaul {
 // [begin, end) of those that travel.
 using ContributionsOf = std::function<void(std::int64_t begin, std::int64_t end, float* out)>;
 
-// All `columns`. Not for kOnce.
+// All `columns`. Not for kOnce. server_errors [columns], with kServers: what the last one left out, and then
+// this one.
 std::vector<float> reduced_mean(const Codec& codec, std::int64_t columns, int members,
-                                const ContributionsOf& contributions);
+                                const ContributionsOf& contributions, float* server_errors = nullptr);
 
 // What a member contributes: with a ring its own numbers, of which no message is made; else its message.
 Codec contributed_as(Codec codec);

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "core/base/index.h"
-#include "trainer/codecs/reduction.h"
+#include "trainer/operations/rounded_mean.h"
 #include "trainer/ranks/chained_sum.h"
 
 namespace longhaul {
@@ -280,14 +280,14 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
       if (counts_senders(*those.front()))
         wholes[i * heard.size() + k] = mean_of_senders(those);
       else if (const Codec* codec = rounding_of_mean(operation, tensors[i]))
-        wholes[i * heard.size() + k] =
-            reduced_mean(*codec, those.front()->format().columns, static_cast<int>(those.size()),
-                         [&](std::int64_t begin, std::int64_t end, float* out) {
-                           for (const Message* message : those) {
-                             message->read_places(begin, end, out);
-                             out += end - begin;
-                           }
-                         });
+        wholes[i * heard.size() + k] = rounded_mean(columns_of(operation, replicas_.arena.parameters()),
+                                                    *codec, static_cast<int>(those.size()), replicas_.arena,
+                                                    [&](std::int64_t begin, std::int64_t end, float* out) {
+                                                      for (const Message* message : those) {
+                                                        message->read_places(begin, end, out);
+                                                        out += end - begin;
+                                                      }
+                                                    });
     }
   const auto mean = [&](std::size_t i, std::size_t k, std::int64_t at, std::int64_t to, float* out) {
     const std::vector<float>& whole = wholes[i * heard.size() + k];
@@ -354,8 +354,9 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
     if (counts_senders(mine[i][0]))
       wholes[i] = mean_of_senders_over_ranks(replicas_.ranks, mine[i]);
     else if (const Codec* codec = rounding_of_mean(operation, tensors[i]))
-      wholes[i] = reduced_mean(*codec, mine[i][0].format().columns, replicas_.arena.replicas(),
-                               contributions_over_ranks(mine[i]));
+      wholes[i] =
+          rounded_mean(columns_of(operation, replicas_.arena.parameters()), *codec,
+                       replicas_.arena.replicas(), replicas_.arena, contributions_over_ranks(mine[i]));
 
   const auto step = [&](const ColumnRange& chunk, const std::vector<std::vector<float>>& means) {
     replicas_.backend.for_each(static_cast<int>(group.here.size()), [&](int at) {

@@ -21,6 +21,7 @@ struct Slot {
   static const Slot kSlowWeights, kOuterMomentum;                      // of an outer step
   static const Slot kError;                                            // of codecs with error feedback
   static const Slot kSentMean;                                         // of EF21: the mean of what was sent
+  static const Slot kServerError;                                      // of Reduction::kServers
 };
 
 inline constexpr Slot Slot::kWeights{"weights"};
@@ -31,6 +32,7 @@ inline constexpr Slot Slot::kSlowWeights{"slow_weights"};
 inline constexpr Slot Slot::kOuterMomentum{"outer_momentum"};
 inline constexpr Slot Slot::kError{"error"};
 inline constexpr Slot Slot::kSentMean{"sent_mean"};
+inline constexpr Slot Slot::kServerError{"server_error"};
 
 inline bool operator==(Slot a, Slot b) {
   return a.name == b.name || std::strcmp(a.name, b.name) == 0;

@@ -3,8 +3,8 @@
 //   m_i ← β1 m + (1 − β1) g_i;   m ← mean of what was sent of m_i;   θ ← θ − lr · m̂ / (sqrt(v̂) + ε)
 //
 // Bias correction and decoupled decay are those of the first stage (optimizer/adamw.h), so that the stages
-// meet without a jump: m̂ = m/(1 − β1^t), v̂ = v/(1 − β2^w). The paper compresses the mean once more on its way
-// back from the servers that add it up; here all messages go to everyone, who add them up in float32.
+// meet without a jump: m̂ = m/(1 − β1^t), v̂ = v/(1 − β2^w). The mean is rounded by the servers that add it up
+// (Reduction::kServers).
 #include <algorithm>
 #include <cmath>
 

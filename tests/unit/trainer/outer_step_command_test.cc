@@ -176,9 +176,9 @@ TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
     run_outer_step({method, folder_.file("in"), folder_.file("out"), "fp32", std::move(options), step, 0.5});
     return read_safetensors(folder_.file("out"));
   };
-  std::map<std::string, std::vector<float>> tables = {{"theta", {1, 1}},         {"gradient", {3, -1}},
-                                                      {"error", {0, 0}},         {"first_moment", {1, 1}},
-                                                      {"second_moment", {4, 4}}, {"velocity", {2, 2}}};
+  std::map<std::string, std::vector<float>> tables = {
+      {"theta", {1, 1}},         {"gradient", {3, -1}}, {"error", {0, 0}},       {"first_moment", {1, 1}},
+      {"second_moment", {4, 4}}, {"velocity", {2, 2}},  {"server_error", {0, 0}}};
   // 1-bit Adam at step 2, frozen at 1: m = 0.9·1 + 0.1·3 = 1.2 and 0.8, whose signs are themselves; the mean
   // is 1. m̂ = 1/(1 − 0.81), v̂ = 4/(1 − 0.95): θ = 1 − 0.5 · 5.26316 / 8.94427.
   const StoredTensors one_bit = run_at(column(tables), "one-bit-adam", 2, {"freeze_step=1"});

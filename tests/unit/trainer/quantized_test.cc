@@ -76,8 +76,8 @@ std::vector<double> six_sigma_reference(const std::vector<double>& block) {
 std::vector<double> reference(Quantizer quantizer, const std::vector<double>& block) {
   if (quantizer == Quantizer::kTwoBit) return two_bit_reference(block);
   if (quantizer == Quantizer::kTwoBitSixSigma) return six_sigma_reference(block);
-  double largest = 0, sum = 0;
-  for (const double value : block) largest = std::max(largest, std::abs(value)), sum += std::abs(value);
+  double largest = 0, squares = 0;
+  for (const double value : block) largest = std::max(largest, std::abs(value)), squares += value * value;
   std::vector<double> decoded, magnitudes = {0};
   for (int exponent = -6; exponent <= 0; ++exponent) magnitudes.push_back(std::ldexp(largest, exponent));
   for (const double value : block) {
@@ -93,7 +93,7 @@ std::vector<double> reference(Quantizer quantizer, const std::vector<double>& bl
         decoded.push_back(sign * nearest_of(magnitudes, std::abs(value)));
         break;
       case Quantizer::kSign:
-        decoded.push_back(sign * sum / static_cast<double>(block.size()));
+        decoded.push_back(sign * std::sqrt(squares / static_cast<double>(block.size())));
         break;
       default: {  // whole numbers of 7, 6, 5, 3 or 2 bits
         const int levels = quantizer == Quantizer::kInt7   ? 63

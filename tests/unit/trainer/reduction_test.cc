@@ -73,18 +73,20 @@ Codec codec_of(Quantizer quantizer, Reduction reduction) {
   return codec;
 }
 
-Row mean_by_code(const Codec& codec, const std::vector<Row>& rows) {
+Row mean_by_code(const Codec& codec, const std::vector<Row>& rows, float* server_errors = nullptr) {
   std::vector<Message> messages;
   for (const Row& row : rows) messages.push_back(message_of(contributed_as(codec), row).encoded());
   const auto columns = static_cast<std::int64_t>(rows[0].size());
   if (codec.reduction != Reduction::kOnce)
-    return reduced_mean(codec, columns, static_cast<int>(rows.size()),
-                        [&](std::int64_t begin, std::int64_t end, float* out) {
-                          for (const Message& message : messages) {
-                            message.read_places(begin, end, out);
-                            out += end - begin;
-                          }
-                        });
+    return reduced_mean(
+        codec, columns, static_cast<int>(rows.size()),
+        [&](std::int64_t begin, std::int64_t end, float* out) {
+          for (const Message& message : messages) {
+            message.read_places(begin, end, out);
+            out += end - begin;
+          }
+        },
+        server_errors);
   std::vector<const Message*> all;
   for (const Message& message : messages) all.push_back(&message);
   Row mean(rows[0].size());
@@ -143,6 +145,30 @@ TEST(Reduction, RoundsWhereTheBytesDo) {
   // Sums 1 + 1.75 and 2 + 1.25 with a scale of 14 / 7: 2 and 4, halved. What is added is not rounded before:
   // 1 + 2 would be a tie of 2 and 4, and go to 4.
   EXPECT_EQ(second(Reduction::kRing), (std::pair<float, float>(1, 2)));
+}
+
+// The same rows twice: what the first mean left out comes with the second, so that both together are exact.
+// Each server's half begins with a block, so that the second half of 700 columns has a scale of its own.
+TEST(Reduction, ServersFeedBackWhatTheirMeansLeftOut) {
+  std::vector<Row> rows(2, Row(1400, 0));
+  for (const std::size_t half : {0, 700}) {
+    rows[0][half] = rows[1][half] =
+        half == 0 ? 6 : 14;  // both in the first block of a message, whose scale is 2
+    rows[0][half + 1] = 2;
+    rows[1][half + 1] = 4;
+  }
+  const Codec codec = codec_of(Quantizer::kInt4, Reduction::kServers);
+  Row errors(1400);
+  const Row first = mean_by_code(codec, rows, errors.data());
+  const float left_out = errors[1];
+  const Row second = mean_by_code(codec, rows, errors.data());
+  EXPECT_FLOAT_EQ(first[1], 4 * 6.f / 7) << "3, a tie of 3 and 4 sevenths of 6, goes to the even one";
+  EXPECT_FLOAT_EQ(left_out, 3 - 4 * 6.f / 7);
+  EXPECT_EQ(first[701], 4) << "3 with a scale of 2";
+  EXPECT_EQ(second[701], 2) << "and 3 - 1";
+  for (const std::size_t i : {0, 1, 700, 701})
+    EXPECT_NEAR(first[i] + second[i] + errors[i], rows[0][i] + rows[1][i], 1e-6) << i;
+  EXPECT_THROW(mean_by_code(codec, rows), std::logic_error) << "without the servers' errors";
 }
 
 TEST(Reduction, OneMemberAloneSendsNothing) {
