@@ -157,7 +157,7 @@ void FlowChannel::leave_fluid(double now) {
     window_.filled_pipe(fluid_.sent / rules_.connections, pipe / rules_.connections);
   const double in_flight = std::min(pipe, fluid_.sent);
   bursts_.credit = window() - in_flight;
-  bursts_.in_flight = bursts_.peak_in_flight = in_flight;
+  bursts_.in_flight = in_flight;
   if (in_flight > 0)
     is_window_limited_ ? spread_in_flight(in_flight, now) : bursts_.under_way.push_back({now, in_flight});
 }
@@ -194,7 +194,7 @@ void FlowChannel::end_pacing(double now) {
   if (rate_ < rate_limit() * kCovers) return leave_fluid(now);
   state_ = State::kBursts;
   bursts_.credit = window();
-  bursts_.in_flight = bursts_.peak_in_flight = 0;
+  bursts_.in_flight = 0;
 }
 
 // What may be sent before something happens.
@@ -255,12 +255,21 @@ void FlowChannel::Bursts::send(double sent, double rate, double now) {
   bytes += sent;
   credit -= sent;
   in_flight += sent;
+}
+
+void FlowChannel::Bursts::acknowledge(double acknowledged, double nothing) {
+  round_left -= acknowledged;
+  if (round_left < -nothing) {
+    peak_in_flight = 0;
+    round_left = in_flight - acknowledged;
+  }
   peak_in_flight = std::max(peak_in_flight, in_flight);
+  in_flight -= acknowledged;
 }
 
 void FlowChannel::Bursts::clear() {
   under_way.clear();
-  bytes = in_flight = peak_in_flight = 0;
+  bytes = in_flight = round_left = 0;
 }
 
 void FlowChannel::end_burst() {
@@ -337,9 +346,8 @@ void FlowChannel::take_acknowledgements(double now) {
   while (!bursts_.under_way.empty() && bursts_.under_way.front().acknowledged_s <= now + kSameMoment) {
     const double bytes = bursts_.under_way.front().bytes, before = window();
     bursts_.under_way.pop_front();
+    bursts_.acknowledge(bytes, nothing());
     window_.acknowledged(bytes / rules_.connections, bursts_.peak_in_flight / rules_.connections);
-    bursts_.in_flight -= bytes;
-    bursts_.peak_in_flight = bursts_.in_flight;
     bursts_.credit += bytes + window() - before;
     bursts_.released = bytes;
   }

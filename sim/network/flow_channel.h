@@ -107,12 +107,17 @@ class FlowChannel {
 
     bool is_idle() const { return under_way.empty() && bytes == 0; }
     void send(double sent, double rate, double now);
+    void acknowledge(double acknowledged, double nothing);
     void clear();
 
     double credit = 0;              // that may be sent before an acknowledgement comes
     double begin_s = 0, bytes = 0;  // the burst being sent
     ShortQueue<Burst> under_way;
-    double in_flight = 0, peak_in_flight = 0;
+    double in_flight = 0;
+    // The most in flight at an acknowledgement of the present round trip, and what of the data that was under
+    // way at its beginning has not been acknowledged: the next one begins with later data, as Linux has it
+    // (tcp_cwnd_validate, cwnd_usage_seq). Bursts that overlap on one connection share a round trip.
+    double peak_in_flight = 0, round_left = 0;
     double released = 0;  // bytes whose acknowledgements, one by one, release the burst being sent
   };
 
