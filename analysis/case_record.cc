@@ -42,6 +42,17 @@ Json collective_of(const Json& options) {
   return nullptr;
 }
 
+// A file of its network may be missing where a case is read again: its record says nothing of it then.
+void add_validity(const Case& config, Json& record) {
+  try {
+    check_topology_options(config);
+    const Validity validity = network_validity(config);
+    record["residual"] = validity.residual;
+    if (!validity.outside.empty()) record["outside"] = join(validity.outside);
+  } catch (const InputError&) {
+  }
+}
+
 void add_identity(const Case& config, const std::string& status, Json& record) {
   Json parameters = config.method.options;
   parameters.erase("name");
@@ -75,6 +86,7 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
   if (topology_named(config.network.topology.name).has_sites)
     record["rank_order"] = to_string(config.network.rank_order.kind);
   record["queue"] = queue_setting(config.network.tcp);
+  add_validity(config, record);
   if (config.network.message_time) record["message_time_s"] = config.network.message_time->mean;
   record["model_parameters"] = config.workload.parameters;
 }

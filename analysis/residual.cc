@@ -5,33 +5,132 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
+
+#include "analysis/text.h"
+#include "core/base/units.h"
+#include "net/topologies/registry.h"
 
 namespace longhaul {
 
 namespace {
 
-std::string loss_setting(const TcpSpec& tcp) {
-  if (tcp.loss <= 0) return "";
-  if (tcp.connections > 1) return "+loss+connections";
-  return tcp.loss > kMostMeasuredLoss ? "+high-loss" : "+loss";
+// What was held against packets, and how it came out (results/reference/residuals: README.md by queue,
+// loss.md, overlap.md, scale.md).
+struct MeasuredQueue {
+  std::string_view setting;
+  double residual;
+};
+constexpr MeasuredQueue kQueues[] = {{"host", 0.07}, {"host+loss", 0.2}, {"fq_codel+ecn", 0.15}};
+constexpr double kMeasuredLoss = 5e-3;
+constexpr int kMeasuredConnections = 8, kMeasuredBuckets = 24;
+constexpr double kLeastRtt_s = 0.005, kMostRtt_s = 0.35;
+// With direct, where all send to all, connections grow with them.
+const std::map<std::string, int> kMeasuredReplicas = {{"pair", 1024},
+                                                      {"ring", 1024},
+                                                      {"tree", 1024},
+                                                      {"leaf-tree", 1024},
+                                                      {"heap-tree", 1024},
+                                                      {"double-tree", 1024},
+                                                      {"direct", 16},
+                                                      {"halving-doubling", 1024},
+                                                      {"parameter-server", 1024},
+                                                      {"hierarchical", 1024}};
+
+std::string word_of(const Case& config, const char* option, const char* otherwise) {
+  const Json value = member(config.method.options, option);
+  return value.is_string() ? value.get<std::string>() : otherwise;
+}
+
+double residual_of_queue(const std::string& setting) {
+  for (const MeasuredQueue& queue : kQueues)
+    if (queue.setting == setting) return queue.residual;
+  return 1;
+}
+
+// From the first replica to the one farthest from it, and from there to the one farthest from that: of a
+// network without circles the longest of all.
+double longest_rtt_s(const Topology& topology) {
+  double longest = 0;
+  int from = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    int farthest = from;
+    for (int other = 0; other < topology.replicas(); ++other) {
+      const double rtt_s = other == from ? 0 : topology.rtt_s(from, other);
+      if (rtt_s > longest) farthest = other;
+      longest = std::max(longest, rtt_s);
+    }
+    from = farthest;
+  }
+  return longest;
 }
 
 }  // namespace
 
 std::string queue_setting(const TcpSpec& tcp) {
   const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
-  return tcp.queue + (tcp.ecn ? "+ecn" : "") + loss_setting(tcp) +
+  return tcp.queue + (tcp.ecn ? "+ecn" : "") + (tcp.loss > 0 ? "+loss" : "") +
          (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "");
+}
+
+Validity network_validity(const Case& config) {
+  const NetworkSpec& network = config.network;
+  if (network.fidelity != "flow" || network.message_time) return {};
+  Validity found{residual_of_queue(queue_setting(network.tcp)), {}};
+  const auto note = [&](bool is_outside, const std::string& words) {
+    if (is_outside) add_new(words, found.outside);
+  };
+  note(found.residual == 1, "queue " + queue_setting(network.tcp));
+  note(network.tcp.loss > kMeasuredLoss,
+       fmt::format("a loss of {} (to {})", format_number(network.tcp.loss), format_number(kMeasuredLoss)));
+  note(network.tcp.connections > kMeasuredConnections,
+       fmt::format("{} connections (to {})", network.tcp.connections, kMeasuredConnections));
+  Case any_order = config;  // who stands where changes no path, and an optimized order is not known here
+  any_order.network.rank_order.kind = RankOrderSpec::Kind::kBlocks;
+  const Topology topology = build_topology(any_order);
+  const double rtt_s = longest_rtt_s(topology);
+  note(topology.replicas() > 1 && (rtt_s < kLeastRtt_s || rtt_s > kMostRtt_s),
+       fmt::format("a round trip of {} ms ({} to {})", format_number(1000 * rtt_s),
+                   format_number(1000 * kLeastRtt_s), format_number(1000 * kMostRtt_s)));
+  const std::string collective = word_of(config, "all_reduce", "pair");
+  const auto most = kMeasuredReplicas.find(collective);
+  if (most == kMeasuredReplicas.end())
+    note(true, "the collective " + collective);
+  else
+    note(config.replicas > most->second,
+         fmt::format("{} replicas ({}: to {})", config.replicas, collective, most->second));
+  note(word_of(config, "units", "none") != "none", "all-to-all");
+  const Json buckets = member(config.method.options, "buckets");
+  note(buckets.is_number() && buckets > kMeasuredBuckets,
+       fmt::format("{} buckets (to {})", buckets.dump(), kMeasuredBuckets));
+  if (!found.outside.empty()) found.residual = 1;
+  return found;
 }
 
 double network_residual(const Json& record) {
   if (record.value("fidelity", "") != "flow" || record.contains("message_time_s")) return 0;
-  // results/reference/residuals: single flows, collectives and trunks together. What was not
-  // measured decides nothing: it widens an interval to everything.
-  static const std::map<std::string, double> measured = {
-      {"host", 0.07}, {"fq_codel+ecn", 0.15}, {"host+loss", 0.18}};
-  const auto found = measured.find(record.value("queue", "host"));
-  return found == measured.end() ? 1 : found->second;
+  if (const Json residual = member(record, "residual"); residual.is_number()) return residual;
+  const std::string queue = record.value("queue", "host");
+  return queue == "host" ? residual_of_queue(queue) : 1;
+}
+
+std::string outside_of(const Json& record) {
+  return record.value("outside", "this queue or loss");
+}
+
+std::string outside_in_words(const std::vector<Json>& records) {
+  std::vector<std::string> reasons;
+  std::size_t cases = 0;
+  for (const Json& record : records) {
+    if (network_residual(record) < 1) continue;
+    ++cases;
+    add_new(outside_of(record), reasons);
+  }
+  if (cases == 0) return "";
+  return fmt::format(
+      "{} of {} cases are outside of what the network model was held against packets for: {}. Claims on "
+      "their times stay undecided.",
+      cases, records.size(), named_few(reasons, 4));
 }
 
 Interval widened(const Interval& measured, double residual, bool is_ratio) {
@@ -47,8 +146,11 @@ OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool
 }
 
 std::string residual_in_words(double residual, const std::string& low, const std::string& high) {
-  if (residual >= 1) return "the network model's error is not known for this queue or loss";
   return fmt::format("the network model's {} % make that {} to {}", std::lround(100 * residual), low, high);
+}
+
+std::string unknown_residual_in_words(const std::string& outside) {
+  return "the network model's error is not known for " + outside;
 }
 
 }  // namespace longhaul

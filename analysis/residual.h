@@ -10,20 +10,31 @@
 
 namespace longhaul {
 
-// The largest random loss that `flow` was held against packets for (results/reference/residuals).
-constexpr double kMostMeasuredLoss = 1e-4;
-
-// What decides about the residual besides the fidelity: "host", "fq_codel", "fq_codel+ecn", "fifo"; with
-// "+loss" behind it where packets are lost at random over one connection, "+high-loss" beyond
-// kMostMeasuredLoss, "+loss+connections" over several, "+trunk-fifo" where routers have FIFOs.
+// The queue in one word: "host", "fq_codel", "fq_codel+ecn", "fifo"; "+loss" behind it where packets are lost
+// at random, "+trunk-fifo" where routers have FIFOs.
 std::string queue_setting(const TcpSpec& tcp);
 
-// Of a case record. The 95th percentile of |fidelity / packets − 1| of the sync time over the judge half of
-// the validation grid of results/reference/residuals, for `flow` by queue setting (the key `queue`; without
-// it "host"), rounded up to whole per cents, 1 for a setting that was not measured; 0 for packets themselves,
-// and where messages draw their times (network.message_time) or `analytic` is asked for: those are
-// assumptions, and what follows from an assumption is exact. A fraction.
+// How far the simulated times of a case were held against packets.
+struct Validity {
+  double residual = 0;               // a fraction; 1: not known
+  std::vector<std::string> outside;  // its axes beyond what was measured: "2048 replicas (pair: to 1024)"
+};
+
+// The 95th percentile of |flow / packets − 1| of the sync time over the measured cases of its class, rounded
+// up to whole per cents: by queue and random loss (results/reference/residuals). Outside of the connections,
+// round trips, collectives with their replicas, and buckets measured there it is 1 and decides nothing. It is
+// 0 for packets themselves, and where messages draw their times (network.message_time) or `analytic` is asked
+// for: those are assumptions, and what follows from an assumption is exact. Throws InputError as
+// build_topology().
+Validity network_validity(const Case& config);
+
+// The residual of a case record, from its key `residual`. A record of an earlier version has none: that of
+// the queue "host" (without a key `queue` too), else 1.
 double network_residual(const Json& record);
+// What the record says is outside, in words; "this queue or loss" if it does not.
+std::string outside_of(const Json& record);
+// "3 of 8 cases are outside of what the network model was held against packets for: …", "" if none is.
+std::string outside_in_words(const std::vector<Json>& records);
 
 // What simulated times in `measured` may be, each right to a factor of 1 ± residual; of ratios of two of
 // them, right to (1 ± residual) / (1 ∓ residual), which for a residual of 1 may be anything.
@@ -39,7 +50,9 @@ struct OverSeeds {
 // Of a list that is not empty.
 OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool is_ratio);
 
-// "the network model's 7 % make that 7.95 to 10.5", from the ends of widened() in words.
+// "the network model's 7 % make that 7.95 to 10.5", from the ends of widened() in words; of an unknown
+// residual what is `outside`.
 std::string residual_in_words(double residual, const std::string& low, const std::string& high);
+std::string unknown_residual_in_words(const std::string& outside);
 
 }  // namespace longhaul

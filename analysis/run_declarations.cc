@@ -36,7 +36,7 @@ Node verdict() {
   return section("", {text("id").required(), text("statement").required(), text("what").required(),
                       text("bound").required(), text("verdict").required(), anything("measured"),
                       list_of("interval", anything("")), list_of("possible", anything("")),
-                      number("residual"), boolean("incomplete"), table_of("point", anything("")).required(),
+                      number("residual"), text("outside"), boolean("incomplete"), table_of("point", anything("")).required(),
                       integer("seeds").at_least(0).required(), integer("missing_cases").at_least(0)});
 }
 
@@ -62,6 +62,8 @@ std::vector<Node> record_keys() {
                             text("training"),
                             text("fidelity"),
                             text("queue"),
+                            number("residual"),
+                            text("outside"),
                             text("error"),
                             large_integer("seed"),
                             integer("number").at_least(0),

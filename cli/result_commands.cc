@@ -10,6 +10,7 @@
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/render.h"
+#include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "cli/commands.h"
@@ -89,6 +90,8 @@ int compare_command(const CompareOptions& options) {
   const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
   ComparisonTable table = compare_runs(opened.runs, options.request);
   table.notes.insert(table.notes.begin(), notes.begin(), notes.end());
+  if (const std::string text = outside_in_words(all_records(opened.runs)); !text.empty())
+    table.notes.push_back(text);
   warn(opened.problems);
   table.notes.insert(table.notes.begin(), opened.problems.begin(), opened.problems.end());
   write_or_print(options.out, rendered(table, conclusions_for(options, opened), format_of(options)));

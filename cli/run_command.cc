@@ -12,6 +12,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/comparison/decision_words.h"
+#include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/run_directory.h"
 #include "analysis/runs/summary.h"
@@ -397,6 +398,9 @@ class Run {
                                options_.all_columns};
       std::printf("\n%s\n", summary_table(summary, table).c_str());
       print_conclusions(columns);
+      if (const std::string text = outside_in_words(summary.value("cases", std::vector<Json>()));
+          !text.empty())
+        std::printf("%s\n", text.c_str());
     }
     for (const std::string& line : verdict_lines(verdicts)) std::printf("claim %s\n", line.c_str());
     print_failures();

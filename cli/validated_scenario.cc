@@ -251,23 +251,23 @@ std::vector<std::string> seen_before(const Case& config) {
   return warnings;
 }
 
-// Random loss beyond what flow was held against packets for (results/reference/residuals).
-std::vector<std::string> loss_warnings(const Case& config) {
-  const TcpSpec& tcp = config.network.tcp;
-  if (config.network.fidelity != "flow" || tcp.loss <= 0 || config.network.message_time) return {};
-  if (tcp.connections > 1)
-    return {fmt::format(
-        "network.tcp.loss = {} with {} connections: fidelity \"flow\" was held against packets in "
-        "few cases of this (means up to 19 % off, and claims on them stay undecided); fidelity "
-        "\"packet\" is the reference",
-        format_number(tcp.loss), tcp.connections)};
-  if (tcp.loss > kMostMeasuredLoss)
-    return {fmt::format(
-        "network.tcp.loss = {}: fidelity \"flow\" was held against packets up to {}; with losses to "
-        "5e-3 the mean of a run was up to 21 % off in few cases",
-        format_number(tcp.loss), format_number(kMostMeasuredLoss))};
-  return {};
-}
+// Cases outside of what flow was held against packets for.
+class ValidityWarnings {
+ public:
+  std::vector<std::string> of(const Case& config) {
+    std::string key = std::to_string(config.replicas);
+    for (const char* section : {"network", "method", "workload", "pipeline"})
+      key += "/" + member(config.resolved, section).dump();
+    if (!seen_.insert(key).second) return {};
+    const std::vector<std::string> outside = network_validity(config).outside;
+    if (outside.empty()) return {};
+    return {"outside of what the network model was held against packets for: " + join(outside) +
+            "; claims on simulated times stay undecided there"};
+  }
+
+ private:
+  std::set<std::string> seen_;
+};
 
 }  // namespace
 
@@ -277,9 +277,10 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
     for (std::string& warning : more) add_new(warning, warnings);
   };
   std::set<std::string> texts;
+  ValidityWarnings validity;
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));
-    add(loss_warnings(config));
+    add(validity.of(config));
     if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second)
       add(seen_before(config));
   }

@@ -253,8 +253,7 @@ class Search {
     evaluation.folder = task.folder;
     evaluation.is_replayed = is_final;
     if (!is_final) bound(task, evaluation);
-    evaluation.residual =
-        network_residual({{"fidelity", fidelity}, {"queue", queue_setting(config.network.tcp)}});
+    evaluation.residual = fidelity == "flow" ? network_validity(config).residual : 0;
     price(evaluation);
   }
 

@@ -86,6 +86,7 @@ struct PointValues {
   std::vector<double> values;
   std::vector<std::string> evidence;
   double residual = 0;
+  std::string outside;  // of a residual that is not known
   bool complete = true;
 };
 
@@ -148,7 +149,10 @@ void add(PointValues& point, std::optional<double> value, std::initializer_list<
          const Metric& metric) {
   for (const Json* entry : cases) {
     point.evidence.push_back(entry->at("case"));
-    if (metric.depends_on_network_time) point.residual = std::max(point.residual, network_residual(*entry));
+    if (!metric.depends_on_network_time) continue;
+    const double residual = network_residual(*entry);
+    if (residual >= 1) point.outside = outside_of(*entry);
+    point.residual = std::max(point.residual, residual);
   }
   if (value && std::isfinite(*value))
     point.values.push_back(*value);
@@ -284,7 +288,7 @@ std::string widened_in_words(const Json& verdict) {
   const Json residual = member(verdict, "residual");
   const std::optional<Interval> possible = interval_at(verdict, "possible");
   if (!residual.is_number() || residual == 0) return "";
-  if (residual >= 1) return "; " + residual_in_words(1, "", "");
+  if (residual >= 1) return "; " + unknown_residual_in_words(outside_of(verdict));
   return possible ? "; " + residual_in_words(residual, number_in_words(verdict, possible->low),
                                              number_in_words(verdict, possible->high))
                   : "";
@@ -317,6 +321,7 @@ Json claim_record(const Json& claim, const Judged& decisive, std::size_t points,
           {"points", points},
           {"seeds", decisive.point->values.size()},
           {"residual", decisive.point->residual},
+          {"outside", decisive.point->outside},
           {"incomplete", !decisive.point->complete},
           {"evidence", evidence}};
 }

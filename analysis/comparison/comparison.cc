@@ -40,6 +40,7 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
     if (value && std::isfinite(*value)) group.values.push_back({record->value("seed", Json()), *value});
     if (metric.depends_on_network_time && record->contains("fidelity"))
       group.residual = std::max(group.residual, network_residual(*record));
+    if (group.residual >= 1 && group.outside.empty()) group.outside = outside_of(*record);
   }
   if (group.values.empty()) return group;
   const std::vector<double> list = numbers(group.values);
@@ -206,7 +207,7 @@ std::string within_residual(const Comparison& comparison, const Group& a, const 
   const double nearest_to_zero =
       std::min(std::abs(comparison.interval.low), std::abs(comparison.interval.high));
   if (residual == 0 || nearest_to_zero > error) return "";
-  if (residual >= 1) return "the network model's error is not known for this queue or loss";
+  if (residual >= 1) return unknown_residual_in_words(a.residual >= 1 ? a.outside : b.outside);
   const long percent = std::lround(100 * residual);
   if (std::abs(comparison.difference.mean) <= error)
     return fmt::format("within the network model's error of {} %", percent);

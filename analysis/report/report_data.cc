@@ -11,6 +11,7 @@
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
 #include "analysis/report/report.h"
+#include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "analysis/table.h"
@@ -52,6 +53,7 @@ Json notes_of(const Run& run) {
     notes.push_back(fmt::format("{} of {} cases {}: {}.", names.size(), records.size(), words,
                                 named_few(names, kMostKeysNamed)));
   }
+  if (const std::string text = outside_in_words(records); !text.empty()) notes.push_back(text);
   if (records.empty()) notes.push_back("This run has no cases yet.");
   return notes;
 }

@@ -82,10 +82,10 @@ TEST(Claims, AreUndecidedWhileShardsAreMissing) {
   }
 }
 
-// A setting whose residual nobody measured: any ratio is possible.
-TEST(Claims, AQueueThatWasNotMeasuredDecidesNothing) {
+// Outside of what was measured any ratio is possible, also where one case of the two is.
+TEST(Claims, ACaseOutsideOfWhatWasMeasuredDecidesNothing) {
   std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};
-  for (Json& entry : records) entry["queue"] = "fq_codel+loss";
+  records[1]["residual"] = 1;
   EXPECT_EQ(verdict(ratio(0.01), records), "undecided");
   EXPECT_EQ(verdict(ratio(1000), records), "undecided");
 }
@@ -181,10 +181,11 @@ TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
       "ten is undecided: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds; the network "
       "model's 7 % make that 7.94 to 10.5, so at least 10 is undecided");
   std::vector<Json> unknown = records;
-  for (Json& entry : unknown) entry["queue"] = "fq_codel";
+  unknown[0]["residual"] = 1;
+  unknown[0]["outside"] = "2048 replicas (pair: to 1024)";
   EXPECT_NE(sentence(unknown).find(
-                "; the network model's error is not known for this queue or loss, so at least 10 is "
-                "undecided"),
+                "; the network model's error is not known for 2048 replicas (pair: to 1024), so at least 10 "
+                "is undecided"),
             std::string::npos);
   std::vector<Json> packets = records;
   for (Json& entry : packets) entry["fidelity"] = "packet";

@@ -2,24 +2,69 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/errors.h"
+#include "core/base/units.h"
+#include "tests/unit/analysis/run_fixture.h"
+
 namespace longhaul {
 namespace {
 
-double residual_of(double loss, int connections) {
-  TcpSpec tcp;
-  tcp.queue = "host";
-  tcp.loss = loss;
-  tcp.connections = connections;
-  return network_residual({{"fidelity", "flow"}, {"queue", queue_setting(tcp)}});
+// Of DiLoCo's ring of two on a star of 50 ms, changed; "outside: what, what" of an unknown one.
+std::string validity(const Json& change) {
+  Json json = resolved_case("diloco", Json::object());
+  json.merge_patch(change);
+  const Validity found = network_validity(parse_case(json));
+  EXPECT_EQ(found.residual == 1, !found.outside.empty());
+  return found.outside.empty() ? format_number(found.residual) : join(found.outside);
 }
 
-// results/reference/residuals has losses up to 1e-4 over one connection. Beyond that flow was up to three
-// times as slow as packets: such a time decides no claim.
-TEST(Residual, IsUnknownForLossesThatWereNotMeasured) {
-  EXPECT_EQ(residual_of(0, 8), 0.07);
-  EXPECT_EQ(residual_of(1e-4, 1), 0.18);
-  EXPECT_EQ(residual_of(2e-4, 1), 1);
-  EXPECT_EQ(residual_of(1e-6, 2), 1);
+std::string with_tcp(const Json& tcp) {
+  return validity({{"network", {{"tcp", tcp}}}});
+}
+
+std::string with_rtt(const std::string& rtt) {
+  return validity({{"network", {{"topology", {{"star", {{"rtt", rtt}}}}}}}});
+}
+
+std::string with_method(int replicas, const Json& method) {
+  return validity({{"replicas", replicas}, {"method", method}});
+}
+
+// The rows of results/reference/residuals.
+TEST(Residual, IsThatOfTheClassThatWasMeasured) {
+  EXPECT_EQ(with_tcp({{"connections", 8}}), "0.07");
+  EXPECT_EQ(with_tcp({{"loss", 5e-3}, {"connections", 8}}), "0.2");
+  EXPECT_EQ(with_tcp({{"queue", "fq_codel"}, {"ecn", true}}), "0.15");
+  EXPECT_EQ(with_rtt("5ms"), "0.07");
+  EXPECT_EQ(with_rtt("350ms"), "0.07");
+  EXPECT_EQ(with_method(1024, Json::object()), "0.07");
+  const Json buckets = {{"all_reduce", "halving-doubling"}, {"overlap_backward", 0.5}, {"buckets", 24}};
+  EXPECT_EQ(with_method(8, buckets), "0.07");
+  EXPECT_EQ(validity({{"network", {{"fidelity", "packet"}}}}), "0");
+}
+
+TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
+  EXPECT_EQ(with_tcp({{"loss", 6e-3}}), "a loss of 0.006 (to 0.005)");
+  EXPECT_EQ(with_tcp({{"connections", 9}}), "9 connections (to 8)");
+  EXPECT_EQ(with_tcp({{"queue", "fq_codel"}}), "queue fq_codel");
+  EXPECT_EQ(with_rtt("4ms"), "a round trip of 4 ms (5 to 350)");
+  EXPECT_EQ(with_rtt("400ms"), "a round trip of 400 ms (5 to 350)");
+  EXPECT_EQ(with_method(2048, Json::object()), "2048 replicas (ring: to 1024)");
+  EXPECT_EQ(with_method(17, {{"all_reduce", "direct"}}), "17 replicas (direct: to 16)");
+  EXPECT_EQ(with_method(8, {{"overlap_backward", 0.5}, {"buckets", 25}}), "25 buckets (to 24)");
+}
+
+TEST(Residual, OfARecordIsWhatItSaysAndInWordsWhichCasesAreOutside) {
+  const Json host = {{"fidelity", "flow"}},
+             outside = {{"fidelity", "flow"}, {"residual", 1}, {"outside", "x"}};
+  EXPECT_EQ(network_residual({{"fidelity", "flow"}, {"residual", 0.2}}), 0.2);
+  EXPECT_EQ(network_residual(host), 0.07);
+  EXPECT_EQ(network_residual({{"fidelity", "flow"}, {"queue", "host+loss"}}), 1) << "of an earlier version";
+  EXPECT_EQ(network_residual({{"fidelity", "packet"}, {"residual", 0}}), 0);
+  EXPECT_EQ(outside_in_words({host}), "");
+  EXPECT_EQ(outside_in_words({host, outside, outside}),
+            "2 of 3 cases are outside of what the network model was held against packets for: x. Claims on "
+            "their times stay undecided.");
 }
 
 }  // namespace
