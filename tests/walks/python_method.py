@@ -41,7 +41,7 @@ SCENARIO = {
     'workload': {'step_time': {'constant': '100ms'}},
     'network': {'topology': {'star': {'rate': '100Mbps', 'rtt': '50ms'}}},
 }
-PLAN = {'parameters': 1e9, 'tokens': '20B', 'tokens_per_step': 65536, 'nodes': 8, 'step_time': '2s',
+PLAN = {'parameters': 1000000000, 'tokens': 20000000000, 'tokens_per_step': 65536, 'nodes': 8, 'step_time': '2s',
         'network': {'topology': {'star': {'rate': '1Gbps', 'rtt': '50ms'}}},
         'candidates': {'methods': ['diloco', {'name': 'python', 'label': 'mine', 'file': 'mine.py'}], 'inner_steps': [50, 100]}}
 # A changed line, and what `check` has to say of it.
@@ -125,7 +125,7 @@ def main():
 
     longhaul.write('mine.py', METHOD)
     longhaul.write('plan.json', PLAN)
-    expect('mine' in longhaul('plan', 'plan.json', '--out', 'plan'), 'the plan has the method')
+    expect('mine' in longhaul('plan', 'plan.json', '-o', 'plan'), 'the plan has the method')
 
     longhaul('run', str(source / 'scenarios/methods/python.json'), '--out', 'shipped', '--jobs', '2', '--set', 'seeds=[1]')
     curves = {}
