@@ -22,9 +22,8 @@ std::vector<Node> options() {
                  "attention heads, or nothing, which is local-sgd"),
       choice("unit_outputs", {"mean", "sum"})
           .by_default("mean")
-          .means("how the subnetworks make one model: what their units of a layer put out is averaged, as "
-                 "dropout does where all units are there (the weights that read a unit are divided by the "
-                 "number of replicas), or added up"),
+          .means("how the subnetworks make one model: what their units of a layer put out is averaged "
+                 "(the weights that read a unit are divided by the number of replicas), or added up"),
       choice("shared_moments", {"kept", "fresh"})
           .by_default("kept")
           .means("the inner optimizer's moments of what is averaged: kept by each replica, or zero at the "

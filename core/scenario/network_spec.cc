@@ -158,8 +158,8 @@ Node rank_order_options(const std::vector<std::string>& without_sites) {
           "a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
           "round-robin: over the sites in turn; random: a permutation drawn from the seed; optimized: for "
           "the "
-          "case's all-reduce, or with stages for its step, on the paths' latency and throughput (longhaul "
-          "check says what it gains); a list: entry r is the place of rank r, places counted as in blocks. "
+          "case's all-reduce, or with stages for its step, on the paths' latency and throughput; a "
+          "list: entry r is the place of rank r, places counted as in blocks. "
           "Only blocks on " +
           enumeration(without_sites, "and") + ", which have no sites");
 }
@@ -197,7 +197,7 @@ Node network_options(const TopologyOptions& topologies) {
                   .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
                          "parameter-server, all-gather and reduce-scatter is cut; a slice is passed on as "
                          "soon as it has arrived. whole: not at all; bytes: equal slices of at most that; "
-                         "nccl, gloo: as these libraries cut by default (docs/reference/collectives.md)"),
+                         "nccl, gloo: as these libraries cut by default"),
               either("eager", {choice("", {"unlimited"}), bytes("").at_least(0)})
                   .by_default("0B")
                   .means(

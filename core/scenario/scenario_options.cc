@@ -33,9 +33,9 @@ Node data_options() {
   return one_of(
              "data",
              {choice("corpus", {"system-headers", kLinuxSource.name, kDebianProse.name})
-                  .means("byte tokens; system-headers: the C and C++ headers of libstdc++, libc and Linux in "
-                         "the standard include folder; linux-source-6.1: Debian's package of that name, "
-                         "unpacked by scripts/linux_source.sh; debian-prose-12: English paragraphs of Debian "
+                  .means("byte tokens; system-headers: the C and C++ headers in the standard include folder; "
+                         "linux-source-6.1: Debian's package, by scripts/linux_source.sh; debian-prose-12: "
+                         "English paragraphs of Debian "
                          "12's documentation packages, by scripts/debian_prose.sh"),
               list_of("text", text("")).not_empty().means("globs of text files, read as byte tokens"),
               list_of("shards", text(""))

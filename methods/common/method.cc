@@ -41,10 +41,7 @@ Node group_size_option() {
       .at_least(2)
       .by_default(2)
       .in("replicas")
-      .means(
-          "replicas in a group (n); of N replicas N mod n sit out each outer step, drawn anew: each takes "
-          "the "
-          "step of a group of one");
+      .means("replicas in a group (n); of N replicas N mod n sit out each outer step, drawn anew");
 }
 
 std::vector<Node> all_reduce_options() {

@@ -67,8 +67,7 @@ Node python_method_option() {
   return section("python", {text("name").required(),
                             text("file").required().means("relative to the scenario's folder"), anything("")})
       .means(
-          "a step of yours on numpy arrays, with the plan and the options of another method "
-          "(docs/howto/method-in-python.md)");
+          "a step of yours on numpy arrays (docs/howto/method-in-python.md)");
 }
 
 bool has_python_step(const Json& method_options) {

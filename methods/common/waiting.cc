@@ -15,24 +15,23 @@ constexpr double kLongest_s = 1e9;
 
 // The time to wait follows what was seen.
 Node adaptive_grace() {
-  return section("",
-                 {number("mads").at_least(0).required().in("MADs").means(
-                      "the time to wait is the median of the lags seen so far and so many times their median "
-                      "absolute deviation; a lag is how long after the quorum was there, or after the first "
-                      "of a group, a later member was ready"),
-                  integer("window")
-                      .at_least(1)
-                      .by_default(64)
-                      .in("operations")
-                      .means("lags of the last so many averages count, those of all groups"),
-                  duration("at_least")
-                      .at_least(0)
-                      .at_most(kLongest_s)
-                      .by_default("1s")
-                      .means("the shortest time to wait"),
-                  either("start", {choice("", {"unlimited"}), duration("").at_least(0).at_most(kLongest_s)})
-                      .by_default("unlimited")
-                      .means("the time to wait while no lag is known")});
+  return section(
+      "", {number("mads").at_least(0).required().in("MADs").means(
+               "wait for the median lag so far and so many times its median absolute deviation; a lag: "
+               "how long after the quorum, or the first of a group, a later member was ready"),
+           integer("window")
+               .at_least(1)
+               .by_default(64)
+               .in("operations")
+               .means("lags of the last so many averages count, those of all groups"),
+           duration("at_least")
+               .at_least(0)
+               .at_most(kLongest_s)
+               .by_default("1s")
+               .means("the shortest time to wait"),
+           either("start", {choice("", {"unlimited"}), duration("").at_least(0).at_most(kLongest_s)})
+               .by_default("unlimited")
+               .means("the time to wait while no lag is known")});
 }
 
 Node grace(const char* fallback, const char* meaning) {

@@ -195,7 +195,7 @@ TopologyKind regions_topology() {
                .means(
                    "the most that several connections of a pair carry together, over the throughput of one "
                    "that the matrix gives; default: as many times as there are connections, which nobody "
-                   "has measured (one public run gained 3.1 with 8)")})
+                   "has measured")})
           .means("replicas placed at sites with measured round-trip times and single-connection throughputs");
   kind.has_sites = true;
   kind.check = [](const Case& config) { parse(config); };
