@@ -2,15 +2,16 @@
 
     python -m longhaul.measured --site warsaw=10.0.0.1 --site madrid=10.0.1.1 --inside 0.5ms,940Mbps -o sites.json FILE...
 
-FILE is what `iperf3 --json` or `ping` printed. iperf3's addresses say between which sites it ran, in either direction;
-else, and for ping, the file's name does: warsaw-madrid.txt. The throughput is that of one connection: what the
-receiver got, over the number of parallel streams. Of two directions the slower one counts, since a matrix has one value
-a pair. The round trip is ping's shortest; without a ping the shortest that iperf3 saw under its own load, which has its
-queues in it, and a warning says so.
+FILE is what `iperf3 --json` or `ping` printed, or a table from,to,rate_mbps,rtt_ms (.csv). iperf3's addresses say between
+which sites it ran, in either direction; else, and for ping, the file's name does: warsaw-madrid.txt. The throughput is
+that of one connection: what the receiver got, over the number of parallel streams. Of two directions the slower one
+counts, since a matrix has one value a pair. The round trip is ping's shortest; without a ping that of --rtt; else the
+shortest that iperf3 saw under its own load, which has its queues in it, and a warning says so.
 """
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
 import json
 import pathlib
@@ -48,7 +49,7 @@ def pair_of_name(file: str, sites: Dict[str, List[str]]) -> Pair:
                      f"{'-'.join(list(sites)[:2])}.txt")
 
 
-def of_iperf3(file: str, text: str, sites: Dict[str, List[str]]) -> Measured:
+def of_iperf3(file: str, text: str, sites: Dict[str, List[str]]) -> List[Measured]:
     run = json.loads(text)
     if run.get("error"):
         raise InputError(f"{file}: iperf3 ended with \"{run['error']}\": measure again, or leave the file out")
@@ -61,27 +62,58 @@ def of_iperf3(file: str, text: str, sites: Dict[str, List[str]]) -> Measured:
     sender = names[1 if test.get("reverse") else 0] if is_by_hosts else None
     streams = int(test["num_streams"])
     round_trips = [stream["sender"].get("min_rtt", 0) for stream in run["end"]["streams"]]
-    return Measured(file, pair if is_by_hosts else pair_of_name(file, sites), sender,
-                    run["end"]["sum_received"]["bits_per_second"] / streams, streams,
-                    min(round_trips) * 1e-6 if min(round_trips, default=0) > 0 else None, True)
+    return [Measured(file, pair if is_by_hosts else pair_of_name(file, sites), sender,
+                     run["end"]["sum_received"]["bits_per_second"] / streams, streams,
+                     min(round_trips) * 1e-6 if min(round_trips, default=0) > 0 else None, True)]
 
 
-def of_ping(file: str, text: str, sites: Dict[str, List[str]]) -> Measured:
+def of_ping(file: str, text: str, sites: Dict[str, List[str]]) -> List[Measured]:
     found = re.search(r"min/avg/max\S* = ([\d.]+)/", text)
     if not found:
-        raise InputError(f"{file}: has no line \"rtt min/avg/max\"; allowed: what `iperf3 --json` or `ping -c 20` prints")
-    return Measured(file, pair_of_name(file, sites), rtt_s=float(found[1]) * 1e-3)
+        raise InputError(f"{file}: has no line \"rtt min/avg/max\"; allowed: what `iperf3 --json` or `ping -c 20` prints, "
+                         "or a table from,to,rate_mbps,rtt_ms whose name ends in .csv")
+    return [Measured(file, pair_of_name(file, sites), rtt_s=float(found[1]) * 1e-3)]
 
 
-def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[str, str], warn=None) -> dict:
-    """The matrix; `warn` is called with a sentence for each thing that a reader should know."""
+def of_table(file: str, text: str, sites: Dict[str, List[str]]) -> List[Measured]:
+    """A row for each two sites, in one direction or both; rtt_ms may be empty or missing."""
+    lines = [(number, [cell.strip() for cell in cells]) for number, cells in enumerate(csv.reader(text.splitlines()), 1)
+             if any(cells) and not cells[0].startswith("#")]
+    header = lines[0][1] if lines else []
+    for column in ("from", "to", "rate_mbps"):
+        if column not in header:
+            raise InputError(f"{file}: line {lines[0][0] if lines else 1}: there is no column {column}; allowed: "
+                             "from,to,rate_mbps and, where it was measured, rtt_ms")
+    rows = []
+    for number, cells in lines[1:]:
+        row, place = dict(zip(header, cells)), f"{file}: line {number}"
+        if len(cells) > len(header):
+            raise InputError(f"{place}: found {len(cells)} cells; allowed: {len(header)}, as in the header")
+        for key in ("from", "to"):
+            if row.get(key) not in sites:
+                raise InputError(f"{place}, {key}: found \"{row.get(key, '')}\"; allowed: {', '.join(sites)}")
+        for key in ("rate_mbps", "rtt_ms"):
+            if (row.get(key) or key == "rate_mbps") and not re.fullmatch(r"(?=.*[1-9])\d*\.?\d*", row.get(key, "")):
+                raise InputError(f"{place}, {key}: found \"{row.get(key, '')}\"; allowed: a number above 0")
+        rows.append(Measured(file, frozenset((row["from"], row["to"])), row["from"], float(row["rate_mbps"]) * 1e6, 1,
+                             float(row["rtt_ms"]) * 1e-3 if row.get("rtt_ms") else None))
+    return rows
+
+
+def read(file: str, sites: Dict[str, List[str]]) -> List[Measured]:
+    with reading(file):
+        text = pathlib.Path(file).read_text()
+        of = of_table if file.endswith(".csv") else of_iperf3 if text.lstrip().startswith("{") else of_ping
+        return of(file, text, sites)
+
+
+def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[str, str], warn=None,
+              known_rtts: Optional[Dict[Pair, str]] = None) -> dict:
+    """The matrix; `warn` is called with a sentence for each thing that a reader should know. `known_rtts` count where no
+    ping, nor a table, has a round trip."""
     warn = warn or (lambda sentence: None)
-    all_measured: List[Measured] = []
-    for file in map(str, files):
-        with reading(file):
-            text = pathlib.Path(file).read_text()
-            read = of_iperf3 if text.lstrip().startswith("{") else of_ping
-            all_measured.append(read(file, text, sites))
+    known_rtts = known_rtts or {}
+    all_measured = [one for file in files for one in read(str(file), sites)]
     pairs = []
     for pair in itertools.combinations(sites, 2):
         of = [one for one in all_measured if one.pair == frozenset(pair)]
@@ -90,9 +122,10 @@ def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[st
         loaded = [one.rtt_s for one in of if one.rtt_s and one.is_loaded]
         between = " and ".join(pair)
         if not carried:
-            raise InputError(f"FILE: nothing says what a connection between {between} carries; give an iperf3 --json")
-        if not quiet and not loaded:
-            raise InputError(f"FILE: nothing says the round trip between {between}; give ping's output as {'-'.join(pair)}.txt")
+            raise InputError(f"nothing says what a connection between {between} carries; give an iperf3 --json")
+        known = known_rtts.get(frozenset(pair))
+        if not quiet and not loaded and not known:
+            raise InputError(f"nothing says the round trip between {between}; give ping's output as {'-'.join(pair)}.txt")
         slowest, fastest = (pick(carried, key=lambda one: one.throughput) for pick in (min, max))
         if fastest.throughput > 1.2 * slowest.throughput:
             warn(f"{between}: {slowest.throughput / 1e6:.0f} Mb/s in {slowest.file}, {fastest.throughput / 1e6:.0f} in "
@@ -100,12 +133,13 @@ def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[st
         if slowest.streams > 1:
             warn(f"{between}: {slowest.streams} streams carried {slowest.streams * slowest.throughput / 1e6:.0f} Mb/s together; "
                  "if one alone would too, they share a link: give its rate to the sites")
-        if not quiet:
+        if not quiet and not known:
             warn(f"{between}: the round trip is iperf3's, beside its own load; ping -c 20 has it without queues")
-        pairs.append({"between": list(pair), "rtt": f"{min(quiet or loaded) * 1e3:.6g}ms",
+        rtt = known if known and not quiet else f"{min(quiet or loaded) * 1e3:.6g}ms"
+        pairs.append({"between": list(pair), "rtt": rtt,
                       "throughput": f"{slowest.throughput / 1e6:.6g}Mbps"})
     return {"about": f"{len(sites)} sites, measured", "source": "iperf3 and ping: " + ", ".join(
-        pathlib.Path(one.file).name for one in all_measured), "sites": list(sites), "inside": inside, "pairs": pairs}
+        dict.fromkeys(pathlib.Path(one.file).name for one in all_measured)), "sites": list(sites), "inside": inside, "pairs": pairs}
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -113,6 +147,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("files", nargs="+", metavar="FILE", help="what iperf3 --json or ping printed")
     parser.add_argument("--site", action="append", required=True, metavar="NAME[=HOST[,HOST]]")
     parser.add_argument("--inside", required=True, metavar="RTT,RATE", help="between two machines of a site: 0.5ms,940Mbps")
+    parser.add_argument("--rtt", action="append", default=[], metavar="NAME,NAME=RTT", help="where no ping has it")
     parser.add_argument("-o", "--output", help="the matrix; default standard output")
     options = parser.parse_args(arguments)
     sites = {name: hosts.split(",") for name, _, hosts in (site.partition("=") for site in options.site)}
@@ -121,7 +156,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
         if options.inside.count(",") != 1:
             raise InputError(f"--inside: found \"{options.inside}\"; allowed: a round trip and a rate, as 0.5ms,940Mbps")
         inside = dict(zip(("rtt", "throughput"), options.inside.split(",")))
-        text = json.dumps(matrix_of(options.files, sites, inside, lambda said: print("warning:", said, file=sys.stderr)), indent=1)
+        known = {frozenset(names.split(",")): rtt for names, _, rtt in (one.partition("=") for one in options.rtt)}
+        text = json.dumps(matrix_of(options.files, sites, inside, lambda said: print("warning:", said, file=sys.stderr), known),
+                          indent=1)
         if options.output:
             pathlib.Path(options.output).write_text(text + "\n")
         else:

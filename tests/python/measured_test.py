@@ -56,6 +56,31 @@ class Measured(unittest.TestCase):
         self.assertEqual(pair["rtt"], "3.151ms")
         self.assertIn("without queues", warnings[0])
 
+    def test_a_table(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table, sites = pathlib.Path(folder) / "iperf.csv", {"oslo": [], "rome": [], "bergen & co": []}
+            table.write_text("# one stream\nto,from,rate_mbps,rtt_ms\noslo,bergen & co,200,30\nbergen & co,oslo,400,20\n"
+                             "rome,oslo,100,\nrome , bergen & co, 50, 60\n")
+            found = {frozenset(pair["between"]): (pair["throughput"], pair["rtt"]) for pair in matrix_of(
+                [table], sites, INSIDE, known_rtts={frozenset(("oslo", "rome")): "40ms", frozenset(("rome", "bergen & co")): "9s"})[
+                    "pairs"]}
+            self.assertEqual(found, {frozenset(("oslo", "bergen & co")): ("200Mbps", "20ms"),
+                                     frozenset(("oslo", "rome")): ("100Mbps", "40ms"),
+                                     frozenset(("rome", "bergen & co")): ("50Mbps", "60ms")})
+            header = "from,to,rate_mbps,rtt_ms\n"
+            for rows, where in (("from,to,rate\n", "line 1: there is no column rate_mbps"), ("", "line 1"),
+                                (header + "oslo,rome,fast,3\n", "line 2, rate_mbps"),
+                                (header + "\noslo,rome,-1,3\n", "line 3, rate_mbps"),
+                                (header + "oslo,rome,0.0,3\n", "line 2, rate_mbps"),
+                                (header + "oslo,rome,1,3 s\n", "line 2, rtt_ms"),
+                                (header + "oslo,milan,1,3\n", "line 2, to"),
+                                (header + "oslo,rome,1,3,4\n", "line 2: found 5 cells"),
+                                (header + "oslo,rome,1,3\n", "nothing says what a connection between oslo and bergen"),
+                                (header + "oslo,rome,1,3\noslo,bergen & co,1,\nrome,bergen & co,1,1\n", "the round trip between oslo and")):
+                table.write_text(rows)
+                with self.assertRaisesRegex(InputError, where):
+                    matrix_of([table], sites, INSIDE)
+
     def test_what_cannot_be_read_is_named(self):
         for names, word in ((["udp.json"], "is of UDP"), (["failed.json"], "No route to host"),
                             (["reverse.json"], "nothing says the round trip"),
