@@ -9,6 +9,7 @@
 #include "cli/child_process.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
+#include "cli/python_scripts.h"
 #include "cli/replay_job.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
@@ -33,8 +34,9 @@ constexpr char kWork[] = "/work";  // in the folder, while the plan is made
 // folder of somebody else's that has this name.
 bool is_left_over(const std::string& folder) {
   if (!fs::exists(folder + kWork + "/.lock")) return false;
-  const std::set<std::string> ours = {"work",      "candidate.json", "sites.graphml",
-                                      "plan.json", "scenario.json",  "plan.html"};
+  const std::set<std::string> ours = {"work",          "candidate.json",        "plan.json",
+                                      "scenario.json", "plan.html",             "sites.graphml",
+                                      "sites.json",    "without-sites.graphml", "without-sites.json"};
   for (const auto& entry : fs::directory_iterator(folder)) {
     fs::path name = entry.path().filename();
     if (name.extension() == ".part") name = name.stem();
@@ -113,6 +115,8 @@ class Planning {
       result.needs = token_needs(plan_, candidate_methods(plan_));
       result.search = search_plan(plan_, network, result.needs, tools());
       result.sensitivity = sensitivity_of(result.choice(), tools());
+      result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);
+      result.faulty = faulty_times(plan_, result.search, tools(), result.search.notes);
       write(result);
     } catch (const InputError& error) {
       fs::remove_all(folder_);
@@ -186,7 +190,14 @@ class Planning {
 }  // namespace
 
 int plan_command(const PlanOptions& options) {
-  const PlanRequest plan = read_plan(options.plan, scenario_declaration());
+  PlanRequest plan = read_plan(options.plan, scenario_declaration());
+  if (!plan.measurements.empty()) {
+    try {
+      plan.measured = measured_sites(plan, plan.notes);
+    } catch (const InputError& error) {
+      throw error.in_file(plan.file);
+    }
+  }
   sibling_executable("longhaul-sim");
   count_interrupts();
   return Planning(options, plan).execute();
@@ -205,7 +216,8 @@ int plan_schema_command() {
   schema.update(json_schema(plan_options(scenario_declaration())));
   // What a scenario says too stands in its schema, in the same folder.
   const std::string scenario = "scenario.schema.json#/properties/";
-  schema["properties"]["network"] = {{"$ref", scenario + "network"}};
+  for (const char* key : {"network", "faults", "recovery"})
+    schema["properties"][key] = {{"$ref", scenario + key}};
   for (Json& either : schema["properties"]["candidates"]["properties"]["methods"]["items"]["anyOf"])
     if (!either.contains("enum")) either = {{"$ref", scenario + "methods/items"}};
   std::printf("%s\n", with_definitions(schema).dump(2).c_str());

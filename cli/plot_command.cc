@@ -4,21 +4,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <sstream>
-#include <string_view>
 
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/run_files.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
+#include "cli/python_scripts.h"
 #include "cli/scratch_folder.h"
 #include "core/base/errors.h"
 
 namespace longhaul {
-
-const std::map<std::string, std::string_view>& figure_scripts();  // python/longhaul, compiled in
 
 namespace {
 
@@ -37,15 +33,6 @@ void make_folder(const std::string& folder) {
                       "a folder that can be written to (-o)", ""});
 }
 
-// The status of a command and what it says.
-std::pair<int, std::string> run(const ScratchFolder& scratch, const std::vector<std::string>& command) {
-  const std::string log = scratch.path + "/log";
-  fs::remove(log);
-  const int status = wait_for(start_process(command, log));
-  std::ifstream in(log);
-  return {status, std::string(std::istreambuf_iterator<char>(in), {})};
-}
-
 // The first python3 on the search path, that can draw or that is there. "" if there is none.
 std::string python(const ScratchFolder& scratch, bool draws) {
   std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
@@ -54,7 +41,7 @@ std::string python(const ScratchFolder& scratch, bool draws) {
     if (access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
     const char* const finds =
         "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
-    if (!draws || run(scratch, {file, "-c", finds}).first == 0) return file;
+    if (!draws || output_of({file, "-c", finds}, scratch.path).first == 0) return file;
   }
   return "";
 }
@@ -82,9 +69,9 @@ int plot_command(const PlotOptions& options) {
                      {"log_x", options.log_x},
                      {"list", options.list}};
   write_file(request, json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  for (const auto& [name, text] : figure_scripts()) write_file(scratch.path + "/" + name, std::string(text));
+  write_python_scripts(scratch.path);
   if (!options.list) make_folder(folder);
-  const auto [status, said] = run(scratch, {interpreter, scratch.path + "/figures.py", request});
+  const auto [status, said] = output_of({interpreter, scratch.path + "/figures.py", request}, scratch.path);
   std::stringstream lines(said);
   for (std::string line; std::getline(lines, line);) {
     const bool is_result = status == kDone && line.rfind("warning: ", 0) != 0;

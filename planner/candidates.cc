@@ -71,7 +71,7 @@ std::string method_in_words(const Json& method) {
   if (method.contains("label")) return words;
   for (const auto& [key, value] : method.items())
     if (key != "name" && key != "inner_steps" && key != "all_reduce" && key != "codec")
-      words += fmt::format(" {} {}", key, plain(value));
+      words += value == true ? " " + key : fmt::format(" {} {}", key, plain(value));
   return words;
 }
 
@@ -122,12 +122,16 @@ class Combiner {
     workload["tokens"] = plan_.tokens_per_step;
     workload["total_tokens"] = tokens;
     const NodeHardware& hardware = plan_.hardware;
-    if (plan_.written.contains("step_time"))
+    if (std::any_of(plan_.sites.begin(), plan_.sites.end(),
+                    [](const PlannedSite& site) { return site.hardware.has_value(); }))
+      workload["step_time"] = {{"constant", format_number(plan_.step_s) + "s"}};
+    else if (plan_.written.contains("step_time"))
       workload["step_time"] = {{"constant", plan_.written["step_time"]}};
     else
       workload["step_time"] = {
           {"flops", {{"peak", hardware.peak * hardware.per_node}, {"utilisation", hardware.utilization}}}};
-    if (hardware.per_node > 1) workload["accelerators"] = hardware.per_node;
+    if (const int each = accelerators_of(plan_) / plan_.nodes; each > 1 && each * plan_.nodes == accelerators_of(plan_))
+      workload["accelerators"] = each;
     Json network = network_.section;
     if (!order.is_null()) network["rank_order"] = order;
     network["tcp"]["connections"] = connections.get<int>() * network_.per_connection;

@@ -19,14 +19,17 @@ struct MemoryNeed {
   // 0 where the shape is not known.
   double sequence = 0;
   double available = 0;  // 0: not known
+  std::string where;     // " at Oslo", where sites have accelerators of their own
 
   double with_outer_state() const { return weights + gradients + optimizer + outer_state; }
   double without_outer_state() const { return with_outer_state() - outer_state; }
   bool fits() const { return available == 0 || without_outer_state() + sequence <= available; }
+  double share() const { return available > 0 ? (without_outer_state() + sequence) / available : 0; }
   // The outer state may lie in the host's memory between two outer steps.
   bool needs_host() const { return available > 0 && with_outer_state() + sequence > available; }
 };
 
+// Where sites have accelerators of their own, of those that are filled the most.
 MemoryNeed memory_need(const PlanRequest& plan, const Case& config);
 
 // "35.7 GB of 80 GB an accelerator: weights 7.2, …".

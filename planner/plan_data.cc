@@ -5,7 +5,7 @@
 namespace longhaul {
 
 double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation) {
-  return evaluation.total_s() / 3600 * plan.nodes * plan.hardware.per_node;
+  return evaluation.total_s() / 3600 * accelerators_of(plan);
 }
 
 Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
@@ -57,6 +57,31 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
                         {"from_bps", upgrade.from},
                         {"to_bps", upgrade.to},
                         {"saved_s", upgrade.saved_s}});
+  const bool has_own = std::any_of(plan.sites.begin(), plan.sites.end(),
+                                   [](const PlannedSite& site) { return site.hardware.has_value(); });
+  Json sites = Json::array(), faulty = Json::array();
+  for (const SiteShare& site : result.sites)
+    sites.push_back({{"site", site.name},
+                     {"nodes", site.nodes},
+                     {"accelerators", site.accelerators},
+                     {"accelerator", site.accelerator},
+                     {"step_s", site.step_s},
+                     {"computes", site.computes},
+                     {"rent", site.rent},
+                     {"egress_cost", site.egress_cost},
+                     {"without", site.without ? entry(*site.without, false) : Json()},
+                     {"why_not", site.why_not}});
+  for (const FaultyTime& one : result.faulty)
+    faulty.push_back({{"words", one.words},
+                      {"draws", one.draws},
+                      {"drawn_s", one.drawn_s},
+                      {"time_s", one.time().mean_s},
+                      {"time_low_s", one.time().low_s},
+                      {"time_high_s", one.time().high_s},
+                      {"without_s", one.without.mean_s},
+                      {"longer", one.longer},
+                      {"half_width", one.half_width},
+                      {"goodput", one.goodput()}});
   const MemoryNeed& memory = result.choice().memory;
   return {{"format", 1},
           {"name", plan.name},
@@ -66,8 +91,9 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"currency", plan.currency},
           {"has_prices", has_prices(plan)},
           {"nodes", plan.nodes},
+          {"accelerators", accelerators_of(plan)},
           {"accelerators_per_node", plan.hardware.per_node},
-          {"accelerator", plan.hardware.name},
+          {"accelerator", has_own ? "" : plan.hardware.name},
           {"parameters", plan.parameters},
           {"tokens_per_step", plan.tokens_per_step},
           {"step_s", plan.step_s},
@@ -90,6 +116,9 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
             {"optimizer_bytes", memory.optimizer},
             {"outer_state_bytes", memory.outer_state},
             {"available_bytes", memory.available}}},
+          {"in_short", in_short(plan, result)},
+          {"sites", sites},
+          {"with_faults", faulty},
           {"links", links},
           {"upgrades", upgrades},
           {"placement", placement_in_words(result.choice().config)},

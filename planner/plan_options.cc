@@ -37,6 +37,14 @@ Node accelerator_options() {
       .means("what a node computes with");
 }
 
+// What a key does not say is what the plan's accelerator is.
+Node accelerator_of_site() {
+  Node node = accelerator_options().means("of its nodes, where it is not the plan's; missing keys are the plan's");
+  node.fill_section = false;
+  for (Node& key : node.children) key.fallback = nullptr;
+  return node;
+}
+
 Node site_options() {
   return section("",
                  {text("name").required().means("of the site"),
@@ -50,7 +58,10 @@ Node site_options() {
                       .in("degrees")
                       .means("with longitude: round trips to other sites follow from the distance"),
                   number("longitude").at_least(-180).at_most(180).in("degrees").means("of the site"),
-                  number("egress").at_least(0).means("price of a GB (10^9 bytes) that leaves this site")});
+                  number("egress").at_least(0).means("price of a GB (10^9 bytes) that leaves this site"),
+                  accelerator_of_site(),
+                  duration("step_time").above(0).means("of its nodes, where it is not the plan's"),
+                  list_of("hosts", text("")).means("addresses between which iperf3 ran, for `measurements`")});
 }
 
 Node egress_options() {
@@ -164,9 +175,9 @@ Node plan_options(const Node& scenario) {
        list_of("paths", section("", {list_of("between", text("")).required().means("two sites"),
                                      duration("rtt").above(0).required().means("round-trip time")}))
            .means("with sites: round trips, where they do not follow from coordinates"),
-       text("measurements")
-           .means("with sites: a CSV file of iperf results between them: from,to,rate_mbps, and rtt_ms where "
-                  "it was measured; what one connection carries"),
+       either("measurements", {text(""), list_of("", text("")).not_empty()})
+           .means("with sites: files of what one connection carries between them: what iperf3 --json and ping "
+                  "printed, by `hosts` or named as oslo-paris.txt, or a table from,to,rate_mbps,rtt_ms (.csv)"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")
@@ -194,7 +205,11 @@ Node plan_options(const Node& scenario) {
                   "bytes: the least, whatever H; default time, or money beside a deadline where prices are "
                   "given"),
        integer("replays").at_least(1).by_default(32).means(
-           "at most so many candidates are replayed with flow")});
+           "at most so many candidates are replayed with flow"),
+       Node(*scenario.child("faults")).means("as in a scenario, with every: what they add to the choice, and to "
+                                             "the best plan of each other method"),
+       *scenario.child("recovery"),
+       integer("fault_draws").at_least(2).at_most(1000).by_default(8).means("of the faults")});
 }
 
 }  // namespace longhaul

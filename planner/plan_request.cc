@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-NodeHardware parse_hardware(const Json& json) {
-  NodeHardware hardware;
+// `hardware`: what the keys that are missing say.
+NodeHardware parse_hardware(const Json& json, NodeHardware hardware = {}) {
   if (json.contains("name")) {
     const Accelerator& known = accelerator_named(json["name"]);
     hardware.name = known.name;
@@ -29,9 +29,9 @@ NodeHardware parse_hardware(const Json& json) {
   }
   hardware.peak = json.value("peak", hardware.peak);
   if (json.contains("memory")) hardware.memory = parse_bytes(json["memory"]);
-  hardware.utilization = json.at("utilization");
-  hardware.per_node = json.at("per_node");
-  hardware.price = json.at("price");
+  hardware.utilization = json.value("utilization", hardware.utilization);
+  hardware.per_node = json.value("per_node", hardware.per_node);
+  hardware.price = json.value("price", hardware.price);
   return hardware;
 }
 
@@ -48,14 +48,16 @@ void read_model(const Json& json, PlanRequest& plan) {
   plan.parameters = plan.model->parameters();
 }
 
-double step_seconds(const Json& json, const PlanRequest& plan) {
+// `path`: of the accelerator.
+double step_seconds(const Json& json, const PlanRequest& plan, const NodeHardware& hardware,
+                    const std::string& path) {
   if (json.contains("step_time")) return parse_duration(json["step_time"]);
-  if (plan.hardware.peak == 0)
-    throw InputError("accelerator", "found neither name nor peak, and no step_time",
-                     "accelerator.name (a known one), accelerator.peak in FLOP/s, or step_time",
+  if (hardware.peak == 0)
+    throw InputError(path, "found neither name nor peak, and no step_time",
+                     "name (a known one), peak in FLOP/s, or step_time beside it",
                      "nothing else says how long a step computes");
   return 6. * static_cast<double>(plan.parameters) * static_cast<double>(plan.tokens_per_step) /
-         (plan.hardware.peak * plan.hardware.utilization * plan.hardware.per_node);
+         (hardware.peak * hardware.utilization * hardware.per_node);
 }
 
 EgressPrices parse_egress(const Json& json) {
@@ -68,6 +70,20 @@ EgressPrices parse_egress(const Json& json) {
   const Json of_site = json.value("sites", Json::object());
   for (const auto& [site, price] : of_site.items()) prices.of_site[site] = price;
   return prices;
+}
+
+// What a site's nodes compute with, where it is not the plan's accelerator, and for how long.
+void read_nodes_of_site(const Json& json, const std::string& path, PlanRequest& plan, PlannedSite& site) {
+  const std::string accelerator = child_path(path, "accelerator");
+  if (json.contains("accelerator")) site.hardware = parse_hardware(json["accelerator"], plan.hardware);
+  if (site.hardware && site.hardware->per_node != plan.hardware.per_node && plan.way_out_per_accelerator)
+    throw InputError(accelerator + ".per_node", "differs beside way_out per-accelerator",
+                     "as many everywhere, or way_out shared and the rates of nodes and sites");
+  const bool is_own = site.hardware || json.contains("step_time");
+  if (is_own && !site.hardware) site.hardware = plan.hardware;
+  site.step_s = step_seconds(is_own ? json : plan.written, plan, hardware_at(plan, site),
+                             is_own ? accelerator : "accelerator");
+  plan.step_s = std::max(plan.step_s, site.step_s);
 }
 
 PlannedSite parse_site(const Json& json, const std::string& path) {
@@ -85,6 +101,7 @@ PlannedSite parse_site(const Json& json, const std::string& path) {
     site.latitude = json["latitude"].get<double>();
     site.longitude = json["longitude"].get<double>();
   }
+  site.hosts = json.value("hosts", site.hosts);
   return site;
 }
 
@@ -95,7 +112,8 @@ void read_sites(const Json& json, PlanRequest& plan) {
     const std::string path = element_path("sites", i);
     const Json& written = json["sites"][i];
     plan.sites.push_back(parse_site(written, path));
-    const PlannedSite& site = plan.sites.back();
+    PlannedSite& site = plan.sites.back();
+    read_nodes_of_site(written, path, plan, site);
     if (!names.insert(site.name).second)
       throw InputError(path + ".name", fmt::format("\"{}\" is there twice", site.name), "every site once");
     if (written.contains("egress")) plan.egress.of_site[site.name] = written["egress"];
@@ -105,6 +123,9 @@ void read_sites(const Json& json, PlanRequest& plan) {
   if (plan.nodes != together)
     throw InputError("nodes", fmt::format("found {}, but sites have {} together", plan.nodes, together),
                      "the same number, or no `nodes`");
+  const Json files = json.value("measurements", Json::array());
+  for (const Json& file : files.is_string() ? Json::array({files}) : files)
+    plan.measurements.push_back((fs::path(plan.folder) / file.get<std::string>()).string());
 }
 
 void read_network(const Json& json, PlanRequest& plan) {
@@ -113,6 +134,7 @@ void read_network(const Json& json, PlanRequest& plan) {
                      json.contains("network") ? "found beside network" : "this key is missing",
                      "network (as in a scenario) or sites, one of them");
   if (json.contains("sites")) return read_sites(json, plan);
+  plan.step_s = step_seconds(json, plan, plan.hardware, "accelerator");
   for (const char* key : {"paths", "measurements", "node_rate"})
     if (plan.written.contains(key))
       throw InputError(key, "found beside network", "sites", "it says how sites are joined");
@@ -161,12 +183,16 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.tokens_per_step = json.at("tokens_per_step");
   plan.hardware = parse_hardware(json.at("accelerator"));
   read_model(json, plan);
-  plan.step_s = step_seconds(json, plan);
   plan.currency = json.at("currency").get<std::string>();
   plan.egress = parse_egress(json.at("egress"));
   plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
   plan.candidates = json.at("candidates");
   plan.most_replays = json.at("replays");
+  plan.fault_draws = json.at("fault_draws");
+  for (std::size_t i = 0; i < json.value("faults", Json::array()).size(); ++i)
+    if (!json["faults"][i].contains("every"))
+      throw InputError(element_path("faults", i) + ".every", "this key is missing", "a duration",
+                       "a plan says what faults cost that come again and again");
   read_network(json, plan);
   read_limits(json, plan);
   read_tokens(json, plan);
@@ -174,8 +200,34 @@ void read_resolved(const Json& json, PlanRequest& plan) {
 
 }  // namespace
 
+const NodeHardware& hardware_at(const PlanRequest& plan, const PlannedSite& site) {
+  return site.hardware ? *site.hardware : plan.hardware;
+}
+
+bool steps_differ(const PlanRequest& plan) {
+  return std::any_of(plan.sites.begin(), plan.sites.end(),
+                     [&](const PlannedSite& site) { return site.step_s < plan.step_s; });
+}
+
+int accelerators_of(const PlanRequest& plan) {
+  if (plan.sites.empty()) return plan.nodes * plan.hardware.per_node;
+  int count = 0;
+  for (const PlannedSite& site : plan.sites) count += site.nodes * hardware_at(plan, site).per_node;
+  return count;
+}
+
+double price_per_hour(const PlanRequest& plan) {
+  if (plan.sites.empty()) return plan.nodes * plan.hardware.per_node * plan.hardware.price;
+  double price = 0;
+  for (const PlannedSite& site : plan.sites) {
+    const NodeHardware& hardware = hardware_at(plan, site);
+    price += site.nodes * hardware.per_node * hardware.price;
+  }
+  return price;
+}
+
 bool has_prices(const PlanRequest& plan) {
-  if (plan.hardware.price > 0 || plan.egress.price > 0) return true;
+  if (price_per_hour(plan) > 0 || plan.egress.price > 0) return true;
   return std::any_of(plan.egress.of_site.begin(), plan.egress.of_site.end(),
                      [](const auto& site) { return site.second > 0; });
 }

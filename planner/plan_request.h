@@ -27,6 +27,9 @@ struct PlannedSite {
   int nodes = 1;
   double up = 0, down = 0;  // bit/s, shared by its nodes; 0: no limit
   std::optional<double> latitude, longitude;
+  std::vector<std::string> hosts;        // addresses that measurements name
+  std::optional<NodeHardware> hardware;  // of its nodes, where they or their steps are not the plan's
+  double step_s = 0;                     // compute of each of its nodes
 };
 
 struct EgressPrices {
@@ -54,20 +57,34 @@ struct PlanRequest {
   std::optional<LossTarget> target;
   std::int64_t tokens_per_step = 0;  // of a node
   NodeHardware hardware;
-  double step_s = 0;  // compute of one node
+  double step_s = 0;  // compute of one node, the slowest
   std::string currency;
   EgressPrices egress;
   bool way_out_per_accelerator = false;
   std::vector<PlannedSite> sites;  // empty where the file has a network section
+  std::vector<std::string> measurements;  // paths as they can be opened
+  Json measured;  // the matrix of sites that these files make, which the caller of read_plan() fills in
+  std::vector<std::string> notes;  // what a reader of the answer should know of these files
   Json candidates;                 // resolved
   double min_utilization = 0;
   std::optional<double> deadline_s, budget;
   Preference prefer = Preference::kTime;
   int most_replays = 0;
+  int fault_draws = 0;  // of the faults that the file has
 };
 
 // Whether the plan file prices anything.
 bool has_prices(const PlanRequest& plan);
+
+// Of a site's nodes.
+const NodeHardware& hardware_at(const PlanRequest& plan, const PlannedSite& site);
+
+// Whether nodes of one site compute for longer than those of another.
+bool steps_differ(const PlanRequest& plan);
+
+// Of all nodes: their number, and what they cost in an hour.
+int accelerators_of(const PlanRequest& plan);
+double price_per_hour(const PlanRequest& plan);
 
 // Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.
 PlanRequest read_plan(const std::string& file, const Node& scenario);

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "planner/faulty_times.h"
 #include "planner/plan_request.h"
 #include "planner/search.h"
 #include "planner/sensitivity.h"
+#include "planner/site_shares.h"
 #include "planner/token_needs.h"
 
 namespace longhaul {
@@ -15,12 +17,17 @@ struct PlanResult {
   TokenNeeds needs;
   SearchResult search;
   Sensitivity sensitivity;
+  std::vector<SiteShare> sites;
+  std::vector<FaultyTime> faulty;
 
   const Evaluation& choice() const { return search.evaluations.front(); }
 };
 
 // The sentence that decides: what to take, how long, how dear, and what else is on the front for what.
 std::string decision(const PlanRequest& plan, const PlanResult& result);
+
+// One sentence: time with its range, money and what to change.
+std::string in_short(const PlanRequest& plan, const PlanResult& result);
 
 // What no replay can know, in sentences: the loss, how the time was found, how wrong it may be.
 std::vector<std::string> caveats(const PlanResult& result);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "planner/plan_result.h"
+#include "planner/plan_tables.h"
 #include "planner/site_traffic.h"
 #include "replay/optimized_order.h"
 
@@ -50,10 +50,11 @@ std::string compared(const PlanRequest& plan, const Evaluation& other, const Eva
   return words.empty() ? "as good to half a per cent" : words;
 }
 
-// Less than a thousandth of the time is nothing.
+constexpr double kNothing = 1e-3;  // of the time
+
 bool saves_anything(const PlanResult& result) {
   const std::vector<Upgrade>& upgrades = result.sensitivity.upgrades;
-  return !upgrades.empty() && upgrades.front().saved_s > 1e-3 * result.choice().total_s();
+  return !upgrades.empty() && upgrades.front().saved_s > kNothing * result.choice().total_s();
 }
 
 // Of each method that the choice is not the best plan that was replayed.
@@ -172,111 +173,11 @@ std::string ranges_of(const std::vector<int>& numbers) {
   return join(ranges);
 }
 
-constexpr std::size_t kTableRows = 16;
-
-struct Column {
-  std::string heading;
-  std::vector<std::string> cells;
-  bool is_words = false;
-};
-
-std::string table_of(const std::vector<Column>& columns) {
-  std::vector<std::vector<std::string>> rows(columns[0].cells.size() + 1);
-  std::string marks;
-  for (const Column& column : columns) {
-    marks += column.is_words ? 'l' : 'r';
-    rows[0].push_back(column.heading);
-    for (std::size_t i = 0; i < column.cells.size(); ++i) rows[i + 1].push_back(column.cells[i]);
-  }
-  return aligned_rows(rows, marks, "  ");
-}
-
-// A unit, and the least amount that is said in it.
-struct Unit {
-  double size;
-  const char* name;
-  double least;
-};
-constexpr Unit kTimeUnits[] = {{365.25 * 86400, "years", 2 * 365.25 * 86400},
-                               {86400, "d", 2 * 86400.},
-                               {3600, "h", 7200},
-                               {60, "min", 120},
-                               {1, "s", 0}};
-constexpr Unit kByteUnits[] = {{1e15, "PB", 1e15}, {1e12, "TB", 1e12}, {1e9, "GB", 1e9}, {1e6, "MB", 0}};
-
-// Columns in one unit, that of the first amount, in which the least amount has so many digits.
-template <std::size_t kCount>
-void fill_in_one_unit(const Unit (&units)[kCount], const std::vector<std::vector<double>>& amounts,
-                      int digits, const std::vector<Column*>& columns) {
-  const Unit& unit = *std::find_if(std::begin(units), std::end(units),
-                                   [&](const Unit& unit_here) { return amounts[0][0] >= unit_here.least; });
-  double least = amounts[0][0];
-  for (const std::vector<double>& column : amounts)
-    for (const double amount : column)
-      if (amount > 0) least = std::min(least, amount);
-  const int decimals =
-      least > 0 ? std::clamp(digits - 1 - static_cast<int>(std::floor(std::log10(least / unit.size))), 0, 3)
-                : 0;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    columns[i]->heading += std::string(", ") + unit.name;
-    for (const double amount : amounts[i])
-      columns[i]->cells.push_back(fmt::format("{:.{}f}", amount / unit.size, decimals));
-  }
-}
-
-// Those of plans, with a unit in the heading: time with its range, share of computing, money, bytes.
-std::vector<Column> figures_of(const PlanRequest& plan, const std::vector<const Evaluation*>& plans) {
-  Column time{"time", {}}, low{"low", {}}, high{"high", {}}, computes{"computes, %", {}},
-      cost{"cost, " + plan.currency, {}}, leaving{"leaves sites", {}};
-  std::vector<std::vector<double>> seconds(3), bytes(1);
-  for (const Evaluation* evaluation : plans) {
-    seconds[0].push_back(evaluation->total_s());
-    seconds[1].push_back(evaluation->low_s());
-    seconds[2].push_back(evaluation->high_s());
-    bytes[0].push_back(evaluation->bytes());
-    computes.cells.push_back(fmt::format("{:.0f}", 100 * evaluation->utilization));
-    cost.cells.push_back(human_amount(evaluation->cost()));
-  }
-  fill_in_one_unit(kTimeUnits, seconds, 4, {&time, &low, &high});
-  fill_in_one_unit(kByteUnits, bytes, 3, {&leaving});
-  std::vector<Column> columns = {time, low, high, computes};
-  if (has_prices(plan)) columns.push_back(cost);
-  columns.push_back(leaving);
-  return columns;
-}
-
-std::string plans_table(const PlanRequest& plan, const SearchResult& search) {
-  std::vector<const Evaluation*> plans;
-  Column state{"", {}, true}, words{"plan", {}, true}, left_out{"", {}, true};
-  for (std::size_t i = 0; i < std::min(search.evaluations.size(), kTableRows); ++i) {
-    const Evaluation& evaluation = search.evaluations[i];
-    plans.push_back(&evaluation);
-    state.cells.push_back(i == 0 ? "take" : i < search.front ? "front" : "");
-    words.cells.push_back(evaluation.candidate.words);
-    left_out.cells.push_back(evaluation.left_out);
-  }
-  std::vector<Column> columns = figures_of(plan, plans);
-  columns.insert(columns.begin(), {state, words});
-  columns.push_back(left_out);
-  std::string text = table_of(columns);
-  if (search.evaluations.size() > kTableRows)
-    text += fmt::format("  and {} more in plan.json\n", search.evaluations.size() - kTableRows);
-  return text;
-}
-
-std::string inner_steps_table(const PlanRequest& plan, const SearchResult& search) {
-  std::vector<const Evaluation*> plans;
-  Column inner_steps{"H", {}}, state{"", {}, true};
-  for (const Evaluation& evaluation : search.of_choice) {
-    plans.push_back(&evaluation);
-    inner_steps.cells.push_back(std::to_string(evaluation.candidate.inner_steps));
-    state.cells.push_back(evaluation.candidate.words == search.evaluations.front().candidate.words ? "taken"
-                                                                                                   : "");
-  }
-  std::vector<Column> columns = figures_of(plan, plans);
-  columns.insert(columns.begin(), inner_steps);
-  columns.push_back(state);
-  return table_of(columns);
+// "0.997 s to 2.73 s" where sites differ.
+std::string steps_in_words(const PlanRequest& plan) {
+  double least = plan.step_s;
+  for (const PlannedSite& site : plan.sites) least = std::min(least, site.step_s);
+  return (least < plan.step_s ? human_duration(least) + " to " : "") + human_duration(plan.step_s);
 }
 
 std::string links_in_words(const Sensitivity& sensitivity) {
@@ -301,6 +202,37 @@ std::string human_amount(double amount) {
   for (int place = static_cast<int>(digits.size()) - 3; place > 0; place -= 3)
     digits.insert(as_index(place), ",");
   return digits;
+}
+
+// One change that pays: a site to leave out, or else the link to speed up.
+std::string change_in_words(const PlanRequest& plan, const PlanResult& result) {
+  const Evaluation& choice = result.choice();
+  const auto excess = [&](const Evaluation& evaluation) { return result.search.rule.excess(evaluation); };
+  if (const SiteShare* site = best_left_out(result.sites, result.search))
+    return fmt::format("leave out {} ({}{})", site->name, compared(plan, *site->without, choice),
+                       excess(choice) > 0 && excess(*site->without) == 0 ? ", which keeps the limits" : "");
+  if (saves_anything(result)) {
+    const Upgrade& best = result.sensitivity.upgrades.front();
+    return fmt::format("bring {} from {} to {} (saves {})", best.what, human_rate(best.from),
+                       human_rate(best.to), human_duration(best.saved_s));
+  }
+  return result.sites.empty() ? "no faster link would help" : "no faster link and no site less would help";
+}
+
+std::string in_short(const PlanRequest& plan, const PlanResult& result) {
+  const Evaluation& choice = result.choice();
+  TimeRange time{choice.total_s(), choice.low_s(), choice.high_s()};
+  double cost = choice.cost();
+  if (!result.faulty.empty()) {
+    time = result.faulty.front().time();
+    cost += (time.mean_s - choice.total_s()) / 3600 * price_per_hour(plan);
+  }
+  std::string words = fmt::format("In short: {} takes {}, from {} to {}", choice.candidate.words,
+                                  human_duration(time.mean_s), human_duration(time.low_s),
+                                  human_duration(time.high_s));
+  if (has_prices(plan)) words += fmt::format(", and costs {} {}", human_amount(cost), plan.currency);
+  if (!result.faulty.empty()) words += ", with its faults";
+  return words + fmt::format("; what to change: {}.", change_in_words(plan, result));
 }
 
 std::string decision(const PlanRequest& plan, const PlanResult& result) {
@@ -398,11 +330,10 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
   std::string text = decision(plan, result) + "\n\n";
   text += fmt::format(
-      "{} accelerator-hours; a step computes for {}, and takes {} with its exchanges: {} tokens/s\n\n",
-      human_amount(accelerator_hours(plan, choice)), human_duration(plan.step_s),
+      "{} accelerator-hours; a step computes for {}, and takes {} on average with its exchanges: {} tokens/s\n\n",
+      human_amount(accelerator_hours(plan, choice)), steps_in_words(plan),
       human_duration(choice.total_s() / choice.config.steps()),
-      human_amount(static_cast<double>(plan.tokens_per_step) * plan.nodes * choice.config.steps() /
-                   choice.total_s()));
+      human_amount(static_cast<double>(choice.candidate.tokens) / choice.total_s()));
   text += plans_table(plan, search);
   text += "front: " + front_in_words(search) + "\nlow, high: " + range_meaning() + "\n\n";
   if (search.of_choice.size() > 1)
@@ -413,15 +344,22 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
     text +=
         "  no link that is five times as fast saves anything: compute hides the exchanges, or the ways are "
         "long\n";
-  for (const Upgrade& upgrade : result.sensitivity.upgrades)
-    if (saves_anything(result))
-      text += fmt::format(
-          "  {} at {} instead of {} {}\n", upgrade.what, human_rate(upgrade.to), human_rate(upgrade.from),
-          upgrade.saved_s > 1e-3 * choice.total_s() ? "saves " + human_duration(upgrade.saved_s)
-                                                    : std::string("saves nothing"));
+  std::vector<std::string> in_vain;
+  for (const Upgrade& upgrade : result.sensitivity.upgrades) {
+    if (upgrade.saved_s <= kNothing * choice.total_s())
+      in_vain.push_back(upgrade.what);
+    else
+      text += fmt::format("  {} at {} instead of {} saves {}\n", upgrade.what, human_rate(upgrade.to),
+                          human_rate(upgrade.from), human_duration(upgrade.saved_s));
+  }
+  if (saves_anything(result) && !in_vain.empty())
+    text += fmt::format("  five times as fast, these save nothing: {}\n", join(in_vain));
   text += "ranks: " + placement_in_words(choice.config) + "\n\n";
+  if (result.sites.size() > 1) text += "the choice's sites:\n" + sites_table(plan, result) +
+            "  without a site a step has fewer tokens, and there are more of them\n\n";
+  if (!result.faulty.empty()) text += faults_table(result) + "\n";
   for (const std::string& caveat : caveats(result)) text += caveat + "\n";
-  return text;
+  return text + "\n" + in_short(plan, result) + "\n";
 }
 
 }  // namespace longhaul

@@ -3,14 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <sstream>
 
 #include "core/base/errors.h"
-#include "core/base/files.h"
-#include "core/base/index.h"
 #include "core/base/units.h"
 #include "net/topologies/graphml_file.h"
 
@@ -133,7 +129,8 @@ Json way_out(const PlannedSite& site, const std::string& link) {
           {"delay", "0s"}};
 }
 
-PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options) {
+PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options, const std::string& prefix) {
+  const std::string file = prefix + kGraphFile;
   const SitePairs given = given_rtts(plan);
   const double inside = parse_duration(options.at("inside")), inflation = options.at("inflation");
   Json overrides = Json::array(), placement = Json::object();
@@ -152,11 +149,11 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options) {
                            {"delay", text_seconds(std::max(0., (*rtt - inside) / 2))}});
     }
   PlannedNetwork network;
-  network.files[kGraphFile] = graph_file(plan);
+  network.files[file] = graph_file(plan);
   // The fewest hops: from gateway to gateway, whatever the detours.
   network.section = {{"topology",
                       {{"graphml",
-                        {{"file", kGraphFile},
+                        {{"file", file},
                          {"replicas", placement},
                          {"rate", options.at("node_rate")},
                          {"rtt", options.at("inside")},
@@ -167,120 +164,17 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options) {
   return network;
 }
 
-struct Measured {
-  double rate = 0, rtt = 0;
-  int rates = 0, rtts = 0;
-  int line = 0;  // the first one of the pair
-};
-
-double number_in(const std::string& cell, const std::string& file, int line, const char* column) {
-  double value = 0;
-  const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error == std::errc() && rest == cell.data() + cell.size() && value > 0 && std::isfinite(value))
-    return value;
-  throw InputError(
-      {file, fmt::format("line {}, {}", line, column), "found \"" + cell + "\"", "a number above 0", ""});
-}
-
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream in(line);
-  for (std::string cell; std::getline(in, cell, ',');) {
-    const std::size_t first = cell.find_first_not_of(" \t\r"), last = cell.find_last_not_of(" \t\r");
-    cells.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
-  }
-  return cells;
-}
-
-// Of both directions of a pair the mean: a matrix has one value.
-std::map<std::pair<std::string, std::string>, Measured> read_measurements(const PlanRequest& plan,
-                                                                          const std::string& file) {
-  const std::optional<std::string> text = read_file(file);
-  if (!text)
-    throw InputError("measurements", fmt::format("\"{}\" cannot be read", file),
-                     "a CSV file with the columns from,to,rate_mbps and rtt_ms");
-  std::map<std::pair<std::string, std::string>, Measured> pairs;
-  std::istringstream in(*text);
-  std::vector<std::string> header;
-  int number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (line.empty() || line[0] == '#' || line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const std::vector<std::string> cells = cells_of(line);
-    if (header.empty()) {
-      header = cells;
-      for (const char* column : {"from", "to", "rate_mbps"})
-        if (std::find(header.begin(), header.end(), column) == header.end())
-          throw InputError({file, fmt::format("line {}", number),
-                            fmt::format("there is no column {}", column),
-                            "from,to,rate_mbps and, where it was measured, rtt_ms", ""});
-      continue;
-    }
-    if (cells.size() > header.size())
-      throw InputError({file, fmt::format("line {}", number), fmt::format("found {} cells", cells.size()),
-                        fmt::format("{}, as in the header", header.size()), ""});
-    const auto cell = [&](const char* column) {
-      const auto place = as_index(std::find(header.begin(), header.end(), column) - header.begin());
-      return place < cells.size() ? cells[place] : std::string();
-    };
-    const std::string from = cell("from"), to = cell("to");
-    for (const std::string& site : {from, to}) {
-      try {
-        check_known(site, plan, fmt::format("line {}", number));
-      } catch (const InputError& error) {
-        throw error.in_file(file);
-      }
-    }
-    Measured& pair = pairs[in_order(from, to)];
-    pair.rate += number_in(cell("rate_mbps"), file, number, "rate_mbps") * 1e6;
-    if (++pair.rates == 1) pair.line = number;
-    if (const std::string rtt = cell("rtt_ms"); !rtt.empty()) {
-      pair.rtt += number_in(rtt, file, number, "rtt_ms") / 1e3;
-      ++pair.rtts;
-    }
-  }
-  return pairs;
-}
-
-PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options) {
-  const std::string file = (fs::path(plan.folder) / plan.written["measurements"].get<std::string>()).string();
-  const auto measured = read_measurements(plan, file);
-  const SitePairs given = given_rtts(plan);
-  Json matrix = {{"about", "sites of the plan " + plan.name},
-                 {"source", "measured, " + plan.written["measurements"].get<std::string>()},
-                 {"sites", names_of(plan)},
-                 {"inside", {{"rtt", options.at("inside")}, {"throughput", options.at("node_rate")}}},
-                 {"pairs", Json::array()}};
+PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options, const std::string& prefix) {
+  const std::string file = prefix + kMatrixFile;
   Json placement = Json::object(), uplinks = Json::object();
   for (const PlannedSite& site : plan.sites) {
     placement[site.name] = site.nodes;
     for (const auto& [key, rate] : {std::pair("up", site.up), std::pair("down", site.down)})
       if (rate > 0) uplinks[site.name][key] = text_rate(rate);
   }
-  for (std::size_t i = 0; i < plan.sites.size(); ++i)
-    for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
-      const PlannedSite &planned_site = plan.sites[i], &other = plan.sites[j];
-      const auto found = measured.find(in_order(planned_site.name, other.name));
-      if (found == measured.end())
-        throw InputError({file, "", fmt::format("says nothing of {} and {}", planned_site.name, other.name),
-                          "a row for every two sites, in one direction or both", ""});
-      const Measured& pair = found->second;
-      const std::optional<double> rtt =
-          pair.rtts > 0 ? pair.rtt / pair.rtts
-                        : rtt_between(planned_site, other, given, options.at("inflation"));
-      if (!rtt)
-        throw InputError(
-            {file, fmt::format("line {}, rtt_ms", pair.line), "is missing", "a number above 0",
-             fmt::format("or give the round trip of {} and {} in paths, or latitude and longitude "
-                         "of both",
-                         planned_site.name, other.name)});
-      matrix["pairs"].push_back({{"between", {planned_site.name, other.name}},
-                                 {"rtt", text_seconds(*rtt)},
-                                 {"throughput", text_rate(pair.rate / pair.rates)}});
-    }
   PlannedNetwork network;
-  network.files[kMatrixFile] = matrix.dump(2) + "\n";
-  Json regions = {{"matrix", kMatrixFile}, {"replicas", placement}, {"rate", options.at("node_rate")}};
+  network.files[file] = plan.measured.dump(2) + "\n";
+  Json regions = {{"matrix", file}, {"replicas", placement}, {"rate", options.at("node_rate")}};
   if (!uplinks.empty()) regions["uplinks"] = uplinks;
   network.section = {{"topology", {{"regions", regions}}}};
   return network;
@@ -323,19 +217,40 @@ void multiply_rates(Json& section, int factor) {
                      "a topology whose nodes have a rate: star, mesh, regions, graphml, hierarchical");
 }
 
+// What a plan says of all its sites, or does not.
+Json options_of_sites(const PlanRequest& plan) {
+  Json options = {{"inside", "1ms"}, {"node_rate", "10Gbps"}, {"inflation", 1.55}};
+  for (const auto& [key, value] : options.items())
+    if (plan.written.contains(key)) options[key] = plan.written[key];
+  return options;
+}
+
 }  // namespace
 
-PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder) {
+std::vector<std::string> measured_arguments(const PlanRequest& plan) {
+  const Json options = options_of_sites(plan);
+  const auto text = [&](const char* key) { return options.at(key).get<std::string>(); };
+  std::vector<std::string> arguments = {"--inside", text("inside") + "," + text("node_rate")};
+  for (const PlannedSite& site : plan.sites)
+    arguments.insert(arguments.end(), {"--site", site.name + "=" + join(site.hosts, ",")});
+  const SitePairs given = given_rtts(plan);
+  for (std::size_t i = 0; i < plan.sites.size(); ++i)
+    for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
+      const PlannedSite &site = plan.sites[i], &other = plan.sites[j];
+      if (const auto rtt = rtt_between(site, other, given, options.at("inflation")))
+        arguments.insert(arguments.end(),
+                         {"--rtt", site.name + "," + other.name + "=" + text_seconds(*rtt)});
+    }
+  arguments.insert(arguments.end(), plan.measurements.begin(), plan.measurements.end());
+  return arguments;
+}
+
+PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder, const std::string& prefix) {
   PlannedNetwork network;
-  if (plan.sites.empty()) {
+  if (plan.sites.empty())
     network = given_network(plan, folder);
-  } else {
-    Json options = {{"inside", "1ms"}, {"node_rate", "10Gbps"}, {"inflation", 1.55}};
-    for (const auto& [key, value] : options.items())
-      if (plan.written.contains(key)) options[key] = plan.written[key];
-    network = plan.written.contains("measurements") ? matrix_of_sites(plan, options)
-                                                    : graph_of_sites(plan, options);
-  }
+  else
+    network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, options_of_sites(plan), prefix);
   if (plan.way_out_per_accelerator && plan.hardware.per_node > 1) {
     multiply_rates(network.section, plan.hardware.per_node);
     network.per_connection = plan.hardware.per_node;

@@ -13,6 +13,7 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
+#include "planner/site_steps.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -20,23 +21,6 @@ namespace {
 
 constexpr std::size_t kReplaysAtOnce = 4;
 constexpr double kBytesOfAGb = 1e9;
-
-// The first steps of a case, at a fidelity, as a task.
-ReplayTask task_of(Case config, int steps, const std::string& fidelity, const std::string& name) {
-  config.workload.steps = steps;
-  config.network.fidelity = fidelity;
-  Json& resolved = config.resolved;
-  resolved["workload"].erase("total_tokens");
-  resolved["workload"]["steps"] = steps;
-  resolved["network"]["fidelity"] = fidelity;
-  // Found once, and not again by each child.
-  if (!config.network.rank_order.places.empty())
-    resolved["network"]["rank_order"] = config.network.rank_order.places;
-  ReplayTask task{name, std::move(config), {}, "", ""};
-  task.trace = trace_of(task.config);
-  task.trace.evaluate_every = period_of(task.trace.plan);
-  return task;
-}
 
 // Whether every replica waits in every exchange, so that computing and exchanging take turns.
 bool takes_turns(const OperationPlan& plan) {
@@ -101,6 +85,7 @@ class Search {
 
   void prepare() {
     result_.notes = needs_.notes;
+    result_.notes.insert(result_.notes.end(), plan_.notes.begin(), plan_.notes.end());
     const std::vector<Candidate> candidates = candidates_of(plan_, network_, needs_.of_method);
     std::optional<InputError> first;
     std::vector<Refused> refused;
@@ -137,13 +122,14 @@ class Search {
     Evaluation evaluation;
     evaluation.candidate = candidate;
     evaluation.config = tools_.validated(candidate.scenario);
+    if (steps_differ(plan_)) give_steps_to_ranks(plan_, tools_.validated, evaluation);
     const Case& config = evaluation.config;
     const OperationPlan plan = plan_of(config);
     if (has_merges(plan))
       throw InputError("candidates.methods", "its bytes go to a synchronizer, which a plan does not price",
                        "");
     name_candidate(plan, evaluation.candidate);
-    evaluation.compute_s = plan_.step_s * config.steps();
+    evaluation.compute_s = plan_.step_s * config.steps() * longest_share(config);
     evaluation.memory = memory_need(plan_, config);
     Case begin = config;
     begin.workload.steps = steps_to_replay(plan, config.steps());
@@ -207,7 +193,7 @@ class Search {
       if (std::find(exchanges.begin(), exchanges.end(), evaluation.exchanges) != exchanges.end()) continue;
       exchanges.push_back(evaluation.exchanges);
       const Case& config = evaluation.config;
-      tasks.push_back(task_of(config, steps_to_replay(plan_of(config), config.steps()), fidelity(),
+      tasks.push_back(first_steps(config, steps_to_replay(plan_of(config), config.steps()), fidelity(),
                               evaluation.candidate.words));
     }
     if (tasks.empty()) return;
@@ -235,7 +221,7 @@ class Search {
       task_of_candidate.push_back(found->second);
       const Case& config = evaluation.config;
       if (is_new)
-        tasks.push_back(task_of(config, steps_to_screen(plan_of(config), config.steps()), "analytic",
+        tasks.push_back(first_steps(config, steps_to_screen(plan_of(config), config.steps()), "analytic",
                                 evaluation.candidate.words));
     }
     tools_.replay(tasks, "analytic times of all candidates");
@@ -271,14 +257,14 @@ class Search {
     total_s = evaluation.expected_s;
     if (!takes_turns(task.trace.plan)) return;
     evaluation.expected_s = std::max(total_s, evaluation.compute_s + busiest_s);
+    if (steps_differ(plan_)) return;  // the fast ones send while the slow ones compute
     total_s = std::max(total_s, evaluation.compute_s + busiest_s / 2);
   }
 
   void price(Evaluation& evaluation) const {
-    const NodeHardware& hardware = plan_.hardware;
     const double hours = evaluation.total_s() / 3600;
     evaluation.utilization = evaluation.total_s() > 0 ? evaluation.compute_s / evaluation.total_s() : 0;
-    evaluation.compute_cost = hours * plan_.nodes * hardware.per_node * hardware.price;
+    evaluation.compute_cost = hours * price_per_hour(plan_);
     evaluation.egress_cost = 0;
     const SiteTraffic& traffic = evaluation.traffic;
     for (std::size_t i = 0; i < traffic.sites.size(); ++i)
@@ -442,6 +428,22 @@ class Search {
 
 }  // namespace
 
+ReplayTask first_steps(Case config, int steps, const std::string& fidelity, const std::string& name) {
+  config.workload.steps = steps;
+  config.network.fidelity = fidelity;
+  Json& resolved = config.resolved;
+  resolved["workload"].erase("total_tokens");
+  resolved["workload"]["steps"] = steps;
+  resolved["network"]["fidelity"] = fidelity;
+  // Found once, and not again by each child.
+  if (!config.network.rank_order.places.empty())
+    resolved["network"]["rank_order"] = config.network.rank_order.places;
+  ReplayTask task{name, std::move(config), {}, "", ""};
+  task.trace = trace_of(task.config);
+  task.trace.evaluate_every = period_of(task.trace.plan);
+  return task;
+}
+
 SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
                          const PlanTools& tools) {
   return Search(plan, network, needs, tools).run();
@@ -451,7 +453,7 @@ std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanToo
                                    const std::vector<std::string>& names, const std::string& phase) {
   std::vector<ReplayTask> tasks;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    tasks.push_back(task_of(cases[i], steps_to_replay(plan_of(cases[i]), cases[i].steps()),
+    tasks.push_back(first_steps(cases[i], steps_to_replay(plan_of(cases[i]), cases[i].steps()),
                             cases[i].network.fidelity, names[i]));
   tools.replay(tasks, phase);
   std::vector<TrainingTime> times;

@@ -33,6 +33,9 @@ struct ReplayTask {
   std::string error;
 };
 
+// The first steps of a case, at a fidelity, as a task.
+ReplayTask first_steps(Case config, int steps, const std::string& fidelity, const std::string& name);
+
 struct PlanTools {
   // Checks a scenario of one case, whose files lie in `folder`, as `longhaul check` does. Throws InputError.
   std::function<Case(const Json& scenario)> validated;

@@ -86,14 +86,38 @@ function fillLinks() {
     [{heading: 'Link', words: true}, {heading: 'Direction', words: true}, {heading: `Rate, ${rates.unit}`},
       {heading: `Bytes a step, ${bytes.unit}`}, {heading: 'Full, %', about: 'Share of the time that these bytes fill at this rate'}],
     plan.links.map(one => [one.link, one.direction, rates.text(one.rate_bps), bytes.text(one.bytes_per_step), (100 * one.busy).toFixed(0)])));
+}
+
+// What each site gives and takes; where the plan file has no sites, what leaves the network's.
+function fillSites() {
   const leaving = inOneUnit(BYTES, Object.values(choice.leaving));
-  place('bytes-table').append(table([{heading: 'Site', words: true}, {heading: `Leaves it, ${leaving.unit}`}],
-    Object.entries(choice.leaving).map(([site, amount]) => [site, leaving.text(amount)])));
+  const given = new Map(plan.sites.map(one => [one.site, one]));
+  const times = inOneUnit(TIMES, [choice.time_s, ...plan.sites.flatMap(one => (one.without ? [one.without.time_s] : []))], 4);
+  const columns = [{heading: 'Site', words: true}, {heading: `Leaves it, ${leaving.unit}`}];
+  if (given.size > 0)
+    columns.push({heading: 'Accelerators', words: true}, {heading: 'Computes, %', about: 'Share of the time in which its nodes compute'},
+      ...(plan.has_prices ? [{heading: `Rent, ${plan.currency}`}, {heading: `Egress, ${plan.currency}`}] : []),
+      {heading: `Time without it, ${times.unit}`}, ...(plan.has_prices ? [{heading: `Cost without it, ${plan.currency}`}] : []));
+  const cells = one => [`${one.accelerators} ${one.accelerator}`, (100 * one.computes).toFixed(0),
+    ...(plan.has_prices ? [count(one.rent), count(one.egress_cost)] : []),
+    one.without ? times.text(one.without.time_s) : one.why_not, ...(plan.has_prices ? [one.without ? count(one.without.cost) : ''] : [])];
+  place('sites-table').append(table(columns, Object.entries(choice.leaving).map(([site, amount]) =>
+    [site, leaving.text(amount), ...(given.has(site) ? cells(given.get(site)) : [])])));
+}
+
+function fillFaults() {
+  if (plan.with_faults.length === 0) return;
+  place('faults').hidden = false;
+  const times = inOneUnit(TIMES, plan.with_faults.flatMap(one => [one.time_s, one.time_low_s, one.time_high_s]), 4);
+  place('faults-table').append(table([{heading: 'Plan', words: true}, {heading: `Time, ${times.unit}`}, {heading: `Low, ${times.unit}`},
+    {heading: `High, ${times.unit}`}, {heading: 'Goodput, %', about: 'Share of the time that faults do not cost'}],
+  plan.with_faults.map(one => [one.words, times.text(one.time_s), times.text(one.time_low_s), times.text(one.time_high_s),
+    (100 * one.goodput).toFixed(1)])));
 }
 
 function fillFacts() {
   const facts = [
-    ['Nodes', `${plan.nodes}${plan.accelerators_per_node > 1 ? ` of ${plan.accelerators_per_node} ${plan.accelerator || 'accelerators'}` : ''}`],
+    ['Nodes', `${plan.nodes}, together ${plan.accelerators} ${plan.accelerator || 'accelerators'}`],
     ['Model', `${count(plan.parameters)} parameters`],
     ['Tokens', `${count(choice.tokens)}: ${count(choice.steps)} steps of ${count(plan.tokens_per_step * plan.nodes)} tokens`],
     ['Compute of a step', formatDuration(plan.step_s)],
@@ -179,6 +203,7 @@ document.title = `${plan.name} – Longhaul plan`;
 place('name').textContent = plan.name;
 place('description').textContent = plan.description || '';
 place('decision').textContent = plan.decision;
+place('in-short').textContent = plan.in_short;
 place('against').textContent = plan.has_prices ? `cost (${plan.currency})` : 'bytes that leave a site';
 place('front-words').textContent = plan.front;
 place('not-drawn').textContent = drawn.length < plan.plans.length
@@ -191,6 +216,8 @@ fillFacts();
 fillPlans();
 fillInnerSteps();
 fillLinks();
+fillSites();
+fillFaults();
 
 let chart = null;
 function redraw() {

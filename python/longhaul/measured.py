@@ -6,7 +6,8 @@ FILE is what `iperf3 --json` or `ping` printed, or a table from,to,rate_mbps,rtt
 which sites it ran, in either direction; else, and for ping, the file's name does: warsaw-madrid.txt. The throughput is
 that of one connection: what the receiver got, over the number of parallel streams. Of two directions the slower one
 counts, since a matrix has one value a pair. The round trip is ping's shortest; without a ping that of --rtt; else the
-shortest that iperf3 saw under its own load, which has its queues in it, and a warning says so.
+shortest that iperf3 saw under its own load, which has its queues in it, and a warning says so. `longhaul plan` reads its
+`measurements` with this program.
 """
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class PlanPage(PageTest):
         self.assertEqual(self.page.text('#decision'), self.data['decision'])
         rows = self.page.run("return [...document.querySelectorAll('#plans-table tbody tr')].map(row => row.cells[0].innerText);")
         self.assertEqual(rows, [one['words'] for one in self.data['plans']])
-        rows = self.page.run("return [...document.querySelectorAll('#bytes-table tbody tr')].map(row => row.cells[0].innerText);")
+        rows = self.page.run("return [...document.querySelectorAll('#sites-table tbody tr')].map(row => row.cells[0].innerText);")
         self.assertEqual(rows, ['Oslo', 'Paris', 'Montreal'])
         self.assertEqual(self.page.run("return document.querySelectorAll('#caveats li').length;"), len(self.data['caveats']))
 

@@ -9,6 +9,7 @@ import copy
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,7 +39,8 @@ class Planner:
         if graph:
             graph["file"] = str((self.plans / graph["file"]).resolve())
         if "measurements" in plan:
-            plan["measurements"] = str((self.plans / plan["measurements"]).resolve())
+            files = plan["measurements"] if isinstance(plan["measurements"], list) else [plan["measurements"]]
+            plan["measurements"] = [str((self.plans / name).resolve()) for name in files]
         file.write_text(json.dumps(plan))
         return file
 
@@ -118,6 +120,80 @@ def deadline(planner):
     by_hand = free["time_s"] / 3600 * 40 * 2.3 + leaving / 1e9 * 0.06
     expect(abs(free["cost"] / by_hand - 1) < 1e-3, f"and costs {free['cost']:.0f} EUR, by hand {by_hand:.0f}")
     expect("It keeps the deadline of 72.0 d. Without it: " + free["words"] in data["decision"], "the answer says what it costs")
+
+
+def one_sentence(data, text):
+    """The last line before the files: time with an interval, money and what to change."""
+    expect(text.split("\nscenario: ")[0].endswith("\n" + data["in_short"]) and re.fullmatch(
+        r"In short: .+ takes \S+ .+, from .+ to .+, and costs [\d,]+ EUR(, with its faults)?; what to change: .+\.", data["in_short"]),
+           data["in_short"])
+
+
+def eight_files_of_iperf3(planner):
+    """8 B parameters at four sites of three accelerators, from eight files that iperf3 3.12 has printed, each in one step.
+    All wait for Oregon. The ring's slowest hop is Frankfurt's to Virginia: of its twelve rounds four need nothing of
+    Oregon and pass while Frankfurt waits, and Oregon is done before the last two. Between them stand the ways from
+    Oregon over Paris to that hop, and from it to Oregon."""
+    plan = planner.example("iperf3")
+    rates = {}
+    for name in plan["measurements"]:
+        run = json.loads((planner.plans / name).read_text())
+        pair = frozenset(pathlib.Path(name).stem.split("-"))
+        rate = run["end"]["sum_received"]["bits_per_second"] / run["start"]["test_start"]["num_streams"]
+        rates[pair] = min(rates.get(pair, rate), rate)
+    narrow = copy.deepcopy(plan)
+    narrow["candidates"].update(methods=["diloco"], inner_steps=[500], rank_orders=["blocks"])
+    data, text, _ = planner.plan(narrow)
+    found, parameters = data["plans"][0], 8030261248
+    steps, step_s = math.ceil(2e12 / (7 * 65536)), 6 * parameters * 65536 / (8 * 0.4 * 362.05e12)
+    payload, chunk = 1448 / 1538, 8 * 2 * parameters / 7
+    hop = {pair: chunk / (8 * rate) for pair, rate in rates.items()}
+    ways = (hop[frozenset(("oregon", "paris"))] + hop[frozenset(("paris", "frankfurt"))] + 3 * chunk / (10e9 * payload)
+            + max(hop[frozenset(("virginia", "oregon"))], chunk / (2e9 * payload)))
+    by_hand = steps * step_s + steps // 500 * (6 * hop[frozenset(("frankfurt", "virginia"))] + ways)
+    expect(abs(found["time_s"] / by_hand - 1) < 0.01,
+           f"with Oregon {found['time_s'] / 86400:.1f} d, by hand {by_hand / 86400:.1f} d")
+    rent = 32 * 2.3 + 48 * 1.2 + 8 * 0.9
+    expect(abs(found["compute_cost"] / (found["time_s"] / 3600 * rent) - 1) < 1e-9, "each accelerator has its own price")
+    computes = {one["site"]: one["computes"] for one in data["sites"]}
+    expect(abs(computes["paris"] / computes["oregon"] - 362.05 / 989.4) < 1e-9, "Paris waits for Oregon")
+    without = data["sites"][3]["without"]
+    steps_of_six = math.ceil(2e12 / (6 * 65536))
+    expect(without["steps"] == steps_of_six and without["time_s"] > steps_of_six * 6 * parameters * 65536 / (24 * 0.4 * 312e12),
+           f"without Oregon {without['steps']} steps, {without['time_s'] / 86400:.1f} d")
+    expect(any("4 streams" in caveat for caveat in data["caveats"]), "what parallel streams mean is said")
+    one_sentence(data, text)
+    data, text, _ = planner.plan(plan)
+    found = data["plans"][0]
+    print(text)
+    without = data["sites"][3]["without"]
+    expect(found["time_s"] <= 90 * 86400 and found["cost"] > 300000 and without["cost"] < 300000 and without["time_s"] < 90 * 86400
+           and re.search(r"what to change: leave out oregon \(.* faster, .* EUR cheaper .*, which keeps the limits\)\.$", data["in_short"]),
+           "the budget is kept without Oregon alone")
+    one_sentence(data, text)
+    plan.update(model="llama-3-70b", tokens_per_step=262144, deadline="400d", budget=4000000)
+    plan["accelerator"]["per_node"] = 32
+    plan["sites"][1]["accelerator"]["per_node"] = 96
+    plan["sites"][3]["accelerator"]["per_node"] = 64
+    data, text, _ = planner.plan(plan)
+    slowest_s = 6 * 70553706496 * 262144 / (64 * 0.4 * 362.05e12)
+    expect(abs(data["step_s"] / slowest_s - 1) < 1e-9, f"a step of 70 B takes {data['step_s']:.1f} s, by hand {slowest_s:.1f} s")
+    one_sentence(data, text)
+
+
+def outages(planner):
+    """A site that is cut off every E = 7 days for D, exponential of mean d = 4 h, while a round computes for C and
+    exchanges for X: what is left of the compute hides as much of D. Per outage that costs
+    (d² (1 − exp(−C / d)) + d X) / (C + X) of d + E."""
+    data, text, _ = planner.plan(planner.example("outages"))
+    found, faulty = data["plans"][0], data["with_faults"][0]
+    d, cycle, compute = 4 * 3600, (7 * 24 + 4) * 3600, 100 * data["step_s"]
+    exchange = found["time_s"] / found["steps"] * 100 - compute
+    lost = (d * d * (1 - math.exp(-compute / d)) + d * exchange) / (compute + exchange)
+    by_hand = lost / (cycle - lost)
+    expect(abs(faulty["longer"] - by_hand) < faulty["half_width"] < by_hand,
+           f"outages add {100 * faulty['longer']:.2f} ± {100 * faulty['half_width']:.2f} %, by hand {100 * by_hand:.2f} %")
+    one_sentence(data, text)
 
 
 def equals_the_whole_replay(planner):
@@ -212,6 +288,8 @@ def main():
         intellect(planner)
         llama_70b(planner)
         deadline(planner)
+        eight_files_of_iperf3(planner)
+        outages(planner)
         equals_the_whole_replay(planner)
         between_regions(planner)
         abilene(planner)

@@ -70,35 +70,40 @@ TEST(PlannedNetwork, SaysWhatIsMissing) {
   EXPECT_EQ(path_of_error(folder, json), "sites[1].name");
 }
 
-// Both directions of a pair were measured: their mean. The third pair's round trip is that of `paths`.
-TEST(PlannedNetwork, ReadsATableOfMeasurements) {
+// What python/longhaul/measured.py is told: who is where, and the round trips that no file need say.
+TEST(PlannedNetwork, SaysWhichSitesWereMeasured) {
   const PlanFolder folder;
-  folder.write("iperf.csv",
-               "# iperf3, one stream\nto,from,rate_mbps,rtt_ms\nOslo,Bergen & co,200,30\n"
-               "Bergen & co,Oslo,400,20\nRome,Oslo,100,\nRome , Bergen & co, 50, 60\n");
   Json json = sites();
-  for (Json& site : json["sites"])
-    for (const char* key : {"rate", "up", "down"}) site.erase(key);
-  json["measurements"] = "iperf.csv";
-  const Topology topology = topology_of(folder, plan_of_json(folder, json));
-  EXPECT_NEAR(topology.rtt_s(0, 2), 25e-3, 1e-12);
-  EXPECT_NEAR(topology.rtt_s(0, 3), 40e-3, 1e-12);
-  EXPECT_NEAR(topology.rtt_s(2, 3), 60e-3, 1e-12);
-  EXPECT_NEAR(topology.connection_cap(0, 2), 300e6, 1e-3);
-  EXPECT_NEAR(topology.connection_cap(2, 3), 50e6, 1e-3);
+  json["sites"][0]["hosts"] = {"10.0.0.1", "oslo.example"};
+  json["measurements"] = {"iperf.csv", "oslo-rome.json"};
+  const std::vector<std::string> expected = {
+      "--inside", "1ms,10Gbps", "--site", "Oslo=10.0.0.1,oslo.example", "--site", "Bergen & co=", "--site",
+      "Rome=", "--rtt", "Oslo,Rome=0.04s", "--rtt", "Bergen & co,Rome=0.05s", folder.file("iperf.csv"),
+      folder.file("oslo-rome.json")};
+  for (std::size_t i : {1, 0})  // else the great circle says it
+    for (const char* key : {"latitude", "longitude"}) json["sites"][i].erase(key);
+  EXPECT_EQ(measured_arguments(plan_of_json(folder, json)), expected);
 }
 
 // 300 Mb/s were measured of one connection, eight of them share an uplink of 1 Gb/s: the way out and in are
 // links, and no round trip changes.
 TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
   const PlanFolder folder;
-  folder.write(
-      "iperf.csv",
-      "from,to,rate_mbps,rtt_ms\nOslo,Bergen & co,300,25\nRome,Oslo,100,40\nRome,Bergen & co,50,60\n");
   Json json = sites();
   json["measurements"] = "iperf.csv";
   json["candidates"]["connections"] = {8};
-  const Topology topology = topology_of(folder, plan_of_json(folder, json));
+  PlanRequest plan = plan_of_json(folder, json);
+  const auto pair = [](const char* from, const char* to, const char* rate, const char* rtt) {
+    return Json{{"between", {from, to}}, {"throughput", rate}, {"rtt", rtt}};
+  };
+  plan.measured = {{"about", "three sites"},
+                   {"source", "a test"},
+                   {"sites", {"Oslo", "Bergen & co", "Rome"}},
+                   {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
+                   {"pairs",
+                    {pair("Oslo", "Bergen & co", "300Mbps", "25ms"), pair("Oslo", "Rome", "100Mbps", "40ms"),
+                     pair("Bergen & co", "Rome", "50Mbps", "60ms")}}};
+  const Topology topology = topology_of(folder, plan);
   EXPECT_NEAR(topology.rtt_s(0, 1), 1e-3, 1e-12);
   EXPECT_NEAR(topology.rtt_s(0, 2), 25e-3, 1e-12);
   EXPECT_NEAR(topology.rtt_s(2, 3), 60e-3, 1e-12);
@@ -110,30 +115,6 @@ TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
   // Both of Oslo's nodes send 100 MB to Bergen: its way in needs 200 MB at 300 Mb/s less headers.
   EXPECT_NEAR(busiest_s({{{0, 2}, 100e6}, {{1, 2}, 100e6}}, topology, TcpSpec{}),
               1.6e9 / (300e6 * 1448 / 1538), 1e-9);
-}
-
-TEST(PlannedNetwork, RefusesBrokenTables) {
-  const PlanFolder folder;
-  Json json = sites();
-  for (Json& site : json["sites"])
-    for (const char* key : {"rate", "up", "down"}) site.erase(key);
-  json["measurements"] = "iperf.csv";
-  const std::string header = "from,to,rate_mbps,rtt_ms\n";
-  for (const auto& [rows, path] : {std::pair<std::string, std::string>{"from,to,rate\n", "line 1"},
-                                   {header + "Oslo,Rome,fast,3\n", "line 2, rate_mbps"},
-                                   {header + "\nOslo,Rome,-1,3\n", "line 3, rate_mbps"},
-                                   {header + "Oslo,Milan,1,3\n", "line 2"},
-                                   {header + "Oslo,Rome,1,3,4\n", "line 2"},
-                                   {header + "Oslo,Rome,1,3\n", ""}}) {
-    folder.write("iperf.csv", rows);
-    EXPECT_EQ(path_of_error(folder, json), path) << rows;
-  }
-  // A round trip that nothing else gives is missed where it should stand.
-  json.erase("paths");
-  for (Json& site : json["sites"])
-    for (const char* key : {"latitude", "longitude"}) site.erase(key);
-  folder.write("iperf.csv", header + "Oslo,Bergen & co,1,3\nRome,Oslo,1,\nRome,Bergen & co,1,3\n");
-  EXPECT_EQ(path_of_error(folder, json), "line 3, rtt_ms");
 }
 
 }  // namespace

@@ -500,7 +500,6 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
 // five times the rate saves 0.8 s a chunk.
 TEST(Search, ReplaysFasterMeasuredPairs) {
   const PlanFolder folder;
-  folder.write("iperf.csv", "from,to,rate_mbps,rtt_ms\na,b,800,20\n");
   Json json = star();
   for (const char* key : {"network", "nodes"}) json.erase(key);
   json["parameters"] = 100000000;
@@ -508,7 +507,12 @@ TEST(Search, ReplaysFasterMeasuredPairs) {
   json["sites"] = {{{"name", "a"}}, {{"name", "b"}}};
   json["measurements"] = "iperf.csv";
   json["candidates"]["rank_orders"] = {"blocks"};
-  const PlanRequest plan = plan_of_json(folder, json);
+  PlanRequest plan = plan_of_json(folder, json);
+  plan.measured = {{"about", "two sites"},
+                   {"source", "a test"},
+                   {"sites", {"a", "b"}},
+                   {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
+                   {"pairs", {{{"between", {"a", "b"}}, {"throughput", "800Mbps"}, {"rtt", "20ms"}}}}};
   const PlanResult result = planned(folder, plan);
   EXPECT_NEAR(result.choice().total_s(), 500 + 50 * 2.02, 1e-6);
   ASSERT_FALSE(result.sensitivity.upgrades.empty());

@@ -1,0 +1,21 @@
+// Programs of python/longhaul, which are compiled in, so that an executable needs no data folder.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planner/plan_request.h"
+
+namespace longhaul {
+
+void write_python_scripts(const std::string& folder);
+
+// The status of a command that runs in `folder`, and what it says, errors too.
+std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& folder);
+
+// The matrix that python/longhaul/measured.py makes of the plan's measurements; `warnings` get what it says.
+// Throws InputError.
+Json measured_sites(const PlanRequest& plan, std::vector<std::string>& warnings);
+
+}  // namespace longhaul

@@ -1,0 +1,112 @@
+#include "planner/site_shares.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "analysis/run_files.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "planner/site_steps.h"
+#include "replay/optimized_order.h"
+
+namespace longhaul {
+namespace {
+
+// The plan without a site, whose only candidate is the choice.
+PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& choice) {
+  const std::string name = site.name;
+  plan.nodes -= site.nodes;
+  plan.sites.erase(std::find_if(plan.sites.begin(), plan.sites.end(),
+                                [&](const PlannedSite& one) { return one.name == name; }));
+  plan.step_s = 0;
+  for (const PlannedSite& one : plan.sites) plan.step_s = std::max(plan.step_s, one.step_s);
+  plan.egress.of_site.erase(name);
+  Json paths = Json::array();
+  for (const Json& path : plan.written.value("paths", Json::array())) {
+    const Json& between = path.at("between");
+    if (std::find(between.begin(), between.end(), Json(name)) == between.end()) paths.push_back(path);
+  }
+  plan.written["paths"] = paths;
+  plan.written["candidates"]["methods"] = choice.at("methods");
+  plan.candidates["wires"] = {choice.at("workload").at("wire")};
+  plan.candidates["connections"] = {choice.at("network").at("tcp").at("connections").get<int>() /
+                                    (plan.way_out_per_accelerator ? plan.hardware.per_node : 1)};
+  plan.most_replays = 1;
+  return plan;
+}
+
+void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& choice, const TokenNeeds& needs,
+               const PlanTools& tools, const std::string& folder, SiteShare& share) {
+  if (plan.nodes - site.nodes < 2) {
+    share.why_not = "one node is no plan";
+    return;
+  }
+  const PlanRequest rest = without_site(plan, site, choice);
+  const PlannedNetwork network = planned_network(rest, folder, "without-");
+  for (const auto& [name, text] : network.files) write_file(folder + "/" + name, text);
+  try {
+    share.without = search_plan(rest, network, needs, tools).evaluations.front();
+  } catch (const InputError& error) {
+    share.why_not = error.parts().path + ": " + error.parts().found;
+  }
+  for (const auto& [name, text] : network.files) std::filesystem::remove(folder + "/" + name);
+}
+
+}  // namespace
+
+std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search, const TokenNeeds& needs,
+                                   const PlanTools& tools, const std::string& folder) {
+  const Evaluation& choice = search.evaluations.front();
+  const Case& config = choice.config;
+  const std::vector<int> site_of = placed_topology(config).site_of();
+  std::vector<SiteShare> shares;
+  for (const PlannedSite& site : plan.sites) {
+    const NodeHardware& hardware = hardware_at(plan, site);
+    const auto number = std::find(choice.traffic.sites.begin(), choice.traffic.sites.end(), site.name) -
+                        choice.traffic.sites.begin();
+    const auto rank = as_index(std::find(site_of.begin(), site_of.end(), number) - site_of.begin());
+    SiteShare share;
+    share.name = site.name;
+    share.nodes = site.nodes;
+    share.accelerators = site.nodes * hardware.per_node;
+    share.accelerator = hardware.name;
+    share.step_s = site.step_s;
+    share.computes = site.step_s * taken_share(config, rank) * config.steps() / choice.total_s();
+    share.rent = choice.total_s() / 3600 * share.accelerators * hardware.price;
+    share.egress_cost = choice.traffic.leaving[as_index(number)] / 1e9 * plan.egress.of(site.name);
+    shares.push_back(share);
+  }
+  std::vector<std::size_t> small(shares.size());
+  std::iota(small.begin(), small.end(), 0);
+  std::stable_sort(small.begin(), small.end(),
+                   [&](std::size_t a, std::size_t b) { return shares[a].nodes < shares[b].nodes; });
+  if (small.size() > kMostLeftOut) small.resize(kMostLeftOut);
+  if (shares.size() > 1)
+    for (const std::size_t number_here : small)
+      leave_out(plan, plan.sites[number_here], choice.candidate.scenario, needs, tools, folder,
+                shares[number_here]);
+  return shares;
+}
+
+const SiteShare* best_left_out(const std::vector<SiteShare>& sites, const SearchResult& search) {
+  const Evaluation* best = &search.evaluations.front();
+  const SiteShare* found = nullptr;
+  const ChoiceRule& rule = search.rule;
+  for (const SiteShare& site : sites) {
+    if (!site.without) continue;
+    const Evaluation& one = *site.without;
+    const double same = 1 + kSameToAPlanner, seconds = one.total_s() / best->total_s(),
+                 money = best->cost() > 0 ? one.cost() / best->cost() : 1;
+    const bool gains = seconds <= same && money <= same && std::min(seconds, money) * same < 1;
+    if (rule.excess(one) < rule.excess(*best) || (rule.excess(one) == rule.excess(*best) && gains)) {
+      best = &one;
+      found = &site;
+    }
+  }
+  return found;
+}
+
+}  // namespace longhaul
