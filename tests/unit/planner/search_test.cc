@@ -527,6 +527,113 @@ TEST(Search, ReplaysFasterMeasuredPairs) {
   EXPECT_EQ(text.find("five times as fast saves"), std::string::npos);
 }
 
+// Two nodes at a, whose steps take 0.5 s, and one at b, whose steps take 1 s; uplinks that carry 1448 Mb/s of
+// payload, 20 ms apart; 300 MB to exchange.
+Json unequal_sites() {
+  Json json = star();
+  for (const char* key : {"network", "nodes"}) json.erase(key);
+  json["parameters"] = 150000000;
+  json["tokens"] = 300000;
+  json["sites"] = {{{"name", "a"}, {"nodes", 2}, {"rate", "1538Mbps"}},
+                   {{"name", "b"}, {"rate", "1538Mbps"}, {"step_time", "1s"},
+                    {"accelerator", {{"per_node", 4}, {"price", 1.8}}}}};
+  json["paths"] = {{{"between", {"a", "b"}}, {"rtt", "20ms"}}};
+  json["candidates"]["rank_orders"] = {"blocks"};
+  return json;
+}
+
+// What the fourth round of a ring of three needs has come over four hops, each of 100 MB: three between the sites
+// and one at a.
+const double kHop_s = 800e6 / 1448e6 + 0.01, kRing_s = 3 * kHop_s + 800e6 / (10e9 * 1448 / 1538) + 0.0005;
+
+// 1000 steps of 1 s, since all wait for b, and 50 rings. Without b 1500 steps of 0.5 s, and 75 rings of two rounds
+// of 150 MB at a's own 10 Gb/s.
+TEST(Search, SitesOfDifferentSpeedByHand) {
+  const PlanFolder folder;
+  const PlanRequest plan = plan_of_json(folder, unequal_sites());
+  const PlanResult result = planned(folder, plan);
+  const double seconds = 1000 + 50 * kRing_s;
+  const double leaving = 50 * 4 * 100e6 * 1500 / 1448;
+  EXPECT_NEAR(result.choice().total_s(), seconds, 1e-6);
+  EXPECT_NEAR(result.choice().utilization, 1000 / seconds, 1e-9);
+  EXPECT_NEAR(result.choice().cost(), seconds / 3600 * (2 * 2 * 3.6 + 4 * 1.8) + 2 * leaving / 1e9 * 0.25, 1e-6);
+  EXPECT_EQ(accelerators_of(plan), 8);
+  ASSERT_EQ(result.sites.size(), 2u);
+  const SiteShare &a = result.sites[0], &b = result.sites[1];
+  EXPECT_NEAR(a.computes, 500 / seconds, 1e-9);
+  EXPECT_NEAR(b.computes, 1000 / seconds, 1e-9);
+  EXPECT_NEAR(b.rent, seconds / 3600 * 7.2, 1e-6);
+  EXPECT_NEAR(b.egress_cost, leaving / 1e9 * 0.25, 1e-6);
+  EXPECT_EQ(a.why_not, "one node is no plan");
+  ASSERT_TRUE(b.without);
+  const double without_s = 1500 * 0.5 + 75 * 2 * (1200e6 / (10e9 * 1448 / 1538) + 0.0005);
+  EXPECT_NEAR(b.without->total_s(), without_s, 1e-6);
+  EXPECT_NEAR(b.without->cost(), without_s / 3600 * 14.4, 1e-6);
+  EXPECT_EQ(best_left_out(result.sites, result.search), &b);
+  EXPECT_NE(in_short(plan, result).find("what to change: leave out b (5 min 19 s faster"), std::string::npos)
+      << in_short(plan, result);
+}
+
+// b takes 10 of the 20 steps of a round, so that 60 rounds of 10 s and a ring train on as many tokens. The round
+// robin of ranks over sites gives b's step to the rank that stands there.
+TEST(Search, DynamicStepsOfSitesByHand) {
+  const PlanFolder folder;
+  Json json = unequal_sites();
+  json["candidates"]["methods"] = {"diloco", {{"name", "delayed-nesterov"}, {"dynamic_steps", true}}};
+  for (const char* order : {"blocks", "round-robin"}) {
+    json["candidates"]["rank_orders"] = {order};
+    const PlanResult result = planned(folder, plan_of_json(folder, json));
+    const Evaluation& choice = result.choice();
+    EXPECT_EQ(choice.candidate.label, "delayed-nesterov dynamic_steps");
+    EXPECT_EQ(choice.config.steps(), 1200);
+    EXPECT_NEAR(choice.total_s(), 60 * (10 + kRing_s), 1e-6);
+    EXPECT_NEAR(choice.compute_s, 600, 1e-9);
+    EXPECT_NEAR(result.sites[1].computes, 600 / choice.total_s(), 1e-9);
+  }
+}
+
+// A node that fails 20 minutes after it was repaired, for 100 s, both exponential, while all wait. Each failure costs
+// its own time and what the step that it struck had computed, 0.5 s at most, or an exchange of 0.06 s. On average that
+// is 100.25 of 1200 s; a mean of draws is as near as their spread allows.
+TEST(Search, FaultsAddWhatTheyTake) {
+  const PlanFolder folder;
+  Json json = star();
+  json["parameters"] = 1000;
+  json["tokens"] = 12000000;  // 30,000 steps
+  json["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
+  json["recovery"] = {{"on_failure", "wait"}, {"start", "own"}, {"detect", "0s"}};
+  const PlanRequest plan = plan_of_json(folder, json);
+  const PlanResult result = planned(folder, plan);
+  ASSERT_EQ(result.faulty.size(), 1u);
+  const FaultyTime& faulty = result.faulty[0];
+  EXPECT_NEAR(faulty.drawn_s, 10 * 1300, 20) << "ten faults, in whole periods";
+  double gone_s = 0;
+  int failures = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    double gone_of_draw_s = 0;
+    for (const auto& window : FaultWindows({0, 1200, 100, 0}, seed, 0, "replica 0").until(20'000'000'000'000)) {
+      const double computed_s = static_cast<double>(window.begin_ns) * 1e-9 - gone_of_draw_s;
+      if (computed_s >= faulty.drawn_s) break;
+      gone_of_draw_s += static_cast<double>(window.end_ns - window.begin_ns) * 1e-9;
+      ++failures;
+    }
+    gone_s += gone_of_draw_s;
+  }
+  const double all_s = 8 * faulty.drawn_s, least = gone_s / all_s;
+  EXPECT_GT(failures, 60);
+  EXPECT_GE(faulty.longer, least - 1e-9);
+  EXPECT_LE(faulty.longer, least + failures * 0.56 / all_s);
+  EXPECT_NEAR(faulty.longer, 100.25 / 1200, 2 * faulty.half_width);
+  EXPECT_NEAR(faulty.time().mean_s, result.choice().total_s() * (1 + faulty.longer), 1e-6);
+  json["faults"][0].erase("every");
+  try {
+    plan_of_json(folder, json);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.parts().path, "faults[0].every");
+  }
+}
+
 TEST(Search, NamesTheSiteOfAPriceThatIsNotThere) {
   const PlanFolder folder;
   Json json = star();
