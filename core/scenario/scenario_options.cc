@@ -82,8 +82,7 @@ Node train_options() {
                   .by_default(32)
                   .in("sequences")
                   .means("validation sequences of one evaluation, evenly spaced over the held-out part: the "
-                         "same for every replica, step, method and seed; \"all\": the whole part, each token "
-                         "predicted once"),
+                         "same for every replica, step, method and seed; \"all\": the whole part"),
               integer("evaluate_every")
                   .at_least(1)
                   .in("steps")

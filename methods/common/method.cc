@@ -58,7 +58,7 @@ std::vector<Node> all_reduce_options() {
           .in("of a step")
           .means(
               "the last part of a step that is its backward pass, with which the all-reduce after that step "
-              "overlaps bucket by bucket (two thirds as a rule); 0: nothing overlaps"),
+              "overlaps bucket by bucket; 0: nothing overlaps"),
       integer("buckets")
           .at_least(1)
           .at_most(kMostBuckets)

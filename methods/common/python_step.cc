@@ -65,9 +65,8 @@ std::string content_of(const std::string& file, const std::string& path) {
 
 Node python_method_option() {
   return section("python", {text("name").required(),
-                            text("file").required().means("relative to the scenario's folder"), anything("")})
-      .means(
-          "a step of yours on numpy arrays (docs/howto/method-in-python.md)");
+                            text("file").required().means("from the scenario's folder"), anything("")})
+      .means("a step of yours on numpy arrays (docs/howto/method-in-python.md)");
 }
 
 bool has_python_step(const Json& method_options) {
