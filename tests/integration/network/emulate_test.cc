@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "core/base/options.h"
 #include "tests/integration/command.h"
@@ -137,8 +136,7 @@ TEST_F(Worlds, ALateMemberSlowsWholeChunksAsFlowSays) {
 int processes_naming(const std::string& word) {
   int found = 0;
   for (const auto& entry : fs::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline");
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::string text = read_text(entry.path() / "cmdline");  // empty where it has ended meanwhile
     found += text.find(word) != std::string::npos;
   }
   return found;
