@@ -20,7 +20,7 @@
 
 namespace longhaul {
 
-const std::map<std::string, std::string_view>& python_scripts();  // python/longhaul, compiled in
+const std::map<std::string, std::string_view>& outer_scripts();  // python/longhaul, compiled in
 
 namespace {
 
@@ -74,7 +74,7 @@ PythonChild::PythonChild() {
   socket_ = ends[0];
   try {
     static const std::string python = python_with_numpy();
-    pid_ = spawn({python, "-c", std::string(python_scripts().at("outer.py"))}, ends[1]);
+    pid_ = spawn({python, "-c", std::string(outer_scripts().at("outer.py"))}, ends[1]);
   } catch (const InputError&) {
     for (const int end : ends) close(end);
     throw;
