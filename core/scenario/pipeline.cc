@@ -69,10 +69,10 @@ std::vector<Node> keys() {
       choice("routing", words_of<MicrobatchRouting>())
           .by_default("straight")
           .means("straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
-                 "the replicas says who gets whose micro-batch (NoLoCo, arXiv 2506.10911); throughput: to "
+                 "the replicas says who gets whose micro-batch (NoLoCo, 2506.10911); throughput: to "
                  "the worker of the next stage that is fastest by what the sender has measured, in the order "
                  "of arrival "
-                 "(SWARM, arXiv 2301.11913)"),
+                 "(SWARM, 2301.11913)"),
       integer("skip").at_least(0).at_most(1022).by_default(0).later().in("parts").means(
           "parts between the first and the last that each micro-batch leaves out (SkipPipe, arXiv "
           "2502.19913)"),
@@ -102,8 +102,8 @@ std::vector<Node> keys() {
           .at_least(1)
           .timing_only()
           .in("steps")
-          .means("with routing throughput: after so many steps, again and again, a worker may move from the "
-                 "least loaded stage to the most loaded one (SWARM, arXiv 2301.11913, section 3.3); without "
+          .means("with routing throughput: after every so many steps a worker may move from the "
+                 "least loaded stage to the most loaded one (SWARM, section 3.3); without "
                  "this key none does"),
       number("state_bytes")
           .above(0)
@@ -124,10 +124,9 @@ std::vector<Node> keys() {
       integer("subspace")
           .at_least(1)
           .in("coordinates")
-          .means(
-              "constrains what all parts but the last add to the residual stream to a fixed subspace of so "
-              "many dimensions: that many coordinates of a token pass each way in the numbers of "
-              "workload.wire, and its id forward (Protocol Models, arXiv 2506.01260)"),
+          .means("all parts but the last add to the residual stream in a fixed subspace of so many "
+                 "dimensions alone: that many coordinates of a token pass each way, and its id forward "
+                 "(Protocol Models, arXiv 2506.01260)"),
       number("bytes_per_token")
           .above(0)
           .timing_only()

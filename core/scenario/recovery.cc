@@ -9,11 +9,10 @@ Node recovery_options() {
              "recovery",
              {choice("on_failure", {"retry", "discard", "wait"})
                   .by_default("retry")
-                  .means(
-                      "what becomes of an operation that lacks a member: retry: it begins anew among those "
-                      "who are left, and who has no partner left goes on alone; discard: it fails for all "
-                      "of its group, and where it averages gradients their step is thrown away; wait: all "
-                      "wait until the member is back and has done its step again"),
+                  .means("what becomes of an operation that lacks a member: retry: it begins anew among "
+                         "those left, and who has no partner goes on alone; discard: it fails for its group, "
+                         "and a step whose gradients it averages is thrown away; wait: all "
+                         "wait until the member is back and has done its step again"),
               duration("detect").at_least(0).by_default("10s").means(
                   "how long it takes until the others know that a replica is gone"),
               choice("start", {"peer", "own"})

@@ -74,10 +74,9 @@ Node train_options() {
                   .above(0)
                   .at_most(0.5)
                   .by_default(0.05)
-                  .means(
-                      "held-out share: of a corpus this share of its files (system-headers), folders "
-                      "(linux-source-6.1) or documents (debian-prose-12), chosen by a hash of their names; "
-                      "otherwise the end of the text"),
+                  .means("held-out share: of a corpus's files, folders (linux-source-6.1) or documents "
+                         "(debian-prose-12), by a hash of their names; "
+                         "otherwise the end of the text"),
               either("evaluate_sequences", {integer("").at_least(1), choice("", {"all"})})
                   .by_default(32)
                   .in("sequences")

@@ -47,7 +47,7 @@ Node tcp_options() {
               boolean("slow_start_after_idle")
                   .by_default(true)
                   .means("a connection that was silent for longer than its time-out starts again with a "
-                         "smaller window (RFC 2861; net.ipv4.tcp_slow_start_after_idle of a Linux host); "
+                         "smaller window (RFC 2861; net.ipv4.tcp_slow_start_after_idle); "
                          "false: it keeps its window")})
       .filled()
       .means("how a transfer is carried");

@@ -44,10 +44,12 @@ Node reduction_option(const std::vector<std::string>& words) {
   return choice("reduction", words)
       .by_default("once")
       .later()
-      .means(std::string("with a quantized codec: where the mean is rounded. once: nowhere; two-shot "
-                         "(all_reduce direct): once more before it goes back; ") +
-             (has_servers ? "servers: so, and what that leaves out is added to the next mean"
-                          : "ring (all_reduce ring): each partial sum, and the whole one"));
+      .means(has_servers
+                 ? "where the mean is rounded. once: nowhere; two-shot: before it goes back; servers: so, "
+                   "with an error feedback of theirs"
+                 : "with a quantized codec: where the mean is rounded. once: nowhere; two-shot (all_reduce "
+                   "direct): before it goes back; ring (all_reduce ring): each partial sum, and "
+                   "the whole one");
 }
 
 namespace {

@@ -20,8 +20,8 @@ Node dynamic_steps_option() {
       .by_default(false)
       .later()
       .means(
-          "true: of the H steps of a round a replica takes floor(H · t_min / t), at least 1, with t what its "
-          "step takes by workload.step_time_factors, so that all end it at about the same time; false: all "
+          "true: of the H steps of a round a replica takes floor(H · t_min / t), at least 1, t its step by "
+          "workload.step_time_factors, so that all end together; false: all "
           "take H");
 }
 

@@ -192,10 +192,8 @@ TopologyKind regions_topology() {
                    "{site: rate} of the link to all other sites that a site's replicas share; default none"),
            number("connections_gain")
                .at_least(1)
-               .means(
-                   "the most that several connections of a pair carry together, over the throughput of one "
-                   "that the matrix gives; default: as many times as there are connections, which nobody "
-                   "has measured")})
+               .means("the most that several connections of a pair carry together, over the matrix's "
+                      "throughput of one; default: the number of connections, which nobody has measured")})
           .means("replicas placed at sites with measured round-trip times and single-connection throughputs");
   kind.has_sites = true;
   kind.check = [](const Case& config) { parse(config); };
