@@ -25,14 +25,15 @@ constexpr MeasuredQueue kQueues[] = {{"host", 0.07}, {"host+loss", 0.2}, {"fq_co
 constexpr double kMeasuredLoss = 5e-3;
 constexpr int kMeasuredConnections = 8, kMeasuredBuckets = 24;
 constexpr double kLeastRtt_s = 0.005, kMostRtt_s = 0.35;
-// With direct, where all send to all, connections grow with them.
+// With direct, where all send to all, connections grow with them, and messages shorten.
+constexpr std::int64_t kLeastDirectMessage = 5000;
 const std::map<std::string, int> kMeasuredReplicas = {{"pair", 1024},
                                                       {"ring", 1024},
                                                       {"tree", 1024},
                                                       {"leaf-tree", 1024},
                                                       {"heap-tree", 1024},
                                                       {"double-tree", 1024},
-                                                      {"direct", 16},
+                                                      {"direct", 128},
                                                       {"halving-doubling", 1024},
                                                       {"parameter-server", 1024},
                                                       {"hierarchical", 1024}};
@@ -89,7 +90,8 @@ Validity network_validity(const Case& config) {
   any_order.network.rank_order.kind = RankOrderSpec::Kind::kBlocks;
   const Topology topology = build_topology(any_order);
   const double rtt_s = longest_rtt_s(topology);
-  note(topology.replicas() > 1 && (rtt_s < kLeastRtt_s || rtt_s > kMostRtt_s),
+  constexpr double kRounding = 1e-9;
+  note(topology.replicas() > 1 && (rtt_s < kLeastRtt_s - kRounding || rtt_s > kMostRtt_s + kRounding),
        fmt::format("a round trip of {} ms ({} to {})", format_number(1000 * rtt_s),
                    format_number(1000 * kLeastRtt_s), format_number(1000 * kMostRtt_s)));
   const std::string collective = word_of(config, "all_reduce", "pair");
@@ -99,6 +101,10 @@ Validity network_validity(const Case& config) {
   else
     note(config.replicas > most->second,
          fmt::format("{} replicas ({}: to {})", config.replicas, collective, most->second));
+  const std::int64_t message =
+      config.workload.parameters * bytes_per_parameter(config.workload.wire) / config.replicas;
+  note(collective == "direct" && message < kLeastDirectMessage,
+       fmt::format("direct messages of {} bytes (from {})", message, kLeastDirectMessage));
   note(word_of(config, "units", "none") != "none", "all-to-all");
   const Json buckets = member(config.method.options, "buckets");
   note(buckets.is_number() && buckets > kMeasuredBuckets,

@@ -156,7 +156,7 @@ TEST(Quantized, HasTheBytesWorkedOutByHand) {
   EXPECT_EQ(bytes(Quantizer::kTwoBitSixSigma, {0, 0, 0, 4}),
             (Bytes{0, 0, 0, 0, 0, 0, 0x80, 0x40, 0b11101010}));
   // The mean magnitude of 1, 2, 3, 2 is 2, 0x40000000.
-  EXPECT_EQ(bytes(Quantizer::kSign, {1, -2, 3, -2}), (Bytes{0, 0, 0, 0x40, 0b1010}));
+  EXPECT_EQ(bytes(Quantizer::kSign, {0, -4, 0, 0}), (Bytes{0, 0, 0, 0x40, 0b0010}));
 }
 
 TEST(Quantized, E3m0HasSevenMagnitudesAndZero) {

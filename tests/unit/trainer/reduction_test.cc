@@ -154,7 +154,7 @@ TEST(Reduction, ServersFeedBackWhatTheirMeansLeftOut) {
   for (const std::size_t half : {0, 700}) {
     rows[0][half] = rows[1][half] =
         half == 0 ? 6 : 14;  // both in the first block of a message, whose scale is 2
-    rows[0][half + 1] = 2;
+    rows[0][half + 1] = half == 0 ? 4 : 2;
     rows[1][half + 1] = 4;
   }
   const Codec codec = codec_of(Quantizer::kInt4, Reduction::kServers);
@@ -162,9 +162,9 @@ TEST(Reduction, ServersFeedBackWhatTheirMeansLeftOut) {
   const Row first = mean_by_code(codec, rows, errors.data());
   const float left_out = errors[1];
   const Row second = mean_by_code(codec, rows, errors.data());
-  EXPECT_FLOAT_EQ(first[1], 4 * 6.f / 7) << "3, a tie of 3 and 4 sevenths of 6, goes to the even one";
-  EXPECT_FLOAT_EQ(left_out, 3 - 4 * 6.f / 7);
-  EXPECT_EQ(first[701], 4) << "3 with a scale of 2";
+  EXPECT_FLOAT_EQ(first[1], 5 * 6.f / 7) << "4 is nearest to five sevenths of 6";
+  EXPECT_FLOAT_EQ(left_out, 4 - 5 * 6.f / 7);
+  EXPECT_EQ(first[701], 4) << "3 with a scale of 2, a tie, to the even one";
   EXPECT_EQ(second[701], 2) << "and 3 - 1";
   for (const std::size_t i : {0, 1, 700, 701})
     EXPECT_NEAR(first[i] + second[i] + errors[i], rows[0][i] + rows[1][i], 1e-6) << i;
