@@ -22,7 +22,7 @@ inline std::vector<Json> every_method(int inner_steps) {
       {{"name", "fsdp"}},
       {{"name", "independent"}},
       {{"name", "single"}},
-      {{"name", "one-bit-adam"}, {"freeze_step", 3}},
+      {{"name", "one-bit-adam"}, {"freeze_step", 5}},
       {{"name", "demo"}, {"codec", {{"dct_top_k", {{"tile", 8}, {"kept", 4}}}}}, {"mean_of", "all"}},
       {{"name", "dgc"}, {"warm_up", 4}, {"codec", {{"top_k", {{"chunk", 64}, {"kept", 2}}}}}},
       outer("diloco"),
