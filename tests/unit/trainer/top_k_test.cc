@@ -85,7 +85,7 @@ TEST(TopK, HasTheBytesWorkedOutByHand) {
   EXPECT_EQ(encode(TopK{8, 2, Wire::kBf16}, PlainRow{row.data(), 8}),
             (std::vector<std::uint8_t>{0x80, 0xc0, 0x40, 0x40, 0b101010}));
   EXPECT_EQ(encode(TopK{8, 2, Quantizer::kSign}, PlainRow{row.data(), 8}),
-            (std::vector<std::uint8_t>{0, 0, 0x60, 0x40, 0b01, 0b101010}));  // ±3.5
+            (std::vector<std::uint8_t>{0x30, 0x46, 0x62, 0x40, 0b01, 0b101010}));  // ±√12.5
 }
 
 TEST(TopK, ANanIsKept) {
