@@ -23,8 +23,9 @@ void write_python_scripts(const std::string& folder) {
   for (const auto& [name, text] : python_scripts()) write_file(folder + "/" + name, std::string(text));
 }
 
-std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& folder) {
-  const std::string log = folder + "/log";
+std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& scratch,
+                                      const std::string& folder) {
+  const std::string log = scratch + "/log";
   fs::remove(log);
   const int status = wait_for(start_process(command, log, folder));
   return {status, read_file(log).value_or("")};
@@ -33,8 +34,8 @@ std::pair<int, std::string> output_of(const std::vector<std::string>& command, c
 Json measured_sites(const PlanRequest& plan, std::vector<std::string>& warnings) {
   const std::string interpreter = program_on_path("python3");
   if (interpreter.empty())
-    throw InputError("measurements", "python3 was not found, which reads them", "a python3 on the search path",
-                     "Debian: apt-get install python3");
+    throw InputError("measurements", "python3 was not found, which reads them",
+                     "a python3 on the search path", "Debian: apt-get install python3");
   const ScratchFolder scratch("measured");
   const std::string matrix = scratch.path + "/matrix.json", error = "error: ", warning = "warning: ";
   fs::create_directory(scratch.path + "/longhaul");
@@ -42,7 +43,7 @@ Json measured_sites(const PlanRequest& plan, std::vector<std::string>& warnings)
   std::vector<std::string> command = {interpreter, "-m", "longhaul.measured", "-o", matrix};
   const std::vector<std::string> arguments = measured_arguments(plan);
   command.insert(command.end(), arguments.begin(), arguments.end());
-  const auto [status, said] = output_of(command, scratch.path);
+  const auto [status, said] = output_of(command, scratch.path, scratch.path);
   std::istringstream lines(said);
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind(error, 0) == 0) throw InputError("measurements", line.substr(error.size()), "");

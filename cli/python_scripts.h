@@ -11,8 +11,10 @@ namespace longhaul {
 
 void write_python_scripts(const std::string& folder);
 
-// The status of a command that runs in `folder`, and what it says, errors too.
-std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& folder);
+// The status of a command that runs in `folder` ("": here), and what it says, errors too; by way of a log in
+// `scratch`.
+std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& scratch,
+                                      const std::string& folder = "");
 
 // The matrix that python/longhaul/measured.py makes of the plan's measurements; `warnings` get what it says.
 // Throws InputError.
