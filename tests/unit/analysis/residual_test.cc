@@ -32,7 +32,7 @@ std::string with_method(int replicas, const Json& method) {
 
 // The rows of results/reference/residuals.
 TEST(Residual, IsThatOfTheClassThatWasMeasured) {
-  EXPECT_EQ(with_tcp({{"connections", 8}}), "0.07");
+  EXPECT_EQ(with_tcp({{"connections", 64}}), "0.07");
   EXPECT_EQ(with_tcp({{"loss", 5e-3}, {"connections", 8}}), "0.2");
   EXPECT_EQ(with_tcp({{"queue", "fq_codel"}, {"ecn", true}}), "0.15");
   EXPECT_EQ(with_rtt("5ms"), "0.07");
@@ -45,7 +45,8 @@ TEST(Residual, IsThatOfTheClassThatWasMeasured) {
 
 TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   EXPECT_EQ(with_tcp({{"loss", 6e-3}}), "a loss of 0.006 (to 0.005)");
-  EXPECT_EQ(with_tcp({{"connections", 9}}), "9 connections (to 8)");
+  EXPECT_EQ(with_tcp({{"connections", 65}}), "65 connections (to 64)");
+  EXPECT_EQ(with_tcp({{"loss", 1e-4}, {"connections", 9}}), "9 connections (to 8)");
   EXPECT_EQ(with_tcp({{"queue", "fq_codel"}}), "queue fq_codel");
   EXPECT_EQ(with_rtt("4ms"), "a round trip of 4 ms (5 to 350)");
   EXPECT_EQ(with_rtt("400ms"), "a round trip of 400 ms (5 to 350)");
