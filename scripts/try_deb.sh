@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # try_deb.sh DEB ROOT: as root, the steps of Containerfile with DEB in ROOT, then its command. ROOT is made by debootstrap where
-# it does not exist. Says what each step took.
+# it does not exist, from the mirror that it has as default. Says what each step took.
 set -euo pipefail
 
 deb=$(realpath "$1")
 root=$(realpath -m "$2")
 file=$(realpath "$(dirname "$0")/../Containerfile")
-[ -d "$root" ] || debootstrap --variant=minbase bookworm "$root" http://deb.debian.org/debian
+[ -d "$root" ] || debootstrap --variant=minbase bookworm "$root"
 mkdir -p "$root/work"
 echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # as the image debian:12 has it
 cp "$deb" "$root/tmp/"
