@@ -74,6 +74,10 @@ struct Pass {
   Nanoseconds begin = 0, end = 0;
 };
 
+std::string at_step(std::int64_t step) {
+  return fmt::format(R"("step":{})", step);
+}
+
 // By step and worker, in the order of their times; none without stages, and none behind the first ones that
 // the replay kept.
 using Passes = std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Pass>>;
@@ -141,7 +145,7 @@ class TimelineBuilder {
     const std::int64_t first = replica.computed + 1;
     out_.slice(r, kCompute,
                first == step ? fmt::format("step {}", step) : fmt::format("steps {} to {}", first, step),
-               replica.clock, end, {{"step", step}});
+               replica.clock, end, at_step(step));
     replica.computed = step;
     replica.clock = std::max(replica.clock, end);
   }
@@ -150,8 +154,8 @@ class TimelineBuilder {
   void draw_passes(std::int64_t r, const std::vector<Pass>& passes) {
     Replica& replica = replicas_[r];
     for (const Pass& pass : passes) {
-      out_.slice(r, kWait, "wait for a micro-batch", replica.clock, pass.begin, Json::object());
-      out_.slice(r, kCompute, pass.name, pass.begin, pass.end, Json::object());
+      out_.slice(r, kWait, "wait for a micro-batch", replica.clock, pass.begin, "");
+      out_.slice(r, kCompute, pass.name, pass.begin, pass.end, "");
       replica.clock = std::max(replica.clock, pass.end);
     }
   }
@@ -168,14 +172,14 @@ class TimelineBuilder {
     const std::string name(exchanges_.exchange());
     const Nanoseconds ready = nanoseconds(exchanges_.ready_s()), start = nanoseconds(exchanges_.start_s()),
                       done = nanoseconds(exchanges_.done_s());
-    const Json arguments = {{"step", step}, {"bytes", exchanges_.bytes()}};
+    const std::string arguments = fmt::format(R"({},"bytes":{})", at_step(step), exchanges_.bytes());
     if (exchanges_.overlaps()) {
       out_.slice(r, kOverlapped, name, std::max(start, replica.overlapped), done, arguments);
       replica.overlapped = std::max(done, replica.overlapped);
       return;
     }
     compute_until(r, step, ready);  // steps.csv may hold evaluations only: the exchange ends the compute
-    out_.slice(r, kWait, "wait for the others", std::max(ready, replica.clock), start, {{"step", step}});
+    out_.slice(r, kWait, "wait for the others", std::max(ready, replica.clock), start, at_step(step));
     out_.slice(r, kExchange, name, std::max(start, replica.clock), done, arguments);
     replica.clock = std::max(replica.clock, done);
   }
@@ -183,7 +187,7 @@ class TimelineBuilder {
   void end_step(std::size_t r, std::int64_t step) {
     Replica& replica = replicas_[r];
     out_.slice(static_cast<std::int64_t>(r), kWait, "wait for an overlapped exchange", replica.clock,
-               replica.done, {{"step", step}});
+               replica.done, at_step(step));
     replica.clock = std::max(replica.clock, replica.done);
   }
 
@@ -223,7 +227,7 @@ void draw_faults(const std::string& case_folder, std::int64_t replicas, Timeline
                     is_slow ? fmt::format("fault {}", fault) : fmt::format("fault {}: {}", fault, subject));
     }
     out.slice(process, lane->second, kind, nanoseconds(rows.number(3)), nanoseconds(rows.number(4)),
-              {{"fault", fault}, {"subject", subject}});
+              fmt::format(R"("fault":{},"subject":{})", fault, Json(subject).dump()));
   }
 }
 

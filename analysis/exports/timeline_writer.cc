@@ -13,6 +13,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/options.h"
 
 namespace longhaul {
 namespace {
@@ -22,8 +23,16 @@ const char* category(int lane) {
   return lane >= kReceive ? "receive" : lane >= kSend ? "send" : lane >= kFault ? "fault" : names[lane];
 }
 
+// Exact decimals, which those of a double need not be.
 std::string microseconds(Nanoseconds ns) {
   return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+}
+
+// A tree of JSON for each event took half of a replay's time.
+std::string quoted(const std::string& text) {
+  const bool is_plain = std::all_of(text.begin(), text.end(),
+                                    [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  return is_plain ? '"' + text + '"' : Json(text).dump();
 }
 
 bool ends_in_gz(const std::string& file) {
@@ -105,39 +114,33 @@ TimelineWriter::~TimelineWriter() {
 }
 
 void TimelineWriter::slice(std::int64_t replica, int lane, const std::string& name, Nanoseconds start,
-                           Nanoseconds end, const Json& arguments) {
+                           Nanoseconds end, const std::string& arguments) {
   if (end <= start) return;
-  event({{"name", name},
-         {"cat", category(lane)},
-         {"ph", "X"},
-         {"pid", replica},
-         {"tid", lane},
-         {"args", arguments}},
-        ",\"ts\":" + microseconds(start) + ",\"dur\":" + microseconds(end - start));
+  event(fmt::format(R"("name":{},"cat":"{}","ph":"X","pid":{},"tid":{},"args":{{{}}},"ts":{},"dur":{})",
+                    quoted(name), category(lane), replica, lane, arguments, microseconds(start),
+                    microseconds(end - start)));
 }
 
 void TimelineWriter::arrow(std::int64_t id, std::int64_t from, int from_lane, Nanoseconds start,
                            std::int64_t to, int to_lane, Nanoseconds end) {
-  const Json common = {{"name", "message"}, {"cat", "message"}, {"id", id}};
-  Json begin = common, finish = common;
-  begin.update({{"ph", "s"}, {"pid", from}, {"tid", from_lane}});
-  finish.update({{"ph", "f"}, {"bp", "e"}, {"pid", to}, {"tid", to_lane}});
-  event(begin, ",\"ts\":" + microseconds(start));
-  event(finish, ",\"ts\":" + microseconds(end));
+  const auto half = [&](const char* phase, std::int64_t replica, int lane, Nanoseconds at) {
+    event(fmt::format(R"("name":"message","cat":"message","id":{},{},"pid":{},"tid":{},"ts":{})", id, phase,
+                      replica, lane, microseconds(at)));
+  };
+  half(R"("ph":"s")", from, from_lane, start);
+  half(R"("ph":"f","bp":"e")", to, to_lane, end);
 }
 
 void TimelineWriter::counter(std::int64_t replica, const std::string& name, Nanoseconds at, double value) {
-  event({{"name", name}, {"ph", "C"}, {"pid", replica}, {"args", {{"Mb/s", value}}}},
-        ",\"ts\":" + microseconds(at));
+  event(fmt::format(R"("name":{},"ph":"C","pid":{},"args":{{"Mb/s":{}}},"ts":{})", quoted(name), replica,
+                    Json(value).dump(), microseconds(at)));
 }
 
 void TimelineWriter::name_lane(std::int64_t replica, int lane, const std::string& name) {
-  event({{"name", "thread_name"}, {"ph", "M"}, {"pid", replica}, {"tid", lane}, {"args", {{"name", name}}}});
-  event({{"name", "thread_sort_index"},
-         {"ph", "M"},
-         {"pid", replica},
-         {"tid", lane},
-         {"args", {{"sort_index", lane}}}});
+  event(fmt::format(R"("name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":{}}})", replica, lane,
+                    quoted(name)));
+  event(fmt::format(R"("name":"thread_sort_index","ph":"M","pid":{},"tid":{},"args":{{"sort_index":{}}})",
+                    replica, lane, lane));
 }
 
 void TimelineWriter::finish() {
@@ -148,8 +151,10 @@ void TimelineWriter::finish() {
 }
 
 void TimelineWriter::name_process(std::int64_t process, const std::string& name) {
-  event({{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"name", name}}}});
-  event({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", process}, {"args", {{"sort_index", process}}}});
+  event(
+      fmt::format(R"("name":"process_name","ph":"M","pid":{},"args":{{"name":{}}})", process, quoted(name)));
+  event(fmt::format(R"("name":"process_sort_index","ph":"M","pid":{},"args":{{"sort_index":{}}})", process,
+                    process));
 }
 
 void TimelineWriter::name_replica(std::int64_t replica) {
@@ -157,10 +162,8 @@ void TimelineWriter::name_replica(std::int64_t replica) {
   for (int lane = kCompute; lane <= kOverlapped; ++lane) name_lane(replica, lane, category(lane));
 }
 
-void TimelineWriter::event(const Json& json, const std::string& times) {
-  std::string text = json.dump();
-  text.pop_back();
-  write((first_ ? "\n" : ",\n") + text + times + '}');
+void TimelineWriter::event(const std::string& members) {
+  write((first_ ? "\n{" : ",\n{") + members + '}');
   first_ = false;
 }
 
@@ -198,7 +201,8 @@ void draw_transfers(std::vector<DrawnTransfer> transfers, TimelineWriter& out) {
     if (drawn_transfer.end <= drawn_transfer.start) continue;
     const int from_lane = senders.take(drawn_transfer.from, drawn_transfer.start, drawn_transfer.end),
               to_lane = receivers.take(drawn_transfer.to, drawn_transfer.start, drawn_transfer.end);
-    const Json arguments = {{"step", drawn_transfer.step}, {"bytes", drawn_transfer.bytes}};
+    const std::string arguments =
+        fmt::format(R"("step":{},"bytes":{})", drawn_transfer.step, drawn_transfer.bytes);
     out.slice(drawn_transfer.from, from_lane,
               fmt::format("{} to {}", drawn_transfer.exchange, drawn_transfer.to), drawn_transfer.start,
               drawn_transfer.end, arguments);

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/options.h"
-
 namespace longhaul {
 
 // Whole nanoseconds, so that slices which touch in the replay touch in the file and do not overlap by a
@@ -33,9 +31,9 @@ class TimelineWriter {
   TimelineWriter(const TimelineWriter&) = delete;
   TimelineWriter& operator=(const TimelineWriter&) = delete;
 
-  // Nothing where it takes no time.
+  // Nothing where it takes no time. `arguments`: the members of an object in JSON.
   void slice(std::int64_t replica, int lane, const std::string& name, Nanoseconds start, Nanoseconds end,
-             const Json& arguments);
+             const std::string& arguments);
   // From the slice of `from` that encloses `start` to that of `to` that encloses `end`.
   void arrow(std::int64_t id, std::int64_t from, int from_lane, Nanoseconds start, std::int64_t to,
              int to_lane, Nanoseconds end);
@@ -47,8 +45,7 @@ class TimelineWriter {
 
  private:
   void name_replica(std::int64_t replica);
-  // `times`: members that are written as they are, since their decimals are exact and a double's need not be.
-  void event(const Json& json, const std::string& times = "");
+  void event(const std::string& members);
   void write(const std::string& text);
 
   std::string file_;
