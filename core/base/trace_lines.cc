@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <boost/algorithm/string/trim.hpp>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -13,7 +12,16 @@
 
 namespace longhaul {
 
-using boost::algorithm::trim_copy;
+namespace {
+
+// Without blanks around it. A machine that only trains has no Boost.
+std::string trimmed(const std::string& text) {
+  constexpr const char* kBlanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+}  // namespace
 
 void TraceLine::refuse(const std::string& column, const std::string& found,
                        const std::string& allowed) const {
@@ -27,12 +35,12 @@ std::vector<TraceLine> trace_lines(const std::string& text, const std::string& f
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    if (trim_copy(line).empty() || trim_copy(line)[0] == '#') continue;
+    if (const std::string words = trimmed(line); words.empty() || words[0] == '#') continue;
     lines.push_back({file, number, {}});
     std::size_t begin = 0;
     for (std::size_t comma; (comma = line.find(',', begin)) != std::string::npos; begin = comma + 1)
-      lines.back().cells.push_back(trim_copy(line.substr(begin, comma - begin)));
-    lines.back().cells.push_back(trim_copy(line.substr(begin)));
+      lines.back().cells.push_back(trimmed(line.substr(begin, comma - begin)));
+    lines.back().cells.push_back(trimmed(line.substr(begin)));
   }
   return lines;
 }
