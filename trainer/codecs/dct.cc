@@ -10,6 +10,24 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
+// out[c][k] = Σ_i basis[k][i] · in[i][c] for kLines columns c from `first`: in [n, lines] with rows `stride`
+// apart, out [lines, n]. Sums go in the order of i: the same bits for any kLines. Applied twice, it is the
+// transform over both dimensions, the right way round again.
+template <int kLines>
+void transform_columns(const float* basis, const float* in, std::int64_t n, std::int64_t stride,
+                       std::int64_t first, float* out) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    float sums[kLines];
+    for (int line = 0; line < kLines; ++line) sums[line] = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float weight = basis[k * n + i];
+      const float* from = in + i * stride + first;
+      for (int line = 0; line < kLines; ++line) sums[line] += weight * from[line];
+    }
+    for (int line = 0; line < kLines; ++line) out[(first + line) * n + k] = sums[line];
+  }
+}
+
 void transform_all_columns(const float* basis, const float* in, std::int64_t n, std::int64_t lines,
                            std::int64_t stride, float* out) {
   constexpr int kTogether = 16;

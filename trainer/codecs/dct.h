@@ -10,31 +10,12 @@
 
 #include "core/codecs/dct_top_k.h"
 #include "trainer/codecs/top_k.h"
-#include "trainer/device/host_device.h"
 
 namespace longhaul {
 
 // B [n, n], row-major: B[k][i] = sqrt((k ? 2 : 1) / n) cos(π (2 i + 1) k / (2 n)), computed in float64. y = B
 // x is the orthonormal DCT-II of x, x = Bᵀ y its inverse.
 std::vector<float> cosine_basis(std::int64_t n);
-
-// out[c][k] = Σ_i basis[k][i] · in[i][c] for kLines columns c from `first`: in [n, lines] with rows `stride`
-// apart, out [lines, n]. Sums go in the order of i: the same bits for any kLines. Applied twice, it is the
-// transform over both dimensions, the right way round again.
-template <int kLines>
-LONGHAUL_HOST_DEVICE void transform_columns(const float* basis, const float* in, std::int64_t n,
-                                            std::int64_t stride, std::int64_t first, float* out) {
-  for (std::int64_t k = 0; k < n; ++k) {
-    float sums[kLines];
-    for (int line = 0; line < kLines; ++line) sums[line] = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const float weight = basis[k * n + i];
-      const float* from = in + i * stride + first;
-      for (int line = 0; line < kLines; ++line) sums[line] += weight * from[line];
-    }
-    for (int line = 0; line < kLines; ++line) out[(first + line) * n + k] = sums[line];
-  }
-}
 
 std::vector<std::uint8_t> encode(const DctTopK& format, const PlainRow& row);
 

@@ -1,11 +1,54 @@
 #include "trainer/codecs/low_rank.h"
 
+#include <cmath>
+
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "trainer/codecs/wire_format.h"
 
 namespace longhaul {
 namespace {
+
+// Eight sums side by side, which a vector unit takes at once, in an order that depends on the length alone.
+float dot_in_lanes(const float* a, const float* b, std::int64_t length) {
+  constexpr std::int64_t kLanes = 8;
+  float sums[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= length; i += kLanes)
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  float sum = 0;
+  for (std::int64_t lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  for (; i < length; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double dot_in_double(const float* a, const float* b, std::int64_t length) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < length; ++i) sum += double{a[i]} * double{b[i]};
+  return sum;
+}
+
+// directions [count, length]. Gram-Schmidt, twice over each: once leaves what cancellation has spoilt. A
+// direction of which nothing but rounding is left becomes zero; a NaN stays one.
+void orthonormalize(float* directions, std::int64_t count, std::int64_t length) {
+  constexpr double kRounding = 1e-6;
+  for (std::int64_t k = 0; k < count; ++k) {
+    float* row = directions + k * length;
+    const double before = sqrt(dot_in_double(row, row, length));
+    for (int time = 0; time < 2; ++time) {
+      for (std::int64_t other = 0; other < k; ++other) {
+        const float* from = directions + other * length;
+        const float factor = static_cast<float>(-dot_in_double(row, from, length));
+        for (std::int64_t i = 0; i < length; ++i) row[i] += factor * from[i];
+      }
+      const double norm = sqrt(dot_in_double(row, row, length));
+      const bool is_rounding = norm <= kRounding * (time == 0 ? before : 1);
+      for (std::int64_t i = 0; i < length; ++i)
+        row[i] = is_rounding ? 0.f : static_cast<float>(double{row[i]} / norm);
+      if (is_rounding) break;
+    }
+  }
+}
 
 // M, row-major.
 struct Matrix {

@@ -5,7 +5,7 @@
 //   decode_whole(format, message)              alone would cost as much as all of them, all
 //
 // Most are rows of equal pieces, the last one maybe shorter, which are coded one by one: a format of this
-// kind has a pieces_of(format), on the host and on a GPU (cuda/codecs.cu).
+// kind has a pieces_of(format).
 #pragma once
 
 #include <algorithm>

@@ -14,23 +14,23 @@
 
 namespace longhaul {
 
-// How the largest of a chunk are written, with what a GPU cannot look up.
+// How the largest of a chunk are written.
 struct LargestCode {
   LargestCode(const Numbers& values, int kept, std::int64_t places)
       : values(values), kept(kept), place_bits(longhaul::place_bits(places)) {}
   explicit LargestCode(const TopK& codec) : LargestCode(codec.values, codec.kept, codec.chunk) {}
 
-  LONGHAUL_HOST_DEVICE std::int64_t kept_of(std::int64_t count) const { return kept < count ? kept : count; }
-  LONGHAUL_HOST_DEVICE std::int64_t bytes(std::int64_t count) const {
+  std::int64_t kept_of(std::int64_t count) const { return kept < count ? kept : count; }
+  std::int64_t bytes(std::int64_t count) const {
     return values.bytes(kept_of(count)) + (kept_of(count) * place_bits + 7) / 8;
   }
-  LONGHAUL_HOST_DEVICE void write(const float* of, std::int64_t count, std::uint8_t* out) const;
+  void write(const float* of, std::int64_t count, std::uint8_t* out) const;
   // work(place, value) for what was kept, in ascending order of the places.
   template <typename Work>
-  LONGHAUL_HOST_DEVICE void for_each(const std::uint8_t* from, std::int64_t count, const Work& work) const;
+  void for_each(const std::uint8_t* from, std::int64_t count, const Work& work) const;
   // What was not kept is zero.
-  LONGHAUL_HOST_DEVICE void read(const std::uint8_t* from, std::int64_t count, std::int64_t begin,
-                                 std::int64_t end, float* out) const;
+  void read(const std::uint8_t* from, std::int64_t count, std::int64_t begin, std::int64_t end,
+            float* out) const;
 
   NumberCode values;
   int kept, place_bits;
@@ -41,19 +41,13 @@ struct AtPlaces {
   const float* values;
   const std::uint8_t* places;
   int bits;
-  LONGHAUL_HOST_DEVICE float operator[](std::int64_t i) const { return values[code_at(places, i, bits)]; }
+  float operator[](std::int64_t i) const { return values[code_at(places, i, bits)]; }
 };
 
-struct MagnitudeKeys {
-  const float* values;
-  LONGHAUL_HOST_DEVICE std::uint32_t operator()(std::int64_t i) const { return magnitude_key(values[i]); }
-};
-
-LONGHAUL_HOST_DEVICE inline void LargestCode::write(const float* of, std::int64_t count,
-                                                    std::uint8_t* out) const {
+inline void LargestCode::write(const float* of, std::int64_t count, std::uint8_t* out) const {
   const std::int64_t most = kept_of(count);
   if (most == 0) return;
-  const MagnitudeKeys keys{of};
+  const auto keys = [&](std::int64_t i) { return magnitude_key(of[i]); };
   const Selected smallest = select_key(keys, count, count - most);
   // What is larger is kept; of what is equal as many, from the lowest place, as are missing.
   std::uint8_t* places = out + values.bytes(most);
@@ -72,34 +66,21 @@ LONGHAUL_HOST_DEVICE inline void LargestCode::write(const float* of, std::int64_
 }
 
 template <typename Work>
-struct AtItsPlace {
-  const std::uint8_t* places;
-  int bits;
-  const Work& work;
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t i, float value) const {
-    work(static_cast<std::int64_t>(code_at(places, i, bits)), value);
-  }
-};
-
-template <typename Work>
-LONGHAUL_HOST_DEVICE void LargestCode::for_each(const std::uint8_t* from, std::int64_t count,
-                                                const Work& work) const {
+void LargestCode::for_each(const std::uint8_t* from, std::int64_t count, const Work& work) const {
   const std::int64_t most = kept_of(count);
-  if (most > 0) values.for_each(from, 0, most, AtItsPlace<Work>{from + values.bytes(most), place_bits, work});
+  if (most == 0) return;
+  const std::uint8_t* places = from + values.bytes(most);
+  values.for_each(from, 0, most, [&](std::int64_t i, float value) {
+    work(static_cast<std::int64_t>(code_at(places, i, place_bits)), value);
+  });
 }
 
-struct StoreInside {
-  std::int64_t begin, end;
-  float* out;
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t place, float value) const {
-    if (place >= begin && place < end) out[place - begin] = value;
-  }
-};
-
-LONGHAUL_HOST_DEVICE inline void LargestCode::read(const std::uint8_t* from, std::int64_t count,
-                                                   std::int64_t begin, std::int64_t end, float* out) const {
+inline void LargestCode::read(const std::uint8_t* from, std::int64_t count, std::int64_t begin,
+                              std::int64_t end, float* out) const {
   for (std::int64_t i = begin; i < end; ++i) out[i - begin] = 0;
-  for_each(from, count, StoreInside{begin, end, out});
+  for_each(from, count, [&](std::int64_t place, float value) {
+    if (place >= begin && place < end) out[place - begin] = value;
+  });
 }
 
 inline PiecesOfRow<LargestCode> pieces_of(const TopK& format) {
