@@ -291,6 +291,20 @@ InnerSteps::StepOf InnerSteps::step_of(const std::vector<int>& replicas, int ste
   return steps;
 }
 
+void InnerSteps::use_card(Accelerator& accelerator) {
+  accelerator_ = &accelerator;
+  accelerator.upload(Accelerator::State::kAtStart);
+  const StepOf first = step_of(world_.replicas.arena.held().replicas(), 1);
+  const std::vector<int> taken = optimizer_steps_;
+  std::vector<double> losses(losses_.size());
+  for (int time = 0; time < 2; ++time) {
+    begin_on_card(first, may_optimize());
+    accelerator.finish(losses);
+    optimizer_steps_ = taken;
+  }
+  accelerator.upload(Accelerator::State::kAtStart);
+}
+
 // A step's losses are read when the next one has been begun, where none waits for them.
 std::size_t InnerSteps::run_on_card(const std::vector<Round>& rounds, const AfterRound& after) {
   std::vector<StepOf> steps;
@@ -308,11 +322,10 @@ std::size_t InnerSteps::run_on_card(const std::vector<Round>& rounds, const Afte
             here[as_index(replica)] = step;
     }
   }
-  const bool may_optimize = !exchanges_gradients_ && !world_.update.has_own_optimizer();
   std::vector<bool> optimizes(steps.size());  // the card by itself, behind the gradients
   std::size_t begun = 0, done = 0;
   const auto begin_next = [&] {
-    optimizes[begun] = may_optimize && is_of_whole_card(steps[begun]);
+    optimizes[begun] = may_optimize() && is_of_whole_card(steps[begun]);
     begin_on_card(steps[begun], optimizes[begun]);
     ++begun;
   };

@@ -51,7 +51,9 @@ class InnerSteps {
   explicit InnerSteps(const World& world);
   // Of a subspace: of the initial weights, which are projected.
   void keep_in_subspace(std::vector<float>& weights);
-  void use_card(Accelerator& accelerator) { accelerator_ = &accelerator; }
+  // Uploads the initial state, and warms up: the first step tries kernels, the second is captured, and
+  // neither is as long as those of the training.
+  void use_card(Accelerator& accelerator);
 
   // As soon as the round is done by all that are held here, on the calling thread, in order. False: no other
   // round is begun.
@@ -91,6 +93,8 @@ class InnerSteps {
   // What a card computes at once: the step of each replica, 0 where it takes none.
   using StepOf = std::vector<int>;
   StepOf step_of(const std::vector<int>& replicas, int step) const;
+  // Whether the optimizer may follow the gradients on the card without anything between.
+  bool may_optimize() const { return !exchanges_gradients_ && !world_.update.has_own_optimizer(); }
   void begin_on_card(const StepOf& step_of, bool optimizes);
   void finish_on_card(const StepOf& step_of);
   void optimize_on_card(const StepOf& step_of);

@@ -247,12 +247,11 @@ int command(int argc, char** argv) {
   app.footer(
       "Started by mpirun or srun --mpi=pmix each process is a rank, and rank 0 writes the files "
       "(docs/howto/many-machines.md).\n"
-      "Environment: LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_PRODUCTS, onednn or "
-      "tensors: "
-      "what "
-      "multiplies on a "
-      "CPU\n"
-      "(default onednn on x86-64). docs/reference/trainer.md explains them.");
+      "Environment: LONGHAUL_PRODUCTS=onednn or tensors: what multiplies on a CPU (default onednn on "
+      "x86-64);\n"
+      "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_GPU=nograph,nolt,noflash: without "
+      "graphs,\n"
+      "cuBLASLt, fused attention. docs/reference/trainer.md and docs/howto/gpu.md explain them.");
   Arguments arguments;
   OuterStepArguments outer_step;
   add_training_options(app, arguments);

@@ -127,7 +127,6 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
   accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
                                     evaluator_.validation(), plan_, outer_state, [this] { writing_.wait(); }},
                                    replicas_, operations_);
-  accelerator_->upload();
   steps_.use_card(*accelerator_);
   evaluations_.use_card(*accelerator_);
 }
@@ -173,7 +172,7 @@ void Training::restore(const Checkpoint& checkpoint) {
     evaluations_.restore_kept(state, tensors);
     if (merges_) merges_->restore(state.at("merges"), tensors);
   }
-  if (accelerator_) accelerator_->upload();
+  if (accelerator_) accelerator_->upload(Accelerator::State::kTrained);
 }
 
 Json Training::identity() const {

@@ -1,5 +1,7 @@
 // Takes the place of trainer/cuda/device.cu and step_graph.cc: a GPU whose memory is the
 // host's and whose graphs are calls.
+#include "trainer/device/device.h"
+
 #include <c10/util/Exception.h>
 
 #include <chrono>
@@ -40,17 +42,29 @@ std::int64_t free_device_memory() {
   return static_cast<std::int64_t>(emulated::free_bytes());
 }
 void give_back_cached_memory() {}
+namespace {
+// While a real graph would be captured, which waits for nothing and allocates nothing with cudaMalloc.
+thread_local bool is_capturing = false;
+
+void refuse_in_a_capture(const char* what) {
+  if (is_capturing) throw std::logic_error(std::string("in a captured graph: ") + what);
+}
+}  // namespace
+
 float* allocate_on_device(std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  refuse_in_a_capture("memory is allocated");
   void* table = emulated::allocate(bytes);
   if (!table) throw RunError("not enough memory on the GPU");
   return static_cast<float*>(table);
 }
 void free_on_device(float* table) {
+  if (table) refuse_in_a_capture("memory is freed");
   emulated::release(table);
 }
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;  // as the real one; an empty table has no place
+  refuse_in_a_capture("a copy is waited for");
   const emulated::DeviceAtWork at_work;
   std::memcpy(to, from, bytes);
 }
@@ -60,6 +74,11 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
 }
 void copy_on_device(void* to, const void* from, std::size_t bytes) {
   copy_to_device(to, from, bytes);
+}
+void clear_on_device(void* memory, std::size_t bytes) {
+  refuse_in_a_capture("memory is cleared and waited for");
+  const emulated::DeviceAtWork at_work;
+  std::memset(memory, 0, bytes);
 }
 // One stream. The card is at once done with everything, but nobody may rely on it: what was copied from
 // pinned memory must still stand there at the next event that is waited for, and what is copied to it comes
@@ -133,6 +152,7 @@ void DeviceEvent::record(CudaStream) {
   state_->at = std::chrono::steady_clock::now();
 }
 void DeviceEvent::wait() const {
+  refuse_in_a_capture("an event is waited for");
   finish(state_->copies);
 }
 double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
@@ -140,6 +160,7 @@ double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
 }
 
 void wait_for_device() {
+  refuse_in_a_capture("the device is waited for");
   const Stream& stream = stream_of_this_thread();
   finish(stream.done + static_cast<std::int64_t>(stream.under_way.size()));
 }
@@ -147,8 +168,12 @@ CudaStream current_cuda_stream() {
   return nullptr;
 }
 
-struct StepGraph::State {};
-StepGraph::StepGraph(bool) {}
+// The real one captures at the second call and replays from then on; here every call keeps the rules.
+struct StepGraph::State {
+  bool captures;
+  int calls = 0;
+};
+StepGraph::StepGraph(bool captures) : state_(new State{captures && uses(GpuPart::kGraph)}) {}
 StepGraph::~StepGraph() = default;
 void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
   work(nullptr);
@@ -156,7 +181,14 @@ void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
 void StepGraph::run(const std::function<void()>& work) {
   const emulated::DeviceAtWork at_work;
   if (emulated::takes_fill()) C10_THROW_ERROR(OutOfMemoryError, "tried to allocate 1.00 GiB");
-  work();
+  is_capturing = state_->captures && state_->calls++ > 0;
+  try {
+    work();
+  } catch (...) {
+    is_capturing = false;
+    throw;
+  }
+  is_capturing = false;
 }
 
 }  // namespace longhaul

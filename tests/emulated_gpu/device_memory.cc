@@ -10,17 +10,27 @@
 namespace longhaul::emulated {
 namespace {
 
-constexpr std::size_t kMemory = std::size_t{1} << 32;
+constexpr std::size_t kMemory = std::size_t{1} << 32, kPage = 4096;
+
+std::size_t rounded_up(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+// A table ends, up to 16 bytes, where its pages do; the page behind is never open.
+struct Table {
+  char* pages;
+  std::size_t open, bytes;
+};
 
 struct Memory {
   std::mutex mutex;
-  std::map<void*, std::size_t> tables;
+  std::map<void*, Table> tables;
   int at_work = 0;
   std::size_t to_host = 0, taken = 0, all = kMemory;
   bool fills = false;
 
   void protect(int protection) {
-    for (const auto& [table, bytes] : tables) mprotect(table, bytes, protection);
+    for (const auto& [address, table] : tables) mprotect(table.pages, table.open, protection);
   }
 };
 
@@ -38,11 +48,16 @@ void* allocate(std::size_t bytes) {
   Memory& all = memory();
   const std::lock_guard<std::mutex> lock(all.mutex);
   if (bytes > all.all - all.taken) return nullptr;
-  void* table = mmap(nullptr, bytes, all.at_work > 0 ? kOpen : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (table == MAP_FAILED) throw std::bad_alloc();
-  all.tables[table] = bytes;
+  const std::size_t open = rounded_up(bytes, kPage);
+  void* pages = mmap(nullptr, open + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  if (all.at_work > 0) mprotect(pages, open, kOpen);
+  constexpr std::size_t kWidestAccess = 16;
+  const Table table{static_cast<char*>(pages), open, bytes};
+  void* const address = table.pages + open - rounded_up(bytes, kWidestAccess);
+  all.tables[address] = table;
   all.taken += bytes;
-  return table;
+  return address;
 }
 
 void release(void* table) {
@@ -50,8 +65,8 @@ void release(void* table) {
   const std::lock_guard<std::mutex> lock(all.mutex);
   const auto found = all.tables.find(table);
   if (found == all.tables.end()) return;
-  munmap(table, found->second);
-  all.taken -= found->second;
+  munmap(found->second.pages, found->second.open + kPage);
+  all.taken -= found->second.bytes;
   all.tables.erase(found);
 }
 

@@ -1,6 +1,6 @@
 // The memory of the emulated GPU: pages of this process that nobody may touch, as with a real one, except
 // kernels, copies and what runs on the device's stream. A host function that reads or writes it by mistake
-// ends the test with a signal.
+// ends the test with a signal; so does a kernel that goes on behind the end of a table.
 #pragma once
 
 #include <cstddef>

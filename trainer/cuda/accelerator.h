@@ -72,8 +72,10 @@ class Accelerator {
                                            OperationRunner& operations);
   virtual ~Accelerator() = default;
 
-  // All tables that the arena has, from the host's; back to it with what is pending, or one of them.
-  virtual void upload() = 0;
+  // All tables that the arena has, from the host's; back to it with what is pending, or one of them. At a
+  // start the moments are zero, and are cleared; the gradient is nobody's.
+  enum class State { kAtStart, kTrained };
+  virtual void upload(State state) = 0;
   virtual void download() = 0;
   virtual void download(Slot slot) = 0;
 

@@ -67,8 +67,8 @@ CardMemory count(const AcceleratorSpec& spec, const Arena& arena, const Ranks& r
   memory.evaluation = DeviceEvaluation::bytes(spec.train, spec.validation, held);
   memory.exchange =
       DeviceExchange::bytes(spec.plan, arena, ranks) + (ranks.size() > 1 ? RankExchange::bytes(arena) : 0);
-  // Of steps and of evaluations.
-  memory.products = spec.train.precision == Precision::kBf16 ? 2 * kProductsWorkspace : 0;
+  // Of steps, of evaluations, and of the training's own decoder.
+  memory.products = spec.train.precision == Precision::kBf16 ? 3 * kProductsWorkspace : 0;
   memory.step =
       8 * held *
       (std::int64_t{spec.train.batch} * (spec.train.model.context + 1) + spec.pipeline.microbatches);

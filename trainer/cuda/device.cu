@@ -66,8 +66,7 @@ float* allocate_on_device(std::size_t bytes) {
                      human_bytes(static_cast<double>(free_device_memory())) + " are free");
     }
   }
-  check_cuda(cudaMemset(table, 0, bytes), "memory was not cleared");
-  wait_for_device();
+  clear_on_device(table, bytes);
   return static_cast<float*>(table);
 }
 
@@ -140,6 +139,12 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
 }
 void copy_on_device(void* to, const void* from, std::size_t bytes) {
   copy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+void clear_on_device(void* memory, std::size_t bytes) {
+  wait_for_device();
+  check_cuda(cudaMemset(memory, 0, bytes), "memory was not cleared");
+  wait_for_device();
 }
 
 void wait_for_device() {

@@ -13,10 +13,11 @@ namespace longhaul {
 namespace {
 
 // [replicas, rows, columns]. The device is said: to ask for it is no part of a captured graph.
-at::Tensor matrices_in(float* memory, std::int64_t replicas, std::int64_t rows, std::int64_t columns) {
+at::Tensor matrices_in(void* memory, at::ScalarType type, std::int64_t replicas, std::int64_t rows,
+                       std::int64_t columns) {
   const at::Device device = torch_device(Device::kCuda);
   return at::for_blob(memory, {replicas, rows, columns})
-      .options(at::TensorOptions().dtype(at::kFloat).device(device))
+      .options(at::TensorOptions().dtype(type).device(device))
       .target_device(device)
       .make_tensor();
 }
@@ -36,6 +37,9 @@ std::int64_t gram_size(const MuonMatrix& matrix) {
   const std::int64_t side = std::min(matrix.rows, matrix.columns);
   return side * side;
 }
+std::size_t number_bytes(Precision precision) {
+  return precision == Precision::kBf16 ? 2 : sizeof(float);
+}
 std::int64_t slices_of(const MuonMatrix& matrix) {
   return norm_slices(matrix.size());
 }
@@ -43,23 +47,27 @@ std::int64_t slices_of(const MuonMatrix& matrix) {
 }  // namespace
 
 DeviceMuon::DeviceMuon(const OptimizerSpec& spec, const std::vector<MuonMatrix>& matrices,
-                       const AdamwTables& tables)
+                       const AdamwTables& tables, Precision precision)
     : spec_(spec),
       matrices_(matrices),
       tables_(tables),
+      precision_(precision),
       work_(room_for(matrices, tables.replicas, size_of)),
-      next_(work_.size()),
-      gram_(room_for(matrices, tables.replicas, gram_size)),
+      narrow_(precision == Precision::kBf16 ? number_bytes(precision) * work_.size() : 0),
+      next_(number_bytes(precision) * work_.size()),
+      gram_(number_bytes(precision) * room_for(matrices, tables.replicas, gram_size)),
       polynomial_(gram_.size()),
       partial_(room_for(matrices, tables.replicas, slices_of)),
       inverse_(matrices.empty() ? 0 : as_index(tables.replicas)),
       scalars_(matrices.empty() ? 0 : 1) {}
 
-std::int64_t DeviceMuon::bytes(const std::vector<MuonMatrix>& matrices, std::int64_t replicas) {
+std::int64_t DeviceMuon::bytes(const std::vector<MuonMatrix>& matrices, std::int64_t replicas,
+                               Precision precision) {
   if (matrices.empty()) return 0;
-  const std::size_t numbers =
-      2 * room_for(matrices, replicas, size_of) + 2 * room_for(matrices, replicas, gram_size);
-  return static_cast<std::int64_t>(numbers * sizeof(float) +
+  const std::size_t size = room_for(matrices, replicas, size_of),
+                    numbers = (precision == Precision::kBf16 ? 2 : 1) * size +
+                              2 * room_for(matrices, replicas, gram_size);
+  return static_cast<std::int64_t>(size * sizeof(float) + numbers * number_bytes(precision) +
                                    room_for(matrices, replicas, slices_of) * sizeof(double) +
                                    as_index(replicas) * sizeof(float) + sizeof(MuonScalars));
 }
@@ -84,17 +92,23 @@ void DeviceMuon::orthogonalize(const MuonMatrix& matrix) {
   const c10::NoGradGuard no_gradient;
   const std::int64_t replicas = tables_.replicas, side = std::min(matrix.rows, matrix.columns);
   const bool is_wide = matrix.rows <= matrix.columns;
-  at::Tensor x = matrices_in(work_.get(), replicas, matrix.rows, matrix.columns),
-             next = matrices_in(next_.get(), replicas, matrix.rows, matrix.columns),
-             gram = matrices_in(gram_.get(), replicas, side, side),
-             polynomial = matrices_in(polynomial_.get(), replicas, side, side);
+  const at::ScalarType type = precision_ == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
+  at::Tensor work = matrices_in(work_.get(), at::kFloat, replicas, matrix.rows, matrix.columns),
+             x = narrow_.size() == 0
+                     ? work
+                     : matrices_in(narrow_.get(), type, replicas, matrix.rows, matrix.columns),
+             next = matrices_in(next_.get(), type, replicas, matrix.rows, matrix.columns),
+             gram = matrices_in(gram_.get(), type, replicas, side, side),
+             polynomial = matrices_in(polynomial_.get(), type, replicas, side, side);
+  if (narrow_.size() > 0) x.copy_(work);
   for (int step = 0; step < spec_.newton_schulz_steps; ++step) {
     const at::Tensor turned = x.transpose(1, 2);
     at::bmm_out(gram, is_wide ? x : turned, is_wide ? turned : x);
     at::baddbmm_out(polynomial, gram, gram, gram, k.b, k.c);
     at::baddbmm_out(next, x, is_wide ? polynomial : x, is_wide ? x : polynomial, k.a, 1);
-    x.copy_(next);
+    std::swap(x, next);
   }
+  if (x.data_ptr() != work.data_ptr()) work.copy_(x);
 }
 
 }  // namespace longhaul

@@ -24,7 +24,7 @@ DeviceOptimizer::DeviceOptimizer(const OptimizerSpec& spec, const std::vector<De
       partial_(as_index(tables.replicas * norm_slices(tables.columns))),
       factors_(as_index(tables.replicas)),
       scalars_(1),
-      muon_(spec, muon, tables_) {}
+      muon_(spec, muon, tables_, precision) {}
 
 std::int64_t DeviceOptimizer::bytes(const std::vector<DecayRange>& ranges, const AdamwTables& tables,
                                     const std::vector<MuonMatrix>& muon, Precision precision) {
@@ -34,7 +34,7 @@ std::int64_t DeviceOptimizer::bytes(const std::vector<DecayRange>& ranges, const
   const std::int64_t words = (tables.columns + 31) / 32;
   return narrow + 4 * words * (covered == tables.columns ? 1 : 2) +
          tables.replicas * (8 * norm_slices(tables.columns) + 4) +
-         static_cast<std::int64_t>(sizeof(StepScalars)) + DeviceMuon::bytes(muon, tables.replicas);
+         static_cast<std::int64_t>(sizeof(StepScalars)) + DeviceMuon::bytes(muon, tables.replicas, precision);
 }
 
 void DeviceOptimizer::set(double lr, int step, CudaStream stream) {

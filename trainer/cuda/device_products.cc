@@ -173,7 +173,9 @@ class LtProducts : public DeviceProducts {
     cudaStreamIsCapturing(stream, &capturing);
     if (candidates.size() > 1 && capturing == cudaStreamCaptureStatusNone) try {
         choice.algorithm = fastest(product, columns, *choice.call, candidates, stream);
-      } catch (const c10::Error&) {  // no memory to try others in
+      } catch (
+          const std::exception&) {  // no memory to try others in, or the first does not run on made numbers
+        cudaGetLastError();         // else the next launch reports it
       }
     return choice;
   }
@@ -233,37 +235,37 @@ class LtProducts : public DeviceProducts {
     return alike[best];
   }
 
-  // One matrix of the batch, of numbers made for it.
+  // A batch of as many, which a kernel shares out over the card as it does the real ones: all of one matrix
+  // of numbers made for it.
   std::vector<cublasLtMatmulAlgo_t> with_the_first_bits(const BatchedProduct& product,
                                                         const std::vector<cublasLtMatmulAlgo_t>& candidates,
                                                         cudaStream_t stream) const {
     const at::Tensor a = some_numbers(product.m * product.k, 0.7321),
                      b = some_numbers(product.k * product.n, 1.113);
     BatchedProduct batched_product = product;
-    batched_product.batch = 1;
     batched_product.adds = false;
     const auto dense = [](ProductOperand& operand, const at::Tensor& numbers, std::int64_t rows,
                           std::int64_t columns) {
       operand.data = numbers.data_ptr();
       operand.stride = operand.transposed ? rows : columns;
-      operand.batch_stride = rows * columns;
+      operand.batch_stride = 0;
     };
     dense(batched_product.a, a, product.m, product.k);
     dense(batched_product.b, b, product.k, product.n);
     batched_product.c_stride = product.n;
     batched_product.c_batch_stride = product.m * product.n;
     const auto bits = [&](const cublasLtMatmulAlgo_t& algorithm) {
-      const at::Tensor result = at::zeros({product.m * product.n}, result_options(product));
+      const at::Tensor result = at::zeros({product.batch * product.m * product.n}, result_options(product));
       batched_product.c = result.data_ptr();
       const ColumnMajorProduct columns = by_columns(batched_product);
-      run(Call(columns, 1, product.c_is_float), columns, false, algorithm, stream);
+      run(Call(columns, product.batch, product.c_is_float), columns, false, algorithm, stream);
       return result.view(product.c_is_float ? at::kInt : at::kShort);
     };
     const at::Tensor expected = bits(candidates.front());
     std::vector<cublasLtMatmulAlgo_t> alike = {candidates.front()};
     for (std::size_t i = 1; i < candidates.size(); ++i) try {
         if (at::equal(bits(candidates[i]), expected)) alike.push_back(candidates[i]);
-      } catch (const RunError&) {  // not for one matrix, or not for rows without gaps
+      } catch (const RunError&) {  // not for rows without gaps
       }
     return alike;
   }

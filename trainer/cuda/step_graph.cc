@@ -6,6 +6,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include "trainer/device/cuda_device.h"
+#include "trainer/device/device.h"
 
 namespace longhaul {
 
@@ -43,7 +44,7 @@ struct StepGraph::State {
   std::unique_ptr<at::cuda::CUDAGraph> graph;
 };
 
-StepGraph::StepGraph(bool captures) : state_(std::make_unique<State>(captures)) {}
+StepGraph::StepGraph(bool captures) : state_(std::make_unique<State>(captures && uses(GpuPart::kGraph))) {}
 StepGraph::~StepGraph() = default;
 
 void StepGraph::run(const std::function<void()>& work) {

@@ -4,8 +4,10 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/api/include/torch/version.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 
 #include "core/base/errors.h"
 #include "trainer/device/cuda_device.h"
@@ -47,6 +49,22 @@ Device choose_device(const std::string& wanted, const std::string& path) {
 
 std::string to_string(Device device) {
   return device == Device::kCuda ? "cuda" : "cpu";
+}
+
+bool uses(GpuPart part) {
+  constexpr const char* kVariable = "LONGHAUL_GPU";
+  constexpr std::array<const char*, 3> kWords = {"nograph", "nolt", "noflash"};  // as GpuPart
+  const char* value = std::getenv(kVariable);
+  bool is_left_out = false;
+  std::istringstream words(value ? value : "");
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto found = std::find(kWords.begin(), kWords.end(), word);
+    if (found == kWords.end())
+      throw InputError(kVariable, "found \"" + word + "\"",
+                       "nograph, nolt, noflash, with commas between them");
+    is_left_out = is_left_out || found - kWords.begin() == static_cast<std::ptrdiff_t>(part);
+  }
+  return !is_left_out;
 }
 
 void use_one_torch_thread() {

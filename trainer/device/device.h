@@ -15,6 +15,12 @@ std::string to_string(Device device);
 // InputError where the environment asks for something else.
 void use_repeatable_cublas();
 
+// Ways of the GPU with a plainer one beside them: graphs of a step, cuBLASLt's products, fused attention.
+// False for what LONGHAUL_GPU=nograph,nolt,noflash leaves out, where one of them fails on a card. Throws
+// InputError where it has another word.
+enum class GpuPart { kGraph, kLt, kFlash };
+bool uses(GpuPart part);
+
 // LibTorch's own threads off, on the calling thread: replicas fill the processor with a task each.
 void use_one_torch_thread();
 std::string torch_version();

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#ifdef LONGHAUL_EMULATED_GPU
+#include <stdexcept>
+#endif
 
 // For columns in loops that are compiled for several vector units.
 #define LONGHAUL_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -56,14 +59,36 @@ struct HostLaunch {
   }
 };
 
+// An access of so many bytes at once: a card's ends with an error where the address is no multiple of them,
+// which the emulated one says.
+inline void check_alignment([[maybe_unused]] const void* address, [[maybe_unused]] int bytes) {
+#ifdef LONGHAUL_EMULATED_GPU
+  if (reinterpret_cast<std::uintptr_t>(address) % static_cast<unsigned>(bytes) != 0)
+    throw std::logic_error("a vector access is not aligned");
+#endif
+}
+
 // A few neighbouring float32 columns that a thread reads and writes at once: 16 bytes keep a GPU's memory
 // busier than 4. Columns of rows whose length is no multiple of 4 are taken one by one.
 template <int kColumns>
 struct alignas(4 * kColumns) Pack {
   float at[kColumns];
 
-  LONGHAUL_HOST_DEVICE static Pack read(const float* from) { return *reinterpret_cast<const Pack*>(from); }
-  LONGHAUL_HOST_DEVICE void write(float* to) const { *reinterpret_cast<Pack*>(to) = *this; }
+  LONGHAUL_HOST_DEVICE static Pack read(const float* from) {
+    check(from);
+    return *reinterpret_cast<const Pack*>(from);
+  }
+  LONGHAUL_HOST_DEVICE void write(float* to) const {
+    check(to);
+    *reinterpret_cast<Pack*>(to) = *this;
+  }
+
+ private:
+  LONGHAUL_HOST_DEVICE static void check([[maybe_unused]] const float* address) {
+#ifndef __CUDA_ARCH__
+    check_alignment(address, sizeof(Pack));
+#endif
+  }
 };
 
 constexpr int kPackedColumns = 4;

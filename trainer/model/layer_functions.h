@@ -334,14 +334,24 @@ struct CrossEntropy {
     float largest = -INFINITY, sum = 0;
     each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
       const NumberPack<Number, kPack> numbers = read_pack<kPack>(values + i);
+      const float before = largest;
       LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) largest = fmaxf(largest, numbers[j]);
-      if (kKept > 0) kept[place] = numbers;
-    });
-    largest = team.largest(largest);
-    each_pack<kPack, kKept>(team, columns(), [&](int place, int i) {
-      const NumberPack<Number, kPack> numbers = read(place, i);
+      if (kKept > 0) {
+        kept[place] = numbers;
+        return;
+      }
+      // What is not kept is read once for both: the sum is that of exp(number - the largest so far).
+      sum *= expf(before - largest);
       LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum += expf(numbers[j] - largest);
     });
+    const float largest_here = largest;
+    largest = team.largest(largest);
+    if (kKept > 0)
+      each_pack<kPack, kKept>(team, columns(), [&](int place, int) {
+        LONGHAUL_UNROLL for (int j = 0; j < kPack; ++j) sum += expf(kept[place][j] - largest);
+      });
+    else if (sum > 0)  // a lane without numbers has no largest one
+      sum *= expf(largest_here - largest);
     sum = team.sum(sum);
     if (team.lane() == 0) losses[row] = logf(sum) - (of_target - largest);
     if (scale == 0) return;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "trainer/codecs/number_formats.h"
+#include "trainer/device/host_device.h"
 
 namespace longhaul {
 
@@ -51,6 +52,7 @@ LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void read_words(std::uint32_t* words
     }
   }
 #else
+  check_alignment(from, kWords < 4 ? 4 * kWords : 16);
   std::memcpy(words, from, 4 * kWords);
 #endif
 }
@@ -65,6 +67,7 @@ LONGHAUL_HOST_DEVICE LONGHAUL_ALWAYS_INLINE void write_words(void* to, const std
     LONGHAUL_UNROLL for (int i = 0; i < kWords; i += 4) __stwb(
         static_cast<uint4*>(to) + i / 4, make_uint4(words[i], words[i + 1], words[i + 2], words[i + 3]));
 #else
+  check_alignment(to, kWords < 4 ? 4 * kWords : 16);
   std::memcpy(to, words, 4 * kWords);
 #endif
 }

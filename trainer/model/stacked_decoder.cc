@@ -26,7 +26,8 @@ Setting setting_of(const ModelShape& shape, Device device, Precision precision) 
   setting.device = torch_device(device);
   const std::int64_t half = shape.hidden / shape.heads / 2;
   setting.flash = StackedDecoder::fuses_attention(shape, device, precision);
-  if (device == Device::kCuda && precision == Precision::kBf16) setting.products = make_device_products();
+  if (device == Device::kCuda && precision == Precision::kBf16 && uses(GpuPart::kLt))
+    setting.products = make_device_products();
   const Tensor frequency = at::pow(kRotaryBase, -at::arange(half, at::kDouble) / static_cast<double>(half));
   const Tensor angle = at::outer(at::arange(shape.context, at::kDouble), frequency);
   setting.cosine = angle.cos().to(setting.device, at::kFloat);
@@ -160,7 +161,7 @@ void StackedDecoder::run(const StackedBatch& batch) const {
 bool StackedDecoder::fuses_attention(const ModelShape& shape, Device device, Precision precision) {
   const int width = shape.hidden / shape.heads;
   return kHasFlashAttention && device == Device::kCuda && precision == Precision::kBf16 && width % 8 == 0 &&
-         width <= 256;
+         width <= 256 && uses(GpuPart::kFlash);
 }
 
 StackedDecoder::Piece StackedDecoder::piece_of(int replicas, int sequences, bool with_gradient,
