@@ -94,7 +94,7 @@ cuda:
 	cmake --preset cuda
 	cmake --build build-cuda -j $(JOBS) --target longhaul longhaul-train longhaul-sim
 
-# What scripts/gpu_check.sh needs on a GPU machine without a network; also needs Debian's package googletest.
+# What scripts/first_card.sh needs on a GPU machine without a network; also needs Debian's package googletest.
 gpu-bundle: programs
 	scripts/gpu_bundle.sh $(BUILD) $(BUILD)/gpu-bundle.tar.gz
 
@@ -139,5 +139,5 @@ help:
 	@echo "make fuzz         every fuzz target for a minute (FUZZ_SECONDS=60)"
 	@echo "make soak         random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS=3600)"
 	@echo "make cuda         the programs with CUDA, against a PyTorch by pip, in build-cuda"
-	@echo "make gpu-bundle   pack what scripts/gpu_check.sh needs on a GPU machine"
+	@echo "make gpu-bundle   pack what scripts/first_card.sh needs on a GPU machine"
 	@echo "make setup|all|schema|docs|format|tidy|clean"

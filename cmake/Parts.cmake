@@ -97,6 +97,11 @@ elseif(CMAKE_CUDA_COMPILER)
   string(APPEND why_not_cuda " (the kernels are compiled all the same, by nvcc ${CMAKE_CUDA_COMPILER_VERSION})")
 endif()
 longhaul_decide(CUDA ${cuda_is_there} "${why_not_cuda}")
+if(LONGHAUL_BUILD_CUDA)
+  # The CUDA libraries that this PyTorch was built with, before those of a toolkit beside it.
+  file(GLOB longhaul_cuda_libraries "${TORCH_INSTALL_PREFIX}/../nvidia/*/lib")
+  list(PREPEND CMAKE_BUILD_RPATH ${longhaul_cuda_libraries})
+endif()
 
 # The trainer in several processes.
 set(mpi_is_there FALSE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs what scripts/gpu_check.sh needs on a machine without a network besides this tree: the header-only dependencies
-# with their CMake files (fmt in its header-only form), GoogleTest's sources, and a resolved case to train. From Debian's
+# Packs what scripts/first_card.sh needs on a machine without a network besides this tree: the header-only dependencies
+# with their CMake files (fmt in its header-only form), GoogleTest's sources, and two resolved cases to train. From Debian's
 # packages nlohmann-json3-dev, libcli11-dev, libfmt-dev, libxxhash-dev and googletest.
 #
 #   scripts/gpu_bundle.sh BUILD OUT.tar.gz      # BUILD holds bin/longhaul, which resolves the case
@@ -40,7 +40,9 @@ mkdir -p "$bundle/licences"
 for package in nlohmann-json3-dev libcli11-dev libfmt-dev libxxhash-dev googletest; do
   cp "/usr/share/doc/$package/copyright" "$bundle/licences/$package"
 done
-"$build/bin/longhaul" run "$tree/tests/gpu/export.json" --only train --out "$work/run" --quiet
+"$build/bin/longhaul" run "$tree/tests/gpu/export.json" --only cases --out "$work/run" --quiet
 cp "$work"/run/train/*/case.json "$bundle/case.json"
+"$build/bin/longhaul" run "$tree/tests/gpu/large.json" --only cases --out "$work/large" --quiet
+cp "$work"/large/train/*/case.json "$bundle/large.json"
 tar -C "$work" -czf "$out" gpu-bundle
 echo "gpu-bundle: $out ($(du -h "$out" | cut -f1))"

@@ -23,6 +23,7 @@
 #include "trainer/cuda/outer_rows.h"
 #include "trainer/device/device.h"
 #include "trainer/device/device_products.h"
+#include "trainer/device/flash_attention.h"
 #include "trainer/model/decoder.h"
 #include "trainer/operations/update.h"
 #include "trainer/updates/diloco.h"
@@ -62,7 +63,8 @@ double product_rate(at::ScalarType type, std::int64_t size) {
 // Replicas in training, as the trainer has them on a GPU.
 class Bench {
  public:
-  Bench(const ModelShape& shape, int replicas, int batch, Precision precision, bool stacked)
+  Bench(const ModelShape& shape, int replicas, int batch, Precision precision, bool stacked,
+        bool with_muon = false)
       : backend_(make_loop_backend()),
         arena_(slots_with({Slot::kSlowWeights, Slot::kOuterMomentum}), replicas, shape.parameters()) {
     train_.model = shape;
@@ -73,13 +75,19 @@ class Bench {
     method_.options = {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}};
     update_ = make_update(method_);
     operations_ = std::make_unique<OperationRunner>(*update_, replicas_);
-    decay_ = {{0, shape.parameters(), true}};
+    if (with_muon) {
+      train_.optimizer.name = InnerOptimizer::kMuon;
+      train_.optimizer.momentum = 0.95;
+      train_.optimizer.newton_schulz_steps = 5;
+    }
+    muon_ = muon_matrices(shape, train_.optimizer);
+    decay_ = decay_ranges(shape, muon_);
     const std::vector<float> weights = initial_weights(shape, 1);
     for (int r = 0; r < replicas; ++r)
       std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, r));
     accelerator_ =
         Accelerator::make({train_, decay_, muon_, pipeline_, boundaries_, stacked}, replicas_, *operations_);
-    accelerator_->upload();
+    accelerator_->upload(Accelerator::State::kAtStart);
     RandomStream stream(1, Purpose::kTrainingData);
     for (int r = 0; r < replicas; ++r) {
       Batch batch_here{batch, {}};
@@ -115,8 +123,8 @@ class Bench {
   std::unique_ptr<Update> update_;
   std::unique_ptr<OperationRunner> operations_;
   std::vector<DecayRange> decay_;
-  std::vector<MuonMatrix> muon_;  // none
-  PipelinePlan pipeline_;         // none
+  std::vector<MuonMatrix> muon_;
+  PipelinePlan pipeline_;  // none
   Boundaries boundaries_;
   std::unique_ptr<Accelerator> accelerator_;
   std::vector<Batch> batches_;
@@ -158,6 +166,35 @@ Json share(double bytes, double seconds, double rate) {
           {"seconds", seconds},
           {"bytes_per_s", bytes / seconds},
           {"share_of_copy_rate", bytes / seconds / rate}};
+}
+
+// Causal attention of a layer, forward and back: what the trainer takes, beside cuDNN's.
+Json attention(const ModelShape& shape, int replicas, int batch) {
+  const auto options = at::TensorOptions(at::kBFloat16).device(at::kCUDA);
+  const std::int64_t sequences = std::int64_t{replicas} * batch, width = shape.hidden / shape.heads;
+  const auto heads = [&] { return at::randn({sequences, shape.heads, shape.context, width}, options); };
+  const at::Tensor q = heads(), k = heads(), v = heads(), d_out = heads();
+  Json json = {{"context", shape.context}, {"width", width}, {"sequences", sequences}};
+  FlashAttention kept;
+  json["forward_s"] = seconds_a_call(3, 10, [&] { kept = flash_attention(q, k, v); });
+  json["backward_s"] = seconds_a_call(3, 10, [&] { flash_attention_backward(kept, d_out, q, k, v); });
+  try {
+    json["cudnn_forward_s"] = seconds_a_call(
+        3, 10, [&] { at::_scaled_dot_product_cudnn_attention(q, k, v, std::nullopt, true, 0., true); });
+  } catch (const std::exception& error) {
+    json["cudnn"] = error.what();
+  }
+  return json;
+}
+
+// A step with Muon for the matrices beside one with AdamW for all.
+Json muon_step(const ModelShape& shape, int replicas, int batch, int steps) {
+  const double adamw = Bench(shape, replicas, batch, Precision::kBf16, true).step(4, steps),
+               muon = Bench(shape, replicas, batch, Precision::kBf16, true, true).step(4, steps);
+  return {{"replicas", replicas},
+          {"parameters", shape.parameters()},
+          {"adamw_step_s", adamw},
+          {"muon_step_s", muon}};
 }
 
 // AdamW with its clip factors, and the outer steps: each reads and writes what it must once.
@@ -247,7 +284,8 @@ void benchmark(bool quick, const std::string& wanted, const std::function<void(c
   const int steps = quick ? 3 : 10;
   const std::int64_t size = quick ? 4096 : 8192;
   // 110,119,680 and 1,016,960 parameters.
-  const ModelShape large{768, 12, 12, 2944, 512, 256}, small{128, 4, 4, 448, 128, 256};
+  const ModelShape large{768, 12, 12, 2944, 512, 256}, small{128, 4, 4, 448, 128, 256},
+      longer{768, 12, 12, 2944, 1024, 256}, classes{768, 12, 12, 2048, 1024, 32768};
   const int replicas = quick ? 64 : 256;
   const double rate = product_rate(at::kBFloat16, size),
                copy = copy_rate(std::size_t{1} << (quick ? 30 : 32));
@@ -263,6 +301,12 @@ void benchmark(bool quick, const std::string& wanted, const std::function<void(c
       {"against_the_loop_float32",
        [&] { return against_the_loop(small, replicas, 4, Precision::kFloat32, steps); }},
       {"products", [&] { return products(large, 8, quick ? 4 : 16, rate); }},
+      {"training_1024",
+       [&] { return training_speed(longer, 8, quick ? 2 : 16, Precision::kBf16, rate, steps); }},
+      {"training_32k_classes",
+       [&] { return training_speed(classes, 8, quick ? 2 : 16, Precision::kBf16, rate, steps); }},
+      {"attention_1024", [&] { return attention(longer, 8, quick ? 2 : 16); }},
+      {"muon", [&] { return muon_step(large, 8, quick ? 4 : 16, steps); }},
       {"row_kernels_large", [&] { return row_kernels(8, large.parameters() / (quick ? 8 : 1), copy); }},
       {"row_kernels_small", [&] { return row_kernels(256, small.parameters(), copy); }}};
   for (const auto& [name, measure] : parts) {

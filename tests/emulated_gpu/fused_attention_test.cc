@@ -23,8 +23,10 @@ TEST_P(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
   for (int r = 0; r < 2; ++r) {
     const auto at = static_cast<std::size_t>(r);
     EXPECT_NEAR(fused.losses[at], loop.losses[at], 1e-3 * loop.losses[at]);
-    EXPECT_LT(relative_difference(fused, loop, replicas, r), testing_stacked::bf16_gradient_bound()) << "replica " << r;
-    EXPECT_LT(relative_difference(fused, plain, replicas, r), testing_stacked::bf16_gradient_bound()) << "replica " << r;
+    EXPECT_LT(relative_difference(fused, loop, replicas, r), testing_stacked::bf16_gradient_bound())
+        << "replica " << r;
+    EXPECT_LT(relative_difference(fused, plain, replicas, r), testing_stacked::bf16_gradient_bound())
+        << "replica " << r;
   }
 }
 

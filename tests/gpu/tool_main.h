@@ -1,4 +1,4 @@
-// What the small programs of scripts/gpu_check.sh share: usage, messages, exit statuses.
+// What the small programs of scripts/first_card.sh share: usage, messages, exit statuses.
 #pragma once
 
 #include <cstdio>

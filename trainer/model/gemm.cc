@@ -87,8 +87,9 @@ std::string blas_name() {
                        version.patch, static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
 #endif
   // Once: OpenBLAS writes its answer into a buffer that all threads share.
-  static const std::string below =
-      openblas_get_config ? openblas_get_config() : "LibTorch " + torch_version() + ", " + at::get_mkl_version();
+  static const std::string below = openblas_get_config
+                                       ? openblas_get_config()
+                                       : "LibTorch " + torch_version() + ", " + at::get_mkl_version();
   return name + below;
 }
 
