@@ -171,14 +171,20 @@ class Check:
 
     def training(self):
         """The same case on the card and on the processor."""
-        losses = self.found["losses"] = {}
+        losses, failed = {}, []
+        self.found["losses"] = losses
         for device in ["cpu"] if self.options.cpu else ["cuda", "cpu"]:
             run = self.logs / ("run_" + device)
-            self.call(self.program("longhaul-train"), "--case", self.options.bundle / "case.json", "--quiet", "--out", run,
-                      "--device", device, limit=60)
-            losses[device] = losses_of(run)
+            try:
+                self.call(self.program("longhaul-train"), "--case", self.options.bundle / "case.json", "--quiet", "--out", run,
+                          "--device", device, limit=60)
+                losses[device] = losses_of(run)
+            except (Cut, Failed) as error:
+                failed.append(f"{device}: {error}")
             self.write()
         self.found["training"] = read_json(self.logs / "run_cuda" / "training.json")
+        if failed:
+            raise Failed("; ".join(failed))
         return {device: [round(row["loss"], 4) for row in rows if row["replica"] == "mean"] for device, rows in losses.items()}
 
     def large(self):
@@ -220,10 +226,9 @@ class Check:
             names = [test for test in names if test not in ended and test not in stuck]
             self.write()
         found["no_result"] += names
-        if found["failed"] or found["no_result"] or not found["passed"]:
-            raise Failed(f"{found['passed']} tests passed, {len(found['failed'])} failed, {len(found['no_result'])} have no result")
-        if found["skipped"]:
-            raise Failed(f"{len(found['skipped'])} tests that need the GPU were skipped")
+        if found["failed"] or found["no_result"] or found["skipped"] or not found["passed"]:
+            raise Failed(f"{found['passed']} tests passed, {len(found['failed'])} failed, {len(found['no_result'])} have no result, "
+                         f"{len(found['skipped'])} were skipped")
         return f"{found['passed']} tests"
 
     def names_of(self, patterns):

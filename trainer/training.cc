@@ -30,24 +30,6 @@
 namespace longhaul {
 namespace {
 
-// Of AdamW's columns: all that are not in one of Muon's matrices.
-std::vector<DecayRange> decay_ranges(const ModelShape& shape, const std::vector<MuonMatrix>& muon) {
-  std::vector<DecayRange> ranges;
-  for (const Parameter& parameter : parameter_layout(shape)) {
-    const bool is_muons = std::any_of(muon.begin(), muon.end(), [&](const MuonMatrix& matrix) {
-      return matrix.offset == parameter.offset;
-    });
-    if (is_muons) continue;
-    const std::int64_t end = parameter.offset + parameter.size();
-    const bool adjoins = !ranges.empty() && ranges.back().end == parameter.offset;
-    if (adjoins && ranges.back().decays == !parameter.is_norm)
-      ranges.back().end = end;
-    else
-      ranges.push_back({parameter.offset, end, !parameter.is_norm});
-  }
-  return ranges;
-}
-
 // The bytes that travel in the training are those of the model that is trained, whatever `workload` replays.
 PlanContext trained_context(const Case& config) {
   PlanContext context = plan_context(config);
@@ -83,7 +65,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
       ranks_(ranks),
       data_(load_dataset(case_)),
       muon_(muon_matrices(train_.model, train_.optimizer)),
-      decay_(decay_ranges(train_.model, muon_)),
+      decay_(adamw_columns(train_.model, muon_)),
       plan_(trained_plan_of(case_)),
       context_(trained_context(case_)),
       boundaries_(boundaries_of(plan_.pipeline, case_.pipeline.boundary)),

@@ -66,7 +66,7 @@ class Bench {
   Bench(const ModelShape& shape, int replicas, int batch, Precision precision, bool stacked,
         bool with_muon = false)
       : backend_(make_loop_backend()),
-        arena_(slots_with({Slot::kSlowWeights, Slot::kOuterMomentum}), replicas, shape.parameters()) {
+        arena_(slots_with({"slow_weights", "outer_momentum"}), replicas, shape.parameters()) {
     train_.model = shape;
     train_.batch = batch;
     train_.precision = precision;
@@ -81,7 +81,7 @@ class Bench {
       train_.optimizer.newton_schulz_steps = 5;
     }
     muon_ = muon_matrices(shape, train_.optimizer);
-    decay_ = decay_ranges(shape, muon_);
+    decay_ = adamw_columns(shape, muon_);
     const std::vector<float> weights = initial_weights(shape, 1);
     for (int r = 0; r < replicas; ++r)
       std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, r));
@@ -178,12 +178,14 @@ Json attention(const ModelShape& shape, int replicas, int batch) {
   FlashAttention kept;
   json["forward_s"] = seconds_a_call(3, 10, [&] { kept = flash_attention(q, k, v); });
   json["backward_s"] = seconds_a_call(3, 10, [&] { flash_attention_backward(kept, d_out, q, k, v); });
+#ifdef LONGHAUL_FLASH_ATTENTION
   try {
     json["cudnn_forward_s"] = seconds_a_call(
         3, 10, [&] { at::_scaled_dot_product_cudnn_attention(q, k, v, std::nullopt, true, 0., true); });
   } catch (const std::exception& error) {
     json["cudnn"] = error.what();
   }
+#endif
   return json;
 }
 

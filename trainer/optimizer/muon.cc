@@ -40,6 +40,23 @@ std::vector<MuonMatrix> muon_matrices(const ModelShape& shape, const OptimizerSp
   return matrices;
 }
 
+std::vector<DecayRange> adamw_columns(const ModelShape& shape, const std::vector<MuonMatrix>& muon) {
+  std::vector<DecayRange> ranges;
+  for (const Parameter& parameter : parameter_layout(shape)) {
+    const bool is_muons = std::any_of(muon.begin(), muon.end(), [&](const MuonMatrix& matrix) {
+      return matrix.offset == parameter.offset;
+    });
+    if (is_muons) continue;
+    const std::int64_t end = parameter.offset + parameter.size();
+    const bool adjoins = !ranges.empty() && ranges.back().end == parameter.offset;
+    if (adjoins && ranges.back().decays == !parameter.is_norm)
+      ranges.back().end = end;
+    else
+      ranges.push_back({parameter.offset, end, !parameter.is_norm});
+  }
+  return ranges;
+}
+
 MuonScalars muon_scalars(const OptimizerSpec& spec, double lr) {
   return {static_cast<float>(lr), static_cast<float>(1 - lr * spec.weight_decay)};
 }

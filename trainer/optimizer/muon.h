@@ -32,6 +32,9 @@ struct MuonMatrix {
 // In the order of their offsets; none where the optimizer is AdamW.
 std::vector<MuonMatrix> muon_matrices(const ModelShape& shape, const OptimizerSpec& spec);
 
+// AdamW's: all columns that are in none of them.
+std::vector<DecayRange> adamw_columns(const ModelShape& shape, const std::vector<MuonMatrix>& muon);
+
 // Of a step, worked out in double: keep = 1 − lr · decay.
 struct MuonScalars {
   float lr, keep;
