@@ -74,9 +74,9 @@ bool ExchangeRun::is_round_over(const Walk& walk) const {
 void ExchangeRun::enter_next_round(std::size_t index) {
   Walk& walk = walks_[index];
   ++walk.round;
+  const Round round = walk.round == rounds_ ? Round() : round_of(index, walk.round);
+  if (context_.on_round) context_.on_round(static_cast<int>(index), round);
   if (index < members_.size()) send_held(index);
-  if (walk.round == rounds_) return;
-  const Round round = round_of(index, walk.round);
   for (const Message& message : round.receives)
     if (--walk.surplus[message.peer] < 0) ++walk.missing;
   for (const Message& message : round.sends) hand_over(index, message);

@@ -40,6 +40,8 @@ struct ExchangeContext {
   // Exchanges that were given up: what they had under way still arrives.
   std::unique_ptr<std::vector<std::shared_ptr<void>>> given_up =
       std::make_unique<std::vector<std::shared_ptr<void>>>();
+  // For who records what members wait for: one enters this round, or behind the last an empty one.
+  std::function<void(int member, const Round& round)> on_round = {};
 };
 
 // One exchange, or one bucket of it: every member walks through the rounds of the collective.

@@ -13,16 +13,17 @@
 #include "net/placement.h"
 #include "net/site_tour.h"
 #include "net/topologies/registry.h"
-#include "replay/placement/exchange_walk.h"
+#include "replay/cost_graph.h"
 #include "replay/placement/search.h"
 #include "replay/placement/site_paths.h"
-#include "replay/placement/step_objective.h"
+#include "replay/step_objective.h"
 
 namespace longhaul {
 namespace {
 
-// Messages and passes that are walked in a search, one worker of an assignment counted as one: some 0.1 s.
-constexpr std::int64_t kMostWalked = 6000000;
+// Messages and passes that are evaluated in a search, one worker of an assignment counted as one: some 0.1 s.
+constexpr std::int64_t kMostEvaluated = 6000000;
+constexpr std::int64_t kMostOfStages = 2 * kMostEvaluated;  // a pass has a message too
 
 constexpr std::size_t kMostWords = 400;  // letters
 
@@ -180,15 +181,16 @@ std::vector<int> with_sites_swapped(Best best, const SiteOrders& orders, const S
 Found for_rounds(const Case& config, const SitePaths& paths) {
   const int members = config.workers();
   const GroupExchange exchange{members, vector_bytes(config), 1, {}};
-  const auto walk = std::make_shared<ExchangeWalk>(find_collective(collective_of(config)), exchange);
-  const auto walked = std::make_shared<std::int64_t>(0);
-  const PlaceObjective objective = [walk, walked, &paths](const std::vector<int>& site_of) {
-    *walked += walk->messages();
-    const double mean_s = walk->times(site_of, paths).mean_s;
+  const auto graph =
+      std::make_shared<CostGraph>(CostGraph::of_exchange(find_collective(collective_of(config)), exchange));
+  const auto evaluated = std::make_shared<std::int64_t>(0);
+  const PlaceObjective objective = [graph, evaluated, &paths](const std::vector<int>& site_of) {
+    *evaluated += graph->size();
+    const double mean_s = graph->times(site_of, paths).mean_s;
     return PlaceCost{mean_s, mean_s};
   };
   if (members <= kMostExact) return {best_of_all(paths.places(), objective), objective};
-  const PlaceBudget has_budget = [&] { return *walked < kMostWalked; };
+  const PlaceBudget has_budget = [&] { return *evaluated < kMostEvaluated; };
   const SiteOrders orders(paths, static_cast<double>(vector_bytes(config)));
   Best best;
   const std::vector<int> swapped = with_sites_swapped(best, orders, paths, objective, has_budget);
@@ -216,8 +218,8 @@ Found for_stages(const Case& config, const OperationPlan& plan, const SitePaths&
   starts.push_back(round_robin_sites(paths));
   Best best;
   for (const std::vector<int>& start : starts) {
-    const std::int64_t before = step->walked() + *asked;
-    const PlaceBudget has_budget = [&] { return step->walked() + *asked - before < kMostWalked; };
+    const std::int64_t before = step->evaluated() + *asked;
+    const PlaceBudget has_budget = [&] { return step->evaluated() + *asked - before < kMostOfStages; };
     best.take(improved(start, pipeline.stages, objective, has_budget), objective);
   }
   return {best.site_of, objective};

@@ -8,8 +8,8 @@
 // Without stages it is the mean over replicas of the time of one all-reduce (one bucket). Of a ring, and of
 // exchanges without a choice of collective (fsdp; for NoLoCo's random pairs no order differs from another),
 // it is 2(n − 1) · ring_round_s() (net/site_tour.h); of "hierarchical" that of the ring of the sites'
-// leaders; of all others it is that of their rounds (placement/exchange_walk.h). With stages it is the time
-// of a step (placement/step_objective.h), and workers are placed: which stage of which replica stands where.
+// leaders; of all others it is that of their rounds (cost_graph.h). With stages it is the time
+// of a step (step_objective.h), and workers are placed: which stage of which replica stands where.
 //
 // Up to 8 workers (for the leaders: 8 sites) it is the least of all assignments. Above that
 //   ring, hierarchical   a travelling-salesman tour (net/site_tour.h), or round robin if that is less

@@ -19,6 +19,8 @@ class SitePaths {
  public:
   // `blocks`: the network with its workers site after site.
   SitePaths(const Topology& blocks, const TcpSpec& tcp);
+  // One site, inside which every message meets the same.
+  explicit SitePaths(const SitePath& everywhere) : first_{0}, places_{1}, paths_{everywhere} {}
 
   int sites() const { return static_cast<int>(places_.size()); }
   const std::vector<int>& places() const { return places_; }  // by site, how many

@@ -1,5 +1,5 @@
-// Where workers are placed: the walks against replays of fidelity analytic and textbook formulas, and the
-// search against all permutations, with costs written out here from the measured matrices.
+// Where workers are placed: the graphs of costs against replays of fidelity analytic and textbook formulas,
+// and the search against all permutations, with costs written out here from the measured matrices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,12 +11,11 @@
 #include "net/collectives/collective.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"
+#include "replay/cost_graph.h"
 #include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
 #include "replay/optimized_order.h"
-#include "replay/placement/exchange_walk.h"
-#include "replay/placement/pipeline_walk.h"
 #include "replay/placement/site_paths.h"
 #include "replay/replay.h"
 #include "tests/unit/net/cases.h"
@@ -302,8 +301,24 @@ TEST(Placement, StagesNeedThePlan) {
   EXPECT_THROW(placed_topology(two_sites(1, 1000)), std::logic_error);
 }
 
+// By hand: 1 s of latency and 0.1 s a byte. 100 bytes arrive after 11 s; 10 bytes behind them would arrive
+// after 2 s, and wait for them; in turn they leave when those have left, after 10 s. A pass of a quarter of
+// an 8 s step then ends 2 s later.
+TEST(CostGraph, MessagesOfTheSameTwoKeepTheirOrder) {
+  for (const bool in_turn : {false, true}) {
+    CostGraph graph;
+    const int first = graph.add({0, 1, 100, 0, in_turn}, {});
+    const int second = graph.add({0, 1, 10, first, in_turn}, {});
+    graph.set_ends({first, second, graph.add({1, -1, 0.25}, {first, second})});
+    const double second_s = in_turn ? 12 : 11;
+    EXPECT_EQ(graph.ends_s({0, 0}, SitePaths({1, 0.1}), {0, 8}),
+              (std::vector<double>{11, second_s, second_s + 2}));
+    EXPECT_EQ(graph.size(), 3);
+  }
+}
+
 // Every collective over drawn sites takes as long as in a replay of fidelity analytic, to rounding.
-TEST(ExchangeWalk, IsWhatTheAnalyticReplayTakes) {
+TEST(CostGraph, ExchangeIsWhatTheAnalyticReplayTakes) {
   const std::vector<int> counts = {3, 2, 2, 1, 4};
   RandomStream stream(5, Purpose::kPlacement);
   Case config = placed_case("aws-2022", counts, "ring", 1000);
@@ -337,17 +352,17 @@ TEST(ExchangeWalk, IsWhatTheAnalyticReplayTakes) {
         mean_s += run.times(worker).done_s / members;
         last_s = std::max(last_s, run.times(worker).done_s);
       }
-      ExchangeWalk walk(*collective, {members, bytes, 1, site_of});
-      const ExchangeWalk::Times times = walk.times(site_of, paths);
+      CostGraph graph = CostGraph::of_exchange(*collective, {members, bytes, 1, site_of});
+      const CostGraph::Times times = graph.times(site_of, paths);
       EXPECT_NEAR(times.last_s, last_s, 1e-6) << collective->name() << " of " << members;
       EXPECT_NEAR(times.mean_s, mean_s, 1e-6) << collective->name() << " of " << members;
-      EXPECT_EQ(walk.messages(), run.transfers()) << collective->name();
+      EXPECT_EQ(graph.size(), run.transfers()) << collective->name();
     }
 }
 
 // The textbook's times of a step on a network that costs nothing: (M + S − 1)/M of a stage's work with GPipe
 // and 1F1B (arXiv 2104.04473, section 2.2), (S − 1)/(v M) more than it with v chunks.
-TEST(PipelineWalk, OnAFreeNetworkIsTheTextbooks) {
+TEST(CostGraph, PassesOnAFreeNetworkAreTheTextbooks) {
   Case config = star_case(8, 0, 0);
   config.network.topology =
       hierarchical_spec({{"a", 8}}, access_section(1e15, 1e15, 0), access_section(1e15, 1e15, 0));
@@ -364,10 +379,10 @@ TEST(PipelineWalk, OnAFreeNetworkIsTheTextbooks) {
         spec.chunks = chunks;
         spec.boundary.bytes_per_token = 1;
         const PipelinePlan plan = pipeline_plan(spec, std::nullopt, 1 << 20, 4096, Wire::kBf16);
-        PipelineWalk walk(plan, 1, [&](int microbatch) { return paths_of(plan, 1, 1, 1, microbatch); });
         const std::vector<double> ends_s =
-            walk.ends_s(std::vector<int>(static_cast<std::size_t>(stages)),
-                        std::vector<double>(static_cast<std::size_t>(stages), 1.), paths);
+            StepPasses(plan, 1, 1, 1)
+                .ends_s(std::vector<int>(static_cast<std::size_t>(stages)), paths,
+                        std::vector<double>(static_cast<std::size_t>(stages), 1.));
         const double expected = 1. / stages * (1 + (stages - 1.) / (chunks * microbatches));
         EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), expected, 1e-5 * expected)
             << stages << " stages, " << microbatches << " micro-batches, " << chunks << " chunks";
@@ -375,13 +390,15 @@ TEST(PipelineWalk, OnAFreeNetworkIsTheTextbooks) {
 }
 
 // One step on straight and on random paths, over measured sites, ends when it does in a replay.
-TEST(PipelineWalk, IsWhatTheAnalyticReplayTakes) {
+TEST(CostGraph, PassesAreWhatTheAnalyticReplayTakes) {
   for (const MicrobatchRouting routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom})
-    for (const PipelineSchedule schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
+    for (const PipelineSchedule schedule :
+         {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
       for (const bool blocks : {false, true}) {
-        Case config = staged_case(placed_case("aws-2022", {3, 2, 2, 5}, "ring", 1000), 4, schedule, 8, 5000);
+        Case config = staged_case(placed_case("aws-2022", {3, 2, 2, 5}, "ring", 1000), 4, schedule, 8, 50000);
         config.pipeline.routing = routing;
         config.pipeline.blocks = blocks;
+        config.pipeline.chunks = schedule == PipelineSchedule::kInterleaved ? 2 : 1;
         config.workload.steps = 1;
         config.network.fidelity = "analytic";
         config.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
@@ -392,11 +409,9 @@ TEST(PipelineWalk, IsWhatTheAnalyticReplayTakes) {
         Case in_blocks = config;
         in_blocks.network.rank_order = {};
         const SitePaths paths(build_topology(in_blocks), config.network.tcp);
-        PipelineWalk walk(plan.pipeline, config.replicas, [&](int microbatch) {
-          return paths_of(plan.pipeline, config.seed, config.replicas, 1, microbatch);
-        });
         const std::vector<double> ends_s =
-            walk.ends_s(build_topology(config).site_of(), std::vector<double>(12, 1.), paths);
+            StepPasses(plan.pipeline, config.replicas, config.seed, 1)
+                .ends_s(build_topology(config).site_of(), paths, std::vector<double>(12, 1.));
         EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()),
                     replayed.report.at("simulated_s").get<double>(), 1e-6)
             << static_cast<int>(routing) << static_cast<int>(schedule) << blocks;

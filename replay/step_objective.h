@@ -3,7 +3,7 @@
 //
 //   step = P + Σ over operations of (how many of the steps post it) · X
 //
-//   P   the passes of all micro-batches (pipeline_walk.h), of the slowest replica. With random routing all
+//   P   the passes of all micro-batches (cost_graph.h), of the slowest replica. With random routing all
 //       replicas together, along paths drawn for a few steps with a seed of their own, so that no placement
 //       is fitted to the draws of a case; the mean over these steps. Routing by throughput is taken as
 //       random.
@@ -11,7 +11,7 @@
 //       It begins when a stage has no pass left, so that an early stage's, which is the last to finish, hurts
 //       most. Of one that overlaps with d steps: max over its stages of T − d · P, at least 0.
 //   T   of one exchange among the workers of a stage: a ring by ring_round_s() (net/site_tour.h), each other
-//       collective by its rounds (exchange_walk.h). Buckets follow each other. Where groups or targets are
+//       collective by its rounds (cost_graph.h). Buckets follow each other. Where groups or targets are
 //       drawn (sites included) every message of a group takes the mean over all pairs of the stage's workers;
 //       groups of a grid are those of its first rounds.
 //
@@ -27,8 +27,7 @@
 
 #include "core/plan/operations.h"
 #include "core/scenario/case.h"
-#include "replay/placement/exchange_walk.h"
-#include "replay/placement/pipeline_walk.h"
+#include "replay/cost_graph.h"
 #include "replay/placement/search.h"
 #include "replay/placement/site_paths.h"
 
@@ -42,8 +41,8 @@ class StepObjective {
 
   // `site_of`: by worker. seconds: of a step.
   PlaceCost cost(const std::vector<int>& site_of);
-  // Messages and passes that were walked so far.
-  std::int64_t walked() const { return walked_; }
+  // Messages and passes that were evaluated so far.
+  std::int64_t evaluated() const { return evaluated_; }
 
  private:
   class StageExchange;
@@ -68,12 +67,12 @@ class StepObjective {
   const OperationPlan& plan_;
   const SitePaths& paths_;
   int replicas_, stages_;
-  std::vector<double> model_s_;  // by worker
-  std::vector<PipelineWalk> walks_;
+  std::vector<double> model_s_;                            // by worker
+  std::vector<StepPasses> step_passes_;                    // by drawn step
   std::map<std::vector<int>, std::vector<double>> known_;  // of a replica that goes straight: sites, ends
   bool are_replicas_alike_ = true;
   std::vector<MethodOperation> operations_;
-  std::int64_t walked_ = 0;
+  std::int64_t evaluated_ = 0;
 };
 
 }  // namespace longhaul

@@ -1,11 +1,10 @@
-#include "replay/placement/step_objective.h"
+#include "replay/step_objective.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "core/base/index.h"
-#include "core/plan/paths.h"
 
 namespace longhaul {
 namespace {
@@ -31,9 +30,7 @@ bool is_drawn(const OperationRule& rule) {
 // The exchange of one stage, with what is known of it by the sites of the stage's workers.
 class StepObjective::StageExchange {
  public:
-  struct Times {
-    double last_s = 0, mean_s = 0;
-  };
+  using Times = CostGraph::Times;
 
   StageExchange(const OperationPlan& plan, const PlanContext& context, const OperationRule& rule,
                 const std::vector<int>& posted)
@@ -51,27 +48,27 @@ class StepObjective::StageExchange {
   }
 
   // `site_of`: of the stage's workers, by replica.
-  Times times(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
+  Times times(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& evaluated) {
     const auto found = known_.find(site_of);
     if (found != known_.end()) return found->second;
     if (known_.size() >= kMostKnown) known_.clear();
-    Times times = one_bucket(site_of, paths, walked);
+    Times times = one_bucket(site_of, paths, evaluated);
     times.last_s *= rule_.buckets;
     times.mean_s *= rule_.buckets;
     return known_[site_of] = times;
   }
 
  private:
-  Times one_bucket(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
-    if (is_drawn(rule_)) return of_drawn_group(site_of, paths, walked);
-    if (rule_.grouping != Grouping::kGrid) return of_group(site_of, paths, walked);
+  Times one_bucket(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& evaluated) {
+    if (is_drawn(rule_)) return of_drawn_group(site_of, paths, evaluated);
+    if (rule_.grouping != Grouping::kGrid) return of_group(site_of, paths, evaluated);
     Times mean;
     for (const std::vector<std::vector<int>>& groups : groups_) {
       Times round;
       for (const std::vector<int>& group : groups) {
         std::vector<int> sites;
         for (const int replica : group) sites.push_back(site_of[as_index(replica)]);
-        const Times times = of_group(sites, paths, walked);
+        const Times times = of_group(sites, paths, evaluated);
         round.last_s = std::max(round.last_s, times.last_s);
         round.mean_s += times.mean_s / static_cast<double>(groups.size());
       }
@@ -81,28 +78,27 @@ class StepObjective::StageExchange {
     return mean;
   }
 
-  Times of_group(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
+  Times of_group(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& evaluated) {
     const int members = static_cast<int>(site_of.size());
     if (members < 2) return {};
     if (collective_.shape(members) == Collective::Shape::kRing &&
         collective_.purpose() == Collective::Purpose::kAllReduce) {
       const double round_s = ring_round_s(site_of, paths.hop_costs(static_cast<double>(bytes_) / members));
-      walked += members;
+      evaluated += members;
       return {2 * (members - 1) * round_s, 2 * (members - 1) * round_s};
     }
-    if (!collective_.needs_sites()) return walk(walk_of(members), site_of, paths, walked);
-    ExchangeWalk once(collective_, exchange_of(members, site_of));
-    return walk(once, site_of, paths, walked);
+    if (!collective_.needs_sites()) return evaluate(graph_of(members), site_of, paths, evaluated);
+    CostGraph once = CostGraph::of_exchange(collective_, exchange_of(members, site_of));
+    return evaluate(once, site_of, paths, evaluated);
   }
 
-  Times walk(ExchangeWalk& walk, const std::vector<int>& site_of, const SitePaths& paths,
-             std::int64_t& walked) {
-    walked += walk.messages();
-    const ExchangeWalk::Times times = walk.times(site_of, paths);
-    return {times.last_s, times.mean_s};
+  static Times evaluate(CostGraph& graph, const std::vector<int>& site_of, const SitePaths& paths,
+                        std::int64_t& evaluated) {
+    evaluated += graph.size();
+    return graph.times(site_of, paths);
   }
 
-  Times of_drawn_group(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& walked) {
+  Times of_drawn_group(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& evaluated) {
     SitePath mean;
     const int members = static_cast<int>(site_of.size());
     if (members < 2) return {};
@@ -113,17 +109,15 @@ class StepObjective::StageExchange {
         mean.latency_s += path.latency_s / (members * (members - 1));
         mean.s_per_byte += path.s_per_byte / (members * (members - 1));
       }
-    walked += std::int64_t{members} * members;
+    evaluated += std::int64_t{members} * members;
     // Of targets: as many messages of its own as a replica sends, which the network carries beside each
     // other.
     if (has_targets(rule_.grouping)) {
       const double message_s = mean.latency_s + static_cast<double>(bytes_) * mean.s_per_byte;
       return {message_s, message_s};
     }
-    ExchangeWalk& group = walk_of(std::min(rule_.group_size, members));
-    walked += group.messages();
-    const ExchangeWalk::Times times = group.times(mean);
-    return {times.last_s, times.mean_s};
+    const int grouped = std::min(rule_.group_size, members);
+    return evaluate(graph_of(grouped), std::vector<int>(as_index(grouped)), SitePaths(mean), evaluated);
   }
 
   GroupExchange exchange_of(int members, const std::vector<int>& site_of) const {
@@ -132,10 +126,10 @@ class StepObjective::StageExchange {
     return exchange;
   }
 
-  ExchangeWalk& walk_of(int members) {
-    auto found = walks_.find(members);
-    if (found == walks_.end())
-      found = walks_.emplace(members, ExchangeWalk(collective_, exchange_of(members, {}))).first;
+  CostGraph& graph_of(int members) {
+    auto found = graphs_.find(members);
+    if (found == graphs_.end())
+      found = graphs_.emplace(members, CostGraph::of_exchange(collective_, exchange_of(members, {}))).first;
     return found->second;
   }
 
@@ -143,7 +137,7 @@ class StepObjective::StageExchange {
   const Collective& collective_;
   std::int64_t bytes_ = 0;                             // of a bucket
   std::vector<std::vector<std::vector<int>>> groups_;  // of a grid, by round
-  std::map<int, ExchangeWalk> walks_;                  // by members
+  std::map<int, CostGraph> graphs_;                    // by members
   std::map<std::vector<int>, Times> known_;            // by sites
 };
 
@@ -161,17 +155,13 @@ StepObjective::StepObjective(const Case& config, const OperationPlan& plan, cons
   pipeline.reorders = false;
   pipeline.orders.clear();
   if (pipeline.routing == MicrobatchRouting::kStraight) {
-    const auto straight = [&](int microbatch) { return paths_of(pipeline, kDrawsSeed, 1, 1, microbatch); };
-    walks_.emplace_back(pipeline, 1, straight);
+    step_passes_.emplace_back(pipeline, 1, kDrawsSeed, 1);
   } else {
-    PipelinePlan drawn = pipeline;
-    drawn.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides
+    pipeline.routing = MicrobatchRouting::kRandom;  // also where measured throughput decides
     const int steps = std::clamp((kDrawnMicrobatches + pipeline.microbatches - 1) / pipeline.microbatches, 1,
                                  kMostDrawnSteps);
     for (int step = 1; step <= steps; ++step)
-      walks_.emplace_back(pipeline, replicas_, [&](int microbatch) {
-        return paths_of(drawn, kDrawsSeed, replicas_, step, microbatch);
-      });
+      step_passes_.emplace_back(pipeline, replicas_, kDrawsSeed, step);
   }
   add_operations(config);
 }
@@ -209,10 +199,10 @@ StepObjective::Passes StepObjective::straight_passes(const std::vector<int>& sit
     if (!are_replicas_alike_) key.push_back(replica);
     auto found = known_.find(key);
     if (found == known_.end()) {
-      walked_ += walks_.front().passes();
+      evaluated_ += step_passes_.front().size();
       const std::vector<double> model_s(model_s_.begin() + static_cast<std::ptrdiff_t>(first),
                                         model_s_.begin() + static_cast<std::ptrdiff_t>(end));
-      found = known_.emplace(key, walks_.front().ends_s(sites, model_s, paths_)).first;
+      found = known_.emplace(key, step_passes_.front().ends_s(sites, paths_, model_s)).first;
     }
     const std::vector<double>& ends_s = found->second;
     all.ends_s.insert(all.ends_s.end(), ends_s.begin(), ends_s.end());
@@ -226,10 +216,10 @@ StepObjective::Passes StepObjective::straight_passes(const std::vector<int>& sit
 StepObjective::Passes StepObjective::drawn_passes(const std::vector<int>& site_of) {
   Passes all;
   all.ends_s.resize(site_of.size());
-  const auto steps = static_cast<double>(walks_.size());
-  for (PipelineWalk& walk : walks_) {
-    walked_ += walk.passes();
-    const std::vector<double> ends_s = walk.ends_s(site_of, model_s_, paths_);
+  const auto steps = static_cast<double>(step_passes_.size());
+  for (StepPasses& of_step : step_passes_) {
+    evaluated_ += of_step.size();
+    const std::vector<double> ends_s = of_step.ends_s(site_of, paths_, model_s_);
     for (std::size_t worker = 0; worker < ends_s.size(); ++worker)
       all.ends_s[worker] += ends_s[worker] / steps;
     all.last_s += *std::max_element(ends_s.begin(), ends_s.end()) / steps;
@@ -257,7 +247,7 @@ void StepObjective::add_cost(MethodOperation& operation, const std::vector<int>&
       sites.push_back(site_of[worker]);
       ready_s = std::max(ready_s, passes.ends_s[worker]);
     }
-    const StageExchange::Times times = exchange->times(sites, paths_, walked_);
+    const StageExchange::Times times = exchange->times(sites, paths_, evaluated_);
     done_s = std::max(done_s, ready_s + times.last_s);
     longest_s = std::max(longest_s, times.last_s);
     mean_s += times.mean_s / stages_;
