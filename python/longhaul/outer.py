@@ -65,12 +65,21 @@ class Step:
         return list(value) if texts else value
 
     def description(self):
-        like = self.declared("like", "")
-        if not like:
-            raise Wrong(1, "like is missing", 'like = "noloco", the method whose plan is taken')
-        return {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
+        like, among = self.declared("like", ""), self.space.get("among")
+        if bool(like) == bool(among):
+            raise Wrong(1, "like and among are both there" if like else "like is missing",
+                        'like = "noloco", the method whose plan is taken, or among = "all"')
+        said = {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
                 "columnwise": self.declared("columnwise", False), "reads": self.reads, "parameters": self.parameters,
                 "line": self.line}
+        if among:
+            members = {"all": 0, "pairs": 2}.get(among, among)
+            if type(members) is not int or members < 0 or members == 1:
+                raise Wrong(1, f"among is {among!r}", '"all", "pairs" or the members of a group, 2 or more')
+            if not said["sends"]:
+                raise Wrong(1, "sends is missing", 'sends = ["delta"], what travels')
+            said.update({name: self.space[name] for name in ("every", "codec") if name in self.space}, among=members)
+        return said
 
     def call(self, arrays, parameters):
         named = [arrays[name] for name in self.reads]
