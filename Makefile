@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs install deb wheel quickstart claims validation test test-long asan tsan fuzz soak gpu-bundle cuda setup setup-tests schema docs format tidy clean help
+.PHONY: all programs install deb wheel quickstart claims claims-book validation test test-long asan tsan fuzz soak gpu-bundle cuda setup setup-tests schema docs format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -37,6 +37,10 @@ claims: setup programs
 	  $(BUILD)/bin/longhaul run scenarios/paper/claim-$$of.json --out results/claims/$$of --jobs $(JOBS) --resume && \
 	  $(BUILD)/bin/longhaul claims results/claims/$$of -o results/claims/$$of.md || exit; \
 	done
+
+# Ten claims of others on one page, in a minute.
+claims-book: setup programs
+	scripts/claims_book.py $(BUILD)/bin/longhaul > $(BUILD)/book.md && mv $(BUILD)/book.md results/reference/claims/book.md
 
 # Every figure that others measured beside its prediction; docs/validation/real-runs.md has them in short.
 VALIDATION := results/reference/validation/tables.md
@@ -132,6 +136,7 @@ help:
 	@echo "make install      programs, scenarios and completion for bash into PREFIX=/usr/local"
 	@echo "make deb|wheel    a Debian package of all, a Python package with longhaul alone"
 	@echo "make claims       set up, build, run the claims of scenarios/paper/claim-*.json (network alone), matrices in results/claims"
+	@echo "make claims-book  ten published claims, judged on one page: results/reference/claims/book.md"
 	@echo "make validation   replay scenarios/validation, write results/reference/validation/tables.md"
 	@echo "make test         set up, build, run all tests"
 	@echo "make test-long    the checks that take many minutes"

@@ -61,8 +61,11 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
   if (is_python) {
     const Json python = parameters["python"];
     parameters.erase("python");
+    if (python.at("declares"))
+      for (const std::string& option : options_of_steps()) parameters.erase(option);
+    else
+      parameters["like"] = config.method.name;
     parameters.update(python.at("parameters"));
-    parameters["like"] = config.method.name;
     parameters["content"] = python.at("content");
   }
   record["case"] = config.name;

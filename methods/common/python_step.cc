@@ -10,6 +10,7 @@
 #include "core/base/hash.h"
 #include "core/plan/kept_rows.h"
 #include "core/scenario/scenario_options.h"
+#include "methods/common/compression.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {
@@ -69,6 +70,12 @@ Node python_method_option() {
       .means("a step of yours on numpy arrays (docs/howto/method-in-python.md)");
 }
 
+const std::vector<std::string>& options_of_steps() {
+  static const Names names = {"outer_lr", "outer_momentum", "nesterov",   "alpha",
+                              "beta",     "gamma",          "group_size", "pattern"};
+  return names;
+}
+
 bool has_python_step(const Json& method_options) {
   return method_options.contains("python");
 }
@@ -101,14 +108,16 @@ void check_python_content(const Json& method_options) {
                      "hash " + wanted, "put it back, or begin a new run");
 }
 
-void change_plan(const Json& method_options, OperationPlan& plan) {
+void change_plan(const Json& method_options, const PlannedModel& model, OperationPlan& plan) {
   if (!has_python_step(method_options)) return;
   const Json& python = method_options["python"];
+  if (python.at("declares")) plan.keeps.clear();
   for (const Json& name : python.at("keeps"))
     if (const std::string row = row_named_in_python(name); !has(plan.keeps, row)) plan.keeps.push_back(row);
   for (OperationRule& rule : plan.rules) {
     if (python.at("sends").empty() || rule.payload.empty()) continue;
-    const PayloadPart part = rule.payload.front();
+    PayloadPart part = rule.payload.front();
+    if (python.contains("compression")) part.codec = codec_of(python["compression"], model, part.columns);
     rule.payload.clear();
     for (const Json& tensor : python["sends"]) {
       rule.payload.push_back(part);
@@ -147,20 +156,37 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
       (fs::absolute(folder) / method["file"].get<std::string>()).lexically_normal().string();
   const File& read = described(file, file_path);
   const Json& step = read.description;
+  const bool declares = step.contains("among");
+  const int among = step.value("among", 0);  // members of a group; 0: all
+  const std::string name = declares ? (among == 0 ? "diloco" : "noloco") : step["like"];
   Names names;
   for (const Method& known : methods()) names.push_back(known.name);
-  if (!has(names, step["like"]))
-    throw InputError(file_path, fmt::format("{} has like = {}", file, step["like"].dump()), join(names),
-                     did_you_mean(step["like"], names));
-  const Method& like = method_named(step["like"]);
-  const Node options = section("", like.options), common = section("", common_method_options(like.optimizer));
+  if (!has(names, name))
+    throw InputError(file_path, fmt::format("{} has like = \"{}\"", file, name), join(names),
+                     did_you_mean(name, names));
+  const Method& like = method_named(name);
+  Node options = section("", like.options);
+  if (declares) {
+    const auto end = std::remove_if(options.children.begin(), options.children.end(),
+                                    [](const Node& option) { return has(options_of_steps(), option.key); });
+    options.children.erase(end, options.children.end());
+  }
+  const Node common = section("", common_method_options(like.optimizer)),
+             compression = section("", declares && among > 0 ? compression_options() : std::vector<Node>());
 
   Json expanded = {{"name", like.name}, {"label", "python"}}, parameters = Json::object(),
-       shared = Json::array();
-  for (const auto& [key, value] : method.items()) {
+       shared = Json::array(), compressed = Json::object();
+  if (among > 0) expanded["group_size"] = among;
+  Json given = method;
+  const std::map<std::string, std::string> in_file = {{"inner_steps", "every"}, {"codec", "codec"}};
+  for (const auto& [key, name_there] : in_file)
+    if (declares && step.contains(name_there) && !given.contains(key)) given[key] = step[name_there];
+  for (const auto& [key, value] : given.items()) {
     if (key == "name" || key == "file" || key == "content") continue;
     if (options.child(key) || common.child(key)) {
       expanded[key] = value;
+    } else if (compression.child(key)) {
+      compressed[key] = value;
     } else if (step["parameters"].contains(key)) {
       const Json& fallback = step["parameters"][key];
       const bool fits = value.is_primitive() && !value.is_null() &&
@@ -174,7 +200,7 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
       parameters[key] = value;
     } else {
       Names known = {"file"};
-      for (const Node* node : {&options, &common})
+      for (const Node* node : std::initializer_list<const Node*>{&options, &common, &compression})
         for (const Node& child : node->children)
           if (child.key != "python") known.push_back(child.key);
       for (const auto& [name, unused] : step["parameters"].items())
@@ -194,7 +220,12 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
       throw InputError(child_path(path, name), "this key is missing", "a number or a text",
                        fmt::format("the step in {} takes it and has no default", file));
   }
-  Json python = {{"file", file}, {"content", read.content}, {"parameters", parameters}, {"options", shared}};
+  Json python = {{"file", file},
+                 {"content", read.content},
+                 {"parameters", parameters},
+                 {"options", shared},
+                 {"declares", declares}};
+  if (!compressed.empty()) python["compression"] = resolve(compression, compressed, path);
   for (const char* key : {"reads", "keeps", "sends", "columnwise", "line"}) python[key] = step[key];
   expanded["python"] = python;
   method = expanded;

@@ -1,12 +1,15 @@
 // A method whose step is a user's, in Python (docs/howto/method-in-python.md). A scenario's method {"name":
 // "python", "file": "my.py", ...} becomes the method that the file says it is like, with a section "python"
-// beside its options:
+// beside its options. A file that declares its exchanges itself (`among`) becomes DiLoCo among all or NoLoCo
+// among groups, whose rows and payload its own replace:
 //
 //   file        absolute path           content   hash of its bytes, which is in the training's key
 //   reads       the step's arguments    keeps     rows of its own that a replica keeps
 //   sends       what travels instead    columnwise   whether the step may be given any columns
 //   parameters  numbers and texts for the step     options   those of the method that the step is given too
 //   model       train.model, for the columns of each tensor
+//   declares    the file declares its exchanges: only the rows of `keeps` are kept
+//   compression of exchanges among groups that the file declares: codec, error_feedback, feedback_decay
 //
 // So plan, checks, replay and recovery are those of that method, and none of them needs Python.
 #pragma once
@@ -27,6 +30,8 @@ namespace longhaul {
 Node python_method_option();
 
 bool has_python_step(const Json& method_options);
+// Of DiLoCo's and NoLoCo's options those that are no part of what a file declares.
+const std::vector<std::string>& options_of_steps();
 // What the step calls a row of a replica: theta, phi, momentum, and others by their own name; and those that
 // are kept, back.
 std::string python_name_of(const std::string& row);
@@ -36,8 +41,8 @@ Json python_parameters(const Json& method_options);
 // Throws InputError where the file's bytes are not those of the hash.
 void check_python_content(const Json& method_options);
 
-// What the file changes in the plan of the method that it is like: rows kept, tensors sent.
-void change_plan(const Json& method_options, OperationPlan& plan);
+// What the file changes in the plan of the method that it is like: rows kept, tensors sent, their codec.
+void change_plan(const Json& method_options, const PlannedModel& model, OperationPlan& plan);
 
 // Of one scenario: the files are read, and a process started for each, once.
 class PythonSteps {

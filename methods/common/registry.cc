@@ -30,7 +30,7 @@ const std::vector<Node>& train_options() {
 OperationPlan method_plan(const MethodSpec& method, const PlannedModel& model) {
   OperationPlan plan = method_named(method.name).plan(method, model);
   plan.keeps = rows_kept_by(method);
-  change_plan(method.options, plan);
+  change_plan(method.options, model, plan);
   return plan;
 }
 
@@ -124,8 +124,9 @@ std::string training_key(const Case& config) {
   Json method = config.method.options;
   method.erase("label");
   if (has_python_step(method))
-    method["python"] = {{"content", method["python"]["content"]},
-                        {"parameters", method["python"]["parameters"]}};
+    for (const char* key :
+         {"columnwise", "declares", "file", "keeps", "line", "model", "options", "reads", "sends"})
+      method["python"].erase(key);  // they follow from the content, and from train.model
   const bool do_times_decide = times_decide(config);
   if (!do_times_decide) keep_numerics(method_named(config.method.name).options, method);
   // As before there was a choice: without sites a training keeps its name.

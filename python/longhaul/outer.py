@@ -9,13 +9,13 @@ import json
 import mmap
 import os
 import signal
+import socket
 import sys
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 
-CELLS = 1 << 17  # of a block of columns in all members: smaller ones cost more calls and pages than they save in caches
+CELLS = 1 << 18  # of a block of columns in all members: smaller ones cost more calls and pages than they save in caches
 
 
 class Wrong(Exception):
@@ -65,12 +65,21 @@ class Step:
         return list(value) if texts else value
 
     def description(self):
-        like = self.declared("like", "")
-        if not like:
-            raise Wrong(1, "like is missing", 'like = "noloco", the method whose plan is taken')
-        return {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
+        like, among = self.declared("like", ""), self.space.get("among")
+        if bool(like) == bool(among):
+            raise Wrong(1, "like and among are both there" if like else "like is missing",
+                        'like = "noloco", the method whose plan is taken, or among = "all"')
+        said = {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
                 "columnwise": self.declared("columnwise", False), "reads": self.reads, "parameters": self.parameters,
                 "line": self.line}
+        if among:
+            members = {"all": 0, "pairs": 2}.get(among, among)
+            if type(members) is not int or members < 0 or members == 1:
+                raise Wrong(1, f"among is {among!r}", '"all", "pairs" or the members of a group, 2 or more')
+            if not said["sends"]:
+                raise Wrong(1, "sends is missing", 'sends = ["delta"], what travels')
+            said.update({name: self.space[name] for name in ("every", "codec") if name in self.space}, among=members)
+        return said
 
     def call(self, arrays, parameters):
         named = [arrays[name] for name in self.reads]
@@ -96,22 +105,28 @@ class Step:
         return {}
 
     def open(self, tables, arrived, replicas, columns, layout, parameters, threads):
-        def table(descriptor, rows):
-            memory = mmap.mmap(descriptor, 4 * rows * columns)
-            return numpy.frombuffer(memory, numpy.float32).reshape(rows, columns)
+        def table(descriptor):
+            memory = mmap.mmap(descriptor, 4 * replicas * columns)
+            return numpy.frombuffer(memory, numpy.float32).reshape(replicas, columns)
 
-        self.own = {name: table(descriptor, replicas) for name, descriptor in tables.items() if name in self.reads}
-        self.arrived = {name: table(descriptor, 1 if name.startswith("mean_") else replicas)
-                        for name, descriptor in arrived.items()}
+        self.own = {name: table(descriptor) for name, descriptor in tables.items() if name in self.reads}
+        self.arrived = {name: table(descriptor) for name, descriptor in arrived.items()}  # of a mean: a row a group
         for array in self.arrived.values():
             array.flags.writeable = False
-        self.layout, self.values, self.pool = layout, parameters, ThreadPoolExecutor(threads)
+        self.layout, self.values, self.helpers = layout, parameters, []
+        for _ in range(1, threads):  # processes: threads wait for each other's calls of numpy
+            ours, theirs = socket.socketpair()
+            if os.fork() == 0:
+                self.helpers = []
+                serve([self], theirs.makefile("r"), theirs.makefile("w"))
+                os._exit(0)
+            self.helpers.append((ours.makefile("r"), ours.makefile("w")))
         return {}
 
     def pieces(self, ranges, members):
         for begin, end in ranges:
             if self.space.get("columnwise", False):
-                width = max(1024, CELLS // members)
+                width = -(-(end - begin) // -(-(end - begin) * members // CELLS))
                 for at in range(begin, end, width):
                     yield at, min(end, at + width), (1, min(end, at + width) - at)
                 continue
@@ -119,24 +134,32 @@ class Step:
                 if max(begin, first) < min(end, last):
                     yield max(begin, first), min(end, last), tuple(shape)
 
-    def take(self, members, ranges, round, losses):
-        stride = members[1] - members[0] if len(members) > 1 else 1
-        more = {"loss": numpy.float32(losses)[:, None], "round": round}
-        regular = members == list(range(members[0], members[-1] + 1, stride))
-        rows = slice(members[0], members[-1] + 1, stride) if regular else numpy.array(members)
-
-        def piece(place):
-            begin, end, shape = place
-            arrays = {name: table[rows, begin:end] for name, table in self.own.items()}
-            for name, table in self.arrived.items():
-                arrays[name] = table[:, begin:end] if name.startswith("mean_") else table[rows, begin:end]
-            self.call(dict(arrays, shape=shape, **more), self.values)
-            if not regular:  # what was selected row by row is a copy
-                for name, table in self.own.items():
-                    table[rows, begin:end] = arrays[name]
-
-        list(self.pool.map(piece, self.pieces(ranges, len(members))))
-        return {}
+    def take(self, groups, ranges, round, losses, share=0):
+        """Of all pieces of all groups every one that is this process's; helpers take the others."""
+        cells = sum(end - begin for begin, end in ranges) * sum(len(members) for _, members in groups)
+        helpers = self.helpers if cells > CELLS // 4 else []
+        first, step = share or (0, len(helpers) + 1)
+        for number, (_, helper) in enumerate(helpers, 1):
+            print(json.dumps({"groups": groups, "ranges": ranges, "round": round, "losses": losses, "share": [number, step]}),
+                  file=helper, flush=True)
+        number = -first
+        for mean, members in groups:
+            stride = members[1] - members[0] if len(members) > 1 else 1
+            more = {"loss": numpy.float32([losses[member] for member in members])[:, None], "round": round}
+            regular = members == list(range(members[0], members[-1] + 1, stride))
+            rows = slice(members[0], members[-1] + 1, stride) if regular else numpy.array(members)
+            for begin, end, shape in self.pieces(ranges, len(members)):
+                if number % step == 0:
+                    arrays = {name: table[rows, begin:end] for name, table in self.own.items()}
+                    for name, table in self.arrived.items():
+                        arrays[name] = table[slice(mean, mean + 1) if name.startswith("mean_") else rows, begin:end]
+                    self.call(dict(arrays, shape=shape, **more), self.values)
+                    if not regular:  # what was selected row by row is a copy
+                        for name, table in self.own.items():
+                            table[rows, begin:end] = arrays[name]
+                number += 1
+        answers = [json.loads(helper.readline()) for helper, _ in helpers]
+        return next(filter(None, answers), {})
 
 
 def answer(step, request):
@@ -145,24 +168,26 @@ def answer(step, request):
         return step[-1].description()
     if "tables" in request:
         return step[-1].open(**request)
-    return step[-1].take(**request) if "members" in request else step[-1].tried(**request["try"])
+    return step[-1].take(**request) if "ranges" in request else step[-1].tried(**request["try"])
 
 
-def main():
+def serve(step, requests, answers):
     libc = ctypes.CDLL(None)
     libc.prctl(1, int(signal.SIGKILL))  # with its parent
     libc.mallopt(-3, 1 << 25)  # M_MMAP_THRESHOLD: numpy's temporaries keep their pages
     libc.mallopt(-1, 1 << 28)  # M_TRIM_THRESHOLD
-    requests, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what the user's file prints
-    step = []
     for line in requests:
         try:
             said = answer(step, json.loads(line))
         except Wrong as wrong:
             said = {"error": wrong.answer}
-        answers.write(json.dumps(said) + "\n")
-        answers.flush()
+        print(json.dumps(said), file=answers, flush=True)
+
+
+def main():
+    requests, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the user's file prints
+    serve([], requests, answers)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@
 Each case becomes one run of the tracker, with the case's keys as its configuration. At each evaluation it gets the loss
 (mean over the replicas, and of the averaged weights), the spread of the weights, simulated_s and bytes_sent. Where the
 tracker orders by time, that is simulated time: TensorBoard's "relative" axis, MLflow's "time". wandb's x axis is
-simulated_s. --follow goes on while `longhaul run` does. tensorboard, wandb, mlflow and trackio come from PyPI; wandb
-takes WANDB_MODE=offline, and wandb and trackio choose their own folders.
+simulated_s. --follow goes on while `longhaul run` does: each training is a run of its own then, with its losses as they come,
+since simulated time is known once a case is replayed. tensorboard, wandb, mlflow and trackio come from PyPI; wandb takes
+WANDB_MODE=offline, and wandb and trackio choose their own folders.
 """
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ import importlib
 import pathlib
 import sys
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .directory import RunDirectory
 from .errors import InputError, exit_status
@@ -42,7 +43,7 @@ class Csv:
         self.rows.writerow(["step", "phase", *NUMBERS])
 
     def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
-        self.rows.writerow([step, phase, *values.values()])
+        self.rows.writerow([step, phase, *(values.get(name, "") for name in NUMBERS)])
 
     def finish(self) -> None:
         self.file.close()
@@ -57,7 +58,8 @@ class Tensorboard:
     def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
         for name, value in values.items():
             tag = f"{name}/before" if phase == "before" else name
-            self.writer.add_scalar(tag, value, step, wall_time=values["simulated_s"])
+            self.writer.add_scalar(tag, value, step, wall_time=values.get("simulated_s"))
+        self.writer.flush()
 
     def finish(self) -> None:
         self.writer.close()
@@ -66,7 +68,7 @@ class Tensorboard:
 class Wandb:
     def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
         wandb = module("wandb", "wandb")
-        self.run = wandb.init(project=project, name=case, config=config, dir=out, reinit="finish_previous")
+        self.run = wandb.init(project=project, name=case, config=config, dir=out, reinit="create_new")
         self.run.define_metric("simulated_s")
         self.run.define_metric("*", step_metric="simulated_s")
 
@@ -92,7 +94,7 @@ class Mlflow:
     def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
         for name, value in values.items():
             tag = f"{name}_before" if phase == "before" else name
-            self.client.log_metric(self.run, tag, value, timestamp=int(1000 * values["simulated_s"]), step=step)
+            self.client.log_metric(self.run, tag, value, timestamp=int(1000 * values.get("simulated_s", time.time())), step=step)
 
     def finish(self) -> None:
         self.client.set_terminated(self.run)
@@ -100,23 +102,28 @@ class Mlflow:
 
 class Trackio:
     def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
-        self.trackio = module("trackio", "trackio")
-        self.trackio.init(project=project, name=case, config=config)
+        self.run = module("trackio", "trackio").init(project=project, name=case, config=config)
 
     def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
-        self.trackio.log({"phase": phase, **values}, step=step)
+        self.run.log({"phase": phase, **values}, step=step)
 
     def finish(self) -> None:
-        self.trackio.finish()
+        self.run.finish()
 
 
 TRACKERS = {"csv": Csv, "tensorboard": Tensorboard, "wandb": Wandb, "mlflow": Mlflow, "trackio": Trackio}
 
 
-def evaluations(run: RunDirectory, case: str) -> List[Dict[str, Any]]:
-    """The rows of the mean over the replicas; none where nothing is trained, or not yet."""
-    file = run.path / "cases" / case / "metrics.csv"
-    return [row for row in read_csv(file) if row["replica"] == "mean"] if file.exists() else []
+def curves(run: RunDirectory, goes_on: bool) -> Iterator[Tuple[str, Dict[str, Any], pathlib.Path]]:
+    """Of each case, and of each training while the run goes on: name, configuration, file."""
+    if goes_on:
+        for file in sorted(run.path.glob("train/*/metrics.csv")):
+            yield file.parent.name, {}, file
+    if goes_on and not (run.path / "summary.json").exists():
+        return
+    for record in run.summary["cases"]:
+        config = flat({key: record[key] for key in ("label", "seed", "replicas", "parameters") if key in record})
+        yield record["case"], {**config, **record["swept"]}, run.path / "cases" / record["case"] / "metrics.csv"
 
 
 def track(path: str, to: str, out: str, project: str = "", follow: bool = False, every_s: float = 5) -> int:
@@ -126,20 +133,17 @@ def track(path: str, to: str, out: str, project: str = "", follow: bool = False,
     while True:
         run = RunDirectory(path)  # reads each file once
         goes_on = follow and run.status == "running"
-        for record in run.summary["cases"]:
-            case = record["case"]
-            rows = evaluations(run, case)
-            if not rows:
-                continue
-            if case not in open_trackers:
-                config = flat({key: record[key] for key in ("label", "seed", "replicas", "parameters") if key in record})
-                open_trackers[case] = TRACKERS[to](out, project or run.scenario["name"], case, {**config, **record["swept"]})
-            for row in rows[logged.get(case, 0):]:
-                open_trackers[case].log(int(row["step"]), row["phase"], {name: float(row[name]) for name in NUMBERS})
-            logged[case] = len(rows)
-            if not goes_on:
-                open_trackers[case].finish()
+        for name, config, file in curves(run, goes_on):
+            rows = [row for row in read_csv(file) if row["replica"] == "mean"] if file.exists() else []
+            if rows and name not in open_trackers:
+                open_trackers[name] = TRACKERS[to](out, project or run.scenario["name"], name, config)
+            for row in rows[logged.get(name, 0):]:
+                numbers = {number: float(row[number]) for number in NUMBERS if number in row}
+                open_trackers[name].log(int(row["step"]), row["phase"], numbers)
+            logged[name] = len(rows)
         if not goes_on:
+            for tracker in open_trackers.values():
+                tracker.finish()
             return sum(logged.values())
         time.sleep(every_s)
 

@@ -67,6 +67,9 @@ class Tracked(unittest.TestCase):
             (run / name).write_bytes((self.folder / "run" / name).read_bytes())
         lines = (self.folder / "run/cases/diloco/metrics.csv").read_bytes().splitlines(keepends=True)
         metrics, manifest = run / "cases/diloco/metrics.csv", run / "manifest.json"
+        training = run / "train/diloco-1"  # its losses have no times
+        training.mkdir(parents=True)
+        (training / "metrics.csv").write_text("step,phase,replica,loss\n4,before,0,3\n4,before,mean,2.5\n")
         metrics.write_bytes(b"".join(lines[:4]))
         manifest.write_text('{"status": "running"}')
 
@@ -75,8 +78,9 @@ class Tracked(unittest.TestCase):
             manifest.write_text('{"status": "done"}')
         later = threading.Timer(0.5, go_on)
         later.start()
-        self.assertEqual(track(str(run), "csv", self.out("followed"), follow=True, every_s=0.1), 4)
+        self.assertEqual(track(str(run), "csv", self.out("followed"), follow=True, every_s=0.1), 1 + 4)
         later.join()
+        self.assertEqual((self.folder / "followed/diloco-1.csv").read_text().splitlines()[1:], ["4,before,2.5,,,,"])
         with open(self.folder / "followed/diloco.csv", newline="") as file:
             self.assertEqual([float(row["loss"]) for row in csv.DictReader(file)], [float(row["loss"]) for row in self.rows])
 

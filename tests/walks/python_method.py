@@ -110,7 +110,7 @@ def main():
     words = refused('check', 'mine.json', '--set', 'methods[1].powr=2')
     expect('unknown key "powr"' in words and 'did you mean "power"?' in words, f'of an unknown parameter: {words.strip()}')
 
-    longhaul.write('mine.py', (source / 'scenarios/methods/python/diloco.py').read_text().replace('"diloco"', '"co2"'))
+    longhaul.write('mine.py', (source / 'scenarios/methods/python/outer_adam.py').read_text().replace('"diloco"', '"co2"'))
     words = refused('check', 'mine.json', '--set', 'methods=[{"name": "python", "file": "mine.py", "inner_steps": 5}]')
     expect('like = "co2", which does more than' in words, f'of a method whose plan is more than a step: {words.strip()}')
 
@@ -131,10 +131,22 @@ def main():
     curves = {}
     for record in longhaul.summary('shipped')['cases']:
         folder = longhaul.folder / 'shipped' / 'cases' / record['case']
-        curves[record['label']] = [record['final_loss'], record['weight_spread'], (folder / 'metrics.csv').read_bytes()]
+        curves[record['label']] = [record['final_loss'], record['weight_spread'],
+                                   *((folder / table).read_bytes() for table in ('metrics.csv', 'exchanges.csv'))]
     for name in ('diloco', 'noloco'):
-        expect(curves[name] == curves[f'{name}.py'], f'{name} in Python has the bytes of {name} in C++')
-    expect(len({curve[0] for curve in curves.values()}) == 4, 'and the two others have losses of their own')
+        expect(curves[name] == curves[f'{name}.py'], f'{name} declared and written in Python has the bytes and times of {name} in C++')
+    expect(len({curve[0] for curve in curves.values()}) == 7, 'and the five others have losses of their own')
+
+    # Groups of four with a codec of the file's own: one message of int8 to each of three others, 1/2 of bf16.
+    longhaul.write('mine.py', 'among = 4\nevery = 5\ncodec = "int8"\nsends = ["weights"]\n\n\n'
+                              'def step(theta, mean_weights):\n    theta[:] = mean_weights\n')
+    longhaul('run', 'mine.json', '--out', 'declared', '--jobs', '2', '--set', 'seeds=[1]', '--set',
+             'methods=[{"name": "python", "file": "mine.py"}, {"name": "python", "label": "plain", "file": "mine.py", "codec": "wire"}]')
+    small, plain = (record['bytes_sent_per_replica'] for record in longhaul.summary('declared')['cases'])
+    expect(0.5 < small / plain < 0.52, f'int8 of a declaration sends {small / plain:.3f} of bf16')
+    longhaul.write('mine.py', METHOD.replace('like = "noloco"', 'among = 1'))
+    words = refused('check', 'mine.json')
+    expect('among is 1; allowed: "all", "pairs" or' in words, f'of groups of one: {words.strip()}')
 
 
 main()

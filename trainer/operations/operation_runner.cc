@@ -72,6 +72,7 @@ void OperationRunner::post(const Operation& operation) {
 void OperationRunner::apply(const Operation& operation) {
   const bool is_logged = operation.rule->is_blocking();
   if (is_logged) begin_log(operation);
+  std::vector<std::vector<int>> stepped;
   // A fixed group order on all ranks avoids deadlock.
   for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
     if (is_logged) replicas_.log.group(group);
@@ -89,8 +90,12 @@ void OperationRunner::apply(const Operation& operation) {
       step_over_ranks(operation, parts);
     else
       step_group(operation, group, parts);
-    finish(operation, takers_of(operation, group, parts, replicas_.arena.held()));
+    std::vector<int> takers;
+    for (const Operation::Taker& taker : takers_of(operation, group, parts, replicas_.arena.held()))
+      takers.push_back(taker.replica);
+    if (!takers.empty()) stepped.push_back(std::move(takers));
   }
+  finish(operation, stepped);
   if (is_logged) replicas_.log.end();
   posted_.erase(key_of(operation));
 }
@@ -321,12 +326,13 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     });
 }
 
-void OperationRunner::finish(const Operation& operation, const std::vector<Operation::Taker>& takers) {
-  std::vector<int> group;
-  for (const Operation::Taker& taker : takers) group.push_back(taker.replica);
-  if (!group.empty()) update_.finish_group(operation, group, replicas_);
+void OperationRunner::finish(const Operation& operation, const std::vector<std::vector<int>>& groups) {
+  if (groups.empty()) return;
+  update_.finish_groups(operation, groups, replicas_);
+  std::vector<int> takers;
+  for (const std::vector<int>& group : groups) takers.insert(takers.end(), group.begin(), group.end());
   replicas_.backend.for_each(static_cast<int>(takers.size()), [&](int at) {
-    update_.finish(operation, takers[as_index(at)].replica, replicas_.arena);
+    update_.finish(operation, takers[as_index(at)], replicas_.arena);
   });
 }
 

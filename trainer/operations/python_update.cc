@@ -19,12 +19,19 @@
 namespace longhaul {
 namespace {
 
-// What has arrived, [rows, parameters]: an arena of its own, with one table.
+// What has arrived: an arena of its own, with one table of a row a replica, or a group where it is a mean.
 struct Staged {
   std::string tensor;
   bool is_mean;
   std::unique_ptr<Arena> rows;
 };
+
+int group_of(const Operation& operation, int replica) {
+  for (std::size_t group = 0; group < operation.groups.size(); ++group)
+    for (const int member : operation.groups[group])
+      if (member == replica) return static_cast<int>(group);
+  return 0;
+}
 
 class PythonUpdate : public Update {
  public:
@@ -50,9 +57,9 @@ class PythonUpdate : public Update {
         if (python_name_of(row) == name) tables[name] = files.emplace_back(arena.share(slot_named(row)));
       const bool is_mean = name.rfind("mean_", 0) == 0;
       if (!is_mean && name.rfind("sent_", 0) != 0) continue;
-      staged_.push_back({name.substr(5), is_mean,
-                         std::make_unique<Arena>(std::vector<Slot>{Slot::kWeights},
-                                                 is_mean ? 1 : arena.replicas(), arena.parameters())});
+      staged_.push_back(
+          {name.substr(5), is_mean,
+           std::make_unique<Arena>(std::vector<Slot>{Slot::kWeights}, arena.replicas(), arena.parameters())});
       arrived[name] = files.emplace_back(staged_.back().rows->share(Slot::kWeights));
     }
     Json layout = Json::array();
@@ -90,26 +97,27 @@ class PythonUpdate : public Update {
 
   bool counts_senders_alone() const override { return like_->counts_senders_alone(); }
 
-  void apply(const Operation&, int replica, const Arrived& arrived, Arena&) const override {
+  void apply(const Operation& operation, int replica, const Arrived& arrived, Arena&) const override {
     for (const Staged& staged : staged_)
       std::copy_n(staged.is_mean ? arrived.mean(staged.tensor.c_str()) : arrived.own(staged.tensor.c_str()),
                   arrived.size(),
-                  staged.rows->row(Slot::kWeights, staged.is_mean ? 0 : replica) + arrived.begin);
+                  staged.rows->row(Slot::kWeights, staged.is_mean ? group_of(operation, replica) : replica) +
+                      arrived.begin);
   }
 
-  void finish_group(const Operation& operation, const std::vector<int>& group,
-                    const Replicas& replicas) const override {
-    Json ranges = Json::array();
+  // One request for all groups: a conversation for each cost more than the step of a small model.
+  void finish_groups(const Operation& operation, const std::vector<std::vector<int>>& groups,
+                     const Replicas& replicas) const override {
+    Json ranges = Json::array(), rows = Json::array();
     for (const ColumnRange& range :
          ranges_of(operation.rule->payload.front().columns, replicas.arena.parameters()))
       ranges.push_back({range.begin, range.end});
-    std::vector<double> losses;
-    for (const int replica : group)
-      losses.push_back(replicas.losses ? (*replicas.losses)[as_index(replica)] : 0);
-    child_->ask({{"members", group},
+    for (const std::vector<int>& group : groups) rows.push_back({group_of(operation, group.front()), group});
+    child_->ask({{"groups", rows},
                  {"ranges", ranges},
                  {"round", round_at(*operation.rule, operation.post_step)},
-                 {"losses", losses}});
+                 {"losses", replicas.losses ? *replicas.losses
+                                            : std::vector<double>(as_index(replicas.arena.replicas()))}});
   }
 
  private:

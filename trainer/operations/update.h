@@ -41,7 +41,8 @@ struct Replicas {
   Backend& backend;
   ExchangeLog& log;
   Ranks& ranks = one_rank();  // who holds the rows that the arena does not
-  const std::vector<double>* losses = nullptr;  // [replicas], of each one's last batch; null: nothing is trained
+  const std::vector<double>* losses =
+      nullptr;  // [replicas], of each one's last batch; null: nothing is trained
 };
 
 // What has arrived for one member of a group, over columns [begin, end), at most kBlock of them.
@@ -126,9 +127,9 @@ class Update {
   // The step of one member, in place. Members and columns are independent of each other and come in any
   // order, from several threads.
   virtual void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const = 0;
-  // Once apply() has had all columns of all takers of a group that are held here, in ascending order: the part
+  // Once apply() has had all columns of all takers that are held here, by group in ascending order: the part
   // of their step that needs several of them.
-  virtual void finish_group(const Operation&, const std::vector<int>&, const Replicas&) const {}
+  virtual void finish_groups(const Operation&, const std::vector<std::vector<int>>&, const Replicas&) const {}
   // Once apply() has had all columns of a member: the part of its step that needs a number of the whole row.
   // Members are independent of each other.
   virtual void finish(const Operation&, int, Arena&) const {}

@@ -90,11 +90,15 @@ int Arena::share(Slot slot) {
   auto& table = tables_[index_of(slot)];
   const std::size_t bytes = table.get_deleter().bytes;
   const int file = memfd_create(slot.name, 0);
-  std::size_t written = 0;
-  for (ssize_t count = 1; file >= 0 && written < bytes && count > 0;
-       written += count > 0 ? as_index(count) : 0)
-    count = write(file, reinterpret_cast<const char*>(table.get()) + written, bytes - written);
-  if (written < bytes ||
+  bool is_copied = file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0;
+  constexpr std::size_t kPiece = 1 << 20;  // of zeros alone it stays without memory
+  for (std::size_t at = 0; is_copied && at < bytes; at += kPiece) {
+    const char* piece = reinterpret_cast<const char*>(table.get()) + at;
+    const std::size_t size = std::min(kPiece, bytes - at);
+    if (std::any_of(piece, piece + size, [](char byte) { return byte != 0; }))
+      is_copied = pwrite(file, piece, size, static_cast<off_t>(at)) == static_cast<ssize_t>(size);
+  }
+  if (!is_copied ||
       mmap(table.get(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
     throw RunError(std::string("table ") + slot.name + " cannot be shared: " + std::strerror(errno));
   return file;

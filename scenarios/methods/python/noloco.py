@@ -1,9 +1,12 @@
 """NoLoCo (arXiv 2506.10911, appendix Eq. 32)."""
-like = "noloco"
+among = "pairs"
+every = 50
+sends = ["delta", "phi"]
+keeps = ["phi", "momentum"]
 columnwise = True
 
 
-def step(theta, phi, momentum, mean_delta, mean_phi, sent_phi, *, alpha, beta, gamma):
+def step(theta, phi, momentum, mean_delta, mean_phi, sent_phi, *, alpha=0.5, beta=0.7, gamma=0.7):
     momentum *= alpha
     momentum += beta * mean_delta
     momentum -= gamma * (sent_phi - mean_phi)

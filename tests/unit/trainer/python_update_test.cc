@@ -53,13 +53,13 @@ struct StartedBench : UpdateBench {
       : UpdateBench(method, replicas, columns, slots(method)) {
     OperationPlan plan;
     plan.keeps = rows_kept_by(method);
-    change_plan(method.options, plan);
+    change_plan(method.options, {columns, {}}, plan);
     update->follow(plan, {1, replicas, 100, columns});
     update->start(all);
   }
   static std::vector<Slot> slots(const MethodSpec& method) {
     OperationPlan plan;
-    change_plan(method.options, plan);
+    change_plan(method.options, {}, plan);
     std::vector<Slot> own;
     for (const std::string& row : plan.keeps) own.push_back(slot_named(row));
     return own;
