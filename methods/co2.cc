@@ -1,55 +1,35 @@
 // CO2 (arXiv 2401.16265): the all-reduce of a round overlaps with the inner steps of the next one, and the
 // outer step, with momentum, uses it a round late: less of it the further the anchor has moved meanwhile.
-#include "methods/common/compression.h"
 #include "methods/common/late_updates.h"
 
 namespace longhaul {
 namespace co2 {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      inner_steps_option(48),
-      integer("delay").at_least(0).at_most(1).by_default(1).in("rounds").means(
-          "rounds by which the mean of all Δ is late; 0: it is not, and this is SlowMo (arXiv 1910.00643)"),
-      number("outer_lr").above(0).by_default(1).means("outer learning rate η"),
-      number("outer_momentum").at_least(0).at_most(1).by_default(0.2).means("outer momentum μ"),
-      number("gap_penalty")
-          .at_least(0)
-          .by_default(1)
-          .means("weight λ of the staleness gap, by which a late Δ is divided: 1 + λ·(how far φ has moved "
-                 "since)/‖Δ‖; 0: it is not divided"),
-      number("outer_clip")
-          .at_least(0)
-          .by_default(1)
-          .means("largest magnitude of a column of the outer momentum; 0: any")};
-  for (Node& option : compression_options()) all.push_back(std::move(option));
-  for (Node& option : all_reduce_options())
-    if (option.key == "all_reduce") all.push_back(std::move(option));
-  all.push_back(reduction_option());
-  return all;
+  return with_outer_all_reduce(
+      {inner_steps_option(48),
+       integer("delay").at_least(0).at_most(1).by_default(1).in("rounds").means(
+           "rounds by which the mean of all Δ is late; 0: it is not, and this is SlowMo (arXiv 1910.00643)"),
+       number("outer_lr").above(0).by_default(1).means("outer learning rate η"),
+       number("outer_momentum").at_least(0).at_most(1).by_default(0.2).means("outer momentum μ"),
+       number("gap_penalty")
+           .at_least(0)
+           .by_default(1)
+           .means("weight λ of the staleness gap, by which a late Δ is divided: 1 + λ·(how far φ has moved "
+                  "since)/‖Δ‖; 0: it is not divided"),
+       number("outer_clip")
+           .at_least(0)
+           .by_default(1)
+           .means("largest magnitude of a column of the outer momentum; 0: any")});
 }
 
 bool is_late(const Json& options) {
   return options.at("delay") == 1;
 }
 
-// At step H nothing has arrived yet: all begin the next round where they began the first.
+// "first": all begin the next round where they began the first.
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule outer;
-  outer.name = "outer";
-  outer.collective = method.options.at("all_reduce");
-  outer.every = method.options.at("inner_steps");
-  outer.payload = whole({"delta"}, model.wire);
-  compress(method.options, model, outer);
-  if (!is_late(method.options)) return {{outer}};
-  outer.overlap_steps = outer.every;
-  outer.posts_first = true;
-  return {{outer}, {{"first", outer.every, 0, outer.every, outer.every}}};
-}
-
-void check(const Case& config) {
-  check_inner_steps(config);
-  check_compression(config);
+  return outer_plan(method.options, model, is_late(method.options));
 }
 
 // With the penalty the recursion is not linear, and the rates that it bears are larger (docs/methods.md).
@@ -66,7 +46,7 @@ Method co2_method() {
   return {
       "co2",           "outer steps with momentum, a round late and damped by staleness (arXiv 2401.16265)",
       options(),       plan,
-      check,           warnings,
+      check_outer,     warnings,
       keeps_outer_step};
 }
 

@@ -18,8 +18,7 @@ std::vector<Node> options() {
           .means(
               "the last step of the first stage, in which gradients travel whole and the variance is found")};
   for (Node& option : compression_options({"sign", "classic", 1})) all.push_back(std::move(option));
-  for (Node& option : all_reduce_options())
-    if (option.key == "all_reduce") all.push_back(option.by_default("direct"));
+  all.push_back(all_reduce_option().by_default("direct"));
   all.push_back(reduction_option({"once", "two-shot", "servers"}).by_default("servers"));
   return all;
 }

@@ -7,7 +7,7 @@ namespace longhaul {
 namespace sparta {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
+  return {
       inner_steps_option(1),
       number("share").above(0).at_most(1).by_default(0.005).means(
           "share p of the weights that is averaged at a time"),
@@ -18,10 +18,8 @@ std::vector<Node> options() {
           .by_default("replace")
           .means("what a late average does to the weights of now: it takes their place, as in its authors' "
                  "code, or "
-                 "its difference from what was sent is added to them")};
-  for (Node& option : all_reduce_options())
-    if (option.key == "all_reduce") all.push_back(std::move(option));
-  return all;
+                 "its difference from what was sent is added to them"),
+      all_reduce_option()};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {

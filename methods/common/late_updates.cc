@@ -16,6 +16,31 @@ bool is_stable(double a, double b, double c) {
 
 }  // namespace
 
+std::vector<Node> with_outer_all_reduce(std::vector<Node> options, const CompressionDefaults& defaults) {
+  for (Node& option : compression_options(defaults)) options.push_back(std::move(option));
+  options.push_back(all_reduce_option());
+  options.push_back(reduction_option());
+  return options;
+}
+
+OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is_late) {
+  OperationRule outer;
+  outer.name = "outer";
+  outer.collective = options.at("all_reduce");
+  outer.every = options.at("inner_steps");
+  outer.payload = whole({"delta"}, model.wire);
+  compress(options, model, outer);
+  if (!is_late) return {{outer}};
+  outer.overlap_steps = outer.every;
+  outer.posts_first = true;
+  return {{outer}, {{"first", outer.every, 0, outer.every, outer.every}}};
+}
+
+void check_outer(const Case& config) {
+  check_inner_steps(config);
+  check_compression(config);
+}
+
 double late_outer_lr_bound(double momentum, double fresh) {
   const double late = 1 - fresh, m = momentum;
   double stable = 0, unstable = 4;

@@ -1,12 +1,22 @@
-// For which outer learning rates late outer gradients do not swing up.
+// Methods whose outer gradients may be a round late: their plan, and for which outer learning rates it does
+// not swing up.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/scenario/case.h"
+#include "methods/common/compression.h"
 
 namespace longhaul {
+
+// With `compression_options`, `all_reduce` and `reduction` behind a method's own.
+std::vector<Node> with_outer_all_reduce(std::vector<Node> options, const CompressionDefaults& defaults = {});
+
+// An all-reduce of Δ every H steps. Late, it overlaps with the next round: at step H nothing has arrived yet,
+// and the local step "first" stands in for the outer step.
+OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is_late);
+
+void check_outer(const Case& config);  // check_inner_steps() and check_compression()
 
 // The outer learning rates below it keep the mean of a method with late outer gradients stable where the
 // inner steps of a round undo a displacement of φ wholly (Δ = −φ around the optimum). Of a share `fresh` of

@@ -44,12 +44,16 @@ Node group_size_option() {
       .means("replicas in a group (n); of N replicas N mod n sit out each outer step, drawn anew");
 }
 
+Node all_reduce_option() {
+  return choice("all_reduce", all_reduce_collectives())
+      .by_default("ring")
+      .timing_only()
+      .means("collective algorithm of the all-reduce");
+}
+
 std::vector<Node> all_reduce_options() {
   return {
-      choice("all_reduce", all_reduce_collectives())
-          .by_default("ring")
-          .timing_only()
-          .means("collective algorithm of the all-reduce"),
+      all_reduce_option(),
       number("overlap_backward")
           .at_least(0)
           .at_most(1)

@@ -41,7 +41,8 @@ std::vector<std::string> keeps_outer_step(const Json& options);  // slow weights
 // The common pieces of the methods' declarations and checks.
 Node inner_steps_option(int fallback);
 Node group_size_option();  // of groups that are drawn
-// `all_reduce`, `overlap_backward` and `buckets`, and what the latter two make of the rule of an all-reduce.
+Node all_reduce_option();
+// With `overlap_backward` and `buckets` behind it, and what these make of the rule of an all-reduce.
 std::vector<Node> all_reduce_options();
 void overlap(const Json& options, OperationRule& rule);
 std::vector<Node> with_all_reduce(std::vector<Node> options);  // those behind a method's own

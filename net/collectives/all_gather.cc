@@ -5,20 +5,18 @@
 // The result has n · B bytes, member j's contribution at jB … (j+1)B. In round k of n − 1 member m passes
 // contribution m − k on to its successor. Each member sends (n−1) · B. Idle star, exact: (n−1) · (latency +
 // B / rate). In S slices, exact: latency + B / rate + (n−2) · max(B / rate, latency + (B/S) / rate).
-#include "net/collectives/collective.h"
-#include "net/collectives/slices.h"
+#include "net/collectives/ring_rounds.h"
 
 namespace longhaul {
 namespace {
 
-class AllGather : public Collective {
+class AllGather : public RingRounds {
  public:
   std::string name() const override { return "all-gather"; }
   std::string about() const override {
     return "everyone gets all contributions, around a ring in n-1 rounds; no all-reduce";
   }
   Purpose purpose() const override { return Purpose::kAllGather; }
-  Shape shape(int) const override { return Shape::kRing; }
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -34,17 +32,9 @@ class AllGather : public Collective {
     return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
   }
 
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    return rounds(exchange) * (latency_s + static_cast<double>(exchange.bytes) / bytes_per_s);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const double whole_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    return pipelined_rounds_s(rounds(exchange), whole_s, slices, latency_s);
-  }
-
  private:
+  int units(const GroupExchange&) const override { return 1; }
+
   static void add_contribution(std::vector<Message>& messages, const GroupExchange& exchange, int peer,
                                int of) {
     const std::int64_t index = (of + exchange.members) % exchange.members;

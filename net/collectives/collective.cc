@@ -81,44 +81,19 @@ int ceil_log2(int n) {
 }
 
 // Each is defined in the file of its name.
-std::unique_ptr<Collective> make_ring();
-std::unique_ptr<Collective> make_tree();
-std::unique_ptr<Collective> make_leaf_tree();
-std::unique_ptr<Collective> make_heap_tree();
-std::unique_ptr<Collective> make_double_tree();
-std::unique_ptr<Collective> make_halving_doubling();
-std::unique_ptr<Collective> make_direct();
-std::unique_ptr<Collective> make_parameter_server();
-std::unique_ptr<Collective> make_hierarchical();
-std::unique_ptr<Collective> make_pair_average();
-std::unique_ptr<Collective> make_root();
-std::unique_ptr<Collective> make_serial_pair();
-std::unique_ptr<Collective> make_all_gather();
-std::unique_ptr<Collective> make_reduce_scatter();
-std::unique_ptr<Collective> make_send();
-std::unique_ptr<Collective> make_pairwise();
-std::unique_ptr<Collective> make_all_to_all();
+using Make = std::unique_ptr<Collective>();
+Make make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
+    make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair,
+    make_all_gather, make_reduce_scatter, make_send, make_pairwise, make_all_to_all;
 
 const std::vector<std::unique_ptr<Collective>>& collectives() {
   static const std::vector<std::unique_ptr<Collective>> all = [] {
     std::vector<std::unique_ptr<Collective>> list;
-    list.push_back(make_ring());
-    list.push_back(make_tree());
-    list.push_back(make_leaf_tree());
-    list.push_back(make_heap_tree());
-    list.push_back(make_double_tree());
-    list.push_back(make_halving_doubling());
-    list.push_back(make_direct());
-    list.push_back(make_parameter_server());
-    list.push_back(make_hierarchical());
-    list.push_back(make_pair_average());
-    list.push_back(make_root());
-    list.push_back(make_serial_pair());
-    list.push_back(make_all_gather());
-    list.push_back(make_reduce_scatter());
-    list.push_back(make_send());
-    list.push_back(make_pairwise());
-    list.push_back(make_all_to_all());
+    for (Make* make :
+         {make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
+          make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root,
+          make_serial_pair, make_all_gather, make_reduce_scatter, make_send, make_pairwise, make_all_to_all})
+      list.push_back(make());
     return list;
   }();
   return all;

@@ -7,20 +7,18 @@
 // latency + (c/S) / rate) with c = B/n.
 #include <algorithm>
 
-#include "net/collectives/collective.h"
-#include "net/collectives/slices.h"
+#include "net/collectives/ring_rounds.h"
 
 namespace longhaul {
 namespace {
 
-class ReduceScatter : public Collective {
+class ReduceScatter : public RingRounds {
  public:
   std::string name() const override { return "reduce-scatter"; }
   std::string about() const override {
     return "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce";
   }
   Purpose purpose() const override { return Purpose::kReduceScatter; }
-  Shape shape(int) const override { return Shape::kRing; }
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -36,19 +34,6 @@ class ReduceScatter : public Collective {
   Totals totals(const GroupExchange& exchange) const override {
     const std::int64_t n = exchange.members;
     return {rounds(exchange) * std::min(exchange.bytes, n), rounds(exchange) * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double part = static_cast<double>(exchange.bytes) / exchange.members;
-    return rounds(exchange) * (latency_s + part / bytes_per_s);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
-    return largest_part(exchange.bytes, exchange.members);
-  }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const double part = static_cast<double>(exchange.bytes) / exchange.members;
-    return pipelined_rounds_s(rounds(exchange), part / bytes_per_s, slices, latency_s);
   }
 };
 

@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "analysis/statistics.h"
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -77,8 +77,7 @@ TEST(Claims, AreUndecidedWhileShardsAreMissing) {
     EXPECT_EQ(verdict["verdict"], "undecided");
     EXPECT_EQ(verdict["missing_cases"], 7);
     EXPECT_EQ(verdict["measured"], 12);
-    EXPECT_NE(verdict_grounds(verdict).find("7 cases of the scenario are in other shards"),
-              std::string::npos);
+    EXPECT_SAYS(verdict_grounds(verdict), "7 cases of the scenario are in other shards");
   }
 }
 
@@ -183,28 +182,23 @@ TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
   std::vector<Json> unknown = records;
   unknown[0]["residual"] = 1;
   unknown[0]["outside"] = "2048 replicas (pair: to 1024)";
-  EXPECT_NE(sentence(unknown).find(
-                "; the network model's error is not known for 2048 replicas (pair: to 1024), so at least 10 "
-                "is undecided"),
-            std::string::npos);
+  EXPECT_SAYS(sentence(unknown),
+              "; the network model's error is not known for 2048 replicas (pair: to 1024), so at least 10 is "
+              "undecided");
   std::vector<Json> packets = records;
   for (Json& entry : packets) entry["fidelity"] = "packet";
   EXPECT_EQ(
       sentence(packets),
       "ten fails: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds, so at least 10 fails");
   records[2]["status"] = "failed";
-  EXPECT_NE(sentence(records).find("not all of its cases are done, so at least 10 is undecided"),
-            std::string::npos);
+  EXPECT_SAYS(sentence(records), "not all of its cases are done, so at least 10 is undecided");
 }
 
 std::string refusal(Json claim) {
   claim["id"] = "c";
-  try {
+  return said_by([&] {
     check_claims(Json::array({claim}), {"diloco", "noloco"}, {"network.tcp.connections"});
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(Claims, ClaimsThatCannotBeJudged) {
@@ -215,11 +209,11 @@ TEST(Claims, ClaimsThatCannotBeJudged) {
             "claims[0].of: found \"dilco\"; allowed: diloco, noloco; did you mean \"diloco\"?");
   claim = ratio(10);
   claim["metric"] = "final_loss";
-  EXPECT_NE(refusal(claim).find("exactly one of them"), std::string::npos);
+  EXPECT_SAYS(refusal(claim), "exactly one of them");
   claim = ratio(10);
   claim["where"] = {{"network.tcp.connection", 8}};
-  EXPECT_NE(refusal(claim).find("did you mean \"network.tcp.connections\"?"), std::string::npos);
-  EXPECT_NE(refusal({{"metric", "final_loss"}, {"equals", 3}}).find("both or none"), std::string::npos);
+  EXPECT_SAYS(refusal(claim), "did you mean \"network.tcp.connections\"?");
+  EXPECT_SAYS(refusal({{"metric", "final_loss"}, {"equals", 3}}), "both or none");
 }
 
 // What a reader can do with the sentence alone: take its last range of numbers (or its number) and its bound.

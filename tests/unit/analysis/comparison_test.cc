@@ -2,8 +2,8 @@
 
 #include "analysis/comparison/metric.h"
 #include "analysis/comparison/render.h"
-#include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
 
@@ -26,12 +26,7 @@ bool noted(const ComparisonTable& table, const std::string& words) {
 }
 
 std::string problem_of(const std::vector<Json>& records, const ComparisonRequest& request) {
-  try {
-    compare_runs({run_of(records)}, request);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return said_by([&] { compare_runs({run_of(records)}, request); });
 }
 
 // Differences 0.1, 0.2, 0.3: mean 0.2, standard error 0.1/√3, t = 3.464 with 2 degrees of freedom, p =
@@ -70,8 +65,7 @@ TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
     EXPECT_NEAR(comparison.interval.high, 0.04484, 1e-5);
     EXPECT_EQ(comparison.is_equivalent, is_equivalent) << margin;
     EXPECT_EQ(comparison.outcome, Outcome::kNone);
-    EXPECT_NE(comparison.remark.find(is_equivalent ? "equal to within" : "not shown equal"),
-              std::string::npos);
+    EXPECT_SAYS(comparison.remark, is_equivalent ? "equal to within" : "not shown equal");
     EXPECT_NEAR(comparison.detectable, 0.01 * detectable_effect(3, 0.05, 0.8), 1e-9);
     EXPECT_TRUE(noted(table, "would be found in 80 % of cases"));
   }
@@ -99,9 +93,9 @@ TEST(Comparison, APairThatDoesNotExistIsNamed) {
   add_losses(records, "diloco", {3.0, 5.0});
   ComparisonRequest request{"method", {"final_loss"}, {}};
   request.pairs = {"noloco:dilocco"};
-  EXPECT_NE(problem_of(records, request).find("did you mean \"diloco\"?"), std::string::npos);
+  EXPECT_SAYS(problem_of(records, request), "did you mean \"diloco\"?");
   request.pairs = {"noloco"};
-  EXPECT_NE(problem_of(records, request).find("a:b"), std::string::npos);
+  EXPECT_SAYS(problem_of(records, request), "a:b");
 }
 
 TEST(Comparison, OtherSeedsAreNotPaired) {
@@ -352,16 +346,13 @@ TEST(Comparison, TakesLossesAndTimesByDefault) {
 TEST(Comparison, WrongWordsAreNamed) {
   std::vector<Json> records;
   add_losses(records, "a", {1, 2}, kConnections1);
-  EXPECT_NE(problem_of(records, {"method", {"final_los"}, {}}).find("did you mean \"final_loss\"?"),
-            std::string::npos);
-  EXPECT_NE(problem_of(records, {"network.tcp.conections", {}, {}})
-                .find("did you mean \"network.tcp.connections\"?"),
-            std::string::npos);
-  EXPECT_NE(problem_of(records, {"seed", {}, {}}).find("--by"), std::string::npos);
-  EXPECT_NE(problem_of(records, {"method", {}, {"network.tcp.connections=3"}})
-                .find("of network.tcp.connections: 1"),
-            std::string::npos);
-  EXPECT_NE(problem_of(records, {"method", {}, {"replicas"}}).find("key=value"), std::string::npos);
+  EXPECT_SAYS(problem_of(records, {"method", {"final_los"}, {}}), "did you mean \"final_loss\"?");
+  EXPECT_SAYS(problem_of(records, {"network.tcp.conections", {}, {}}),
+              "did you mean \"network.tcp.connections\"?");
+  EXPECT_SAYS(problem_of(records, {"seed", {}, {}}), "--by");
+  EXPECT_SAYS(problem_of(records, {"method", {}, {"network.tcp.connections=3"}}),
+              "of network.tcp.connections: 1");
+  EXPECT_SAYS(problem_of(records, {"method", {}, {"replicas"}}), "key=value");
 }
 
 // A method with an optimizer section of its own stands in the row of the others; a learning rate that the

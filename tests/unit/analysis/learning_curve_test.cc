@@ -1,6 +1,6 @@
 #include "analysis/learning_curve.h"
 
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {
@@ -38,34 +38,30 @@ TEST_F(Join, PutsEachLossAtTheClockOfItsReplica) {
 TEST_F(Join, CountsWhatIsSentAheadFromTheStepAtWhichItIsPosted) {
   write_replay(case_folder, kExchangesWithPresend);
   const std::string text = metrics();
-  EXPECT_NE(text.find("2,before,0,2,3.5,,,0\n"), std::string::npos);
-  EXPECT_NE(text.find("2,after,0,4,3,,,200\n"), std::string::npos);
-  EXPECT_NE(text.find("4,before,0,6,2.5,,,200\n"), std::string::npos);
-  EXPECT_NE(text.find("4,after,0,8,2.5,,,300\n"), std::string::npos);
+  EXPECT_SAYS(text, "2,before,0,2,3.5,,,0\n");
+  EXPECT_SAYS(text, "2,after,0,4,3,,,200\n");
+  EXPECT_SAYS(text, "4,before,0,6,2.5,,,200\n");
+  EXPECT_SAYS(text, "4,after,0,8,2.5,,,300\n");
 }
 
 TEST_F(Join, StartsAtZero) {
   write_text(train_folder + "/metrics.csv",
              "step,phase,replica,loss,loss_of_mean,weight_spread\n0,plain,0,5,,\n0,plain,1,5,,\n0,plain,mean,"
              "5,5,0\n");
-  EXPECT_NE(metrics().find("0,plain,mean,0,5,5,0,0\n"), std::string::npos);
+  EXPECT_SAYS(metrics(), "0,plain,mean,0,5,5,0,0\n");
 }
 
 TEST_F(Join, KeepsHalfABytesMean) {
   write_text(case_folder + "/exchanges.csv",
              "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n2,0,outer,2,3,4,101,2\n");
-  EXPECT_NE(metrics().find("2,after,mean,4.5,3,3,0,50.5\n"), std::string::npos);
+  EXPECT_SAYS(metrics(), "2,after,mean,4.5,3,3,0,50.5\n");
 }
 
 TEST_F(Join, SaysWhichEvaluationWasNotReplayed) {
   write_text(case_folder + "/steps.csv", "step,replica,computed_s,done_s\n1,0,1,1\n1,1,1,1\n");
-  try {
-    metrics();
-    FAIL();
-  } catch (const RunError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              case_folder + "/steps.csv: has no clock of every replica for the evaluation at step 2");
-  }
+  const RunError error = thrown_by<RunError>([&] { metrics(); });
+  EXPECT_EQ(std::string(error.what()),
+            case_folder + "/steps.csv: has no clock of every replica for the evaluation at step 2");
 }
 
 }  // namespace

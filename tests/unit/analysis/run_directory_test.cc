@@ -2,7 +2,7 @@
 
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {
@@ -35,8 +35,8 @@ TEST_F(RunDirectoryTest, NamesEachThatCannotBeReadAndKeepsTheOthers) {
   const char* said[] = {"is no run directory", "newer Longhaul (format 2", "is damaged", "has no cases yet"};
   const char* of[] = {"none", "newer", "torn", "empty"};
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_NE(opened.problems[i].find(folder(of[i])), std::string::npos) << opened.problems[i];
-    EXPECT_NE(opened.problems[i].find(said[i]), std::string::npos) << opened.problems[i];
+    EXPECT_SAYS(opened.problems[i], folder(of[i]));
+    EXPECT_SAYS(opened.problems[i], said[i]);
   }
 }
 
@@ -54,22 +54,16 @@ TEST_F(RunDirectoryTest, RefusesNamesThatLeadOutOfTheRun) {
   ASSERT_EQ(opened.runs[0].records.size(), 1u);
   EXPECT_EQ(opened.runs[0].records[0]["case"], "kept");
   ASSERT_EQ(opened.problems.size(), 1u);
-  EXPECT_NE(opened.problems[0].find(
-                "5 of its cases are no records (cases[0].case: found \"../../../etc\"; allowed: "
-                "the name of a folder"),
-            std::string::npos)
-      << opened.problems[0];
+  EXPECT_SAYS(
+      opened.problems[0],
+      "5 of its cases are no records (cases[0].case: found \"../../../etc\"; allowed: the name of a folder");
 }
 
 TEST_F(RunDirectoryTest, IsAnErrorWhereNoneIsLeft) {
   write_text(folder("empty") + "/summary.json", R"({"format": 1, "scenario": "s", "cases": []})");
-  try {
-    open_runs({folder("none"), folder("empty")});
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("none: is no run directory"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("empty: has no cases"), std::string::npos) << error.what();
-  }
+  const InputError error = thrown_by([&] { open_runs({folder("none"), folder("empty")}); });
+  EXPECT_SAYS(error.what(), "none: is no run directory");
+  EXPECT_SAYS(error.what(), "empty: has no cases");
 }
 
 // Twice the same seeds would look like twice as many.
@@ -86,7 +80,7 @@ TEST_F(RunDirectoryTest, LeavesOutWhatIsNoRecord) {
   const RunDirectories opened = open_runs({folder("run")});
   EXPECT_EQ(opened.runs[0].records.size(), 1u);
   ASSERT_EQ(opened.problems.size(), 1u);
-  EXPECT_NE(opened.problems[0].find("2 of its cases are no records"), std::string::npos);
+  EXPECT_SAYS(opened.problems[0], "2 of its cases are no records");
 }
 
 TEST_F(RunDirectoryTest, KnowsWhereTheFilesOfACaseAre) {

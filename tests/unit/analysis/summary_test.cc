@@ -1,18 +1,13 @@
 #include "analysis/runs/summary.h"
 
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {
 namespace {
 
 std::string problem_with(const std::string& folder) {
-  try {
-    read_summary(folder);
-  } catch (const RunError& error) {
-    return error.what();
-  }
-  return "";
+  return said_by([&] { read_summary(folder); });
 }
 
 TEST(Summary, ReadsWhatItWrote) {
@@ -29,9 +24,9 @@ TEST(Summary, NamesAFolderThatIsNoRun) {
   TemporaryFolder folder;
   EXPECT_EQ(problem_with(folder.path), folder.path + ": is no run directory (it has no summary.json)");
   write_text(folder.path + "/summary.json", "{\"format\": 1,");
-  EXPECT_NE(problem_with(folder.path).find("is damaged"), std::string::npos);
+  EXPECT_SAYS(problem_with(folder.path), "is damaged");
   write_text(folder.path + "/summary.json", R"({"format": 2, "cases": []})");
-  EXPECT_NE(problem_with(folder.path).find("newer Longhaul (format 2"), std::string::npos);
+  EXPECT_SAYS(problem_with(folder.path), "newer Longhaul (format 2");
 }
 
 // Case names hold commas and are quoted; a case without a table adds no rows, a torn line none either.

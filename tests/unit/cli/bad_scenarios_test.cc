@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "cli/commands.h"
-#include "core/base/errors.h"
 #include "core/base/json.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -34,17 +34,14 @@ TEST(BadScenarios, AreRefusedInOneMessage) {
     const TemporaryFolder folder;
     CheckOptions options;
     options.scenario = written(row["set"], folder);
-    try {
-      check_command(options);
-      ADD_FAILURE() << row["name"] << " is taken";
-    } catch (const InputError& error) {
-      const std::string said = error.what();
-      EXPECT_EQ(said.find('\n'), std::string::npos) << said;
-      // It names the file that is wrong: the scenario, or one that the scenario names.
-      EXPECT_TRUE(said.find(".json: ") != std::string::npos || said.find(".graphml: ") != std::string::npos) << said;
-      for (const std::string words : row["said"])
-        EXPECT_NE(said.find(words), std::string::npos) << row["name"] << ": " << words << " not in: " << said;
-    }
+    const InputError error = thrown_by([&] { check_command(options); });
+    const std::string said = error.what();
+    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+    // It names the file that is wrong: the scenario, or one that the scenario names.
+    EXPECT_TRUE(said.find(".json: ") != std::string::npos || said.find(".graphml: ") != std::string::npos)
+        << said;
+    for (const std::string words : row["said"])
+      EXPECT_SAYS(said, words) << row["name"] << ": " << words << " not in: " << said;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/validated_scenario.h"
 #include "planner/plan_options.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -53,12 +54,7 @@ TEST(OtherWords, LeadToThePlace) {
 }
 
 std::string error_of(Json json) {
-  try {
-    resolve(scenario_declaration(), json, "");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return said_by([&] { resolve(scenario_declaration(), json, ""); });
 }
 
 TEST(OtherWords, StandInErrorsOfAScenario) {
@@ -69,23 +65,20 @@ TEST(OtherWords, StandInErrorsOfAScenario) {
   Json json = base;
   json["methods"][0]["name"] = "noloco";
   json["methods"][0]["H"] = 30;
-  EXPECT_NE(error_of(json).find("; did you mean \"inner_steps\"?"), std::string::npos) << error_of(json);
+  EXPECT_SAYS(error_of(json), "; did you mean \"inner_steps\"?");
   json = base;
   json["H"] = 30;
-  EXPECT_NE(error_of(json).find("; that is methods.LABEL.inner_steps here"), std::string::npos)
-      << error_of(json);
+  EXPECT_SAYS(error_of(json), "; that is methods.LABEL.inner_steps here");
   json = base;
   json["network"]["topology"]["star"]["loss"] = 0.1;
-  EXPECT_NE(error_of(json).find("; that is network.tcp.loss here (of packets"), std::string::npos)
-      << error_of(json);
+  EXPECT_SAYS(error_of(json), "; that is network.tcp.loss here (of packets");
   json = base;
   json["seeds"] = 3;
-  EXPECT_NE(error_of(json).find("seeds: found 3; "), std::string::npos) << error_of(json);
-  EXPECT_NE(error_of(json).find("; for one write [3], for three [1, 2, 3]"), std::string::npos)
-      << error_of(json);
+  EXPECT_SAYS(error_of(json), "seeds: found 3; ");
+  EXPECT_SAYS(error_of(json), "; for one write [3], for three [1, 2, 3]");
   json = base;
   json["workload"]["tokens"] = "2T";
-  EXPECT_NE(error_of(json).find("; write 2e12, without quotes"), std::string::npos) << error_of(json);
+  EXPECT_SAYS(error_of(json), "; write 2e12, without quotes");
 }
 
 }  // namespace

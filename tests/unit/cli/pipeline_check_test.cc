@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/validated_scenario.h"
-#include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -22,34 +22,13 @@ Json scenario_of(const Json& pipeline, const Json& method = {{"name", "ddp"}}) {
 InputErrorParts error_of(const Json& scenario) {
   const TemporaryFolder folder;
   write_text(folder.file("scenario.json"), scenario.dump());
-  try {
-    validated_scenario(folder.file("scenario.json"), {});
-  } catch (const InputError& error) {
-    return error.parts();
-  }
-  ADD_FAILURE() << "let through: " << scenario["pipeline"].dump();
-  return {};
-}
-
-TEST(PipelineCheck, MoreStagesThanLayersOfTheTrainedModel) {
-  const InputErrorParts error = error_of(scenario_of({{"stages", 4}}));
-  EXPECT_EQ(error.path, "pipeline.stages");
-  EXPECT_EQ(error.found, "found 4 parts of a model with 3 layers");
-  EXPECT_EQ(error.allowed, "at most 3 parts");
+  return thrown_by([&] { validated_scenario(folder.file("scenario.json"), {}); }).parts();
 }
 
 TEST(PipelineCheck, ABatchThatDoesNotDivide) {
   const InputErrorParts error = error_of(scenario_of({{"stages", 2}, {"microbatches", 3}}));
   EXPECT_EQ(error.path, "pipeline.microbatches");
   EXPECT_EQ(error.allowed, "a divisor of train.batch");
-}
-
-TEST(PipelineCheck, APlacementThatLacksAWorker) {
-  Json scenario = scenario_of({{"stages", 2}});
-  scenario["network"]["rank_order"] = {0, 1, 2, 3, 4, 5, 6};
-  const InputErrorParts error = error_of(scenario);
-  EXPECT_EQ(error.path, "network.rank_order");
-  EXPECT_EQ(error.found, "found 7 places, the scenario has 8 workers (4 replicas of 2 stages)");
 }
 
 TEST(PipelineCheck, AnOddNumberOfColumns) {
@@ -120,7 +99,6 @@ TEST(PipelineCheck, LearnedBitsBesideWhatTheyCannotBeTrainedWith) {
   EXPECT_EQ(random.path, "pipeline.routing");
   EXPECT_EQ(random.found, "found \"random\" beside activations \"learned\"");
   EXPECT_EQ(error_of_learned({{"routing", "throughput"}}).path, "pipeline.routing");
-  EXPECT_EQ(error_of_learned({{"subspace", 8}}).path, "pipeline.subspace");
   EXPECT_EQ(error_of_learned({{"bytes_per_token", 8}}).path, "pipeline.bytes_per_token");
   const InputErrorParts floor = error_of_learned({{"learned_bits", {{"floor", 6}, {"ceiling", 4}}}});
   EXPECT_EQ(floor.path, "pipeline.learned_bits.floor");
@@ -135,15 +113,6 @@ TEST(PipelineCheck, LearnedBitsBesideWhatTheyCannotBeTrainedWith) {
   scenario["train"]["device"] = "cpu";
   scenario["train"]["precision"] = "bf16";
   EXPECT_EQ(error_of(scenario).found, "found \"learned\" with train.precision \"bf16\"");
-}
-
-TEST(PipelineCheck, LearnedBitsWithoutATraining) {
-  Json scenario = scenario_of({{"stages", 2}, {"activations", "learned"}});
-  scenario.erase("train");
-  scenario["workload"].update({{"steps", 10}, {"tokens", 64}});
-  const InputErrorParts error = error_of(scenario);
-  EXPECT_EQ(error.path, "pipeline.activations");
-  EXPECT_EQ(error.found, "found \"learned\", but nothing is trained");
 }
 
 TEST(PipelineCheck, UnitsOfAllLayersAreNotStaged) {
@@ -163,17 +132,6 @@ TEST(PipelineCheck, MovesOfWorkersNeedRoutingByThroughput) {
   EXPECT_EQ(error.path, "pipeline.rebalance_every");
   EXPECT_EQ(error.allowed, "routing \"throughput\"");
   EXPECT_EQ(error_of(scenario_of(swarm({{"state_bytes", 12}}))).path, "pipeline.state_bytes");
-}
-
-// Without train any method may be routed by throughput, but workers move only where weights are the same.
-TEST(PipelineCheck, MovesOfWorkersNeedEqualWeights) {
-  Json scenario = scenario_of(swarm({{"rebalance_every", 5}}), {{"name", "diloco"}, {"inner_steps", 10}});
-  scenario.erase("train");
-  scenario["workload"]["steps"] = 10;
-  scenario["workload"]["tokens"] = 4096;
-  const InputErrorParts error = error_of(scenario);
-  EXPECT_EQ(error.path, "pipeline.rebalance_every");
-  EXPECT_EQ(error.found, "found 5 with method \"diloco\"");
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "cli/validated_scenario.h"
-#include "core/base/errors.h"
 #include "methods/common/registry.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -47,12 +47,8 @@ TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
 }
 
 TEST(Sites, ATopologyWithoutThemIsRefused) {
-  try {
-    scenario_with(kStar, "", R"(, "pairing": "sites")");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "methods[0].pairing");
-  }
+  const InputError error = thrown_by([&] { scenario_with(kStar, "", R"(, "pairing": "sites")"); });
+  EXPECT_EQ(error.parts().path, "methods[0].pairing");
   EXPECT_THROW(scenario_with(kStar, R"(, "rank_order": "random")", ""), InputError);
 }
 

@@ -7,9 +7,9 @@
 
 #include "cli/machine.h"
 #include "cli/validated_scenario.h"
-#include "core/base/errors.h"
 #include "core/scenario/corpora.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -127,14 +127,10 @@ TEST(Machine, RefusesWhatItsMemoryCannotHold) {
   const WorkPlan plan = plan_work(scenario);
   const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
   ASSERT_GT(work.memory_bytes, 64e9);
-  try {
-    check_memory(work, "", 64e9, /*gpu_here=*/false);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "train");
-    EXPECT_NE(std::string(error.what()).find("the 64 GB of this machine"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("fewer replicas or a smaller train.model"), std::string::npos);
-  }
+  const InputError error = thrown_by([&] { check_memory(work, "", 64e9, /*gpu_here=*/false); });
+  EXPECT_EQ(error.parts().path, "train");
+  EXPECT_SAYS(error.what(), "the 64 GB of this machine");
+  EXPECT_SAYS(error.what(), "fewer replicas or a smaller train.model");
   EXPECT_NO_THROW(check_memory(work, "", work.memory_bytes, false));
   EXPECT_NO_THROW(check_memory(work, "cuda", 64e9, false)) << "that is the card's affair";
   EXPECT_NO_THROW(check_memory(work, "", 64e9, /*gpu_here=*/true)) << "auto takes the card";
@@ -148,13 +144,8 @@ TEST(Machine, RefusesATrainingThatDoesNotFitIntoTheAddressSpace) {
   const WorkPlan plan = plan_work(scenario);
   const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
   EXPECT_NO_THROW(check_address_space(work, 2e9));
-  try {
-    check_address_space(work, 614.4e6);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("limited to 614 MB here (ulimit -v)"), std::string::npos)
-        << error.what();
-  }
+  const InputError error = thrown_by([&] { check_address_space(work, 614.4e6); });
+  EXPECT_SAYS(error.what(), "limited to 614 MB here (ulimit -v)");
   EXPECT_NO_THROW(check_address_space({}, 614.4e6)) << "nothing is trained";
 }
 
@@ -176,7 +167,7 @@ TEST(Machine, ACorpusThatIsNotHereIsNamedWithTheScriptThatBringsIt) {
     } catch (const InputError& error) {
       EXPECT_FALSE(std::filesystem::exists(corpus.folder));
       EXPECT_EQ(error.parts().path, "train.data.corpus");
-      EXPECT_NE(std::string(error.what()).find(std::string("run ") + corpus.script), std::string::npos);
+      EXPECT_SAYS(error.what(), std::string("run ") + corpus.script);
     }
   }
 }
@@ -188,12 +179,10 @@ TEST(Warnings, OfWhatDoesNotCount) {
     return join(scenario_warnings(validated(scenario)), "\n");
   };
   EXPECT_EQ(warnings(Json::object()), "");
-  EXPECT_NE(warnings({{"workload", {{"steps", 20}}}}).find("workload.steps = 20 does not count"),
-            std::string::npos);
+  EXPECT_SAYS(warnings({{"workload", {{"steps", 20}}}}), "workload.steps = 20 does not count");
   const Json corpus = {{"synthetic", nullptr}, {"corpus", "system-headers"}};
-  EXPECT_NE(warnings({{"train", {{"data", corpus}, {"model", {{"vocabulary", 50257}}}}}})
-                .find("vocabulary = 50257"),
-            std::string::npos);
+  EXPECT_SAYS(warnings({{"train", {{"data", corpus}, {"model", {{"vocabulary", 50257}}}}}}),
+              "vocabulary = 50257");
   EXPECT_EQ(warnings({{"train", {{"model", {{"vocabulary", 50257}}}}}}), "")
       << "a source may have as many tokens";
 }
@@ -209,7 +198,7 @@ TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
   write_text(folder.file("held"), std::string(2000, 'b'));
   EXPECT_EQ(warnings({folder.file("held")}), "");
   const std::string said = warnings({folder.file("held"), folder.path + "/./two.txt"});
-  EXPECT_NE(said.find("two.txt is in train.data.text too"), std::string::npos) << said;
+  EXPECT_SAYS(said, "two.txt is in train.data.text too");
   EXPECT_EQ(said.find("held is in"), std::string::npos) << said;
 }
 
@@ -231,12 +220,8 @@ TEST(Warnings, OfCasesOutsideOfWhatFlowWasHeldAgainstPacketsFor) {
 TEST(Claims, OnALossNeedATraining) {
   Json scenario = scenario_of(10, {{{"name", "ddp"}}});
   scenario["claims"] = {{{"id", "c"}, {"metric", "final_loss"}, {"of", "ddp"}, {"at_most", 2}}};
-  try {
-    validated(scenario);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "claims[0].metric");
-  }
+  const InputError error = thrown_by([&] { validated(scenario); });
+  EXPECT_EQ(error.parts().path, "claims[0].metric");
   scenario["claims"][0]["metric"] = "sync_time_s.mean";
   EXPECT_NO_THROW(validated(scenario));
 }

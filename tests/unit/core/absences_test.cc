@@ -5,9 +5,9 @@
 
 #include <set>
 
-#include "core/base/errors.h"
 #include "core/plan/schedule.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -81,12 +81,7 @@ TEST(Absences, WhoComesBackInheritsWhatItsSourceHadSent) {
 
 TEST(Absences, WhatNoReplayWritesIsRefused) {
   const auto refusal = [](const std::vector<Absence>& rows) -> std::string {
-    try {
-      absences(rows);
-    } catch (const InputError& error) {
-      return error.parts().path;
-    }
-    return "";
+    return refused_path([&] { absences(rows); });
   };
   EXPECT_EQ(refusal({{4, 5, 4, 0, 8, 9}}), "replica");
   EXPECT_EQ(refusal({{0, 0, -1, 1, 8, 9}}), "left_step");

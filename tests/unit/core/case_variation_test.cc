@@ -1,9 +1,9 @@
 // The section network.variation: its values in SI units, and what contradicts itself.
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "core/scenario/network_spec.h"
 #include "core/scenario/scenario_options.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -14,12 +14,7 @@ VariationSpec parse(const char* text, const char* fidelity = "flow") {
 }
 
 std::string error_of(const char* text, const char* fidelity = "flow") {
-  try {
-    parse(text, fidelity);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return said_by([&] { parse(text, fidelity); });
 }
 
 TEST(Variation, IsEmptyWhereNothingIsSaid) {
@@ -61,7 +56,7 @@ TEST(Variation, RefusesWhatContradictsItself) {
             std::string::npos);
   for (const char* text :
        {R"({"background": [{"from": "b", "flows": 1}]})", R"({"background": [{"flows": 1}]})"})
-    EXPECT_NE(error_of(text).find("either link, or from and to"), std::string::npos) << text;
+    EXPECT_SAYS(error_of(text), "either link, or from and to") << text;
   EXPECT_NE(error_of(R"({"background": [{"link": "a", "flows": 1, "share": 0.1}]})")
                 .find("exactly one of flows, rate and share"),
             std::string::npos);

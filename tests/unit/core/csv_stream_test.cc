@@ -1,18 +1,13 @@
 
 #include "core/base/csv.h"
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul {
 namespace {
 
 std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const RunError& error) {
-    return error.what();
-  }
-  return "";
+  return said_by([&] { action(); });
 }
 
 TEST(CsvStream, AddressesColumnsByNameWhateverTheirOrder) {

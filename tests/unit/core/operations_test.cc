@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "core/base/errors.h"
 #include "core/base/random.h"
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -481,26 +481,16 @@ TEST(Trace, AnUnknownGroupingIsRefused) {
   ASSERT_NE(wrong.find(grouping), std::string::npos);
   wrong.replace(wrong.find(grouping), grouping.size(), "\"grouping\":\"pairs\"");
   std::istringstream in(wrong);
-  try {
-    read_trace(in, "t.jsonl");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("grouping: found \"pairs\"; allowed: everyone, random, sites"),
-              std::string::npos)
-        << error.what();
-  }
+  const InputError error = thrown_by([&] { read_trace(in, "t.jsonl"); });
+  EXPECT_SAYS(error.what(), "grouping: found \"pairs\"; allowed: everyone, random, sites");
 }
 
 TEST(Trace, AWrongLineIsNamed) {
   std::stringstream text;
   write_trace(make_trace(presend_plan(), kContext), text);
   text << "{\"rule\": 9, \"step\": 10, \"groups\": []}\n";
-  try {
-    read_trace(text, "t.jsonl");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("t.jsonl: line "), std::string::npos) << error.what();
-  }
+  const InputError error = thrown_by([&] { read_trace(text, "t.jsonl"); });
+  EXPECT_SAYS(error.what(), "t.jsonl: line ");
   std::stringstream empty;
   EXPECT_THROW(read_trace(empty, "t.jsonl"), InputError);
 }

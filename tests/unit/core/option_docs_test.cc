@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "core/base/errors.h"
 #include "core/scenario/scenario_options.h"
+#include "tests/support/said.h"
 #include "tests/unit/core/stub_topology.h"
 
 namespace longhaul {
@@ -44,14 +44,10 @@ TEST(OptionAt, FollowsADottedPathAsItIsWrittenOrSaid) {
 
 TEST(OptionAt, SaysWhatThereIsInstead) {
   const Node root = tree();
-  try {
-    option_at(root, "net.link.up");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "net.link.up: there is no option \"link\" here; allowed: sites, links; did you mean \"links\"?");
-  }
+  const InputError error = thrown_by([&] { option_at(root, "net.link.up"); });
+  EXPECT_STREQ(
+      error.what(),
+      "net.link.up: there is no option \"link\" here; allowed: sites, links; did you mean \"links\"?");
   EXPECT_THROW(option_at(root, "net.sites.even"), InputError) << "a value is no key";
 }
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "core/base/option_docs.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -19,12 +19,7 @@ Node sample() {
 }
 
 std::string error_of(const std::string& json) {
-  try {
-    resolve(sample(), Json::parse(json), "");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return said_by([&] { resolve(sample(), Json::parse(json), ""); });
 }
 
 TEST(Options, DefaultsAreFilledInTheOrderOfTheDeclaration) {
@@ -56,12 +51,7 @@ TEST(Options, IntegersAreAsLargeAsTheirTypeHolds) {
 
 TEST(Options, FilesOfOtherProgramsHaveOtherKeysButNoOtherTypes) {
   const auto error = [](const char* json) -> std::string {
-    try {
-      check_declared(sample(), parse_json(json), "");
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return said_by([&] { check_declared(sample(), parse_json(json), ""); });
   };
   EXPECT_EQ(error(R"({"rate": "1Gbps", "newer": 1, "method": {"name": "newer"}})"), "");
   EXPECT_EQ(error(R"({"rate": "1Gbps", "method": {"name": "a", "k": []}})"),

@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "core/base/errors.h"
 #include "core/base/index.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -224,12 +224,7 @@ TEST(PipelinePartial, ComesBackFromATrace) {
 
 TEST(PipelinePartial, WhatCannotBeIsSaid) {
   const auto path_of_error = [](const PipelineSpec& spec, int layers) {
-    try {
-      plan_of(spec, layers);
-    } catch (const InputError& error) {
-      return error.parts().path;
-    }
-    return std::string();
+    return refused_path([&] { plan_of(spec, layers); });
   };
   EXPECT_EQ(path_of_error(spec_of(4, 2, 1, true), 4), "");
   EXPECT_EQ(path_of_error(spec_of(3, 2, 0, true), 3), "pipeline.reorder");

@@ -13,8 +13,8 @@
 #include <iostream>
 
 #include "core/base/child_main.h"
-#include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -122,23 +122,15 @@ TEST(ChildMain, AChildThatLooksMayTakeItsTime) {
 TEST(FolderLock, NamesTheFolderThatMayNotBeMade) {
   const TemporaryFolder folder;
   write_text(folder.file("file"), "");
-  try {
-    const FolderLock lock(folder.file("file") + "/run");
-    FAIL();
-  } catch (const RunError& error) {
-    EXPECT_EQ(error.what(), folder.file("file") + "/run: cannot be made: Not a directory");
-  }
+  const RunError error = thrown_by<RunError>([&] { const FolderLock lock(folder.file("file") + "/run"); });
+  EXPECT_EQ(error.what(), folder.file("file") + "/run: cannot be made: Not a directory");
 }
 
 TEST(FolderLock, IsHeldByOne) {
   const TemporaryFolder folder;
   const FolderLock lock(folder.path);
-  try {
-    const FolderLock other(folder.path);
-    FAIL();
-  } catch (const RunError& error) {
-    EXPECT_NE(std::string(error.what()).find("another process is writing here"), std::string::npos);
-  }
+  const RunError error = thrown_by<RunError>([&] { const FolderLock other(folder.path); });
+  EXPECT_SAYS(error.what(), "another process is writing here");
 }
 
 }  // namespace

@@ -6,21 +6,16 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "core/base/errors.h"
 #include "core/plan/operations.h"
 #include "core/plan/trace.h"
 #include "core/scenario/network_spec.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
 
 std::string error_of(const Json& order, int replicas = 4) {
-  try {
-    parse_rank_order(order, replicas);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return said_by([&] { parse_rank_order(order, replicas); });
 }
 
 TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
@@ -32,13 +27,9 @@ TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
 }
 
 TEST(RankOrderOption, AListIsEveryPlaceOnce) {
-  EXPECT_NE(error_of({0, 1, 2}).find("network.rank_order: found 3 places, the scenario has 4 replicas"),
-            std::string::npos)
-      << error_of({0, 1, 2});
-  EXPECT_NE(error_of({0, 1, 4, 2}).find("network.rank_order[2]: found the place 4"), std::string::npos);
-  EXPECT_NE(error_of({0, 1, 3, 1}).find("network.rank_order[3]: found the place 1, which rank 1 has already"),
-            std::string::npos)
-      << error_of({0, 1, 3, 1});
+  EXPECT_SAYS(error_of({0, 1, 2}), "network.rank_order: found 3 places, the scenario has 4 replicas");
+  EXPECT_SAYS(error_of({0, 1, 4, 2}), "network.rank_order[2]: found the place 4");
+  EXPECT_SAYS(error_of({0, 1, 3, 1}), "network.rank_order[3]: found the place 1, which rank 1 has already");
   EXPECT_EQ(error_of({3, 2, 1, 0}), "");
 }
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "core/scenario/token_shards.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -31,17 +31,10 @@ class TrainingText : public testing::Test {
   }
 
   std::string error() const {
-    try {
-      check_training_text(one_);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return said_by([&] { check_training_text(one_); });
   }
 
-  void expect_said(const std::string& words) const {
-    EXPECT_NE(error().find(words), std::string::npos) << error();
-  }
+  void expect_said(const std::string& words) const { EXPECT_SAYS(error(), words); }
 
   const TemporaryFolder folder_;
   Case one_;

@@ -10,6 +10,7 @@
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/network_spec.h"
 #include "core/scenario/pipeline.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -36,14 +37,10 @@ TYPED_TEST(WordsOf, ComeBackAsTheirValues) {
 }
 
 TYPED_TEST(WordsOf, RefuseAnUnknownWord) {
-  try {
-    from_word<TypeParam>("perhaps", "here");
-    FAIL() << "\"perhaps\" was taken";
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "here");
-    EXPECT_EQ(error.parts().found, "found \"perhaps\"");
-    EXPECT_EQ(error.parts().allowed, join(words_of<TypeParam>()));
-  }
+  const InputError error = thrown_by([&] { from_word<TypeParam>("perhaps", "here"); });
+  EXPECT_EQ(error.parts().path, "here");
+  EXPECT_EQ(error.parts().found, "found \"perhaps\"");
+  EXPECT_EQ(error.parts().allowed, join(words_of<TypeParam>()));
 }
 
 TEST(Words, SayTheirValueInOrder) {

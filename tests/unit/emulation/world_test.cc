@@ -4,20 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "net/topologies/registry.h"
+#include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {
 namespace {
 
 std::string refusal(const Case& config) {
-  try {
-    check_emulated(config, build_topology(config));
-  } catch (const InputError& error) {
-    return error.parts().path;
-  }
-  return "";
+  return refused_path([&] { check_emulated(config, build_topology(config)); });
 }
 
 TEST(World, HasAHostAWorkerWithTheRateOfItsLinkAndABurstOfHalfAMillisecond) {
@@ -26,7 +21,7 @@ TEST(World, HasAHostAWorkerWithTheRateOfItsLinkAndABurstOfHalfAMillisecond) {
   for (const char* line : {"#!/bin/sh\n", "longhaul='/bin/longhaul'\n", "size='2'\n", "mtu='1500'\n",
                            "hosts='0 10.9.0.1 100000000 6250\n1 10.9.0.2 100000000 6250'\n",
                            "control='cubic'\n", "idle='1'\n", "overhead='38'\n"})
-    EXPECT_NE(script.find(line), std::string::npos) << line;
+    EXPECT_SAYS(script, line) << line;
 }
 
 TEST(World, ASlowLinkHasABurstOfTwoFramesAndValuesAreQuotedForTheShell) {
@@ -37,7 +32,7 @@ TEST(World, ASlowLinkHasABurstOfTwoFramesAndValuesAreQuotedForTheShell) {
   const std::string script = world_script(config, build_topology(config), "longhaul");
   for (const char* line :
        {"0 10.9.0.1 10000000 18100\n", "mtu='9000'\n", "idle='0'\n", R"(case_json='{"case":"it'\''s"}')"})
-    EXPECT_NE(script.find(line), std::string::npos) << line;
+    EXPECT_SAYS(script, line) << line;
 }
 
 TEST(World, WhatNoWorldHasIsRefusedByItsPath) {

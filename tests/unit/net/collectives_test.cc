@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "core/base/errors.h"
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
+#include "tests/support/said.h"
 #include "tests/unit/net/data_flow.h"
 
 namespace longhaul {
@@ -360,12 +360,8 @@ TEST(Collectives, RegistryHasWhateverAPlanMayName) {
     EXPECT_EQ(find_collective(name).name(), name);
     EXPECT_FALSE(find_collective(name).about().empty());
   }
-  try {
-    find_collective("rinq");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(error.parts().hint.find("\"ring\""), std::string::npos);
-  }
+  const InputError error = thrown_by([&] { find_collective("rinq"); });
+  EXPECT_SAYS(error.parts().hint, "\"ring\"");
 }
 
 TEST(Collectives, PartsOfLargeVectorsDoNotOverflow) {

@@ -45,6 +45,21 @@ RandomNetwork draw(std::mt19937_64& random) {
   return network;
 }
 
+void expect_max_min(const RandomNetwork& network, double ack_share, const std::vector<bool>& is_sending,
+                    FairShares& shares) {
+  shares.solve();
+  std::vector<Flow> sending;
+  for (std::size_t i = 0; i < is_sending.size(); ++i)
+    if (is_sending[i]) sending.push_back(network.flows[i]);
+  const std::vector<double> expected = max_min_rates(network.capacity, sending, ack_share);
+  for (std::size_t i = 0, next = 0; i < is_sending.size(); ++i)
+    if (is_sending[i]) {
+      const double rate = expected[next++];
+      ASSERT_NEAR(shares.rate(static_cast<int>(i)), rate, 1e-9 * rate) << "flow " << i;
+    }
+  ASSERT_TRUE(shares.is_conserving());
+}
+
 TEST(FairShares, AreThoseOfAllFlowsSolvedTogether) {
   std::mt19937_64 random(1);
   for (int trial = 0; trial < 400; ++trial) {
@@ -59,18 +74,8 @@ TEST(FairShares, AreThoseOfAllFlowsSolvedTogether) {
           is_sending[i] = !is_sending[i];
           is_sending[i] ? shares.start(static_cast<int>(i)) : shares.stop(static_cast<int>(i));
         }
-      shares.solve();
-      std::vector<Flow> sending;
-      for (std::size_t i = 0; i < is_sending.size(); ++i)
-        if (is_sending[i]) sending.push_back(network.flows[i]);
-      const std::vector<double> expected = max_min_rates(network.capacity, sending, ack_share);
-      for (std::size_t i = 0, next = 0; i < is_sending.size(); ++i)
-        if (is_sending[i]) {
-          const double rate = expected[next++];
-          ASSERT_NEAR(shares.rate(static_cast<int>(i)) / rate, 1, 1e-9)
-              << "trial " << trial << ", flow " << i;
-        }
-      ASSERT_TRUE(shares.is_conserving()) << "trial " << trial;
+      SCOPED_TRACE(trial);
+      expect_max_min(network, ack_share, is_sending, shares);
     }
   }
 }
@@ -101,18 +106,8 @@ TEST(FairShares, FollowCapacitiesAndCapsThatChange) {
           is_sending[i] ? shares.start(static_cast<int>(i)) : shares.stop(static_cast<int>(i));
         }
       }
-      shares.solve();
-      std::vector<Flow> sending;
-      for (std::size_t i = 0; i < is_sending.size(); ++i)
-        if (is_sending[i]) sending.push_back(network.flows[i]);
-      const std::vector<double> expected = max_min_rates(network.capacity, sending, ack_share);
-      for (std::size_t i = 0, next = 0; i < is_sending.size(); ++i)
-        if (is_sending[i]) {
-          const double rate = expected[next++];
-          ASSERT_NEAR(shares.rate(static_cast<int>(i)), rate, 1e-9 * rate)
-              << "trial " << trial << ", flow " << i;
-        }
-      ASSERT_TRUE(shares.is_conserving()) << "trial " << trial;
+      SCOPED_TRACE(trial);
+      expect_max_min(network, ack_share, is_sending, shares);
     }
   }
 }

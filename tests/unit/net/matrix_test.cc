@@ -6,20 +6,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/errors.h"
 #include "net/topologies/registry.h"
+#include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {
 namespace {
 
 std::string error_of(const std::string& text) {
-  try {
-    Matrix::parse(text, "mine.json");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return said_by([&] { Matrix::parse(text, "mine.json"); });
 }
 
 std::string with_pairs(const std::string& pairs) {
@@ -65,29 +60,23 @@ TEST(Matrix, SitesMayHaveCoordinates) {
   EXPECT_EQ(matrix.places().of.at("x").longitude, 151.2);
   const std::string elsewhere = error_of(with_places(R"("w": {"latitude": 0, "longitude": 0})")),
                     beyond = error_of(with_places(R"("x": {"latitude": 91, "longitude": 0})"));
-  EXPECT_NE(elsewhere.find("coordinates.sites: found \"w\""), std::string::npos) << elsewhere;
-  EXPECT_NE(beyond.find("coordinates.sites.x.latitude"), std::string::npos) << beyond;
+  EXPECT_SAYS(elsewhere, "coordinates.sites: found \"w\"");
+  EXPECT_SAYS(beyond, "coordinates.sites.x.latitude");
 }
 
 TEST(Matrix, BadFilesAreNamedWithThePlace) {
   std::string twice = with_pairs(pair_of("x", "y"));
   twice.replace(twice.find("\"rtt\": \"10ms\""), 13, "\"rtt\": \"1ms\", \"rtt\": \"10ms\"");
-  EXPECT_NE(error_of(twice).find("pairs[0].rtt: the key \"rtt\" stands twice"), std::string::npos)
-      << error_of(twice);
-  EXPECT_NE(error_of("{").find("mine.json"), std::string::npos);
-  EXPECT_NE(error_of(with_pairs(pair_of("x", "y"))).find("x, z is missing"), std::string::npos);
-  EXPECT_NE(error_of(with_pairs(pair_of("x", "q"))).find("pairs[0].between"), std::string::npos);
-  EXPECT_NE(error_of(with_pairs(pair_of("x", "y") + "," + pair_of("y", "x"))).find("twice"),
-            std::string::npos);
+  EXPECT_SAYS(error_of(twice), "pairs[0].rtt: the key \"rtt\" stands twice");
+  EXPECT_SAYS(error_of("{"), "mine.json");
+  EXPECT_SAYS(error_of(with_pairs(pair_of("x", "y"))), "x, z is missing");
+  EXPECT_SAYS(error_of(with_pairs(pair_of("x", "q"))), "pairs[0].between");
+  EXPECT_SAYS(error_of(with_pairs(pair_of("x", "y") + "," + pair_of("y", "x"))), "twice");
   std::string negative = with_pairs(pair_of("x", "y") + "," + pair_of("x", "z")), still = negative;
   negative.replace(negative.find("\"10ms\"") + 1, 2, "-9");
   still.replace(still.rfind("1Gbps"), 1, "0");
-  EXPECT_NE(error_of(negative).find("pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])"),
-            std::string::npos)
-      << error_of(negative);
-  EXPECT_NE(error_of(still).find("pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])"),
-            std::string::npos)
-      << error_of(still);
+  EXPECT_SAYS(error_of(negative), "pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])");
+  EXPECT_SAYS(error_of(still), "pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])");
   EXPECT_NE(error_of(R"({"about": "a", "sorce": "s"})").find("sorce"), std::string::npos);
 }
 
@@ -113,12 +102,8 @@ TEST_F(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
   std::ofstream(folder_ + "/near.json") << text;
   Case config = regions_case("near.json", {{"x", 1}, {"y", 1}});
   config.folder = folder_;
-  try {
-    build_topology(config);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("x-y"), std::string::npos);
-  }
+  const InputError error = thrown_by([&] { build_topology(config); });
+  EXPECT_SAYS(error.what(), "x-y");
 }
 
 }  // namespace

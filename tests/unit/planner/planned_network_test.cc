@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "net/topology.h"
+#include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul {
@@ -46,12 +46,7 @@ TEST(PlannedNetwork, RoundTripsAndWaysOutOfSites) {
 }
 
 std::string path_of_error(const PlanFolder& folder, const Json& json) {
-  try {
-    topology_of(folder, plan_of_json(folder, json));
-  } catch (const InputError& error) {
-    return error.parts().path;
-  }
-  return "";
+  return refused_path([&] { topology_of(folder, plan_of_json(folder, json)); });
 }
 
 TEST(PlannedNetwork, SaysWhatIsMissing) {

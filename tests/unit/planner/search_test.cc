@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "core/base/csv.h"
-#include "core/base/errors.h"
 #include "core/base/units.h"
+#include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul {
@@ -100,7 +100,7 @@ TEST(Search, TakesTheSmallestHThatKeepsTheUtilization) {
   const PlanResult result = planned(folder, plan);
   EXPECT_EQ(result.choice().candidate.inner_steps, 100) << "the one that comes nearest";
   EXPECT_FALSE(result.search.rule.keeps(result.choice()));
-  EXPECT_NE(decision(plan, result).find("No candidate computes 95 % of the time"), std::string::npos);
+  EXPECT_SAYS(decision(plan, result), "No candidate computes 95 % of the time");
 }
 
 // Node 3's egress is dear. In a ring it sends 1.5 times 724 MB at each of 50 synchronizations, in a tree
@@ -145,16 +145,12 @@ TEST(Search, DeadlineAndBudgetByHand) {
   }
   json["deadline"] = "1000s";
   PlanRequest plan = plan_of_json(folder, json);
-  EXPECT_NE(
-      decision(plan, planned(folder, plan))
-          .find("It keeps the deadline of 16 min 40 s. Without it: diloco, H = 20, bf16, tree, 1 connection: "
-                "14.8 EUR cheaper, but 8 min 19 s slower."),
-      std::string::npos)
-      << decision(plan, planned(folder, plan));
+  EXPECT_SAYS(decision(plan, planned(folder, plan)),
+              "It keeps the deadline of 16 min 40 s. Without it: diloco, H = 20, bf16, tree, 1 connection: "
+              "14.8 EUR cheaper, but 8 min 19 s slower.");
   json["deadline"] = "700s";
   plan = plan_of_json(folder, json);
-  EXPECT_NE(decision(plan, planned(folder, plan)).find("No candidate keeps the deadline of 11 min 40 s"),
-            std::string::npos);
+  EXPECT_SAYS(decision(plan, planned(folder, plan)), "No candidate keeps the deadline of 11 min 40 s");
 }
 
 // A link of 7690 Mb/s carries a chunk in 0.2 s: 50 synchronizations save 50 · 6 · 0.8 s.
@@ -187,7 +183,7 @@ TEST(Search, TheFrontHoldsWhatNothingDominates) {
   json["min_utilization"] = 0;
   const PlanResult result = planned(folder, plan_of_json(folder, json));
   const SearchResult& search = result.search;
-  EXPECT_NE(search.evaluations[0].candidate.words.find("int8"), std::string::npos);
+  EXPECT_SAYS(search.evaluations[0].candidate.words, "int8");
   std::set<std::string> methods;
   for (const Evaluation& evaluation : search.evaluations) methods.insert(evaluation.candidate.method);
   EXPECT_EQ(methods.size(), 3u) << "of each method one is replayed";
@@ -570,8 +566,7 @@ TEST(Search, SitesOfDifferentSpeedByHand) {
   EXPECT_NEAR(b.without->total_s(), without_s, 1e-6);
   EXPECT_NEAR(b.without->cost(), without_s / 3600 * 14.4, 1e-6);
   EXPECT_EQ(best_left_out(result.sites, result.search), &b);
-  EXPECT_NE(in_short(plan, result).find("what to change: leave out b (5 min 19 s faster"), std::string::npos)
-      << in_short(plan, result);
+  EXPECT_SAYS(in_short(plan, result), "what to change: leave out b (5 min 19 s faster");
 }
 
 // b takes 10 of the 20 steps of a round, so that 60 rounds of 10 s and a ring train on as many tokens. The round
@@ -626,25 +621,17 @@ TEST(Search, FaultsAddWhatTheyTake) {
   EXPECT_NEAR(faulty.longer, 100.25 / 1200, 2 * faulty.half_width);
   EXPECT_NEAR(faulty.time().mean_s, result.choice().total_s() * (1 + faulty.longer), 1e-6);
   json["faults"][0].erase("every");
-  try {
-    plan_of_json(folder, json);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "faults[0].every");
-  }
+  const InputError error = thrown_by([&] { plan_of_json(folder, json); });
+  EXPECT_EQ(error.parts().path, "faults[0].every");
 }
 
 TEST(Search, NamesTheSiteOfAPriceThatIsNotThere) {
   const PlanFolder folder;
   Json json = star();
   json["egress"] = {{"price", 0.25}, {"sites", {{"nodd 3", 1}}}};
-  try {
-    planned(folder, plan_of_json(folder, json));
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "egress.sites.nodd 3");
-    EXPECT_NE(error.parts().hint.find("did you mean \"node 3"), std::string::npos) << error.what();
-  }
+  const InputError error = thrown_by([&] { planned(folder, plan_of_json(folder, json)); });
+  EXPECT_EQ(error.parts().path, "egress.sites.nodd 3");
+  EXPECT_SAYS(error.parts().hint, "did you mean \"node 3");
 }
 
 // The model's 7 % are of what the network adds to the compute.
@@ -698,13 +685,9 @@ TEST(Search, ChecksMemory) {
   EXPECT_TRUE(result.choice().memory.fits());
   json["parameters"] = 10000000000;
   json["accelerator"]["memory"] = "80GB";
-  try {
-    planned(folder, plan_of_json(folder, json));
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "accelerator");
-    EXPECT_NE(error.parts().found.find("130 GB an accelerator of 80 GB"), std::string::npos) << error.what();
-  }
+  const InputError error = thrown_by([&] { planned(folder, plan_of_json(folder, json)); });
+  EXPECT_EQ(error.parts().path, "accelerator");
+  EXPECT_SAYS(error.parts().found, "130 GB an accelerator of 80 GB");
 }
 
 }  // namespace

@@ -67,19 +67,6 @@ inline double simulated_s(const Replayed& replayed) {
   return replayed.report.at("simulated_s");
 }
 
-inline std::vector<std::vector<std::string>> rows_of(const Replayed& replayed, const std::string& file) {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream in(replayed.files.at(file));
-  std::string line, cell;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    rows.emplace_back();
-    std::istringstream cells(line);
-    while (std::getline(cells, cell, ',')) rows.back().push_back(cell);
-  }
-  return rows;
-}
-
 // By step, of the schedule: of all rules, or of one.
 inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed, int rule = -1) {
   std::map<int, std::vector<int>> groups;

@@ -57,20 +57,15 @@ struct StagesRun {
 };
 
 // pipeline.csv.
-std::map<std::pair<int, int>, WorkerStep> rows_of(const Replayed& replayed, int stages) {
-  std::map<std::pair<int, int>, WorkerStep> rows;
-  std::istringstream lines(replayed.files.at("pipeline.csv"));
-  std::string line;
-  for (std::getline(lines, line); std::getline(lines, line);) {
-    std::replace(line.begin(), line.end(), ',', ' ');
-    std::istringstream cells(line);
-    int step, worker, stage;
-    WorkerStep row;
-    cells >> step >> worker >> stage >> row.compute_s >> row.bubble_s >> row.network_s >> row.bytes;
-    EXPECT_EQ(stage, worker % stages);
-    rows[{step, worker}] = row;
+std::map<std::pair<int, int>, WorkerStep> worker_steps(const Replayed& replayed, int stages) {
+  std::map<std::pair<int, int>, WorkerStep> steps;
+  for (const auto& row : rows_of(replayed, "pipeline.csv")) {
+    const int worker = std::stoi(row[1]);
+    EXPECT_EQ(std::stoi(row[2]), worker % stages);
+    steps[{std::stoi(row[0]), worker}] = {std::stod(row[3]), std::stod(row[4]), std::stod(row[5]),
+                                          std::stoll(row[6])};
   }
-  return rows;
+  return steps;
 }
 
 StagesRun run(const Stages& setup) {
@@ -85,7 +80,7 @@ StagesRun run(const Stages& setup) {
   StagesRun run;
   run.replayed = run_with(analytic_replay, config, trace);
   run.clock_s = run.replayed.report.at("simulated_s");
-  run.steps = rows_of(run.replayed, setup.stages);
+  run.steps = worker_steps(run.replayed, setup.stages);
   return run;
 }
 
@@ -157,11 +152,10 @@ TEST(Pipeline, BlockingSendsHoldTheirSenderUp) {
 }
 
 int passes_of(const StagesRun& run, int worker) {
-  std::istringstream lines(run.replayed.files.at("tasks.csv"));
-  int count = 0;
-  for (std::string line; std::getline(lines, line);)
-    count += line.rfind("1," + std::to_string(worker) + ",", 0) == 0;
-  return count;
+  const Rows rows = rows_of(run.replayed, "tasks.csv");
+  return static_cast<int>(std::count_if(rows.begin(), rows.end(), [&](const auto& row) {
+    return row[0] == "1" && row[1] == std::to_string(worker);
+  }));
 }
 
 // Of two workers of the last stage one takes four times as long. By throughput it gets less; all
@@ -239,7 +233,7 @@ TEST(Pipeline, SendsInTheBitsThatWereLearned) {
   config.workload.step_time.seconds = 1;
   const Replayed replayed = run_with(analytic_replay, config, trace);
   std::int64_t all = 0;
-  for (const auto& [key, row] : rows_of(replayed, setup.stages)) {
+  for (const auto& [key, row] : worker_steps(replayed, setup.stages)) {
     const auto [step, worker] = key;
     const std::vector<int>& bits = trace.bits[as_index(step - 1)][as_index(worker / 3)];
     const int stage = worker % 3;
@@ -397,14 +391,10 @@ TEST(Pipeline, TimesAddUpWithEverySchedule) {
       }
       for (const ExchangeRecord& row : result.replayed.exchanges)
         exchanged[as_index(row.replica)] += row.done_s - row.ready_s;
-      std::istringstream lines(result.replayed.files.at("replicas.csv"));
-      std::string line;
-      std::getline(lines, line);
-      for (std::size_t worker = 0; std::getline(lines, line); ++worker) {
-        double replica, compute_s, idle_s, clock_s;
-        ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf", &replica, &compute_s, &idle_s, &clock_s), 4);
-        EXPECT_NEAR(told[worker] + exchanged[worker], clock_s, 1e-6);
-        EXPECT_NEAR(compute_s + idle_s, clock_s, 1e-6);
+      for (const auto& row : rows_of(result.replayed, "replicas.csv")) {
+        const auto worker = static_cast<std::size_t>(std::stoi(row[0]));
+        EXPECT_NEAR(told[worker] + exchanged[worker], std::stod(row[3]), 1e-6);
+        EXPECT_NEAR(std::stod(row[1]) + std::stod(row[2]), std::stod(row[3]), 1e-6);
       }
     }
 }

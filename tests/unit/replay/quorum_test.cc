@@ -55,14 +55,9 @@ TEST(Quorum, PassesByWhoComesAfterTheGraceTime) {
   EXPECT_EQ(schedule[0]["group"], (std::vector<int>{0, 1, 3}));
 }
 
+// Steps in the model, seconds lost.
 std::vector<std::string> totals_of(const Replayed& result, int replica) {
-  std::istringstream lines(result.files.at("replicas.csv"));
-  std::string line, cell;
-  for (int i = 0; i < replica + 2; ++i) std::getline(lines, line);
-  std::istringstream cells(line);
-  std::vector<std::string> row;
-  while (std::getline(cells, cell, ',')) row.push_back(cell);
-  return {row.at(5), row.at(6)};  // steps in the model, seconds lost
+  return at(rows_of(result, "replicas.csv").at(static_cast<std::size_t>(replica)), {5, 6});
 }
 
 Completion fetched(int quorum, double grace_s) {

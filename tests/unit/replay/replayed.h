@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "core/base/child_main.h"
 #include "core/base/csv.h"
@@ -57,6 +58,26 @@ inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
     records.push_back({std::stoi(cells[0]), std::stoi(cells[1]), cells[2], std::stod(cells[3]),
                        std::stod(cells[4]), std::stod(cells[5]), std::stoll(cells[6]), std::stod(cells[7])});
   return records;
+}
+
+// The cells of a table without quotes, below its header.
+using Rows = std::vector<std::vector<std::string>>;
+inline Rows rows_of(const Replayed& replayed, const std::string& file) {
+  Rows rows;
+  std::istringstream in(replayed.files.at(file));
+  std::string line, cell;
+  for (std::getline(in, line); std::getline(in, line);) {
+    rows.emplace_back();
+    for (std::istringstream cells(line); std::getline(cells, cell, ',');) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+// Some cells of a row.
+inline std::vector<std::string> at(const std::vector<std::string>& row, const std::vector<int>& columns) {
+  std::vector<std::string> cells;
+  for (const int column : columns) cells.push_back(row.at(static_cast<std::size_t>(column)));
+  return cells;
 }
 
 // `replay` as simulated_replay or analytic_replay.

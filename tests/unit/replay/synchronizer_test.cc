@@ -80,19 +80,8 @@ void expect_row(const Replayed& result, int step, int replica, double ready_s, d
 }
 
 std::vector<double> clocks_of(const Replayed& result) {
-  std::istringstream in(result.files.at("replicas.csv"));
   std::vector<double> clocks;
-  std::string header, line;
-  std::getline(in, header);
-  std::istringstream names(header);
-  int column = 0;
-  for (std::string name; std::getline(names, name, ',') && name != "clock_s";) ++column;
-  while (std::getline(in, line)) {
-    std::istringstream cells(line);
-    std::string cell;
-    for (int i = 0; i <= column; ++i) std::getline(cells, cell, ',');
-    clocks.push_back(std::stod(cell));
-  }
+  for (const auto& row : rows_of(result, "replicas.csv")) clocks.push_back(std::stod(row[3]));
   return clocks;
 }
 
@@ -212,20 +201,14 @@ TEST(Synchronizer, AnAdaptiveGraceFollowsTheLags) {
 // time, and the way back.
 TEST(Synchronizer, PartsAddUp) {
   const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
-  std::istringstream in(result.files.at("breakdown.csv"));
-  std::string header, line;
-  std::getline(in, header);
-  std::size_t row = 0;
-  for (; std::getline(in, line); ++row) {
-    std::istringstream cells(line);
-    std::vector<std::string> values;
-    for (std::string cell; std::getline(cells, cell, ',');) values.push_back(cell);
+  const Rows rows = rows_of(result, "breakdown.csv");
+  ASSERT_EQ(rows.size(), result.exchanges.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
     double sum = 0;
-    for (std::size_t i = 3; i < values.size(); ++i) sum += std::stod(values[i]);
-    const ExchangeRecord& record = result.exchanges.at(row);
-    EXPECT_NEAR(sum, record.done_s - record.start_s, 1e-8) << line;
+    for (std::size_t i = 3; i < rows[row].size(); ++i) sum += std::stod(rows[row][i]);
+    const ExchangeRecord& record = result.exchanges[row];
+    EXPECT_NEAR(sum, record.done_s - record.start_s, 1e-8) << row;
   }
-  EXPECT_EQ(row, result.exchanges.size());
 }
 
 // The others know of a crash after `detect_s`; who is back goes on with what it has.
