@@ -126,39 +126,6 @@ TEST(FlowCollectives, FollowTheirClosedFormsWhenWindowsAreOpen) {
   }
 }
 
-// All links are full in both phases of direct; the server's link is in parameter-server, one way at a time.
-TEST(FlowCollectives, DirectAndParameterServerFollowTheirClosedForms) {
-  const double rate = 1e8, rtt_s = 1e-4, latency_s = rtt_s / 2 + 8 * kWire / rate;
-  const double one_way = rate / 8 * payload_share(1448);
-  for (const auto& [name, bytes_per_s] :
-       {std::pair<std::string, double>{"direct", both_ways(rate)}, {"parameter-server", one_way}}) {
-    const double expected = find_collective(name).idle_star_s({8, 20000000, 1}, latency_s, bytes_per_s);
-    const Replayed replayed = run_replay(star_case(8, rate, rtt_s), single_exchange(name, 8, 20000000));
-    EXPECT_NEAR(replayed.sync_time_s() / expected, 1, 5e-3) << name;
-  }
-}
-
-// At least what every all-reduce must receive, 2(n−1)/n of the vector; at most the closed form.
-TEST(FlowCollectives, DoubleTreeIsWithinItsBounds) {
-  const double rate = 1e8, rtt_s = 1e-4, latency_s = rtt_s / 2 + 8 * kWire / rate;
-  for (const int members : {3, 7, 8, 15}) {
-    const double bound =
-        find_collective("double-tree").idle_star_s({members, 80000000, 1}, latency_s, both_ways(rate));
-    const double measured =
-        run_replay(star_case(members, rate, rtt_s), single_exchange("double-tree", members, 80000000))
-            .sync_time_s();
-    EXPECT_LT(measured, bound) << members;
-    EXPECT_GT(measured, 2. * (members - 1) / members * 80000000 / both_ways(rate)) << members;
-  }
-}
-
-// 2 · 2 · (L + B / rate) of four whole vectors in series.
-TEST(FlowCollectives, RootTakesFourMessagesInSeries) {
-  const double rate = 1e8, rtt_s = 1e-4, bytes_per_s = rate / 8 * payload_share(1448);
-  const Replayed replayed = run_replay(star_case(2, rate, rtt_s), single_exchange("root", 2, 20000000));
-  EXPECT_NEAR(replayed.sync_time_s(), 4 * (rtt_s / 2 + 1e7 / bytes_per_s), 5e-3);
-}
-
 // A window of 250 kB at 100 ms carries 20 Mb/s however fast the link is; four connections four times that.
 TEST(FlowCaps, WindowTimesConnectionsOverRoundTrip) {
   for (const int connections : {1, 4}) {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/base/errors.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
+#include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul {
@@ -41,23 +41,11 @@ void compare(const std::string& collective, int replicas, double products) {
   EXPECT_LT(naive, packet) << "start-up and acknowledgements cost something";
 }
 
-TEST(PacketAndFlow, AgreeOnAPairOfOneProduct) {
-  compare("pair", 2, 1);
-}
-TEST(PacketAndFlow, AgreeOnAPairOfFiveProducts) {
-  compare("pair", 2, 5);
-}
-TEST(PacketAndFlow, AgreeOnAPairOfFiftyProducts) {
-  compare("pair", 2, 50);
-}
-TEST(PacketAndFlow, AgreeOnARingOfOneProduct) {
-  compare("ring", 4, 1);
-}
-TEST(PacketAndFlow, AgreeOnARingOfFiveProducts) {
-  compare("ring", 4, 5);
-}
-TEST(PacketAndFlow, AgreeOnARingOfFiftyProducts) {
-  compare("ring", 4, 50);
+TEST(PacketAndFlow, AgreeOnPairsAndRings) {
+  for (const double products : {1., 5., 50.}) {
+    compare("pair", 2, products);
+    compare("ring", 4, products);
+  }
 }
 
 // Faster down than up, as homes are: in both directions at once the way up is what counts.
@@ -178,8 +166,7 @@ TEST(Packet, CountsTheSameBytesOnEveryLinkAsFlow) {
   Case config = star_case(2, 1e8, 0.02);
   const Trace trace = single_exchange("pair", 2, 1448 * 100);
   config.network.fidelity = "packet";
-  EXPECT_NE(run_replay(config, trace).files.at("links.csv").find("replica1-core,forward,153800,"),
-            std::string::npos);
+  EXPECT_SAYS(run_replay(config, trace).files.at("links.csv"), "replica1-core,forward,153800,");
 }
 
 // Without losses nothing is sent twice: a ring of two over eight connections, 50 segments on each, three
@@ -190,9 +177,7 @@ TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
   config.network.tcp.connections = 8;
   const Replayed replayed = run_replay(config, single_exchange("ring", 2, 2 * 8 * 50 * 1448, 3));
   const std::int64_t bytes = std::int64_t{3} * 2 * 8 * 50 * 1538;  // a ring of two sends each half twice
-  EXPECT_NE(replayed.files.at("links.csv").find("replica0-core,forward," + std::to_string(bytes) + ","),
-            std::string::npos)
-      << replayed.files.at("links.csv");
+  EXPECT_SAYS(replayed.files.at("links.csv"), "replica0-core,forward," + std::to_string(bytes) + ",");
 }
 
 TEST(Packet, LosesPacketsByTheSeed) {
@@ -212,13 +197,9 @@ TEST(Packet, LosesPacketsByTheSeed) {
 TEST(Packet, ReportsAStalledConnectionAndNoTime) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.tcp.loss = 0.5;
-  try {
-    sync_time(config, "packet", single_exchange("pair", 2, 30000000));
-    FAIL();
-  } catch (const RunError& error) {
-    EXPECT_NE(std::string(error.what()).find("stalled: the connection replica"), std::string::npos)
-        << error.what();
-  }
+  const RunError error =
+      thrown_by<RunError>([&] { sync_time(config, "packet", single_exchange("pair", 2, 30000000)); });
+  EXPECT_SAYS(error.what(), "stalled: the connection replica");
 }
 
 TEST(Packet, RefusesMoreBytesThanNs3CanCount) {

@@ -72,16 +72,6 @@ TEST(SlicedStar, TreesStayBetweenTheirBounds) {
     }
 }
 
-// Many slices of a tree: its bytes over the root's link, not times the levels.
-TEST(SlicedStar, APipelinedTreeBeatsTheWholeVectors) {
-  Case config = open_star(8);
-  const std::int64_t bytes = std::int64_t{kSegment} * 64;
-  const Trace trace = make_trace({{rule_of("heap-tree")}}, {1, 8, 1, bytes});
-  const double whole_s = run_replay(config, trace).sync_time_s();
-  config.network.slice = {SliceSpec::Kind::kBytes, kSegment};
-  EXPECT_LT(run_replay(config, trace).sync_time_s(), 0.5 * whole_s);
-}
-
 TEST(SlicedStar, ASlicedPairTakesAsLongAsAWholeOne) {
   const Sliced sliced = on_star("pair", 2, 8, 4);
   EXPECT_NEAR(sliced.measured_s / sliced.closed_form_s, 1, 3e-3);
