@@ -33,18 +33,6 @@ TEST(BadInput, ExitsWith2AndOneMessageAndLeavesNothing) {
   }
 }
 
-TEST(BadInput, AFileThatIsNotJson) {
-  const std::string file = fresh_folder("bad") + "/broken.json";
-  write_text(file, "{\n  \"replicas\": 4,\n}\n");
-  expect_refused(longhaul({"run", file}), {"broken.json: line 3, column 1", "is not JSON"});
-  expect_refused(longhaul({"run", "/no/such/file.json"}), {"/no/such/file.json", "does not exist"});
-}
-
-TEST(BadInput, AFolderInsteadOfAScenario) {
-  const std::string folder = fresh_folder("folder");
-  expect_refused(longhaul({"check", folder}), {folder + ": is a folder", "a scenario file (JSON)"});
-}
-
 TEST(Help, IsThereForEachCommand) {
   const CommandResult all = longhaul({"help"}), run = longhaul({"help", "run"});
   EXPECT_EQ(all.status, 0);
@@ -66,26 +54,6 @@ TEST(BadInput, FlagsOfTheCommand) {
   expect_refused(longhaul({"run", scenario, "--resume", "--overwrite"}), {"--resume excludes --overwrite"});
   expect_refused(longhaul({}), {"a command is missing"});
   expect_refused(longhaul({"chek", scenario}), {"found the command \"chek\"", "did you mean \"check\"?"});
-}
-
-TEST(BadInput, FlagsOfTheTrainer) {
-  expect_refused(run_command_line("longhaul-train", {"--outer-state", "nowhere"}),
-                 {"error: --outer-state: found \"nowhere\"; allowed: auto, card, host"});
-  expect_refused(run_command_line("longhaul-train", {}),
-                 {"error: --case: is missing; allowed: a resolved case (case.json); longhaul-train --help"});
-  expect_refused(run_command_line("longhaul-train", {"--case", "a.json", "--devices", "cpu"}),
-                 {"error: --devices: unknown option of longhaul-train", "did you mean \"--device\"?"});
-  expect_refused(run_command_line("longhaul-sim", {}),
-                 {"error: --", ": is missing; ", "longhaul-sim --help"});
-  expect_refused(run_command_line("longhaul-train", {"--peak-flops", "0"}), {"--peak-flops"});
-}
-
-TEST(BadInput, CudaWithoutAGpu) {
-  const std::string out = fresh_folder("cuda");
-  const CommandResult result =
-      longhaul({"run", scenario_file("small.json"), "--out", out, "--device", "cuda"});
-  if (result.status == 0) GTEST_SKIP() << "this machine has a GPU";
-  expect_refused(result, {"cuda", "cpu"});
 }
 
 }  // namespace

@@ -58,16 +58,6 @@ TEST_F(DynamicSteps, ReplayAndTrainingCountTheSame) {
   EXPECT_FALSE(plain.contains("useful_steps"));
 }
 
-TEST_F(DynamicSteps, OfReplicasThatAreAlikeAreAsWithout) {
-  const std::string with = run_scenario("with", scenario(1)),
-                    without = run_scenario("without", scenario(1, Json::object()));
-  EXPECT_EQ(record(with, "dn")["training"], record(without, "dn")["training"]) << "they share it";
-  for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv"})
-    EXPECT_EQ(read_text(with + "/" + table), read_text(without + "/" + table)) << table;
-  EXPECT_EQ(read_text(case_folder(with, "dn") + "/trace.jsonl"),
-            read_text(case_folder(without, "dn") + "/trace.jsonl"));
-}
-
 // Replicas go about once a second each, and 4.3 s are simulated.
 TEST_F(DynamicSteps, KilledRunsEndWithTheSameBytes) {
   for (const bool crashes : {false, true}) {

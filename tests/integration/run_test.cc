@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -66,21 +65,6 @@ TEST(Run, AnotherSeedGivesOtherBytes) {
     EXPECT_NE(read_text(reference_run() + "/" + table), read_text(other + "/" + table)) << table;
 }
 
-// floor(22 / 10) and floor(22 / 5), first at step H, none at 0.
-TEST(Run, ExchangesFloorOfTOverHTimesFirstAtH) {
-  const CsvTable table = read_csv(reference_run() + "/exchanges.csv");
-  const std::size_t name = table.column("case"), step = table.column("step"), rule = table.column("exchange");
-  std::map<std::string, std::set<int>> steps;
-  for (const auto& row : table.rows)
-    if (row[rule] != "presend") steps[row[name]].insert(std::stoi(row[step]));
-  EXPECT_EQ(steps["diloco"], (std::set<int>{10, 20}));
-  EXPECT_EQ(steps["noloco"], (std::set<int>{5, 10, 15, 20}));
-  EXPECT_EQ(steps["noloco-presend"], (std::set<int>{5, 10, 15, 20}));
-  EXPECT_EQ(steps["ddp"].size(), 22u);
-  EXPECT_EQ(*steps["ddp"].begin(), 1);
-  EXPECT_EQ(steps.count("independent"), 0u);
-}
-
 // ready <= start <= done; where somebody waits, start is the ready time of one of those it waits for.
 TEST(Run, TimesOfAnExchangeAreInOrder) {
   const CsvTable table = read_csv(reference_run() + "/exchanges.csv");
@@ -90,55 +74,6 @@ TEST(Run, TimesOfAnExchangeAreInOrder) {
     EXPECT_LE(std::stod(row[ready]), std::stod(row[start]));
     EXPECT_LT(std::stod(row[start]), std::stod(row[done]));
   }
-}
-
-std::set<std::set<int>> as_sets(const Json& groups) {
-  std::set<std::set<int>> sets;
-  for (const Json& group : groups) sets.insert(group.get<std::set<int>>());
-  return sets;
-}
-
-// What the trainer says it moved, against the plan's trace: participants and bytes. The trained model is
-// replayed, so the sizes are the same too.
-TEST(Traffic, TheTrainersLogIsThePlan) {
-  const Json summary = summary_of(reference_run());
-  std::set<std::string> seen;
-  for (const Json& json : summary["cases"]) {
-    const std::string name = json["case"], key = json["training"];
-    if (!seen.insert(key).second) continue;  // shares a training: the log is that of the case that trained
-    std::ifstream trace(reference_run() + "/cases/" + name + "/trace.jsonl"),
-        log(reference_run() + "/train/" + key + "/exchanges.jsonl");
-    std::string line;
-    ASSERT_TRUE(std::getline(trace, line));
-    const Json header = Json::parse(line);
-    std::map<std::pair<int, std::string>, Json> drawn;
-    while (std::getline(trace, line)) {
-      const Json entry = Json::parse(line);
-      drawn[{entry["step"], header["rules"][entry["rule"].get<std::size_t>()]["name"]}] = entry["groups"];
-    }
-    std::map<std::string, int> logged;
-    while (std::getline(log, line)) {
-      const Json entry = Json::parse(line);
-      const std::string exchange = entry["exchange"];
-      ++logged[exchange];
-      for (const Json& rule : header["rules"]) {
-        if (rule["name"] != exchange) continue;
-        EXPECT_EQ(entry["step"].get<int>() % rule["every"].get<int>(), 0);
-        for (const Json& part : rule["payload"]) EXPECT_EQ(part["codec"], Json({{"numbers", "bf16"}}));
-        EXPECT_EQ(entry["bytes"].get<std::size_t>(),
-                  rule["payload"].size() * header["parameters"].get<std::size_t>() * 2);
-        const Json everyone = Json::array({Json::array({0, 1, 2, 3})});
-        EXPECT_EQ(as_sets(entry["groups"]),
-                  as_sets(rule["grouping"] == "everyone" ? everyone : drawn.at({entry["step"], exchange})));
-      }
-    }
-    for (const Json& rule : header["rules"]) {
-      const int every = rule["every"], overlap = rule["overlap_steps"];
-      EXPECT_EQ(logged[rule["name"]], (22 - overlap) / every) << name;
-    }
-    EXPECT_EQ(logged.size(), header["rules"].size()) << name;
-  }
-  EXPECT_EQ(seen.size(), 4u);
 }
 
 // Without train, with the same number of steps and parameters: the same exchanges, byte for byte.
@@ -186,15 +121,6 @@ TEST(Run, TrainingsThatAreStartedByHandAreTakenAsTheyAre) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err.find("training "), std::string::npos) << result.err;
   expect_same_tables(reference_run(), out);
-}
-
-TEST(Run, ShardsSplitTheCases) {
-  const std::string first = run_small("shard1", {"--shard", "1/2"}),
-                    second = run_small("shard2", {"--shard", "2/2"});
-  EXPECT_EQ(summary_of(first)["cases"].size() + summary_of(second)["cases"].size(), 5u);
-  const std::string page = first + "/both.html";
-  EXPECT_EQ(longhaul({"report", first, second, "-o", page}).status, 0);
-  EXPECT_GT(read_text(page).size(), 100000u);
 }
 
 // A learning rate that leads to NaN in one case: the others are done and kept, the exit status is 1, the

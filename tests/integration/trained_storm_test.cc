@@ -12,6 +12,7 @@
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"
 #include "tests/support/every_method.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -161,15 +162,12 @@ TEST(TrainedStormAlone, WhatATrainingCannotFollowIsRefused) {
     EXPECT_EQ(result.status, 2) << result.out;
     return result.err;
   };
-  EXPECT_NE(
-      refusal({{"name", "ravnest"}, {"inner_steps", 5}, {"delay", 2}}, Json::object()).find("late gradients"),
-      std::string::npos);
-  EXPECT_NE(refusal({{"name", "diloco"}, {"inner_steps", 5}, {"codec", "int4"}, {"error_feedback", "ef21"}},
-                    Json::object())
-                .find("ef21"),
-            std::string::npos);
-  EXPECT_NE(refusal({{"name", "ddp"}}, {{"workload", {{"step_time", "measured"}}}}).find("measured"),
-            std::string::npos);
+  EXPECT_SAYS(refusal({{"name", "ravnest"}, {"inner_steps", 5}, {"delay", 2}}, Json::object()),
+              "late gradients");
+  EXPECT_SAYS(refusal({{"name", "diloco"}, {"inner_steps", 5}, {"codec", "int4"}, {"error_feedback", "ef21"}},
+                      Json::object()),
+              "ef21");
+  EXPECT_SAYS(refusal({{"name", "ddp"}}, {{"workload", {{"step_time", "measured"}}}}), "measured");
 }
 
 }  // namespace

