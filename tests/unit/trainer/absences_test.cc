@@ -418,25 +418,6 @@ TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
   expect_same_bytes(config, schedule, found);
 }
 
-// With nobody gone and all in all groups it is the training without a schedule.
-TEST(TrainedAbsences, WithoutAnyNothingChanges) {
-  for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "eager-diloco"}, {"inner_steps", 3}},
-                             Json{{"name", "diloco"}, {"inner_steps", 3}}}) {
-    const TemporaryFolder folder, other;
-    const Case config = only_case(scenario_of(method), folder);
-    Groups groups;
-    const OperationPlan plan = trained_plan_of(config);
-    for (int step = 1; step <= kSteps; ++step)
-      for (const Operation& operation : operations_at(plan, plan_context(config), step))
-        groups[{rule_index(plan, operation), step}] = {{0, 1, 2}};
-    const Followed found = follow(config, schedule_of(config, {}, groups), folder),
-                   plain = follow(config, {}, other);
-    EXPECT_EQ(found.metrics, plain.metrics) << method;
-    EXPECT_EQ(found.exchanges, plain.exchanges) << method;
-    EXPECT_EQ(found.weights, plain.weights) << method;
-  }
-}
-
 // A stacked back-end computes the rows of those who are gone too, and does nothing with them.
 TEST(TrainedAbsences, AStackFollowsThem) {
   const TemporaryFolder folder, other;

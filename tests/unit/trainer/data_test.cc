@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "core/base/errors.h"
 #include "core/base/hash.h"
 #include "core/base/random.h"
 #include "core/scenario/training_text.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"
@@ -27,21 +27,8 @@ std::string shard(std::int32_t magic, std::int32_t version, std::int32_t count,
   return bytes.append(reinterpret_cast<const char*>(tokens.data()), tokens.size() * 2);
 }
 
-// The message of the InputError that `body` throws.
-template <typename Body>
-std::string input_error(Body body) {
-  try {
-    body();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no InputError";
-  return "";
-}
-
 void expect_parts(const std::string& message, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts)
-    EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
+  for (const std::string& part : parts) EXPECT_SAYS(message, part);
 }
 
 TEST(Text, IsTheBytesOfTheFilesInSortedOrder) {
@@ -59,7 +46,7 @@ TEST(Text, IsTheBytesOfTheFilesInSortedOrder) {
 TEST(Text, APatternThatMatchesNothingIsNamedByItsPath) {
   const TemporaryFolder folder;
   write_text(folder.file("a.txt"), "text");
-  expect_parts(input_error([&] {
+  expect_parts(said_by([&] {
                  files_of({"*.txt", "missing/*.md"}, folder.path, "train.data.text");
                }),
                {"train.data.text[1]", "missing/*.md"});
@@ -100,7 +87,7 @@ TEST(SystemHeaders, AreThoseOfTheCompilerLibcAndLinuxAndNoOthers) {
 
 TEST(SystemHeaders, WithoutAnyTheMessageSaysWhatToInstall) {
   const TemporaryFolder folder;
-  expect_parts(input_error([&] { system_headers(0.05, folder.path); }), {"train.data.corpus", "install g++"});
+  expect_parts(said_by([&] { system_headers(0.05, folder.path); }), {"train.data.corpus", "install g++"});
 }
 
 // Which part a file is in depends on its own name alone: one more moves no other.
@@ -146,7 +133,7 @@ TEST(LinuxSource, HoldsOutWholeFolders) {
 
 TEST(LinuxSource, WithoutItTheMessageNamesTheScript) {
   const TemporaryFolder folder;
-  expect_parts(input_error([&] { linux_source(0.05, folder.path); }),
+  expect_parts(said_by([&] { linux_source(0.05, folder.path); }),
                {"train.data.corpus", "scripts/linux_source.sh"});
 }
 
@@ -170,7 +157,7 @@ TEST(DebianProse, ADocumentIsAFileAndHeldOutWhole) {
 
 TEST(DebianProse, WithoutItTheMessageNamesTheScript) {
   const TemporaryFolder folder;
-  expect_parts(input_error([&] { debian_prose(0.05, folder.path); }),
+  expect_parts(said_by([&] { debian_prose(0.05, folder.path); }),
                {"train.data.corpus", "debian-prose-12", "scripts/debian_prose.sh"});
 }
 
@@ -238,7 +225,7 @@ TEST(Shards, WrongOnesAreRefusedByName) {
   const std::string file = folder.file("a.bin");
   const auto refused = [&](const std::string& bytes, const std::vector<std::string>& parts) {
     write_text(file, bytes);
-    const std::string message = input_error([&] { read_token_shards({file}, 100); });
+    const std::string message = said_by([&] { read_token_shards({file}, 100); });
     expect_parts(message, {"train.data.shards", "a.bin"});
     expect_parts(message, parts);
   };
@@ -315,9 +302,9 @@ TEST(Dataset, EmptyAndShortTextsAreRefused) {
   const TemporaryFolder folder;
   write_text(folder.file("a.txt"), "");
   const Case config = only_case(text_scenario("a.txt"), folder);
-  expect_parts(input_error([&] { load_dataset(config); }), {"train.data", "empty"});
+  expect_parts(said_by([&] { load_dataset(config); }), {"train.data", "empty"});
   write_text(folder.file("a.txt"), std::string(50, 'x'));  // 5 % are fewer than context + 1 = 13
-  expect_parts(input_error([&] { load_dataset(config); }), {"train.data", "validation", "13"});
+  expect_parts(said_by([&] { load_dataset(config); }), {"train.data", "validation", "13"});
 }
 
 TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
@@ -435,7 +422,7 @@ TEST(Dataset, ValidationShardsAreNamedInTheirErrors) {
   write_text(folder.file("val.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 999)));
   Json scenario = text_scenario("");
   scenario["train"]["data"] = {{"shards", {"a.bin"}}, {"validation", {"val.bin"}}};
-  expect_parts(input_error([&] { load_dataset(only_case(scenario, folder)); }),
+  expect_parts(said_by([&] { load_dataset(only_case(scenario, folder)); }),
                {"train.data.validation", "val.bin", "token 999"});
 }
 
@@ -443,7 +430,7 @@ TEST(Dataset, ACorpusTakesNoValidationFiles) {
   const TemporaryFolder folder;
   Json scenario = text_scenario("");
   scenario["train"]["data"] = {{"corpus", "system-headers"}, {"validation", {"val.txt"}}};
-  expect_parts(input_error([&] { only_case(scenario, folder); }), {"train.data.validation", "corpus"});
+  expect_parts(said_by([&] { only_case(scenario, folder); }), {"train.data.validation", "corpus"});
 }
 
 TEST(Dataset, WhatACorpusHoldsOutHasNothingInCommonWithItsTraining) {

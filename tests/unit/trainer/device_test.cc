@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -32,13 +32,9 @@ TEST(RepeatableCublas, TakesOneOfTheTwoSettings) {
 }
 
 TEST(RepeatableCublas, RefusesAnother) {
-  try {
-    set_up_with(":4096:2:16:8");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, kWorkspaces);
-    EXPECT_NE(error.parts().found.find(":4096:2:16:8"), std::string::npos);
-  }
+  const InputError error = thrown_by([&] { set_up_with(":4096:2:16:8"); });
+  EXPECT_EQ(error.parts().path, kWorkspaces);
+  EXPECT_SAYS(error.parts().found, ":4096:2:16:8");
   unsetenv(kWorkspaces);
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/base/errors.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/exported_llama.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/commands.h"
@@ -142,28 +143,24 @@ TEST_F(ExportCommand, FindsATrainingOfARunByItsMethodAndSeed) {
                                "b-33": {"label": "b", "seed": 2}}})");
   EXPECT_EQ(run_export({run, 0, false, model, "a", 2}), 60);
   const std::string several = refused({run, 0, false, model, "a", {}});
-  EXPECT_NE(several.find("2 of the 3 trainings"), std::string::npos) << several;
-  EXPECT_NE(several.find("a, seed 1: " + run + "/train/a-11; a, seed 2: " + run + "/train/a-22"),
-            std::string::npos)
-      << several;
+  EXPECT_SAYS(several, "2 of the 3 trainings");
+  EXPECT_SAYS(several, "a, seed 1: " + run + "/train/a-11; a, seed 2: " + run + "/train/a-22");
   EXPECT_EQ(several.find("b-33"), std::string::npos);
-  EXPECT_NE(refused({run, 0, false, model, "c", {}}).find("b, seed 2: " + run + "/train/b-33"),
-            std::string::npos);
-  EXPECT_NE(refused({folder_.file("out"), 0, false, model, "a", 2}).find("no run directory"),
-            std::string::npos);
+  EXPECT_SAYS(refused({run, 0, false, model, "c", {}}), "b, seed 2: " + run + "/train/b-33");
+  EXPECT_SAYS(refused({folder_.file("out"), 0, false, model, "a", 2}), "no run directory");
 }
 
 TEST_F(ExportCommand, RefusesWhatIsNotThere) {
   const std::string run = folder_.file("out"), out = folder_.file("model");
-  EXPECT_NE(refused({run, 4, false, out}).find("0 … 3"), std::string::npos);
-  EXPECT_NE(refused({run, -1, false, out}).find("--replica"), std::string::npos);
-  EXPECT_NE(refused({run, 1, true, out}).find("either"), std::string::npos);
-  EXPECT_NE(refused({run, {}, false, out}).find("either"), std::string::npos);
-  EXPECT_NE(refused({folder_.path, 0, false, out}).find("no whole checkpoint"), std::string::npos);
+  EXPECT_SAYS(refused({run, 4, false, out}), "0 … 3");
+  EXPECT_SAYS(refused({run, -1, false, out}), "--replica");
+  EXPECT_SAYS(refused({run, 1, true, out}), "either");
+  EXPECT_SAYS(refused({run, {}, false, out}), "either");
+  EXPECT_SAYS(refused({folder_.path, 0, false, out}), "no whole checkpoint");
   std::string tensors = read_text(run + "/checkpoints/step-60.safetensors");
   tensors[tensors.size() - 5] ^= 1;
   write_text(run + "/checkpoints/step-60.safetensors", tensors);
-  EXPECT_NE(refused({run, 0, false, out}).find("is damaged"), std::string::npos);
+  EXPECT_SAYS(refused({run, 0, false, out}), "is damaged");
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 

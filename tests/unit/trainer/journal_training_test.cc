@@ -1,8 +1,8 @@
 // A journal written by hand (docs/reference/formats/journal.md), carried out.
-#include <functional>
 #include <sstream>
 
 #include "core/plan/journal_file.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul {
@@ -53,16 +53,6 @@ TEST(JournalByHand, TrainsAsItSays) {
   EXPECT_EQ(found.summary["tokens"], (6 * 3 + 6 * 2) * 2 * 12) << "two sequences of twelve";
 }
 
-InputErrorParts refused_by(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.parts();
-  }
-  ADD_FAILURE() << "let through";
-  return {};
-}
-
 // A checkpoint is a place in one journal: in another one it would be that of something else.
 TEST(JournalByHand, AnotherJournalIsRefusedWhereACheckpointIsOfThisOne) {
   const TemporaryFolder folder;
@@ -84,7 +74,7 @@ TEST(JournalByHand, AnotherJournalIsRefusedWhereACheckpointIsOfThisOne) {
   training_of(files, lines).run();
   std::vector<std::string> refused;
   EXPECT_EQ(training_of(files, lines).resume(refused), 12);
-  const InputErrorParts error = refused_by([&] { training_of(files, other).resume(refused); });
+  const InputErrorParts error = thrown_by([&] { training_of(files, other).resume(refused); }).parts();
   EXPECT_EQ(error.path, "--journal");
   EXPECT_EQ(error.hint, "remove " + folder.file("out") + "/checkpoints to begin anew");
 }

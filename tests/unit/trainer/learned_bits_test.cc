@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "core/base/errors.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
@@ -178,55 +177,6 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   EXPECT_GT(used.size(), 1u) << "replicas' own";
   EXPECT_NEAR(trained.summary["final_loss"], sum / 4, 1e-6);
   EXPECT_LT(trained.summary["final_loss_of_ensemble"].get<double>(), sum / 4 + 1e-6);
-}
-
-TEST(LearnedBits, ResumeToTheSameBytes) {
-  Json scenario = scenario_of({{"penalty", 0.05}, {"lr", 0.2}, {"gate", 0}}, 12,
-                              {{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}});
-  scenario["train"]["checkpoint_every"] = 5;
-  scenario["train"]["evaluate_ensemble"] = true;
-  const TemporaryFolder undisturbed;
-  const Trained whole = train(only_case(scenario, undisturbed), undisturbed);
-  const std::string bits = read_text(undisturbed.file("out/boundary_bits.csv"));
-  std::set<int> steps;
-  for (const int calls : {3, 20, 45, 60, 80, 1000}) {
-    const TemporaryFolder folder;
-    const Case config = only_case(scenario, folder);
-    if (calls < 1000) {
-      EXPECT_THROW(train_with(config, folder, Device::kCpu, std::make_unique<Stops>(calls)),
-                   std::runtime_error)
-          << calls;
-    } else {
-      train(config, folder);
-    }
-    const Trained resumed = train(config, folder, 1, true);
-    EXPECT_EQ(resumed.metrics, whole.metrics) << calls;
-    EXPECT_EQ(resumed.summary, whole.summary) << calls;
-    EXPECT_EQ(read_text(folder.file("out/boundary_bits.csv")), bits) << calls;
-  }
-}
-
-InputErrorParts refused(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.parts();
-  }
-  ADD_FAILURE() << "let through";
-  return {};
-}
-
-TEST(LearnedBits, WhereGatesCannotBeTrainedIsSaid) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of(Json::object()), folder);
-  const InputErrorParts stack = refused([&] {
-    train_with(config, folder, Device::kCpu,
-               make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
-  });
-  EXPECT_EQ(stack.path, "pipeline.activations");
-  EXPECT_EQ(stack.found, "found \"learned\" with the stacked back-end");
-  EXPECT_EQ(metrics_of_two_ranks(scenario_of(Json::object())),
-            "pipeline.activations found \"learned\" with 2 ranks");
 }
 
 // Where there is one part there is no hop, and no gate.

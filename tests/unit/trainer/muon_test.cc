@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <stdexcept>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
@@ -257,20 +256,6 @@ TEST(Muloco, WithAdamwAndTheSameNumbersIsDilocoBitForBit) {
   EXPECT_NE(with_muon.metrics, expected.metrics);
   diloco["optimizer"] = kMuon;
   EXPECT_EQ(train(small_scenario(diloco)).metrics, with_muon.metrics);
-}
-
-TEST(Muon, ResumesToTheSameBits) {
-  Json scenario = small_scenario(kMuloco);
-  scenario["train"]["checkpoint_every"] = 5;
-  const Trained whole = train(scenario);
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
-  EXPECT_THROW(train_with(config, folder, Device::kCpu, std::make_unique<Stops>(16)), std::runtime_error);
-  ASSERT_TRUE(std::filesystem::exists(folder.file("out/checkpoints/step-5.json")));
-  ASSERT_FALSE(std::filesystem::exists(folder.file("out/checkpoints/step-12.json")));
-  const Trained resumed = train(config, folder, 1, true);
-  EXPECT_EQ(resumed.metrics, whole.metrics);
-  EXPECT_EQ(resumed.exchanges, whole.exchanges);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <set>
 
-#include "core/base/errors.h"
 #include "tests/support/every_method.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/commands.h"
@@ -99,7 +99,7 @@ StoredTensors column(const std::map<std::string, std::vector<float>>& tables) {
 }
 
 // The numbers of tests/golden/.
-TEST_F(OuterStepCommand, TakesTheStepOfEveryMethodThatHasOne) {
+TEST_F(OuterStepCommand, TakesTheStepOfAMethod) {
   for (const char* name : {"local-sgd", "gossip", "moshpit", "hierarchical"}) {
     StoredTensors tensors = column({{"theta", {1, 2, 4, 9}}});
     if (std::string(name) != "local-sgd") tensors["groups"] = indices({0, 2, 1, 3}, {2, 2});
@@ -128,44 +128,6 @@ TEST_F(OuterStepCommand, TakesTheStepOfEveryMethodThatHasOne) {
                                           {"posted.phi", {0, 0}}}),
                                   "eager-diloco", half);
   EXPECT_EQ(floats(eager.at("phi")), (std::vector<float>{2.75, 3.25}));
-
-  // The mean of the round before, 3, whatever has become of θ: v = 0.5·2 + 3, φ = 1 + 0.5 (3 + 0.5·4).
-  std::vector<std::string> late = half;
-  late.insert(late.end(), {"codec=wire"});
-  const StoredTensors dilocox = run(column({{"theta", {7, 8}},
-                                            {"phi", {1, 1}},
-                                            {"momentum", {2, 2}},
-                                            {"error", {0, 0}},
-                                            {"posted.theta", {2, 4}},
-                                            {"posted.phi", {0, 0}}}),
-                                    "dilocox", late);
-  EXPECT_EQ(floats(dilocox.at("theta")), (std::vector<float>{3.5, 3.5}));
-  EXPECT_EQ(floats(dilocox.at("momentum")), (std::vector<float>{4, 4}));
-
-  // The third round of tests/golden/co2.json.
-  std::vector<std::string> co2 = half;
-  co2.insert(co2.end(), {"outer_clip=1.5"});
-  const StoredTensors damped = run(column({{"theta", {7, 8}},
-                                           {"phi", {0.75, 0.75}},
-                                           {"momentum", {1.5, 1.5}},
-                                           {"posted.theta", {0.25, 1.25}},
-                                           {"posted.phi", {0, 0}}}),
-                                   "co2", co2);
-  EXPECT_EQ(floats(damped.at("theta")), (std::vector<float>{1.3125, 1.3125}));
-  EXPECT_EQ(floats(damped.at("momentum")), (std::vector<float>{1.125, 1.125}));
-
-  // The larger of two columns travels: tests/unit/trainer/outer_step_test.cc has the arithmetic.
-  StoredTensors sparse = {{"theta", store({4, 2, 1, -2}, {2, 2})},
-                          {"phi", store({0, 0, 0, 0}, {2, 2})},
-                          {"error", store({0, 0, 0, 0}, {2, 2})}};
-  std::vector<std::string> options = {"outer_lr=0.5",
-                                      R"(codec={"top_k": {"chunk": 2, "kept": 1, "numbers": "wire"}})"};
-  const StoredTensors of_senders = run(sparse, "sparseloco", options);
-  EXPECT_EQ(floats(of_senders.at("phi")), (std::vector<float>{2, -1, 2, -1}));
-  options.push_back("mean_of=all");
-  sparse = run(sparse, "sparseloco", options);
-  EXPECT_EQ(floats(sparse.at("phi")), (std::vector<float>{1, -0.5, 1, -0.5}));
-  EXPECT_EQ(floats(sparse.at("error")), (std::vector<float>{0, 2, 1, 0}));
 }
 
 // One weight, two replicas, lr 0.5.
@@ -227,14 +189,10 @@ TEST_F(OuterStepCommand, TakesTheFirstRoundOfLateMethods) {
 
 // Without layers there are no fragments, unless their number is given.
 TEST_F(OuterStepCommand, SaysThatFragmentsNeedTheirNumber) {
-  try {
+  const InputError error = thrown_by([&] {
     run(column({{"theta", {3, 4}}, {"phi", {1, 1}}, {"momentum", {2, 2}}}), "streaming-diloco");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("--model with the dimensions, or --set fragments=1"),
-              std::string::npos)
-        << error.what();
-  }
+  });
+  EXPECT_SAYS(error.what(), "--model with the dimensions, or --set fragments=1");
 }
 
 // The targets of Epidemic Learning, and the columns of SPARTA by their seed.

@@ -333,46 +333,10 @@ void expect_resumes(Json scenario, const std::vector<int>& calls) {
   }
 }
 
-TEST(PipelineTraining, ResumesToTheSameBytesWithAnchorsUnderWay) {
-  Json pipeline = kRandom;
-  pipeline["activations"] = "int8";
-  expect_resumes(scenario_of({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}, 12, pipeline),
-                 {20, 45, 70, 95});
-}
-
 TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
   expect_resumes(partial_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 12,
                                   {{"paths", "random"}, {"routing", "random"}}),
                  {30, 61, 92});
-}
-
-// What is wrong with a case, by the check of its method and its plan.
-InputErrorParts refused(const Json& scenario) {
-  const TemporaryFolder folder;
-  try {
-    const Case config = only_case(scenario, folder);
-    method_named(config.method.name).check(config);
-    check_combinations(config, trained_plan_of(config));
-  } catch (const InputError& error) {
-    return error.parts();
-  }
-  return {};
-}
-
-TEST(PipelineTraining, WhatCannotBeIsSaid) {
-  const Json ddp = {{"name", "ddp"}};
-  const InputErrorParts many = refused(scenario_of(ddp, 4, {{"stages", 3}}));
-  EXPECT_EQ(many.path, "pipeline.stages");
-  EXPECT_EQ(many.found, "found 3 parts of a model with 2 layers");
-  const InputErrorParts uneven = refused(scenario_of(ddp, 4, {{"stages", 2}, {"microbatches", 3}}));
-  EXPECT_EQ(uneven.path, "pipeline.microbatches");
-  EXPECT_EQ(uneven.found, "found 3 for batches of 4 sequences (train.batch)");
-  Json odd = scenario_of({{"name", "noloco"}, {"inner_steps", 2}}, 4, kRandom);
-  odd["replicas"] = 3;
-  EXPECT_EQ(refused(odd).path, "") << "one of three sits out";
-  EXPECT_EQ(refused(scenario_of({{"name", "ist"}, {"inner_steps", 2}}, 4, kStraight)).path,
-            "pipeline.stages");
-  EXPECT_EQ(refused(scenario_of(ddp, 4, kRandom)).path, "");
 }
 
 TEST(PipelineTraining, RanksTakeStraightRoutesAlone) {

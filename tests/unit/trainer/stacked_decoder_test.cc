@@ -6,8 +6,8 @@
 #include <cmath>
 #include <ostream>
 
-#include "core/base/errors.h"
 #include "core/base/random.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "trainer/model/cpu_decoder.h"
 
@@ -89,14 +89,12 @@ TEST(StackedDecoder, PiecesThatCutABlockAreRefused) {
   const HopFormats by_hop({std::nullopt, Quantized{Quantizer::kInt8, 1024}});
   const Boundaries boundaries{{1, 2}, by_hop, std::nullopt};
   const Replicas replicas(kSmall, 1, 3, 0.3);
-  try {
+  const InputError error = thrown_by([&] {
     run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, memory_for(kSmall, 1, 1), boundaries),
         replicas);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "pipeline.block");
-    EXPECT_EQ(error.parts().allowed, "a divisor of 84 (sequences · context · hidden)");
-  }
+  });
+  EXPECT_EQ(error.parts().path, "pipeline.block");
+  EXPECT_EQ(error.parts().allowed, "a divisor of 84 (sequences · context · hidden)");
 }
 
 // The larger model with weights as in a training: with 0.3 its softmaxes saturate, and the two differ by
