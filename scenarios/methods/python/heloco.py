@@ -1,5 +1,6 @@
-"""HeLoCo's correction (arXiv 2606.00271, constants of its table 3) of each member's change, tensor by tensor, against the outer
-momentum. In the paper members come one by one and late; here all four replicas come together, and their mean is taken."""
+"""HeLoCo's correction (arXiv 2606.00271, equations and constants as secondary sources give them) of each member's change, tensor
+by tensor, against the outer momentum. In the paper members come one by one and late; here all four replicas come together, and
+their mean is taken."""
 import numpy
 
 among = 4  # as many as there are replicas, each of which gets the changes of all others
