@@ -64,8 +64,9 @@ class Check:
         self.steps, self.found, self.log = {}, {}, None
         self.environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
         # CMake and ninja may have come with the Python environment alone, and nvcc is often on no PATH.
-        self.environment["PATH"] = os.pathsep.join(
-            [os.path.dirname(sys.executable), sysconfig.get_path("scripts"), self.environment["PATH"], "/usr/local/cuda/bin"])
+        path = self.environment["PATH"].split(os.pathsep)
+        of_python = [folder for folder in (os.path.dirname(sys.executable), sysconfig.get_path("scripts")) if folder not in path]
+        self.environment["PATH"] = os.pathsep.join(of_python + path + ["/usr/local/cuda/bin"])
         # Asked once: the first import of PyTorch on a fresh machine takes half a minute.
         self.torch = json.loads(self.first_line(sys.executable, "-c", ABOUT_TORCH) or "{}")
         self.has_cuda = bool(self.torch.get("cuda") and self.which("nvcc"))
