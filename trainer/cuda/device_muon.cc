@@ -22,6 +22,17 @@ at::Tensor matrices_in(void* memory, at::ScalarType type, std::int64_t replicas,
       .make_tensor();
 }
 
+// out ← beta · add + alpha · a b, sums in float32, which a card's library keeps for bf16 too.
+void multiply(at::Tensor& out, const at::Tensor& add, const at::Tensor& a, const at::Tensor& b, double beta,
+              double alpha) {
+#ifdef LONGHAUL_EMULATED_GPU
+  // LibTorch's products on a CPU add up bf16 in bf16.
+  out.copy_(at::baddbmm(add.to(at::kFloat), a.to(at::kFloat), b.to(at::kFloat), beta, alpha));
+#else
+  at::baddbmm_out(out, add, a, b, beta, alpha);
+#endif
+}
+
 // Of the largest matrix, in elements, for all replicas; 0 without one.
 template <typename Count>
 std::size_t room_for(const std::vector<MuonMatrix>& matrices, std::int64_t replicas, const Count& count) {
@@ -103,9 +114,9 @@ void DeviceMuon::orthogonalize(const MuonMatrix& matrix) {
   if (narrow_.size() > 0) x.copy_(work);
   for (int step = 0; step < spec_.newton_schulz_steps; ++step) {
     const at::Tensor turned = x.transpose(1, 2);
-    at::bmm_out(gram, is_wide ? x : turned, is_wide ? turned : x);
-    at::baddbmm_out(polynomial, gram, gram, gram, k.b, k.c);
-    at::baddbmm_out(next, x, is_wide ? polynomial : x, is_wide ? x : polynomial, k.a, 1);
+    multiply(gram, gram, is_wide ? x : turned, is_wide ? turned : x, 0, 1);
+    multiply(polynomial, gram, gram, gram, k.b, k.c);
+    multiply(next, x, is_wide ? polynomial : x, is_wide ? x : polynomial, k.a, 1);
     std::swap(x, next);
   }
   if (x.data_ptr() != work.data_ptr()) work.copy_(x);
