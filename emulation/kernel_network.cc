@@ -1,5 +1,6 @@
 #include "emulation/kernel_network.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "emulation/host.h"
 #include "net/tcp/framing.h"
@@ -20,7 +22,7 @@
 namespace longhaul {
 namespace {
 
-constexpr int kHostPriority = 10;
+constexpr int kHostPriority = 10, kMillisecondsToLook = 100;
 constexpr int kControlBytes = 16 << 20;  // of messages that a host has not read yet
 
 }  // namespace
@@ -35,6 +37,8 @@ KernelNetwork::KernelNetwork(const TcpSpec& tcp, const Topology& topology,
   for (int host = 0; host < topology.replicas(); ++host) start_host(host, ends);
   for (const Host& host : hosts_) {
     HostMessage connected;
+    pollfd ready{host.control, POLLIN, 0};
+    while (poll(&ready, 1, kMillisecondsToLook) <= 0) check_interrupt();  // an interrupt ends the links' processes too
     if (recv(host.control, &connected, sizeof connected, 0) != sizeof connected)
       throw RunError("the hosts cannot be connected (log.txt says why)");
   }
