@@ -41,15 +41,24 @@ bool can_resume(const std::string& scenario, const std::string& run) {
   return false;
 }
 
+// Trained once for all tests.
+const std::string& undisturbed() {
+  static const std::string whole = [] {
+    const std::string folder = fresh_folder("undisturbed");
+    EXPECT_EQ(longhaul({"run", long_scenario(folder), "--out", folder + "/whole", "--quiet"}).status, 0);
+    return folder + "/whole";
+  }();
+  return whole;
+}
+
 void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks = "1") {
   const std::string folder = fresh_folder("interrupt"), scenario = long_scenario(folder);
-  const std::string run = folder + "/run", whole = folder + "/whole";
+  const std::string run = folder + "/run", whole = undisturbed();
   const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
   wait_until_training(run);
   kill(child, signal);
   EXPECT_EQ(wait_for(child), expected_status);
   ASSERT_TRUE(can_resume(scenario, run));
-  ASSERT_EQ(longhaul({"run", scenario, "--out", whole, "--quiet"}).status, 0);
   for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
     EXPECT_EQ(read_text(run + "/" + table), read_text(whole + "/" + table)) << table;
 }

@@ -52,28 +52,27 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(Resume, AfterKillsAtRandomMoments) {
   std::mt19937 random(1);
-  expect_whole_after_kills(whole_, 3, random);
+  expect_whole_after_kills(whole_, 2, random);
 }
 
-// Cut right after a checkpoint was written; where anchors are sent ahead, they are in flight at each of
-// these.
+// Cut twice right after a checkpoint was written; where anchors are sent ahead, they are in flight at each of these.
 TEST_P(Resume, FromCheckpointsInTheMiddle) {
+  const std::string out = fresh_folder("cut");
   for (int step : {12, 21}) {
-    const std::string out = fresh_folder("cut");
-    const pid_t child = start_training(whole_, out, false);
+    const pid_t child = start_training(whole_, out, step > 12);
     const std::string checkpoint = out + "/checkpoints/step-" + std::to_string(step) + ".json";
     while (!fs::exists(checkpoint) && !fs::exists(out + "/done"))
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     kill(child, SIGKILL);
     wait_for(child);
-    EXPECT_EQ(wait_for(start_training(whole_, out, true)), 0);
-    expect_same_training(out, whole_);
   }
+  EXPECT_EQ(wait_for(start_training(whole_, out, true)), 0);
+  expect_same_training(out, whole_);
 }
 
 TEST_P(Resume, AfterTheEndItIsTheSameEnd) {
-  const std::string out = fresh_folder("ended");
-  EXPECT_EQ(wait_for(start_training(whole_, out, false)), 0);
+  const std::string out = fresh_folder("ended") + "/copy";
+  fs::copy(whole_.folder, out, fs::copy_options::recursive);
   fs::remove(out + "/done");
   EXPECT_EQ(wait_for(start_training(whole_, out, true)), 0);
   expect_same_training(out, whole_);

@@ -232,7 +232,9 @@ def between_regions(planner):
 
 def abilene(planner):
     """64 nodes of eight GPUs, 10 B parameters and 100 B tokens on Abilene to time, money and a placement."""
-    data, text, out = planner.plan(planner.example("abilene"))
+    plan = planner.example("abilene")
+    plan["candidates"].update(inner_steps=[50, 200], all_reduce=["ring"], rank_orders=["blocks"])  # all: two minutes
+    data, text, out = planner.plan(plan)
     chosen = data["plans"][0]
     print(text)
     compute_s = 6 * 10e9 * 100e9 / (512 * 989.4e12 * 0.4)

@@ -102,10 +102,17 @@ class RanksOfMethod : public RanksTest, public testing::WithParamInterface<Json>
 TEST_P(RanksOfMethod, LeaveTheBytesOfOneProcess) {
   use(scenario_of(GetParam()));
   train_with(0, "whole");
-  for (int ranks : {2, 4}) {
-    const std::string out = "ranks-" + std::to_string(ranks);
-    train_with(ranks, out);
-    expect_same(out, "whole");
+  train_with(4, "ranks");
+  expect_same("ranks", "whole");
+}
+
+// Several replicas a rank: a draw of pairs, an all-reduce, groups.
+TEST_F(RanksTest, TwoOfTwoReplicasLeaveTheBytesOfOneProcess) {
+  for (const char* name : {"noloco", "diloco", "moshpit"}) {
+    use(scenario_of({{"name", name}, {"inner_steps", 4}}));
+    train_with(0, std::string("whole-") + name);
+    train_with(2, std::string("ranks-") + name);
+    expect_same(std::string("ranks-") + name, std::string("whole-") + name);
   }
 }
 
@@ -192,12 +199,12 @@ TEST_F(RanksTest, ARankThatFallsSilentIsGivenUpAfterTheTimeout) {
   use(scenario_of({{"name", "ddp"}}, 100000));
   for (const int silent : {1, 0}) {
     std::vector<std::string> all = arguments("out");
-    all.back() = "10";
+    all.back() = "4";
     RankProcesses processes(2, all, folder_);
     wait_for_step_8(processes);
     processes.kill(silent, SIGSTOP);
     expect_said(processes.wait(), 1,
-                {"rank " + std::to_string(silent) + " has not answered for 10 s", "--resume"});
+                {"rank " + std::to_string(silent) + " has not answered for 4 s", "--resume"});
     fs::remove_all(folder_.file("out"));
   }
 }
