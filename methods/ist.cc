@@ -27,11 +27,7 @@ std::vector<Node> options() {
       choice("shared_moments", {"kept", "fresh"})
           .by_default("kept")
           .means("the inner optimizer's moments of what is averaged: kept by each replica, or zero at the "
-                 "begin of each round, as those of the units are"),
-      choice("all_to_all", all_to_all_collectives())
-          .by_default("pairwise")
-          .timing_only()
-          .means("how the units get to their next owners")};
+                 "begin of each round, as those of the units are")};
   return with_all_reduce(std::move(all));
 }
 
@@ -61,7 +57,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule units;
   units.name = "units";
   units.kind = OperationKind::kAllToAll;
-  units.collective = options.at("all_to_all");
+  units.collective = "pairwise";
   units.every = options.at("inner_steps");
   units.units = units_of(options, model);
   units.payload = whole({"weights"}, model.wire);

@@ -76,8 +76,6 @@ std::string method_in_words(const Json& method) {
   if (!member(method, "targets").is_null())
     parts.push_back(
         fmt::format("to {} others, {} draw", text_of(method, "targets"), text_of(method, "draw")));
-  if (!member(method, "all_to_all").is_null())
-    parts.push_back(text_of(method, "all_to_all") + " all-to-all of units");
   if (text_of(method, "data") == "own") parts.push_back("each its own part of the text");
   const Json optimizer = member(method, "optimizer");
   if (optimizer.is_object() && !member(optimizer, "name").is_null())

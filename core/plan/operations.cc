@@ -140,11 +140,6 @@ Operation operation_of(const OperationRule& rule, const PlanContext& context, in
 
 }  // namespace
 
-const std::vector<std::string>& all_to_all_collectives() {
-  static const std::vector<std::string> names = {"pairwise", "all-to-all"};
-  return names;
-}
-
 const std::vector<std::string>& all_reduce_collectives() {
   static const std::vector<std::string> names = {"ring",        "tree",
                                                  "leaf-tree",   "heap-tree",

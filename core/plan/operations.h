@@ -19,7 +19,6 @@ namespace longhaul {
 
 // How an all-reduce may be lowered: "ring", "tree", ... net/collectives/ has each.
 const std::vector<std::string>& all_reduce_collectives();
-const std::vector<std::string>& all_to_all_collectives();  // the same of an all-to-all
 
 enum class Grouping {
   kEveryone,  // one group of all replicas

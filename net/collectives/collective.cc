@@ -84,7 +84,7 @@ int ceil_log2(int n) {
 using Make = std::unique_ptr<Collective>();
 Make make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
     make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair,
-    make_all_gather, make_reduce_scatter, make_send, make_pairwise, make_all_to_all;
+    make_all_gather, make_reduce_scatter, make_send, make_pairwise;
 
 const std::vector<std::unique_ptr<Collective>>& collectives() {
   static const std::vector<std::unique_ptr<Collective>> all = [] {
@@ -92,7 +92,7 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
     for (Make* make :
          {make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
           make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root,
-          make_serial_pair, make_all_gather, make_reduce_scatter, make_send, make_pairwise, make_all_to_all})
+          make_serial_pair, make_all_gather, make_reduce_scatter, make_send, make_pairwise})
       list.push_back(make());
     return list;
   }();

@@ -64,9 +64,6 @@ class Collective {
   virtual bool needs_sites() const { return false; }  // only on a topology that has sites
   virtual Purpose purpose() const { return Purpose::kAllReduce; }
   virtual Shape shape(int /*members*/) const { return Shape::kOther; }
-  // Of a group's average: one tensor after another; over one member, which gathers and returns.
-  virtual bool is_by_tensor() const { return false; }
-  virtual bool has_root() const { return false; }
   virtual Totals totals(const GroupExchange& exchange) const = 0;
   // Seconds from the moment when all are ready until the last is done, on an idle star of equal full-duplex
   // links: `latency_s` one way between two replicas, `bytes_per_s` of payload, no start-up. Exact where the

@@ -16,8 +16,6 @@ class Root : public Collective {
     return "group average at one member, tensor by tensor there and back (the NoLoCo authors' code)";
   }
   Purpose purpose() const override { return Purpose::kAverage; }
-  bool is_by_tensor() const override { return true; }
-  bool has_root() const override { return true; }
   int rounds(const GroupExchange& exchange) const override { return 2 * exchange.tensors; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

@@ -19,7 +19,6 @@ class SerialPair : public Collective {
            "paper's two messages for a pair";
   }
   Purpose purpose() const override { return Purpose::kAverage; }
-  bool is_by_tensor() const override { return true; }
   int rounds(const GroupExchange& exchange) const override { return exchange.tensors; }
   bool awaits_delivery() const override { return true; }
 

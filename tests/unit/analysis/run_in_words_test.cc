@@ -110,8 +110,6 @@ TEST(Words, AMethodSaysHowItsMessagesTravel) {
             "sparta (1 inner steps, ring all-reduce, a random 0.5 % of the weights)");
   EXPECT_EQ(words(R"({"name": "epidemic", "inner_steps": 20, "targets": 2, "draw": "local"})"),
             "epidemic (20 inner steps, to 2 others, local draw)");
-  EXPECT_EQ(words(R"({"name": "ist", "all_reduce": "ring", "all_to_all": "pairwise"})"),
-            "ist (ring all-reduce, pairwise all-to-all of units)");
   EXPECT_EQ(words(R"({"name": "independent", "data": "own"})"),
             "independent (each its own part of the text)");
 }

@@ -220,15 +220,14 @@ TEST(Plans, UnitsGoToTheirNextOwners) {
 TEST(Plans, AnAllToAllIsReadBackFromATrace) {
   const Json shape = {{"hidden", 8}, {"layers", 2},  {"heads", 2},
                       {"ffn", 13},   {"context", 8}, {"vocabulary", 8}};
-  const Json method = {
-      {"name", "ist"}, {"inner_steps", 20}, {"units", "ffn_and_heads"}, {"all_to_all", "all-to-all"}};
+  const Json method = {{"name", "ist"}, {"inner_steps", 20}, {"units", "ffn_and_heads"}};
   const Trace trace = trace_of(make_case_with(method, {{"model", shape}, {"steps", 100}}, 2));
   std::stringstream text;
   write_trace(trace, text);
   const Trace back = read_trace(text, "trace");
   EXPECT_EQ(back.plan.rules[1].units, trace.plan.rules[1].units);
   EXPECT_EQ(back.plan.rules[1].kind, OperationKind::kAllToAll);
-  EXPECT_EQ(back.plan.rules[1].collective, "all-to-all");
+  EXPECT_EQ(back.plan.rules[1].collective, "pairwise");
   for (const int step : {20, 100}) {
     EXPECT_EQ(back.operations_at(step)[1].parts, trace.operations_at(step)[1].parts);
     EXPECT_EQ(back.operations_at(step)[1].bytes, trace.operations_at(step)[1].bytes);

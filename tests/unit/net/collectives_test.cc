@@ -133,20 +133,17 @@ const GroupExchange kUneven = [] {
 }();
 
 TEST(Collectives, AnAllToAllBringsEveryoneThePartsThatAreForIt) {
-  for (const std::string& name : all_to_all_collectives()) {
-    for (const Shape& shape : kShapes) expect_parts(name, {shape.members, shape.bytes, 1});
-    expect_parts(name, kUneven);
-    // Without what stays: 10 + 1 + 10 + 10 + 8 bytes in 2 + 1 + 3 + 2 + 4 messages.
-    EXPECT_EQ(find_collective(name).totals(kUneven).bytes, 39);
-    EXPECT_EQ(find_collective(name).totals(kUneven).transfers, 12);
-  }
+  for (const Shape& shape : kShapes) expect_parts("pairwise", {shape.members, shape.bytes, 1});
+  expect_parts("pairwise", kUneven);
+  // Without what stays: 10 + 1 + 10 + 10 + 8 bytes in 2 + 1 + 3 + 2 + 4 messages.
+  EXPECT_EQ(find_collective("pairwise").totals(kUneven).bytes, 39);
+  EXPECT_EQ(find_collective("pairwise").totals(kUneven).transfers, 12);
 }
 
 // Round r of the pairwise one: the largest part from i to i + r. 0.1 s, and 1 byte is 0.1 s.
 TEST(Collectives, UnevenPartsAreAtMostAsSlowAsTheLargestOfARound) {
   EXPECT_DOUBLE_EQ(find_collective("pairwise").idle_star_s(kUneven, 0.1, 10),
                    4 * 0.1 + 0.1 * (3 + 3 + 9 + 2));
-  EXPECT_DOUBLE_EQ(find_collective("all-to-all").idle_star_s(kUneven, 0.1, 10), 0.1 + 4 * 0.9);
 }
 
 // Sites of equal and unequal sizes, in blocks, scattered, and each member alone.
@@ -280,8 +277,7 @@ TEST(Collectives, DirectSendsAsMuchAsARing) {
 }
 
 TEST(Collectives, OfAnAllToAllTheOwnPartStays) {
-  for (const std::string& name : all_to_all_collectives())
-    for (int member = 0; member < 4; ++member) EXPECT_EQ(sent(name, {4, 400, 1}, member), 3 * 100) << name;
+  for (int member = 0; member < 4; ++member) EXPECT_EQ(sent("pairwise", {4, 400, 1}, member), 3 * 100);
 }
 
 TEST(Collectives, TheFirstMemberIsTheParameterServer) {
@@ -343,7 +339,6 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("all-gather", 4), 3 * (0.1 + 0.1));
   EXPECT_DOUBLE_EQ(cost("reduce-scatter", 4), 3 * (0.1 + 0.025));
   EXPECT_DOUBLE_EQ(cost("pairwise", 4), 3 * (0.1 + 0.025));
-  EXPECT_DOUBLE_EQ(cost("all-to-all", 4), 0.1 + 3 * 0.025);
 }
 
 // 512 KiB a chunk, but at most 256 of them.
@@ -355,7 +350,7 @@ TEST(Collectives, ALargeDoubleTreeHasStepsOfNcclsBuffers) {
 
 TEST(Collectives, RegistryHasWhateverAPlanMayName) {
   std::vector<std::string> names = averaging_collectives();
-  for (const std::string& name : all_to_all_collectives()) names.push_back(name);
+  names.push_back("pairwise");
   for (const std::string& name : names) {
     EXPECT_EQ(find_collective(name).name(), name);
     EXPECT_FALSE(find_collective(name).about().empty());
@@ -379,7 +374,7 @@ TEST(Collectives, TheChoicesOfAMethodAreThoseOfTheirPurpose) {
     return names;
   };
   EXPECT_EQ(names_of(Collective::Purpose::kAllReduce), all_reduce_collectives());
-  EXPECT_EQ(names_of(Collective::Purpose::kAllToAll), all_to_all_collectives());
+  EXPECT_EQ(names_of(Collective::Purpose::kAllToAll), std::vector<std::string>{"pairwise"});
 }
 
 }  // namespace
