@@ -196,6 +196,21 @@ def outages(planner):
     one_sentence(data, text)
 
 
+def torchft(planner):
+    """A failure a minute among 30 groups: published are 5145 of 6249 steps, 29.6 groups, and 10.9 s a step instead of 9. By
+    hand a step T = 9 s counts if none fails in it. Else it ends 5 s after the failure; and for as long as the group's 12
+    bytes a parameter leave a peer, all may wait at most."""
+    data, _, _ = planner.plan(planner.example("torchft"))
+    faulty, step, minute = data["with_faults"][0], data["plans"][0]["time_s"] / 6249, 60
+    published = 5145 / 6249 * 29.6 / 30 * 9 / 10.9
+    expect(abs(step / 9 - 1) < 0.01, f"{step:.2f} s a step without failures, published 9 s")
+    expect(abs(faulty["goodput"] / published - 1) < 0.15, f"goodput {faulty['goodput']:.3f}, published {published:.3f}")
+    kept = math.exp(-step / minute)
+    most = kept * step / (kept * step + (1 - kept) * (step / 2 + 5))
+    state_s = 12 * 1235814400 * 8 / (10e9 * 1448 / 1538)
+    expect(most * (1 - state_s / minute) * 29 / 30 < faulty["goodput"] < most, f"by hand between that and {most:.3f}")
+
+
 def equals_the_whole_replay(planner):
     """Some outer steps tell the whole: the run of all steps takes exactly as long."""
     for name in ("diloco-measured", "sites"):
@@ -292,6 +307,7 @@ def main():
         deadline(planner)
         eight_files_of_iperf3(planner)
         outages(planner)
+        torchft(planner)
         equals_the_whole_replay(planner)
         between_regions(planner)
         abilene(planner)
