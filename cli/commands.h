@@ -134,7 +134,7 @@ struct PlanOptions {
   bool quiet = false;
 };
 
-// Searches what a plan file asks for and writes OUT/plan.json, scenario.json and plan.html.
+// Searches what a plan file asks for and writes OUT/plan.json, scenario.json, plan.html and launch.sh.
 int plan_command(const PlanOptions& options);
 // Every key of a plan file, and its JSON Schema.
 int plan_options_command();

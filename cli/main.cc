@@ -270,7 +270,8 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
       plan->add_flag("--options", "every key of a plan file, and the known accelerators");
   const CLI::Option* schema = plan->add_flag("--schema", "the JSON Schema of a plan file");
   plan->footer(
-      "Writes OUT/plan.json, OUT/scenario.json (the choice, for longhaul check and run) and OUT/plan.html.");
+      "Writes OUT/plan.json, OUT/scenario.json (the choice, for longhaul check and run), OUT/plan.html and "
+      "OUT/launch.sh.");
   plan->callback([&options, &status, file, keys, schema] {
     if (keys->count() > 0)
       status = plan_options_command();

@@ -34,9 +34,9 @@ constexpr char kWork[] = "/work";  // in the folder, while the plan is made
 // folder of somebody else's that has this name.
 bool is_left_over(const std::string& folder) {
   if (!fs::exists(folder + kWork + "/.lock")) return false;
-  const std::set<std::string> ours = {"work",          "candidate.json",        "plan.json",
-                                      "scenario.json", "plan.html",             "sites.graphml",
-                                      "sites.json",    "without-sites.graphml", "without-sites.json"};
+  const std::set<std::string> ours = {
+      "work",      "candidate.json", "plan.json",  "scenario.json",         "plan.html",
+      "launch.sh", "sites.graphml",  "sites.json", "without-sites.graphml", "without-sites.json"};
   for (const auto& entry : fs::directory_iterator(folder)) {
     fs::path name = entry.path().filename();
     if (name.extension() == ".part") name = name.stem();
@@ -171,12 +171,15 @@ class Planning {
     write_file(folder_ + "/plan.json", data.dump(2) + "\n");
     write_file(folder_ + "/scenario.json", chosen_scenario(plan_, result).dump(2) + "\n");
     write_file(folder_ + "/plan.html", plan_page(data));
+    write_file(folder_ + "/launch.sh", launch_script(plan_, result.choice()));
     const std::string text = plan_text(plan_, result);
     std::printf("%s", quiet_ ? (decision(plan_, result) + "\n").c_str() : ("\n" + text).c_str());
     if (quiet_)
       for (const std::string& note : result.search.notes) std::fprintf(stderr, "%s\n", note.c_str());
-    std::printf("scenario: %s/scenario.json (longhaul check and longhaul run take it)\npage: %s/plan.html\n",
-                folder_.c_str(), folder_.c_str());
+    std::printf(
+        "scenario: %s/scenario.json (longhaul check and longhaul run take it)\npage: %s/plan.html\n"
+        "to start it: %s/launch.sh\n",
+        folder_.c_str(), folder_.c_str(), folder_.c_str());
   }
 
   const PlanRequest& plan_;

@@ -47,6 +47,10 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result);
 // The chosen plan as a scenario of all its steps, for longhaul check and longhaul run.
 Json chosen_scenario(const PlanRequest& plan, const PlanResult& result);
 
+// A script that starts the choice on a node: its rank, the environment of NCCL and Gloo, and the sysctls that
+// the times rest on.
+std::string launch_script(const PlanRequest& plan, const Evaluation& choice);
+
 // One HTML file with the same, which opens offline.
 std::string plan_page(const Json& data);
 

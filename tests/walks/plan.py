@@ -143,7 +143,11 @@ def eight_files_of_iperf3(planner):
         rates[pair] = min(rates.get(pair, rate), rate)
     narrow = copy.deepcopy(plan)
     narrow["candidates"].update(methods=["diloco"], inner_steps=[500], rank_orders=["blocks"])
-    data, text, _ = planner.plan(narrow)
+    data, text, out = planner.plan(narrow)
+    trips = {frozenset(path["between"]): float(path["rtt"][:-2]) / 1e3 for path in plan["paths"]}
+    uplinks = {site["name"]: float(site["rate"][:-4]) * 1e9 for site in plan["sites"]}
+    starts(planner, out, data, max(trip * min([rates[pair], *(uplinks[site] * 1448 / 1538 / 8 for site in pair)]) / 8
+                                   for pair, trip in trips.items()))
     found, parameters = data["plans"][0], 8030261248
     steps, step_s = math.ceil(2e12 / (7 * 65536)), 6 * parameters * 65536 / (8 * 0.4 * 362.05e12)
     payload, chunk = 1448 / 1538, 8 * 2 * parameters / 7
@@ -179,6 +183,26 @@ def eight_files_of_iperf3(planner):
     slowest_s = 6 * 70553706496 * 262144 / (64 * 0.4 * 362.05e12)
     expect(abs(data["step_s"] / slowest_s - 1) < 1e-9, f"a step of 70 B takes {data['step_s']:.1f} s, by hand {slowest_s:.1f} s")
     one_sentence(data, text)
+
+
+def starts(planner, out, data, window):
+    """launch.sh, carried out with commands that print how they were called."""
+    programs = out / "programs"
+    programs.mkdir()
+    for name in ("sysctl", "torchrun", "ip"):
+        says = "echo default via 10.0.0.1 dev ens5 proto dhcp" if name == "ip" else \
+            f'echo {name} "$@" "$NCCL_SOCKET_IFNAME $NCCL_ALGO $((NCCL_SOCKET_NTHREADS * NCCL_NSOCKS_PERTHREAD))"'
+        (programs / name).write_text("#!/bin/sh\n" + says + "\n")
+        (programs / name).chmod(0o755)
+    done = subprocess.run(["bash", out / "launch.sh", "3", "10.90.1.1", "train.py", "--lr", "1"], capture_output=True, text=True,
+                          env={"PATH": f"{programs}:/usr/bin:/bin", "NCCL_SOCKET_NTHREADS": "0", "NCCL_NSOCKS_PERTHREAD": "0",
+                               "NCCL_SOCKET_IFNAME": "", "NCCL_ALGO": ""})
+    expect(done.returncode == 0, "launch.sh is carried out " + done.stderr)
+    buffer = int(re.search(r"rmem_max=(\d+)", done.stdout)[1])
+    expect(abs(buffer / (2 * window) - 1) < 1e-3, f"buffers of {buffer} bytes, by hand twice {window:.0f}")
+    expect(f"torchrun --nnodes={data['nodes']} --nproc-per-node=gpu --node-rank=3 --master-addr=10.90.1.1 --master-port=29500 "
+           "train.py --lr 1 ens5 Ring 8\n" in done.stdout and "tcp_slow_start_after_idle=1" in done.stdout, done.stdout)
+    expect("# ranks: " + data["placement"] in (out / "launch.sh").read_text(), "which rank stands where")
 
 
 def outages(planner):
