@@ -202,7 +202,7 @@ bool Training::is_asked_to_stop() const {
 void Training::stop() {
   save_checkpoint(step_);
   writing_.wait();
-  operations_.settle();
+  operations_.posted().settle();
   throw Interrupted();
 }
 
