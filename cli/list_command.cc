@@ -91,7 +91,7 @@ void list_networks() {
 void list_combinations() {
   std::printf("what cannot be had together:\n\n");
   for (const RefusedCombination& row : refused_combinations())
-    std::printf("%s with %s\n    %s\n", row.feature.c_str(), row.with.c_str(), row.why.c_str());
+    std::printf("%s with %s\n    %s\n", row.feature, row.with, row.why);
 }
 
 void list_models() {

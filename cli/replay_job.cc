@@ -5,9 +5,45 @@
 
 #include "analysis/run_files.h"
 #include "cli/emulated_world.h"
-#include "cli/run_outputs.h"
+#include "core/base/csv.h"
+#include "core/base/index.h"
+#include "methods/common/registry.h"
 
 namespace longhaul {
+namespace {
+
+std::vector<std::vector<double>> measured_times(const RunLayout& layout, const Case& config) {
+  CsvStream rows(layout.training_folder(config) + "/step_times.csv", {"step", "replica", "compute_s"});
+  const int replicas = training_replicas(plan_of(config), config.replicas);
+  std::vector<std::vector<double>> times(as_index(config.steps()), std::vector<double>(as_index(replicas)));
+  while (rows.next())
+    times[as_index(rows.integer(0, 1, config.steps()) - 1)][as_index(rows.integer(1, 0, replicas - 1))] =
+        rows.number(2);
+  return times;
+}
+
+// [step − 1][replica][hop]
+std::vector<std::vector<std::vector<int>>> learned_bits(const RunLayout& layout, const Case& config,
+                                                        int hops) {
+  CsvStream rows(layout.training_folder(config) + "/boundary_bits.csv", {"step", "replica", "hop", "bits"});
+  std::vector<std::vector<std::vector<int>>> bits(
+      as_index(config.steps()),
+      std::vector<std::vector<int>>(as_index(config.replicas), std::vector<int>(as_index(hops))));
+  while (rows.next())
+    bits.at(as_index(rows.integer(0) - 1)).at(as_index(rows.integer(1))).at(as_index(rows.integer(2))) =
+        static_cast<int>(rows.integer(3));
+  return bits;
+}
+
+}  // namespace
+
+Trace full_trace(const RunLayout& layout, const Case& config) {
+  Trace trace = trace_of(config);
+  if (config.workload.step_time.kind == StepTime::Kind::kMeasured)
+    trace.measured_s = measured_times(layout, config);
+  if (trace.plan.pipeline.by_bits) trace.bits = learned_bits(layout, config, trace.plan.pipeline.hop_count());
+  return trace;
+}
 
 Job replay_job(const Case& config, const Trace& trace, const std::string& folder, bool emulates) {
   std::filesystem::create_directories(folder);

@@ -29,7 +29,6 @@
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
-#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
@@ -49,6 +48,20 @@ constexpr double kPausePerSecondOfOutputs = 20;
 
 bool needs_simulator(const Case& config) {
   return config.network.fidelity != "analytic";
+}
+
+// What cannot be read of the cases is in the report.
+void print_conclusions(const std::string& folder, int columns) {
+  try {
+    const auto width = as_index(std::clamp(columns, 40, kWidestText));
+    const std::string text =
+        terminal_text(conclusions_markdown(conclusions_of(open_runs({folder}).runs)), width);
+    if (!text.empty()) std::printf("%s", text.c_str());
+  } catch (const InputError&) {
+    return;  // no case is there
+  } catch (const DamagedFile& error) {
+    std::fprintf(stderr, "warning: %s\n", error.what());
+  }
 }
 
 class Run {
@@ -153,10 +166,6 @@ class Run {
     } while (left_ && !stopped());
   }
 
-  int threads_per_job() const {
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options_.jobs);
-  }
-
   // "train diloco, seed 2": the seed where there are several, the swept values where they tell trainings
   // apart.
   std::string training_name(const Training& training) const {
@@ -186,22 +195,20 @@ class Run {
     Job job{training_name(training), folder, {}, 1};
     const int ranks = ranks_of(training);
     job.is_mpirun = ranks > 1;
-    if (job.is_mpirun) {
-      job.arguments = {program_on_path("mpirun"), "--oversubscribe", "--bind-to", "none", "-n",
-                       std::to_string(ranks)};
-      if (geteuid() == 0) job.arguments.push_back("--allow-run-as-root");
-    }
-    job.arguments.insert(job.arguments.end(), {sibling_executable("longhaul-train"), "--case",
-                                               folder + "/case.json", "--out", folder});
-    const std::string device = options_.device.empty() ? training.example->train->device : options_.device;
-    job.arguments.insert(
-        job.arguments.end(),
-        {"--threads", std::to_string(std::max(1, threads_per_job() / ranks)), "--device", device});
-    if (!options_.backend.empty()) job.arguments.insert(job.arguments.end(), {"--backend", options_.backend});
+    const auto add = [&](const std::vector<std::string>& arguments) {
+      job.arguments.insert(job.arguments.end(), arguments.begin(), arguments.end());
+    };
+    if (job.is_mpirun)
+      add({program_on_path("mpirun"), "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)});
+    if (job.is_mpirun && geteuid() == 0) add({"--allow-run-as-root"});
+    const int threads = static_cast<int>(std::thread::hardware_concurrency()) / options_.jobs;
+    add({sibling_executable("longhaul-train"), "--case", folder + "/case.json", "--out", folder, "--threads",
+         std::to_string(std::max(1, threads / ranks)), "--device",
+         options_.device.empty() ? training.example->train->device : options_.device});
+    if (!options_.backend.empty()) add({"--backend", options_.backend});
     if (is_replayed_first(*training.example))
-      job.arguments.insert(job.arguments.end(),
-                           {"--journal", layout_.case_folder(*training.example) + "/journal.jsonl"});
-    if (continues()) job.arguments.push_back("--resume");
+      add({"--journal", layout_.case_folder(*training.example) + "/journal.jsonl"});
+    if (continues()) add({"--resume"});
     job.weight = static_cast<double>(training.example->train->steps) * training.example->replicas;
     return job;
   }
@@ -236,37 +243,6 @@ class Run {
       keep_outputs();
     });
     return jobs.size();
-  }
-
-  Trace full_trace(const Case& config) const {
-    Trace trace = trace_of(config);
-    if (config.workload.step_time.kind == StepTime::Kind::kMeasured)
-      trace.measured_s = measured_times(config);
-    if (trace.plan.pipeline.by_bits) trace.bits = learned_bits(config, trace.plan.pipeline.hop_count());
-    return trace;
-  }
-
-  std::vector<std::vector<double>> measured_times(const Case& config) const {
-    CsvStream rows(layout_.training_folder(config) + "/step_times.csv", {"step", "replica", "compute_s"});
-    const int replicas = training_replicas(plan_of(config), config.replicas);
-    std::vector<std::vector<double>> times(as_index(config.steps()), std::vector<double>(as_index(replicas)));
-    while (rows.next())
-      times[as_index(rows.integer(0, 1, config.steps()) - 1)][as_index(rows.integer(1, 0, replicas - 1))] =
-          rows.number(2);
-    return times;
-  }
-
-  // [step − 1][replica][hop]
-  std::vector<std::vector<std::vector<int>>> learned_bits(const Case& config, int hops) const {
-    CsvStream rows(layout_.training_folder(config) + "/boundary_bits.csv",
-                   {"step", "replica", "hop", "bits"});
-    std::vector<std::vector<std::vector<int>>> bits(
-        as_index(config.steps()),
-        std::vector<std::vector<int>>(as_index(config.replicas), std::vector<int>(as_index(hops))));
-    while (rows.next())
-      bits.at(as_index(rows.integer(0) - 1)).at(as_index(rows.integer(1))).at(as_index(rows.integer(2))) =
-          static_cast<int>(rows.integer(3));
-    return bits;
   }
 
   // Its training follows who took part in the operations of its replay. Such a training is of one case alone.
@@ -309,7 +285,7 @@ class Run {
         claims_.erase(folder);
         continue;
       }
-      jobs.push_back(replay_job(*config, full_trace(*config), folder, options_.emulates));
+      jobs.push_back(replay_job(*config, full_trace(layout_, *config), folder, options_.emulates));
       cases.push_back(config);
     }
     if (jobs.empty()) return 0;
@@ -397,7 +373,7 @@ class Run {
       const TableOptions table{!is_terminal && options_.all_columns ? 0 : columns, options_.each_seed,
                                options_.all_columns};
       std::printf("\n%s\n", summary_table(summary, table).c_str());
-      print_conclusions(columns);
+      print_conclusions(layout_.folder, columns);
       if (const std::string text = outside_in_words(summary.value("cases", std::vector<Json>()));
           !text.empty())
         std::printf("%s\n", text.c_str());
@@ -408,20 +384,6 @@ class Run {
     if (interrupts_so_far() > 0)
       std::printf("interrupted; continue with: longhaul run %s --out %s --resume\n", scenario_.file.c_str(),
                   layout_.folder.c_str());
-  }
-
-  // What cannot be read of the cases is in the report.
-  void print_conclusions(int columns) const {
-    try {
-      const auto width = as_index(std::clamp(columns, 40, kWidestText));
-      const std::string text =
-          terminal_text(conclusions_markdown(conclusions_of(open_runs({layout_.folder}).runs)), width);
-      if (!text.empty()) std::printf("%s", text.c_str());
-    } catch (const InputError&) {
-      return;  // no case is there
-    } catch (const DamagedFile& error) {
-      std::fprintf(stderr, "warning: %s\n", error.what());
-    }
   }
 
   void print_failures() const {

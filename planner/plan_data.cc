@@ -3,6 +3,51 @@
 #include "planner/plan_result.h"
 
 namespace longhaul {
+namespace {
+
+Json entry(const PlanRequest& plan, const Evaluation& evaluation, bool on_front) {
+  Json leaving = Json::object();
+  for (std::size_t i = 0; i < evaluation.traffic.sites.size(); ++i)
+    leaving[evaluation.traffic.sites[i]] = evaluation.traffic.leaving[i];
+  return Json{{"words", evaluation.candidate.words},
+              {"method", evaluation.candidate.method},
+              {"inner_steps", evaluation.candidate.inner_steps},
+              {"is_on_front", on_front},
+              {"left_out", evaluation.left_out},
+              {"tokens", evaluation.candidate.tokens},
+              {"steps", evaluation.config.steps()},
+              {"replayed_steps", evaluation.time.replayed_steps},
+              {"is_exact", evaluation.time.is_exact},
+              {"time_s", evaluation.total_s()},
+              {"time_low_s", evaluation.low_s()},
+              {"time_high_s", evaluation.high_s()},
+              {"compute_s", evaluation.compute_s},
+              {"utilization", evaluation.utilization},
+              {"accelerator_hours", accelerator_hours(plan, evaluation)},
+              {"cost", evaluation.cost()},
+              {"compute_cost", evaluation.compute_cost},
+              {"egress_cost", evaluation.egress_cost},
+              {"bytes_leaving_sites", evaluation.bytes()},
+              {"leaving", leaving}};
+}
+
+Json sites_of(const PlanRequest& plan, const PlanResult& result) {
+  Json sites = Json::array();
+  for (const SiteShare& site : result.sites)
+    sites.push_back({{"site", site.name},
+                     {"nodes", site.nodes},
+                     {"accelerators", site.accelerators},
+                     {"accelerator", site.accelerator},
+                     {"step_s", site.step_s},
+                     {"computes", site.computes},
+                     {"rent", site.rent},
+                     {"egress_cost", site.egress_cost},
+                     {"without", site.without ? entry(plan, *site.without, false) : Json()},
+                     {"why_not", site.why_not}});
+  return sites;
+}
+
+}  // namespace
 
 double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation) {
   return evaluation.total_s() / 3600 * accelerators_of(plan);
@@ -17,35 +62,10 @@ Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
 
 Json plan_data(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
-  const auto entry = [&](const Evaluation& evaluation, bool on_front) {
-    Json leaving = Json::object();
-    for (std::size_t i = 0; i < evaluation.traffic.sites.size(); ++i)
-      leaving[evaluation.traffic.sites[i]] = evaluation.traffic.leaving[i];
-    return Json{{"words", evaluation.candidate.words},
-                {"method", evaluation.candidate.method},
-                {"inner_steps", evaluation.candidate.inner_steps},
-                {"is_on_front", on_front},
-                {"left_out", evaluation.left_out},
-                {"tokens", evaluation.candidate.tokens},
-                {"steps", evaluation.config.steps()},
-                {"replayed_steps", evaluation.time.replayed_steps},
-                {"is_exact", evaluation.time.is_exact},
-                {"time_s", evaluation.total_s()},
-                {"time_low_s", evaluation.low_s()},
-                {"time_high_s", evaluation.high_s()},
-                {"compute_s", evaluation.compute_s},
-                {"utilization", evaluation.utilization},
-                {"accelerator_hours", accelerator_hours(plan, evaluation)},
-                {"cost", evaluation.cost()},
-                {"compute_cost", evaluation.compute_cost},
-                {"egress_cost", evaluation.egress_cost},
-                {"bytes_leaving_sites", evaluation.bytes()},
-                {"leaving", leaving}};
-  };
   Json plans = Json::array(), of_choice = Json::array(), links = Json::array(), upgrades = Json::array();
   for (std::size_t i = 0; i < search.evaluations.size(); ++i)
-    plans.push_back(entry(search.evaluations[i], i < search.front));
-  for (const Evaluation& evaluation : search.of_choice) of_choice.push_back(entry(evaluation, false));
+    plans.push_back(entry(plan, search.evaluations[i], i < search.front));
+  for (const Evaluation& evaluation : search.of_choice) of_choice.push_back(entry(plan, evaluation, false));
   for (const BusyLink& link : result.sensitivity.links)
     links.push_back({{"link", link.name},
                      {"direction", link.is_forward ? "forward" : "backward"},
@@ -59,18 +79,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
                         {"saved_s", upgrade.saved_s}});
   const bool has_own = std::any_of(plan.sites.begin(), plan.sites.end(),
                                    [](const PlannedSite& site) { return site.hardware.has_value(); });
-  Json sites = Json::array(), faulty = Json::array();
-  for (const SiteShare& site : result.sites)
-    sites.push_back({{"site", site.name},
-                     {"nodes", site.nodes},
-                     {"accelerators", site.accelerators},
-                     {"accelerator", site.accelerator},
-                     {"step_s", site.step_s},
-                     {"computes", site.computes},
-                     {"rent", site.rent},
-                     {"egress_cost", site.egress_cost},
-                     {"without", site.without ? entry(*site.without, false) : Json()},
-                     {"why_not", site.why_not}});
+  Json faulty = Json::array();
   for (const FaultyTime& one : result.faulty)
     faulty.push_back({{"words", one.words},
                       {"draws", one.draws},
@@ -106,7 +115,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"range", range_meaning()},
           {"keeps_utilization", search.rule.keeps(result.choice())},
           {"keeps_limits", search.rule.excess(result.choice()) == 0},
-          {"without_limits", search.without_limits ? entry(*search.without_limits, false) : Json()},
+          {"without_limits", search.without_limits ? entry(plan, *search.without_limits, false) : Json()},
           {"plans", plans},
           {"choice_by_inner_steps", of_choice},
           {"memory",
@@ -117,7 +126,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
             {"outer_state_bytes", memory.outer_state},
             {"available_bytes", memory.available}}},
           {"in_short", in_short(plan, result)},
-          {"sites", sites},
+          {"sites", sites_of(plan, result)},
           {"with_faults", faulty},
           {"links", links},
           {"upgrades", upgrades},

@@ -39,29 +39,30 @@ Node accelerator_options() {
 
 // What a key does not say is what the plan's accelerator is.
 Node accelerator_of_site() {
-  Node node = accelerator_options().means("of its nodes, where it is not the plan's; missing keys are the plan's");
+  Node node =
+      accelerator_options().means("of its nodes, where it is not the plan's; missing keys are the plan's");
   node.fill_section = false;
   for (Node& key : node.children) key.fallback = nullptr;
   return node;
 }
 
 Node site_options() {
-  return section("",
-                 {text("name").required().means("of the site"),
-                  integer("nodes").at_least(1).by_default(1).means("nodes at the site"),
-                  rate("rate").above(0).means("of the site's way out and in, which its nodes share"),
-                  rate("up").above(0).means("instead of rate: the way out"),
-                  rate("down").above(0).means("instead of rate: the way in"),
-                  number("latitude")
-                      .at_least(-90)
-                      .at_most(90)
-                      .in("degrees")
-                      .means("with longitude: round trips to other sites follow from the distance"),
-                  number("longitude").at_least(-180).at_most(180).in("degrees").means("of the site"),
-                  number("egress").at_least(0).means("price of a GB (10^9 bytes) that leaves this site"),
-                  accelerator_of_site(),
-                  duration("step_time").above(0).means("of its nodes, where it is not the plan's"),
-                  list_of("hosts", text("")).means("addresses between which iperf3 ran, for `measurements`")});
+  return section(
+      "", {text("name").required().means("of the site"),
+           integer("nodes").at_least(1).by_default(1).means("nodes at the site"),
+           rate("rate").above(0).means("of the site's way out and in, which its nodes share"),
+           rate("up").above(0).means("instead of rate: the way out"),
+           rate("down").above(0).means("instead of rate: the way in"),
+           number("latitude")
+               .at_least(-90)
+               .at_most(90)
+               .in("degrees")
+               .means("with longitude: round trips to other sites follow from the distance"),
+           number("longitude").at_least(-180).at_most(180).in("degrees").means("of the site"),
+           number("egress").at_least(0).means("price of a GB (10^9 bytes) that leaves this site"),
+           accelerator_of_site(),
+           duration("step_time").above(0).means("of its nodes, where it is not the plan's"),
+           list_of("hosts", text("")).means("addresses between which iperf3 ran, for `measurements`")});
 }
 
 Node egress_options() {
@@ -126,6 +127,18 @@ Node candidate_options(const Node& scenario) {
       .means("what the search may choose from: every combination");
 }
 
+Node target_options() {
+  return section("target", {list_of("runs", text(""))
+                                .not_empty()
+                                .required()
+                                .means("run directories with learning curves, relative to the plan's folder"),
+                            number("loss").required().means("validation loss, in nats")})
+      .means(
+          "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in "
+          "these runs. Beside tokens these are what the fastest of them needs, and the others in "
+          "proportion");
+}
+
 }  // namespace
 
 Node plan_options(const Node& scenario) {
@@ -148,15 +161,7 @@ Node plan_options(const Node& scenario) {
            .at_most(kMostTotalTokens)
            .in("tokens")
            .means("of the whole training, all nodes together"),
-       section("target", {list_of("runs", text(""))
-                              .not_empty()
-                              .required()
-                              .means("run directories with learning curves, relative to the plan's folder"),
-                          number("loss").required().means("validation loss, in nats")})
-           .means(
-               "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in "
-               "these runs. Beside tokens these are what the fastest of them needs, and the others in "
-               "proportion"),
+       target_options(),
        large_integer("tokens_per_step")
            .at_least(1)
            .at_most(kMostTokens)
@@ -176,8 +181,9 @@ Node plan_options(const Node& scenario) {
                                      duration("rtt").above(0).required().means("round-trip time")}))
            .means("with sites: round trips, where they do not follow from coordinates"),
        either("measurements", {text(""), list_of("", text("")).not_empty()})
-           .means("with sites: files of what one connection carries between them: what iperf3 --json and ping "
-                  "printed, by `hosts` or named as oslo-paris.txt, or a table from,to,rate_mbps,rtt_ms (.csv)"),
+           .means(
+               "with sites: files of what one connection carries between them: what iperf3 --json and ping "
+               "printed, by `hosts` or named as oslo-paris.txt, or a table from,to,rate_mbps,rtt_ms (.csv)"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")
@@ -206,8 +212,9 @@ Node plan_options(const Node& scenario) {
                   "given"),
        integer("replays").at_least(1).by_default(32).means(
            "at most so many candidates are replayed with flow"),
-       Node(*scenario.child("faults")).means("as in a scenario, with every: what they add to the choice, and to "
-                                             "the best plan of each other method"),
+       Node(*scenario.child("faults"))
+           .means("as in a scenario, with every: what they add to the choice, and to "
+                  "the best plan of each other method"),
        *scenario.child("recovery"),
        integer("fault_draws").at_least(2).at_most(1000).by_default(8).means("of the faults")});
 }

@@ -67,10 +67,6 @@ void ExchangeRun::start(std::size_t index, const SyncParts& chain) {
   for (std::size_t walk = index; walk < end; walk += step) advance(walk, chain);
 }
 
-bool ExchangeRun::is_round_over(const Walk& walk) const {
-  return walk.missing == 0 && (!awaits_delivery_ || walk.undelivered == 0);
-}
-
 void ExchangeRun::enter_next_round(std::size_t index) {
   Walk& walk = walks_[index];
   ++walk.round;
@@ -149,7 +145,7 @@ ExchangeRun::UnderWay* ExchangeRun::new_message() {
 
 void ExchangeRun::advance(std::size_t index, const SyncParts& chain) {
   Walk& walk = walks_[index];
-  while (walk.round < rounds_ && is_round_over(walk)) {
+  while (walk.round < rounds_ && walk.missing == 0 && (!awaits_delivery_ || walk.undelivered == 0)) {
     walk.chain = chain;
     enter_next_round(index);
   }
@@ -164,15 +160,11 @@ void ExchangeRun::advance(std::size_t index, const SyncParts& chain) {
   on_member_done_(group_[owner]);
 }
 
-// Of a message that began before chains counted.
-void ExchangeRun::cut_chain(SyncParts& chain) const {
-  chain = is_counting_ ? last_seconds(chain, now_s() - start_s_) : SyncParts();
-}
-
 void ExchangeRun::arrive(UnderWay* message) {
   if (is_given_up_) return;
   const std::size_t from = message->from, to = message->to;
-  if (!message->is_counted) cut_chain(message->chain);
+  if (!message->is_counted)  // it began before chains counted
+    message->chain = is_counting_ ? last_seconds(message->chain, now_s() - start_s_) : SyncParts();
   // The last member to be done may be the end of this run: nothing of it is touched after that.
   const SyncParts chain = message->chain;
   free_.push_back(message);

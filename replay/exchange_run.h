@@ -123,7 +123,6 @@ class ExchangeRun {
   std::size_t owner_of(std::size_t walk) const { return slices_ == 1 ? walk : walk % members_.size(); }
   Round round_of(std::size_t walk, int index) const;
   void start(std::size_t index, const SyncParts& chain);
-  bool is_round_over(const Walk& walk) const;
   void enter_next_round(std::size_t index);
   void hand_over(std::size_t from, const Message& message);
   std::int64_t push(std::size_t from, std::size_t to, int number, std::int64_t bytes);
@@ -133,7 +132,6 @@ class ExchangeRun {
   Transmission transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const;
   UnderWay* new_message();
   void arrive(UnderWay* message);
-  void cut_chain(SyncParts& chain) const;
 
   const ExchangeContext& context_;
   const OperationRule& rule_;

@@ -39,10 +39,10 @@ InnerSteps::InnerSteps(const World& world)
                     [this](const float* weights, float* gradient, const Batch& batch) {
                       return world_.decoder.loss_and_gradient(weights, gradient, batch);
                     }),
-      losses_(as_index(world.config.replicas)),
-      seconds_(losses_.size()),
-      used_gates_(losses_.size()),
-      optimizer_steps_(losses_.size()) {
+      optimizer_{train_,       world.decay,          world.muon,
+                 world.update, world.replicas.arena, std::vector<int>(as_index(world.config.replicas)),
+                 std::nullopt},
+      results_(as_index(world.config.replicas)) {
   make_gates();
   const Backend& backend = world.replicas.backend;
   if (world.device == Device::kCuda || !backend.stacks()) return;
@@ -58,8 +58,8 @@ InnerSteps::InnerSteps(const World& world)
 void InnerSteps::keep_in_subspace(std::vector<float>& weights) {
   const int rank = world_.config.pipeline.boundary.subspace;
   if (rank == 0 || !world_.plan.pipeline.has_stages()) return;
-  subspace_.emplace(train_.model, world_.plan.pipeline, rank, world_.config.seed, weights);
-  subspace_->project(weights.data());
+  optimizer_.subspace.emplace(train_.model, world_.plan.pipeline, rank, world_.config.seed, weights);
+  optimizer_.subspace->project(weights.data());
 }
 
 void InnerSteps::make_gates() {
@@ -87,7 +87,7 @@ void InnerSteps::make_gates() {
 std::size_t InnerSteps::run(const std::vector<Round>& rounds, const AfterRound& after_round) {
   const AfterRound after = [&](const Round& round) {
     for (const journal::Compute& entry : round.computes)
-      if (!exchanges_gradients_) count_elsewhere(entry.replicas, entry.last - entry.first + 1);
+      if (!exchanges_gradients_) optimizer_.count_elsewhere(entry.replicas, entry.last - entry.first + 1);
     return after_round(round);
   };
   std::size_t done = 0;
@@ -106,53 +106,45 @@ std::size_t InnerSteps::run(const std::vector<Round>& rounds, const AfterRound& 
                                          [&](int at) { steps_alone(computes[as_index(at)]); });
       } else {
         for (const journal::Compute& entry : computes)
-          for (int step = entry.first; step <= entry.last; ++step) {
-            const journal::Compute of_step{entry.replicas, step, step};
-            stacked_ ? step_stacked(of_step) : step_along_paths(of_step);
-          }
+          for (int step = entry.first; step <= entry.last; ++step) step_together(entry.replicas, step);
       }
       goes_on = after(rounds[done]);
     }
   }
-  if (done == rounds.size() && world_.update.has_own_optimizer())
-    for (const journal::Compute& entry : rounds.back().computes) prepare(entry);
+  if (done == rounds.size() && world_.update.has_own_optimizer()) prepare(rounds.back());
   return done;
 }
 
 std::size_t InnerSteps::run_apart(const std::vector<Round>& rounds, const AfterRound& after) {
-  struct Results {
-    std::vector<double> losses, seconds;
-    std::vector<std::vector<float>> gates;
-  };
-  std::vector<Results> results(rounds.size(), {losses_, std::vector<double>(seconds_.size()), used_gates_});
+  StepResults before = results_;
+  std::fill(before.seconds.begin(), before.seconds.end(), 0);
+  std::vector<StepResults> results(rounds.size(), before);
   const RowBlock held = world_.replicas.arena.held();
   std::size_t done = 0;
   world_.replicas.backend.for_each_round(
       held.size(), static_cast<int>(rounds.size()),
       [&](int round, int at) {
         const int replica = held.first + at;
-        Results& of_round = results[as_index(round)];
+        StepResults& of_round = results[as_index(round)];
         for (const journal::Compute& entry : rounds[as_index(round)].computes) {
           if (!is_in(entry.replicas, replica)) continue;
           for (int step_here = entry.first; step_here <= entry.last; ++step_here) {
-            double& loss = of_round.losses[as_index(replica)];
-            step(step_here, replica, loss, of_round.seconds[as_index(replica)],
-                 of_round.gates[as_index(replica)]);
-            if (world_.replicas.ranks.size() == 1) check_loss(step_here, replica, loss);
+            step(step_here, replica, of_round);
+            if (world_.replicas.ranks.size() == 1)
+              check_loss(step_here, replica, of_round.losses[as_index(replica)]);
           }
         }
       },
       [&](int round) {
-        losses_ = std::move(results[as_index(round)].losses);
-        seconds_ = std::move(results[as_index(round)].seconds);
-        used_gates_ = std::move(results[as_index(round)].gates);
+        results_ = std::move(results[as_index(round)]);
         done = as_index(round) + 1;
         return after(rounds[as_index(round)]);
       });
   return done;
 }
 
-void InnerSteps::step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates) {
+void InnerSteps::step(int step, int replica, StepResults& results) {
+  double &loss = results.losses[as_index(replica)], &seconds = results.seconds[as_index(replica)];
   {
     const Stopwatch watch(seconds);
     const Batch batch = training_batch(world_.data.training, train_, world_.config.seed, replica, step);
@@ -161,7 +153,8 @@ void InnerSteps::step(int step, int replica, double& loss, double& seconds, std:
     const PipelinePlan& plan = world_.plan.pipeline;
     LearnedPass* learned = gates_ ? &learned_passes_[as_index(replica)] : nullptr;
     if (learned) {
-      gates.assign(gates_->gates(replica), gates_->gates(replica) + gates_->hops());
+      results.gates[as_index(replica)].assign(gates_->gates(replica),
+                                              gates_->gates(replica) + gates_->hops());
       std::fill(learned->rounding.begin(), learned->rounding.end(), 0);
     }
     const MicrobatchPass<float>& pass = learned ? *learned->pass : microbatches_;
@@ -186,75 +179,65 @@ std::vector<Route> InnerSteps::paths_at(int step, int microbatch) const {
   return paths_of(world_.plan.pipeline, world_.config.seed, world_.config.replicas, step, microbatch);
 }
 
-void InnerSteps::clear_gradients_for_partial() {
+void InnerSteps::step_together(const std::vector<int>& replicas, int step) {
+  std::fill(results_.seconds.begin(), results_.seconds.end(), 0);
+  std::fill(results_.losses.begin(), results_.losses.end(), 0);
   const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
   for_each_held([&](int replica) {
     clear_for_partial(world_.plan.pipeline, gradients.columns, gradients.row(replica));
   });
+  stacked_ ? run_stacks(step) : run_along_paths(step);
+  if (!exchanges_gradients_) optimize(replicas, step);
 }
 
-void InnerSteps::optimize_unless_exchanged(const journal::Compute& entry) {
-  if (exchanges_gradients_) return;
-  for_each_held([&](int replica) {
-    if (is_in(entry.replicas, replica)) optimize(entry.last, replica, seconds_[as_index(replica)]);
-  });
-}
-
-void InnerSteps::step_along_paths(const journal::Compute& entry) {
-  std::fill(seconds_.begin(), seconds_.end(), 0);
-  std::fill(losses_.begin(), losses_.end(), 0);
-  std::vector<Batch> batches(losses_.size());
+void InnerSteps::run_along_paths(int step) {
+  std::vector<Batch> batches(results_.losses.size());
   const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
   const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
-  clear_gradients_for_partial();
   const int microbatches = world_.plan.pipeline.microbatches;
   for (int microbatch = 0; microbatch < microbatches; ++microbatch) {
-    const std::vector<Route> paths = paths_at(entry.last, microbatch);
+    const std::vector<Route> paths = paths_at(step, microbatch);
     for_each_held([&](int home) {
-      const Stopwatch watch(seconds_[as_index(home)]);
+      const Stopwatch watch(results_.seconds[as_index(home)]);
       Batch& batch = batches[as_index(home)];
       if (microbatch == 0)
-        batch = training_batch(world_.data.training, train_, world_.config.seed, home, entry.last);
-      losses_[as_index(home)] +=
+        batch = training_batch(world_.data.training, train_, world_.config.seed, home, step);
+      results_.losses[as_index(home)] +=
           microbatches_.run(paths[as_index(home)], microbatch, batch, weights, gradients) / microbatches;
     });
   }
-  optimize_unless_exchanged(entry);
 }
 
-void InnerSteps::step_stacked(const journal::Compute& entry) {
-  std::fill(seconds_.begin(), seconds_.end(), 0);
-  std::fill(losses_.begin(), losses_.end(), 0);
+void InnerSteps::run_stacks(int step) {
   const RowBlock held = world_.replicas.arena.held();
   Backend& backend = world_.replicas.backend;
   const int parts = std::min(backend.threads(), held.size());
-  clear_gradients_for_partial();
   for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch) {
-    const std::vector<Route> paths = paths_at(entry.last, microbatch);
+    const std::vector<Route> paths = paths_at(step, microbatch);
     backend.for_each(parts, [&](int part) {
       const RowBlock replicas{held.first + held.size() * part / parts,
                               held.first + held.size() * (part + 1) / parts};
       double seconds = 0;
       {
         const Stopwatch watch(seconds);
-        run_stack(entry.last, microbatch, paths, replicas);
+        run_stack(step, microbatch, paths, replicas);
       }
-      for (int r = replicas.first; r < replicas.end; ++r) seconds_[as_index(r)] += seconds / replicas.size();
+      for (int r = replicas.first; r < replicas.end; ++r)
+        results_.seconds[as_index(r)] += seconds / replicas.size();
     });
   }
-  optimize_unless_exchanged(entry);
 }
 
 void InnerSteps::steps_alone(const journal::Compute& entry) {
   const int replica = entry.replicas.front();
   const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
   for (int step = entry.first; step <= entry.last; ++step) {
-    losses_[as_index(replica)] = 0;
+    results_.losses[as_index(replica)] = 0;
     clear_for_partial(world_.plan.pipeline, gradients.columns, gradients.row(replica));
     for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch)
       run_stack(step, microbatch, paths_at(step, microbatch), {replica, replica + 1});
-    optimize(step, replica, seconds_[as_index(replica)]);
-    check_loss(step, replica, losses_[as_index(replica)]);
+    optimize(step, replica, results_.seconds[as_index(replica)]);
+    check_loss(step, replica, results_.losses[as_index(replica)]);
   }
 }
 
@@ -281,12 +264,12 @@ void InnerSteps::run_stack(int step, int microbatch, const std::vector<Route>& p
                  sequences});
   for (int home = replicas.first; home < replicas.end; ++home) {
     if (is_shared_out) scatter_along(plan, paths[as_index(home)], microbatch, partial.row(home), gradients);
-    losses_[as_index(home)] += losses[as_index(home - replicas.first)] / plan.microbatches;
+    results_.losses[as_index(home)] += losses[as_index(home - replicas.first)] / plan.microbatches;
   }
 }
 
 InnerSteps::StepOf InnerSteps::step_of(const std::vector<int>& replicas, int step) const {
-  StepOf steps(losses_.size());
+  StepOf steps(results_.losses.size());
   for (const int replica : replicas) steps[as_index(replica)] = step;
   return steps;
 }
@@ -295,12 +278,12 @@ void InnerSteps::use_card(Accelerator& accelerator) {
   accelerator_ = &accelerator;
   accelerator.upload(Accelerator::State::kAtStart);
   const StepOf first = step_of(world_.replicas.arena.held().replicas(), 1);
-  const std::vector<int> taken = optimizer_steps_;
-  std::vector<double> losses(losses_.size());
+  const std::vector<int> taken = optimizer_.taken;
+  std::vector<double> losses(results_.losses.size());
   for (int time = 0; time < 2; ++time) {
     begin_on_card(first, may_optimize());
     accelerator.finish(losses);
-    optimizer_steps_ = taken;
+    optimizer_.taken = taken;
   }
   accelerator.upload(Accelerator::State::kAtStart);
 }
@@ -315,7 +298,7 @@ std::size_t InnerSteps::run_on_card(const std::vector<Round>& rounds, const Afte
       length = std::max(length, as_index(entry.last - entry.first + 1));
     end_of.push_back(steps.size() + length);
     for (std::size_t at = 0; at < length; ++at) {
-      StepOf& here = steps.emplace_back(losses_.size());
+      StepOf& here = steps.emplace_back(results_.losses.size());
       for (const journal::Compute& entry : round.computes)
         for (const int replica : entry.replicas)
           if (const int step = entry.first + static_cast<int>(at); step <= entry.last)
@@ -348,7 +331,7 @@ bool InnerSteps::is_of_whole_card(const StepOf& step_of) const {
   const std::vector<int> held = world_.replicas.arena.held().replicas();
   const int step = step_of[as_index(held.front())];
   return std::all_of(held.begin(), held.end(), [&](int replica) {
-    return step > 0 && step_of[as_index(replica)] == step && optimizer_steps_[as_index(replica)] == step - 1;
+    return step > 0 && step_of[as_index(replica)] == step && optimizer_.taken[as_index(replica)] == step - 1;
   });
 }
 
@@ -375,21 +358,21 @@ void InnerSteps::begin_on_card(const StepOf& step_of, bool optimizes) {
   if (optimizes) {
     const int step = step_of[as_index(held.first)];
     optimizing = Accelerator::Optimizing{learning_rate(train_.optimizer, step, train_.steps), step};
-    for (const int replica : held.replicas()) ++optimizer_steps_[as_index(replica)];
+    for (const int replica : held.replicas()) ++optimizer_.taken[as_index(replica)];
   }
   accelerator_->begin(batches, paths, optimizing);
 }
 
 void InnerSteps::finish_on_card(const StepOf& step_of) {
   const RowBlock held = world_.replicas.arena.held();
-  std::vector<double> losses = losses_;
-  std::fill(seconds_.begin(), seconds_.end(), 0);
+  std::vector<double> losses = results_.losses;
+  std::fill(results_.seconds.begin(), results_.seconds.end(), 0);
   const double seconds = accelerator_->finish(losses);
-  for (double& of_replica : seconds_) of_replica += seconds / held.size();
+  for (double& of_replica : results_.seconds) of_replica += seconds / held.size();
   for (const int replica : held.replicas())
     if (const int step = step_of[as_index(replica)]; step > 0) {
-      losses_[as_index(replica)] = losses[as_index(replica)];
-      if (world_.replicas.ranks.size() == 1) check_loss(step, replica, losses_[as_index(replica)]);
+      results_.losses[as_index(replica)] = losses[as_index(replica)];
+      if (world_.replicas.ranks.size() == 1) check_loss(step, replica, results_.losses[as_index(replica)]);
     }
 }
 
@@ -406,66 +389,43 @@ void InnerSteps::optimize_on_card(const StepOf& step_of) {
       accelerator_->on_host([&] {
         for (const int replica : held) {
           const int own = step_of[as_index(replica)];
-          if (!is_whole && own > 0) take_optimizer_step(own, replica);
-          if (is_whole) is_taken = world_.update.optimize(facts(step, step), replica, world_.replicas.arena);
+          if (!is_whole && own > 0) optimizer_.step(own, replica);
+          if (is_whole)
+            is_taken = world_.update.optimize(optimizer_.facts(step, step), replica, world_.replicas.arena);
         }
       });
     if (is_whole && !is_taken)
       accelerator_->optimize(learning_rate(train_.optimizer, step, train_.steps), step);
-    for (const int replica : held) optimizer_steps_[as_index(replica)] += is_whole;
+    for (const int replica : held) optimizer_.taken[as_index(replica)] += is_whole;
   }
-  for (double& of_replica : seconds_) of_replica += seconds / static_cast<double>(held.size());
+  for (double& of_replica : results_.seconds) of_replica += seconds / static_cast<double>(held.size());
 }
 
-InnerStep InnerSteps::facts(int step, int updates) const {
-  return {step, updates,          learning_rate(train_.optimizer, step, train_.steps),
-          1,    train_.optimizer, world_.decay};
-}
-
-void InnerSteps::prepare(const journal::Compute& entry) {
-  Arena& arena = world_.replicas.arena;
+void InnerSteps::prepare(const Round& round) {
   const auto prepare = [&] {
     for_each_held([&](int replica) {
-      if (!is_in(entry.replicas, replica)) return;
-      InnerStep here = facts(entry.last, optimizer_steps_[as_index(replica)] + 1);
-      here.clip = clip_factor(row_norm(arena.row(Slot::kGradient, replica), arena.parameters()),
-                              train_.optimizer.clip);
-      world_.update.prepare(here, replica, arena);
+      for (const journal::Compute& entry : round.computes)
+        if (is_in(entry.replicas, replica)) optimizer_.prepare(entry.last, replica);
     });
   };
   accelerator_ ? accelerator_->on_host(prepare) : prepare();
 }
 
-void InnerSteps::count_elsewhere(const std::vector<int>& replicas, int steps) {
-  for (const int replica : replicas)
-    if (!world_.replicas.arena.held().contains(replica)) optimizer_steps_[as_index(replica)] += steps;
+void InnerSteps::optimize(const journal::Optimize& entry) {
+  optimizer_.count_elsewhere(entry.replicas, 1);
+  if (accelerator_) return optimize_on_card(step_of(entry.replicas, entry.step));
+  optimize(entry.replicas, entry.step);
 }
 
-void InnerSteps::optimize(const journal::Optimize& entry) {
-  count_elsewhere(entry.replicas, 1);
-  if (accelerator_) return optimize_on_card(step_of(entry.replicas, entry.step));
+void InnerSteps::optimize(const std::vector<int>& replicas, int step) {
   for_each_held([&](int replica) {
-    if (is_in(entry.replicas, replica)) optimize(entry.step, replica, seconds_[as_index(replica)]);
+    if (is_in(replicas, replica)) optimize(step, replica, results_.seconds[as_index(replica)]);
   });
 }
 
 void InnerSteps::optimize(int step, int replica, double& seconds) {
   const Stopwatch watch(seconds);
-  take_optimizer_step(step, replica);
-  if (subspace_) subspace_->project(world_.replicas.arena.row(Slot::kWeights, replica));
-}
-
-void InnerSteps::take_optimizer_step(int step, int replica) {
-  Arena& arena = world_.replicas.arena;
-  const int updates = ++optimizer_steps_[as_index(replica)];
-  if (world_.update.has_own_optimizer() && world_.update.optimize(facts(step, updates), replica, arena))
-    return;
-  const AdamwRows rows{arena.row(Slot::kWeights, replica), arena.row(Slot::kGradient, replica),
-                       arena.row(Slot::kFirstMoment, replica), arena.row(Slot::kSecondMoment, replica)};
-  const double scale = clip_factor(row_norm(rows.gradient, arena.parameters()), train_.optimizer.clip);
-  const double lr = learning_rate(train_.optimizer, step, train_.steps);
-  adamw_step(train_.optimizer, lr, updates, scale, world_.decay, rows);
-  muon_step(train_.optimizer, lr, scale, world_.muon, {rows.weights, rows.gradient, rows.first_moment});
+  optimizer_.step(step, replica);
 }
 
 void InnerSteps::check_loss(int step, int replica, double loss) const {

@@ -15,10 +15,9 @@
 #include "trainer/model/decoder.h"
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/operations/update.h"
-#include "trainer/optimizer/muon.h"
 #include "trainer/pipeline/bit_gates.h"
 #include "trainer/pipeline/microbatches.h"
-#include "trainer/pipeline/subspace.h"
+#include "trainer/row_optimizer.h"
 
 namespace longhaul {
 
@@ -29,6 +28,14 @@ struct Round {
   std::optional<journal::EndStep> end;
 
   bool is_apart_from(const journal::Compute& other) const;
+};
+
+// By replica, of the last step that it took.
+struct StepResults {
+  explicit StepResults(std::size_t replicas) : losses(replicas), seconds(replicas), gates(replicas) {}
+
+  std::vector<double> losses, seconds;
+  std::vector<std::vector<float>> gates;  // of learned bits, by hop: those that it used
 };
 
 class InnerSteps {
@@ -64,32 +71,30 @@ class InnerSteps {
   // The optimizer of a step whose gradients were exchanged.
   void optimize(const journal::Optimize& entry);
 
-  // By replica: of the last step that it took; and how many steps its optimizer has taken.
-  std::vector<double>& losses() { return losses_; }
-  std::vector<double>& seconds() { return seconds_; }
-  std::vector<int>& optimizer_steps() { return optimizer_steps_; }
+  StepResults& results() { return results_; }
+  std::vector<int>& optimizer_steps() { return optimizer_.taken; }
   void check_loss(int step, int replica, double loss) const;
 
-  // Of learned bits: null without them; and what the last step used, by replica and hop.
+  // Of learned bits: null without them.
   BitGates* gates() { return gates_ ? &*gates_ : nullptr; }
-  const std::vector<std::vector<float>>& used_gates() const { return used_gates_; }
 
  private:
   void make_gates();
   std::size_t run_apart(const std::vector<Round>& rounds, const AfterRound& after);
   std::size_t run_on_card(const std::vector<Round>& rounds, const AfterRound& after);
-  // Gradient, and the optimizer where it does not wait for an exchange; adds its wall time to `seconds`.
-  void step(int step, int replica, double& loss, double& seconds, std::vector<float>& gates);
-  // Gradients of a step whose micro-batches leave their replica: the ones of each number m meet before those
-  // of m + 1, and the optimizers come after all of them.
-  void step_along_paths(const journal::Compute& entry);
+  // Gradient, and the optimizer where it does not wait for an exchange; adds its wall time to the seconds.
+  void step(int step, int replica, StepResults& results);
+  // The step of these replicas, with gradients of all that are held here.
+  void step_together(const std::vector<int>& replicas, int step);
+  // Where micro-batches leave their replica: the ones of each number m meet before those of m + 1, and the
+  // optimizers come after all of them.
+  void run_along_paths(int step);
   // A part of the replicas for each thread; a part's wall time is shared out evenly.
-  void step_stacked(const journal::Compute& entry);
+  void run_stacks(int step);
   void steps_alone(const journal::Compute& entry);
   // A micro-batch of these replicas, along `paths`, as one stack.
   void run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas);
-  void count_elsewhere(const std::vector<int>& replicas, int steps);  // those that other ranks hold
-  void prepare(const journal::Compute& entry);
+  void prepare(const Round& round);
   // What a card computes at once: the step of each replica, 0 where it takes none.
   using StepOf = std::vector<int>;
   StepOf step_of(const std::vector<int>& replicas, int step) const;
@@ -98,15 +103,12 @@ class InnerSteps {
   void begin_on_card(const StepOf& step_of, bool optimizes);
   void finish_on_card(const StepOf& step_of);
   void optimize_on_card(const StepOf& step_of);
-  void optimize_unless_exchanged(const journal::Compute& entry);
-  void optimize(int step, int replica, double& seconds);  // clip, then AdamW and Muon
-  void take_optimizer_step(int step, int replica);
+  void optimize(const std::vector<int>& replicas, int step);
+  void optimize(int step, int replica, double& seconds);
   // Whether the card's optimizer can take the step: that of all rows, which are alike in how many they took.
   bool is_of_whole_card(const StepOf& step_of) const;
-  InnerStep facts(int step, int updates) const;
   std::vector<Route> paths_at(int step, int microbatch) const;
   ReplicaRows<float> rows_of(Slot slot) const;
-  void clear_gradients_for_partial();
   template <typename Work>
   void for_each_held(const Work& work) {
     const RowBlock held = world_.replicas.arena.held();
@@ -124,15 +126,13 @@ class InnerSteps {
     RoundingEffects rounding;  // by hop
   };
   std::vector<LearnedPass> learned_passes_;  // by replica
-  std::optional<Subspace> subspace_;         // that the weights are kept in
+  RowOptimizer optimizer_;
   std::unique_ptr<StackedDecoder> stacked_;  // of a stacked back-end on a CPU
   // Its rows [R, P] of micro-batches: the weights of their paths, and gradients before they are shared out.
   std::vector<float> composed_, partial_;
   Accelerator* accelerator_ = nullptr;  // on a GPU: holds the rows that are at work
 
-  std::vector<double> losses_, seconds_;
-  std::vector<std::vector<float>> used_gates_;
-  std::vector<int> optimizer_steps_;
+  StepResults results_;
 };
 
 }  // namespace longhaul

@@ -95,7 +95,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
   steps_.keep_in_subspace(weights);
   for (const int replica : arena_.held().replicas())
     std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
-  replicas_.losses = &steps_.losses();
+  replicas_.losses = &steps_.results().losses;
   update_->follow(plan_, context_);
   update_->start(replicas_);
   if (has_merges(plan_))
@@ -202,7 +202,7 @@ bool Training::is_asked_to_stop() const {
 void Training::stop() {
   save_checkpoint(step_);
   writing_.wait();
-  operations_.settle();
+  operations_.posted().settle();
   throw Interrupted();
 }
 
@@ -260,7 +260,7 @@ bool Training::end_round(const Round& round) {
   meet_ranks();
   for (const journal::Compute& entry : round.computes) {
     for (const int replica : entry.replicas)
-      steps_.check_loss(entry.last, replica, steps_.losses()[as_index(replica)]);
+      steps_.check_loss(entry.last, replica, steps_.results().losses[as_index(replica)]);
     replica_steps_ += static_cast<std::int64_t>(entry.replicas.size()) * (entry.last - entry.first + 1);
     ++position_;
   }
@@ -301,7 +301,7 @@ void Training::take(const journal::Local& entry) {
 void Training::end_step(const journal::EndStep& entry) {
   step_ = entry.step;
   there_ = entry.there;
-  if (!merges_) files_.write_step_times(entry.step, entry.replicas, steps_.seconds());
+  if (!merges_) files_.write_step_times(entry.step, entry.replicas, steps_.results().seconds);
   if (steps_.gates()) write_bits(entry.step);
   report(entry);
 }
@@ -310,14 +310,14 @@ void Training::meet_ranks() {
   if (ranks_.size() == 1) return;
   const RowBlock held = arena_.held();
   std::vector<double> mine = {interrupted() ? 1. : 0.};
-  for (const auto* values : {&steps_.losses(), &steps_.seconds()})
+  for (const auto* values : {&steps_.results().losses, &steps_.results().seconds})
     mine.insert(mine.end(), values->begin() + held.first, values->begin() + held.end);
   const std::vector<double> all = gather(ranks_, mine);
   const auto block = as_index(held.size());
   for (std::size_t rank = 0; rank < as_index(ranks_.size()); ++rank) {
     auto from = all.begin() + static_cast<std::ptrdiff_t>(rank * mine.size());
     is_asked_to_stop_ |= *from++ != 0;
-    for (auto* values : {&steps_.losses(), &steps_.seconds()}) {
+    for (auto* values : {&steps_.results().losses, &steps_.results().seconds}) {
       std::copy_n(from, block, values->begin() + static_cast<std::ptrdiff_t>(rank * block));
       from += static_cast<std::ptrdiff_t>(block);
     }
@@ -378,7 +378,7 @@ void Training::save_checkpoint(int step) {
 void Training::write_bits(int step) {
   for (int replica = 0; replica < case_.replicas; ++replica)
     for (int hop = 0; hop < steps_.gates()->hops(); ++hop) {
-      const double gate = double{steps_.used_gates()[as_index(replica)][as_index(hop)]};
+      const double gate = double{steps_.results().gates[as_index(replica)][as_index(hop)]};
       files_.write_bits(step, replica, hop, used_bits(*case_.pipeline.boundary.learned, gate), gate);
     }
 }
@@ -386,7 +386,7 @@ void Training::write_bits(int step) {
 void Training::report(const journal::EndStep& entry) {
   double mean = 0;
   for (const int replica : entry.replicas)
-    mean += steps_.losses()[as_index(replica)] / static_cast<double>(entry.replicas.size());
+    mean += steps_.results().losses[as_index(replica)] / static_cast<double>(entry.replicas.size());
   speed_.reached(new_tokens());
   std::string text = fmt::format("loss {:.3f}", mean);
   if (const Evaluation& last = evaluations_.last(); last.step > 0)

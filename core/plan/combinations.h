@@ -22,7 +22,7 @@ struct RefusedCombination {
   struct Found {
     std::string path, found, allowed;  // as those of an InputError (core/base/errors.h)
   };
-  std::string feature, with, why;
+  const char *feature, *with, *why;
   // In a case that has both. `plan`: of its method; where it is trained, that which is trained.
   std::optional<Found> (*find)(const Case& config, const OperationPlan& plan, const Executor& executor);
 };

@@ -47,29 +47,26 @@ Unit unit_by_name(const std::string& path) {
   return root.rfind("bytes_", 0) == 0 ? Unit::kBytes : Unit::kNone;
 }
 
-std::vector<Metric> declared() {
-  const auto nats = [](const char* path) { return Declared(path, Unit::kNats).lower(); };
-  const auto seconds = [](const char* path) { return Declared(path, Unit::kSeconds); };
-  const auto bytes = [](const char* path) { return Declared(path, Unit::kBytes).lower(); };
-  const auto count = [](const char* path) { return Declared(path, Unit::kCount); };
-  const Declared sync = seconds("sync_time_s").lower().with_exchanges().network_time(),
-                 wait = seconds("wait_s").lower().with_exchanges(),
-                 exposed = seconds("exposed_s").lower().with_exchanges().network_time(),
-                 idle = Declared("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
+constexpr auto in_nats = [](const char* path) { return Declared(path, Unit::kNats).lower(); };
+constexpr auto in_seconds = [](const char* path) { return Declared(path, Unit::kSeconds); };
+constexpr auto in_bytes = [](const char* path) { return Declared(path, Unit::kBytes).lower(); };
+constexpr auto counted = [](const char* path) { return Declared(path, Unit::kCount); };
+
+std::vector<Metric> of_learning() {
   return {
-      nats("final_loss")
+      in_nats("final_loss")
           .column(1, "loss", "Final loss")
           .by_default()
           .means("validation loss after the last step, mean over replicas, in nats"),
-      nats("final_loss_of_mean")
+      in_nats("final_loss_of_mean")
           .column(16, "of mean", "Loss of mean")
           .means("validation loss of the averaged weights after the last step"),
-      nats("final_loss_of_ensemble")
+      in_nats("final_loss_of_ensemble")
           .column(17, "ensemble", "Loss of ensemble")
           .means("validation loss of the mean of the replicas' predicted probabilities after the last step"),
-      nats("best_loss"),
+      in_nats("best_loss"),
       Declared("perplexity", Unit::kNone).lower(),
-      seconds("time_to_target_s")
+      in_seconds("time_to_target_s")
           .lower()
           .network_time()
           .until("target_loss")
@@ -79,7 +76,16 @@ std::vector<Metric> declared() {
       Declared("weight_spread", Unit::kNone)
           .column(14, "spread", "Weight spread")
           .means("root mean square distance of the replicas' weights from their mean"),
-      count("tokens"),
+      counted("tokens"),
+  };
+}
+
+std::vector<Metric> of_waiting() {
+  const Declared sync = in_seconds("sync_time_s").lower().with_exchanges().network_time(),
+                 wait = in_seconds("wait_s").lower().with_exchanges(),
+                 exposed = in_seconds("exposed_s").lower().with_exchanges().network_time(),
+                 idle = Declared("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
+  return {
       sync.at("mean")
           .column(3, "sync", "Sync, mean")
           .by_default()
@@ -122,7 +128,12 @@ std::vector<Metric> declared() {
           .means(
               "with stages: share of its time that a worker waits for activations and gradients to arrive"),
       Declared("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
-      seconds("step_time_s")
+  };
+}
+
+std::vector<Metric> of_work() {
+  return {
+      in_seconds("step_time_s")
           .lower()
           .network_time()
           .column(18, "step", "Step time")
@@ -136,9 +147,9 @@ std::vector<Metric> declared() {
           .network_time()
           .column(23, "accelerator h", "Accelerator hours")
           .means("simulated time of the whole run times accelerators, waiting included"),
-      bytes("stage_bytes_per_step"),
-      count("stage_moves"),
-      bytes("state_bytes_moved"),
+      in_bytes("stage_bytes_per_step"),
+      counted("stage_moves"),
+      in_bytes("state_bytes_moved"),
       Declared("useful_steps_per_s", Unit::kNone)
           .network_time()
           .column(20, "useful steps/s", "Useful steps")
@@ -154,35 +165,35 @@ std::vector<Metric> declared() {
           .column(9, "lost", "Lost compute")
           .means("where replicas may crash or be late: share of all compute that went into no model"),
       Declared("committed_fraction", Unit::kFraction),
-      count("crashes"),
-      count("useful_steps"),
-      count("discarded_exchanges"),
-      seconds("recovery_s").lower().network_time().at("mean"),
-      seconds("recovery_s").lower().network_time().at("p50"),
-      seconds("recovery_s").lower().network_time().at("p95"),
-      seconds("recovery_s").lower().network_time().at("max"),
-      bytes("recovery_bytes"),
+      counted("crashes"),
+      counted("useful_steps"),
+      counted("discarded_exchanges"),
+      in_seconds("recovery_s").lower().network_time().at("mean"),
+      in_seconds("recovery_s").lower().network_time().at("p50"),
+      in_seconds("recovery_s").lower().network_time().at("p95"),
+      in_seconds("recovery_s").lower().network_time().at("max"),
+      in_bytes("recovery_bytes"),
       Declared("boundary_bits", Unit::kNone).lower().at("mean"),
       Declared("boundary_bits", Unit::kNone).lower().at("last"),
-      seconds("compute_time_s"),
-      seconds("bubble_time_s").lower(),
-      seconds("stage_wait_time_s").lower().network_time(),
-      seconds("exchange_time_s").lower().network_time(),
-      seconds("wait_time_s").lower(),
-      seconds("simulated_time_s")
+      in_seconds("compute_time_s"),
+      in_seconds("bubble_time_s").lower(),
+      in_seconds("stage_wait_time_s").lower().network_time(),
+      in_seconds("exchange_time_s").lower().network_time(),
+      in_seconds("wait_time_s").lower(),
+      in_seconds("simulated_time_s")
           .lower()
           .with_exchanges()
           .network_time()
           .column(4, "simulated", "Simulated time")
           .by_default()
           .means("the clock of the last replica after the last step"),
-      bytes("bytes_sent_per_replica")
+      in_bytes("bytes_sent_per_replica")
           .with_exchanges()
           .column(6, "sent", "Sent per replica")
           .means("payload that one replica sent in the whole run"),
-      bytes("bytes_per_sync"),
-      bytes("bytes_per_token"),
-      count("exchanges")
+      in_bytes("bytes_per_sync"),
+      in_bytes("bytes_per_token"),
+      counted("exchanges")
           .with_exchanges()
           .column(15, "syncs", "Outer steps")
           .means("how many times each replica synchronized"),
@@ -192,7 +203,12 @@ std::vector<Metric> declared() {
 }  // namespace
 
 const std::vector<Metric>& metrics() {
-  static const std::vector<Metric> all = declared();
+  static const std::vector<Metric> all = [] {
+    std::vector<Metric> together;
+    for (const auto part : {of_learning, of_waiting, of_work})
+      for (Metric& metric : part()) together.push_back(std::move(metric));
+    return together;
+  }();
   return all;
 }
 

@@ -48,6 +48,27 @@ Node learned_bits_option() {
           "each hop of each replica (AMAQ, arXiv 2510.05468)");
 }
 
+Node schedule_option() {
+  return choice("schedule", words_of<PipelineSchedule>())
+      .by_default("1f1b")
+      .timing_only()
+      .means(
+          "order in which a worker takes its passes. gpipe: all forward, then all backward; 1f1b: a "
+          "backward pass after each forward pass as soon as there is one; interleaved: the same with "
+          "`chunks` parts of the model on each worker");
+}
+
+Node routing_option() {
+  return choice("routing", words_of<MicrobatchRouting>())
+      .by_default("straight")
+      .means(
+          "straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
+          "the replicas says who gets whose micro-batch (NoLoCo, 2506.10911); throughput: to "
+          "the worker of the next stage that is fastest by what the sender has measured, in the order "
+          "of arrival "
+          "(SWARM, 2301.11913)");
+}
+
 std::vector<Node> keys() {
   return {
       integer("stages").at_least(1).at_most(1024).by_default(1).means(
@@ -58,21 +79,10 @@ std::vector<Node> keys() {
           .at_most(4096)
           .by_default(1)
           .means("equal parts of a replica's batch, which go through the stages one behind another"),
-      choice("schedule", words_of<PipelineSchedule>())
-          .by_default("1f1b")
-          .timing_only()
-          .means("order in which a worker takes its passes. gpipe: all forward, then all backward; 1f1b: a "
-                 "backward pass after each forward pass as soon as there is one; interleaved: the same with "
-                 "`chunks` parts of the model on each worker"),
+      schedule_option(),
       integer("chunks").at_least(1).at_most(64).by_default(1).means(
           "with schedule interleaved: parts of the model on each worker, 2 or more"),
-      choice("routing", words_of<MicrobatchRouting>())
-          .by_default("straight")
-          .means("straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
-                 "the replicas says who gets whose micro-batch (NoLoCo, 2506.10911); throughput: to "
-                 "the worker of the next stage that is fastest by what the sender has measured, in the order "
-                 "of arrival "
-                 "(SWARM, 2301.11913)"),
+      routing_option(),
       integer("skip").at_least(0).at_most(1022).by_default(0).later().in("parts").means(
           "parts between the first and the last that each micro-batch leaves out (SkipPipe, arXiv "
           "2502.19913)"),

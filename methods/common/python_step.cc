@@ -62,6 +62,18 @@ std::string content_of(const std::string& file, const std::string& path) {
       allowed, hint);
 }
 
+// Whether it is of its default's type.
+void check_parameter(const Json& value, const Json& fallback, const std::string& path) {
+  const bool fits =
+      value.is_primitive() && !value.is_null() &&
+      (fallback.is_null() || (fallback.is_number() && value.is_number()) || fallback.type() == value.type());
+  if (!fits)
+    throw InputError(path, "found " + value.dump(),
+                     fallback.is_string()    ? "a text"
+                     : fallback.is_boolean() ? "true or false"
+                                             : "a number");
+}
+
 }  // namespace
 
 Node python_method_option() {
@@ -188,15 +200,7 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
     } else if (compression.child(key)) {
       compressed[key] = value;
     } else if (step["parameters"].contains(key)) {
-      const Json& fallback = step["parameters"][key];
-      const bool fits = value.is_primitive() && !value.is_null() &&
-                        (fallback.is_null() || (fallback.is_number() && value.is_number()) ||
-                         fallback.type() == value.type());
-      if (!fits)
-        throw InputError(child_path(path, key), "found " + value.dump(),
-                         fallback.is_string()    ? "a text"
-                         : fallback.is_boolean() ? "true or false"
-                                                 : "a number");
+      check_parameter(value, step["parameters"][key], child_path(path, key));
       parameters[key] = value;
     } else {
       Names known = {"file"};

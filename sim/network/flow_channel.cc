@@ -33,12 +33,13 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
   if (reaction_ && rules_.connections != 1)
     throw std::logic_error("where the network signals congestion a channel is one connection");
   know_path();
-  bursts_.credit = window();
+  clock_.credit = window();
 }
 
 double FlowChannel::rate_limit() const {
-  return facts_.rtt_s > 0 ? facts_.window_limit * rules_.connections / facts_.rtt_s
-                          : std::numeric_limits<double>::infinity();
+  const bool may_burst = is_window_limited_ && state_ != State::kPaced;
+  return facts_.rtt_s > 0 && !may_burst ? facts_.window_limit * rules_.connections / facts_.rtt_s
+                                        : std::numeric_limits<double>::infinity();
 }
 
 void FlowChannel::push(Transmission transfer, double now) {
@@ -49,7 +50,14 @@ void FlowChannel::push(Transmission transfer, double now) {
     return times_.queue_behind(spent.parts);
   }
   times_.start();
-  start(now);
+  rest(now);
+  remaining_ = static_cast<double>(queue_.front().bytes);
+  if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
+  if (is_reducing_) window_.hold_reduction();
+  is_reducing_ = false;
+  clock_.released = 0;
+  if (clock_.is_idle()) clock_.credit = window();
+  pace_rounds();
 }
 
 // Of a transfer that is split its part on an idle path, beside the other parts.
@@ -80,20 +88,9 @@ void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
 // Without data until now. Linux moves the cubic's epoch by idle time, ns-3 does not.
 void FlowChannel::rest(double now) {
   take_acknowledgements(now);
-  const bool is_epoch_moved = rules_.is_linux && bursts_.is_idle();
+  const bool is_epoch_moved = rules_.is_linux && clock_.is_idle();
   if (reaction_) follow(is_epoch_moved ? 0 : now - updated_s_, 0, now);
   updated_s_ = now;
-}
-
-void FlowChannel::start(double now) {
-  rest(now);
-  remaining_ = static_cast<double>(queue_.front().bytes);
-  if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
-  if (is_reducing_) window_.hold_reduction();
-  is_reducing_ = false;
-  bursts_.released = 0;
-  if (bursts_.is_idle()) bursts_.credit = window();
-  pace_rounds();
 }
 
 // A channel that waits for acknowledgements has a burst under way, so that one will come.
@@ -109,41 +106,37 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   know_path();
   pace_ = rate_ / (is_fluid() ? alone_ : links_alone_);
   if (is_fluid()) return;
-  bursts_.credit += window() - before;
-  if (bursts_.credit <= nothing()) end_burst();
+  clock_.credit += window() - before;
+  if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
 }
 
 // An outage (a rate of 0) says nothing about the window: the channel waits as it is.
 void FlowChannel::set_rate(double rate, double now) {
   if (rate == 0) {
-    end_burst();
+    clock_.end_burst(facts_.rtt_s);
     rate_ = 0;
     return;
   }
-  const bool is_covered = covers(rate);
+  // The window of a fluid channel stays as it is where nothing signals: a smaller rate need not look at it.
+  const bool is_known = is_fluid() && !reaction_ && rate <= fluid_.covered;
+  const bool is_covered = is_known || window() >= rate * facts_.rtt_s * kCovers;
+  if (is_covered && !is_known) fluid_.covered = rate;
   // What is on its way counts against a window that is no larger than the path.
-  const bool may_be_fluid = !is_window_limited_ || bursts_.is_idle();
+  const bool may_be_fluid = !is_window_limited_ || clock_.is_idle();
   if (is_covered && !is_fluid() && may_be_fluid) enter_fluid(State::kFluid);
   if (!is_covered && is_fluid()) leave_fluid(now);
-  if (rate != rate_ || is_window_limited_) pace_ = rate / (is_fluid() ? alone_ : links_alone_);
+  const bool is_paced_anew = rate != rate_ || is_window_limited_;
   rate_ = rate;
+  if (is_paced_anew) pace_ = rate_ / (is_fluid() ? alone_ : links_alone_);
   if (reaction_) watch_queue(now);
-}
-
-// The window of a fluid channel stays as it is where nothing signals: a smaller rate need not look at it.
-bool FlowChannel::covers(double rate) {
-  if (is_fluid() && !reaction_ && rate <= fluid_.covered) return true;
-  const bool is_covered = window() >= rate * facts_.rtt_s * kCovers;
-  if (is_covered) fluid_.covered = rate;
-  return is_covered;
 }
 
 void FlowChannel::enter_fluid(State state) {
   state_ = state;
   const bool is_under_way = is_window_limited_ && last_sent_s_ == updated_s_;
-  fluid_.sent = is_under_way ? bursts_.released : 0;
+  fluid_.sent = is_under_way ? clock_.released : 0;
   times_.spent.excess_s = 0;
-  bursts_.clear();
+  clock_.clear();
 }
 
 // What fills the pipe keeps being acknowledged, from now on and over one round trip.
@@ -155,27 +148,14 @@ void FlowChannel::leave_fluid(double now) {
     reaction_->queue_below(now);
   else
     window_.filled_pipe(fluid_.sent / rules_.connections, pipe / rules_.connections);
-  const double in_flight = std::min(pipe, fluid_.sent);
-  bursts_.credit = window() - in_flight;
-  bursts_.in_flight = in_flight;
-  if (in_flight > 0)
-    is_window_limited_ ? spread_in_flight(in_flight, now) : bursts_.under_way.push_back({now, in_flight});
-}
-
-// Acknowledgements of what was sent evenly during the latest round trip come evenly during the next.
-void FlowChannel::spread_in_flight(double bytes, double now) {
-  constexpr int kParts = 4;
-  for (int part = 0; part < kParts; ++part)
-    bursts_.under_way.push_back({now + (part + 0.5) / kParts * facts_.rtt_s, bytes / kParts});
-}
-
-bool FlowChannel::has_whole_window() const {
-  return bursts_.is_idle() && window_.is_at_limit() && bursts_.credit >= window() * kCovers;
+  clock_.go_on(window(), std::min(pipe, fluid_.sent), now, is_window_limited_ ? facts_.rtt_s : 0);
 }
 
 // Before a window leaves, when nothing is under way.
 void FlowChannel::pace_rounds() {
-  if (!is_window_limited_ || is_fluid() || !has_whole_window()) return;
+  if (!is_window_limited_ || is_fluid() || !clock_.is_idle() || !window_.is_at_limit() ||
+      clock_.credit < window() * kCovers)
+    return;
   const double rounds = std::floor(remaining_ / window()) - kLastRounds;
   if (rounds < kFewRounds) return;
   fluid_.covered = 0;  // of another window
@@ -186,41 +166,31 @@ void FlowChannel::pace_rounds() {
 // The next window may leave, as before the first of these rounds; unless the links did not let a window
 // through in each of them, so that data is under way.
 void FlowChannel::end_pacing(double now) {
+  const bool is_under_way = rate_ < rate_limit() * kCovers;
   state_ = State::kFluid;
   if (reaction_)
     reaction_->queue_below(now);
   else
     window_.acknowledged(fluid_.sent / rules_.connections, window_.bytes());
-  if (rate_ < rate_limit() * kCovers) return leave_fluid(now);
+  if (is_under_way) return leave_fluid(now);
   state_ = State::kBursts;
-  bursts_.credit = window();
-  bursts_.in_flight = 0;
+  clock_.credit = window();
 }
 
-// What may be sent before something happens.
-double FlowChannel::before_event() const {
-  switch (state_) {
-    case State::kPaced:
-      return remaining_ - fluid_.paced_until;
-    case State::kFluid:
-      return remaining_;
-    case State::kBursts:
-      break;
+double FlowChannel::wait_s(double now) const {
+  if (queue_.empty())
+    return reaction_ && reaction_->lost() > reaction_->repaired() ? reaction_->next_s() - now : kNoSignal;
+  if (!may_send()) {
+    const double acknowledged_s = clock_.under_way.front().acknowledged_s;
+    return (reaction_ ? std::min(acknowledged_s, reaction_->next_s()) : acknowledged_s) - now;
   }
-  return std::min(remaining_, bursts_.credit);
-}
-
-double FlowChannel::next_change_s() const {
-  const double next = before_event();
-  const double sent_s = std::max(0., next / rate_);
+  const double left = state_ == State::kPaced   ? remaining_ - fluid_.paced_until
+                      : state_ == State::kFluid ? remaining_
+                                                : std::min(remaining_, clock_.credit);
+  const double sent_s = std::max(0., left / rate_);
   if (!reaction_) return sent_s;
   const double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
   return std::min(sent_s, std::max(kShortest_s, std::min(signal_s, crossing_s())));
-}
-
-double FlowChannel::release_s() const {
-  const double acknowledged_s = bursts_.under_way.front().acknowledged_s;
-  return reaction_ ? std::min(acknowledged_s, reaction_->next_s()) : acknowledged_s;
 }
 
 // Until the queue of a fluid channel is above the level that its network watches.
@@ -244,38 +214,10 @@ void FlowChannel::advance(double now) {
     if (state_ == State::kPaced && remaining_ <= fluid_.paced_until + nothing()) end_pacing(now);
     return;
   }
-  bursts_.send(sent, rate_, now);
-  if (bursts_.credit <= nothing() || remaining_ <= nothing()) end_burst();
+  clock_.send(sent, rate_, now);
+  if (clock_.credit <= nothing() || remaining_ <= nothing()) clock_.end_burst(facts_.rtt_s);
   take_acknowledgements(now);
   if (reaction_) follow(elapsed_s, sent, now);
-}
-
-void FlowChannel::Bursts::send(double sent, double rate, double now) {
-  if (sent > 0 && bytes == 0) begin_s = now - sent / rate;
-  bytes += sent;
-  credit -= sent;
-  in_flight += sent;
-}
-
-void FlowChannel::Bursts::acknowledge(double acknowledged, double nothing) {
-  round_left -= acknowledged;
-  if (round_left < -nothing) {
-    peak_in_flight = 0;
-    round_left = in_flight - acknowledged;
-  }
-  peak_in_flight = std::max(peak_in_flight, in_flight);
-  in_flight -= acknowledged;
-}
-
-void FlowChannel::Bursts::clear() {
-  under_way.clear();
-  bytes = in_flight = round_left = 0;
-}
-
-void FlowChannel::end_burst() {
-  if (bursts_.bytes == 0) return;
-  bursts_.under_way.push_back({bursts_.begin_s + facts_.rtt_s, bursts_.bytes});
-  bursts_.bytes = 0;
 }
 
 // What a connection that signals may reach does besides.
@@ -311,8 +253,8 @@ void FlowChannel::react(double now) {
         break;
     }
     if (is_fluid()) continue;
-    bursts_.credit -= before - window();
-    if (bursts_.credit <= nothing()) end_burst();
+    clock_.credit -= before - window();
+    if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
   }
 }
 
@@ -336,40 +278,35 @@ void FlowChannel::watch_queue(double now) {
       reaction_->queue_below(now);
     return;
   }
-  if (bursts_.bytes > 0) return;
-  const double burst = std::min(remaining_, bursts_.credit), waiting = 1 - bursts_.released / bursts_.credit;
+  if (clock_.bytes > 0) return;
+  const double burst = std::min(remaining_, clock_.credit), waiting = 1 - clock_.released / clock_.credit;
   if (waiting > 0 && level < burst * waiting)
     reaction_->queue_above(now + (level / waiting + rules_.segment) / rate_, now + burst / rate_);
 }
 
 void FlowChannel::take_acknowledgements(double now) {
-  while (!bursts_.under_way.empty() && bursts_.under_way.front().acknowledged_s <= now + kSameMoment) {
-    const double bytes = bursts_.under_way.front().bytes, before = window();
-    bursts_.under_way.pop_front();
-    bursts_.acknowledge(bytes, nothing());
-    window_.acknowledged(bytes / rules_.connections, bursts_.peak_in_flight / rules_.connections);
-    bursts_.credit += bytes + window() - before;
-    bursts_.released = bytes;
+  while (!clock_.under_way.empty() && clock_.under_way.front().acknowledged_s <= now + kSameMoment) {
+    const double before = window(), bytes = clock_.acknowledge(nothing());
+    window_.acknowledged(bytes / rules_.connections, clock_.peak_in_flight / rules_.connections);
+    clock_.credit += bytes + window() - before;
   }
   if (remaining_ > nothing()) pace_rounds();
 }
 
-// The last packet of what was written is one more that may be lost, or follow one, however short it is.
-void FlowChannel::end_segment(std::int64_t bytes, double now) {
-  const double last = std::fmod(static_cast<double>(bytes), rules_.segment);
-  if (last > 0) reaction_->sent(rules_.segment - last, kNoSignal, now);
-}
-
-FlowChannel::Transmission FlowChannel::pop(double now) {
-  Transmission first = std::move(queue_.front());
+std::optional<FlowChannel::Transmission> FlowChannel::pop(double now) {
+  std::optional<Transmission> first;
+  if (queue_.empty() || remaining_ > nothing()) return first;
+  first = std::move(queue_.front());
   queue_.pop_front();
-  if (reaction_ && queue_.empty()) end_segment(first.bytes, now);
-  times_.end_first(first.parts);
+  times_.end_first(first->parts);
   if (!queue_.empty()) {
     remaining_ = static_cast<double>(queue_.front().bytes);
-  } else if (is_fluid()) {
-    leave_fluid(now);
+    return first;
   }
+  // The last packet of what was written is one more that may be lost, or follow one, however short it is.
+  const double last = std::fmod(static_cast<double>(first->bytes), rules_.segment);
+  if (reaction_ && last > 0) reaction_->sent(rules_.segment - last, kNoSignal, now);
+  if (is_fluid()) leave_fluid(now);
   return first;
 }
 

@@ -29,12 +29,6 @@ std::int64_t nanoseconds(double time_s) {
   return std::llround(time_s * 1e9);
 }
 
-// Until the channel has to be looked at.
-double wait_s_of(const FlowChannel& channel, double now_s) {
-  if (!channel.has_data()) return channel.repair_s() - now_s;
-  return channel.may_send() ? channel.next_change_s() : channel.release_s() - now_s;
-}
-
 bool has_signals(const TcpSpec& tcp) {
   return tcp.queue == "fq_codel" || tcp.loss > 0;
 }
@@ -69,9 +63,8 @@ void FlowNetwork::vary(std::unique_ptr<Variation> variation) {
 }
 
 double FlowNetwork::cap(const FlowChannel& channel) const {
-  const double of_window =
-      channel.is_held_to_limit() ? channel.rate_limit() * 8 / payload_share(tcp_.segment) : kUnlimited;
-  const double rate_limit = std::min(of_window, channel.facts().ack_limit);
+  const double rate_limit =
+      std::min(channel.rate_limit() * 8 / payload_share(tcp_.segment), channel.facts().ack_limit);
   return variation_ ? variation_->cap(channel.facts(), rate_limit) : rate_limit;
 }
 
@@ -110,8 +103,8 @@ int FlowNetwork::add_slots(int source, int target) {
     is_touched_.push_back(0);
     if (variation_) slots_.back().origin = std::make_unique<Origin>(Origin{facts, source, target});
     FlowChannel& channel = slots_.back().channel;
-    number = shares_.add({&channel.facts().data, &channel.facts().acks,
-                          static_cast<double>(channel.connections()), cap(channel)});
+    number = shares_.add(
+        {&channel.facts().data, &channel.facts().acks, static_cast<double>(rules.connections), cap(channel)});
   }
   return number - (slots_a_pair_ - 1);
 }
@@ -241,7 +234,7 @@ void FlowNetwork::follow_variation(std::int64_t now_ns) {
     }
     slot_here.channel.follow_path(
         variation_->present(slot_here.origin->facts, slot_here.origin->source, slot_here.origin->target));
-    if (has_losses()) slot_here.channel.follow_loss(loss_of(slot_here.origin->facts));
+    if (has_losses()) slot_here.channel.reaction()->set_loss(loss_of(slot_here.origin->facts));
     shares_.set_cap(number, cap(slot_here.channel));
     touch(number);
   }
@@ -284,15 +277,15 @@ void FlowNetwork::arrive(int number, std::int64_t now_ns) {
 
 void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
   Slot& slot_here = slot(number);
+  const CongestionReaction* const reaction = slot_here.channel.reaction();
   release(number, now_ns);
-  while (slot_here.channel.has_data() && slot_here.channel.is_first_sent()) {
-    FlowChannel::Transmission transfer = slot_here.channel.pop(seconds(now_ns));
-    count(slot_here.channel, transfer.bytes);
+  while (std::optional<FlowChannel::Transmission> transfer = slot_here.channel.pop(seconds(now_ns))) {
+    count(slot_here.channel, transfer->bytes);
     if (!slot_here.channel.has_data()) --sending_;
-    if (slot_here.channel.lost() > slot_here.channel.repaired())
-      held_[number].push_back({std::move(transfer), slot_here.channel.lost(), now_ns});
+    if (reaction && reaction->lost() > reaction->repaired())
+      held_[number].push_back({std::move(*transfer), reaction->lost(), now_ns});
     else
-      travel(number, std::move(transfer), now_ns);
+      travel(number, std::move(*transfer), now_ns);
   }
 }
 
@@ -311,7 +304,8 @@ void FlowNetwork::release(int number, std::int64_t now_ns) {
   const auto found = held_.find(number);
   if (found == held_.end()) return;
   std::deque<Held>& held = found->second;
-  for (; !held.empty() && held.front().lost <= slot(number).channel.repaired(); held.pop_front()) {
+  for (; !held.empty() && held.front().lost <= slot(number).channel.reaction()->repaired();
+       held.pop_front()) {
     Held& first = held.front();
     if (first.transfer.parts) first.transfer.parts->congestion_s += seconds(now_ns - first.sent_ns);
     travel(number, std::move(first.transfer), now_ns);
@@ -356,7 +350,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
 
 void FlowNetwork::plan(int number, std::int64_t now_ns) {
   Slot& slot_here = slot(number);
-  const double wait_s = wait_s_of(slot_here.channel, seconds(now_ns));
+  const double wait_s = slot_here.channel.wait_s(seconds(now_ns));
   constexpr double kLongest_s = 4e9;  // a century; in an outage, for ever
   slot_here.planned_ns =
       wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;

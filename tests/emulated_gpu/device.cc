@@ -72,9 +72,6 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
   emulated::count_copy_to_host(bytes);
   copy_to_device(to, from, bytes);
 }
-void copy_on_device(void* to, const void* from, std::size_t bytes) {
-  copy_to_device(to, from, bytes);
-}
 void clear_on_device(void* memory, std::size_t bytes) {
   refuse_in_a_capture("memory is cleared and waited for");
   const emulated::DeviceAtWork at_work;

@@ -36,7 +36,7 @@ TensorView table_view(Replicas& replicas, Slot slot) {
   return view;
 }
 
-TensorView message_view(Replicas& replicas, const OperationRunner::Pending& pending) {
+TensorView message_view(Replicas& replicas, const PostedMessages::Pending& pending) {
   const std::string dtype = dtype_of(pending.format.codec);
   TensorView view{pending.name, dtype, {dtype == "U8" ? pending.format.bytes() : pending.format.columns}};
   // A copy of the message shares its bytes: it may be used up before it is written.
@@ -101,7 +101,7 @@ std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunne
   for (const Slot slot : kept_slots(replicas.arena, operations.update().product(), is_last))
     views.push_back(table_view(replicas, slot));
   if (is_last) return views;
-  for (const OperationRunner::Pending& pending_here : operations.pending(pending))
+  for (const PostedMessages::Pending& pending_here : operations.posted().pending(pending))
     views.push_back(message_view(replicas, pending_here));
   return views;
 }
@@ -110,13 +110,14 @@ void restore_tensors(CheckpointTensors& tensors, Replicas& replicas, OperationRu
                      const std::vector<Operation>& pending, bool is_last) {
   for (const Slot slot : kept_slots(replicas.arena, operations.update().product(), is_last))
     tensors.table(slot);
-  operations.restore(pending, [&](const OperationRunner::Pending& pending_here) {
+  const auto fetch_message = [&](const PostedMessages::Pending& pending_here) {
     const std::int64_t bytes = pending_here.format.bytes();
     std::vector<std::uint8_t> encoded(replicas.arena.held().contains(pending_here.replica) ? as_index(bytes)
                                                                                            : 0);
     tensors.to_holder(pending_here.name, pending_here.replica, encoded.data(), bytes);
     return encoded;
-  });
+  };
+  for (const Operation& operation : pending) operations.posted().put(operation, fetch_message);
 }
 
 }  // namespace longhaul

@@ -39,7 +39,7 @@ TensorView held_tensor(Replicas& replicas, const std::string& name, const std::s
                        std::int64_t elements, int replica, const void* data);
 
 // The arena's tables [R, P] and the messages of the operations that are pending after the step
-// (OperationRunner::pending); after the last step (`is_last`) the weights and the method's product
+// (PostedMessages::pending); after the last step (`is_last`) the weights and the method's product
 // alone. The gradient is not kept: each step overwrites it.
 std::vector<TensorView> tensors_to_keep(Replicas& replicas, const OperationRunner& operations,
                                         const std::vector<Operation>& pending, bool is_last);

@@ -1,5 +1,6 @@
 #include "trainer/cuda/card_memory.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -109,10 +110,30 @@ std::optional<ActivationMemory> share(const AcceleratorSpec& spec, const Arena& 
   return shares;
 }
 
-[[noreturn]] void refuse(const CardMemory& needed, const Arena& arena, const Free& free) {
+std::string in_words(const CardMemory& memory, const Arena& arena) {
+  std::string text = fmt::format("{} at least: {} for {} tables of {} replicas of {} parameters",
+                                 words(memory.fixed() + memory.activations), words(memory.tables),
+                                 memory.table_count, arena.held().size(), arena.parameters());
+  const auto add = [&](std::int64_t bytes, const char* what) {
+    if (bytes > 0) text += fmt::format(", {} for {}", words(bytes), what);
+  };
+  add(memory.optimizer, "the optimizer");
+  add(memory.microbatches, "micro-batches");
+  add(memory.exchange, "exchanges");
+  add(memory.products, "products of matrices");
+  add(memory.evaluation, "evaluations");
+  add(memory.activations, "activations of one sequence");
+  if (memory.host_tables > 0)
+    text += fmt::format(" ({} for {} more tables lie in host memory)", words(memory.host_tables),
+                        memory.host_table_count);
+  return text;
+}
+
+[[noreturn]] void refuse(const MemoryPlan& plan, const Free& free) {
+  const CardMemory& needed = plan.needed;
   const auto least = static_cast<std::int64_t>(static_cast<double>(needed.activations) / kShareOfFree);
   throw InputError(
-      "train", "the GPU's memory is not enough: needed are " + in_words(needed, arena),
+      "train", "the GPU's memory is not enough: needed are " + plan.words,
       fmt::format("what {} are enough for: so much is free on the card{}, of which {} would have to be",
                   human_bytes(free.bytes),
                   free.sharing > 1 ? fmt::format(" for each of {} ranks", free.sharing) : "",
@@ -138,28 +159,22 @@ MemoryPlan plan_memory(const AcceleratorSpec& spec, const Arena& arena, Slot pro
   const int sequences = spec.train.batch / spec.pipeline.microbatches;
   const bool is_short = !shares || shares->step < activations(spec, 1, sequences, true, false);
   if (spec.outer_state == OuterState::kAuto && is_short && !outer.empty()) place(outer);
-  if (!shares) refuse(plan.needed, arena, free);
+  plan.words = in_words(plan.needed, arena);
+  if (!shares) refuse(plan, free);
   plan.activations = *shares;
   return plan;
 }
 
-std::string in_words(const CardMemory& memory, const Arena& arena) {
-  std::string text = fmt::format("{} at least: {} for {} tables of {} replicas of {} parameters",
-                                 words(memory.fixed() + memory.activations), words(memory.tables),
-                                 memory.table_count, arena.held().size(), arena.parameters());
-  const auto add = [&](std::int64_t bytes, const char* what) {
-    if (bytes > 0) text += fmt::format(", {} for {}", words(bytes), what);
-  };
-  add(memory.optimizer, "the optimizer");
-  add(memory.microbatches, "micro-batches");
-  add(memory.exchange, "exchanges");
-  add(memory.products, "products of matrices");
-  add(memory.evaluation, "evaluations");
-  add(memory.activations, "activations of one sequence");
-  if (memory.host_tables > 0)
-    text += fmt::format(" ({} for {} more tables lie in host memory)", words(memory.host_tables),
-                        memory.host_table_count);
-  return text;
+void with_memory(const MemoryPlan& plan, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const c10::OutOfMemoryError& error) {
+    throw RunError("the GPU's memory is full, although it was enough by count: needed are " + plan.words +
+                   "; " + human_bytes(static_cast<double>(free_device_memory())) +
+                   " are free. Is another program on the card? Fewer replicas on it, a shorter context, a "
+                   "smaller model or train.precision \"bf16\" need less. LibTorch: " +
+                   error.what_without_backtrace());
+  }
 }
 
 }  // namespace longhaul

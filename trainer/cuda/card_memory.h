@@ -2,8 +2,8 @@
 // does not fit is refused at the start, in words, instead of failing in the middle of a run.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,10 +41,7 @@ struct MemoryPlan {
   std::vector<Slot> on_host;  // of the arena's slots
   CardMemory needed;
   ActivationMemory activations;
-
-  bool is_on_host(Slot slot) const {
-    return std::find(on_host.begin(), on_host.end(), slot) != on_host.end();
-  }
+  std::string words;  // "21.1 GB at least: 17.6 GB for 4 tables of 8 replicas of ..., ..."
 };
 
 // Activations get most of what is free on the card without the rest, the same on all ranks, since the pieces
@@ -53,7 +50,8 @@ struct MemoryPlan {
 // one sequence.
 MemoryPlan plan_memory(const AcceleratorSpec& spec, const Arena& arena, Slot product, Ranks& ranks);
 
-// "21.1 GB: 17.6 GB tables of 8 replicas, …"
-std::string in_words(const CardMemory& memory, const Arena& arena);
+// Does work() on the card. Where its memory is full all the same the RunError says what took it, which
+// LibTorch's own does not.
+void with_memory(const MemoryPlan& plan, const std::function<void()>& work);
 
 }  // namespace longhaul

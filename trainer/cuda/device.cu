@@ -137,9 +137,6 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
   copy(to, from, bytes, cudaMemcpyDeviceToHost);
 }
-void copy_on_device(void* to, const void* from, std::size_t bytes) {
-  copy(to, from, bytes, cudaMemcpyDeviceToDevice);
-}
 
 void clear_on_device(void* memory, std::size_t bytes) {
   wait_for_device();

@@ -39,9 +39,11 @@ std::int64_t DeviceEvaluation::bytes(const TrainSpec& train, const std::vector<B
 }
 
 DeviceEvaluation::DeviceEvaluation(const TrainSpec& train, const Boundaries& boundaries,
-                                   const std::vector<Batch>& batches, int replicas, bool together,
-                                   std::int64_t memory_limit)
-    : parameters_(train.model.parameters()),
+                                   const std::vector<Batch>& batches, const CardTables& tables, int replicas,
+                                   bool together, const MemoryPlan& memory)
+    : tables_(tables),
+      memory_(memory),
+      parameters_(train.model.parameters()),
       replicas_(replicas),
       together_(together),
       tokens_(tokens_of(batches)),
@@ -50,7 +52,7 @@ DeviceEvaluation::DeviceEvaluation(const TrainSpec& train, const Boundaries& bou
       squares_(as_index(Sizes(train, batches).squares)),
       sums_(as_index(Sizes(train, batches).sums)),
       differs_(1),
-      decoder_(train.model, Device::kCuda, train.precision, memory_limit, boundaries),
+      decoder_(train.model, Device::kCuda, train.precision, memory.activations.evaluation, boundaries),
       plain_(false) {
   std::int64_t begin = 0;
   for (const Batch& batch : batches) {
@@ -60,21 +62,21 @@ DeviceEvaluation::DeviceEvaluation(const TrainSpec& train, const Boundaries& bou
   }
 }
 
-bool DeviceEvaluation::rows_are_equal(const float* rows) {
+bool DeviceEvaluation::are_equal(Slot slot) {
   differs_.set({0});
   plain_.run([&] {
     find_differences_on_device(
-        {reinterpret_cast<const std::uint32_t*>(rows), replicas_, parameters_, differs_.get()},
+        {reinterpret_cast<const std::uint32_t*>(tables_.of(slot)), replicas_, parameters_, differs_.get()},
         current_cuda_stream());
   });
   return differs_.read().front() == 0;
 }
 
-double DeviceEvaluation::weight_spread(const float* rows) {
+double DeviceEvaluation::spread(Slot slot) {
   plain_.run([&] {
     for (std::int64_t first = 0; first < parameters_; first += kChunk) {
       const std::int64_t count = std::min(parameters_ - first, kChunk);
-      center_on_device({rows, replicas_, parameters_, first, mean_.get(), squares_.get()}, count,
+      center_on_device({tables_.of(slot), replicas_, parameters_, first, mean_.get(), squares_.get()}, count,
                        current_cuda_stream());
       sum_blocks_on_device({squares_.get(), sums_.get() + first / kBlock, count, kBlock},
                            current_cuda_stream());
@@ -85,18 +87,20 @@ double DeviceEvaluation::weight_spread(const float* rows) {
   return std::sqrt(total / (static_cast<double>(replicas_) * static_cast<double>(parameters_)));
 }
 
-std::vector<double> DeviceEvaluation::losses(const float* rows, int count,
-                                             const std::vector<std::size_t>& numbers) {
-  plain_.run([&] {
-    for (std::size_t at = 0; at < numbers.size(); ++at) {
-      const int each = together_ ? count : 1;
+std::vector<double> DeviceEvaluation::losses(Slot slot, Of of, const std::vector<std::size_t>& numbers) {
+  const float* const rows = of == Of::kMean ? mean_.get() : tables_.of(slot);
+  const int count = of == Of::kEach ? replicas_ : 1, each = together_ ? count : 1;
+  const auto decode = [&] {
+    for (std::size_t at = 0; at < numbers.size(); ++at)
       for (int row = 0; row < count; row += each)
         decoder_.run({rows + row * parameters_, nullptr, tokens_.get() + begins_[numbers[at]], 0,
                       losses_.get() + as_index(count) * at + as_index(row), each, sequences_[numbers[at]]});
-    }
-  });
+  };
   std::vector<double> losses(numbers.size() * as_index(count));
-  losses_.read(losses.data(), losses.size());
+  with_memory(memory_, [&] {
+    plain_.run(decode);
+    losses_.read(losses.data(), losses.size());
+  });
   return losses;
 }
 

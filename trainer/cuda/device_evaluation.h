@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/scenario/case.h"
+#include "trainer/cuda/card_memory.h"
+#include "trainer/cuda/card_tables.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/model/boundaries.h"
@@ -14,27 +16,23 @@
 
 namespace longhaul {
 
-class DeviceEvaluation {
+class DeviceEvaluation : public RowsOnCard {
  public:
-  // `replicas`: rows that are held here. `together`: all of them in one product, else one after the other.
-  // `memory_limit` as of StackedDecoder.
+  // `together`: all rows in one product, else one after the other. What is referred to must outlive it.
   DeviceEvaluation(const TrainSpec& train, const Boundaries& boundaries, const std::vector<Batch>& batches,
-                   int replicas, bool together, std::int64_t memory_limit);
+                   const CardTables& tables, int replicas, bool together, const MemoryPlan& memory);
 
   // What one allocates: nothing of size where there are no batches.
   static std::int64_t bytes(const TrainSpec& train, const std::vector<Batch>& batches, std::int64_t replicas);
 
-  // Of rows [replicas, P].
-  bool rows_are_equal(const float* rows);
-  // weight_spread() of ranks/spread.h, with its bits; the mean of the rows becomes mean().
-  double weight_spread(const float* rows);
-  const float* mean() const { return mean_.get(); }  // [P] on the card
-  void set_mean(const float* mean) { mean_.set(mean, mean_.size()); }
-
-  // Mean losses in nats a token of `count` rows on some of the batches, by number: [numbers, count].
-  std::vector<double> losses(const float* rows, int count, const std::vector<std::size_t>& numbers);
+  bool are_equal(Slot slot) override;
+  double spread(Slot slot) override;
+  void set_mean(const float* mean) override { mean_.set(mean, mean_.size()); }
+  std::vector<double> losses(Slot slot, Of of, const std::vector<std::size_t>& numbers) override;
 
  private:
+  const CardTables& tables_;
+  const MemoryPlan& memory_;
   std::int64_t parameters_;
   int replicas_;
   bool together_;

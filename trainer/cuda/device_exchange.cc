@@ -64,7 +64,7 @@ bool DeviceExchange::send_ahead(const Operation& operation, CudaStream stream) {
 
 void DeviceExchange::keep_in(OperationRunner& runner) const {
   if (!ahead_) return;
-  runner.put(*ahead_, [&](const OperationRunner::Pending& pending) {
+  runner.posted().put(*ahead_, [&](const PostedMessages::Pending& pending) {
     std::vector<std::uint8_t> bytes(as_index(pending.format.bytes()));
     copy_to_host(bytes.data(), anchors_.get() + pending.replica * pending.format.bytes(), bytes.size());
     return bytes;
@@ -111,10 +111,11 @@ OuterTables DeviceExchange::outer_tables() {
 // step there is none, and φ itself is what would have been sent.
 const void* DeviceExchange::anchors() {
   if (ahead_ && ahead_->await_step == operation_->await_step) return anchors_.get();
-  if (!runner_->sent_ahead(*operation_, "phi", groups_.front().front())) return nullptr;
+  if (!runner_->posted().sent_ahead(*operation_, "phi", groups_.front().front())) return nullptr;
   for (const std::vector<int>& group : groups_)
     for (const int replica : group) {
-      const std::vector<std::uint8_t>& packed = runner_->sent_ahead(*operation_, "phi", replica)->bytes();
+      const std::vector<std::uint8_t>& packed =
+          runner_->posted().sent_ahead(*operation_, "phi", replica)->bytes();
       copy_to_device(anchors_.get() + replica * static_cast<std::int64_t>(packed.size()), packed.data(),
                      packed.size());
     }

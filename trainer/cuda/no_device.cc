@@ -52,9 +52,6 @@ void copy_to_device(void*, const void*, std::size_t) {
 void copy_to_host(void*, const void*, std::size_t) {
   never<int>();
 }
-void copy_on_device(void*, const void*, std::size_t) {
-  never<int>();
-}
 void wait_for_device() {
   never<int>();
 }

@@ -59,7 +59,7 @@ std::int64_t RankExchange::bytes(const Arena& arena) {
 
 bool RankExchange::run(const Operation& operation, const OperationRunner& runner, CudaStream stream) {
   const std::optional<Rounding> rounding = plain_rounding(operation);
-  if (!rounding || runner.has_ahead(operation)) return false;
+  if (!rounding || runner.posted().has_ahead(operation)) return false;
   rounding_ = *rounding;
   groups_ = sorted_groups(operation, replicas_.arena.replicas());
   stream_ = stream;

@@ -65,7 +65,6 @@ class DeviceEvent {
 // These wait until the copy is done.
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
-void copy_on_device(void* to, const void* from, std::size_t bytes);
 void clear_on_device(void* memory, std::size_t bytes);
 // Waits for all that was started; throws RunError where something failed.
 void wait_for_device();

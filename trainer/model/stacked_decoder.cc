@@ -133,8 +133,8 @@ class StackedDecoder::Implementation {
       const float* master = batch.weights + r * p;
       const Tensor weights = this->weights<Number>(batch, r, n);
       for (int s = 0; s < batch.sequences; s += piece.sequences) {
-        Pass<Number> pass(setting_, *operators, weights, master,
-                          std::min(piece.sequences, batch.sequences - s), piece.recomputes);
+        StackedPass<Number> pass(setting_, *operators, weights, master,
+                                 std::min(piece.sequences, batch.sequences - s), piece.recomputes);
         pass.forward(batch.tokens + r * batch.token_stride + s * (shape.context + 1), batch.token_stride,
                      share, batch.gradient != nullptr, batch.losses + r, s > 0);
         if (batch.gradient) pass.backward(batch.gradient + r * p, s > 0);

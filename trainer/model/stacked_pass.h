@@ -9,17 +9,15 @@
 #include "core/base/index.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/device/device_products.h"
-#include "trainer/device/flash_attention.h"
 #include "trainer/device/torch.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/gemm.h"
 #include "trainer/model/layer_operators.h"
+#include "trainer/model/stacked_attention.h"
 #include "trainer/model/stacked_decoder.h"
 
 namespace longhaul {
 namespace {
-
-using at::Tensor;
 
 // A product with one-hot rows adds up the embedding's gradient at less than a layer's cost for so many
 // classes.
@@ -35,18 +33,6 @@ std::int64_t norm_slices_of(std::int64_t rows) {
   return slices > kNormSlices ? slices : std::min(kNormSlices, rows);
 }
 
-template <typename Number>
-constexpr at::ScalarType kType = std::is_same_v<Number, float> ? at::kFloat : at::kBFloat16;
-
-template <typename Number>
-Number* data(const Tensor& tensor) {
-  return static_cast<Number*>(tensor.data_ptr());
-}
-
-Tensor turned(const Tensor& matrices) {
-  return matrices.transpose(1, 2);
-}
-
 // Rows of the arena as a tensor. The device is said: to ask for it is no part of a captured graph.
 template <typename Number>
 Tensor table(Number* rows, std::int64_t count, std::int64_t columns, at::Device device) {
@@ -55,16 +41,6 @@ Tensor table(Number* rows, std::int64_t count, std::int64_t columns, at::Device 
       .target_device(device)
       .make_tensor();
 }
-
-// What a pass needs to know and does not change.
-struct Setting {
-  ModelShape shape;
-  at::Device device = at::kCPU;
-  bool flash = false;
-  std::shared_ptr<DeviceProducts> products = nullptr;  // of bf16 on a GPU
-  Tensor cosine, sine;                                 // [context, width of a head / 2]
-  Boundaries boundaries = {};
-};
 
 // Columns of a row, in the order of layout.h.
 struct LayerColumns {
@@ -83,26 +59,26 @@ LayerColumns columns_of(const ModelShape& s, int layer) {
   return at;
 }
 
-// What the backward pass needs of a layer; N rows are all tokens of all replicas of the piece.
+// A norm's input [N, h] float32, its scale [N] and what it gave [N, h]; N rows are all tokens of all replicas
+// of the piece.
+struct Normed {
+  Tensor x, scale, normed;
+};
+
+// What the backward pass needs of a layer.
 struct LayerState {
-  Tensor x, scale1, normed1;  // [N, h] float32, [N], [N, h]: into attention
-  // q, k, v, turned by the rotary angles: [3, sequences, heads, context, width], or [N, 3 h] for fused
-  // attention.
-  Tensor heads;
-  Tensor weights;  // [sequences · heads, context, context], or
-  FlashAttention flash;
-  Tensor mixed;                    // [N, h]
-  Tensor middle, scale2, normed2;  // into the feed-forward
-  Tensor gate_up, active;          // [N, 2 ffn], [N, ffn]
+  Normed into_attention, into_feed_forward;
+  AttentionState attention;
+  Tensor gate_up, active;  // [N, 2 ffn], [N, ffn]
 };
 
 // Forward and backward of `replicas` replicas over `sequences` sequences of each.
 template <typename Number>
-class Pass {
+class StackedPass {
  public:
   // `weights` [replicas, P] as the products take them; `master` the same rows in the arena.
-  Pass(const Setting& setting, const LayerOperators<Number>& operators, const Tensor& weights,
-       const float* master, std::int64_t sequences, bool recomputes)
+  StackedPass(const Setting& setting, const LayerOperators<Number>& operators, const Tensor& weights,
+              const float* master, std::int64_t sequences, bool recomputes)
       : setting_(setting),
         recomputes_(recomputes),
         shape_(setting.shape),
@@ -113,12 +89,11 @@ class Pass {
         t_(shape_.context),
         m_(sequences * t_),
         rows_(n_ * m_),
-        sequences_(n_ * sequences),
         p_(shape_.parameters()),
         h_(shape_.hidden),
         f_(shape_.ffn),
         v_(shape_.vocabulary),
-        width_(shape_.hidden / shape_.heads),
+        attention_(setting, operators, n_ * sequences),
         layers_(as_index(shape_.layers)) {}
 
   // losses [replicas] (+)= share · the sum over this piece's tokens; the logits become their gradient, where
@@ -165,15 +140,8 @@ class Pass {
   }
 
  private:
-  struct Normed {
-    Tensor x, scale, normed;
-  };
-
-  at::TensorOptions on_device(at::ScalarType type) const {
-    return at::TensorOptions().dtype(type).device(setting_.device);
-  }
-  Tensor empty(at::IntArrayRef sizes) const { return at::empty(sizes, on_device(kType<Number>)); }
-  Tensor empty_float(at::IntArrayRef sizes) const { return at::empty(sizes, on_device(at::kFloat)); }
+  Tensor empty(at::IntArrayRef sizes) const { return setting_.empty(kType<Number>, sizes); }
+  Tensor empty_float(at::IntArrayRef sizes) const { return setting_.empty(at::kFloat, sizes); }
   LayerState& state(int index) { return layers_[as_index(index)]; }
 
   std::int64_t output_norm_column() const { return columns_of(shape_, shape_.layers).attention_norm; }
@@ -245,7 +213,7 @@ class Pass {
       operators_.run(layer::OneHot<Number>{places_, data<Number>(logits_), v_}, rows_);
       return add_product(0, v_, h_, logits_, narrow_dx_);
     }
-    const Tensor tokens = at::empty({rows_}, on_device(at::kInt));
+    const Tensor tokens = setting_.empty(at::kInt, {rows_});
     operators_.run(layer::Tokens{places_, tokens.template data_ptr<std::int32_t>()}, rows_);
     if (!accumulates_) gradient_.narrow(1, 0, v_ * h_).zero_();
     operators_.run(layer::EmbeddingGradient{tokens.template data_ptr<std::int32_t>(), data<float>(dx_),
@@ -314,7 +282,7 @@ class Pass {
     const NumberCode code(codec.numbers);
     const std::int64_t numbers = m_ * h_, block = std::min<std::int64_t>(codec.block, numbers),
                        blocks = (numbers + block - 1) / block, bytes = code.bytes(block);
-    const Tensor messages = at::empty({n_ * blocks * bytes}, on_device(at::kByte));
+    const Tensor messages = setting_.empty(at::kByte, {n_ * blocks * bytes});
     operators_.run(layer::Requantize{code, data<float>(stream), data<std::uint8_t>(messages), numbers, block,
                                      blocks, bytes},
                    n_, blocks);
@@ -327,8 +295,8 @@ class Pass {
     if (!keeps_states_) return;
     if (recomputes_) {
       LayerState kept;
-      kept.x = s.x;
-      if (setting_.flash) kept.flash = s.flash, kept.mixed = s.mixed;
+      kept.into_attention.x = s.into_attention.x;
+      if (setting_.flash) kept.attention.flash = s.attention.flash, kept.attention.mixed = s.attention.mixed;
       s = std::move(kept);
     }
     state(index) = std::move(s);
@@ -337,21 +305,18 @@ class Pass {
   // Once more what forward() did not keep.
   void restore(int index) {
     LayerState& s = state(index);
-    Tensor x = s.x, added;
+    Tensor x = s.into_attention.x, added;
     compute(index, x, added, s);
   }
 
   // All of a layer up to what its last product takes. What attention gave is taken where `s` has it already.
   void compute(int index, Tensor& x, Tensor& added, LayerState& s) {
     const LayerColumns at = columns_of(shape_, index);
-    const Normed first = add_norm(x, added, at.attention_norm);
-    s.x = first.x, s.scale1 = first.scale, s.normed1 = first.normed;
-    const Tensor qkv = times_transposed(s.normed1, matrix(at.qkv, 3 * h_, h_));
-    s.mixed.defined() ? turn(qkv, s) : attend(qkv, s);
-    added = times_transposed(s.mixed, matrix(at.attention_output, h_, h_));
-    const Normed second = add_norm(x, added, at.feed_forward_norm);
-    s.middle = second.x, s.scale2 = second.scale, s.normed2 = second.normed;
-    s.gate_up = times_transposed(s.normed2, matrix(at.gate_up, 2 * f_, h_));
+    s.into_attention = add_norm(x, added, at.attention_norm);
+    attention_.forward(times_transposed(s.into_attention.normed, matrix(at.qkv, 3 * h_, h_)), s.attention);
+    added = times_transposed(s.attention.mixed, matrix(at.attention_output, h_, h_));
+    s.into_feed_forward = add_norm(x, added, at.feed_forward_norm);
+    s.gate_up = times_transposed(s.into_feed_forward.normed, matrix(at.gate_up, 2 * f_, h_));
     s.active = empty({rows_, f_});
     operators_.run(layer::Swiglu<Number>{data<Number>(s.gate_up), data<Number>(s.active), f_}, rows_);
   }
@@ -364,88 +329,14 @@ class Pass {
     add_product(at.down, h_, f_, narrow_dx_, s.active);
     const Tensor d_active = times(narrow_dx_, matrix(at.down, h_, f_));
     operators_.run(layer::SwigluBackward<Number>{data<Number>(d_active), data<Number>(s.gate_up), f_}, rows_);
-    add_product(at.gate_up, 2 * f_, h_, s.gate_up, s.normed2);
-    norm_backward(times(s.gate_up, matrix(at.gate_up, 2 * f_, h_)), {s.middle, s.scale2, s.normed2},
-                  at.feed_forward_norm, true);
-    add_product(at.attention_output, h_, h_, narrow_dx_, s.mixed);
-    const Tensor d_qkv = attend_backward(times(narrow_dx_, matrix(at.attention_output, h_, h_)), s);
-    add_product(at.qkv, 3 * h_, h_, d_qkv, s.normed1);
-    norm_backward(times(d_qkv, matrix(at.qkv, 3 * h_, h_)), {s.x, s.scale1, s.normed1}, at.attention_norm,
+    add_product(at.gate_up, 2 * f_, h_, s.gate_up, s.into_feed_forward.normed);
+    norm_backward(times(s.gate_up, matrix(at.gate_up, 2 * f_, h_)), s.into_feed_forward, at.feed_forward_norm,
                   true);
-  }
-
-  layer::Heads heads(bool by_token = false) const { return {t_, shape_.heads, width_, by_token}; }
-  float query_scale() const { return 1 / std::sqrt(static_cast<float>(width_)); }
-  // Query, key or value: [sequences · heads, context, width].
-  Tensor part(const Tensor& heads, int which) const { return heads.select(0, which).flatten(0, 1); }
-
-  // Query, key or value of [N, parts · h], as fused attention takes them: views [sequences, heads, context,
-  // width] of token order.
-  Tensor fused_part(const Tensor& rows, int which) const {
-    return rows.view({sequences_, t_, -1, shape_.heads, width_}).select(2, which).transpose(1, 2);
-  }
-  // And back, without a copy where the tensor lies in token order.
-  Tensor in_rows(const Tensor& heads) const { return heads.transpose(1, 2).reshape({rows_, h_}); }
-
-  void attend(const Tensor& qkv, LayerState& s) {
-    if (setting_.flash) return attend_fused(qkv, s);
-    s.heads = empty({3, sequences_, shape_.heads, t_, width_});
-    operators_.run(
-        layer::SplitHeads<Number>{heads(), data<Number>(qkv), data<Number>(s.heads[0]),
-                                  data<Number>(s.heads[1]), data<Number>(s.heads[2]),
-                                  data<float>(setting_.cosine), data<float>(setting_.sine), query_scale()},
-        rows_);
-    s.mixed = empty({rows_, h_});
-    s.weights = at::bmm(part(s.heads, 0), turned(part(s.heads, 1)));
-    operators_.run(layer::CausalSoftmax<Number>{data<Number>(s.weights), t_}, sequences_ * shape_.heads * t_);
-    const Tensor mixed = at::bmm(s.weights, part(s.heads, 2));
-    operators_.run(layer::MoveHeads<Number>{heads(), data<Number>(mixed), data<Number>(s.mixed), false},
-                   rows_);
-  }
-
-  // In place, for fused attention.
-  void turn(const Tensor& qkv, LayerState& s) {
-    s.heads = qkv;
-    operators_.run(layer::TurnHeads<Number>{heads(true), data<Number>(qkv), data<float>(setting_.cosine),
-                                            data<float>(setting_.sine), query_scale()},
-                   rows_);
-  }
-
-  void attend_fused(const Tensor& qkv, LayerState& s) {
-    turn(qkv, s);
-    s.flash = flash_attention(fused_part(qkv, 0), fused_part(qkv, 1), fused_part(qkv, 2));
-    s.mixed = in_rows(s.flash.out);
-  }
-
-  Tensor attend_fused_backward(const Tensor& d_mixed, LayerState& s) {
-    Tensor dq, dk, dv;
-    std::tie(dq, dk, dv) = flash_attention_backward(s.flash, fused_part(d_mixed, 0), fused_part(s.heads, 0),
-                                                    fused_part(s.heads, 1), fused_part(s.heads, 2));
-    dq = in_rows(dq), dk = in_rows(dk), dv = in_rows(dv);
-    const Tensor d_qkv = empty({rows_, 3 * h_});
-    operators_.run(layer::JoinHeads<Number>{heads(true), data<Number>(dq), data<Number>(dk), data<Number>(dv),
-                                            data<Number>(d_qkv), data<float>(setting_.cosine),
-                                            data<float>(setting_.sine), query_scale()},
-                   rows_);
-    return d_qkv;
-  }
-
-  Tensor attend_backward(const Tensor& d_mixed_rows, LayerState& s) {
-    if (setting_.flash) return attend_fused_backward(d_mixed_rows, s);
-    const Tensor d_mixed = empty({sequences_, shape_.heads, t_, width_}), d_qkv = empty({rows_, 3 * h_});
-    operators_.run(layer::MoveHeads<Number>{heads(), data<Number>(d_mixed_rows), data<Number>(d_mixed), true},
-                   rows_);
-    const Tensor d_out = d_mixed.flatten(0, 1);
-    const Tensor d_scores = at::bmm(d_out, turned(part(s.heads, 2)));
-    operators_.run(layer::CausalSoftmaxBackward<Number>{data<Number>(s.weights), data<Number>(d_scores), t_},
-                   sequences_ * shape_.heads * t_);
-    const Tensor dv = at::bmm(turned(s.weights), d_out), dq = at::bmm(d_scores, part(s.heads, 1)),
-                 dk = at::bmm(turned(d_scores), part(s.heads, 0));
-    operators_.run(layer::JoinHeads<Number>{heads(), data<Number>(dq), data<Number>(dk), data<Number>(dv),
-                                            data<Number>(d_qkv), data<float>(setting_.cosine),
-                                            data<float>(setting_.sine), query_scale()},
-                   rows_);
-    return d_qkv;
+    add_product(at.attention_output, h_, h_, narrow_dx_, s.attention.mixed);
+    const Tensor d_qkv =
+        attention_.backward(times(narrow_dx_, matrix(at.attention_output, h_, h_)), s.attention);
+    add_product(at.qkv, 3 * h_, h_, d_qkv, s.into_attention.normed);
+    norm_backward(times(d_qkv, matrix(at.qkv, 3 * h_, h_)), s.into_attention, at.attention_norm, true);
   }
 
   const Setting& setting_;
@@ -454,7 +345,8 @@ class Pass {
   const LayerOperators<Number>& operators_;
   Tensor weights_;
   const float* master_;
-  std::int64_t n_, t_, m_, rows_, sequences_, p_, h_, f_, v_, width_;
+  std::int64_t n_, t_, m_, rows_, p_, h_, f_, v_;
+  StackedAttention<Number> attention_;
   bool keeps_states_ = false, accumulates_ = false;
   layer::Embed places_{};
   std::vector<LayerState> layers_;

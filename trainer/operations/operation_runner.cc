@@ -18,12 +18,6 @@ std::vector<const Message*> in_order(const std::vector<int>& group, const std::m
   return ordered;
 }
 
-const PayloadPart* find_part(const Operation& operation, const std::string& tensor) {
-  for (const PayloadPart& part : operation.rule->payload)
-    if (part.tensor == tensor) return &part;
-  return nullptr;
-}
-
 // The columns that an operation's step is about: the same of all its tensors.
 Columns columns_of(const Operation& operation, std::int64_t parameters) {
   const Payload& payload = operation.rule->payload;
@@ -44,8 +38,7 @@ void OperationRunner::run(const Operation& operation) {
 // A blocking operation is packed when it is applied, one group after the other: nothing changes in between.
 void OperationRunner::post(const Operation& operation) {
   if (operation.rule->is_blocking()) return;
-  Posted& posted = posted_[key_of(operation)];
-  posted.operation = operation;
+  PostedMessages::Posted& posted = posted_.add(operation);
   begin_log(operation);
   for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
     replicas_.log.group(group);
@@ -60,10 +53,11 @@ void OperationRunner::post(const Operation& operation) {
       }
       if (!operation.takers && !parts.here.empty() && parts.spans_ranks() &&
           !has_one_mean(operation, parts, replicas_.arena.replicas()))
-        posted.under_way.emplace(Key(part.tensor, parts.here[0]),
-                                 GroupMessages(
-                                     replicas_.ranks, parts, replicas_.arena.replicas(), mine,
-                                     [&](int) { return format_of(operation, part); }, kAhead));
+        posted.under_way.emplace(
+            PostedMessages::Place(part.tensor, parts.here[0]),
+            GroupMessages(
+                replicas_.ranks, parts, replicas_.arena.replicas(), mine,
+                [&](int) { return format_of(operation, part, replicas_.arena.parameters()); }, kAhead));
     }
   }
   replicas_.log.end();
@@ -97,12 +91,7 @@ void OperationRunner::apply(const Operation& operation) {
   }
   finish(operation, stepped);
   if (is_logged) replicas_.log.end();
-  posted_.erase(key_of(operation));
-}
-
-void OperationRunner::settle() {
-  for (auto& [key, posted] : posted_)
-    for (auto& [part, messages] : posted.under_way) messages.settle();
+  posted_.erase(operation);
 }
 
 void OperationRunner::take(const LocalStep& local, const std::vector<int>& replicas) {
@@ -133,11 +122,6 @@ void OperationRunner::log_elsewhere(const Operation& operation, const GroupSplit
       for (const int replica : group.elsewhere) replicas_.log.sent(replica, tensor, sent_bytes(*part));
 }
 
-MessageFormat OperationRunner::format_of(const Operation& operation, PayloadPart part) const {
-  part.codec = contributed_as(part.codec);
-  return MessageFormat(part, replicas_.arena.parameters(), operation.draw);
-}
-
 std::int64_t OperationRunner::sent_bytes(const PayloadPart& part) const {
   return encoded_bytes(part.codec, column_count(part.columns, replicas_.arena.parameters()));
 }
@@ -145,7 +129,7 @@ std::int64_t OperationRunner::sent_bytes(const PayloadPart& part) const {
 Message OperationRunner::make_message(const Operation& operation, const PayloadPart& part, int replica) {
   Arena& arena = replicas_.arena;
   const auto [slot, less] = update_.source(part.tensor);
-  return Message(format_of(operation, part),
+  return Message(format_of(operation, part, arena.parameters()),
                  RowSource{arena.row(slot, replica), less ? arena.row(*less, replica) : nullptr});
 }
 
@@ -153,49 +137,10 @@ float* OperationRunner::error_of(const PayloadPart& part, int replica) {
   return part.codec.feedback != Feedback::kNone ? replicas_.arena.row(Slot::kError, replica) : nullptr;
 }
 
-// Of an overlapped operation its own, otherwise those of another of the same stage that is due at the same
-// step.
-const OperationRunner::Posted* OperationRunner::ahead_of(const Operation& operation,
-                                                         const std::string& tensor, int replica) const {
-  if (operation.rule->is_blocking() && find_part(operation, tensor)) return nullptr;
-  const auto has = [replica](const std::vector<int>& replicas) {
-    return std::find(replicas.begin(), replicas.end(), replica) != replicas.end();
-  };
-  if (has(operation.sends_anew)) return nullptr;
-  for (const auto& [key, posted] : posted_) {
-    if (posted.operation.await_step != operation.await_step ||
-        posted.operation.rule->stage != operation.rule->stage || !find_part(posted.operation, tensor))
-      continue;
-    if (!operation.rule->is_blocking() && key != key_of(operation)) continue;
-    if (replicas_.arena.held().contains(replica)) {
-      if (posted.messages.count({tensor, replica}) > 0) return &posted;
-      continue;
-    }
-    const auto groups = groups_of(posted.operation, replicas_.arena.replicas());
-    if (std::any_of(groups.begin(), groups.end(), has)) return &posted;
-  }
-  return nullptr;
-}
-
-const Message* OperationRunner::sent_ahead(const Operation& operation, const std::string& tensor,
-                                           int replica) const {
-  const Posted* posted = ahead_of(operation, tensor, replica);
-  if (!posted) return nullptr;
-  const auto found = posted->messages.find({tensor, replica});
-  return found == posted->messages.end() ? nullptr : &found->second;
-}
-
-bool OperationRunner::has_ahead(const Operation& operation) const {
-  return std::any_of(posted_.begin(), posted_.end(), [&](const auto& item) {
-    const Operation& posted = item.second.operation;
-    return posted.await_step == operation.await_step && posted.rule->stage == operation.rule->stage;
-  });
-}
-
 // What could not be sent ahead is read as the operation's own payload would be.
 PayloadPart OperationRunner::part_of(const Operation& operation, const std::string& tensor,
                                      int replica) const {
-  if (const Posted* posted = ahead_of(operation, tensor, replica))
+  if (const PostedMessages::Posted* posted = posted_.ahead_of(operation, tensor, replica))
     return *find_part(posted->operation, tensor);
   const PayloadPart* sent = find_part(operation, tensor);
   PayloadPart part = sent ? *sent : operation.rule->payload.front();
@@ -205,7 +150,7 @@ PayloadPart OperationRunner::part_of(const Operation& operation, const std::stri
 
 // A view where that reads as the same numbers.
 Message OperationRunner::message_of(const Operation& operation, const std::string& tensor, int replica) {
-  if (const Message* ahead = sent_ahead(operation, tensor, replica)) return *ahead;
+  if (const Message* ahead = posted_.sent_ahead(operation, tensor, replica)) return *ahead;
   const PayloadPart part = part_of(operation, tensor, replica);
   Message message = make_message(operation, part, replica);
   if (!part.codec.is_plain()) message = message.encoded(error_of(part, replica));
@@ -217,11 +162,7 @@ std::map<int, Message> OperationRunner::from_elsewhere(const Operation& operatio
                                                        const GroupSplit& group,
                                                        const std::map<int, Message>& here) {
   if (!group.here.empty())
-    if (const Posted* ahead = ahead_of(operation, tensor, group.here[0])) {
-      std::map<Key, GroupMessages>& all = posted_.at(key_of(ahead->operation)).under_way;
-      const auto under_way = all.find({tensor, group.here[0]});
-      if (under_way != all.end()) return under_way->second.wait();
-    }
+    if (auto under_way = posted_.wait(operation, tensor, group.here[0])) return std::move(*under_way);
   std::map<int, Message> packed;
   std::map<int, const Message*> mine;
   for (const int replica : group.here) {
@@ -229,8 +170,9 @@ std::map<int, Message> OperationRunner::from_elsewhere(const Operation& operatio
     mine[replica] = &packed[replica];
   }
   const auto format = [&](int replica) {
-    const Posted* ahead = ahead_of(operation, tensor, replica);
-    return format_of(ahead ? ahead->operation : operation, part_of(operation, tensor, replica));
+    const PostedMessages::Posted* ahead = posted_.ahead_of(operation, tensor, replica);
+    return format_of(ahead ? ahead->operation : operation, part_of(operation, tensor, replica),
+                     replicas_.arena.parameters());
   };
   return GroupMessages(replicas_.ranks, group, replicas_.arena.replicas(), mine, format, kLockstep).wait();
 }
@@ -458,43 +400,6 @@ void OperationRunner::pass_on(const Operation& operation, const std::vector<int>
                         arena);
       }
     });
-}
-
-std::vector<OperationRunner::Pending> OperationRunner::pending(
-    const std::vector<Operation>& operations) const {
-  std::vector<Pending> all;
-  for (const Operation& operation : operations) {
-    const auto posted = posted_.find(key_of(operation));
-    for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas()))
-      for (const PayloadPart& part : operation.rule->payload)
-        for (const int replica : group) {
-          Pending pending{"pending." + operation.rule->name + "." + std::to_string(operation.post_step) +
-                              "." + part.tensor + "." + std::to_string(replica),
-                          part.tensor, replica, format_of(operation, part)};
-          if (posted != posted_.end() && replicas_.arena.held().contains(replica))
-            pending.message = &posted->second.messages.at({part.tensor, replica});
-          all.push_back(std::move(pending));
-        }
-  }
-  std::sort(all.begin(), all.end(), [](const Pending& a, const Pending& b) { return a.name < b.name; });
-  return all;
-}
-
-void OperationRunner::restore(const std::vector<Operation>& operations, const FetchMessage& fetch) {
-  posted_.clear();
-  for (const Operation& operation : operations) put(operation, fetch);
-}
-
-void OperationRunner::put(const Operation& operation, const FetchMessage& fetch) {
-  std::vector<Pending> all = pending({operation});
-  Posted& posted = posted_[key_of(operation)];
-  posted.operation = operation;
-  for (Pending& pending : all) {
-    std::vector<std::uint8_t> bytes = fetch(pending);
-    if (replicas_.arena.held().contains(pending.replica))
-      posted.messages[{pending.tensor, pending.replica}] =
-          Message(std::move(pending.format), std::move(bytes));
-  }
 }
 
 }  // namespace longhaul

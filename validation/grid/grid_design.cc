@@ -23,8 +23,8 @@ struct SetSpec {
   std::uint32_t stream = 0;  // of the random orders; sets with the same one are alike but for their sizes
   int cases = 0;             // that the axes are divided by
   int used = 0;              // of them, the first; 0: all
-  std::vector<std::string> kinds;
-  std::vector<int> replicas;  // of collectives; of single and pair `pairs` decides
+  std::vector<std::string> kinds = {"single", "pair", "tree", "ring", "halving-doubling"};
+  std::vector<int> replicas = {2, 3, 4, 5, 6, 8};  // of collectives; of single and pair `pairs` decides
   std::vector<int> pairs = {1};
   std::vector<double> rates = {1e8, 5e8, 1e9};
   // Bytes of an exchange, and a case has two: at most; where a path holds too few scaled segments; up to
@@ -47,98 +47,79 @@ struct SetSpec {
   bool is_trunk_fifo = false;
 };
 
+SetSpec set_like(SetSpec set, const char* name, std::uint32_t stream, int cases) {
+  set.name = name;
+  set.stream = stream;
+  set.cases = cases;
+  return set;
+}
+
+std::vector<SetSpec> sets_of_queues() {
+  const SetSpec host = set_like({}, "host", 1, 320);
+
+  SetSpec large = set_like({}, "large", 0, 320);
+  large.used = 36;
+  large.most_payload = 5e8;
+  large.unscaled_payload = 1e8;
+  large.true_payload = 25e6;
+
+  SetSpec codel = set_like({}, "fq_codel-ecn", 2, 80);
+  codel.queue = "fq_codel";
+  codel.ecn = true;
+
+  // Of packets alone: for validation/second_ns3.
+  SetSpec fifo = set_like({}, "fifo", 3, 80);
+  fifo.queue = "fifo";
+  fifo.queue_products = {0.25, 1, 2};
+
+  SetSpec loss = set_like({}, "loss", 4, 24);
+  loss.replicas = {2, 3, 4};
+  loss.rates = {1e8, 2e8, 5e8};
+  loss.most_payload = loss.unscaled_payload = loss.true_payload = 15e6;
+  loss.losses = {1e-6, 3e-6, 1e-5, 3e-5, 1e-4};
+  loss.seeds = 5;
+  return {host, large, codel, fifo, loss};
+}
+
+std::vector<SetSpec> sets_of_paths() {
+  SetSpec trunk = set_like({}, "trunk", 5, 48);
+  trunk.kinds = {"single", "pair"};
+  trunk.pairs = {2, 3, 4};
+  trunk.trunk_shares = {0.1, 0.5};
+  trunk.rtt_ratios = {1, 1, 2, 4};
+
+  SetSpec trunk_codel = set_like(trunk, "trunk-fq_codel-ecn", 6, 24);
+  trunk_codel.queue = "fq_codel";
+  trunk_codel.ecn = true;
+
+  SetSpec asymmetric = set_like({}, "asymmetric", 8, 24);
+  asymmetric.asymmetries = {0.1, 0.2, 0.5, 2, 5, 10};
+
+  SetSpec window = set_like({}, "window", 9, 96);
+  window.rates = {5e7, 1e8, 5e8, 1e9};
+  window.most_payload = 3e7;
+  window.window_shares = {0.05, 0.1, 0.2, 0.4, 0.8};
+
+  SetSpec regions = set_like(window, "regions", 10, 64);
+  regions.replicas = {3, 4, 5, 6, 8};
+  regions.pairs = {1, 2, 3};
+  regions.rates = {5e8, 1e9, 2e9};
+  regions.round_trips_s = {0.02, 0.05, 0.1, 0.2};
+  regions.window_shares = {};
+  regions.throughput_shares = {0.02, 0.05, 0.1, 0.3};
+  regions.sites = 3;
+
+  // The cases of `trunk` with FIFOs of one product on the trunk alone.
+  SetSpec trunk_queue = set_like(trunk, "trunk-queue", trunk.stream, trunk.cases);
+  trunk_queue.is_trunk_fifo = true;
+  return {trunk, trunk_codel, asymmetric, window, regions, trunk_queue};
+}
+
 const std::vector<SetSpec>& specs() {
-  const std::vector<std::string> all = {"single", "pair", "tree", "ring", "halving-doubling"};
-  const std::vector<int> members = {2, 3, 4, 5, 6, 8};
-  static const std::vector<SetSpec> list = [&] {
-    SetSpec host;
-    host.name = "host";
-    host.stream = 1;
-    host.cases = 320;
-    host.kinds = all;
-    host.replicas = members;
-
-    SetSpec large = host;
-    large.name = "large";
-    large.stream = 0;
-    large.used = 36;
-    large.most_payload = 5e8;
-    large.unscaled_payload = 1e8;
-    large.true_payload = 25e6;
-
-    SetSpec codel = host;
-    codel.name = "fq_codel-ecn";
-    codel.stream = 2;
-    codel.cases = 80;
-    codel.queue = "fq_codel";
-    codel.ecn = true;
-
-    // Of packets alone: for validation/second_ns3.
-    SetSpec fifo = host;
-    fifo.name = "fifo";
-    fifo.stream = 3;
-    fifo.cases = 80;
-    fifo.queue = "fifo";
-    fifo.queue_products = {0.25, 1, 2};
-
-    SetSpec loss = host;
-    loss.name = "loss";
-    loss.stream = 4;
-    loss.cases = 24;
-    loss.replicas = {2, 3, 4};
-    loss.rates = {1e8, 2e8, 5e8};
-    loss.most_payload = loss.unscaled_payload = loss.true_payload = 15e6;
-    loss.losses = {1e-6, 3e-6, 1e-5, 3e-5, 1e-4};
-    loss.seeds = 5;
-
-    SetSpec trunk = host;
-    trunk.name = "trunk";
-    trunk.stream = 5;
-    trunk.cases = 48;
-    trunk.kinds = {"single", "pair"};
-    trunk.pairs = {2, 3, 4};
-    trunk.trunk_shares = {0.1, 0.5};
-    trunk.rtt_ratios = {1, 1, 2, 4};
-
-    SetSpec trunk_codel = trunk;
-    trunk_codel.name = "trunk-fq_codel-ecn";
-    trunk_codel.stream = 6;
-    trunk_codel.cases = 24;
-    trunk_codel.queue = "fq_codel";
-    trunk_codel.ecn = true;
-
-    SetSpec asymmetric = host;
-    asymmetric.name = "asymmetric";
-    asymmetric.stream = 8;
-    asymmetric.cases = 24;
-    asymmetric.asymmetries = {0.1, 0.2, 0.5, 2, 5, 10};
-
-    SetSpec window = host;
-    window.name = "window";
-    window.stream = 9;
-    window.cases = 96;
-    window.rates = {5e7, 1e8, 5e8, 1e9};
-    window.most_payload = 3e7;
-    window.window_shares = {0.05, 0.1, 0.2, 0.4, 0.8};
-
-    SetSpec regions = window;
-    regions.name = "regions";
-    regions.stream = 10;
-    regions.cases = 64;
-    regions.replicas = {3, 4, 5, 6, 8};
-    regions.pairs = {1, 2, 3};
-    regions.rates = {5e8, 1e9, 2e9};
-    regions.round_trips_s = {0.02, 0.05, 0.1, 0.2};
-    regions.window_shares = {};
-    regions.throughput_shares = {0.02, 0.05, 0.1, 0.3};
-    regions.sites = 3;
-
-    // The cases of `trunk` with FIFOs of one product on the trunk alone.
-    SetSpec trunk_queue = trunk;
-    trunk_queue.name = "trunk-queue";
-    trunk_queue.is_trunk_fifo = true;
-    return std::vector<SetSpec>{host,        large,      codel,  fifo,    loss,       trunk,
-                                trunk_codel, asymmetric, window, regions, trunk_queue};
+  static const std::vector<SetSpec> list = [] {
+    std::vector<SetSpec> all = sets_of_queues();
+    for (SetSpec& set : sets_of_paths()) all.push_back(std::move(set));
+    return all;
   }();
   return list;
 }
