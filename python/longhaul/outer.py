@@ -3,6 +3,7 @@
 descriptor 1; {"error": {"line", "found", "allowed"}} says what is wrong in the user's file. Tables are numpy views of
 memory that it shares with longhaul-train.
 """
+import ast
 import ctypes
 import inspect
 import json
@@ -33,6 +34,8 @@ class Step:
         if not inspect.isfunction(self.step):
             raise Wrong(1, "there is no function step", "def step(theta, phi, ..., *, outer_lr=0.7)")
         self.line = self.step.__code__.co_firstlineno
+        self.lines = {target.id: node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign)
+                      for target in node.targets if isinstance(target, ast.Name)}
         self.reads, self.parameters = [], {}
         for name, argument in inspect.signature(self.step).parameters.items():
             if argument.kind == argument.POSITIONAL_OR_KEYWORD and argument.default is argument.empty:
@@ -59,7 +62,7 @@ class Step:
         texts = isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value)
         if not (texts if isinstance(fallback, list) else isinstance(value, type(fallback))):
             allowed = {list: "a list of names", str: "a text", bool: "True or False"}[type(fallback)]
-            raise Wrong(1, f"{name} is {value!r}", allowed)
+            raise Wrong(self.lines.get(name, 1), f"{name} is {value!r}", allowed)
         return list(value) if texts else value
 
     def description(self):
@@ -69,11 +72,14 @@ class Step:
                         'like = "noloco", the method whose plan is taken, or among = "all"')
         said = {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
                 "columnwise": self.declared("columnwise", False), "reads": self.reads, "parameters": self.parameters,
-                "line": self.line}
+                "line": {**self.lines, "step": self.line}}
         if among:
             members = {"all": 0, "pairs": 2}.get(among, among)
             if type(members) is not int or members < 0 or members == 1:
-                raise Wrong(1, f"among is {among!r}", '"all", "pairs" or the members of a group, 2 or more')
+                raise Wrong(self.lines.get("among", 1), f"among is {among!r}", '"all", "pairs" or the members of a group, 2 or more')
+            every = self.space.get("every", 1)
+            if type(every) is not int or every < 1:
+                raise Wrong(self.lines.get("every", 1), f"every is {every!r}", "inner steps between two outer ones, 1 or more")
             if not said["sends"]:
                 raise Wrong(1, "sends is missing", 'sends = ["delta"], what travels')
             said.update({name: self.space[name] for name in ("every", "codec") if name in self.space}, among=members)
@@ -98,7 +104,12 @@ class Step:
                     arrays[name].flags.writeable = False
             with numpy.errstate(all="ignore"):
                 self.call(arrays, parameters)
-        if all(numpy.array_equal(own[name], before[name]) for name in own):
+        same = [name for name in own if numpy.array_equal(own[name], before[name])]
+        for name in same:
+            if name in self.reads and name in self.lines:
+                raise Wrong(self.lines[name], f"{name} = ... makes a new array, and the table stays as it was",
+                            f"{name}[:] = ..., in place")
+        if len(same) == len(own):
             raise Wrong(self.line, "the step leaves all tables as they were", "theta[:] = ..., in place")
         return {}
 
