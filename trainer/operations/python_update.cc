@@ -18,9 +18,10 @@
 namespace longhaul {
 namespace {
 
-// Cells of a piece in all members. Smaller ones cost more conversations than they save in caches, and numpy
-// is slow on rows narrower than its buffer of kNarrowest numbers.
-constexpr std::int64_t kCells = 1 << 17, kNarrowest = 1 << 13;
+// Cells of a piece in all members: few enough for a cache, and as many as that allows, since on a busy
+// machine a process may wait for milliseconds until it has its turn. Pieces of kFewest are enough to share
+// among threads. numpy is slow on rows narrower than its buffer of kNarrowest numbers.
+constexpr std::int64_t kCells = 1 << 19, kFewest = 1 << 16, kNarrowest = 1 << 13;
 
 // An argument of the step that an operation brings: X of mean_X or sent_X.
 struct Brought {
@@ -107,7 +108,8 @@ class PythonUpdate : public Update {
   // Equally wide, or tensor by tensor.
   std::vector<ColumnRange> pieces(ColumnRange columns, int takers) const override {
     if (columnwise_) {
-      const std::int64_t count = columns.size() * takers / kCells + 1,
+      const std::int64_t cells = columns.size() * takers, threads = static_cast<int>(arrived_.size()),
+                         count = std::max(cells / kCells, std::min(threads - 1, cells / kFewest)) + 1,
                          blocks = columns.size() / (count * kBlock) + 1;
       return in_pieces(columns, std::max(kNarrowest, blocks * kBlock));
     }
