@@ -51,11 +51,13 @@ validation: setup programs
 test: setup-tests all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-# The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid.
+# The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid, and the
+# hour of docs/howto/reviewers.md.
 test-long: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target long_test residuals
 	$(BUILD)/bin/long_test
 	$(BUILD)/bin/residuals 60
+	python3 tests/walks/reviewer.py $(BUILD)/bin/longhaul .
 
 # The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers; the build is that of
 # make fuzz.

@@ -67,43 +67,45 @@ std::string python_with_numpy() {
 
 }  // namespace
 
-PythonChild::PythonChild() {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw RunError(std::string("no socket: ") + std::strerror(errno));
-  socket_ = ends[0];
-  try {
-    static const std::string python = python_with_numpy();
-    pid_ = spawn({python, "-c", std::string(outer_scripts().at("outer.py"))}, ends[1]);
-  } catch (const InputError&) {
-    for (const int end : ends) close(end);
-    throw;
+PythonChild::PythonChild(int conversations) {
+  static const std::string python = python_with_numpy();
+  std::vector<int> theirs;
+  for (int i = 0; i < conversations; ++i) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw RunError(std::string("no socket: ") + std::strerror(errno));
+    conversations_.push_back({ends[0], ""});
+    theirs.push_back(ends[1]);
+    if (i > 0) fcntl(ends[1], F_SETFD, 0);  // the child's too
   }
-  close(ends[1]);
+  pid_ = spawn({python, "-c", std::string(outer_scripts().at("outer.py"))}, theirs[0]);
+  for (const int end : theirs) close(end);
+  others_.assign(theirs.begin() + 1, theirs.end());
 }
 
 PythonChild::~PythonChild() {
-  close(socket_);  // it ends
+  for (const Conversation& one : conversations_) close(one.socket);  // it ends
   if (pid_ > 0) wait_for_end(pid_);
 }
 
-Json PythonChild::ask(const Json& request) {
+Json PythonChild::ask(const Json& request, int conversation) {
+  auto& [socket, unread] = conversations_.at(as_index(conversation));
   if (request.contains("file")) file_ = request["file"];
   const std::string line = request.dump() + "\n";
   const auto ended = [this] { return RunError(file_ + ": the process of its step has ended"); };
   for (std::size_t sent = 0; sent < line.size();) {
-    const ssize_t count = send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    const ssize_t count = send(socket, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno != EINTR) throw ended();
     sent += count > 0 ? as_index(count) : 0;
   }
-  std::size_t end = unread_.find('\n');
-  for (char chunk[4096]; end == std::string::npos; end = unread_.find('\n')) {
-    const ssize_t count = recv(socket_, chunk, sizeof chunk, 0);
+  std::size_t end = unread.find('\n');
+  for (char chunk[4096]; end == std::string::npos; end = unread.find('\n')) {
+    const ssize_t count = recv(socket, chunk, sizeof chunk, 0);
     if (count == 0 || (count < 0 && errno != EINTR)) throw ended();
-    unread_.append(chunk, count > 0 ? as_index(count) : 0);
+    unread.append(chunk, count > 0 ? as_index(count) : 0);
   }
-  const Json answer = parse_json(unread_.substr(0, end));
-  unread_.erase(0, end + 1);
+  const Json answer = parse_json(unread.substr(0, end));
+  unread.erase(0, end + 1);
   if (!answer.contains("error")) return answer;
   const Json& error = answer["error"];
   throw InputError(

@@ -54,12 +54,14 @@ std::string content_of(const std::string& file, const std::string& path) {
   return hex64(fnv1a(*text));
 }
 
-[[noreturn]] void refuse(const Json& python, const std::string& found, const std::string& allowed,
-                         const std::string& hint = "") {
-  throw InputError(
-      "method.file",
-      fmt::format("{}, line {}: {}", python["file"].get<std::string>(), python["line"].get<int>(), found),
-      allowed, hint);
+// Of what the file assigns to `name`, or of its function step.
+[[noreturn]] void refuse(const Json& python, const std::string& name, const std::string& found,
+                         const std::string& allowed, const std::string& hint = "") {
+  const Json& lines = python["line"];
+  const int line = lines.value(name, lines.at("step").get<int>());
+  throw InputError("method.file",
+                   fmt::format("{}, line {}: {}", python["file"].get<std::string>(), line, found), allowed,
+                   hint);
 }
 
 // Whether it is of its default's type.
@@ -241,13 +243,13 @@ void PythonSteps::check(Case& config) {
   const Json python = config.method.options["python"];
   const OperationPlan plan = config.train ? trained_plan_of(config) : plan_of(config);
   if (!takes_steps_on_weights(plan))
-    refuse(python,
+    refuse(python, "like",
            fmt::format("like = \"{}\", which does more than a step on what groups have averaged",
                        config.method.name),
            "diloco, noloco, local-sgd, hierarchical, moshpit, streaming-diloco, sparseloco or muloco");
   for (const Json& name : python["keeps"])
     if (is_taken(name))
-      refuse(python, fmt::format("keeps has {}, a name that is taken", name.dump()), "another name");
+      refuse(python, "keeps", fmt::format("keeps has {}, a name that is taken", name.dump()), "another name");
 
   Names tables = {"theta"};
   for (const std::string& row : plan.keeps) tables.push_back(python_name_of(row));
@@ -256,12 +258,14 @@ void PythonSteps::check(Case& config) {
   if (has(tables, "phi")) sendable.push_back("delta");
   const Names tensors = tensors_of(plan);
   for (const std::string& tensor : tensors)
-    if (!has(sendable, tensor)) refuse(python, fmt::format("sends has \"{}\"", tensor), join(sendable));
+    if (!has(sendable, tensor))
+      refuse(python, "sends", fmt::format("sends has \"{}\"", tensor), join(sendable),
+             tensor == "delta" ? "delta is theta less phi, so keep phi" : did_you_mean(tensor, sendable));
   if (!python["sends"].empty())
     for (const OperationRule& rule :
          method_named(config.method.name).plan(config.method, {1 << 20, {}}).rules)
       if (!rule.is_blocking())
-        refuse(python, fmt::format("sends with messages that are late (rule \"{}\")", rule.name),
+        refuse(python, "sends", fmt::format("sends with messages that are late (rule \"{}\")", rule.name),
                "no sends, or a method whose operations all wait");
 
   Names allowed = tables;
@@ -270,7 +274,7 @@ void PythonSteps::check(Case& config) {
   allowed.insert(allowed.end(), {"loss", "round", "shape"});
   for (const std::string& name : python["reads"].get<Names>())
     if (!has(allowed, name))
-      refuse(python, fmt::format("step has the argument \"{}\"", name), join(allowed),
+      refuse(python, "step", fmt::format("step has the argument \"{}\"", name), join(allowed),
              did_you_mean(name, allowed));
   const Json parameters = python_parameters(config.method.options);
   if (tried_.insert(python["file"].dump() + parameters.dump() + config.method.name).second)

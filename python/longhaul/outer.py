@@ -3,19 +3,18 @@
 descriptor 1; {"error": {"line", "found", "allowed"}} says what is wrong in the user's file. Tables are numpy views of
 memory that it shares with longhaul-train.
 """
+import ast
 import ctypes
 import inspect
 import json
+import math
 import mmap
 import os
 import signal
-import socket
 import sys
 import traceback
 
 import numpy
-
-CELLS = 1 << 18  # of a block of columns in all members: smaller ones cost more calls and pages than they save in caches
 
 
 class Wrong(Exception):
@@ -35,6 +34,8 @@ class Step:
         if not inspect.isfunction(self.step):
             raise Wrong(1, "there is no function step", "def step(theta, phi, ..., *, outer_lr=0.7)")
         self.line = self.step.__code__.co_firstlineno
+        self.lines = {target.id: node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign)
+                      for target in node.targets if isinstance(target, ast.Name)}
         self.reads, self.parameters = [], {}
         for name, argument in inspect.signature(self.step).parameters.items():
             if argument.kind == argument.POSITIONAL_OR_KEYWORD and argument.default is argument.empty:
@@ -61,7 +62,7 @@ class Step:
         texts = isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value)
         if not (texts if isinstance(fallback, list) else isinstance(value, type(fallback))):
             allowed = {list: "a list of names", str: "a text", bool: "True or False"}[type(fallback)]
-            raise Wrong(1, f"{name} is {value!r}", allowed)
+            raise Wrong(self.lines.get(name, 1), f"{name} is {value!r}", allowed)
         return list(value) if texts else value
 
     def description(self):
@@ -71,11 +72,14 @@ class Step:
                         'like = "noloco", the method whose plan is taken, or among = "all"')
         said = {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
                 "columnwise": self.declared("columnwise", False), "reads": self.reads, "parameters": self.parameters,
-                "line": self.line}
+                "line": {**self.lines, "step": self.line}}
         if among:
             members = {"all": 0, "pairs": 2}.get(among, among)
             if type(members) is not int or members < 0 or members == 1:
-                raise Wrong(1, f"among is {among!r}", '"all", "pairs" or the members of a group, 2 or more')
+                raise Wrong(self.lines.get("among", 1), f"among is {among!r}", '"all", "pairs" or the members of a group, 2 or more')
+            every = self.space.get("every", 1)
+            if type(every) is not int or every < 1:
+                raise Wrong(self.lines.get("every", 1), f"every is {every!r}", "inner steps between two outer ones, 1 or more")
             if not said["sends"]:
                 raise Wrong(1, "sends is missing", 'sends = ["delta"], what travels')
             said.update({name: self.space[name] for name in ("every", "codec") if name in self.space}, among=members)
@@ -100,66 +104,47 @@ class Step:
                     arrays[name].flags.writeable = False
             with numpy.errstate(all="ignore"):
                 self.call(arrays, parameters)
-        if all(numpy.array_equal(own[name], before[name]) for name in own):
+        same = [name for name in own if numpy.array_equal(own[name], before[name])]
+        for name in same:
+            if name in self.reads and name in self.lines:
+                raise Wrong(self.lines[name], f"{name} = ... makes a new array, and the table stays as it was",
+                            f"{name}[:] = ..., in place")
+        if len(same) == len(own):
             raise Wrong(self.line, "the step leaves all tables as they were", "theta[:] = ..., in place")
         return {}
 
-    def open(self, tables, arrived, replicas, columns, layout, parameters, threads):
-        def table(descriptor):
-            memory = mmap.mmap(descriptor, 4 * replicas * columns)
-            return numpy.frombuffer(memory, numpy.float32).reshape(replicas, columns)
+    def open(self, tables, arrived, cells, replicas, columns, parameters, others):
+        def table(descriptor, *shape):
+            return numpy.frombuffer(mmap.mmap(descriptor, 4 * math.prod(shape)), numpy.float32).reshape(shape)
 
-        self.own = {name: table(descriptor) for name, descriptor in tables.items() if name in self.reads}
-        self.arrived = {name: table(descriptor) for name, descriptor in arrived.items()}  # of a mean: a row a group
+        self.own = {name: table(descriptor, replicas, columns) for name, descriptor in tables.items()}
+        self.arrived, self.values = {name: table(descriptor, cells) for name, descriptor in arrived[0].items()}, parameters
         for array in self.arrived.values():
             array.flags.writeable = False
-        self.layout, self.values, self.helpers = layout, parameters, []
-        for _ in range(1, threads):  # processes: threads wait for each other's calls of numpy
-            ours, theirs = socket.socketpair()
+        for number, descriptor in enumerate(others, 1):  # processes: threads wait for each other's calls of numpy
             if os.fork() == 0:
-                self.helpers = []
-                serve([self], theirs.makefile("r"), theirs.makefile("w"))
+                for later in others[number:]:
+                    os.close(later)
+                self.open(tables, arrived[number:], cells, replicas, columns, parameters, [])
+                serve([self], os.fdopen(descriptor, "r"), os.fdopen(os.dup(descriptor), "w"))
                 os._exit(0)
-            self.helpers.append((ours.makefile("r"), ours.makefile("w")))
+            os.close(descriptor)
         return {}
 
-    def pieces(self, ranges, members):
-        for begin, end in ranges:
-            if self.space.get("columnwise", False):
-                width = -(-(end - begin) // -(-(end - begin) * members // CELLS))
-                for at in range(begin, end, width):
-                    yield at, min(end, at + width), (1, min(end, at + width) - at)
-                continue
-            for first, last, shape in self.layout:
-                if max(begin, first) < min(end, last):
-                    yield max(begin, first), min(end, last), tuple(shape)
-
-    def take(self, groups, ranges, round, losses, share=0):
-        """Of all pieces of all groups every one that is this process's; helpers take the others."""
-        cells = sum(end - begin for begin, end in ranges) * sum(len(members) for _, members in groups)
-        helpers = self.helpers if cells > CELLS // 4 else []
-        first, step = share or (0, len(helpers) + 1)
-        for number, (_, helper) in enumerate(helpers, 1):
-            print(json.dumps({"groups": groups, "ranges": ranges, "round": round, "losses": losses, "share": [number, step]}),
-                  file=helper, flush=True)
-        number = -first
-        for mean, members in groups:
-            stride = members[1] - members[0] if len(members) > 1 else 1
-            more = {"loss": numpy.float32([losses[member] for member in members])[:, None], "round": round}
-            regular = members == list(range(members[0], members[-1] + 1, stride))
-            rows = slice(members[0], members[-1] + 1, stride) if regular else numpy.array(members)
-            for begin, end, shape in self.pieces(ranges, len(members)):
-                if number % step == 0:
-                    arrays = {name: table[rows, begin:end] for name, table in self.own.items()}
-                    for name, table in self.arrived.items():
-                        arrays[name] = table[slice(mean, mean + 1) if name.startswith("mean_") else rows, begin:end]
-                    self.call(dict(arrays, shape=shape, **more), self.values)
-                    if not regular:  # what was selected row by row is a copy
-                        for name, table in self.own.items():
-                            table[rows, begin:end] = arrays[name]
-                number += 1
-        answers = [json.loads(helper.readline()) for helper, _ in helpers]
-        return next(filter(None, answers), {})
+    def take(self, members, piece, shape, round, losses):
+        begin, end = piece
+        stride = members[1] - members[0] if len(members) > 1 else 1
+        regular = members == list(range(members[0], members[-1] + 1, stride))
+        rows = slice(members[0], members[-1] + 1, stride) if regular else numpy.array(members)
+        arrays = {name: table[rows, begin:end] for name, table in self.own.items()}
+        for name, array in self.arrived.items():
+            count = 1 if name.startswith("mean_") else len(members)
+            arrays[name] = array[:count * (end - begin)].reshape(count, end - begin)
+        self.call(dict(arrays, loss=numpy.float32(losses)[:, None], round=round, shape=tuple(shape)), self.values)
+        if not regular:  # what was selected row by row is a copy
+            for name, table in self.own.items():
+                table[rows, begin:end] = arrays[name]
+        return {}
 
 
 def answer(step, request):
@@ -168,7 +153,7 @@ def answer(step, request):
         return step[-1].description()
     if "tables" in request:
         return step[-1].open(**request)
-    return step[-1].take(**request) if "ranges" in request else step[-1].tried(**request["try"])
+    return step[-1].take(**request) if "piece" in request else step[-1].tried(**request["try"])
 
 
 def serve(step, requests, answers):

@@ -33,7 +33,7 @@ def module(name: str, why: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise InputError(f"{why}: needs the package {name.split('.')[0]}, which this Python does not have ({error}); "
+        raise InputError(f"{why}: needs the package {name.split('.')[0]}, which this Python cannot import ({error}); "
                          f"pip install {name.split('.')[0]}") from error
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib
+import os
 import pathlib
 import sys
 import time
@@ -30,7 +31,7 @@ def module(name: str, package: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise InputError(f"--to: found \"{package}\", which this Python does not have ({error}); pip install {package}") from error
+        raise InputError(f"--to: found \"{package}\", which this Python cannot import ({error}); pip install {package}") from error
 
 
 class Csv:
@@ -80,9 +81,10 @@ class Wandb:
 
 
 class Mlflow:
-    """A file store in FOLDER; `mlflow ui --backend-store-uri FOLDER` shows it."""
+    """A file store in FOLDER; `MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri FOLDER` shows it."""
 
     def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
+        os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # mlflow 3 refuses; its data bases need sqlalchemy
         tracking = module("mlflow.tracking", "mlflow-skinny")
         self.client = tracking.MlflowClient(pathlib.Path(out).resolve().as_uri())
         found = self.client.get_experiment_by_name(project)

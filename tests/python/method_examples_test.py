@@ -85,32 +85,34 @@ class Shared:
 
 class Processes(unittest.TestCase):
     def test_share_a_round(self):
-        groups, columns, random = [[0, 3, 4], [1, 2]], 300001, numpy.random.default_rng(1)  # irregular, and neighbours
+        groups, columns, random = [[0, 3, 4], [1, 2]], 30001, numpy.random.default_rng(1)  # irregular, and neighbours
         own = {name: Shared(random, 5, columns) for name in ("theta", "phi", "momentum")}
-        came = {name: Shared(random, 5, columns) for name in ("mean_delta", "mean_phi", "sent_phi")}
+        came = [{name: Shared(random, 1, 3 * columns) for name in ("mean_delta", "mean_phi", "sent_phi")} for _ in groups]
         parameters = {"alpha": 0.5, "beta": 0.7, "gamma": 0.9}
         expected = {name: table.rows.copy() for name, table in own.items()}
-        for number, group in enumerate(groups):
+        for group, arrived in zip(groups, came):
             rows = {name: table[group] for name, table in expected.items()}
-            taken("noloco", parameters, **rows, sent_phi=came["sent_phi"].rows[group],
-                  **{name: came[name].rows[number:number + 1] for name in ("mean_delta", "mean_phi")})
+            brought = {name: table.rows[0, :columns * (len(group) if name == "sent_phi" else 1)].reshape(-1, columns)
+                       for name, table in arrived.items()}
+            taken("noloco", parameters, **rows, **brought)
             for name, table in expected.items():
                 table[group] = rows[name]
-        ours, theirs = socket.socketpair()
+        (ours, theirs), other = socket.socketpair(), socket.socketpair()
         with subprocess.Popen([sys.executable, SOURCE / "python/longhaul/outer.py"], stdin=theirs, stdout=theirs,
-                              pass_fds=[table.file for table in (*own.values(), *came.values())]) as process:
+                              pass_fds=[other[1].fileno(), *(table.file for tables in (own, *came) for table in tables.values())]) as process:
             theirs.close()
-            lines = ours.makefile("rw")
-            for request in ({"file": str(FOLDER / "noloco.py")},
-                            {"tables": {name: table.file for name, table in own.items()}, "replicas": 5, "columns": columns,
-                             "arrived": {name: table.file for name, table in came.items()}, "layout": [], "parameters": parameters,
-                             "threads": 3},
-                            {"groups": list(enumerate(groups)), "ranges": [[0, columns]], "round": 1, "losses": 5 * [0]}):
-                print(json.dumps(request), file=lines, flush=True)
-                self.assertNotIn("error", json.loads(lines.readline()))
+            conversations = [ours.makefile("rw"), other[0].makefile("rw")]
+            open_request = {"tables": {name: table.file for name, table in own.items()}, "replicas": 5, "columns": columns,
+                            "arrived": [{name: table.file for name, table in tables.items()} for tables in came],
+                            "cells": 3 * columns, "parameters": parameters, "others": [other[1].fileno()]}
+            for number, request in ((0, {"file": str(FOLDER / "noloco.py")}), (0, open_request), *enumerate(
+                    {"members": group, "piece": [0, columns], "shape": [1, columns], "round": 1, "losses": len(group) * [0]}
+                    for group in groups)):
+                print(json.dumps(request), file=conversations[number], flush=True)
+                self.assertNotIn("error", json.loads(conversations[number].readline()))
             process.kill()
-            lines.close()
-            ours.close()
+            for opened in (*conversations, ours, *other):
+                opened.close()
         for name, table in expected.items():
             numpy.testing.assert_array_equal(own[name].rows, table, name)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Token shards from text, JSON lines and parquet, read back by longhaul and by a training. The packages tokenizers and
-pyarrow are tried where this Python has them; else a stand-in for which a word is a token.
+"""Token shards from text, JSON lines and parquet, read back by longhaul and by a training. The packages tokenizers, pyarrow
+and transformers are tried where this Python has them; else a stand-in for which a word is a token.
 
     shards_test.py LONGHAUL SOURCE_FOLDER
 """
@@ -217,10 +217,15 @@ class WithHuggingFace(InAFolder):
         scenario = self.scenario('"train": {"model": {"vocabulary": 256}, "data": {"text": ["' + self.write("a.txt", "\n".join(self.LINES)) + '"]}}')
         longhaul.run(scenario, self.folder / "run", program=LONGHAUL)
         tokenizer = self.exported("run")
+        encoders = [(lambda text: tokenizer.encode(text).ids, tokenizer.decode)]
+        if has("transformers"):
+            from transformers import AutoTokenizer
+            theirs = AutoTokenizer.from_pretrained(self.folder / "model")
+            encoders.append((theirs.encode, theirs.decode))
         for text in ["a b\n\n\tc  ", "Köln — 東京", "".join(map(chr, range(1, 256)))]:
-            ids = tokenizer.encode(text).ids
-            self.assertEqual(ids, list(text.encode()))
-            self.assertEqual(tokenizer.decode(ids), text)
+            for encode, decode in encoders:
+                self.assertEqual(encode(text), list(text.encode()))
+                self.assertEqual(decode(list(text.encode())), text)
 
 
 if __name__ == "__main__":

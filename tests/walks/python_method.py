@@ -51,7 +51,8 @@ MISTAKES = [
     ('theta[:] = phi', 'theta[:] = phi[:, :3]', 'line 16: ValueError: could not broadcast'),
     ('sent_phi, round', 'sent_fi, round', 'step has the argument "sent_fi"; allowed: theta, phi, momentum'),
     ('"noloco"', '"nolocco"', 'did you mean "noloco"?'),
-    ('["agreement"]', '"agreement"', 'keeps is \'agreement\'; allowed: a list of names'),
+    ('["agreement"]', '"agreement"', 'line 5: keeps is \'agreement\'; allowed: a list of names'),
+    ('phi += momentum', 'phi = phi + momentum', 'line 15: phi = ... makes a new array, and the table stays as it was'),
     ('def step', 'def stepp', 'there is no function step'),
     ('power=1.0', 'power=[1]', 'the default of power is [1]; allowed: a number'),
 ]
@@ -146,7 +147,13 @@ def main():
     expect(0.5 < small / plain < 0.52, f'int8 of a declaration sends {small / plain:.3f} of bf16')
     longhaul.write('mine.py', METHOD.replace('like = "noloco"', 'among = 1'))
     words = refused('check', 'mine.json')
-    expect('among is 1; allowed: "all", "pairs" or' in words, f'of groups of one: {words.strip()}')
+    expect('line 4: among is 1; allowed: "all", "pairs" or' in words, f'of groups of one: {words.strip()}')
+    longhaul.write('mine.py', 'among = "all"\nevery = "5"\nsends = ["delta"]\n\n\ndef step(theta, mean_delta):\n    theta -= mean_delta\n')
+    words = refused('check', 'mine.json')
+    expect('line 2: every is \'5\'; allowed: inner steps' in words, f'of every as a text: {words.strip()}')
+    longhaul.write('mine.py', (longhaul.folder / 'mine.py').read_text().replace('"5"', '5'))
+    words = refused('check', 'mine.json', '--set', 'methods=[{"name": "python", "file": "mine.py"}]')
+    expect('line 3: sends has "delta"; allowed: weights; delta is theta less phi' in words, f'of a change from nothing: {words.strip()}')
 
 
 main()

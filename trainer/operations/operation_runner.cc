@@ -66,7 +66,7 @@ void OperationRunner::post(const Operation& operation) {
 void OperationRunner::apply(const Operation& operation) {
   const bool is_logged = operation.rule->is_blocking();
   if (is_logged) begin_log(operation);
-  std::vector<std::vector<int>> stepped;
+  std::vector<int> stepped;
   // A fixed group order on all ranks avoids deadlock.
   for (const std::vector<int>& group : sorted_groups(operation, replicas_.arena.replicas())) {
     if (is_logged) replicas_.log.group(group);
@@ -84,12 +84,12 @@ void OperationRunner::apply(const Operation& operation) {
       step_over_ranks(operation, parts);
     else
       step_group(operation, group, parts);
-    std::vector<int> takers;
     for (const Operation::Taker& taker : takers_of(operation, group, parts, replicas_.arena.held()))
-      takers.push_back(taker.replica);
-    if (!takers.empty()) stepped.push_back(std::move(takers));
+      stepped.push_back(taker.replica);
   }
-  finish(operation, stepped);
+  replicas_.backend.for_each(static_cast<int>(stepped.size()), [&](int at) {
+    update_.finish(operation, stepped[as_index(at)], replicas_.arena);
+  });
   if (is_logged) replicas_.log.end();
   posted_.erase(operation);
 }
@@ -242,12 +242,12 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
     std::copy_n(whole.data() + of_heard[i][k].front()->format().place_of(at), to - at, out);
   };
   // All means of a block come before any step on it: messages may be views of the rows.
-  const auto step = [&](std::int64_t begin, std::int64_t end) {
+  const auto arrive = [&](ColumnRange piece, const Update::Take& take) {
     std::vector<std::vector<float>> means(tensors.size() * heard.size(), std::vector<float>(kBlock));
     std::vector<Arrived::Tensor> arrived;
     for (const std::string& tensor : tensors) arrived.push_back({tensor.c_str(), nullptr, nullptr});
-    for (std::int64_t at = begin; at < end; at += kBlock) {
-      const std::int64_t to = std::min(end, at + kBlock);
+    for (std::int64_t at = piece.begin; at < piece.end; at += kBlock) {
+      const std::int64_t to = std::min(piece.end, at + kBlock);
       for (std::size_t i = 0; i < tensors.size(); ++i)
         for (std::size_t k = 0; k < heard.size(); ++k) mean(i, k, at, to, means[i * heard.size() + k].data());
       for (std::size_t taker = 0; taker < takers.size(); ++taker) {
@@ -257,25 +257,20 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
           arrived[i].own = own[i][taker];
           arrived[i].mean = add_up(*own[i][taker], replica, at, to, means[i * heard.size() + k].data());
         }
-        update_.apply(operation, replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived),
-                      replicas_.arena);
+        take(replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived));
       }
     }
   };
-  for (const ColumnRange& range : columns_of(operation, replicas_.arena.parameters()))
-    for_each_piece(replicas_.backend, range.size(), [&](std::int64_t begin, std::int64_t end) {
-      step(range.begin + begin, range.begin + end);
+  std::vector<int> taking;
+  for (const Operation::Taker& taker : takers) taking.push_back(taker.replica);
+  for (const ColumnRange& range : columns_of(operation, replicas_.arena.parameters())) {
+    const std::vector<ColumnRange> pieces = update_.pieces(range, static_cast<int>(takers.size()));
+    replicas_.backend.for_each(static_cast<int>(pieces.size()), [&](int at) {
+      const ColumnRange piece = pieces[as_index(at)];
+      update_.apply_piece(operation, taking, piece, replicas_,
+                          [&](const Update::Take& take) { arrive(piece, take); });
     });
-}
-
-void OperationRunner::finish(const Operation& operation, const std::vector<std::vector<int>>& groups) {
-  if (groups.empty()) return;
-  update_.finish_groups(operation, groups, replicas_);
-  std::vector<int> takers;
-  for (const std::vector<int>& group : groups) takers.insert(takers.end(), group.begin(), group.end());
-  replicas_.backend.for_each(static_cast<int>(takers.size()), [&](int at) {
-    update_.finish(operation, takers[as_index(at)], replicas_.arena);
-  });
+  }
 }
 
 // Everyone gets all of a few columns.

@@ -59,7 +59,6 @@ class OperationRunner {
   void step_group(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
   void step_over_ranks(const Operation& operation, const GroupSplit& group);
   void pass_on(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
-  void finish(const Operation& operation, const std::vector<std::vector<int>>& groups);
 
   const Update& update_;
   Replicas& replicas_;

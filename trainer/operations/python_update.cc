@@ -1,13 +1,12 @@
-// The step runs in a process beside this one, which maps the tables that it names: no row is copied but what
-// has arrived. Against pybind11: a user's python3 and packages as they are, no Python in the trainer's build,
-// and an error in the step cannot take the trainer with it; a request costs 0.1 ms.
+// The step runs in processes beside this one, one a thread, which map the tables that it names: no row is
+// copied but what has arrived. Against pybind11: a user's python3 and packages as they are, no Python in the
+// trainer's build, and an error in the step cannot take the trainer with it; a request costs 0.1 ms.
 #include "trainer/operations/python_update.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <mutex>
 #include <stdexcept>
 
 #include "core/base/errors.h"
@@ -19,19 +18,17 @@
 namespace longhaul {
 namespace {
 
-// What has arrived: an arena of its own, with one table of a row a replica, or a group where it is a mean.
-struct Staged {
+// Cells of a piece in all members: few enough for a cache, and as many as that allows, since on a busy
+// machine a process may wait for milliseconds until it has its turn. Pieces of kFewest are enough to share
+// among threads. numpy is slow on rows narrower than its buffer of kNarrowest numbers.
+constexpr std::int64_t kCells = 1 << 19, kFewest = 1 << 16, kNarrowest = 1 << 13;
+
+// An argument of the step that an operation brings: X of mean_X or sent_X.
+struct Brought {
+  Slot name;
   std::string tensor;
   bool is_mean;
-  std::unique_ptr<Arena> rows;
 };
-
-int group_of(const Operation& operation, int replica) {
-  for (std::size_t group = 0; group < operation.groups.size(); ++group)
-    for (const int member : operation.groups[group])
-      if (member == replica) return static_cast<int>(group);
-  return 0;
-}
 
 class PythonUpdate : public Update {
  public:
@@ -47,36 +44,43 @@ class PythonUpdate : public Update {
     check_python_content(options_);
     Arena& arena = replicas.arena;
     if (arena.has(Slot::kSlowWeights)) start_slow_weights(replicas);
-    Json tables = Json::object(), arrived = Json::object();
+    const Json& python = options_.at("python");
+    columnwise_ = python.at("columnwise");
+    if (python.contains("model"))
+      layout_ = parameter_layout(parse_model(python["model"], "train.model"));
+    else
+      layout_ = {{"", 1, arena.parameters()}};
+    Json tables = Json::object();
     std::vector<int> files;
     std::vector<std::string> rows = {Slot::kWeights.name};
     rows.insert(rows.end(), keeps_.begin(), keeps_.end());
-    const Json& python = options_.at("python");
     for (const std::string& name : python.at("reads").get<std::vector<std::string>>()) {
       for (const std::string& row : rows)
         if (python_name_of(row) == name) tables[name] = files.emplace_back(arena.share(slot_named(row)));
       const bool is_mean = name.rfind("mean_", 0) == 0;
-      if (!is_mean && name.rfind("sent_", 0) != 0) continue;
-      staged_.push_back(
-          {name.substr(5), is_mean,
-           std::make_unique<Arena>(std::vector<Slot>{Slot::kWeights}, arena.replicas(), arena.parameters())});
-      arrived[name] = files.emplace_back(staged_.back().rows->share(Slot::kWeights));
+      if (is_mean || name.rfind("sent_", 0) == 0)
+        brought_.push_back({slot_named(name), name.substr(5), is_mean});
     }
-    Json layout = Json::array();
-    if (python.contains("model"))
-      for (const Parameter& tensor : parameter_layout(parse_model(python["model"], "train.model")))
-        layout.push_back({tensor.offset, tensor.offset + tensor.size(), {tensor.rows, tensor.columns}});
-    else
-      layout.push_back({0, arena.parameters(), {1, arena.parameters()}});
-    child_ = std::make_unique<PythonChild>();
+    std::vector<Slot> slots;
+    for (const Brought& one : brought_) slots.push_back(one.name);
+    Json arrived = Json::array();
+    const int processes = replicas.backend.threads();
+    for (int process = 0; process < processes; ++process) {
+      idle_.push_back(process);
+      arrived_.push_back(std::make_unique<Arena>(slots, 1, most_cells(arena)));
+      arrived.push_back(Json::object());
+      for (const Slot& slot : slots)
+        arrived.back()[slot.name] = files.emplace_back(arrived_.back()->share(slot));
+    }
+    child_ = std::make_unique<PythonChild>(processes);
     child_->ask({{"file", python.at("file")}});
     child_->ask({{"tables", tables},
                  {"arrived", arrived},
+                 {"cells", most_cells(arena)},
                  {"replicas", arena.replicas()},
                  {"columns", arena.parameters()},
-                 {"layout", layout},
                  {"parameters", python_parameters(options_)},
-                 {"threads", replicas.backend.threads()}});
+                 {"others", child_->others()}});
     for (const int file : files) close(file);
   }
 
@@ -89,43 +93,99 @@ class PythonUpdate : public Update {
   std::vector<std::string> reads(const Operation& operation) const override {
     if (like_->reads(operation).empty()) return {};
     std::vector<std::string> tensors;
-    for (const Staged& staged : staged_)
-      if (std::find(tensors.begin(), tensors.end(), staged.tensor) == tensors.end())
-        tensors.push_back(staged.tensor);
+    for (const Brought& one : brought_)
+      if (std::find(tensors.begin(), tensors.end(), one.tensor) == tensors.end())
+        tensors.push_back(one.tensor);
     return tensors.empty() ? operation.rule->tensors() : tensors;
   }
 
   bool counts_senders_alone() const override { return like_->counts_senders_alone(); }
 
-  void apply(const Operation& operation, int replica, const Arrived& arrived, Arena&) const override {
-    for (const Staged& staged : staged_)
-      std::copy_n(staged.is_mean ? arrived.mean(staged.tensor.c_str()) : arrived.own(staged.tensor.c_str()),
-                  arrived.size(),
-                  staged.rows->row(Slot::kWeights, staged.is_mean ? group_of(operation, replica) : replica) +
-                      arrived.begin);
+  void apply(const Operation&, int, const Arrived&, Arena&) const override {
+    throw std::logic_error("a step in Python takes pieces");
   }
 
-  // One request for all groups: a conversation for each cost more than the step of a small model.
-  void finish_groups(const Operation& operation, const std::vector<std::vector<int>>& groups,
-                     const Replicas& replicas) const override {
-    Json ranges = Json::array(), rows = Json::array();
-    for (const ColumnRange& range :
-         ranges_of(operation.rule->payload.front().columns, replicas.arena.parameters()))
-      ranges.push_back({range.begin, range.end});
-    for (const std::vector<int>& group : groups) rows.push_back({group_of(operation, group.front()), group});
-    child_->ask({{"groups", rows},
-                 {"ranges", ranges},
+  // Equally wide, or tensor by tensor.
+  std::vector<ColumnRange> pieces(ColumnRange columns, int takers) const override {
+    if (columnwise_) {
+      const std::int64_t cells = columns.size() * takers, threads = static_cast<int>(arrived_.size()),
+                         count = std::max(cells / kCells, std::min(threads - 1, cells / kFewest)) + 1,
+                         blocks = columns.size() / (count * kBlock) + 1;
+      return in_pieces(columns, std::max(kNarrowest, blocks * kBlock));
+    }
+    std::vector<ColumnRange> pieces;
+    for (const Parameter& tensor : layout_)
+      if (const ColumnRange piece{std::max(columns.begin, tensor.offset),
+                                  std::min(columns.end, tensor.offset + tensor.size())};
+          piece.begin < piece.end)
+        pieces.push_back(piece);
+    return pieces;
+  }
+
+  // What arrives is copied where the process reads it while it is in the caches.
+  void apply_piece(const Operation& operation, const std::vector<int>& takers, ColumnRange piece,
+                   const Replicas& replicas, const std::function<void(const Take&)>& arrive) const override {
+    if (takers.empty()) return;
+    const Lent process(*this);
+    Arena& arrived_here = *arrived_[as_index(process.number)];
+    arrive([&](int replica, const Arrived& arrived) {
+      const auto member = std::find(takers.begin(), takers.end(), replica) - takers.begin();
+      for (const Brought& one : brought_) {
+        float* row = arrived_here.row(one.name, 0) + arrived.begin - piece.begin;
+        if (!one.is_mean)
+          std::copy_n(arrived.own(one.tensor.c_str()), arrived.size(), row + member * piece.size());
+        else if (replica == takers.back())
+          std::copy_n(arrived.mean(one.tensor.c_str()), arrived.size(), row);
+      }
+    });
+    const auto tensor = std::find_if(layout_.begin(), layout_.end(), [&](const Parameter& one) {
+      return piece.begin < one.offset + one.size();
+    });
+    Json losses = Json::array();
+    for (const int replica : takers)
+      losses.push_back(replicas.losses ? (*replicas.losses)[as_index(replica)] : 0.);
+    child_->ask({{"members", takers},
+                 {"piece", {piece.begin, piece.end}},
+                 {"shape", columnwise_ ? Json{1, piece.size()} : Json{tensor->rows, tensor->columns}},
                  {"round", round_at(*operation.rule, operation.post_step)},
-                 {"losses", replicas.losses ? *replicas.losses
-                                            : std::vector<double>(as_index(replicas.arena.replicas()))}});
+                 {"losses", losses}},
+                process.number);
   }
 
  private:
+  // One of the processes, of which there are as many as threads.
+  struct Lent {
+    explicit Lent(const PythonUpdate& owner) : owner(owner) {
+      const std::lock_guard<std::mutex> lock(owner.mutex_);
+      number = owner.idle_.back();
+      owner.idle_.pop_back();
+    }
+    ~Lent() {
+      const std::lock_guard<std::mutex> lock(owner.mutex_);
+      owner.idle_.push_back(number);
+    }
+    const PythonUpdate& owner;
+    int number;
+  };
+
+  // Of one argument in a piece; pages that are never used cost no memory.
+  std::int64_t most_cells(const Arena& arena) const {
+    if (columnwise_) return kCells + arena.replicas() * kNarrowest;
+    std::int64_t widest = 0;
+    for (const Parameter& tensor : layout_) widest = std::max(widest, tensor.size());
+    return arena.replicas() * widest;
+  }
+
   const Json options_;
   const std::unique_ptr<Update> like_;
   std::vector<std::string> keeps_;
-  std::vector<Staged> staged_;
+  bool columnwise_ = false;
+  std::vector<Parameter> layout_;
+  std::vector<Brought> brought_;
+  std::vector<std::unique_ptr<Arena>> arrived_;  // by process; a table an argument, [members, columns]
   std::unique_ptr<PythonChild> child_;
+  mutable std::mutex mutex_;
+  mutable std::vector<int> idle_;  // processes
 };
 
 }  // namespace

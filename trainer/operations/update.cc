@@ -40,6 +40,15 @@ std::vector<std::string> Update::reads(const Operation& operation) const {
   return operation.rule->tensors();
 }
 
+void Update::apply_piece(const Operation& operation, const std::vector<int>&, ColumnRange,
+                         const Replicas& replicas, const std::function<void(const Take&)>& arrive) const {
+  arrive([&](int replica, const Arrived& arrived) { apply(operation, replica, arrived, replicas.arena); });
+}
+
+std::vector<ColumnRange> Update::pieces(ColumnRange columns, int) const {
+  return in_pieces(columns, kPieceColumns);
+}
+
 ColumnHolders Update::holders(const Operation& operation) const {
   throw std::logic_error("the plan has an all-to-all \"" + operation.rule->name +
                          "\", and the method's update does not say whose the columns are");
@@ -56,6 +65,13 @@ void Update::take_up(std::int64_t, const float*, float*, float*) const {
 void Update::take(const LocalStep& local, int, ColumnRange, Arena&) const {
   throw std::logic_error("the plan has a local step \"" + local.name +
                          "\", and the method's update has none");
+}
+
+std::vector<ColumnRange> in_pieces(ColumnRange columns, std::int64_t width) {
+  std::vector<ColumnRange> pieces;
+  for (std::int64_t at = columns.begin; at < columns.end; at += width)
+    pieces.push_back({at, std::min(columns.end, at + width)});
+  return pieces;
 }
 
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas) {

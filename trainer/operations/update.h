@@ -2,6 +2,7 @@
 // in the GPU's memory, for all groups of an operation at once.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -127,9 +128,13 @@ class Update {
   // The step of one member, in place. Members and columns are independent of each other and come in any
   // order, from several threads.
   virtual void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const = 0;
-  // Once apply() has had all columns of all takers that are held here, by group in ascending order: the part
-  // of their step that needs several of them.
-  virtual void finish_groups(const Operation&, const std::vector<std::vector<int>>&, const Replicas&) const {}
+  // The step of all takers of a group that are held here, over one of the pieces() into which the update cuts
+  // an operation's columns: arrive(take) calls take(replica, arrived) for every taker, kBlock columns at a
+  // time. By default that is apply().
+  using Take = std::function<void(int replica, const Arrived&)>;
+  virtual void apply_piece(const Operation& operation, const std::vector<int>& takers, ColumnRange piece,
+                           const Replicas& replicas, const std::function<void(const Take&)>& arrive) const;
+  virtual std::vector<ColumnRange> pieces(ColumnRange columns, int takers) const;
   // Once apply() has had all columns of a member: the part of its step that needs a number of the whole row.
   // Members are independent of each other.
   virtual void finish(const Operation&, int, Arena&) const {}
@@ -155,6 +160,9 @@ class Update {
   // it, and the rows go through host memory.
   virtual bool apply_on_device(const Operation&, DeviceSteps&) const { return false; }
 };
+
+// `columns` from left to right, as wide as said.
+std::vector<ColumnRange> in_pieces(ColumnRange columns, std::int64_t width);
 
 // The groups of an operation with members in ascending order, the order in which rows are summed.
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas);

@@ -9,8 +9,6 @@
 namespace longhaul {
 namespace {
 
-constexpr std::int64_t kPieceColumns = 1 << 16;  // columns: 256 KiB of each row, a fraction of a cache
-
 class LoopBackend : public Backend {
  public:
   void for_each_round(int count, int rounds, const RoundTask& task, const AfterRound& after) override {
@@ -59,13 +57,9 @@ std::unique_ptr<Backend> make_loop_backend() {
   return std::make_unique<LoopBackend>();
 }
 
-int piece_count(std::int64_t columns) {
-  return static_cast<int>((columns + kPieceColumns - 1) / kPieceColumns);
-}
-
 void for_each_piece(Backend& backend, std::int64_t columns,
                     const std::function<void(std::int64_t, std::int64_t)>& work) {
-  backend.for_each(piece_count(columns), [&](int piece) {
+  backend.for_each(static_cast<int>((columns + kPieceColumns - 1) / kPieceColumns), [&](int piece) {
     work(piece * kPieceColumns, std::min(columns, (piece + 1) * kPieceColumns));
   });
 }

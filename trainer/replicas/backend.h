@@ -41,10 +41,11 @@ std::unique_ptr<Backend> make_thread_backend(
 
 std::unique_ptr<Backend> make_stacked_backend(std::unique_ptr<Backend> host);
 
-// Runs work(begin, end) over [0, columns) in pieces that are the same for every number of threads.
+constexpr std::int64_t kPieceColumns = 1 << 16;  // 256 KiB of each row, a fraction of a cache
+
+// Runs work(begin, end) over [0, columns) in pieces of kPieceColumns, whatever the number of threads.
 void for_each_piece(Backend& backend, std::int64_t columns,
                     const std::function<void(std::int64_t, std::int64_t)>& work);
-int piece_count(std::int64_t columns);
 
 // How many threads this process may use.
 int available_threads();
