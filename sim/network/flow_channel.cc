@@ -189,15 +189,12 @@ double FlowChannel::wait_s(double now) const {
                                                 : std::min(remaining_, clock_.credit);
   const double sent_s = std::max(0., left / rate_);
   if (!reaction_) return sent_s;
-  const double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
-  return std::min(sent_s, std::max(kShortest_s, std::min(signal_s, crossing_s())));
-}
-
-// Until the queue of a fluid channel is above the level that its network watches.
-double FlowChannel::crossing_s() const {
+  double signal_s = std::min(reaction_->next_s() - updated_s_, reaction_->bytes_to_loss() / rate_);
+  // Or the queue of a fluid channel comes above the level that its network watches.
   const double level = pipe() + reaction_->watched_level(rate_);
-  if (!is_fluid() || window_.bytes() >= level || level > facts_.window_limit) return kNoSignal;
-  return window_.time_to(level * (1 + kBeyond), rate_, pipe(), fluid_.sent);
+  if (is_fluid() && window_.bytes() < level && level <= facts_.window_limit)
+    signal_s = std::min(signal_s, window_.time_to(level * (1 + kBeyond), rate_, pipe(), fluid_.sent));
+  return std::min(sent_s, std::max(kShortest_s, signal_s));
 }
 
 void FlowChannel::advance(double now) {
@@ -293,19 +290,18 @@ void FlowChannel::take_acknowledgements(double now) {
   if (remaining_ > nothing()) pace_rounds();
 }
 
-std::optional<FlowChannel::Transmission> FlowChannel::pop(double now) {
-  std::optional<Transmission> first;
-  if (queue_.empty() || remaining_ > nothing()) return first;
-  first = std::move(queue_.front());
+FlowChannel::Transmission FlowChannel::pop(double now) {
+  Transmission first = std::move(queue_.front());
   queue_.pop_front();
-  times_.end_first(first->parts);
+  times_.end_first(first.parts);
   if (!queue_.empty()) {
     remaining_ = static_cast<double>(queue_.front().bytes);
     return first;
   }
   // The last packet of what was written is one more that may be lost, or follow one, however short it is.
-  const double last = std::fmod(static_cast<double>(first->bytes), rules_.segment);
-  if (reaction_ && last > 0) reaction_->sent(rules_.segment - last, kNoSignal, now);
+  if (reaction_)
+    if (const double last = std::fmod(static_cast<double>(first.bytes), rules_.segment); last > 0)
+      reaction_->sent(rules_.segment - last, kNoSignal, now);
   if (is_fluid()) leave_fluid(now);
   return first;
 }

@@ -21,7 +21,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <optional>
 
 #include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
@@ -77,8 +76,9 @@ class FlowChannel {
   double wait_s(double now) const;
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
-  // The first transfer, taken out of the queue, if its last byte has been sent.
-  std::optional<Transmission> pop(double now);
+  // The first transfer, taken out of the queue, once its last byte has been sent.
+  bool is_first_sent() const { return has_data() && remaining_ <= nothing(); }
+  Transmission pop(double now);
   // Null: nothing ever signals.
   CongestionReaction* reaction() const { return reaction_.get(); }
 
@@ -113,7 +113,6 @@ class FlowChannel {
   void react(double now);
   void watch_queue(double now);
   double queue_bytes() const;
-  double crossing_s() const;
 
   // What every change of the rate looks at lies together, at the beginning.
   double remaining_ = 0;  // of the first transfer

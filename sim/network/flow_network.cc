@@ -279,13 +279,14 @@ void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
   Slot& slot_here = slot(number);
   const CongestionReaction* const reaction = slot_here.channel.reaction();
   release(number, now_ns);
-  while (std::optional<FlowChannel::Transmission> transfer = slot_here.channel.pop(seconds(now_ns))) {
-    count(slot_here.channel, transfer->bytes);
+  while (slot_here.channel.is_first_sent()) {
+    FlowChannel::Transmission transfer = slot_here.channel.pop(seconds(now_ns));
+    count(slot_here.channel, transfer.bytes);
     if (!slot_here.channel.has_data()) --sending_;
     if (reaction && reaction->lost() > reaction->repaired())
-      held_[number].push_back({std::move(*transfer), reaction->lost(), now_ns});
+      held_[number].push_back({std::move(transfer), reaction->lost(), now_ns});
     else
-      travel(number, std::move(*transfer), now_ns);
+      travel(number, std::move(transfer), now_ns);
   }
 }
 
