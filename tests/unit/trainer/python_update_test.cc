@@ -79,11 +79,12 @@ void draw(StartedBench& bench, Slot slot, std::uint64_t seed) {
 
 TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
   using Groups = std::vector<std::vector<int>>;
+  constexpr std::int64_t kColumns = 300001;  // several pieces of a group, whatever the number of threads
   for (const std::string name : {"diloco", "noloco"}) {
     // Neighbours, every other one, and three that are no regular distance apart with one that sits out.
     for (const Groups& groups : {Groups{{0, 1}, {2, 3}}, Groups{{0, 2}, {1, 3}}, Groups{{0, 1, 3}, {2}}}) {
-      StartedBench python(in_python({{"name", "python"}, {"file", "python/" + name + ".py"}}), 4, 70001),
-          cpp(in_cpp(name), 4, 70001);
+      StartedBench python(in_python({{"name", "python"}, {"file", "python/" + name + ".py"}}), 4, kColumns),
+          cpp(in_cpp(name), 4, kColumns);
       const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
       for (int round = 1; round <= 2; ++round) {
         for (StartedBench* bench : {&python, &cpp}) {
