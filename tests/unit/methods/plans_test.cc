@@ -554,6 +554,20 @@ TEST(Plans, FsdpGathersShardsTwiceAndScattersTheGradient) {
   }
 }
 
+TEST(Plans, DefaultsAreThePapers) {
+  const Json& diloco = make_case({{"name", "diloco"}}).method.options;
+  EXPECT_EQ(diloco["inner_steps"], 100);
+  EXPECT_EQ(diloco["outer_lr"], 0.7);
+  EXPECT_EQ(diloco["outer_momentum"], 0.9);
+  EXPECT_EQ(diloco["nesterov"], true);
+  const Json& noloco = make_case({{"name", "noloco"}}).method.options;
+  EXPECT_EQ(noloco["inner_steps"], 50);
+  EXPECT_EQ(noloco["alpha"], 0.5);
+  EXPECT_EQ(noloco["beta"], 0.7);
+  EXPECT_EQ(noloco["gamma"], 0.7);
+  EXPECT_EQ(noloco["group_size"], 2);
+}
+
 // 2(1 − α²) for n = 2 and N → ∞; at α = 0.5 1.615 for N = 8 and 1.8 for N = 4.
 TEST(Stability, GammaBound) {
   EXPECT_NEAR(noloco_gamma_bound(0.5, 2, 1000000), 1.5, 1e-5);
