@@ -31,6 +31,14 @@ TEST(PipelineCheck, ABatchThatDoesNotDivide) {
   EXPECT_EQ(error.allowed, "a divisor of train.batch");
 }
 
+TEST(PipelineCheck, APlacementThatLacksAWorker) {
+  Json scenario = scenario_of({{"stages", 2}});
+  scenario["network"]["rank_order"] = {0, 1, 2, 3, 4, 5, 6};
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "network.rank_order");
+  EXPECT_EQ(error.found, "found 7 places, the scenario has 8 workers (4 replicas of 2 stages)");
+}
+
 TEST(PipelineCheck, AnOddNumberOfColumns) {
   Json scenario = scenario_of({{"stages", 2}}, {{"name", "noloco"}, {"inner_steps", 10}});
   scenario["replicas"] = 3;
@@ -115,6 +123,15 @@ TEST(PipelineCheck, LearnedBitsBesideWhatTheyCannotBeTrainedWith) {
   EXPECT_EQ(error_of(scenario).found, "found \"learned\" with train.precision \"bf16\"");
 }
 
+TEST(PipelineCheck, LearnedBitsWithoutATraining) {
+  Json scenario = scenario_of({{"stages", 2}, {"activations", "learned"}});
+  scenario.erase("train");
+  scenario["workload"].update({{"steps", 10}, {"tokens", 64}});
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "pipeline.activations");
+  EXPECT_EQ(error.found, "found \"learned\", but nothing is trained");
+}
+
 TEST(PipelineCheck, UnitsOfAllLayersAreNotStaged) {
   EXPECT_EQ(error_of(scenario_of({{"stages", 2}}, {{"name", "ist"}, {"inner_steps", 10}})).path,
             "pipeline.stages");
@@ -132,6 +149,16 @@ TEST(PipelineCheck, MovesOfWorkersNeedRoutingByThroughput) {
   EXPECT_EQ(error.path, "pipeline.rebalance_every");
   EXPECT_EQ(error.allowed, "routing \"throughput\"");
   EXPECT_EQ(error_of(scenario_of(swarm({{"state_bytes", 12}}))).path, "pipeline.state_bytes");
+}
+
+// Without train any method may be routed by throughput, but workers move only where weights are the same.
+TEST(PipelineCheck, MovesOfWorkersNeedEqualWeights) {
+  Json scenario = scenario_of(swarm({{"rebalance_every", 5}}), {{"name", "diloco"}, {"inner_steps", 10}});
+  scenario.erase("train");
+  scenario["workload"].update({{"steps", 10}, {"tokens", 4096}});
+  const InputErrorParts error = error_of(scenario);
+  EXPECT_EQ(error.path, "pipeline.rebalance_every");
+  EXPECT_EQ(error.found, "found 5 with method \"diloco\"");
 }
 
 }  // namespace

@@ -75,6 +75,20 @@ TEST(Leave, ItStaysForARunningExchange) {
   EXPECT_EQ(at(totals, {5, 6}), (Cells{"2", "0"})) << "steps in the model, lost";
 }
 
+// Gone from 3 s, when step 3 is over, to 4.5 s: then as after a crash, with a download of 1.25 s.
+TEST(Leave, ItComesBackAsAfterACrash) {
+  Case config = with_leave(3, 7, OnFailure::kRetry, 2.5, 2);
+  OperationRule rule = gradients();
+  prepare_download(config, rule);
+  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(rule, 3, 7));
+  EXPECT_NEAR(replayed.row(3, 0).done_s, 3, 0.01);
+  EXPECT_NEAR(replayed.row(5, 1).done_s, 5.75, 0.01) << "step 5 waits for the listener";
+  EXPECT_NEAR(simulated_s(replayed), 7.75, 0.02);
+  EXPECT_EQ(groups_of_steps(replayed).at(5), (std::vector<int>{1, 2}));
+  EXPECT_EQ(groups_of_steps(replayed).at(6), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(at(rows_of(replayed, "absences.csv").at(0), {1, 3, 6, 9}), (Cells{"4", "4.5", "12000", "6"}));
+}
+
 // It joins at 2.5 s, listens to step 3, and begins with step 4 at 3 s.
 TEST(Leave, OneThatLeavesAtTheBeginningWasNeverThere) {
   for (const OnFailure policy : {OnFailure::kRetry, OnFailure::kDiscard}) {
@@ -149,6 +163,16 @@ TEST(Leave, OneThatCrashesBeforeItHasGone) {
   EXPECT_EQ(rows_of(replayed, "absences.csv")[0],
             (Cells{"0", "3", "2.75", "", "-1", "0", "0", "", "", "0", "2"}));
   EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][6], "0.75") << "lost";
+}
+
+TEST(Leave, AfterTheEndItChangesNoTime) {
+  const Case config = with_leave(4, 5, OnFailure::kRetry, 1e6);
+  for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
+    const Trace trace = trace_of_rule(rule, 4, 5);
+    Case without = config;
+    without.faults.clear();
+    expect_same_times(run_with(analytic_replay, config, trace), run_with(analytic_replay, without, trace));
+  }
 }
 
 }  // namespace

@@ -146,6 +146,22 @@ TEST(Rebalancing, ThreeTimesTheWorkGetsThreeTimesTheWorkers) {
   EXPECT_EQ(crew, (std::map<std::string, int>{{"0", 2}, {"1", 6}}));
 }
 
+// The same the other way round: stage 0 gets workers, and shares out the micro-batches of all replicas.
+TEST(Rebalancing, TheFirstStageMayBeTheSlowOne) {
+  Swarm setup;
+  setup.microbatches = 64;
+  setup.ratio = 1 / 3.;
+  const Replayed replayed = run(setup);
+  const std::map<int, double> seconds = seconds_of_steps(replayed);
+  // 3 s and 1 s: 192 s with 4 workers of stage 0, 128 with 6 of it.
+  EXPECT_GE(seconds.at(1), 192);
+  EXPECT_GE(seconds.at(5), 128);
+  EXPECT_LE(seconds.at(5), 1.1 * 128);
+  std::map<std::string, int> crew;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) ++crew[row[5]];
+  EXPECT_EQ(crew, (std::map<std::string, int>{{"0", 6}, {"1", 2}}));
+}
+
 // Balanced stages: no move, and every file as it is without the key.
 TEST(Rebalancing, NothingMovesWhereStagesAreBalanced) {
   Swarm setup;
