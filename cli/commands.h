@@ -157,6 +157,8 @@ std::vector<ScenarioInfo> scenarios_in(const std::string& folder);
 // `scenarios` here, or else that of the source tree this executable was built in or of the place where it was
 // installed; "" if there is none.
 std::string scenario_folder();
+// The same; throws InputError if there is none.
+std::string needed_scenario_folder();
 
 // "One. Two." is "One."; a full stop inside "Fig. 5A" or "arXiv 2506.10911" ends nothing.
 std::string first_sentence(const std::string& text);

@@ -107,11 +107,7 @@ void list_models() {
 }
 
 void list_scenarios() {
-  const std::string folder = scenario_folder();
-  if (folder.empty())
-    throw InputError("", "there is no folder scenarios here",
-                     "the folder of the source tree, or an installed longhaul", "go there and try again");
-  for (const ScenarioInfo& scenario : scenarios_in(folder))
+  for (const ScenarioInfo& scenario : scenarios_in(needed_scenario_folder()))
     std::printf("%s\n    %s\n", scenario.file.c_str(),
                 scenario.about.empty() ? "(no description)" : scenario.about.c_str());
 }
@@ -188,6 +184,14 @@ std::string scenario_folder() {
        {above.parent_path() / "scenarios", above / "share" / "longhaul" / "scenarios"})
     if (fs::is_directory(folder)) return folder.string();
   return "";
+}
+
+std::string needed_scenario_folder() {
+  const std::string folder = scenario_folder();
+  if (folder.empty())
+    throw InputError("", "there is no folder scenarios here",
+                     "the folder of the source tree, or an installed longhaul", "go there and try again");
+  return folder;
 }
 
 }  // namespace longhaul

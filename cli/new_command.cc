@@ -12,7 +12,7 @@ namespace longhaul {
 int new_command(const std::string& out) {
   namespace fs = std::filesystem;
   if (fs::exists(out)) throw InputError({out, "", "exists already", "the name of a new file (-o)", ""});
-  const fs::path folder = fs::absolute(scenario_folder()).lexically_normal();
+  const fs::path folder = fs::absolute(needed_scenario_folder()).lexically_normal();
   const std::string original = folder / "new.jsonc";
   const std::optional<std::string> text = read_file(original);
   if (!text)

@@ -194,7 +194,18 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
   Json given = method;
   const std::map<std::string, std::string> in_file = {{"inner_steps", "every"}, {"codec", "codec"}};
   for (const auto& [key, name_there] : in_file)
-    if (declares && step.contains(name_there) && !given.contains(key)) given[key] = step[name_there];
+    if (declares && step.contains(name_there) && !given.contains(key)) {
+      given[key] = step[name_there];
+      const Node* option = options.child(key) ? options.child(key) : compression.child(key);
+      try {
+        if (option) resolve(section("", {*option}), {{key, given[key]}}, path);
+      } catch (const InputError& error) {
+        throw InputError(file_path,
+                         fmt::format("{}, line {}: {}: {}", file, step["line"].value(name_there, 1), name_there,
+                                     error.parts().found),
+                         error.parts().allowed, error.parts().hint);
+      }
+    }
   for (const auto& [key, value] : given.items()) {
     if (key == "name" || key == "file" || key == "content") continue;
     if (options.child(key) || common.child(key)) {

@@ -70,6 +70,10 @@ class Step:
         if bool(like) == bool(among):
             raise Wrong(1, "like and among are both there" if like else "like is missing",
                         'like = "noloco", the method whose plan is taken, or among = "all"')
+        for name in ("inner_steps",) if among else ("inner_steps", "every", "codec"):
+            if name in self.space:
+                raise Wrong(self.lines.get(name, 1), f"{name} is not read here",
+                            "every" if among else "inner_steps and codec in the scenario, as of every method")
         said = {"like": like, "keeps": self.declared("keeps", []), "sends": self.declared("sends", []),
                 "columnwise": self.declared("columnwise", False), "reads": self.reads, "parameters": self.parameters,
                 "line": {**self.lines, "step": self.line}}

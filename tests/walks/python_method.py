@@ -145,6 +145,12 @@ def main():
              'methods=[{"name": "python", "file": "mine.py"}, {"name": "python", "label": "plain", "file": "mine.py", "codec": "wire"}]')
     small, plain = (record['bytes_sent_per_replica'] for record in longhaul.summary('declared')['cases'])
     expect(0.5 < small / plain < 0.52, f'int8 of a declaration sends {small / plain:.3f} of bf16')
+    written = (longhaul.folder / 'mine.py').read_text()
+    for before, wrong, said in [('"int8"', '"int9"', 'line 3: codec: found "int9"; allowed: one of wire, int8'),
+                                ('every', 'inner_steps', 'line 2: inner_steps is not read here; allowed: every')]:
+        longhaul.write('mine.py', written.replace(before, wrong))
+        words = refused('check', 'mine.json')
+        expect('methods[1].file' in words and said in words, f'of {wrong}: {words.strip()}')
     longhaul.write('mine.py', METHOD.replace('like = "noloco"', 'among = 1'))
     words = refused('check', 'mine.json')
     expect('line 4: among is 1; allowed: "all", "pairs" or' in words, f'of groups of one: {words.strip()}')
