@@ -5,8 +5,7 @@
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/stacked_support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::compressed_test {
 
 Trained train_on(Device device, std::unique_ptr<Backend> backend, const Json& scenario) {
   const TemporaryFolder folder;
@@ -31,5 +30,4 @@ TEST(Compressed, FragmentsGoThroughHostMemoryAndBack) {
   EXPECT_GT(std::abs(alone.back() - found.back()), 1e-2 * found.back());
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::compressed_test

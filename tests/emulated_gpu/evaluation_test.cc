@@ -4,8 +4,7 @@
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/unit/trainer/compared_trainings.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::evaluation_test {
 
 constexpr std::size_t kRow = 16 * 16 * 2 + 2 * (4 * 16 * 16 + 3 * 16 * 24 + 2 * 16) + 16;  // parameters
 
@@ -44,5 +43,4 @@ TEST(CardAnchors, StayThereBetweenCheckpoints) {
   EXPECT_EQ(copied("presend", 6), copied("exchange", 6) + 4 * kRow * 2) << "of four replicas, in bf16";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::evaluation_test

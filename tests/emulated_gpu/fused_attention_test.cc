@@ -4,8 +4,7 @@
 
 #include "tests/unit/trainer/stacked_support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::fused_attention_test {
 
 using testing_stacked::relative_difference;
 using testing_stacked::Replicas;
@@ -62,5 +61,4 @@ TEST(FusedAttentionPieces, HaveNoMoreSequencesThanAGridTakes) {
   EXPECT_EQ(plain.piece_of(1024, 64, true).replicas, 1024);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::fused_attention_test

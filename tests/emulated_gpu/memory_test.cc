@@ -8,8 +8,7 @@
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/cuda/card_memory.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::memory_test {
 
 // So much more memory than the tables of a training, in bytes; its last words, or none.
 std::string words_with(std::size_t memory, const Json& scenario) {
@@ -178,5 +177,4 @@ TEST(CardMemory, FullInTheMiddleOfARunIsSaidInWords) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::memory_test

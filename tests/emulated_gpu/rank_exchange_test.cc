@@ -11,8 +11,7 @@
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::rank_exchange_test {
 
 constexpr int kReplicas = 6;
 constexpr std::int64_t kColumns = 1003;
@@ -107,5 +106,4 @@ TEST(RankExchange, WhatHasNoKernelIsLeftToTheHost) {
   });
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::rank_exchange_test

@@ -11,8 +11,7 @@
 #include "trainer/device/device.h"
 #include "trainer/model/packs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::rules_test {
 
 // While it lives.
 struct WithoutParts {
@@ -60,5 +59,4 @@ TEST(GpuParts, AreLeftOutByName) {
   EXPECT_THROW(uses(GpuPart::kLt), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::rules_test

@@ -7,8 +7,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::bad_input_test {
 
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.status, 2) << result.out << result.err;
@@ -56,5 +55,4 @@ TEST(BadInput, FlagsOfTheCommand) {
   expect_refused(longhaul({"chek", scenario}), {"found the command \"chek\"", "did you mean \"check\"?"});
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::bad_input_test

@@ -7,8 +7,7 @@
 #include "core/base/json.h"
 #include "tests/integration/recorded_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::decoupled_test {
 
 namespace fs = std::filesystem;
 
@@ -138,5 +137,4 @@ TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
   EXPECT_EQ(record(out, "quorum")["idle_fraction"]["max"], 0);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::decoupled_test

@@ -8,8 +8,7 @@
 #include "tests/integration/kills.h"
 #include "tests/integration/recorded_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::dynamic_steps_test {
 
 class DynamicSteps : public RecordedRuns {
  protected:
@@ -99,5 +98,4 @@ TEST_F(DynamicSteps, TrainingsFollowWhoWasThere) {
   EXPECT_EQ(record(out, "dn")["tokens"], taken * 64);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::dynamic_steps_test

@@ -12,8 +12,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::formats_test {
 
 namespace fs = std::filesystem;
 
@@ -106,5 +105,4 @@ TEST(Formats, TheDocumentedOnesAreThoseOfARealRun) {
   compare_and_plot_take(run);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::formats_test

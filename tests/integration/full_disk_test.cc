@@ -7,8 +7,7 @@
 #include "tests/integration/command.h"
 #include "tests/support/small_disk.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::full_disk_test {
 
 TEST(FullDisk, TheTrainingsMessageIsSaidAndTheRunGoesOnOnceThereIsSpace) {
   constexpr std::size_t kBytes = 64 << 20, kLeft = 200 << 10;
@@ -29,5 +28,4 @@ TEST(FullDisk, TheTrainingsMessageIsSaidAndTheRunGoesOnOnceThereIsSpace) {
   EXPECT_TRUE(std::filesystem::exists(out + "/report.html"));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::full_disk_test

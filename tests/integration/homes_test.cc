@@ -4,8 +4,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::homes_test {
 
 TEST(Homes, TheScenarioRuns) {
   const std::string out = fresh_folder("homes");
@@ -20,5 +19,4 @@ TEST(Homes, TheScenarioRuns) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::homes_test

@@ -9,8 +9,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::interrupt_test {
 
 namespace fs = std::filesystem;
 
@@ -77,5 +76,4 @@ TEST(Interrupt, OfSeveralRanksIsTheSame) {
   expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL, "2");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::interrupt_test

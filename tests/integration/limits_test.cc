@@ -7,8 +7,7 @@
 
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::limits_test {
 
 struct Said {
   int status = 0;
@@ -56,5 +55,4 @@ TEST(AddressSpace, TheTrainerItselfEnds) {
   EXPECT_EQ(under_limit(64000000, "longhaul-train' --version").status, 0);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::limits_test

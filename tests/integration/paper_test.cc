@@ -7,8 +7,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::paper_test {
 
 Json claims_of(const std::string& scenario) {
   const std::string out = fresh_folder(scenario);
@@ -51,5 +50,4 @@ TEST(Paper, HoursOfEagerUpdatesAreMetTo5Percent) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::paper_test

@@ -7,8 +7,7 @@
 #include "core/base/json.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::quorum_test {
 
 Json scenario() {
   Json json = Json::parse(read_text(scenario_file("small.json")));
@@ -107,5 +106,4 @@ TEST_F(QuorumRun, MeasuredStepTimesAreRefused) {
   EXPECT_NE(result.err.find("workload.step_time"), std::string::npos) << result.err;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::quorum_test

@@ -11,8 +11,7 @@
 #include "tests/integration/kills.h"
 #include "tests/support/every_method.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::resume_test {
 
 namespace fs = std::filesystem;
 
@@ -172,5 +171,4 @@ TEST_F(DamagedCheckpoint, WithoutResumeTheTrainingBeginsAnew) {
   EXPECT_FALSE(fs::exists(file(name(steps_[0], ".json"))));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::resume_test

@@ -9,8 +9,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::run_test {
 
 namespace fs = std::filesystem;
 
@@ -200,5 +199,4 @@ TEST(Run, AFolderThatHoldsARunIsNotOverwritten) {
   EXPECT_NE(other.err.find("another scenario"), std::string::npos) << other.err;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::run_test

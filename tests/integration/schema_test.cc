@@ -3,8 +3,7 @@
 
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::schema_test {
 
 TEST(Schema, TheCommittedFileIsWhatTheDeclarationsMake) {
   const CommandResult result = longhaul({"list", "schema"});
@@ -25,5 +24,4 @@ TEST(Check, EveryScenarioInTheTreeIsValid) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::schema_test

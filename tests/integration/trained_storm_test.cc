@@ -14,8 +14,7 @@
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::trained_storm_test {
 
 namespace fs = std::filesystem;
 
@@ -170,5 +169,4 @@ TEST(TrainedStormAlone, WhatATrainingCannotFollowIsRefused) {
   EXPECT_SAYS(refusal({{"name", "ddp"}}, {{"workload", {{"step_time", "measured"}}}}), "measured");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::trained_storm_test

@@ -9,8 +9,7 @@
 #include "core/base/json.h"
 #include "tests/integration/recorded_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::waiting_test {
 
 // Every message takes 0.3 s and a step 0.4 s, of replica r r tenths longer.
 class Waiting : public RecordedRuns {
@@ -128,5 +127,4 @@ TEST_F(Waiting, ADeadlinePassesTheLateOneBy) {
   EXPECT_NE(loss_of("local-sgd", "after", "2"), loss_of("independent", "plain", "2"));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::waiting_test

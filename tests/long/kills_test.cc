@@ -8,8 +8,7 @@
 
 #include "tests/support/every_method.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::kills_test {
 
 TEST(Kills, FiftyOfEachMethodEndWithTheBytesOfTheUndisturbedRun) {
   constexpr int kKills = 50;
@@ -24,5 +23,4 @@ TEST(Kills, FiftyOfEachMethodEndWithTheBytesOfTheUndisturbedRun) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::kills_test

@@ -13,8 +13,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::learning_test {
 
 const std::string& finished_run() {
   static const std::string out = [] {
@@ -71,5 +70,4 @@ TEST(Learning, WeightSpread) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::learning_test

@@ -9,8 +9,7 @@
 #include "tests/integration/kills.h"
 #include "trainer/checkpoint/safetensors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::toy_adam_test {
 
 using Table = std::vector<float>;  // two replicas of two parameters
 
@@ -80,5 +79,4 @@ TEST(ToyAdam, AKilledTrainingEndsWithTheSameBytes) {
   expect_whole_after_kills(whole_training(method, 200, 3), 2, random);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::toy_adam_test

@@ -12,8 +12,7 @@
 #include "tests/integration/kills.h"
 #include "tests/unit/trainer/operation_support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::toy_method_test {
 
 namespace fs = std::filesystem;
 
@@ -140,5 +139,4 @@ TEST(ToyMethod, AKilledTrainingEndsWithTheSameBytes) {
   expect_whole_after_kills(whole_training(kToy, 200, 3), 4, random);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::toy_method_test

@@ -14,8 +14,7 @@
 #include "core/base/json.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::churn_test {
 
 namespace fs = std::filesystem;
 
@@ -187,5 +186,4 @@ INSTANTIATE_TEST_SUITE_P(Policies, Storm,
                                          Policy("wait", "mixed")),
                          [](const auto& item) { return item.param.first + "_" + item.param.second; });
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::churn_test

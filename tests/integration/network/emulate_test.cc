@@ -10,8 +10,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::emulate_test {
 
 namespace fs = std::filesystem;
 
@@ -158,5 +157,4 @@ TEST_F(Worlds, NothingStaysBehind) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::emulate_test

@@ -9,8 +9,7 @@
 #include "core/base/json.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::hostile_runs_test {
 
 namespace fs = std::filesystem;
 
@@ -177,5 +176,4 @@ TEST(HostileScenario, IsRefusedByCheck) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::hostile_runs_test

@@ -8,8 +8,7 @@
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::plot_test {
 
 namespace fs = std::filesystem;
 
@@ -90,5 +89,4 @@ TEST_P(PlotOfKind, IsDrawn) {
 INSTANTIATE_TEST_SUITE_P(Kinds, PlotOfKind, testing::ValuesIn(kinds()),
                          [](const auto& info) { return info.param.name; });
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::plot_test

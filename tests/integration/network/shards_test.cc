@@ -7,8 +7,7 @@
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::shards_test {
 
 class Shards : public testing::Test {
  protected:
@@ -144,5 +143,4 @@ TEST_F(Shards, OverwritingRemovesTheRunAndNothingElse) {
   EXPECT_EQ(read_text(foreign + "/thesis.tex"), "mine");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::shards_test

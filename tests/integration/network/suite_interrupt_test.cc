@@ -11,8 +11,7 @@
 #include "tests/integration/network/run_contents.h"
 #include "tests/integration/network/suite.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::suite_interrupt_test {
 
 namespace fs = std::filesystem;
 
@@ -72,5 +71,4 @@ TEST(SuiteInterrupt, AFolderWithOtherFilesIsRefused) {
   EXPECT_FALSE(fs::exists(folder + "/run/scenario.json"));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::suite_interrupt_test

@@ -13,8 +13,7 @@
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::surroundings_test {
 
 namespace fs = std::filesystem;
 
@@ -154,5 +153,4 @@ TEST(Surroundings, APlanThatWasKilledCanBeMadeAgain) {
   EXPECT_TRUE(fs::exists(folder + "/other/thesis.tex"));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::surroundings_test

@@ -9,8 +9,7 @@
 #include "core/base/options.h"
 #include "tests/integration/command.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::validate_test {
 
 // A ring of 4 over links without latency: 2 · 3/4 of 39.8 MB through 100 Mb/s, of which 65483 of 65573 bytes
 // are payload, in chunks of 152 whole segments; and in each of the 6 rounds the core sends the last segment
@@ -124,5 +123,4 @@ TEST(Validate, ThePublishedFiguresOfTheTree) {
   EXPECT_EQ(result.out.find("No reason is known"), std::string::npos) << result.out;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::validate_test

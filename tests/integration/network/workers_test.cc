@@ -13,8 +13,7 @@
 #include "tests/integration/network/suite.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::workers_test {
 
 namespace fs = std::filesystem;
 
@@ -127,5 +126,4 @@ TEST(Workers, AndAWholeRunRefuseEachOther) {
       2);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::workers_test

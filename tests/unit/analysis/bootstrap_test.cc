@@ -2,8 +2,7 @@
 
 #include "analysis/statistics.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::bootstrap_test {
 
 // k ones among n: the mean of a resample is Binomial(n, k/n)/n, so BCa's ends are quantiles of that. With n
 // 16 and k 3: z0 = Φ⁻¹(P(X < 3) + P(X = 3)/2) = 0.027, a = (13 (3/16)² ... )/(6 ...^1.5) = 0.063, and the
@@ -42,5 +41,4 @@ TEST(Bootstrap, OfEqualValuesIsTheValue) {
   EXPECT_EQ(interval.high, 3.5);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::bootstrap_test

@@ -13,8 +13,7 @@
 #include "tests/support/faults.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::case_record_test {
 
 class CaseRecord : public testing::Test {
  protected:
@@ -418,5 +417,4 @@ TEST_F(CaseRecord, OfANetworkOnlyCaseHasNoLosses) {
   EXPECT_EQ(json["simulated_time_s"], 8.5);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::case_record_test

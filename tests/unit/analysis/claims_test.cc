@@ -10,8 +10,7 @@
 #include "analysis/statistics.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::claims_test {
 
 Json record(const std::string& label, double sync_s, double loss, Json swept = Json::object(), int seed = 1,
             const std::string& fidelity = "flow") {
@@ -281,5 +280,4 @@ TEST(Claims, NumbersHaveThreeDigitsOrTheDigitsTheyNeed) {
   EXPECT_EQ(beside_bound({{"at_least", 10}}, 0.001234), "0.00123");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::claims_test

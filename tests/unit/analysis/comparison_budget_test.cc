@@ -12,8 +12,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::comparison_budget_test {
 
 // An outer step of 30 bytes and 2 s at step 10 of which the loss falls by 1.
 const char* kTable =
@@ -100,5 +99,4 @@ TEST(ChosenMetrics, GuessFirstAndListFew) {
   EXPECT_SAYS(said("final_los"), "did you mean \"final_loss\"?");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::comparison_budget_test

@@ -6,8 +6,7 @@
 #include "core/base/random.h"
 #include "tests/unit/analysis/compared_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::comparison_error_rates_test {
 
 constexpr int kDraws = 1000, kSeeds = 5;
 
@@ -89,5 +88,4 @@ TEST(ErrorRates, AnEffectOfThreeStandardDeviationsIsFound) {
   EXPECT_GE(claimed_of(3, two_methods(3)), kDraws * 8 / 10);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::comparison_error_rates_test

@@ -7,8 +7,7 @@
 #include "analysis/comparison/render.h"
 #include "tests/unit/analysis/compared_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::comparison_render_test {
 
 ComparisonTable table() {
   std::vector<Json> records;
@@ -52,5 +51,4 @@ TEST(ComparisonRender, JsonReadsBack) {
   EXPECT_EQ(row["comparisons"][0]["confidence"], 0.95);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::comparison_render_test

@@ -7,8 +7,7 @@
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::comparison_test {
 
 using Outcome = Comparison::Outcome;
 
@@ -383,5 +382,4 @@ TEST(Comparison, AMethodsOwnOptimizerMakesNoRowOfItsOwn) {
   EXPECT_EQ(compare_runs({run}, {"method", {"final_loss"}, {}}).metrics.at(0).rows.size(), 2u);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::comparison_test

@@ -13,8 +13,7 @@
 #include "tests/support/files.h"
 #include "tests/unit/analysis/compared_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::decision_test {
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -258,5 +257,4 @@ TEST_F(Conclusion, WhoSendsNothingBoundsNoBytes) {
   EXPECT_EQ(curves.losses(0, Budget::kBytes, 100).at(0).value, 4);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::decision_test

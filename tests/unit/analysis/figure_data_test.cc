@@ -11,8 +11,7 @@
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::figure_data_test {
 
 class FigureDataOfRun : public testing::Test {
  protected:
@@ -165,5 +164,4 @@ TEST(FigureData, ReadsSweptTextsThatAreQuantities) {
             Json::parse(R"({"500ms": [0.5, "s"], "1Gbps": [1e9, "bit/s"], "10MB": [1e7, "B"]})"));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::figure_data_test

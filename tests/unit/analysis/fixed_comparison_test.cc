@@ -14,8 +14,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::fixed_comparison_test {
 
 using Outcome = Comparison::Outcome;
 
@@ -222,5 +221,4 @@ TEST(MetricValues, DurationsAreAsPeopleWriteThem) {
   EXPECT_EQ(difference_text(time, -151920), "-42 h 12 min");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::fixed_comparison_test

@@ -8,8 +8,7 @@
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::hostile_files_test {
 
 class HostileFiles : public testing::Test {
  protected:
@@ -82,5 +81,4 @@ TEST_F(HostileFiles, ATraceHeaderIsCheckedBeforeItCounts) {
   EXPECT_EQ(error_of_rows(row, std::string(200, '{')).substr(0, 28), "trace.jsonl: line 1, column ");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::hostile_files_test

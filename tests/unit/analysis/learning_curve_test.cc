@@ -3,8 +3,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::learning_curve_test {
 
 class Join : public testing::Test {
  protected:
@@ -64,5 +63,4 @@ TEST_F(Join, SaysWhichEvaluationWasNotReplayed) {
             case_folder + "/steps.csv: has no clock of every replica for the evaluation at step 2");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::learning_curve_test

@@ -2,8 +2,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::network_map_test {
 
 // Two sites with a trunk of 1 Mb/s between links of 10 Mb/s. 1000 bytes keep the whole path busy for 10 ms,
 // in which the trunk carries 8000 bits of 10,000.
@@ -110,5 +109,4 @@ TEST(NetworkMap, RefusesALinkThatIsNowhere) {
   EXPECT_TRUE(network_map(folder.path, 10).is_null());
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::network_map_test

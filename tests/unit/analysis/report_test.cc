@@ -9,8 +9,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::report_test {
 
 class Report : public testing::Test {
  protected:
@@ -252,5 +251,4 @@ TEST(OuterStep, HasALaneOfWhoSitsOut) {
   EXPECT_EQ(lanes[2], lane(0, 1, 1.5, 4, 4, 4));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::report_test

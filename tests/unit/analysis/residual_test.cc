@@ -6,8 +6,7 @@
 #include "core/base/units.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::residual_test {
 
 // Of DiLoCo's ring of two on a star of 50 ms, changed; "outside: what, what" of an unknown one.
 std::string validity(const Json& change) {
@@ -75,5 +74,4 @@ TEST(Residual, OfARecordIsWhatItSaysAndInWordsWhichCasesAreOutside) {
             "their times stay undecided.");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::residual_test

@@ -5,8 +5,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::run_directory_test {
 
 class RunDirectoryTest : public testing::Test {
  protected:
@@ -98,5 +97,4 @@ TEST_F(RunDirectoryTest, FindsATableThatIsCutOff) {
   EXPECT_EQ(cut_off(folder("torn.csv")), folder("torn.csv") + ": is cut off, its last line (3) has no end");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::run_directory_test

@@ -3,8 +3,7 @@
 
 #include "analysis/report/parts.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::run_in_words_test {
 
 std::string network_words(const char* network) {
   for (const Json& entry : run_in_words({{"network", Json::parse(network)}}, {}))
@@ -169,5 +168,4 @@ TEST(Words, HowMessagesAreCutAndSent) {
   EXPECT_NE(cut.find("no slow start after idle"), std::string::npos) << cut;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::run_in_words_test

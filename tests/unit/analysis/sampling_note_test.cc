@@ -2,8 +2,7 @@
 
 #include "analysis/table.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::sampling_note_test {
 
 TEST(SamplingNote, SaysHowManyWindowsAndTheRangeOfTheErrors) {
   const Json a = {{"final_loss_sampling_error", 0.0123}, {"evaluated_sequences", 64}};
@@ -18,5 +17,4 @@ TEST(SamplingNote, IsEmptyWhereNothingWasSampled) {
   EXPECT_EQ(sampling_note({Json{{"final_loss", 1.5}}}), "");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::sampling_note_test

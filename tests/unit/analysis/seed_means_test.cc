@@ -3,8 +3,7 @@
 #include "analysis/report/parts.h"
 #include "analysis/table.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::seed_means_test {
 
 std::size_t column_of(const std::string& path) {
   std::size_t i = 0;
@@ -70,5 +69,4 @@ TEST(SeedMeans, WriteATimeAsTheTerminalDoes) {
   EXPECT_EQ(rows[0]["texts"][column_of("simulated_time_s")], "1 h 22 min ± 2 min");  // 12.706 · 10 s = 127 s
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::seed_means_test

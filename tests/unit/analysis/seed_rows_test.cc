@@ -4,8 +4,7 @@
 
 #include "analysis/table.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::seed_rows_test {
 
 Json record(const std::string& label, int seed, double loss, double time_s, int connections = 1) {
   return {{"label", label},
@@ -93,5 +92,4 @@ TEST(BestValues, RoundingIsNoWinner) {
   EXPECT_EQ(formatted(metric, 4.2e-10), "0 s");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::seed_rows_test

@@ -6,8 +6,7 @@
 
 #include "analysis/statistics.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::significance_test {
 
 const std::vector<double> kDrug1 = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
 const std::vector<double> kDrug2 = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
@@ -85,5 +84,4 @@ TEST(Significance, DetectableEffectsAreTheTables) {
   EXPECT_NEAR(detectable_effect(2, above, 0.8) / detectable_effect(2, below, 0.8), 1010. / 990, 1e-3);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::significance_test

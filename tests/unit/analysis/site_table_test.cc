@@ -3,8 +3,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::site_table_test {
 
 Case in_two_regions() {
   Json json = resolved_case("diloco", Json::object(), false);
@@ -48,5 +47,4 @@ TEST(SiteTable, RefusesWhatIsNone) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::site_table_test

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-namespace longhaul {
-namespace {
+namespace longhaul::statistics_test {
 
 // Rank p/100 · (n − 1): of 4 values the 95th percentile is at 2.85, between the third and the fourth.
 TEST(Statistics, PercentileInterpolatesBetweenOrderStatistics) {
@@ -29,5 +28,4 @@ TEST(Statistics, DistributionHoldsTheFourThatRecordsHave) {
   EXPECT_DOUBLE_EQ(d.max, 4);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::statistics_test

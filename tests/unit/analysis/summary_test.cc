@@ -3,8 +3,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::summary_test {
 
 std::string problem_with(const std::string& folder) {
   return said_by([&] { read_summary(folder); });
@@ -42,5 +41,4 @@ TEST(Summary, JoinsTheTablesInTheOrderOfTheCases) {
             "case,step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::summary_test

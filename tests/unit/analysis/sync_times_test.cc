@@ -2,8 +2,7 @@
 #include "analysis/report/parts.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::sync_times_test {
 
 // run_fixture.h: 1, 1.5, 0.5 and 1 s.
 TEST(SyncTimes, AreThoseOfTheTable) {
@@ -61,5 +60,4 @@ TEST(TimesOfReplicas, ShowsTheLeastAndTheMostIdleOfMany) {
   EXPECT_EQ(times["shown"], Json({0, 7, 8}));  // idle 0, 8 and 4
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::sync_times_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace longhaul {
-namespace {
+namespace longhaul::table_test {
 
 Json record(const std::string& label, int connections, double loss, double sync_s) {
   return {{"label", label},
@@ -110,5 +109,4 @@ TEST(BestValues, OfExchangesLeaveOutWhoNeverExchanges) {
             std::vector<bool>({false, true, false}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::table_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace longhaul {
-namespace {
+namespace longhaul::text_test {
 
 TEST(Markdown, ATextStaysInItsCell) {
   EXPECT_EQ(markdown_row({"ring", "a|b"}), "| ring | a\\|b |\n");
@@ -20,5 +19,4 @@ TEST(Markdown, OnATerminalTablesAreAlignedAndTextIsWrapped) {
             "A b\n\n  of    n\n  a|µ  10\n  x     2\n\n- one two\n  three\n- p < 1\n");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::text_test

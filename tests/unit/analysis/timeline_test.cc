@@ -5,8 +5,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::timeline_test {
 
 struct Slice {
   double start = 0, end = 0;  // µs
@@ -175,5 +174,4 @@ TEST_F(Timeline, NeedsOnlyTheStepsWithAnEvaluation) {
   EXPECT_DOUBLE_EQ(total_us(slices.at({1, "compute"})), 6e6);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::timeline_test

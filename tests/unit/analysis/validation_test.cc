@@ -6,8 +6,7 @@
 
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::validation_test {
 
 Json record(const std::string& label, const Json& swept, double sync_s, std::uint64_t seed = 1) {
   return {{"case", label + swept.dump() + std::to_string(seed)},
@@ -158,5 +157,4 @@ TEST(ValidationTable, MarkdownKeepsModelsApartAndEscapesBars) {
   EXPECT_SAYS(text, "| a \\| b | 9.00 s | 9.00 s | 1.00 | connections = 8: 12.0 s (1.33) |");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::validation_test

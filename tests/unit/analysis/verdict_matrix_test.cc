@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-namespace longhaul {
-namespace {
+namespace longhaul::verdict_matrix_test {
 
 Json record(const std::string& label, const Json& swept, double sync_s) {
   return {{"case", label + swept.dump()},
@@ -147,5 +146,4 @@ TEST(VerdictMatrix, PrintsWhatItsVerdictSays) {
   EXPECT_NE(word.find(". 1 point: 10.7, holds."), std::string::npos) << word;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::verdict_matrix_test

@@ -7,8 +7,7 @@
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::bad_scenarios_test {
 
 const std::string kTree = LONGHAUL_SOURCE_DIR, kData = kTree + "/tests/data/";
 
@@ -45,5 +44,4 @@ TEST(BadScenarios, AreRefusedInOneMessage) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::bad_scenarios_test

@@ -7,8 +7,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::child_process_test {
 
 std::string log_file() {
   return testing::TempDir() + "longhaul_child" + std::to_string(getpid()) + ".log";
@@ -98,5 +97,4 @@ TEST(ChildProcess, ASignalBeforeItsProgramBeginsEndsItToo) {
   sigaction(SIGTERM, &old_termination, nullptr);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::child_process_test

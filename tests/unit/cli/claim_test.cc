@@ -10,8 +10,7 @@
 #include "cli/run_outputs.h"
 #include "tests/support/files.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::claim_test {
 
 namespace fs = std::filesystem;
 
@@ -83,5 +82,4 @@ TEST_F(ClaimTest, WhatDeadWorkersLeftIsRemoved) {
   EXPECT_TRUE(fs::exists(folder_.file("cases/a")));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::claim_test

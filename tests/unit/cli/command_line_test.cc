@@ -3,8 +3,7 @@
 
 #include "core/base/command_line_error.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::command_line_test {
 
 class CommandLine : public testing::Test {
  protected:
@@ -88,5 +87,4 @@ TEST_F(CommandLine, SaysWhatIsWrongWithAProgram) {
             "--method: is missing; allowed: which method; longhaul-train outer-step --help");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::command_line_test

@@ -9,8 +9,7 @@
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::compare_command_test {
 
 namespace fs = std::filesystem;
 
@@ -74,5 +73,4 @@ TEST_F(CompareCommand, IsWrongInputWhereNothingCanBeRead) {
   EXPECT_THROW(compare_command(options), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::compare_command_test

@@ -11,8 +11,7 @@
 #include "cli/child_process.h"
 #include "tests/support/files.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::job_pool_test {
 
 std::vector<JobResult> run_shell(const std::string& script, const std::string& folder,
                                  std::chrono::seconds patience = kPatience) {
@@ -69,5 +68,4 @@ TEST(JobPool, ALongCommandOutlivesItsReader) {
       testing::ExitedWithCode(42), "");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::job_pool_test

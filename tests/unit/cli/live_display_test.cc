@@ -10,8 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace longhaul {
-namespace {
+namespace longhaul::live_display_test {
 
 std::string read_what_is_there(int descriptor) {
   std::string text;
@@ -104,5 +103,4 @@ TEST(CutToColumns, CountsCharactersAndNotBytes) {
   EXPECT_EQ(cut_to_columns("", 5), "");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::live_display_test

@@ -8,8 +8,7 @@
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::new_command_test {
 
 TEST(NewCommand, WritesAValidScenarioThatNamesItsSchema) {
   const TemporaryFolder folder;
@@ -29,5 +28,4 @@ TEST(NewCommand, AFileThatExistsStays) {
   EXPECT_EQ(read_text(folder.file("my.jsonc")), "mine");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::new_command_test

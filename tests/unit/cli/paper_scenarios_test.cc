@@ -9,8 +9,7 @@
 #include "cli/validated_scenario.h"
 #include "methods/common/registry.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::paper_scenarios_test {
 
 TEST(PaperScenarios, AreValidAndMakeClaims) {
   int count = 0;
@@ -53,5 +52,4 @@ TEST(MethodScenarios, HaveEveryMethod) {
   EXPECT_EQ(trained, there);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::paper_scenarios_test

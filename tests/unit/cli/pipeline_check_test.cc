@@ -5,8 +5,7 @@
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::pipeline_check_test {
 
 // Trained is a model of 3 layers, and what travels has 12.
 Json scenario_of(const Json& pipeline, const Json& method = {{"name", "ddp"}}) {
@@ -161,5 +160,4 @@ TEST(PipelineCheck, MovesOfWorkersNeedEqualWeights) {
   EXPECT_EQ(error.found, "found 5 with method \"diloco\"");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::pipeline_check_test

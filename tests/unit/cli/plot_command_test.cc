@@ -12,8 +12,7 @@
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::plot_command_test {
 
 namespace fs = std::filesystem;
 
@@ -103,5 +102,4 @@ TEST_F(PlotCommand, WithoutMatplotlibItNamesThePackage) {
   EXPECT_FALSE(fs::exists(options_.out));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::plot_command_test

@@ -2,8 +2,7 @@
 
 #include "cli/commands.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::scenario_list_test {
 
 TEST(ScenarioList, EveryScenarioOfTheTreeHasASentence) {
   const std::vector<ScenarioInfo> all = scenarios_in(LONGHAUL_SOURCE_DIR "/scenarios");
@@ -25,5 +24,4 @@ TEST(ScenarioList, ASentenceEndsWhereTheNextBegins) {
   EXPECT_EQ(first_sentence("One only"), "One only");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::scenario_list_test

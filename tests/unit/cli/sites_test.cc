@@ -8,8 +8,7 @@
 #include "methods/common/registry.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::sites_test {
 
 Scenario scenario_with(const std::string& topology, const std::string& network_keys,
                        const std::string& method_keys) {
@@ -52,5 +51,4 @@ TEST(Sites, ATopologyWithoutThemIsRefused) {
   EXPECT_THROW(scenario_with(kStar, R"(, "rank_order": "random")", ""), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::sites_test

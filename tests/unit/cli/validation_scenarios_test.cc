@@ -10,8 +10,7 @@
 #include "cli/validated_scenario.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::validation_scenarios_test {
 
 const std::string kFolder = LONGHAUL_SOURCE_DIR "/scenarios/validation";
 
@@ -47,5 +46,4 @@ TEST(ValidationFiles, AreNamesOfTheFolderOrFiles) {
   EXPECT_THROW(validation_files("", {}), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::validation_scenarios_test

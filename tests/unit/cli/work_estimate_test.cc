@@ -11,8 +11,7 @@
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::work_estimate_test {
 
 Json scenario_of(int steps, const Json& methods) {
   return {{"name", "estimated"},
@@ -226,5 +225,4 @@ TEST(Claims, OnALossNeedATraining) {
   EXPECT_NO_THROW(validated(scenario));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::work_estimate_test

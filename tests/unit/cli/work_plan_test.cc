@@ -8,8 +8,7 @@
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::work_plan_test {
 
 // One seed of the quickstart on two networks.
 Scenario quickstart() {
@@ -81,5 +80,4 @@ TEST(Shard, IsIOfN) {
     EXPECT_THROW(cases_of_shard(plan_work(scenario), wrong), InputError) << wrong;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::work_plan_test

@@ -9,8 +9,7 @@
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::absences_test {
 
 const PlanContext kContext{1, 4, 20, 100};
 
@@ -118,5 +117,4 @@ TEST(Absences, OperationsAreAmongThoseWhoWereThere) {
   EXPECT_TRUE(posted(10).empty()) << "nobody";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::absences_test

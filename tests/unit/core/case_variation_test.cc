@@ -5,8 +5,7 @@
 #include "core/scenario/scenario_options.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::case_variation_test {
 
 VariationSpec parse(const char* text, const char* fidelity = "flow") {
   const Json variation = resolve(variation_options(), Json::parse(text), "network.variation");
@@ -78,5 +77,4 @@ TEST(Variation, PacketsCarryTracesAndJitterOfRates) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::case_variation_test

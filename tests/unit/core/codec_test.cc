@@ -5,8 +5,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::codec_test {
 
 TEST(Codec, QuantizedBlocksAreAsLongAsWorkedOutByHand) {
   const auto bytes = [](Quantizer numbers, int block, std::int64_t columns) {
@@ -169,5 +168,4 @@ TEST(Codec, RefusesWhatIsNone) {
   EXPECT_EQ(path_of(R"({"numbers":"bf16","error_feedback":"ef21","decay":0.9})"), "codec.decay");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::codec_test

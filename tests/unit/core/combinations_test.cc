@@ -8,8 +8,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::combinations_test {
 
 struct Asked {
   Case config;
@@ -181,5 +180,4 @@ TEST(Combinations, TheErrorNamesPathFoundAllowedAndWhy) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::combinations_test

@@ -3,8 +3,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::csv_stream_test {
 
 std::string error_of(const std::function<void()>& action) {
   return said_by([&] { action(); });
@@ -61,5 +60,4 @@ TEST(CsvStream, NamesFileAndLineOfWhatIsWrong) {
   EXPECT_EQ(error_of([&] { words.number(0); }), file + ": line 2 has \"x\" for a number in \"a\"");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::csv_stream_test

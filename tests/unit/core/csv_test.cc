@@ -8,8 +8,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::csv_test {
 
 std::string temporary(const char* name) {
   return testing::TempDir() + std::to_string(getpid()) + name;
@@ -49,5 +48,4 @@ TEST(Csv, AFullDiskIsARunError) {
       RunError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::csv_test

@@ -5,8 +5,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::duplicate_keys_test {
 
 std::string path_of_duplicate(const std::string& text) {
   try {
@@ -30,5 +29,4 @@ TEST(DuplicateKeys, OfOtherObjectsAndInTextsAndCommentsAreNone) {
   EXPECT_EQ(path_of_duplicate("[]"), "none");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::duplicate_keys_test

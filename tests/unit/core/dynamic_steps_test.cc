@@ -7,8 +7,7 @@
 
 #include "core/plan/trace.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::dynamic_steps_test {
 
 using Counts = std::vector<int>;
 
@@ -107,5 +106,4 @@ TEST(DynamicSteps, StandInTheTrace) {
   EXPECT_EQ(read.plan.dynamic_steps.taken, (Counts{8, 4, 2}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::dynamic_steps_test

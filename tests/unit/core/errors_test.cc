@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace longhaul {
-namespace {
+namespace longhaul::errors_test {
 
 TEST(InputError, SaysFilePathFoundAllowedAndWhatToDo) {
   const InputError error({"", "replicas", "found 0", "an integer of at least 1", "add replicas"});
@@ -44,5 +43,4 @@ TEST(DidYouMean, WordsOfOthersAreKnown) {
   EXPECT_EQ(did_you_mean("gpu", {"cpu"}), "");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::errors_test

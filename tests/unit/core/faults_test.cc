@@ -7,8 +7,7 @@
 #include "core/scenario/network_spec.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::faults_test {
 
 constexpr std::int64_t kSecond = 1000000000;
 
@@ -197,5 +196,4 @@ TEST(Faults, HaveWordsForTheReport) {
   EXPECT_EQ(fault_in_words({{"kind", "of another version"}, {"at", "1s"}}), "of another version from 1s on");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::faults_test

@@ -4,8 +4,7 @@
 
 #include <cerrno>
 
-namespace longhaul {
-namespace {
+namespace longhaul::files_test {
 
 TEST(Files, ANameLeadsNowhereElse) {
   for (const char* name : {"noloco,network.tcp.connections=1", "a b", "...", "..a", "-"})
@@ -27,5 +26,4 @@ TEST(Files, WhatCannotBeWrittenSaysWhy) {
   EXPECT_EQ(said(0), "a.csv: cannot be written (is the disk full?)");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::files_test

@@ -11,8 +11,7 @@
 #include "core/base/errors.h"
 #include "core/plan/unit_owners.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::hidden_units_test {
 
 const ModelShape kShape{12, 2, 3, 7, 8, 5};  // heads of 4
 const std::vector<Parameter> kLayout = parameter_layout(kShape);
@@ -154,5 +153,4 @@ TEST(UnitOwners, WhatPassesFromOneToAnotherIsCountedColumnByColumn) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::hidden_units_test

@@ -7,8 +7,7 @@
 #include "core/plan/trace.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::hostile_trace_test {
 
 Json rule() {
   return {{"name", "outer"},
@@ -155,5 +154,4 @@ TEST(HostileTrace, HasNoWordsOfTheJsonLibrary) {
     EXPECT_TRUE(error.find("json.exception") == std::string::npos && !error.empty()) << error;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::hostile_trace_test

@@ -8,8 +8,7 @@
 
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::journal_file_test {
 
 const PlanContext kContext{1, 4, 12, 1};
 
@@ -94,5 +93,4 @@ TEST(JournalFile, WhatCannotBeCarriedOutIsRefusedWithItsLine) {
   EXPECT_SAYS(refusal("nonsense"), "line 2");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::journal_file_test

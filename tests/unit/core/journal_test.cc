@@ -8,8 +8,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::journal_test {
 
 // As one line: "compute 012 1-4", "post outer@4", "meet outer@4 [02][1]", "hold 0 of 2", …
 struct InWords {
@@ -223,5 +222,4 @@ TEST(TokenShares, OfCopiesAreTheirOwnStepsAndThoseOfTheSourceSinceItContributed)
   EXPECT_EQ(shares[2], (std::vector<float>{5.F / 13, 4.F / 13, 4.F / 13}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::journal_test

@@ -8,8 +8,7 @@
 
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::json_test {
 
 template <typename Read>
 std::string error_of(const Read& read) {
@@ -96,5 +95,4 @@ TEST(JsonReading, AConstValueWithoutTheKeyBreaksOff) {
   EXPECT_THROW(value["a"], std::logic_error);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::json_test

@@ -7,8 +7,7 @@
 #include <iterator>
 #include <set>
 
-namespace longhaul {
-namespace {
+namespace longhaul::metrics_test {
 
 using Unit = Metric::Unit;
 
@@ -132,5 +131,4 @@ TEST(Metrics, OtherNumbersHaveAUnitByTheirName) {
   EXPECT_FALSE(metric_named("sync_breakdown_s.latency").lower_is_better);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::metrics_test

@@ -8,8 +8,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::model_shape_test {
 
 TEST(ModelShape, PaperPresets) {
   const auto& presets = model_presets();
@@ -85,5 +84,4 @@ TEST(ModelShape, HasNoMoreParametersThanAreCounted) {
                InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::model_shape_test

@@ -13,8 +13,7 @@
 #include "core/plan/trace.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::operations_test {
 
 OperationPlan presend_plan() {
   OperationRule outer;
@@ -495,5 +494,4 @@ TEST(Trace, AWrongLineIsNamed) {
   EXPECT_THROW(read_trace(empty, "t.jsonl"), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::operations_test

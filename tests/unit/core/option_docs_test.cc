@@ -10,8 +10,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/core/stub_topology.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::option_docs_test {
 
 Node tree() {
   return section(
@@ -55,8 +54,7 @@ TEST(OptionAt, SaysWhatThereIsInstead) {
 TEST(HelpText, OfAScenarioEndsNoPathWithADot) {
   std::istringstream lines(help_text(scenario_options({}, stub_topologies())));
   for (std::string line; std::getline(lines, line);)
-    if (line[0] != ' ') EXPECT_NE(line.back(), '.') << line;
+    EXPECT_TRUE(line[0] == ' ' || line.back() != '.') << line;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::option_docs_test

@@ -5,8 +5,7 @@
 #include "core/base/option_docs.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::options_test {
 
 Node sample() {
   return section(
@@ -122,5 +121,4 @@ TEST(Options, SchemaWithDefinitionsSaysTheSameInLess) {
   EXPECT_EQ(shared["properties"]["second"], (Json{{"$ref", "#/$defs/first"}}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::options_test

@@ -10,8 +10,7 @@
 #include "core/base/index.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::paths_test {
 
 ModelShape shape_of(int layers) {
   return {8, layers, 2, 16, 4, 32};
@@ -232,5 +231,4 @@ TEST(PipelinePartial, WhatCannotBeIsSaid) {
   EXPECT_EQ(path_of_error(spec_of(5, 2, 1), 7), "");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::paths_test

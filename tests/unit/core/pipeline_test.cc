@@ -12,8 +12,7 @@
 #include "core/plan/trace.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::pipeline_test {
 
 PipelineSpec spec_of(int stages, int microbatches, PipelineSchedule schedule = PipelineSchedule::k1f1b,
                      int chunks = 1) {
@@ -353,5 +352,4 @@ TEST(PipelineDraws, EachStageDrawsItsOwnMasks) {
   EXPECT_EQ(draws.count(RandomStream(5, Purpose::kMasks, 0, 2).bits64()), 1u);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::pipeline_test

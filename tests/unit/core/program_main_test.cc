@@ -16,8 +16,7 @@
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::program_main_test {
 
 // Ends the process with what program_main() returns after `body`.
 [[noreturn]] void run_program(const std::function<int()>& body) {
@@ -133,5 +132,4 @@ TEST(FolderLock, IsHeldByOne) {
   EXPECT_SAYS(error.what(), "another process is writing here");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::program_main_test

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <set>
 
-namespace longhaul {
-namespace {
+namespace longhaul::random_test {
 
 TEST(Philox, KnownAnswers) {
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
@@ -75,5 +74,4 @@ TEST(RandomPermutation, IsAPermutationAndUniform) {
   EXPECT_NEAR(first_is_zero, 600, 5 * std::sqrt(600 * 0.8));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::random_test

@@ -11,8 +11,7 @@
 #include "core/scenario/network_spec.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::rank_order_options_test {
 
 std::string error_of(const Json& order, int replicas = 4) {
   return said_by([&] { parse_rank_order(order, replicas); });
@@ -206,5 +205,4 @@ TEST(SiteGroups, NeedTheSiteOfEveryReplica) {
   EXPECT_THROW(operations_at(plan, PlanContext{1, 8, 70, 1000}, 10), std::logic_error);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::rank_order_options_test

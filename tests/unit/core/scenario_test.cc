@@ -14,8 +14,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/core/stub_topology.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::scenario_test {
 
 Node declaration() {
   std::vector<Node> ring = common_method_options(), pairs = common_method_options();
@@ -191,7 +190,7 @@ TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
   EXPECT_EQ(scenario.cases[3].seed, 7u);
   const std::size_t methods = base()["methods"].size();
   const std::string last = "methods[0] to methods[" + std::to_string(methods - 1) + "]";
-  for (const std::string index :
+  for (const std::string& index :
        {std::to_string(methods), std::string("-1"), std::string("x"), std::string()}) {
     const std::string error = error_of(base(), {"methods[" + index + "].inner_steps=2"});
     EXPECT_SAYS(error, "names no element; allowed: " + last);
@@ -451,5 +450,4 @@ TEST(Scenario, ALabelThatIsNoTextIsNamedBesideASweepOfAMethod) {
   EXPECT_SAYS(error.what(), "methods[0].label: found []; allowed: a text");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::scenario_test

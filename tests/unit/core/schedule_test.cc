@@ -9,8 +9,7 @@
 #include "core/base/errors.h"
 #include "core/plan/trace.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::schedule_test {
 
 OperationPlan plan() {
   OperationRule all, quorum;
@@ -202,5 +201,4 @@ TEST(Completion, AQuorumOfNobodyIsRefused) {
   EXPECT_THROW(read_trace(in, "trace.jsonl"), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::schedule_test

@@ -7,8 +7,7 @@
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::training_text_test {
 
 class TrainingText : public testing::Test {
  protected:
@@ -95,5 +94,4 @@ TEST_F(TrainingText, ASyntheticSourceFitsItsVocabulary) {
   expect_said("train.model.vocabulary: found 70000");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::training_text_test

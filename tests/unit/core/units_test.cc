@@ -4,8 +4,7 @@
 
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::units_test {
 
 TEST(Units, Rates) {
   EXPECT_DOUBLE_EQ(parse_rate("1Gbps"), 1e9);
@@ -45,5 +44,4 @@ TEST(Units, ForPeople) {
   EXPECT_EQ(human_duration(3738 * 86400.), "10.2 years") << "of 365.25 days";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::units_test

@@ -12,8 +12,7 @@
 #include "core/scenario/pipeline.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::words_test {
 
 template <class Enumeration>
 class WordsOf : public testing::Test {};
@@ -48,5 +47,4 @@ TEST(Words, SayTheirValueInOrder) {
   EXPECT_EQ(from_word<MicrobatchRouting>("throughput", ""), MicrobatchRouting::kThroughput);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::words_test

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace longhaul {
-namespace {
+namespace longhaul::real_clock_test {
 
 TEST(RealClock, RunsActionsByTimeAndThoseOfOneTimeInTheirOrder) {
   RealClock clock;
@@ -62,5 +61,4 @@ TEST(RealClock, StopsWithActionsLeft) {
   EXPECT_EQ(ran, 1);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::real_clock_test

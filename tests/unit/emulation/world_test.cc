@@ -8,8 +8,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::world_test {
 
 std::string refusal(const Case& config) {
   return refused_path([&] { check_emulated(config, build_topology(config)); });
@@ -65,5 +64,4 @@ TEST(World, OneReplicaALinkIsNeededAndNoLimitOfSingleConnections) {
   EXPECT_EQ(refusal(sites), "");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::world_test

@@ -7,8 +7,7 @@
 #include "methods/common/registry.h"
 #include "tests/unit/core/stub_topology.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::dynamic_steps_test {
 
 using Counts = std::vector<int>;
 
@@ -92,5 +91,4 @@ TEST(DynamicStepsOption, TheTrainingKeyHoldsTheStepsThatAreTaken) {
   EXPECT_EQ(training_key(case_of(kDynamic, slower)), dynamic);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::dynamic_steps_test

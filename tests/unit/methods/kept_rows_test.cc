@@ -4,8 +4,7 @@
 
 #include "methods/common/registry.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::kept_rows_test {
 
 using Names = std::vector<std::string>;
 
@@ -41,5 +40,4 @@ TEST(KeptRows, HaveWhatCodecsFeedBackBehindThem) {
   EXPECT_EQ(kept_rows(plan), (Names{"slow_weights", "error", "sent_mean"}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::kept_rows_test

@@ -13,8 +13,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/core/stub_topology.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::plans_test {
 
 Case make_case_with(const Json& method, const Json& workload, int replicas = 8) {
   const Json scenario = {{"replicas", replicas},
@@ -728,5 +727,4 @@ TEST(RankOrderOption, WithStagesAListPlacesEveryWorker) {
   EXPECT_SAYS(message, "entry r · 4 + s is the place of stage s of replica r");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::plans_test

@@ -2,8 +2,7 @@
 
 #include "net/tcp/congestion.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::codel_test {
 
 TEST(CoDel, WatchesFiveMilliseconds) {
   EXPECT_DOUBLE_EQ(CoDel(true).watched_level(1e6), 5000);
@@ -50,5 +49,4 @@ TEST(CoDel, GoesOnWhereItLeftOffIfThatWasRecently) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::codel_test

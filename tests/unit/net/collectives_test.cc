@@ -9,8 +9,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/data_flow.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::collectives_test {
 
 struct Shape {
   int members;
@@ -377,5 +376,4 @@ TEST(Collectives, TheChoicesOfAMethodAreThoseOfTheirPurpose) {
   EXPECT_EQ(names_of(Collective::Purpose::kAllToAll), std::vector<std::string>{"pairwise"});
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::collectives_test

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <random>
 
-namespace longhaul {
-namespace {
+namespace longhaul::fair_shares_test {
 
 using Links = std::vector<LinkDirection>;
 
@@ -128,5 +127,4 @@ TEST(FairShares, ReportTheFlowsThatAChangeTouches) {
   EXPECT_DOUBLE_EQ(shares.rate(1), 1);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::fair_shares_test

@@ -4,8 +4,7 @@
 
 #include "net/topology.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::fifo_test {
 
 // 100 Mb/s and 50 ms: 625,000 bytes.
 TEST(Fifo, HoldsAsManyBandwidthDelayProductsAsAsked) {
@@ -21,5 +20,4 @@ TEST(Fifo, HoldsAsManyBandwidthDelayProductsAsAsked) {
   EXPECT_GE(fifo_bytes(tcp, kUnlimited, 0.05), 1000000000);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::fifo_test

@@ -13,8 +13,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::graphml_test {
 
 constexpr double kDegreeKm = 6371 * M_PI / 180;
 
@@ -192,5 +191,4 @@ TEST_F(GraphmlFile, NodesWithoutAnOwnLabelGetOne) {
   EXPECT_EQ(graph.edges[0].name, "Oslo-Oslo#2");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::graphml_test

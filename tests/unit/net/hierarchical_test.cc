@@ -6,8 +6,7 @@
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::hierarchical_test {
 
 // Inside 10 Gb/s and 2 ms; between sites 100 Mb/s up, 1 Gb/s down, 80 ms.
 Case sites_case(const Json& sites, int replicas) {
@@ -49,5 +48,4 @@ TEST(Hierarchical, APlacementThatDoesNotAddUpIsAnError) {
   EXPECT_THROW(build_topology(sites_case({{"a", 2}, {"b", 2}}, 5)), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::hierarchical_test

@@ -8,8 +8,7 @@
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::homes_test {
 
 constexpr int kMany = 4000;
 constexpr double kStandardErrors = 4;
@@ -118,5 +117,4 @@ TEST(Homes, TheBottleneckIsUpOrDown) {
       }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::homes_test

@@ -5,8 +5,7 @@
 
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::link_trace_test {
 
 constexpr std::int64_t kSecond = 1000000000;
 
@@ -135,5 +134,4 @@ TEST(LinkTrace, ErrorsOfPeriods) {
   EXPECT_SAYS(error_of("time_s,rate_bps\n0,1e6\n", repeating()), "line 2: is where");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::link_trace_test

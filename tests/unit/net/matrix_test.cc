@@ -10,8 +10,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::matrix_test {
 
 std::string error_of(const std::string& text) {
   return said_by([&] { Matrix::parse(text, "mine.json"); });
@@ -106,5 +105,4 @@ TEST_F(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
   EXPECT_SAYS(error.what(), "x-y");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::matrix_test

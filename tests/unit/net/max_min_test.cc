@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace longhaul {
-namespace {
+namespace longhaul::max_min_test {
 
 using Links = std::vector<LinkDirection>;
 
@@ -71,5 +70,4 @@ TEST(MaxMin, AsymmetricAccessPaysForTheAcknowledgementsOfTheFastSide) {
   EXPECT_NEAR(rates[1], 200 - 0.03 * rates[0], 1e-6);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::max_min_test

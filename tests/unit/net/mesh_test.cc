@@ -5,8 +5,7 @@
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::mesh_test {
 
 // The same topology with its links written out, as the packet fidelity has it.
 TEST(Mesh, WithoutStoringItsLinksIsTheMeshOfAllOfThem) {
@@ -41,5 +40,4 @@ TEST(Mesh, LinksOfAThousandReplicasKnowTheirEnds) {
     }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::mesh_test

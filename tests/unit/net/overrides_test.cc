@@ -7,8 +7,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::overrides_test {
 
 LinkOverride of_link(const std::string& name) {
   LinkOverride link_override;
@@ -105,5 +104,4 @@ TEST(Overrides, ARateOfZeroOrANegativeDelayNamesTheLink) {
   EXPECT_SAYS(error_of(early).found, "replica3-core");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::overrides_test

@@ -6,8 +6,7 @@
 #include "net/tcp/congestion.h"
 #include "net/tcp/window.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::random_loss_test {
 
 RandomStream stream(std::uint32_t source = 0) {
   return {1, Purpose::kLoss, source, 0};
@@ -201,5 +200,4 @@ TEST(CongestionReaction, RepairsAWindowWithOneReduction) {
   EXPECT_EQ(reaction.repaired(), 2);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::random_loss_test

@@ -15,8 +15,7 @@
 #include "net/topology.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::rank_order_test {
 
 using Kind = RankOrderSpec::Kind;
 
@@ -209,5 +208,4 @@ TEST(RankOrder, ATourOverSitesOnACircleIsTheCircle) {
   EXPECT_NEAR(length, kSites * 2 * std::sin(M_PI / kSites), 1e-9);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::rank_order_test

@@ -8,8 +8,7 @@
 #include "net/topologies/registry.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::site_matrix_test {
 
 // Three routers in a row, 10 ms and 20 ms apart one way, the second way with 1 Mb/s; two replicas at the
 // first, one at the last, on access links of 1 ms one way and 8 Mb/s.
@@ -74,5 +73,4 @@ TEST(Coordinates, NoRoundTripIsFasterThanLightInFibre) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::site_matrix_test

@@ -5,8 +5,7 @@
 #include "net/tcp/connection.h"
 #include "net/tcp/window.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::tcp_window_test {
 
 constexpr double kSegment = 1448;
 
@@ -190,5 +189,4 @@ TEST(TcpWindow, KeepsHalfOfItAfterOneAndAHalfTimeouts) {
   EXPECT_DOUBLE_EQ(window_kept_after_idle(0.30, 0.1), 1);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::tcp_window_test

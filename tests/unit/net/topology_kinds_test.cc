@@ -9,8 +9,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::topology_kinds_test {
 
 constexpr char kGraph[] = LONGHAUL_SOURCE_DIR "/tests/data/four-corners.graphml";
 
@@ -191,5 +190,4 @@ TEST(Homes, ByDefaultAreThoseOfTheSpeedTests) {
   EXPECT_DOUBLE_EQ(parse_duration(homes["rtt"]), 0.014);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::topology_kinds_test

@@ -8,8 +8,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::topology_test {
 
 InputErrorParts error_of(const Case& config) {
   return thrown_by([&] { build_topology(config); }).parts();
@@ -128,5 +127,4 @@ TEST(Connection, AMatrixCapIsAWindow) {
   EXPECT_NEAR(connection_facts(topology, config.network.tcp, 0, 1).window_limit, 523e6 / 8 * 0.096, 1e3);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::topology_test

@@ -11,8 +11,7 @@
 #include "net/overrides.h"
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::variation_test {
 
 constexpr std::int64_t kSecond = 1000000000;
 
@@ -325,5 +324,4 @@ TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
   EXPECT_EQ(seen.size(), 256u) << "all combinations";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::variation_test

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-namespace longhaul {
-namespace {
+namespace longhaul::extrapolation_test {
 
 OperationPlan plan_with(std::initializer_list<int> cadences, Grouping grouping = Grouping::kEveryone) {
   OperationPlan plan;
@@ -77,5 +76,4 @@ TEST(Extrapolation, OfAWholeReplayIsItsEnd) {
   EXPECT_TRUE(time.is_exact);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::extrapolation_test

@@ -5,8 +5,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::plan_request_test {
 
 Json minimal() {
   return Json::parse(R"({"nodes": 4, "model": "llama-small", "tokens": 1e9, "tokens_per_step": 8192,
@@ -130,5 +129,4 @@ TEST(HumanAmount, HasThreeDigitsAndCommas) {
   EXPECT_EQ(human_amount(1234567), "1,230,000");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::plan_request_test

@@ -7,8 +7,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::planned_network_test {
 
 Json sites() {
   return Json::parse(R"({"parameters": 1000000, "tokens": 1000, "tokens_per_step": 10, "step_time": "1s",
@@ -112,5 +111,4 @@ TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
               1.6e9 / (300e6 * 1448 / 1538), 1e-9);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::planned_network_test

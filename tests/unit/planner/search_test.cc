@@ -14,8 +14,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::search_test {
 
 // Four nodes on links of 1538 Mb/s, which carry 1448 Mb/s of payload, 20 ms apart; 724 MB to exchange.
 // Chunks of 181 MB take 1 s each and 10 ms one way: a ring of 2 · 3 rounds takes 6.06 s.
@@ -690,5 +689,4 @@ TEST(Search, ChecksMemory) {
   EXPECT_SAYS(error.parts().found, "130 GB an accelerator of 80 GB");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::search_test

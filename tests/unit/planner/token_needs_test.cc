@@ -6,8 +6,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/planner/in_process.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::token_needs_test {
 
 // From 3.0 at 100 tokens to 2.0 at 200: 2.25 three quarters of the way.
 TEST(TokenNeeds, AreReadFromTheStraightLineBetweenEvaluations) {
@@ -66,5 +65,4 @@ TEST_F(TokenNeedsOfRuns, AreAnErrorWhereNoMethodGotThere) {
   EXPECT_THROW(needs(), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::token_needs_test

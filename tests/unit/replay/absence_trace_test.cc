@@ -5,8 +5,7 @@
 
 #include "core/base/errors.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::absence_trace_test {
 
 constexpr std::int64_t kSecond = 1000000000;
 
@@ -73,5 +72,4 @@ TEST(AbsenceTrace, AbsencesOfOneReplicaFollowEachOther) {
             "line 3, column replica: replica 0 does not come back in line 2; no row behind that one");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::absence_trace_test

@@ -6,8 +6,7 @@
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::all_to_all_test {
 
 constexpr int kUnits = 13, kColumns = 1000, kSteps = 6;
 constexpr std::uint64_t kSeed = 3;
@@ -60,5 +59,4 @@ TEST(AllToAll, OfTwoEachIsDoneWhenTheOthersPartIsThere) {
     }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::all_to_all_test

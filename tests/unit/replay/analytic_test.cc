@@ -18,8 +18,7 @@
 #include "tests/unit/replay/replayed.h"
 #include "tests/unit/replay/walked_times.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::analytic_test {
 
 Replayed walked(Case config, const Trace& trace) {
   config.network.fidelity = "analytic";
@@ -331,5 +330,4 @@ TEST(MessageTimes, EveryPartOfTheNameCounts) {
   EXPECT_NE(t, MessageTimes({1, 1}, 2).seconds({1, 0, 2, 3}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::analytic_test

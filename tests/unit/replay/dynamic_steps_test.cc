@@ -7,8 +7,7 @@
 #include "replay/replay.h"
 #include "tests/unit/replay/membership_cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::dynamic_steps_test {
 
 constexpr double kMessage_s = 0.3, kRing_s = 4 * kMessage_s;
 
@@ -155,5 +154,4 @@ TEST(DynamicStepsReplay, OneThatIsWaitedForTakesAllOfThem) {
   EXPECT_EQ(totals[0][5], "10");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::dynamic_steps_test

@@ -5,8 +5,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::estimate_test {
 
 // A ring among 4 every 10 of 100 steps: 10 exchanges of 2·3·4 = 24 transfers, together 6 · B, B = 2 · 1000
 // bytes.
@@ -134,5 +133,4 @@ TEST(CheckNetwork, FlowHasAFastestLink) {
   EXPECT_NO_THROW(check_network(config));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::estimate_test

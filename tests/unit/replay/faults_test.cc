@@ -7,8 +7,7 @@
 #include "tests/support/faults.h"
 #include "tests/unit/replay/replayed.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::faults_test {
 
 FaultTimes once(double at_s, double for_s) {
   return {at_s, 0, for_s};
@@ -93,5 +92,4 @@ TEST(SlowReplicas, PassesOfAStageToo) {
       << replayed.files.at("tasks.csv");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::faults_test

@@ -7,8 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace longhaul {
-namespace {
+namespace longhaul::lag_history_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -66,5 +65,4 @@ TEST(LagHistory, CountsTheLateOnceTheyAreKnown) {
   EXPECT_EQ(history.grace_s({1, 2, 0, kInfinity}), 5);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::lag_history_test

@@ -5,8 +5,7 @@
 #include "replay/membership.h"
 #include "tests/unit/replay/membership_cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::leave_test {
 
 using Cells = std::vector<std::string>;
 
@@ -175,5 +174,4 @@ TEST(Leave, AfterTheEndItChangesNoTime) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::leave_test

@@ -13,8 +13,7 @@
 #include "tests/support/files.h"
 #include "tests/unit/replay/membership_cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::membership_test {
 
 // Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
 // a second; operations of `rule` carry a byte.
@@ -193,5 +192,4 @@ TEST(Membership, WhatKeepsReplicasAlike) {
   EXPECT_FALSE(keeps_replicas_alike({}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::membership_test

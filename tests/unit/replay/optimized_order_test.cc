@@ -14,8 +14,7 @@
 #include "replay/network/clock.h"
 #include "tests/unit/net/cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::optimized_order_test {
 
 // A matrix file of four sites: A and C are near each other, B and D too, all others far.
 Case two_near_pairs(const std::string& all_reduce, int at_each) {
@@ -111,5 +110,4 @@ TEST(OptimizedOrder, IsAPermutationForEveryCollectiveAndSize) {
     }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::optimized_order_test

@@ -10,8 +10,7 @@
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::pipeline_test {
 
 constexpr double kForward_s = 1, kBackward_s = 2;  // of a micro-batch on a worker, all its parts together
 
@@ -443,5 +442,4 @@ TEST(Pipeline, TheLastBackwardPassReleasesBuckets) {
               1e-6);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::pipeline_test

@@ -21,8 +21,7 @@
 #include "tests/unit/net/cases.h"
 #include "tests/unit/replay/replayed.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::placement_test {
 
 const std::vector<std::string> kMatrices = {"aws-2022", "gcp-2025"};
 
@@ -418,5 +417,4 @@ TEST(CostGraph, PassesAreWhatTheAnalyticReplayTakes) {
       }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::placement_test

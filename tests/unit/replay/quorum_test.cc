@@ -8,8 +8,7 @@
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::quorum_test {
 
 constexpr double kMessage_s = 0.3;
 
@@ -199,5 +198,4 @@ TEST(Quorum, AnAdaptiveGraceMayStartWithATime) {
   EXPECT_NEAR(result.row(1, 3).done_s, 1.9, 1e-9);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::quorum_test

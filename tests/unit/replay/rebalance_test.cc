@@ -7,8 +7,7 @@
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::rebalance_test {
 
 // Eight workers of two stages in turn.
 const std::vector<int> kFourFour = {0, 1, 0, 1, 0, 1, 0, 1};
@@ -284,5 +283,4 @@ TEST(Rebalancing, OnlyWhereAllWeightsOfAStageAreTheSame) {
   EXPECT_THROW(run_with(analytic_replay, config, trace), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::rebalance_test

@@ -12,8 +12,7 @@
 #include "tests/unit/net/data_flow.h"
 #include "tests/unit/replay/replayed.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::slices_test {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
@@ -189,5 +188,4 @@ TEST(Eager, AnalyticPushesSoManyBytesAhead) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::slices_test

@@ -4,8 +4,7 @@
 
 #include "tests/unit/replay/membership_cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::staged_crash_test {
 
 constexpr int kStages = 2;
 
@@ -112,5 +111,4 @@ TEST(StagedCrash, EachStageDownloadsItsPart) {
   EXPECT_NEAR(std::stod(absences[0][7]) - std::stod(absences[0][3]), 6000 / 9600., 1e-3);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::staged_crash_test

@@ -11,8 +11,7 @@
 #include "replay/replay.h"
 #include "tests/unit/replay/membership_cases.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::synchronizer_test {
 
 constexpr double kMessage_s = 0.2;
 constexpr std::int64_t kBytes = 100000;
@@ -339,5 +338,4 @@ TEST(SynchronizerWithCrashes, WhoLeavesIsNotWaitedFor) {
   EXPECT_NEAR(std::stod(rows_of(result, "replicas.csv")[1][3]), 8 + kMessage_s, 1e-9) << "its clock";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::synchronizer_test

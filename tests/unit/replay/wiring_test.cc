@@ -6,8 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace longhaul {
-namespace {
+namespace longhaul::wiring_test {
 
 // Workers of two stages in turn: 0, 2 and 4 hand to 1, 3 and 5.
 constexpr int kFirst = 0, kSecond = 2;
@@ -60,5 +59,4 @@ TEST(Wiring, AWorkerThatJoinsGetsItsShare) {
   for (const int to : {1, 2, 1, 2, 3, 5}) EXPECT_EQ(wiring.choose(kFirst), to);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::wiring_test

@@ -8,8 +8,7 @@
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::asymmetric_star_test {
 
 constexpr double kSegment = 1448, kWire = 1538, kAck = 90, kRtt = 1e-4;
 constexpr double kAckShare = kAck / (2 * kWire);
@@ -80,5 +79,4 @@ TEST(AsymmetricStar, AcknowledgementsOnASlowWayUpLimitWhatComesDown) {
   EXPECT_NEAR(arrived_s / (bytes / payload_bytes_per_s(slow_up / kAckShare)), 1, 5e-3);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::asymmetric_star_test

@@ -6,8 +6,7 @@
 #include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::congestion_test {
 
 Case with_queue(const std::string& queue, double rate, double rtt_s, int segment) {
   Case config = star_case(2, rate, rtt_s);
@@ -133,5 +132,4 @@ TEST(Congestion, EveryByteIsCountedOnceWhateverTheQueueSays) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::congestion_test

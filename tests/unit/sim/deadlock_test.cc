@@ -4,8 +4,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::deadlock_test {
 
 // Carries everything but what goes from `source` to `target`.
 class CutNetwork : public Network {
@@ -53,5 +52,4 @@ TEST(Deadlock, OfAPairLeavesTheOtherPairAlone) {
   EXPECT_EQ(error.find("replica 1 "), std::string::npos) << error;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::deadlock_test

@@ -11,8 +11,7 @@
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::flow_closed_form_test {
 
 constexpr double kSegment = 1448, kWire = 1538, kAck = 90;
 
@@ -177,5 +176,4 @@ TEST(FlowLinks, CountBytesWithHeadersInBothDirections) {
   EXPECT_NE(replayed.files.at("links.csv").find("replica0-core,backward,15380,"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::flow_closed_form_test

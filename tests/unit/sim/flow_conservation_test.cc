@@ -6,8 +6,7 @@
 #include "net/tcp/framing.h"
 #include "tests/unit/sim/random_stars.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::flow_conservation_test {
 
 struct Outcome {
   std::vector<double> arrived_s;  // by transfer; -1: not
@@ -101,5 +100,4 @@ TEST(FlowConservation, QueuesThatMarkLoseAndMakeNothing) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::flow_conservation_test

@@ -4,8 +4,7 @@
 
 #include "tests/unit/sim/random_stars.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::flow_solving_test {
 
 TEST(FlowSolving, TouchedAndWholeGiveTheSameCompletionTimes) {
   std::mt19937_64 random(1);
@@ -25,5 +24,4 @@ TEST(FlowSolving, TouchedAndWholeGiveTheSameCompletionTimes) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::flow_solving_test

@@ -13,8 +13,7 @@
 #include "tests/unit/sim/random_stars.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::flow_variation_test {
 
 constexpr double kRate = 1e8, kShortRtt_s = 1e-4;
 
@@ -392,5 +391,4 @@ TEST_F(FlowVariationTest, PacketsUnderATraceTakeAsLong) {
   expect_packets_take_as_long(trace("replica0-core", "1.6,,0.05\n"), 0.05);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::flow_variation_test

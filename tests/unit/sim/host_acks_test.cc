@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace longhaul {
-namespace {
+namespace longhaul::host_acks_test {
 
 constexpr int kSegment = 1448;
 constexpr double kLarge = 1e6;
@@ -45,5 +44,4 @@ TEST(HostAcks, OneByOneAgainAfterASilenceLongerThanTheTimeOut) {
   EXPECT_EQ(prompt_at_first(far, 8948, 2.2), 16);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::host_acks_test

@@ -8,8 +8,7 @@
 #include "net/collectives/collective.h"
 #include "tests/unit/sim/open_star.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::idle_star_test {
 
 // Seconds of one exchange of `bytes` among all.
 double replayed_s(const std::string& collective, int members, std::int64_t bytes, int tensors = 1) {
@@ -153,5 +152,4 @@ TEST(IdleStar, OnlyTheRingOfAHierarchicalCrossesTheTrunks) {
   EXPECT_NEAR(hierarchical_s({3, 3, 3, 3}, 0.034, bytes) / expected, 1, 3e-3);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::idle_star_test

@@ -8,8 +8,7 @@
 #include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::message_time_test {
 
 std::vector<std::string> sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
@@ -132,5 +131,4 @@ TEST(FlowCollectives, TreesWhoseChildrenShareALinkFollowTheirClosedForms) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::message_time_test

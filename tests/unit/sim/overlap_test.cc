@@ -10,8 +10,7 @@
 #include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::overlap_test {
 
 constexpr double kRate = 1e8, kRtt = 0.03;
 constexpr int kSegment = 65483;
@@ -116,5 +115,4 @@ TEST(OverlapWithBackward, AStragglersBucketsComeLate) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::overlap_test

@@ -10,8 +10,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::packet_flow_test {
 
 double sync_time(Case config, const std::string& fidelity, const Trace& trace, int step = 1) {
   config.network.fidelity = fidelity;
@@ -258,5 +257,4 @@ TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
   EXPECT_NE(trunk_s, all_s) << "hosts keep fair queueing";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::packet_flow_test

@@ -3,8 +3,7 @@
 
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::pipeline_flow_test {
 
 Trace stages_of(PipelineSchedule schedule, int steps) {
   PipelineSpec spec;
@@ -42,5 +41,4 @@ TEST(PipelineFlow, AgreesWithPackets) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::pipeline_flow_test

@@ -5,8 +5,7 @@
 
 #include "sim/network/host_acks.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::push_marks_test {
 
 // The segments, of 10 bytes each and in order, that arrive with a mark, by their ends.
 std::vector<int> marked(PushMarks& marks, int end) {
@@ -54,5 +53,4 @@ TEST(PushMarks, ARepetitionIsABurstOfItsOwn) {
   EXPECT_EQ(marked(marks, 40), std::vector<int>{40});
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::push_marks_test

@@ -17,8 +17,7 @@
 #include "net/topologies/registry.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::rank_order_test {
 
 constexpr double kInside = 0.0005, kBetween = 0.04;  // one way, s
 constexpr std::int64_t kChunk = 100;                 // bytes: a first window holds 144
@@ -87,5 +86,4 @@ TEST(RankOrderReplay, BlocksAndTheIdentityLeaveTheSameBytes) {
   EXPECT_NE(blocks.files.at("exchanges.csv"), other.files.at("exchanges.csv"));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::rank_order_test

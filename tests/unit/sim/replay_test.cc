@@ -8,8 +8,7 @@
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::replay_test {
 
 // Measured step times: everybody a second a step, `slow` ten.
 Trace with_straggler(Trace trace, int slow) {
@@ -197,5 +196,4 @@ TEST(ExchangeRun, SaysWhoWaitsForWhom) {
   EXPECT_EQ(lines[1], "exchange outer of step 7: replica 1 has not posted it");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::replay_test

@@ -7,8 +7,7 @@
 
 #include "validation/grid/residual_tables.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::residual_grid_test {
 
 const std::vector<ReferenceCase>& kept_cases() {
   static const std::vector<ReferenceCase> cases =
@@ -116,5 +115,4 @@ TEST(ResidualGrid, RoundTripsAcrossATrunkFallGeometrically) {
   EXPECT_EQ(topology.bottleneck(0, 3), 1e8);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::residual_grid_test

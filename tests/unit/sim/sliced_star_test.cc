@@ -6,8 +6,7 @@
 #include "net/collectives/slices.h"
 #include "tests/unit/sim/open_star.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::sliced_star_test {
 
 const int kSlices[] = {2, 3, 8};
 
@@ -106,5 +105,4 @@ TEST(Eager, DeliversTheSameBytes) {
   EXPECT_LT(eager.sync_time_s(), rendezvous.sync_time_s());
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::sliced_star_test

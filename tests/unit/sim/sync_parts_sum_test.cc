@@ -8,8 +8,7 @@
 #include "tests/unit/replay/breakdown.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::sync_parts_sum_test {
 
 class Draws {
  public:
@@ -128,5 +127,4 @@ TEST(SyncPartsSum, OfAnalyticToo) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::sync_parts_sum_test

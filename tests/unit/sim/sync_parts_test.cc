@@ -10,8 +10,7 @@
 #include "tests/unit/replay/breakdown.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::sync_parts_test {
 
 constexpr double kRate = 1e8, kRtt = 0.03;
 constexpr int kSegment = 65483;
@@ -188,5 +187,4 @@ TEST(SyncParts, PacketsHaveBytesLatencyAndARest) {
   EXPECT_NEAR(row.total_s(), replayed.sync_time_s(), 1e-9);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::sync_parts_test

@@ -14,8 +14,7 @@
 
 #include "net/sharing/fair_shares.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::max_min_test {
 
 namespace sg4 = simgrid::s4u;
 constexpr double kLatencyS = 0.01;
@@ -161,5 +160,4 @@ TEST(MaxMinAndSimGrid, GiveTheSameCompletionTimes) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::max_min_test

@@ -9,8 +9,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::absences_test {
 
 // Who took part in operation `rule` of a step; of the others everyone who computed it.
 using Groups = std::map<std::pair<int, int>, std::vector<std::vector<int>>>;
@@ -433,5 +432,4 @@ TEST(TrainedAbsences, AStackFollowsThem) {
       ASSERT_NEAR(stacked.weights[replica][i], loop.weights[replica][i], 2e-4) << replica << " " << i;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::absences_test

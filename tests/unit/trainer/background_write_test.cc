@@ -7,8 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace longhaul {
-namespace {
+namespace longhaul::background_write_test {
 
 TEST(BackgroundWrites, ComeOneAfterTheOtherAndAreWaitedFor) {
   std::atomic<int> done{0};
@@ -32,5 +31,4 @@ TEST(BackgroundWrites, SayWhatWentWrongWhenTheyAreWaitedFor) {
   writing.wait();  // once
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::background_write_test

@@ -8,8 +8,7 @@
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/token_text.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::bad_run_test {
 
 namespace fs = std::filesystem;
 
@@ -158,5 +157,4 @@ TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
   expect_said(refused("short"), {"a.bin is shorter than a shard's header"});
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::bad_run_test

@@ -8,8 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace longhaul {
-namespace {
+namespace longhaul::bit_gates_test {
 
 LearnedBits spec_of(int floor, int ceiling, double penalty, double lr = 0.1, double gate = 0) {
   LearnedBits spec;
@@ -169,5 +168,4 @@ TEST(BitGates, ComeBackFromTheirTables) {
   EXPECT_EQ(gates.gates(0)[0], other.gates(0)[0]);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::bit_gates_test

@@ -17,8 +17,7 @@
 #include "trainer/data/markov_source.h"
 #include "trainer/data/token_text.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::data_test {
 
 std::string shard(std::int32_t magic, std::int32_t version, std::int32_t count,
                   const std::vector<Token>& tokens) {
@@ -447,5 +446,4 @@ TEST(Dataset, WhatACorpusHoldsOutHasNothingInCommonWithItsTraining) {
             0.002 * static_cast<double>(data.validation.size()));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::data_test

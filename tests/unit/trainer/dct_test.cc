@@ -5,8 +5,7 @@
 
 #include "tests/unit/trainer/codec_support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::dct_test {
 
 constexpr double kPi = 3.14159265358979323846;
 
@@ -141,5 +140,4 @@ TEST(DctTopK, FeedsBackWhatItLeftOut) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::dct_test

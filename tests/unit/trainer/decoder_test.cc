@@ -9,8 +9,7 @@
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::decoder_test {
 
 constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
 
@@ -151,5 +150,4 @@ TEST(InitialWeights, AreNormalWithTheDeviationOfTheirPart) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::decoder_test

@@ -8,8 +8,7 @@
 
 #include "tests/support/said.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::device_test {
 
 constexpr const char* kWorkspaces = "CUBLAS_WORKSPACE_CONFIG";
 
@@ -38,5 +37,4 @@ TEST(RepeatableCublas, RefusesAnother) {
   unsetenv(kWorkspaces);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::device_test

@@ -11,8 +11,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::dynamic_steps_test {
 
 Json delayed_nesterov(int inner_steps, Json more = {{"dynamic_steps", true}}) {
   more.update({{"name", "delayed-nesterov"},
@@ -182,5 +181,4 @@ TEST(TrainedDynamicSteps, OneWhoComesBackTakesItsOwn) {
   expect_same_bytes(config, schedule, found);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::dynamic_steps_test

@@ -9,8 +9,7 @@
 #include "trainer/commands.h"
 #include "trainer/data/dataset.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::export_command_test {
 
 class ExportCommand : public testing::Test {
  protected:
@@ -164,5 +163,4 @@ TEST_F(ExportCommand, RefusesWhatIsNotThere) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::export_command_test

@@ -22,8 +22,7 @@
 #include "tests/emulated_gpu/nccl.h"
 #endif
 
-namespace longhaul {
-namespace {
+namespace longhaul::gpu_test {
 
 class Gpu : public testing::Test {
  protected:
@@ -531,5 +530,4 @@ TEST_F(Gpu, GradientsInFloat32AreThoseOfTheLoopAndOfAutogradOnTheCard) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::gpu_test

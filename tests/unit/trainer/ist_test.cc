@@ -22,8 +22,7 @@
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/optimizer/adamw.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::ist_test {
 
 Json ist(Json more = Json::object()) {
   Json method = {{"name", "ist"}, {"inner_steps", 4}, {"unit_outputs", "sum"}};
@@ -466,5 +465,4 @@ TEST(Ist, AnOuterStepOfACallersTensorsDealsTheUnitsOfSeedAndStep) {
   EXPECT_THROW(run(30, "hidden"), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::ist_test

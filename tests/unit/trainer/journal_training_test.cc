@@ -5,8 +5,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::journal_training_test {
 
 // The lines of the page that are indented.
 std::string example() {
@@ -79,5 +78,4 @@ TEST(JournalByHand, AnotherJournalIsRefusedWhereACheckpointIsOfThisOne) {
   EXPECT_EQ(error.hint, "remove " + folder.file("out") + "/checkpoints to begin anew");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::journal_training_test

@@ -10,8 +10,7 @@
 #include "core/base/random.h"
 #include "trainer/model/gemm.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::kernels_test {
 
 std::vector<float> random_values(std::size_t count, double deviation) {
   RandomStream stream(9, Purpose::kInitialWeights);
@@ -151,5 +150,4 @@ TEST(Kernels, CrossEntropyOfEqualLogits) {
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(logits[static_cast<std::size_t>(i)], i == 2 ? -0.375 : 0.125, 1e-7);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::kernels_test

@@ -9,8 +9,7 @@
 #include "tests/unit/trainer/lane_launch.h"
 #include "trainer/model/layer_operators.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::layer_lanes_test {
 
 // One number after the other, nothing kept.
 template <typename Work>
@@ -228,5 +227,4 @@ TEST(LanesOfABlock, AddUpLosses) {
   EXPECT_EQ(total[1], 1 + 1000. * 1001 + 2000);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::layer_lanes_test

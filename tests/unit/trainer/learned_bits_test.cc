@@ -10,13 +10,12 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::learned_bits_test {
 
 const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 3}};
 
 // Three stages of one layer, so two hops; four replicas.
-Json scenario_of(const Json& learned_bits, int steps = 9, const Json& method = kNoloco) {
+Json scenario_with(const Json& learned_bits, int steps = 9, const Json& method = kNoloco) {
   Json scenario = small_scenario(method, steps);
   scenario["workload"] = {{"wire", "fp32"}};
   scenario["train"]["batch"] = 4;
@@ -49,7 +48,7 @@ Bits bits_in(const TemporaryFolder& folder) {
 TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
   const Json frozen = {{"lr", 0}, {"penalty", 0}, {"gate", 0}};
   for (const Json& method : {kNoloco, Json{{"name", "ddp"}}, Json{{"name", "co2"}, {"inner_steps", 3}}}) {
-    Json learned = scenario_of(frozen, 9, method), given = learned;
+    Json learned = scenario_with(frozen, 9, method), given = learned;
     given["pipeline"].erase("learned_bits");
     given["pipeline"]["activations"] = "int5";
     const Trained expected = train(given);
@@ -63,7 +62,7 @@ TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
 
 TEST(LearnedBits, AFrozenGateWhateverThePenaltyStays) {
   const TemporaryFolder folder;
-  train(only_case(scenario_of({{"lr", 0}, {"penalty", 5}, {"gate", 0}}), folder), folder);
+  train(only_case(scenario_with({{"lr", 0}, {"penalty", 5}, {"gate", 0}}), folder), folder);
   const Bits bits = bits_in(folder);
   EXPECT_EQ(bits.size(), 9u * 4 * 2);
   for (const auto& [at, row] : bits) {
@@ -75,7 +74,7 @@ TEST(LearnedBits, AFrozenGateWhateverThePenaltyStays) {
 TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
   const Json pressed = {{"penalty", 1000}, {"lr", 0.5}, {"floor", 3}, {"ceiling", 7}, {"first_step", 4}};
   const TemporaryFolder folder;
-  train(only_case(scenario_of(pressed, 30), folder), folder);
+  train(only_case(scenario_with(pressed, 30), folder), folder);
   const Bits bits = bits_in(folder);
   std::set<int> seen;
   for (int replica = 0; replica < 4; ++replica)
@@ -94,7 +93,7 @@ TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
 // Without a penalty what rounding adds to the loss pulls two bits up.
 TEST(LearnedBits, TheLossAsksForMoreBits) {
   const TemporaryFolder folder;
-  train(only_case(scenario_of({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60), folder),
+  train(only_case(scenario_with({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60), folder),
         folder);
   const Bits bits = bits_in(folder);
   double rise = 0;
@@ -110,7 +109,7 @@ TEST(LearnedBits, TheLossAsksForMoreBits) {
 TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
   const double lr = 0.125, penalty = 0.02;
   const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}}), folder);
+  const Case config = only_case(scenario_with({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}}), folder);
   train(config, folder, 2);
   const Bits bits = bits_in(folder);
   const Dataset data = load_dataset(config);
@@ -149,7 +148,7 @@ std::vector<float> floats_of(const StoredTensor& tensor) {
 }
 
 TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
-  Json scenario = scenario_of({{"penalty", 0.02}, {"lr", 0.3}, {"gate", 0}}, 10);
+  Json scenario = scenario_with({{"penalty", 0.02}, {"lr", 0.3}, {"gate", 0}}, 10);
   scenario["train"]["evaluate_ensemble"] = true;
   const TemporaryFolder folder;
   const Case config = only_case(scenario, folder);
@@ -181,7 +180,7 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
 
 // Where there is one part there is no hop, and no gate.
 TEST(LearnedBits, OneStageIsTheWholeModel) {
-  Json learned = scenario_of(Json::object()), plain = learned;
+  Json learned = scenario_with(Json::object()), plain = learned;
   learned["pipeline"]["stages"] = 1;
   plain["pipeline"] = {{"stages", 1}, {"microbatches", 2}};
   const TemporaryFolder folder;
@@ -192,11 +191,10 @@ TEST(LearnedBits, OneStageIsTheWholeModel) {
 TEST(LearnedBits, AreInTheKey) {
   const auto key = [](const Json& learned_bits) {
     const TemporaryFolder folder;
-    return training_key(only_case(scenario_of(learned_bits), folder));
+    return training_key(only_case(scenario_with(learned_bits), folder));
   };
   EXPECT_EQ(key(Json::object()), key({{"floor", 2}, {"penalty", 0.01}}));
   EXPECT_NE(key(Json::object()), key({{"penalty", 0.02}}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::learned_bits_test

@@ -4,8 +4,7 @@
 #include "tests/unit/trainer/codec_support.h"
 #include "trainer/codecs/wire_format.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::low_rank_test {
 
 Codec low_rank(int rank, std::vector<MatrixShape> matrices, int iterations = 1) {
   LowRank format;
@@ -156,5 +155,4 @@ TEST(LowRank, FeedsBackWhatItLeftOut) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::low_rank_test

@@ -10,8 +10,7 @@
 #include "tests/unit/trainer/codec_support.h"
 #include "trainer/codecs/wire_format.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::mask_test {
 
 std::vector<std::int64_t> drawn(const RandomMask& codec, std::uint64_t draw, std::int64_t columns,
                                 std::int64_t block) {
@@ -137,5 +136,4 @@ TEST(RandomMask, OfAPlainMessageEveryColumnTravels) {
   EXPECT_TRUE(travels[0] && travels[1]);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::mask_test

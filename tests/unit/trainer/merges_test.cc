@@ -8,8 +8,7 @@
 #include "tests/unit/trainer/support.h"
 #include "trainer/operations/exchange_log.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::merges_test {
 
 // Three replicas of one weight, as tests/golden/decoupled_diloco.json has them.
 class OneWeight : public testing::Test {
@@ -232,5 +231,4 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::merges_test

@@ -10,8 +10,7 @@
 #include "tests/unit/trainer/operation_support.h"
 #include "trainer/codecs/wire_format.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::message_test {
 
 float rounded(float value, Wire wire) {
   round_to_wire(&value, &value, 1, wire);
@@ -118,5 +117,4 @@ TEST(Message, MeanIsSummedInTheOrderGiven) {
   EXPECT_FLOAT_EQ(mean, 1.f / 3);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::message_test

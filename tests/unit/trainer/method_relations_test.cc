@@ -8,8 +8,7 @@
 #include "core/base/index.h"
 #include "tests/unit/trainer/support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::method_relations_test {
 
 Trained with_wire(const Json& method, const char* wire, int steps = 13) {
   Json scenario = small_scenario(method, steps);
@@ -231,5 +230,4 @@ TEST(MethodRelations, ADelayAMixtureAndSmallGroupsAreOtherTrainings) {
             local);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::method_relations_test

@@ -5,8 +5,7 @@
 
 #include <map>
 
-namespace longhaul {
-namespace {
+namespace longhaul::microbatches_test {
 
 // Three parts, of the columns 0-1, 2 and 3-5.
 PipelinePlan three_parts(int microbatches) {
@@ -107,5 +106,4 @@ TEST(Microbatches, DrawnPathsVisitEachPartOfEachReplicaOnce) {
   for (const int part : {1, 2}) EXPECT_NEAR(moved[part], 120, 40) << "three of four, of 160";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::microbatches_test

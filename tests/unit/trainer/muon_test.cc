@@ -13,8 +13,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/optimizer/newton_schulz.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::muon_test {
 
 using Matrix = std::vector<double>;  // row-major
 
@@ -258,5 +257,4 @@ TEST(Muloco, WithAdamwAndTheSameNumbersIsDilocoBitForBit) {
   EXPECT_EQ(train(small_scenario(diloco)).metrics, with_muon.metrics);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::muon_test

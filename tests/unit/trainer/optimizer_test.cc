@@ -5,8 +5,7 @@
 #include "tests/unit/trainer/support.h"
 #include "trainer/optimizer/adamw.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::optimizer_test {
 
 OptimizerSpec spec_of(const Json& json) {
   OptimizerSpec spec;
@@ -73,5 +72,4 @@ TEST(LearningRate, WarmsUpLinearlyAndFallsAlongACosine) {
   EXPECT_NEAR(learning_rate(spec, 1, 2), 0.55, 1e-12);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::optimizer_test

@@ -9,8 +9,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/commands.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::outer_step_command_test {
 
 StoredTensor indices(const std::vector<std::int64_t>& values, std::vector<std::int64_t> shape) {
   return {"I64", std::move(shape),
@@ -269,5 +268,4 @@ TEST_F(OuterStepCommand, RefusesWhatIsWrong) {
   EXPECT_THROW(run(tensors), InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::outer_step_command_test

@@ -11,8 +11,7 @@
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::outer_step_test {
 
 struct Bench : UpdateBench {
   using UpdateBench::UpdateBench;
@@ -555,5 +554,4 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
     }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::outer_step_test

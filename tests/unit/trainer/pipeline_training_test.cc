@@ -15,8 +15,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/optimizer/adamw.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::pipeline_training_test {
 
 const Json kStraight = {{"stages", 2}}, kRandom = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
 
@@ -378,5 +377,4 @@ TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
   EXPECT_EQ(partial_key({{"backward", 3}}), partial_key(Json::object())) << "the plan does not know it";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::pipeline_training_test

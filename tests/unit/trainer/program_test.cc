@@ -8,8 +8,7 @@
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/gemm.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::program_test {
 
 struct Ended {
   int status;
@@ -162,5 +161,4 @@ TEST_F(Program, AnInterruptBetweenMeetingsIsResumedToTheBytesOfAnUndisturbedTrai
   EXPECT_EQ(read_csv(cut + "/step_times.csv").rows.size(), std::size_t{4 * kSteps});
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::program_test

@@ -10,8 +10,7 @@
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::python_update_test {
 
 bool has_numpy() {
   try {
@@ -133,5 +132,4 @@ TEST_F(PythonStep, SeesTheLosses) {
   for (const int replica : {0, 1}) EXPECT_NEAR(bench.arena.row(Slot::kWeights, replica)[0], 5, 1e-6);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::python_update_test

@@ -6,8 +6,7 @@
 #include "tests/unit/trainer/codec_support.h"
 #include "trainer/codecs/wire_format.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::quantized_test {
 
 constexpr Quantizer kAll[] = {Quantizer::kInt8,   Quantizer::kInt4,          Quantizer::kE3m0,
                               Quantizer::kTwoBit, Quantizer::kSign,          Quantizer::kInt7,
@@ -319,5 +318,4 @@ TEST(Feedback, NeedsItsRowAndNoOtherHasOne) {
   EXPECT_THROW(message_of({Quantized{}}, row).encoded(error.data()), std::logic_error);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::quantized_test

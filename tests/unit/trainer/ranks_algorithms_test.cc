@@ -11,8 +11,7 @@
 #include "trainer/ranks/row_transfer.h"
 #include "trainer/weight_spread.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::ranks_algorithms_test {
 
 TEST(Ranks, ABroadcastReachesEveryoneFromAnyone) {
   for (int size : {1, 2, 3, 4, 5, 8})
@@ -199,5 +198,4 @@ TEST(RowTransfer, RowsGoToTheFirstRankAndComeBack) {
   });
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::ranks_algorithms_test

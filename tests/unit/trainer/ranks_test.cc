@@ -9,8 +9,7 @@
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/ranks/mpi_ranks.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::ranks_test {
 
 namespace fs = std::filesystem;
 
@@ -317,5 +316,4 @@ TEST_F(LaunchedRankTest, ThatMpiDoesNotConfirmIsRefused) {
               {"started as rank 1 of 2, but MPI finds rank 0 of 1", "mpirun"});
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::ranks_test

@@ -9,8 +9,7 @@
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::ravnest_test {
 
 MethodSpec ravnest(Json options) {
   MethodSpec spec;
@@ -179,5 +178,4 @@ TEST(Ravnest, EachStageHasADelayOfItsOwn) {
   EXPECT_NE(stages, trained({{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 0}}).metrics);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::ravnest_test

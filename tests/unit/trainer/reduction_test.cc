@@ -7,8 +7,7 @@
 
 #include "tests/unit/trainer/codec_support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::reduction_test {
 
 using Vector = std::vector<double>;
 
@@ -187,5 +186,4 @@ TEST(Message, IsReadByPlacesAcrossItsRanges) {
   EXPECT_EQ(found, (Row{2, 3, 4}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::reduction_test

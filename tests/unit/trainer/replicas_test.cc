@@ -14,8 +14,7 @@
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::replicas_test {
 
 TEST(Arena, HasFourBytesPerParameterReplicaAndSlot) {
   Arena arena(slots_with({"slow_weights", "outer_momentum"}), 3, 1000);
@@ -245,5 +244,4 @@ TEST(ExchangeLog, AddsUpWhatOneParticipantSent) {
   EXPECT_EQ(log.records()[0].tensors, (std::vector<std::string>{"delta", "phi"}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::replicas_test

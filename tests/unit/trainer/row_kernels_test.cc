@@ -7,8 +7,7 @@
 #include "tests/unit/trainer/row_machine.h"
 #include "trainer/optimizer/adamw.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::row_kernels_test {
 
 enum class Machine { kHostOneColumn, kHostPacks, kDevice };
 
@@ -186,5 +185,4 @@ TEST_P(Outer, AverageIsTheHosts) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::row_kernels_test

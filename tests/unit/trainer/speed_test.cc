@@ -4,8 +4,7 @@
 
 #include "tests/unit/trainer/support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::speed_test {
 
 using std::chrono::milliseconds;
 
@@ -64,5 +63,4 @@ TEST(SpeedOfATraining, IsAFileOfItsOwn) {
   EXPECT_FALSE(speed.contains("utilization")) << "the peak of a processor is not known";
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::speed_test

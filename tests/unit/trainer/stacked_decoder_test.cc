@@ -11,8 +11,7 @@
 #include "tests/unit/trainer/stacked_support.h"
 #include "trainer/model/cpu_decoder.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::stacked_decoder_test {
 
 using testing_stacked::relative_difference;
 using testing_stacked::Replicas;
@@ -214,5 +213,4 @@ TEST(StackedDecoder, ReplicasMayReadTheSameTokens) {
     EXPECT_NEAR(losses[static_cast<std::size_t>(r)], loop.loss(replicas.row(r), replicas.batch(0)), 1e-5);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::stacked_decoder_test

@@ -6,8 +6,7 @@
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::stacked_training_test {
 
 Trained stacked(const Json& scenario, int threads = 2) {
   const TemporaryFolder folder;
@@ -75,5 +74,4 @@ TEST(StackedTraining, AnotherArithmeticDoesNotResumeACheckpoint) {
                InputError);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::stacked_training_test

@@ -10,8 +10,7 @@
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/decoder.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::subspace_test {
 
 const ModelShape kShape{16, 4, 2, 24, 8, 40};
 constexpr int kRank = 5;
@@ -144,5 +143,4 @@ TEST(Subspace, BytesFollow) {
   EXPECT_EQ(plan.backward_bytes, (std::vector<std::int64_t>{64 * 5 * 2}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::subspace_test

@@ -10,8 +10,7 @@
 #include "tests/unit/trainer/operation_support.h"
 #include "trainer/codecs/wire_format.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::top_k_test {
 
 std::vector<float> normal_row(std::int64_t columns, std::uint32_t number) {
   RandomStream stream(5, Purpose::kInitialWeights, number);
@@ -128,5 +127,4 @@ TEST(Message, FeedsBackWhatItLeftOut) {
   EXPECT_EQ(error, (std::vector<float>{3, -4, 0}));
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::top_k_test

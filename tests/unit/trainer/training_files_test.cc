@@ -5,8 +5,7 @@
 #include "core/base/csv.h"
 #include "tests/support/files.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::training_files_test {
 
 // Wall times differ from run to run. The sizes, which checkpoints hold, do not.
 TEST(TrainingFiles, ATableOfWallTimesIsAsLongWhateverTheyAre) {
@@ -24,5 +23,4 @@ TEST(TrainingFiles, ATableOfWallTimesIsAsLongWhateverTheyAre) {
   EXPECT_NEAR(std::stod(read.rows.at(0).at(read.column("compute_s"))), 12345.678901234567, 1e-5);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::training_files_test

@@ -14,8 +14,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::training_test {
 
 const Json kDdp = {{"name", "ddp"}};
 const Json kFsdp = {{"name", "fsdp"}};
@@ -307,5 +306,4 @@ TEST(Training, TheSameLossThatIsNotFiniteIsNamedWhateverTheThreads) {
   for (int threads : {2, 3, 7}) EXPECT_EQ(said(threads), by_loop);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::training_test

@@ -7,8 +7,7 @@
 #include "methods/common/registry.h"
 #include "tests/unit/trainer/operation_support.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::update_registry_test {
 
 Json defaults_of(const Method& method) {
   Json options = Json::object();
@@ -36,5 +35,4 @@ TEST(UpdateRegistry, ATensorOfWhichTheUpdateKnowsNoRowsStopsTheTraining) {
   EXPECT_THROW(bench.run(rule_for({"half-a-tensor"})), std::logic_error);
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::update_registry_test

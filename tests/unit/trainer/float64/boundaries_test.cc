@@ -8,8 +8,7 @@
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/model/cpu_decoder.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::boundaries_test {
 
 constexpr ModelShape kShape{4, 3, 2, 3, 5, 5};
 constexpr int kSequences = 2, kLayersBefore = 2;
@@ -185,5 +184,4 @@ TEST(Float64Boundaries, RoundingEffectsAreThoseOfThePlainParts) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::boundaries_test

@@ -8,8 +8,7 @@
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/model/cpu_decoder.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::gradient_test {
 
 // Hidden, layers, heads, ffn, context, vocabulary; the second one's context is longer than a block of
 // queries.
@@ -53,5 +52,4 @@ TEST(Float64Decoder, GradientIsTheFiniteDifferenceTo1e7) {
   }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::gradient_test

@@ -9,8 +9,7 @@
 #include "trainer/model/cpu_decoder.h"
 #include "trainer/pipeline/microbatches.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::paths_test {
 
 constexpr int kReplicas = 3, kMicrobatches = 2, kStep = 4;
 constexpr std::uint64_t kSeed = 11;
@@ -188,5 +187,4 @@ TEST(Float64Paths, PartialOnesHaveTheGradientsOfTheModelTheyMeet) {
     }
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::paths_test
