@@ -102,20 +102,24 @@ class Check:
     def left(self):
         return self.options.budget - (time.monotonic() - self.began)
 
-    def call(self, *command, limit=None, out=None, environment=None, check=True):
-        """Runs a command within what is left, its output in the step's log (or standard output in the file `out`)."""
+    def call(self, *command, limit=None, out=None, environment=None, check=True, until=lambda: False):
+        """Runs a command within what is left and until `until()`, its output in the step's log (or standard output in the file `out`)."""
         seconds = max(1., min(limit or self.left(), self.left()))
         self.log.write("$ " + " ".join(map(str, command)) + "\n")
         self.log.flush()
         output = open(out, "w") if out else self.log
         process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=self.log,
                                    env={**self.environment, **(environment or {})}, start_new_session=True)
+        begin, status = time.monotonic(), None
         try:
-            status = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise Cut(f"{command[0]} was ended after {seconds:.0f} s") from None
+            while status is None:
+                try:
+                    status = process.wait(0.1)
+                except subprocess.TimeoutExpired:
+                    if until() or time.monotonic() - begin > seconds:
+                        os.killpg(process.pid, signal.SIGKILL)
+                        process.wait()
+                        raise Cut(f"{command[0]} was ended after {time.monotonic() - begin:.0f} s") from None
         finally:
             if out:
                 output.close()
@@ -189,15 +193,15 @@ class Check:
         return {device: [round(row["loss"], 4) for row in rows if row["replica"] == "mean"] for device, rows in losses.items()}
 
     def large(self):
-        """8 replicas of 110 M parameters with NoLoCo: killed after a third of the time, and continued."""
+        """8 replicas of 110 M parameters with NoLoCo: killed behind a checkpoint or after half of the time, and continued."""
         run = self.logs / "large"
         train = [self.program("longhaul-train"), "--case", self.options.bundle / "large.json", "--quiet", "--out", run]
         try:
-            self.call(*train, limit=self.options.large / 3)
+            self.call(*train, limit=self.options.large / 2, until=lambda: list(run.glob("checkpoints/step-[1-9]*.json")))
         except Cut as cut:
             self.log.write(f"{cut}\n")
         try:
-            self.call(*train, "--resume", limit=2 * self.options.large / 3)
+            self.call(*train, "--resume", limit=self.options.large / 2)
         finally:
             self.found["large"] = {"losses": losses_of(run), **{name: read_json(run / (name + ".json"))
                                                                 for name in ("speed", "training")}}
