@@ -8,6 +8,7 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
+#include "planner/memory_need.h"
 
 namespace longhaul {
 namespace {
@@ -54,9 +55,10 @@ bool has_order(const Json& method) {
   return !has_option(method["name"], "group_size");
 }
 
-std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& network, const Json& method) {
+std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& network, const Json& method,
+                              const Json& pipeline) {
   const std::string topology = network.section.at("topology").begin().key();
-  if (!topology_named(topology).has_sites || !has_order(method)) return {Json()};
+  if (!topology_named(topology).has_sites || (pipeline.is_null() && !has_order(method))) return {Json()};
   if (plan.candidates.contains("rank_orders")) return plan.candidates["rank_orders"].get<std::vector<Json>>();
   return {"blocks", "optimized"};
 }
@@ -75,24 +77,113 @@ std::string method_in_words(const Json& method) {
   return words;
 }
 
+constexpr int kMostMicrobatches = 8;     // for each stage, where the plan does not say it
+constexpr std::size_t kMostOfStages = 2;  // numbers of stages, likewise
+
+int stages_of(const Json& pipeline) {
+  return pipeline.is_null() ? 1 : pipeline.value("stages", 1);
+}
+
+Json with_stages_filled_in(const PlanRequest& plan, Json pipeline, int stages) {
+  pipeline["stages"] = stages;
+  if (pipeline.contains("microbatches")) return pipeline;
+  std::int64_t each = kMostMicrobatches;
+  if (plan.model) each = std::clamp<std::int64_t>(plan.tokens_per_step / plan.model->context, 1, each);
+  while (plan.tokens_per_step % each != 0) --each;
+  pipeline["microbatches"] = each * stages;
+  return pipeline;
+}
+
+MemoryNeed need_in_stages(const PlanRequest& plan, const Json& pipeline) {
+  const std::int64_t tokens = plan.tokens_per_step * stages_of(pipeline);
+  const PipelineSpec spec = parse_pipeline({{"pipeline", resolve(pipeline_options(), pipeline, "pipeline")}});
+  return memory_need(plan, pipeline_plan(spec, plan.model, plan.parameters, tokens, Wire::kBf16), tokens, 0);
+}
+
+// The smallest numbers of stages on which the model fits, with two replicas at least; of the objects the first that fits.
+std::vector<Json> in_stages_that_fit(const PlanRequest& plan, const std::vector<Json>& objects) {
+  std::vector<Json> fitting;
+  std::string why_not;
+  for (int stages = 2; stages <= plan.nodes / 2 && fitting.size() < kMostOfStages; ++stages) {
+    if (plan.nodes % stages != 0) continue;
+    for (const Json& pipeline : objects) {
+      const Json filled = with_stages_filled_in(plan, pipeline, stages);
+      try {
+        const MemoryNeed need = need_in_stages(plan, filled);
+        if (!need.fits()) {
+          why_not = fmt::format("in {} stages: {}", stages, memory_in_words(need));
+          continue;
+        }
+        fitting.push_back(filled);
+        break;
+      } catch (const InputError& error) {
+        if (why_not.empty())
+          why_not = fmt::format("in {} stages: {}: {}", stages, error.parts().path, error.parts().found);
+      }
+    }
+  }
+  if (fitting.empty())
+    throw InputError(
+        "accelerator",
+        fmt::format("no candidate fits: on one node {}; {}", memory_in_words(need_in_stages(plan, Json::object())),
+                    why_not.empty() ? fmt::format("no number of stages gives {} nodes two replicas", plan.nodes) : why_not),
+        "more memory or accelerators a node (per_node), more nodes, or a smaller model",
+        plan.model ? "" : "parameters alone cannot be cut: give model, or candidates.pipelines with bytes_per_token");
+  return fitting;
+}
+
+// Null: the whole model on each node.
+std::vector<Json> pipelines_of(const PlanRequest& plan) {
+  const Json given = member(plan.candidates, "pipelines");
+  if (given.is_null()) {
+    if (need_in_stages(plan, Json::object()).fits()) return {Json()};
+    std::vector<Json> objects = {Json::object()};
+    if (plan.model) objects.insert(objects.begin(), Json{{"cut", "cost"}});
+    return in_stages_that_fit(plan, objects);
+  }
+  std::vector<Json> all;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Json& pipeline = given[i];
+    const int stages = stages_of(pipeline);
+    if (plan.nodes % stages != 0)
+      throw InputError(element_path("candidates.pipelines", i) + ".stages",
+                       fmt::format("found {} with {} nodes", stages, plan.nodes), "a divisor of them");
+    if (!pipeline.contains("stages"))
+      for (Json& filled : in_stages_that_fit(plan, {pipeline})) all.push_back(std::move(filled));
+    else
+      all.push_back(stages == 1 ? Json() : with_stages_filled_in(plan, pipeline, stages));
+  }
+  return all;
+}
+
+// "4 stages, microbatches 32, schedule gpipe".
+std::string pipeline_in_words(const Json& pipeline) {
+  std::string words = fmt::format("{} stages", plain(pipeline["stages"]));
+  for (const auto& [key, value] : pipeline.items())
+    if (key != "stages") words += fmt::format(", {} {}", key, plain(value));
+  return words;
+}
+
 class Combiner {
  public:
-  Combiner(const PlanRequest& plan, const PlannedNetwork& network) : plan_(plan), network_(network) {}
+  Combiner(const PlanRequest& plan, const PlannedNetwork& network)
+      : plan_(plan), network_(network), pipelines_(pipelines_of(plan)) {}
 
   std::vector<Candidate> of(const Json& method, std::int64_t tokens) {
     std::vector<Candidate> all;
     const Json& axes = plan_.candidates;
-    for (const Json& wire : axes.at("wires"))
-      for (const Json& collective : axis(method, "all_reduce", axes.at("all_reduce")))
-        for (const Json& connections : axes.at("connections"))
-          for (const Json& order : rank_orders(plan_, network_, method))
-            for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
-              all.push_back(candidate(method, tokens, wire, collective, connections, order, inner));
+    for (const Json& pipeline : pipelines_)
+      for (const Json& wire : axes.at("wires"))
+        for (const Json& collective : axis(method, "all_reduce", axes.at("all_reduce")))
+          for (const Json& connections : axes.at("connections"))
+            for (const Json& order : rank_orders(plan_, network_, method, pipeline))
+              for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
+                all.push_back(candidate(method, tokens, pipeline, wire, collective, connections, order, inner));
     return all;
   }
 
  private:
-  Candidate candidate(Json method, std::int64_t tokens, const Json& wire, const Json& collective,
+  Candidate candidate(Json method, std::int64_t tokens, const Json& pipeline, const Json& wire, const Json& collective,
                       const Json& connections, const Json& order, const Json& inner) const {
     Candidate candidate;
     candidate.method = method["name"].get<std::string>();
@@ -103,29 +194,34 @@ class Combiner {
       candidate.inner_steps = inner;
       method["inner_steps"] = inner;
     }
+    if (!pipeline.is_null()) candidate.ways.push_back(pipeline_in_words(pipeline));
     if (!collective.is_null()) {
       method["all_reduce"] = collective;
       candidate.ways.push_back(collective.get<std::string>());
     }
     candidate.ways.push_back(connections_in_words(connections));
     if (!order.is_null()) candidate.ways.push_back(plain(order) + " order");
-    candidate.scenario = scenario(method, tokens, wire, connections, order);
+    candidate.scenario = scenario(method, tokens, stages_of(pipeline), wire, connections, order);
+    if (!pipeline.is_null()) candidate.scenario["pipeline"] = pipeline;
     return candidate;
   }
 
-  Json scenario(const Json& method, std::int64_t tokens, const Json& wire, const Json& connections,
+  // A replica has the batch, and as long to compute, as all nodes that it is on.
+  Json scenario(const Json& method, std::int64_t tokens, int stages, const Json& wire, const Json& connections,
                 const Json& order) const {
     Json workload = Json::object();
     for (const char* key : {"model", "parameters"})
       if (plan_.written.contains(key)) workload[key] = plan_.written[key];
     workload["wire"] = wire;
-    workload["tokens"] = plan_.tokens_per_step;
+    workload["tokens"] = plan_.tokens_per_step * stages;
     workload["total_tokens"] = tokens;
     const NodeHardware& hardware = plan_.hardware;
-    if (std::any_of(plan_.sites.begin(), plan_.sites.end(),
-                    [](const PlannedSite& site) { return site.hardware.has_value(); }))
-      workload["step_time"] = {{"constant", format_number(plan_.step_s) + "s"}};
-    else if (plan_.written.contains("step_time"))
+    const bool is_written = plan_.written.contains("step_time");
+    if ((is_written && stages > 1) || std::any_of(plan_.sites.begin(), plan_.sites.end(), [](const PlannedSite& site) {
+          return site.hardware.has_value();
+        }))
+      workload["step_time"] = {{"constant", format_number(plan_.step_s * stages) + "s"}};
+    else if (is_written)
       workload["step_time"] = {{"constant", plan_.written["step_time"]}};
     else
       workload["step_time"] = {
@@ -136,7 +232,7 @@ class Combiner {
     if (!order.is_null()) network["rank_order"] = order;
     network["tcp"]["connections"] = connections.get<int>() * network_.per_connection;
     return {{"seed", plan_.seed},
-            {"replicas", plan_.nodes},
+            {"replicas", plan_.nodes / stages},
             {"methods", Json::array({method})},
             {"workload", workload},
             {"network", network}};
@@ -144,6 +240,7 @@ class Combiner {
 
   const PlanRequest& plan_;
   const PlannedNetwork& network_;
+  const std::vector<Json> pipelines_;
 };
 
 // "e3m0 4-bit" of quantized numbers in the usual blocks.

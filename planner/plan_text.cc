@@ -241,9 +241,9 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   std::string words = choice_in_words(plan, search) + limits_in_words(plan, search);
   if (!search.rule.keeps(choice))
     words += fmt::format(
-        " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {} would help.",
+        " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {}{} would help.",
         100 * plan.min_utilization, plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",
-        100 * choice.utilization,
+        100 * choice.utilization, choice.bubble_s > 0 ? "more micro-batches, " : "",
         saves_anything(result) ? "a larger H, fewer bits or faster links" : "a larger H or fewer bits");
   const std::vector<const Evaluation*> others = others_on_front(search);
   for (const Evaluation* other : others)
@@ -290,7 +290,8 @@ std::vector<std::string> caveats(const PlanResult& result) {
     all.push_back(fmt::format(
         "The ranges are the network model's {:.0f} % on what exchanges add to the compute of {}{}. What "
         "compute hides counts as exact.",
-        100 * choice.residual, human_duration(choice.compute_s),
+        100 * choice.residual,
+        human_duration(choice.compute_s) + (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
         choice.time.standard_error_s > 0 ? ", and two standard errors of outer steps that differ" : ""));
   if (search.still_open > 0)
     all.push_back(fmt::format(
@@ -310,7 +311,9 @@ std::string placement_in_words(const Case& config) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (!ranks[i].empty()) words.push_back(names[i] + ": " + ranges_of(ranks[i]));
-  return join(words, "; ");
+  const int stages = config.pipeline.stages;
+  return join(words, "; ") +
+         (stages > 1 ? fmt::format(" (rank {} r + s is stage s of replica r)", stages) : "");
 }
 
 std::string range_meaning() {
