@@ -270,6 +270,27 @@ def stages(planner):
            "no number of stages fits: " + done.stderr.strip())
 
 
+def dt_fm(planner):
+    """DT-FM's GPT-XL of 24 layers on 64 nodes as a plan: eight pipelines of eight stages, an iteration of two flushes. Its
+    own schedule, pipelines inside regions, is to be taken before random places, with the times of results/reference."""
+    tables = (planner.plans.parents[1] / "results/reference/validation/tables.md").read_text()
+    for case in (3, 4):
+        scenario = json.loads((planner.plans.parent / "validation" / f"dt-fm-{case}.json").read_text())
+        network, work = scenario["network"], scenario["workload"]
+        network["tcp"].pop("connections")
+        plan = {"nodes": 64, "parameters": work["parameters"], "tokens": 2 * 8 * work["tokens"], "tokens_per_step": work["tokens"] // 8,
+                "step_time": f"{float(work['step_time']['constant'][:-1]) / 8}s", "accelerator": {"memory": "16GB"}, "network": network,
+                "candidates": {"methods": [{"name": "diloco", "inner_steps": 2, "all_reduce": "ring"}], "wires": ["fp16"],
+                               "connections": [16], "pipelines": [scenario["pipeline"]]}, "seed": scenario["seed"]}
+        section = tables[tables.index(f"### dt-fm-{case}:"):]
+        for order, places in (("scheduled", ["blocks", "random"]), ("unscheduled", ["random"])):
+            plan["candidates"]["rank_orders"] = places
+            found = planner.plan(plan)[0]["plans"][0]["time_s"]
+            recorded, published = (float(re.search(rf"\| {order}, 24 layers, batch 1024 \| ([\d.]+) s .*?\| ([\d.]+) s \|", section)[i])
+                                   for i in (2, 1))
+            expect(abs(found - recorded) < 0.051, f"case {case}, {order}: {found:.1f} s an iteration, recorded {recorded}, published {published}")
+
+
 def equals_the_whole_replay(planner):
     """Some outer steps tell the whole: the run of all steps takes exactly as long."""
     for name in ("diloco-measured", "sites"):
@@ -368,6 +389,7 @@ def main():
         outages(planner)
         torchft(planner)
         stages(planner)
+        dt_fm(planner)
         equals_the_whole_replay(planner)
         between_regions(planner)
         abilene(planner)
