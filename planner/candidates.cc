@@ -122,14 +122,13 @@ std::vector<Json> in_stages_that_fit(const PlanRequest& plan, const std::vector<
       }
     }
   }
-  if (fitting.empty())
-    throw InputError(
-        "accelerator",
-        fmt::format("no candidate fits: on one node {}; {}", memory_in_words(need_in_stages(plan, Json::object())),
-                    why_not.empty() ? fmt::format("no number of stages gives {} nodes two replicas", plan.nodes) : why_not),
-        "more memory or accelerators a node (per_node), more nodes, or a smaller model",
-        plan.model ? "" : "parameters alone cannot be cut: give model, or candidates.pipelines with bytes_per_token");
-  return fitting;
+  if (!fitting.empty()) return fitting;
+  const MemoryNeed alone = need_in_stages(plan, Json::object());
+  std::string found = alone.fits() ? "" : fmt::format("no candidate fits: on one node {}; ", memory_in_words(alone));
+  found += why_not.empty() ? fmt::format("no number of stages gives {} nodes two replicas", plan.nodes) : why_not;
+  throw InputError(why_not.empty() ? "nodes" : "accelerator", found,
+                   "more memory or accelerators a node (per_node), more nodes, or a smaller model",
+                   plan.model ? "" : "parameters alone cannot be cut: give model, or candidates.pipelines with bytes_per_token");
 }
 
 // Null: the whole model on each node.

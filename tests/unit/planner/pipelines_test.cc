@@ -149,6 +149,43 @@ TEST(Pipelines, ProposesStagesOnWhichTheModelFits) {
   EXPECT_EQ(whole.search.candidates, 1u);
 }
 
+// Two replicas of two stages, each at a site: b's nodes take twice as long. GPipe's two micro-batches take three halves of
+// b's second; a waits.
+TEST(Pipelines, StagesOfSitesOfDifferentSpeedByHand) {
+  const PlanFolder folder;
+  Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"schedule", "gpipe"}, {"bytes_per_token", 1}});
+  for (const char* key : {"network", "nodes"}) json.erase(key);
+  json["parameters"] = 1000;
+  json["sites"] = {{{"name", "a"}, {"nodes", 2}}, {{"name", "b"}, {"nodes", 2}, {"step_time", "1s"}}};
+  json["paths"] = {{{"between", {"a", "b"}}, {"rtt", "10us"}}};
+  json["inside"] = "1us";
+  json["candidates"]["rank_orders"] = {"blocks"};
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const Evaluation& choice = result.choice();
+  EXPECT_NEAR(choice.total_s(), 1500, 0.1);
+  EXPECT_NEAR(choice.compute_s, 1000, 1e-9);
+  EXPECT_NEAR(choice.bubble_s, 500, 1e-3);
+  EXPECT_NEAR(result.sites[0].computes, 500 / 1500., 1e-4);
+  EXPECT_NEAR(result.sites[1].computes, 1000 / 1500., 1e-4);
+  EXPECT_EQ(result.sites[1].why_not, "nodes: no number of stages gives 2 nodes two replicas");
+}
+
+// One of two replicas is away for 100 s of 1300, and the other one goes on: half of these steps are missing. What a step
+// that is cut, and the state that is fetched again, take is below a thousandth.
+TEST(Pipelines, FaultsAddWhatTheyTake) {
+  const PlanFolder folder;
+  Json json = star_in_stages({{"stages", 2}, {"microbatches", 4}, {"bytes_per_token", 1}});
+  json["parameters"] = 1000;
+  json["tokens"] = 12000000;  // 30,000 steps
+  json["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
+  json["recovery"] = {{"on_failure", "retry"}, {"start", "peer"}, {"detect", "0s"}};
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  ASSERT_EQ(result.faulty.size(), 1u);
+  const FaultyTime& faulty = result.faulty[0];
+  EXPECT_NEAR(faulty.longer, 1 / (1 - 0.5 * 100 / 1300) - 1, 2 * faulty.half_width);
+  EXPECT_LT(faulty.half_width, 0.02);
+}
+
 TEST(Pipelines, SaysWhatCannotBe) {
   const auto error_of = [](const Json& json) {
     const PlanFolder folder;
