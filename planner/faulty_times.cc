@@ -13,17 +13,6 @@
 namespace longhaul {
 namespace {
 
-// Of plans, the first of each method.
-std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {
-  std::vector<const Evaluation*> best;
-  for (const Evaluation& evaluation : search.evaluations)
-    if (std::none_of(best.begin(), best.end(), [&](const Evaluation* other) {
-          return other->candidate.method == evaluation.candidate.method;
-        }))
-      best.push_back(&evaluation);
-  return best;
-}
-
 Case with_faults(const PlanRequest& plan, const Evaluation& evaluation, int draw, const PlanTools& tools) {
   Json scenario = evaluation.candidate.scenario;
   for (const char* key : {"faults", "recovery"})

@@ -465,6 +465,16 @@ SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network,
   return Search(plan, network, needs, tools).run();
 }
 
+std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {
+  std::vector<const Evaluation*> best;
+  for (const Evaluation& evaluation : search.evaluations)
+    if (std::none_of(best.begin(), best.end(), [&](const Evaluation* other) {
+          return other->candidate.method == evaluation.candidate.method;
+        }))
+      best.push_back(&evaluation);
+  return best;
+}
+
 std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanTools& tools,
                                    const std::vector<std::string>& names, const std::string& phase) {
   std::vector<ReplayTask> tasks;

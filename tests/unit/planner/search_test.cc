@@ -273,7 +273,7 @@ struct Figures {
   double excess = 0;  // over deadline or budget
 };
 
-// A small plan whose numbers are drawn: one or two methods, some H, collectives, wires and orders of ranks.
+// A small plan whose numbers are drawn: some methods, H, collectives, wires and orders of ranks, with and without stages.
 Json drawn_plan(std::mt19937& random) {
   const auto among = [&](std::vector<Json> values, std::size_t most) {
     std::shuffle(values.begin(), values.end(), random);
@@ -311,6 +311,10 @@ Json drawn_plan(std::mt19937& random) {
                  {"rank_orders", {"blocks", "round-robin"}}}}};
   if (random() % 2 == 0) plan["deadline"] = format_number(number(300, 2000)) + "s";
   if (random() % 2 == 0) plan["budget"] = number(0.5, 20);
+  if (plan["sites"][1]["nodes"] == 1)  // four nodes
+    plan["candidates"]["pipelines"] = {
+        {{"stages", 1}},
+        {{"stages", 2}, {"microbatches", 5}, {"bytes_per_token", static_cast<int>(number(1e3, 1e5))}}};
   return plan;
 }
 
@@ -399,7 +403,7 @@ bool covers(const Figures& a, const Figures& b, double tolerance) {
 
 // The front and the choice by looking at every two candidates. Ten plans; none of the figures is rounded.
 TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
-  int most_on_front = 0, left_to_bounds = 0, missed = 0, costly = 0, easy = 0;
+  int most_on_front = 0, left_to_bounds = 0, missed = 0, costly = 0, easy = 0, in_stages = 0;
   for (unsigned seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -428,6 +432,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
       const Evaluation& evaluation = search.evaluations[i];
       printed.push_back({static_cast<double>(std::max(1, evaluation.candidate.inner_steps)),
                          evaluation.total_s(), evaluation.cost(), evaluation.bytes(), true});
+      in_stages += evaluation.config.pipeline.has_stages() ? 1 : 0;
     }
     const auto is_among = [](const std::vector<Figures>& those, const Figures& figures, double tolerance) {
       return std::any_of(those.begin(), those.end(),
@@ -472,6 +477,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     left_to_bounds += search.not_replayed;
   }
   EXPECT_GT(most_on_front, 3);
+  EXPECT_GT(in_stages, 0);
   EXPECT_GT(left_to_bounds, 20) << "the search saves replays";
   EXPECT_TRUE(missed > 0 && easy > 0) << missed << ' ' << costly << ' ' << easy;
 }
