@@ -221,7 +221,9 @@ int plan_schema_command() {
   const std::string scenario = "scenario.schema.json#/properties/";
   for (const char* key : {"network", "faults", "recovery"})
     schema["properties"][key] = {{"$ref", scenario + key}};
-  for (Json& either : schema["properties"]["candidates"]["properties"]["methods"]["items"]["anyOf"])
+  Json& candidates = schema["properties"]["candidates"]["properties"];
+  candidates["pipelines"]["items"] = {{"$ref", scenario + "pipeline"}};
+  for (Json& either : candidates["methods"]["items"]["anyOf"])
     if (!either.contains("enum")) either = {{"$ref", scenario + "methods/items"}};
   std::printf("%s\n", with_definitions(schema).dump(2).c_str());
   return kDone;

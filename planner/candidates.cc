@@ -8,6 +8,7 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
+#include "planner/pipelines.h"
 
 namespace longhaul {
 namespace {
@@ -54,9 +55,10 @@ bool has_order(const Json& method) {
   return !has_option(method["name"], "group_size");
 }
 
-std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& network, const Json& method) {
+std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& network, const Json& method,
+                              const Json& pipeline) {
   const std::string topology = network.section.at("topology").begin().key();
-  if (!topology_named(topology).has_sites || !has_order(method)) return {Json()};
+  if (!topology_named(topology).has_sites || (pipeline.is_null() && !has_order(method))) return {Json()};
   if (plan.candidates.contains("rank_orders")) return plan.candidates["rank_orders"].get<std::vector<Json>>();
   return {"blocks", "optimized"};
 }
@@ -77,22 +79,24 @@ std::string method_in_words(const Json& method) {
 
 class Combiner {
  public:
-  Combiner(const PlanRequest& plan, const PlannedNetwork& network) : plan_(plan), network_(network) {}
+  Combiner(const PlanRequest& plan, const PlannedNetwork& network)
+      : plan_(plan), network_(network), pipelines_(pipelines_of(plan)) {}
 
   std::vector<Candidate> of(const Json& method, std::int64_t tokens) {
     std::vector<Candidate> all;
     const Json& axes = plan_.candidates;
-    for (const Json& wire : axes.at("wires"))
-      for (const Json& collective : axis(method, "all_reduce", axes.at("all_reduce")))
-        for (const Json& connections : axes.at("connections"))
-          for (const Json& order : rank_orders(plan_, network_, method))
-            for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
-              all.push_back(candidate(method, tokens, wire, collective, connections, order, inner));
+    for (const Json& pipeline : pipelines_)
+      for (const Json& wire : axes.at("wires"))
+        for (const Json& collective : axis(method, "all_reduce", axes.at("all_reduce")))
+          for (const Json& connections : axes.at("connections"))
+            for (const Json& order : rank_orders(plan_, network_, method, pipeline))
+              for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
+                all.push_back(candidate(method, tokens, pipeline, wire, collective, connections, order, inner));
     return all;
   }
 
  private:
-  Candidate candidate(Json method, std::int64_t tokens, const Json& wire, const Json& collective,
+  Candidate candidate(Json method, std::int64_t tokens, const Json& pipeline, const Json& wire, const Json& collective,
                       const Json& connections, const Json& order, const Json& inner) const {
     Candidate candidate;
     candidate.method = method["name"].get<std::string>();
@@ -103,30 +107,32 @@ class Combiner {
       candidate.inner_steps = inner;
       method["inner_steps"] = inner;
     }
+    if (!pipeline.is_null()) candidate.ways.push_back(pipeline_in_words(pipeline));
     if (!collective.is_null()) {
       method["all_reduce"] = collective;
       candidate.ways.push_back(collective.get<std::string>());
     }
     candidate.ways.push_back(connections_in_words(connections));
     if (!order.is_null()) candidate.ways.push_back(plain(order) + " order");
-    candidate.scenario = scenario(method, tokens, wire, connections, order);
+    candidate.scenario = scenario(method, tokens, stages_of(pipeline), wire, connections, order);
+    if (!pipeline.is_null()) candidate.scenario["pipeline"] = pipeline;
     return candidate;
   }
 
-  Json scenario(const Json& method, std::int64_t tokens, const Json& wire, const Json& connections,
+  // A replica has the batch, and as long to compute, as all nodes that it is on.
+  Json scenario(const Json& method, std::int64_t tokens, int stages, const Json& wire, const Json& connections,
                 const Json& order) const {
     Json workload = Json::object();
     for (const char* key : {"model", "parameters"})
       if (plan_.written.contains(key)) workload[key] = plan_.written[key];
     workload["wire"] = wire;
-    workload["tokens"] = plan_.tokens_per_step;
+    workload["tokens"] = plan_.tokens_per_step * stages;
     workload["total_tokens"] = tokens;
     const NodeHardware& hardware = plan_.hardware;
-    if (std::any_of(plan_.sites.begin(), plan_.sites.end(),
+    if (plan_.written.contains("step_time") ||
+        std::any_of(plan_.sites.begin(), plan_.sites.end(),
                     [](const PlannedSite& site) { return site.hardware.has_value(); }))
-      workload["step_time"] = {{"constant", format_number(plan_.step_s) + "s"}};
-    else if (plan_.written.contains("step_time"))
-      workload["step_time"] = {{"constant", plan_.written["step_time"]}};
+      workload["step_time"] = {{"constant", format_number(plan_.step_s * stages) + "s"}};
     else
       workload["step_time"] = {
           {"flops", {{"peak", hardware.peak * hardware.per_node}, {"utilisation", hardware.utilization}}}};
@@ -136,7 +142,7 @@ class Combiner {
     if (!order.is_null()) network["rank_order"] = order;
     network["tcp"]["connections"] = connections.get<int>() * network_.per_connection;
     return {{"seed", plan_.seed},
-            {"replicas", plan_.nodes},
+            {"replicas", plan_.nodes / stages},
             {"methods", Json::array({method})},
             {"workload", workload},
             {"network", network}};
@@ -144,6 +150,7 @@ class Combiner {
 
   const PlanRequest& plan_;
   const PlannedNetwork& network_;
+  const std::vector<Json> pipelines_;
 };
 
 // "e3m0 4-bit" of quantized numbers in the usual blocks.

@@ -16,12 +16,12 @@ bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance) {
 }
 
 double Evaluation::low_s() const {
-  const double network_s = std::max(0., total_s() - compute_s);
-  return std::max(compute_s, total_s() - residual * network_s - 2 * time.standard_error_s);
+  const double alone_s = compute_s + bubble_s;
+  return std::max(alone_s, total_s() - residual * std::max(0., total_s() - alone_s) - 2 * time.standard_error_s);
 }
 
 double Evaluation::high_s() const {
-  return total_s() + residual * std::max(0., total_s() - compute_s) + 2 * time.standard_error_s;
+  return total_s() + residual * std::max(0., total_s() - compute_s - bubble_s) + 2 * time.standard_error_s;
 }
 
 bool dominates(const Evaluation& a, const Evaluation& b) {

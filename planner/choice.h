@@ -22,6 +22,7 @@ struct Evaluation {
   TrainingTime time;
   double residual = 0;   // of the network model, a fraction of what the network adds
   double compute_s = 0;  // S steps without the network
+  double bubble_s = 0;   // by which a pipeline's schedule takes longer, without the network too
   double utilization = 0;
   double busiest_s = 0;   // that a link, or the connections of two nodes, need for their bytes
   double expected_s = 0;  // while it is not replayed: total_s is a lower bound, and this is likelier

@@ -18,9 +18,10 @@ constexpr int kPeriods = 4, kSteps = 16, kDrawnPeriods = 13;
 constexpr double kEqual_s = 1e-8;
 
 bool draws(const OperationPlan& plan) {
-  return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-    return rule.grouping != Grouping::kEveryone && rule.grouping != Grouping::kTwoLevel;
-  });
+  return (plan.pipeline.has_stages() && plan.pipeline.routing == MicrobatchRouting::kRandom) ||
+         std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+           return rule.grouping != Grouping::kEveryone && rule.grouping != Grouping::kTwoLevel;
+         });
 }
 
 int unlike_periods(const OperationPlan& plan) {

@@ -13,17 +13,6 @@
 namespace longhaul {
 namespace {
 
-// Of plans, the first of each method.
-std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {
-  std::vector<const Evaluation*> best;
-  for (const Evaluation& evaluation : search.evaluations)
-    if (std::none_of(best.begin(), best.end(), [&](const Evaluation* other) {
-          return other->candidate.method == evaluation.candidate.method;
-        }))
-      best.push_back(&evaluation);
-  return best;
-}
-
 Case with_faults(const PlanRequest& plan, const Evaluation& evaluation, int draw, const PlanTools& tools) {
   Json scenario = evaluation.candidate.scenario;
   for (const char* key : {"faults", "recovery"})
@@ -49,7 +38,8 @@ int steps_of_draw(const Case& config, const Evaluation& evaluation) {
 // By how much longer as many useful steps take, as a share of what they take without faults.
 double longer(const ReplayTask& task, double without_s) {
   const auto all = static_cast<double>(
-      dynamic_steps_of(task.config).taken_by_all(task.config.replicas, task.config.steps()));
+      dynamic_steps_of(task.config).taken_by_all(task.config.replicas, task.config.steps()) *
+      task.config.pipeline.stages);
   const bool may_lose = task.config.has_absences();
   double end_s = 0, useful = 0;
   for (CsvStream rows(task.folder + "/replicas.csv", {"clock_s", may_lose ? "useful_steps" : "clock_s"});

@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
+#include "core/scenario/pipeline.h"
 #include "planner/accelerators.h"
 
 namespace longhaul {
@@ -119,6 +120,13 @@ Node candidate_options(const Node& scenario) {
                   .not_empty()
                   .by_default({1, 8})
                   .means("parallel connections from one node to another"),
+              list_of("pipelines", element(method_pipeline_options()))
+                  .not_empty()
+                  .means("objects as `pipeline` of a scenario. Without stages an object is tried with the two smallest "
+                         "numbers that divide the nodes and on which the model fits; without microbatches it has eight "
+                         "for each stage, or as many as are whole sequences. A replica's batch is tokens_per_step for "
+                         "each stage. Default: no stages where the model fits on a node; else cut by cost, or by layers "
+                         "where that alone fits"),
               list_of("rank_orders", order)
                   .not_empty()
                   .means("orders of the ranks over the sites; default blocks and optimized where the network "
@@ -152,8 +160,7 @@ Node plan_options(const Node& scenario) {
        integer("nodes")
            .at_least(2)
            .at_most(kMostReplicas)
-           .means("replicas of the model, one a node; default "
-                  "what `sites` add up to"),
+           .means("each has a replica of the model, or a stage of one; default what `sites` add up to"),
        Node(*workload.child("model")).means("the model that is trained: a preset, or dimensions"),
        *workload.child("parameters"),
        large_integer("tokens")
@@ -182,8 +189,8 @@ Node plan_options(const Node& scenario) {
            .means("with sites: round trips, where they do not follow from coordinates"),
        either("measurements", {text(""), list_of("", text("")).not_empty()})
            .means(
-               "with sites: files of what one connection carries between them: what iperf3 --json and ping "
-               "printed, by `hosts` or named as oslo-paris.txt, or a table from,to,rate_mbps,rtt_ms (.csv)"),
+               "with sites: files of what one connection carries between them: what iperf3 --json, "
+               "nccl-tests and ping printed, by `hosts` or named as oslo-paris.txt, or a table from,to,rate_mbps,rtt_ms (.csv)"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")

@@ -147,7 +147,7 @@ void read_network(const Json& json, PlanRequest& plan) {
                      "the search varies it");
   if (plan.nodes == 0)
     throw InputError("nodes", "this key is missing", "an integer of at least 2",
-                     "replicas of the model, one a node");
+                     "each has a replica of the model, or a stage of one");
 }
 
 void read_tokens(const Json& json, PlanRequest& plan) {

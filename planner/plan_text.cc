@@ -57,18 +57,6 @@ bool saves_anything(const PlanResult& result) {
   return !upgrades.empty() && upgrades.front().saved_s > kNothing * result.choice().total_s();
 }
 
-// Of each method that the choice is not the best plan that was replayed.
-std::vector<const Evaluation*> best_of_other_methods(const SearchResult& search) {
-  std::vector<const Evaluation*> best;
-  std::vector<std::string> seen = {search.evaluations.front().candidate.method};
-  for (const Evaluation& evaluation : search.evaluations) {
-    if (std::find(seen.begin(), seen.end(), evaluation.candidate.method) != seen.end()) continue;
-    seen.push_back(evaluation.candidate.method);
-    best.push_back(&evaluation);
-  }
-  return best;
-}
-
 // The choice's recipe with every H that is a choice too, by rising H; larger ones alone where the choice does
 // not keep what it should.
 std::vector<const Evaluation*> every_h(const SearchResult& search) {
@@ -161,18 +149,6 @@ std::string limits_in_words(const PlanRequest& plan, const SearchResult& search)
                              compared(plan, *search.without_limits, choice));
 }
 
-// "0-3, 5".
-std::string ranges_of(const std::vector<int>& numbers) {
-  std::vector<std::string> ranges;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i;
-    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
-    ranges.push_back(i == end ? std::to_string(numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[end]));
-    i = end + 1;
-  }
-  return join(ranges);
-}
-
 // "0.997 s to 2.73 s" where sites differ.
 std::string steps_in_words(const PlanRequest& plan) {
   double least = plan.step_s;
@@ -241,18 +217,18 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   std::string words = choice_in_words(plan, search) + limits_in_words(plan, search);
   if (!search.rule.keeps(choice))
     words += fmt::format(
-        " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {} would help.",
+        " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {}{} would help.",
         100 * plan.min_utilization, plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",
-        100 * choice.utilization,
+        100 * choice.utilization, choice.bubble_s > 0 ? "more micro-batches, " : "",
         saves_anything(result) ? "a larger H, fewer bits or faster links" : "a larger H or fewer bits");
   const std::vector<const Evaluation*> others = others_on_front(search);
   for (const Evaluation* other : others)
     words += fmt::format(" {}: {}.", other->candidate.words, compared(plan, *other, choice));
-  for (const Evaluation* other : best_of_other_methods(search)) {
+  for (const Evaluation* other : best_of_each_method(search)) {
     const bool was_said = std::any_of(others.begin(), others.end(), [&](const Evaluation* said) {
       return said->candidate.method == other->candidate.method;
     });
-    if (was_said) continue;
+    if (was_said || other->candidate.method == choice.candidate.method) continue;
     words += fmt::format(
         " The best plan of {} that was replayed takes {}{}.", other->candidate.method,
         human_duration(other->total_s()),
@@ -290,7 +266,8 @@ std::vector<std::string> caveats(const PlanResult& result) {
     all.push_back(fmt::format(
         "The ranges are the network model's {:.0f} % on what exchanges add to the compute of {}{}. What "
         "compute hides counts as exact.",
-        100 * choice.residual, human_duration(choice.compute_s),
+        100 * choice.residual,
+        human_duration(choice.compute_s) + (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
         choice.time.standard_error_s > 0 ? ", and two standard errors of outer steps that differ" : ""));
   if (search.still_open > 0)
     all.push_back(fmt::format(
@@ -309,8 +286,10 @@ std::string placement_in_words(const Case& config) {
     ranks[as_index(topology.site_of()[as_index(node)])].push_back(node);
   std::vector<std::string> words;
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (!ranks[i].empty()) words.push_back(names[i] + ": " + ranges_of(ranks[i]));
-  return join(words, "; ");
+    if (!ranks[i].empty()) words.push_back(names[i] + ": " + ranges_in_words(ranks[i]));
+  const int stages = config.pipeline.stages;
+  return join(words, "; ") +
+         (stages > 1 ? fmt::format(" (rank {} r + s is stage s of replica r)", stages) : "");
 }
 
 std::string range_meaning() {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "analysis/residual.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
@@ -24,9 +25,17 @@ constexpr double kBytesOfAGb = 1e9;
 
 // Whether every replica waits in every exchange, so that computing and exchanging take turns.
 bool takes_turns(const OperationPlan& plan) {
-  return std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+  return !plan.pipeline.has_stages() && std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
     return rule.is_blocking() && rule.overlap_backward == 0 && rule.grouping == Grouping::kEveryone;
   });
+}
+
+// Of a replay, until the last worker is done on a network that takes no time, exchanges left out.
+double alone_s(const std::string& folder) {
+  double longest_s = 0;
+  for (CsvStream rows(folder + "/replicas.csv", {"compute_s", "bubble_s"}); rows.next();)
+    longest_s = std::max(longest_s, rows.number(0) + rows.number(1));
+  return longest_s;
 }
 
 class Search {
@@ -128,6 +137,10 @@ class Search {
     if (has_merges(plan))
       throw InputError("candidates.methods", "its bytes go to a synchronizer, which a plan does not price",
                        "");
+    const PipelinePlan& pipeline = plan.pipeline;
+    if (pipeline.routing == MicrobatchRouting::kThroughput || pipeline.is_partial() || pipeline.by_bits)
+      throw InputError("candidates.pipelines", "what passes between its stages is known while it runs alone",
+                       "routing straight or random, without skip, reorder and learned bits");
     name_candidate(plan, evaluation.candidate);
     evaluation.compute_s = plan_.step_s * config.steps() * longest_share(config);
     evaluation.memory = memory_need(plan_, config);
@@ -239,6 +252,9 @@ class Search {
     evaluation.folder = task.folder;
     evaluation.is_replayed = is_final;
     if (!is_final) bound(task, evaluation);
+    if (task.trace.plan.pipeline.has_stages())
+      evaluation.bubble_s = std::max(
+          0., alone_s(task.folder) * config.steps() / task.config.steps() - evaluation.compute_s);
     evaluation.residual = fidelity == "flow" ? network_validity(config).residual : 0;
     price(evaluation);
   }
@@ -447,6 +463,16 @@ ReplayTask first_steps(Case config, int steps, const std::string& fidelity, cons
 SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
                          const PlanTools& tools) {
   return Search(plan, network, needs, tools).run();
+}
+
+std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {
+  std::vector<const Evaluation*> best;
+  for (const Evaluation& evaluation : search.evaluations)
+    if (std::none_of(best.begin(), best.end(), [&](const Evaluation* other) {
+          return other->candidate.method == evaluation.candidate.method;
+        }))
+      best.push_back(&evaluation);
+  return best;
 }
 
 std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanTools& tools,

@@ -61,6 +61,9 @@ struct SearchResult {
 SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
                          const PlanTools& tools);
 
+// Of what was replayed the best plan of each method, the choice before all.
+std::vector<const Evaluation*> best_of_each_method(const SearchResult& search);
+
 // Of cases that are replayed otherwise than as candidates (another rate of a link): their times.
 std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanTools& tools,
                                    const std::vector<std::string>& names, const std::string& phase);

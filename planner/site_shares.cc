@@ -31,6 +31,9 @@ PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& 
   }
   plan.written["paths"] = paths;
   plan.written["candidates"]["methods"] = choice.at("methods");
+  Json& pipelines = plan.candidates["pipelines"] = Json::array({choice.value("pipeline", Json{{"stages", 1}})});
+  if (choice.contains("pipeline"))
+    for (const char* key : {"stages", "microbatches"}) pipelines[0].erase(key);
   plan.candidates["wires"] = {choice.at("workload").at("wire")};
   plan.candidates["connections"] = {choice.at("network").at("tcp").at("connections").get<int>() /
                                     (plan.way_out_per_accelerator ? plan.hardware.per_node : 1)};

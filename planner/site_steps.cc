@@ -18,7 +18,7 @@ void give_steps_to_ranks(const PlanRequest& plan, const std::function<Case(const
   const std::vector<std::string> names = site_names(topology);
   Json& scenario = evaluation.candidate.scenario;
   Json& factors = scenario["workload"]["step_time_factors"] = Json::object();
-  for (int rank = 0; rank < config.replicas; ++rank) {
+  for (int rank = 0; rank < config.workers(); ++rank) {
     const std::string& name = names[as_index(topology.site_of()[as_index(rank)])];
     const auto site = std::find_if(plan.sites.begin(), plan.sites.end(),
                                    [&](const PlannedSite& one) { return one.name == name; });

@@ -9,6 +9,7 @@
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 #include "planner/extrapolation.h"
+#include "replay/step_plan.h"
 
 namespace longhaul {
 namespace {
@@ -29,7 +30,8 @@ int longest_overlap(const OperationPlan& plan) {
 
 class Counter {
  public:
-  Counter(const std::vector<int>& site_of, int replicas) : site_of_(site_of), replicas_(replicas) {}
+  Counter(const OperationPlan& plan, const std::vector<int>& site_of, int replicas)
+      : plan_(plan), site_of_(site_of), replicas_(replicas) {}
 
   // Of one operation. Among everyone it is the same at every step.
   NodeTraffic of(const Operation& operation) {
@@ -44,8 +46,9 @@ class Counter {
   NodeTraffic counted(const Operation& operation) const {
     NodeTraffic traffic;
     const Collective& collective = find_collective(operation.rule->collective);
-    for (const std::vector<int>& group : groups_of(operation, replicas_)) {
-      if (group.size() < 2) continue;
+    for (const std::vector<int>& replicas : groups_of(operation, replicas_)) {
+      if (replicas.size() < 2) continue;
+      const std::vector<int> group = workers_of(plan_, *operation.rule, replicas);
       const GroupExchange exchange = group_exchange(group, operation.bytes, operation.rule->payload.size(),
                                                     site_of_, operation.targets, operation.parts);
       const int rounds = collective.rounds(exchange);
@@ -58,10 +61,25 @@ class Counter {
     return traffic;
   }
 
+  const OperationPlan& plan_;
   const std::vector<int>& site_of_;
   const int replicas_;
   std::map<const OperationRule*, NodeTraffic> known_;
 };
+
+// What passes between stages in so many steps. On random paths each worker of the next stage is as likely.
+void add_hops(NodeTraffic& traffic, const PipelinePlan& plan, int replicas, double steps) {
+  const bool is_straight = plan.routing == MicrobatchRouting::kStraight;
+  for (int hop = 0; plan.has_stages() && hop < plan.hop_count(); ++hop)
+    for (int replica = 0; replica < replicas; ++replica)
+      for (int next = is_straight ? replica : 0; next < (is_straight ? replica + 1 : replicas); ++next) {
+        const int from = worker_of(replica, plan.stage_of(hop), plan.stages),
+                  to = worker_of(next, plan.stage_of(hop + 1), plan.stages);
+        const double messages = steps * plan.microbatches / (is_straight ? 1 : replicas);
+        traffic[{from, to}] += messages * static_cast<double>(plan.forward_bytes[as_index(hop)]);
+        traffic[{to, from}] += messages * static_cast<double>(plan.backward_bytes[as_index(hop)]);
+      }
+}
 
 void add_scaled(NodeTraffic& sum, const NodeTraffic& more, double factor) {
   for (const auto& [nodes, bytes] : more) sum[nodes] += factor * bytes;
@@ -91,7 +109,7 @@ std::vector<std::string> site_names(const Topology& topology) {
 
 NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
                          std::int64_t steps) {
-  Counter counter(topology.site_of(), config.replicas);
+  Counter counter(trace.plan, topology.site_of(), config.replicas);
   const int period = period_of(trace.plan), replayed = trace.context.steps;
   const int first = (settling_steps(trace.plan) + period - 1) / period * period;
   // What would arrive after the last step is not posted, so the end of a replay stands for no other period.
@@ -107,6 +125,7 @@ NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology&
   if (steps > replayed)
     add_scaled(traffic, of_periods,
                static_cast<double>(steps - replayed) / static_cast<double>(last - first));
+  add_hops(traffic, trace.plan.pipeline, config.replicas, static_cast<double>(steps));
   return traffic;
 }
 

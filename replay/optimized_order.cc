@@ -244,19 +244,6 @@ Case in_blocks(Case config) {
   return config;
 }
 
-// "0-3, 5" of ascending numbers.
-std::string ranges_in_words(const std::vector<int>& numbers) {
-  std::string words;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
-    words += fmt::format("{}{}", words.empty() ? "" : ", ", numbers[i]);
-    if (end - i > 1) words += fmt::format("-{}", numbers[end - 1]);
-    i = end;
-  }
-  return words;
-}
-
 }  // namespace
 
 OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan) {
@@ -291,6 +278,18 @@ std::string gain_in_words(const OptimizedOrder& order) {
   return fmt::format("placement: {} {} by its estimate; blocks {}, round-robin {}",
                      human_duration(order.seconds), order.is_of_steps ? "a step" : "an all-reduce",
                      human_duration(order.blocks_s), human_duration(order.round_robin_s));
+}
+
+std::string ranges_in_words(const std::vector<int>& numbers) {
+  std::string words;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    words += fmt::format("{}{}", words.empty() ? "" : ", ", numbers[i]);
+    if (end - i > 1) words += fmt::format("-{}", numbers[end - 1]);
+    i = end;
+  }
+  return words;
 }
 
 std::string places_in_words(const Case& config, const std::vector<int>& places) {

@@ -53,6 +53,9 @@ Topology placed_topology(const Case& config, const OperationPlan& plan = {});
 // "placement: 0.41 s a step by its estimate; blocks 0.61 s, round-robin 1.02 s".
 std::string gain_in_words(const OptimizedOrder& order);
 
+// "0-3, 5" of ascending numbers.
+std::string ranges_in_words(const std::vector<int>& numbers);
+
 // Where the workers stand, site by site in the order of their first worker: "oregon: r0 s0-3, r1 s0; london:
 // r1 s1-3" with stages, "oregon: 0-3, 5; london: 4" without. Of the first sites, where there are many.
 std::string places_in_words(const Case& config, const std::vector<int>& places);

@@ -1,10 +1,12 @@
-"""A matrix of sites (docs/reference/formats/inputs.md) from what iperf3 and ping have printed.
+"""A matrix of sites (docs/reference/formats/inputs.md) from what iperf3, nccl-tests and ping have printed.
 
     python -m longhaul.measured --site warsaw=10.0.0.1 --site madrid=10.0.1.1 --inside 0.5ms,940Mbps -o sites.json FILE...
 
-FILE is what `iperf3 --json` or `ping` printed, or a table from,to,rate_mbps,rtt_ms (.csv). iperf3's addresses say between
-which sites it ran, in either direction; else, and for ping, the file's name does: warsaw-madrid.txt. The throughput is
-that of one connection: what the receiver got, over the number of parallel streams. Of two directions the slower one
+FILE is what `iperf3 --json`, all_reduce_perf or sendrecv_perf of nccl-tests (two ranks, one at each node), or `ping`
+printed, or a table from,to,rate_mbps,rtt_ms (.csv). iperf3's addresses and nccl-tests' host names say between which sites
+they ran, in either direction; else, and for ping, the file's name does: warsaw-madrid.txt. The throughput is that of one
+connection: what the receiver got, over the number of parallel streams; nccl-tests say nothing of their number. Of two
+directions the slower one
 counts, since a matrix has one value a pair. The round trip is ping's shortest; without a ping that of --rtt; else the
 shortest that iperf3 saw under its own load, which has its queues in it, and a warning says so. `longhaul plan` reads its
 `measurements` with this program.
@@ -31,7 +33,7 @@ class Measured(NamedTuple):
     pair: Pair
     sender: Optional[str] = None
     throughput: Optional[float] = None  # bits a second of one connection
-    streams: int = 1
+    streams: int = 1  # 0: not known
     rtt_s: Optional[float] = None
     is_loaded: bool = False  # the round trip was measured beside traffic of its own
 
@@ -45,8 +47,8 @@ def pair_of_name(file: str, sites: Dict[str, List[str]]) -> Pair:
     for pair in itertools.permutations(sites, 2):
         if re.match(re.escape("-".join(pair)) + r"(\W|$)", name):
             return frozenset(pair)
-    raise InputError(f"{file}: says nothing of the two sites that it is between; allowed: iperf3's JSON between hosts that "
-                     f"--site names, or a name that begins with two of {', '.join(sites)}, as "
+    raise InputError(f"{file}: says nothing of the two sites that it is between; allowed: iperf3's JSON or nccl-tests between hosts "
+                     f"that --site names, or a name that begins with two of {', '.join(sites)}, as "
                      f"{'-'.join(list(sites)[:2])}.txt")
 
 
@@ -68,11 +70,37 @@ def of_iperf3(file: str, text: str, sites: Dict[str, List[str]]) -> List[Measure
                      min(round_trips) * 1e-6 if min(round_trips, default=0) > 0 else None, True)]
 
 
+def of_nccl_tests(file: str, text: str, sites: Dict[str, List[str]]) -> List[Measured]:
+    """Of two ranks each sends the other `size` bytes, in an all-reduce as in sendrecv (doc/PERFORMANCE.md of nccl-tests),
+    so that busbw is algbw. Both have two decimals of a GB/s, a sixth of a path of 50 Mb/s: the rate is that of the largest
+    size out of place, over its time. A time of eight digits is printed with two of them, and does not count."""
+    ranks = re.findall(r"Rank +(\d+) .* on +(\S+) +device", text)
+    if [rank for rank, _ in ranks] != ["0", "1"]:
+        raise InputError(f"{file}: is of ranks {', '.join(rank for rank, _ in ranks) or '(none)'}; allowed: 0 and 1, one at each "
+                         "node, as nccl-tests that were built with MPI=1 print with mpirun -np 2 -N 1 and -g 1")
+    if "FAILED" in text:
+        raise InputError(f"{file}: values arrived wrong (FAILED): measure again, or leave the file out")
+    columns = next(line.split() for line in text.splitlines() if "algbw" in line)
+    columns = columns[columns.index("time"):] if "time" in columns else columns
+    rows = [(int(row[1]), *row[0].split()[-len(columns):][:3])
+            for row in re.finditer(r"^.*?(\d+) +\d+ +[a-z]\w* .*$", text, re.MULTILINE) if "#" not in row[0]]
+    rows = [row for row in rows if re.fullmatch(r"\d+\.?\d*", row[1]) and float(row[1]) > 0]
+    if columns[0] != "time" or not rows:
+        raise InputError(f"{file}: has no row with a time in microseconds; allowed: what all_reduce_perf or sendrecv_perf prints, "
+                         "to the end")
+    size, microseconds, algbw, busbw = max(rows)
+    if algbw != busbw:
+        raise InputError(f"{file}: found {algbw} GB/s of algbw and {busbw} of busbw; allowed: the same, as all_reduce_perf and "
+                         "sendrecv_perf have between two ranks")
+    pair = frozenset(filter(None, (site_of(host, sites) for _, host in ranks)))
+    return [Measured(file, pair if len(pair) == 2 else pair_of_name(file, sites), None, 8e6 * size / float(microseconds), 0)]
+
+
 def of_ping(file: str, text: str, sites: Dict[str, List[str]]) -> List[Measured]:
     found = re.search(r"min/avg/max\S* = ([\d.]+)/", text)
     if not found:
-        raise InputError(f"{file}: has no line \"rtt min/avg/max\"; allowed: what `iperf3 --json` or `ping -c 20` prints, "
-                         "or a table from,to,rate_mbps,rtt_ms whose name ends in .csv")
+        raise InputError(f"{file}: has no line \"rtt min/avg/max\"; allowed: what `iperf3 --json`, nccl-tests or "
+                         "`ping -c 20` prints, or a table from,to,rate_mbps,rtt_ms whose name ends in .csv")
     return [Measured(file, pair_of_name(file, sites), rtt_s=float(found[1]) * 1e-3)]
 
 
@@ -104,7 +132,8 @@ def of_table(file: str, text: str, sites: Dict[str, List[str]]) -> List[Measured
 def read(file: str, sites: Dict[str, List[str]]) -> List[Measured]:
     with reading(file):
         text = pathlib.Path(file).read_text()
-        of = of_table if file.endswith(".csv") else of_iperf3 if text.lstrip().startswith("{") else of_ping
+        of = (of_table if file.endswith(".csv") else of_iperf3 if text.lstrip().startswith("{")
+              else of_nccl_tests if "algbw" in text else of_ping)
         return of(file, text, sites)
 
 
@@ -123,7 +152,7 @@ def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[st
         loaded = [one.rtt_s for one in of if one.rtt_s and one.is_loaded]
         between = " and ".join(pair)
         if not carried:
-            raise InputError(f"nothing says what a connection between {between} carries; give an iperf3 --json")
+            raise InputError(f"nothing says what a connection between {between} carries; give an iperf3 --json, or nccl-tests")
         known = known_rtts.get(frozenset(pair))
         if not quiet and not loaded and not known:
             raise InputError(f"nothing says the round trip between {between}; give ping's output as {'-'.join(pair)}.txt")
@@ -134,18 +163,21 @@ def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[st
         if slowest.streams > 1:
             warn(f"{between}: {slowest.streams} streams carried {slowest.streams * slowest.throughput / 1e6:.0f} Mb/s together; "
                  "if one alone would too, they share a link: give its rate to the sites")
+        if slowest.streams == 0:
+            warn(f"{between}: NCCL's connections carried {slowest.throughput / 1e6:.0f} Mb/s together, and it does not say how many "
+                 "they are; more carry no more: give it to the sites as their rate, or connections of 1")
         if not quiet and not known:
             warn(f"{between}: the round trip is iperf3's, beside its own load; ping -c 20 has it without queues")
         rtt = known if known and not quiet else f"{min(quiet or loaded) * 1e3:.6g}ms"
         pairs.append({"between": list(pair), "rtt": rtt,
                       "throughput": f"{slowest.throughput / 1e6:.6g}Mbps"})
-    return {"about": f"{len(sites)} sites, measured", "source": "iperf3 and ping: " + ", ".join(
+    return {"about": f"{len(sites)} sites, measured", "source": "measured: " + ", ".join(
         dict.fromkeys(pathlib.Path(one.file).name for one in all_measured)), "sites": list(sites), "inside": inside, "pairs": pairs}
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m longhaul.measured", description=__doc__.split("\n")[0])
-    parser.add_argument("files", nargs="+", metavar="FILE", help="what iperf3 --json or ping printed")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="what iperf3 --json, nccl-tests or ping printed")
     parser.add_argument("--site", action="append", required=True, metavar="NAME[=HOST[,HOST]]")
     parser.add_argument("--inside", required=True, metavar="RTT,RATE", help="between two machines of a site: 0.5ms,940Mbps")
     parser.add_argument("--rtt", action="append", default=[], metavar="NAME,NAME=RTT", help="where no ping has it")

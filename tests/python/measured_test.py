@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A matrix from files that iperf3 3.12 and ping have printed: two network namespaces joined by a veth pair, of which a
-token bucket let 300 Mb/s pass one way and 100 Mb/s the other (tests/data/measured).
+token bucket let 300 Mb/s pass one way and 100 Mb/s the other (tests/data/measured). What nccl-tests print is in the columns
+of its src/util.cu, with times of the same rates: nothing ran NCCL.
 
     measured_test.py LONGHAUL SOURCE_FOLDER
 """
@@ -55,6 +56,27 @@ class Measured(unittest.TestCase):
         pair, = matrix("forward.json", warnings=warnings)["pairs"]
         self.assertEqual(pair["rtt"], "3.151ms")
         self.assertIn("without queues", warnings[0])
+
+    def test_nccl_tests(self):
+        sites = {"warsaw": ["warsaw-gpu"], "madrid": ["madrid-gpu"]}
+        for file, rate in (("nccl-all-reduce.txt", 300), ("nccl-sendrecv.txt", 100)):
+            warnings = []
+            pair, = matrix(file, "warsaw-madrid.txt", sites=sites, warnings=warnings)["pairs"]
+            self.assertAlmostEqual(float(pair["throughput"][:-4]), rate, places=3)
+            self.assertEqual(pair["rtt"], "0.035ms")
+            self.assertIn("give it to the sites as their rate", warnings[0])
+        text = (DATA / "nccl-all-reduce.txt").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "warsaw-madrid-nccl.txt"
+            file.write_text(text.replace("-gpu", "-other"))  # then its name says which sites
+            self.assertEqual(matrix_of([file, DATA / "warsaw-madrid.txt"], sites, INSIDE)["pairs"][0]["throughput"], "300Mbps")
+            for wrong, word in ((text.replace("Rank  1", "Rank  0"), "is of ranks 0, 0"), (text.split("#       size")[0] + "# algbw",
+                                                                                           "no row"),
+                                (text[:text.index("    16777216")], "no row"), (text.replace("0 OK", "3 FAILED"), "arrived wrong"),
+                                (text.replace("0.04    0.04", "0.04    0.02"), "0.04 GB/s of algbw and 0.02")):
+                file.write_text(wrong)
+                with self.assertRaisesRegex(InputError, word):
+                    matrix_of([file], sites, INSIDE)
 
     def test_a_table(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -235,6 +235,62 @@ def torchft(planner):
     expect(most * (1 - state_s / minute) * 29 / 30 < faulty["goodput"] < most, f"by hand between that and {most:.3f}")
 
 
+def stages(planner):
+    """8.03 B parameters at four sites of four nodes, of which two do not hold them: four stages of eight layers, a replica
+    at each site. The last stage has the output too, so it is never idle between the first micro-batch's way there and
+    the last one's way back. Work is 2 operations for each weight of a matrix and 2 for each of 8192 tokens and 4096
+    numbers of attention. Six hops of 8192 tokens at 10 Gb/s are waited for, and every 200 steps six rounds of a ring, a
+    quarter of the model each, through each site's 2 Gb/s."""
+    plan = planner.example("stages")
+    plan["candidates"].update(methods=["diloco"], inner_steps=[200], rank_orders=["blocks"])
+    data, text, out = planner.plan(plan)
+    found, parameters = data["plans"][0], 8030261248
+    number, step_s = math.ceil(1e10 / (16 * 65536)), 6 * parameters * 65536 / (2 * 0.4 * 165.2e12)
+    expect(abs(data["step_s"] / step_s - 1) < 1e-9 and found["steps"] == number, f"{found['steps']} steps of {step_s:.1f} s")
+    expect(found["stages"] == 4 and json.loads((out / "scenario.json").read_text())["replicas"] == 4, found["words"])
+    matrices = 2 * 4096 * 40 * 128 + 3 * 4096 * 14336
+    layer, output = 2 * matrices + 2 * 4096 * 8192, 2 * 4096 * 128256
+    work, payload = 32 * layer + output, 1448 / 1538
+    step = 4 * step_s * (24 * layer / 32 + 8 * layer + output) / work + 6 * (8 * 8192 * 4096 * 2 / (10e9 * payload) + 0.0005)
+    ring = 6 * 8 * 2 * parameters / 4 / (2e9 * payload)
+    by_hand = number * step + number // 200 * ring
+    expect(0 <= found["time_s"] / by_hand - 1 < 0.01, f"{found['time_s'] / 86400:.3f} d, by hand {by_hand / 86400:.3f} d")
+    memory = [26 / 2 * (rest + 8 * (matrices + 2 * 4096)) + (2 * 8 * under_way + 34) * 4096 * 4096
+              for rest, under_way in ((128256 * 4096, 4), (0, 3), (0, 2), (4096 + 128256 * 4096, 1))]
+    expect(all(abs(a / b - 1) < 1e-9 for a, b in zip(data["memory"]["stages_bytes"], memory)), f"memory by stage {memory}")
+    leaving = number // 200 * 4 * 6 * 2 * parameters / 4 * 1500 / 1448
+    expect(abs(found["bytes_leaving_sites"] / leaving - 1) < 1e-6, f"{leaving / 1e12:.2f} TB leave the sites, by hand, and no hop")
+    expect(planner.call("check", out / "scenario.json").returncode == 0, "longhaul check takes the scenario in stages")
+    run = planner.call("run", out / "scenario.json", "--out", out / "run", "--timeline", "none", "--quiet")
+    whole_s = json.loads((out / "run" / "summary.json").read_text())["cases"][0]["simulated_time_s"]
+    expect(abs(found["time_s"] / whole_s - 1) < 1e-6, f"{found['replayed_steps']} steps say {found['time_s']} s, all of them {whole_s} s")
+    plan["accelerator"]["memory"] = "4GB"
+    done = planner.call("plan", planner.written(plan), "-o", planner.folder / "never")
+    expect(done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1 and "in 8 stages" in done.stderr and "more memory" in done.stderr,
+           "no number of stages fits: " + done.stderr.strip())
+
+
+def dt_fm(planner):
+    """DT-FM's GPT-XL of 24 layers on 64 nodes as a plan: eight pipelines of eight stages, an iteration of two flushes. Its
+    own schedule, pipelines inside regions, is to be taken before random places, with the times of results/reference."""
+    tables = (planner.plans.parents[1] / "results/reference/validation/tables.md").read_text()
+    for case in (3, 4):
+        scenario = json.loads((planner.plans.parent / "validation" / f"dt-fm-{case}.json").read_text())
+        network, work = scenario["network"], scenario["workload"]
+        network["tcp"].pop("connections")
+        plan = {"nodes": 64, "parameters": work["parameters"], "tokens": 2 * 8 * work["tokens"], "tokens_per_step": work["tokens"] // 8,
+                "step_time": f"{float(work['step_time']['constant'][:-1]) / 8}s", "accelerator": {"memory": "16GB"}, "network": network,
+                "candidates": {"methods": [{"name": "diloco", "inner_steps": 2, "all_reduce": "ring"}], "wires": ["fp16"],
+                               "connections": [16], "pipelines": [scenario["pipeline"]]}, "seed": scenario["seed"]}
+        section = tables[tables.index(f"### dt-fm-{case}:"):]
+        for order, places in (("scheduled", ["blocks", "random"]), ("unscheduled", ["random"])):
+            plan["candidates"]["rank_orders"] = places
+            found = planner.plan(plan)[0]["plans"][0]["time_s"]
+            recorded, published = (float(re.search(rf"\| {order}, 24 layers, batch 1024 \| ([\d.]+) s .*?\| ([\d.]+) s \|", section)[i])
+                                   for i in (2, 1))
+            expect(abs(found - recorded) < 0.051, f"case {case}, {order}: {found:.1f} s an iteration, recorded {recorded}, published {published}")
+
+
 def equals_the_whole_replay(planner):
     """Some outer steps tell the whole: the run of all steps takes exactly as long."""
     for name in ("diloco-measured", "sites"):
@@ -332,6 +388,8 @@ def main():
         eight_files_of_iperf3(planner)
         outages(planner)
         torchft(planner)
+        stages(planner)
+        dt_fm(planner)
         equals_the_whole_replay(planner)
         between_regions(planner)
         abilene(planner)

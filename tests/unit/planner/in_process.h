@@ -46,6 +46,22 @@ class PlanFolder {
   std::filesystem::path folder_;
 };
 
+// Four nodes on links of 1538 Mb/s, which carry 1448 Mb/s of payload, 20 ms apart; 724 MB to exchange.
+// Chunks of 181 MB take 1 s each and 10 ms one way: a ring of 2 · 3 rounds takes 6.06 s.
+inline Json star() {
+  return {{"nodes", 4},
+          {"parameters", 362000000},
+          {"tokens", 400000},
+          {"tokens_per_step", 100},
+          {"step_time", "0.5s"},
+          {"accelerator", {{"per_node", 2}, {"price", 3.6}}},
+          {"egress", 0.25},
+          {"network",
+           {{"fidelity", "analytic"}, {"topology", {{"star", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}},
+          {"candidates",
+           {{"methods", {"diloco"}}, {"inner_steps", {20}}, {"all_reduce", {"ring"}}, {"connections", {1}}}}};
+}
+
 inline PlanRequest plan_of_json(const PlanFolder& folder, const Json& json) {
   return read_plan(folder.write("plan.json", json.dump()), declared_scenario());
 }

@@ -1,0 +1,204 @@
+// Plans of a model in stages: memory, time and bytes by hand.
+#include <gtest/gtest.h>
+
+#include "core/base/units.h"
+#include "tests/support/said.h"
+#include "tests/unit/planner/in_process.h"
+
+namespace longhaul {
+namespace {
+
+Json star_in_stages(const Json& pipeline) {
+  Json json = star();
+  json["candidates"]["pipelines"] = Json::array({pipeline});
+  return json;
+}
+
+// m micro-batches in p stages of as much work take (m + p - 1) / m times as long as the work (GPipe, arXiv 1811.06965),
+// with v parts on each worker (m + (p - 1) / v) / m times (arXiv 2104.04473, section 2.2). Nothing else takes time here.
+TEST(Pipelines, BubblesByTheirClosedForm) {
+  struct Row {
+    int stages, microbatches;
+    const char* schedule;
+    int chunks;
+    double longer;
+  };
+  for (const Row& row : {Row{2, 4, "gpipe", 1, 5 / 4.}, {4, 10, "gpipe", 1, 13 / 10.}, {4, 20, "1f1b", 1, 23 / 20.},
+                         {4, 20, "interleaved", 2, 21.5 / 20}, {2, 1, "1f1b", 1, 2.}}) {
+    SCOPED_TRACE(row.schedule);
+    const PlanFolder folder;
+    Json json = star_in_stages({{"stages", row.stages},
+                                {"microbatches", row.microbatches},
+                                {"schedule", row.schedule},
+                                {"chunks", row.chunks},
+                                {"bytes_per_token", 1}});
+    json["parameters"] = 1000;
+    json["nodes"] = 8;
+    json["tokens"] = 800000;
+    json["network"]["topology"]["star"] = {{"rate", "1000Tbps"}, {"rtt", "0s"}};
+    const PlanRequest plan = plan_of_json(folder, json);
+    const PlanResult result = planned(folder, plan);
+    const Evaluation& choice = result.choice();
+    EXPECT_NEAR(choice.total_s(), 500 * row.longer, 1e-3);
+    EXPECT_NEAR(choice.bubble_s, 500 * (row.longer - 1), 1e-3);
+    EXPECT_NEAR(choice.utilization, 1 / row.longer, 1e-5);
+    EXPECT_EQ(choice.config.steps(), 1000) << "of as many tokens as without stages";
+    EXPECT_EQ(choice.config.replicas, 8 / row.stages);
+  }
+}
+
+// A micro-batch of 200 tokens of 7240 bytes crosses a hop in 8 ms and 10 ms on the way, forward and back. Each stage
+// exchanges half of 362 M parameters between its two replicas: two rounds of 181 MB, as the other stage does meanwhile.
+TEST(Pipelines, HopsAndExchangesByHand) {
+  const PlanFolder folder;
+  Json json = star_in_stages({{"stages", 2}, {"microbatches", 1}, {"bytes_per_token", 7240}});
+  const PlanRequest plan = plan_of_json(folder, json);
+  const PlanResult result = planned(folder, plan);
+  const Evaluation& choice = result.choice();
+  EXPECT_EQ(choice.candidate.words,
+            "diloco, H = 20, bf16, 2 stages, microbatches 1, bytes_per_token 7240, ring, 1 connection");
+  EXPECT_NEAR(choice.total_s(), 1000 * (1 + 2 * 0.018) + 50 * 2 * 1.01, 1e-6);
+  EXPECT_TRUE(choice.time.is_exact);
+  EXPECT_NEAR(choice.bubble_s, 500, 1e-6);
+  EXPECT_NEAR(choice.bytes(), (50 * 4 * 2 * 181e6 + 1000 * 2 * 2 * 200 * 7240.) * 1500 / 1448, 1);
+  EXPECT_EQ(chosen_scenario(plan, result)["pipeline"]["stages"], 2);
+}
+
+// Two nodes at each of two sites: a replica's stages stand at one, and each stage's ring of two is between them.
+TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
+  const PlanFolder folder;
+  Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"bytes_per_token", 7240}});
+  json["network"] = {{"fidelity", "analytic"},
+                     {"topology",
+                      {{"hierarchical",
+                        {{"sites", {{"a", 2}, {"b", 2}}},
+                         {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
+                         {"trunk", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}}};
+  json["candidates"]["rank_orders"] = {"blocks"};
+  const PlanRequest plan = plan_of_json(folder, json);
+  const PlanResult result = planned(folder, plan);
+  EXPECT_EQ(placement_in_words(result.choice().config), "a: 0-1; b: 2-3 (rank 2 r + s is stage s of replica r)");
+  EXPECT_NEAR(result.choice().traffic.leaving[0], 50 * 2 * 2 * 181e6 * 1500 / 1448, 1);
+  EXPECT_EQ(result.choice().traffic.leaving.size(), 2u);
+  // On random paths half of the micro-batches go to the other replica: 1000 steps, both ways, of each replica.
+  json["candidates"]["pipelines"][0]["routing"] = "random";
+  const PlanResult random = planned(folder, plan_of_json(folder, json));
+  EXPECT_NEAR(random.choice().traffic.leaving[0],
+              (50 * 2 * 2 * 181e6 + 1000 * 2 * 0.5 * 200 * 7240) * 1500 / 1448, 1);
+  EXPECT_FALSE(random.choice().time.is_exact);
+}
+
+// Layers of 4 h² + 3 h · ffn + 2 h = 41,088 parameters, 6400 of the embedding and of the output, and the last norm's 64.
+Json small_model() {
+  Json json = star();
+  json.erase("parameters");
+  json["model"] = {{"hidden", 64}, {"layers", 4}, {"heads", 4}, {"ffn", 128}, {"context", 32}, {"vocabulary", 100}};
+  json["tokens_per_step"] = 64;
+  json["tokens"] = 256000;
+  return json;
+}
+
+constexpr double kFirstHalf = 6400 + 2 * 41088, kSecondHalf = 2 * 41088 + 64 + 6400;
+
+// Both stages have two layers. Four micro-batches of 32 tokens over two accelerators: 1F1B has two under way in the first
+// stage and one in the second, GPipe all four, and the interleaved schedule five and three of one layer (2104.04473).
+TEST(Pipelines, MemoryOfStagesByHand) {
+  struct Row {
+    const char* schedule;
+    int chunks;
+    double first, second;  // layers under way
+  };
+  const double of_layer = 16 * 64;
+  for (const Row& row : {Row{"1f1b", 1, 4, 2}, {"gpipe", 1, 8, 8}, {"interleaved", 2, 5, 3}}) {
+    SCOPED_TRACE(row.schedule);
+    const PlanFolder folder;
+    Json json = small_model();
+    json["candidates"]["pipelines"] = {{{"stages", 2}, {"schedule", row.schedule}, {"chunks", row.chunks}}};
+    const PlanRequest plan = plan_of_json(folder, json);
+    const PlanResult result = planned(folder, plan);
+    const MemoryNeed& memory = result.choice().memory;
+    EXPECT_EQ(result.choice().config.pipeline.microbatches, 4) << "two sequences for each stage";
+    const bool alternates = row.chunks == 2;  // the first worker then has layers 0 and 2
+    ASSERT_EQ(memory.of_stages.size(), 2u);
+    EXPECT_NEAR(memory.of_stages[0], 26 * kFirstHalf / 2 + (2 * row.first + 34) * of_layer, 1e-6);
+    EXPECT_NEAR(memory.of_stages[1], 26 * kSecondHalf / 2 + (2 * row.second + 34) * of_layer, 1e-6);
+    const double most = alternates || row.first > row.second ? row.first : row.second;
+    EXPECT_NEAR(memory.kept_activations, 34 * most * of_layer, 1e-6);
+  }
+}
+
+// 18 bytes of 177,216 parameters over two accelerators do not fit into 0.9 MB, with half of them they do.
+TEST(Pipelines, ProposesStagesOnWhichTheModelFits) {
+  const PlanFolder folder;
+  Json json = small_model();
+  json["accelerator"]["memory"] = "900kB";
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  EXPECT_EQ(result.choice().config.pipeline.stages, 2);
+  EXPECT_EQ(result.search.candidates, 1u) << "a single replica of four stages has nothing to exchange";
+  json["nodes"] = 8;
+  const PlanResult eight = planned(folder, plan_of_json(folder, json));
+  EXPECT_EQ(eight.search.candidates, 2u) << "two and four stages";
+  json["accelerator"]["memory"] = "100kB";
+  const InputError error = thrown_by([&] { planned(folder, plan_of_json(folder, json)); });
+  EXPECT_EQ(error.parts().path, "accelerator");
+  EXPECT_SAYS(error.parts().found, "no candidate fits: on one node weights 532 kB");
+  EXPECT_SAYS(error.parts().found, "in 4 stages: weights 142 kB");
+  json["accelerator"]["memory"] = "2MB";
+  const PlanResult whole = planned(folder, plan_of_json(folder, json));
+  EXPECT_EQ(whole.search.evaluations[0].config.pipeline.stages, 1) << "where it fits, it is not cut";
+  EXPECT_EQ(whole.search.candidates, 1u);
+}
+
+// Two replicas of two stages, each at a site: b's nodes take twice as long. GPipe's two micro-batches take three halves of
+// b's second; a waits.
+TEST(Pipelines, StagesOfSitesOfDifferentSpeedByHand) {
+  const PlanFolder folder;
+  Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"schedule", "gpipe"}, {"bytes_per_token", 1}});
+  for (const char* key : {"network", "nodes"}) json.erase(key);
+  json["parameters"] = 1000;
+  json["sites"] = {{{"name", "a"}, {"nodes", 2}}, {{"name", "b"}, {"nodes", 2}, {"step_time", "1s"}}};
+  json["paths"] = {{{"between", {"a", "b"}}, {"rtt", "10us"}}};
+  json["inside"] = "1us";
+  json["candidates"]["rank_orders"] = {"blocks"};
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const Evaluation& choice = result.choice();
+  EXPECT_NEAR(choice.total_s(), 1500, 0.1);
+  EXPECT_NEAR(choice.compute_s, 1000, 1e-9);
+  EXPECT_NEAR(choice.bubble_s, 500, 1e-3);
+  EXPECT_NEAR(result.sites[0].computes, 500 / 1500., 1e-4);
+  EXPECT_NEAR(result.sites[1].computes, 1000 / 1500., 1e-4);
+  EXPECT_EQ(result.sites[1].why_not, "nodes: no number of stages gives 2 nodes two replicas");
+}
+
+// One of two replicas is away for 100 s of 1300, and the other one goes on: half of these steps are missing. What a step
+// that is cut, and the state that is fetched again, take is below a thousandth.
+TEST(Pipelines, FaultsAddWhatTheyTake) {
+  const PlanFolder folder;
+  Json json = star_in_stages({{"stages", 2}, {"microbatches", 4}, {"bytes_per_token", 1}});
+  json["parameters"] = 1000;
+  json["tokens"] = 12000000;  // 30,000 steps
+  json["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
+  json["recovery"] = {{"on_failure", "retry"}, {"start", "peer"}, {"detect", "0s"}};
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  ASSERT_EQ(result.faulty.size(), 1u);
+  const FaultyTime& faulty = result.faulty[0];
+  EXPECT_NEAR(faulty.longer, 1 / (1 - 0.5 * 100 / 1300) - 1, 2 * faulty.half_width);
+  EXPECT_LT(faulty.half_width, 0.02);
+}
+
+TEST(Pipelines, SaysWhatCannotBe) {
+  const auto error_of = [](const Json& json) {
+    const PlanFolder folder;
+    return thrown_by([&] { planned(folder, plan_of_json(folder, json)); }).parts();
+  };
+  EXPECT_EQ(error_of(star_in_stages({{"stages", 3}})).path, "candidates.pipelines[0].stages");
+  EXPECT_EQ(error_of(star_in_stages({{"stages", 2}})).path, "pipeline.bytes_per_token");
+  EXPECT_EQ(error_of(star_in_stages({{"stages", 2}, {"bytes_per_token", 2}, {"routing", "throughput"}})).path,
+            "candidates.pipelines");
+  Json too_large = star();
+  too_large["accelerator"]["memory"] = "1GB";
+  EXPECT_SAYS(error_of(too_large).hint, "give model");
+}
+
+}  // namespace
+}  // namespace longhaul
