@@ -5,8 +5,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::pipelines_test {
 
 Json star_in_stages(const Json& pipeline) {
   Json json = star();
@@ -200,5 +199,4 @@ TEST(Pipelines, SaysWhatCannotBe) {
   EXPECT_SAYS(error_of(too_large).hint, "give model");
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::pipelines_test
