@@ -4,8 +4,9 @@
 //   ninja -C build speed && build/bin/speed [--benchmark_filter=…]
 //
 // A star of 1 Gb/s and 50 ms; `jittered` draws every rate and delay from ±1 %, so that no two links or events
-// are alike. `items_per_second` are transfers, and times are processor time: other work on the machine then
-// counts only by what it takes from the caches. Messages are as large as 8 bandwidth-delay products.
+// are alike; equal rounds of the other ring are skipped. `items_per_second` are transfers, and times are
+// processor time: other work on the machine then counts only by what it takes from the caches. Messages are
+// as large as 8 bandwidth-delay products.
 #include <benchmark/benchmark.h>
 #include <ns3/simulator.h>
 

@@ -33,6 +33,8 @@ ExchangeRun::ExchangeRun(const ExchangeContext& context, const OperationRule& ru
       walks_(group_.size() * as_index(slices_)),
       left_(group_.size()) {
   for (Member& member : members_) member.walks_left = slices_;
+  if (slices_ == 1 && !context.on_round && EqualRounds::are_in(collective_, exchange_))
+    equal_.emplace(members_.size());
 }
 
 // Groups are small, or everybody in order.
@@ -76,6 +78,27 @@ void ExchangeRun::enter_next_round(std::size_t index) {
   for (const Message& message : round.receives)
     if (--walk.surplus[message.peer] < 0) ++walk.missing;
   for (const Message& message : round.sends) hand_over(index, message);
+  if (equal_ && equal_->enter(walk.round, context_.clock.now_ns())) note_equal_round(walk.round);
+}
+
+// Chains count since an earlier instant, so that they do for all messages of the round.
+void ExchangeRun::note_equal_round(int round) {
+  const int left = rounds_ - 1 - round;
+  if (round < 1 || left < 0 || !is_counting_ || start_s_ == now_s()) return;
+  if (context_.network.note_equal_round(
+          {members_.size(), left, equal_->is_next(round), [this](int rounds) { skip(rounds); }}))
+    equal_->take_apart(round);
+}
+
+void ExchangeRun::skip(int rounds) {
+  equal_->skip(rounds);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    walks_[i].round += rounds;
+    walks_[i].chain = equal_->led_to(i);
+    members_[i].sent += rounds;
+    members_[i].times.bytes_sent += rounds * collective_.unit_bytes(exchange_);
+  }
+  transfers_ += rounds * static_cast<std::int64_t>(members_.size());
 }
 
 // What has to wait for its receiver waits at the receiver's first walk, in the order of sending.
@@ -126,6 +149,7 @@ void ExchangeRun::send(std::size_t from, std::size_t to, int number, std::int64_
   ++transfers_;
   UnderWay* message = new_message();
   *message = {chain, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), is_counting_};
+  if (equal_) equal_->send(from, &message->chain);
   // Two words: what std::function holds without an allocation.
   context_.network.send(
       transfer(from, to, number, bytes), [this, message] { arrive(message); }, &message->chain);
@@ -163,6 +187,7 @@ void ExchangeRun::advance(std::size_t index, const SyncParts& chain) {
 void ExchangeRun::arrive(UnderWay* message) {
   if (is_given_up_) return;
   const std::size_t from = message->from, to = message->to;
+  if (equal_) equal_->arrive(from, message->chain);
   if (!message->is_counted)  // it began before chains counted
     message->chain = is_counting_ ? last_seconds(message->chain, now_s() - start_s_) : SyncParts();
   // The last member to be done may be the end of this run: nothing of it is touched after that.

@@ -5,12 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/plan/operations.h"
 #include "core/scenario/case.h"
 #include "net/collectives/collective.h"
+#include "replay/equal_rounds.h"
 #include "replay/lag_history.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
@@ -132,6 +134,8 @@ class ExchangeRun {
   Transmission transfer(std::size_t from, std::size_t to, int number, std::int64_t bytes) const;
   UnderWay* new_message();
   void arrive(UnderWay* message);
+  void note_equal_round(int round);
+  void skip(int rounds);
 
   const ExchangeContext& context_;
   const OperationRule& rule_;
@@ -148,7 +152,8 @@ class ExchangeRun {
   std::map<std::pair<std::size_t, std::size_t>, double> pushed_;  // bytes, from one member to another
   bool is_counting_ = false, is_given_up_ = false;
   double start_s_ = 0;
-  std::deque<UnderWay> messages_;  // under way, or free
+  std::optional<EqualRounds> equal_;  // none where they are not, or somebody has to see each
+  std::deque<UnderWay> messages_;     // under way, or free
   std::vector<UnderWay*> free_;
   std::size_t posted_ = 0;
   std::int64_t transfers_ = 0;

@@ -37,6 +37,11 @@ void LoggedNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncP
   network_->send(transfer, note, parts);
 }
 
+// None of its transfers is one that is logged.
+bool LoggedNetwork::note_equal_round(EqualRound round) {
+  return std::exchange(is_log_over_, logged_ == kMostRows) && network_->note_equal_round(std::move(round));
+}
+
 // Times since training began: handed to the network, and the last byte has arrived.
 void LoggedNetwork::write_row(const Transmission& transfer, double start_s) {
   const double origin_s = network_->ready_s();

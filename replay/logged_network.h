@@ -26,6 +26,7 @@ class LoggedNetwork : public Network {
                 std::vector<std::string> names);
 
   void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override;
+  bool note_equal_round(EqualRound round) override;
   double ready_s() const override { return network_->ready_s(); }
   const std::vector<LinkLoad>& loads() override { return network_->loads(); }
 
@@ -39,6 +40,7 @@ class LoggedNetwork : public Network {
   std::vector<std::string> names_;
   CsvWriter out_;
   std::int64_t logged_ = 0;
+  bool is_log_over_ = false;  // since a round that is over
 };
 
 }  // namespace longhaul

@@ -42,6 +42,13 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
         found.insert({group[as_index(member)], group[as_index(message.peer)]});
 }
 
+// Each run keeps a copy of its operation: with the groups of all, 1024 replicas in pairs would copy 512 × 512.
+std::vector<std::vector<int>> take_groups(Operation& exchange, int replicas) {
+  std::vector<std::vector<int>> groups = groups_of(exchange, replicas);
+  exchange.groups.clear();
+  return groups;
+}
+
 // From part to part: inside each replica, or between any two.
 void add_hops(const Trace& trace, std::set<std::pair<int, int>>& found) {
   const PipelinePlan& plan = trace.plan.pipeline;
@@ -110,12 +117,12 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Cre
       stages_(trace.plan.pipeline.stages),
       runs_of_(as_index(worker_count(trace))),
       workers_left_(worker_count(trace)) {
-  for (const Operation& exchange : trace.operations_at(step)) {
+  for (Operation& exchange : trace.operations_at(step)) {
     if (exchange.rule->kind == OperationKind::kMerge) {  // synchronizer.h
       row_counts_[rule_index(trace.plan, exchange)] = as_index(trace.context.replicas);
       continue;
     }
-    for (const auto& group : groups_of(exchange, trace.context.replicas)) {
+    for (const auto& group : take_groups(exchange, trace.context.replicas)) {
       std::vector<int> workers = workers_of(trace.plan, *exchange.rule, group);
       if (!crews.is_original(exchange.rule->stage, step))
         workers = crews.workers_of(exchange.rule->stage, step);
@@ -148,7 +155,7 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Att
       stages_(trace.plan.pipeline.stages),
       runs_of_(as_index(worker_count(trace))),
       workers_left_(0) {
-  for (const Operation& exchange : trace.operations_at(step)) {
+  for (Operation& exchange : trace.operations_at(step)) {
     const int rule = rule_index(trace.plan, exchange);
     if (exchange.rule->kind == OperationKind::kMerge) {
       row_counts_[rule] = as_index(trace.context.replicas);
@@ -161,7 +168,7 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Att
       add_restartable(context, exchange, rule, there, attendance, on_member_done);
       continue;
     }
-    for (const auto& group : attended(groups_of(exchange, trace.context.replicas), attendance))
+    for (const auto& group : attended(take_groups(exchange, trace.context.replicas), attendance))
       if (group.size() > 1) add_restartable(context, exchange, rule, group, attendance, on_member_done);
   }
 }

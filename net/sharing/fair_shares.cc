@@ -360,6 +360,15 @@ const std::vector<int>& FairShares::solve_all() {
   return changed_;
 }
 
+void FairShares::list_state(std::vector<double>& state) const {
+  for (std::size_t i = 0; i < flows_.size(); ++i)
+    state.insert(state.end(), {rates_[i], flows_[i].cap, static_cast<double>(flows_[i].is_sending)});
+  for (const Link& link : links_) {
+    state.insert(state.end(), {link.ack_load, static_cast<double>(link.ack_flows)});
+    state.insert(state.end(), link.flows.begin(), link.flows.end());
+  }
+}
+
 bool FairShares::is_conserving() const {
   constexpr double kRoom = 1 + 1e-6;
   for (const Link& link : links_) {

@@ -77,6 +77,9 @@ class FairShares {
   const std::vector<int>& solve_all();
   double rate(int flow) const { return rates_[as_index(flow)]; }
 
+  // All that says how it goes on, between two changes.
+  void list_state(std::vector<double>& state) const;
+
   // Whether no link carries more than it has and no flow more than its cap, to one part in 1e-6 (data that
   // starves keeps a tenth of its link beside any acknowledgements). For assertions: it looks at everything.
   bool is_conserving() const;

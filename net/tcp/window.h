@@ -14,6 +14,7 @@
 #pragma once
 
 #include <limits>
+#include <vector>
 
 namespace longhaul {
 
@@ -31,6 +32,11 @@ class TcpWindow {
  public:
   explicit TcpWindow(const WindowRules& rules);
 
+  // All that says how it goes on.
+  void list_state(std::vector<double>& state) const {
+    state.insert(state.end(), {window_, threshold_, epoch_s_, epoch_window_, largest_, k_s_, reduced_,
+                               static_cast<double>(is_reducing_), rules_.rtt_s, rules_.limit});
+  }
   double bytes() const;  // what may be in flight: the congestion window within the limit
   bool is_at_limit() const { return window_ >= rules_.limit; }
   bool in_slow_start() const { return window_ < threshold_; }

@@ -42,6 +42,23 @@ class LinkLoads {
     }
   }
   void add_bytes(LinkDirection direction, std::int64_t bytes) { loads_[as_index(direction)].bytes += bytes; }
+  // Whether each link became busy as long ago as it had at `before`, `period_s` ago, or has been busy since.
+  bool repeats(const LinkLoads& before, double period_s) const {
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      const double since = open_[i].since, then = before.open_[i].since;
+      if (since != then && seconds_between(then, since) != period_s) return false;
+    }
+    return true;
+  }
+  // What has come since `before` comes `times` more, over `passed_s`.
+  void repeat(const LinkLoads& before, std::int64_t times, double passed_s) {
+    for (std::size_t i = 0; i < loads_.size(); ++i) {
+      const LinkLoad &then = before.loads_[i], &now = loads_[i];
+      loads_[i] = {now.bytes + times * (now.bytes - then.bytes),
+                   now.busy_s + static_cast<double>(times) * seconds_between(then.busy_s, now.busy_s)};
+      if (open_[i].since != before.open_[i].since) open_[i].since += passed_s;
+    }
+  }
   const std::vector<LinkLoad>& loads() const { return loads_; }
 
  private:
@@ -64,6 +81,15 @@ struct Transmission {
   bool in_turn = false;
 };
 
+// A round of an exchange, all of whose transfers were handed over in this instant, when those of the round
+// before had arrived.
+struct EqualRound {
+  std::size_t transfers = 0;
+  int left = 0;          // rounds behind it that hand over the same
+  bool is_next = false;  // the network has noted the round before
+  std::function<void(int rounds)> skip;
+};
+
 class Network {
  public:
   using Arrival = std::function<void()>;
@@ -74,6 +100,11 @@ class Network {
   // in the order in which they were sent. Only from within the simulation. Where its time went is added to
   // `parts`, if given, until `on_arrival` runs.
   virtual void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) = 0;
+
+  // A network that is in the state of two rounds before, and to which nothing else will happen, may pass over
+  // an even number of those that are left: it moves all its times by as many, and calls `skip` in this
+  // instant. True: it notes the round, and adds to each number of the `parts` of its transfers once at most.
+  virtual bool note_equal_round(EqualRound) { return false; }
 
   // Simulated time at which training may begin: connections are established before it.
   virtual double ready_s() const { return 0; }

@@ -3,6 +3,8 @@
 // seconds.
 #pragma once
 
+#include <vector>
+
 #include "sim/network/containers.h"
 
 namespace longhaul {
@@ -23,6 +25,9 @@ struct AckClock {
   // A window of `window` bytes goes on with so many of them in flight, whose acknowledgements come evenly
   // over the next `spread_s`; 0: now.
   void go_on(double window, double flying, double now, double spread_s);
+  // All times are `by_s` less.
+  void move_origin(double by_s);
+  void list_state(std::vector<double>& state) const;
 
   double credit = 0;              // that may be sent before an acknowledgement comes
   double begin_s = 0, bytes = 0;  // the burst being sent

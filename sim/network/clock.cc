@@ -8,21 +8,49 @@
 namespace longhaul {
 namespace {
 
-class SimulatorClock : public Clock {
+class Event : public ns3::EventImpl {
  public:
-  std::int64_t now_ns() const override { return longhaul::now_ns(); }
-  void after_ns(std::int64_t delay_ns, std::function<void()> action) override {
-    longhaul::after_ns(delay_ns, std::move(action));
-  }
-  void run() override { ns3::Simulator::Run(); }
-  void stop() override { ns3::Simulator::Stop(); }
-  void close() override { ns3::Simulator::Destroy(); }
-  std::uint64_t events() const override { return ns3::Simulator::GetEventCount(); }
+  explicit Event(std::function<void()> action) : action_(std::move(action)) {}
+
+ private:
+  void Notify() override { action_(); }
+  std::function<void()> action_;
 };
 
 }  // namespace
 
-Clock& simulator_clock() {
+void SimulatorClock::after_ns(std::int64_t delay_ns, std::function<void()> action) {
+  ++scheduled_;
+  const auto run = [this, action = std::move(action)] {
+    --scheduled_;
+    action();
+  };
+  ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), ns3::Create<Event>(run));
+}
+
+std::int64_t SimulatorClock::now_ns() const {
+  return longhaul::now_ns();
+}
+
+void SimulatorClock::run() {
+  ns3::Simulator::Run();
+}
+
+void SimulatorClock::stop() {
+  ns3::Simulator::Stop();
+}
+
+void SimulatorClock::close() {
+  ns3::Simulator::Destroy();
+  scheduled_ = 0;
+  skipped_ = 0;
+}
+
+std::uint64_t SimulatorClock::events() const {
+  return ns3::Simulator::GetEventCount() + skipped_;
+}
+
+SimulatorClock& simulator_clock() {
   static SimulatorClock clock;
   return clock;
 }
@@ -40,23 +68,14 @@ void after(double delay_s, std::function<void()> action) {
 }
 
 void after_ns(std::int64_t delay_ns, std::function<void()> action) {
-  ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), std::move(action));
+  simulator_clock().after_ns(delay_ns, std::move(action));
 }
 
 struct Alarm::Bell {
-  class Event : public ns3::EventImpl {
-   public:
-    explicit Event(std::function<void()> action) : action_(std::move(action)) {}
-
-   private:
-    void Notify() override { action_(); }
-    std::function<void()> action_;
-  };
-
   ns3::Ptr<ns3::EventImpl> event;
 };
 
-Alarm::Alarm(std::function<void()> action) : bell_(new Bell{ns3::Create<Bell::Event>(std::move(action))}) {}
+Alarm::Alarm(std::function<void()> action) : bell_(new Bell{ns3::Create<Event>(std::move(action))}) {}
 
 Alarm::~Alarm() = default;
 
@@ -65,7 +84,7 @@ void Alarm::set_after_ns(std::int64_t delay_ns) {
 }
 
 SimulationScope::~SimulationScope() {
-  ns3::Simulator::Destroy();
+  simulator_clock().close();
 }
 
 }  // namespace longhaul

@@ -11,7 +11,23 @@
 namespace longhaul {
 
 // The simulator as a replay sees it. close() destroys the simulation, so that another one can be made.
-Clock& simulator_clock();
+class SimulatorClock : public Clock {
+ public:
+  std::int64_t now_ns() const override;
+  void after_ns(std::int64_t delay_ns, std::function<void()> action) override;
+  void run() override;
+  void stop() override;
+  void close() override;
+  std::uint64_t events() const override;
+
+  bool has_actions() const { return scheduled_ > 0; }             // still to be run
+  void skip_events(std::uint64_t events) { skipped_ += events; }  // that need not be simulated: they count
+
+ private:
+  std::int64_t scheduled_ = 0;
+  std::uint64_t skipped_ = 0;
+};
+SimulatorClock& simulator_clock();
 
 // Seconds since the simulator's own zero.
 double now_s();

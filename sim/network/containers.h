@@ -20,6 +20,8 @@ class ShortQueue {
   std::size_t size() const { return size_; }
   T& front() { return first_; }
   const T& front() const { return first_; }
+  const T& operator[](std::size_t i) const { return i == 0 ? first_ : more_[(begin_ + i - 1) & (room_ - 1)]; }
+  T& operator[](std::size_t i) { return i == 0 ? first_ : more_[(begin_ + i - 1) & (room_ - 1)]; }
 
   void push_back(T value) {
     if (size_ == 0) {

@@ -290,6 +290,20 @@ void FlowChannel::take_acknowledgements(double now) {
   if (remaining_ > nothing()) pace_rounds();
 }
 
+void FlowChannel::move_origin(double by_s) {
+  updated_s_ -= by_s;
+  last_sent_s_ -= by_s;
+  clock_.move_origin(by_s);
+}
+
+void FlowChannel::list_state(std::vector<double>& state) const {
+  state.insert(state.end(), {remaining_, rate_, updated_s_, last_sent_s_, alone_, links_alone_, pace_,
+                             fluid_.sent, fluid_.covered, fluid_.paced_until, static_cast<double>(state_),
+                             static_cast<double>(is_window_limited_), static_cast<double>(is_reduced_)});
+  window_.list_state(state);
+  clock_.list_state(state);
+}
+
 FlowChannel::Transmission FlowChannel::pop(double now) {
   Transmission first = std::move(queue_.front());
   queue_.pop_front();

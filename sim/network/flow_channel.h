@@ -21,6 +21,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
@@ -62,6 +63,7 @@ class FlowChannel {
   // Takes a transfer; the channel may send from `now` on.
   void push(Transmission transfer, double now);
   bool has_data() const { return !queue_.empty(); }
+  std::size_t transfers() const { return queue_.size(); }
   // Whether data may go out now, or after acknowledgements.
   bool may_send() const { return is_fluid() || clock_.credit > nothing(); }
 
@@ -76,6 +78,10 @@ class FlowChannel {
   double wait_s(double now) const;
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
+  // Times are seconds since an origin that lies `by_s` later from now on.
+  void move_origin(double by_s);
+  // All that says how it goes on, for one transfer that was pushed just now and no reaction.
+  void list_state(std::vector<double>& state) const;
   // The first transfer, taken out of the queue, once its last byte has been sent.
   bool is_first_sent() const { return has_data() && remaining_ <= nothing(); }
   Transmission pop(double now);

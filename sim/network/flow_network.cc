@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "core/base/index.h"
 #include "net/tcp/congestion.h"
@@ -168,10 +169,72 @@ void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, 
     touch(number);
     ++sending_;
   }
-  channel.push({bytes, std::move(on_arrival), parts}, seconds(now));
+  channel.push({bytes, std::move(on_arrival), parts}, channel_s(now));
   release(number, now);
   loads_.begin(channel.facts().data, seconds(now));
   if (!is_awake_) wake_at(now);
+}
+
+bool FlowNetwork::note_equal_round(EqualRound round) {
+  if (!is_alone(round)) return false;
+  equal_round_ = std::move(round);
+  return true;
+}
+
+// Nothing else is under way, nor ever was, and nothing is drawn.
+bool FlowNetwork::is_alone(const EqualRound& round) const {
+  bool is_alone = !variation_ && !has_signals(tcp_) && slots_.size() == round.transfers;
+  for (std::size_t i = 0; is_alone && i < slots_.size(); ++i)
+    is_alone = slots_[i].channel.transfers() == 1 && slots_[i].travelling.empty();
+  return is_alone;
+}
+
+// Acknowledgements are counted by round trips, which may take two rounds: so the state of every other round
+// is compared.
+void FlowNetwork::follow_equal_round(std::int64_t now_ns) {
+  const EqualRound round = *std::exchange(equal_round_, std::nullopt);
+  if (!is_alone(round)) return moments_.clear();
+  if (!round.is_next) moments_.clear();
+  moments_.push_back(present_moment(now_ns));
+  if (moments_.size() < 3) return;
+  const Moment& before = moments_.front();
+  if (round.left > 1 && before.state == moments_.back().state && !simulator_clock().has_actions() &&
+      loads_.repeats(before.loads, seconds(now_ns - before.time_ns)))
+    skip_rounds(round);
+  moments_.pop_front();
+}
+
+// The channels' times begin anew with each equal round, and what began is worked on in the order of its
+// numbers: rounding is the same in each of them then.
+FlowNetwork::Moment FlowNetwork::present_moment(std::int64_t now_ns) {
+  Moment present{now_ns, {}, loads_, simulator_clock().events()};
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot_here = slots_[i];
+    slot_here.channel.move_origin(channel_s(now_ns));
+    for (const std::int64_t time_ns : {slot_here.planned_ns, slot_here.event_ns})
+      present.state.push_back(time_ns == InstantQueue::kNever ? -1 : seconds(time_ns - now_ns));
+    present.state.push_back(static_cast<double>(slot_here.tail_bytes));
+    slot_here.channel.list_state(present.state);
+  }
+  origin_ns_ = now_ns;
+  shares_.list_state(present.state);
+  events_.list_state(now_ns, present.state);
+  return present;
+}
+
+void FlowNetwork::skip_rounds(const EqualRound& round) {
+  const Moment& before = moments_.front();
+  const Moment& present = moments_.back();
+  const int periods = round.left / 2;
+  const std::int64_t passed_ns = periods * (present.time_ns - before.time_ns);
+  origin_ns_ += passed_ns;
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    for (std::int64_t* time_ns : {&slots_[i].planned_ns, &slots_[i].event_ns, &slots_[i].latest_arrival_ns})
+      if (*time_ns != InstantQueue::kNever) *time_ns += passed_ns;
+  events_.move(passed_ns);
+  loads_.repeat(before.loads, periods, seconds(passed_ns));
+  simulator_clock().skip_events(as_index(periods) * (present.events - before.events));
+  round.skip(2 * periods);
 }
 
 void FlowNetwork::touch(int number) {
@@ -212,6 +275,7 @@ void FlowNetwork::wake() {
   }
   is_awake_ = false;
   wake_ns_ = InstantQueue::kNever;
+  if (equal_round_) follow_equal_round(now);
   pass_over_moved();
   if (const std::int64_t next_ns = next_wake_ns(); next_ns != InstantQueue::kNever) wake_at(next_ns);
 }
@@ -229,7 +293,7 @@ void FlowNetwork::follow_variation(std::int64_t now_ns) {
     Slot& slot_here = slot(number);
     if (!variation_->concerns(slot_here.origin->facts)) continue;
     if (slot_here.channel.has_data()) {
-      slot_here.channel.advance(seconds(now_ns));
+      slot_here.channel.advance(channel_s(now_ns));
       finish_transfers(number, now_ns);
     }
     slot_here.channel.follow_path(
@@ -262,7 +326,7 @@ void FlowNetwork::look_at(int number, std::int64_t now_ns) {
   slot_here.event_ns = InstantQueue::kNever;
   if (slot_here.planned_ns == InstantQueue::kNever) return;
   if (slot_here.planned_ns > now_ns) return set_event(number);
-  slot_here.channel.advance(seconds(now_ns));
+  slot_here.channel.advance(channel_s(now_ns));
   finish_transfers(number, now_ns);
   touch(number);
 }
@@ -280,7 +344,7 @@ void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
   const CongestionReaction* const reaction = slot_here.channel.reaction();
   release(number, now_ns);
   while (slot_here.channel.is_first_sent()) {
-    FlowChannel::Transmission transfer = slot_here.channel.pop(seconds(now_ns));
+    FlowChannel::Transmission transfer = slot_here.channel.pop(channel_s(now_ns));
     count(slot_here.channel, transfer.bytes);
     if (!slot_here.channel.has_data()) --sending_;
     if (reaction && reaction->lost() > reaction->repaired())
@@ -321,6 +385,7 @@ void FlowNetwork::count(const FlowChannel& channel, std::int64_t bytes) {
 }
 
 void FlowNetwork::share_links(std::int64_t now_ns) {
+  if (equal_round_) std::sort(touched_.begin(), touched_.end());
   const double payload_bytes_per_bit = payload_share(tcp_.segment) / 8;
   for (const int number : touched_) {
     const FlowChannel& channel = slot(number).channel;
@@ -332,7 +397,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     prefetch(changed, i);
     const int number = changed[i];
     if (number < first_slot_ || is_touched_[as_index(number - first_slot_)]) continue;
-    slot(number).channel.advance(seconds(now_ns));
+    slot(number).channel.advance(channel_s(now_ns));
     release(number, now_ns);
     touch(number);
   }
@@ -344,14 +409,14 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     Slot& slot_here = slot(number);
     is_touched_[as_index(number - first_slot_)] = 0;
     if (slot_here.channel.has_data() && slot_here.channel.may_send())
-      slot_here.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, seconds(now_ns));
+      slot_here.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, channel_s(now_ns));
     plan(number, now_ns);
   }
 }
 
 void FlowNetwork::plan(int number, std::int64_t now_ns) {
   Slot& slot_here = slot(number);
-  const double wait_s = slot_here.channel.wait_s(seconds(now_ns));
+  const double wait_s = slot_here.channel.wait_s(channel_s(now_ns));
   constexpr double kLongest_s = 4e9;  // a century; in an outage, for ever
   slot_here.planned_ns =
       wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,7 @@ class FlowNetwork : public Network {
   void vary(std::unique_ptr<Variation> variation);
 
   void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  bool note_equal_round(EqualRound round) override;
   const std::vector<LinkLoad>& loads() override { return loads_.loads(); }
 
  private:
@@ -66,6 +68,14 @@ class FlowNetwork : public Network {
     ShortQueue<Arrival> travelling;  // sent, not arrived
   };
 
+  // The end of the instant in which an equal round began: two with the same state go on alike.
+  struct Moment {
+    std::int64_t time_ns = 0;
+    std::vector<double> state;
+    LinkLoads loads;
+    std::uint64_t events = 0;
+  };
+
   Slot& slot(int number) { return slots_[as_index(number - first_slot_)]; }
   int number_of(int source, int target);
   int add_slots(int source, int target);
@@ -76,6 +86,11 @@ class FlowNetwork : public Network {
   void send_part(int number, std::int64_t bytes, Arrival on_arrival, SyncParts* parts);
   void send_parts(int first, int count, std::int64_t bytes, Arrival on_arrival, SyncParts* parts);
   void touch(int number);
+  double channel_s(std::int64_t time_ns) const { return static_cast<double>(time_ns - origin_ns_) / 1e9; }
+  bool is_alone(const EqualRound& round) const;
+  void follow_equal_round(std::int64_t now_ns);
+  Moment present_moment(std::int64_t now_ns);
+  void skip_rounds(const EqualRound& round);
   void wake_at(std::int64_t time_ns);
   void wake();
   void pass_over_moved();
@@ -113,6 +128,9 @@ class FlowNetwork : public Network {
   Alarm alarm_;
   std::int64_t wake_ns_ = InstantQueue::kNever;  // of the ns-3 event; others are void
   std::uint64_t instants_ = 0;
+  std::int64_t origin_ns_ = 0;             // of the channels' times
+  std::optional<EqualRound> equal_round_;  // that began in this instant
+  std::deque<Moment> moments_;             // of those before it, at most two
   bool is_awake_ = false;
 };
 

@@ -5,6 +5,7 @@
 // the last element is tried in it (Wegener 1993, bottom-up heapsort).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,14 @@ class InstantHeap {
   };
 
   bool empty() const { return heap_.empty(); }
+  std::vector<Instant> in_order() const {
+    std::vector<Instant> sorted = heap_;
+    std::sort(sorted.begin(), sorted.end(), is_before);
+    return sorted;
+  }
+  void move(std::int64_t by_ns) {
+    for (Instant& instant : heap_) instant.time_ns += by_ns;
+  }
   const Instant& top() const { return heap_.front(); }
 
   // `entry` below 2^28.
@@ -113,6 +122,22 @@ class InstantQueue {
     nodes_[entry.last].next = free_nodes_;
     free_nodes_ = entry.first;
     free_entries_.push_back(number);
+  }
+
+  // The times from `now_ns` on and the events, in the order in which they will be taken.
+  void list_state(std::int64_t now_ns, std::vector<double>& state) const {
+    for (const InstantHeap::Instant& instant : heap_.in_order()) {
+      const Entry& entry = entries_[instant.entry()];
+      for (std::uint32_t node = entry.first;; node = nodes_[node].next) {
+        state.insert(state.end(), {static_cast<double>(instant.time_ns - now_ns), 1. * nodes_[node].event});
+        if (node == entry.last) break;
+      }
+    }
+  }
+  // Everything comes `by_ns` later.
+  void move(std::int64_t by_ns) {
+    heap_.move(by_ns);
+    recent_ = {};
   }
 
  private:

@@ -1,0 +1,232 @@
+// Rounds of a ring that the flow fidelity skips, against the same rounds simulated one by one: an action of
+// the clock that is still to come, long after everything else, keeps it from skipping.
+#include <gtest/gtest.h>
+#include <ns3/simulator.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "net/topologies/registry.h"
+#include "replay/exchange_run.h"
+#include "sim/network/clock.h"
+#include "sim/network/flow_network.h"
+#include "tests/unit/sim/replays.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kFarAway_s = 1e7;
+
+struct Drawn {
+  Case config;
+  std::string collective;
+  std::int64_t bytes = 0;
+  double spread_s = 0, pause_s = 0;
+  bool has_other = false;  // one transfer between two members, over a connection that the ring does not use
+};
+
+Drawn draw(std::mt19937_64& random) {
+  std::uniform_real_distribution<double> part(0, 1);
+  const auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
+  Drawn drawn;
+  const int members = pick(3, 20);
+  drawn.config = star_case(members, 1e6 * std::pow(10, 4 * part(random)), 0.2 * part(random) * part(random));
+  TcpSpec& tcp = drawn.config.network.tcp;
+  tcp.connections = 1 << pick(0, 3);
+  tcp.congestion_control = pick(0, 1) ? "cubic" : "reno";
+  if (pick(0, 2) == 0) tcp.window = 1448. * pick(2, 60);
+  tcp.slow_start_after_idle = pick(0, 1);
+  const char* const rings[] = {"ring", "all-gather", "reduce-scatter", "pair"};
+  drawn.collective = rings[pick(0, 3)];
+  drawn.bytes = members * static_cast<std::int64_t>(std::pow(10, 1 + 5.5 * part(random)));
+  drawn.pause_s = pick(0, 1) ? part(random) : 0;
+  return drawn;
+}
+
+struct Outcome {
+  std::vector<ExchangeRun::MemberTimes> times;  // of three exchanges, one after another, by member
+  std::vector<std::int64_t> transfers;
+  std::vector<LinkLoad> loads;
+  std::uint64_t events = 0, simulated_events = 0;
+  bool has_skipped() const { return simulated_events < events; }
+};
+
+Outcome run(const Drawn& drawn, bool may_skip) {
+  const Topology topology = build_topology(drawn.config);
+  FlowNetwork network(drawn.config.network.tcp, topology);
+  if (!drawn.config.network.variation.is_empty())
+    network.vary(std::make_unique<Variation>(drawn.config.network.variation, topology, 1));
+  const SimulationScope scope;
+  if (!may_skip) after(kFarAway_s, [] {});
+  const OperationRule rule = rule_of(drawn.collective);
+  const ExchangeContext context{simulator_clock(), network};
+  std::vector<int> group;
+  for (int member = 0; member < topology.replicas(); ++member) group.push_back(member);
+  std::vector<std::unique_ptr<ExchangeRun>> runs;
+  std::size_t next = 0;
+  const auto post_all = [&] {
+    for (const int member : group)
+      after(drawn.pause_s + drawn.spread_s * member / topology.replicas(),
+            [run = runs[next].get(), member] { run->post(member); });
+    ++next;
+  };
+  for (int exchange = 0; exchange < 3; ++exchange)
+    runs.push_back(std::make_unique<ExchangeRun>(context, rule, 0, 1, group, drawn.bytes, [&](int) {
+      if (runs[next - 1]->is_finished() && next < runs.size()) post_all();
+    }));
+  post_all();
+  if (drawn.has_other) after(drawn.pause_s, [&] { network.send({2, 0, drawn.bytes}, [] {}); });
+  ns3::Simulator::Run();
+  Outcome outcome;
+  for (const auto& run : runs) {
+    EXPECT_TRUE(run->is_finished());
+    for (const int member : group) outcome.times.push_back(run->times(member));
+    outcome.transfers.push_back(run->transfers());
+  }
+  outcome.loads = network.loads();
+  outcome.events = simulator_clock().events() - (may_skip ? 0 : 1);
+  outcome.simulated_events = ns3::Simulator::GetEventCount() - (may_skip ? 0 : 1);
+  return outcome;
+}
+
+// The last bit counts, but in the times that links were busy: those are sums of whole nanoseconds.
+void expect_the_same(const Outcome& skipped, const Outcome& whole) {
+  EXPECT_FALSE(whole.has_skipped());
+  EXPECT_EQ(skipped.transfers, whole.transfers);
+  EXPECT_EQ(skipped.events, whole.events);
+  for (std::size_t i = 0; i < whole.times.size(); ++i) {
+    const ExchangeRun::MemberTimes &is = skipped.times[i], &was = whole.times[i];
+    EXPECT_EQ(is.posted_s, was.posted_s);
+    EXPECT_EQ(is.done_s, was.done_s);
+    EXPECT_EQ(is.bytes_sent, was.bytes_sent);
+    for (const NamedPart& part : named_parts(NetworkSpec()))
+      EXPECT_EQ(is.parts.*part.seconds, was.parts.*part.seconds) << part.name;
+  }
+  for (std::size_t i = 0; i < whole.loads.size(); ++i) {
+    EXPECT_EQ(skipped.loads[i].bytes, whole.loads[i].bytes);
+    EXPECT_EQ(std::llround(skipped.loads[i].busy_s * 1e9), std::llround(whole.loads[i].busy_s * 1e9));
+  }
+}
+
+TEST(EqualRounds, SkippedOnesLeaveWhatAllOfThemLeave) {
+  int skipped = 0;
+  constexpr int kCases = 300;
+  for (int seed = 0; seed < kCases; ++seed) {
+    std::mt19937_64 random(static_cast<unsigned>(seed));
+    const Drawn drawn = draw(random);
+    SCOPED_TRACE(fmt::format("seed {}, {} of {} bytes among {}", seed, drawn.collective, drawn.bytes,
+                             drawn.config.replicas));
+    const Outcome outcome = run(drawn, true);
+    expect_the_same(outcome, run(drawn, false));
+    skipped += outcome.has_skipped();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(skipped, kCases / 2);  // the others have too few rounds, or windows that still grow
+}
+
+// Members who come at different times are together only when the last one's message has gone round.
+TEST(EqualRounds, LateMembersAreWaitedFor) {
+  for (int seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(static_cast<unsigned>(seed));
+    Drawn drawn = draw(random);
+    drawn.spread_s = 1;
+    SCOPED_TRACE(seed);
+    expect_the_same(run(drawn, true), run(drawn, false));
+    if (HasFailure()) return;
+  }
+}
+
+class UnequalRounds : public testing::Test {
+ protected:
+  // Such cases are skipped as they are.
+  UnequalRounds() {
+    drawn_.config = star_case(12, 1e8, 0.03);
+    drawn_.collective = "ring";
+    drawn_.bytes = 12 * 100000;
+  }
+  void expect_all_are_simulated() {
+    EXPECT_FALSE(run(drawn_, true).has_skipped());
+    expect_the_same(run(drawn_, true), run(drawn_, false));
+  }
+
+  Drawn drawn_;
+};
+
+TEST_F(UnequalRounds, TheCaseItselfIsSkipped) {
+  EXPECT_TRUE(run(drawn_, true).has_skipped());
+}
+
+TEST_F(UnequalRounds, ChunksOfDifferentSizes) {
+  ++drawn_.bytes;
+  expect_all_are_simulated();
+}
+
+TEST_F(UnequalRounds, LinksOfDifferentRates) {
+  LinkOverride faster;
+  faster.link = "replica5-core";
+  faster.up = 1.01e8;
+  drawn_.config.network.overrides = {faster};
+  expect_all_are_simulated();
+}
+
+TEST_F(UnequalRounds, LossAndQueuesThatSignal) {
+  drawn_.config.network.tcp.loss = 1e-4;
+  expect_all_are_simulated();
+  drawn_.config.network.tcp.loss = 0;
+  drawn_.config.network.tcp.queue = "fq_codel";
+  expect_all_are_simulated();
+}
+
+TEST_F(UnequalRounds, TrafficOfOthers) {
+  BackgroundSpec traffic;
+  traffic.link = "replica5-core";
+  traffic.flows = 1;
+  drawn_.config.network.variation.background = {traffic};
+  expect_all_are_simulated();
+}
+
+TEST_F(UnequalRounds, ConnectionsThatTheRingDoesNotUse) {
+  drawn_.has_other = true;
+  expect_all_are_simulated();
+}
+
+class CountingNetwork : public Network {
+ public:
+  CountingNetwork(std::unique_ptr<Network> network, int& sends)
+      : network_(std::move(network)), sends_(sends) {}
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override {
+    ++sends_;
+    network_->send(transfer, std::move(on_arrival), parts);
+  }
+  bool note_equal_round(EqualRound round) override { return network_->note_equal_round(std::move(round)); }
+  const std::vector<LinkLoad>& loads() override { return network_->loads(); }
+
+ private:
+  std::unique_ptr<Network> network_;
+  int& sends_;
+};
+
+// Of 254 rounds among 128 the first 79 are in transfers.csv. All tables of a run, to the last digit.
+TEST(EqualRounds, ARunHasTheSameTables) {
+  const Case config = star_case(128, 1e9, 0.05);
+  const Trace trace = single_exchange("ring", 128, 128 * 200000);
+  int sends = 0;
+  const auto replayed = [&](bool may_skip) {
+    sends = 0;
+    return run_replay(config, trace, [&](auto&&... arguments) {
+      if (!may_skip) after(kFarAway_s, [] {});
+      return std::make_unique<CountingNetwork>(make_network(arguments...), sends);
+    });
+  };
+  const Replayed skipped = replayed(true);
+  EXPECT_LT(sends, 90 * 128);
+  EXPECT_EQ(skipped.report.at("transfers"), 254 * 128);
+  const Replayed whole = replayed(false);
+  EXPECT_EQ(sends, 254 * 128);
+  for (const auto& [name, text] : whole.files)
+    if (name != "replay.json") EXPECT_EQ(skipped.files.at(name), text) << name;
+}
+
+}  // namespace
+}  // namespace longhaul
