@@ -13,8 +13,7 @@
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"
 
-namespace longhaul {
-namespace {
+namespace longhaul::equal_rounds_test {
 
 constexpr double kFarAway_s = 1e7;
 
@@ -228,5 +227,4 @@ TEST(EqualRounds, ARunHasTheSameTables) {
     if (name != "replay.json") EXPECT_EQ(skipped.files.at(name), text) << name;
 }
 
-}  // namespace
-}  // namespace longhaul
+}  // namespace longhaul::equal_rounds_test
