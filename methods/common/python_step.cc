@@ -64,6 +64,25 @@ std::string content_of(const std::string& file, const std::string& path) {
                    hint);
 }
 
+// The options that the file says, where the scenario does not.
+void add_defaults_of_file(const Json& step, const std::vector<const Node*>& sections, const std::string& file,
+                          const std::string& path, Json& given) {
+  const std::map<std::string, std::string> in_file = {{"inner_steps", "every"}, {"codec", "codec"}};
+  for (const auto& [key, name_there] : in_file) {
+    if (!step.contains(name_there) || given.contains(key)) continue;
+    given[key] = step[name_there];
+    try {
+      for (const Node* options : sections)
+        if (const Node* option = options->child(key)) resolve(section("", {*option}), {{key, given[key]}}, path);
+    } catch (const InputError& error) {
+      const InputErrorParts& parts = error.parts();
+      const int line = step["line"].value(name_there, 1);
+      throw InputError(path, fmt::format("{}, line {}: {}: {}", file, line, name_there, parts.found), parts.allowed,
+                       parts.hint);
+    }
+  }
+}
+
 // Whether it is of its default's type.
 void check_parameter(const Json& value, const Json& fallback, const std::string& path) {
   const bool fits =
@@ -192,20 +211,7 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
        shared = Json::array(), compressed = Json::object();
   if (among > 0) expanded["group_size"] = among;
   Json given = method;
-  const std::map<std::string, std::string> in_file = {{"inner_steps", "every"}, {"codec", "codec"}};
-  for (const auto& [key, name_there] : in_file)
-    if (declares && step.contains(name_there) && !given.contains(key)) {
-      given[key] = step[name_there];
-      const Node* option = options.child(key) ? options.child(key) : compression.child(key);
-      try {
-        if (option) resolve(section("", {*option}), {{key, given[key]}}, path);
-      } catch (const InputError& error) {
-        throw InputError(file_path,
-                         fmt::format("{}, line {}: {}: {}", file, step["line"].value(name_there, 1), name_there,
-                                     error.parts().found),
-                         error.parts().allowed, error.parts().hint);
-      }
-    }
+  if (declares) add_defaults_of_file(step, {&options, &compression}, file, file_path, given);
   for (const auto& [key, value] : given.items()) {
     if (key == "name" || key == "file" || key == "content") continue;
     if (options.child(key) || common.child(key)) {
