@@ -86,6 +86,16 @@ inline PlanTools tools_in(const PlanFolder& folder) {
   return tools;
 }
 
+// `network` of two nodes at each of the sites a and b.
+inline Json two_sites() {
+  return {{"fidelity", "analytic"},
+          {"topology",
+           {{"hierarchical",
+             {{"sites", {{"a", 2}, {"b", 2}}},
+              {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
+              {"trunk", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}}};
+}
+
 inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
   const PlannedNetwork network = planned_network(plan, folder.path());
   for (const auto& [name, text] : network.files) folder.write(name, text);

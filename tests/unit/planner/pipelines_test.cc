@@ -67,12 +67,7 @@ TEST(Pipelines, HopsAndExchangesByHand) {
 TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
   const PlanFolder folder;
   Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"bytes_per_token", 7240}});
-  json["network"] = {{"fidelity", "analytic"},
-                     {"topology",
-                      {{"hierarchical",
-                        {{"sites", {{"a", 2}, {"b", 2}}},
-                         {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
-                         {"trunk", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}}};
+  json["network"] = two_sites();
   json["candidates"]["rank_orders"] = {"blocks"};
   const PlanRequest plan = plan_of_json(folder, json);
   const PlanResult result = planned(folder, plan);

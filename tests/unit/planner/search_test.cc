@@ -41,12 +41,7 @@ TEST(Search, OnlyWhatLeavesASiteCounts) {
   const PlanFolder folder;
   Json json = star();
   json.erase("nodes");
-  json["network"] = {{"fidelity", "analytic"},
-                     {"topology",
-                      {{"hierarchical",
-                        {{"sites", {{"a", 2}, {"b", 2}}},
-                         {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
-                         {"trunk", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}}};
+  json["network"] = two_sites();
   json["nodes"] = 4;
   json["candidates"]["rank_orders"] = {"blocks"};
   json["egress"] = {{"price", 0.25}, {"sites", {{"b", 1}}}};
