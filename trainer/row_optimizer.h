@@ -1,13 +1,11 @@
 // The optimizer on rows in host memory: clip, then the step of the method's own (Update) or of AdamW and
-// Muon; weights of a subspace are projected back into it.
+// Muon.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "trainer/operations/update.h"
 #include "trainer/optimizer/muon.h"
-#include "trainer/pipeline/subspace.h"
 
 namespace longhaul {
 
@@ -18,8 +16,7 @@ struct RowOptimizer {
   const std::vector<MuonMatrix>& muon;
   const Update& update;
   Arena& arena;
-  std::vector<int> taken;            // how many steps that of each replica has taken, wherever it is held
-  std::optional<Subspace> subspace;  // that the weights are kept in
+  std::vector<int> taken;  // how many steps that of each replica has taken, wherever it is held
 
   // The step of a replica that is held here, on its gradient; several threads may take those of several.
   void step(int step, int replica);
