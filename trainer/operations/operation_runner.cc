@@ -177,16 +177,6 @@ std::map<int, Message> OperationRunner::from_elsewhere(const Operation& operatio
   return GroupMessages(replicas_.ranks, group, replicas_.arena.replicas(), mine, format, kLockstep).wait();
 }
 
-// Of EF21 (arXiv 2106.05203) messages are changes: what they are changes of, its mean over all replicas, is
-// kept. Of other codecs the mean itself.
-const float* OperationRunner::add_up(const Message& own, int replica, std::int64_t begin, std::int64_t end,
-                                     const float* mean) {
-  if (own.format().codec.feedback != Feedback::kEf21) return mean;
-  float* kept = replicas_.arena.row(Slot::kSentMean, replica) + begin;
-  for (std::int64_t i = 0; i < end - begin; ++i) kept[i] += mean[i];
-  return kept;
-}
-
 bool OperationRunner::counts_senders(const Message& message) const {
   return update_.counts_senders_alone() && message.format().codec.chooses_columns();
 }
@@ -255,7 +245,7 @@ void OperationRunner::step_group(const Operation& operation, const std::vector<i
         const std::size_t k = std::min(taker, heard.size() - 1);
         for (std::size_t i = 0; i < tensors.size(); ++i) {
           arrived[i].own = own[i][taker];
-          arrived[i].mean = add_up(*own[i][taker], replica, at, to, means[i * heard.size() + k].data());
+          arrived[i].mean = means[i * heard.size() + k].data();
         }
         take(replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived));
       }
@@ -307,12 +297,9 @@ void OperationRunner::step_over_ranks(const Operation& operation, const GroupSpl
       for (std::int64_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
         const std::int64_t end = std::min(chunk.end, begin + kBlock);
         std::vector<Arrived::Tensor> arrived;
-        for (std::size_t i = 0; i < tensors.size(); ++i) {
-          const Message& own = mine[i][as_index(at)];
-          arrived.push_back({tensors[i].c_str(),
-                             add_up(own, replica, begin, end, means[i].data() + (begin - chunk.begin)),
-                             &own});
-        }
+        for (std::size_t i = 0; i < tensors.size(); ++i)
+          arrived.push_back(
+              {tensors[i].c_str(), means[i].data() + (begin - chunk.begin), &mine[i][as_index(at)]});
         update_.apply(operation, replica, Arrived(begin, end, replicas_.arena.replicas(), arrived),
                       replicas_.arena);
       }

@@ -54,8 +54,6 @@ class OperationRunner {
   bool counts_senders(const Message& message_here) const;
   static const Codec* rounding_of_mean(const Operation& operation, const std::string& tensor);
   ContributionsOf contributions_over_ranks(const std::vector<Message>& mine);
-  const float* add_up(const Message& own, int replica, std::int64_t begin, std::int64_t end,
-                      const float* mean);
   void step_group(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
   void step_over_ranks(const Operation& operation, const GroupSplit& group);
   void pass_on(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
