@@ -10,6 +10,7 @@
 #include "core/base/model_shape.h"
 #include "core/scenario/case.h"
 #include "trainer/device/device.h"
+#include "trainer/model/boundaries.h"
 
 namespace longhaul {
 
@@ -23,19 +24,14 @@ struct Batch {
   std::vector<std::int64_t> tokens;  // [sequences, context + 1]
 };
 
-// Plain: LibTorch's operators and autograd in float32, for every device, and the reference. Fused: written
-// out, on a CPU in float32 cpu_decoder.h, else stacked_decoder.h with one replica.
-enum class Operators { kPlain, kFused };
-
 class CpuDecoder;
-struct Boundaries;
 
 class Decoder {
  public:
-  Decoder(const ModelShape& shape, Device device, Operators operators = Operators::kFused,
-          Precision precision = Precision::kFloat32);
-  // Of a model in parts, with fused operators: what passes between them, in each call (boundaries.h).
-  Decoder(const ModelShape& shape, Device device, Precision precision, const Boundaries& boundaries);
+  // On a CPU in float32 cpu_decoder.h, else stacked_decoder.h with one replica. `boundaries`: of a model in
+  // parts, what passes between them in each call.
+  Decoder(const ModelShape& shape, Device device, Precision precision = Precision::kFloat32,
+          const Boundaries& boundaries = {});
   ~Decoder();
 
   // Mean cross-entropy in nats per predicted token.
@@ -43,23 +39,19 @@ class Decoder {
   // The same, and its gradient: `gradient` [P] is overwritten. Rows are in host memory.
   double loss_and_gradient(const float* weights, float* gradient, const Batch& batch) const;
 
-  // With what passes between parts in this call; of fused operators on a CPU in float32 alone, else a
-  // std::logic_error. `rounding`: RoundingEffects, or null.
+  // With what passes between parts in this call; on a CPU in float32 alone, else a std::logic_error.
+  // `rounding`: RoundingEffects, or null.
   double loss(const float* weights, const Batch& batch, const Boundaries& boundaries) const;
   double loss_and_gradient(const float* weights, float* gradient, const Batch& batch,
                            const Boundaries& boundaries, std::vector<double>* rounding) const;
 
  private:
-  class Network;
   class OneOfAStack;
-
-  void fuse(const ModelShape& shape, Device device, Precision precision, const Boundaries& boundaries);
 
   const CpuDecoder& on_cpu() const;
 
   std::unique_ptr<CpuDecoder> cpu_;  // or
   std::unique_ptr<OneOfAStack> stack_;
-  std::unique_ptr<Network> network_;
 };
 
 // Initial weights: the same for every replica, drawn on the host, so that neither device nor number of

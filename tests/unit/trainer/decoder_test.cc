@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/index.h"
+#include "tests/unit/trainer/plain_decoder.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/evaluation.h"
@@ -13,12 +14,15 @@ namespace longhaul::decoder_test {
 
 constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
 
-class DecoderAgainstReference : public testing::TestWithParam<Operators> {};
-INSTANTIATE_TEST_SUITE_P(Operators, DecoderAgainstReference,
-                         testing::Values(Operators::kPlain, Operators::kFused));
+using testing_plain::PlainDecoder;
 
-TEST_P(DecoderAgainstReference, Loss) {
-  const Decoder decoder(kShape, Device::kCpu, GetParam());
+template <typename Of>
+class DecoderAgainstReference : public testing::Test {};
+using Decoders = testing::Types<Decoder, PlainDecoder>;
+TYPED_TEST_SUITE(DecoderAgainstReference, Decoders);
+
+TYPED_TEST(DecoderAgainstReference, Loss) {
+  const TypeParam decoder(kShape, Device::kCpu);
   const Batch batch = random_batch(kShape, 3);
   for (std::uint64_t seed : {1, 2, 3}) {
     const std::vector<float> weights = random_weights<float>(kShape, seed);
@@ -27,8 +31,8 @@ TEST_P(DecoderAgainstReference, Loss) {
   }
 }
 
-TEST_P(DecoderAgainstReference, GradientIsTheFiniteDifference) {
-  const Decoder decoder(kShape, Device::kCpu, GetParam());
+TYPED_TEST(DecoderAgainstReference, GradientIsTheFiniteDifference) {
+  const TypeParam decoder(kShape, Device::kCpu);
   const Batch batch = random_batch(kShape, 2);
   const std::vector<float> weights = random_weights<float>(kShape, 4);
   std::vector<float> gradient(weights.size(), 123.f);  // what was there before must not matter
@@ -53,10 +57,9 @@ TEST(Decoder, FusedOperatorsAgreeWithPlainOnesAtTheSizesOfATraining) {
   std::vector<float> plain(weights.size()), fused(weights.size());
   const Batch batch = random_batch(shape, 4);
   const double loss =
-      Decoder(shape, Device::kCpu, Operators::kPlain).loss_and_gradient(weights.data(), plain.data(), batch);
-  EXPECT_NEAR(
-      Decoder(shape, Device::kCpu, Operators::kFused).loss_and_gradient(weights.data(), fused.data(), batch),
-      loss, 2e-6);
+      PlainDecoder(shape, Device::kCpu).loss_and_gradient(weights.data(), plain.data(), batch);
+  EXPECT_NEAR(Decoder(shape, Device::kCpu).loss_and_gradient(weights.data(), fused.data(), batch), loss,
+              2e-6);
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     difference += std::pow(plain[i] - fused[i], 2);

@@ -8,6 +8,7 @@
 #include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
+#include "tests/unit/trainer/plain_decoder.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/codecs/number_formats.h"
@@ -418,7 +419,7 @@ TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreLeftOut) {
 TEST_F(Gpu, FusedAttentionGivesTheSameBitsAgain) {
   const ModelShape shape{128, 2, 2, 128, 512, 64};
   const testing_stacked::Replicas replicas(shape, 1, 2, 0.05);
-  const Decoder decoder(shape, Device::kCuda, Operators::kFused, Precision::kBf16);
+  const Decoder decoder(shape, Device::kCuda, Precision::kBf16);
   std::vector<float> first(replicas.weights.size()), again;
   const double loss = decoder.loss_and_gradient(replicas.row(0), first.data(), replicas.batch(0));
   for (int i = 0; i < 3; ++i) {
@@ -433,7 +434,7 @@ TEST_F(Gpu, GradientsInBf16AreThoseOfTheLoopToTwoPercent) {
   const testing_stacked::Replicas replicas(shape, 3, 2, 0.02);
   const testing_stacked::Result loop = replicas.one_by_one();
   testing_stacked::Result found = loop;
-  const Decoder decoder(shape, Device::kCuda, Operators::kFused, Precision::kBf16);
+  const Decoder decoder(shape, Device::kCuda, Precision::kBf16);
   for (int r = 0; r < 3; ++r) {
     const auto at = static_cast<std::size_t>(r);
     found.losses[at] = decoder.loss_and_gradient(
@@ -515,19 +516,23 @@ TEST_F(Gpu, ManyClassesAndLayersComputedAgainAreTheLoops) {
 }
 #endif
 
-TEST_F(Gpu, GradientsInFloat32AreThoseOfTheLoopAndOfAutogradOnTheCard) {
+template <typename Of>
+void expect_gradients_of_the_loop() {
   const ModelShape shape{96, 3, 4, 256, 65, 256};
   const testing_stacked::Replicas replicas(shape, 2, 4, 0.1);
   const testing_stacked::Result loop = replicas.one_by_one();
-  for (const Operators operators : {Operators::kFused, Operators::kPlain}) {
-    testing_stacked::Result found = loop;
-    const Decoder decoder(shape, Device::kCuda, operators);
-    for (int r = 0; r < 2; ++r) {
-      found.losses[static_cast<std::size_t>(r)] = decoder.loss_and_gradient(
-          replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
-      EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 1e-5);
-    }
+  testing_stacked::Result found = loop;
+  const Of decoder(shape, Device::kCuda);
+  for (int r = 0; r < 2; ++r) {
+    found.losses[static_cast<std::size_t>(r)] = decoder.loss_and_gradient(
+        replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
+    EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 1e-5);
   }
+}
+
+TEST_F(Gpu, GradientsInFloat32AreThoseOfTheLoopAndOfAutogradOnTheCard) {
+  expect_gradients_of_the_loop<Decoder>();
+  expect_gradients_of_the_loop<testing_plain::PlainDecoder>();
 }
 
 }  // namespace longhaul::gpu_test

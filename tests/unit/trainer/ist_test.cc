@@ -13,6 +13,7 @@
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/unit_owners.h"
+#include "tests/unit/trainer/plain_decoder.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/checkpoint/safetensors.h"
@@ -60,9 +61,8 @@ TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
     for (std::size_t i = 0; i < weights.size(); ++i)
       if (is_anothers(owners[i], replica)) weights[i] = 0;
     std::vector<std::vector<float>> gradients(4, std::vector<float>(weights.size(), 123.f));
-    Decoder(kShape, Device::kCpu, Operators::kFused)
-        .loss_and_gradient(weights.data(), gradients[0].data(), batch);
-    Decoder(kShape, Device::kCpu, Operators::kPlain)
+    Decoder(kShape, Device::kCpu).loss_and_gradient(weights.data(), gradients[0].data(), batch);
+    testing_plain::PlainDecoder(kShape, Device::kCpu)
         .loss_and_gradient(weights.data(), gradients[1].data(), batch);
     double loss = 0;
     for (const Precision precision : {Precision::kFloat32, Precision::kBf16})

@@ -35,8 +35,8 @@ struct Replicas {
     return {sequences, {begin, begin + static_cast<std::ptrdiff_t>(token_stride())}};
   }
 
-  Result one_by_one(Operators operators = Operators::kFused) const {
-    const Decoder decoder(shape, Device::kCpu, operators);
+  Result one_by_one() const {
+    const Decoder decoder(shape, Device::kCpu);
     Result result{std::vector<double>(static_cast<std::size_t>(replicas)),
                   std::vector<float>(weights.size())};
     for (int r = 0; r < replicas; ++r)
@@ -85,8 +85,8 @@ inline double relative_difference(const Result& a, const Result& b, const Replic
   return std::sqrt(difference / size);
 }
 
-// Of gradients in bf16, relative: some ten times what rounded numbers leave in a sum (measured: 6e-3). Without AVX-512
-// LibTorch rounds parts of the sums too (measured: 2e-2 to 4e-2).
+// Of gradients in bf16, relative: some ten times what rounded numbers leave in a sum (measured: 6e-3).
+// Without AVX-512 LibTorch rounds parts of the sums too (measured: 2e-2 to 4e-2).
 inline double bf16_gradient_bound() {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx512bw")) return 6e-2;
