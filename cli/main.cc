@@ -59,7 +59,7 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
          "timeline.json of each case: json (default up to 64 cases), gz (compressed) or none (default above)")
       ->check(CLI::IsMember({"json", "gz", "none"}));
   run->add_option("--backend", options.backend,
-                  "of the trainer: loop, threads or stacked (default threads on a CPU, stacked on a GPU)")
+                  "of the trainer: loop; threads on a CPU, stacked on a GPU (the default there)")
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
   run->add_flag("--seeds", options.each_seed,
                 "a line for each seed in the table at the end (default: means over seeds)");

@@ -14,9 +14,6 @@ namespace {
 
 using Stopwatch = Speed::Stopwatch;
 
-// What activations of a stacked back-end may take on a CPU, bytes.
-constexpr std::int64_t kStackedMemory = std::int64_t{1} << 30;
-
 bool is_in(const std::vector<int>& replicas, int replica) {
   return std::binary_search(replicas.begin(), replicas.end(), replica);
 }
@@ -34,7 +31,6 @@ InnerSteps::InnerSteps(const World& world)
     : world_(world),
       train_(*world.config.train),
       exchanges_gradients_(exchanges_gradients(world.plan)),
-      has_merges_(has_merges(world.plan)),
       microbatches_(world.plan.pipeline, world.replicas.arena.parameters(),
                     [this](const float* weights, float* gradient, const Batch& batch) {
                       return world_.decoder.loss_and_gradient(weights, gradient, batch);
@@ -43,15 +39,6 @@ InnerSteps::InnerSteps(const World& world)
                  world.update, world.replicas.arena, std::vector<int>(as_index(world.config.replicas))},
       results_(as_index(world.config.replicas)) {
   make_gates();
-  const Backend& backend = world.replicas.backend;
-  if (world.device == Device::kCuda || !backend.stacks()) return;
-  const PipelinePlan& pipeline = world.plan.pipeline;
-  stacked_ = std::make_unique<StackedDecoder>(train_.model, world.device, train_.precision,
-                                              kStackedMemory / backend.threads(), world.boundaries);
-  const Arena& arena = world.replicas.arena;
-  const std::size_t numbers = as_index(arena.held().size() * arena.parameters());
-  if (is_composed(pipeline)) composed_.resize(numbers);
-  if (pipeline.microbatches > 1 || is_composed(pipeline)) partial_.resize(numbers);
 }
 
 void InnerSteps::make_gates() {
@@ -83,23 +70,18 @@ std::size_t InnerSteps::run(const std::vector<Round>& rounds, const AfterRound& 
     return after_round(round);
   };
   std::size_t done = 0;
-  const bool is_together = stacked_ || (leaves_home(world_.plan.pipeline) && !has_merges_);
+  const bool is_together = leaves_home(world_.plan.pipeline);
   if (accelerator_) {
     done = run_on_card(rounds, after);
   } else if (!is_together && world_.replicas.ranks.size() == 1) {
     done = run_apart(rounds, after);
   } else {
     for (bool goes_on = true; goes_on && done < rounds.size(); ++done) {
-      const std::vector<journal::Compute>& computes = rounds[done].computes;
-      if (!is_together) {  // ranks meet after each round, all after the same ones
+      if (!is_together)  // ranks meet after each round, all after the same ones
         run_apart({rounds[done]}, [](const Round&) { return true; });
-      } else if (has_merges_) {
-        world_.replicas.backend.for_each(static_cast<int>(computes.size()),
-                                         [&](int at) { steps_alone(computes[as_index(at)]); });
-      } else {
-        for (const journal::Compute& entry : computes)
+      else
+        for (const journal::Compute& entry : rounds[done].computes)
           for (int step = entry.first; step <= entry.last; ++step) step_together(entry.replicas, step);
-      }
       goes_on = after(rounds[done]);
     }
   }
@@ -178,7 +160,7 @@ void InnerSteps::step_together(const std::vector<int>& replicas, int step) {
   for_each_held([&](int replica) {
     clear_for_partial(world_.plan.pipeline, gradients.columns, gradients.row(replica));
   });
-  stacked_ ? run_stacks(step) : run_along_paths(step);
+  run_along_paths(step);
   if (!exchanges_gradients_) optimize(replicas, step);
 }
 
@@ -197,66 +179,6 @@ void InnerSteps::run_along_paths(int step) {
       results_.losses[as_index(home)] +=
           microbatches_.run(paths[as_index(home)], microbatch, batch, weights, gradients) / microbatches;
     });
-  }
-}
-
-void InnerSteps::run_stacks(int step) {
-  const RowBlock held = world_.replicas.arena.held();
-  Backend& backend = world_.replicas.backend;
-  const int parts = std::min(backend.threads(), held.size());
-  for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch) {
-    const std::vector<Route> paths = paths_at(step, microbatch);
-    backend.for_each(parts, [&](int part) {
-      const RowBlock replicas{held.first + held.size() * part / parts,
-                              held.first + held.size() * (part + 1) / parts};
-      double seconds = 0;
-      {
-        const Stopwatch watch(seconds);
-        run_stack(step, microbatch, paths, replicas);
-      }
-      for (int r = replicas.first; r < replicas.end; ++r)
-        results_.seconds[as_index(r)] += seconds / replicas.size();
-    });
-  }
-}
-
-void InnerSteps::steps_alone(const journal::Compute& entry) {
-  const int replica = entry.replicas.front();
-  const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
-  for (int step = entry.first; step <= entry.last; ++step) {
-    results_.losses[as_index(replica)] = 0;
-    clear_for_partial(world_.plan.pipeline, gradients.columns, gradients.row(replica));
-    for (int microbatch = 0; microbatch < world_.plan.pipeline.microbatches; ++microbatch)
-      run_stack(step, microbatch, paths_at(step, microbatch), {replica, replica + 1});
-    optimize(step, replica, results_.seconds[as_index(replica)]);
-    check_loss(step, replica, results_.losses[as_index(replica)]);
-  }
-}
-
-void InnerSteps::run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas) {
-  const PipelinePlan& plan = world_.plan.pipeline;
-  const ReplicaRows<float> gradients = rows_of(Slot::kGradient);
-  const ReplicaRows<const float> weights = rows_of(Slot::kWeights).read_only();
-  const int sequences = train_.batch / plan.microbatches;
-  const ReplicaRows<float> composed{composed_.data(), weights.first, weights.columns},
-      partial{partial_.data(), weights.first, weights.columns};
-  std::vector<std::int64_t> tokens;
-  for (int home = replicas.first; home < replicas.end; ++home) {
-    const Batch batch =
-        microbatch_of(training_batch(world_.data.training, train_, world_.config.seed, home, step),
-                      microbatch, plan.microbatches);
-    tokens.insert(tokens.end(), batch.tokens.begin(), batch.tokens.end());
-    if (is_composed(plan)) gather_along(plan, paths[as_index(home)], weights, composed.row(home));
-  }
-  const bool is_shared_out = !partial_.empty();
-  std::vector<double> losses(as_index(replicas.size()));
-  stacked_->run({(is_composed(plan) ? composed.read_only() : weights).row(replicas.first),
-                 (is_shared_out ? partial : gradients).row(replicas.first), tokens.data(),
-                 std::int64_t{sequences} * (train_.model.context + 1), losses.data(), replicas.size(),
-                 sequences});
-  for (int home = replicas.first; home < replicas.end; ++home) {
-    if (is_shared_out) scatter_along(plan, paths[as_index(home)], microbatch, partial.row(home), gradients);
-    results_.losses[as_index(home)] += losses[as_index(home - replicas.first)] / plan.microbatches;
   }
 }
 

@@ -13,7 +13,6 @@
 #include "trainer/data/dataset.h"
 #include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
-#include "trainer/model/stacked_decoder.h"
 #include "trainer/operations/update.h"
 #include "trainer/pipeline/bit_gates.h"
 #include "trainer/pipeline/microbatches.h"
@@ -87,11 +86,6 @@ class InnerSteps {
   // Where micro-batches leave their replica: the ones of each number m meet before those of m + 1, and the
   // optimizers come after all of them.
   void run_along_paths(int step);
-  // A part of the replicas for each thread; a part's wall time is shared out evenly.
-  void run_stacks(int step);
-  void steps_alone(const journal::Compute& entry);
-  // A micro-batch of these replicas, along `paths`, as one stack.
-  void run_stack(int step, int microbatch, const std::vector<Route>& paths, RowBlock replicas);
   void prepare(const Round& round);
   // What a card computes at once: the step of each replica, 0 where it takes none.
   using StepOf = std::vector<int>;
@@ -115,7 +109,7 @@ class InnerSteps {
 
   const World world_;
   const TrainSpec& train_;
-  const bool exchanges_gradients_, has_merges_;
+  const bool exchanges_gradients_;
   MicrobatchPass<float> microbatches_;
   std::optional<BitGates> gates_;
   // Of a replica with gates: it adds up what rounding does to the losses of a step's micro-batches.
@@ -125,9 +119,6 @@ class InnerSteps {
   };
   std::vector<LearnedPass> learned_passes_;  // by replica
   RowOptimizer optimizer_;
-  std::unique_ptr<StackedDecoder> stacked_;  // of a stacked back-end on a CPU
-  // Its rows [R, P] of micro-batches: the weights of their paths, and gradients before they are shared out.
-  std::vector<float> composed_, partial_;
   Accelerator* accelerator_ = nullptr;  // on a GPU: holds the rows that are at work
 
   StepResults results_;

@@ -1,4 +1,5 @@
 // longhaul-train: trains the replicas of one case.
+#include <fmt/core.h>
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -85,10 +86,14 @@ std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int thre
     if (device == Device::kCuda) use_device(gpu);
   };
   prepare_thread();
-  if (wanted == "threads" && device == Device::kCuda)
-    throw InputError("--backend", "found \"threads\" with a GPU", "loop or stacked");
-  if (wanted.empty()) wanted = device == Device::kCuda ? "stacked" : "threads";
+  const std::string usual = device == Device::kCuda ? "stacked" : "threads";
+  if (wanted.empty()) wanted = usual;
   if (wanted == "loop") return make_loop_backend();
+  if (wanted != usual)
+    throw InputError(
+        "--backend",
+        fmt::format("found \"{}\" {}", wanted, device == Device::kCuda ? "with a GPU" : "without a GPU"),
+        "loop or " + usual);
   auto pool = make_thread_backend(threads, prepare_thread);
   return wanted == "stacked" ? make_stacked_backend(std::move(pool)) : std::move(pool);
 }

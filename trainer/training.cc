@@ -90,7 +90,7 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
                           {"an arithmetic", identity()["arithmetic"]},
                           {"libraries", identity()["libraries"]}});
   check_own_parts(data_.training.size(), train_);
-  check_combinations(case_, plan_, {device_ == Device::kCuda, backend_->stacks(), ranks_.size()});
+  check_combinations(case_, plan_, {device_ == Device::kCuda, ranks_.size()});
   const std::vector<float> weights = initial_weights(train_.model, case_.seed);
   for (const int replica : arena_.held().replicas())
     std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
@@ -159,7 +159,7 @@ void Training::restore(const Checkpoint& checkpoint) {
 Json Training::identity() const {
   std::string arithmetic = backend_->stacks() ? "stacked" : "replica by replica";
   // A GPU's library may multiply another number of matrices by another kernel.
-  if (backend_->stacks() && device_ == Device::kCuda && ranks_.size() > 1)
+  if (backend_->stacks() && ranks_.size() > 1)
     arithmetic += " on " + std::to_string(ranks_.size()) + " ranks";
   Json json = {{"corpus_hash", hex64(data_.hash)},
                {"device", to_string(device_)},

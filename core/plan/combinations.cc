@@ -187,11 +187,6 @@ constexpr RefusedCombination kRefused[] = {
        return learned_with(config, config.train && config.train->precision != Precision::kFloat32,
                            " with train.precision \"bf16\"", "train.precision \"float32\"");
      }},
-    {"activations learned", "the stacked back-end", kGatesOnTheLoop,
-     [](const Case& config, const OperationPlan&, const Executor& executor) {
-       return learned_with(config, executor.stacks, " with the stacked back-end",
-                           "--backend loop or threads");
-     }},
     {"activations learned", "several ranks", kGatesOnTheLoop,
      [](const Case& config, const OperationPlan&, const Executor& executor) {
        return learned_with(config, executor.ranks > 1, fmt::format(" with {} ranks", executor.ranks),

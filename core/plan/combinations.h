@@ -14,7 +14,7 @@ namespace longhaul {
 
 // What carries a training out.
 struct Executor {
-  bool is_on_card = false, stacks = false;  // stacks: several replicas in one operation of the CPU's library
+  bool is_on_card = false;
   int ranks = 1;
 };
 

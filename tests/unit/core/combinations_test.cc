@@ -118,7 +118,6 @@ const std::vector<std::pair<Change, Change>>& pairs() {
        [](Asked& asked) {
          if (asked.config.train) asked.config.train->precision = Precision::kBf16;
        }},
-      {learned, [](Asked& asked) { asked.executor.stacks = true; }},
       {learned, ranks},
       {learned, [](Asked& asked) { asked.plan.takes_whole_batch = true; }},
       {both(learned, [](Asked& asked) { asked.config.pipeline.stages = 1; }), quorum},

@@ -417,19 +417,4 @@ TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
   expect_same_bytes(config, schedule, found);
 }
 
-// A stacked back-end computes the rows of those who are gone too, and does nothing with them.
-TEST(TrainedAbsences, AStackFollowsThem) {
-  const TemporaryFolder folder, other;
-  const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 3}}), folder);
-  const Groups groups = {
-      {{0, 3}, {{0, 1, 2}}}, {{0, 6}, {{0, 1}}}, {{0, 9}, {{0, 1, 2}}}, {{0, 12}, {{1, 2}}}};
-  const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
-  const Followed stacked =
-      follow(config, schedule, folder, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
-  const Followed loop = follow(config, schedule, other);
-  for (std::size_t replica = 0; replica < kReplicas; ++replica)
-    for (std::size_t i = 0; i < loop.weights[replica].size(); ++i)
-      ASSERT_NEAR(stacked.weights[replica][i], loop.weights[replica][i], 2e-4) << replica << " " << i;
-}
-
 }  // namespace longhaul::absences_test

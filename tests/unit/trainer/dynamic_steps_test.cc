@@ -128,19 +128,6 @@ TEST(TrainedDynamicSteps, WithoutADifferenceNothingChanges) {
   }
 }
 
-// A stack computes the rows of all, and moves those of who takes the step.
-TEST(TrainedDynamicSteps, AStackFollowsThem) {
-  const TemporaryFolder folder, other;
-  const Case config = only_case(with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}}), folder);
-  const Followed stacked =
-      follow(config, {}, folder, make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
-  const Followed loop = follow(config, {}, other);
-  for (std::size_t replica = 0; replica < kReplicas; ++replica)
-    for (std::size_t i = 0; i < loop.weights[replica].size(); ++i)
-      ASSERT_NEAR(stacked.weights[replica][i], loop.weights[replica][i], 2e-4) << replica << " " << i;
-  EXPECT_EQ(stacked.summary["tokens"], loop.summary["tokens"]);
-}
-
 TEST(TrainedDynamicSteps, SeveralRanksTakeThem) {
   Json scenario = with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2-3", 3}});
   scenario["replicas"] = 4;

@@ -136,8 +136,8 @@ TEST_F(Gpu, InBf16ProductsTakeTheWeightsThatAnExchangeLeft) {
     if (method != std::string("sparta")) scenario["methods"][0]["inner_steps"] = 1;
     scenario["train"]["precision"] = "bf16";
     scenario["train"]["evaluate_every"] = 1;
-    expect_near(stacked_on_gpu(scenario),
-                train_on(Device::kCpu, make_stacked_backend(make_loop_backend()), scenario), 1e-3, method);
+    expect_near(stacked_on_gpu(scenario), train_on(Device::kCpu, make_loop_backend(), scenario), 1e-3,
+                method);
   }
 }
 

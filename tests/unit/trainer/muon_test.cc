@@ -209,28 +209,10 @@ TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
 
 const Json kMuloco = {{"name", "muloco"}, {"inner_steps", 4}};
 
-Trained stacked(const Json& scenario, int threads) {
-  const TemporaryFolder folder;
-  return train_with(only_case(scenario, folder), folder, Device::kCpu,
-                    make_stacked_backend(make_thread_backend(threads, use_one_torch_thread)));
-}
-
-TEST(Muon, ThreadsMakeTheBitsOfTheLoopAndSoDoThreadsOfTheStack) {
+TEST(Muon, ThreadsMakeTheBitsOfTheLoop) {
   const Json scenario = small_scenario(kMuloco);
   const Trained loop = train(scenario);
   for (const int threads : {2, 3}) EXPECT_EQ(train(scenario, threads).metrics, loop.metrics) << threads;
-  const Trained stack = stacked(scenario, 1);
-  for (const int threads : {2, 3}) EXPECT_EQ(stacked(scenario, threads).metrics, stack.metrics) << threads;
-  EXPECT_EQ(stack.exchanges, loop.exchanges);
-}
-
-TEST(Muon, AfterOneStepTheStacksLossesAreThoseOfTheLoopTo1e5) {
-  Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 1}}, 1);
-  scenario["workload"] = {{"wire", "fp32"}};
-  const std::vector<double> expected = losses_in(train(scenario).metrics),
-                            found = losses_in(stacked(scenario, 2).metrics);
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5 * expected[i]) << i;
 }
 
 TEST(Muon, LearnsUnderEveryOuterMethod) {

@@ -43,12 +43,6 @@ bool works_on_pieces(const Json& method) {
   return method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
 }
 
-Trained stacked(const Json& scenario) {
-  const TemporaryFolder folder;
-  return train_with(only_case(scenario, folder), folder, Device::kCpu,
-                    make_stacked_backend(make_thread_backend(2, use_one_torch_thread)));
-}
-
 std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
   std::istringstream in(text);
@@ -126,30 +120,13 @@ TEST(PipelineTraining, WhatIsLeftOutChangesTheLosses) {
     EXPECT_TRUE(metrics.insert(train(partial_scenario(ddp, 8, more)).metrics).second) << more;
 }
 
-TEST(PipelineTraining, TheStackAgreesWithTheLoopOnPartialPaths) {
-  for (const Json& more : {Json{{"paths", "scheduled"}}, Json{{"paths", "random"}, {"routing", "random"}}}) {
-    Json scenario = partial_scenario({{"name", "independent"}}, 1, more);
-    expect_losses(stacked(scenario), train(scenario), 1e-5, "one step " + more.dump());
-    scenario["train"]["steps"] = 4;
-    scenario["train"]["evaluate_every"] = 1;
-    expect_losses(stacked(scenario), train(scenario), 1e-4, "four steps " + more.dump());
-  }
-}
-
-// After one step the weights of all replicas were the same, and their gradients were not; later the weights
-// are not either.
-TEST(PipelineTraining, TheStackAgreesWithTheLoop) {
-  Json independent = scenario_of({{"name", "independent"}}, 1, kRandom);
-  expect_losses(stacked(independent), train(independent), 1e-5, "one step");
-  independent["train"]["steps"] = 4;
-  independent["train"]["evaluate_every"] = 1;
-  Json straight = independent;
+TEST(PipelineTraining, RoutesChangeTheLosses) {
+  Json random = scenario_of({{"name", "independent"}}, 4, kRandom);
+  random["train"]["evaluate_every"] = 1;
+  Json straight = random;
   straight["pipeline"]["routing"] = "straight";
-  const Trained loop = train(independent);
-  expect_losses(stacked(independent), loop, 1e-4, "four steps");
-  expect_losses(stacked(straight), train(straight), 1e-4, "straight");
-  const std::vector<double> random = losses_in(loop.metrics), other = losses_in(train(straight).metrics);
-  EXPECT_GT(std::abs(random[0] - other[0]), 1e-3 * other[0]) << "else the routes would not matter";
+  const double found = losses_in(train(random).metrics)[0], other = losses_in(train(straight).metrics)[0];
+  EXPECT_GT(std::abs(found - other), 1e-3 * other);
 }
 
 // The weights that a training leaves, against loops over its draws: which sequences, which path, which
@@ -296,9 +273,6 @@ TEST(PipelineTraining, FormatsByHop) {
   EXPECT_EQ(train(scenario_with(int4_int3, wire_int8), 3).metrics, loop.metrics);
   EXPECT_NE(train(scenario_with(int3_int4, wire_int8)).metrics, loop.metrics);
   EXPECT_NE(train(scenario_with(int4_int3, {"int8", "wire"})).metrics, loop.metrics);
-  const Json sign_wire = {"sign", "wire"};
-  expect_losses(stacked(scenario_with(sign_wire, "wire")), train(scenario_with(sign_wire, "wire")), 1e-3,
-                "a sign and a scale, stacked");
 }
 
 // Stopped after so many rounds of the back-end, and gone on with from the last checkpoint.
