@@ -106,7 +106,7 @@ Validity network_validity(const Case& config) {
       config.workload.parameters * bytes_per_parameter(config.workload.wire) / config.replicas;
   note(collective == "direct" && message < kLeastDirectMessage,
        fmt::format("direct messages of {} bytes (from {})", message, kLeastDirectMessage));
-  note(word_of(config, "units", "none") != "none", "all-to-all");
+  note(config.method.name == "ist", "all-to-all");
   const Json buckets = member(config.method.options, "buckets");
   note(buckets.is_number() && buckets > kMeasuredBuckets,
        fmt::format("{} buckets (to {})", buckets.dump(), kMeasuredBuckets));

@@ -16,30 +16,11 @@ namespace ist {
 std::vector<Node> options() {
   std::vector<Node> all = {
       inner_steps_option(50),
-      choice("units", {"ffn", "ffn_and_heads", "none"})
-          .by_default("ffn")
-          .means("what is dealt to the replicas: the hidden columns of the feed-forward parts, these and the "
-                 "attention heads, or nothing, which is local-sgd"),
       choice("unit_outputs", {"mean", "sum"})
           .by_default("mean")
           .means("how the subnetworks make one model: what their units of a layer put out is averaged "
-                 "(the weights that read a unit are divided by the number of replicas), or added up"),
-      choice("shared_moments", {"kept", "fresh"})
-          .by_default("kept")
-          .means("the inner optimizer's moments of what is averaged: kept by each replica, or zero at the "
-                 "begin of each round, as those of the units are")};
+                 "(the weights that read a unit are divided by the number of replicas), or added up")};
   return with_all_reduce(std::move(all));
-}
-
-bool has_units(const Json& options) {
-  return options.at("units") != "none";
-}
-
-std::vector<HiddenUnits> units_of(const Json& options, const PlannedModel& model) {
-  std::vector<HiddenUnits> units = ffn_units(model.layout);
-  if (options.at("units") == "ffn_and_heads")
-    for (HiddenUnits& heads : head_units(model.layout, model.heads)) units.push_back(std::move(heads));
-  return units;
 }
 
 void check_model_is_known(bool is_known) {
@@ -52,14 +33,13 @@ void check_model_is_known(bool is_known) {
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
   OperationRule shared = all_reduce_rule("shared", "weights", options, model);
-  if (!has_units(options)) return {{shared}};
   check_model_is_known(!model.layout.empty());
   OperationRule units;
   units.name = "units";
   units.kind = OperationKind::kAllToAll;
   units.collective = "pairwise";
   units.every = options.at("inner_steps");
-  units.units = units_of(options, model);
+  units.units = ffn_units(model.layout);
   units.payload = whole({"weights"}, model.wire);
   units.payload[0].columns = columns_of(units.units);
   shared.payload[0].columns = other_columns(units.payload[0].columns, model.parameters);
@@ -68,27 +48,19 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 // Every replica has a unit of each family, and there are not more than can be dealt.
 void check_units(const Case& config, const ModelShape& model, const std::string& path) {
-  const auto check = [&](const char* key, int count) {
-    if (count < config.replicas)
-      throw InputError(path + "." + key, fmt::format("found {} for {} replicas", count, config.replicas),
-                       fmt::format("at least {}", config.replicas),
-                       "method \"ist\" deals the units of a layer to all replicas; see method.units");
-  };
-  check("ffn", model.ffn);
-  std::int64_t units = std::int64_t{model.layers} * model.ffn;
-  if (config.method.options.at("units") == "ffn_and_heads") {
-    check("heads", model.heads);
-    units += std::int64_t{model.layers} * model.heads;
-  }
+  if (model.ffn < config.replicas)
+    throw InputError(path + ".ffn", fmt::format("found {} for {} replicas", model.ffn, config.replicas),
+                     fmt::format("at least {}", config.replicas),
+                     "method \"ist\" deals the hidden columns of a layer to all replicas");
+  const std::int64_t units = std::int64_t{model.layers} * model.ffn;
   if (units > kMostUnits)
     throw InputError(path, fmt::format("found {} hidden units in {} layers", units, model.layers),
                      fmt::format("at most {} together", kMostUnits),
-                     "method \"ist\" deals them one by one in each round; see method.units");
+                     "method \"ist\" deals them one by one in each round");
 }
 
 void check(const Case& config) {
   check_inner_steps(config);
-  if (!has_units(config.method.options)) return;
   check_model_is_known(config.workload.model.has_value());
   check_units(config, *config.workload.model, "workload.model");
   if (config.train) check_units(config, config.train->model, "train.model");

@@ -1,7 +1,6 @@
-// Hidden units: what the width of a network consists of. A unit is a hidden column of a feed-forward part
-// (its rows of gate and up, its column of down) or an attention head (its rows of query, key and value, its
-// columns of output). A unit whose columns are all zero adds nothing to what the network computes, and
-// nothing flows back through it: the gradient of its columns is exactly zero.
+// Hidden units: what the width of a network consists of. A unit is a hidden column of a feed-forward part:
+// its rows of gate and up, its column of down. A unit whose columns are all zero adds nothing to what the
+// network computes, and nothing flows back through it: the gradient of its columns is exactly zero.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +33,8 @@ inline bool operator==(const HiddenUnits& a, const HiddenUnits& b) {
   return a.count == b.count && a.matrices == b.matrices;
 }
 
-// One family a layer, in the order of the layers. The layout must be a decoder's (parameter_layout). Heads
-// that share keys and values are no units: InputError. Biases of queries, keys and values are of no unit.
+// One family a layer, in the order of the layers. The layout must be a decoder's (parameter_layout).
 std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout);
-std::vector<HiddenUnits> head_units(const std::vector<Parameter>& layout, int heads);
 
 // All columns of these units, and of a row [parameters] the others.
 Columns columns_of(const std::vector<HiddenUnits>& families);

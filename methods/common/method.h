@@ -17,7 +17,6 @@ struct PlannedModel {
   std::vector<ColumnRange> layers;     // empty: only the number of parameters is known
   Wire wire = Wire::kBf16;             // of what is not compressed
   std::vector<Parameter> layout = {};  // empty where `layers` is
-  int heads = 0;                       // of attention; 0 where `layers` is empty
 };
 
 struct Method {

@@ -37,7 +37,7 @@ OperationPlan method_plan(const MethodSpec& method, const PlannedModel& model) {
 }  // namespace
 
 PlannedModel planned_model(const ModelShape& shape, Wire wire) {
-  return {shape.parameters(), layer_columns(shape), wire, parameter_layout(shape), shape.heads};
+  return {shape.parameters(), layer_columns(shape), wire, parameter_layout(shape)};
 }
 
 const Method& method_named(const std::string& name) {

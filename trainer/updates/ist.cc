@@ -33,8 +33,7 @@ std::vector<bool> reading_columns(const std::vector<HiddenUnits>& families, std:
 
 class SubnetworkUpdate : public Update {
  public:
-  SubnetworkUpdate(bool averages_outputs, bool resets_shared)
-      : averages_outputs_(averages_outputs), resets_shared_(resets_shared) {}
+  explicit SubnetworkUpdate(bool averages_outputs) : averages_outputs_(averages_outputs) {}
 
   Slot product() const override { return Slot::kSlowWeights; }
   std::vector<Slot> changed_state() const override { return {Slot::kFirstMoment, Slot::kSecondMoment}; }
@@ -69,8 +68,8 @@ class SubnetworkUpdate : public Update {
     float* whole = arena.row(Slot::kSlowWeights, replica) + arrived.begin;
     for (float* row : {whole, weights}) std::copy_n(arrived_weights, arrived.size(), row);
     average_outputs({arrived.begin, arrived.end}, whole);
-    if (!is_shared) keep_own(*holders(operation).after, replica, {arrived.begin, arrived.end}, weights);
-    if (is_shared && !resets_shared_) return;
+    if (is_shared) return;
+    keep_own(*holders(operation).after, replica, {arrived.begin, arrived.end}, weights);
     for (const Slot moment : changed_state())
       std::fill_n(arena.row(moment, replica) + arrived.begin, arrived.size(), 0.f);
   }
@@ -107,7 +106,7 @@ class SubnetworkUpdate : public Update {
     std::shared_ptr<const std::vector<int>> owners = nullptr;
   };
 
-  const bool averages_outputs_, resets_shared_;
+  const bool averages_outputs_;
   PlanContext context_;
   std::vector<HiddenUnits> units_;
   std::vector<bool> reads_unit_;  // by column
@@ -118,8 +117,7 @@ class SubnetworkUpdate : public Update {
 }  // namespace
 
 std::unique_ptr<Update> make_ist_update(const Json& options) {
-  return std::make_unique<SubnetworkUpdate>(options.at("unit_outputs") == "mean",
-                                            options.at("shared_moments") == "fresh");
+  return std::make_unique<SubnetworkUpdate>(options.at("unit_outputs") == "mean");
 }
 
 }  // namespace longhaul

@@ -8,12 +8,11 @@
 #include <map>
 #include <set>
 
-#include "core/base/errors.h"
 #include "core/plan/unit_owners.h"
 
 namespace longhaul::hidden_units_test {
 
-const ModelShape kShape{12, 2, 3, 7, 8, 5};  // heads of 4
+const ModelShape kShape{12, 2, 3, 7, 8, 5};
 const std::vector<Parameter> kLayout = parameter_layout(kShape);
 
 std::set<std::int64_t> columns_of_unit(const HiddenUnits& units, int unit) {
@@ -25,44 +24,39 @@ std::set<std::int64_t> columns_of_unit(const HiddenUnits& units, int unit) {
   return found;
 }
 
+bool is_of_a_unit(const Parameter& parameter) {
+  return parameter.name.find(".feed_forward.") != std::string::npos && !parameter.is_norm;
+}
+
 // Element [row, column] of a matrix of `layer` belongs to the unit that it computes, or reads.
-std::set<std::int64_t> expected_columns(int layer, bool heads, int unit) {
-  const std::map<std::string, bool> writes =
-      heads ? std::map<std::string, bool>{{"query", true}, {"key", true}, {"value", true}, {"output", false}}
-            : std::map<std::string, bool>{{"gate", true}, {"up", true}, {"down", false}};
-  const std::string prefix = "layers." + std::to_string(layer) + (heads ? ".attention." : ".feed_forward.");
-  const std::int64_t width = heads ? 4 : 1;
+std::set<std::int64_t> expected_columns(int layer, int unit) {
+  const std::map<std::string, bool> writes = {{"gate", true}, {"up", true}, {"down", false}};
+  const std::string prefix = "layers." + std::to_string(layer) + ".feed_forward.";
   std::set<std::int64_t> expected;
   for (const Parameter& parameter : kLayout)
     for (const auto& [name, is_row] : writes)
       if (parameter.name == prefix + name)
         for (std::int64_t row = 0; row < parameter.rows; ++row)
           for (std::int64_t column = 0; column < parameter.columns; ++column)
-            if ((is_row ? row : column) / width == unit)
+            if ((is_row ? row : column) == unit)
               expected.insert(parameter.offset + row * parameter.columns + column);
   return expected;
 }
 
 TEST(HiddenUnits, HaveTheRowsThatMakeThemAndTheColumnsThatReadThem) {
-  const std::vector<HiddenUnits> ffn = ffn_units(kLayout), heads = head_units(kLayout, 3);
+  const std::vector<HiddenUnits> ffn = ffn_units(kLayout);
   ASSERT_EQ(ffn.size(), 2u);
-  ASSERT_EQ(heads.size(), 2u);
   for (int layer = 0; layer < 2; ++layer) {
-    const HiddenUnits &narrow = ffn[static_cast<std::size_t>(layer)],
-                      &wide = heads[static_cast<std::size_t>(layer)];
-    EXPECT_EQ(narrow.count, 7);
-    EXPECT_EQ(narrow.columns(), 3 * 12);
-    EXPECT_EQ(wide.count, 3);
-    EXPECT_EQ(wide.columns(), 4 * 12 * 4);
+    const HiddenUnits& units = ffn[static_cast<std::size_t>(layer)];
+    EXPECT_EQ(units.count, 7);
+    EXPECT_EQ(units.columns(), 3 * 12);
     for (int unit = 0; unit < 7; ++unit)
-      EXPECT_EQ(columns_of_unit(narrow, unit), expected_columns(layer, false, unit)) << unit;
-    for (int unit = 0; unit < 3; ++unit)
-      EXPECT_EQ(columns_of_unit(wide, unit), expected_columns(layer, true, unit)) << unit;
+      EXPECT_EQ(columns_of_unit(units, unit), expected_columns(layer, unit)) << unit;
   }
 }
 
-// Without a gate a unit is a row of up and a column of down. Shared keys make heads no units.
-TEST(HiddenUnits, OfModelsWithoutAGateOrWithGroupedQueries) {
+// Without a gate a unit is a row of up and a column of down.
+TEST(HiddenUnits, OfModelsWithoutAGate) {
   ModelShape shape = kShape;
   shape.gated = false;
   const std::vector<HiddenUnits> ffn = ffn_units(parameter_layout(shape));
@@ -71,13 +65,10 @@ TEST(HiddenUnits, OfModelsWithoutAGateOrWithGroupedQueries) {
     EXPECT_EQ(layer.count, 7);
     EXPECT_EQ(layer.columns(), 2 * 12);
   }
-  shape.kv_heads = 1;
-  EXPECT_THROW(head_units(parameter_layout(shape), 3), InputError);
 }
 
 TEST(HiddenUnits, AllOfThemAreTheMatricesAndTheOthersTheRest) {
-  std::vector<HiddenUnits> units = ffn_units(kLayout);
-  for (const HiddenUnits& heads : head_units(kLayout, 3)) units.push_back(heads);
+  const std::vector<HiddenUnits> units = ffn_units(kLayout);
   const Columns columns = columns_of(units), others = other_columns(columns, kShape.parameters());
   std::vector<int> seen(static_cast<std::size_t>(kShape.parameters()));
   for (const auto& [ranges, mark] : {std::pair(columns, 1), std::pair(others, 2)})
@@ -85,9 +76,8 @@ TEST(HiddenUnits, AllOfThemAreTheMatricesAndTheOthersTheRest) {
       for (std::int64_t at = range.begin; at < range.end; ++at) seen[static_cast<std::size_t>(at)] += mark;
   for (const Parameter& parameter : kLayout)
     for (std::int64_t at = parameter.offset; at < parameter.offset + parameter.size(); ++at)
-      EXPECT_EQ(seen[static_cast<std::size_t>(at)], parameter.layer >= 0 && !parameter.is_norm ? 1 : 2)
-          << parameter.name;
-  EXPECT_EQ(columns.size(), 4u) << "a norm between attention and feed-forward part";
+      EXPECT_EQ(seen[static_cast<std::size_t>(at)], is_of_a_unit(parameter) ? 1 : 2) << parameter.name;
+  EXPECT_EQ(columns.size(), 2u) << "the feed-forward part of each layer";
   EXPECT_EQ(other_columns({}, 9), (Columns{{0, 9}}));
 }
 
@@ -125,8 +115,7 @@ TEST(UnitOwners, EveryPairOfOwnersIsEquallyLikely) {
 }
 
 TEST(UnitOwners, WhatPassesFromOneToAnotherIsCountedColumnByColumn) {
-  std::vector<HiddenUnits> units = ffn_units(kLayout);
-  for (const HiddenUnits& heads : head_units(kLayout, 3)) units.push_back(heads);
+  const std::vector<HiddenUnits> units = ffn_units(kLayout);
   constexpr int kReplicas = 3;
   const std::int64_t parameters = kShape.parameters();
   for (int round = 1; round < 4; ++round) {
@@ -143,13 +132,11 @@ TEST(UnitOwners, WhatPassesFromOneToAnotherIsCountedColumnByColumn) {
     EXPECT_EQ(passed_columns(9, units, kReplicas, round), expected);
     EXPECT_EQ(most_owned_columns(units, kReplicas), *std::max_element(owned, owned + kReplicas));
   }
-  // 7 columns of 36 in two layers over three replicas: 3 + 2, 2 + 3 or 2 + 2, and a head of 192 in each
-  // layer.
-  EXPECT_EQ(most_owned_columns(units, kReplicas), 5 * 36 + 2 * 192);
+  // 7 columns of 36 in two layers over three replicas: 3 + 2, 2 + 3 or 2 + 2.
+  EXPECT_EQ(most_owned_columns(units, kReplicas), 5 * 36);
   for (const Parameter& parameter : kLayout) {
-    const bool is_shared = parameter.layer < 0 || parameter.is_norm;
     const int owner = column_owners(9, units, 3, 1, parameters)[static_cast<std::size_t>(parameter.offset)];
-    EXPECT_EQ(owner == kShared, is_shared) << parameter.name;
+    EXPECT_EQ(owner == kShared, !is_of_a_unit(parameter)) << parameter.name;
   }
 }
 

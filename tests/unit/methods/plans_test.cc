@@ -173,15 +173,12 @@ TEST(Fragments, OfDecoupledDilocoHaveTheEmbeddingsApart) {
 }
 
 // Twelve hidden columns of 3 · 8 weights over four replicas: each has three of them, and sends those that
-// become another's. The other 696 − 12 · 24 weights are averaged. With heads of 4 · 8 · 4 weights and two
-// replicas: six columns and a head each.
+// become another's. The other 696 − 12 · 24 weights are averaged.
 TEST(Plans, UnitsGoToTheirNextOwners) {
   const Json shape = {{"hidden", 8}, {"layers", 1},  {"heads", 2},
                       {"ffn", 12},   {"context", 8}, {"vocabulary", 8}};
-  const auto case_of = [&](const Json& method, int replicas) {
-    return make_case_with(method, {{"model", shape}, {"steps", 100}}, replicas);
-  };
-  const Case config = case_of({{"name", "ist"}, {"inner_steps", 20}}, 4);
+  const Case config =
+      make_case_with({{"name", "ist"}, {"inner_steps", 20}}, {{"model", shape}, {"steps", 100}}, 4);
   const Trace trace = trace_of(config);
   std::set<std::vector<std::int64_t>> different;
   for (int step = 1; step <= 100; ++step) {
@@ -208,18 +205,12 @@ TEST(Plans, UnitsGoToTheirNextOwners) {
     different.insert(parts);
   }
   EXPECT_EQ(different.size(), 5u) << "drawn anew each time";
-  const Case wide = case_of({{"name", "ist"}, {"inner_steps", 20}, {"units", "ffn_and_heads"}}, 2);
-  EXPECT_EQ(trace_of(wide).operations_at(20).at(1).bytes, 2 * (6 * 24 + 128));
-  EXPECT_EQ(trace_of(wide).operations_at(20).at(0).bytes, 2 * (696 - 12 * 24 - 2 * 128));
-  const Case none = case_of({{"name", "ist"}, {"inner_steps", 20}, {"units", "none"}}, 4);
-  EXPECT_EQ(trace_of(none).operations_at(20).size(), 1u);
-  EXPECT_EQ(contributed_bytes(none), 5 * 2 * 696);
 }
 
 TEST(Plans, AnAllToAllIsReadBackFromATrace) {
   const Json shape = {{"hidden", 8}, {"layers", 2},  {"heads", 2},
                       {"ffn", 13},   {"context", 8}, {"vocabulary", 8}};
-  const Json method = {{"name", "ist"}, {"inner_steps", 20}, {"units", "ffn_and_heads"}};
+  const Json method = {{"name", "ist"}, {"inner_steps", 20}};
   const Trace trace = trace_of(make_case_with(method, {{"model", shape}, {"steps", 100}}, 2));
   std::stringstream text;
   write_trace(trace, text);
@@ -246,7 +237,7 @@ TEST(Plans, AnAllToAllIsReadBackFromATrace) {
   many.replace(number, many.find(',', number) - number, "1000000000000");
   std::istringstream in(many);
   const InputError error = thrown_by([&] { read_trace(in, "trace"); });
-  EXPECT_SAYS(error.what(), "20000017 together");
+  EXPECT_SAYS(error.what(), "20000013 together");
 }
 
 // The square of a large side of the grid is no int: the words do not name it.
@@ -274,24 +265,16 @@ TEST(Plans, UnitsThatCannotBeDealtAreRefused) {
   const Json shape = {{"hidden", 8}, {"layers", 1},  {"heads", 2},
                       {"ffn", 12},   {"context", 8}, {"vocabulary", 8}};
   const Json workload = {{"model", shape}, {"steps", 100}};
-  Json heads = method, none = method;
-  heads["units"] = "ffn_and_heads";
-  none["units"] = "none";
   EXPECT_EQ(refused(method, workload, 12), "");
   EXPECT_EQ(refused(method, workload, 13), "workload.model.ffn: found 12 for 13 replicas");
-  EXPECT_EQ(refused(heads, workload, 2), "");
-  EXPECT_EQ(refused(heads, workload, 3), "workload.model.heads: found 2 for 3 replicas");
   EXPECT_EQ(refused(method, workload, 1), "replicas: found 1 with method \"ist\", which exchanges");
   Json wide = shape;
   wide["layers"] = 4;
   wide["ffn"] = 1 << 22;
   EXPECT_EQ(refused(method, {{"model", wide}, {"steps", 100}}, 4), "");
-  EXPECT_EQ(refused(heads, {{"model", wide}, {"steps", 100}}, 2),
-            "workload.model: found 16777224 hidden units in 4 layers");
   wide["ffn"] = 1'000'000'000;
   EXPECT_EQ(refused(method, {{"model", wide}, {"steps", 100}}, 4),
             "workload.model: found 4000000000 hidden units in 4 layers");
-  EXPECT_EQ(refused(none, {{"parameters", 1000}, {"steps", 100}}, 4), "");
   EXPECT_EQ(refused(method, {{"parameters", 1000}, {"steps", 100}}, 4),
             "workload.model: this key is missing, with method \"ist\"");
   const auto warned = [&](int every) {

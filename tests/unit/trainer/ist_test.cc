@@ -39,11 +39,8 @@ Json scenario_of(const Json& method, int replicas, int ffn, int steps, const cha
   return scenario;
 }
 
-std::vector<HiddenUnits> units_of(const ModelShape& shape, bool with_heads) {
-  std::vector<HiddenUnits> units = ffn_units(parameter_layout(shape));
-  if (with_heads)
-    for (const HiddenUnits& heads : head_units(parameter_layout(shape), shape.heads)) units.push_back(heads);
-  return units;
+std::vector<HiddenUnits> units_of(const ModelShape& shape) {
+  return ffn_units(parameter_layout(shape));
 }
 
 bool is_anothers(int owner, int replica) {
@@ -55,7 +52,7 @@ TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
   constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
   const std::int64_t columns = kShape.parameters();
   const Batch batch = random_batch(kShape, 3);
-  const std::vector<int> owners = column_owners(4, units_of(kShape, true), 3, 0, columns);
+  const std::vector<int> owners = column_owners(4, units_of(kShape), 3, 0, columns);
   for (int replica = 0; replica < 3; ++replica) {
     std::vector<float> weights = random_weights<float>(kShape, 3);
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -115,7 +112,7 @@ class NarrowModel {
 TEST(Ist, TheGradientOfASubnetworkIsThatOfANarrowModel) {
   constexpr ModelShape kShape{12, 2, 3, 12, 7, 11};
   const Batch batch = random_batch(kShape, 3);
-  const std::vector<int> owners = column_owners(4, units_of(kShape, false), 3, 0, kShape.parameters());
+  const std::vector<int> owners = column_owners(4, units_of(kShape), 3, 0, kShape.parameters());
   for (int replica = 0; replica < 3; ++replica) {
     const NarrowModel narrow(kShape, owners, replica);
     EXPECT_EQ(narrow.shape().ffn, 4);
@@ -148,7 +145,7 @@ std::vector<float> trained_narrow(const Case& config, int rounds) {
   const Dataset data = load_dataset(config);
   const int every = config.method.options.at("inner_steps");
   const std::int64_t columns = train.model.parameters();
-  const std::vector<HiddenUnits> units = units_of(train.model, false);
+  const std::vector<HiddenUnits> units = units_of(train.model);
   std::vector<float> whole = initial_weights(train.model, config.seed);
   std::vector<Rows> kept(as_index(config.replicas),
                          {whole, std::vector<float>(whole.size()), std::vector<float>(whole.size())});
@@ -230,8 +227,8 @@ struct Round {
     OperationRunner runner(*update, *rows);
     for (const Operation& operation : operations_at(plan, context, step)) runner.run(operation);
   }
-  std::vector<int> owners(int round, bool heads = false) const {
-    return column_owners(context.seed, units_of(shape, heads), context.replicas, round, shape.parameters());
+  std::vector<int> owners(int round) const {
+    return column_owners(context.seed, units_of(shape), context.replicas, round, shape.parameters());
   }
   std::vector<float> row(Slot slot, int replica) const {
     const float* begin = arena->row(slot, replica);
@@ -250,40 +247,37 @@ struct Round {
 
 // 97 columns over 3 replicas, rounded to bf16; twice, since the owners change.
 TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
-  for (const char* moments : {"kept", "fresh"}) {
-    Round round(ist({{"shared_moments", moments}, {"units", "ffn"}}), 3, 97, 20, Wire::kBf16);
-    for (int number = 0; number < 2; ++number) {
-      const std::vector<int> before = round.owners(number), after = round.owners(number + 1);
-      ASSERT_NE(before, after);
-      std::vector<std::vector<float>> weights, first;
-      for (int replica = 0; replica < 3; ++replica) {
-        weights.push_back(round.row(Slot::kWeights, replica));
-        first.push_back(round.row(Slot::kFirstMoment, replica));
-        for (std::size_t i = 0; i < before.size(); ++i)
-          if (before[i] != kShared) {
-            ASSERT_EQ(weights.back()[i] == 0, before[i] != replica) << "before round " << number;
-          }
-      }
-      round.run(4 * (number + 1));
-      for (int replica = 0; replica < 3; ++replica) {
-        const std::vector<float> phi = round.row(Slot::kSlowWeights, replica),
-                                 theta = round.row(Slot::kWeights, replica),
-                                 moment = round.row(Slot::kFirstMoment, replica);
-        for (std::size_t i = 0; i < phi.size(); ++i) {
-          const auto sent = [&](int owner) { return from_bf16(to_bf16(weights[as_index(owner)][i])); };
-          const bool is_shared = before[i] == kShared;
-          ASSERT_EQ(phi[i], is_shared ? (sent(0) + sent(1) + sent(2)) / 3 : sent(before[i])) << i;
-          ASSERT_EQ(theta[i], is_anothers(after[i], replica) ? 0 : phi[i]) << i;
-          const bool keeps = is_shared && std::string(moments) == "kept";
-          ASSERT_EQ(moment[i], keeps ? first[as_index(replica)][i] : 0) << i;
+  Round round(ist(), 3, 97, 20, Wire::kBf16);
+  for (int number = 0; number < 2; ++number) {
+    const std::vector<int> before = round.owners(number), after = round.owners(number + 1);
+    ASSERT_NE(before, after);
+    std::vector<std::vector<float>> weights, first;
+    for (int replica = 0; replica < 3; ++replica) {
+      weights.push_back(round.row(Slot::kWeights, replica));
+      first.push_back(round.row(Slot::kFirstMoment, replica));
+      for (std::size_t i = 0; i < before.size(); ++i)
+        if (before[i] != kShared) {
+          ASSERT_EQ(weights.back()[i] == 0, before[i] != replica) << "before round " << number;
         }
+    }
+    round.run(4 * (number + 1));
+    for (int replica = 0; replica < 3; ++replica) {
+      const std::vector<float> phi = round.row(Slot::kSlowWeights, replica),
+                               theta = round.row(Slot::kWeights, replica),
+                               moment = round.row(Slot::kFirstMoment, replica);
+      for (std::size_t i = 0; i < phi.size(); ++i) {
+        const auto sent = [&](int owner) { return from_bf16(to_bf16(weights[as_index(owner)][i])); };
+        const bool is_shared = before[i] == kShared;
+        ASSERT_EQ(phi[i], is_shared ? (sent(0) + sent(1) + sent(2)) / 3 : sent(before[i])) << i;
+        ASSERT_EQ(theta[i], is_anothers(after[i], replica) ? 0 : phi[i]) << i;
+        ASSERT_EQ(moment[i], is_shared ? first[as_index(replica)][i] : 0) << i;
       }
     }
-    // Units of 48 columns: 33 in one layer and 32 in the other are the most that a replica owns.
-    for (const ExchangeRecord& record : round.log.records())
-      EXPECT_EQ(record.bytes, record.exchange == "units" ? 2 * 48 * (33 + 32)
-                                                         : 2 * (round.shape.parameters() - 2 * 48 * 97));
   }
+  // Units of 48 columns: 33 in one layer and 32 in the other are the most that a replica owns.
+  for (const ExchangeRecord& record : round.log.records())
+    EXPECT_EQ(record.bytes,
+              record.exchange == "units" ? 2 * 48 * (33 + 32) : 2 * (round.shape.parameters() - 2 * 48 * 97));
 }
 
 // A unit is one weight here, and the seed is one that draws the owners of the history.
@@ -308,7 +302,7 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   plan.rules[1].payload[0].columns = {{1, 3}};
   plan.rules[1].kind = OperationKind::kAllToAll;
   plan.rules[1].units = units;
-  const auto update = make_update({"ist", "ist", {{"unit_outputs", "sum"}, {"shared_moments", "kept"}}});
+  const auto update = make_update({"ist", "ist", {{"unit_outputs", "sum"}}});
   Arena arena(slots_with({"slow_weights"}), 2, 3);
   const auto backend = make_loop_backend();
   ExchangeLog log;
@@ -340,11 +334,15 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   }
 }
 
-// The weights that read a unit, down's and output's, stand in the whole model divided by the number of
+bool reads_a_unit(const Parameter& parameter) {
+  return parameter.name.find("feed_forward.down") != std::string::npos;
+}
+
+// The weights that read a unit, those of down, stand in the whole model divided by the number of
 // replicas; subnetworks have what was sent.
 TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
-  Round summed(ist({{"units", "ffn_and_heads"}}), 2, 9, 20, Wire::kFp32),
-      averaged(ist({{"units", "ffn_and_heads"}, {"unit_outputs", "mean"}}), 2, 9, 20, Wire::kFp32);
+  Round summed(ist(), 2, 9, 20, Wire::kFp32),
+      averaged(ist({{"unit_outputs", "mean"}}), 2, 9, 20, Wire::kFp32);
   for (const int step : {0, 4, 8}) {
     for (Round* round : {&summed, &averaged})
       if (step > 0) round->run(step);
@@ -354,7 +352,7 @@ TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
                                mean = averaged.row(Slot::kSlowWeights, replica);
       for (const Parameter& parameter : parameter_layout(summed.shape))
         for (std::int64_t i = parameter.offset; i < parameter.offset + parameter.size(); ++i)
-          ASSERT_EQ(mean[as_index(i)], parameter.writes_residual ? sum[as_index(i)] / 2 : sum[as_index(i)])
+          ASSERT_EQ(mean[as_index(i)], reads_a_unit(parameter) ? sum[as_index(i)] / 2 : sum[as_index(i)])
               << parameter.name << ", step " << step;
     }
   }
@@ -363,7 +361,7 @@ TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
 // In the middle of a round, with AdamW and Muon: still zero, moments too.
 TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
   for (const char* optimizer : {"adamw", "muon"}) {
-    Json scenario = scenario_of(ist({{"units", "ffn_and_heads"}}), 2, 9, 15);
+    Json scenario = scenario_of(ist(), 2, 9, 15);
     scenario["train"]["optimizer"]["name"] = optimizer;
     const TemporaryFolder folder;
     const Case config = only_case(scenario, folder);
@@ -374,7 +372,7 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
     training.run();
     const Arena& arena = training.arena();
     const std::vector<int> owners =
-        column_owners(config.seed, units_of(config.train->model, true), 2, 3, arena.parameters());
+        column_owners(config.seed, units_of(config.train->model), 2, 3, arena.parameters());
     for (int replica = 0; replica < 2; ++replica)
       for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment, Slot::kGradient})
         for (std::size_t i = 0; i < owners.size(); ++i)
@@ -413,17 +411,6 @@ TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
         << parameter.name;
 }
 
-TEST(Ist, WithNothingDealtItIsLocalSgdBitForBit) {
-  const auto weights_of = [](const Json& method) {
-    const TemporaryFolder folder;
-    train(only_case(scenario_of(method, 3, 9, 14, "bf16"), folder), folder);
-    return read_safetensors(folder.file("out/checkpoints/step-14.safetensors")).at("weights").bytes;
-  };
-  const Json local = {{"name", "local-sgd"}, {"inner_steps", 4}};
-  EXPECT_EQ(weights_of(ist({{"units", "none"}})), weights_of(local));
-  EXPECT_NE(weights_of(ist()), weights_of(local));
-}
-
 // On a caller's tensors: of a model of one layer, two replicas and six hidden columns.
 TEST(Ist, AnOuterStepOfACallersTensorsDealsTheUnitsOfSeedAndStep) {
   const TemporaryFolder folder;
@@ -447,8 +434,8 @@ TEST(Ist, AnOuterStepOfACallersTensorsDealsTheUnitsOfSeedAndStep) {
     return values;
   };
   const std::vector<float> found = run(30, model);
-  const std::vector<int> before = column_owners(5, units_of(shape, false), 2, 2, shape.parameters()),
-                         after = column_owners(5, units_of(shape, false), 2, 3, shape.parameters());
+  const std::vector<int> before = column_owners(5, units_of(shape), 2, 2, shape.parameters()),
+                         after = column_owners(5, units_of(shape), 2, 3, shape.parameters());
   for (std::size_t replica = 0; replica < 2; ++replica)
     for (std::size_t i = 0; i < columns; ++i) {
       const float mean = (theta[i] + theta[columns + i]) / 2;
