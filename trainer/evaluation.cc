@@ -50,9 +50,7 @@ Evaluation evaluation_from(const Json& json) {
   evaluation.step = json.at("step");
   evaluation.phase = json.at("phase").get<std::string>();
   evaluation.losses = json.at("losses").get<std::vector<double>>();
-  evaluation.replicas.resize(evaluation.losses.size());
-  std::iota(evaluation.replicas.begin(), evaluation.replicas.end(), 0);  // as before any could be gone
-  if (json.contains("replicas")) evaluation.replicas = json["replicas"].get<std::vector<int>>();
+  evaluation.replicas = json.at("replicas").get<std::vector<int>>();
   evaluation.loss_of_mean = json.at("loss_of_mean");
   evaluation.weight_spread = json.at("weight_spread");
   if (!json.at("sampling_error").is_null()) evaluation.sampling_error = json["sampling_error"].get<double>();

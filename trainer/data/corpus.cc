@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "core/base/errors.h"
 #include "core/base/hash.h"
@@ -13,112 +14,17 @@ namespace {
 namespace fs = std::filesystem;
 
 // What glibc 2.36 installs directly in the include folder. Other packages put their headers there as well.
-constexpr const char* kLibcHeaders[] = {"aio.h",
-                                        "aliases.h",
-                                        "alloca.h",
-                                        "ar.h",
-                                        "argp.h",
-                                        "argz.h",
-                                        "assert.h",
-                                        "byteswap.h",
-                                        "complex.h",
-                                        "cpio.h",
-                                        "ctype.h",
-                                        "dirent.h",
-                                        "dlfcn.h",
-                                        "elf.h",
-                                        "endian.h",
-                                        "envz.h",
-                                        "err.h",
-                                        "errno.h",
-                                        "error.h",
-                                        "execinfo.h",
-                                        "fcntl.h",
-                                        "features.h",
-                                        "features-time64.h",
-                                        "fenv.h",
-                                        "fmtmsg.h",
-                                        "fnmatch.h",
-                                        "fstab.h",
-                                        "fts.h",
-                                        "ftw.h",
-                                        "gconv.h",
-                                        "getopt.h",
-                                        "glob.h",
-                                        "gnu-versions.h",
-                                        "grp.h",
-                                        "gshadow.h",
-                                        "iconv.h",
-                                        "ifaddrs.h",
-                                        "inttypes.h",
-                                        "langinfo.h",
-                                        "lastlog.h",
-                                        "libgen.h",
-                                        "libintl.h",
-                                        "limits.h",
-                                        "link.h",
-                                        "locale.h",
-                                        "malloc.h",
-                                        "math.h",
-                                        "mcheck.h",
-                                        "memory.h",
-                                        "mntent.h",
-                                        "monetary.h",
-                                        "mqueue.h",
-                                        "netdb.h",
-                                        "nl_types.h",
-                                        "nss.h",
-                                        "obstack.h",
-                                        "paths.h",
-                                        "poll.h",
-                                        "printf.h",
-                                        "proc_service.h",
-                                        "pthread.h",
-                                        "pty.h",
-                                        "pwd.h",
-                                        "re_comp.h",
-                                        "regex.h",
-                                        "regexp.h",
-                                        "resolv.h",
-                                        "sched.h",
-                                        "search.h",
-                                        "semaphore.h",
-                                        "setjmp.h",
-                                        "sgtty.h",
-                                        "shadow.h",
-                                        "signal.h",
-                                        "spawn.h",
-                                        "stab.h",
-                                        "stdc-predef.h",
-                                        "stdint.h",
-                                        "stdio.h",
-                                        "stdio_ext.h",
-                                        "stdlib.h",
-                                        "string.h",
-                                        "strings.h",
-                                        "syscall.h",
-                                        "sysexits.h",
-                                        "syslog.h",
-                                        "tar.h",
-                                        "termio.h",
-                                        "termios.h",
-                                        "tgmath.h",
-                                        "thread_db.h",
-                                        "threads.h",
-                                        "time.h",
-                                        "ttyent.h",
-                                        "uchar.h",
-                                        "ucontext.h",
-                                        "ulimit.h",
-                                        "unistd.h",
-                                        "utime.h",
-                                        "utmp.h",
-                                        "utmpx.h",
-                                        "values.h",
-                                        "wait.h",
-                                        "wchar.h",
-                                        "wctype.h",
-                                        "wordexp.h"};
+constexpr const char* kLibcHeaders =
+    "aio.h aliases.h alloca.h ar.h argp.h argz.h assert.h byteswap.h complex.h cpio.h ctype.h dirent.h "
+    "dlfcn.h elf.h endian.h envz.h err.h errno.h error.h execinfo.h fcntl.h features.h features-time64.h "
+    "fenv.h fmtmsg.h fnmatch.h fstab.h fts.h ftw.h gconv.h getopt.h glob.h gnu-versions.h grp.h gshadow.h "
+    "iconv.h ifaddrs.h inttypes.h langinfo.h lastlog.h libgen.h libintl.h limits.h link.h locale.h "
+    "malloc.h math.h mcheck.h memory.h mntent.h monetary.h mqueue.h netdb.h nl_types.h nss.h obstack.h "
+    "paths.h poll.h printf.h proc_service.h pthread.h pty.h pwd.h re_comp.h regex.h regexp.h resolv.h "
+    "sched.h search.h semaphore.h setjmp.h sgtty.h shadow.h signal.h spawn.h stab.h stdc-predef.h "
+    "stdint.h stdio.h stdio_ext.h stdlib.h string.h strings.h syscall.h sysexits.h syslog.h tar.h "
+    "termio.h termios.h tgmath.h thread_db.h threads.h time.h ttyent.h uchar.h ucontext.h ulimit.h "
+    "unistd.h utime.h utmp.h utmpx.h values.h wait.h wchar.h wctype.h wordexp.h";
 
 // Links are left out: what they point to is read where it lies.
 bool is_plain_file(const fs::directory_entry& entry) {
@@ -133,7 +39,7 @@ class Collector {
     files_.push_back({file.string(), file.lexically_relative(root_).generic_string(), false});
   }
 
-  void add_file(const char* name) {
+  void add_file(const std::string& name) {
     const fs::directory_entry entry(root_ / name);
     if (is_plain_file(entry)) add(entry.path());
   }
@@ -172,7 +78,8 @@ bool is_held_out(const std::string& name, double fraction) {
 std::vector<CorpusFile> system_headers(double fraction, const std::string& include) {
   const std::string library = "c++/" + std::to_string(__GNUC__);
   Collector collector(include);
-  for (const char* name : kLibcHeaders) collector.add_file(name);
+  std::istringstream names(kLibcHeaders);
+  for (std::string name; names >> name;) collector.add_file(name);
   for (const std::string& folder : {library, std::string("linux"), std::string("asm-generic")})
     collector.add_tree(folder);
   std::error_code missing;

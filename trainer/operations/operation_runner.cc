@@ -78,12 +78,8 @@ void OperationRunner::apply(const Operation& operation) {
       continue;
     }
     if (update_.reads(operation).empty()) continue;
-    if (operation.rule->kind == OperationKind::kAllToAll)
-      pass_on(operation, group, parts);
-    else if (parts.spans_ranks() && has_one_mean(operation, parts, replicas_.arena.replicas()))
-      step_over_ranks(operation, parts);
-    else
-      step_group(operation, group, parts);
+    operation.rule->kind == OperationKind::kAllToAll ? pass_on(operation, group, parts)
+                                                     : step(operation, group, parts);
     for (const Operation::Taker& taker : takers_of(operation, group, parts, replicas_.arena.held()))
       stepped.push_back(taker.replica);
   }
@@ -187,82 +183,6 @@ const Codec* OperationRunner::rounding_of_mean(const Operation& operation, const
   return part && part->codec.reduction != Reduction::kOnce ? &part->codec : nullptr;
 }
 
-void OperationRunner::step_group(const Operation& operation, const std::vector<int>& group,
-                                 const GroupSplit& parts) {
-  std::map<std::string, std::map<int, Message>> messages;
-  const std::vector<std::string> tensors = update_.reads(operation);
-  for (const std::string& tensor : tensors)
-    for (const int replica : parts.here) messages[tensor][replica] = message_of(operation, tensor, replica);
-  if (parts.spans_ranks())
-    for (const std::string& tensor : tensors)
-      messages[tensor].merge(from_elsewhere(operation, tensor, parts, messages[tensor]));
-
-  const std::vector<Operation::Taker> takers = takers_of(operation, group, parts, replicas_.arena.held());
-  const std::vector<std::vector<int>> heard = heard_by(operation, takers, group);
-  std::vector<std::vector<std::vector<const Message*>>> of_heard;  // by tensor, then as `heard`
-  std::vector<std::vector<const Message*>> own;                    // by tensor
-  for (const std::string& tensor : tensors) {
-    of_heard.emplace_back();
-    for (const std::vector<int>& those : heard) of_heard.back().push_back(in_order(those, messages[tensor]));
-    own.emplace_back();
-    for (const Operation::Taker& taker : takers)
-      own.back().push_back(&messages[tensor].at(taker.contributor));
-  }
-  // Of those that count senders, or are rounded on their way, the means of all columns, as the others are by
-  // tensor, then as `heard`.
-  std::vector<std::vector<float>> wholes(tensors.size() * heard.size());
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    for (std::size_t k = 0; k < heard.size(); ++k) {
-      const std::vector<const Message*>& those = of_heard[i][k];
-      if (counts_senders(*those.front()))
-        wholes[i * heard.size() + k] = mean_of_senders(those);
-      else if (const Codec* codec = rounding_of_mean(operation, tensors[i]))
-        wholes[i * heard.size() + k] = rounded_mean(columns_of(operation, replicas_.arena.parameters()),
-                                                    *codec, static_cast<int>(those.size()), replicas_.arena,
-                                                    [&](std::int64_t begin, std::int64_t end, float* out) {
-                                                      for (const Message* message : those) {
-                                                        message->read_places(begin, end, out);
-                                                        out += end - begin;
-                                                      }
-                                                    });
-    }
-  const auto mean = [&](std::size_t i, std::size_t k, std::int64_t at, std::int64_t to, float* out) {
-    const std::vector<float>& whole = wholes[i * heard.size() + k];
-    if (whole.empty()) return mean_of(of_heard[i][k], at, to, out);
-    std::copy_n(whole.data() + of_heard[i][k].front()->format().place_of(at), to - at, out);
-  };
-  // All means of a block come before any step on it: messages may be views of the rows.
-  const auto arrive = [&](ColumnRange piece, const Update::Take& take) {
-    std::vector<std::vector<float>> means(tensors.size() * heard.size(), std::vector<float>(kBlock));
-    std::vector<Arrived::Tensor> arrived;
-    for (const std::string& tensor : tensors) arrived.push_back({tensor.c_str(), nullptr, nullptr});
-    for (std::int64_t at = piece.begin; at < piece.end; at += kBlock) {
-      const std::int64_t to = std::min(piece.end, at + kBlock);
-      for (std::size_t i = 0; i < tensors.size(); ++i)
-        for (std::size_t k = 0; k < heard.size(); ++k) mean(i, k, at, to, means[i * heard.size() + k].data());
-      for (std::size_t taker = 0; taker < takers.size(); ++taker) {
-        const int replica = takers[taker].replica;
-        const std::size_t k = std::min(taker, heard.size() - 1);
-        for (std::size_t i = 0; i < tensors.size(); ++i) {
-          arrived[i].own = own[i][taker];
-          arrived[i].mean = means[i * heard.size() + k].data();
-        }
-        take(replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived));
-      }
-    }
-  };
-  std::vector<int> taking;
-  for (const Operation::Taker& taker : takers) taking.push_back(taker.replica);
-  for (const ColumnRange& range : columns_of(operation, replicas_.arena.parameters())) {
-    const std::vector<ColumnRange> pieces = update_.pieces(range, static_cast<int>(takers.size()));
-    replicas_.backend.for_each(static_cast<int>(pieces.size()), [&](int at) {
-      const ColumnRange piece = pieces[as_index(at)];
-      update_.apply_piece(operation, taking, piece, replicas_,
-                          [&](const Update::Take& take) { arrive(piece, take); });
-    });
-  }
-}
-
 // Everyone gets all of a few columns.
 ContributionsOf OperationRunner::contributions_over_ranks(const std::vector<Message>& mine) {
   return [&](std::int64_t begin, std::int64_t end, float* out) {
@@ -275,48 +195,96 @@ ContributionsOf OperationRunner::contributions_over_ranks(const std::vector<Mess
   };
 }
 
-// The rows of all are too many to come here: their mean comes, a chunk at a time.
-void OperationRunner::step_over_ranks(const Operation& operation, const GroupSplit& group) {
-  const std::vector<std::string> tensors = update_.reads(operation);
-  std::vector<std::vector<Message>> mine(tensors.size());
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    for (const int replica : group.here) mine[i].push_back(message_of(operation, tensors[i], replica));
-
-  std::vector<std::vector<float>> wholes(tensors.size());
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (counts_senders(mine[i][0]))
-      wholes[i] = mean_of_senders_over_ranks(replicas_.ranks, mine[i]);
-    else if (const Codec* codec = rounding_of_mean(operation, tensors[i]))
-      wholes[i] =
-          rounded_mean(columns_of(operation, replicas_.arena.parameters()), *codec,
-                       replicas_.arena.replicas(), replicas_.arena, contributions_over_ranks(mine[i]));
-
-  const auto step = [&](const ColumnRange& chunk, const std::vector<std::vector<float>>& means) {
-    replicas_.backend.for_each(static_cast<int>(group.here.size()), [&](int at) {
-      const int replica = group.here[as_index(at)];
-      for (std::int64_t begin = chunk.begin; begin < chunk.end; begin += kBlock) {
-        const std::int64_t end = std::min(chunk.end, begin + kBlock);
-        std::vector<Arrived::Tensor> arrived;
-        for (std::size_t i = 0; i < tensors.size(); ++i)
-          arrived.push_back(
-              {tensors[i].c_str(), means[i].data() + (begin - chunk.begin), &mine[i][as_index(at)]});
-        update_.apply(operation, replica, Arrived(begin, end, replicas_.arena.replicas(), arrived),
-                      replicas_.arena);
-      }
-    });
+// A mean that is made of all columns at once: where members count that sent a column, or where it is rounded
+// on its way. Empty: it is made column by column. `heard`: the messages that it is of; none of them where the
+// rows of all are spread over the ranks, whose own are `mine`.
+std::vector<float> OperationRunner::whole_mean(const Operation& operation, const std::string& tensor,
+                                               const std::vector<const Message*>& heard,
+                                               const std::vector<Message>& mine) {
+  if (counts_senders(heard.empty() ? mine.front() : *heard.front()))
+    return heard.empty() ? mean_of_senders_over_ranks(replicas_.ranks, mine) : mean_of_senders(heard);
+  const Codec* codec = rounding_of_mean(operation, tensor);
+  if (!codec) return {};
+  const ContributionsOf of_heard = [&](std::int64_t begin, std::int64_t end, float* out) {
+    for (const Message* message : heard) {
+      message->read_places(begin, end, out);
+      out += end - begin;
+    }
   };
-  for (const ColumnRange& range : columns_of(operation, replicas_.arena.parameters()))
-    for (std::int64_t begin = range.begin; begin < range.end; begin += kChunk) {
-      const ColumnRange chunk{begin, std::min(range.end, begin + kChunk)};
-      std::vector<std::vector<float>> means;
-      for (std::size_t i = 0; i < tensors.size(); ++i)
-        if (wholes[i].empty()) {
-          means.push_back(mean_over_ranks(replicas_.ranks, replicas_.backend, mine[i], chunk));
-        } else {
-          const float* first = wholes[i].data() + mine[i][0].format().place_of(chunk.begin);
-          means.emplace_back(first, first + chunk.size());
+  return rounded_mean(columns_of(operation, replicas_.arena.parameters()), *codec,
+                      heard.empty() ? replicas_.arena.replicas() : static_cast<int>(heard.size()),
+                      replicas_.arena, heard.empty() ? contributions_over_ranks(mine) : of_heard);
+}
+
+// The step of a group's takers on the means of what they heard. Where the group is everyone, spread over
+// several ranks, the rows of all are too many to come here: their mean comes, a chunk at a time.
+void OperationRunner::step(const Operation& operation, const std::vector<int>& group,
+                           const GroupSplit& parts) {
+  const std::vector<std::string> tensors = update_.reads(operation);
+  const bool over_ranks = parts.spans_ranks() && has_one_mean(operation, parts, replicas_.arena.replicas());
+  std::vector<std::map<int, Message>> messages(tensors.size());
+  std::vector<std::vector<Message>> mine(tensors.size());  // where their mean comes over the ranks
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    for (const int replica : parts.here) messages[i][replica] = message_of(operation, tensors[i], replica);
+    for (const int replica : parts.here)
+      if (over_ranks) mine[i].push_back(messages[i][replica]);
+    if (parts.spans_ranks() && !over_ranks)
+      messages[i].merge(from_elsewhere(operation, tensors[i], parts, messages[i]));
+  }
+
+  const std::vector<Operation::Taker> takers = takers_of(operation, group, parts, replicas_.arena.held());
+  const std::vector<std::vector<int>> heard = heard_by(operation, takers, group);
+  const std::size_t means_of_tensor = heard.size();
+  std::vector<std::vector<const Message*>> of_heard(tensors.size() * means_of_tensor);
+  std::vector<std::vector<float>> wholes(of_heard.size());  // by tensor, then as `heard`
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    for (std::size_t k = 0; k < means_of_tensor; ++k) {
+      std::vector<const Message*>& those = of_heard[i * means_of_tensor + k];
+      if (!over_ranks) those = in_order(heard[k], messages[i]);
+      wholes[i * means_of_tensor + k] = whole_mean(operation, tensors[i], those, mine[i]);
+    }
+  // All means of a block come before any step on it: messages may be views of the rows. `of_chunk`: what has
+  // come over the ranks.
+  const auto arrive = [&](ColumnRange piece, const ColumnRange& chunk,
+                          const std::vector<std::vector<float>>& of_chunk, const Update::Take& take) {
+    std::vector<std::vector<float>> means(of_heard.size(), std::vector<float>(kBlock));
+    std::vector<Arrived::Tensor> arrived;
+    for (const std::string& tensor : tensors) arrived.push_back({tensor.c_str(), nullptr, nullptr});
+    for (std::int64_t at = piece.begin; at < piece.end; at += kBlock) {
+      const std::int64_t to = std::min(piece.end, at + kBlock);
+      for (std::size_t m = 0; m < means.size(); ++m) {
+        const MessageFormat& format = messages[m / means_of_tensor].begin()->second.format();
+        if (!wholes[m].empty())
+          std::copy_n(wholes[m].data() + format.place_of(at), to - at, means[m].data());
+        else if (over_ranks)
+          std::copy_n(of_chunk[m].data() + (at - chunk.begin), to - at, means[m].data());
+        else
+          mean_of(of_heard[m], at, to, means[m].data());
+      }
+      for (std::size_t taker = 0; taker < takers.size(); ++taker) {
+        const std::size_t k = std::min(taker, means_of_tensor - 1);
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+          arrived[i].own = &messages[i].at(takers[taker].contributor);
+          arrived[i].mean = means[i * means_of_tensor + k].data();
         }
-      step(chunk, means);
+        take(takers[taker].replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived));
+      }
+    }
+  };
+  std::vector<int> taking;
+  for (const Operation::Taker& taker : takers) taking.push_back(taker.replica);
+  for (const ColumnRange& range : columns_of(operation, replicas_.arena.parameters()))
+    for (const ColumnRange& chunk : in_pieces(range, over_ranks ? kChunk : range.size())) {
+      std::vector<std::vector<float>> of_chunk(tensors.size());
+      for (std::size_t i = 0; over_ranks && i < tensors.size(); ++i)
+        if (wholes[i].empty())
+          of_chunk[i] = mean_over_ranks(replicas_.ranks, replicas_.backend, mine[i], chunk);
+      const std::vector<ColumnRange> pieces = update_.pieces(chunk, static_cast<int>(takers.size()));
+      replicas_.backend.for_each(static_cast<int>(pieces.size()), [&](int at) {
+        update_.apply_piece(
+            operation, taking, pieces[as_index(at)], replicas_,
+            [&](const Update::Take& take) { arrive(pieces[as_index(at)], chunk, of_chunk, take); });
+      });
     }
 }
 

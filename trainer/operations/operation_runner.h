@@ -54,8 +54,9 @@ class OperationRunner {
   bool counts_senders(const Message& message_here) const;
   static const Codec* rounding_of_mean(const Operation& operation, const std::string& tensor);
   ContributionsOf contributions_over_ranks(const std::vector<Message>& mine);
-  void step_group(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
-  void step_over_ranks(const Operation& operation, const GroupSplit& group);
+  std::vector<float> whole_mean(const Operation& operation, const std::string& tensor,
+                                const std::vector<const Message*>& heard, const std::vector<Message>& mine);
+  void step(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
   void pass_on(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
 
   const Update& update_;
