@@ -64,7 +64,7 @@ class GroupMeetings : public Meetings {
 };
 
 // Of a plan with merges. Without stages, so that a worker is a replica.
-class MergeMeetings : public Meetings, public Synchronizer::Host {
+class MergeMeetings : public Meetings {
  public:
   // All must outlive it. `on_arrived`: a contribution is at the synchronizer; `on_answered`: a merged model
   // is back at a replica.
@@ -88,13 +88,18 @@ class MergeMeetings : public Meetings, public Synchronizer::Host {
   std::int64_t transfers() const override { return synchronizer_.transfers(); }
   std::vector<std::string> waiting() const override { return synchronizer_.waiting(); }
 
- private:
-  void add_merge_row(int step, int rule, const ExchangeRow& of_clock) override;
-  void arrived(int) override { on_arrived_(); }
-  void answered(int replica) override { on_answered_(replica); }
-  void merged(int replica, const Synchronizer::Work& work) override;
-  void dropped(int replica, const Synchronizer::Work& work) override;
+  // What the synchronizer tells it. The row of what a replica posted after a step, once it is known; times of
+  // the clock. Every replica has one for each step at which it came to post the rule. One that posted
+  // nothing, because what it posted before is not back, has one of no bytes and no time; what did not come
+  // back before a replica ended or went has no time. Rows of replica 0 have the bytes of the answers too that
+  // have been sent since the row before.
+  void add_merge_row(int step, int rule, const ExchangeRow& of_clock);
+  void arrived(int) { on_arrived_(); }                        // what it contributed
+  void answered(int replica) { on_answered_(replica); }       // the merged model is back
+  void merged(int replica, const Synchronizer::Work& work);   // it is in the synchronizer's model
+  void dropped(int replica, const Synchronizer::Work& work);  // it never will be
 
+ private:
   Workers& workers_;
   ReplayOutputs& outputs_;
   std::function<void()> on_arrived_;

@@ -11,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
+#include "replay/replay_with_absences.h"
 
 namespace longhaul {
 namespace {
@@ -44,14 +45,15 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
 }
 
 Membership::Membership(const Case& config, const Trace& trace, const ExchangeContext& context,
-                       ReplayOutputs& outputs, const Workers& workers, OpenOperations& open, Host& host)
+                       ReplayOutputs& outputs, const Workers& workers, OpenOperations& open,
+                       ReplayWithAbsences& replay)
     : case_(config),
       trace_(trace),
       context_(context),
       outputs_(outputs),
       workers_(workers),
       open_(open),
-      host_(host),
+      replay_(replay),
       on_failure_(on_failure_of(config.recovery, trace.plan)),
       listens_(keeps_replicas_alike(trace.plan)),
       state_bytes_(std::max<std::int64_t>(1, std::llround(state_bytes_of(config.recovery, trace.plan) *
@@ -62,7 +64,7 @@ Membership::Membership(const Case& config, const Trace& trace, const ExchangeCon
 void Membership::start() {
   faults_.start(context_.clock, [this](int replica, std::optional<Manner> struck) {
     change(replica, struck);
-    host_.let_go();
+    replay_.let_go();
   });
 }
 
@@ -74,7 +76,7 @@ void Membership::change(int replica, std::optional<Manner> struck) {
   member.is_up = !struck;
   if (crashes) {
     // Where all wait, what it shared in its last step stays.
-    if (waits() && member.is_leaving && host_.is_going(replica)) return;
+    if (waits() && member.is_leaving && replay_.is_going(replica)) return;
     member.is_leaving = false;
     crash(replica);
   } else if (struck) {
@@ -85,21 +87,21 @@ void Membership::change(int replica, std::optional<Manner> struck) {
 }
 
 void Membership::note_event(int& events, int most) {
-  if (++events > most) host_.fail();
+  if (++events > most) replay_.fail();
 }
 
 void Membership::leave(int replica) {
   Member& member = at(replica);
-  if (host_.has_ended(replica) || member.is_leaving) return;
+  if (replay_.has_ended(replica) || member.is_leaving) return;
   if (member.is_joining) return crash(replica);  // it had not begun
   if (faults_.has_just_begun()) {                // it was never there
-    be_gone(replica, host_.stop(replica), 0);
+    be_gone(replica, replay_.stop(replica), 0);
     if (waits()) return;
     member.left_in_order = true;
     return detect(replica);
   }
   member.is_leaving = true;
-  member.last_step = last_step_of_leaver(trace_, host_.step_of(replica));
+  member.last_step = last_step_of_leaver(trace_, replay_.step_of(replica));
   if (waits()) return;
   open_.announce_leave(replica, member.last_step);
 }
@@ -118,7 +120,7 @@ bool Membership::is_needed(int replica) const {
 void Membership::has_gone(int replica) {
   at(replica).is_leaving = false;
   at(replica).left_in_order = true;
-  be_gone(replica, host_.step_of(replica) + 1, host_.step_of(replica));
+  be_gone(replica, replay_.step_of(replica) + 1, replay_.step_of(replica));
   if (!waits()) detect(replica);
   if (at(replica).is_up) come_back(replica);
 }
@@ -143,19 +145,19 @@ void Membership::crash(int replica) {
     member.row.back_s = member.row.state_s = -1;
     return detect(replica);
   }
-  if (host_.has_ended(replica)) {
+  if (replay_.has_ended(replica)) {
     ++member.crashes;
     member.is_there = false;
     return;
   }
-  const int ended_step = host_.step_of(replica) - (host_.is_going(replica) ? 0 : 1);
-  be_gone(replica, host_.stop(replica), ended_step);
+  const int ended_step = replay_.step_of(replica) - (replay_.is_going(replica) ? 0 : 1);
+  be_gone(replica, replay_.stop(replica), ended_step);
   open_.cut(replica);
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
     if (at(replica).crashes != crashes || at(replica).is_missed || at(replica).is_there) return;
     detect(replica);
-    host_.let_go();
+    replay_.let_go();
   });
 }
 
@@ -174,13 +176,13 @@ void Membership::detect(int replica) {
 
 bool Membership::has_anybody_ended() const {
   for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
-    if (host_.has_ended(replica)) return true;
+    if (replay_.has_ended(replica)) return true;
   return false;
 }
 
 // None that it has taken before, and none whose rows are written.
 int Membership::first_step(const Member& member, int wanted) const {
-  return std::min(std::max({wanted, host_.lowest_step(), member.row.left_step}), trace_.context.steps);
+  return std::min(std::max({wanted, replay_.lowest_step(), member.row.left_step}), trace_.context.steps);
 }
 
 bool Membership::is_anybody_there() const {
@@ -191,19 +193,19 @@ bool Membership::is_anybody_there() const {
 
 void Membership::come_back(int replica) {
   Member& member = at(replica);
-  if (host_.has_ended(replica)) return;
+  if (replay_.has_ended(replica)) return;
   member.row.back_s = workers_.now();
   if (waits()) {
     const bool left_in_order = std::exchange(member.left_in_order, false);
     member.row.joined_s = member.row.back_s;
-    member.row.first_step = host_.step_of(replica) + (left_in_order ? 1 : 0);
+    member.row.first_step = replay_.step_of(replica) + (left_in_order ? 1 : 0);
     member.gone_s += member.row.joined_s - member.row.left_s;
     outputs_.add_absence(member.row);
     member.is_there = true;
     member.last_step = 0;
-    if (left_in_order) return host_.take_next_step(replica);
-    for (const auto& [step, plan] : open_.plans()) plan->redo(replica, host_.step_of(replica));
-    return host_.redo(replica);
+    if (left_in_order) return replay_.take_next_step(replica);
+    for (const auto& [step, plan] : open_.plans()) plan->redo(replica, replay_.step_of(replica));
+    return replay_.redo(replica);
   }
   if (!member.is_missed) detect(replica);
   join(replica);
@@ -212,7 +214,7 @@ void Membership::come_back(int replica) {
 int Membership::draw_source(int replica) {
   std::vector<int> there;
   for (int other = 0; other < static_cast<int>(members_.size()); ++other)
-    if (is_there(other) && !host_.has_ended(other) && !host_.is_going(other)) there.push_back(other);
+    if (is_there(other) && !replay_.has_ended(other) && !replay_.is_going(other)) there.push_back(other);
   if (there.empty()) return -1;
   RandomStream stream(case_.seed ^ fnv1a("source of a download"), Purpose::kFaults,
                       static_cast<std::uint32_t>(replica),
@@ -224,7 +226,7 @@ void Membership::join(int replica) {
   Member& member = at(replica);
   const int source = draw_source(replica);
   if (source < 0 && has_anybody_ended()) return;  // nobody is left to train with
-  const int step = source < 0 ? first_step(member, 1) : host_.step_of(source);
+  const int step = source < 0 ? first_step(member, 1) : replay_.step_of(source);
   if (source < 0 || !case_.recovery.downloads_state) {
     const int first = first_step(member, step);
     if (listens_ && !member.is_joining)
@@ -277,13 +279,13 @@ void Membership::state_arrived(int replica) {
   member.has_state = true;
   member.row.state_s = workers_.now();
   if (!listens_) {
-    const int step = host_.step_of(member.source);
+    const int step = replay_.step_of(member.source);
     if (step >= member.row.left_step) begin(replica, step, member.source, member.copied_step);
-    return host_.let_go();  // else left_step() begins it
+    return replay_.let_go();  // else left_step() begins it
   }
   for (const auto& [step, plan] : open_.plans())
     if (at(replica).is_joining && listens_at(member, step)) plan->release(replica);
-  host_.let_go();
+  replay_.let_go();
 }
 
 // Behind the last step nobody begins any more.
@@ -296,7 +298,7 @@ bool Membership::listens_at(const Member& member, int step) const {
 bool Membership::went_in(int replica, int step) const {
   const Member& member = members_[as_index(replica)];
   return on_failure_ == RecoverySpec::OnFailure::kDiscard && !member.is_there && !member.left_in_order &&
-         member.row.left_step == step && host_.step_of(replica) == step;
+         member.row.left_step == step && replay_.step_of(replica) == step;
 }
 
 Attendance Membership::attendance(int step) const {
@@ -308,7 +310,7 @@ Attendance Membership::attendance(int step) const {
     const bool has_left = member.last_step > 0 && step > member.last_step;
     const bool is_expected =
         waits() || (!has_left && (member.is_there || (!member.is_missed && !member.is_joining)));
-    if (is_expected && !host_.has_ended(replica) && host_.step_of(replica) <= step)
+    if (is_expected && !replay_.has_ended(replica) && replay_.step_of(replica) <= step)
       role = Attendance::Role::kMember;
     if (member.is_joining && listens_at(member, step)) role = Attendance::Role::kListener;
     if (went_in(replica, step)) role = Attendance::Role::kMember;  // made() loses it
@@ -357,18 +359,18 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
   if (listened)
     for (const auto& [of, plan] : open_.plans())
       if (of >= step) plan->promote(replica);
-  host_.begin(replica, step);
+  replay_.begin(replica, step);
 }
 
 double Membership::gone_s(int replica) const {
   const Member& member = members_[as_index(replica)];
-  const bool is_gone = !member.is_there && !host_.has_ended(replica);
+  const bool is_gone = !member.is_there && !replay_.has_ended(replica);
   return member.gone_s + (is_gone ? workers_.now() - member.row.left_s : 0);
 }
 
 void Membership::finish() {
   for (std::size_t replica = 0; replica < members_.size(); ++replica)
-    if (!members_[replica].is_there && !host_.has_ended(static_cast<int>(replica)))
+    if (!members_[replica].is_there && !replay_.has_ended(static_cast<int>(replica)))
       outputs_.add_absence(members_[replica].row);
 }
 

@@ -34,34 +34,17 @@
 
 namespace longhaul {
 
+class ReplayWithAbsences;
+
 // What a replica downloads, a parameter: `recovery.state_bytes`; or 12 (weights, two moments in fp32), and 8
 // more (slow weights, momentum) for a plan with an operation behind the optimizer.
 double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
 class Membership {
  public:
-  // What it asks of the replay and tells it. Steps count from 1.
-  class Host {
-   public:
-    virtual ~Host() = default;
-    virtual int step_of(int replica) const = 0;     // that it is at, or was at last
-    virtual bool has_ended(int replica) const = 0;  // its last step is over
-    // The replica is gone. Returns the first step that it has not computed.
-    virtual int stop(int replica) = 0;
-    virtual void begin(int replica, int step) = 0;  // with this step
-    virtual void redo(int replica) = 0;             // the step that it was at
-    // Of those who leave: whether it has taken its last step; with the next step after all; and all look
-    // whether they may go now.
-    virtual bool is_going(int replica) const = 0;
-    virtual void take_next_step(int replica) = 0;
-    virtual void let_go() = 0;
-    virtual int lowest_step() const = 0;  // that anybody is at: rows of those below are written
-    virtual void fail() const = 0;        // nothing happens any more but crashes and returns: throws RunError
-  };
-
   // All must outlive it.
   Membership(const Case& config, const Trace& trace, const ExchangeContext& context, ReplayOutputs& outputs,
-             const Workers& workers, OpenOperations& open, Host& host);
+             const Workers& workers, OpenOperations& open, ReplayWithAbsences& replay);
 
   void start();  // now training begins
   bool waits() const { return on_failure_ == RecoverySpec::OnFailure::kWait; }
@@ -123,7 +106,7 @@ class Membership {
   ReplayOutputs& outputs_;
   const Workers& workers_;
   OpenOperations& open_;
-  Host& host_;
+  ReplayWithAbsences& replay_;
   RecoverySpec::OnFailure on_failure_;
   bool listens_;
   std::int64_t state_bytes_;

@@ -10,10 +10,27 @@
 
 namespace longhaul {
 
-class ReplayWithAbsences : public PlainReplay, private Membership::Host {
+class ReplayWithAbsences : public PlainReplay {
  public:
   ReplayWithAbsences(const Case& config, const Trace& trace, const std::string& folder,
                      ProgressReporter& reporter, Clock& clock, const NetworkMaker& network_of);
+
+  // What its membership asks of it and tells it. Steps count from 1; those of a replica with stages are those
+  // of its last worker.
+  int step_of(int replica) const;     // that it is at, or was at last
+  bool has_ended(int replica) const;  // its last step is over
+  int stop(int replica);              // it is gone; returns the first step that it has not computed
+  void begin(int replica, int step);  // with this step
+  void redo(int replica);             // the step that it was at
+  // Of those who leave: whether it has taken its last step; with the next step after all; and all look
+  // whether they may go now.
+  bool is_going(int replica) const { return stages_ == 1 && workers_.at(replica).is_going; }
+  void take_next_step(int replica);
+  void let_go();
+  int lowest_step() const {
+    return at_work_.lowest();
+  }                   // that anybody is at: rows of those below are written
+  void fail() const;  // nothing happens any more but crashes and returns: throws RunError
 
  private:
   void begin_training() override;
@@ -27,18 +44,6 @@ class ReplayWithAbsences : public PlainReplay, private Membership::Host {
   void end_step(int worker) override;
   void merge_arrived() override { look_who_may_go(); }
   void end_totals() override;
-
-  // Of a replica with stages: of its last worker.
-  int step_of(int replica) const override;
-  bool has_ended(int replica) const override;
-  bool is_going(int replica) const override { return stages_ == 1 && workers_.at(replica).is_going; }
-  int stop(int replica) override;
-  void begin(int replica, int step) override;
-  void redo(int replica) override;
-  void take_next_step(int replica) override;
-  void let_go() override;
-  int lowest_step() const override { return at_work_.lowest(); }
-  void fail() const override;
 
   template <typename Of>
   bool of_all_workers(int replica, const Of& of) const {

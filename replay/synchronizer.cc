@@ -8,16 +8,17 @@
 #include <utility>
 
 #include "core/base/index.h"
+#include "replay/meetings.h"
 
 namespace longhaul {
 
-Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, Host& host)
+Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, MergeMeetings& meetings)
     : context_(context),
       trace_(trace),
-      host_(host),
+      meetings_(meetings),
       rules_(trace.plan.rules.size()),
       presence_(as_index(trace.context.replicas)),
-      rows_(host) {
+      rows_(meetings) {
   const PlanContext& of = trace.context;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const OperationRule& plan = trace.plan.rules[i];
@@ -97,12 +98,12 @@ void Synchronizer::arrive(int replica, int rule) {
       ++before;
       continue;
     }
-    host_.dropped(replica, before->work);
+    meetings_.dropped(replica, before->work);
     before = of.arrived.erase(before);
   }
   of.arrived.push_back({replica, contributor.post_step, contributor.life, contributor.posted_s, now_s(),
                         contributor.chain, std::exchange(contributor.work, {})});
-  host_.arrived(replica);
+  meetings_.arrived(replica);
   look(rule);
 }
 
@@ -161,7 +162,7 @@ void Synchronizer::make(int rule) {
   merges_.push_back(std::move(row));
   std::vector<int> answered;
   for (const Arrived& arrived : members) {
-    host_.merged(arrived.replica, arrived.work);
+    meetings_.merged(arrived.replica, arrived.work);
     Contributor& contributor = at(rule, arrived.replica);
     if (contributor.life != arrived.life) continue;
     contributor.stage = Stage::kAnswering;
@@ -179,7 +180,7 @@ void Synchronizer::answer(int replica, int rule) {
     Contributor& now = at(rule, replica);
     now.stage = Stage::kAnswered;
     now.answered_s = now_s();
-    host_.answered(replica);
+    meetings_.answered(replica);
   };
   contributor.is_lost = !presence_[as_index(replica)].is_there;
   if (contributor.is_lost) return;
@@ -260,7 +261,7 @@ void Synchronizer::repeat(int replica, int rule) {
 void Synchronizer::settle(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   add_row_without_times(replica, rule);
-  if (contributor.stage == Stage::kSending) host_.dropped(replica, std::exchange(contributor.work, {}));
+  if (contributor.stage == Stage::kSending) meetings_.dropped(replica, std::exchange(contributor.work, {}));
   interrupt(replica, rule);
   contributor.stage = Stage::kNone;
   contributor.is_lost = contributor.may_post = false;
@@ -321,8 +322,8 @@ int Synchronizer::lowest_open_step(int otherwise) const {
 }
 
 void Synchronizer::MergeRows::add(int step, int rule, ExchangeRow row) {
-  if (row.replica != kPlace) return host_.add_merge_row(step, rule, row);
-  if (held_) host_.add_merge_row(held_->step, held_->rule, held_->row);
+  if (row.replica != kPlace) return meetings_.add_merge_row(step, rule, row);
+  if (held_) meetings_.add_merge_row(held_->step, held_->rule, held_->row);
   row.bytes += std::exchange(answered_bytes_, 0);
   held_ = {step, rule, row};
 }
@@ -330,19 +331,20 @@ void Synchronizer::MergeRows::add(int step, int rule, ExchangeRow row) {
 void Synchronizer::MergeRows::finish() {
   if (!held_) return;
   held_->row.bytes += std::exchange(answered_bytes_, 0);
-  host_.add_merge_row(held_->step, held_->rule, held_->row);
+  meetings_.add_merge_row(held_->step, held_->rule, held_->row);
   held_.reset();
 }
 
 std::vector<MergeRow> Synchronizer::finish() {
   for (int rule = 0; rule < rule_count(); ++rule) {
     for (int replica = 0; replica < trace_.context.replicas; ++replica) add_row_without_times(replica, rule);
-    for (const Arrived& arrived : rules_[as_index(rule)].arrived) host_.merged(arrived.replica, arrived.work);
+    for (const Arrived& arrived : rules_[as_index(rule)].arrived)
+      meetings_.merged(arrived.replica, arrived.work);
     for (int replica = 0; replica < trace_.context.replicas; ++replica) {
       const Contributor& contributor = at(rule, replica);
       if (contributor.stage != Stage::kSending) continue;
-      presence_[as_index(replica)].is_there ? host_.merged(replica, contributor.work)
-                                            : host_.dropped(replica, contributor.work);
+      presence_[as_index(replica)].is_there ? meetings_.merged(replica, contributor.work)
+                                            : meetings_.dropped(replica, contributor.work);
     }
   }
   rows_.finish();

@@ -28,6 +28,8 @@
 
 namespace longhaul {
 
+class MergeMeetings;
+
 class Synchronizer {
  public:
   static constexpr int kPlace = 0;  // the replica that it is beside
@@ -38,26 +40,10 @@ class Synchronizer {
     double seconds = 0;
   };
 
-  // What it tells the replay.
-  class Host {
-   public:
-    virtual ~Host() = default;
-    // The row of what a replica posted after a step, once it is known; times of the clock. Every replica has
-    // one for each step at which it came to post the rule. One that posted nothing, because what it posted
-    // before is not back, has one of no bytes and no time; what did not come back before a replica ended or
-    // went has no time. Rows of replica 0 have the bytes of the answers too that have been sent since the row
-    // before.
-    virtual void add_merge_row(int step, int rule, const ExchangeRow& row) = 0;
-    virtual void arrived(int replica) = 0;                    // what it contributed
-    virtual void answered(int replica) = 0;                   // the merged model is back
-    virtual void merged(int replica, const Work& work) = 0;   // it is in the synchronizer's model
-    virtual void dropped(int replica, const Work& work) = 0;  // it never will be
-  };
-
   // Hands rows on. The last one of replica 0 is held until it is known what else was sent from there.
   class MergeRows {
    public:
-    explicit MergeRows(Host& host) : host_(host) {}  // must outlive it
+    explicit MergeRows(MergeMeetings& meetings) : meetings_(meetings) {}  // must outlive it
     void add(int step, int rule, ExchangeRow row);
     void add_answer(std::int64_t bytes) { answered_bytes_ += bytes; }
     int lowest_step(int otherwise) const { return held_ ? std::min(otherwise, held_->step) : otherwise; }
@@ -68,13 +54,13 @@ class Synchronizer {
       int step = 0, rule = 0;
       ExchangeRow row;
     };
-    Host& host_;
+    MergeMeetings& meetings_;
     std::int64_t answered_bytes_ = 0;  // since the last row of replica 0
     std::optional<Held> held_;
   };
 
   // All must outlive it.
-  Synchronizer(const ExchangeContext& context, const Trace& trace, Host& host);
+  Synchronizer(const ExchangeContext& context, const Trace& trace, MergeMeetings& meetings);
 
   // The replica is at the place of its program at which the rule is posted after `step`. Whether it posts:
   // not where what it posted before is not back.
@@ -174,7 +160,7 @@ class Synchronizer {
 
   const ExchangeContext& context_;
   const Trace& trace_;
-  Host& host_;
+  MergeMeetings& meetings_;
   std::vector<Rule> rules_;
   std::vector<Presence> presence_;  // by replica
   std::vector<MergeRow> merges_;
