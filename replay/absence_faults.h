@@ -1,9 +1,8 @@
-// When faults of kind crash and leave strike which replica, and when they end.
+// When faults of kind crash strike which replica, and when they end.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "core/scenario/case.h"
@@ -14,28 +13,21 @@ namespace longhaul {
 
 class AbsenceFaults {
  public:
-  using Manner = Fault::Absence;
-  // What strikes the replica from now on; none: nothing does any more.
-  using Change = std::function<void(int replica, std::optional<Manner> struck)>;
+  // Whether a fault strikes the replica from now on.
+  using Change = std::function<void(int replica, bool is_struck)>;
 
   // `config` must outlive it.
   explicit AbsenceFaults(const Case& config);
 
   // Training begins: `on_change` is called at each change from now on. All must outlive the clock's events.
   void start(Clock& clock, Change on_change);
-  bool has_just_begun() const { return clock_->now_ns() == origin_ns_; }
 
  private:
-  struct Gone {
-    FaultWindows windows;
-    Manner manner;
-  };
-
-  std::optional<Manner> struck(int replica, std::int64_t time_ns) const;
+  bool is_struck(int replica, std::int64_t time_ns) const;
   void follow(int replica, std::int64_t since_ns);
 
-  std::vector<std::vector<Gone>> faults_;  // by replica
-  Clock* clock_ = nullptr;                 // once it is started
+  std::vector<std::vector<FaultWindows>> faults_;  // by replica
+  Clock* clock_ = nullptr;                         // once it is started
   Change on_change_;
   std::int64_t origin_ns_ = 0;
 };

@@ -48,13 +48,6 @@ void GroupMeetings::end_waits(int worker) {
   state.blocking.clear();
 }
 
-void GroupMeetings::go(int worker) {
-  Worker& state = workers_.at(worker);
-  for (const Worker::Waited& waited : state.overlapped)
-    write_row(worker, *waited.run, done_s(waited, worker), state.left_step_s);
-  state.overlapped.clear();
-}
-
 void GroupMeetings::write_row(int worker, const GroupOperation& run, double done_s, double awaited_s) {
   const GroupOperation::MemberTimes times = run.times(worker);
   workers_.at(worker).totals.bytes_sent += times.bytes_sent;
@@ -71,11 +64,9 @@ void GroupMeetings::write_row(int worker, const GroupOperation& run, double done
 }
 
 MergeMeetings::MergeMeetings(const ExchangeContext& context, const Trace& trace, Workers& workers,
-                             ReplayOutputs& outputs, std::function<void()> on_arrived,
-                             std::function<void(int)> on_answered)
+                             ReplayOutputs& outputs, std::function<void(int)> on_answered)
     : workers_(workers),
       outputs_(outputs),
-      on_arrived_(std::move(on_arrived)),
       on_answered_(std::move(on_answered)),
       synchronizer_(context, trace, *this) {}
 

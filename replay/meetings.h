@@ -21,9 +21,7 @@ class Meetings {
   virtual bool is_done(int worker, const Instruction& await) = 0;
   // Nothing of its step is waited for any more.
   virtual void end_waits(int) {}
-  // It has taken its last step, or leaves behind it.
-  virtual void end(int) {}
-  virtual void go(int) {}
+  virtual void end(int) {}  // it has taken its last step
 
   // Replicas that are gone, as Membership has it (synchronizer.h). Operations of groups are told by their
   // plans.
@@ -31,8 +29,6 @@ class Meetings {
   virtual void lose(int) {}
   virtual void begin(int, int) {}
   virtual void come_back(int) {}
-  virtual void announce_leave(int, int) {}
-  virtual bool is_over_for(int) const { return true; }
 
   virtual int lowest_open_step(int otherwise) const { return otherwise; }  // whose rows are not known
   virtual void finish() {}                                                 // once all have ended
@@ -50,7 +46,6 @@ class GroupMeetings : public Meetings {
   void post(int worker, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) override;
   bool is_done(int worker, const Instruction& await) override;
   void end_waits(int worker) override;
-  void go(int worker) override;
 
  private:
   void write_row(int worker, const GroupOperation& run, double done_s, double awaited_s);
@@ -66,22 +61,18 @@ class GroupMeetings : public Meetings {
 // Of a plan with merges. Without stages, so that a worker is a replica.
 class MergeMeetings : public Meetings {
  public:
-  // All must outlive it. `on_arrived`: a contribution is at the synchronizer; `on_answered`: a merged model
-  // is back at a replica.
+  // All must outlive it. `on_answered`: a merged model is back at a replica.
   MergeMeetings(const ExchangeContext& context, const Trace& trace, Workers& workers, ReplayOutputs& outputs,
-                std::function<void()> on_arrived, std::function<void(int replica)> on_answered);
+                std::function<void(int replica)> on_answered);
 
   void post(int replica, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) override;
   bool is_done(int replica, const Instruction& await) override;
   void end(int replica) override { synchronizer_.end(replica); }
-  void go(int replica) override { synchronizer_.cut(replica); }
 
   void cut(int replica) override { synchronizer_.cut(replica); }
   void lose(int replica) override { synchronizer_.lose(replica); }
   void begin(int replica, int step) override { synchronizer_.begin(replica, step); }
   void come_back(int replica) override { synchronizer_.come_back(replica); }
-  void announce_leave(int replica, int step) override { synchronizer_.announce_leave(replica, step); }
-  bool is_over_for(int replica) const override { return synchronizer_.is_over_for(replica); }
 
   int lowest_open_step(int otherwise) const override { return synchronizer_.lowest_open_step(otherwise); }
   void finish() override;
@@ -94,7 +85,6 @@ class MergeMeetings : public Meetings {
   // back before a replica ended or went has no time. Rows of replica 0 have the bytes of the answers too that
   // have been sent since the row before.
   void add_merge_row(int step, int rule, const ExchangeRow& of_clock);
-  void arrived(int) { on_arrived_(); }                        // what it contributed
   void answered(int replica) { on_answered_(replica); }       // the merged model is back
   void merged(int replica, const Synchronizer::Work& work);   // it is in the synchronizer's model
   void dropped(int replica, const Synchronizer::Work& work);  // it never will be
@@ -102,7 +92,6 @@ class MergeMeetings : public Meetings {
  private:
   Workers& workers_;
   ReplayOutputs& outputs_;
-  std::function<void()> on_arrived_;
   std::function<void(int)> on_answered_;
   Synchronizer synchronizer_;
 };

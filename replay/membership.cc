@@ -20,16 +20,6 @@ namespace {
 constexpr int kMostIdleEvents = 5000;
 constexpr int kMostVainEvents = 2000000;
 
-// The last step that one takes who leaves in this one; behind the last of all nobody leaves.
-int last_step_of_leaver(const Trace& trace, int step) {
-  const int steps = trace.context.steps;
-  const std::vector<OperationRule>& rules = trace.plan.rules;
-  if (rules.empty()) return step;
-  const auto is_posted = [&](const OperationRule& rule) { return is_posted_at(rule, steps, step); };
-  while (step < steps && std::none_of(rules.begin(), rules.end(), is_posted)) ++step;
-  return step;
-}
-
 bool ends_an_operation(const Trace& trace, int step) {
   const Program program = program_of_step(trace.plan, trace.context.steps, step);
   return std::any_of(
@@ -62,102 +52,41 @@ Membership::Membership(const Case& config, const Trace& trace, const ExchangeCon
       faults_(config) {}
 
 void Membership::start() {
-  faults_.start(context_.clock, [this](int replica, std::optional<Manner> struck) {
-    change(replica, struck);
-    replay_.let_go();
-  });
+  faults_.start(context_.clock, [this](int replica, bool is_struck) { change(replica, is_struck); });
 }
 
-void Membership::change(int replica, std::optional<Manner> struck) {
+void Membership::change(int replica, bool is_struck) {
   Member& member = at(replica);
-  const bool crashes = struck == Manner::kCrash && (member.is_up || member.is_leaving);
-  if (!crashes && struck.has_value() != member.is_up) return note_event(vain_events_, kMostVainEvents);
+  if (is_struck != member.is_up) return note_event(vain_events_, kMostVainEvents);
   note_event(idle_events_, kMostIdleEvents);
-  member.is_up = !struck;
-  if (crashes) {
-    // Where all wait, what it shared in its last step stays.
-    if (waits() && member.is_leaving && replay_.is_going(replica)) return;
-    member.is_leaving = false;
-    crash(replica);
-  } else if (struck) {
-    leave(replica);
-  } else if (!member.is_leaving) {  // else it comes back once it has gone
-    come_back(replica);
-  }
+  member.is_up = !is_struck;
+  is_struck ? crash(replica) : come_back(replica);
 }
 
 void Membership::note_event(int& events, int most) {
   if (++events > most) replay_.fail();
 }
 
-void Membership::leave(int replica) {
-  Member& member = at(replica);
-  if (replay_.has_ended(replica) || member.is_leaving) return;
-  if (member.is_joining) return crash(replica);  // it had not begun
-  if (faults_.has_just_begun()) {                // it was never there
-    be_gone(replica, replay_.stop(replica), 0);
-    if (waits()) return;
-    member.left_in_order = true;
-    return detect(replica);
-  }
-  member.is_leaving = true;
-  member.last_step = last_step_of_leaver(trace_, replay_.step_of(replica));
-  if (waits()) return;
-  open_.announce_leave(replica, member.last_step);
-}
-
-bool Membership::goes_behind(int replica, int step) const {
-  const Member& member = members_[as_index(replica)];
-  return member.is_leaving && step >= member.last_step;
-}
-
-bool Membership::is_needed(int replica) const {
-  return std::any_of(members_.begin(), members_.end(), [&](const Member& other) {
-    return other.is_joining && !other.has_state && other.source == replica;
-  });
-}
-
-void Membership::has_gone(int replica) {
-  at(replica).is_leaving = false;
-  at(replica).left_in_order = true;
-  be_gone(replica, replay_.step_of(replica) + 1, replay_.step_of(replica));
-  if (!waits()) detect(replica);
-  if (at(replica).is_up) come_back(replica);
-}
-
-void Membership::be_gone(int replica, int left_step, int ended_step) {
-  Member& member = at(replica);
-  ++member.crashes;
-  member.is_there = false;
-  member.row = AbsenceRow{};
-  member.row.replica = replica;
-  member.row.left_s = workers_.now();
-  member.row.left_step = left_step;
-  member.row.ended_step = ended_step;
-}
-
 void Membership::crash(int replica) {
   Member& member = at(replica);
+  ++member.crashes;
   if (member.is_joining) {  // it had not begun
-    ++member.crashes;
     member.is_joining = member.has_state = false;
     --joining_;
     member.row.back_s = member.row.state_s = -1;
     return detect(replica);
   }
-  if (replay_.has_ended(replica)) {
-    ++member.crashes;
-    member.is_there = false;
-    return;
-  }
-  const int ended_step = replay_.step_of(replica) - (replay_.is_going(replica) ? 0 : 1);
-  be_gone(replica, replay_.stop(replica), ended_step);
+  member.is_there = false;
+  if (replay_.has_ended(replica)) return;
+  member.row = AbsenceRow{};
+  member.row.replica = replica;
+  member.row.left_s = workers_.now();
+  member.row.ended_step = replay_.step_of(replica) - 1;
+  member.row.left_step = replay_.stop(replica);
   open_.cut(replica);
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
-    if (at(replica).crashes != crashes || at(replica).is_missed || at(replica).is_there) return;
-    detect(replica);
-    replay_.let_go();
+    if (at(replica).crashes == crashes && !at(replica).is_missed && !at(replica).is_there) detect(replica);
   });
 }
 
@@ -196,14 +125,11 @@ void Membership::come_back(int replica) {
   if (replay_.has_ended(replica)) return;
   member.row.back_s = workers_.now();
   if (waits()) {
-    const bool left_in_order = std::exchange(member.left_in_order, false);
     member.row.joined_s = member.row.back_s;
-    member.row.first_step = replay_.step_of(replica) + (left_in_order ? 1 : 0);
+    member.row.first_step = replay_.step_of(replica);
     member.gone_s += member.row.joined_s - member.row.left_s;
     outputs_.add_absence(member.row);
     member.is_there = true;
-    member.last_step = 0;
-    if (left_in_order) return replay_.take_next_step(replica);
     for (const auto& [step, plan] : open_.plans()) plan->redo(replica, replay_.step_of(replica));
     return replay_.redo(replica);
   }
@@ -214,7 +140,7 @@ void Membership::come_back(int replica) {
 int Membership::draw_source(int replica) {
   std::vector<int> there;
   for (int other = 0; other < static_cast<int>(members_.size()); ++other)
-    if (is_there(other) && !replay_.has_ended(other) && !replay_.is_going(other)) there.push_back(other);
+    if (is_there(other) && !replay_.has_ended(other)) there.push_back(other);
   if (there.empty()) return -1;
   RandomStream stream(case_.seed ^ fnv1a("source of a download"), Purpose::kFaults,
                       static_cast<std::uint32_t>(replica),
@@ -281,11 +207,10 @@ void Membership::state_arrived(int replica) {
   if (!listens_) {
     const int step = replay_.step_of(member.source);
     if (step >= member.row.left_step) begin(replica, step, member.source, member.copied_step);
-    return replay_.let_go();  // else left_step() begins it
+    return;  // else left_step() begins it
   }
   for (const auto& [step, plan] : open_.plans())
     if (at(replica).is_joining && listens_at(member, step)) plan->release(replica);
-  replay_.let_go();
 }
 
 // Behind the last step nobody begins any more.
@@ -297,7 +222,7 @@ bool Membership::listens_at(const Member& member, int step) const {
 // even if the others know before they come to these.
 bool Membership::went_in(int replica, int step) const {
   const Member& member = members_[as_index(replica)];
-  return on_failure_ == RecoverySpec::OnFailure::kDiscard && !member.is_there && !member.left_in_order &&
+  return on_failure_ == RecoverySpec::OnFailure::kDiscard && !member.is_there &&
          member.row.left_step == step && replay_.step_of(replica) == step;
 }
 
@@ -307,9 +232,7 @@ Attendance Membership::attendance(int step) const {
   for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica) {
     const Member& member = members_[as_index(replica)];
     Attendance::Role role = Attendance::Role::kAbsent;
-    const bool has_left = member.last_step > 0 && step > member.last_step;
-    const bool is_expected =
-        waits() || (!has_left && (member.is_there || (!member.is_missed && !member.is_joining)));
+    const bool is_expected = waits() || member.is_there || (!member.is_missed && !member.is_joining);
     if (is_expected && !replay_.has_ended(replica) && replay_.step_of(replica) <= step)
       role = Attendance::Role::kMember;
     if (member.is_joining && listens_at(member, step)) role = Attendance::Role::kListener;
@@ -348,8 +271,6 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
   if (member.is_joining) --joining_;
   member.is_joining = member.has_state = member.is_missed = false;
   member.is_there = true;
-  member.left_in_order = false;
-  member.last_step = 0;
   member.row.source = source;
   member.row.copied_step = copied_step;
   member.row.joined_s = workers_.now();

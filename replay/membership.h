@@ -1,13 +1,8 @@
-// Who is there: replicas crash, leave and come back (faults of kind crash and leave), and what follows is
-// what the section `recovery` says (core/scenario/recovery.h).
+// Who is there: replicas crash and come back (faults of kind crash), and what follows is what the section
+// `recovery` says (core/scenario/recovery.h).
 //
 // A crash. The others know of it `detect` later; operations that lack the replica then go on as on_failure
 // says. With "wait" nobody is told: it does its step again when it is back, from its own state.
-//
-// Who leaves in order says so: it takes its steps up to its last one, behind which it stays until all
-// operations that it is in are over, and nobody downloads from it. Operations of later steps lack it from the
-// moment in which it says so, without `detect`; with "wait" all wait for it, and it goes on with its next
-// step. One that leaves at 0 s was never there.
 //
 // With stages all workers of a replica crash and come back together: a step without one of them is none. A
 // step of which one stage's operations have been made counts as computed. Each stage downloads from its own
@@ -22,7 +17,6 @@
 // has. Once somebody has ended its last step and nobody is at work, training is over.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "core/plan/absences.h"
@@ -53,10 +47,6 @@ class Membership {
   Attendance attendance(int step) const;
   // Operations of `step` were made: listeners that have the state release theirs.
   void made(StepPlan& plan, int step);
-  // Whether a replica that leaves takes no step behind this one; somebody still needs it; it has gone.
-  bool goes_behind(int replica, int step) const;
-  bool is_needed(int replica) const;
-  void has_gone(int replica);
   // A replica goes on to the next step.
   void left_step(int replica, int step);
   double gone_s(int replica) const;  // until now
@@ -64,11 +54,8 @@ class Membership {
 
  private:
   struct Member {
-    bool is_there = true;     // takes part
-    bool is_up = true;        // no fault strikes it
-    bool is_leaving = false;  // it has said so, and is there
-    bool left_in_order = false;
-    int last_step = 0;       // that it takes before it leaves, until it is back; 0: it has not said
+    bool is_there = true;    // takes part
+    bool is_up = true;       // no fault strikes it
     bool is_missed = false;  // gone, and the others know
     int crashes = 0;         // so far; what was under way for an earlier life is void
     int downloads = 0;
@@ -79,14 +66,10 @@ class Membership {
     double gone_s = 0;
   };
 
-  using Manner = AbsenceFaults::Manner;
-
   Member& at(int replica) { return members_[as_index(replica)]; }
-  void change(int replica, std::optional<Manner> struck);
+  void change(int replica, bool is_struck);
   void note_event(int& events, int most);
   void crash(int replica);
-  void leave(int replica);
-  void be_gone(int replica, int left_step, int ended_step);
   void detect(int replica);
   void come_back(int replica);
   void join(int replica);

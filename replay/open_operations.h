@@ -20,8 +20,7 @@ class OpenOperations {
   // By step; a copy, since what is done to a plan may end it.
   OpenPlans plans() const { return plans_; }
 
-  // What the replica has under way is lost; the others know that it is gone, or that it takes no step behind
-  // this one.
+  // What the replica has under way is lost; the others know that it is gone.
   void cut(int replica) {
     for (const auto& [step, plan] : plans()) plan->cut(replica);
     merges_.cut(replica);
@@ -29,17 +28,6 @@ class OpenOperations {
   void lose(int replica) {
     for (const auto& [step, plan] : plans()) plan->lose(replica);
     merges_.lose(replica);
-  }
-  void announce_leave(int replica, int last_step) {
-    for (const auto& [step, plan] : plans())
-      if (step > last_step) plan->lose(replica);
-    merges_.announce_leave(replica, last_step);
-  }
-  // Those up to this step.
-  bool are_over_for(int replica, int last_step) const {
-    return merges_.is_over_for(replica) && std::all_of(plans_.begin(), plans_.end(), [&](const auto& open) {
-             return open.first > last_step || open.second->is_over_for(replica);
-           });
   }
 
  private:

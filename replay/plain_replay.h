@@ -41,7 +41,6 @@ class PlainReplay {
   virtual void note_finished(const GroupOperation& run);
   virtual bool counts_shares(const OperationRule& rule) const { return rule.completion.fetches; }
   virtual void end_step(int worker);
-  virtual void merge_arrived() {}
   virtual void end_totals();
 
   void compute(int worker);

@@ -37,20 +37,11 @@ void ReplayWithAbsences::note_finished(const GroupOperation& run) {
   if (!run.participants().empty() || is_discarded)
     outputs_.add_schedule({run.rule_index(), run.step(), &run.participants(),
                            workers_.since_origin(run.start_s()), workers_.since_origin(run.done_s())});
-  look_who_may_go();
 }
 
-// Of who leaves a worker is a replica: there are no stages (core/plan/combinations.h).
 void ReplayWithAbsences::end_step(int worker) {
   Worker& state = workers_.at(worker);
   const int step = state.step, replica = worker / stages_;
-  if (step < trace_.context.steps && membership_.goes_behind(replica, step)) {
-    state.is_going = true;
-    state.left_step_s = workers_.now();
-    ++going_;
-    membership_.left_step(replica, step);
-    return look_who_may_go();
-  }
   at_work_.leave(step);
   state.ended_step = step;
   if (step < trace_.context.steps) {
@@ -115,7 +106,7 @@ int ReplayWithAbsences::stop_worker(int worker) {
     state.unshared_s += done_s;
     totals.lost_s += membership_.waits() ? done_s : 0;
   } else {
-    totals.idle_s += workers_.now() - (state.is_going ? state.left_step_s : state.computed_s);
+    totals.idle_s += workers_.now() - state.computed_s;
     totals.lost_s += membership_.waits() ? state.planned_s : 0;
     if (membership_.waits() && state.unshared_steps > 0 &&
         trace_.plan.dynamic_steps.takes(worker, state.step))
@@ -136,7 +127,6 @@ int ReplayWithAbsences::stop_worker(int worker) {
   state.blocking.clear();
   state.plan.reset();
   state.is_waiting = false;
-  stop_going(state);
   if (!membership_.waits()) at_work_.leave(state.step);
   return state.is_computed ? state.step + 1 : state.step;
 }
@@ -158,48 +148,6 @@ void ReplayWithAbsences::redo(int replica) {
   meetings_->come_back(replica);
   compute(replica);
   at_work_.leave(step);
-}
-
-void ReplayWithAbsences::take_next_step(int replica) {
-  Worker& state = workers_.at(replica);
-  if (state.is_going) state.totals.idle_s += workers_.now() - state.left_step_s;
-  stop_going(state);
-  const int step = state.step;
-  meetings_->come_back(replica);
-  compute(replica);
-  at_work_.leave(step);
-}
-
-void ReplayWithAbsences::let_go() {
-  for (int replica = 0; going_ > 0 && replica < workers_.count(); ++replica)
-    if (is_going(replica)) go_if_all_is_over(replica);
-}
-
-void ReplayWithAbsences::look_who_may_go() {
-  if (going_ > 0) clock_.after(0, [this] { let_go(); });
-}
-
-void ReplayWithAbsences::stop_going(Worker& worker) {
-  if (worker.is_going) --going_;
-  worker.is_going = false;
-}
-
-// It leaves once its operations are over for all, and nobody downloads from it.
-void ReplayWithAbsences::go_if_all_is_over(int replica) {
-  Worker& state = workers_.at(replica);
-  if (!open_.are_over_for(replica, state.step) || membership_.is_needed(replica)) return;
-  meetings_->go(replica);
-  state.totals.idle_s += workers_.now() - state.left_step_s;
-  state.computed_s = workers_.now();  // where its clock stands
-  ++state.life;
-  stop_going(state);
-  if (!membership_.waits()) {
-    state.totals.lost_s += std::exchange(state.unshared_s, 0);
-    state.unshared_steps = 0;
-    at_work_.leave(state.step);
-  }
-  membership_.has_gone(replica);
-  clock_.after(0, [this] { stop_if_all_ended(); });
 }
 
 void ReplayWithAbsences::fail() const {

@@ -1,4 +1,4 @@
-// A replay in which replicas are gone for a while (membership.h): crashes, leaves, returns.
+// A replay in which replicas are gone for a while (membership.h): crashes, returns.
 #pragma once
 
 #include <memory>
@@ -22,11 +22,6 @@ class ReplayWithAbsences : public PlainReplay {
   int stop(int replica);              // it is gone; returns the first step that it has not computed
   void begin(int replica, int step);  // with this step
   void redo(int replica);             // the step that it was at
-  // Of those who leave: whether it has taken its last step; with the next step after all; and all look
-  // whether they may go now.
-  bool is_going(int replica) const { return stages_ == 1 && workers_.at(replica).is_going; }
-  void take_next_step(int replica);
-  void let_go();
   int lowest_step() const {
     return at_work_.lowest();
   }                   // that anybody is at: rows of those below are written
@@ -42,7 +37,6 @@ class ReplayWithAbsences : public PlainReplay {
   void note_finished(const GroupOperation& run) override;
   bool counts_shares(const OperationRule&) const override { return true; }
   void end_step(int worker) override;
-  void merge_arrived() override { look_who_may_go(); }
   void end_totals() override;
 
   template <typename Of>
@@ -52,9 +46,6 @@ class ReplayWithAbsences : public PlainReplay {
     return true;
   }
   int stop_worker(int worker);  // the first step that it has not computed
-  void stop_going(Worker& worker);
-  void look_who_may_go();
-  void go_if_all_is_over(int replica);
   void close_steps();
   void stop_if_all_ended();
 
@@ -62,7 +53,6 @@ class ReplayWithAbsences : public PlainReplay {
   OpenOperations open_;
   Membership membership_;
   StepsAtWork at_work_;
-  int going_ = 0;  // replicas that leave and have taken their last step
 };
 
 }  // namespace longhaul

@@ -240,14 +240,6 @@ void StepPlan::redo(int replica, int step) {
   for (RestartableExchange* run : restartable_) run->redo(replica, run->step() < step);
 }
 
-bool StepPlan::is_over_for(int replica) const {
-  bool is_over = true;
-  for_each_worker(replica, [&](int worker) {
-    for (const GroupOperation* run : runs_of_[as_index(worker)]) is_over = is_over && run->is_finished();
-  });
-  return is_over;
-}
-
 bool StepPlan::is_finished() const {
   return std::all_of(restartable_.begin(), restartable_.end(),
                      [](const RestartableExchange* run) { return run->is_finished(); });

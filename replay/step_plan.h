@@ -66,9 +66,8 @@ class StepPlan {
   void lose(int replica);
   void admit(int replica, bool listens);
   void promote(int replica);
-  void release(int replica);            // all of a listener's contribution
-  void redo(int replica, int step);     // it does this step anew
-  bool is_over_for(int replica) const;  // the operations that it is in are finished for all
+  void release(int replica);         // all of a listener's contribution
+  void redo(int replica, int step);  // it does this step anew
   bool is_finished() const;
 
   const Program& program() const { return program_; }

@@ -37,20 +37,14 @@ bool Synchronizer::may_come(const Rule& rule, int replica) const {
          (contributor.may_post && contributor.first_merge <= rule.number);
 }
 
-// Whether it comes to post after a later step than this one.
-bool Synchronizer::posts_behind(int rule, int replica, int step) const {
-  const int steps = trace_.context.steps, leaves_behind = presence_[as_index(replica)].last_step;
-  const OperationRule& plan = plan_of(rule);
-  if (leaves_behind == 0) return step < last_post_step(plan, steps);
-  for (int later = step + 1; later <= leaves_behind; ++later)
-    if (is_posted_at(plan, steps, later)) return true;
-  return false;
+// Whether a replica comes to post after a later step than this one.
+bool Synchronizer::posts_behind(int rule, int step) const {
+  return step < last_post_step(plan_of(rule), trace_.context.steps);
 }
 
 bool Synchronizer::post(int replica, int rule, int step, const Work& work) {
   Contributor& contributor = at(rule, replica);
-  contributor.came_to = step;
-  contributor.may_post = posts_behind(rule, replica, step);
+  contributor.may_post = posts_behind(rule, step);
   if (contributor.stage != Stage::kNone) {
     rows_.add(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
     look(rule);
@@ -103,7 +97,6 @@ void Synchronizer::arrive(int replica, int rule) {
   }
   of.arrived.push_back({replica, contributor.post_step, contributor.life, contributor.posted_s, now_s(),
                         contributor.chain, std::exchange(contributor.work, {})});
-  meetings_.arrived(replica);
   look(rule);
 }
 
@@ -286,8 +279,7 @@ void Synchronizer::begin(int replica, int step) {
                              return contributor.stage == Stage::kSending && contributor.post_step < step;
                            });
     Contributor& contributor = at(rule, replica);
-    contributor.came_to = step - 1;
-    contributor.may_post = posts_behind(rule, replica, contributor.came_to);
+    contributor.may_post = posts_behind(rule, step - 1);
     contributor.first_merge = of.number + (has_begun ? 1 : 0);
   }
 }
@@ -295,21 +287,6 @@ void Synchronizer::begin(int replica, int step) {
 void Synchronizer::come_back(int replica) {
   presence_[as_index(replica)].is_there = true;
   for (int rule = 0; rule < rule_count(); ++rule) repeat(replica, rule);
-}
-
-void Synchronizer::announce_leave(int replica, int last_step) {
-  presence_[as_index(replica)].last_step = last_step;
-  for (int rule = 0; rule < rule_count(); ++rule) {
-    Contributor& contributor = at(rule, replica);
-    contributor.may_post = posts_behind(rule, replica, contributor.came_to);
-    look(rule);
-  }
-}
-
-bool Synchronizer::is_over_for(int replica) const {
-  return std::none_of(rules_.begin(), rules_.end(), [replica](const Rule& rule) {
-    return rule.of[as_index(replica)].stage == Stage::kSending;
-  });
 }
 
 int Synchronizer::lowest_open_step(int otherwise) const {

@@ -72,12 +72,10 @@ class Synchronizer {
   void end(int replica);
 
   // Replicas that are gone, as Membership has it.
-  void cut(int replica);                            // it is gone; what it has under way is lost
-  void lose(int replica);                           // that is known
-  void begin(int replica, int step);                // it is back and begins with this step
-  void come_back(int replica);                      // it is back where all wait: sends again what was lost
-  void announce_leave(int replica, int last_step);  // it takes no step behind this one
-  bool is_over_for(int replica) const;              // what it sent has arrived
+  void cut(int replica);              // it is gone; what it has under way is lost
+  void lose(int replica);             // that is known
+  void begin(int replica, int step);  // it is back and begins with this step
+  void come_back(int replica);        // it is back where all wait: sends again what was lost
 
   // The lowest step at which something was posted whose row is not known; `otherwise` if there is none.
   int lowest_open_step(int otherwise) const;
@@ -99,7 +97,6 @@ class Synchronizer {
   };
   struct Contributor {
     bool may_post = true;  // there is a step to come at which it could
-    int came_to = 0;       // the last step at which it came to post
     int first_merge = 0;   // that waits for it
     Stage stage = Stage::kNone;
     bool has_row = false;  // of what it posted last
@@ -138,7 +135,6 @@ class Synchronizer {
   };
   struct Presence {
     bool is_there = true, is_missed = false;
-    int last_step = 0;  // that it takes; 0: the last of all
   };
 
   double now_s() const { return context_.clock.now_s(); }
@@ -146,7 +142,7 @@ class Synchronizer {
   Contributor& at(int rule, int replica) { return rules_[as_index(rule)].of[as_index(replica)]; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
   bool may_come(const Rule& rule, int replica) const;  // to the merge that is open
-  bool posts_behind(int rule, int replica, int step) const;
+  bool posts_behind(int rule, int step) const;
   void send(int replica, int rule);
   void arrive(int replica, int rule);
   void look(int rule);  // whether the open merge can be made, or its grace time begins

@@ -40,8 +40,6 @@ struct Worker {
   int life = 0;        // what was scheduled in an earlier one is void
   int ended_step = 0;  // the last one that it has ended
   bool is_computed = false, has_ended = false;
-  bool is_going = false;   // it leaves, and has taken its last step
-  double left_step_s = 0;  // then: when that was over
 };
 
 class Workers {

@@ -18,13 +18,13 @@ using MaybeFound = std::optional<Found>;
 // The first fault that makes replicas absent, in words; empty where there is none.
 std::string absence_in(const Case& config) {
   for (const Fault& fault : config.faults)
-    if (fault.is_absence()) return fmt::format("found \"{}\"", fault.kind);
+    if (fault.absence) return fmt::format("found \"{}\"", fault.kind);
   return "";
 }
 
 MaybeFound absence_with(const Case& config, bool is_so, const std::string& what, const char* allowed) {
   const auto first = std::find_if(config.faults.begin(), config.faults.end(),
-                                  [](const Fault& fault) { return fault.is_absence(); });
+                                  [](const Fault& fault) { return fault.absence; });
   if (!is_so || first == config.faults.end()) return std::nullopt;
   return Found{element_path("faults", as_index(first->number)) + ".kind",
                fmt::format("{} with {}", absence_in(config), what), allowed};
@@ -68,14 +68,6 @@ constexpr const char* kOneHasNoGates = "one worker trains for all, so that the o
 constexpr const char* kGatesOnTheLoop = "the gradient of the gates is computed on the loop of one CPU alone";
 
 constexpr RefusedCombination kRefused[] = {
-    {"leave", "pipeline stages", "the stages of a replica would leave behind different steps",
-     [](const Case& config, const OperationPlan&, const Executor&) {
-       const bool leaves = std::any_of(config.faults.begin(), config.faults.end(), [](const Fault& fault) {
-         return fault.absence == Fault::Absence::kLeave;
-       });
-       return absence_with(config, leaves && config.pipeline.has_stages(), of_stages(config),
-                           "crash, or one stage");
-     }},
     {"crash with on_failure wait", "pipeline stages",
      "what the other stages had done of the step when one went is not kept",
      [](const Case& config, const OperationPlan& plan, const Executor&) {
@@ -92,14 +84,14 @@ constexpr RefusedCombination kRefused[] = {
        return absence_with(config, leaves_home && plan.pipeline.has_stages(),
                            "micro-batches that take other paths than straight ones", "routing \"straight\"");
      }},
-    {"crash or leave", "a quorum whose result is fetched",
+    {"crash", "a quorum whose result is fetched",
      "who fetches the result of an operation that lacks a member is not modelled",
      [](const Case& config, const OperationPlan& plan, const Executor&) {
        return absence_with(config, throws_late_work_away(plan),
                            fmt::format("a quorum of method \"{}\"", config.method.label),
                            "quorum \"all\", or a method that averages weights");
      }},
-    {"crash or leave", "training with late gradients",
+    {"crash", "training with late gradients",
      "one who comes back lacks those of the steps that it did not take",
      [](const Case& config, const OperationPlan& plan, const Executor&) {
        return trained_absence_with(config, plan, !plan.delays.empty(), "late gradients");

@@ -275,7 +275,7 @@ double StepTime::mean_s() const {
 }
 
 bool Case::has_absences() const {
-  return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) { return fault.is_absence(); });
+  return std::any_of(faults.begin(), faults.end(), [](const Fault& fault) { return fault.absence; });
 }
 
 Case parse_case(const Json& written) {

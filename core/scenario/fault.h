@@ -2,8 +2,8 @@
 // compared meets the same faults: a draw belongs to (seed, number of the fault, whom it strikes) and to
 // nothing else.
 //
-// A kind of fault is a file of core/scenario/faults/: its options, what it strikes and does, and its words. When
-// faults strike, and what follows from what they do, is the same code for all kinds.
+// A kind of fault is a file of core/scenario/faults/: its options, what it strikes and does, and its words.
+// When faults strike, and what follows from what they do, is the same code for all kinds.
 //
 // Times count from the beginning of the training, on the clock of the replay.
 #pragma once
@@ -29,10 +29,6 @@ struct FaultTimes {
 };
 
 struct Fault {
-  // Of a replica that is gone. kCrash: what it computed since its last step is lost, and its exchanges lack
-  // it. kLeave: it goes behind the next step that ends with an exchange, and all know.
-  enum class Absence : char { kNone, kCrash, kLeave };
-
   int number = 0;  // in the scenario's list
   std::string kind;
   FaultTimes times;
@@ -46,13 +42,12 @@ struct Fault {
   // What it does to a worker, whose compute takes `compute` times as long; or to a link, both ways: so many
   // times its rate, 0 for none, and its delay, and a loss of packets besides network.tcp.loss.
   double compute = 1;
-  Absence absence = Absence::kNone;
+  bool absence = false;  // the worker is gone: what it computed since its last step is lost
   double rate = 1, delay = 1, loss = 0;
 
   bool is_of_links() const { return !link.empty() || !site.empty(); }
-  bool is_absence() const { return absence != Absence::kNone; }
   // Something of it depends on the seed: who is back after an absence downloads from a replica that is drawn.
-  bool is_drawn() const { return times.every_s > 0 || loss > 0 || is_absence(); }
+  bool is_drawn() const { return times.every_s > 0 || loss > 0 || absence; }
 };
 
 // An entry of the list as a kind reads it.

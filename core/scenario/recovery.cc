@@ -25,7 +25,7 @@ Node recovery_options() {
                   .means(
                       "what a replica downloads, bytes a parameter; default 12, weights and two moments in "
                       "fp32, and 8 more where the method has an outer step")})
-      .means("what follows when a replica is gone (faults of kind crash, leave)");
+      .means("what follows when a replica is gone (faults of kind crash)");
 }
 
 RecoverySpec parse_recovery(const Json& resolved) {

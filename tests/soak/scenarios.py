@@ -148,7 +148,7 @@ class Draw:
         pick, last = self.random.choice, scenario["replicas"] - 1
         faults = scenario.setdefault("faults", [])
         for _ in range(pick([1, 1, 2, 3])):
-            fault = {"kind": pick(["crash", "leave"]), "replicas": pick(["0", "1", f"0-{last}"])}
+            fault = {"kind": "crash", "replicas": pick(["0", "1", f"0-{last}"])}
             fault.update(pick([{"at": "500ms", "for": "1s"}, {"at": "0s", "for": "300ms"}, {"every": "5s", "for": "500ms"},
                                {"every": "10s", "for": "2s", "for_sigma": 1}]))
             faults.append(fault)

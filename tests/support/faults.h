@@ -15,13 +15,12 @@ inline Fault slow_fault(int number, std::pair<int, int> replicas, double compute
   return fault;
 }
 
-inline Fault absence_fault(int number, std::pair<int, int> replicas, const FaultTimes& times,
-                           Fault::Absence absence = Fault::Absence::kCrash) {
+inline Fault absence_fault(int number, std::pair<int, int> replicas, const FaultTimes& times) {
   Fault fault;
   fault.number = number;
-  fault.kind = absence == Fault::Absence::kCrash ? "crash" : "leave";
+  fault.kind = "crash";
   fault.replicas = replicas;
-  fault.absence = absence;
+  fault.absence = true;
   fault.times = times;
   return fault;
 }

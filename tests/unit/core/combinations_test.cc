@@ -38,7 +38,7 @@ void crash(Asked& asked) {
   Fault fault;
   fault.kind = "crash";
   fault.replicas = {1, 1};
-  fault.absence = Fault::Absence::kCrash;
+  fault.absence = true;
   asked.config.faults = {fault};
 }
 
@@ -95,11 +95,6 @@ const std::vector<std::pair<Change, Change>>& pairs() {
     asked.config.method.options["python"] = Json::object();
   };
   static const std::vector<std::pair<Change, Change>> all = {
-      {[](Asked& asked) {
-         crash(asked);
-         asked.config.faults[0].absence = Fault::Absence::kLeave;
-       },
-       stages},
       {both(crash, [](Asked& asked) { asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait; }),
        stages},
       {both(crash, stages), throughput},

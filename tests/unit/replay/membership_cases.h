@@ -1,4 +1,4 @@
-// Replicas that crash, leave and come back, and exchanges that break: steps of 1 s on a mesh on which
+// Replicas that crash and come back, and exchanges that break: steps of 1 s on a mesh on which
 // messages take no time, and what the tests read in the tables.
 #pragma once
 

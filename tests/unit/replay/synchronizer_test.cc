@@ -324,18 +324,4 @@ TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
   EXPECT_EQ(result.report["transfers"], 2 + 3);
 }
 
-// It says at 4.1 s that it leaves behind step 8, whose contribution arrives a message later. It goes then,
-// and no replica waits for it at 12.0 s.
-TEST(SynchronizerWithCrashes, WhoLeavesIsNotWaitedFor) {
-  const Fault leaves = absence_fault(0, {1, 1}, {4.1, 0, kForEver_s}, Fault::Absence::kLeave);
-  const Replayed result = replayed({4, 13}, with_crashes({1, 1}, {leaves}, 1e6));
-  const std::vector<Line> merges = merges_of(result);
-  ASSERT_EQ(merges.size(), 3u);
-  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
-  EXPECT_EQ(merges[2].contributions, (Contributions{{0, 12, 13}}));
-  EXPECT_NEAR(merges[2].done_s, 12, 1e-9);
-  expect_steps(result, 1, "8", "0");
-  EXPECT_NEAR(std::stod(rows_of(result, "replicas.csv")[1][3]), 8 + kMessage_s, 1e-9) << "its clock";
-}
-
 }  // namespace longhaul::synchronizer_test
