@@ -1,7 +1,6 @@
 // Epidemic Learning (arXiv 2310.01972): every H steps each replica sends its weights to s others, drawn anew
-// each time, and goes on from the mean of its own and those that were sent to it. In the paper's EL-Local
-// everyone draws its targets by itself, so that some hear more and some less, or nobody; in EL-Oracle
-// everyone hears s.
+// each time, and goes on from the mean of its own and those that were sent to it. Everyone draws its targets
+// by itself, so that some hear more and some less, or nobody (the paper's EL-Local).
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
@@ -13,11 +12,7 @@ namespace epidemic {
 std::vector<Node> options() {
   return {
       inner_steps_option(50),
-      integer("targets").at_least(1).by_default(2).in("replicas").means("to how many others each sends (s)"),
-      choice("draw", {"local", "oracle"})
-          .by_default("local")
-          .means("local: everyone draws its own targets; oracle: so that everyone hears as many as it sends "
-                 "to")};
+      integer("targets").at_least(1).by_default(2).in("replicas").means("to how many others each sends (s)")};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -26,7 +21,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   rule.kind = OperationKind::kSend;
   rule.collective = "send";
   rule.every = method.options.at("inner_steps");
-  rule.grouping = method.options.at("draw") == "local" ? Grouping::kTargets : Grouping::kRegularTargets;
+  rule.grouping = Grouping::kTargets;
   rule.group_size = method.options.at("targets");
   rule.payload = whole({"weights"}, model.wire);
   return {{rule}};

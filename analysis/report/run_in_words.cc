@@ -74,8 +74,7 @@ std::string method_in_words(const Json& method) {
   if (const Json share = member(method, "share"); share.is_number())
     parts.push_back(fmt::format("a random {} % of the weights", 100 * share.get<double>()));
   if (!member(method, "targets").is_null())
-    parts.push_back(
-        fmt::format("to {} others, {} draw", text_of(method, "targets"), text_of(method, "draw")));
+    parts.push_back(fmt::format("to {} others", text_of(method, "targets")));
   if (text_of(method, "data") == "own") parts.push_back("each its own part of the text");
   const Json optimizer = member(method, "optimizer");
   if (optimizer.is_object() && !member(optimizer, "name").is_null())

@@ -84,7 +84,6 @@ std::vector<std::vector<int>> drawn_groups(const OperationRule& rule, const Plan
   switch (rule.grouping) {
     case Grouping::kEveryone:
     case Grouping::kTargets:
-    case Grouping::kRegularTargets:
       return {};
     case Grouping::kRandom:
       return random_groups(context.seed, context.replicas, rule.group_size, step);
@@ -99,8 +98,7 @@ std::vector<std::vector<int>> drawn_groups(const OperationRule& rule, const Plan
 
 std::vector<std::vector<int>> drawn_targets(const OperationRule& rule, const PlanContext& context, int step) {
   if (!has_targets(rule.grouping)) return {};
-  const auto draw = rule.grouping == Grouping::kTargets ? random_targets : regular_targets;
-  return draw(context.seed, context.replicas, rule.group_size, step);
+  return random_targets(context.seed, context.replicas, rule.group_size, step);
 }
 
 // Of a rule or a local step.
@@ -150,7 +148,7 @@ const std::vector<std::string>& all_reduce_collectives() {
 }
 
 bool has_targets(Grouping grouping) {
-  return grouping == Grouping::kTargets || grouping == Grouping::kRegularTargets;
+  return grouping == Grouping::kTargets;
 }
 
 int sitting_out(const OperationPlan& plan, int replicas) {
@@ -334,18 +332,6 @@ std::vector<std::vector<int>> random_targets(std::uint64_t seed, int replicas, i
     for (int& other : others) other += other >= replica;
     targets.push_back(std::move(others));
   }
-  return targets;
-}
-
-std::vector<std::vector<int>> regular_targets(std::uint64_t seed, int replicas, int count, int step) {
-  RandomStream stream(seed, Purpose::kGroups, 0, static_cast<std::uint32_t>(step));
-  const std::vector<int> order = random_permutation(replicas, stream),
-                         distances = random_permutation(replicas - 1, stream);
-  std::vector<std::vector<int>> targets(as_index(replicas));
-  for (int place = 0; place < replicas; ++place)
-    for (int k = 0; k < count; ++k)
-      targets[as_index(order[as_index(place)])].push_back(
-          order[as_index((place + 1 + distances[as_index(k)]) % replicas)]);
   return targets;
 }
 

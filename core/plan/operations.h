@@ -28,20 +28,15 @@ enum class Grouping {
   kTwoLevel,  // all of a site; at every `across_every`-th outer step all replicas
   kGrid,      // replicas that differ in one digit only, written with the base `group_size`: in the last digit
               // at the first outer step, in the one before it at the next, and round again
-  // Everyone is one group, in which each sends to `group_size` others, drawn anew for each outer step
-  // (Epidemic Learning, arXiv 2310.01972):
-  kTargets,         // each draws its own, so that some get more and some less, or nothing
-  kRegularTargets,  // and each gets from as many as it sends to
+  kTargets,   // everyone is one group, in which each sends to `group_size` others that it draws anew for each
+              // outer step (Epidemic Learning, arXiv 2310.01972), so that some get more and some less, or
+              // nothing
 };
 template <>
 struct Words<Grouping> {
-  static constexpr Word<Grouping> all[] = {{Grouping::kEveryone, "everyone"},
-                                           {Grouping::kRandom, "random"},
-                                           {Grouping::kSites, "sites"},
-                                           {Grouping::kTwoLevel, "two-level"},
-                                           {Grouping::kGrid, "grid"},
-                                           {Grouping::kTargets, "targets"},
-                                           {Grouping::kRegularTargets, "regular-targets"}};
+  static constexpr Word<Grouping> all[] = {
+      {Grouping::kEveryone, "everyone"},  {Grouping::kRandom, "random"}, {Grouping::kSites, "sites"},
+      {Grouping::kTwoLevel, "two-level"}, {Grouping::kGrid, "grid"},     {Grouping::kTargets, "targets"}};
 };
 
 // Whether replicas send to targets of their own (Operation::targets).
@@ -313,11 +308,9 @@ std::vector<std::vector<int>> groups_inside_sites(std::uint64_t seed, const std:
 std::vector<std::vector<int>> groups_across_sites(std::uint64_t seed, const std::vector<int>& site_of,
                                                   int group_size, int step);
 
-// The `count` others that each replica sends to at the outer step of `step`, in the order of the draw. Each
-// its own, uniformly; or regular: replicas stand around a circle in a random order, and all send to those
-// that stand the same `count` distances, drawn too, ahead of them.
+// The `count` others that each replica sends to at the outer step of `step`, in the order of the draw: each
+// its own, uniformly.
 std::vector<std::vector<int>> random_targets(std::uint64_t seed, int replicas, int count, int step);
-std::vector<std::vector<int>> regular_targets(std::uint64_t seed, int replicas, int count, int step);
 
 // The reverse: by replica those that send to it, in ascending order.
 std::vector<std::vector<int>> senders_of(const std::vector<std::vector<int>>& targets);

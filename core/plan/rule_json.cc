@@ -129,7 +129,6 @@ void check_numbers(const OperationRule& rule, const PlanContext& context) {
                          fmt::format("a number of which {} replicas are a power", context.replicas));
       break;
     case Grouping::kTargets:
-    case Grouping::kRegularTargets:
       check("group_size", rule.group_size, 1, context.replicas - 1);
       break;
   }

@@ -107,8 +107,8 @@ TEST(Words, AMethodSaysHowItsMessagesTravel) {
             "diloco (ring all-reduce, codec random_mask: share 0.5)");
   EXPECT_EQ(words(R"({"name": "sparta", "inner_steps": 1, "all_reduce": "ring", "share": 0.005})"),
             "sparta (1 inner steps, ring all-reduce, a random 0.5 % of the weights)");
-  EXPECT_EQ(words(R"({"name": "epidemic", "inner_steps": 20, "targets": 2, "draw": "local"})"),
-            "epidemic (20 inner steps, to 2 others, local draw)");
+  EXPECT_EQ(words(R"({"name": "epidemic", "inner_steps": 20, "targets": 2})"),
+            "epidemic (20 inner steps, to 2 others)");
   EXPECT_EQ(words(R"({"name": "independent", "data": "own"})"),
             "independent (each its own part of the text)");
 }

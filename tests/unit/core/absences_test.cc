@@ -100,7 +100,7 @@ TEST(Absences, OperationsAreAmongThoseWhoWereThere) {
   everyone.every = sends.every = 5;
   everyone.payload = sends.payload = whole({"weights"}, Wire::kBf16);
   sends.kind = OperationKind::kSend;
-  sends.grouping = Grouping::kRegularTargets;
+  sends.grouping = Grouping::kTargets;
   sends.group_size = 3;  // to all others
   const OperationPlan plan{{everyone, sends}};
   Schedule schedule;

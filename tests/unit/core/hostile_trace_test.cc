@@ -62,7 +62,7 @@ TEST(HostileTrace, NothingIsDividedByZero) {
     head["rules"][0].update(Json{{"grouping", everyone}, {"across_every", 2}, {"group_size", 1000000000}});
     EXPECT_SAYS(refusal(head), "group_size: found 1000000000; allowed: 0 to 4") << everyone;
   }
-  for (const char* grouping : {"grid", "targets", "regular-targets", "sites"}) {
+  for (const char* grouping : {"grid", "targets", "sites"}) {
     Json head = header();
     head["rules"][0]["grouping"] = grouping;
     head["rules"][0]["across_every"] = 1;

@@ -230,24 +230,15 @@ TEST(RandomTargets, AreOthersDrawnAnewAndByEachReplicaForItself) {
   for (const std::vector<int>& mine : all) EXPECT_EQ(std::set<int>(mine.begin(), mine.end()).size(), 4u);
 }
 
-// How many hear a replica is fixed; by how many it is heard is binomial (n - 1, s / (n - 1)) when each draws
-// for itself: of 20 replicas with 2 targets 18/19 of its mean, 2, is its variance.
-TEST(RandomTargets, HearDifferentlyManyAndRegularOnesEquallyMany) {
+// How many hear a replica is fixed; by how many it is heard is binomial (n - 1, s / (n - 1)): of 20 replicas
+// with 2 targets 18/19 of its mean, 2, is its variance.
+TEST(RandomTargets, HearDifferentlyMany) {
   double squares = 0;
   constexpr int kSteps = 500;
-  for (int step = 1; step <= kSteps; ++step) {
+  for (int step = 1; step <= kSteps; ++step)
     for (const auto& senders : senders_of(random_targets(7, 20, 2, step)))
       squares += std::pow(static_cast<double>(senders.size()) - 2, 2) / 20 / kSteps;
-    const auto regular = regular_targets(7, 20, 2, step);
-    for (std::size_t replica = 0; replica < 20; ++replica) {
-      EXPECT_EQ(std::set<int>(regular[replica].begin(), regular[replica].end()).size(), 2u);
-      EXPECT_NE(regular[replica][0], static_cast<int>(replica));
-      EXPECT_NE(regular[replica][1], static_cast<int>(replica));
-    }
-    for (const auto& senders : senders_of(regular)) EXPECT_EQ(senders.size(), 2u);
-  }
   EXPECT_NEAR(squares, 2. * 17 / 19, 0.1);
-  EXPECT_NE(regular_targets(7, 20, 2, 1), regular_targets(7, 20, 2, 2));
 }
 
 TEST(SendersOf, AreTheReverse) {
