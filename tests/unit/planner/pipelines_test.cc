@@ -1,6 +1,8 @@
 // Plans of a model in stages: memory, time and bytes by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/base/units.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"

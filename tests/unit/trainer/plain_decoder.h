@@ -1,5 +1,5 @@
-// The decoder on LibTorch's operators and autograd, in float32 and on every device: the reference of those
-// that are written out (trainer/model/decoder.h) at the sizes of a training.
+// The decoder on LibTorch's operators and autograd, in float32 and on every device: the reference of those that
+// are written out (trainer/model/decoder.h) at the sizes of a training.
 #pragma once
 
 #include <ATen/ATen.h>
