@@ -73,7 +73,7 @@ constexpr OtherWord kWords[] = {
     {"failures", "faults", ""},
     {"crashes", "faults.crash", ""},
     {"outages", "faults.site", ""},
-    {"dropout", "faults.leave", ", or faults of kind link"},
+    {"dropout", "faults.crash", ", or faults of kind link"},
     // the model and its training
     {"lr", "train.optimizer.lr", ""},
     {"learning_rate", "train.optimizer.lr", ""},
