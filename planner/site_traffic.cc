@@ -73,7 +73,8 @@ void add_hops(NodeTraffic& traffic, const PipelinePlan& plan, int replicas, doub
   for (int hop = 0; plan.has_stages() && hop < plan.hop_count(); ++hop)
     for (int replica = 0; replica < replicas; ++replica)
       for (int next = is_straight ? replica : 0; next < (is_straight ? replica + 1 : replicas); ++next) {
-        const int from = worker_of(replica, hop, plan.stages), to = worker_of(next, hop + 1, plan.stages);
+        const int from = worker_of(replica, plan.stage_of(hop), plan.stages),
+                  to = worker_of(next, plan.stage_of(hop + 1), plan.stages);
         const double messages = steps * plan.microbatches / (is_straight ? 1 : replicas);
         traffic[{from, to}] += messages * static_cast<double>(plan.forward_bytes[as_index(hop)]);
         traffic[{to, from}] += messages * static_cast<double>(plan.backward_bytes[as_index(hop)]);

@@ -197,6 +197,7 @@ CostGraph::Times CostGraph::times(const std::vector<int>& site_of, const SitePat
 }
 
 StepPasses::StepPasses(const PipelinePlan& plan, int replicas, std::uint64_t seed, int step) {
+  // Multiples of the stages: interleaved schedules ask for that.
   const auto rounded_up = [&](int count) { return (count + plan.stages - 1) / plan.stages * plan.stages; };
   const int most = rounded_up(std::max(kMostRecorded, 2 * plan.stages)), quarter = rounded_up(most / 4);
   longer_ = CostGraph::of_passes(plan, std::min(plan.microbatches, most), replicas, seed, step);

@@ -42,7 +42,7 @@ class ScheduledOrder : public PassOrder {
     return workers_[as_index(worker)].next == tasks_of(worker).size();
   }
   int receiver(int, const PipelinePass&, const Stop& stop) override {
-    return worker_of(stop.replica, stop.part, plan_.stages);
+    return worker_of(stop.replica, plan_.stage_of(stop.part), plan_.stages);
   }
   void cut(int worker) override {
     workers_[as_index(worker)] = {
@@ -108,7 +108,7 @@ class OrderOfArrival : public PassOrder {
   bool is_last(int worker) const override { return is_done(worker); }
   bool is_done(int worker) const override { return workers_[as_index(worker)].left == 0; }
   int receiver(int, const PipelinePass&, const Stop& stop) override {
-    return worker_of(stop.replica, stop.part, plan_.stages);
+    return worker_of(stop.replica, plan_.stage_of(stop.part), plan_.stages);
   }
   void end(int worker, const PipelinePass& pass) override {
     if (!pass.task.is_forward && pass.task.part == 0) --workers_[as_index(worker)].begun;

@@ -42,8 +42,7 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
         found.insert({group[as_index(member)], group[as_index(message.peer)]});
 }
 
-// Each run keeps a copy of its operation: with the groups of all, 1024 replicas in pairs would copy 512 ×
-// 512.
+// Each run keeps a copy of its operation: with the groups of all, 1024 replicas in pairs would copy 512 × 512.
 std::vector<std::vector<int>> take_groups(Operation& exchange, int replicas) {
   std::vector<std::vector<int>> groups = groups_of(exchange, replicas);
   exchange.groups.clear();
@@ -59,7 +58,8 @@ void add_hops(const Trace& trace, std::set<std::pair<int, int>>& found) {
   for (const auto& [part, next] : hops_of(plan))
     for (int from = 0; from < replicas; ++from)
       for (int to = is_straight ? from : 0; to < (is_straight ? from + 1 : replicas); ++to) {
-        const int sender = worker_of(from, part, plan.stages), receiver = worker_of(to, next, plan.stages);
+        const int sender = worker_of(from, plan.stage_of(part), plan.stages),
+                  receiver = worker_of(to, plan.stage_of(next), plan.stages);
         found.insert({sender, receiver});
         found.insert({receiver, sender});
       }

@@ -36,9 +36,17 @@ InnerSteps::InnerSteps(const World& world)
                       return world_.decoder.loss_and_gradient(weights, gradient, batch);
                     }),
       optimizer_{train_,       world.decay,          world.muon,
-                 world.update, world.replicas.arena, std::vector<int>(as_index(world.config.replicas))},
+                 world.update, world.replicas.arena, std::vector<int>(as_index(world.config.replicas)),
+                 std::nullopt},
       results_(as_index(world.config.replicas)) {
   make_gates();
+}
+
+void InnerSteps::keep_in_subspace(std::vector<float>& weights) {
+  const int rank = world_.config.pipeline.boundary.subspace;
+  if (rank == 0 || !world_.plan.pipeline.has_stages()) return;
+  optimizer_.subspace.emplace(train_.model, world_.plan.pipeline, rank, world_.config.seed, weights);
+  optimizer_.subspace->project(weights.data());
 }
 
 void InnerSteps::make_gates() {

@@ -55,6 +55,8 @@ class InnerSteps {
 
   // All that is in `world` must outlive it.
   explicit InnerSteps(const World& world);
+  // Of a subspace: of the initial weights, which are projected.
+  void keep_in_subspace(std::vector<float>& weights);
   // Uploads the initial state, and warms up: the first step tries kernels, the second is captured, and
   // neither is as long as those of the training.
   void use_card(Accelerator& accelerator);

@@ -18,6 +18,7 @@ void RowOptimizer::step(int step, int replica) {
     adamw_step(train.optimizer, lr, updates, scale, decay, rows);
     muon_step(train.optimizer, lr, scale, muon, {rows.weights, rows.gradient, rows.first_moment});
   }
+  if (subspace) subspace->project(rows.weights);
 }
 
 void RowOptimizer::prepare(int step, int replica) const {

@@ -1,11 +1,13 @@
 // The optimizer on rows in host memory: clip, then the step of the method's own (Update) or of AdamW and
-// Muon.
+// Muon; weights of a subspace are projected back into it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "trainer/operations/update.h"
 #include "trainer/optimizer/muon.h"
+#include "trainer/pipeline/subspace.h"
 
 namespace longhaul {
 
@@ -16,7 +18,8 @@ struct RowOptimizer {
   const std::vector<MuonMatrix>& muon;
   const Update& update;
   Arena& arena;
-  std::vector<int> taken;  // how many steps that of each replica has taken, wherever it is held
+  std::vector<int> taken;            // how many steps that of each replica has taken, wherever it is held
+  std::optional<Subspace> subspace;  // that the weights are kept in
 
   // The step of a replica that is held here, on its gradient; several threads may take those of several.
   void step(int step, int replica);

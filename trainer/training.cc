@@ -91,7 +91,8 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
                           {"libraries", identity()["libraries"]}});
   check_own_parts(data_.training.size(), train_);
   check_combinations(case_, plan_, {device_ == Device::kCuda, ranks_.size()});
-  const std::vector<float> weights = initial_weights(train_.model, case_.seed);
+  std::vector<float> weights = initial_weights(train_.model, case_.seed);
+  steps_.keep_in_subspace(weights);
   for (const int replica : arena_.held().replicas())
     std::copy(weights.begin(), weights.end(), arena_.row(Slot::kWeights, replica));
   replicas_.losses = &steps_.results().losses;

@@ -25,6 +25,7 @@ enum class Purpose : std::uint32_t {
   kMasks = 12,
   kUnits = 13,
   kRoutes = 14,
+  kSubspace = 15,
   kSkips = 16,
   kFaults = 17,
   kAccessRates = 20,

@@ -164,6 +164,14 @@ constexpr RefusedCombination kRefused[] = {
        return Found{"pipeline.routing", fmt::format("found \"random\" with {} ranks", executor.ranks),
                     "\"straight\", or one rank"};
      }},
+    {"subspace", "a card", "the projection of the weights has no kernel yet",
+     [](const Case& config, const OperationPlan& plan, const Executor& executor) -> MaybeFound {
+       if (!executor.is_on_card || config.pipeline.boundary.subspace == 0 || !plan.pipeline.has_stages())
+         return std::nullopt;
+       return Found{"pipeline.subspace",
+                    fmt::format("found {} with train.device \"cuda\"", config.pipeline.boundary.subspace),
+                    "train.device \"cpu\""};
+     }},
     {"activations learned", "no training", "the bits, and so the bytes of a replay, are those of a training",
      [](const Case& config, const OperationPlan&, const Executor&) {
        return learned_with(config, !config.train, ", but nothing is trained",

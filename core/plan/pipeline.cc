@@ -50,7 +50,7 @@ std::vector<int> balanced_counts(const ModelShape& shape, int parts) {
 }
 
 std::vector<int> layer_counts(const PipelineSpec& spec, const ModelShape& shape) {
-  const int parts = spec.stages;
+  const int parts = spec.parts();
   if (spec.cut == PipelineCut::kGiven) {
     if (std::accumulate(spec.layers.begin(), spec.layers.end(), 0) != shape.layers)
       throw InputError("pipeline.cut",
@@ -60,7 +60,7 @@ std::vector<int> layer_counts(const PipelineSpec& spec, const ModelShape& shape)
     return spec.layers;
   }
   if (parts > shape.layers)
-    throw InputError("pipeline.stages",
+    throw InputError(spec.chunks > 1 ? "pipeline.chunks" : "pipeline.stages",
                      fmt::format("found {} parts of a model with {} layers", parts, shape.layers),
                      fmt::format("at most {} parts", shape.layers), "each part has a layer at least");
   if (parts == 1 || spec.cut == PipelineCut::kLayers) return equal_counts(shape.layers, parts);
@@ -68,7 +68,7 @@ std::vector<int> layer_counts(const PipelineSpec& spec, const ModelShape& shape)
 }
 
 std::vector<PipelinePart> parts_of_model(const PipelineSpec& spec, const ModelShape& shape) {
-  if (spec.has_stages() && shape.tied)
+  if (spec.parts() > 1 && shape.tied)
     throw InputError("workload.model.tied", "found true beside a pipeline", "false",
                      "the first and the last stage would both have the matrix, and no exchange joins them");
   const std::vector<int> counts = layer_counts(spec, shape);
@@ -95,7 +95,7 @@ std::vector<PipelinePart> equal_parts(const PipelineSpec& spec, std::int64_t par
   if (spec.cut != PipelineCut::kLayers)
     throw InputError("pipeline.cut", "found beside workload.parameters", "\"layers\"",
                      "give workload.model: a bare number of parameters has no layers, and is cut evenly");
-  const int count = spec.stages;
+  const int count = spec.parts();
   // part · parameters / count without a product that 64 bits do not hold
   const auto begin_of = [&](int part) {
     return parameters / count * part + parameters % count * part / count;
@@ -121,8 +121,19 @@ std::int64_t hop_bytes(const BoundarySpec& boundary, const std::optional<Quantiz
   if (!shape)
     throw InputError("pipeline.bytes_per_token", "this key is missing", "a number above 0",
                      "workload.parameters does not say how wide the model is; or give workload.model");
-  check(shape->hidden);
-  return encoded_bytes(codec ? Codec(*codec) : Codec(wire), tokens * shape->hidden);
+  if (boundary.subspace > shape->hidden)
+    throw InputError("pipeline.subspace", fmt::format("found {}", boundary.subspace),
+                     fmt::format("at most {}, the model's hidden", shape->hidden));
+  const int width = boundary.subspace > 0 ? boundary.subspace : shape->hidden;
+  check(width);
+  return encoded_bytes(codec ? Codec(*codec) : Codec(wire), tokens * width);
+}
+
+// The next stages know a token's fixed embedding by its id.
+std::int64_t id_bytes(const BoundarySpec& boundary, const std::optional<ModelShape>& shape,
+                      std::int64_t tokens) {
+  if (boundary.subspace == 0 || boundary.bytes_per_token > 0) return 0;
+  return tokens * (shape->vocabulary <= 65536 ? 2 : 4);
 }
 
 std::int64_t tokens_of_microbatch(const PipelineSpec& spec, std::int64_t tokens) {
@@ -144,17 +155,18 @@ std::vector<PipelineTask> all_then_all(const PipelinePlan& plan, int stage) {
   return tasks;
 }
 
-// So many forward passes that the last stage has work, then one forward and one backward in turn, then the
-// backward passes that are left.
-std::vector<PipelineTask> in_turn(const PipelinePlan& plan, int stage) {
+// `warm_up` forward passes, then one forward and one backward in turn, then the backward passes that are
+// left. forward(k) and backward(k) are the k-th of each.
+template <typename Forward, typename Backward>
+std::vector<PipelineTask> in_turn(int count, int warm_up, const Forward& forward, const Backward& backward) {
   std::vector<PipelineTask> tasks;
-  const int count = plan.microbatches, warm_up = std::min(plan.stages - stage - 1, count);
-  for (int k = 0; k < warm_up; ++k) tasks.push_back({true, stage, k});
+  warm_up = std::min(warm_up, count);
+  for (int k = 0; k < warm_up; ++k) tasks.push_back(forward(k));
   for (int k = 0; k + warm_up < count; ++k) {
-    tasks.push_back({true, stage, k + warm_up});
-    tasks.push_back({false, stage, k});
+    tasks.push_back(forward(k + warm_up));
+    tasks.push_back(backward(k));
   }
-  for (int k = count - warm_up; k < count; ++k) tasks.push_back({false, stage, k});
+  for (int k = count - warm_up; k < count; ++k) tasks.push_back(backward(k));
   return tasks;
 }
 
@@ -189,8 +201,21 @@ std::int64_t PipelinePlan::bytes_of_step() const {
 }
 
 Columns PipelinePlan::columns_of(int stage) const {
-  const ColumnRange& range = parts[as_index(stage)].columns;
-  return range.size() > 0 ? Columns{range} : Columns{};
+  Columns columns;
+  for (int part = stage; part < part_count(); part += stages)
+    if (const ColumnRange& range = parts[as_index(part)].columns; range.size() > 0) {
+      if (!columns.empty() && columns.back().end == range.begin)
+        columns.back().end = range.end;
+      else
+        columns.push_back(range);
+    }
+  return columns;
+}
+
+double PipelinePlan::share_of(int stage) const {
+  double share = 0;
+  for (int part = stage; part < part_count(); part += stages) share += parts[as_index(part)].share;
+  return share;
 }
 
 // Of a worker's messages in a step each has a number below 2^20 (MessageKey).
@@ -234,10 +259,10 @@ void add_learned(const LearnedBits& learned, const Bytes& bytes, PipelinePlan& p
 PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelShape>& shape,
                            std::int64_t parameters, std::int64_t tokens, Wire wire) {
   PipelinePlan plan{spec.stages, spec.microbatches, spec.schedule, spec.routing, spec.backward, spec.blocks};
-  if (std::int64_t{spec.stages} * spec.microbatches > kMostTasks)
+  if (std::int64_t{spec.parts()} * spec.microbatches > kMostTasks)
     throw InputError("pipeline.microbatches",
-                     fmt::format("found {} with {} stages", spec.microbatches, spec.stages),
-                     fmt::format("at most {} for each stage", kMostTasks / spec.stages));
+                     fmt::format("found {} with {} parts", spec.microbatches, spec.parts()),
+                     fmt::format("at most {} for each part of the model", kMostTasks / spec.parts()));
   const std::int64_t of_one = tokens_of_microbatch(spec, tokens);
   plan.parts = shape ? parts_of_model(spec, *shape) : equal_parts(spec, parameters);
   const BoundarySpec& boundary = spec.boundary;
@@ -245,7 +270,7 @@ PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelSh
     return hop_bytes(boundary, codec, shape, of_one, wire);
   };
   for (int hop = 0; hop < plan.hop_count(); ++hop) {
-    plan.forward_bytes.push_back(bytes(boundary.activations.at(hop)));
+    plan.forward_bytes.push_back(bytes(boundary.activations.at(hop)) + id_bytes(boundary, shape, of_one));
     plan.backward_bytes.push_back(bytes(boundary.gradients.at(hop)));
   }
   if (boundary.learned && plan.hop_count() > 0) add_learned(*boundary.learned, bytes, plan);
@@ -262,7 +287,28 @@ PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelSh
 }
 
 std::vector<PipelineTask> tasks_of_stage(const PipelinePlan& plan, int stage) {
-  return plan.schedule == PipelineSchedule::kGpipe ? all_then_all(plan, stage) : in_turn(plan, stage);
+  const int stages = plan.stages, microbatches = plan.microbatches, chunks = plan.part_count() / stages;
+  if (plan.schedule == PipelineSchedule::kGpipe) return all_then_all(plan, stage);
+  if (plan.schedule == PipelineSchedule::k1f1b)
+    return in_turn(
+        microbatches, stages - stage - 1,
+        [&](int k) {
+          return PipelineTask{true, stage, k};
+        },
+        [&](int k) {
+          return PipelineTask{false, stage, k};
+        });
+  // As many micro-batches as there are stages through one chunk, then the same through the next one.
+  const auto chunk_of = [&](int k) { return k % (stages * chunks) / stages; };
+  const auto microbatch_of = [&](int k) { return k / (stages * chunks) * stages + k % stages; };
+  return in_turn(
+      microbatches * chunks, 2 * (stages - stage - 1) + (chunks - 1) * stages,
+      [&](int k) {
+        return PipelineTask{true, chunk_of(k) * stages + stage, microbatch_of(k)};
+      },
+      [&](int k) {
+        return PipelineTask{false, (chunks - 1 - chunk_of(k)) * stages + stage, microbatch_of(k)};
+      });
 }
 
 Json to_json(const PipelinePlan& plan) {
@@ -367,11 +413,12 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
     throw InputError("pipeline", fmt::format("found {:.6g} bytes a step", together), "at most 1e18");
   read_partial(json, plan);
   const std::size_t hops = plan.parts.size() - 1;
-  if (end != parameters || plan.part_count() != plan.stages ||
-      plan.parts.size() > kMostTasks / as_index(plan.microbatches) || plan.forward_bytes.size() != hops ||
-      plan.backward_bytes.size() != hops)
-    throw InputError("pipeline", "found " + json.dump(),
-                     "a part for each stage, that have all columns together, and bytes for each hop");
+  if (plan.stages < 1 || plan.microbatches < 1 || plan.parts.empty() || end != parameters ||
+      plan.part_count() % plan.stages != 0 || plan.parts.size() > kMostTasks / as_index(plan.microbatches) ||
+      plan.forward_bytes.size() != hops || plan.backward_bytes.size() != hops)
+    throw InputError(
+        "pipeline", "found " + json.dump(),
+        "stages with as many parts each, that have all columns together, and bytes for each hop");
   if (json.contains("by_bits")) plan.by_bits = by_bits_from(json["by_bits"], hops);
   return plan;
 }

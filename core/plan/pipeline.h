@@ -26,7 +26,7 @@ struct PipelinePlan {
   MicrobatchRouting routing = MicrobatchRouting::kStraight;
   double backward = 2;
   bool blocks = false;
-  std::vector<PipelinePart> parts = {};  // by stage
+  std::vector<PipelinePart> parts = {};  // in the order of the model; part p is on stage p mod stages
   // Of one micro-batch: what passes forward from part p to part p + 1, and back. One less than parts. Of
   // learned bits these are upper bounds, with the most bits; trace.h has what was learned.
   std::vector<std::int64_t> forward_bytes = {}, backward_bytes = {};
@@ -47,12 +47,14 @@ struct PipelinePlan {
   bool is_partial() const { return skip > 0 || reorders; }
   bool has_stages() const { return stages > 1; }
   int part_count() const { return static_cast<int>(parts.size()); }
+  int stage_of(int part) const { return part % stages; }
   int hop_count() const { return part_count() - 1; }
   int hops_of_microbatch() const { return hop_count() - skip; }  // one way
   // Activations and gradients that a replica's workers send in a step: micro-batches x hops x bytes, both
   // ways.
   std::int64_t bytes_of_step() const;
   Columns columns_of(int stage) const;
+  double share_of(int stage) const;  // of the work
 };
 
 // `shape`: none where only the number of parameters is known; then parts are equal, and

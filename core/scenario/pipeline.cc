@@ -54,7 +54,8 @@ Node schedule_option() {
       .timing_only()
       .means(
           "order in which a worker takes its passes. gpipe: all forward, then all backward; 1f1b: a "
-          "backward pass after each forward pass as soon as there is one");
+          "backward pass after each forward pass as soon as there is one; interleaved: the same with "
+          "`chunks` parts of the model on each worker");
 }
 
 Node routing_option() {
@@ -79,6 +80,8 @@ std::vector<Node> keys() {
           .by_default(1)
           .means("equal parts of a replica's batch, which go through the stages one behind another"),
       schedule_option(),
+      integer("chunks").at_least(1).at_most(64).by_default(1).means(
+          "with schedule interleaved: parts of the model on each worker, 2 or more"),
       routing_option(),
       integer("skip").at_least(0).at_most(1022).by_default(0).later().in("parts").means(
           "parts between the first and the last that each micro-batch leaves out (SkipPipe, arXiv "
@@ -128,6 +131,12 @@ std::vector<Node> keys() {
       learned_bits_option(),
       integer("block").at_least(1).by_default(1024).in("numbers").means(
           "numbers that share a scale, where activations or gradients are quantized"),
+      integer("subspace")
+          .at_least(1)
+          .in("coordinates")
+          .means("all parts but the last add to the residual stream in a fixed subspace of so many "
+                 "dimensions alone: that many coordinates of a token pass each way, and its id forward "
+                 "(Protocol Models, arXiv 2506.01260)"),
       number("bytes_per_token")
           .above(0)
           .timing_only()
@@ -191,7 +200,11 @@ BoundarySpec parse_boundary(const Json& json, int parts) {
     boundary.learned->block = block;
     boundary.learned->gradients = as_activations;
   }
+  boundary.subspace = json.value("subspace", 0);
   boundary.bytes_per_token = json.value("bytes_per_token", 0.);
+  if (boundary.subspace > 0 && (is_learned || boundary.activations.any() || boundary.gradients.any()))
+    throw InputError("pipeline.subspace", "found beside quantized activations or gradients", "one of them",
+                     "coordinates travel in the numbers of workload.wire");
   if (is_learned && boundary.bytes_per_token > 0)
     throw InputError("pipeline.bytes_per_token", "found beside activations \"learned\"", "one of them",
                      "the bytes of learned bits follow from the training");
@@ -205,9 +218,23 @@ void parse_cut(const Json& cut, PipelineSpec& spec) {
   }
   spec.cut = PipelineCut::kGiven;
   spec.layers = cut.get<std::vector<int>>();
-  if (static_cast<int>(spec.layers.size()) != spec.stages)
+  if (static_cast<int>(spec.layers.size()) != spec.parts())
     throw InputError("pipeline.cut", fmt::format("found the layers of {} parts", spec.layers.size()),
-                     fmt::format("those of {} stages", spec.stages));
+                     fmt::format("those of {} parts ({} stages of {})", spec.parts(), spec.stages,
+                                 spec.chunks == 1 ? "one part" : fmt::format("{} chunks", spec.chunks)));
+}
+
+void check_interleaved(const PipelineSpec& spec, const std::string& schedule) {
+  const bool is_interleaved = spec.schedule == PipelineSchedule::kInterleaved;
+  if (is_interleaved != (spec.chunks > 1))
+    throw InputError("pipeline.chunks", fmt::format("found {} with schedule \"{}\"", spec.chunks, schedule),
+                     is_interleaved ? "at least 2" : "1", "only an interleaved schedule has several chunks");
+  if (is_interleaved && spec.microbatches % spec.stages != 0)
+    throw InputError(
+        "pipeline.microbatches",
+        fmt::format("found {} with schedule \"interleaved\" on {} stages", spec.microbatches, spec.stages),
+        fmt::format("a multiple of {}", spec.stages),
+        "chunks are changed after as many micro-batches as there are stages");
 }
 
 // Workers then take passes as they come, in no order of a schedule.
@@ -218,9 +245,10 @@ void check_without_order(const PipelineSpec& spec) {
                                              : "true";
   const char* key = is_by_throughput ? "routing" : spec.skip > 0 ? "skip" : "reorder";
   if (!is_by_throughput && !spec.is_partial()) return;
-  if (spec.blocks)
-    throw InputError(fmt::format("pipeline.{}", key), fmt::format("found {} with blocking sends", found),
-                     "sends \"overlapped\"",
+  if (spec.blocks || spec.chunks > 1)
+    throw InputError(fmt::format("pipeline.{}", key),
+                     fmt::format("found {} with {}", found, spec.blocks ? "blocking sends" : "chunks"),
+                     "sends \"overlapped\" and one part of the model on each worker",
                      "a worker then takes passes as they come, in no order of a schedule");
   if (is_by_throughput && spec.is_partial())
     throw InputError("pipeline.routing", "found \"throughput\" with skip or reorder",
@@ -230,9 +258,9 @@ void check_without_order(const PipelineSpec& spec) {
       (boundary.learned || boundary.activations.is_list() || boundary.gradients.is_list()))
     throw InputError(fmt::format("pipeline.{}", key), "found beside a format for each hop",
                      "one format for all hops", "a hop may then begin at any part");
-  if (spec.skip > 0 && spec.skip > spec.stages - 2)
+  if (spec.skip > 0 && spec.skip > spec.parts() - 2)
     throw InputError("pipeline.skip", fmt::format("found {} with {} stages", spec.skip, spec.stages),
-                     fmt::format("at most {}", std::max(0, spec.stages - 2)),
+                     fmt::format("at most {}", std::max(0, spec.parts() - 2)),
                      "the first and the last part are never left out");
 }
 
@@ -281,7 +309,9 @@ PipelineSpec parse_pipeline(const Json& resolved) {
   if (json.is_null()) return spec;
   spec.stages = json.at("stages");
   spec.microbatches = json.at("microbatches");
-  spec.schedule = from_word<PipelineSchedule>(json.at("schedule"), "pipeline.schedule");
+  const std::string schedule = json.at("schedule");
+  spec.schedule = from_word<PipelineSchedule>(schedule, "pipeline.schedule");
+  spec.chunks = json.at("chunks");
   const std::string routing = json.at("routing");
   spec.routing = from_word<MicrobatchRouting>(routing, "pipeline.routing");
   spec.skip = json.value("skip", 0);
@@ -292,7 +322,8 @@ PipelineSpec parse_pipeline(const Json& resolved) {
   spec.blocks = json.at("sends") == "blocking";
   spec.rebalance_every = json.value("rebalance_every", 0);
   spec.state_bytes = json.value("state_bytes", spec.state_bytes);
-  spec.boundary = parse_boundary(json, spec.stages);
+  spec.boundary = parse_boundary(json, spec.parts());
+  check_interleaved(spec, schedule);
   check_without_order(spec);
   if (spec.boundary.learned && spec.routing != MicrobatchRouting::kStraight)
     throw InputError("pipeline.routing", fmt::format("found \"{}\" beside activations \"learned\"", routing),

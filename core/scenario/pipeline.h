@@ -20,14 +20,16 @@ namespace longhaul {
 // In which order a worker takes its forward and backward passes. All end with a flush: no micro-batch of a
 // step is under way when the optimizer takes the step.
 //
-//   kGpipe  all forward passes, then all backward passes (GPipe, arXiv 1811.06965)
-//   k1f1b   so many forward passes that the last stage has work, then a backward pass after each forward
-//           pass (PipeDream-Flush; Megatron-LM, arXiv 2104.04473, figure 3)
-enum class PipelineSchedule { kGpipe, k1f1b };
+//   kGpipe        all forward passes, then all backward passes (GPipe, arXiv 1811.06965)
+//   k1f1b         so many forward passes that the last stage has work, then a backward pass after each
+//                 forward pass (PipeDream-Flush; Megatron-LM, arXiv 2104.04473, figure 3)
+//   kInterleaved  the same with several parts of the model on each worker (arXiv 2104.04473, figure 4)
+enum class PipelineSchedule { kGpipe, k1f1b, kInterleaved };
 template <>
 struct Words<PipelineSchedule> {
   static constexpr Word<PipelineSchedule> all[] = {{PipelineSchedule::kGpipe, "gpipe"},
-                                                   {PipelineSchedule::k1f1b, "1f1b"}};
+                                                   {PipelineSchedule::k1f1b, "1f1b"},
+                                                   {PipelineSchedule::kInterleaved, "interleaved"}};
 };
 
 // kStraight: through the stages of its own replica. kRandom: at each hop a fresh permutation of the replicas
@@ -94,19 +96,23 @@ struct LearnedBits {
 struct BoundarySpec {
   HopFormats activations, gradients;
   std::optional<LearnedBits> learned;  // of activations, which then have no format above
-  double bytes_per_token = 0;          // each way; 0: follows from the above
+  // > 0: the model is constrained so that so many coordinates of a token pass a boundary without loss
+  // (Protocol Models, arXiv 2506.01260; trainer/pipeline/subspace.h), and forward its id too.
+  int subspace = 0;
+  double bytes_per_token = 0;  // each way; 0: follows from the above
 };
 
 struct PipelineSpec {
   int stages = 1;
   int microbatches = 1;  // of a replica's batch
   PipelineSchedule schedule = PipelineSchedule::k1f1b;
+  int chunks = 1;  // parts of the model on each worker; more than one with kInterleaved alone
   MicrobatchRouting routing = MicrobatchRouting::kStraight;
   int skip = 0;           // parts that each micro-batch leaves out
   bool reorders = false;  // a micro-batch may take two neighbouring parts in the other order
   PartialPaths partial = PartialPaths::kScheduled;
   PipelineCut cut = PipelineCut::kLayers;
-  std::vector<int> layers;  // of kGiven, by stage
+  std::vector<int> layers;  // of kGiven, by part
   double backward = 2;      // a backward pass takes so many times as long as a forward pass
   // A worker computes nothing while a message of its own is under way to the next worker, or one that it
   // needs next (Megatron-LM without overlap_p2p_comm). Else messages travel beside the compute.
@@ -117,6 +123,7 @@ struct PipelineSpec {
   double state_bytes = 12;
   BoundarySpec boundary;
 
+  int parts() const { return stages * chunks; }
   bool has_stages() const { return stages > 1; }
   bool is_partial() const { return skip > 0 || reorders; }
 };

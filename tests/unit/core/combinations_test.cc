@@ -87,6 +87,10 @@ const std::vector<std::pair<Change, Change>>& pairs() {
     train(asked), stages(asked);
     asked.config.pipeline.routing = asked.plan.pipeline.routing = MicrobatchRouting::kRandom;
   };
+  const Change subspace = [](Asked& asked) {
+    train(asked), stages(asked);
+    asked.config.pipeline.boundary.subspace = 8;
+  };
   const Change measured = [](Asked& asked) {
     asked.config.workload.step_time.kind = StepTime::Kind::kMeasured;
   };
@@ -107,6 +111,7 @@ const std::vector<std::pair<Change, Change>>& pairs() {
       {both(throughput, rebalances), outer},
       {both(throughput, train), outer},
       {random, ranks},
+      {subspace, card},
       {learned, [](Asked& asked) { asked.config.train.reset(); }},
       {learned, card},
       {learned,

@@ -14,11 +14,13 @@
 
 namespace longhaul::pipeline_test {
 
-PipelineSpec spec_of(int stages, int microbatches, PipelineSchedule schedule = PipelineSchedule::k1f1b) {
+PipelineSpec spec_of(int stages, int microbatches, PipelineSchedule schedule = PipelineSchedule::k1f1b,
+                     int chunks = 1) {
   PipelineSpec spec;
   spec.stages = stages;
   spec.microbatches = microbatches;
   spec.schedule = schedule;
+  spec.chunks = chunks;
   return spec;
 }
 
@@ -30,12 +32,14 @@ PipelinePlan plan_of(const PipelineSpec& spec, int layers, std::int64_t tokens =
   return pipeline_plan(spec, shape_of(layers), shape_of(layers).parameters(), tokens, Wire::kBf16);
 }
 
-// "F0 F1 B0 B1": passes, each with its micro-batch.
+// "F0 F1 B0 B1": passes, each with its micro-batch; with several parts "F2:0".
 std::string order_of(const PipelinePlan& plan, int stage) {
   std::string text;
-  for (const PipelineTask& task : tasks_of_stage(plan, stage))
-    text += (text.empty() ? "" : " ") + std::string(task.is_forward ? "F" : "B") +
-            std::to_string(task.microbatch);
+  for (const PipelineTask& task : tasks_of_stage(plan, stage)) {
+    text += (text.empty() ? "" : " ") + std::string(task.is_forward ? "F" : "B");
+    if (plan.part_count() > plan.stages) text += std::to_string(task.part) + ":";
+    text += std::to_string(task.microbatch);
+  }
   return text;
 }
 
@@ -59,20 +63,30 @@ TEST(PipelineOrder, OneForwardOneBackward) {
   for (const int stage : {0, 1, 2}) EXPECT_EQ(order_of(few, stage), "F0 B0");
 }
 
+TEST(PipelineOrder, InterleavedChangesChunksAfterAsManyMicroBatchesAsStages) {
+  const PipelinePlan plan = plan_of(spec_of(2, 4, PipelineSchedule::kInterleaved, 2), 4);
+  EXPECT_EQ(order_of(plan, 0),
+            "F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3");
+  EXPECT_EQ(order_of(plan, 1),
+            "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3");
+}
+
 TEST(PipelineOrder, EachPassOnce) {
-  for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
+  for (const auto schedule :
+       {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
     for (const int stages : {2, 3, 4}) {
-      const PipelinePlan plan = plan_of(spec_of(stages, 3 * stages, schedule), 12, 36 * 4);
+      const int chunks = schedule == PipelineSchedule::kInterleaved ? 3 : 1;
+      const PipelinePlan plan = plan_of(spec_of(stages, 3 * stages, schedule, chunks), 12, 36 * 4);
       for (int stage = 0; stage < stages; ++stage) {
         std::set<std::tuple<bool, int, int>> seen;
         for (const PipelineTask& task : tasks_of_stage(plan, stage)) {
-          EXPECT_EQ(task.part, stage);
+          EXPECT_EQ(plan.stage_of(task.part), stage);
           if (!task.is_forward) {
             EXPECT_TRUE(seen.count({true, task.part, task.microbatch})) << "backward before forward";
           }
           EXPECT_TRUE(seen.insert({task.is_forward, task.part, task.microbatch}).second);
         }
-        EXPECT_EQ(seen.size(), as_index(2 * 3 * stages));
+        EXPECT_EQ(seen.size(), as_index(2 * chunks * 3 * stages));
       }
     }
 }
@@ -99,14 +113,14 @@ TEST(PipelineCut, ByCostTheOutputCounts) {
   EXPECT_DOUBLE_EQ(plan.parts[0].share, plan.parts[1].share);
 }
 
-TEST(PipelineCut, Given) {
-  PipelineSpec spec = spec_of(3, 2);
+TEST(PipelineCut, GivenAndInterleaved) {
+  PipelineSpec spec = spec_of(2, 2, PipelineSchedule::kInterleaved, 2);
   spec.cut = PipelineCut::kGiven;
-  spec.layers = {1, 3, 0};
+  spec.layers = {1, 2, 1, 0};
   const PipelinePlan plan = plan_of(spec, 4);
-  EXPECT_EQ(plan.columns_of(0), (Columns{{0, 256 + 656}}));
-  EXPECT_EQ(plan.columns_of(1), (Columns{{256 + 656, 256 + 4 * 656}}));
-  EXPECT_EQ(plan.columns_of(2), (Columns{{256 + 4 * 656, 520 + 4 * 656}}));
+  EXPECT_EQ(plan.columns_of(0), (Columns{{0, 256 + 656}, {256 + 3 * 656, 256 + 4 * 656}}));
+  EXPECT_EQ(plan.columns_of(1), (Columns{{256 + 656, 256 + 3 * 656}, {256 + 4 * 656, 520 + 4 * 656}}));
+  EXPECT_DOUBLE_EQ(plan.share_of(0) + plan.share_of(1), 1);
 }
 
 // 16 tokens a micro-batch of 8 numbers; int8 in blocks of 64 has a scale of 4 bytes a block.
@@ -243,11 +257,14 @@ TEST(PipelineSection, AMethodsOwnKeysTakeThePlaceOfTheScenarios) {
   EXPECT_EQ(with_effective_pipeline(without), without) << "nothing new where nothing new is used";
 }
 
-TEST(PipelineSection, ACutHasTheLayersOfEachStage) {
-  EXPECT_EQ(error_of([] {
-              parse_pipeline(pipeline_case({{"stages", 2}, {"cut", {1, 2, 3}}}));
-            }).path,
-            "pipeline.cut");
+TEST(PipelineSection, ChunksBelongToTheInterleavedSchedule) {
+  const auto parse = [](Json pipeline) { return [=] { parse_pipeline(pipeline_case(pipeline)); }; };
+  EXPECT_EQ(error_of(parse({{"stages", 2}, {"chunks", 2}})).path, "pipeline.chunks");
+  EXPECT_EQ(error_of(parse({{"stages", 2}, {"schedule", "interleaved"}})).path, "pipeline.chunks");
+  EXPECT_EQ(
+      error_of(parse({{"stages", 2}, {"schedule", "interleaved"}, {"chunks", 2}, {"microbatches", 3}})).path,
+      "pipeline.microbatches");
+  EXPECT_EQ(error_of(parse({{"stages", 2}, {"cut", {1, 2, 3}}})).path, "pipeline.cut");
 }
 
 TEST(PipelineSection, FormatsByHop) {
@@ -267,6 +284,12 @@ TEST(PipelineSection, FormatsByHop) {
   EXPECT_EQ(back.gradients.at(0), std::nullopt);
   EXPECT_EQ(back.gradients.at(1), (Quantized{Quantizer::kE3m0, 1024}));
   EXPECT_FALSE(boundary({{"stages", 2}, {"activations", "int5"}, {"gradients", "wire"}}).gradients.any());
+  EXPECT_TRUE(boundary({{"stages", 4},
+                        {"chunks", 2},
+                        {"schedule", "interleaved"},
+                        {"microbatches", 4},
+                        {"activations", std::vector<std::string>(7, "int4")}})
+                  .activations.any());
 }
 
 TEST(PipelineSection, LearnedBitsHaveDefaultsThatTheCaseSays) {
@@ -291,7 +314,7 @@ TEST(PipelineTrace, ComesBackAsItWasWritten) {
   rule.collective = "ring";
   rule.stage = 1;
   rule.payload = whole({"gradient"}, Wire::kBf16);
-  PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kGpipe);
+  PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kInterleaved, 2);
   spec.routing = MicrobatchRouting::kRandom;
   spec.blocks = true;
   OperationPlan plan{{rule}};
@@ -300,7 +323,7 @@ TEST(PipelineTrace, ComesBackAsItWasWritten) {
   write_trace(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}), text);
   const Trace back = read_trace(text, "trace");
   EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan.pipeline));
-  EXPECT_EQ(back.plan.pipeline.bytes_of_step(), 4 * 16 * 8 * 2 * 2);
+  EXPECT_EQ(back.plan.pipeline.bytes_of_step(), 4 * 3 * 16 * 8 * 2 * 2);
   EXPECT_EQ(back.plan.rules[0].stage, 1);
 }
 

@@ -43,7 +43,7 @@ TYPED_TEST(WordsOf, RefuseAnUnknownWord) {
 }
 
 TEST(Words, SayTheirValueInOrder) {
-  EXPECT_EQ(words_of<PipelineSchedule>(), (std::vector<std::string>{"gpipe", "1f1b"}));
+  EXPECT_EQ(words_of<PipelineSchedule>(), (std::vector<std::string>{"gpipe", "1f1b", "interleaved"}));
   EXPECT_EQ(from_word<MicrobatchRouting>("throughput", ""), MicrobatchRouting::kThroughput);
 }
 

@@ -15,7 +15,7 @@ namespace longhaul::pipeline_test {
 constexpr double kForward_s = 1, kBackward_s = 2;  // of a micro-batch on a worker, all its parts together
 
 struct Stages {
-  int replicas = 1, stages = 2, microbatches = 2, steps = 1;
+  int replicas = 1, stages = 2, microbatches = 2, chunks = 1, steps = 1;
   PipelineSchedule schedule = PipelineSchedule::k1f1b;
   MicrobatchRouting routing = MicrobatchRouting::kStraight;
   bool blocks = false;
@@ -32,6 +32,7 @@ PipelinePlan equal_plan(const Stages& setup) {
   spec.stages = setup.stages;
   spec.microbatches = setup.microbatches;
   spec.schedule = setup.schedule;
+  spec.chunks = setup.chunks;
   spec.routing = setup.routing;
   spec.blocks = setup.blocks;
   spec.boundary.bytes_per_token = 10;
@@ -97,6 +98,21 @@ TEST(Pipeline, OnAFreeNetworkTheStepIsTheTextbooks) {
         EXPECT_NEAR(result.clock_s, (microbatches + stages - 1) * kBoth_s, 1e-6);
         EXPECT_NEAR(result.steps.at({1, 0}).bubble_s, (stages - 1) * kBoth_s, 1e-6);
         EXPECT_NEAR(result.steps.at({1, 0}).network_s, 0, 1e-6);
+      }
+}
+
+// Of V chunks the bubble is V times shorter (arXiv 2104.04473, section 2.2).
+TEST(Pipeline, ChunksShortenTheBubble) {
+  for (const int stages : {2, 4})
+    for (const int chunks : {2, 3})
+      for (const int rounds : {1, 2, 4}) {
+        Stages setup;
+        setup.stages = stages;
+        setup.microbatches = rounds * stages;
+        setup.chunks = chunks;
+        setup.schedule = PipelineSchedule::kInterleaved;
+        EXPECT_NEAR(run(setup).clock_s, setup.microbatches * kBoth_s + (stages - 1) * kBoth_s / chunks, 1e-6)
+            << stages << " stages, " << chunks << " chunks, " << rounds << " rounds";
       }
 }
 
@@ -344,7 +360,8 @@ TEST(Pipeline, AStragglerHoldsUpWhoMeetsIt) {
 
 // Whatever waits for whatever, every worker's time is told in full, and twice the same.
 TEST(Pipeline, TimesAddUpWithEverySchedule) {
-  for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
+  for (const auto schedule :
+       {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
     for (const bool blocks : {false, true}) {
       Stages setup;
       setup.replicas = 3;
@@ -352,6 +369,7 @@ TEST(Pipeline, TimesAddUpWithEverySchedule) {
       setup.microbatches = 6;
       setup.steps = 4;
       setup.schedule = schedule;
+      setup.chunks = schedule == PipelineSchedule::kInterleaved ? 2 : 1;
       setup.routing = MicrobatchRouting::kRandom;
       setup.blocks = blocks;
       setup.message_s = 0.3;

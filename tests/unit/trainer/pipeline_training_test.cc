@@ -61,6 +61,22 @@ TEST(PipelineTraining, WithStraightRoutesItIsTheWholeModelBitForBit) {
   }
 }
 
+// Two chunks on each of two stages: a stage has two ranges of columns.
+TEST(PipelineTraining, StagesOfSeveralChunksToo) {
+  const Json interleaved = {{"stages", 2}, {"chunks", 2}, {"schedule", "interleaved"}, {"microbatches", 2}};
+  for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}, {"pattern", "presend"}},
+                             Json{{"name", "streaming-diloco"}, {"inner_steps", 3}, {"fragments", 2}},
+                             Json{{"name", "co2"}, {"inner_steps", 3}, {"gap_penalty", 0.5}}}) {
+    Json whole = scenario_of(method, 10, {{"microbatches", 2}}), cut = scenario_of(method, 10, interleaved);
+    for (Json* entry : {&whole, &cut}) (*entry)["train"]["model"]["layers"] = 4;
+    EXPECT_EQ(train(cut).metrics, train(whole).metrics) << method;
+    cut["pipeline"]["routing"] = "random";
+    const Trained random = train(cut);
+    EXPECT_NE(random.metrics, train(whole).metrics) << method;
+    EXPECT_EQ(random.metrics, train(cut, 3).metrics) << method;
+  }
+}
+
 // Rounding may turn a code of a codec into the next one.
 TEST(PipelineTraining, MicrobatchesChangeTheOrderOfSumsAlone) {
   for (const Json& method : methods_in_stages())

@@ -1,0 +1,146 @@
+// A model whose boundaries lie in a subspace: the weights of a training by the definition, and what passes a
+// boundary.
+#include "trainer/pipeline/subspace.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/index.h"
+#include "tests/unit/trainer/support.h"
+#include "trainer/model/decoder.h"
+
+namespace longhaul::subspace_test {
+
+const ModelShape kShape{16, 4, 2, 24, 8, 40};
+constexpr int kRank = 5;
+
+PipelinePlan plan_of(int stages) {
+  PipelineSpec spec;
+  spec.stages = stages;
+  spec.boundary.subspace = kRank;
+  return pipeline_plan(spec, kShape, kShape.parameters(), 64, Wire::kBf16);
+}
+
+Subspace subspace_of(const std::vector<float>& weights) {
+  return Subspace(kShape, plan_of(2), kRank, 3, weights);
+}
+
+// Of a vector the part outside span(U), by its definition.
+std::vector<double> outside(const std::vector<float>& basis, const std::vector<double>& vector) {
+  std::vector<double> rest = vector;
+  for (int c = 0; c < kRank; ++c) {
+    double along = 0;
+    for (std::size_t i = 0; i < vector.size(); ++i) along += basis[i * kRank + as_index(c)] * vector[i];
+    for (std::size_t i = 0; i < vector.size(); ++i) rest[i] -= basis[i * kRank + as_index(c)] * along;
+  }
+  return rest;
+}
+
+double length(const std::vector<double>& vector) {
+  double square = 0;
+  for (const double value : vector) square += value * value;
+  return std::sqrt(square);
+}
+
+TEST(Subspace, TheBasisIsOrthonormalAndDrawnFromTheSeed) {
+  const std::vector<float> weights = initial_weights(kShape, 1);
+  const std::vector<float> basis = subspace_of(weights).basis();
+  for (int a = 0; a < kRank; ++a)
+    for (int b = 0; b < kRank; ++b) {
+      double product = 0;
+      for (std::size_t i = 0; i < 16; ++i)
+        product += basis[i * kRank + as_index(a)] * basis[i * kRank + as_index(b)];
+      EXPECT_NEAR(product, a == b ? 1 : 0, 1e-6);
+    }
+  EXPECT_EQ(basis, subspace_of(weights).basis());
+  EXPECT_NE(basis, Subspace(kShape, plan_of(2), kRank, 4, weights).basis());
+}
+
+// Every column of a projection into the stream, and every row of E − E₀, of the layers before the last part;
+// nothing else changes.
+void expect_inside(const ModelShape& shape, const Subspace& subspace, const std::vector<float>& fixed,
+                   const float* row, int constrained_layers) {
+  for (const Parameter& parameter : parameter_layout(shape)) {
+    const bool is_embedding = parameter.name == "embedding";
+    const bool projects = parameter.writes_residual && parameter.layer < constrained_layers;
+    if (!is_embedding && !projects) continue;
+    const std::int64_t vectors = is_embedding ? parameter.rows : parameter.columns;
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      std::vector<double> vector(16);
+      for (std::int64_t i = 0; i < 16; ++i) {
+        const std::int64_t at = parameter.offset + (is_embedding ? v * 16 + i : i * parameter.columns + v);
+        vector[as_index(i)] = row[at] - (is_embedding ? static_cast<double>(fixed[as_index(at)]) : 0.);
+      }
+      EXPECT_LT(length(outside(subspace.basis(), vector)), 1e-6 + 1e-5 * length(vector))
+          << parameter.name << ", " << v;
+    }
+  }
+}
+
+TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
+  const std::vector<float> weights = initial_weights(kShape, 1);
+  std::vector<float> row = initial_weights(kShape, 2);
+  const std::vector<float> before = row;
+  const Subspace subspace = subspace_of(weights);
+  subspace.project(row.data());
+  expect_inside(kShape, subspace, weights, row.data(), 2);
+  for (const Parameter& parameter : parameter_layout(kShape)) {
+    const bool is_free = parameter.name != "embedding" && !(parameter.writes_residual && parameter.layer < 2);
+    const auto begin = static_cast<std::ptrdiff_t>(parameter.offset),
+               end = static_cast<std::ptrdiff_t>(parameter.offset + parameter.size());
+    EXPECT_EQ(std::equal(row.begin() + begin, row.begin() + end, before.begin() + begin), is_free)
+        << parameter.name;
+  }
+  std::vector<float> again = row;
+  subspace.project(again.data());
+  for (std::size_t i = 0; i < row.size(); ++i) EXPECT_NEAR(again[i], row[i], 1e-6);
+}
+
+Json scenario_of(const Json& method, const Json& pipeline) {
+  Json scenario = small_scenario(method, 12);
+  scenario["workload"] = {{"wire", "fp32"}};
+  scenario["train"]["batch"] = 4;
+  scenario["pipeline"] = pipeline;
+  return scenario;
+}
+
+// With as many dimensions as the model is wide nothing is constrained, but to rounding.
+TEST(Subspace, OfAllDimensionsConstrainsNothing) {
+  const Json method = {{"name", "ddp"}};
+  const Json free = {{"stages", 2}};
+  const int hidden = small_scenario(method, 1)["train"]["model"]["hidden"];
+  const Json whole = {{"stages", 2}, {"subspace", hidden}}, narrow = {{"stages", 2}, {"subspace", 2}};
+  const double expected = train(scenario_of(method, free)).summary["final_loss"];
+  const double same = train(scenario_of(method, whole)).summary["final_loss"],
+               other = train(scenario_of(method, narrow)).summary["final_loss"];
+  EXPECT_NEAR(same, expected, 1e-4 * expected);
+  EXPECT_GT(std::abs(other - expected), 1e-3 * expected);
+}
+
+// After averages in pairs along random paths every replica is inside: what passes the boundary has no more
+// than its coordinates.
+TEST(Subspace, ATrainingStaysInside) {
+  const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}};
+  const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
+  const TemporaryFolder folder;
+  const Case config = only_case(scenario_of(noloco, pipeline), folder);
+  const ModelShape& shape = config.train->model;
+  ProgressReporter silent("test", -1, true);
+  TrainingFiles files(folder.file("out"));
+  Training training(config, Device::kCpu, make_loop_backend(), files, silent);
+  training.run();
+  const std::vector<float> fixed = initial_weights(shape, config.seed);
+  const Subspace subspace(shape, trained_plan_of(config).pipeline, kRank, config.seed, fixed);
+  for (int replica = 0; replica < 4; ++replica)
+    expect_inside(shape, subspace, fixed, training.arena().row(Slot::kWeights, replica), 1);
+}
+
+// Coordinates and ids forward, coordinates back: a training that sends no more has the bytes of the plan.
+TEST(Subspace, BytesFollow) {
+  const PipelinePlan plan = plan_of(2);
+  EXPECT_EQ(plan.forward_bytes, (std::vector<std::int64_t>{64 * (5 * 2 + 2)}));
+  EXPECT_EQ(plan.backward_bytes, (std::vector<std::int64_t>{64 * 5 * 2}));
+}
+
+}  // namespace longhaul::subspace_test
