@@ -69,6 +69,9 @@ void check_quorum(const Case& config) {
 void check(const Case& config) {
   check_fragments(config);
   check_quorum(config);
+  if (config.method.options.at("error_feedback") == "ef21")
+    throw InputError("method.error_feedback", "found \"ef21\"", "none or classic",
+                     "the mean that it adds up is one of all replicas, equally weighted");
   if (is_radial(config.method.options) && config.train && !config.workload.model)
     throw InputError("method.merge", "found \"radial-directional\" with workload.parameters", "\"mean\"",
                      "or give workload.model: the embeddings are a fragment of their own");

@@ -27,6 +27,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 void check(const Case& config) {
   check_exchanging(config);
   check_compression(config);
+  check_mean_of(config);
   check_own_optimizer(config);
 }
 

@@ -34,6 +34,10 @@ void check(const Case& config) {
   check_inner_steps(config);
   check_compression(config);
   check_waiting(config);
+  const Json& options = config.method.options;
+  if (options.at("error_feedback") == "ef21" && !completion_of(options).is_all())
+    throw InputError("method.error_feedback", "found \"ef21\" with a quorum", "none or classic",
+                     "the mean of what all have sent holds for the same members alone");
 }
 
 std::vector<std::string> warnings(const Case& config) {

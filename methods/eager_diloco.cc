@@ -21,6 +21,14 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return outer_plan(method.options, model, method.options.at("delay") == 1);
 }
 
+// What one's own Δ of the round before was is in the message that was sent, which EF21 does not hold.
+void check(const Case& config) {
+  check_outer(config);
+  const Json& options = config.method.options;
+  if (options.at("error_feedback") == "ef21" && options.at("delay") == 1)
+    throw InputError("method.error_feedback", "found \"ef21\" with delay 1", "none or classic");
+}
+
 // One's own Δ is not late.
 std::vector<std::string> warnings(const Case& config) {
   if (config.method.options.at("delay") == 0) return {};
@@ -33,7 +41,7 @@ Method eager_diloco_method() {
   using namespace eager_diloco;
   return {"eager-diloco",  "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",
           options(),       plan,
-          check_outer,     warnings,
+          check,           warnings,
           keeps_outer_step};
 }
 

@@ -28,6 +28,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 void check(const Case& config) {
   check_inner_steps(config);
   check_compression(config);
+  check_mean_of(config);
 }
 
 }  // namespace sparseloco

@@ -49,7 +49,7 @@ struct OuterStepArguments {
 //   phi, momentum, …   the rows that the method keeps (docs/methods.md); `momentum` is δ (NoLoCo, heavy-ball
 //             DiLoCo) or v (Nesterov)
 //   gradient  of methods that exchange it
-//   error, server_error   of codecs that feed back (core/codecs/codec.h)
+//   error, sent_mean, server_error   of codecs that feed back (core/codecs/codec.h)
 // and int64 `groups` [G, n] (disjoint; a row in no group stays as it is), which methods with groups need; for
 // the others it is everyone; `targets` [R, s], by replica whom it sends to, of methods that draw those. What
 // an overlapped operation sent is made of `posted.theta`, `posted.phi`, … where the file has them. A method

@@ -40,7 +40,8 @@ Result of_format(const Codec& codec, Result of_wire, const Of& of) {
 void read_feedback(const Json& json, Codec& codec) {
   if (json.contains("error_feedback")) {
     codec.feedback = from_word<Feedback>(plain(json["error_feedback"]), "codec.error_feedback");
-    if (codec.feedback == Feedback::kNone) refuse_codec("error_feedback", json["error_feedback"], "classic");
+    if (codec.feedback == Feedback::kNone)
+      refuse_codec("error_feedback", json["error_feedback"], "classic or ef21");
   }
   if (!json.contains("decay")) return;
   const Json& decay = json["decay"];
@@ -81,6 +82,7 @@ std::string to_string(const Codec& codec) {
   if (const Wire* wire = std::get_if<Wire>(&codec.format)) words = word_of(*wire);
   words = of_format(codec, words, [](const auto& format) { return format.words(); });
   if (codec.feedback == Feedback::kClassic) words += ", error feedback";
+  if (codec.feedback == Feedback::kEf21) words += ", EF21";
   if (codec.decay != 1) words += fmt::format(" × {}", codec.decay);
   if (codec.reduction != Reduction::kOnce) words += fmt::format(", {} reduction", word_of(codec.reduction));
   return words;

@@ -27,13 +27,16 @@
 
 namespace longhaul {
 
-// What becomes of the part of a row that a codec leaves out. kClassic keeps it in a row e: it sends
-// C(x + β e), e ← x + β e − sent (Seide et al. 2014; EF-SGD, arXiv 1901.09847, β = 1; SparseLoCo, arXiv
-// 2508.15706, β = 0.95).
-enum class Feedback { kNone, kClassic };
+// What becomes of the part of a row that a codec leaves out. Both keep a row e or g of their own.
+//
+//   kClassic  sends C(x + β e), e ← x + β e − sent (Seide et al. 2014; EF-SGD, arXiv 1901.09847, β = 1;
+//             SparseLoCo, arXiv 2508.15706, β = 0.95)
+//   kEf21     sends c = C(x − g), g ← g + c; those who receive add c up likewise (EF21, arXiv 2106.05203)
+enum class Feedback { kNone, kClassic, kEf21 };
 template <>
 struct Words<Feedback> {
-  static constexpr Word<Feedback> all[] = {{Feedback::kNone, "none"}, {Feedback::kClassic, "classic"}};
+  static constexpr Word<Feedback> all[] = {
+      {Feedback::kNone, "none"}, {Feedback::kClassic, "classic"}, {Feedback::kEf21, "ef21"}};
 };
 
 // How an all-reduce of quantized messages adds them up: where what travels is rounded.

@@ -8,6 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/plan/absences.h"
+#include "core/plan/kept_rows.h"
 
 namespace longhaul {
 namespace {
@@ -90,6 +91,12 @@ constexpr RefusedCombination kRefused[] = {
        return absence_with(config, throws_late_work_away(plan),
                            fmt::format("a quorum of method \"{}\"", config.method.label),
                            "quorum \"all\", or a method that averages weights");
+     }},
+    {"crash", "training with error_feedback ef21",
+     "its mean of what all have sent holds for the same members alone",
+     [](const Case& config, const OperationPlan& plan, const Executor&) {
+       return trained_absence_with(config, plan, feeds_back(plan, Feedback::kEf21),
+                                   "error_feedback \"ef21\"");
      }},
     {"crash", "training with late gradients",
      "one who comes back lacks those of the steps that it did not take",

@@ -13,7 +13,8 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults) {
           choice("error_feedback", words_of<Feedback>())
               .by_default(defaults.error_feedback)
               .later()
-              .means("classic: what a message leaves out is added to the next one"),
+              .means("classic: what a message leaves out is added to the next one; ef21: the difference from "
+                     "what was sent so far travels"),
           number("feedback_decay")
               .above(0)
               .at_most(1)
@@ -70,9 +71,10 @@ void check_reduction(const Json& options, const Codec::Format& format) {
            is_ring && (facts.levels > 0 || facts.bits == 1))
     refuse(fmt::format("codec {}", facts.word), "codec int8 … int2 or e3m0",
            "partial sums do not fit into four levels or two");
-  if (is_ring && feedback != "none")
-    refuse("error_feedback " + feedback, "error_feedback none",
-           "a partial sum is rounded, not a message of one replica");
+  if (is_ring ? feedback != "none" : feedback == "ef21")
+    refuse("error_feedback " + feedback, is_ring ? "error_feedback none" : "none or classic",
+           is_ring ? "a partial sum is rounded, not a message of one replica"
+                   : "what EF21 adds up is the mean of the messages");
   if (const Json& all_reduce = options.at("all_reduce"); all_reduce != (is_ring ? "ring" : "direct"))
     refuse("all_reduce " + plain(all_reduce), is_ring ? "all_reduce ring" : "all_reduce direct",
            "the replay sends the bytes that are rounded");
@@ -102,6 +104,13 @@ Node mean_of_option() {
           "with top_k and dct_top_k: the mean of a column, or of a coefficient, is over the replicas that "
           "sent "
           "it (the authors' code), or over all, as if the others had sent zero");
+}
+
+void check_mean_of(const Case& config) {
+  const Json& options = config.method.options;
+  if (options.at("mean_of") == "senders" && options.at("error_feedback") == "ef21")
+    throw InputError("method.mean_of", "found \"senders\" with error_feedback \"ef21\"", "\"all\"",
+                     "what EF21 adds up is the mean over all replicas");
 }
 
 }  // namespace longhaul

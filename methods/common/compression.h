@@ -30,7 +30,8 @@ void check_compression(const Case& config);
 // `reduction` of methods with `all_reduce`, one of these words; check_compression() checks it too.
 Node reduction_option(const std::vector<std::string>& words = {"once", "two-shot", "ring"});
 
-// `mean_of`: what a mean of sparse messages is divided by.
+// `mean_of`: what a mean of sparse messages is divided by; and whether it goes with error_feedback.
 Node mean_of_option();
+void check_mean_of(const Case& config);
 
 }  // namespace longhaul

@@ -43,8 +43,8 @@ bool takes_steps_on_weights(const OperationPlan& plan) {
 
 // Names that rows of all replicas have already.
 bool is_taken(const std::string& name) {
-  return has({"theta", "weights", "gradient", "delta", "first_moment", "second_moment", "error", "loss",
-              "round", "shape", kSlowWeightsRow, kOuterMomentumRow},
+  return has({"theta", "weights", "gradient", "delta", "first_moment", "second_moment", "error", "sent_mean",
+              "loss", "round", "shape", kSlowWeightsRow, kOuterMomentumRow},
              name);
 }
 
@@ -73,13 +73,12 @@ void add_defaults_of_file(const Json& step, const std::vector<const Node*>& sect
     given[key] = step[name_there];
     try {
       for (const Node* options : sections)
-        if (const Node* option = options->child(key))
-          resolve(section("", {*option}), {{key, given[key]}}, path);
+        if (const Node* option = options->child(key)) resolve(section("", {*option}), {{key, given[key]}}, path);
     } catch (const InputError& error) {
       const InputErrorParts& parts = error.parts();
       const int line = step["line"].value(name_there, 1);
-      throw InputError(path, fmt::format("{}, line {}: {}: {}", file, line, name_there, parts.found),
-                       parts.allowed, parts.hint);
+      throw InputError(path, fmt::format("{}, line {}: {}: {}", file, line, name_there, parts.found), parts.allowed,
+                       parts.hint);
     }
   }
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSteps = 20;
 
-// Ravnest's late gradients are refused.
+// Ravnest's late gradients and EF21's mean are refused.
 std::vector<Json> followed_methods() {
   std::vector<Json> methods, all = every_method(4);
   all.push_back({{"name", "decoupled-diloco"},
@@ -30,7 +30,7 @@ std::vector<Json> followed_methods() {
                  {"quorum", 5},
                  {"grace", "50ms"}});
   for (Json method : all) {
-    if (method["name"] == "ravnest") continue;
+    if (method["name"] == "ravnest" || method.value("error_feedback", "") == "ef21") continue;
     method["label"] = method["name"].get<std::string>() + " " + std::to_string(methods.size());
     methods.push_back(method);
   }
@@ -163,6 +163,9 @@ TEST(TrainedStormAlone, WhatATrainingCannotFollowIsRefused) {
   };
   EXPECT_SAYS(refusal({{"name", "ravnest"}, {"inner_steps", 5}, {"delay", 2}}, Json::object()),
               "late gradients");
+  EXPECT_SAYS(refusal({{"name", "diloco"}, {"inner_steps", 5}, {"codec", "int4"}, {"error_feedback", "ef21"}},
+                      Json::object()),
+              "ef21");
   EXPECT_SAYS(refusal({{"name", "ddp"}}, {{"workload", {{"step_time", "measured"}}}}), "measured");
 }
 

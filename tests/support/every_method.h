@@ -44,7 +44,7 @@ inline std::vector<Json> every_method(int inner_steps) {
       outer("sparta", {{"share", 0.1}, {"overlap", overlap}, {"arrival", "add"}, {"numbers", "int8"}}),
       outer("epidemic"),
       outer("diloco", {{"codec", {{"random_mask", {{"share", 0.5}}}}}, {"error_feedback", "classic"}}),
-      outer("diloco", {{"codec", {{"top_k", {{"chunk", 64}}}}}, {"error_feedback", "classic"}}),
+      outer("diloco", {{"codec", {{"top_k", {{"chunk", 64}}}}}, {"error_feedback", "ef21"}}),
       outer("streaming-diloco", {{"fragments", 2}, {"overlap", overlap}}),
       outer("eager-diloco"),
       outer("eager-diloco", {{"codec", "int4"}, {"error_feedback", "classic"}}),

@@ -5,6 +5,7 @@
 
 #include "core/base/index.h"
 #include "trainer/codecs/dct.h"
+#include "trainer/codecs/feedback.h"
 #include "trainer/codecs/low_rank.h"
 #include "trainer/codecs/mask.h"
 #include "trainer/codecs/top_k.h"
@@ -77,12 +78,13 @@ Message Message::encoded(float* feedback) const {
   const Codec& codec = format_.codec;
   if ((codec.feedback != Feedback::kNone) != (feedback != nullptr))
     throw std::logic_error("a codec that feeds back needs its row, and no other has one");
-  const auto decay = static_cast<float>(codec.decay);
+  const FeedbackStep step(codec);
   std::vector<float> values(as_index(format_.columns));
   for_each_block(format_, [&](std::int64_t begin, std::int64_t end, std::int64_t place) {
     float* at = values.data() + place;
     source_.read(begin, end, at);
-    for (std::int64_t i = begin; feedback && i < end; ++i) at[i - begin] += decay * feedback[i];
+    for (std::int64_t i = begin; feedback && i < end; ++i)
+      at[i - begin] = step.encoded(at[i - begin], feedback[i]);
   });
   Message message(format_,
                   std::visit(
@@ -95,7 +97,7 @@ Message Message::encoded(float* feedback) const {
       float sent[kBlock];
       message.read(begin, end, sent);
       for (std::int64_t i = begin; i < end; ++i)
-        feedback[i] = values[as_index(place + i - begin)] - sent[i - begin];
+        feedback[i] = step.next(values[as_index(place + i - begin)], feedback[i], sent[i - begin]);
     });
   return message;
 }

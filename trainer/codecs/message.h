@@ -48,8 +48,9 @@ class Message {
   // The other formats are decoded as they are read.
   Message(MessageFormat format, std::vector<std::uint8_t> encoded);
 
-  // The same numbers as bytes of its own. Where the codec feeds back, `feedback` is its row [P], e of
-  // core/codecs/codec.h, which is used and brought up to date.
+  // The same numbers as bytes of its own. Where the codec feeds back, `feedback` is its row [P], e or g of
+  // core/codecs/codec.h, and this is the sender's half of both: the row is used and brought up to date. What
+  // an EF21 message reads as is c, which its receivers add up.
   Message encoded(float* feedback = nullptr) const;
   std::int64_t size() const;  // bytes on the wire
   // The bytes of an encoded message.

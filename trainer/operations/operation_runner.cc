@@ -173,6 +173,16 @@ std::map<int, Message> OperationRunner::from_elsewhere(const Operation& operatio
   return GroupMessages(replicas_.ranks, group, replicas_.arena.replicas(), mine, format, kLockstep).wait();
 }
 
+// Of EF21 (arXiv 2106.05203) messages are changes: what they are changes of, its mean over all replicas, is
+// kept. Of other codecs the mean itself.
+const float* OperationRunner::add_up(const Message& own, int replica, std::int64_t begin, std::int64_t end,
+                                     const float* mean) {
+  if (own.format().codec.feedback != Feedback::kEf21) return mean;
+  float* kept = replicas_.arena.row(Slot::kSentMean, replica) + begin;
+  for (std::int64_t i = 0; i < end - begin; ++i) kept[i] += mean[i];
+  return kept;
+}
+
 bool OperationRunner::counts_senders(const Message& message) const {
   return update_.counts_senders_alone() && message.format().codec.chooses_columns();
 }
@@ -265,7 +275,8 @@ void OperationRunner::step(const Operation& operation, const std::vector<int>& g
         const std::size_t k = std::min(taker, means_of_tensor - 1);
         for (std::size_t i = 0; i < tensors.size(); ++i) {
           arrived[i].own = &messages[i].at(takers[taker].contributor);
-          arrived[i].mean = means[i * means_of_tensor + k].data();
+          arrived[i].mean = add_up(*arrived[i].own, takers[taker].replica, at, to,
+                                   means[i * means_of_tensor + k].data());
         }
         take(takers[taker].replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived));
       }

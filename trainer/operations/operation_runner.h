@@ -57,6 +57,8 @@ class OperationRunner {
   std::vector<float> whole_mean(const Operation& operation, const std::string& tensor,
                                 const std::vector<const Message*>& heard, const std::vector<Message>& mine);
   void step(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
+  const float* add_up(const Message& own, int replica, std::int64_t begin, std::int64_t end,
+                      const float* mean);
   void pass_on(const Operation& operation, const std::vector<int>& group, const GroupSplit& parts);
 
   const Update& update_;

@@ -20,6 +20,7 @@ struct Slot {
   static const Slot kWeights, kGradient, kFirstMoment, kSecondMoment;  // of every replica
   static const Slot kSlowWeights, kOuterMomentum;                      // of an outer step
   static const Slot kError;                                            // of codecs with error feedback
+  static const Slot kSentMean;                                         // of EF21: the mean of what was sent
   static const Slot kServerError;                                      // of Reduction::kServers
 };
 
@@ -30,6 +31,7 @@ inline constexpr Slot Slot::kSecondMoment{"second_moment"};
 inline constexpr Slot Slot::kSlowWeights{"slow_weights"};
 inline constexpr Slot Slot::kOuterMomentum{"outer_momentum"};
 inline constexpr Slot Slot::kError{"error"};
+inline constexpr Slot Slot::kSentMean{"sent_mean"};
 inline constexpr Slot Slot::kServerError{"server_error"};
 
 inline bool operator==(Slot a, Slot b) {
@@ -72,8 +74,8 @@ class Arena {
   float* row(Slot slot, int replica);
   const float* row(Slot slot, int replica) const;
 
-  // From now on the table lies in a file in memory, at the same address: the descriptor that is returned is
-  // the caller's, who maps it in another process. Throws RunError.
+  // From now on the table lies in a file in memory, at the same address: the descriptor that is returned is the
+  // caller's, who maps it in another process. Throws RunError.
   int share(Slot slot);
 
  private:

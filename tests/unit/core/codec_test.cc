@@ -103,6 +103,7 @@ TEST(Codec, ReadsBackFromJsonAndHasWords) {
       {ring, "int8 in blocks of 256, ring reduction"},
       {{Wire::kFp16}, "fp16"},
       {{Quantized{}}, "int8 in blocks of 1024"},
+      {{Quantized{Quantizer::kInt4, 64}, Feedback::kEf21}, "int4 in blocks of 64, EF21"},
       {{Quantized{Quantizer::kE3m0}}, "e3m0 in blocks of 1024"},
       {{Quantized{Quantizer::kSign}, Feedback::kClassic}, "sign in blocks of 1024, error feedback"},
       {{TopK{64, 5, Wire::kBf16}}, "top-k 5 of 64, bf16"},
@@ -164,6 +165,7 @@ TEST(Codec, RefusesWhatIsNone) {
   EXPECT_EQ(path_of(R"({"numbers":"bf16","decay":0.9})"), "codec.decay");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","error_feedback":"classic","decay":0})"), "codec.decay");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","error_feedback":"classic","decay":1.1})"), "codec.decay");
+  EXPECT_EQ(path_of(R"({"numbers":"bf16","error_feedback":"ef21","decay":0.9})"), "codec.decay");
 }
 
 }  // namespace longhaul::codec_test

@@ -76,6 +76,7 @@ void throughput(Asked& asked) {
 const std::vector<std::pair<Change, Change>>& pairs() {
   const Change deal_out = [](Asked& asked) { asked.plan.rules[0].kind = OperationKind::kAllToAll; };
   const Change merges = [](Asked& asked) { asked.plan.rules[0].kind = OperationKind::kMerge; };
+  const Change ef21 = [](Asked& asked) { asked.plan.rules[0].payload[0].codec.feedback = Feedback::kEf21; };
   const Change late = [](Asked& asked) { asked.plan.delays = {{1, {}}}; };
   const Change fetches = [](Asked& asked) { asked.plan.rules[0].completion = {2, 1, {}, true}; };
   const Change rebalances = [](Asked& asked) { asked.config.pipeline.rebalance_every = 5; };
@@ -103,6 +104,7 @@ const std::vector<std::pair<Change, Change>>& pairs() {
        stages},
       {both(crash, stages), throughput},
       {crash, fetches},
+      {both(crash, train), ef21},
       {both(crash, train), late},
       {quorum, stages},
       {dynamic, stages},
@@ -151,7 +153,7 @@ TEST(Combinations, EachRowRefusesBothAndNeitherAlone) {
 TEST(Combinations, WhereAllWaitATrainingMayKeepWhatHoldsForTheSameMembers) {
   Asked asked;
   crash(asked), train(asked);
-  asked.plan.delays = {{1, {}}};
+  asked.plan.rules[0].payload[0].codec.feedback = Feedback::kEf21;
   EXPECT_TRUE(asked.is_refused());
   asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait;
   EXPECT_FALSE(asked.is_refused());

@@ -36,6 +36,8 @@ TEST(KeptRows, HaveWhatCodecsFeedBackBehindThem) {
   EXPECT_EQ(kept_rows(plan), (Names{"slow_weights"}));
   plan.rules[0].payload[0].codec.feedback = Feedback::kClassic;
   EXPECT_EQ(kept_rows(plan), (Names{"slow_weights", "error"}));
+  plan.rules[0].payload[0].codec.feedback = Feedback::kEf21;
+  EXPECT_EQ(kept_rows(plan), (Names{"slow_weights", "error", "sent_mean"}));
 }
 
 }  // namespace longhaul::kept_rows_test

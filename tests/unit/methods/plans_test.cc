@@ -656,6 +656,12 @@ TEST(Methods, CasesThatCannotBe) {
   expect_rejected({{"name", "diloco"}, {"inner_steps", 5}, {"feedback_decay", 0.5}}, 4, 10,
                   "method.feedback_decay");
   expect_rejected({{"name", "dilocox"}, {"inner_steps", 5}}, 4, 10, "method.codec.low_rank");
+  expect_rejected({{"name", "eager-diloco"}, {"inner_steps", 5}, {"error_feedback", "ef21"}}, 4, 10,
+                  "method.error_feedback");
+  for (Json sparse : std::vector<Json>{{{"name", "sparseloco"}, {"inner_steps", 5}}, {{"name", "demo"}}}) {
+    sparse.update({{"error_feedback", "ef21"}, {"feedback_decay", 1}});
+    expect_rejected(sparse, 4, 10, "method.mean_of");
+  }
   EXPECT_NO_THROW(method_named("independent").check(make_case({{"name", "independent"}}, 1, 10)));
 }
 
@@ -673,6 +679,7 @@ TEST(Methods, ReductionsThatCannotBe) {
            diloco("ring", {{"codec", "int4"}, {"error_feedback", "classic"}}),
            diloco("ring", {{"codec", "int4"}, {"overlap_backward", 0.5}}),
            diloco("two-shot", {{"codec", "int4"}}),
+           diloco("two-shot", {{"codec", "int4"}, {"all_reduce", "direct"}, {"error_feedback", "ef21"}}),
            diloco("two-shot", {{"codec", {{"random_mask", {{"share", 0.5}}}}}, {"all_reduce", "direct"}})})
     expect_rejected(wrong, 4, 10, "method.reduction");
   for (const Json& right : std::vector<Json>{

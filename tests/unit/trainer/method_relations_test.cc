@@ -108,11 +108,13 @@ TEST(MethodRelations, SparselocoThatKeepsEverythingIsDilocoWithoutMomentum) {
   EXPECT_NE(with_wire(plain, "fp32").metrics, with_wire(diloco, "fp32").metrics);
 }
 
-// A codec that leaves nothing out has nothing to feed back.
+// A codec that leaves nothing out has nothing to feed back; of EF21 the changes add up, to rounding.
 TEST(MethodRelations, FeedbackOfACompleteMessageChangesNothing) {
-  Json classic = kDiloco;
+  Json classic = kDiloco, ef21 = kDiloco;
   classic["error_feedback"] = "classic";
+  ef21["error_feedback"] = "ef21";
   EXPECT_EQ(with_wire(classic, "fp32").metrics, with_wire(kDiloco, "fp32").metrics);
+  expect_same_to_rounding(ef21, kDiloco);
 }
 
 TEST(MethodRelations, OneBitAdamThatNeverFreezesIsDdp) {

@@ -234,8 +234,8 @@ TEST_F(OuterStepCommand, EveryMethodButTheOneThatExchangesNothing) {
     const std::string name = method["name"];
     StoredTensors tensors;
     for (const char* table :
-         {"theta", "phi", "momentum", "gradient", "error", "first_moment", "second_moment", "velocity",
-          "late_gradient_0", "late_gradient_1", "late_gradient_2", "outer_buffer"})
+         {"theta", "phi", "momentum", "gradient", "error", "sent_mean", "first_moment", "second_moment",
+          "velocity", "late_gradient_0", "late_gradient_1", "late_gradient_2", "outer_buffer"})
       tensors[table] = store({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
     tensors["groups"] = indices({0, 1, 2, 3}, {2, 2});
     tensors["targets"] = indices({1, 2, 3, 0}, {4, 1});

@@ -208,10 +208,10 @@ TEST(Co2, TheGapIsOfTheWholeRow) {
   }
 }
 
-// Two columns of which the larger one travels: SparseLoCo with η 0.5, β 0.5.
+// Two columns of which the larger one travels: SparseLoCo with η 0.5, β 0.5 and DiLoCo with EF21, η 1.
 struct TwoColumns : UpdateBench {
   TwoColumns(const MethodSpec& method, Feedback feedback, double decay)
-      : UpdateBench(method, 2, 2, {Slot::kError}), rule(rule_for({"delta"})) {
+      : UpdateBench(method, 2, 2, {Slot::kError, Slot::kSentMean}), rule(rule_for({"delta"})) {
     rule.payload[0].codec = {TopK{2, 1, Wire::kFp32}, feedback, decay};
   }
 
@@ -325,6 +325,22 @@ TEST(MeanOf, CountsTheSendersOfACoefficient) {
     EXPECT_NEAR(bench.arena.row(Slot::kSlowWeights, 1)[0], senders ? 4.5 : 2.25, 1e-6);
     EXPECT_NEAR(bench.arena.row(Slot::kSlowWeights, 1)[1], senders ? 1.5 : 0.75, 1e-6);
   }
+}
+
+TEST(Ef21, SendsChangesThatAddUp) {
+  TwoColumns bench(
+      method_spec({{"name", "diloco"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}),
+      Feedback::kEf21, 1);
+  bench.set(Slot::kWeights, 0, 4, 2);   // g = (4, 0)
+  bench.set(Slot::kWeights, 1, 1, -2);  // g = (0, -2)
+  bench.run(bench.rule);
+  EXPECT_EQ(bench.row(Slot::kSlowWeights, 0), (std::vector<float>{2, -1}));  // the mean of both g
+  bench.set(Slot::kWeights, 0, 6, 1);   // Δ (4, 2), less g: (0, 2), g = (4, 2)
+  bench.set(Slot::kWeights, 1, 3, -3);  // Δ (1, -2), less g: (1, 0), g = (1, -2)
+  bench.run(bench.rule);
+  // the mean of both g is (2.5, 0)
+  for (const int replica : {0, 1})
+    EXPECT_EQ(bench.row(Slot::kSlowWeights, replica), (std::vector<float>{4.5, -1})) << replica;
 }
 
 TEST(WeightAverages, AreThoseWorkedOutByHand) {

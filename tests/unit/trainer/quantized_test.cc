@@ -297,10 +297,24 @@ TEST(Feedback, ClassicLosesNothing) {
   }
 }
 
+// g follows x: of {4, -2, 1} the largest change travels, one a round.
+TEST(Feedback, Ef21SendsTheLargestChangeAndAddsItUp) {
+  const Codec codec{TopK{3, 1, Wire::kFp32}, Feedback::kEf21};
+  Row g(3, 0), row = {4, -2, 1};
+  const auto round = [&] { return read_row(message_of(codec, row).encoded(g.data())); };
+  EXPECT_EQ(round(), (Row{4, 0, 0}));
+  EXPECT_EQ(g, (Row{4, 0, 0}));
+  EXPECT_EQ(round(), (Row{0, -2, 0}));
+  row = {4, -2, 8};
+  EXPECT_EQ(round(), (Row{0, 0, 8}));
+  EXPECT_EQ(g, row);
+  EXPECT_EQ(round(), (Row{0, 0, 0})) << "nothing has changed";
+}
+
 TEST(Feedback, NeedsItsRowAndNoOtherHasOne) {
   const Row row = {1, 2};
   Row error(2, 0);
-  EXPECT_THROW(message_of({Quantized{}, Feedback::kClassic}, row).encoded(), std::logic_error);
+  EXPECT_THROW(message_of({Quantized{}, Feedback::kEf21}, row).encoded(), std::logic_error);
   EXPECT_THROW(message_of({Quantized{}}, row).encoded(error.data()), std::logic_error);
 }
 
