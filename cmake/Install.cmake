@@ -11,6 +11,9 @@ endforeach()
 # A LibTorch that is not the system's is found where it was when linking.
 set_target_properties(${targets} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS ${targets} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET longhaul_torch_module)
+  install(TARGETS longhaul_torch_module LIBRARY DESTINATION lib/longhaul)
+endif()
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/longhaul
         FILES_MATCHING PATTERN "*.json" PATTERN "*.jsonc" PATTERN "*.graphml" PATTERN "*.csv" PATTERN "*.md")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

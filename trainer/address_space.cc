@@ -1,10 +1,9 @@
-// Before LibTorch: whether the shell leaves this process the address space that its libraries take (ulimit
-// -v).
-//
-// OpenBLAS starts its threads while the program is loaded. Where one of them gets no memory it asks for it
-// again without end, and LibTorch waits for that thread. So the limit is looked at before any library has
-// begun: functions of the section .preinit_array run first, and only an executable may have them. The C
-// library alone can be called here.
+// OpenBLAS starts its threads while it is loaded. Where one of them gets no memory it asks for it again without
+// end, and LibTorch waits for that thread. So the limit is looked at before: with LibTorch linked in
+// (LONGHAUL_TORCH_LINKED) before any library has begun, as functions of the section .preinit_array run first,
+// which only an executable may have. The C library alone can be called there.
+#include "trainer/address_space.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -15,12 +14,15 @@
 #include <cstdlib>
 #include <cstring>
 
+namespace longhaul {
 namespace {
 
 // Measured with OpenBLAS 0.3.21 and glibc 2.36: a thread keeps its stack and a pool of 64 MiB, which is cut
 // out of twice as much.
 constexpr unsigned long kMiB = 1 << 20, kPool = 64 * kMiB, kForAPool = 96 * kMiB, kMain = 64 * kMiB,
                         kUsualStack = 8 * kMiB;
+// Of Debian 12's LibTorch with what it is linked with.
+constexpr unsigned long kLibraries = 512 * kMiB;
 
 // What is mapped by now: the program and its libraries.
 unsigned long mapped_bytes() {
@@ -50,11 +52,11 @@ unsigned long stack_bytes() {
   return is_known ? limit.rlim_cur : kUsualStack;
 }
 
-void check_address_space(int, char**, char** environment) {
+void check(char** environment, unsigned long libraries) {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   const unsigned long count = threads(environment);
-  unsigned long needed = mapped_bytes() + kMain;
+  unsigned long needed = mapped_bytes() + libraries + kMain;
   if (count > 1) needed += kForAPool + (count - 1) * (kPool + stack_bytes());
   if (limit.rlim_cur >= needed) return;
   char text[400];
@@ -70,7 +72,15 @@ void check_address_space(int, char**, char** environment) {
   _exit(1);
 }
 
-__attribute__((section(".preinit_array"), used)) void (*const kFirst)(int, char**,
-                                                                      char**) = check_address_space;
+#ifdef LONGHAUL_TORCH_LINKED
+__attribute__((section(".preinit_array"), used)) void (*const kFirst)(int, char**, char**) =
+    [](int, char**, char** environment) { check(environment, 0); };
+#endif
 
 }  // namespace
+
+void check_address_space() {
+  check(environ, kLibraries);
+}
+
+}  // namespace longhaul

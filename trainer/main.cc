@@ -82,7 +82,7 @@ std::unique_ptr<Backend> backend_for(std::string wanted, Device device, int thre
   if (threads == 0) threads = std::max(1, available_threads() / here.size);
   prepare_products();
   const auto prepare_thread = [device, gpu = device == Device::kCuda ? gpu_of(here) : 0] {
-    use_one_torch_thread();
+    use_one_thread();
     if (device == Device::kCuda) use_device(gpu);
   };
   prepare_thread();

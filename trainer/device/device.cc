@@ -1,7 +1,5 @@
 #include "trainer/device/device.h"
 
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/api/include/torch/version.h>
 
 #include <algorithm>
@@ -35,7 +33,7 @@ void use_repeatable_cublas() {
 }
 
 Device choose_device(const std::string& wanted, const std::string& path) {
-  const bool has_gpu = built_with_cuda() && at::hasCUDA();
+  const bool has_gpu = built_with_cuda() && device_count() > 0;
   if (wanted == "cuda" && !built_with_cuda())
     throw InputError(path, "found \"cuda\", but longhaul-train was built without CUDA", "\"cpu\" or \"auto\"",
                      "docs/howto/gpu.md says how to build for GPUs");
@@ -65,10 +63,6 @@ bool uses(GpuPart part) {
     is_left_out = is_left_out || found - kWords.begin() == static_cast<std::ptrdiff_t>(part);
   }
   return !is_left_out;
-}
-
-void use_one_torch_thread() {
-  at::set_num_threads(1);
 }
 
 std::string torch_version() {

@@ -21,8 +21,6 @@ void use_repeatable_cublas();
 enum class GpuPart { kGraph, kLt, kFlash };
 bool uses(GpuPart part);
 
-// LibTorch's own threads off, on the calling thread: replicas fill the processor with a task each.
-void use_one_torch_thread();
 std::string torch_version();
 
 }  // namespace longhaul

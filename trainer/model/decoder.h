@@ -25,6 +25,7 @@ struct Batch {
 };
 
 class CpuDecoder;
+class RowDecoder;
 
 class Decoder {
  public:
@@ -46,12 +47,10 @@ class Decoder {
                            const Boundaries& boundaries, std::vector<double>* rounding) const;
 
  private:
-  class OneOfAStack;
-
   const CpuDecoder& on_cpu() const;
 
   std::unique_ptr<CpuDecoder> cpu_;  // or
-  std::unique_ptr<OneOfAStack> stack_;
+  std::unique_ptr<RowDecoder> others_;
 };
 
 // Initial weights: the same for every replica, drawn on the host, so that neither device nor number of

@@ -1,8 +1,5 @@
 #include "trainer/model/gemm.h"
 
-#include <ATen/ATen.h>
-#include <ATen/Version.h>
-#include <c10/core/GradMode.h>
 #include <fmt/core.h>
 #ifdef LONGHAUL_ONEDNN
 #include <dnnl.h>
@@ -12,20 +9,13 @@
 #include <cstdlib>
 
 #include "core/base/errors.h"
-#include "trainer/device/device.h"
+#include "trainer/model/libtorch.h"
 
-// Of the BLAS below LibTorch, where it is OpenBLAS.
-extern "C" __attribute__((weak)) void openblas_set_num_threads(int threads);
-extern "C" __attribute__((weak)) char* openblas_get_config();
+// Of OpenMP, whose threads oneDNN takes.
+extern "C" __attribute__((weak)) void omp_set_num_threads(int threads);
 
 namespace longhaul {
 namespace {
-
-at::Tensor tensor(const Operand& operand, std::int64_t rows, std::int64_t columns) {
-  const std::array<std::int64_t, 2> strides = {operand.transposed ? 1 : operand.stride,
-                                               operand.transposed ? operand.stride : 1};
-  return at::from_blob(const_cast<float*>(operand.data), {rows, columns}, strides, at::kFloat);
-}
 
 #ifdef LONGHAUL_ONEDNN
 void multiply_by_onednn(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
@@ -75,22 +65,21 @@ bool has_onednn() {
 
 void prepare_products() {
   chosen_product();
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
+}
+
+void use_one_thread() {
+  if (omp_set_num_threads) omp_set_num_threads(1);
+  if (has_libtorch()) libtorch().use_one_thread();
 }
 
 std::string blas_name() {
-  std::string name;
 #ifdef LONGHAUL_ONEDNN
   const dnnl_version_t& version = *dnnl_version();
   if (chosen_product() == multiply_by_onednn)
-    name = fmt::format("oneDNN {}.{}.{} (instruction set {:#x}), ", version.major, version.minor,
-                       version.patch, static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
+    return fmt::format("oneDNN {}.{}.{} (instruction set {:#x})", version.major, version.minor, version.patch,
+                       static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
 #endif
-  // Once: OpenBLAS writes its answer into a buffer that all threads share.
-  static const std::string below = openblas_get_config
-                                       ? openblas_get_config()
-                                       : "LibTorch " + torch_version() + ", " + at::get_mkl_version();
-  return name + below;
+  return libtorch().blas();
 }
 
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a, const Operand& b,
@@ -100,9 +89,7 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const
 
 void multiply_by_tensors(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const Operand& a,
                          const Operand& b, float beta, float* c, std::int64_t stride) {
-  const c10::NoGradGuard no_gradient;
-  at::Tensor target = tensor({c, stride}, m, n);
-  at::addmm_out(target, target, tensor(a, m, k), tensor(b, k, n), beta, alpha);
+  libtorch().product(m, n, k, alpha, a, b, beta, c, stride);
 }
 
 }  // namespace longhaul

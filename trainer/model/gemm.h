@@ -23,8 +23,7 @@ inline Operand transposed(const Scalar* data, std::int64_t stride) {
 }
 
 // c [m, n], rows `stride` apart, becomes alpha · a [m, k] · b [k, n] + beta · c; with beta 0 what was there
-// does not matter. On the calling thread alone once prepare_products() was called and, by this thread,
-// use_one_torch_thread(). Throws RunError where memory is short.
+// does not matter. On the calling thread alone once it has called use_one_thread(). Throws RunError where memory is short.
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Scalar alpha, const Operand& a,
               const Operand& b, Scalar beta, Scalar* c, std::int64_t stride);
 
@@ -38,14 +37,16 @@ LONGHAUL_PRECISION_END
 // Whether this build has oneDNN (CMake, LONGHAUL_ONEDNN).
 bool has_onednn();
 
-// Once, before the first product: reads LONGHAUL_PRODUCTS, and switches the BLAS's own threads off. Replicas
-// fill the processor with a task each, so that those only fight with them (measured: three times slower).
-// oneDNN takes OpenMP's threads: use_one_torch_thread() of device.h. Throws InputError where the variable is
-// neither "onednn", of a build that has it, nor "tensors".
+// Once, before the first product: reads LONGHAUL_PRODUCTS. Throws InputError where it is neither "onednn", of
+// a build that has it, nor "tensors".
 void prepare_products();
 
-// What multiplies, and for which processor, since both decide the bits: "oneDNN 2.6.3 (instruction set 0xe7),
-// OpenBLAS 0.3.21 …".
+// On the calling thread, products take no others: replicas fill the processor with a task each, so that those
+// only fight with them (measured: three times slower).
+void use_one_thread();
+
+// What multiplies, and for which processor, since both decide the bits: "oneDNN 2.6.3 (instruction set 0xe7)",
+// or the BLAS below LibTorch.
 std::string blas_name();
 
 }  // namespace longhaul

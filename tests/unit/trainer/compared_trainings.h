@@ -12,6 +12,7 @@
 #include "core/base/errors.h"
 #include "tests/unit/trainer/support.h"
 #include "tests/unit/trainer/thread_ranks.h"
+#include "trainer/model/gemm.h"
 
 namespace longhaul {
 
@@ -40,7 +41,7 @@ inline std::string metrics_of_two_ranks(const Json& scenario) {
   const Case config = only_case(scenario, folder);
   std::string refused;
   ThreadRanks::run(2, [&](Ranks& ranks) {
-    use_one_torch_thread();
+    use_one_thread();
     ProgressReporter silent("test", -1, true);
     TrainingFiles files(folder.file("out"), ranks.is_first());
     try {

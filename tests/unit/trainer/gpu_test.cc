@@ -17,6 +17,7 @@
 #include "trainer/cuda/step_graph.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/device/device_products.h"
+#include "trainer/model/gemm.h"
 #include "trainer/operations/update.h"
 #include "trainer/optimizer/muon.h"
 #ifdef LONGHAUL_EMULATED_GPU
@@ -293,7 +294,7 @@ std::vector<std::string> left_by_ranks(const Json& scenario, int size, bool own_
   const Case config = only_case(scenario, folder);
   std::vector<std::string> left(static_cast<std::size_t>(config.replicas));
   ThreadRanks::run(size, [&](Ranks& ranks) {
-    use_one_torch_thread();
+    use_one_thread();
     if (own_cards) use_device(ranks.rank());
     ProgressReporter silent("test", -1, true);
     TrainingFiles files(folder.file("out"), ranks.is_first());

@@ -20,6 +20,7 @@
 #include "trainer/codecs/number_formats.h"
 #include "trainer/commands.h"
 #include "trainer/data/dataset.h"
+#include "trainer/model/gemm.h"
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/optimizer/adamw.h"
 
@@ -366,7 +367,7 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
     const TemporaryFolder folder;
     const Case config = only_case(scenario, folder);
     ProgressReporter silent("test", -1, true);
-    use_one_torch_thread();
+    use_one_thread();
     TrainingFiles files(folder.file("out"));
     Training training(config, Device::kCpu, make_loop_backend(), files, silent);
     training.run();

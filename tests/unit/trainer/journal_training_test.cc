@@ -4,6 +4,7 @@
 #include "core/plan/journal_file.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/reference_replicas.h"
+#include "trainer/model/gemm.h"
 
 namespace longhaul::journal_training_test {
 
@@ -22,7 +23,7 @@ TEST(JournalByHand, TrainsAsItSays) {
   const std::string lines = example();
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10);
   ProgressReporter silent("test", -1, true);
-  use_one_torch_thread();
+  use_one_thread();
   TrainingFiles files(folder.file("out"));
   Training training(config, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
                     [&](const JournalSpec& spec) {

@@ -13,6 +13,7 @@
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "trainer/data/dataset.h"
+#include "trainer/model/gemm.h"
 #include "trainer/optimizer/adamw.h"
 
 namespace longhaul {
@@ -43,7 +44,7 @@ inline Followed follow(const Case& config, const Schedule& schedule, const Tempo
                        std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
                        Device device = Device::kCpu) {
   ProgressReporter silent("test", -1, true);
-  use_one_torch_thread();
+  use_one_thread();
   Followed followed;
   {
     TrainingFiles files(folder.file("out"));
@@ -69,7 +70,7 @@ inline Followed follow_on_ranks(int size, const Case& config, const Schedule& sc
   followed.weights.resize(as_index(config.replicas));
   ThreadRanks::run(size, [&](Ranks& ranks) {
     ProgressReporter silent("test", -1, true);
-    use_one_torch_thread();
+    use_one_thread();
     TrainingFiles files(folder.file("out"), ranks.is_first());
     Training training(config, Device::kCpu, std::make_unique<Stops>(calls), files, silent, ranks,
                       scheduled(schedule));
@@ -219,7 +220,7 @@ inline void expect_same_bytes(const Case& config, const Schedule& schedule, cons
     EXPECT_EQ(found.weights, expected.weights) << what;
   };
   const TemporaryFolder threads;
-  compare(follow(config, schedule, threads, make_thread_backend(2, use_one_torch_thread)), "threads");
+  compare(follow(config, schedule, threads, make_thread_backend(2, use_one_thread)), "threads");
   const int size = config.replicas % 3 == 0 ? 3 : 2;
   for (const int calls : {4, 9, 1000}) {
     const TemporaryFolder folder;

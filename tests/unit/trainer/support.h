@@ -14,6 +14,7 @@
 #include "methods/common/registry.h"
 #include "tests/support/files.h"
 #include "tests/unit/core/stub_topology.h"
+#include "trainer/model/gemm.h"
 #include "trainer/training.h"
 
 namespace longhaul {
@@ -63,7 +64,7 @@ struct Trained {
 inline Trained train_with(const Case& config, const TemporaryFolder& folder, Device device,
                           std::unique_ptr<Backend> backend, bool resume = false) {
   ProgressReporter silent("test", -1, true);
-  use_one_torch_thread();
+  use_one_thread();
   Trained trained;
   {
     TrainingFiles files(folder.file("out"));
@@ -81,7 +82,7 @@ inline Trained train_with(const Case& config, const TemporaryFolder& folder, Dev
 inline Trained train(const Case& config, const TemporaryFolder& folder, int threads = 1,
                      bool resume = false) {
   return train_with(config, folder, Device::kCpu,
-                    threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_torch_thread),
+                    threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_thread),
                     resume);
 }
 
