@@ -68,12 +68,12 @@ std::unique_ptr<RowDecoder> make_row_decoder(const ModelShape& shape, Device dev
   return std::make_unique<OneOfAStack>(shape, device, precision, boundaries);
 }
 
-void use_one_thread() {
+void compute_on_one_thread() {
   at::set_num_threads(1);
   if (openblas_set_num_threads) openblas_set_num_threads(1);
 }
 
-const char* blas() {
+const char* name_of_blas() {
   // Once: OpenBLAS writes its answer into a buffer that all threads share.
   static const std::string name =
       openblas_get_config ? openblas_get_config() : "LibTorch " TORCH_VERSION ", " + at::get_mkl_version();
@@ -85,6 +85,6 @@ const char* blas() {
 
 extern "C" const longhaul::LibTorch* longhaul_libtorch() {
   static constexpr longhaul::LibTorch kLibTorch = {longhaul::make_row_decoder, longhaul::product_of_tensors,
-                                                   longhaul::use_one_thread, longhaul::blas};
+                                                   longhaul::compute_on_one_thread, longhaul::name_of_blas};
   return &kLibTorch;
 }

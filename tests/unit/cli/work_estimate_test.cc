@@ -143,9 +143,9 @@ TEST(Machine, RefusesATrainingThatDoesNotFitIntoTheAddressSpace) {
   const WorkPlan plan = plan_work(scenario);
   const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
   EXPECT_NO_THROW(check_address_space(work, 2e9));
-  const InputError error = thrown_by([&] { check_address_space(work, 614.4e6); });
-  EXPECT_SAYS(error.what(), "limited to 614 MB here (ulimit -v)");
-  EXPECT_NO_THROW(check_address_space({}, 614.4e6)) << "nothing is trained";
+  const InputError error = thrown_by([&] { check_address_space(work, 204.8e6); });
+  EXPECT_SAYS(error.what(), "limited to 205 MB here (ulimit -v)");
+  EXPECT_NO_THROW(check_address_space({}, 204.8e6)) << "nothing is trained";
 }
 
 TEST(Machine, SaysWhatItHas) {
