@@ -92,7 +92,7 @@ std::optional<double> address_space_limit() {
 
 void check_address_space(const WorkEstimate& work, double limit) {
   if (!work.largest) return;
-  constexpr double kLibraries = 0.25e9;  // and two threads; trainer/address_space.cc asks for LibTorch's
+  constexpr double kLibraries = 0.25e9;  // and two threads; trainer/device/address_space.cc asks for LibTorch's
   const Case& config = *work.largest->example;
   const double needed = kLibraries + training_memory(config, cores_here()).together();
   if (limit >= needed) return;

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "core/base/errors.h"
-#include "trainer/address_space.h"
+#include "trainer/device/address_space.h"
 #include "trainer/model/libtorch.h"
 
 // libtorch.cc, where it is linked in.

@@ -2,7 +2,7 @@
 // end, and LibTorch waits for that thread. So the limit is looked at before: with LibTorch linked in
 // (LONGHAUL_TORCH_LINKED) before any library has begun, as functions of the section .preinit_array run first,
 // which only an executable may have. The C library alone can be called there.
-#include "trainer/address_space.h"
+#include "trainer/device/address_space.h"
 
 #include <fcntl.h>
 #include <sched.h>
