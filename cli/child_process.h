@@ -59,8 +59,8 @@ class ChildProcess {
   Json result_;
 };
 
-// Where this process is a rank of a launcher's (mpirun, srun), as a worker of mpi4py is: its children are none
-// (trainer/ranks/launched_rank.cc), nor is an mpirun that it starts inside of that job.
+// Where this process is a rank of a launcher's (mpirun, srun), as a worker of mpi4py is: its children are
+// none (trainer/ranks/launched_rank.cc), nor is an mpirun that it starts inside of that job.
 void leave_launcher();
 
 // Ctrl-C in longhaul itself: the first is forwarded to the children, the second kills them.

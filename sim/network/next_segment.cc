@@ -1,9 +1,10 @@
 // What ns-3's TCP sends next, without a look at all that is under way.
 //
-// ns-3 3.37 walks its list of sent segments for each segment that it sends, in search of a lost one (RFC 6675,
-// NextSeg, rule 1). On a long, fast path that is thousands a segment and most of a packet run. It counts lost bytes
-// too: where the count is 0 there is nothing to find. This definition stands before that of ns-3's shared library,
-// which calls it by its name, and asks ns-3's own as soon as something is lost or recovery goes on.
+// ns-3 3.37 walks its list of sent segments for each segment that it sends, in search of a lost one (RFC
+// 6675, NextSeg, rule 1). On a long, fast path that is thousands a segment and most of a packet run. It
+// counts lost bytes too: where the count is 0 there is nothing to find. This definition stands before that of
+// ns-3's shared library, which calls it by its name, and asks ns-3's own as soon as something is lost or
+// recovery goes on.
 #include <dlfcn.h>
 #include <ns3/tcp-tx-buffer.h>
 

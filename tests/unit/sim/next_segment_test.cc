@@ -1,4 +1,5 @@
-// What TCP sends next: the answer without a walk over what is under way, beside ns-3's own, on drawn histories.
+// What TCP sends next: the answer without a walk over what is under way, beside ns-3's own, on drawn
+// histories.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <ns3/packet.h>
@@ -46,7 +47,8 @@ class Sender {
   }
   // The receiver has the segment so many places behind the first one that it lacks.
   void acknowledge_behind(int places) {
-    const ns3::SequenceNumber32 begin = buffer_->HeadSequence() + kSegment * static_cast<std::uint32_t>(places);
+    const ns3::SequenceNumber32 begin =
+        buffer_->HeadSequence() + kSegment * static_cast<std::uint32_t>(places);
     if (begin < sent_) buffer_->Update({{begin, begin + kSegment}});
   }
   void time_out() { buffer_->SetSentListLost(); }
@@ -76,10 +78,14 @@ TEST(NextSegment, IsThatOfNs3) {
     Sender sender(60);
     for (int step = 0; step < 200; ++step) {
       const auto what = draw() % 100;
-      if (what < 55) sender.send();
-      else if (what < 92) sender.acknowledge();
-      else if (what < 99) sender.acknowledge_behind(1 + static_cast<int>(draw() % 8));
-      else sender.time_out();
+      if (what < 55)
+        sender.send();
+      else if (what < 92)
+        sender.acknowledge();
+      else if (what < 99)
+        sender.acknowledge_behind(1 + static_cast<int>(draw() % 8));
+      else
+        sender.time_out();
       ++(sender.is_lossy() ? lossy : clean);
       expect_same_answer(sender.buffer(), false);
       expect_same_answer(sender.buffer(), true);
