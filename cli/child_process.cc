@@ -67,7 +67,8 @@ pid_t start_process(std::vector<std::string> arguments, const std::string& log_f
   std::vector<char*> raw;
   for (std::string& argument : arguments) raw.push_back(argument.data());
   raw.push_back(nullptr);
-  const int log = open(log_file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
+  const int log = log_file.empty() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
+                                   : open(log_file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
   if (log < 0) throw RunError(log_file + ": cannot be written: " + std::strerror(errno));
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const SignalsWait signals;

@@ -13,7 +13,8 @@
 namespace longhaul {
 
 // Starts `arguments`, the path of the program first, in `folder` ("": here), in a process group of its own,
-// with no input and its output at the end of `log_file`; terminated when this process dies. Throws RunError.
+// with no input and its output at the end of `log_file` ("": where our errors go); terminated when this
+// process dies. Throws RunError.
 // `output`, if not negative: a descriptor for its standard output; `at_death`: the signal that terminates it.
 pid_t start_process(std::vector<std::string> arguments, const std::string& log_file,
                     const std::string& folder = "", int output = -1, int at_death = SIGTERM);
@@ -58,8 +59,8 @@ class ChildProcess {
   Json result_;
 };
 
-// Where this process is a rank of a launcher's (mpirun, srun), as a worker of mpi4py is: its children are none
-// (trainer/ranks/launched_rank.cc), nor is an mpirun that it starts inside of that job.
+// Where this process is a rank of a launcher's (mpirun, srun), as a worker of mpi4py is: its children are
+// none (trainer/ranks/launched_rank.cc), nor is an mpirun that it starts inside of that job.
 void leave_launcher();
 
 // Ctrl-C in longhaul itself: the first is forwarded to the children, the second kills them.

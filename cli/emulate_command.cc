@@ -86,7 +86,7 @@ int run_program(const EmulateOptions& options, const Case& config, const std::st
   std::vector<std::string> arguments = {program_on_path("sh"), folder + "/world.sh"};
   arguments.insert(arguments.end(), options.program.begin(), options.program.end());
   const auto begin = std::chrono::steady_clock::now();
-  const int status = wait_for(start_process(arguments, "/dev/stderr", "", STDOUT_FILENO, SIGKILL));
+  const int status = wait_for(start_process(arguments, "", "", STDOUT_FILENO, SIGKILL));
   const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%s: %s on %d hosts, the world's making included\n", status == kDone ? "done" : "failed",
               human_duration(took_s).c_str(), config.workers());

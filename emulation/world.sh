@@ -1,6 +1,6 @@
 
 #   sh world.sh COMMAND [ARGUMENT...]         runs the command on each host, with RANK, WORLD_SIZE, MASTER_ADDR and
-#                                             MASTER_PORT set, as torch.distributed reads them
+#                                             MASTER_PORT set, as torch.distributed reads them, and PET_..., torchrun's
 #   sh world.sh --once COMMAND [ARGUMENT...]  runs it once, beside the hosts lh0, lh1, ... (ip netns exec lh0 ...)
 #
 # As root, or where a user may make user namespaces. It makes namespaces of its own first: the devices of this machine
@@ -54,6 +54,7 @@ processes=
 rank=0
 while [ $rank -lt "$size" ]; do
   ip netns exec lh$rank env RANK=$rank LOCAL_RANK=0 WORLD_SIZE="$size" MASTER_ADDR="$master" MASTER_PORT=29500 \
+    PET_NODE_RANK=$rank PET_NNODES="$size" PET_MASTER_ADDR="$master" PET_MASTER_PORT=29500 \
     GLOO_SOCKET_IFNAME=wan TP_SOCKET_IFNAME=wan "$@" &
   processes="$processes $!"
   rank=$((rank + 1))

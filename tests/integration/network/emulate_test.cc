@@ -80,6 +80,8 @@ TEST_F(Worlds, ACommandRunsOnEachHostAndReachesTheFirstOverTheNetwork) {
 import os, socket, sys, time
 rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 first = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+names = {"NODE_RANK": "RANK", "NNODES": "WORLD_SIZE", "MASTER_ADDR": "MASTER_ADDR", "MASTER_PORT": "MASTER_PORT"}
+assert all(os.environ["PET_" + name] == os.environ[same] for name, same in names.items())  # as torchrun reads them
 if rank == 0:
     listener = socket.create_server(first)
     for _ in range(size - 1):
@@ -99,6 +101,21 @@ open(f"{sys.argv[1]}/{rank}", "w").close()
   EXPECT_EQ(result.status, 0) << result.err;
   for (const char* rank : {"0", "1", "2", "3"}) EXPECT_TRUE(fs::exists(folder + "/" + rank)) << rank;
   EXPECT_EQ(emulate(ring_of_four(), {"--", "sh", "-c", "exit $RANK"}).status, 1);
+}
+
+// What is written to the end of a file must not be written over.
+TEST_F(Worlds, OneFileTakesBothStreamsOfTheCommands) {
+  const std::string file = fresh_folder("streams") + "/log";
+  const std::string line = std::string(LONGHAUL_BIN_DIR) + "/longhaul emulate " + written(ring_of_four()) +
+                           " -- sh -c 'echo [err] >&2; sleep 0.2; echo [out]' > " + file + " 2>&1";
+  ASSERT_EQ(std::system(line.c_str()), 0);
+  const std::string text = read_text(file);
+  for (const char* word : {"[err]\n", "[out]\n"}) {
+    int found = 0;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+    EXPECT_EQ(found, 4) << text;
+  }
+  EXPECT_NE(text.find("\ndone: "), std::string::npos) << text;
 }
 
 struct Times {
