@@ -24,20 +24,29 @@ WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules&
 
 }  // namespace
 
+FlowChannel::PathAlone::PathAlone(const ConnectionFacts& facts, const Rules& rules) {
+  const int segment = static_cast<int>(rules.segment);
+  ConnectionFacts unlimited = facts;
+  unlimited.window_limit = std::numeric_limits<double>::infinity();
+  links = alone_rate(unlimited, segment, rules.connections, rules.channels);
+  rate = alone_rate(facts, segment, rules.connections, rules.channels);
+  is_window_limited = std::isfinite(links) && rate < links * kCovers;
+}
+
 FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
                          std::unique_ptr<CongestionReaction> reaction)
-    : reaction_(std::move(reaction)),
+    : alone_(facts, rules),
+      reaction_(std::move(reaction)),
       rules_(rules),
       facts_(std::move(facts)),
       window_(window_rules(facts_, rules)) {
   if (reaction_ && rules_.connections != 1)
     throw std::logic_error("where the network signals congestion a channel is one connection");
-  know_path();
   clock_.credit = window();
 }
 
 double FlowChannel::rate_limit() const {
-  const bool may_burst = is_window_limited_ && state_ != State::kPaced;
+  const bool may_burst = is_window_limited() && state_ != State::kPaced;
   return facts_.rtt_s > 0 && !may_burst ? facts_.window_limit * rules_.connections / facts_.rtt_s
                                         : std::numeric_limits<double>::infinity();
 }
@@ -60,17 +69,6 @@ void FlowChannel::push(Transmission transfer, double now) {
   pace_rounds();
 }
 
-// Of a transfer that is split its part on an idle path, beside the other parts.
-void FlowChannel::know_path() {
-  const double limit = facts_.window_limit;
-  const int segment = static_cast<int>(rules_.segment);
-  facts_.window_limit = std::numeric_limits<double>::infinity();
-  links_alone_ = alone_rate(facts_, segment, rules_.connections, rules_.channels);
-  facts_.window_limit = limit;
-  alone_ = alone_rate(facts_, segment, rules_.connections, rules_.channels);
-  is_window_limited_ = std::isfinite(links_alone_) && alone_ < links_alone_ * kCovers;
-}
-
 // Waiting with the largest window is what the path costs alone.
 void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
   if (rate_ == 0) {
@@ -78,7 +76,7 @@ void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
   } else if (may_send()) {
     spent.sending(elapsed_s, pace_ * elapsed_s, !is_fluid());
   } else {
-    const bool is_at_limit = is_window_limited_ && window_.is_at_limit() && !is_reduced_;
+    const bool is_at_limit = is_window_limited() && window_.is_at_limit() && !is_reduced_;
     spent.waiting(elapsed_s, is_at_limit   ? &SyncParts::bytes_s
                              : is_reduced_ ? &SyncParts::congestion_s
                                            : &SyncParts::startup_s);
@@ -103,8 +101,8 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   facts_.ack_limit = present.ack_limit;
   facts_.window_limit = present.window_limit;
   window_.follow_path(present.rtt_s, present.window_limit);
-  know_path();
-  pace_ = rate_ / (is_fluid() ? alone_ : links_alone_);
+  alone_ = PathAlone(facts_, rules_);
+  pace_ = rate_ / (is_fluid() ? alone_.rate : alone_.links);
   if (is_fluid()) return;
   clock_.credit += window() - before;
   if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
@@ -122,18 +120,18 @@ void FlowChannel::set_rate(double rate, double now) {
   const bool is_covered = is_known || window() >= rate * facts_.rtt_s * kCovers;
   if (is_covered && !is_known) fluid_.covered = rate;
   // What is on its way counts against a window that is no larger than the path.
-  const bool may_be_fluid = !is_window_limited_ || clock_.is_idle();
+  const bool may_be_fluid = !is_window_limited() || clock_.is_idle();
   if (is_covered && !is_fluid() && may_be_fluid) enter_fluid(State::kFluid);
   if (!is_covered && is_fluid()) leave_fluid(now);
-  const bool is_paced_anew = rate != rate_ || is_window_limited_;
+  const bool is_paced_anew = rate != rate_ || is_window_limited();
   rate_ = rate;
-  if (is_paced_anew) pace_ = rate_ / (is_fluid() ? alone_ : links_alone_);
+  if (is_paced_anew) pace_ = rate_ / (is_fluid() ? alone_.rate : alone_.links);
   if (reaction_) watch_queue(now);
 }
 
 void FlowChannel::enter_fluid(State state) {
   state_ = state;
-  const bool is_under_way = is_window_limited_ && last_sent_s_ == updated_s_;
+  const bool is_under_way = is_window_limited() && last_sent_s_ == updated_s_;
   fluid_.sent = is_under_way ? clock_.released : 0;
   times_.spent.excess_s = 0;
   clock_.clear();
@@ -148,12 +146,12 @@ void FlowChannel::leave_fluid(double now) {
     reaction_->queue_below(now);
   else
     window_.filled_pipe(fluid_.sent / rules_.connections, pipe / rules_.connections);
-  clock_.go_on(window(), std::min(pipe, fluid_.sent), now, is_window_limited_ ? facts_.rtt_s : 0);
+  clock_.go_on(window(), std::min(pipe, fluid_.sent), now, is_window_limited() ? facts_.rtt_s : 0);
 }
 
 // Before a window leaves, when nothing is under way.
 void FlowChannel::pace_rounds() {
-  if (!is_window_limited_ || is_fluid() || !clock_.is_idle() || !window_.is_at_limit() ||
+  if (!is_window_limited() || is_fluid() || !clock_.is_idle() || !window_.is_at_limit() ||
       clock_.credit < window() * kCovers)
     return;
   const double rounds = std::floor(remaining_ / window()) - kLastRounds;
@@ -219,40 +217,27 @@ void FlowChannel::advance(double now) {
 
 // What a connection that signals may reach does besides.
 void FlowChannel::follow(double elapsed_s, double sent, double now) {
+  using Kind = CongestionReaction::Kind;
   if (is_fluid())
     window_.flowed(elapsed_s, rate_, pipe(), fluid_.sent);
   else
     window_.passed(elapsed_s);
   reaction_->sent(sent, rate_, now);
-  react(now);
-  if (is_fluid()) watch_queue(now);
-}
-
-void FlowChannel::react(double now) {
   for (;;) {
     const double before = window();
-    const auto kind = reaction_->take(now, is_fluid() ? queue_bytes() / rate_ : 0);
-    if (kind != CongestionReaction::Kind::kNone) is_reduced_ = true;
-    if (kind == CongestionReaction::Kind::kLost || kind == CongestionReaction::Kind::kTimedOut)
+    const Kind kind = reaction_->take(now, is_fluid() ? queue_bytes() / rate_ : 0);
+    if (kind == Kind::kNone) break;
+    is_reduced_ = true;
+    if (kind == Kind::kMarked)
+      is_reducing_ = queue_.size() <= 1 && remaining_ <= queue_bytes() + nothing();
+    else
       last_sent_s_ = now;
-    switch (kind) {
-      case CongestionReaction::Kind::kNone:
-        return;
-      case CongestionReaction::Kind::kMarked:
-        is_reducing_ = queue_.size() <= 1 && remaining_ <= queue_bytes() + nothing();
-        window_.congested();
-        break;
-      case CongestionReaction::Kind::kLost:
-        window_.congested();
-        break;
-      case CongestionReaction::Kind::kTimedOut:
-        window_.timed_out();
-        break;
-    }
+    kind == Kind::kTimedOut ? window_.timed_out() : window_.congested();
     if (is_fluid()) continue;
     clock_.credit -= before - window();
     if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
   }
+  if (is_fluid()) watch_queue(now);
 }
 
 double FlowChannel::queue_bytes() const {
@@ -290,18 +275,14 @@ void FlowChannel::take_acknowledgements(double now) {
   if (remaining_ > nothing()) pace_rounds();
 }
 
-void FlowChannel::move_origin(double by_s) {
+void FlowChannel::begin_anew(double by_s, std::vector<double>& state) {
   updated_s_ -= by_s;
   last_sent_s_ -= by_s;
-  clock_.move_origin(by_s);
-}
-
-void FlowChannel::list_state(std::vector<double>& state) const {
-  state.insert(state.end(), {remaining_, rate_, updated_s_, last_sent_s_, alone_, links_alone_, pace_,
+  state.insert(state.end(), {remaining_, rate_, updated_s_, last_sent_s_, alone_.rate, alone_.links, pace_,
                              fluid_.sent, fluid_.covered, fluid_.paced_until, static_cast<double>(state_),
-                             static_cast<double>(is_window_limited_), static_cast<double>(is_reduced_)});
+                             static_cast<double>(is_reduced_)});
   window_.list_state(state);
-  clock_.list_state(state);
+  clock_.begin_anew(by_s, state);
 }
 
 FlowChannel::Transmission FlowChannel::pop(double now) {
