@@ -15,7 +15,7 @@ ChannelTable::ChannelTable(const TcpSpec& tcp, const Topology& topology, FairSha
       topology_(topology),
       shares_(shares),
       seed_(seed),
-      a_pair_(has_signals() ? tcp.connections : 1),
+      a_pair_(are_single() ? tcp.connections : 1),
       numbers_(as_index(topology.replicas()), PeerMap(-1)) {}
 
 void ChannelTable::vary(const FlowVariation* variation) {
@@ -35,6 +35,7 @@ int ChannelTable::add(int source, int target) {
   const FlowChannel::Rules rules{tcp_.connections / a_pair_,
                                  static_cast<double>(tcp_.segment),
                                  tcp_.congestion_control == "cubic",
+                                 tcp_.congestion_control == "bbr",
                                  has_losses() && tcp_.loss_response == "linux",
                                  payload_rate(facts.bottleneck, tcp_.segment),
                                  a_pair_,

@@ -66,6 +66,8 @@ class ChannelTable {
   // Seconds from its last byte to the arrival.
   double tail_s(Slot& slot, std::int64_t bytes) const;
   bool has_signals() const { return tcp_.queue == "fq_codel" || tcp_.loss > 0; }
+  // Whether connections of a pair may differ, or something is drawn.
+  bool are_single() const { return has_signals() || tcp_.congestion_control == "bbr"; }
   bool has_losses() const { return tcp_.loss > 0 || (variation_ && variation_->may_lose()); }
   // Of a packet on the way of the data, now.
   double loss_of(const ConnectionFacts& facts) const;

@@ -40,12 +40,17 @@ FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
       rules_(rules),
       facts_(std::move(facts)),
       window_(window_rules(facts_, rules)) {
-  if (reaction_ && rules_.connections != 1)
-    throw std::logic_error("where the network signals congestion a channel is one connection");
+  if ((reaction_ || rules_.is_bbr) && rules_.connections != 1)
+    throw std::logic_error("with BBR, or where the network signals congestion, a channel is one connection");
+  if (rules_.is_bbr) {
+    bbr_ = std::make_unique<Bbr>(rules_.segment, facts_.rtt_s);
+    state_ = State::kFluid;
+  }
   clock_.credit = window();
 }
 
 double FlowChannel::rate_limit() const {
+  if (bbr_) return std::min(bbr_->pacing(), facts_.window_limit / facts_.rtt_s);
   const bool may_burst = is_window_limited() && state_ != State::kPaced;
   return facts_.rtt_s > 0 && !may_burst ? facts_.window_limit * rules_.connections / facts_.rtt_s
                                         : std::numeric_limits<double>::infinity();
@@ -60,6 +65,7 @@ void FlowChannel::push(Transmission transfer, double now) {
   }
   times_.start();
   rest(now);
+  if (bbr_) bbr_->begin(now);
   remaining_ = static_cast<double>(queue_.front().bytes);
   if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
   if (is_reducing_) window_.hold_reduction();
@@ -73,6 +79,9 @@ void FlowChannel::push(Transmission transfer, double now) {
 void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
   if (rate_ == 0) {
     spent.parts.waiting_s += elapsed_s;
+  } else if (bbr_ && bbr_->is_starting()) {
+    spent.parts.bytes_s += pace_ * elapsed_s;
+    spent.parts.startup_s += (1 - pace_) * elapsed_s;
   } else if (may_send()) {
     spent.sending(elapsed_s, pace_ * elapsed_s, !is_fluid());
   } else {
@@ -103,6 +112,7 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   window_.follow_path(present.rtt_s, present.window_limit);
   alone_ = PathAlone(facts_, rules_);
   pace_ = rate_ / (is_fluid() ? alone_.rate : alone_.links);
+  if (bbr_) bbr_->follow_path(present.rtt_s);
   if (is_fluid()) return;
   clock_.credit += window() - before;
   if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
@@ -113,6 +123,11 @@ void FlowChannel::set_rate(double rate, double now) {
   if (rate == 0) {
     clock_.end_burst(facts_.rtt_s);
     rate_ = 0;
+    return;
+  }
+  if (bbr_) {
+    rate_ = rate;
+    pace_ = rate_ / alone_.rate;
     return;
   }
   // The window of a fluid channel stays as it is where nothing signals: a smaller rate need not look at it.
@@ -178,6 +193,14 @@ void FlowChannel::end_pacing(double now) {
 double FlowChannel::wait_s(double now) const {
   if (queue_.empty())
     return reaction_ && reaction_->lost() > reaction_->repaired() ? reaction_->next_s() - now : kNoSignal;
+  if (bbr_) {
+    if (rate_ == 0 && may_send()) return kNoSignal;
+    double next_s = bbr_->wait_s(rate_, now);
+    if (may_send()) next_s = std::min(next_s, std::max(0., remaining_ / rate_));
+    if (!reaction_) return next_s;
+    const double to_loss_s = may_send() ? reaction_->bytes_to_loss() / rate_ : kNoSignal;
+    return std::min(next_s, std::max(kShortest_s, std::min(to_loss_s, reaction_->next_s() - now)));
+  }
   if (!may_send()) {
     const double acknowledged_s = clock_.under_way.front().acknowledged_s;
     return (reaction_ ? std::min(acknowledged_s, reaction_->next_s()) : acknowledged_s) - now;
@@ -198,11 +221,13 @@ double FlowChannel::wait_s(double now) const {
 void FlowChannel::advance(double now) {
   const double elapsed_s = now - updated_s_;
   if (queue_.empty()) return rest(now);
-  const double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
+  double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
+  if (bbr_) sent = std::min(sent, bbr_->credit());
   spend(elapsed_s, times_.spent);
   updated_s_ = now;
   remaining_ -= sent;
   if (sent > 0) last_sent_s_ = now;
+  if (bbr_) bbr_->advance(sent, rate_, now);
   if (is_fluid()) {
     fluid_.sent += sent;
     if (reaction_) follow(elapsed_s, sent, now);
@@ -223,6 +248,7 @@ void FlowChannel::follow(double elapsed_s, double sent, double now) {
   else
     window_.passed(elapsed_s);
   reaction_->sent(sent, rate_, now);
+  const int repaired = reaction_->repaired();
   for (;;) {
     const double before = window();
     const Kind kind = reaction_->take(now, is_fluid() ? queue_bytes() / rate_ : 0);
@@ -237,6 +263,7 @@ void FlowChannel::follow(double elapsed_s, double sent, double now) {
     clock_.credit -= before - window();
     if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
   }
+  if (bbr_ && !queue_.empty()) remaining_ += (reaction_->repaired() - repaired) * rules_.segment;
   if (is_fluid()) watch_queue(now);
 }
 
@@ -297,7 +324,7 @@ FlowChannel::Transmission FlowChannel::pop(double now) {
   if (reaction_)
     if (const double last = std::fmod(static_cast<double>(first.bytes), rules_.segment); last > 0)
       reaction_->sent(rules_.segment - last, kNoSignal, now);
-  if (is_fluid()) leave_fluid(now);
+  if (is_fluid() && !bbr_) leave_fluid(now);
   return first;
 }
 

@@ -14,6 +14,8 @@
 // congestion (net/tcp/congestion.h) a channel is one connection, and its window is followed in the fluid
 // state too: the level of its queue is the window less the pipe, and after a reaction the window may be below
 // the pipe again.
+//
+// With BBR a channel is one connection too, fluid throughout, and bbr.h says how fast and how much may leave.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/tcp/bbr.h"
 #include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/window.h"
@@ -37,7 +40,7 @@ class FlowChannel {
   struct Rules {
     int connections = 1;
     double segment = 1448;
-    bool is_cubic = true;
+    bool is_cubic = true, is_bbr = false;                   // neither: Reno
     bool is_linux = false;                                  // in its response to losses
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
     int channels = 1;                                       // of the pair, among which a transfer is split
@@ -56,6 +59,8 @@ class FlowChannel {
   const ConnectionFacts& facts() const { return facts_; }
   // Whether the largest windows do not cover the path even without others on it.
   bool is_window_limited() const { return alone_.is_window_limited; }
+  // Whether rate_limit() changes.
+  bool limits_itself() const { return is_window_limited() || bbr_; }
   // Bytes of payload a second: faster than the largest windows allow over a round trip no data goes out. A
   // burst of theirs may: infinite.
   double rate_limit() const;
@@ -64,7 +69,9 @@ class FlowChannel {
   void push(Transmission transfer, double now);
   std::size_t transfers() const { return queue_.size(); }
   // Whether data may go out now, or after acknowledgements.
-  bool may_send() const { return is_fluid() || clock_.credit > nothing(); }
+  bool may_send() const {
+    return bbr_ ? bbr_->credit() > nothing() : is_fluid() || clock_.credit > nothing();
+  }
 
   // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
   // stay.
@@ -135,6 +142,7 @@ class FlowChannel {
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   bool is_reduced_ = false;   // by a signal, since it was idle
   std::unique_ptr<CongestionReaction> reaction_;
+  std::unique_ptr<Bbr> bbr_;  // null: the window is TcpWindow's
   TransferTimes times_;
   ShortQueue<Transmission> queue_;
   Rules rules_;

@@ -104,7 +104,7 @@ void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, 
 
 // Where nothing is drawn.
 bool FlowNetwork::note_equal_round(EqualRound round) {
-  return !variation_ && !channels_.has_signals() && steady_.note(std::move(round));
+  return !variation_ && !channels_.are_single() && steady_.note(std::move(round));
 }
 
 void FlowNetwork::touch(int number) {
@@ -259,7 +259,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
   const double payload_bytes_per_bit = payload_share(tcp_.segment) / 8;
   for (const int number : touched_) {
     const FlowChannel& channel = channels_[number].channel;
-    if (channel.is_window_limited()) shares_.set_cap(number, channels_.cap(channel));
+    if (channel.limits_itself()) shares_.set_cap(number, channels_.cap(channel));
     channel.transfers() > 0 && channel.may_send() ? shares_.start(number) : shares_.stop(number);
   }
   const std::vector<int>& changed = solving_ == Solving::kTouched ? shares_.solve() : shares_.solve_all();

@@ -47,7 +47,7 @@ void expect_refused(const std::string& path, const Json& value) {
 
 TEST(Emulate, RefusesWhatNoWorldHas) {
   expect_refused("network/tcp", {{"queue", "fq_codel"}});
-  expect_refused("network/tcp", {{"loss", 1e-4}});
+  expect_refused("network/tcp", {{"window", "1MB"}});
   expect_refused("network/topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "10ms"}}}});
   expect_refused("faults",
                  Json::array({{{"kind", "crash"}, {"replicas", "1"}, {"every", "1h"}, {"for", "1s"}}}));
