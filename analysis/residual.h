@@ -1,4 +1,4 @@
-// How wrong a simulated time may be: the measured residual of a fidelity against packets.
+// How wrong a simulated time may be: the measured residual of a fidelity.
 #pragma once
 
 #include <string>
@@ -11,21 +11,23 @@
 namespace longhaul {
 
 // The queue in one word: "host", "fq_codel", "fq_codel+ecn", "fifo"; "+loss" behind it where packets are lost
-// at random, "+trunk-fifo" where routers have FIFOs.
+// at random, "+bbr" with BBR, "+trunk-fifo" where routers have FIFOs.
 std::string queue_setting(const TcpSpec& tcp);
 
-// How far the simulated times of a case were held against packets.
+// How far the simulated times of a case were measured.
 struct Validity {
   double residual = 0;               // a fraction; 1: not known
   std::vector<std::string> outside;  // its axes beyond what was measured: "2048 replicas (pair: to 1024)"
 };
 
 // The 95th percentile of |flow / packets − 1| of the sync time over the measured cases of its class, rounded
-// up to whole per cents: by queue and random loss (results/reference/residuals). Outside of the connections,
-// round trips, collectives with their replicas, and buckets measured there it is 1 and decides nothing. It is
-// 0 for packets themselves, and where messages draw their times (network.message_time) or `analytic` is asked
-// for: those are assumptions, and what follows from an assumption is exact. Throws InputError as
-// build_topology().
+// up to whole per cents: by queue, random loss and BBR, which is held against the kernel. 1: not measured. It
+// is 0 for packets that are not lost, and where messages draw their times (network.message_time) or
+// `analytic` is asked for: those are assumptions, and what follows from an assumption is exact. Packets that
+// are lost are repaired as ns-3 does: then it is the largest difference to the kernel.
+double class_residual(const NetworkSpec& network);
+// Of its class; outside of the connections, round trips, collectives with their replicas, and buckets
+// measured there it is 1 and decides nothing. Throws InputError as build_topology().
 Validity network_validity(const Case& config);
 
 // The residual of a case record, from its key `residual`. A record of an earlier version has none: that of
@@ -33,7 +35,7 @@ Validity network_validity(const Case& config);
 double network_residual(const Json& record);
 // What the record says is outside, in words; "this queue or loss" if it does not.
 std::string outside_of(const Json& record);
-// "3 of 8 cases are outside of what the network model was held against packets for: …", "" if none is.
+// "3 of 8 cases are outside of what the network model was measured for: …", "" if none is.
 std::string outside_in_words(const std::vector<Json>& records);
 
 // What simulated times in `measured` may be, each right to a factor of 1 ± residual; of ratios of two of

@@ -1,8 +1,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
+#include "analysis/residual.h"
+#include "analysis/text.h"
 #include "cli/commands.h"
 #include "cli/machine.h"
 #include "cli/pace.h"
@@ -72,6 +75,19 @@ std::string in_one_line(const WorkPlan& plan, const WorkEstimate& work) {
                             human_bytes(work.disk_bytes));
 }
 
+// By class of queue and loss; "" where all times are assumptions, or of unlost packets.
+std::string error_in_words(const Scenario& scenario) {
+  std::vector<std::string> classes;
+  for (const Case& config : scenario.cases) {
+    const double residual = class_residual(config.network);
+    if (residual > 0 && residual < 1)
+      add_new(fmt::format("{} % with {}", std::lround(100 * residual), queue_setting(config.network.tcp)),
+              classes);
+  }
+  return classes.empty() ? ""
+                         : "the network model's error where it was measured: " + named_few(classes, 4) + "\n";
+}
+
 Json as_json(const Scenario& scenario, const WorkPlan& plan, const WorkEstimate& work,
              const std::vector<std::string>& warnings) {
   Json cases = Json::array();
@@ -98,14 +114,15 @@ Json as_json(const Scenario& scenario, const WorkPlan& plan, const WorkEstimate&
           {"warnings", warnings}};
 }
 
-void print_for_people(const CheckOptions& options, const WorkPlan& plan, const WorkEstimate& work,
-                      const std::vector<std::string>& warnings) {
+void print_for_people(const CheckOptions& options, const Scenario& scenario, const WorkPlan& plan,
+                      const WorkEstimate& work, const std::vector<std::string>& warnings) {
   constexpr std::size_t kMostListed = 12;
   const std::size_t listed = options.all_cases ? work.cases.size() : std::min(kMostListed, work.cases.size());
   for (std::size_t i = 0; i < listed; ++i) print_case(work.cases[i]);
   if (listed < work.cases.size()) std::printf("  and %zu more (--cases)\n", work.cases.size() - listed);
   for (const std::string& warning : warnings) std::printf("warning: %s\n", warning.c_str());
-  std::printf("%s is a valid scenario\n%s\n", options.scenario.c_str(), in_one_line(plan, work).c_str());
+  std::printf("%s%s is a valid scenario\n%s\n", error_in_words(scenario).c_str(), options.scenario.c_str(),
+              in_one_line(plan, work).c_str());
 }
 
 }  // namespace
@@ -127,7 +144,7 @@ int check_command(const CheckOptions& options) {
   if (options.json)
     std::printf("%s\n", as_json(scenario, plan, work, warnings).dump(2).c_str());
   else
-    print_for_people(options, plan, work, warnings);
+    print_for_people(options, scenario, plan, work, warnings);
   return kDone;
 }
 

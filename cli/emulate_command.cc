@@ -110,7 +110,8 @@ std::vector<std::string> in_world(const Case& config, const std::string& folder,
 }
 
 int relay_command(const std::string& case_file) {
-  start_relay(topology_of(read_case(case_file)));
+  const Case config = read_case(case_file);
+  start_relay(topology_of(config), config.network.tcp.loss, config.seed);
   return kDone;
 }
 

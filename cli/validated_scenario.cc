@@ -251,7 +251,7 @@ std::vector<std::string> seen_before(const Case& config) {
   return warnings;
 }
 
-// Cases outside of what flow was held against packets for.
+// Cases outside of what the network model was measured for.
 class ValidityWarnings {
  public:
   std::vector<std::string> of(const Case& config) {
@@ -261,7 +261,7 @@ class ValidityWarnings {
     if (!seen_.insert(key).second) return {};
     const std::vector<std::string> outside = network_validity(config).outside;
     if (outside.empty()) return {};
-    return {"outside of what the network model was held against packets for: " + join(outside) +
+    return {"outside of what the network model was measured for: " + join(outside) +
             "; claims on simulated times stay undecided there"};
   }
 

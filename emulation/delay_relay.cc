@@ -15,6 +15,7 @@
 #include <queue>
 
 #include "core/base/errors.h"
+#include "core/base/random.h"
 #include "emulation/host.h"
 #include "emulation/real_clock.h"
 #include "net/tcp/framing.h"
@@ -38,8 +39,12 @@ int open_device(int host) {
 
 class Relay {
  public:
-  explicit Relay(const Topology& topology)
-      : topology_(topology), free_ns_(2 * as_index(topology.link_count())), buffer_(kLargestPacket) {
+  Relay(const Topology& topology, double loss, std::uint64_t seed)
+      : topology_(topology),
+        loss_(loss),
+        random_(seed, Purpose::kLoss),
+        free_ns_(2 * as_index(topology.link_count())),
+        buffer_(kLargestPacket) {
     for (int host = 0; host < topology.replicas(); ++host) {
       enter_namespace(host);
       polled_.push_back({open_device(host), POLLIN, 0});
@@ -129,6 +134,7 @@ class Relay {
       free_.push_back(packet.place);
       return;
     }
+    if (loss_ > 0 && random_.uniform() < loss_) return free_.push_back(packet.place);
     const Hop& hop = path[packet.hop++];
     std::int64_t& free_ns = free_ns_[as_index(hop.direction)];
     const double frame = static_cast<double>(packet.size + kEthernetBytes);
@@ -138,6 +144,8 @@ class Relay {
   }
 
   const Topology& topology_;
+  double loss_;
+  RandomStream random_;
   std::vector<pollfd> polled_;           // by host
   std::vector<std::vector<Hop>> paths_;  // [from · hosts + to]
   std::vector<std::int64_t> free_ns_;    // by direction: when the link has sent what came so far
@@ -150,8 +158,8 @@ class Relay {
 
 }  // namespace
 
-void start_relay(const Topology& topology) {
-  Relay relay(topology);
+void start_relay(const Topology& topology, double loss, std::uint64_t seed) {
+  Relay relay(topology, loss, seed);
   const pid_t child = fork();
   if (child < 0) throw RunError(std::string("no process: ") + std::strerror(errno));
   if (child > 0) return;

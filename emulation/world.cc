@@ -41,7 +41,6 @@ std::vector<std::string> congestion_controls_here() {
 void check_tcp(const TcpSpec& tcp) {
   refuse(tcp.queue != "host", "network.tcp.queue", '"' + tcp.queue + '"', "\"host\"");
   refuse(tcp.trunk_queue != "same", "network.tcp.trunk_queue", '"' + tcp.trunk_queue + '"', "\"same\"");
-  refuse(tcp.loss > 0, "network.tcp.loss", fmt::format("{}", tcp.loss), "0");
   refuse(tcp.window.has_value(), "network.tcp.window", "a limit", "\"unlimited\"");
   const std::vector<std::string> known = congestion_controls_here();
   if (std::find(known.begin(), known.end(), tcp.congestion_control) == known.end())

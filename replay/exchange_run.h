@@ -78,10 +78,6 @@ class ExchangeRun {
   // last one posts it.
   void count() { is_counting_ = true, start_s_ = context_.clock.now_s(); }
 
-  int rule_index() const { return rule_index_; }
-  int step() const { return step_; }
-  const OperationRule& rule() const { return rule_; }
-  const std::vector<int>& group() const { return group_; }
   std::size_t member_of(int replica) const;  // its place in the group
   const MemberTimes& times(int replica) const { return members_[member_of(replica)].times; }
   bool is_done(int replica) const { return times(replica).done_s >= 0; }

@@ -122,10 +122,13 @@ void check_fidelity(const NetworkSpec& network) {
         "after losses ns-3's BBR stays at a few packets a round trip: exchanges take hundreds of times too "
         "long (docs/reference/packet.md)");
   if (network.fidelity != "flow") return;
-  if (network.tcp.congestion_control == "bbr")
-    throw InputError("network.tcp.congestion_control", "found \"bbr\" with fidelity \"flow\"",
-                     "\"cubic\", \"reno\", or fidelity \"packet\"",
-                     "flow has windows that acknowledgements clock, and BBR paces by a model of the path");
+  if (network.tcp.congestion_control == "bbr" && network.tcp.queue == "fq_codel")
+    throw InputError("network.tcp.congestion_control", "found \"bbr\" with queue \"fq_codel\"",
+                     "\"cubic\", \"reno\", or queue \"host\"",
+                     "flow has BBR's pace and no queue of its packets");
+  if (network.tcp.congestion_control == "bbr" && network.tcp.loss > 0 && network.tcp.loss_response != "linux")
+    throw InputError("network.tcp.loss_response", "found \"ns3-3.37\" with congestion_control \"bbr\"",
+                     "\"linux\"", "flow's BBR is Linux's");
   const std::string no_fifo =
       "connections that share a FIFO lose packets together, of which flow has no model: use fidelity "
       "\"packet\", "

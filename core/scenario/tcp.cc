@@ -20,9 +20,9 @@ Node tcp_options() {
                          "over them"),
               choice("congestion_control", {"cubic", "reno", "bbr"})
                   .by_default("cubic")
-                  .means(
-                      "of the senders; bbr: ns-3's BBR, fidelity packet only, where no packets are lost (no "
-                      "loss, no fifo below 1.5 products)"),
+                  .means("of the senders; bbr: Linux's version 1 in flow (queue host), ns-3's in packet (no "
+                         "loss, no "
+                         "fifo below 1.5 products)"),
               choice("queue", {"host", "fq_codel", "fifo"})
                   .by_default("host")
                   .means("host: fair queueing at the sender without local drops (a tuned Linux host); "

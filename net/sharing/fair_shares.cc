@@ -15,7 +15,7 @@ constexpr std::size_t kBits = 64;           // of a word of sending_bits_
 }  // namespace
 
 FairShares::FairShares(const std::vector<double>& capacity, double ack_share)
-    : links_(capacity.size()), ack_share_(ack_share), filling_(capacity.size()), rests_(capacity.size()) {
+    : links_(capacity.size()), ack_share_(ack_share), filling_(capacity.size()), capped_(capacity.size()) {
   for (std::size_t i = 0; i < capacity.size(); ++i) links_[i].capacity = capacity[i];
 }
 
@@ -169,9 +169,9 @@ void FairShares::solve_alone(int flow) {
 void FairShares::solve_component(LinkDirection from) {
   if (fill_equally(from)) return;
   collect(from);
-  fill();
+  capped_.fill(component_links_, component_flows_, Component{*this});
   for (const LinkDirection direction : component_links_) link(direction).is_dirty = false;
-  for (const int flow : component_flows_) set_rate(flow, new_rates_[as_index(flow)]);
+  for (const int flow : component_flows_) set_rate(flow, capped_.rate(flow));
 }
 
 // The order in which links and flows are looked at does not matter then: all that are settled in a round get
@@ -271,71 +271,6 @@ void FairShares::collect(LinkDirection from) {
       }
     }
   std::sort(component_flows_.begin(), component_flows_.end());
-}
-
-double FairShares::lowest_level() const {
-  double lowest = caps_.empty() ? kUnlimited : caps_.front().first;
-  for (const LinkDirection direction : component_links_) {
-    const Rest& rest_here = rest(direction);
-    if (rest_here.weight > 0) lowest = std::min(lowest, std::max(0., rest_here.left) / rest_here.weight);
-  }
-  return lowest;
-}
-
-void FairShares::freeze(int flow, double level) {
-  const Sharing& sharing = at(flow);
-  double& rate = new_rates_[as_index(flow)];
-  rate = std::min(sharing.cap, sharing.weight * level);
-  for (const Hop& hop : data_of(flow)) {
-    Rest& rest_here = rest(hop.link);
-    rest_here.left -= rate;
-    rest_here.weight -= sharing.weight;
-    if (rest_here.weight < 1e-9) rest_here.weight = 0;
-  }
-}
-
-// Each flow is settled once, when its cap or one of its links is reached: by a heap of caps and by the lists
-// of the links.
-void FairShares::fill() {
-  for (const LinkDirection direction : component_links_) {
-    rest(direction) = {for_data(link(direction)), 0};
-  }
-  new_rates_.resize(flows_.size());
-  caps_.clear();
-  for (const int flow : component_flows_) {
-    const Sharing& sharing = at(flow);
-    new_rates_[as_index(flow)] = -1;
-    caps_.emplace_back(sharing.cap / sharing.weight, flow);
-    for (const Hop& hop : data_of(flow)) rest(hop.link).weight += sharing.weight;
-  }
-  std::make_heap(caps_.begin(), caps_.end(), std::greater<>());
-  const auto is_settled = [&](int flow) { return new_rates_[as_index(flow)] >= 0; };
-  std::vector<LinkDirection> full;
-  for (std::size_t settled = 0; settled < component_flows_.size();) {
-    while (!caps_.empty() && is_settled(caps_.front().second)) {
-      std::pop_heap(caps_.begin(), caps_.end(), std::greater<>());
-      caps_.pop_back();
-    }
-    const double level = lowest_level(), reached = level * kSameLevel;
-    full.clear();
-    for (const LinkDirection direction : component_links_) {
-      const Rest& rest_here = rest(direction);
-      if (rest_here.weight > 0 && std::max(0., rest_here.left) / rest_here.weight <= reached)
-        full.push_back(direction);
-    }
-    const auto settle = [&](int flow) {
-      if (is_settled(flow)) return;
-      freeze(flow, level);
-      ++settled;
-    };
-    for (const LinkDirection direction : full)
-      for (const int flow : link(direction).flows) settle(flow);
-    while (!caps_.empty() && caps_.front().first <= reached) {
-      settle(caps_.front().second);
-      std::pop_heap(caps_.begin(), caps_.end(), std::greater<>());
-      caps_.pop_back();
-    }
-  }
 }
 
 const std::vector<int>& FairShares::solve_all() {

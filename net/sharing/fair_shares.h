@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/base/index.h"
+#include "net/sharing/capped_filling.h"
 #include "net/sharing/max_min.h"
 
 namespace longhaul {
@@ -124,16 +125,20 @@ class FairShares {
     std::size_t first_link = 0, last_link = 0, first_flow = 0, last_flow = 0;
     bool has_caps = false;  // that hold flows back
   };
-  struct Rest {
-    double left = 0, weight = 0;  // while filling
+  // What CappedFilling asks of the component at hand.
+  struct Component {
+    FairShares& shares;
+    double cap(int flow) const { return shares.at(flow).cap; }
+    double weight(int flow) const { return shares.at(flow).weight; }
+    Range<Hop> hops(int flow) const { return shares.data_of(flow); }
+    double capacity(LinkDirection direction) const { return for_data(shares.link(direction)); }
+    const ShortList& flows(LinkDirection direction) const { return shares.link(direction).flows; }
   };
 
   Sharing& at(int flow) { return flows_[as_index(flow)]; }
   const Sharing& at(int flow) const { return flows_[as_index(flow)]; }
   Link& link(LinkDirection direction) { return links_[as_index(direction)]; }
   const Link& link(LinkDirection direction) const { return links_[as_index(direction)]; }
-  Rest& rest(LinkDirection direction) { return rests_[as_index(direction)]; }
-  const Rest& rest(LinkDirection direction) const { return rests_[as_index(direction)]; }
 
   Range<Hop> data_of(int flow) {
     const Place& place = places_[as_index(flow)];
@@ -159,9 +164,6 @@ class FairShares {
   void sort_known_flows(const Known& component);
   void forget_components();
   void collect(LinkDirection from);
-  void fill();
-  void freeze(int flow, double level);
-  double lowest_level() const;
 
   std::vector<Link> links_;
   double ack_share_;
@@ -192,9 +194,7 @@ class FairShares {
   // Of the component at hand.
   std::vector<LinkDirection> component_links_;
   std::vector<int> component_flows_;
-  std::vector<Rest> rests_;        // by link
-  std::vector<double> new_rates_;  // by flow; negative: not settled
-  std::vector<std::pair<double, int>> caps_;
+  CappedFilling capped_;
 };
 
 }  // namespace longhaul

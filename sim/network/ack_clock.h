@@ -25,9 +25,8 @@ struct AckClock {
   // A window of `window` bytes goes on with so many of them in flight, whose acknowledgements come evenly
   // over the next `spread_s`; 0: now.
   void go_on(double window, double flying, double now, double spread_s);
-  // All times are `by_s` less.
-  void move_origin(double by_s);
-  void list_state(std::vector<double>& state) const;
+  // All times are `by_s` less from now on; lists its state.
+  void begin_anew(double by_s, std::vector<double>& state);
 
   double credit = 0;              // that may be sent before an acknowledgement comes
   double begin_s = 0, bytes = 0;  // the burst being sent

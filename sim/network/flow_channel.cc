@@ -24,20 +24,34 @@ WindowRules window_rules(const ConnectionFacts& facts, const FlowChannel::Rules&
 
 }  // namespace
 
+FlowChannel::PathAlone::PathAlone(const ConnectionFacts& facts, const Rules& rules) {
+  const int segment = static_cast<int>(rules.segment);
+  ConnectionFacts unlimited = facts;
+  unlimited.window_limit = std::numeric_limits<double>::infinity();
+  links = alone_rate(unlimited, segment, rules.connections, rules.channels);
+  rate = alone_rate(facts, segment, rules.connections, rules.channels);
+  is_window_limited = std::isfinite(links) && rate < links * kCovers;
+}
+
 FlowChannel::FlowChannel(ConnectionFacts facts, const Rules& rules,
                          std::unique_ptr<CongestionReaction> reaction)
-    : reaction_(std::move(reaction)),
+    : alone_(facts, rules),
+      reaction_(std::move(reaction)),
       rules_(rules),
       facts_(std::move(facts)),
       window_(window_rules(facts_, rules)) {
-  if (reaction_ && rules_.connections != 1)
-    throw std::logic_error("where the network signals congestion a channel is one connection");
-  know_path();
+  if ((reaction_ || rules_.is_bbr) && rules_.connections != 1)
+    throw std::logic_error("with BBR, or where the network signals congestion, a channel is one connection");
+  if (rules_.is_bbr) {
+    bbr_ = std::make_unique<Bbr>(rules_.segment, facts_.rtt_s);
+    state_ = State::kFluid;
+  }
   clock_.credit = window();
 }
 
 double FlowChannel::rate_limit() const {
-  const bool may_burst = is_window_limited_ && state_ != State::kPaced;
+  if (bbr_) return std::min(bbr_->pacing(), facts_.window_limit / facts_.rtt_s);
+  const bool may_burst = is_window_limited() && state_ != State::kPaced;
   return facts_.rtt_s > 0 && !may_burst ? facts_.window_limit * rules_.connections / facts_.rtt_s
                                         : std::numeric_limits<double>::infinity();
 }
@@ -51,6 +65,7 @@ void FlowChannel::push(Transmission transfer, double now) {
   }
   times_.start();
   rest(now);
+  if (bbr_) bbr_->begin(now);
   remaining_ = static_cast<double>(queue_.front().bytes);
   if (window_.idled(now - last_sent_s_)) is_reduced_ = false;
   if (is_reducing_) window_.hold_reduction();
@@ -60,25 +75,17 @@ void FlowChannel::push(Transmission transfer, double now) {
   pace_rounds();
 }
 
-// Of a transfer that is split its part on an idle path, beside the other parts.
-void FlowChannel::know_path() {
-  const double limit = facts_.window_limit;
-  const int segment = static_cast<int>(rules_.segment);
-  facts_.window_limit = std::numeric_limits<double>::infinity();
-  links_alone_ = alone_rate(facts_, segment, rules_.connections, rules_.channels);
-  facts_.window_limit = limit;
-  alone_ = alone_rate(facts_, segment, rules_.connections, rules_.channels);
-  is_window_limited_ = std::isfinite(links_alone_) && alone_ < links_alone_ * kCovers;
-}
-
 // Waiting with the largest window is what the path costs alone.
 void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
   if (rate_ == 0) {
     spent.parts.waiting_s += elapsed_s;
+  } else if (bbr_ && bbr_->is_starting()) {
+    spent.parts.bytes_s += pace_ * elapsed_s;
+    spent.parts.startup_s += (1 - pace_) * elapsed_s;
   } else if (may_send()) {
     spent.sending(elapsed_s, pace_ * elapsed_s, !is_fluid());
   } else {
-    const bool is_at_limit = is_window_limited_ && window_.is_at_limit() && !is_reduced_;
+    const bool is_at_limit = is_window_limited() && window_.is_at_limit() && !is_reduced_;
     spent.waiting(elapsed_s, is_at_limit   ? &SyncParts::bytes_s
                              : is_reduced_ ? &SyncParts::congestion_s
                                            : &SyncParts::startup_s);
@@ -103,8 +110,9 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   facts_.ack_limit = present.ack_limit;
   facts_.window_limit = present.window_limit;
   window_.follow_path(present.rtt_s, present.window_limit);
-  know_path();
-  pace_ = rate_ / (is_fluid() ? alone_ : links_alone_);
+  alone_ = PathAlone(facts_, rules_);
+  pace_ = rate_ / (is_fluid() ? alone_.rate : alone_.links);
+  if (bbr_) bbr_->follow_path(present.rtt_s);
   if (is_fluid()) return;
   clock_.credit += window() - before;
   if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
@@ -117,23 +125,28 @@ void FlowChannel::set_rate(double rate, double now) {
     rate_ = 0;
     return;
   }
+  if (bbr_) {
+    rate_ = rate;
+    pace_ = rate_ / alone_.rate;
+    return;
+  }
   // The window of a fluid channel stays as it is where nothing signals: a smaller rate need not look at it.
   const bool is_known = is_fluid() && !reaction_ && rate <= fluid_.covered;
   const bool is_covered = is_known || window() >= rate * facts_.rtt_s * kCovers;
   if (is_covered && !is_known) fluid_.covered = rate;
   // What is on its way counts against a window that is no larger than the path.
-  const bool may_be_fluid = !is_window_limited_ || clock_.is_idle();
+  const bool may_be_fluid = !is_window_limited() || clock_.is_idle();
   if (is_covered && !is_fluid() && may_be_fluid) enter_fluid(State::kFluid);
   if (!is_covered && is_fluid()) leave_fluid(now);
-  const bool is_paced_anew = rate != rate_ || is_window_limited_;
+  const bool is_paced_anew = rate != rate_ || is_window_limited();
   rate_ = rate;
-  if (is_paced_anew) pace_ = rate_ / (is_fluid() ? alone_ : links_alone_);
+  if (is_paced_anew) pace_ = rate_ / (is_fluid() ? alone_.rate : alone_.links);
   if (reaction_) watch_queue(now);
 }
 
 void FlowChannel::enter_fluid(State state) {
   state_ = state;
-  const bool is_under_way = is_window_limited_ && last_sent_s_ == updated_s_;
+  const bool is_under_way = is_window_limited() && last_sent_s_ == updated_s_;
   fluid_.sent = is_under_way ? clock_.released : 0;
   times_.spent.excess_s = 0;
   clock_.clear();
@@ -148,12 +161,12 @@ void FlowChannel::leave_fluid(double now) {
     reaction_->queue_below(now);
   else
     window_.filled_pipe(fluid_.sent / rules_.connections, pipe / rules_.connections);
-  clock_.go_on(window(), std::min(pipe, fluid_.sent), now, is_window_limited_ ? facts_.rtt_s : 0);
+  clock_.go_on(window(), std::min(pipe, fluid_.sent), now, is_window_limited() ? facts_.rtt_s : 0);
 }
 
 // Before a window leaves, when nothing is under way.
 void FlowChannel::pace_rounds() {
-  if (!is_window_limited_ || is_fluid() || !clock_.is_idle() || !window_.is_at_limit() ||
+  if (!is_window_limited() || is_fluid() || !clock_.is_idle() || !window_.is_at_limit() ||
       clock_.credit < window() * kCovers)
     return;
   const double rounds = std::floor(remaining_ / window()) - kLastRounds;
@@ -180,6 +193,14 @@ void FlowChannel::end_pacing(double now) {
 double FlowChannel::wait_s(double now) const {
   if (queue_.empty())
     return reaction_ && reaction_->lost() > reaction_->repaired() ? reaction_->next_s() - now : kNoSignal;
+  if (bbr_) {
+    if (rate_ == 0 && may_send()) return kNoSignal;
+    double next_s = bbr_->wait_s(rate_, now);
+    if (may_send()) next_s = std::min(next_s, std::max(0., remaining_ / rate_));
+    if (!reaction_) return next_s;
+    const double to_loss_s = may_send() ? reaction_->bytes_to_loss() / rate_ : kNoSignal;
+    return std::min(next_s, std::max(kShortest_s, std::min(to_loss_s, reaction_->next_s() - now)));
+  }
   if (!may_send()) {
     const double acknowledged_s = clock_.under_way.front().acknowledged_s;
     return (reaction_ ? std::min(acknowledged_s, reaction_->next_s()) : acknowledged_s) - now;
@@ -200,11 +221,13 @@ double FlowChannel::wait_s(double now) const {
 void FlowChannel::advance(double now) {
   const double elapsed_s = now - updated_s_;
   if (queue_.empty()) return rest(now);
-  const double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
+  double sent = may_send() ? std::min(remaining_, rate_ * elapsed_s) : 0;
+  if (bbr_) sent = std::min(sent, bbr_->credit());
   spend(elapsed_s, times_.spent);
   updated_s_ = now;
   remaining_ -= sent;
   if (sent > 0) last_sent_s_ = now;
+  if (bbr_) bbr_->advance(sent, rate_, now);
   if (is_fluid()) {
     fluid_.sent += sent;
     if (reaction_) follow(elapsed_s, sent, now);
@@ -219,40 +242,29 @@ void FlowChannel::advance(double now) {
 
 // What a connection that signals may reach does besides.
 void FlowChannel::follow(double elapsed_s, double sent, double now) {
+  using Kind = CongestionReaction::Kind;
   if (is_fluid())
     window_.flowed(elapsed_s, rate_, pipe(), fluid_.sent);
   else
     window_.passed(elapsed_s);
   reaction_->sent(sent, rate_, now);
-  react(now);
-  if (is_fluid()) watch_queue(now);
-}
-
-void FlowChannel::react(double now) {
+  const int repaired = reaction_->repaired();
   for (;;) {
     const double before = window();
-    const auto kind = reaction_->take(now, is_fluid() ? queue_bytes() / rate_ : 0);
-    if (kind != CongestionReaction::Kind::kNone) is_reduced_ = true;
-    if (kind == CongestionReaction::Kind::kLost || kind == CongestionReaction::Kind::kTimedOut)
+    const Kind kind = reaction_->take(now, is_fluid() ? queue_bytes() / rate_ : 0);
+    if (kind == Kind::kNone) break;
+    is_reduced_ = true;
+    if (kind == Kind::kMarked)
+      is_reducing_ = queue_.size() <= 1 && remaining_ <= queue_bytes() + nothing();
+    else
       last_sent_s_ = now;
-    switch (kind) {
-      case CongestionReaction::Kind::kNone:
-        return;
-      case CongestionReaction::Kind::kMarked:
-        is_reducing_ = queue_.size() <= 1 && remaining_ <= queue_bytes() + nothing();
-        window_.congested();
-        break;
-      case CongestionReaction::Kind::kLost:
-        window_.congested();
-        break;
-      case CongestionReaction::Kind::kTimedOut:
-        window_.timed_out();
-        break;
-    }
+    kind == Kind::kTimedOut ? window_.timed_out() : window_.congested();
     if (is_fluid()) continue;
     clock_.credit -= before - window();
     if (clock_.credit <= nothing()) clock_.end_burst(facts_.rtt_s);
   }
+  if (bbr_ && !queue_.empty()) remaining_ += (reaction_->repaired() - repaired) * rules_.segment;
+  if (is_fluid()) watch_queue(now);
 }
 
 double FlowChannel::queue_bytes() const {
@@ -290,18 +302,14 @@ void FlowChannel::take_acknowledgements(double now) {
   if (remaining_ > nothing()) pace_rounds();
 }
 
-void FlowChannel::move_origin(double by_s) {
+void FlowChannel::begin_anew(double by_s, std::vector<double>& state) {
   updated_s_ -= by_s;
   last_sent_s_ -= by_s;
-  clock_.move_origin(by_s);
-}
-
-void FlowChannel::list_state(std::vector<double>& state) const {
-  state.insert(state.end(), {remaining_, rate_, updated_s_, last_sent_s_, alone_, links_alone_, pace_,
+  state.insert(state.end(), {remaining_, rate_, updated_s_, last_sent_s_, alone_.rate, alone_.links, pace_,
                              fluid_.sent, fluid_.covered, fluid_.paced_until, static_cast<double>(state_),
-                             static_cast<double>(is_window_limited_), static_cast<double>(is_reduced_)});
+                             static_cast<double>(is_reduced_)});
   window_.list_state(state);
-  clock_.list_state(state);
+  clock_.begin_anew(by_s, state);
 }
 
 FlowChannel::Transmission FlowChannel::pop(double now) {
@@ -316,7 +324,7 @@ FlowChannel::Transmission FlowChannel::pop(double now) {
   if (reaction_)
     if (const double last = std::fmod(static_cast<double>(first.bytes), rules_.segment); last > 0)
       reaction_->sent(rules_.segment - last, kNoSignal, now);
-  if (is_fluid()) leave_fluid(now);
+  if (is_fluid() && !bbr_) leave_fluid(now);
   return first;
 }
 

@@ -14,6 +14,8 @@
 // congestion (net/tcp/congestion.h) a channel is one connection, and its window is followed in the fluid
 // state too: the level of its queue is the window less the pipe, and after a reaction the window may be below
 // the pipe again.
+//
+// With BBR a channel is one connection too, fluid throughout, and bbr.h says how fast and how much may leave.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "net/tcp/bbr.h"
 #include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/window.h"
@@ -37,7 +40,7 @@ class FlowChannel {
   struct Rules {
     int connections = 1;
     double segment = 1448;
-    bool is_cubic = true;
+    bool is_cubic = true, is_bbr = false;                   // neither: Reno
     bool is_linux = false;                                  // in its response to losses
     double link = std::numeric_limits<double>::infinity();  // bytes of payload a second, the slowest link
     int channels = 1;                                       // of the pair, among which a transfer is split
@@ -55,17 +58,20 @@ class FlowChannel {
 
   const ConnectionFacts& facts() const { return facts_; }
   // Whether the largest windows do not cover the path even without others on it.
-  bool is_window_limited() const { return is_window_limited_; }
+  bool is_window_limited() const { return alone_.is_window_limited; }
+  // Whether rate_limit() changes.
+  bool limits_itself() const { return is_window_limited() || bbr_; }
   // Bytes of payload a second: faster than the largest windows allow over a round trip no data goes out. A
   // burst of theirs may: infinite.
   double rate_limit() const;
 
   // Takes a transfer; the channel may send from `now` on.
   void push(Transmission transfer, double now);
-  bool has_data() const { return !queue_.empty(); }
   std::size_t transfers() const { return queue_.size(); }
   // Whether data may go out now, or after acknowledgements.
-  bool may_send() const { return is_fluid() || clock_.credit > nothing(); }
+  bool may_send() const {
+    return bbr_ ? bbr_->credit() > nothing() : is_fluid() || clock_.credit > nothing();
+  }
 
   // The path's links have other rates or delays from now on; what was sent is advance()d before. Its links
   // stay.
@@ -78,12 +84,11 @@ class FlowChannel {
   double wait_s(double now) const;
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
-  // Times are seconds since an origin that lies `by_s` later from now on.
-  void move_origin(double by_s);
-  // All that says how it goes on, for one transfer that was pushed just now and no reaction.
-  void list_state(std::vector<double>& state) const;
+  // Times are seconds since an origin that lies `by_s` later from now on. Lists all that says how it goes on,
+  // for one transfer that was pushed just now and no reaction.
+  void begin_anew(double by_s, std::vector<double>& state);
   // The first transfer, taken out of the queue, once its last byte has been sent.
-  bool is_first_sent() const { return has_data() && remaining_ <= nothing(); }
+  bool is_first_sent() const { return !queue_.empty() && remaining_ <= nothing(); }
   Transmission pop(double now);
   // Null: nothing ever signals.
   CongestionReaction* reaction() const { return reaction_.get(); }
@@ -98,13 +103,19 @@ class FlowChannel {
     double paced_until = 0;  // of the transfer, when the rounds that are paced end
   };
 
+  // Of a transfer that is split its part on an idle path, beside the other parts.
+  struct PathAlone {
+    PathAlone(const ConnectionFacts& facts, const Rules& rules);
+    double rate, links;  // the second whatever the window is
+    bool is_window_limited;
+  };
+
   bool is_fluid() const { return state_ != State::kBursts; }
   // Fewer bytes than this are rounding: events are on whole nanoseconds.
   double nothing() const { return 1e-3 + 2e-9 * rate_; }
   double window() const { return window_.bytes() * rules_.connections; }
   double pipe() const { return rate_ * facts_.rtt_s; }
 
-  void know_path();
   void rest(double now);
   void spend(double elapsed_s, SpentTime& spent) const;
 
@@ -116,7 +127,6 @@ class FlowChannel {
 
   // With a reaction.
   void follow(double elapsed_s, double sent, double now);
-  void react(double now);
   void watch_queue(double now);
   double queue_bytes() const;
 
@@ -125,15 +135,14 @@ class FlowChannel {
   double rate_ = 0;
   double updated_s_ = 0;
   double last_sent_s_ = 0;
-  double alone_ = 0;        // the rate of the path alone
-  double links_alone_ = 0;  // the same whatever the window is
-  double pace_ = 0;         // the present rate in relation to what the path alone has for it
+  PathAlone alone_;
+  double pace_ = 0;  // the present rate in relation to what the path alone has for it
   Fluid fluid_;
   State state_ = State::kBursts;
-  bool is_window_limited_ = false;
   bool is_reducing_ = false;  // nothing has been handed to the network since the latest mark was noticed
   bool is_reduced_ = false;   // by a signal, since it was idle
   std::unique_ptr<CongestionReaction> reaction_;
+  std::unique_ptr<Bbr> bbr_;  // null: the window is TcpWindow's
   TransferTimes times_;
   ShortQueue<Transmission> queue_;
   Rules rules_;

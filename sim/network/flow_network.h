@@ -9,19 +9,17 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "core/base/index.h"
 #include "net/sharing/fair_shares.h"
 #include "replay/network/network.h"
-#include "replay/network/peer_map.h"
+#include "sim/network/channel_table.h"
 #include "sim/network/clock.h"
-#include "sim/network/containers.h"
-#include "sim/network/flow_channel.h"
 #include "sim/network/flow_variation.h"
 #include "sim/network/instant_queue.h"
+#include "sim/network/steady_rounds.h"
 
 namespace longhaul {
 
@@ -42,55 +40,18 @@ class FlowNetwork : public Network {
   const std::vector<LinkLoad>& loads() override { return loads_.loads(); }
 
  private:
-  // Where the network varies: the connection with its links' own rates and delays.
-  struct Origin {
-    ConnectionFacts facts;
-    int source, target;
-  };
+  using Slot = ChannelTable::Slot;
+
   // Sent, but something of it was lost and has not been sent again.
   struct Held {
     FlowChannel::Transmission transfer;
     int lost;  // packets of the channel, when all was sent
     std::int64_t sent_ns;
   };
-  struct alignas(64) Slot {
-    Slot(ConnectionFacts facts, const FlowChannel::Rules& rules, std::unique_ptr<CongestionReaction> reaction)
-        : channel(std::move(facts), rules, std::move(reaction)) {}
 
-    std::int64_t planned_ns = InstantQueue::kNever;  // when the channel has to be looked at
-    std::int64_t event_ns = InstantQueue::kNever;    // its earliest event in the queue
-    std::int64_t latest_arrival_ns = 0;
-    // Of the latest transfer: the bytes of its last segment, and how long that takes (tail_s()).
-    std::int64_t tail_bytes = 0;
-    double tail_s = 0;
-    std::unique_ptr<Origin> origin;  // null where nothing varies
-    alignas(64) FlowChannel channel;
-    ShortQueue<Arrival> travelling;  // sent, not arrived
-  };
-
-  // The end of the instant in which an equal round began: two with the same state go on alike.
-  struct Moment {
-    std::int64_t time_ns = 0;
-    std::vector<double> state;
-    LinkLoads loads;
-    std::uint64_t events = 0;
-  };
-
-  Slot& slot(int number) { return slots_[as_index(number - first_slot_)]; }
-  int number_of(int source, int target);
-  int add_slots(int source, int target);
-  bool has_losses() const { return tcp_.loss > 0 || (variation_ && variation_->may_lose()); }
-  double loss_of(const ConnectionFacts& facts) const;
-  std::unique_ptr<CongestionReaction> make_reaction(const ConnectionFacts& facts, int source, int target,
-                                                    int connection) const;
   void send_part(int number, std::int64_t bytes, Arrival on_arrival, SyncParts* parts);
   void send_parts(int first, int count, std::int64_t bytes, Arrival on_arrival, SyncParts* parts);
   void touch(int number);
-  double channel_s(std::int64_t time_ns) const { return static_cast<double>(time_ns - origin_ns_) / 1e9; }
-  bool is_alone(const EqualRound& round) const;
-  void follow_equal_round(std::int64_t now_ns);
-  Moment present_moment(std::int64_t now_ns);
-  void skip_rounds(const EqualRound& round);
   void wake_at(std::int64_t time_ns);
   void wake();
   void pass_over_moved();
@@ -104,33 +65,25 @@ class FlowNetwork : public Network {
   void plan(int number, std::int64_t now_ns);
   void set_event(int number);
   void follow_variation(std::int64_t now_ns);
-  double cap(const FlowChannel& channel) const;
-  double tail_s(Slot& slot, std::int64_t bytes) const;
   void prefetch(const std::vector<int>& numbers, std::size_t after) const;
   std::int64_t next_wake_ns();
 
   TcpSpec tcp_;
   const Topology& topology_;
   Solving solving_;
-  std::uint64_t seed_;
-  int slots_a_pair_;   // one for all connections, or one each where signals tell them apart
-  FairShares shares_;  // flows have the numbers of the slots
+  FairShares shares_;
+  ChannelTable channels_;
   std::unique_ptr<FlowVariation> variation_;        // null: nothing varies
-  int first_slot_ = 0;                              // flows before it are traffic of others
   int sending_ = 0;                                 // channels that have data
-  StableArray<Slot> slots_;                         // paths are referred to: they must not move
-  std::vector<char> is_touched_;                    // by slot
-  std::vector<PeerMap> numbers_;                    // by source, then target
-  std::unordered_map<int, std::deque<Held>> held_;  // by slot
+  std::vector<char> is_touched_;                    // by channel, from the first
+  std::unordered_map<int, std::deque<Held>> held_;  // by channel
   LinkLoads loads_;
-  InstantQueue events_;  // 2 · slot: look at it; 2 · slot + 1: an arrival
+  InstantQueue events_;  // 2 · channel: look at it; 2 · channel + 1: an arrival
+  SteadyRounds steady_;
   std::vector<int> due_, touched_;
   Alarm alarm_;
   std::int64_t wake_ns_ = InstantQueue::kNever;  // of the ns-3 event; others are void
   std::uint64_t instants_ = 0;
-  std::int64_t origin_ns_ = 0;             // of the channels' times
-  std::optional<EqualRound> equal_round_;  // that began in this instant
-  std::deque<Moment> moments_;             // of those before it, at most two
   bool is_awake_ = false;
 };
 

@@ -24,4 +24,13 @@ TEST(Check, EveryScenarioInTheTreeIsValid) {
   }
 }
 
+TEST(Check, SaysHowWrongTheNetworkModelIsByClass) {
+  const auto said = [](const std::string& tcp) {
+    return longhaul({"check", scenario_file("small.json"), "--set", "network.tcp=" + tcp}).out;
+  };
+  const std::string words = "the network model's error where it was measured: ";
+  EXPECT_NE(said("{}").find(words + "7 % with host\n"), std::string::npos);
+  EXPECT_NE(said(R"({"loss": 0.001})").find(words + "20 % with host+loss\n"), std::string::npos);
+}
+
 }  // namespace longhaul::schema_test

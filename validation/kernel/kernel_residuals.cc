@@ -61,6 +61,7 @@ NetworkSpec network_of(const Point& point, const std::string& fidelity) {
   network.fidelity = fidelity;
   network.topology = star_spec(point.rate, 10e9, point.rtt_s);
   network.tcp.connections = point.connections;
+  network.tcp.congestion_control = point.congestion_control;
   network.tcp.ecn = point.queue == "fq_codel-ecn";
   network.tcp.queue = network.tcp.ecn ? "fq_codel" : point.queue;
   return network;

@@ -209,11 +209,11 @@ TEST(Warnings, OfCasesOutsideOfWhatFlowWasHeldAgainstPacketsFor) {
   };
   EXPECT_EQ(warnings({{"tcp", {{"loss", 5e-3}, {"connections", 8}}}}), "");
   EXPECT_EQ(warnings({{"tcp", {{"loss", 0.01}, {"connections", 9}}}}),
-            "outside of what the network model was held against packets for: a loss of 0.01 (to 0.005), 9 "
+            "outside of what the network model was measured for: a loss of 0.01 (to 0.005), 9 "
             "connections (to 8); claims on simulated times stay undecided there");
-  const Json packets = {{"fidelity", "packet"},
-                        {"tcp", {{"loss", 0.01}, {"connections", 9}, {"loss_response", "ns3-3.37"}}}};
-  EXPECT_EQ(warnings(packets), "");
+  EXPECT_EQ(warnings({{"fidelity", "packet"}, {"tcp", {{"congestion_control", "bbr"}}}}),
+            "outside of what the network model was measured for: queue host+bbr in packets; claims on "
+            "simulated times stay undecided there");
 }
 
 TEST(Claims, OnALossNeedATraining) {

@@ -44,7 +44,6 @@ TEST(World, WhatNoWorldHasIsRefusedByItsPath) {
   };
   EXPECT_EQ(changed([](Case& c) { c.network.tcp.queue = "fq_codel"; }), "network.tcp.queue");
   EXPECT_EQ(changed([](Case& c) { c.network.tcp.trunk_queue = "fifo"; }), "network.tcp.trunk_queue");
-  EXPECT_EQ(changed([](Case& c) { c.network.tcp.loss = 1e-4; }), "network.tcp.loss");
   EXPECT_EQ(changed([](Case& c) { c.network.tcp.window = 65536; }), "network.tcp.window");
   EXPECT_EQ(changed([](Case& c) { c.network.tcp.congestion_control = "no-such"; }),
             "network.tcp.congestion_control");

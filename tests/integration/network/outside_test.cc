@@ -1,0 +1,83 @@
+// What was not measured, or is known to be wrong, is said wherever its times are: by check, at the end of a
+// run, in a comparison and in the report, and claims on it stay undecided, however clear they look.
+#include <gtest/gtest.h>
+
+#include "core/base/options.h"
+#include "tests/integration/command.h"
+
+namespace longhaul::outside_test {
+
+struct Class {
+  std::string name;
+  Json tcp;
+  std::string said;  // what is outside; "": its error is known
+  std::string fidelity = "flow", claim = "undecided";
+};
+
+// NoLoCo's synchronization takes more than a thousandth of DiLoCo's.
+Json scenario_of(const Class& tested) {
+  Json scenario = Json::parse(R"({
+    "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 1}, {"name": "noloco", "inner_steps": 1}],
+    "workload": {"parameters": 40000, "wire": "bf16", "steps": 2, "step_time": {"constant": "1s"}},
+    "network": {"topology": {"star": {"rate": "100Mbps", "rtt": "50ms"}}},
+    "claims": [{"id": "some", "statement": "some time is taken", "ratio": "sync_time_s.mean", "of": "diloco",
+                "to": "noloco", "at_least": 0.001}]})");
+  scenario["network"]["fidelity"] = tested.fidelity;
+  scenario["network"]["tcp"] = tested.tcp;
+  return scenario;
+}
+
+class Outside : public testing::TestWithParam<Class> {};
+
+TEST_P(Outside, IsSaidWhereverItsTimesAre) {
+  const Class& tested = GetParam();
+  const std::string folder = fresh_folder("outside"), file = folder + "/scenario.json", run = folder + "/run";
+  write_text(file, scenario_of(tested).dump());
+  const CommandResult checked = longhaul({"check", file}), ran = longhaul({"run", file, "--out", run});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const CommandResult compared = longhaul({"compare", run, "--metric", "sync_time_s.mean"});
+  ASSERT_EQ(compared.status, 0) << compared.err;
+  const std::string report = read_text(run + "/report.html"),
+                    what = "outside of what the network model was measured for";
+  for (const std::string& text : {checked.out, ran.out, compared.out, report}) {
+    EXPECT_EQ(text.find(what) != std::string::npos, !tested.said.empty()) << text.substr(0, 2000);
+    EXPECT_NE(text.find(tested.said), std::string::npos);
+  }
+  EXPECT_NE(longhaul({"claims", run}).out.find(tested.claim), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Classes, Outside,
+    testing::Values(
+        Class{"Host", {{"connections", 8}}, "", "flow", "holds"},
+        Class{"ManyConnections", {{"connections", 65}}, "65 connections (to 64)"},
+        Class{"Loss", {{"loss", 5e-3}, {"connections", 8}}, "", "flow", "holds"},
+        Class{"MoreLoss", {{"loss", 6e-3}}, "a loss of 0.006 (to 0.005)"},
+        Class{"LossOnManyConnections", {{"loss", 1e-4}, {"connections", 9}}, "9 connections (to 8)"},
+        Class{"CoDelWithoutMarks", {{"queue", "fq_codel"}}, "queue fq_codel"},
+        Class{"Bbr", {{"congestion_control", "bbr"}}, "", "flow", "holds"},
+        Class{"BbrWithLoss", {{"congestion_control", "bbr"}, {"loss", 1e-3}}, "", "flow", "holds"},
+        Class{
+            "BbrWithMoreLoss", {{"congestion_control", "bbr"}, {"loss", 2e-3}}, "a loss of 0.002 (to 0.001)"},
+        Class{"PacketsOfBbr", {{"congestion_control", "bbr"}}, "queue host+bbr in packets", "packet"},
+        Class{"PacketsBeforeAFifo", {{"queue", "fifo"}, {"queue_size", 0.25}}, "", "packet", "holds"}),
+    [](const auto& info) { return info.param.name; });
+
+// Half as long as packets before a FIFO is possible on Linux, and half as long again.
+TEST(Claims, OnPacketsBeforeAFifoAreWidenedByHalf) {
+  const auto verdict = [](const Json& tcp, double at_least) {
+    Json scenario = scenario_of({"", tcp, "", "packet"});
+    scenario["claims"][0]["at_least"] = at_least;
+    const std::string folder = fresh_folder("widened"), file = folder + "/scenario.json",
+                      run = folder + "/run";
+    write_text(file, scenario.dump());
+    EXPECT_EQ(longhaul({"run", file, "--out", run}).status, 0);
+    return longhaul({"claims", run}).out;
+  };
+  // Two rounds of half a vector against one of twice that: about one.
+  const Json fifo = {{"queue", "fifo"}};
+  EXPECT_NE(verdict(fifo, 0.5).find("undecided"), std::string::npos);
+  EXPECT_EQ(verdict(Json::object(), 0.5).find("undecided"), std::string::npos);
+}
+
+}  // namespace longhaul::outside_test

@@ -1,0 +1,142 @@
+// BBR's model of a path against closed forms of its algorithm: a sender with a fair share of a link.
+#include "net/tcp/bbr.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace longhaul::bbr_test {
+
+constexpr double kSegment = 1448, kRtt_s = 0.1;
+constexpr double kShare = 12.5e6;  // bytes a second
+
+struct Sender {
+  Bbr bbr{kSegment, kRtt_s};
+  double now_s = 0, share = kShare;
+
+  // Until so much has been sent, or it is `end_s`, or start-up ends if it is to; how much was.
+  double send(double bytes, double end_s, bool only_start = false) {
+    bbr.begin(now_s);
+    double sent = 0;
+    while (sent < bytes - 1e-3 && now_s < end_s - 1e-9 && !(only_start && !bbr.is_starting())) {
+      const double credit = bbr.credit(), rate = std::min(share, bbr.pacing());
+      double wait_s = std::min(bbr.wait_s(rate, now_s), end_s - now_s);
+      if (credit > 1e-3) wait_s = std::min(wait_s, (bytes - sent) / rate);
+      now_s += wait_s;
+      const double step = credit > 1e-3 ? std::min({bytes - sent, credit, rate * wait_s}) : 0;
+      bbr.advance(step, rate, now_s);
+      sent += step;
+    }
+    return sent;
+  }
+  double time_of(double bytes) {
+    const double begun_s = now_s;
+    send(bytes, 1e9);
+    return now_s - begun_s;
+  }
+};
+
+// A window of ten segments that doubles every round trip: 10 (2^k − 1) after k. Pacing at 2 / ln 2 times the
+// rate seen is just enough for that once it is under way; its first rounds are spread over more than their
+// round trip, which costs about half of one.
+TEST(Bbr, StartUpDoublesEveryRoundTrip) {
+  double before = 10;
+  for (int rounds = 1; rounds <= 10; ++rounds) {
+    Sender sender;
+    sender.share = 1e15;
+    const double and_ten = 10 + sender.send(1e15, rounds * kRtt_s) / kSegment;
+    EXPECT_LE(and_ten, 10 * std::exp2(rounds) * (1 + 1e-9)) << rounds;
+    EXPECT_GT(and_ten, 10 * std::exp2(rounds - 2. / 3)) << rounds;
+    EXPECT_NEAR(and_ten / before, 2, rounds > 4 ? 0.06 : 0.3) << rounds;
+    before = and_ten;
+  }
+}
+
+// Over three round trips in which the share was all that there was to see, and not before.
+TEST(Bbr, StartUpEndsThreeRoundTripsBehindTheFullPipe) {
+  Sender sender;
+  const double pipe = kShare * kRtt_s, full_rounds = std::log2(pipe / (10 * kSegment));
+  sender.send(1e15, 100 * kRtt_s, true);
+  EXPECT_GT(sender.now_s, (std::floor(full_rounds) + 3) * kRtt_s);
+  EXPECT_LT(sender.now_s, (std::ceil(full_rounds) + 6) * kRtt_s);
+  EXPECT_NEAR(sender.bbr.bandwidth(), kShare, 1e-6 * kShare);
+}
+
+TEST(Bbr, ThenItHasItsShareAtOnceAlsoAfterAPause) {
+  Sender sender;
+  sender.time_of(100 * kShare * kRtt_s);
+  ASSERT_FALSE(sender.bbr.is_starting());
+  for (const double pause_s : {0., 0.05, 1., 1000.}) {
+    sender.now_s += pause_s;
+    EXPECT_NEAR(sender.time_of(5e6), 5e6 / kShare, 1e-9) << pause_s;
+  }
+}
+
+// Messages of a quarter of a round trip are limited by the application: what they show of the path is their
+// bytes a round trip and its own length d, over which the next is paced. d = S / (2.885 · 0.99 · S / (1 +
+// d)).
+TEST(Bbr, ShortMessagesArePacedByWhatTheyShow) {
+  Sender sender;
+  double took_s = 0;
+  for (int message = 0; message < 60; ++message) {
+    took_s = sender.time_of(400 * kSegment);
+    sender.now_s += 1;
+  }
+  EXPECT_TRUE(sender.bbr.is_starting());
+  EXPECT_NEAR(took_s, kRtt_s / (2.885 * 0.99 - 1), 0.05 * kRtt_s);
+}
+
+// The phase of gain 1.25 lasts a round trip where the share is more than that, and comes every eighth.
+TEST(Bbr, AGreaterShareIsFoundByAQuarterEveryEightRoundTrips) {
+  Sender sender;
+  sender.time_of(100 * kShare * kRtt_s);
+  sender.share = 10 * kShare;
+  const double before = sender.bbr.bandwidth();
+  sender.send(1e15, sender.now_s + 5 * 8 * kRtt_s + 1e-3);
+  EXPECT_NEAR(sender.bbr.bandwidth() / before, std::pow(1.25 * 0.99, 5), 1e-6);
+}
+
+// A lower one is known once ten round trips have not shown the old one.
+TEST(Bbr, ASmallerShareIsForgottenLate) {
+  Sender sender;
+  sender.time_of(100 * kShare * kRtt_s);
+  sender.share = kShare / 2;
+  sender.send(1e15, sender.now_s + 9 * kRtt_s);
+  EXPECT_NEAR(sender.bbr.bandwidth(), kShare, 1e-6 * kShare);
+  sender.send(1e15, sender.now_s + 3 * kRtt_s);
+  EXPECT_NEAR(sender.bbr.bandwidth(), kShare / 2, 1e-6 * kShare);
+}
+
+// Ten seconds after it was last known: for a round trip and 200 ms four segments a round trip, unless the
+// path is idle then.
+TEST(Bbr, TheRoundTripIsProbedEveryTenSeconds) {
+  Sender sender;
+  const double probe_s = kRtt_s + 0.2, lost_s = probe_s * (1 - 4 * kSegment / kRtt_s / kShare);
+  sender.time_of(5 * kShare);
+  ASSERT_LT(sender.now_s, 9);
+  sender.now_s = 20;  // known again
+  EXPECT_NEAR(sender.time_of(9.9 * kShare), 9.9, 1e-6);
+  EXPECT_NEAR(sender.time_of(35 * kShare), 35 + 4 * lost_s, 1e-3) << "at 30, 40.3, 50.6 and 60.9 s";
+}
+
+// Messages of a ring follow each other in less than a round trip, so that the path never idles: probes come,
+// also at a message's end, and what is slow meanwhile is no sample.
+TEST(Bbr, AProbeForgetsNothing) {
+  Sender sender;
+  const auto messages_until = [&](double end_s) {
+    double slowest_s = 0;
+    for (; sender.now_s < end_s; sender.now_s += kRtt_s / 2)
+      slowest_s = std::max(slowest_s, sender.time_of(168 * kSegment));
+    return slowest_s;
+  };
+  messages_until(9);
+  const double before = sender.bbr.bandwidth();
+  EXPECT_GT(messages_until(11), 0.2);
+  EXPECT_LT(messages_until(19), kRtt_s);
+  EXPECT_GT(messages_until(22), 0.2);
+  EXPECT_LT(messages_until(29), kRtt_s);
+  EXPECT_GE(sender.bbr.bandwidth(), before);
+}
+
+}  // namespace longhaul::bbr_test
