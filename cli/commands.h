@@ -29,7 +29,6 @@ struct RunOptions {
   bool all_columns = false;          // of that table
   bool silent = false;               // not even the report's path on standard output
   bool emulates = false;             // replays on the kernel's TCP instead (emulation/)
-  std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
   std::vector<std::string> command;  // as typed, for the manifest
 };
 

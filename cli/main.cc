@@ -54,10 +54,6 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
       ->check(CLI::IsMember({"cases", "train", "replay", "report"}));
   run->add_option("--device", options.device, "cpu, cuda or auto; overrides train.device")
       ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
-  run->add_option(
-         "--timeline", options.timeline,
-         "timeline.json of each case: json (default up to 64 cases), gz (compressed) or none (default above)")
-      ->check(CLI::IsMember({"json", "gz", "none"}));
   run->add_option("--backend", options.backend,
                   "of the trainer: loop, threads or stacked (default threads on a CPU, stacked on a GPU)")
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
