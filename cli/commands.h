@@ -50,14 +50,11 @@ int check_command(const CheckOptions& options);
 
 struct ReportOptions {
   std::vector<std::string> runs;
-  std::string out;  // empty: RUN/report.html (RUN/live.html with watch), or report.html for several
-  bool watch = false;
-  double every_s = 5;
+  std::string out;  // empty: RUN/report.html, or report.html for several
 };
 
 // One self-contained HTML file from run directories. What cannot be read is named on standard error and on
-// the page, and the rest is reported. With `watch` the page is written anew every `every_s` (it reloads
-// itself as often) until no run is in progress any more or until Ctrl-C.
+// the page, and the rest is reported.
 int report_command(const ReportOptions& options);
 
 struct CompareOptions {

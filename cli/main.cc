@@ -103,15 +103,8 @@ int over_results(const Command& command) {
 void declare_report(CLI::App& app, ReportOptions& options, int& status) {
   CLI::App* report = app.add_subcommand("report", "One self-contained HTML file from run directories");
   report->add_option("RUN", options.runs, "run directories; shards of a scenario are one run")->required();
-  report->add_option(
-      "-o,--output", options.out,
-      "the file (default RUN/report.html, RUN/live.html with --watch, or report.html for several)");
-  CLI::Option* watch =
-      report->add_flag("--watch", options.watch,
-                       "follow runs in progress: write the page anew, which reloads itself, until they end");
-  report->add_option("--every", options.every_s, "seconds between two pages (default 5)")
-      ->check(CLI::Range(1., 3600.))
-      ->needs(watch);
+  report->add_option("-o,--output", options.out,
+                     "the file (default RUN/report.html, or report.html for several)");
   report->callback([&] { status = over_results([&] { return report_command(options); }); });
 }
 

@@ -80,9 +80,8 @@ Json network_map(const std::string& case_folder, std::size_t most);
 // before access links. Null without links.csv.
 Json link_table(const std::string& case_folder, std::size_t count);
 
-// The sites of one case: from sites.json, and from network.csv at which of them each replica stands.
-//   {"sites": [names], "site_of": [number of the site by replica; −1: at none],
-//    "coordinates", "places", "rtt_s", "throughput_bps": as in site_table.h, where they are known}
+// The sites of one case, and at which of them each replica stands, from network.csv:
+//   {"sites": [names], "site_of": [number of the site by replica; −1: at none]}
 // Null where replicas stand at less than two routers, or each at one of its own.
 Json sites_of_case(const std::string& case_folder);
 
