@@ -19,9 +19,8 @@ namespace longhaul {
 
 struct PlannedNetwork {
   Json section;  // `network`, without rank order and connections
-  std::map<std::string, std::string>
-      files;               // that the section names, by name; they stand beside the scenario
-  int per_connection = 1;  // connections of a node for each that a candidate names (way_out)
+  // That the section names, by name; they stand beside the scenario.
+  std::map<std::string, std::string> files;
 };
 
 // Of python/longhaul/measured.py, for PlanRequest::measured, but where it writes. Throws InputError.
