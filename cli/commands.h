@@ -60,7 +60,7 @@ int report_command(const ReportOptions& options);
 struct CompareOptions {
   std::vector<std::string> runs;
   ComparisonRequest request;
-  std::string format;  // text, markdown, csv, json; "": by the ending of `out`, else text
+  std::string format;  // text, markdown, json; "": by the ending of `out`, else text
   std::string out;     // "": standard output
 };
 

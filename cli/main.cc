@@ -193,16 +193,11 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
       ->add_option("--margin", options.request.margin,
                    "a difference that would not matter: also says which pairs are equal to within it")
       ->check(CLI::PositiveNumber);
-  compare
-      ->add_option("--ignore", options.request.ignored,
-                   "a key in which cases may differ without being told apart, as "
-                   "network.topology.regions.matrix, or a section; may be repeated")
-      ->allow_extra_args(false);
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
   compare
-      ->add_option("--format", options.format, "text, markdown, csv or json (default: by the ending of -o)")
-      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));
+      ->add_option("--format", options.format, "text, markdown or json (default: by the ending of -o)")
+      ->check(CLI::IsMember({"text", "markdown", "json"}));
   compare->add_option("-o,--output", options.out, "a file (default: standard output)");
   compare->callback([&] { status = over_results([&] { return compare_command(options); }); });
 }
