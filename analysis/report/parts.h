@@ -9,9 +9,9 @@
 
 namespace longhaul {
 
-// What was run, in words, for the top of the report.
-// [{"term": "Network", "text": "..."}]. Says what it can of a scenario that lacks keys.
-Json run_in_words(const Json& scenario, const std::vector<Json>& records);
+// What was run, for the top of the report: the sections of the scenario as written, what was swept, and the seeds.
+// [{"term": "Network", "text": "..."}]
+Json run_in_words(const Json& written, const std::vector<Json>& records);
 
 // The first table: methods in rows, means over seeds with their intervals.
 // One row a method (and variant) of the records, which are those of one point of a sweep; `indices` are the

@@ -31,9 +31,4 @@ void read_absence(const FaultEntry& entry, Fault& fault) {
   fault.file = (std::filesystem::path(entry.folder) / entry.json["file"].get<std::string>()).string();
 }
 
-std::string absence_in_words(const Json& entry) {
-  const std::string replicas = entry.contains("replicas") ? " " + text_of(entry, "replicas") : "";
-  return fmt::format("replicas{} {}", replicas, text_of(entry, "kind"));
-}
-
 }  // namespace longhaul

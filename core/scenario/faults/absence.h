@@ -14,7 +14,4 @@ std::vector<Node> absence_options();
 // Throws InputError where there are neither replicas nor a file, or both.
 void read_absence(const FaultEntry& entry, Fault& fault);
 
-// "replicas 3 crash"
-std::string absence_in_words(const Json& entry);
-
 }  // namespace longhaul

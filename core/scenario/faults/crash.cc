@@ -17,7 +17,7 @@ FaultKind crash_fault() {
   return {section("crash", absence_options())
               .means("a replica is gone, and what it computed since its last step is lost; the "
                      "section recovery says what follows"),
-          crash::read, absence_in_words};
+          crash::read};
 }
 
 }  // namespace longhaul

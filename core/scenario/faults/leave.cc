@@ -17,7 +17,7 @@ FaultKind leave_fault() {
   return {section("leave", absence_options())
               .means("a replica tells the others and goes behind its next step that ends with an "
                      "exchange, when that is over; at 0 s it is not there yet"),
-          leave::read, absence_in_words};
+          leave::read};
 }
 
 }  // namespace longhaul
