@@ -112,9 +112,10 @@ class Planning {
       const PlannedNetwork network = planned_network(plan_, folder_);
       for (const auto& [name, text] : network.files) write_file(folder_ + "/" + name, text);
       PlanResult result;
-      result.search = search_plan(plan_, network, tools());
+      result.needs = token_needs(plan_, candidate_methods(plan_));
+      result.search = search_plan(plan_, network, result.needs, tools());
       result.sensitivity = sensitivity_of(result.choice(), tools());
-      result.sites = site_shares(plan_, result.search, tools(), folder_);
+      result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);
       result.faulty = faulty_times(plan_, result.search, tools(), result.search.notes);
       write(result);
     } catch (const InputError& error) {

@@ -82,7 +82,7 @@ class Combiner {
   Combiner(const PlanRequest& plan, const PlannedNetwork& network)
       : plan_(plan), network_(network), pipelines_(pipelines_of(plan)) {}
 
-  std::vector<Candidate> of(const Json& method) const {
+  std::vector<Candidate> of(const Json& method, std::int64_t tokens) {
     std::vector<Candidate> all;
     const Json& axes = plan_.candidates;
     for (const Json& pipeline : pipelines_)
@@ -91,16 +91,17 @@ class Combiner {
           for (const Json& connections : axes.at("connections"))
             for (const Json& order : rank_orders(plan_, network_, method, pipeline))
               for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
-                all.push_back(candidate(method, pipeline, wire, collective, connections, order, inner));
+                all.push_back(candidate(method, tokens, pipeline, wire, collective, connections, order, inner));
     return all;
   }
 
  private:
-  Candidate candidate(Json method, const Json& pipeline, const Json& wire, const Json& collective,
+  Candidate candidate(Json method, std::int64_t tokens, const Json& pipeline, const Json& wire, const Json& collective,
                       const Json& connections, const Json& order, const Json& inner) const {
     Candidate candidate;
     candidate.method = method["name"].get<std::string>();
     candidate.label = method_in_words(method);
+    candidate.tokens = tokens;
     if (quantizes_by_the_way(candidate.method) && !method.contains("codec")) method["codec"] = "wire";
     if (!inner.is_null()) {
       candidate.inner_steps = inner;
@@ -113,20 +114,20 @@ class Combiner {
     }
     candidate.ways.push_back(connections_in_words(connections));
     if (!order.is_null()) candidate.ways.push_back(plain(order) + " order");
-    candidate.scenario = scenario(method, stages_of(pipeline), wire, connections, order);
+    candidate.scenario = scenario(method, tokens, stages_of(pipeline), wire, connections, order);
     if (!pipeline.is_null()) candidate.scenario["pipeline"] = pipeline;
     return candidate;
   }
 
   // A replica has the batch, and as long to compute, as all nodes that it is on.
-  Json scenario(const Json& method, int stages, const Json& wire, const Json& connections,
+  Json scenario(const Json& method, std::int64_t tokens, int stages, const Json& wire, const Json& connections,
                 const Json& order) const {
     Json workload = Json::object();
     for (const char* key : {"model", "parameters"})
       if (plan_.written.contains(key)) workload[key] = plan_.written[key];
     workload["wire"] = wire;
     workload["tokens"] = plan_.tokens_per_step * stages;
-    workload["total_tokens"] = plan_.tokens;
+    workload["total_tokens"] = tokens;
     const NodeHardware& hardware = plan_.hardware;
     if (plan_.written.contains("step_time") ||
         std::any_of(plan_.sites.begin(), plan_.sites.end(),
@@ -139,7 +140,7 @@ class Combiner {
       workload["accelerators"] = each;
     Json network = network_.section;
     if (!order.is_null()) network["rank_order"] = order;
-    network["tcp"]["connections"] = connections;
+    network["tcp"]["connections"] = connections.get<int>() * network_.per_connection;
     return {{"seed", plan_.seed},
             {"replicas", plan_.nodes / stages},
             {"methods", Json::array({method})},
@@ -186,11 +187,24 @@ void name_candidate(const OperationPlan& plan, Candidate& candidate) {
   candidate.words = join(recipe);
 }
 
-std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network) {
-  const Combiner combiner(plan, network);
+std::vector<std::string> candidate_methods(const PlanRequest& plan) {
+  std::vector<std::string> names;
+  for (const Json& method : written_methods(plan)) {
+    const std::string name = method["name"];
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network,
+                                     const std::map<std::string, std::int64_t>& tokens_of) {
+  Combiner combiner(plan, network);
   std::vector<Candidate> all;
-  for (const Json& method : written_methods(plan))
-    for (Candidate& candidate : combiner.of(method)) all.push_back(std::move(candidate));
+  for (const Json& method : written_methods(plan)) {
+    const auto tokens = tokens_of.find(method["name"]);
+    if (tokens == tokens_of.end()) continue;
+    for (Candidate& candidate : combiner.of(method, tokens->second)) all.push_back(std::move(candidate));
+  }
   return all;
 }
 

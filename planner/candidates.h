@@ -23,6 +23,7 @@ struct Candidate {
   std::string words;              // "diloco, H = 100, int8, ring, 8 connections, optimized order"
   std::string recipe;             // the same without H: candidates of a recipe differ in it alone
   int inner_steps = 0;            // H; 0: the method has none, and synchronizes every step
+  std::int64_t tokens = 0;        // of the whole training
   Json scenario;                  // of all its steps, without a name
 };
 
@@ -32,6 +33,11 @@ void name_candidate(const OperationPlan& plan, Candidate& candidate);
 // The number formats of a plan's messages: "bf16", "e3m0 4-bit", "top-k 64 of 4096, two_bit".
 std::string what_travels(const OperationPlan& plan);
 
-std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network);
+// `tokens_of`: by method, how many it needs; a method that is missing there is left out.
+std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network,
+                                     const std::map<std::string, std::int64_t>& tokens_of);
+
+// The names of the methods among the plan's candidates, each once.
+std::vector<std::string> candidate_methods(const PlanRequest& plan);
 
 }  // namespace longhaul

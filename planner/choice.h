@@ -60,7 +60,7 @@ constexpr double kSameToAPlanner = 0.005;
 struct ChoiceRule {
   Preference prefer = Preference::kTime;
   double min_utilization = 0;
-  double least_compute_s = 0;  // of all candidates
+  double least_compute_s = 0;  // of all candidates: tokens may differ by method
   std::optional<double> deadline_s = {}, budget = {};
 
   bool has_limits() const { return deadline_s || budget; }

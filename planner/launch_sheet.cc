@@ -72,7 +72,8 @@ std::string launch_script(const PlanRequest& plan, const Evaluation& choice) {
   text +=
       "interface=$(ip -o route show default | sed 's/.* dev \\([^ ]*\\).*/\\1/;q')  # the way out\n"
       "export NCCL_SOCKET_IFNAME=$interface GLOO_SOCKET_IFNAME=$interface\n";
-  text += nccl_sockets(tcp.connections);
+  text +=
+      nccl_sockets(plan.way_out_per_accelerator ? tcp.connections / plan.hardware.per_node : tcp.connections);
   text += nccl_algorithm(choice.candidate.ways);
   return text + fmt::format(
                     "exec torchrun --nnodes={} --nproc-per-node=gpu --node-rank=\"$rank\" "

@@ -14,7 +14,7 @@ Json entry(const PlanRequest& plan, const Evaluation& evaluation, bool on_front)
               {"inner_steps", evaluation.candidate.inner_steps},
               {"is_on_front", on_front},
               {"left_out", evaluation.left_out},
-              {"tokens", plan.tokens},
+              {"tokens", evaluation.candidate.tokens},
               {"steps", evaluation.config.steps()},
               {"replayed_steps", evaluation.time.replayed_steps},
               {"is_exact", evaluation.time.is_exact},

@@ -135,6 +135,18 @@ Node candidate_options(const Node& scenario) {
       .means("what the search may choose from: every combination");
 }
 
+Node target_options() {
+  return section("target", {list_of("runs", text(""))
+                                .not_empty()
+                                .required()
+                                .means("run directories with learning curves, relative to the plan's folder"),
+                            number("loss").required().means("validation loss, in nats")})
+      .means(
+          "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in "
+          "these runs. Beside tokens these are what the fastest of them needs, and the others in "
+          "proportion");
+}
+
 }  // namespace
 
 Node plan_options(const Node& scenario) {
@@ -154,9 +166,9 @@ Node plan_options(const Node& scenario) {
        large_integer("tokens")
            .at_least(1)
            .at_most(kMostTotalTokens)
-           .required()
            .in("tokens")
            .means("of the whole training, all nodes together"),
+       target_options(),
        large_integer("tokens_per_step")
            .at_least(1)
            .at_most(kMostTokens)
@@ -186,6 +198,10 @@ Node plan_options(const Node& scenario) {
            .by_default(1.55)
            .means("with coordinates: round trip over twice the great circle at 200 km/ms; 1.55 was measured "
                   "between clouds, 2.1 for end hosts"),
+       choice("way_out", {"shared", "per-accelerator"})
+           .by_default("shared")
+           .means("shared: the accelerators of a node share its link; per-accelerator: each has one of that "
+                  "rate, and connections of its own"),
        candidate_options(scenario),
        number("min_utilization")
            .at_least(0)

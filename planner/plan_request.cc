@@ -76,6 +76,9 @@ EgressPrices parse_egress(const Json& json) {
 void read_nodes_of_site(const Json& json, const std::string& path, PlanRequest& plan, PlannedSite& site) {
   const std::string accelerator = child_path(path, "accelerator");
   if (json.contains("accelerator")) site.hardware = parse_hardware(json["accelerator"], plan.hardware);
+  if (site.hardware && site.hardware->per_node != plan.hardware.per_node && plan.way_out_per_accelerator)
+    throw InputError(accelerator + ".per_node", "differs beside way_out per-accelerator",
+                     "as many everywhere, or way_out shared and the rates of nodes and sites");
   const bool is_own = site.hardware || json.contains("step_time");
   if (is_own && !site.hardware) site.hardware = plan.hardware;
   site.step_s = step_seconds(is_own ? json : plan.written, plan, hardware_at(plan, site),
@@ -147,6 +150,18 @@ void read_network(const Json& json, PlanRequest& plan) {
                      "each has a replica of the model, or a stage of one");
 }
 
+void read_tokens(const Json& json, PlanRequest& plan) {
+  if (json.contains("tokens")) plan.tokens = json["tokens"].get<std::int64_t>();
+  if (json.contains("target")) {
+    plan.target = LossTarget{{}, json["target"]["loss"]};
+    for (const Json& run : json["target"]["runs"])
+      plan.target->runs.push_back((fs::path(plan.folder) / run.get<std::string>()).string());
+  }
+  if (!plan.tokens && !plan.target)
+    throw InputError("tokens", "this key is missing", "the tokens of the whole training",
+                     "or target: a loss, and runs whose curves say how many tokens it takes");
+}
+
 // What a plan should keep, and what counts among those that do.
 void read_limits(const Json& json, PlanRequest& plan) {
   if (json.contains("deadline")) plan.deadline_s = parse_duration(json["deadline"]);
@@ -165,12 +180,12 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.name = json.value("name", fs::path(plan.file).stem().string());
   plan.seed = json.at("seed");
   plan.nodes = json.value("nodes", 0);
-  plan.tokens = json.at("tokens");
   plan.tokens_per_step = json.at("tokens_per_step");
   plan.hardware = parse_hardware(json.at("accelerator"));
   read_model(json, plan);
   plan.currency = json.at("currency").get<std::string>();
   plan.egress = parse_egress(json.at("egress"));
+  plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
   plan.candidates = json.at("candidates");
   plan.most_replays = json.at("replays");
   plan.fault_draws = json.at("fault_draws");
@@ -180,6 +195,7 @@ void read_resolved(const Json& json, PlanRequest& plan) {
                        "a plan says what faults cost that come again and again");
   read_network(json, plan);
   read_limits(json, plan);
+  read_tokens(json, plan);
 }
 
 }  // namespace

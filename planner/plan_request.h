@@ -39,6 +39,11 @@ struct EgressPrices {
   double of(const std::string& site) const;
 };
 
+struct LossTarget {
+  std::vector<std::string> runs;  // paths as they can be opened
+  double loss = 0;
+};
+
 enum class Preference { kTime, kMoney, kBytes };
 
 struct PlanRequest {
@@ -48,12 +53,14 @@ struct PlanRequest {
   int nodes = 0;
   std::int64_t parameters = 0;
   std::optional<ModelShape> model;
-  std::int64_t tokens = 0;           // of the whole training
+  std::optional<std::int64_t> tokens;
+  std::optional<LossTarget> target;
   std::int64_t tokens_per_step = 0;  // of a node
   NodeHardware hardware;
   double step_s = 0;  // compute of one node, the slowest
   std::string currency;
   EgressPrices egress;
+  bool way_out_per_accelerator = false;
   std::vector<PlannedSite> sites;  // empty where the file has a network section
   std::vector<std::string> measurements;  // paths as they can be opened
   Json measured;  // the matrix of sites that these files make, which the caller of read_plan() fills in

@@ -9,10 +9,12 @@
 #include "planner/search.h"
 #include "planner/sensitivity.h"
 #include "planner/site_shares.h"
+#include "planner/token_needs.h"
 
 namespace longhaul {
 
 struct PlanResult {
+  TokenNeeds needs;
   SearchResult search;
   Sensitivity sensitivity;
   std::vector<SiteShare> sites;

@@ -240,8 +240,16 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
 std::vector<std::string> caveats(const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
-  std::vector<std::string> all = {
-      "The loss is not known: at equal tokens methods, larger H and fewer bits are not equally good."};
+  std::vector<std::string> all;
+  if (result.needs.of_curves.empty())
+    all.push_back(
+        "The loss is not known: at equal tokens methods, larger H and fewer bits are not equally good. Give "
+        "target with runs of your own to compare at equal loss.");
+  else
+    all.push_back(
+        "Tokens to the target are those of the runs that were given, with their models and settings; a "
+        "larger "
+        "model may need another number.");
   const TrainingTime& time = choice.time;
   if (time.replayed_steps < choice.config.steps())
     all.push_back(fmt::format("{} of {} steps ({} outer steps) were replayed; {}", time.replayed_steps,
@@ -304,7 +312,7 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
       "{} accelerator-hours; a step computes for {}, and takes {} on average with its exchanges: {} tokens/s\n\n",
       human_amount(accelerator_hours(plan, choice)), steps_in_words(plan),
       human_duration(choice.total_s() / choice.config.steps()),
-      human_amount(static_cast<double>(plan.tokens) / choice.total_s()));
+      human_amount(static_cast<double>(choice.candidate.tokens) / choice.total_s()));
   text += plans_table(plan, search);
   text += "front: " + front_in_words(search) + "\nlow, high: " + range_meaning() + "\n\n";
   if (search.of_choice.size() > 1)

@@ -198,6 +198,25 @@ PlannedNetwork given_network(const PlanRequest& plan, const std::string& folder)
   return network;
 }
 
+// Of the nodes' own links, as each topology calls them.
+void multiply_rates(Json& section, int factor) {
+  static const char* const kDefaults[] = {"regions", "graphml"};  // of 10 Gb/s where nothing is said
+  Json& topology = section["topology"];
+  const std::string kind = topology.begin().key();
+  Json& links = kind == "hierarchical" ? topology[kind]["inside"] : topology[kind];
+  for (const char* key : kDefaults)
+    if (kind == key && !links.contains("rate")) links["rate"] = "10Gbps";
+  bool any = false;
+  for (const char* key : {"rate", "up", "down"})
+    if (links.contains(key) && links[key].is_string()) {
+      links[key] = text_rate(parse_rate(links[key]) * factor);
+      any = true;
+    }
+  if (!any)
+    throw InputError("way_out", "found \"per-accelerator\" on the topology " + kind,
+                     "a topology whose nodes have a rate: star, mesh, regions, graphml, hierarchical");
+}
+
 // What a plan says of all its sites, or does not.
 Json options_of_sites(const PlanRequest& plan) {
   Json options = {{"inside", "1ms"}, {"node_rate", "10Gbps"}, {"inflation", 1.55}};
@@ -227,8 +246,16 @@ std::vector<std::string> measured_arguments(const PlanRequest& plan) {
 }
 
 PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder, const std::string& prefix) {
-  if (plan.sites.empty()) return given_network(plan, folder);
-  return (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, options_of_sites(plan), prefix);
+  PlannedNetwork network;
+  if (plan.sites.empty())
+    network = given_network(plan, folder);
+  else
+    network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, options_of_sites(plan), prefix);
+  if (plan.way_out_per_accelerator && plan.hardware.per_node > 1) {
+    multiply_rates(network.section, plan.hardware.per_node);
+    network.per_connection = plan.hardware.per_node;
+  }
+  return network;
 }
 
 }  // namespace longhaul

@@ -19,8 +19,9 @@ namespace longhaul {
 
 struct PlannedNetwork {
   Json section;  // `network`, without rank order and connections
-  // That the section names, by name; they stand beside the scenario.
-  std::map<std::string, std::string> files;
+  std::map<std::string, std::string>
+      files;               // that the section names, by name; they stand beside the scenario
+  int per_connection = 1;  // connections of a node for each that a candidate names (way_out)
 };
 
 // Of python/longhaul/measured.py, for PlanRequest::measured, but where it writes. Throws InputError.

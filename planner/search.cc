@@ -40,8 +40,9 @@ double alone_s(const std::string& folder) {
 
 class Search {
  public:
-  Search(const PlanRequest& plan, const PlannedNetwork& network, const PlanTools& tools)
-      : plan_(plan), network_(network), tools_(tools) {}
+  Search(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
+         const PlanTools& tools)
+      : plan_(plan), network_(network), needs_(needs), tools_(tools) {}
 
   SearchResult run() {
     prepare();
@@ -92,8 +93,9 @@ class Search {
   }
 
   void prepare() {
-    result_.notes = plan_.notes;
-    const std::vector<Candidate> candidates = candidates_of(plan_, network_);
+    result_.notes = needs_.notes;
+    result_.notes.insert(result_.notes.end(), plan_.notes.begin(), plan_.notes.end());
+    const std::vector<Candidate> candidates = candidates_of(plan_, network_, needs_.of_method);
     std::optional<InputError> first;
     std::vector<Refused> refused;
     for (const Candidate& candidate : candidates) {
@@ -432,6 +434,7 @@ class Search {
 
   const PlanRequest& plan_;
   const PlannedNetwork& network_;
+  const TokenNeeds& needs_;
   const PlanTools& tools_;
   std::vector<Evaluation> all_;
   std::map<std::string, std::size_t> traffic_;  // numbers of what replays depend on
@@ -457,8 +460,9 @@ ReplayTask first_steps(Case config, int steps, const std::string& fidelity, cons
   return task;
 }
 
-SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const PlanTools& tools) {
-  return Search(plan, network, tools).run();
+SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
+                         const PlanTools& tools) {
+  return Search(plan, network, needs, tools).run();
 }
 
 std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {

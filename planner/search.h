@@ -20,6 +20,7 @@
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
 #include "planner/choice.h"
+#include "planner/token_needs.h"
 
 namespace longhaul {
 
@@ -56,8 +57,9 @@ struct SearchResult {
   std::vector<std::string> notes;  // what was left out, and why
 };
 
-// Throws InputError where no candidate can be.
-SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const PlanTools& tools);
+// Throws InputError where no candidate can be; `needs` says the tokens of each method.
+SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
+                         const PlanTools& tools);
 
 // Of what was replayed the best plan of each method, the choice before all.
 std::vector<const Evaluation*> best_of_each_method(const SearchResult& search);

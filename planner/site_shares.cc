@@ -35,13 +35,14 @@ PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& 
   if (choice.contains("pipeline"))
     for (const char* key : {"stages", "microbatches"}) pipelines[0].erase(key);
   plan.candidates["wires"] = {choice.at("workload").at("wire")};
-  plan.candidates["connections"] = {choice.at("network").at("tcp").at("connections")};
+  plan.candidates["connections"] = {choice.at("network").at("tcp").at("connections").get<int>() /
+                                    (plan.way_out_per_accelerator ? plan.hardware.per_node : 1)};
   plan.most_replays = 1;
   return plan;
 }
 
-void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& choice, const PlanTools& tools,
-               const std::string& folder, SiteShare& share) {
+void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& choice, const TokenNeeds& needs,
+               const PlanTools& tools, const std::string& folder, SiteShare& share) {
   if (plan.nodes - site.nodes < 2) {
     share.why_not = "one node is no plan";
     return;
@@ -50,7 +51,7 @@ void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& cho
   const PlannedNetwork network = planned_network(rest, folder, "without-");
   for (const auto& [name, text] : network.files) write_file(folder + "/" + name, text);
   try {
-    share.without = search_plan(rest, network, tools).evaluations.front();
+    share.without = search_plan(rest, network, needs, tools).evaluations.front();
   } catch (const InputError& error) {
     share.why_not = error.parts().path + ": " + error.parts().found;
   }
@@ -59,8 +60,8 @@ void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& cho
 
 }  // namespace
 
-std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search, const PlanTools& tools,
-                                   const std::string& folder) {
+std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search, const TokenNeeds& needs,
+                                   const PlanTools& tools, const std::string& folder) {
   const Evaluation& choice = search.evaluations.front();
   const Case& config = choice.config;
   const std::vector<int> site_of = placed_topology(config).site_of();
@@ -88,7 +89,7 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
   if (small.size() > kMostLeftOut) small.resize(kMostLeftOut);
   if (shares.size() > 1)
     for (const std::size_t number_here : small)
-      leave_out(plan, plan.sites[number_here], choice.candidate.scenario, tools, folder,
+      leave_out(plan, plan.sites[number_here], choice.candidate.scenario, needs, tools, folder,
                 shares[number_here]);
   return shares;
 }

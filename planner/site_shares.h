@@ -27,8 +27,8 @@ struct SiteShare {
 // Of a plan whose file has sites; else none. Replays one plan a site, of the kMostLeftOut sites that have the
 // fewest nodes. `folder`: where the validated scenarios' files lie.
 constexpr std::size_t kMostLeftOut = 8;
-std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search, const PlanTools& tools,
-                                   const std::string& folder);
+std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search, const TokenNeeds& needs,
+                                   const PlanTools& tools, const std::string& folder);
 
 // The site whose absence helps the most: less time or money and no more of the other, or a limit that is
 // kept or missed by less. Null: none.

@@ -32,7 +32,7 @@ void give_steps_to_ranks(const PlanRequest& plan, const std::function<Case(const
   const auto taken = static_cast<double>(std::accumulate(dynamic.taken.begin(), dynamic.taken.end(), 0));
   scenario["workload"].erase("total_tokens");
   scenario["workload"]["steps"] =
-      static_cast<int>(std::ceil(static_cast<double>(plan.tokens) * dynamic.every /
+      static_cast<int>(std::ceil(static_cast<double>(evaluation.candidate.tokens) * dynamic.every /
                                  (taken * static_cast<double>(plan.tokens_per_step))));
   evaluation.config = validated(scenario);
 }

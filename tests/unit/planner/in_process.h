@@ -101,9 +101,10 @@ inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
   for (const auto& [name, text] : network.files) folder.write(name, text);
   const PlanTools tools = tools_in(folder);
   PlanResult result;
-  result.search = search_plan(plan, network, tools);
+  result.needs = token_needs(plan, candidate_methods(plan));
+  result.search = search_plan(plan, network, result.needs, tools);
   result.sensitivity = sensitivity_of(result.choice(), tools);
-  result.sites = site_shares(plan, result.search, tools, folder.path());
+  result.sites = site_shares(plan, result.search, result.needs, tools, folder.path());
   result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
   return result;
 }

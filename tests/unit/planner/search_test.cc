@@ -141,6 +141,17 @@ TEST(Search, ReplaysFasterLinks) {
   EXPECT_NEAR(result.sensitivity.upgrades[0].to, 7690e6, 1);
 }
 
+// With eight accelerators that each have a way out of that rate a chunk takes 1/8 s.
+TEST(Search, AWayOutForEachAcceleratorMultipliesRateAndConnections) {
+  const PlanFolder folder;
+  Json json = star();
+  json["accelerator"]["per_node"] = 8;
+  json["way_out"] = "per-accelerator";
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  EXPECT_NEAR(result.choice().total_s(), 500 + 50 * (6 / 8. + 0.06), 1e-6);
+  EXPECT_EQ(result.choice().config.network.tcp.connections, 8);
+}
+
 // int8 halves the bytes, and a ring of fewer bytes is better in all three.
 TEST(Search, TheFrontHoldsWhatNothingDominates) {
   const PlanFolder folder;
@@ -395,9 +406,10 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     const PlannedNetwork network = planned_network(plan, folder.path());
     for (const auto& [name, text] : network.files) folder.write(name, text);
     const PlanTools tools = tools_with_contention(folder, seed);
-    const SearchResult search = search_plan(plan, network, tools);
+    const TokenNeeds needs = token_needs(plan, candidate_methods(plan));
+    const SearchResult search = search_plan(plan, network, needs, tools);
     std::vector<Figures> all;
-    for (const Candidate& candidate : candidates_of(plan, network))
+    for (const Candidate& candidate : candidates_of(plan, network, needs.of_method))
       all.push_back(figures_of(candidate, plan, tools));
     std::vector<Figures> without_limits = all;
     for (Figures& figures : without_limits) figures.excess = 0;
