@@ -54,9 +54,8 @@ test: setup-tests all
 # The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid, and the
 # hour of docs/howto/reviewers.md.
 test-long: setup-tests all
-	cmake --build $(BUILD) -j $(JOBS) --target long_test residuals
+	cmake --build $(BUILD) -j $(JOBS) --target long_test
 	$(BUILD)/bin/long_test
-	$(BUILD)/bin/residuals 60
 	python3 tests/walks/reviewer.py $(BUILD)/bin/longhaul .
 
 # The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers; the build is that of

@@ -4,7 +4,6 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/hypergeometric.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -12,7 +11,6 @@
 #include <stdexcept>
 
 #include "core/base/index.h"
-#include "core/base/random.h"
 
 namespace longhaul {
 namespace {
@@ -31,28 +29,6 @@ double squares_about(const std::vector<double>& values, double average) {
   double sum = 0;
   for (const double value : values) sum += (value - average) * (value - average);
   return sum;
-}
-
-constexpr std::uint64_t kSeed = 1;
-
-std::vector<double> sorted_means(const std::vector<double>& values) {
-  RandomStream stream(kSeed, Purpose::kBootstrap);
-  std::vector<double> means(kResamples);
-  for (double& value : means) {
-    double sum = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) sum += values[stream.below(values.size())];
-    value = sum / static_cast<double>(values.size());
-  }
-  std::sort(means.begin(), means.end());
-  return means;
-}
-
-// From the jackknife: for a mean, a sixth of the skewness over the root of n (Efron 1987, Eq. 6.6).
-double acceleration(const std::vector<double>& values) {
-  const double average = mean(values);
-  double cubes = 0;
-  for (const double value : values) cubes += (value - average) * (value - average) * (value - average);
-  return cubes / (6 * std::pow(squares_about(values, average), 1.5));
 }
 
 // Below this share of the values a difference, or its scatter, is the rounding of a sum.
@@ -97,27 +73,6 @@ Interval t_interval(const std::vector<double>& values, double confidence) {
   const double error = std::sqrt(squares_about(values, average) / (n - 1) / n);
   const double half = boost::math::quantile(students_t(n - 1), 0.5 + confidence / 2) * error;
   return {average - half, average + half};
-}
-
-Interval bootstrap_interval(const std::vector<double>& values, double confidence) {
-  const double average = mean(values);
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (*most - *least <= 1e-12 * std::abs(average)) return {average, average};
-  const std::vector<double> means = sorted_means(values);
-  // Of means that tie with the sample's own half count as below it.
-  const auto below = std::lower_bound(means.begin(), means.end(), average) - means.begin();
-  const auto up_to = std::upper_bound(means.begin(), means.end(), average) - means.begin();
-  const boost::math::normal normal;
-  const double share =
-      std::clamp(static_cast<double>(below + up_to) / 2 / kResamples, 0.5 / kResamples, 1 - 0.5 / kResamples);
-  const double bias = boost::math::quantile(normal, share), a = acceleration(values);
-  const auto end = [&](double probability) {
-    const double z = bias + boost::math::quantile(normal, probability);
-    const double moved = boost::math::cdf(normal, bias + z / (1 - a * z));
-    const double rank = std::clamp(moved * (kResamples + 1) - 1, 0., kResamples - 1.);
-    return means[as_index(std::lround(rank))];
-  };
-  return {end((1 - confidence) / 2), end((1 + confidence) / 2)};
 }
 
 Interval Difference::interval(double confidence) const {

@@ -31,15 +31,6 @@ struct Interval {
 // its spread. Of a list that is not empty.
 Interval t_interval(const std::vector<double>& values, double confidence);
 
-// The bootstrap interval of a mean: BCa, bias-corrected and accelerated (Efron, "Better bootstrap confidence
-// intervals", JASA 1987), which moves the percentiles for a skewed sample where the plain percentile interval
-// does not.
-constexpr int kResamples = 9999;
-
-// From kResamples resamples drawn from a fixed seed: the same list gives the same interval. [x, x] where all
-// values are the same. Of a list that is not empty.
-Interval bootstrap_interval(const std::vector<double>& values, double confidence);
-
 // The tests have the textbooks' definitions: Student's paired t test; Welch's (1947) with the degrees of
 // freedom of Satterthwaite; Fisher's exact test of two proportions, two-sided as R's fisher.test (the sum
 // over all tables at most as likely); Holm (1979), "A simple sequentially rejective multiple test procedure".

@@ -1,8 +1,5 @@
 #include "bench/simgrid_runs.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <ctime>
 #include <functional>
 #include <simgrid/s4u.hpp>
@@ -19,7 +16,7 @@ struct Platform {
 };
 
 // Up and down are links of their own, as full duplex wants it.
-Platform build(const std::vector<StarLeaf>& leaves) {
+Platform build(const std::vector<SpeedLeaf>& leaves) {
   sg4::NetZone* zone = sg4::create_star_zone("star");
   Platform platform;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -39,7 +36,7 @@ Platform build(const std::vector<StarLeaf>& leaves) {
 
 using Start = std::function<void(const Platform&)>;
 
-double measured_s(const std::vector<StarLeaf>& leaves, const Start& start) {
+double measured_s(const std::vector<SpeedLeaf>& leaves, const Start& start) {
   const std::vector<std::string> settings = {
       "network/model:CM02",    "network/latency-factor:1", "network/bandwidth-factor:1",
       "network/TCP-gamma:0",   "network/crosstraffic:0",   "network/weight-S:0",
@@ -58,26 +55,10 @@ double measured_s(const std::vector<StarLeaf>& leaves, const Start& start) {
   return static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
 }
 
-double in_child_s(const std::vector<StarLeaf>& leaves, const Start& start) {
-  int ends[2];
-  if (pipe(ends) != 0) return -1;
-  const pid_t child = fork();
-  if (child == 0) {
-    const double seconds = measured_s(leaves, start);
-    _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
-  }
-  close(ends[1]);
-  double seconds = -1;
-  if (child < 0 || read(ends[0], &seconds, sizeof seconds) != sizeof seconds) seconds = -1;
-  close(ends[0]);
-  if (child > 0) waitpid(child, nullptr, 0);
-  return seconds;
-}
-
 }  // namespace
 
-double simgrid_ring_s(const std::vector<StarLeaf>& leaves, double bytes_per_message) {
-  return in_child_s(leaves, [bytes_per_message](const Platform& platform) {
+double simgrid_ring_s(const std::vector<SpeedLeaf>& leaves, double bytes_per_message) {
+  return measured_s(leaves, [bytes_per_message](const Platform& platform) {
     const std::size_t n = platform.hosts.size();
     for (std::size_t i = 0; i < n; ++i)
       sg4::Actor::create(
@@ -92,8 +73,8 @@ double simgrid_ring_s(const std::vector<StarLeaf>& leaves, double bytes_per_mess
   });
 }
 
-double simgrid_all_to_all_s(const std::vector<StarLeaf>& leaves, double bytes_per_message) {
-  return in_child_s(leaves, [bytes_per_message](const Platform& platform) {
+double simgrid_all_to_all_s(const std::vector<SpeedLeaf>& leaves, double bytes_per_message) {
+  return measured_s(leaves, [bytes_per_message](const Platform& platform) {
     for (sg4::Host* host : platform.hosts)
       sg4::Actor::create("all", host, [bytes_per_message, host, hosts = platform.hosts] {
         std::vector<sg4::CommPtr> sent;

@@ -4,16 +4,13 @@
 
 #include <vector>
 
+#include "bench/speed_cases.h"
+
 namespace longhaul {
 
-struct StarLeaf {
-  double rate = 0;     // bit/s of payload, each way
-  double delay_s = 0;  // of the access link
-};
-
-// Processor time, seconds, of the simulation proper, without the platform's set-up, in a process of its own:
-// SimGrid's engine is one global object. Negative if that failed.
-double simgrid_ring_s(const std::vector<StarLeaf>& leaves, double bytes_per_message);
-double simgrid_all_to_all_s(const std::vector<StarLeaf>& leaves, double bytes_per_message);
+// Processor time, seconds, of the simulation proper, without the platform's set-up. Once in a process: SimGrid's
+// engine is one global object.
+double simgrid_ring_s(const std::vector<SpeedLeaf>& leaves, double bytes_per_message);
+double simgrid_all_to_all_s(const std::vector<SpeedLeaf>& leaves, double bytes_per_message);
 
 }  // namespace longhaul

@@ -1,20 +1,27 @@
-// Transfers per second of the flow fidelity, and of SimGrid on the same ring and all-to-all where
-// libsimgrid-dev is there. By hand, never timed in a test:
+// How seconds and memory of the flow fidelity grow with the number of replicas, beside SimGrid in the same
+// run where libsimgrid-dev is there. By hand, never timed in a test:
 //
-//   ninja -C build speed && build/bin/speed [--benchmark_filter=…]
+//   ninja -C build speed && build/bin/speed ring 1024 4096 8192 16384 [--simgrid 4096]
+//   build/bin/speed spread-direct 64 128 256 512
+//   build/bin/speed jittered-spread-pair 16 64 256 1024
 //
-// A star of 1 Gb/s and 50 ms; `jittered` draws every rate and delay from ±1 %, so that no two links or events
-// are alike; equal rounds of the other ring are skipped. `items_per_second` are transfers, and times are
-// processor time: other work on the machine then counts only by what it takes from the caches. Messages are
-// as large as 8 bandwidth-delay products.
-#include <benchmark/benchmark.h>
-#include <ns3/simulator.h>
+// `--most M` stops each after about M transfers: enough to see what one costs. Each size in a process of its
+// own; seconds are processor time of this process without the kernel's, memory is the largest resident size.
+// `flat` is the time of a transfer over that at the first size. `jittered` draws every rate and delay from ±1 %,
+// so that no two links or events are alike; equal rounds of the other ring are skipped. `spread`: every member
+// is ready at a time drawn from 1 s. Pairs are groups of two; all else is among all.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <ctime>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "bench/speed_cases.h"
 #include "sim/network/clock.h"
-#include "sim/network/flow_network.h"
 #ifdef LONGHAUL_SIMGRID
 #include "bench/simgrid_runs.h"
 #endif
@@ -22,110 +29,132 @@
 namespace longhaul {
 namespace {
 
-// `start` begins everything from within the simulation and returns the number of transfers at the end.
-template <typename Start>
-void time_flow(benchmark::State& state, bool is_jittered, const Start& start) {
-  const int count = static_cast<int>(state.range(0));
-  const Topology topology = speed_star(speed_leaves(count, is_jittered));
+struct Cost {
+  double seconds = -1, megabytes = 0;
   std::int64_t transfers = 0;
-  for (auto _ : state) {
-    FlowNetwork network(speed_tcp(), topology);
-    const SimulationScope scope;
-    const std::clock_t begun = std::clock();
-    transfers += start(network, count);
-    state.SetIterationTime(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC);
+};
+
+Cost in_child(const std::function<Cost()>& measure) {
+  int ends[2];
+  Cost cost;
+  if (pipe(ends) != 0) return cost;
+  std::fflush(stdout);  // the child has a copy of what is not written yet
+  const pid_t child = fork();
+  if (child == 0) {
+    cost = measure();
+    _exit(write(ends[1], &cost, sizeof cost) == sizeof cost ? 0 : 1);
   }
-  state.SetItemsProcessed(transfers);
+  close(ends[1]);
+  if (child < 0 || read(ends[0], &cost, sizeof cost) != sizeof cost) cost = Cost();
+  close(ends[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  return cost;
 }
 
-std::int64_t all_to_all(FlowNetwork& network, int count) {
-  std::int64_t arrived = 0;
-  after(0, [&] {
-    for (int from = 0; from < count; ++from)
-      for (int to = 0; to < count; ++to)
-        if (from != to) network.send({from, to, kSpeedMessage}, [&arrived] { ++arrived; });
-  });
-  ns3::Simulator::Run();
-  return arrived;
+double largest_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-void FlowRing(benchmark::State& state) {
-  time_flow(state, false,
-            [](FlowNetwork& network, int n) { return run_speed_collective(network, "ring", n, n, 0); });
-}
-void FlowJitteredRing(benchmark::State& state) {
-  time_flow(state, true,
-            [](FlowNetwork& network, int n) { return run_speed_collective(network, "ring", n, n, 0); });
-}
-void FlowTree(benchmark::State& state) {
-  time_flow(state, false,
-            [](FlowNetwork& network, int n) { return run_speed_collective(network, "tree", n, n, 0); });
-}
-void FlowHalvingDoubling(benchmark::State& state) {
-  time_flow(state, false, [](FlowNetwork& network, int n) {
-    return run_speed_collective(network, "halving-doubling", n, n, 0);
-  });
-}
-void FlowUnsynchronizedPairs(benchmark::State& state) {
-  time_flow(state, true,
-            [](FlowNetwork& network, int n) { return run_speed_collective(network, "pair", 2, n, 1); });
-}
-void FlowAllToAll(benchmark::State& state) {
-  time_flow(state, false, all_to_all);
+double user_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
 }
 
+struct Measured {
+  std::string collective;
+  bool is_jittered = false, is_spread = false;
+  std::int64_t most = 0;
+};
+
+Cost flow(const Measured& measured, int count) {
+  const Topology topology = speed_star(speed_leaves(count, measured.is_jittered));
+  FlowNetwork network(speed_tcp(), topology);
+  const SimulationScope scope;
+  Cost cost;
+  const double begun = user_seconds();
+  cost.transfers = run_speed_collective(network, measured.collective, measured.collective == "pair" ? 2 : count,
+                                        count, measured.is_spread ? 1 : 0, measured.most);
+  cost.seconds = user_seconds() - begun;
+  cost.megabytes = largest_megabytes();
+  return cost;
+}
+
+// Of a direct all-reduce one of its two rounds.
+Cost simgrid(const Measured& measured, int count) {
+  Cost cost;
 #ifdef LONGHAUL_SIMGRID
-std::vector<StarLeaf> simgrid_leaves(int count, bool is_jittered) {
-  std::vector<StarLeaf> all;
-  for (const SpeedLeaf& leaf : speed_leaves(count, is_jittered)) all.push_back({leaf.rate, leaf.delay_s});
-  return all;
+  const bool is_ring = measured.collective == "ring";
+  const auto run = is_ring ? simgrid_ring_s : simgrid_all_to_all_s;
+  cost.seconds = run(speed_leaves(count, measured.is_jittered), static_cast<double>(kSpeedMessage));
+  cost.transfers = (is_ring ? 2 : 1) * (count - std::int64_t{1}) * count;
+  cost.megabytes = largest_megabytes();
+#else
+  (void)measured;
+  (void)count;
+#endif
+  return cost;
 }
 
-template <typename Run>
-void time_simgrid(benchmark::State& state, bool is_jittered, std::int64_t transfers, const Run& run) {
-  const auto all = simgrid_leaves(static_cast<int>(state.range(0)), is_jittered);
-  for (auto _ : state) {
-    const double seconds = run(all, static_cast<double>(kSpeedMessage));
-    if (seconds < 0) return state.SkipWithError("SimGrid failed");
-    state.SetIterationTime(seconds);
+double nanoseconds_each(const Cost& cost) {
+  return 1e9 * cost.seconds / static_cast<double>(cost.transfers);
+}
+
+// Takes a word off the beginning of a name.
+bool take(const std::string& word, std::string& name) {
+  if (name.rfind(word, 0) != 0) return false;
+  name.erase(0, word.size());
+  return true;
+}
+
+int print_table(const std::string& name, const std::vector<int>& sizes, int largest_simgrid,
+                std::int64_t most) {
+  Measured measured{name, false, false, most};
+  measured.is_jittered = take("jittered-", measured.collective);
+  measured.is_spread = take("spread-", measured.collective);
+  std::printf(
+      "| %s, N | transfers | s | million / s | flat | MB | SimGrid: million / s | MB | flow is faster |\n"
+      "|---|---|---|---|---|---|---|---|---|\n",
+      name.c_str());
+  double first = 0;
+  for (const int count : sizes) {
+    const Cost own = in_child([&] { return flow(measured, count); });
+    if (own.seconds < 0 || own.transfers == 0) return 1;
+    if (first == 0) first = nanoseconds_each(own);
+    std::printf("| %d | %lld | %.2f | %.2f | %.2f | %.0f |", count, static_cast<long long>(own.transfers),
+                own.seconds, 1e3 / nanoseconds_each(own), nanoseconds_each(own) / first, own.megabytes);
+    const Cost other =
+        count <= largest_simgrid ? in_child([&] { return simgrid(measured, count); }) : Cost();
+    if (other.seconds > 0)
+      std::printf(" %.3f | %.0f | %.1f times |\n", 1e3 / nanoseconds_each(other), other.megabytes,
+                  nanoseconds_each(other) / nanoseconds_each(own));
+    else
+      std::printf(" | | |\n");
+    std::fflush(stdout);
   }
-  state.SetItemsProcessed(transfers * state.iterations());
+  return 0;
 }
-
-void SimGridRing(benchmark::State& state) {
-  time_simgrid(state, false, 2 * (state.range(0) - 1) * state.range(0), simgrid_ring_s);
-}
-void SimGridJitteredRing(benchmark::State& state) {
-  time_simgrid(state, true, 2 * (state.range(0) - 1) * state.range(0), simgrid_ring_s);
-}
-void SimGridAllToAll(benchmark::State& state) {
-  time_simgrid(state, false, (state.range(0) - 1) * state.range(0), simgrid_all_to_all_s);
-}
-#endif
-
-void in_steps_of_four(benchmark::internal::Benchmark* benchmark) {
-  benchmark->RangeMultiplier(4)->Range(16, 4096)->UseManualTime()->Unit(benchmark::kMillisecond);
-}
-void up_to_1024(benchmark::internal::Benchmark* benchmark) {
-  benchmark->RangeMultiplier(4)->Range(16, 1024)->UseManualTime()->Unit(benchmark::kMillisecond);
-}
-void up_to_256(benchmark::internal::Benchmark* benchmark) {
-  benchmark->RangeMultiplier(4)->Range(16, 256)->UseManualTime()->Unit(benchmark::kMillisecond);
-}
-
-BENCHMARK(FlowRing)->Apply(in_steps_of_four);
-BENCHMARK(FlowJitteredRing)->Apply(up_to_1024);
-BENCHMARK(FlowTree)->Apply(in_steps_of_four);
-BENCHMARK(FlowHalvingDoubling)->Apply(in_steps_of_four);
-BENCHMARK(FlowUnsynchronizedPairs)->Apply(in_steps_of_four);
-BENCHMARK(FlowAllToAll)->Apply(up_to_256);
-#ifdef LONGHAUL_SIMGRID
-BENCHMARK(SimGridRing)->Apply(up_to_1024);
-BENCHMARK(SimGridJitteredRing)->Apply(up_to_1024);
-BENCHMARK(SimGridAllToAll)->Apply(up_to_256);
-#endif
 
 }  // namespace
 }  // namespace longhaul
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  std::vector<int> sizes;
+  int largest_simgrid = 0;
+  std::int64_t most = 0;
+  for (int i = 2; i < argc; ++i) {
+    if (std::string(argv[i]) == "--simgrid" && i + 1 < argc)
+      largest_simgrid = std::atoi(argv[++i]);
+    else if (std::string(argv[i]) == "--most" && i + 1 < argc)
+      most = std::atoll(argv[++i]);
+    else
+      sizes.push_back(std::atoi(argv[i]));
+  }
+  if (argc < 3) {
+    std::fputs("usage: speed [jittered-][spread-]COLLECTIVE N... [--simgrid LARGEST_N] [--most M]\n", stderr);
+    return 2;
+  }
+  return longhaul::print_table(argv[1], sizes, largest_simgrid, most);
+}

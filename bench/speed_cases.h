@@ -1,4 +1,4 @@
-// What speed.cc and scale.cc measure: a star of 1 Gb/s and 50 ms whose messages are 8 bandwidth-delay
+// What speed.cc measures: a star of 1 Gb/s and 50 ms whose messages are 8 bandwidth-delay
 // products.
 #pragma once
 

@@ -134,7 +134,7 @@ int check_command(const CheckOptions& options) {
     return kDone;
   }
   const WorkPlan plan = plan_work(scenario);
-  const WorkEstimate work = estimate_work(plan, 1, cores_here(), kept_files("", scenario));
+  const WorkEstimate work = estimate_work(plan, 1, cores_here(), keeps_tables(scenario));
   std::vector<std::string> warnings = scenario_warnings(scenario);
   if (!options.anywhere) {
     check_corpora(plan, scenario.file);

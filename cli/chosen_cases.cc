@@ -37,9 +37,9 @@ WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
 }
 
 int list_cases(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
-  const KeptFiles kept = kept_files(options.timeline, scenario);
   for (const Case* config : plan.cases) {
-    const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(), kept);
+    const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(),
+                                            keeps_tables(scenario));
     std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
   }
   return kDone;

@@ -29,7 +29,6 @@ struct RunOptions {
   bool all_columns = false;          // of that table
   bool silent = false;               // not even the report's path on standard output
   bool emulates = false;             // replays on the kernel's TCP instead (emulation/)
-  std::string timeline;              // of each case: json, gz, none; empty: json where there are few cases
   std::vector<std::string> command;  // as typed, for the manifest
 };
 
@@ -51,20 +50,17 @@ int check_command(const CheckOptions& options);
 
 struct ReportOptions {
   std::vector<std::string> runs;
-  std::string out;  // empty: RUN/report.html (RUN/live.html with watch), or report.html for several
-  bool watch = false;
-  double every_s = 5;
+  std::string out;  // empty: RUN/report.html, or report.html for several
 };
 
 // One self-contained HTML file from run directories. What cannot be read is named on standard error and on
-// the page, and the rest is reported. With `watch` the page is written anew every `every_s` (it reloads
-// itself as often) until no run is in progress any more or until Ctrl-C.
+// the page, and the rest is reported.
 int report_command(const ReportOptions& options);
 
 struct CompareOptions {
   std::vector<std::string> runs;
   ComparisonRequest request;
-  std::string format;  // text, markdown, csv, json; "": by the ending of `out`, else text
+  std::string format;  // text, markdown, json; "": by the ending of `out`, else text
   std::string out;     // "": standard output
 };
 

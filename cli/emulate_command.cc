@@ -45,7 +45,6 @@ RunOptions emulation_run(const EmulateOptions& options, const std::string& folde
   run.quiet = !emulates;
   run.silent = true;
   run.emulates = emulates;
-  run.timeline = "none";
   run.command = options.command;
   return run;
 }

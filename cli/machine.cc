@@ -116,7 +116,7 @@ std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::s
   if (!free || work.disk_bytes <= *free) return {};
   return {fmt::format(
       "the run takes about {} of disk, and where {} is {} are free: name another folder with --out, "
-      "or leave something out (--timeline none, fewer cases, a smaller model)",
+      "or leave something out (fewer cases, a smaller model)",
       human_bytes(work.disk_bytes), folder, human_bytes(*free))};
 }
 

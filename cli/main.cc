@@ -54,10 +54,6 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
       ->check(CLI::IsMember({"cases", "train", "replay", "report"}));
   run->add_option("--device", options.device, "cpu, cuda or auto; overrides train.device")
       ->check(CLI::IsMember({"cpu", "cuda", "auto"}));
-  run->add_option(
-         "--timeline", options.timeline,
-         "timeline.json of each case: json (default up to 64 cases), gz (compressed) or none (default above)")
-      ->check(CLI::IsMember({"json", "gz", "none"}));
   run->add_option("--backend", options.backend,
                   "of the trainer: loop; threads on a CPU, stacked on a GPU (the default there)")
       ->check(CLI::IsMember({"loop", "threads", "stacked"}));
@@ -107,15 +103,8 @@ int over_results(const Command& command) {
 void declare_report(CLI::App& app, ReportOptions& options, int& status) {
   CLI::App* report = app.add_subcommand("report", "One self-contained HTML file from run directories");
   report->add_option("RUN", options.runs, "run directories; shards of a scenario are one run")->required();
-  report->add_option(
-      "-o,--output", options.out,
-      "the file (default RUN/report.html, RUN/live.html with --watch, or report.html for several)");
-  CLI::Option* watch =
-      report->add_flag("--watch", options.watch,
-                       "follow runs in progress: write the page anew, which reloads itself, until they end");
-  report->add_option("--every", options.every_s, "seconds between two pages (default 5)")
-      ->check(CLI::Range(1., 3600.))
-      ->needs(watch);
+  report->add_option("-o,--output", options.out,
+                     "the file (default RUN/report.html, or report.html for several)");
   report->callback([&] { status = over_results([&] { return report_command(options); }); });
 }
 
@@ -204,16 +193,11 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
       ->add_option("--margin", options.request.margin,
                    "a difference that would not matter: also says which pairs are equal to within it")
       ->check(CLI::PositiveNumber);
-  compare
-      ->add_option("--ignore", options.request.ignored,
-                   "a key in which cases may differ without being told apart, as "
-                   "network.topology.regions.matrix, or a section; may be repeated")
-      ->allow_extra_args(false);
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
   compare
-      ->add_option("--format", options.format, "text, markdown, csv or json (default: by the ending of -o)")
-      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}));
+      ->add_option("--format", options.format, "text, markdown or json (default: by the ending of -o)")
+      ->check(CLI::IsMember({"text", "markdown", "json"}));
   compare->add_option("-o,--output", options.out, "a file (default: standard output)");
   compare->callback([&] { status = over_results([&] { return compare_command(options); }); });
 }

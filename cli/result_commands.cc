@@ -23,13 +23,12 @@ std::string format_of(const CompareOptions& options) {
   if (!options.format.empty()) return options.format;
   const std::string ending = std::filesystem::path(options.out).extension().string();
   if (ending == ".md") return "markdown";
-  return ending == ".csv" ? "csv" : ending == ".json" ? "json" : "text";
+  return ending == ".json" ? "json" : "text";
 }
 
-// What to conclude stands first; a table of numbers (CSV) has no place for it.
+// What to conclude stands first.
 std::string rendered(const ComparisonTable& table, const Conclusions& conclusions,
                      const std::string& format) {
-  if (format == "csv") return comparison_csv(table);
   if (format == "json") {
     Json json = comparison_json(table);
     json["conclusions"] = conclusions_json(conclusions);

@@ -71,7 +71,6 @@ class Run {
         scenario_(scenario),
         plan_(std::move(plan)),
         layout_{choose_folder(options, scenario, plan_)},
-        kept_(kept_files(options.timeline, scenario)),
         manifest_(scenario, options.command),
         display_(options.quiet) {
     manifest_.set_option("jobs", options.jobs);
@@ -281,7 +280,7 @@ class Run {
         continue;
       }
       if (!before_training && is_replayed_first(*config)) {
-        finish_case(layout_, *config, kept_);
+        finish_case(layout_, *config, keeps_tables(scenario_));
         claims_.erase(folder);
         continue;
       }
@@ -290,10 +289,6 @@ class Run {
     }
     if (jobs.empty()) return 0;
     display_.line(fmt::format("replaying {} of {} cases", jobs.size(), plan_.cases.size()));
-    if (options_.timeline.empty() && kept_.tables && kept_.timeline == TimelineFormat::kNone)
-      display_.line(
-          fmt::format("more than {} cases: no timeline.json of each (--timeline json or gz writes them)",
-                      kMostCasesWithTimelines));
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
       if (result.exit_status != kDone)
@@ -301,7 +296,7 @@ class Run {
       else if (before_training)
         write_file(replayed_mark(*cases[i]), "");
       else
-        finish_case(layout_, *cases[i], kept_);
+        finish_case(layout_, *cases[i], keeps_tables(scenario_));
       claims_.erase(jobs[i].folder);
       keep_outputs();
     });
@@ -399,7 +394,6 @@ class Run {
   std::map<std::string, std::unique_ptr<Claim>> claims_;  // of a worker, by the folder of a job
   std::set<std::string> waited_for_;                      // folders
   bool left_ = false;
-  KeptFiles kept_;
   Manifest manifest_;
   LiveDisplay display_;
   std::map<std::string, std::string> failures_;
@@ -424,7 +418,7 @@ void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan
   if (options.only == "cases" || options.only == "report") return;
   if (options.only == "replay") plan.trainings.clear();
   const WorkEstimate work = estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs),
-                                          kept_files(options.timeline, scenario));
+                                          keeps_tables(scenario));
   if (!options.resume) check_corpora(plan, options.scenario);  // what has been trained needs no text
   const std::string folder = options.out.empty() ? "results" : options.out;
   const std::vector<std::string> warnings = machine_warnings(work, options.scenario, folder, options.device);

@@ -81,7 +81,7 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario, c
 
 void remove_run(const std::string& folder) {
   for (const char* name : {"cases", "train", "figures", "summary.json", "metrics.csv", "exchanges.csv",
-                           "links.csv", "report.html", "live.html", "manifest.json", "scenario.json"})
+                           "links.csv", "report.html", "manifest.json", "scenario.json"})
     fs::remove_all(folder + "/" + name);
 }
 

@@ -13,7 +13,6 @@
 #include "analysis/report/report.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
-#include "analysis/site_table.h"
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/base/hash.h"
@@ -69,12 +68,10 @@ std::string sibling_executable(const std::string& name) {
   return file.string();
 }
 
-void finish_case(const RunLayout& layout, const Case& config, const KeptFiles& kept) {
+void finish_case(const RunLayout& layout, const Case& config, bool keeps_tables) {
   const std::string folder = layout.case_folder(config);
   if (config.train) write_case_metrics(config, folder, layout.training_folder(config));
-  write_sites(config, folder);
-  write_timeline(folder, {kept.timeline, kMaximumSlices});
-  if (!kept.tables) keep_totals(folder, record_of(layout, config, "done"));
+  if (!keeps_tables) keep_totals(folder, record_of(layout, config, "done"));
   write_file(folder + "/done", "");
 }
 

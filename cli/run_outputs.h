@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/exports/exports.h"
-#include "cli/work_estimate.h"
 #include "cli/work_plan.h"
 #include "core/scenario/case.h"
 #include "core/scenario/scenario.h"
@@ -30,9 +28,9 @@ bool is_done(const std::string& folder);  // FOLDER/done exists
 // The path of `longhaul-train` or `longhaul-sim` beside this executable. Throws RunError if it was not built.
 std::string sibling_executable(const std::string& name);
 
-// After a replay: joins the case with its training (metrics.csv), writes timeline.json, keeps what is to be
-// kept and, last, writes `done`.
-void finish_case(const RunLayout& layout, const Case& config, const KeptFiles& kept);
+// After a replay: joins the case with its training (metrics.csv), keeps its tables or its totals alone and, last,
+// writes `done`.
+void finish_case(const RunLayout& layout, const Case& config, bool keeps_tables);
 
 // summary.json, metrics.csv, exchanges.csv, links.csv and report.html from what is on disk. `failures`: by
 // case name, what went wrong; any other case that is not done is "interrupted".

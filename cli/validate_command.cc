@@ -42,7 +42,6 @@ RunOptions run_options(const ValidateOptions& options, const Scenario& scenario,
   run.out = folder;
   run.jobs = options.jobs;
   run.quiet = run.silent = true;
-  run.timeline = "none";
   run.command = options.command;
   return run;
 }

@@ -25,12 +25,11 @@ namespace {
 constexpr double kTrainingFlops = 60e9;
 constexpr double kStartOfTraining = 0.5, kStartOfReplay = 0.02;  // s of a program
 
-// Bytes of a row, or of what stands for one in timeline.json, as measured over runs of 4 to 64 replicas.
+// Bytes of a row, as measured over runs of 4 to 64 replicas.
 constexpr double kStepRow = 40, kExchangeRow = 80, kJoinedExchangeRow = 110, kBreakdownRow = 85,
-                 kTransferRow = 52, kLinkRow = 65, kTimelineMessage = 710, kTimelineSlice = 180;
+                 kTransferRow = 52, kLinkRow = 65;
 constexpr double kRestOfACase = 8e3, kReport = 4e5, kReportOfACase = 2e4;
 constexpr double kMostTransferRows = 1e4;  // replay/logged_network.cc
-constexpr double kGzip = 0.11;             // of timeline.json
 
 // Of a program with LibTorch that has trained nothing yet.
 constexpr double kProgram = 200e6;
@@ -79,15 +78,6 @@ double exchange_rows(const Case& config) {
   for (const OperationRule& rule : plan_of(config).rules)
     exchanges += 1. * config.steps() * config.replicas / rule.every;
   return exchanges;
-}
-
-double timeline_bytes(const Case& config, const ReplayEstimate& replay, TimelineFormat format) {
-  if (format == TimelineFormat::kNone) return 0;
-  const double messages = std::min(static_cast<double>(replay.transfers), kMostTransferRows);
-  const double slices =
-      std::min(step_rows(config) + 2 * exchange_rows(config), kMaximumSlices - 2 * messages);
-  return (kTimelineMessage * messages + kTimelineSlice * slices) *
-         (format == TimelineFormat::kGzip ? kGzip : 1);
 }
 
 // What is kept of every case, and what the report says of it.
@@ -191,12 +181,8 @@ TrainingMemory training_memory(const Case& written, int threads) {
   return memory;
 }
 
-KeptFiles kept_files(const std::string& timeline, const Scenario& scenario) {
-  const bool tables = scenario.resolved.at("tables") == "all";
-  if (timeline == "gz") return {TimelineFormat::kGzip, tables};
-  const bool is_small = tables && scenario.cases.size() <= kMostCasesWithTimelines;
-  if (timeline == "json" || (timeline.empty() && is_small)) return {TimelineFormat::kJson, tables};
-  return {TimelineFormat::kNone, tables};
+bool keeps_tables(const Scenario& scenario) {
+  return scenario.resolved.at("tables") == "all";
 }
 
 std::vector<int> shards_by_cost(const std::vector<double>& costs, int shards) {
@@ -234,7 +220,7 @@ std::set<std::string> cases_of_shard(const WorkPlan& whole, const std::string& s
   return names;
 }
 
-WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const KeptFiles& kept) {
+WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool keeps_tables) {
   WorkEstimate work;
   std::vector<double> memories;
   double largest = 0, checkpoints = 0;
@@ -260,10 +246,9 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const Ke
     work.replay_s += kStartOfReplay + replay.seconds;
     const double tables = table_bytes(*config, replay);
     most_tables = std::max(most_tables, tables);
-    work.disk_bytes +=
-        total_bytes(*config) + (kept.tables ? tables : 0) + timeline_bytes(*config, replay, kept.timeline);
+    work.disk_bytes += total_bytes(*config) + (keeps_tables ? tables : 0);
   }
-  if (!kept.tables) work.disk_bytes += most_tables * jobs;
+  if (!keeps_tables) work.disk_bytes += most_tables * jobs;
   return work;
 }
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/exports/exports.h"
 #include "cli/work_plan.h"
 #include "replay/estimate.h"
 
@@ -43,14 +42,8 @@ struct WorkEstimate {
   const Training* largest = nullptr;    // the training with the largest memory; points into the plan
 };
 
-// What a finished case leaves behind.
-struct KeptFiles {
-  TimelineFormat timeline = TimelineFormat::kNone;
-  bool tables = true;  // else its record and its totals alone
-};
-
-// `jobs` trainings or replays at a time, `threads` for each.
-WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, const KeptFiles& kept);
+// `jobs` trainings or replays at a time, `threads` for each; `keeps_tables`: as below.
+WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool keeps_tables);
 
 // The names of the cases of shard i of n, given as "2/5" (throws InputError). Cases that share a training
 // stay together, so that no training is made twice. Groups are dealt by their estimated seconds: the longest
@@ -59,10 +52,7 @@ std::set<std::string> cases_of_shard(const WorkPlan& whole, const std::string& s
 // The shard (from 0) of each group.
 std::vector<int> shards_by_cost(const std::vector<double>& costs, int shards);
 
-// What the scenario says of tables. Timelines are in the format that `timeline` names (json, gz, none; "":
-// json where there are few cases and all tables are kept).
-KeptFiles kept_files(const std::string& timeline, const Scenario& scenario);
-// With more cases timelines are hardly opened one by one, and each takes some ten megabytes.
-constexpr std::size_t kMostCasesWithTimelines = 64;
+// Whether a finished case leaves its tables behind, or its record and its totals alone.
+bool keeps_tables(const Scenario& scenario);
 
 }  // namespace longhaul

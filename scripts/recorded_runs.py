@@ -27,7 +27,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LEFT_OUT = {"manifest.json", "report.html", "log.txt", "step_times.csv", "speed.json", ".lock", "done", "timeline.json"}
+LEFT_OUT = {"manifest.json", "report.html", "log.txt", "step_times.csv", "speed.json", ".lock", "done"}
 ALL_REDUCES = ["ring", "tree", "leaf-tree", "heap-tree", "double-tree", "halving-doubling", "direct",
                "parameter-server"]
 PATTERNS = ["exchange", "presend", "root", "serial"]
@@ -182,7 +182,7 @@ def record(options):
             continue
         out = options.folder / "runs" / name
         shutil.rmtree(out, ignore_errors=True)
-        longhaul(options.binaries, arguments + ["--out", out, "--timeline", "none"])
+        longhaul(options.binaries, arguments + ["--out", out])
         name_trainings_by_case(out)
         files = sorted(one for one in out.rglob("*") if one.is_file() and one.name not in LEFT_OUT)
         hashes[name] = {str(one.relative_to(out)): hashlib.sha256(content(one)).hexdigest()[:16] for one in files}

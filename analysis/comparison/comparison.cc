@@ -45,8 +45,7 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   if (group.values.empty()) return group;
   const std::vector<double> list = numbers(group.values);
   group.mean = mean(list);
-  group.interval =
-      list.size() >= kBootstrapFrom ? bootstrap_interval(list, kConfidence) : t_interval(list, kConfidence);
+  group.interval = t_interval(list, kConfidence);
   return group;
 }
 

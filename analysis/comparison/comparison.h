@@ -21,7 +21,6 @@ namespace longhaul {
 
 constexpr double kLevel = 0.05;
 constexpr double kConfidence = 1 - kLevel;
-constexpr std::size_t kBootstrapFrom = 10;  // seeds
 constexpr double kPower = 0.8;
 
 struct SeedValue {
@@ -40,7 +39,7 @@ struct Group {
   std::vector<std::string> draws;  // from the seed, of what moves this metric; empty: no seed changes it
   double rounding = 0;             // of a time: a difference below it is rounding (record_values.h)
   double mean = 0;                 // of values, if there are any
-  Interval interval;  // of the mean, 95 %: Student's t; BCa bootstrap from kBootstrapFrom seeds on
+  Interval interval;  // of the mean, 95 %: Student's t
 
   // Some seeds never reached the target, so there is no mean.
   bool missed_target() const { return has_target && values.size() < cases; }
@@ -101,8 +100,6 @@ struct ComparisonRequest {
   // within ± margin is equivalent: that contains the two one-sided tests of Schuirmann (1987) at the same
   // level.
   double margin = 0;
-  // Keys that make no rows, though cases differ in them; "network.topology" is all below it.
-  std::vector<std::string> ignored = {};
 };
 
 // Throws InputError for a metric, a key, a value or a pair that no case has.

@@ -1,4 +1,4 @@
-// A comparison as Markdown, CSV and JSON. docs/reference/formats/exports.md describes the last two.
+// A comparison as Markdown and JSON. docs/reference/formats/exports.md describes the latter.
 #pragma once
 
 #include <string>
@@ -8,7 +8,6 @@
 namespace longhaul {
 
 std::string comparison_markdown(const ComparisonTable& table);  // GitHub's
-std::string comparison_csv(const ComparisonTable& table);
 Json comparison_json(const ComparisonTable& table);
 
 // What all forms call an outcome and a test: "better", "worse", "higher", "lower", "no difference shown";

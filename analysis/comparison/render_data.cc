@@ -1,7 +1,5 @@
-// CSV and JSON: every number in full.
+// JSON: every number in full.
 #include "analysis/comparison/render.h"
-#include "core/base/csv.h"
-#include "core/base/units.h"
 
 namespace longhaul {
 namespace {
@@ -31,8 +29,7 @@ Json group_json(const Group& group) {
                {"seeds", seeds},
                {"values", values},
                {"mean", has_mean(group) ? Json(group.mean) : Json()},
-               {"interval", has_mean(group) && values.size() > 1 ? interval_json(group.interval) : Json()},
-               {"interval_by", values.size() >= kBootstrapFrom ? "bootstrap" : "t"}};
+               {"interval", has_mean(group) && values.size() > 1 ? interval_json(group.interval) : Json()}};
   if (group.has_target) json["reached"] = group.values.size();
   return json;
 }
@@ -63,48 +60,7 @@ Json row_json(const ComparisonRow& row, double margin) {
   return json;
 }
 
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (const std::string& cell : cells) line += csv_quoted(cell) + ",";
-  line.back() = '\n';
-  return line;
-}
-
-std::string number_if(bool there, double value) {
-  return there ? format_number(value) : "";
-}
-
-std::string group_line(const std::string& metric, const ComparisonRow& row, const Group& group) {
-  const bool interval = has_mean(group) && group.values.size() > 1;
-  return csv_line({metric, row.at, group.name, "", "", std::to_string(group.values.size()),
-                   std::to_string(group.cases), number_if(has_mean(group), group.mean),
-                   number_if(interval, group.interval.low), number_if(interval, group.interval.high), "", "",
-                   ""});
-}
-
-std::string comparison_line(const std::string& metric, const ComparisonRow& row,
-                            const Comparison& comparison) {
-  return csv_line({metric, row.at, row.groups[comparison.a].name, row.groups[comparison.b].name,
-                   test_name(comparison.test), std::to_string(comparison.seeds), "",
-                   number_if(comparison.has_difference, comparison.difference.mean),
-                   number_if(has_interval(comparison), comparison.interval.low),
-                   number_if(has_interval(comparison), comparison.interval.high),
-                   number_if(comparison.has_p(), comparison.difference.p),
-                   number_if(comparison.has_p(), comparison.corrected.p), outcome_word(comparison.outcome)});
-}
-
 }  // namespace
-
-std::string comparison_csv(const ComparisonTable& table) {
-  std::string text = "metric,at,a,b,test,seeds,cases,value,low,high,p,p_holm,verdict\n";
-  for (const MetricComparison& metric : table.metrics)
-    for (const ComparisonRow& row : metric.rows) {
-      for (const Group& group : row.groups) text += group_line(metric.metric.path, row, group);
-      for (const Comparison& comparison : row.comparisons)
-        text += comparison_line(metric.metric.path, row, comparison);
-    }
-  return text;
-}
 
 Json comparison_json(const ComparisonTable& table) {
   Json json = {{"by", table.by},

@@ -89,9 +89,9 @@ std::string method_note(const ComparisonTable& table) {
                 "or more is at most 5 %.",
                 table.tests);
   return fmt::format(
-      "Intervals of means are at 95 %: Student's t, from {} seeds on BCa bootstrap. Differences are "
-      "paired by seed where seeds are shared (paired t test), else Welch's t test. {}",
-      kBootstrapFrom, family);
+      "Intervals of means are at 95 %: Student's t. Differences are paired by seed where seeds are shared "
+      "(paired t test), else Welch's t test. {}",
+      family);
 }
 
 // Those that tried where some never reached the target, else those with a value.

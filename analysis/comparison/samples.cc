@@ -230,28 +230,8 @@ void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samp
   }
 }
 
-bool is_below(const std::string& key, const std::string& section) {
-  return key == section || key.rfind(section + ".", 0) == 0;
-}
-
-bool is_ignored(const std::string& key, const std::vector<std::string>& ignored) {
-  return std::any_of(ignored.begin(), ignored.end(),
-                     [&](const std::string& section) { return is_below(key, section); });
-}
-
-void check_ignored(const std::vector<std::string>& ignored, const std::vector<Sample>& samples) {
-  const std::vector<std::string> keys = all_keys(samples);
-  for (const std::string& text : ignored) {
-    if (text == "seed" || text == "label" || text == "method")
-      throw InputError("--ignore", "found \"" + text + "\"", "a key of the scenario that is not compared");
-    if (std::none_of(keys.begin(), keys.end(), [&](const std::string& key) { return is_below(key, text); }))
-      throw InputError("--ignore", "no case has the key \"" + text + "\"",
-                       "a key of the scenario, as network.topology.regions.matrix", did_you_mean(text, keys));
-  }
-}
-
 // "diloco", and where cases with this label have several options "diloco (inner_steps = 20)".
-void group_by_method(const std::vector<std::string>& ignored, std::vector<Sample>& samples) {
+void group_by_method(std::vector<Sample>& samples) {
   std::map<std::string, std::vector<Sample*>> by_label;
   for (Sample& sample : samples) by_label[plain(sample.configuration.value("label"))].push_back(&sample);
   const std::vector<std::string> keys = all_keys(samples);
@@ -260,9 +240,8 @@ void group_by_method(const std::vector<std::string>& ignored, std::vector<Sample
     for (const Sample* sample : members) configurations.push_back(&sample->configuration);
     const std::string prefix = "methods." + label + ".";
     std::vector<std::string> own = {"method"};  // two scenarios may give one label to two methods
-    std::copy_if(keys.begin(), keys.end(), std::back_inserter(own), [&](const std::string& key) {
-      return key.rfind(prefix, 0) == 0 && !is_ignored(key, ignored);
-    });
+    std::copy_if(keys.begin(), keys.end(), std::back_inserter(own),
+                 [&](const std::string& key) { return key.rfind(prefix, 0) == 0; });
     own = distinguishing_keys(configurations, own);
     for (Sample* sample : members) {
       std::vector<std::string> variant;
@@ -300,17 +279,14 @@ void assign_groups(const ComparisonRequest& request, std::vector<Sample>& sample
   const std::string& by = request.by;
   if (by == "seed")
     throw InputError("--by", "found \"seed\"", "anything else: seeds are what is averaged over");
-  if (by == "method") return group_by_method(request.ignored, samples);
+  if (by == "method") return group_by_method(samples);
   if (by != "run") return group_by_key(by, samples, notes);
   for (Sample& sample : samples) sample.group = sample.run->folder;
 }
 
-// What makes a row: everything but what is compared or ignored.
-std::vector<std::string> row_candidates(const ComparisonRequest& request,
-                                        const std::vector<Sample>& samples) {
-  const std::string& by = request.by;
+// What makes a row: everything but what is compared.
+std::vector<std::string> row_candidates(const std::string& by, const std::vector<Sample>& samples) {
   const auto is_compared = [&](const std::string& key) {
-    if (is_ignored(key, request.ignored)) return true;
     if (key == by || (by == "method" && is_method_option(key))) return true;
     return (by == "method" || by == "label") && (key == "label" || key == "method");
   };
@@ -364,11 +340,10 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   std::vector<Sample> samples = done_samples(runs, result.notes);
   keep_where(request.where, samples);
   if (samples.empty()) throw InputError("", "no case of these runs is done", "runs with finished cases");
-  check_ignored(request.ignored, samples);
   assign_groups(request, samples, result.notes);
   std::vector<const Configuration*> configurations;
   for (const Sample& sample : samples) configurations.push_back(&sample.configuration);
-  const std::vector<std::string> keys = distinguishing_keys(configurations, row_candidates(request, samples));
+  const std::vector<std::string> keys = distinguishing_keys(configurations, row_candidates(request.by, samples));
   std::map<std::string, std::size_t> place;
   std::vector<std::string> repeated;
   for (const Sample& sample : samples) {

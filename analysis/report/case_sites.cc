@@ -4,7 +4,6 @@
 
 #include "analysis/report/network_links.h"
 #include "analysis/report/parts.h"
-#include "analysis/site_table.h"
 #include "core/base/csv.h"
 
 namespace longhaul {
@@ -35,30 +34,19 @@ std::vector<std::string> routers_of(const std::string& case_folder) {
 
 Json sites_of_case(const std::string& case_folder) {
   const std::vector<std::string> routers = routers_of(case_folder);
-  Json json = read_sites(case_folder);
-  if (json.is_null()) json = {{"sites", Json::array()}};
   std::map<std::string, std::size_t> number;
-  for (const Json& site : json["sites"]) number.emplace(site.get<std::string>(), number.size());
-  Json site_of = Json::array();
+  Json sites = Json::array(), site_of = Json::array();
   for (const std::string& router : routers) {
     if (router.empty()) {
       site_of.push_back(-1);
       continue;
     }
-    const auto [entry, is_new] = number.emplace(router, json["sites"].size());
-    if (is_new) {
-      // A site that sites.json lacks has no row in its matrices.
-      json["sites"].push_back(router);
-      json.erase("rtt_s");
-      json.erase("throughput_bps");
-    }
+    const auto [entry, is_new] = number.emplace(router, sites.size());
+    if (is_new) sites.push_back(router);
     site_of.push_back(entry->second);
   }
-  const std::size_t count = json["sites"].size();
-  if (count < 2 || (!json.contains("rtt_s") && count == routers.size() && !json.contains("places")))
-    return nullptr;
-  json["site_of"] = std::move(site_of);
-  return json;
+  if (sites.size() < 2 || sites.size() == routers.size()) return nullptr;
+  return {{"sites", std::move(sites)}, {"site_of", std::move(site_of)}};
 }
 
 }  // namespace longhaul

@@ -9,9 +9,9 @@
 
 namespace longhaul {
 
-// What was run, in words, for the top of the report.
-// [{"term": "Network", "text": "..."}]. Says what it can of a scenario that lacks keys.
-Json run_in_words(const Json& scenario, const std::vector<Json>& records);
+// What was run, for the top of the report: the sections of the scenario as written, what was swept, and the seeds.
+// [{"term": "Network", "text": "..."}]
+Json run_in_words(const Json& written, const std::vector<Json>& records);
 
 // The first table: methods in rows, means over seeds with their intervals.
 // One row a method (and variant) of the records, which are those of one point of a sweep; `indices` are the
@@ -80,9 +80,8 @@ Json network_map(const std::string& case_folder, std::size_t most);
 // before access links. Null without links.csv.
 Json link_table(const std::string& case_folder, std::size_t count);
 
-// The sites of one case: from sites.json, and from network.csv at which of them each replica stands.
-//   {"sites": [names], "site_of": [number of the site by replica; −1: at none],
-//    "coordinates", "places", "rtt_s", "throughput_bps": as in site_table.h, where they are known}
+// The sites of one case, and at which of them each replica stands, from network.csv:
+//   {"sites": [names], "site_of": [number of the site by replica; −1: at none]}
 // Null where replicas stand at less than two routers, or each at one of its own.
 Json sites_of_case(const std::string& case_folder);
 

@@ -26,8 +26,6 @@ namespace longhaul {
 //               "loss_note" (sampling_note)}]
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
-//   live      {"text", "seconds"}: of a run in progress (longhaul report --watch), the page reloads after so
-//   long
 // texts, values and best go with columns. Curves, lanes and links are thinned, the more so the more cases
 // there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut table)
 // is named in `problems`, and the rest is there; throws InputError where no run has a case.

@@ -117,7 +117,7 @@ Json run_json(const Run& run, Json& problems) {
   return {{"folder", std::filesystem::path(run.folder).lexically_normal().string()},
           {"name", run.summary.value("scenario", "")},
           {"description", scenario.is_object() ? scenario.value("description", "") : ""},
-          {"words", run_in_words(scenario, run.records)},
+          {"words", run_in_words(run.written, run.records)},
           {"notes", notes_of(run)},
           {"conclusions", conclusions_of_run(run, problems)},
           {"claims", claims_json(run.summary.value("claims", Json::array()))},

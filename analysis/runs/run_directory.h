@@ -1,4 +1,4 @@
-// Opening run directories, finished or in progress, for a command that takes several: what cannot be read is
+// Opening run directories for a command that takes several: what cannot be read is
 // named, and the others are still used.
 //
 // Shards of one scenario become one run, as if it had been run in one: directories whose manifests name the
@@ -50,10 +50,5 @@ std::vector<Json> all_records(const std::vector<RunDirectory>& runs);
 
 // Whether a process writes this run: its `.lock` is held. Of a run that was killed it is not.
 bool is_live(const std::string& run_folder);
-
-// The directory of a live run, whose summary is written now and then only: the records of that, if there is
-// one yet, and for every case and training that has begun since a fresh one. `status` of what is not done is
-// `running` or `waiting`. Throws RunError if even the manifest is missing.
-RunDirectory open_live_run(const std::string& run_folder);
 
 }  // namespace longhaul

@@ -31,7 +31,6 @@ enum class Purpose : std::uint32_t {
   kAccessRates = 20,
   kLinkJitter = 21,
   kBackground = 22,
-  kBootstrap = 40,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

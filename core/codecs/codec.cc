@@ -138,12 +138,4 @@ Codec::Format format_from_option(const Json& given, const CodecColumns& columns)
   return found;
 }
 
-bool option_adds_up(const Json& given) {
-  bool adds_up = true;
-  for_each_format([&](const auto& format) {
-    if (given.is_object() && given.contains(format.kOption)) adds_up = format.kAddsUp;
-  });
-  return adds_up;
-}
-
 }  // namespace longhaul

@@ -92,7 +92,5 @@ Codec codec_from(const Json& json);  // throws InputError for what is no codec
 // with the path "method.codec…".
 Node codec_option(const Json& fallback);
 Codec::Format format_from_option(const Json& given, const CodecColumns& columns);
-// adds_up() of such an option; true for one that is not known.
-bool option_adds_up(const Json& given);
 
 }  // namespace longhaul

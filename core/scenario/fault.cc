@@ -49,14 +49,6 @@ FaultTimes parse_times(const Json& json, const std::string& path) {
   return times;
 }
 
-std::string times_in_words(const Json& entry) {
-  if (entry.contains("file")) return fmt::format(" as {} says", text_of(entry, "file"));
-  const std::string last = entry.contains("for") ? " for " + text_of(entry, "for") : "";
-  if (entry.contains("every")) return fmt::format(" every {}{} on average", text_of(entry, "every"), last);
-  const std::string at = entry.contains("at") ? text_of(entry, "at") : "the beginning";
-  return fmt::format(" from {}{}", at, last.empty() ? " on" : last);
-}
-
 // Null where the entry names none that exists.
 const FaultKind* kind_of_entry(const Json& entry) {
   for (const FaultKind& kind : fault_kinds())
@@ -98,11 +90,6 @@ std::vector<Fault> parse_faults(const Json& resolved, int workers) {
     faults.push_back(std::move(fault));
   }
   return faults;
-}
-
-std::string fault_in_words(const Json& entry) {
-  const FaultKind* kind = kind_of_entry(entry);
-  return (kind ? kind->words(entry) : text_of(entry, "kind")) + times_in_words(entry);
 }
 
 FaultWindows::FaultWindows(const FaultTimes& times, std::uint64_t seed, int number,

@@ -2,8 +2,8 @@
 // compared meets the same faults: a draw belongs to (seed, number of the fault, whom it strikes) and to
 // nothing else.
 //
-// A kind of fault is a file of core/scenario/faults/: its options, what it strikes and does, and its words.
-// When faults strike, and what follows from what they do, is the same code for all kinds.
+// A kind of fault is a file of core/scenario/faults/: its options, what it strikes and does. When
+// faults strike, and what follows from what they do, is the same code for all kinds.
 //
 // Times count from the beginning of the training, on the clock of the replay.
 #pragma once
@@ -63,8 +63,6 @@ struct FaultKind {
   Node options;
   // What it strikes and does. Throws InputError where values contradict each other.
   void (*read)(const FaultEntry& entry, Fault& fault) = nullptr;
-  // "replicas 3 2 times slower", of an entry in which keys may be missing.
-  std::string (*words)(const Json& entry) = nullptr;
 
   const std::string& name() const { return options.key; }
 };
@@ -77,8 +75,6 @@ Node fault_options();
 // Of a resolved case, for so many workers; without the section none. Throws InputError where values
 // contradict each other.
 std::vector<Fault> parse_faults(const Json& resolved, int workers);
-// An entry of the list, for the report: "links a-b with 0.5 of their rate from 1h on".
-std::string fault_in_words(const Json& entry);
 
 // When one fault strikes one subject ("replica 3", a link, a site).
 class FaultWindows {

@@ -126,13 +126,6 @@ Topology build(const Case& config) {
   return topology;
 }
 
-NodePlaces places(const Case& config) {
-  NodePlaces places{"as the GraphML file gives them", {}};
-  for (const GraphmlNode& node : load_graph(parse(config), config.folder).nodes)
-    if (node.place) places.of[node.name] = *node.place;
-  return places;
-}
-
 std::string words(const Json& graph) {
   const Json placement = member(graph, "replicas");
   return fmt::format("network of {}, replicas {}, access links {}", text_of(graph, "file"),
@@ -176,7 +169,6 @@ TopologyKind graphml_topology() {
   kind.has_sites = true;
   kind.check = [](const Case& config) { parse(config); };
   kind.build = build;
-  kind.places = places;
   kind.words = words;
   return kind;
 }

@@ -38,22 +38,6 @@ Node matrix_options() {
       {text("about").required().means("one line for longhaul list networks"),
        text("source").required().means("where the numbers come from"),
        list_of("sites", text("")).not_empty().required().means("all sites"),
-       section(
-           "coordinates",
-           {text("about").required().means("what they are of: a city, a data centre"),
-            table_of(
-                "sites",
-                section(
-                    "",
-                    {number("latitude").at_least(-90).at_most(90).required().means("degrees, north positive"),
-                     number("longitude")
-                         .at_least(-180)
-                         .at_most(180)
-                         .required()
-                         .means("degrees, east positive")}))
-                .required()
-                .means("of each site, or of some")})
-           .means("where the sites stand, for maps alone"),
        section("inside", measured_options()).required().means("between two replicas at one site"),
        list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
 }
@@ -87,17 +71,6 @@ Json resolved_matrix(const std::string& text) {
   }
 }
 
-NodePlaces parse_places(const Json& json, const std::vector<std::string>& sites) {
-  NodePlaces places{json.at("about"), {}};
-  for (const auto& [site, place] : json.at("sites").items()) {
-    if (std::find(sites.begin(), sites.end(), site) == sites.end())
-      throw InputError("coordinates.sites", "found \"" + site + "\"", "one of sites: " + join(sites),
-                       did_you_mean(site, sites));
-    places.of[site] = {place.at("latitude"), place.at("longitude")};
-  }
-  return places;
-}
-
 void check_sites(const Json& between, const std::vector<std::string>& sites, const std::string& path) {
   if (between.size() != 2 || between[0] == between[1])
     throw InputError(path + ".between", "found " + between.dump(), "two different sites");
@@ -127,7 +100,6 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
     matrix.about_ = json["about"];
     matrix.source_ = json["source"];
     matrix.sites_ = json["sites"].get<std::vector<std::string>>();
-    if (json.contains("coordinates")) matrix.places_ = parse_places(json["coordinates"], matrix.sites_);
     matrix.inside_ = parse_measured(json["inside"], "inside");
     for (std::size_t i = 0; i < json["pairs"].size(); ++i) {
       const Json& pair = json["pairs"][i];

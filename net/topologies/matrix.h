@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "net/topologies/coordinates.h"
-
 namespace longhaul {
 
 struct SitePair {
@@ -27,8 +25,6 @@ class Matrix {
   const std::string& about() const { return about_; }
   const std::string& source() const { return source_; }
   const std::vector<std::string>& sites() const { return sites_; }
-  // Of the sites that the file has coordinates of, all or some.
-  const NodePlaces& places() const { return places_; }
   const SitePair& inside() const { return inside_; }
   // Of two different sites; every pair is there once the file was read.
   const SitePair& between(const std::string& word, const std::string& other) const;
@@ -36,7 +32,6 @@ class Matrix {
  private:
   std::string about_, source_;
   std::vector<std::string> sites_;
-  NodePlaces places_;
   SitePair inside_;
   std::map<std::pair<std::string, std::string>, SitePair> pairs_;  // names in alphabetical order
 };

@@ -152,10 +152,6 @@ Topology build(const Case& config) {
   return topology;
 }
 
-NodePlaces places(const Case& config) {
-  return load_matrix(parse(config).matrix, config.folder).places();
-}
-
 std::string words(const Json& regions) {
   std::vector<std::string> sites;
   const Json placement = member(regions, "replicas");
@@ -198,7 +194,6 @@ TopologyKind regions_topology() {
   kind.has_sites = true;
   kind.check = [](const Case& config) { parse(config); };
   kind.build = build;
-  kind.places = places;
   kind.words = words;
   return kind;
 }

@@ -8,7 +8,6 @@
 #include "core/base/options.h"
 #include "core/scenario/case.h"
 #include "core/scenario/scenario_options.h"
-#include "net/topologies/coordinates.h"
 #include "net/topology.h"
 
 namespace longhaul {
@@ -29,8 +28,6 @@ struct TopologyKind {
   // The network without its overrides. Throws InputError as check(), and for a file or a site that cannot be
   // found.
   Topology (*build)(const Case& config) = nullptr;
-  // Where its nodes stand, for a map; none: it does not know. Throws InputError as build().
-  NodePlaces (*places)(const Case& config) = nullptr;
   // The section as a part of a sentence, for the report. Says what it can where keys are missing.
   std::string (*words)(const Json& section) = nullptr;
 

@@ -51,7 +51,7 @@ def find_program(program: Optional[Path] = None) -> str:
 
 def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping[str, Any]] = None, jobs: int = 1,
         shard: Optional[str] = None, resume: bool = False, overwrite: bool = False, device: Optional[str] = None,
-        timeline: Optional[str] = None, progress: Optional[Callable[[Progress], None]] = None,
+        progress: Optional[Callable[[Progress], None]] = None,
         arguments: Sequence[str] = (), executor: Optional[concurrent.futures.Executor] = None,
         program: Optional[Path] = None) -> RunDirectory:
     """Runs a scenario to its end and returns its run directory.
@@ -85,7 +85,7 @@ def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping
     if out is not None:
         command += ["--out", _word(out)]
     command += _assignments(set) + ["--jobs", str(jobs)]
-    for flag, value in (("--shard", shard), ("--device", device), ("--timeline", timeline)):
+    for flag, value in (("--shard", shard), ("--device", device)):
         if value is not None:
             command += [flag, value]
     if executor is not None:

@@ -23,7 +23,7 @@ def main(longhaul, chromium, chromedriver, pictures):
     page = Page(chromium, chromedriver, pictures)
     try:
         with tempfile.TemporaryDirectory(prefix='longhaul-browser-') as folder:
-            run = Runs(longhaul, folder).finished(many(CASES), '--jobs', str(os.cpu_count()), '--timeline', 'none')
+            run = Runs(longhaul, folder).finished(many(CASES), '--jobs', str(os.cpu_count()))
             cases = len(json.loads((run / 'summary.json').read_text())['cases'])
             size = (run / 'report.html').stat().st_size
             times = []

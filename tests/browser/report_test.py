@@ -239,37 +239,6 @@ class ReportTest(PageTest):
         self.assertEqual(self.page.run("return getComputedStyle(document.querySelector('#choices')).display;"), 'none')
         self.assertGreater(self.page.run("return document.querySelector('#chart-loss-time .key.lines').getBoundingClientRect().height;"), 8)
 
-    def test_sites_stand_where_they_are_on_earth(self):
-        self.open(self.swept() / 'report.html')
-        places = dict(self.page.run("""return [...document.querySelectorAll('#map .router')].map(one =>
-            [one.textContent.split('\\n')[0], [Number(one.getAttribute('cx')), Number(one.getAttribute('cy'))]]);"""))
-        self.assertEqual(len(places), 8)
-
-        def north(one, other):
-            return places[one][1] < places[other][1]
-
-        def east(one, other):
-            return places[one][0] > places[other][0]
-        self.assertTrue(east('london', 'virginia') and north('london', 'virginia'))
-        self.assertTrue(east('virginia', 'oregon') and north('oregon', 'virginia'))
-        self.assertTrue(east('tokyo', 'seoul') and north('tokyo', 'singapore') and north('singapore', 'sydney'))
-        box = self.page.run("const {width, height} = document.querySelector('#map svg').viewBox.baseVal; return [width, height];")
-        for x, y in places.values():
-            self.assertTrue(0 < x < box[0] and 0 < y < box[1])
-        labels = self.page.run("""return [...document.querySelectorAll('#map .name')].map(one => { const box = one.getBoundingClientRect();
-            return [one.textContent, box.left, box.right, box.top + 4, box.bottom - 4]; });""")
-        for i, (name, left, right, top, bottom) in enumerate(labels):
-            for other, left2, right2, top2, bottom2 in labels[i + 1:]:
-                self.assertFalse(left < right2 and left2 < right and top < bottom2 and top2 < bottom, f'{name} and {other} overlap')
-
-    def test_matrices_of_the_sites_are_those_of_the_network(self):
-        self.open(self.swept() / 'report.html')
-        cell = """const [title, from, to] = arguments; return [...document.querySelectorAll('.heats figure')].find(one => one.textContent.startsWith(title))
-            .querySelector(`td[title^="${from} to ${to}:"]`).textContent;"""
-        self.assertEqual(self.page.run(cell, 'Round-trip time', 'oregon', 'virginia'), '67')  # aws-2022.json
-        self.assertEqual(self.page.run(cell, 'Throughput', 'tokyo', 'oregon'), '523')
-        self.assertEqual(self.page.run(cell, 'Round-trip time', 'tokyo', 'tokyo'), '–')  # one replica there
-
     def test_the_links_begin_with_the_bottleneck_that_the_map_names(self):
         self.open(self.swept() / 'report.html')
         for method in self.page.run("return [...document.querySelector('#links select').options].map(one => one.value);"):

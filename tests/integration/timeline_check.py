@@ -1,25 +1,18 @@
-"""Checks timeline.json of real replays as a viewer reads it: slices of a lane nest, every arrow begins in a slice of its sender and
+"""Checks what longhaul.timeline makes of real replays, as a viewer reads it: slices of a lane nest, every arrow begins in a slice of its sender and
 ends in one of its receiver, and compute adds up to what replicas.csv says.
 
-    timeline_check.py LONGHAUL
-    timeline_check.py --check CASE_FOLDER...    of replays that are there already"""
+    timeline_check.py LONGHAUL"""
 import bisect
 import collections
 import csv
-import gzip
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-
-def read_timeline(folder):
-    packed = folder / 'timeline.json.gz'
-    if packed.exists():
-        with gzip.open(packed, 'rt') as file:
-            return json.load(file)
-    return json.loads((folder / 'timeline.json').read_text())
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'python'))
+from longhaul import timeline
 
 
 def lanes_of(events):
@@ -74,15 +67,13 @@ def check_compute(folder, lanes):
 
 
 def check(folder):
-    timeline = read_timeline(folder)
-    events, notes = timeline['traceEvents'], timeline['otherData']
+    timeline.main([str(folder)])
+    events = json.loads((folder / 'timeline.json').read_text())['traceEvents']
     lanes = lanes_of(events)
     check_nesting(lanes)
     arrows = check_arrows(events, lanes)
-    if 'sampled' not in notes:
-        check_compute(folder, lanes)
-    if 'sampled' not in notes and 'transfers' not in notes:
-        assert arrows == json.loads((folder / 'replay.json').read_text())['transfers']
+    check_compute(folder, lanes)
+    assert arrows == json.loads((folder / 'replay.json').read_text())['transfers']
     return arrows
 
 
@@ -97,17 +88,12 @@ def scenario(**more):
 
 def main(longhaul):
     with tempfile.TemporaryDirectory(prefix='longhaul-timeline-') as folder:
-        for kind in ('json', 'gz'):
-            file, out = pathlib.Path(folder, f'{kind}.json'), pathlib.Path(folder, kind)
-            file.write_text(json.dumps(scenario()))
-            subprocess.run([longhaul, 'run', str(file), '--out', str(out), '--quiet', '--timeline', kind], check=True, stdout=subprocess.DEVNULL, timeout=200)
-            for case in sorted(out.glob('cases/*')):
-                print(f'{kind} {case.name}: {check(case)} arrows')
+        file, out = pathlib.Path(folder, 'scenario.json'), pathlib.Path(folder, 'run')
+        file.write_text(json.dumps(scenario()))
+        subprocess.run([longhaul, 'run', str(file), '--out', str(out), '--quiet'], check=True, stdout=subprocess.DEVNULL, timeout=200)
+        for case in sorted(out.glob('cases/*')):
+            print(f'{case.name}: {check(case)} arrows')
 
 
 if __name__ == '__main__':
-    if sys.argv[1] == '--check':
-        for given in sys.argv[2:]:
-            print(f'{given}: {check(pathlib.Path(given))} arrows')
-    else:
-        main(sys.argv[1])
+    main(sys.argv[1])

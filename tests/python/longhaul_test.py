@@ -141,11 +141,11 @@ except ZeroDivisionError:
         self.write("results/r/scenario.json", "{}")
         program = self.program(f"echo \"$@\" > {self.folder}/arguments; echo 'report: {self.folder}/results/r/report.html'")
         run = longhaul.run("a b.json", set={"replicas": 8, "workload.wire": "fp32"}, jobs=2, shard="1/2", resume=True,
-                           device="cpu", timeline="none", arguments=["--backend", "loop"], program=program)
+                           device="cpu", arguments=["--backend", "loop"], program=program)
         self.assertEqual(run.path, self.folder / "results/r")
         self.assertEqual((self.folder / "arguments").read_text(),
                          'run a b.json --set replicas=8 --set workload.wire="fp32" --jobs 2 --shard 1/2 --device cpu '
-                         "--timeline none --resume --backend loop\n")
+                         "--resume --backend loop\n")
 
     def test_an_executor_gets_a_case_a_task_the_longest_first(self):
         program = self.program(f"""echo "$@" >> {self.folder}/arguments

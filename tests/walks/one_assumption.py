@@ -17,7 +17,7 @@ def main():
     rows = ROW.findall((source / 'results/reference/assumptions.md').read_text())
     walk.expect(len(rows) > 25, f'the page has {len(rows)} rows')
     for changed, command, ratio, verdict in rows:
-        run('run', str(source / 'scenarios/paper/assumptions.json'), '--overwrite', '--out', 'run', '--quiet', '--timeline', 'none',
+        run('run', str(source / 'scenarios/paper/assumptions.json'), '--overwrite', '--out', 'run', '--quiet',
             *shlex.split(command))
         claim = run.summary('run')['claims'][0]
         walk.expect(f'{claim["measured"]:.2f}' == ratio and claim['verdict'] == verdict,

@@ -261,7 +261,7 @@ def stages(planner):
     leaving = number // 200 * 4 * 6 * 2 * parameters / 4 * 1500 / 1448
     expect(abs(found["bytes_leaving_sites"] / leaving - 1) < 1e-6, f"{leaving / 1e12:.2f} TB leave the sites, by hand, and no hop")
     expect(planner.call("check", out / "scenario.json").returncode == 0, "longhaul check takes the scenario in stages")
-    run = planner.call("run", out / "scenario.json", "--out", out / "run", "--timeline", "none", "--quiet")
+    run = planner.call("run", out / "scenario.json", "--out", out / "run", "--quiet")
     whole_s = json.loads((out / "run" / "summary.json").read_text())["cases"][0]["simulated_time_s"]
     expect(abs(found["time_s"] / whole_s - 1) < 1e-6, f"{found['replayed_steps']} steps say {found['time_s']} s, all of them {whole_s} s")
     plan["accelerator"]["memory"] = "4GB"
@@ -299,7 +299,7 @@ def equals_the_whole_replay(planner):
         chosen = data["plans"][0]
         checked = planner.call("check", out / "scenario.json")
         expect(checked.returncode == 0, f"{name}: longhaul check takes the scenario {checked.stderr}")
-        run = planner.call("run", out / "scenario.json", "--out", out / "run", "--timeline", "none", "--quiet")
+        run = planner.call("run", out / "scenario.json", "--out", out / "run", "--quiet")
         expect(run.returncode == 0, f"{name}: longhaul run takes the scenario {run.stderr}")
         record = json.loads((out / "run" / "summary.json").read_text())["cases"][0]
         expect(abs(chosen["time_s"] / record["simulated_time_s"] - 1) < 1e-9,
@@ -317,7 +317,7 @@ def between_regions(planner):
                     candidates={"methods": [method], "inner_steps": [20], "connections": [8], "all_reduce": ["ring"], "rank_orders": ["blocks"]})
         data, _, out = planner.plan(plan)
         chosen = data["plans"][0]
-        planner.call("run", out / "scenario.json", "--out", out / "run", "--timeline", "none", "--quiet")
+        planner.call("run", out / "scenario.json", "--out", out / "run", "--quiet")
         whole_s = json.loads((out / "run" / "summary.json").read_text())["cases"][0]["simulated_time_s"]
         is_near = (abs(chosen["time_s"] / whole_s - 1) < error if error
                    else chosen["time_low_s"] <= whole_s <= chosen["time_high_s"])

@@ -85,11 +85,6 @@ std::int64_t GridCase::payload() const {
   return find_collective(kind).totals({replicas, bytes, 1}).bytes;
 }
 
-double GridCase::windows() const {
-  const double all = connections * (window > 0 ? window : throughput / 8 * rtt_s);
-  return all > 0 ? products * std::min(up, down) / 8 * rtt_s / all : 0;
-}
-
 Topology topology_of(const GridCase& grid_case) {
   if (grid_case.sites > 0) return regions_of(grid_case);
   return grid_case.trunk > 0 ? sites_of(grid_case) : star_of(grid_case);

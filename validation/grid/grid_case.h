@@ -1,6 +1,6 @@
 // The validation grid: one case is two exchanges over a small network, the first over cold connections and
-// one more after `gap_s`. Everything that both fidelities need to run it is here, so that a row of a
-// reference file is a case again, whatever became of the design that drew it.
+// one more after `gap_s`. A row of a reference file is a case; the design that drew them, a Latin hypercube a
+// set, ended with commit 834cf8ba.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace longhaul {
 
 struct GridCase {
-  std::string set;          // of the design: host, fq_codel-ecn, fifo, loss, trunk, ...
+  std::string set;          // host, fq_codel-ecn, fifo, loss, trunk, ...
   int number = 0;           // within the set
   std::string kind;         // "single" (one way), "pair" (both ways), or a collective among all replicas
   int replicas = 2;         // single and pair: replica i with replica i + replicas / 2, all at the same time
@@ -39,8 +39,6 @@ struct GridCase {
   bool is_judge() const;
   bool is_collective() const { return kind != "single" && kind != "pair"; }
   std::int64_t payload() const;  // bytes of one exchange, all members
-  // Its largest message in windows of all connections together; 0: windows are unlimited.
-  double windows() const;
 };
 
 Topology topology_of(const GridCase& grid_case);
@@ -54,9 +52,5 @@ double naive_s(const GridCase& grid_case);
 const std::vector<std::string>& grid_columns();
 std::vector<std::string> cells_of(const GridCase& grid_case);
 GridCase grid_case_from(const std::vector<std::string>& cells);  // in the order of the columns
-
-// All cases of a set of the design, in the order of their numbers. Throws RunError for a name that is none.
-std::vector<GridCase> draw_set(const std::string& name);
-const std::vector<std::string>& set_names();
 
 }  // namespace longhaul

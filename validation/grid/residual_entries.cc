@@ -1,5 +1,8 @@
 #include "validation/grid/residual_entries.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/base/csv.h"
 #include "core/base/units.h"
 
@@ -37,6 +40,24 @@ std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
     }
   }
   return entries;
+}
+
+Spread spread_of(std::vector<double> values) {
+  Spread spread;
+  spread.count = values.size();
+  if (values.empty()) return spread;
+  for (double& value : values) {
+    spread.mean_signed += value / static_cast<double>(values.size());
+    value = std::abs(value);
+  }
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  };
+  spread.median = at(0.5);
+  spread.p95 = at(0.95);
+  spread.largest = at(1);
+  return spread;
 }
 
 void write_entries(const std::vector<Entry>& entries, const std::string& file) {

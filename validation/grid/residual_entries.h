@@ -18,8 +18,6 @@ struct Entry {
   double packet_first_s = 0, flow_first_s = 0;  // of several pairs, the first that is done
 
   double flow() const { return flow_s / packet_s - 1; }
-  double naive() const { return naive_s / packet_s - 1; }
-  double simgrid() const { return simgrid_s / packet_s - 1; }
 };
 
 // Runs `flow` with each case's seeds and takes the mean, as was done with packets. Cases in which a seed is
@@ -27,7 +25,15 @@ struct Entry {
 std::vector<Entry> entries_of(const std::vector<ReferenceCase>& cases,
                               const std::function<double(const GridCase&)>& simgrid_s = {});
 
-// Every entry with all its parameters and times, as CSV.
+// Of |model / packets − 1|, and of model / packets − 1 with its sign; fractions.
+struct Spread {
+  std::size_t count = 0;
+  double median = 0, p95 = 0, largest = 0, mean_signed = 0;
+};
+
+Spread spread_of(std::vector<double> signed_residuals);
+
+// Every entry with all its parameters and times, as CSV, for results/reference/residuals/residuals.py.
 void write_entries(const std::vector<Entry>& entries, const std::string& file);
 
 }  // namespace longhaul

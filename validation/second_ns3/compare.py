@@ -111,8 +111,7 @@ def main():
         for part in given.sets:
             name, count = part.split("=")
             for number in numbers_of(name, int(count), given.most_bytes):
-                # A shard of one case.
-                subprocess.run([program, results, name, "--shard", f"{number + 1}/1000000"], check=True)
+                subprocess.run([program, REFERENCE / "packets.csv", results, "--set", name, "--number", str(number)], check=True)
     new = exchanges(rows_of(results))
     flow = {(row["set"], int(row["number"]), row["exchange"]): float(row["flow_s"]) for row in rows_of(REFERENCE / "exchanges.csv")}
     table(exchanges(rows_of(REFERENCE / "packets.csv")), new, flow)

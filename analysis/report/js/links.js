@@ -1,4 +1,4 @@
-// What the links of one method carried: the map, a table of the busiest, and what lies between the sites.
+// What the links of one method carried: the map, and a table of the busiest.
 'use strict';
 
 const LINKS = {name: null, all: false};
@@ -50,6 +50,5 @@ function drawLinks(all) {
       drawLinks(all);
       place.querySelector('input[type=checkbox]').focus();
     }))] : []),
-    element('p', {class: 'quiet'}, linkNotes(links, LINKS.all)),
-    ...heatFigures(DATA.networks[chosen.one.network]));
+    element('p', {class: 'quiet'}, linkNotes(links, LINKS.all)));
 }

@@ -1,4 +1,4 @@
-// The map of the network, by coordinates or else schematic: each link as thick as the time in which it carried something.
+// The schematic map of the network: each link as thick as the time in which it carried something.
 'use strict';
 
 const busyTime = direction => (direction ? direction[1] : 0);
@@ -82,8 +82,6 @@ function busyShares(map) {
   return busy.map(seconds => seconds / most);
 }
 
-const isBottleneck = (map, name) => Boolean(map.bottleneck) && map.bottleneck.link === name;
-
 function schematicDrawing(map, color, width, height) {
   const places = mapLayout(map), isReplica = new Set(map.replicas), shares = busyShares(map);
   const scaleX = Math.min(width / 2 - 70, height * 0.85), x = place => width / 2 + scaleX * place.x, y = place => height / 2 + (height / 2 - 26) * place.y;
@@ -103,66 +101,6 @@ function schematicDrawing(map, color, width, height) {
   return drawing;
 }
 
-// Of the replicas at each site: how many, and the access link that was busy longest, in words.
-function accessOf(map, network) {
-  const found = new Map();
-  const at = site => {
-    if (!found.has(site)) found.set(site, {count: 0, share: 0, text: '', bottleneck: false});
-    return found.get(site);
-  };
-  const isReplica = new Set(map.replicas), shares = busyShares(map);
-  for (const site of network.site_of) if (site >= 0) ++at(network.sites[site]).count;
-  map.links.forEach((link, i) => {
-    const [a, b] = link;
-    if (isReplica.has(a) === isReplica.has(b)) return;
-    const access = at(map.nodes[isReplica.has(a) ? b : a]);
-    if (isBottleneck(map, `${map.nodes[a]}-${map.nodes[b]}`)) access.bottleneck = true;
-    if (shares[i] < access.share || !shares[i]) return;
-    access.share = shares[i];
-    access.text = directionText(map, link);
-  });
-  return found;
-}
-
-// Sites by longitude and latitude, with the number of replicas at each; access links are in the text of their site.
-function geographicDrawing(map, network, color, width, mostHeight) {
-  const isReplica = new Set(map.replicas), names = map.nodes.filter((_, i) => !isReplica.has(i)), known = names.filter(name => name in network.places);
-  const corners = known.map(name => network.places[name]), margin = {x: Math.min(90, width * 0.16), y: 46};
-  const height = Math.max(220, Math.min(mostHeight, heightFor(corners, width, margin))), project = projection(corners, width, height, margin);
-  const trunks = map.links.map((link, i) => ({link, i})).filter(({link: [a, b]}) => !isReplica.has(a) && !isReplica.has(b));
-  const ends = trunks.map(({link: [a, b]}) => [map.nodes[a], map.nodes[b]]);
-  const places = placeNodes([...known, ...names.filter(name => !known.includes(name))], ends, network.places, project), shares = busyShares(map), access = accessOf(map, network);
-  const drawing = element('svg:svg', {class: 'geographic', viewBox: `0 0 ${width} ${height}`, height, role: 'img', 'aria-label': 'Map of the network by longitude and latitude; the loads are in the table below'});
-  drawing.append(...graticule(project, width, height));
-  trunks.forEach(({link, i}, k) => {
-    const [a, b] = ends[k].map(name => places.get(name));
-    if (!a || !b) return;
-    const along = {x1: a.x, y1: a.y, x2: b.x, y2: b.y}, attributes = lineAttributes(link, shares[i], color);
-    if (isBottleneck(map, ends[k].join('-'))) drawing.append(element('svg:line', {...along, class: 'marked', 'stroke-width': attributes['stroke-width'] + 5}));
-    drawing.append(element('svg:line', {...along, ...attributes}, element('svg:title', {}, directionText(map, link))));
-  });
-  const points = [...places].map(([name, {x, y}]) => {
-    const {count, text, bottleneck} = access.get(name) || {count: 0, text: '', bottleneck: false};
-    return {name, x, y, r: count ? Math.min(11, 5 + Math.sqrt(count)) : 3, count, text: count > 1 ? `${name} ×${count}` : name, title: [name, count ? `${count} replica${count > 1 ? 's' : ''}` : 'no replica', text].filter(Boolean).join('\n'), bottleneck};
-  }).sort((a, b) => b.count - a.count);
-  for (const {x, y, r, title, count, bottleneck} of points) {
-    if (bottleneck) drawing.append(element('svg:circle', {cx: x, cy: y, r: r + 4, class: 'marked'}));
-    drawing.append(element('svg:circle', {cx: x, cy: y, r, class: count ? 'router' : 'replica'}, element('svg:title', {}, title)));
-  }
-  const labels = labelPlaces(points, width, height);
-  labels.forEach((place, i) => {
-    if (place) drawing.append(element('svg:text', {class: 'name', x: place.x, y: place.y, 'text-anchor': place.anchor}, points[i].text));
-  });
-  return {drawing, unknown: [...places.keys()].filter(name => !(name in network.places)).length, unnamed: labels.filter(place => !place).length};
-}
-
-// Whether there are coordinates to draw a map of: of two routers at least, and of half of those in the picture.
-function isOnEarth(map, network) {
-  if (!network || !network.places) return false;
-  const isReplica = new Set(map.replicas), names = map.nodes.filter((_, i) => !isReplica.has(i)), known = names.filter(name => name in network.places);
-  return known.length >= 2 && 2 * known.length >= names.length;
-}
-
 function bottleneckText({bottleneck}, simulated) {
   if (!bottleneck) return 'No link carried anything.';
   const {link, direction, busy_s: busy, full, alike} = bottleneck;
@@ -172,15 +110,9 @@ function bottleneckText({bottleneck}, simulated) {
   return `Bottleneck: ${link}, ${direction}${others}, busy ${formatDuration(busy)} of ${formatDuration(simulated)}${share}${limit}.`;
 }
 
-function mapFigure(series, one, width) {
-  const {map, numbers} = one, network = DATA.networks[one.network], small = width < 500;
-  const left = map.left_out ? ` ${map.left_out} links that were busy for less time are left out.` : '';
-  const lines = `Thickness: how long the link carried something, in its busier direction; dashed: without a rate of its own; thin and grey: never.${left}`, bottleneck = map.bottleneck ? ' The bottleneck has an edge around it.' : '';
-  const heading = element('h3', {}, bottleneckText(map, numbers.simulated_time_s));
-  if (!isOnEarth(map, network))
-    return element('figure', {id: 'map'}, heading, schematicDrawing(map, series.color, width, small ? 300 : 420), element('figcaption', {}, `A schematic map. ${lines}`));
-  const {drawing, unknown, unnamed} = geographicDrawing(map, network, series.color, width, small ? 420 : 520);
-  const about = `Sites by longitude and latitude (coordinates: ${network.coordinates.replace(/\.$/, '')}), ×: replicas at a site.`;
-  const lacking = `${unknown ? ` ${unknown} without coordinates stand beside their neighbours.` : ''}${unnamed ? ` ${unnamed} names found no room.` : ''}`;
-  return element('figure', {id: 'map'}, heading, drawing, element('figcaption', {}, `${about}${lacking} ${lines}${bottleneck}`));
+function mapFigure(series, {map, numbers}, width) {
+  const small = width < 500, left = map.left_out ? ` ${map.left_out} links that were busy for less time are left out.` : '';
+  return element('figure', {id: 'map'}, element('h3', {}, bottleneckText(map, numbers.simulated_time_s)),
+    schematicDrawing(map, series.color, width, small ? 300 : 420),
+    element('figcaption', {}, `A schematic map. Thickness: how long the link carried something, in its busier direction; dashed: without a rate of its own; thin and grey: never.${left}`));
 }

@@ -4,7 +4,6 @@
 function fillHeader() {
   document.getElementById('name').textContent = DATA.runs.map((_, i) => runName(i)).join(' · ');
   if (!MANY_RUNS) document.getElementById('description').textContent = DATA.runs[0].description;
-  if (DATA.live) document.getElementById('notes').append(element('p', {class: 'note live'}, DATA.live.text));
   const notes = [...DATA.problems, ...DATA.runs.flatMap((run, i) => run.notes.map(note => (MANY_RUNS ? `${runName(i)}: ${note}` : note)))];
   document.getElementById('notes').append(...notes.map(note => element('p', {class: 'note'}, note)));
 }
@@ -93,7 +92,6 @@ function draw() {
 }
 
 function start() {
-  const scroll = restoreState();
   themeCharts();
   fillHeader();
   fillWords();
@@ -109,8 +107,6 @@ function start() {
     for (const id of ['results', 'pictures', 'sweep', 'outer-step', 'links']) document.getElementById(id).hidden = true;
   draw();
   drawClaims();
-  scrollTo(0, scroll);
-  reloadLater();
   const redraw = () => {
     themeCharts();
     draw();

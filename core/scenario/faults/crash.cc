@@ -27,11 +27,6 @@ void read(const FaultEntry& entry, Fault& fault) {
   fault.file = (std::filesystem::path(entry.folder) / entry.json["file"].get<std::string>()).string();
 }
 
-std::string words(const Json& entry) {
-  const std::string replicas = entry.contains("replicas") ? " " + text_of(entry, "replicas") : "";
-  return fmt::format("replicas{} crash", replicas);
-}
-
 }  // namespace
 }  // namespace crash
 
@@ -45,7 +40,7 @@ FaultKind crash_fault() {
                               "does not name stay")})
           .means("a replica is gone, and what it computed since its last step is lost; the "
                  "section recovery says what follows"),
-      crash::read, crash::words};
+      crash::read};
 }
 
 }  // namespace longhaul

@@ -1,6 +1,4 @@
 // A link fails, or is worse than it was.
-#include <fmt/core.h>
-
 #include "core/base/errors.h"
 #include "core/scenario/fault.h"
 
@@ -18,14 +16,6 @@ void read(const FaultEntry& entry, Fault& fault) {
                      "rate 0 is a link that fails");
 }
 
-std::string words(const Json& entry) {
-  std::string text = "links " + text_of(entry, "link");
-  if (entry.contains("rate")) text += fmt::format(" with {} of their rate", text_of(entry, "rate"));
-  if (entry.contains("delay")) text += fmt::format(" with {} times their delay", text_of(entry, "delay"));
-  if (entry.contains("loss")) text += fmt::format(" with {} of their packets lost", text_of(entry, "loss"));
-  return text;
-}
-
 }  // namespace
 }  // namespace link
 
@@ -40,7 +30,7 @@ FaultKind link_fault() {
                    "share of its packets that it loses, each by itself, besides network.tcp.loss; "
                    "default 0")})
           .means("a link fails or is worse than it was"),
-      link::read, link::words};
+      link::read};
 }
 
 }  // namespace longhaul

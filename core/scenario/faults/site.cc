@@ -1,6 +1,4 @@
 // A site is cut off.
-#include <fmt/core.h>
-
 #include "core/scenario/fault.h"
 
 namespace longhaul {
@@ -12,10 +10,6 @@ void read(const FaultEntry& entry, Fault& fault) {
   fault.rate = 0;
 }
 
-std::string words(const Json& entry) {
-  return fmt::format("site {} cut off", text_of(entry, "site"));
-}
-
 }  // namespace
 }  // namespace site
 
@@ -23,7 +17,7 @@ FaultKind site_fault() {
   return {section("site", {text("site").required().means(
                               "name of a router: all its links but those to its own replicas carry nothing")})
               .means("a site is cut off"),
-          site::read, site::words};
+          site::read};
 }
 
 }  // namespace longhaul

@@ -1,6 +1,4 @@
 // A replica is slow for a while.
-#include <fmt/core.h>
-
 #include "core/scenario/fault.h"
 #include "core/scenario/network_spec.h"
 
@@ -13,10 +11,6 @@ void read(const FaultEntry& entry, Fault& fault) {
   fault.compute = entry.json.at("factor");
 }
 
-std::string words(const Json& entry) {
-  return fmt::format("replicas {} {} times slower", text_of(entry, "replicas"), text_of(entry, "factor"));
-}
-
 }  // namespace
 }  // namespace slow
 
@@ -26,7 +20,7 @@ FaultKind slow_fault() {
                        number("factor").above(1).at_most(1e6).required().means(
                            "its compute takes so many times as long")})
           .means("a replica is slow"),
-      slow::read, slow::words};
+      slow::read};
 }
 
 }  // namespace longhaul

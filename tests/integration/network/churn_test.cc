@@ -69,7 +69,7 @@ class Storm : public testing::TestWithParam<std::pair<std::string, std::string>>
     const fs::path file = folder_ / "storm.json", out = folder_ / name;
     std::ofstream(file) << scenario(GetParam().first, GetParam().second);
     const CommandResult result =
-        longhaul({"run", file, "--out", out, "--jobs", "2", "--timeline", "none", "--quiet"});
+        longhaul({"run", file, "--out", out, "--jobs", "2", "--quiet"});
     EXPECT_EQ(result.status, 0) << result.err;
     return out;
   }

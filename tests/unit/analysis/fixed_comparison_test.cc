@@ -187,25 +187,6 @@ TEST(Comparison, SaysWhetherTheDifferenceOrOnlyTheEndOfItsIntervalIsWithinTheMod
             "seeds may decide");
 }
 
-TEST(Comparison, IgnoredKeysMakeNoRows) {
-  const auto sped = [](const std::string& label, const char* file, double loss) {
-    return compared_record(label, 1, {{"network.topology.regions.matrix", file}, {"replicas", 8}},
-                           {{"final_loss", loss}});
-  };
-  const std::vector<RunDirectory> runs = {run_of({sped("a", "x.json", 1)}, "one"),
-                                          run_of({sped("a", "y.json", 2)}, "two")};
-  ComparisonRequest request{"run", {"final_loss"}, {}};
-  EXPECT_EQ(compare_runs(runs, request).metrics[0].rows.size(), 2u);
-  for (const char* key : {"network.topology.regions.matrix", "network.topology"}) {
-    request.ignored = {key};
-    const ComparisonTable table = compare_runs(runs, request);
-    ASSERT_EQ(table.metrics[0].rows.size(), 1u);
-    EXPECT_EQ(table.metrics[0].rows[0].groups.size(), 2u);
-  }
-  request.ignored = {"network.topologie"};
-  EXPECT_THROW(compare_runs(runs, request), InputError);
-}
-
 TEST(MetricValues, DurationsAreAsPeopleWriteThem) {
   const Metric time = metric_named("simulated_time_s");
   for (const auto& [seconds, text] : std::vector<std::pair<double, std::string>>{{4e-10, "0 s"},

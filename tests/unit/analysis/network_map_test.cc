@@ -91,13 +91,6 @@ TEST(SitesOfCase, AreWhereTheLinksOfReplicasLead) {
              "replica0-west,replica0,west,1,1,0\nreplica1-east,replica1,east,1,1,0\n"
              "replica2-west,replica2,west,1,1,0\neast-west,east,west,1,1,0\n");
   EXPECT_EQ(sites_of_case(folder.path), Json({{"sites", {"west", "east"}}, {"site_of", {0, 1, 0}}}));
-  write_text(folder.path + "/sites.json", R"({"sites": ["east", "west"], "coordinates": "of cities",
-    "places": {"east": [1, 2], "west": [3, -4]}, "rtt_s": [[null, 0.1], [0.1, 0.001]],
-    "throughput_bps": [[null, 5], [6, null]]})");
-  const Json sites = sites_of_case(folder.path);
-  EXPECT_EQ(sites["site_of"], Json({1, 0, 1}));
-  EXPECT_EQ(sites["places"]["west"], Json({3, -4}));
-  EXPECT_EQ(sites["rtt_s"][0][1], 0.1);
 }
 
 TEST(NetworkMap, RefusesALinkThatIsNowhere) {

@@ -55,16 +55,16 @@ TEST_F(CompareCommand, NamesWhatItCannotReadAndComparesTheRest) {
 TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
   CompareOptions options;
   options.runs = {folder_ + "/run"};
-  options.out = folder_ + "/out.csv";
+  options.out = folder_ + "/out.json";
   compare_command(options);
-  EXPECT_EQ(written("out.csv").rfind("metric,at,a,b", 0), 0u);
+  EXPECT_EQ(written("out.json").rfind("{", 0), 0u);
   options.format = "markdown";
   compare_command(options);
-  EXPECT_EQ(written("out.csv").rfind("### What to conclude", 0), 0u);
-  EXPECT_NE(written("out.csv").find("\n### final_loss"), std::string::npos);
+  EXPECT_EQ(written("out.json").rfind("### What to conclude", 0), 0u);
+  EXPECT_NE(written("out.json").find("\n### final_loss"), std::string::npos);
   options.request.metrics = {"final_loss"};  // who asks for a number has a question of their own
   compare_command(options);
-  EXPECT_EQ(written("out.csv").rfind("### final_loss", 0), 0u);
+  EXPECT_EQ(written("out.json").rfind("### final_loss", 0), 0u);
 }
 
 TEST_F(CompareCommand, IsWrongInputWhereNothingCanBeRead) {

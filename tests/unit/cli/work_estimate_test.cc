@@ -95,17 +95,6 @@ TEST(TrainingMemory, HoldsTheText) {
   EXPECT_EQ(memory.together() - memory.tables - memory.passes - memory.text, 200e6) << "the program";
 }
 
-TEST(WorkEstimate, TimelinesAreMostOfTheDisk) {
-  const Scenario scenario = validated(scenario_of(1000, {{{"name", "ddp"}}}));
-  const WorkPlan plan = plan_work(scenario);
-  const double none = estimate_work(plan, 1, 2, {TimelineFormat::kNone}).disk_bytes,
-               gzip = estimate_work(plan, 1, 2, {TimelineFormat::kGzip}).disk_bytes,
-               json = estimate_work(plan, 1, 2, {TimelineFormat::kJson}).disk_bytes;
-  // 24,000 messages, of which 10,000 are drawn, and 4,000 steps and 8,000 waits and exchanges.
-  EXPECT_NEAR(json - none, 710 * 1e4 + 180 * 12000., 1);
-  EXPECT_LT(gzip, none + 0.2 * (json - none));
-}
-
 // Without tables the disk holds those of the case that is being replayed, and no more with more cases.
 TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
   const auto bytes = [](const char* tables, const Json& connections) {
@@ -113,7 +102,7 @@ TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
     scenario["tables"] = tables;
     scenario["sweep"] = {{"network.tcp.connections", connections}};
     const Scenario scenario_here = validated(scenario);
-    return estimate_work(plan_work(scenario_here), 1, 2, kept_files("none", scenario_here)).disk_bytes;
+    return estimate_work(plan_work(scenario_here), 1, 2, keeps_tables(scenario_here)).disk_bytes;
   };
   // 4,000 exchanges and as many steps, of 30 bytes a row at least.
   EXPECT_GT(bytes("all", {1, 2}) - bytes("all", {1}), 8000 * 30);
@@ -124,7 +113,7 @@ TEST(Machine, RefusesWhatItsMemoryCannotHold) {
   const Json model = {{"hidden", 1024}, {"layers", 200}, {"heads", 8}, {"ffn", 4096}};
   const Scenario scenario = validated(trained({{{"name", "diloco"}, {"inner_steps", 5}}}, model, 1));
   const WorkPlan plan = plan_work(scenario);
-  const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
+  const WorkEstimate work = estimate_work(plan, 1, 2, /*keeps_tables=*/true);
   ASSERT_GT(work.memory_bytes, 64e9);
   const InputError error = thrown_by([&] { check_memory(work, "", 64e9, /*gpu_here=*/false); });
   EXPECT_EQ(error.parts().path, "train");
@@ -141,7 +130,7 @@ TEST(Machine, RefusesATrainingThatDoesNotFitIntoTheAddressSpace) {
   const Json model = {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 16}, {"context", 4}};
   const Scenario scenario = validated(trained({{{"name", "ddp"}}}, model, 1));
   const WorkPlan plan = plan_work(scenario);
-  const WorkEstimate work = estimate_work(plan, 1, 2, {TimelineFormat::kNone});
+  const WorkEstimate work = estimate_work(plan, 1, 2, /*keeps_tables=*/true);
   EXPECT_NO_THROW(check_address_space(work, 2e9));
   const InputError error = thrown_by([&] { check_address_space(work, 204.8e6); });
   EXPECT_SAYS(error.what(), "limited to 205 MB here (ulimit -v)");

@@ -167,20 +167,4 @@ TEST(Faults, AbsencesHaveReplicasOrAFile) {
   }
 }
 
-TEST(Faults, HaveWordsForTheReport) {
-  EXPECT_EQ(
-      fault_in_words({{"kind", "slow"}, {"replicas", "3"}, {"factor", 2}, {"at", "1h"}, {"for", "5min"}}),
-      "replicas 3 2 times slower from 1h for 5min");
-  EXPECT_EQ(fault_in_words({{"kind", "crash"}, {"replicas", "all"}, {"every", "1h"}, {"for", "5min"}}),
-            "replicas all crash every 1h for 5min on average");
-  EXPECT_EQ(fault_in_words({{"kind", "crash"}, {"file", "spot.csv"}}), "replicas crash as spot.csv says");
-  EXPECT_EQ(
-      fault_in_words({{"kind", "link"}, {"link", "a-*"}, {"rate", 0.5}, {"delay", 3}, {"loss", 0.01}}),
-      "links a-* with 0.5 of their rate with 3 times their delay with 0.01 of their packets lost from the "
-      "beginning on");
-  EXPECT_EQ(fault_in_words({{"kind", "site"}, {"site", "tokyo"}, {"at", "1h"}}),
-            "site tokyo cut off from 1h on");
-  EXPECT_EQ(fault_in_words({{"kind", "of another version"}, {"at", "1s"}}), "of another version from 1s on");
-}
-
 }  // namespace longhaul::faults_test

@@ -45,24 +45,6 @@ TEST(Matrix, AwsHoldsRoundTripsAndGcpOneWayDelays) {
   EXPECT_DOUBLE_EQ(gcp.inside().rtt, 0.002);
 }
 
-std::string with_places(const std::string& places) {
-  std::string text = with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
-  return text.insert(1, R"("coordinates": {"about": "of cities", "sites": {)" + places + "}}, ");
-}
-
-TEST(Matrix, SitesMayHaveCoordinates) {
-  const Matrix matrix =
-      Matrix::parse(with_places(R"("x": {"latitude": -33.9, "longitude": 151.2})"), "mine.json");
-  EXPECT_EQ(matrix.places().about, "of cities");
-  ASSERT_EQ(matrix.places().of.size(), 1u);
-  EXPECT_EQ(matrix.places().of.at("x").latitude, -33.9);
-  EXPECT_EQ(matrix.places().of.at("x").longitude, 151.2);
-  const std::string elsewhere = error_of(with_places(R"("w": {"latitude": 0, "longitude": 0})")),
-                    beyond = error_of(with_places(R"("x": {"latitude": 91, "longitude": 0})"));
-  EXPECT_SAYS(elsewhere, "coordinates.sites: found \"w\"");
-  EXPECT_SAYS(beyond, "coordinates.sites.x.latitude");
-}
-
 TEST(Matrix, BadFilesAreNamedWithThePlace) {
   std::string twice = with_pairs(pair_of("x", "y"));
   twice.replace(twice.find("\"rtt\": \"10ms\""), 13, "\"rtt\": \"1ms\", \"rtt\": \"10ms\"");
