@@ -79,11 +79,14 @@ longhaul_decide(TRAINER ${torch_is_there} "LibTorch was not found (Debian: libto
 if(NOT LONGHAUL_SIM STREQUAL "OFF")
   find_package(ns3 QUIET)
 endif()
-if(TARGET ns3::libinternet)
-  set(ns3_is_there TRUE)
-else()
-  set(ns3_is_there FALSE)
-endif()
+# Its libraries are called ns3::libNAME up to 3.37, ns3::NAME since; its headers need C++20 since 3.41.
+set(ns3_is_there FALSE)
+foreach(prefix lib "")
+  if(TARGET ns3::${prefix}internet)
+    set(ns3_is_there TRUE)
+    set(LONGHAUL_NS3 ns3::${prefix}core ns3::${prefix}network ns3::${prefix}internet ns3::${prefix}point-to-point ns3::${prefix}traffic-control)
+  endif()
+endforeach()
 longhaul_decide(SIM ${ns3_is_there} "ns-3 was not found (Debian: libns3-dev ns3 libgsl-dev libxml2-dev libsqlite3-dev libpython3-dev)")
 
 # CUDA is used where LibTorch itself was built with it (the CPU packages of Debian are not) and nvcc is there.
