@@ -92,9 +92,10 @@ std::optional<double> address_space_limit() {
 
 void check_address_space(const WorkEstimate& work, double limit) {
   if (!work.largest) return;
-  constexpr double kLibraries = 0.25e9;  // and two threads; trainer/device/address_space.cc asks for LibTorch's
   const Case& config = *work.largest->example;
-  const double needed = kLibraries + training_memory(config, cores_here()).together();
+  // Those of Debian with two threads; in bf16 LibTorch (trainer/model/libtorch.h).
+  const double libraries = config.train->precision == Precision::kFloat32 ? 0.25e9 : 1.05e9;
+  const double needed = libraries + training_memory(config, cores_here()).together();
   if (limit >= needed) return;
   throw InputError(
       "train",

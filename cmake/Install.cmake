@@ -12,6 +12,7 @@ endforeach()
 set_target_properties(${targets} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS ${targets} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET longhaul_torch_module)
+  set_target_properties(longhaul_torch_module PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS longhaul_torch_module LIBRARY DESTINATION lib/longhaul)
 endif()
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/longhaul

@@ -20,6 +20,7 @@
 #include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"
 #include "trainer/model/gemm.h"
+#include "trainer/model/libtorch.h"
 #include "trainer/ranks/mpi_ranks.h"
 #include "trainer/training.h"
 
@@ -123,6 +124,8 @@ Json train_as(Ranks& ranks, const RankHere& here, const Case& config, const Argu
   keep_freed_memory();
   TrainingFiles files(arguments.out, ranks.is_first());
   try {
+    if (device == Device::kCpu && config.train->precision != Precision::kFloat32)
+      libtorch();  // before the threads of the back-end begin
     Training training(config, device, backend_for(arguments.backend, device, arguments.threads, here), files,
                       reporter, ranks, journal_of(config, arguments.journal_file),
                       outer_state_of(arguments.outer_state));

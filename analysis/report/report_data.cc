@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/verdict_matrix.h"
@@ -82,13 +83,12 @@ Json bounds_json(const Json& claims) {
   return bounds;
 }
 
-// The hashes of the corpora that the run trained on, each once: losses compare within one corpus only.
+// The hashes of the corpora that the run trained on, each once: losses compare within one corpus only. Trainings
+// stand in the order in which they ended.
 Json corpora_of(const Json& manifest) {
-  Json hashes = Json::array();
+  std::set<Json> hashes;
   for (const Json& training : manifest.value("trainings", Json::object()))
-    if (training.is_object() && training.contains("corpus_hash") &&
-        std::find(hashes.begin(), hashes.end(), training["corpus_hash"]) == hashes.end())
-      hashes.push_back(training["corpus_hash"]);
+    if (training.is_object() && training.contains("corpus_hash")) hashes.insert(training["corpus_hash"]);
   return hashes;
 }
 

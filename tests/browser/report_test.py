@@ -285,8 +285,6 @@ class ReportTest(PageTest):
         expect('isGeometric([1, 100])', True)
         expect('isGeometric([0, 1, 10])', False)
         expect('apart([1, 2, 3, 100], value => value, () => 10)', [3, 100])
-        expect('unrolled([[35, 139], [45, -120]])', [139, 240])
-        expect('unrolled([[51, 0], [45, -120]])', [0, -120])
 
     def test_an_interrupted_training(self):
         self.trained()

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/errors.h"
+
 namespace longhaul {
 namespace {
 
@@ -52,35 +54,37 @@ unsigned long stack_bytes() {
   return is_known ? limit.rlim_cur : kUsualStack;
 }
 
-void check(char** environment, unsigned long libraries) {
+// What is wrong, in `text`; the number of its characters, 0 where nothing is.
+template <unsigned long kSize>
+int look(char** environment, unsigned long libraries, char (&text)[kSize]) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
   const unsigned long count = threads(environment);
   unsigned long needed = mapped_bytes() + libraries + kMain;
   if (count > 1) needed += kForAPool + (count - 1) * (kPool + stack_bytes());
-  if (limit.rlim_cur >= needed) return;
-  char text[400];
-  const int length = std::snprintf(
-      text, sizeof text,
-      "longhaul-train: error: the address space of a process is limited to %.0f MB here (ulimit -v), and its "
-      "libraries with %lu threads need %.0f MB; allowed: that and what the training takes; raise the limit, "
-      "or "
-      "set OPENBLAS_NUM_THREADS=1\n",
-      static_cast<double>(limit.rlim_cur) / 1e6, count, static_cast<double>(needed) / 1e6);
-  const ssize_t ignored = write(STDERR_FILENO, text, static_cast<unsigned long>(std::max(0, length)));
-  static_cast<void>(ignored);
-  _exit(1);
+  if (limit.rlim_cur >= needed) return 0;
+  return std::snprintf(text, kSize,
+                       "the address space of a process is limited to %.0f MB here (ulimit -v), and the "
+                       "libraries of LibTorch with %lu threads need %.0f MB; allowed: that and what the "
+                       "training takes; raise the limit, or set OPENBLAS_NUM_THREADS=1",
+                       static_cast<double>(limit.rlim_cur) / 1e6, count, static_cast<double>(needed) / 1e6);
 }
 
 #ifdef LONGHAUL_TORCH_LINKED
-__attribute__((section(".preinit_array"), used)) void (*const kFirst)(int, char**, char**) =
-    [](int, char**, char** environment) { check(environment, 0); };
+void look_first(int, char**, char** environment) {
+  char text[400];
+  if (look(environment, 0, text) == 0) return;
+  dprintf(STDERR_FILENO, "longhaul-train: error: %s\n", text);
+  _exit(1);
+}
+__attribute__((section(".preinit_array"), used)) void (*const kFirst)(int, char**, char**) = look_first;
 #endif
 
 }  // namespace
 
 void check_address_space() {
-  check(environ, kLibraries);
+  char text[400];
+  if (look(environ, kLibraries, text) > 0) throw RunError(text);
 }
 
 }  // namespace longhaul

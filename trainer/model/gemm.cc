@@ -69,15 +69,16 @@ void prepare_products() {
 
 void use_one_thread() {
   if (omp_set_num_threads) omp_set_num_threads(1);
-  if (has_libtorch()) libtorch().use_one_thread();
+  use_one_thread_of_libtorch();
 }
 
 std::string blas_name() {
 #ifdef LONGHAUL_ONEDNN
   const dnnl_version_t& version = *dnnl_version();
   if (chosen_product() == multiply_by_onednn)
-    return fmt::format("oneDNN {}.{}.{} (instruction set {:#x})", version.major, version.minor, version.patch,
-                       static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
+    return fmt::format("oneDNN {}.{}.{} (instruction set {:#x}){}", version.major, version.minor,
+                       version.patch, static_cast<unsigned>(dnnl_get_effective_cpu_isa()),
+                       computes_with_libtorch() ? fmt::format(", {}", libtorch().blas()) : "");
 #endif
   return libtorch().blas();
 }

@@ -46,7 +46,7 @@ void prepare_products();
 void use_one_thread();
 
 // What multiplies, and for which processor, since both decide the bits: "oneDNN 2.6.3 (instruction set 0xe7)",
-// or the BLAS below LibTorch.
+// and the BLAS below LibTorch where LibTorch computes.
 std::string blas_name();
 
 }  // namespace longhaul

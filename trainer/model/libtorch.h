@@ -33,7 +33,10 @@ struct LibTorch {
 // Throws RunError where the module is not there, or the address space is too small for it.
 const LibTorch& libtorch();
 
-// Whether libtorch() has been asked for, or is linked in.
-bool has_libtorch();
+// Whether libtorch() has been asked for.
+bool computes_with_libtorch();
+
+// On the calling thread, where LibTorch is there.
+void use_one_thread_of_libtorch();
 
 }  // namespace longhaul

@@ -14,7 +14,7 @@ extern "C" __attribute__((weak)) const longhaul::LibTorch* longhaul_libtorch();
 namespace longhaul {
 namespace {
 
-std::atomic<bool> is_loaded{false};
+std::atomic<bool> computes{false};
 
 // By the RUNPATH of the program: beside it, or in lib/longhaul of where it is installed.
 const LibTorch* load() {
@@ -26,16 +26,29 @@ const LibTorch* load() {
   return reinterpret_cast<decltype(&longhaul_libtorch)>(parts)();
 }
 
-}  // namespace
-
-bool has_libtorch() {
-  return longhaul_libtorch || is_loaded;
+const LibTorch& first() {
+  const LibTorch& parts = longhaul_libtorch ? *longhaul_libtorch() : *load();
+  parts.use_one_thread();
+  computes = true;
+  return parts;
 }
 
+}  // namespace
+
 const LibTorch& libtorch() {
-  static const LibTorch& parts = *(longhaul_libtorch ? longhaul_libtorch() : load());
-  if (!is_loaded.exchange(true)) parts.use_one_thread();
+  static const LibTorch& parts = first();
   return parts;
+}
+
+bool computes_with_libtorch() {
+  return computes;
+}
+
+void use_one_thread_of_libtorch() {
+  if (longhaul_libtorch)
+    longhaul_libtorch()->use_one_thread();
+  else if (computes)
+    libtorch().use_one_thread();
 }
 
 }  // namespace longhaul
