@@ -14,6 +14,8 @@ constexpr double kRoundsKept = 10;
 constexpr double kPathKept_s = 10, kProbe_s = 0.2, kProbeSegments = 4;
 constexpr double kPieces = 16;  // of a round trip; the kernel has an acknowledgement for two segments
 constexpr double kNoBytes = 1e-3, kSameTime_s = 2e-9, kLeastWait_s = 1e-7;
+// What leaves at once (bbr_tso_segs_goal): a 1024th of a second, to 64 KiB less one and the headers.
+constexpr double kQuantum_s = 1. / 1024, kMostQuantum = 65215, kOneSegmentBelow = 1.2e6 / 8;
 
 }  // namespace
 
@@ -23,7 +25,12 @@ Bbr::Bbr(double segment, double rtt_s)
       pacing_(kHighGain * kMargin * kInitialWindowSegments * segment / rtt_s_),
       window_(kInitialWindowSegments * segment) {}
 
+void Bbr::follow_path(double rtt_s) {
+  rtt_s_ = std::max(rtt_s, kLeastWait_s);
+}
+
 double Bbr::gain() const {
+  if (is_restarting_) return 1;
   return phase_ == 0 ? 1.25 : phase_ == 1 ? 0.75 : 1;
 }
 
@@ -67,7 +74,10 @@ void Bbr::begin(double now_s) {
   if (probing_until_s_ >= 0 && now_s >= probing_until_s_) end_probe(now_s);
   const bool is_idle = now_s >= last_sent_s_ + rtt_s_;
   if (is_idle && now_s >= path_seen_s_ + kPathKept_s) path_seen_s_ = now_s;
-  phase_began_s_ = now_s;
+  if (now_s <= last_sent_s_ + kSameTime_s) return;
+  sending_since_s_ = now_s;
+  if (is_idle) is_restarting_ = !is_starting_;
+  if (is_idle || (phase_ == 0 && !is_restarting_)) phase_began_s_ = now_s;
 }
 
 void Bbr::advance(double bytes, double rate, double now_s) {
@@ -86,6 +96,9 @@ void Bbr::advance(double bytes, double rate, double now_s) {
 void Bbr::end_probe(double now_s) {
   probing_until_s_ = -1;
   path_seen_s_ = now_s;
+  phase_began_s_ = now_s;
+  is_restarting_ = false;
+  if (phase_ == 1) phase_ = 2;  // bbr_reset_probe_bw_mode never takes 0.75
 }
 
 void Bbr::start(double bytes, double rate, double now_s) {
@@ -127,8 +140,8 @@ void Bbr::acknowledge(const Piece& piece) {
   const double rate = (delivered_ - piece.delivered) / (delivered_s_ - piece.delivered_s);
   if (!piece.is_app_limited || rate >= bandwidth_) sample(rate);
   pacing_ = std::max(pacing_, kHighGain * kMargin * bandwidth_);
-  constexpr double kQuantum_s = 1. / 1024;
-  const double quantum = std::max(2 * segment_, pacing_ * kQuantum_s);
+  const double least = pacing_ < kOneSegmentBelow ? segment_ : 2 * segment_;
+  const double quantum = std::max(least, std::min(kMostQuantum, pacing_ * kQuantum_s));
   const double target = kHighGain * bandwidth_ * rtt_s_ + 3 * quantum;
   if (window_ < target || delivered_ < kInitialWindowSegments * segment_) window_ += piece.bytes;
   count_rounds(piece);
@@ -159,9 +172,11 @@ void Bbr::sample(double rate) {
 void Bbr::cycle(double bytes, double rate, double now_s) {
   rounds_ += bytes / rate / rtt_s_;
   if (probing_until_s_ >= 0 || now_s < phase_began_s_ + rtt_s_ - kSameTime_s) return;
-  const bool is_over = phase_ > 0 || is_paced(rate);
-  sample(rate);
+  const bool is_over = phase_ > 0 || (is_paced(rate) && !is_restarting_);
+  // What leaves in the first round trip behind a pause is app-limited, and shows only more than was known.
+  if (rate >= bandwidth_ || now_s >= sending_since_s_ + 2 * rtt_s_ - kSameTime_s) sample(rate);
   phase_began_s_ = now_s;
+  is_restarting_ = false;
   if (is_over) phase_ = (phase_ + 1) % kPhases;
 }
 

@@ -10,7 +10,8 @@
 // Behind it the window never limits, and the rate is the fair share or the pacing rate, whichever is less.
 // The phase of gain 1.25 lasts until its data is in flight: for ever where the share is less than that, else
 // a round trip, which brings the bandwidth up; one of 0.75 and six of 1 follow. Bandwidth and round trip are
-// remembered while nothing is sent, so that a connection goes on at once after idling.
+// remembered while nothing is sent, so that a connection goes on at once after idling: at gain 1 until the
+// first acknowledgement, which ends a phase other than that of 1.25.
 //
 // The round trip is known for 10 s, from the handshake on: later packets are longer, and seldom as quick.
 // Then the first of a transfer that begins after idling shows it anew. If one is under way, it is looked for:
@@ -30,7 +31,7 @@ class Bbr {
   void begin(double now_s);
   // `bytes` more were sent up to `now_s`, at `rate`; acknowledgements came.
   void advance(double bytes, double rate, double now_s);
-  void follow_path(double rtt_s) { rtt_s_ = rtt_s; }
+  void follow_path(double rtt_s);
 
   double pacing() const;  // the largest rate
   double credit() const;  // that may leave before an acknowledgement comes
@@ -80,6 +81,8 @@ class Bbr {
 
   int phase_ = 0;
   double phase_began_s_ = 0;
+  double sending_since_s_ = 0;  // without a pause
+  bool is_restarting_ = false;  // nothing acknowledged since it idled
 };
 
 }  // namespace longhaul

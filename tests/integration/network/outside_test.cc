@@ -11,7 +11,7 @@ struct Class {
   std::string name;
   Json tcp;
   std::string said;  // what is outside; "": its error is known
-  std::string fidelity = "flow", claim = "undecided";
+  std::string fidelity = "flow", claim = "undecided", rate = "100Mbps";
 };
 
 // NoLoCo's synchronization takes more than a thousandth of DiLoCo's.
@@ -24,6 +24,7 @@ Json scenario_of(const Class& tested) {
                 "to": "noloco", "at_least": 0.001}]})");
   scenario["network"]["fidelity"] = tested.fidelity;
   scenario["network"]["tcp"] = tested.tcp;
+  scenario["network"]["topology"]["star"]["rate"] = tested.rate;
   return scenario;
 }
 
@@ -59,6 +60,12 @@ INSTANTIATE_TEST_SUITE_P(
         Class{"BbrWithLoss", {{"congestion_control", "bbr"}, {"loss", 1e-3}}, "", "flow", "holds"},
         Class{
             "BbrWithMoreLoss", {{"congestion_control", "bbr"}, {"loss", 2e-3}}, "a loss of 0.002 (to 0.001)"},
+        Class{"FasterBbr",
+              {{"congestion_control", "bbr"}},
+              "BBR at 200 Mb/s (5 to 100 Mb/s)",
+              "flow",
+              "undecided",
+              "200Mbps"},
         Class{"PacketsOfBbr", {{"congestion_control", "bbr"}}, "queue host+bbr in packets", "packet"},
         Class{"PacketsBeforeAFifo", {{"queue", "fifo"}, {"queue_size", 0.25}}, "", "packet", "holds"}),
     [](const auto& info) { return info.param.name; });

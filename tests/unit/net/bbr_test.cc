@@ -63,14 +63,72 @@ TEST(Bbr, StartUpEndsThreeRoundTripsBehindTheFullPipe) {
   EXPECT_NEAR(sender.bbr.bandwidth(), kShare, 1e-6 * kShare);
 }
 
+// Until the first acknowledgement behind a pause that is longer than a round trip it paces at 0.99 of it.
 TEST(Bbr, ThenItHasItsShareAtOnceAlsoAfterAPause) {
   Sender sender;
   sender.time_of(100 * kShare * kRtt_s);
   ASSERT_FALSE(sender.bbr.is_starting());
   for (const double pause_s : {0., 0.05, 1., 1000.}) {
     sender.now_s += pause_s;
-    EXPECT_NEAR(sender.time_of(5e6), 5e6 / kShare, 1e-9) << pause_s;
+    const double restart_s = pause_s > kRtt_s ? 0.01 * kRtt_s : 0;
+    EXPECT_NEAR(sender.time_of(5e6), restart_s + 5e6 / kShare, 1e-6) << pause_s;
   }
+}
+
+// A link that lets the phase of gain 0.75 begin, then messages of a quarter of a round trip: each has 0.99 of
+// the bandwidth behind a pause of a second, and behind one of half a round trip once that phase is over.
+TEST(Bbr, ShortMessagesAreNotHeldInASlowPhase) {
+  const double bytes = 0.25 * kShare * kRtt_s;
+  for (const double pause_s : {1., kRtt_s / 2}) {
+    Sender sender;
+    sender.time_of(20 * kShare * kRtt_s);
+    sender.share = 10 * kShare;
+    sender.send(1e15, sender.now_s + 1.1 * kRtt_s);
+    ASSERT_NEAR(sender.bbr.pacing(), 0.75 * 0.99 * sender.bbr.bandwidth(), 1);
+    const double known = sender.bbr.bandwidth(), slow_until_s = sender.now_s + 0.9 * kRtt_s;
+    for (int message = 0; message < 6; ++message) {
+      sender.now_s += pause_s;
+      if (pause_s < kRtt_s && sender.now_s < slow_until_s)
+        sender.time_of(bytes);
+      else
+        EXPECT_NEAR(sender.time_of(bytes), bytes / (0.99 * known), 1e-5) << pause_s << ' ' << message;
+    }
+    EXPECT_EQ(sender.bbr.bandwidth(), known) << pause_s;
+  }
+}
+
+// At a round trip of 5 ms a probe lasts more than ten, whatever phase it comes in: the next sample replaces
+// the largest one, and that is 0.99 of it at least, since no cycle begins with the phase of gain 0.75.
+TEST(Bbr, ALongProbeCostsNoBandwidth) {
+  constexpr double kShort_s = 0.005;
+  for (int phases = 0; phases < 8; ++phases) {
+    Sender sender;
+    sender.bbr = Bbr(kSegment, kShort_s);
+    sender.send(1e15, 10 - (phases + 0.5) * kShort_s);
+    ASSERT_FALSE(sender.bbr.is_starting());
+    sender.share = 10 * kShare;
+    sender.send(1e15, 10.1);
+    const double before = sender.bbr.bandwidth();
+    EXPECT_NEAR(sender.bbr.pacing(), 4 * kSegment / kShort_s, 1) << "probes";
+    sender.send(1e15, 10.2 + kShort_s);
+    for (int round = 1; round <= 4; ++round) {
+      sender.send(1e15, 10.2 + (round + 1.5) * kShort_s);
+      EXPECT_GE(sender.bbr.bandwidth(), 0.99 * before * (1 - 1e-9)) << phases << ' ' << round;
+    }
+  }
+}
+
+// A path without a round trip is one of the shortest that there is.
+TEST(Bbr, FollowsAPathWithoutARoundTrip) {
+  Bbr changed(kSegment, kRtt_s), made(kSegment, 0);
+  changed.follow_path(0);
+  EXPECT_EQ(changed.wait_s(1e6, 0), made.wait_s(1e6, 0));
+  EXPECT_TRUE(std::isfinite(changed.wait_s(1e6, 0)));
+  Sender sender;
+  sender.time_of(20 * kShare * kRtt_s);
+  sender.bbr.follow_path(0);
+  sender.send(1e15, 10.1);
+  EXPECT_TRUE(std::isfinite(sender.bbr.pacing())) << "in a probe";
 }
 
 // Messages of a quarter of a round trip are limited by the application: what they show of the path is their
@@ -116,7 +174,7 @@ TEST(Bbr, TheRoundTripIsProbedEveryTenSeconds) {
   sender.time_of(5 * kShare);
   ASSERT_LT(sender.now_s, 9);
   sender.now_s = 20;  // known again
-  EXPECT_NEAR(sender.time_of(9.9 * kShare), 9.9, 1e-6);
+  EXPECT_NEAR(sender.time_of(9.9 * kShare), 9.9 + 0.01 * kRtt_s, 1e-6) << "its first round trip at 0.99";
   EXPECT_NEAR(sender.time_of(35 * kShare), 35 + 4 * lost_s, 1e-3) << "at 30, 40.3, 50.6 and 60.9 s";
 }
 

@@ -1,6 +1,9 @@
 // BBR in the flow fidelity against closed forms; the kernel's is in results/reference/kernel/bbr.md.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "net/tcp/framing.h"
 #include "tests/unit/sim/replays.h"
 
@@ -46,21 +49,26 @@ TEST(BbrFlow, ALossOfAThousandthCostsAThousandth) {
   EXPECT_GT(run_replay(config, trace).sync_time_s(), 1.5 * lossy_s);
 }
 
-// The latest loss may hold a message up by one round trip and a quarter, and more only if its repair is lost.
+// A loss may hold a message up by one round trip and a quarter, if it is of the last data; it is found by
+// what follows it otherwise. Only a repair that is lost, one in a thousand, takes more. So the median of the
+// late ones is at most 1.25 round trips.
 TEST(BbrFlow, LossesHoldAMessageUpByARoundTrip) {
-  Case config = bbr_case(1e8, 0.05, 1);
+  const double rtt_s = 0.05;
+  Case config = bbr_case(1e8, rtt_s, 1);
   const Trace trace = single_exchange("pair", 2, 1000000, 40);
   const Replayed free = run_replay(config, trace);
   config.network.tcp.loss = 5e-4;
   const Replayed lossy = run_replay(config, trace);
-  int late = 0;
+  std::vector<double> late_s;
   for (int step = 2; step <= 40; ++step) {
     const double more_s = lossy.sync_time_s(step) - free.sync_time_s(step);
     EXPECT_GT(more_s, -1e-6);
-    if (more_s > 0.01) ++late;
+    if (more_s > 0.01) late_s.push_back(more_s);
   }
-  EXPECT_GT(late, 4);
-  EXPECT_LT(late, 36);
+  ASSERT_GT(late_s.size(), 4);
+  EXPECT_LT(late_s.size(), 36);
+  std::sort(late_s.begin(), late_s.end());
+  EXPECT_LT(late_s[late_s.size() / 2], 1.25 * rtt_s);
 }
 
 }  // namespace longhaul::bbr_flow_test
