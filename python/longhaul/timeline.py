@@ -13,6 +13,7 @@ import collections
 import gzip
 import itertools
 import json
+import math
 import pathlib
 import sys
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -23,17 +24,18 @@ from .tables import read_csv
 COMPUTE, WAIT, EXCHANGE, OVERLAPPED, FAULT, SEND, RECEIVE = 1, 2, 3, 4, 100, 1000, 10000
 NAMES = {COMPUTE: "compute", WAIT: "wait", EXCHANGE: "exchange", OVERLAPPED: "overlapped exchange"}
 Event = Dict[str, Any]
+Row = Dict[str, Any]
 
 
 def nanoseconds(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def rows_of(folder: pathlib.Path, name: str) -> List[Dict[str, Any]]:
+def rows_of(folder: pathlib.Path, name: str) -> List[Row]:
     """Of a table with its times in whole nanoseconds, so that slices which touch in the replay touch here; [] without it."""
     if not (folder / name).exists():
         return []
-    return [{key: nanoseconds(cell) if key.endswith("_s") else cell for key, cell in row.items()}
+    return [{key: nanoseconds(cell) if key.endswith("_s") and cell is not None else cell for key, cell in row.items()}
             for row in read_csv(folder / name)]
 
 
@@ -53,30 +55,47 @@ def name_of(kind: str, process: int, name: str, lane: int = 0) -> Iterator[Event
 class Replica:
     """Draws the lanes of one replica, step by step."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, absences: List[Row]) -> None:
         self.number, self.clock, self.overlapped, self.computed = number, 0, 0, 0
+        self.absences, self.passes = absences, collections.defaultdict(list)  # its passes by step
 
-    def compute(self, step: int, end: int, passes: List[Dict[str, Any]]) -> Iterator[Event]:
-        """The steps since the last one that is drawn."""
-        if self.computed >= step:
-            return
+    def draw_passes(self, passes: List[Row]) -> Iterator[Event]:
         for task in passes:
             yield from slice_of(self.number, WAIT, "wait for a micro-batch", self.clock, task["begin_s"])
             name = f"{task['pass']} {task['microbatch']}, part {task['part']}"
             yield from slice_of(self.number, COMPUTE, name, task["begin_s"], task["end_s"])
             self.clock = max(self.clock, task["end_s"])
+
+    def leave(self, until: float) -> Iterator[Event]:
+        """The absences that begin before `until`, each behind what is lost of a step; of passes those that were over."""
+        while self.absences and self.absences[0]["left_s"] < until:
+            row = self.absences.pop(0)
+            step, left = row["left_step"], row["left_s"]
+            if self.passes:
+                yield from self.draw_passes([task for task in self.passes[step] if task["end_s"] <= left])
+                self.passes[step] = [task for task in self.passes[step] if task["end_s"] > left]
+            else:
+                yield from slice_of(self.number, COMPUTE, f"step {step}, lost", self.clock, left, step=step)
+            self.clock, self.computed = max(self.clock, row["joined_s"] or left), max(self.computed, row["first_step"] - 1)
+
+    def compute(self, step: int, end: int) -> Iterator[Event]:
+        """The steps since the last one that is drawn."""
+        if self.computed >= step:
+            return
+        yield from self.leave(end)
+        yield from self.draw_passes(self.passes[step] if self.passes else [])
         first = self.computed + 1
         yield from slice_of(self.number, COMPUTE, f"step {step}" if first == step else f"steps {first} to {step}",
                             self.clock, end, step=step)
         self.computed, self.clock = step, max(self.clock, end)
 
-    def exchange(self, row: Dict[str, Any], overlaps: bool, passes: List[Dict[str, Any]]) -> Iterator[Event]:
+    def exchange(self, row: Row, overlaps: bool) -> Iterator[Event]:
         ready, start, done, about = row["ready_s"], row["start_s"], row["done_s"], {"step": row["step"], "bytes": row["bytes"]}
         if overlaps:
             yield from slice_of(self.number, OVERLAPPED, row["exchange"], max(start, self.overlapped), done, **about)
             self.overlapped = max(self.overlapped, done)
             return
-        yield from self.compute(row["step"], ready, passes)  # steps.csv may hold evaluations alone
+        yield from self.compute(row["step"], ready)  # steps.csv may hold evaluations alone
         yield from slice_of(self.number, WAIT, "wait for the others", max(ready, self.clock), start, step=row["step"])
         yield from slice_of(self.number, EXCHANGE, row["exchange"], max(start, self.clock), done, **about)
         self.clock = max(self.clock, done)
@@ -89,20 +108,21 @@ class Replica:
 def drawn_steps(folder: pathlib.Path, replicas: Dict[int, Replica]) -> Iterator[Event]:
     with (folder / "trace.jsonl").open() as trace:
         rules = {rule["name"]: rule.get("overlap_steps", 0) > 0 for rule in json.loads(trace.readline()).get("rules", [])}
-    passes: Dict[Tuple[int, int], List[Dict[str, Any]]] = collections.defaultdict(list)
     for task in rows_of(folder, "tasks.csv"):
-        passes[task["step"], task["replica"]].append(task)
+        replicas[task["replica"]].passes[task["step"]].append(task)
     steps, exchanges = collections.defaultdict(list), collections.defaultdict(list)
     for table, rows in ((steps, "steps.csv"), (exchanges, "exchanges.csv")):
         for row in rows_of(folder, rows):
             table[row["step"]].append(row)
     for step in sorted({*steps, *exchanges}):
         for row in steps[step]:
-            yield from replicas[row["replica"]].compute(step, row["computed_s"], passes[step, row["replica"]])
+            yield from replicas[row["replica"]].compute(step, row["computed_s"])
         for row in exchanges[step]:
-            yield from replicas[row["replica"]].exchange(row, rules.get(row["exchange"], False), passes[step, row["replica"]])
+            yield from replicas[row["replica"]].exchange(row, rules.get(row["exchange"], False))
         for row in steps[step]:
             yield from replicas[row["replica"]].end_step(step, row["done_s"])
+    for replica in replicas.values():
+        yield from replica.leave(math.inf)
 
 
 def drawn_faults(folder: pathlib.Path, replicas: int) -> Iterator[Event]:
@@ -143,12 +163,16 @@ def drawn_messages(folder: pathlib.Path) -> Iterator[Event]:
 
 
 def timeline(folder: pathlib.Path) -> Iterator[Event]:
-    numbers = [row["replica"] for row in rows_of(folder, "replicas.csv")]
+    rows = rows_of(folder, "replicas.csv")
+    numbers, stages = [row["replica"] for row in rows], 1 + max((row.get("stage", 0) for row in rows), default=0)
+    absences: Dict[int, List[Row]] = collections.defaultdict(list)
+    for row in sorted(rows_of(folder, "absences.csv"), key=lambda row: row["left_s"]):
+        absences[row["replica"]].append(row)
     for number in numbers:
         yield from name_of("process", number, f"replica {number}")
         for lane, name in NAMES.items():
             yield from name_of("thread", number, name, lane)
-    yield from itertools.chain(drawn_steps(folder, {number: Replica(number) for number in numbers}),
+    yield from itertools.chain(drawn_steps(folder, {number: Replica(number, list(absences[number // stages])) for number in numbers}),
                                drawn_faults(folder, len(numbers)), drawn_messages(folder))
 
 

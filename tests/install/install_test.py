@@ -36,6 +36,9 @@ class Install(unittest.TestCase):
         cls.scenarios = cls.prefix / "share/longhaul/scenarios"
         cls.work = pathlib.Path(cls.temporary.name) / "work"
         cls.work.mkdir()
+        # What longhaul-train opens when a training needs LibTorch; with CUDA it links LibTorch itself.
+        cls.module = cls.prefix / "lib/longhaul/liblonghaul_torch.so"
+        cls.has_module = (cls.prefix / "bin/longhaul-train").exists() and "libtorch" not in output("ldd", cls.prefix / "bin/longhaul-train")
 
     @classmethod
     def tearDownClass(cls):
@@ -50,6 +53,20 @@ class Install(unittest.TestCase):
             output(self.longhaul, "run", self.scenarios / "paper/fig5a-star.json", "--out", "run", "--quiet", "--set",
                    "replicas=4", "--set", "workload.steps=20", "--set", "sweep={}", "--set", "claims=[]", cwd=self.work)
             self.assertTrue((self.work / "run/report.html").exists())
+
+    def test_a_training_in_bf16_opens_the_module_that_was_installed(self):
+        if not self.has_module or not (self.prefix / "bin/longhaul-sim").exists():
+            self.skipTest("no longhaul-sim, no longhaul-train, or one that links LibTorch")
+        run = [self.longhaul, "run", self.scenarios / "small.json", "--quiet", "--overwrite", "--out", "bf16", "--set", "train.precision=bf16",
+               "--set", "train.steps=2", "--set", 'methods=[{"name": "independent"}]']
+        hidden = self.module.with_suffix(".hidden")
+        self.module.rename(hidden)
+        without = subprocess.run(run, capture_output=True, text=True, timeout=120, cwd=self.work)
+        hidden.rename(self.module)
+        self.assertEqual(without.returncode, 1, without.stderr)
+        self.assertIn("LibTorch could not be loaded: liblonghaul_torch.so", without.stdout + without.stderr)
+        output(*run, cwd=self.work)
+        self.assertEqual(json.loads(next(self.work.glob("bf16/train/*/training.json")).read_text())["precision"], "bf16")
 
     def test_a_new_scenario_names_the_installed_schema(self):
         output(self.longhaul, "new", "-o", "mine.jsonc", cwd=self.work)
@@ -85,10 +102,14 @@ class Install(unittest.TestCase):
         for file in ("bin/longhaul", "lib/python3/dist-packages/longhaul/command.py", "share/longhaul/scenarios/quickstart.json",
                      "share/bash-completion/completions/longhaul", "share/doc/longhaul/LICENSE"):
             self.assertIn(f" ./usr/{file}\n", files)
-        linked = output("ldd", *(self.prefix / "bin").iterdir())
+        programs = [*(self.prefix / "bin").iterdir()]
+        if self.has_module:
+            programs.append(self.module)
+            self.assertIn(" ./usr/lib/longhaul/liblonghaul_torch.so\n", files)
+        linked = output("objdump", "-p", *programs)  # dpkg-shlibdeps has it; ldd names what libraries link too
         depends = output("dpkg-deb", "--field", package, "Depends")
-        for library, of in (("libfmt.so.9", "libfmt9"), ("libz.so.1", "zlib1g"), ("libtorch.so.1.13", "libtorch1.13")):
-            if re.search(rf"^\s{re.escape(library)} ", linked, re.MULTILINE):
+        for library, of in (("libfmt.so.9", "libfmt9"), ("libns3-core.so.37", "libns3.37"), ("libtorch.so.1.13", "libtorch1.13")):
+            if re.search(rf"^ +NEEDED +{re.escape(library)}$", linked, re.MULTILINE):
                 self.assertRegex(depends, rf"\b{re.escape(of)}\b")
 
     @unittest.skipUnless(all(map(importlib.util.find_spec, ("pip", "setuptools", "wheel", "venv"))), "pip, setuptools, wheel or venv is not installed")

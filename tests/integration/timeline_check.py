@@ -1,17 +1,20 @@
 """Checks what longhaul.timeline makes of real replays, as a viewer reads it: slices of a lane nest, every arrow begins in a slice of its sender and
-ends in one of its receiver, and compute adds up to what replicas.csv says.
+ends in one of its receiver, compute adds up to what replicas.csv says, and who is gone does nothing. Faults and passes are the scenario's.
 
     timeline_check.py LONGHAUL"""
 import bisect
 import collections
 import csv
+import gzip
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'python'))
+PYTHON = str(pathlib.Path(__file__).resolve().parents[2] / 'python')
+sys.path.insert(0, PYTHON)
 from longhaul import timeline
 
 
@@ -58,23 +61,84 @@ def check_arrows(events, lanes):
     return len(tails)
 
 
+def rows_of(folder, name):
+    with open(folder / name, newline='') as file:
+        return list(csv.DictReader(file))
+
+
 def check_compute(folder, lanes):
-    with open(folder / 'replicas.csv', newline='') as file:
-        for row in csv.DictReader(file):
-            drawn = sum(end - start for start, end, _, _ in lanes[int(row['replica']), 1]) / 1e9
-            steps = len(lanes[int(row['replica']), 1])
-            assert abs(drawn - float(row['compute_s'])) <= 1e-9 * (1 + steps), f'replica {row["replica"]}: {drawn} s of compute, not {row["compute_s"]}'
+    for row in rows_of(folder, 'replicas.csv'):
+        slices = lanes[int(row['replica']), 1]
+        missing = float(row['compute_s']) - sum(end - start for start, end, _, _ in slices) / 1e9
+        # A pass that a crash cut off is in no table.
+        cut = max(end - start for start, end, _, _ in slices) / 1e9 if 'stage' in row and float(row.get('gone_s', 0)) else 0
+        rounded = 1e-9 * (1 + len(slices))
+        assert -rounded <= missing <= cut + rounded, f'replica {row["replica"]}: {missing} s of compute, {row["compute_s"]}, are not drawn'
 
 
-def check(folder):
+def check_absences(folder, lanes):
+    """Nobody computes, waits or exchanges who is gone. Returns the downloads of those who come back."""
+    absences, stages = rows_of(folder, 'absences.csv'), 1 + max(int(row.get('stage', 0)) for row in rows_of(folder, 'replicas.csv'))
+    assert absences
+    for row in absences:
+        left, joined = (round(float(row[name]) * 1e9) for name in ('left_s', 'joined_s'))
+        for stage in range(stages):
+            for lane in (1, 2, 3):
+                for start, end, name, _ in lanes[int(row['replica']) * stages + stage, lane]:
+                    assert end <= left or start >= joined, f'{row}: {name} from {start} to {end}'
+    return stages * sum(int(row['source']) >= 0 for row in absences)
+
+
+def check_faults(lanes):
+    """Those of FAULTS, in nanoseconds, at the replica and behind all replicas."""
+    drawn = sorted((pid, name, start, end) for (pid, _), slices in lanes.items() for start, end, name, category in slices if category == 'fault')
+    assert drawn == [(2, 'crash', 3 * 10**9, 5 * 10**9), (8, 'link', 10**9, 4 * 10**9)], drawn
+
+
+def check_passes(folder, lanes, steps=12, microbatches=4):
+    """Of a worker that is always there, each once a step, and nothing else."""
+    there = [row for row in rows_of(folder, 'replicas.csv') if float(row['gone_s']) == 0]
+    assert len(there) == 6
+    for row in there:
+        names = collections.Counter(name for _, _, name, _ in lanes[int(row['replica']), 1])
+        expected = {f'{way} {number}, part {row["stage"]}': steps for way in ('forward', 'backward') for number in range(microbatches)}
+        assert names == expected, names
+
+
+def check(folder, has_faults, has_stages):
     timeline.main([str(folder)])
-    events = json.loads((folder / 'timeline.json').read_text())['traceEvents']
+    text = (folder / 'timeline.json').read_text()
+    events = json.loads(text)['traceEvents']
     lanes = lanes_of(events)
     check_nesting(lanes)
     arrows = check_arrows(events, lanes)
     check_compute(folder, lanes)
-    assert arrows == json.loads((folder / 'replay.json').read_text())['transfers']
+    downloads = check_absences(folder, lanes) if has_faults else 0
+    assert arrows == json.loads((folder / 'replay.json').read_text())['transfers'] + downloads
+    if has_faults:
+        check_faults(lanes)
+    if has_stages:
+        check_passes(folder, lanes)
+    packed = folder / 'packed.json.gz'
+    timeline.main([str(folder), '-o', str(packed)])
+    assert gzip.decompress(packed.read_bytes()).decode() == text
     return arrows
+
+
+def check_refusal(folder):
+    """A folder without tables is named, with what it lacks."""
+    done = subprocess.run([sys.executable, '-m', 'longhaul.timeline', str(folder)], capture_output=True, text=True, timeout=60,
+                          env=dict(os.environ, PYTHONPATH=PYTHON))
+    assert done.returncode == 2 and not list(folder.iterdir()), done
+    assert f'{folder} has no replicas.csv, steps.csv, exchanges.csv, trace.jsonl; allowed: ' in done.stderr, done.stderr
+
+
+FAULTS = {'faults': [{'kind': 'crash', 'replicas': '2', 'at': '3s', 'for': '2s'}, {'kind': 'link', 'link': 'replica0*', 'rate': 0.1, 'at': '1s', 'for': '3s'}],
+          'methods': [{'name': 'diloco', 'inner_steps': 4, 'all_reduce': 'ring'}, {'name': 'noloco', 'inner_steps': 4}],
+          'network': {'topology': {'star': {'rate': '100Mbps', 'rtt': '50ms'}}}}
+# Four replicas of two stages: eight workers.
+STAGES = {'replicas': 4, 'pipeline': {'stages': 2, 'microbatches': 4, 'bytes_per_token': 128},
+          'workload': {'parameters': 1000000, 'tokens': 1024, 'steps': 12, 'step_time': {'lognormal': {'mean': '1s', 'sigma': 0.3}}}}
 
 
 def scenario(**more):
@@ -88,11 +152,16 @@ def scenario(**more):
 
 def main(longhaul):
     with tempfile.TemporaryDirectory(prefix='longhaul-timeline-') as folder:
-        file, out = pathlib.Path(folder, 'scenario.json'), pathlib.Path(folder, 'run')
-        file.write_text(json.dumps(scenario()))
-        subprocess.run([longhaul, 'run', str(file), '--out', str(out), '--quiet'], check=True, stdout=subprocess.DEVNULL, timeout=200)
-        for case in sorted(out.glob('cases/*')):
-            print(f'{case.name}: {check(case)} arrows')
+        empty = pathlib.Path(folder, 'empty')
+        empty.mkdir()
+        check_refusal(empty)
+        for name, more in (('whole', {}), ('faults', FAULTS), ('stages', {**FAULTS, **STAGES})):
+            file, out = pathlib.Path(folder, 'scenario.json'), pathlib.Path(folder, name)
+            file.write_text(json.dumps(scenario(**more)))
+            subprocess.run([longhaul, 'run', str(file), '--out', str(out), '--quiet'], check=True, stdout=subprocess.DEVNULL, timeout=200)
+            for case in sorted(out.glob('cases/*')):
+                arrows = check(case, has_faults=name != 'whole', has_stages=name == 'stages')
+                print(f'{name} {case.name}: {arrows} arrows')
 
 
 if __name__ == '__main__':

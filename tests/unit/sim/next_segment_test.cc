@@ -2,11 +2,15 @@
 // histories.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <ns3/packet.h>
 #include <ns3/tcp-tx-buffer.h>
 
 #include <algorithm>
 #include <random>
+#include <string>
+
+#include "tests/unit/sim/replays.h"
 
 namespace longhaul::next_segment_test {
 
@@ -66,9 +70,38 @@ void expect_same_answer(const ns3::TcpTxBuffer& buffer, bool is_recovery) {
   ASSERT_EQ(end, expected_end);
 }
 
-TEST(NextSegment, StandsBeforeThatOfNs3) {
-  ASSERT_NE(dlsym(RTLD_NEXT, kName), nullptr);
-  EXPECT_NE(dlsym(RTLD_DEFAULT, kName), dlsym(RTLD_NEXT, kName));
+// Where a library's own calls of kName go: the cell of its table of functions, which the loader fills at the
+// first call. nullptr where it calls without the table, past any other definition.
+void* const* cell_of(const link_map& library) {
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  const ElfW(Rela)* cells = nullptr;
+  std::size_t bytes = 0;
+  for (const ElfW(Dyn)* part = library.l_ld; part->d_tag != DT_NULL; ++part) {
+    if (part->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(part->d_un.d_ptr);
+    if (part->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(part->d_un.d_ptr);
+    if (part->d_tag == DT_JMPREL) cells = reinterpret_cast<const ElfW(Rela)*>(part->d_un.d_ptr);
+    if (part->d_tag == DT_PLTRELSZ) bytes = part->d_un.d_val;
+  }
+  for (const ElfW(Rela)* cell = cells; cell != cells + bytes / sizeof(*cell); ++cell)
+    if (names + symbols[ELF64_R_SYM(cell->r_info)].st_name == std::string(kName))
+      return reinterpret_cast<void* const*>(library.l_addr + cell->r_offset);
+  return nullptr;
+}
+
+TEST(NextSegment, StandsBeforeThatOfNs3InCallsOfItsOwn) {
+  void *const ours = dlsym(RTLD_DEFAULT, kName), *const theirs = dlsym(RTLD_NEXT, kName);
+  ASSERT_NE(theirs, nullptr);
+  ASSERT_NE(ours, theirs);
+  Dl_info about;
+  void* library = nullptr;
+  ASSERT_NE(dladdr1(theirs, &about, &library, RTLD_DL_LINKMAP), 0);
+  void* const* const cell = cell_of(*static_cast<const link_map*>(library));
+  ASSERT_NE(cell, nullptr) << about.dli_fname;
+  Case config = star_case(2, 1e8, 0.01);
+  config.network.fidelity = "packet";
+  run_replay(config, single_exchange("pair", 2, 100000));
+  EXPECT_EQ(*cell, ours);
 }
 
 TEST(NextSegment, IsThatOfNs3) {

@@ -113,16 +113,24 @@ TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
   EXPECT_EQ(newest_checkpoint(scenario), 12);
 }
 
-TEST_F(BadRun, ACheckpointOfOtherLibrariesIsNotResumedFrom) {
+TEST_F(BadRun, ACheckpointOfOtherLibrariesOrArithmeticIsNotResumedFrom) {
   const Case config = only_case(small_scenario({{"name", "ddp"}}), folder_);
   train(config, folder_);
+  train(config, folder_, 2, /*resume=*/true);  // one thread and two make the same bits
   CheckpointFolder checkpoints(folder_.file("out"), training_key(config));
   std::vector<std::string> refused;
-  Checkpoint last = *checkpoints.newest(refused);
-  last.state["libraries"]["libtorch"] = "0.4.1";
-  checkpoints.write(last.step + 1, last.state, {});
-  const InputError error = thrown_by([&] { train(config, folder_, 1, /*resume=*/true); });
-  expect_said(error.what(), {"0.4.1", "other bits", "to begin anew"});
+  const Checkpoint last = *checkpoints.newest(refused);
+  const auto expect_refused = [&](const Json& change, const std::vector<std::string>& parts) {
+    Json state = last.state;
+    state.merge_patch(change);
+    checkpoints.write(last.step + 1, state, {});
+    const InputError error = thrown_by([&] { train(config, folder_, 1, /*resume=*/true); });
+    expect_said(error.what(), parts);
+    expect_said(error.what(), {"other bits", "to begin anew"});
+  };
+  expect_refused({{"libraries", {{"libtorch", "0.4.1"}}}}, {"0.4.1"});
+  expect_refused({{"arithmetic", "stacked on 2 ranks"}},
+                 {"--backend", "works replica by replica", "stacked on 2 ranks", "number of ranks"});
 }
 
 TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
