@@ -26,8 +26,9 @@ struct Validity {
 // `analytic` is asked for: those are assumptions, and what follows from an assumption is exact. Packets that
 // are lost are repaired as ns-3 does: then it is the largest difference to the kernel.
 double class_residual(const NetworkSpec& network);
-// Of its class; outside of what was measured there (connections, round trips, collectives with their replicas,
-// buckets; with BBR the links too) it is 1 and decides nothing. Throws InputError as build_topology().
+// Of its class; outside of what was measured there (connections, round trips, collectives with their
+// replicas, buckets; with BBR the links too) it is 1 and decides nothing. Throws InputError as
+// build_topology().
 Validity network_validity(const Case& config);
 
 // The residual of a case record, from its key `residual`. A record of an earlier version has none: that of
