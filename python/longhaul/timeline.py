@@ -67,15 +67,16 @@ class Replica:
             self.clock = max(self.clock, task["end_s"])
 
     def leave(self, until: float) -> Iterator[Event]:
-        """The absences that begin before `until`, each behind what is lost of a step; of passes those that were over."""
+        """The absences that begin before `until`, each behind what is lost of a step; of passes those that were over. When an
+        exchange began that a crash cut off is in no table: it is drawn as compute."""
         while self.absences and self.absences[0]["left_s"] < until:
             row = self.absences.pop(0)
-            step, left = row["left_step"], row["left_s"]
-            if self.passes:
+            left, lost = row["left_s"], range(self.computed + 1, row["left_step"] + 1)
+            for step in lost if self.passes else ():
                 yield from self.draw_passes([task for task in self.passes[step] if task["end_s"] <= left])
                 self.passes[step] = [task for task in self.passes[step] if task["end_s"] > left]
-            else:
-                yield from slice_of(self.number, COMPUTE, f"step {step}, lost", self.clock, left, step=step)
+            if not self.passes:
+                yield from slice_of(self.number, COMPUTE, "lost", self.clock, left, steps=[*lost])
             self.clock, self.computed = max(self.clock, row["joined_s"] or left), max(self.computed, row["first_step"] - 1)
 
     def compute(self, step: int, end: int) -> Iterator[Event]:

@@ -91,7 +91,8 @@ TEST(ResidualGrid, EveryLevelOfEveryAxisIsInBothHalves) {
 TEST(ResidualGrid, SizesStayWithinTheGridAndTheirPayload) {
   for (const ReferenceCase& kept : kept_cases()) {
     const GridCase& grid_case = kept.grid_case;
-    const double window = grid_case.window > 0 ? grid_case.window : grid_case.throughput / 8 * grid_case.rtt_s;
+    const double window =
+        grid_case.window > 0 ? grid_case.window : grid_case.throughput / 8 * grid_case.rtt_s;
     const double path = std::min(grid_case.up, grid_case.down) / 8 * grid_case.rtt_s;
     EXPECT_GE(window > 0 ? 4.001 * grid_case.products * path / (grid_case.connections * window)
                          : grid_case.products,
