@@ -36,7 +36,7 @@ WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
   return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
 }
 
-int list_cases(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
+int list_cases(const Scenario& scenario, const WorkPlan& plan) {
   for (const Case* config : plan.cases) {
     const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(),
                                             keeps_tables(scenario));

@@ -11,6 +11,6 @@ namespace longhaul {
 WorkPlan planned(const RunOptions& options, const Scenario& scenario);
 
 // --list-cases: a line each, name, seconds and bytes of memory, run alone. Returns the exit status.
-int list_cases(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan);
+int list_cases(const Scenario& scenario, const WorkPlan& plan);
 
 }  // namespace longhaul

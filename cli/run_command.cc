@@ -430,7 +430,7 @@ void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan
 int run_command(const RunOptions& options) {
   const Scenario scenario = validated_scenario(options.scenario, options.assignments);
   const WorkPlan plan = planned(options, scenario);
-  if (options.list_cases) return list_cases(options, scenario, plan);
+  if (options.list_cases) return list_cases(scenario, plan);
   check_executables(options, scenario);
   check_machine(options, scenario, plan);
   if (!options.quiet) warn(scenario_warnings(scenario));

@@ -17,6 +17,11 @@ constexpr double kNoBytes = 1e-3, kSameTime_s = 2e-9, kLeastWait_s = 1e-7;
 // What leaves at once (bbr_tso_segs_goal): a 1024th of a second, to 64 KiB less one and the headers.
 constexpr double kQuantum_s = 1. / 1024, kMostQuantum = 65215, kOneSegmentBelow = 1.2e6 / 8;
 
+// Less than what leaves in a tick of the clock, at `rate`: the channel sends no such rest.
+double nothing(double rate) {
+  return kNoBytes + kSameTime_s * rate;
+}
+
 }  // namespace
 
 Bbr::Bbr(double segment, double rtt_s)
@@ -53,7 +58,7 @@ double Bbr::wait_s(double rate, double now_s) const {
   double next_s = probing_until_s_ >= 0 ? probing_until_s_ : path_seen_s_ + kPathKept_s;
   if (is_starting_) {
     if (!under_way_.empty()) next_s = std::min(next_s, under_way_.front().acknowledged_s);
-    if (credit() > kNoBytes) {
+    if (credit() > nothing(rate)) {
       next_s = std::min(next_s, (piece_.bytes > 0 ? piece_.begin_s : now_s) + rtt_s_ / kPieces);
       const double unpaced = kInitialWindowSegments * segment_ - sent_;
       next_s = std::min(next_s, now_s + std::min(credit(), unpaced > kNoBytes ? unpaced : kNever) / rate);
@@ -108,7 +113,7 @@ void Bbr::start(double bytes, double rate, double now_s) {
     in_flight_ += bytes;
     sent_ += bytes;
   }
-  if (now_s >= piece_.begin_s + rtt_s_ / kPieces - kSameTime_s || credit() <= kNoBytes)
+  if (now_s >= piece_.begin_s + rtt_s_ / kPieces - kSameTime_s || credit() <= nothing(rate))
     end_piece(last_sent_s_);
   take_acknowledgements(now_s);
 }

@@ -21,10 +21,11 @@ struct Sender {
     double sent = 0;
     while (sent < bytes - 1e-3 && now_s < end_s - 1e-9 && !(only_start && !bbr.is_starting())) {
       const double credit = bbr.credit(), rate = std::min(share, bbr.pacing());
+      const bool may_send = credit > 1e-3 + 2e-9 * rate;  // as the channel
       double wait_s = std::min(bbr.wait_s(rate, now_s), end_s - now_s);
-      if (credit > 1e-3) wait_s = std::min(wait_s, (bytes - sent) / rate);
+      if (may_send) wait_s = std::min(wait_s, (bytes - sent) / rate);
       now_s += wait_s;
-      const double step = credit > 1e-3 ? std::min({bytes - sent, credit, rate * wait_s}) : 0;
+      const double step = may_send ? std::min({bytes - sent, credit, rate * wait_s}) : 0;
       bbr.advance(step, rate, now_s);
       sent += step;
     }
@@ -44,7 +45,7 @@ TEST(Bbr, StartUpDoublesEveryRoundTrip) {
   double before = 10;
   for (int rounds = 1; rounds <= 10; ++rounds) {
     Sender sender;
-    sender.share = 1e15;
+    sender.share = 1e11;
     const double and_ten = 10 + sender.send(1e15, rounds * kRtt_s) / kSegment;
     EXPECT_LE(and_ten, 10 * std::exp2(rounds) * (1 + 1e-9)) << rounds;
     EXPECT_GT(and_ten, 10 * std::exp2(rounds - 2. / 3)) << rounds;
@@ -195,6 +196,17 @@ TEST(Bbr, AProbeForgetsNothing) {
   EXPECT_GT(messages_until(22), 0.2);
   EXPECT_LT(messages_until(29), kRtt_s);
   EXPECT_GE(sender.bbr.bandwidth(), before);
+}
+
+// Ten segments but for a rest that the clock cannot send: it waits for the acknowledgement of their middle, a
+// round trip and half of 1.16 ms after they began.
+TEST(Bbr, ARestThatDoesNotLeaveIsNotWaitedFor) {
+  constexpr double kRate = 12.5e6, kWindow = 14480, kRtt_s = 0.06;
+  Bbr bbr(1448, kRtt_s);
+  bbr.begin(0);
+  const double sent_s = kWindow / kRate;
+  bbr.advance(kWindow - 0.0011, kRate, sent_s);
+  EXPECT_NEAR(bbr.wait_s(kRate, sent_s), kRtt_s + sent_s / 2 - sent_s, 1e-6);
 }
 
 }  // namespace longhaul::bbr_test
