@@ -22,6 +22,9 @@ namespace {
 std::string format_of(const CompareOptions& options) {
   if (!options.format.empty()) return options.format;
   const std::string ending = std::filesystem::path(options.out).extension().string();
+  if (ending == ".csv")
+    throw InputError("-o", fmt::format("found \"{}\"", options.out), "a name that ends in .md, .json or .txt",
+                     "the JSON has every number; --format says it for another name");
   if (ending == ".md") return "markdown";
   return ending == ".json" ? "json" : "text";
 }

@@ -67,6 +67,14 @@ TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
   EXPECT_EQ(written("out.json").rfind("### final_loss", 0), 0u);
 }
 
+TEST_F(CompareCommand, WritesNoCsv) {
+  CompareOptions options;
+  options.runs = {folder_ + "/run"};
+  options.out = folder_ + "/out.csv";
+  EXPECT_THROW(compare_command(options), InputError);
+  EXPECT_FALSE(fs::exists(options.out));
+}
+
 TEST_F(CompareCommand, IsWrongInputWhereNothingCanBeRead) {
   CompareOptions options;
   options.runs = {folder_ + "/newer", folder_ + "/none"};
