@@ -53,7 +53,7 @@ std::int64_t Numbers::bytes(std::int64_t count) const {
   if (!is_quantized) return count * bytes_per_parameter(wire);
   if (count == 0) return 0;
   const QuantizerFacts& facts = facts_of(quantizer);
-  return facts.shared_bytes() + (count * facts.bits + 7) / 8;
+  return facts.shared_bytes + (count * facts.bits + 7) / 8;
 }
 
 void refuse_codec(const std::string& key, const Json& found, const std::string& allowed) {

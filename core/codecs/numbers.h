@@ -41,36 +41,34 @@ enum class Quantizer {
 };
 
 struct QuantizerFacts : Word<Quantizer> {
-  int bits;         // of a code
-  int levels = 0;   // in bf16 that a block shares; 0: it shares a scale in fp32
-  int largest = 0;  // L of whole numbers; 0: the codes are none
-
-  constexpr int shared_bytes() const { return levels > 0 ? 2 * levels : 4; }
+  int bits;               // of a code
+  int shared_bytes = 4;   // of a scale in fp32, or of four levels
+  int largest = 0;        // L of whole numbers; 0: the codes are none
 };
 template <>
 struct Words<Quantizer> {
   static constexpr QuantizerFacts all[] = {
       // code = round(x / s), ties to even, in ±L, L = 2^(bits − 1) − 1; s = max |x| / L
-      {{Quantizer::kInt8, "int8"}, 8, 0, 127},
-      {{Quantizer::kInt4, "int4"}, 4, 0, 7},
+      {{Quantizer::kInt8, "int8"}, 8, 4, 127},
+      {{Quantizer::kInt4, "int4"}, 4, 4, 7},
       // A sign, three bits of exponent, no mantissa: 0 and ±s·2^-6 … ±s·2^0, the nearest in value, a tie to
       // the larger magnitude; s = max |x|. The format is Streaming DiLoCo's (arXiv 2501.18512), which does
       // not say how it is scaled: the scale is ours.
       {{Quantizer::kE3m0, "e3m0"}, 4},
       // Four bins: numbers below zero and the others, each cut at their median. A bin is decoded as the mean
-      // of the numbers in it. Made for what top-k keeps, which has a hole at zero (SparseLoCo's 2 bits, arXiv
+      // of the numbers in it, in bf16. Made for what top-k keeps, which has a hole at zero (SparseLoCo's 2 bits, arXiv
       // 2508.15706).
-      {{Quantizer::kTwoBit, "two_bit"}, 2, 4},
+      {{Quantizer::kTwoBit, "two_bit"}, 2, 4 * 2},
       // ±s, s = sqrt(mean x²): as long as what it stands for (1-bit Adam, arXiv 2102.02888)
       {{Quantizer::kSign, "sign"}, 1},
-      {{Quantizer::kInt7, "int7"}, 7, 0, 63},
-      {{Quantizer::kInt6, "int6"}, 6, 0, 31},
-      {{Quantizer::kInt5, "int5"}, 5, 0, 15},
-      {{Quantizer::kInt3, "int3"}, 3, 0, 3},
-      {{Quantizer::kInt2, "int2"}, 2, 0, 1},
+      {{Quantizer::kInt7, "int7"}, 7, 4, 63},
+      {{Quantizer::kInt6, "int6"}, 6, 4, 31},
+      {{Quantizer::kInt5, "int5"}, 5, 4, 15},
+      {{Quantizer::kInt3, "int3"}, 3, 4, 3},
+      {{Quantizer::kInt2, "int2"}, 2, 4, 1},
       // two_bit with the bins of SparseLoCo's code: bin round(4 (x − mean) / 6σ) in −2 … 1, σ the standard
-      // deviation with n − 1. Its code takes both of a tensor; here they are of a block.
-      {{Quantizer::kTwoBitSixSigma, "two_bit_six_sigma"}, 2, 4}};
+      // deviation with n − 1; means in fp32. Its code takes both of a tensor; here they are of a block.
+      {{Quantizer::kTwoBitSixSigma, "two_bit_six_sigma"}, 2, 4 * 4}};
 };
 
 constexpr const QuantizerFacts& facts_of(Quantizer quantizer) {

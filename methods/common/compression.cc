@@ -68,7 +68,7 @@ void check_reduction(const Json& options, const Codec::Format& format) {
     refuse("codec " + options.at("codec").dump(), "\"once\", or a quantizer of all columns as codec",
            "a sum of such messages is not rounded to one of them");
   else if (const QuantizerFacts& facts = facts_of(quantized->numbers);
-           is_ring && (facts.levels > 0 || facts.bits == 1))
+           is_ring && (facts.shared_bytes > 4 || facts.bits == 1))
     refuse(fmt::format("codec {}", facts.word), "codec int8 … int2 or e3m0",
            "partial sums do not fit into four levels or two");
   if (is_ring ? feedback != "none" : feedback == "ef21")

@@ -2,7 +2,7 @@
 // the same bits on the host and on a GPU: sums go in the order of the columns, in float64, and nothing is
 // contracted. A quantizer is a struct here, and joins the list Quantizers.
 //
-// A block in a message: what its columns share (a scale in fp32, or levels in bf16), little end first, then
+// A block in a message: what its columns share (a scale in fp32, or levels), little end first, then
 // the codes, the lowest bit first, filled up to a whole byte. Whole numbers are in two's complement; a code
 // of e3m0 is the exponent, 1 … 7 for 2^-6 … 2^0 and 0 for zero, below the sign; of both two_bit formats it is
 // the bin, in ascending order; of sign it is 1 where the value is negative.
@@ -211,39 +211,6 @@ struct WithScale {
   }
 };
 
-// Bins(at, count)(x) in 0 … 3; a bin is decoded as the mean of what is in it.
-template <typename Bins>
-struct FourBins {
-  static constexpr Quantizer kIs = Bins::kIs;
-
-  template <typename Values>
-  LONGHAUL_HOST_DEVICE static void write(const Values& at, std::int64_t count, std::uint8_t* out) {
-    const bool finite = is_all_finite(at, count);
-    double sums[4] = {0, 0, 0, 0};
-    std::int64_t members[4] = {0, 0, 0, 0};
-    const Bins bin_of(at, count);
-    BitWriter codes(out + 8);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const int bin = finite ? bin_of(at[i]) : 0;
-      sums[bin] += double{at[i]};
-      ++members[bin];
-      codes.put(static_cast<std::uint32_t>(bin), 2);
-    }
-    codes.finish();
-    for (int bin = 0; bin < 4; ++bin) {
-      const double mean = members[bin] ? sums[bin] / static_cast<double>(members[bin]) : 0;
-      write_half(out + 2 * bin, finite ? to_bf16(static_cast<float>(mean)) : 0x7fc0);
-    }
-  }
-  template <typename Work>
-  LONGHAUL_HOST_DEVICE static void for_each(const std::uint8_t* from, std::int64_t begin, std::int64_t end,
-                                            const Work& work) {
-    float levels[4];
-    for (int bin = 0; bin < 4; ++bin) levels[bin] = read_half(from + 2 * bin, Wire::kBf16);
-    for (std::int64_t i = begin; i < end; ++i) work(i, levels[code_at(from + 8, i, 2)]);
-  }
-};
-
 // Numbers of the wire.
 struct EachAlone {
   Wire wire;
@@ -262,6 +229,53 @@ struct EachAlone {
                                      const Work& work) const {
     for (std::int64_t i = begin; i < end; ++i)
       work(i, wire == Wire::kFp32 ? read_float(from + 4 * i) : read_half(from + 2 * i, wire));
+  }
+};
+
+template <typename Number>
+struct StoreFrom {
+  std::int64_t begin;
+  Number* out;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t i, float value) const {
+    out[i - begin] = static_cast<Number>(value);
+  }
+};
+
+// Bins(at, count)(x) in 0 … 3; a bin is decoded as the mean of what is in it.
+template <typename Bins>
+struct FourBins {
+  static constexpr Quantizer kIs = Bins::kIs;
+  static constexpr int kShared = facts_of(kIs).shared_bytes;
+  static constexpr EachAlone kLevels{kShared == 16 ? Wire::kFp32 : Wire::kBf16};
+
+  template <typename Values>
+  LONGHAUL_HOST_DEVICE static void write(const Values& at, std::int64_t count, std::uint8_t* out) {
+    const bool finite = is_all_finite(at, count);
+    double sums[4] = {0, 0, 0, 0};
+    std::int64_t members[4] = {0, 0, 0, 0};
+    const Bins bin_of(at, count);
+    BitWriter codes(out + kShared);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const int bin = finite ? bin_of(at[i]) : 0;
+      sums[bin] += double{at[i]};
+      ++members[bin];
+      codes.put(static_cast<std::uint32_t>(bin), 2);
+    }
+    codes.finish();
+    float levels[4];
+    for (int bin = 0; bin < 4; ++bin) {
+      const double mean = members[bin] ? sums[bin] / static_cast<double>(members[bin]) : 0;
+      levels[bin] = finite ? static_cast<float>(mean) : float_of(0x7fc00000);
+    }
+    kLevels.write(levels, 4, out);
+  }
+  template <typename Work>
+  LONGHAUL_HOST_DEVICE static void for_each(const std::uint8_t* from, std::int64_t begin, std::int64_t end,
+                                            const Work& work) {
+    float levels[4];
+    kLevels.for_each(from, 0, 4, StoreFrom<float>{0, levels});
+    for (std::int64_t i = begin; i < end; ++i) work(i, levels[code_at(from + kShared, i, 2)]);
   }
 };
 
@@ -305,21 +319,11 @@ struct ReadNumbers {
   }
 };
 
-template <typename Number>
-struct StoreFrom {
-  std::int64_t begin;
-  Number* out;
-
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t i, float value) const {
-    out[i - begin] = static_cast<Number>(value);
-  }
-};
-
 // Numbers with what a GPU cannot look up; those of a block, or as many of a wire as are coded at a time.
 struct NumberCode {
   explicit NumberCode(const Numbers& numbers)
       : numbers(numbers),
-        shared(numbers.is_quantized ? facts_of(numbers.quantizer).shared_bytes() : 0),
+        shared(numbers.is_quantized ? facts_of(numbers.quantizer).shared_bytes : 0),
         bits(numbers.is_quantized ? facts_of(numbers.quantizer).bits
                                   : 8 * bytes_per_parameter(numbers.wire)) {}
 

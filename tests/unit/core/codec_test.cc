@@ -16,7 +16,7 @@ TEST(Codec, QuantizedBlocksAreAsLongAsWorkedOutByHand) {
   EXPECT_EQ(bytes(Quantizer::kInt4, 1024, 1023), 4 + 512) << "half a byte is filled up";
   EXPECT_EQ(bytes(Quantizer::kE3m0, 1024, 2048), 2 * (4 + 512));
   EXPECT_EQ(bytes(Quantizer::kTwoBit, 1024, 1024), 4 * 2 + 256);
-  EXPECT_EQ(bytes(Quantizer::kTwoBitSixSigma, 1024, 1024), 4 * 2 + 256);
+  EXPECT_EQ(bytes(Quantizer::kTwoBitSixSigma, 1024, 1024), 4 * 4 + 256);
   EXPECT_EQ(bytes(Quantizer::kSign, 1024, 1024 + 9), 4 + 128 + 4 + 2);
   EXPECT_EQ(bytes(Quantizer::kInt7, 1024, 1024), 4 + 896);
   EXPECT_EQ(bytes(Quantizer::kInt6, 1024, 1024), 4 + 768);

@@ -31,14 +31,14 @@ double whole_reference(double value, double scale, int largest) {
   return best * scale;
 }
 
-// Every number decoded as the mean of those that share its bin, in bf16.
-std::vector<double> means_of_bins(const std::vector<double>& block, const std::vector<int>& bins) {
+// Every number decoded as the mean of those that share its bin.
+std::vector<double> means_of_bins(const std::vector<double>& block, const std::vector<int>& bins, Wire wire) {
   std::map<int, std::pair<double, double>> sums;
   for (std::size_t i = 0; i < block.size(); ++i) sums[bins[i]].first += block[i], ++sums[bins[i]].second;
   std::vector<double> decoded;
   for (const int bin : bins) {
     auto level = static_cast<float>(sums[bin].first / sums[bin].second);
-    round_to_wire(&level, &level, 1, Wire::kBf16);
+    round_to_wire(&level, &level, 1, wire);
     decoded.push_back(level);
   }
   return decoded;
@@ -54,7 +54,7 @@ std::vector<double> two_bit_reference(const std::vector<double>& block) {
     const std::vector<double>& side = sides[value < 0];
     bins.push_back(2 * (value < 0) + (std::abs(value) > side[(side.size() - 1) / 2]));
   }
-  return means_of_bins(block, bins);
+  return means_of_bins(block, bins, Wire::kBf16);
 }
 
 // As the authors' code: torch.round((x - mean) / scale + 2).clamp(0, 3), scale = 6 · std / 4, 1 where that is
@@ -69,7 +69,7 @@ std::vector<double> six_sigma_reference(const std::vector<double>& block) {
   std::vector<int> bins;
   for (const double value : block)
     bins.push_back(static_cast<int>(std::clamp(std::nearbyint((value - mean) / scale + 2), 0., 3.)));
-  return means_of_bins(block, bins);
+  return means_of_bins(block, bins, Wire::kFp32);
 }
 
 std::vector<double> reference(Quantizer quantizer, const std::vector<double>& block) {
@@ -153,7 +153,7 @@ TEST(Quantized, HasTheBytesWorkedOutByHand) {
   EXPECT_EQ(bytes(Quantizer::kTwoBit, {2, 2}), (Bytes{0, 0, 0, 0, 0, 0x40, 0, 0, 0b1010})) << "all equal";
   // Mean 1, σ 2, a bin is 3 wide: 4 is one bin above the middle, the others are in it. Codes 2 2 2 3.
   EXPECT_EQ(bytes(Quantizer::kTwoBitSixSigma, {0, 0, 0, 4}),
-            (Bytes{0, 0, 0, 0, 0, 0, 0x80, 0x40, 0b11101010}));
+            (Bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x40, 0b11101010}));
   // The mean magnitude of 1, 2, 3, 2 is 2, 0x40000000.
   EXPECT_EQ(bytes(Quantizer::kSign, {0, -4, 0, 0}), (Bytes{0, 0, 0, 0x40, 0b0010}));
 }
