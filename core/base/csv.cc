@@ -43,22 +43,29 @@ CsvWriter::CsvWriter(const std::string& file) : file_(file), out_(file, std::ios
 }
 
 CsvWriter& CsvWriter::cell(const std::string& text) {
-  if (!first_) out_ << ',';
-  first_ = false;
-  out_ << csv_quoted(text);
-  return *this;
+  return add(csv_quoted(text));
 }
 
 CsvWriter& CsvWriter::cell(double value) {
-  return cell(format_number(value));
+  return add(format_number(value));
 }
 
 CsvWriter& CsvWriter::cell(std::int64_t value) {
-  return cell(fmt::format_int(value).str());
+  const fmt::format_int digits(value);
+  return add({digits.data(), digits.size()});
+}
+
+CsvWriter& CsvWriter::add(std::string_view written) {
+  if (!first_) row_ += ',';
+  first_ = false;
+  row_ += written;
+  return *this;
 }
 
 void CsvWriter::end_row() {
-  out_ << '\n';
+  row_ += '\n';
+  out_ << row_;
+  row_.clear();
   first_ = true;
   check();
 }

@@ -28,9 +28,10 @@ class CsvWriter {
   void flush();
 
  private:
+  CsvWriter& add(std::string_view written);
   void check() const;
 
-  std::string file_;
+  std::string file_, row_;
   std::ofstream out_;
   bool first_ = true;
 };
