@@ -113,14 +113,6 @@ bool RowAverage::apply_on_device(const Operation&, DeviceSteps& steps) const {
   return true;
 }
 
-std::unique_ptr<Update> average_of_gradients() {
-  return std::make_unique<RowAverage>("gradient", Slot::kGradient);
-}
-
-std::unique_ptr<Update> average_of_weights() {
-  return std::make_unique<RowAverage>("weights", Slot::kWeights);
-}
-
 void start_slow_weights(Replicas& replicas) {
   Arena& arena = replicas.arena;
   replicas.backend.for_each(arena.held().size(), [&](int at) {

@@ -34,7 +34,8 @@ class DeviceSteps {
 
 // What a method does to the rows of the arena. The plan (methods/) says which operations there are; an update
 // says of what rows their payload is made, and takes the method's step when they have arrived. Packing,
-// sending, pending messages and logs are the runner's (operation_runner.h). One file a method.
+// sending, pending messages and logs are the runner's (operation_runner.h). A file for each step
+// (cmake/Methods.cmake).
 
 // What an update works on; it owns none of it.
 struct Replicas {
@@ -197,9 +198,6 @@ class RowAverage : public Update {
   const char* tensor_;
   Slot slot_;
 };
-
-std::unique_ptr<Update> average_of_gradients();
-std::unique_ptr<Update> average_of_weights();
 
 // What the methods with an outer step share: slow weights φ, a momentum, and a step on a column of one
 // replica that the host's loop and the GPU's kernel both call.
