@@ -20,8 +20,8 @@ void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const 
 template void outer_step_on_device(const OuterTables&, std::int64_t, const DilocoStep&, CudaStream);
 template void outer_step_on_device(const OuterTables&, std::int64_t, const NolocoStep&, CudaStream);
 
-void pack_on_device(const float* rows, void* packed, Rounding format, std::int64_t replicas,
-                    std::int64_t columns, CudaStream stream) {
+void pack_on_device(const float* rows, void* packed, Wire format, std::int64_t replicas, std::int64_t columns,
+                    CudaStream stream) {
   const CudaLaunch launch{stream};
   if (rows_take_packs(columns))
     launch.grid(replicas, columns, kPackedColumns,
@@ -30,14 +30,13 @@ void pack_on_device(const float* rows, void* packed, Rounding format, std::int64
     launch.grid(replicas, columns, 1, PackColumns<1>{rows, packed, format, columns});
 }
 
-void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
+void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Wire wire,
                        std::int64_t columns, CudaStream stream) {
   const CudaLaunch launch{stream};
   if (rows_take_packs(columns))
-    launch.grid(groups, columns, kPackedColumns,
-                AverageColumns<kPackedColumns>{rows, table, rounding, columns});
+    launch.grid(groups, columns, kPackedColumns, AverageColumns<kPackedColumns>{rows, table, wire, columns});
   else
-    launch.grid(groups, columns, 1, AverageColumns<1>{rows, table, rounding, columns});
+    launch.grid(groups, columns, 1, AverageColumns<1>{rows, table, wire, columns});
 }
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
-// The kernels over the rows of one rank, of which a group has more elsewhere, as plain functions
-// (row_kernels.h). Work: one of those that rank_steps.cu names; over `columns` of `rows` of them.
+// The kernels over a row of one rank's, of whose group more lie elsewhere, as plain functions
+// (row_kernels.h). Work: one of those that rank_steps.cu names; over `columns` of the row.
 #pragma once
 
 #include "trainer/cuda/rank_rows.h"
@@ -8,6 +8,6 @@
 namespace longhaul {
 
 template <typename Work>
-void over_rows_on_device(const Work& work, std::int64_t rows, std::int64_t columns, CudaStream stream);
+void over_columns_on_device(const Work& work, std::int64_t columns, CudaStream stream);
 
 }  // namespace longhaul

@@ -7,15 +7,15 @@
 namespace longhaul {
 
 template <typename Work>
-void over_rows_on_device(const Work& work, std::int64_t rows, std::int64_t columns, CudaStream stream) {
-  CudaLaunch{stream}.grid(rows, columns, 1, work);
+void over_columns_on_device(const Work& work, std::int64_t columns, CudaStream stream) {
+  CudaLaunch{stream}.grid(1, columns, 1, work);
 }
 
-template void over_rows_on_device(const AddRows&, std::int64_t, std::int64_t, CudaStream);
-template void over_rows_on_device(const PackRow&, std::int64_t, std::int64_t, CudaStream);
-template void over_rows_on_device(const MeanOfPacked&, std::int64_t, std::int64_t, CudaStream);
-template void over_rows_on_device(const TakeMean&, std::int64_t, std::int64_t, CudaStream);
-template void over_rows_on_device(const StepWithMeans<DilocoStep>&, std::int64_t, std::int64_t, CudaStream);
-template void over_rows_on_device(const StepWithMeans<NolocoStep>&, std::int64_t, std::int64_t, CudaStream);
+template void over_columns_on_device(const AddRows&, std::int64_t, CudaStream);
+template void over_columns_on_device(const PackRow&, std::int64_t, CudaStream);
+template void over_columns_on_device(const MeanOfPacked&, std::int64_t, CudaStream);
+template void over_columns_on_device(const TakeMean&, std::int64_t, CudaStream);
+template void over_columns_on_device(const StepWithMeans<DilocoStep>&, std::int64_t, CudaStream);
+template void over_columns_on_device(const StepWithMeans<NolocoStep>&, std::int64_t, CudaStream);
 
 }  // namespace longhaul

@@ -49,9 +49,9 @@ template <typename Step>
 void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const Step& step,
                           CudaStream stream);
 // packed [R, P] ← rows, in the format that they are rounded to.
-void pack_on_device(const float* rows, void* packed, Rounding format, std::int64_t replicas,
-                    std::int64_t columns, CudaStream stream);
-void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
+void pack_on_device(const float* rows, void* packed, Wire format, std::int64_t replicas, std::int64_t columns,
+                    CudaStream stream);
+void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Wire wire,
                        std::int64_t columns, CudaStream stream);
 
 // Of one place of the model, which has so many columns; its paths in device memory.

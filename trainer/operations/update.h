@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -167,6 +168,11 @@ std::vector<ColumnRange> in_pieces(ColumnRange columns, std::int64_t width);
 
 // The groups of an operation with members in ascending order, the order in which rows are summed.
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas);
+
+// What the tensors of a payload travel as: none, unless all go whole, uncompressed and in one format.
+std::optional<Wire> plain_wire(const Payload& payload);
+// The same of an operation in which all members of a group take the mean of what they all send.
+std::optional<Wire> plain_wire(const Operation& operation);
 
 // Logs an operation whose payload travels as the plan says it, as the replicas held here send it: for those
 // who exchange on a GPU and make no messages.
