@@ -101,30 +101,6 @@ struct CpuDecoder::Workspace {
   }
 };
 
-// A workspace for the time of one call.
-struct CpuDecoder::Borrowed {
-  Borrowed(const CpuDecoder& owner, std::int64_t sequences) : decoder(owner) {
-    {
-      const std::lock_guard<std::mutex> lock(decoder.mutex_);
-      if (!decoder.idle_.empty()) {
-        workspace = std::move(decoder.idle_.back());
-        decoder.idle_.pop_back();
-      }
-    }
-    if (!workspace) workspace = std::make_unique<Workspace>();
-    workspace->fit(decoder.shape_, sequences);
-  }
-  ~Borrowed() {
-    const std::lock_guard<std::mutex> lock(decoder.mutex_);
-    decoder.idle_.push_back(std::move(workspace));
-  }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-
-  const CpuDecoder& decoder;
-  std::unique_ptr<Workspace> workspace;
-};
-
 // Forward and backward over one batch.
 class CpuDecoder::Pass {
  public:
@@ -141,7 +117,9 @@ class CpuDecoder::Pass {
         h_(shape_.hidden),
         f_(shape_.ffn),
         v_(shape_.vocabulary),
-        feed_forward_{m_, f_, row_stride(2 * f_), row_stride(f_)} {}
+        feed_forward_{m_, f_, row_stride(2 * f_), row_stride(f_)} {
+    work_.fit(shape_, batch.sequences);
+  }
 
   // Before forward(): what backward() writes there (boundaries.h).
   void ask_for(RoundingEffects* rounding) {
@@ -390,20 +368,20 @@ CpuDecoder::CpuDecoder(const ModelShape& shape, Boundaries boundaries)
 CpuDecoder::~CpuDecoder() = default;
 
 double CpuDecoder::loss(const Scalar* weights, const Batch& batch, const Boundaries& boundaries) const {
-  const Borrowed borrowed(*this, batch.sequences);
-  return Pass(*this, weights, batch, boundaries, *borrowed.workspace).forward();
+  Pool<Workspace>::Lent workspace(workspaces_);
+  return Pass(*this, weights, batch, boundaries, *workspace).forward();
 }
 
 std::vector<double> CpuDecoder::token_losses(const Scalar* weights, const Batch& batch,
                                              const Boundaries& boundaries) const {
-  const Borrowed borrowed(*this, batch.sequences);
-  return Pass(*this, weights, batch, boundaries, *borrowed.workspace).token_losses();
+  Pool<Workspace>::Lent workspace(workspaces_);
+  return Pass(*this, weights, batch, boundaries, *workspace).token_losses();
 }
 
 double CpuDecoder::loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch,
                                      const Boundaries& boundaries, RoundingEffects* rounding) const {
-  const Borrowed borrowed(*this, batch.sequences);
-  Pass pass(*this, weights, batch, boundaries, *borrowed.workspace);
+  Pool<Workspace>::Lent workspace(workspaces_);
+  Pass pass(*this, weights, batch, boundaries, *workspace);
   pass.ask_for(rounding);
   const double loss = pass.forward();
   pass.backward(gradient);
