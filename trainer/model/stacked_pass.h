@@ -34,13 +34,10 @@ std::int64_t norm_slices_of(std::int64_t rows) {
   return slices > kNormSlices ? slices : std::min(kNormSlices, rows);
 }
 
-// Rows of the arena as a tensor. The device is said: to ask for it is no part of a captured graph.
+// Rows of the arena as a tensor.
 template <typename Number>
 Tensor table(Number* rows, std::int64_t count, std::int64_t columns, at::Device device) {
-  return at::for_blob(rows, {count, columns})
-      .options(at::TensorOptions().dtype(kType<Number>).device(device))
-      .target_device(device)
-      .make_tensor();
+  return tensor_over(rows, {count, columns}, kType<Number>, device);
 }
 
 // A norm's input [N, h] float32, its scale [N] and what it gave [N, h]; N rows are all tokens of all replicas
