@@ -189,6 +189,15 @@ InputError not_graphml(const std::string& file, const std::string& reason) {
 
 }  // namespace
 
+double great_circle_km(const Coordinates& coordinates, const Coordinates& other) {
+  constexpr double kRadians = 3.14159265358979323846 / 180, kEarthRadiusKm = 6371;
+  const double across = std::sin((other.latitude - coordinates.latitude) * kRadians / 2),
+               around = std::sin((other.longitude - coordinates.longitude) * kRadians / 2);
+  const double haversine = across * across + std::cos(coordinates.latitude * kRadians) *
+                                                 std::cos(other.latitude * kRadians) * around * around;
+  return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1., haversine)));
+}
+
 GraphmlGraph read_graphml_file(const std::string& file) {
   const std::string text = read_file(file).value_or("");
   check_depth(text, file);

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/base/index.h"
-#include "trainer/cuda/rank_kernels.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 

@@ -1,6 +1,6 @@
 // The steps between ranks. Compiled without fused multiply-adds: the bits are those of one process.
 #include "trainer/cuda/launch.cuh"
-#include "trainer/cuda/rank_kernels.h"
+#include "trainer/cuda/rank_rows.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 
