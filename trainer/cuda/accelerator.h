@@ -48,7 +48,7 @@ class RowsOnCard {
   virtual ~RowsOnCard() = default;
   // Whether all that are held here have the same bits.
   virtual bool are_equal(Slot slot) = 0;
-  // weight_spread() of ranks/spread.h, with its bits; of one rank. Their mean is kept for losses().
+  // weight_spread() of weight_spread.h, with its bits; of one rank. Their mean is kept for losses().
   virtual double spread(Slot slot) = 0;
   // The mean [P] where it was made elsewhere.
   virtual void set_mean(const float* mean) = 0;

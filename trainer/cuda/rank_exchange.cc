@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/index.h"
+#include "trainer/cuda/row_kernels.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 

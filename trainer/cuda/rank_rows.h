@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "trainer/cuda/outer_rows.h"
-#include "trainer/device/cuda_device.h"
 
 namespace longhaul {
 
@@ -89,9 +88,5 @@ struct StepWithMeans {
     step(theta[at], phi[at], momentum[at], mean_delta[at], mean_phi[at], rounded(phi[at], wire));
   }
 };
-
-// Does one of these works, over `columns` of a row; those that rank_steps.cu names.
-template <typename Work>
-void over_columns_on_device(const Work& work, std::int64_t columns, CudaStream stream);
 
 }  // namespace longhaul

@@ -1,6 +1,8 @@
-// The steps between ranks. Compiled without fused multiply-adds: the bits are those of one process.
+// The steps between ranks, and mean and spread of the replicas' weights. Compiled without fused
+// multiply-adds: the bits are those of one process, and those of the host (weight_spread.cc).
 #include "trainer/cuda/launch.cuh"
 #include "trainer/cuda/rank_rows.h"
+#include "trainer/cuda/row_kernels.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 
@@ -17,5 +19,8 @@ template void over_columns_on_device(const MeanOfPacked&, std::int64_t, CudaStre
 template void over_columns_on_device(const TakeMean&, std::int64_t, CudaStream);
 template void over_columns_on_device(const StepWithMeans<DilocoStep>&, std::int64_t, CudaStream);
 template void over_columns_on_device(const StepWithMeans<NolocoStep>&, std::int64_t, CudaStream);
+template void over_columns_on_device(const FindDifferences&, std::int64_t, CudaStream);
+template void over_columns_on_device(const CenterColumns&, std::int64_t, CudaStream);
+template void over_columns_on_device(const SumBlocks&, std::int64_t, CudaStream);
 
 }  // namespace longhaul
