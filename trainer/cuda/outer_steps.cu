@@ -22,21 +22,12 @@ template void outer_step_on_device(const OuterTables&, std::int64_t, const Noloc
 
 void pack_on_device(const float* rows, void* packed, Wire format, std::int64_t replicas, std::int64_t columns,
                     CudaStream stream) {
-  const CudaLaunch launch{stream};
-  if (rows_take_packs(columns))
-    launch.grid(replicas, columns, kPackedColumns,
-                PackColumns<kPackedColumns>{rows, packed, format, columns});
-  else
-    launch.grid(replicas, columns, 1, PackColumns<1>{rows, packed, format, columns});
+  grid_of_packs<PackColumns>(CudaLaunch{stream}, replicas, columns, rows, packed, format, columns);
 }
 
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Wire wire,
                        std::int64_t columns, CudaStream stream) {
-  const CudaLaunch launch{stream};
-  if (rows_take_packs(columns))
-    launch.grid(groups, columns, kPackedColumns, AverageColumns<kPackedColumns>{rows, table, wire, columns});
-  else
-    launch.grid(groups, columns, 1, AverageColumns<1>{rows, table, wire, columns});
+  grid_of_packs<AverageColumns>(CudaLaunch{stream}, groups, columns, rows, table, wire, columns);
 }
 
 }  // namespace longhaul
