@@ -6,7 +6,6 @@
 #include <boost/algorithm/string/trim.hpp>
 #include <boost/graph/graphml.hpp>
 #include <boost/property_tree/exceptions.hpp>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <regex>
@@ -73,10 +72,8 @@ std::optional<double> number_of(const Attributes& attributes, const std::string&
                                 const std::string& owner) {
   const std::string text = value_of(attributes, key);
   if (text.empty()) return std::nullopt;
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end || !std::isfinite(value))
+  const std::optional<double> value = parse_number<double>(text);
+  if (!value || !std::isfinite(*value))
     throw InputError({file, owner, fmt::format("{} is \"{}\"", key, text), "a number", ""});
   return value;
 }
