@@ -14,7 +14,7 @@
 namespace longhaul {
 
 // As others see an exchanged number.
-LONGHAUL_HOST_DEVICE inline float rounded(float value, Wire to) {
+LONGHAUL_HOST_DEVICE inline float as_sent(float value, Wire to) {
   if (to == Wire::kBf16) return from_bf16(to_bf16(value));
   if (to == Wire::kFp16) return from_fp16(to_fp16(value));
   return value;
@@ -113,8 +113,8 @@ struct MeanOfMembers {
     const Columns fast = Columns::read(t.theta + at), slow = Columns::read(t.phi + at);
     const Columns anchor = t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.wire) : slow;
     for (int c = 0; c < kColumns; ++c) {
-      const float moved = rounded(fast.at[c] - slow.at[c], t.wire);
-      const float from = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.wire);
+      const float moved = as_sent(fast.at[c] - slow.at[c], t.wire);
+      const float from = t.anchors ? anchor.at[c] : as_sent(anchor.at[c], t.wire);
       delta.at[c] = is_first ? moved : delta.at[c] + moved;
       phi.at[c] = is_first ? from : phi.at[c] + from;
     }
@@ -154,7 +154,7 @@ struct OuterColumns {
           Step::kReadsPhi && t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.wire) : phi;
       Columns momentum = Columns::read(t.momentum + at), theta;
       for (int c = 0; c < kColumns; ++c) {
-        const float sent = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.wire);
+        const float sent = t.anchors ? anchor.at[c] : as_sent(anchor.at[c], t.wire);
         of.step(theta.at[c], phi.at[c], momentum.at[c], mean.delta.at[c], mean.phi.at[c], sent);
       }
       momentum.write(t.momentum + at);
@@ -184,7 +184,7 @@ struct AverageColumns {
     for (int k = begin; k < end; ++k) {
       const Pack<kColumns> row = Pack<kColumns>::read(rows + groups.members[k] * columns + column);
       for (int c = 0; c < kColumns; ++c) {
-        const float value = rounded(row.at[c], wire);
+        const float value = as_sent(row.at[c], wire);
         mean.at[c] = k == begin ? value : mean.at[c] + value;
       }
     }

@@ -18,7 +18,7 @@ struct ContributedRows {
 
   LONGHAUL_HOST_DEVICE float operator()(std::int64_t row, std::int64_t column) const {
     const std::int64_t at = row * stride + column;
-    return rounded(less ? rows[at] - less[at] : rows[at], wire);
+    return as_sent(less ? rows[at] - less[at] : rows[at], wire);
   }
 };
 
@@ -85,7 +85,7 @@ struct StepWithMeans {
   Step step;
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t at) const {
-    step(theta[at], phi[at], momentum[at], mean_delta[at], mean_phi[at], rounded(phi[at], wire));
+    step(theta[at], phi[at], momentum[at], mean_delta[at], mean_phi[at], as_sent(phi[at], wire));
   }
 };
 

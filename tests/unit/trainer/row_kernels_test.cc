@@ -134,7 +134,7 @@ class Outer : public RowKernels {
     OuterRun run{random(1, 1), random(1, 2), random(1, 3), {}, outer_case.groups, outer_case.wire, kColumns};
     if (!outer_case.sent_ahead) return run;
     run.anchors = random(1, 4);
-    for (float& anchor : run.anchors) anchor = rounded(anchor, run.wire);
+    for (float& anchor : run.anchors) anchor = as_sent(anchor, run.wire);
     return run;
   }
 
