@@ -106,9 +106,10 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
       return replica < 0 ? gates->boundaries_of_mean() : gates->boundaries(replica);
     });
   if (device != Device::kCuda) return;
-  accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
-                                    evaluator_.validation(), plan_, outer_state, [this] { finish_writing(); }},
-                                   replicas_, operations_);
+  accelerator_ =
+      Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
+                         evaluator_.validation(), plan_, outer_state, [this] { finish_writing(); }},
+                        replicas_, operations_);
   steps_.use_card(*accelerator_);
   evaluations_.use_card(*accelerator_);
 }
@@ -366,10 +367,10 @@ void Training::save_checkpoint(int step) {
   // the next step, and those of other ranks have to be asked for.
   if (accelerator_ && ranks_.size() == 1 && !merges_ && held_.is_empty()) {
     finish_writing();
-    writing_ = std::async(std::launch::async,
-                          [this, step, state = std::move(state), tensors = std::move(tensors)] {
-                            checkpoints_.write(step, state, tensors);
-                          });
+    writing_ =
+        std::async(std::launch::async, [this, step, state = std::move(state), tensors = std::move(tensors)] {
+          checkpoints_.write(step, state, tensors);
+        });
   } else if (ranks_.is_first()) {
     checkpoints_.write(step, std::move(state), tensors);
   } else {

@@ -13,11 +13,7 @@ constexpr double kRounding = 1e-3;  // bytes
 
 CongestionReaction::CongestionReaction(double rtt_s, double timeout_s, std::optional<CoDel> queue,
                                        std::optional<RandomLosses> losses, bool has_rack)
-    : rtt_s_(rtt_s),
-      timeout_s_(timeout_s),
-      has_rack_(has_rack),
-      queue_(queue),
-      losses_(std::move(losses)) {}
+    : rtt_s_(rtt_s), timeout_s_(timeout_s), has_rack_(has_rack), queue_(queue), losses_(std::move(losses)) {}
 
 void CongestionReaction::queue_above(double from_s, double until_s) {
   if (!queue_) return;
