@@ -19,34 +19,13 @@ struct Chosen {
   bool is_turned;
 };
 
-std::vector<std::string> names_of(const Topology& topology) {
-  std::vector<std::string> names;
-  for (const Link& link : topology.links()) names.push_back(link.name);
-  return names;
-}
-
-// The name itself goes before its meaning as a glob: names of GraphML may hold brackets.
-std::vector<Chosen> named(const std::string& name, const Topology& topology, const std::string& path) {
-  std::vector<Chosen> exact, matching;
-  for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
-    const std::string& text = topology.links()[as_index(i)].name;
-    if (text == name) exact.push_back({i, false});
-    if (fnmatch(name.c_str(), text.c_str(), 0) == 0) matching.push_back({i, false});
-  }
-  if (!exact.empty()) return exact;
-  if (matching.empty()) {
-    constexpr std::size_t kMostShown = 5;
-    const std::vector<std::string> names = names_of(topology);
-    throw InputError(path + ".link", fmt::format("no link is called \"{}\"", name),
-                     fmt::format("a link, or a glob: {}", join_some(names, kMostShown)),
-                     did_you_mean(name, names, "links.csv of a run has all names"));
-  }
-  return matching;
-}
-
-std::vector<Chosen> of_replicas(const std::pair<int, int>& replicas, const Topology& topology) {
-  const auto is_meant = [&](int node) { return node >= replicas.first && node <= replicas.second; };
+std::vector<Chosen> chosen_by(const LinkOverride& by, const Topology& topology, const std::string& path) {
   std::vector<Chosen> chosen;
+  if (!by.link.empty()) {
+    for (const int link : links_named(topology, by.link, path + ".link")) chosen.push_back({link, false});
+    return chosen;
+  }
+  const auto is_meant = [&](int node) { return node >= by.replicas.first && node <= by.replicas.second; };
   for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
     const Link& link = topology.links()[as_index(i)];
     if (is_meant(link.first)) chosen.push_back({i, false});
@@ -70,7 +49,7 @@ void check(const LinkOverride& link_override, const std::string& link, const std
                          const std::string& path) {
   constexpr std::size_t kMostShown = 12;  // a thousand names would not help
   throw InputError(path, fmt::format("\"{}\" names no {}", name, what), join_some(names, kMostShown),
-                   did_you_mean(name, names));
+                   did_you_mean(name, names, "links.csv of a run has the names"));
 }
 
 }  // namespace
@@ -79,10 +58,7 @@ void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topol
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const LinkOverride& link_override = overrides[i];
     const std::string path = element_path("network.overrides", i);
-    const std::vector<Chosen> chosen = link_override.link.empty()
-                                           ? of_replicas(link_override.replicas, topology)
-                                           : named(link_override.link, topology, path);
-    for (const Chosen& change : chosen) {
+    for (const Chosen& change : chosen_by(link_override, topology, path)) {
       Link link = topology.links()[as_index(change.link)];
       check(link_override, link.name, path);
       double& up = change.is_turned ? link.rate_backward : link.rate_forward;
@@ -96,13 +72,15 @@ void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topol
 }
 
 std::vector<int> links_named(const Topology& topology, const std::string& pattern, const std::string& path) {
-  const std::vector<std::string> names = names_of(topology);
-  std::vector<int> found;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == pattern || ::fnmatch(pattern.c_str(), names[i].c_str(), 0) == 0)
-      found.push_back(static_cast<int>(i));
-  if (found.empty()) refuse(pattern, "link", names, path);
-  return found;
+  std::vector<std::string> names;
+  std::vector<int> exact, matching;
+  for (int i = 0; i < static_cast<int>(topology.links().size()); ++i) {
+    names.push_back(topology.links()[as_index(i)].name);
+    if (names.back() == pattern) exact.push_back(i);
+    if (::fnmatch(pattern.c_str(), names.back().c_str(), 0) == 0) matching.push_back(i);
+  }
+  if (exact.empty() && matching.empty()) refuse(pattern, "link", names, path);
+  return exact.empty() ? matching : exact;
 }
 
 int node_named(const Topology& topology, const std::string& name, const std::string& path) {

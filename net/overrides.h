@@ -15,8 +15,9 @@ void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topol
 
 // Links and nodes of a topology by their names, for options that address them.
 
-// Numbers of the links whose name is `pattern` or matches it as a shell glob, in ascending order. Throws
-// InputError (of the JSON path `path`) with the nearest name if there is none.
+// Numbers of the links whose name is `pattern` or, without such, matches it as a shell glob (names of GraphML
+// may hold brackets), in ascending order. Throws InputError (of the JSON path `path`) with the nearest name
+// if there is none.
 std::vector<int> links_named(const Topology& topology, const std::string& pattern, const std::string& path);
 
 // The number of the node of that name: a replica ("replica3") or a router. Throws InputError likewise.

@@ -8,7 +8,7 @@
 #include "core/base/files.h"
 #include "core/base/index.h"
 #include "core/base/json.h"
-#include "core/base/model_shape.h"
+#include "core/scenario/case.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/commands.h"
@@ -93,12 +93,6 @@ Checkpoint checkpoint_of(const std::string& run) {
   }
   throw InputError("--run", "\"" + run + "\" has no whole checkpoint in checkpoints/" + refused,
                    "a run directory with --method and --seed, its train/KEY, or a checkpoint's step-N.json");
-}
-
-ModelShape shape_of(const Checkpoint& checkpoint) {
-  const Json& model = checkpoint.state.at("model");
-  return {model.at("hidden"), model.at("layers"),  model.at("heads"),
-          model.at("ffn"),    model.at("context"), model.at("vocabulary")};
 }
 
 // The table that has the models which the method makes.
@@ -210,15 +204,12 @@ std::string huggingface_name(const std::string& parameter) {
 
 int run_export(const ExportArguments& arguments) {
   const Checkpoint checkpoint = checkpoint_of(training_folder(arguments));
-  const ModelShape shape = shape_of(checkpoint);
+  const ModelShape shape = parse_model(checkpoint.state.at("model"), "model");
   const std::vector<float> weights = chosen_weights(arguments, checkpoint, shape.parameters());
   std::error_code error;
   fs::create_directories(arguments.out, error);
   write_model(arguments.out + "/model.safetensors", shape, weights);
-  const std::string config = config_of(shape).dump(2) + "\n";
-  DurableFile out(arguments.out + "/config.json");
-  out.write(config.data(), config.size());
-  out.commit();
+  write_durably(arguments.out + "/config.json", config_of(shape).dump(2) + "\n");
   write_tokenizer((fs::path(checkpoint.tensors_file).parent_path().parent_path() / "case.json").string(),
                   arguments.out);
   return checkpoint.step;

@@ -49,12 +49,6 @@ std::optional<std::string> tokenizer_of(const DataSpec& data, const std::string&
   return read_file((std::filesystem::path(shards[0]).parent_path() / "tokenizer.json").string());
 }
 
-void write_file(const std::string& file, const std::string& text) {
-  DurableFile out(file);
-  out.write(text.data(), text.size());
-  out.commit();
-}
-
 }  // namespace
 
 void write_tokenizer(const std::string& case_file, const std::string& out) {
@@ -62,12 +56,12 @@ void write_tokenizer(const std::string& case_file, const std::string& out) {
   const Case trained = read_case(case_file);
   const std::optional<std::string> tokenizer = tokenizer_of(trained.train->data, trained.folder);
   if (!tokenizer) return;
-  write_file(out + "/tokenizer.json", *tokenizer);
+  write_durably(out + "/tokenizer.json", *tokenizer);
   // Without it AutoTokenizer would take LLaMA's own class, which adds a space and a first token.
   const Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                        {"model_max_length", trained.train->model.context},
                        {"clean_up_tokenization_spaces", false}};
-  write_file(out + "/tokenizer_config.json", config.dump(2) + "\n");
+  write_durably(out + "/tokenizer_config.json", config.dump(2) + "\n");
 }
 
 }  // namespace longhaul

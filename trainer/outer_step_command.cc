@@ -121,9 +121,7 @@ PlannedModel model_of(const OuterStepArguments& arguments, const StoredTensor& t
   }();
   const Node options = scenario_options({}, {});
   const Json json = resolve(*options.child("train")->child("model"), given, "--model");
-  const ModelShape shape{json.at("hidden"), json.at("layers"),  json.at("heads"),
-                         json.at("ffn"),    json.at("context"), json.at("vocabulary")};
-  shape.check("--model");
+  const ModelShape shape = parse_model(json, "--model");
   if (shape.parameters() != theta.shape[1])
     throw InputError({arguments.in, "theta",
                       "has " + std::to_string(theta.shape[1]) + " columns, and --model " +

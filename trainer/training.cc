@@ -106,9 +106,10 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
       return replica < 0 ? gates->boundaries_of_mean() : gates->boundaries(replica);
     });
   if (device != Device::kCuda) return;
-  accelerator_ = Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
-                                    evaluator_.validation(), plan_, outer_state, [this] { writing_.wait(); }},
-                                   replicas_, operations_);
+  accelerator_ =
+      Accelerator::make({train_, decay_, muon_, plan_.pipeline, boundaries_, backend_->stacks(),
+                         evaluator_.validation(), plan_, outer_state, [this] { finish_writing(); }},
+                        replicas_, operations_);
   steps_.use_card(*accelerator_);
   evaluations_.use_card(*accelerator_);
 }
@@ -189,7 +190,7 @@ Json Training::run() {
     if (is_asked_to_stop()) stop();
     carry_out(entries);
   }
-  writing_.wait();
+  finish_writing();
   if (ranks_.is_first()) checkpoints_.keep_only(train_.steps);
   write_speed();
   return summary();
@@ -201,7 +202,7 @@ bool Training::is_asked_to_stop() const {
 
 void Training::stop() {
   save_checkpoint(step_);
-  writing_.wait();
+  finish_writing();
   operations_.posted().settle();
   throw Interrupted();
 }
@@ -364,15 +365,22 @@ void Training::save_checkpoint(int step) {
   }
   // Rows of a card in host memory stay as they are until they are fetched again; those of the CPU change with
   // the next step, and those of other ranks have to be asked for.
-  if (accelerator_ && ranks_.size() == 1 && !merges_ && held_.is_empty())
-    writing_.start([this, step, state = std::move(state), tensors = std::move(tensors)] {
-      checkpoints_.write(step, state, tensors);
-    });
-  else if (ranks_.is_first())
+  if (accelerator_ && ranks_.size() == 1 && !merges_ && held_.is_empty()) {
+    finish_writing();
+    writing_ =
+        std::async(std::launch::async, [this, step, state = std::move(state), tensors = std::move(tensors)] {
+          checkpoints_.write(step, state, tensors);
+        });
+  } else if (ranks_.is_first()) {
     checkpoints_.write(step, std::move(state), tensors);
-  else
+  } else {
     for (const TensorView& tensor : tensors) tensor.read([](const void*, std::size_t) {});
+  }
   saved_step_ = step;
+}
+
+void Training::finish_writing() {
+  if (writing_.valid()) writing_.get();
 }
 
 void Training::write_bits(int step) {

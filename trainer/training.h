@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,7 +15,6 @@
 #include "core/base/child_main.h"
 #include "core/plan/journal.h"
 #include "core/scenario/case.h"
-#include "trainer/checkpoint/background_write.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
@@ -76,6 +76,7 @@ class Training {
   double new_tokens() const;
   void write_speed();
   void save_checkpoint(int step);
+  void finish_writing();  // of the checkpoint before; throws what that threw
   void restore(const Checkpoint& checkpoint);
   Json identity() const;  // same_run.h
   Json summary() const;
@@ -123,7 +124,7 @@ class Training {
 
   CheckpointFolder checkpoints_;
   std::optional<Checkpoint> resumed_;
-  BackgroundWrite writing_;  // of a checkpoint; goes first, as it reads what is above
+  std::future<void> writing_;  // of a checkpoint, waited for first: it reads what is above
 };
 
 }  // namespace longhaul

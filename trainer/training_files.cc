@@ -17,12 +17,6 @@ namespace fs = std::filesystem;
 constexpr char kMetrics[] = "metrics.csv", kStepTimes[] = "step_times.csv", kExchanges[] = "exchanges.jsonl",
                kBits[] = "boundary_bits.csv";
 
-void write_whole(const std::string& file, const std::string& text) {
-  DurableFile out(file);
-  out.write(text.data(), text.size());
-  out.commit();
-}
-
 }  // namespace
 
 TrainingFiles::TrainingFiles(std::string folder, bool writes) : folder_(std::move(folder)), writes_(writes) {
@@ -114,14 +108,14 @@ void TrainingFiles::write_bits(int step, int replica, int hop, int bits, double 
 }
 
 void TrainingFiles::write_speed(const Json& speed) {
-  if (writes_) write_whole(path("speed.json"), speed.dump(2) + "\n");
+  if (writes_) write_durably(path("speed.json"), speed.dump(2) + "\n");
 }
 
 void TrainingFiles::finish(const Json& training) {
   if (!writes_) return;
   flush();
-  write_whole(path("training.json"), training.dump(2) + "\n");
-  write_whole(path("done"), "");
+  write_durably(path("training.json"), training.dump(2) + "\n");
+  write_durably(path("done"), "");
 }
 
 void TrainingFiles::flush() {

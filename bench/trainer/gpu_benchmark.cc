@@ -218,8 +218,8 @@ Json row_kernels(std::int64_t replicas, std::int64_t columns, double rate) {
   const auto outer = [&](const std::vector<std::vector<int>>& groups, const auto& step) {
     const FlatGroups flat(groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
-    const OuterTables tables{a.get(),         b.get(), c.get(), nullptr, {members.get(), begins.get()},
-                             Rounding::kBf16, columns};
+    const OuterTables tables{a.get(),     b.get(), c.get(), nullptr, {members.get(), begins.get()},
+                             Wire::kBf16, columns};
     return share(24 * all,
                  seconds_a_call(3, 20, [&] { step(tables, static_cast<std::int64_t>(groups.size())); }),
                  rate);

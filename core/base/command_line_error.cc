@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
+#include <sstream>
 
 namespace longhaul {
 
@@ -63,13 +63,8 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::size_t begin = type.find('{'), end = type.rfind('}');
   std::vector<std::string> choices;
   if (begin == std::string::npos || end == std::string::npos || end < begin) return choices;
-  std::string word;
-  for (const char c : type.substr(begin + 1, end - begin - 1) + ",") {
-    if (c != ',')
-      word += c;
-    else if (!word.empty())
-      choices.push_back(std::exchange(word, ""));
-  }
+  std::istringstream words(type.substr(begin + 1, end - begin - 1));
+  for (std::string word; std::getline(words, word, ',');) choices.push_back(word);
   return choices;
 }
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
@@ -12,18 +10,6 @@
 #include "core/base/units.h"
 
 namespace longhaul {
-namespace {
-
-// None where the cell holds anything else.
-template <typename Number>
-std::optional<Number> parsed(std::string_view cell) {
-  Number value = 0;
-  const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || rest != cell.data() + cell.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 std::string csv_quoted(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -130,13 +116,13 @@ void CsvStream::split_quoted() {
 }
 
 double CsvStream::number(std::size_t column) const {
-  const auto value = parsed<double>(text(column));
+  const auto value = parse_number<double>(text(column));
   if (!value) fail(fmt::format("has \"{}\" for a number in \"{}\"", text(column), columns_[column]));
   return *value;
 }
 
 std::int64_t CsvStream::integer(std::size_t column) const {
-  const auto value = parsed<std::int64_t>(text(column));
+  const auto value = parse_number<std::int64_t>(text(column));
   if (!value) fail(fmt::format("has \"{}\" for an integer in \"{}\"", text(column), columns_[column]));
   return *value;
 }

@@ -9,9 +9,10 @@
 //   layers.L.attention.{query,key,value}_bias  with qkv_bias, as long as their matrices have rows
 //   layers.L.attention.output         [h, n·d]
 //   layers.L.feed_forward.norm        [h]
-//   layers.L.feed_forward.{gate,up}   [ffn, h] each, adjacent: one product [2·ffn, h]; without `gated` no
-//   gate layers.L.feed_forward.down        [h, ffn] norm                              [h] output [V, h]; with
-//   `tied` it is the embedding
+//   layers.L.feed_forward.{gate,up}   [ffn, h] each, adjacent, one product; no gate without `gated`
+//   layers.L.feed_forward.down        [h, ffn]
+//   norm                              [h]
+//   output                            [V, h]; with `tied` it is the embedding
 //
 // The trainer has k = n, d = h / n, gated, untied, without biases; the rest is of models whose bytes travel.
 #pragma once

@@ -254,16 +254,14 @@ const Node& alternative_for(const Node& node, const Json& value, const std::stri
 Json resolve_value(const Node& node, const Json& value, const std::string& path) {
   switch (node.kind) {
     case NodeKind::kBoolean:
-      if (!value.is_boolean()) reject(node, value, path);
+    case NodeKind::kText:
+      if (!has_type_of(node, value)) reject(node, value, path);
       return value;
     case NodeKind::kInteger:
       check_number(node, value, path);
       return value.is_number_integer() ? value : Json(static_cast<std::int64_t>(value.get<double>()));
     case NodeKind::kNumber:
       check_number(node, value, path);
-      return value;
-    case NodeKind::kText:
-      if (!value.is_string()) reject(node, value, path);
       return value;
     case NodeKind::kChoice: {
       if (!value.is_string()) reject(node, value, path);
@@ -444,11 +442,12 @@ Json resolve(const Node& node, const Json& value, const std::string& path) {
 void check_declared(const Node& node, const Json& value, const std::string& path) {
   switch (node.kind) {
     case NodeKind::kSection:
-      if (!value.is_object()) reject(node, value, path);
+    case NodeKind::kOneOf:
+      if (!value.is_object() || (node.kind == NodeKind::kOneOf && value.empty())) reject(node, value, path);
       for (const Node& child : node.children)
         if (const Json::const_iterator found = value.find(child.key); found != value.end())
           check_declared(child, *found, child_path(path, child.key));
-        else if (child.is_required)
+        else if (node.kind == NodeKind::kSection && child.is_required)
           throw InputError(child_path(path, child.key), "this key is missing", allowed(child));
       return;
     case NodeKind::kList:
@@ -463,12 +462,6 @@ void check_declared(const Node& node, const Json& value, const std::string& path
       return;
     case NodeKind::kEither:
       return check_declared(alternative_for(node, value, path), value, path);
-    case NodeKind::kOneOf:
-      if (!value.is_object() || value.empty()) reject(node, value, path);
-      for (const Node& child : node.children)
-        if (const Json::const_iterator found = value.find(child.key); found != value.end())
-          check_declared(child, *found, child_path(path, child.key));
-      return;
     case NodeKind::kTagged: {
       if (!value.is_object()) reject(node, value, path);
       const Json tag = member(value, node.tag);

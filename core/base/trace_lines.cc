@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 
@@ -76,11 +76,8 @@ std::optional<double> trace_number(const TraceLine& line, const TraceLine& heade
                                    const std::string& column) {
   const std::string cell = trace_cell(line, header, column);
   if (cell.empty()) return std::nullopt;
-  double value = 0;
-  const char* end = cell.data() + cell.size();
-  const auto [rest, error] = std::from_chars(cell.data(), end, value);
-  if (error != std::errc() || rest != end || !std::isfinite(value))
-    line.refuse(column, "found \"" + cell + "\"", "a number");
+  const std::optional<double> value = parse_number<double>(cell);
+  if (!value || !std::isfinite(*value)) line.refuse(column, "found \"" + cell + "\"", "a number");
   return value;
 }
 

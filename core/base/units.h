@@ -4,9 +4,22 @@
 // (without file or path; the caller adds them) that lists the units.
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace longhaul {
+
+// All of the text as a number without a unit; none where it is anything else.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return value;
+}
 
 double parse_rate(
     const std::string& text);  // bit/s: bps, kbps, Mbps, Gbps, Tbps, b/s, kb/s, ..., and B/s, kB/s, ...

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -44,13 +43,6 @@ std::vector<int> parse_places(const Json& json, int replicas) {
     taken_by = static_cast<int>(rank);
   }
   return places;
-}
-
-// All of `text` as a number, or -1.
-int parse_index(const std::string& text) {
-  int value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : -1;
 }
 
 LinkOverride parse_override(const Json& json, int replicas, const std::string& path) {
@@ -245,8 +237,8 @@ RankOrderSpec parse_rank_order(const Json& json, int replicas) {
 std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path) {
   if (text == "all") return {0, replicas - 1};
   const std::size_t dash = text.find('-');
-  const int first = parse_index(text.substr(0, dash)),
-            last = dash == std::string::npos ? first : parse_index(text.substr(dash + 1));
+  const int first = parse_number<int>(text.substr(0, dash)).value_or(-1),
+            last = dash == std::string::npos ? first : parse_number<int>(text.substr(dash + 1)).value_or(-1);
   if (first < 0 || last < first || last >= replicas)
     throw InputError(path, fmt::format("found \"{}\"", text),
                      fmt::format("a replica, 0 … {}, a range as \"0-3\", or \"all\"", replicas - 1));

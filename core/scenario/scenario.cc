@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/units.h"
 #include "core/scenario/inner_optimizer.h"
 
 namespace longhaul {
@@ -83,14 +83,13 @@ Json& inside(Json& place, const std::string& step, const std::string& dotted, co
   for (std::size_t open = bracket; open != std::string::npos; open = step.find('[', open + 1)) {
     const std::size_t close = std::min(step.find(']', open), step.size());
     const std::string number = step.substr(open + 1, close - open - 1);
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
+    const std::optional<std::size_t> index = parse_number<std::size_t>(number);
     const std::size_t size = found->is_array() ? found->size() : 0;
-    if (error != std::errc() || end != number.data() + number.size() || index >= size)
+    if (!index || *index >= size)
       throw InputError(where, fmt::format("\"{}\" in \"{}\" names no element", step, dotted),
                        size == 0 ? fmt::format("a key: the scenario has no list \"{}\"", key)
                                  : fmt::format("{0}[0] to {0}[{1}]", key, size - 1));
-    found = &(*found)[index];
+    found = &(*found)[*index];
   }
   return *found;
 }

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iosfwd>
 #include <string>
 
 namespace longhaul {
@@ -16,20 +15,8 @@ constexpr std::int32_t kShardVersion = 1;
 constexpr std::size_t kShardHeader = 256;  // int32
 constexpr std::size_t kShardTokenBytes = 2;
 
-// `file` only names it and `path` is where the scenario has it, for an InputError.
-
-// Reads the header: how many tokens there are. Throws InputError for what is no shard.
-std::size_t read_shard_header(std::istream& in, const std::string& file, const std::string& path);
-
-// Throws InputError where the file is too short for `tokens`. A pipe has no size: it passes.
-void check_shard_size(const std::string& file, std::size_t tokens, const std::string& path);
-
-// They say so, in checking and in reading.
-[[noreturn]] void refuse_short_shard(const std::string& file, std::size_t tokens, std::size_t said,
-                                     const std::string& path);
-[[noreturn]] void refuse_long_shard(const std::string& file, std::size_t said, const std::string& path);
-
-// The number of tokens in a whole shard, from its header and size. Throws InputError as those above.
+// The number of tokens in a whole shard, from its header and size. Throws InputError, at the scenario's
+// `path`, for what is no shard, and for a file that is shorter or longer than its header says.
 std::size_t tokens_of_shard(const std::string& file, const std::string& path);
 
 }  // namespace longhaul

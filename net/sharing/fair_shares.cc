@@ -304,16 +304,4 @@ void FairShares::list_state(std::vector<double>& state) const {
   }
 }
 
-bool FairShares::is_conserving() const {
-  constexpr double kRoom = 1 + 1e-6;
-  for (const Link& link : links_) {
-    double carried = 0;
-    for (const int flow : link.flows) carried += rate(flow);
-    if (carried > for_data(link) * kRoom) return false;
-  }
-  for (std::size_t i = 0; i < flows_.size(); ++i)
-    if (flows_[i].is_sending && rates_[i] > flows_[i].cap * kRoom) return false;
-  return true;
-}
-
 }  // namespace longhaul

@@ -81,10 +81,6 @@ class FairShares {
   // All that says how it goes on, between two changes.
   void list_state(std::vector<double>& state) const;
 
-  // Whether no link carries more than it has and no flow more than its cap, to one part in 1e-6 (data that
-  // starves keeps a tenth of its link beside any acknowledgements). For assertions: it looks at everything.
-  bool is_conserving() const;
-
  private:
   static constexpr int kMostVisits = 20;
 
@@ -136,9 +132,7 @@ class FairShares {
   };
 
   Sharing& at(int flow) { return flows_[as_index(flow)]; }
-  const Sharing& at(int flow) const { return flows_[as_index(flow)]; }
   Link& link(LinkDirection direction) { return links_[as_index(direction)]; }
-  const Link& link(LinkDirection direction) const { return links_[as_index(direction)]; }
 
   Range<Hop> data_of(int flow) {
     const Place& place = places_[as_index(flow)];

@@ -11,18 +11,14 @@ constexpr double kRounding = 1e-3;  // bytes
 
 }  // namespace
 
-CongestionReaction::CongestionReaction(double rtt_s, double timeout_s, std::unique_ptr<QueueSignals> queue,
+CongestionReaction::CongestionReaction(double rtt_s, double timeout_s, std::optional<CoDel> queue,
                                        std::optional<RandomLosses> losses, bool has_rack)
-    : rtt_s_(rtt_s),
-      timeout_s_(timeout_s),
-      has_rack_(has_rack),
-      queue_(std::move(queue)),
-      losses_(std::move(losses)) {}
+    : rtt_s_(rtt_s), timeout_s_(timeout_s), has_rack_(has_rack), queue_(queue), losses_(std::move(losses)) {}
 
 void CongestionReaction::queue_above(double from_s, double until_s) {
   if (!queue_) return;
   notice_marks(from_s);
-  if (above_until_s_ < from_s) queue_->below(from_s);
+  if (above_until_s_ < from_s) queue_->below();
   queue_->above(from_s);
   above_until_s_ = until_s;
 }
@@ -30,7 +26,7 @@ void CongestionReaction::queue_above(double from_s, double until_s) {
 void CongestionReaction::queue_below(double now_s) {
   if (!queue_) return;
   notice_marks(now_s);
-  queue_->below(now_s);
+  queue_->below();
   above_until_s_ = -kNoSignal;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <limits>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,30 +36,45 @@ class RandomLosses {
 // besides.
 double path_loss(double probability, int links, const std::vector<double>& besides = {});
 
-// What the network tells the sender of one connection: that a queue on the path stands too high, or that a
-// packet is gone.
-//
-// A queue is watched by its level, so that a source answers in closed form when its next signal comes while
-// the level stays above, without looking at packets. Times are seconds since the simulation's zero,
-// levels and lengths bytes of payload.
+// Times are seconds since the simulation's zero, levels and lengths bytes of payload.
 constexpr double kNoSignal = std::numeric_limits<double>::infinity();
 
-// A connection's own queue at its bottleneck.
-class QueueSignals {
+// CoDel (RFC 8289) on a connection's own queue at its bottleneck: it marks or drops the packet that leaves
+// once packets have waited longer than the target for a whole interval, and again interval / sqrt(count)
+// after each signal until the wait is short again. Target and interval are those of fq_codel (RFC 8290): 5 ms
+// and 100 ms.
+//
+// The queue is watched by its level, so that its next signal while the level stays above is a closed form,
+// without looking at packets.
+class CoDel {
  public:
-  virtual ~QueueSignals() = default;
+  static constexpr double kTarget_s = 0.005, kInterval_s = 0.1;
+
+  // `marks`: packets are just marked; else dropped, and sent again.
+  explicit CoDel(bool marks) : marks_(marks) {}
 
   // The level above which the queue takes notice while it drains at `rate`, bytes a second.
-  virtual double watched_level(double rate) const = 0;
+  double watched_level(double rate) const { return rate * kTarget_s; }
   // The level is above the watched one since `since_s` (may lie in the near future), or no longer. Repeated
   // calls that change nothing are harmless.
-  virtual void above(double since_s) = 0;
-  virtual void below(double now_s) = 0;
+  void above(double since_s);
+  void below() { is_above_ = false; }
   // When the first packet at or after `from_s` leaves with a signal, if the level stays above; kNoSignal if
   // none will. Signals before it are gone after this call.
-  virtual double next_s(double from_s) = 0;
-  // Whether packets are dropped, and sent again, or just marked.
-  virtual bool drops() const = 0;
+  double next_s(double from_s);
+  bool drops() const { return !marks_; }
+
+ private:
+  void signal();
+  void newton_step() { inverse_root_ *= (3 - count_ * inverse_root_ * inverse_root_) / 2; }
+
+  bool marks_;
+  bool is_above_ = false;
+  bool is_signalling_ = false;  // the first signal of this stay above the target has come
+  double next_s_ = kNoSignal;
+  double latest_next_s_ = -kNoSignal;  // when the stay before would have signalled next
+  double inverse_root_ = 1;            // of count; one Newton step a signal, as in the RFC's appendix
+  unsigned count_ = 0, first_count_ = 0;
 };
 
 // When the sender of one connection reacts to what the network signals: a round trip after a packet left with
@@ -80,8 +94,8 @@ class CongestionReaction {
  public:
   enum class Kind { kNone, kMarked, kLost, kTimedOut };
 
-  // `queue` may be null, `losses` absent; `has_rack`: and TLP.
-  CongestionReaction(double rtt_s, double timeout_s, std::unique_ptr<QueueSignals> queue,
+  // `has_rack`: and TLP.
+  CongestionReaction(double rtt_s, double timeout_s, std::optional<CoDel> queue,
                      std::optional<RandomLosses> losses, bool has_rack = false);
 
   // The connection's queue is above its watched level from `from_s` to `until_s`, unless another call says
@@ -124,7 +138,7 @@ class CongestionReaction {
 
   double rtt_s_, timeout_s_;
   bool has_rack_;
-  std::unique_ptr<QueueSignals> queue_;
+  std::optional<CoDel> queue_;
   std::optional<RandomLosses> losses_;
   std::vector<Loss> open_;
   int lost_ = 0;
@@ -132,34 +146,6 @@ class CongestionReaction {
   double above_until_s_ = -kNoSignal;
   double reaction_s_ = kNoSignal;  // of the mark that is on its way
   double deaf_until_s_ = 0;        // packets that leave earlier were sent before the latest reaction
-};
-
-// CoDel (RFC 8289) on one flow's queue: it marks or drops the packet that leaves once packets have waited
-// longer than the target for a whole interval, and again interval / sqrt(count) after each signal until the
-// wait is short again. Target and interval are those of fq_codel (RFC 8290): 5 ms and 100 ms.
-class CoDel : public QueueSignals {
- public:
-  static constexpr double kTarget_s = 0.005, kInterval_s = 0.1;
-
-  explicit CoDel(bool marks) : marks_(marks) {}
-
-  double watched_level(double rate) const override { return rate * kTarget_s; }
-  void above(double since_s) override;
-  void below(double) override { is_above_ = false; }
-  double next_s(double from_s) override;
-  bool drops() const override { return !marks_; }
-
- private:
-  void signal();
-  void newton_step() { inverse_root_ *= (3 - count_ * inverse_root_ * inverse_root_) / 2; }
-
-  bool marks_;
-  bool is_above_ = false;
-  bool is_signalling_ = false;  // the first signal of this stay above the target has come
-  double next_s_ = kNoSignal;
-  double latest_next_s_ = -kNoSignal;  // when the stay before would have signalled next
-  double inverse_root_ = 1;            // of count; one Newton step a signal, as in the RFC's appendix
-  unsigned count_ = 0, first_count_ = 0;
 };
 
 }  // namespace longhaul

@@ -6,7 +6,6 @@
 #include <boost/algorithm/string/trim.hpp>
 #include <boost/graph/graphml.hpp>
 #include <boost/property_tree/exceptions.hpp>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <regex>
@@ -73,10 +72,8 @@ std::optional<double> number_of(const Attributes& attributes, const std::string&
                                 const std::string& owner) {
   const std::string text = value_of(attributes, key);
   if (text.empty()) return std::nullopt;
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end || !std::isfinite(value))
+  const std::optional<double> value = parse_number<double>(text);
+  if (!value || !std::isfinite(*value))
     throw InputError({file, owner, fmt::format("{} is \"{}\"", key, text), "a number", ""});
   return value;
 }
@@ -188,6 +185,15 @@ InputError not_graphml(const std::string& file, const std::string& reason) {
 }
 
 }  // namespace
+
+double great_circle_km(const Coordinates& coordinates, const Coordinates& other) {
+  constexpr double kRadians = 3.14159265358979323846 / 180, kEarthRadiusKm = 6371;
+  const double across = std::sin((other.latitude - coordinates.latitude) * kRadians / 2),
+               around = std::sin((other.longitude - coordinates.longitude) * kRadians / 2);
+  const double haversine = across * across + std::cos(coordinates.latitude * kRadians) *
+                                                 std::cos(other.latitude * kRadians) * around * around;
+  return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1., haversine)));
+}
 
 GraphmlGraph read_graphml_file(const std::string& file) {
   const std::string text = read_file(file).value_or("");

@@ -9,9 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "net/topologies/coordinates.h"
-
 namespace longhaul {
+
+struct Coordinates {
+  double latitude = 0, longitude = 0;  // degrees, north and east positive
+};
+
+// Kilometres along the great circle, on a sphere of radius 6371 km.
+double great_circle_km(const Coordinates& coordinates, const Coordinates& other);
 
 struct GraphmlNode {
   std::string name;  // its label; "node3" without one, "Oslo#2" the second time; unique

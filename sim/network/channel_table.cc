@@ -75,17 +75,16 @@ double ChannelTable::loss_of(const ConnectionFacts& facts) const {
 std::unique_ptr<CongestionReaction> ChannelTable::make_reaction(const ConnectionFacts& facts, int source,
                                                                 int target, int connection) const {
   if (!has_signals() && !has_losses()) return nullptr;
-  std::unique_ptr<QueueSignals> queue;
-  if (tcp_.queue == "fq_codel") queue = std::make_unique<CoDel>(tcp_.ecn);
+  std::optional<CoDel> queue;
+  if (tcp_.queue == "fq_codel") queue.emplace(tcp_.ecn);
   std::optional<RandomLosses> losses;
   if (has_losses()) {
     RandomStream stream(seed_, Purpose::kLoss, static_cast<std::uint32_t>(source),
                         static_cast<std::uint32_t>(target) << 16 | static_cast<std::uint32_t>(connection));
     losses.emplace(loss_of(facts), tcp_.segment, std::move(stream));
   }
-  return std::make_unique<CongestionReaction>(facts.rtt_s, retransmission_timeout_s(facts.rtt_s),
-                                              std::move(queue), std::move(losses),
-                                              tcp_.loss_response == "linux");
+  return std::make_unique<CongestionReaction>(facts.rtt_s, retransmission_timeout_s(facts.rtt_s), queue,
+                                              std::move(losses), tcp_.loss_response == "linux");
 }
 
 }  // namespace longhaul

@@ -64,7 +64,7 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
     // With layers computed again, which takes less.
     const std::int64_t activations =
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true, false}) +
-        StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false);
+        StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false, {});
     const std::int64_t fixed = taken_by(scenario, OuterState::kHost);
     EXPECT_TRUE(has(words, human_bytes(static_cast<double>(fixed + activations)) + " at least"))
         << words << ", " << fixed << " and " << activations;

@@ -17,7 +17,7 @@ import jsonschema
 WRONG_VALUES = [None, True, -1, 0, 1.5, "nonsense", [], {}]
 # Refusals that no schema can know: relations between keys, and names of data.
 BEYOND_A_SCHEMA = ("without train", "but there are only", "the scenario has", "neither built in nor a file", "is used twice",
-                   "exactly one of mean", "exactly one of link and replica", "at least one of rate", "a replica, 0", "no link is called", "is no file",
+                   "exactly one of mean", "exactly one of link and replica", "at least one of rate", "a replica, 0", "is no file",
                    "either rate, or up and down",
                    "exactly one of them", "either link, or from and to", "exactly one of flows, rate and share",
                    "on and off together", "only with link", "names no link", "cannot be read", "ratio without of and to", "].of: found", "].to: found")

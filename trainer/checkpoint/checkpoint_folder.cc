@@ -174,10 +174,7 @@ void CheckpointFolder::write(int step, Json state, const std::vector<TensorView>
   state["training"] = training_;
   state["step"] = step;
   state["tensors"] = write_and_hash(tensors_file(step), tensors);
-  const std::string text = with_hash(state);
-  DurableFile out(json_file(step));
-  out.write(text.data(), text.size());
-  out.commit();
+  write_durably(json_file(step), with_hash(state));
   std::set<int> kept = {step};
   for (int other : checkpoint_steps(folder_))
     if (other < step && kept.size() < 2) kept.insert(other);

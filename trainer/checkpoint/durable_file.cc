@@ -57,6 +57,12 @@ void DurableFile::fail() const {
   throw RunError(file_ + ": cannot be written: " + std::strerror(errno));
 }
 
+void write_durably(const std::string& file, const std::string& text) {
+  DurableFile out(file);
+  out.write(text.data(), text.size());
+  out.commit();
+}
+
 void force_to_disk(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const bool done = descriptor >= 0 && forced(descriptor);

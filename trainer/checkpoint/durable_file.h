@@ -25,6 +25,9 @@ class DurableFile {
   int descriptor_;
 };
 
+// A whole file, through a DurableFile.
+void write_durably(const std::string& file, const std::string& text);
+
 // Forces what was written to a file, or the entries of a folder, to the disk.
 void force_to_disk(const std::string& path);
 

@@ -1,11 +1,9 @@
 #include "trainer/codecs/wire_format.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 #include "core/base/index.h"
-#include "trainer/codecs/number_formats.h"
 
 namespace longhaul {
 namespace {
@@ -26,31 +24,11 @@ void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire) {
     std::copy(in, in + count, out);
 }
 
-std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wire) {
+std::vector<std::uint8_t> encode(Wire wire, const PlainRow& row) {
   refuse_int8(wire);
-  std::vector<std::uint8_t> packed(as_index(count * bytes_per_parameter(wire)));
-  if (wire == Wire::kFp32) {
-    std::memcpy(packed.data(), row, packed.size());
-    return packed;
-  }
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint16_t half = wire == Wire::kBf16 ? to_bf16(row[i]) : to_fp16(row[i]);
-    std::memcpy(&packed[as_index(2 * i)], &half, 2);
-  }
+  std::vector<std::uint8_t> packed(as_index(row.columns * bytes_per_parameter(wire)));
+  EachAlone{wire}.write(row.values, row.columns, packed.data());
   return packed;
-}
-
-void unpack_numbers(const std::uint8_t* packed, std::int64_t begin, std::int64_t end, Wire wire, float* out) {
-  const std::uint8_t* from = packed + begin * bytes_per_parameter(wire);
-  if (wire == Wire::kFp32) {
-    std::memcpy(out, from, as_index(end - begin) * sizeof(float));
-    return;
-  }
-  for (std::int64_t i = 0; i < end - begin; ++i) {
-    std::uint16_t half;
-    std::memcpy(&half, from + 2 * i, 2);
-    out[i] = wire == Wire::kBf16 ? from_bf16(half) : from_fp16(half);
-  }
 }
 
 }  // namespace longhaul

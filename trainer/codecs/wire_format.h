@@ -18,16 +18,10 @@ namespace longhaul {
 // out[i] = in[i] rounded; in == out is allowed.
 void round_to_wire(const float* in, float* out, std::int64_t count, Wire wire);
 
-// The bytes that travel, little end first: count · bytes_per_parameter(wire).
-std::vector<std::uint8_t> pack_row(const float* row, std::int64_t count, Wire wire);
-// Elements [begin, end) of a packed row.
-void unpack_numbers(const std::uint8_t* packed, std::int64_t begin, std::int64_t end, Wire wire, float* out);
-
-inline std::vector<std::uint8_t> encode(Wire wire, const PlainRow& row) {
-  return pack_row(row.values, row.columns, wire);
-}
+// The bytes that travel, little end first: columns · bytes_per_parameter(wire).
+std::vector<std::uint8_t> encode(Wire wire, const PlainRow& row);
 inline void decode(Wire wire, const EncodedRow& message, std::int64_t begin, std::int64_t end, float* out) {
-  unpack_numbers(message.bytes, begin, end, wire, out);
+  EachAlone{wire}.for_each(message.bytes, begin, end, StoreFrom<float>{begin, out});
 }
 
 // Of the numbers of a row inside another format.

@@ -33,18 +33,12 @@ struct AcceleratorSpec {
   const std::vector<MuonMatrix>& muon;   // the others
   const PipelinePlan& pipeline;
   const Boundaries& boundaries;
-  bool stacked = true;
-  const std::vector<Batch>& validation = nothing<std::vector<Batch>>();  // what evaluations read
-  const OperationPlan& plan = nothing<OperationPlan>();
-  OuterState outer_state = OuterState::kAuto;
+  bool stacked;
+  const std::vector<Batch>& validation;  // what evaluations read
+  const OperationPlan& plan;
+  OuterState outer_state;
   // Called before rows in host memory change, which something else may be reading.
-  std::function<void()> before_rows_change = [] {};
-
-  template <typename Of>
-  static const Of& nothing() {
-    static const Of none;
-    return none;
-  }
+  std::function<void()> before_rows_change;
 };
 
 // What an evaluation asks of the rows of a slot that are at work on the card. Nothing of them comes to the
@@ -54,7 +48,7 @@ class RowsOnCard {
   virtual ~RowsOnCard() = default;
   // Whether all that are held here have the same bits.
   virtual bool are_equal(Slot slot) = 0;
-  // weight_spread() of ranks/spread.h, with its bits; of one rank. Their mean is kept for losses().
+  // weight_spread() of weight_spread.h, with its bits; of one rank. Their mean is kept for losses().
   virtual double spread(Slot slot) = 0;
   // The mean [P] where it was made elsewhere.
   virtual void set_mean(const float* mean) = 0;

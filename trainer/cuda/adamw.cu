@@ -11,15 +11,6 @@ void square_sums(const AdamwTables& t, double* partial, const CudaLaunch& launch
   launch.rows(t.replicas * slices, SquareSums<kColumns>{t.gradient, partial, t.columns, slices});
 }
 
-template <int kColumns>
-void adamw(const AdamwTables& t, const float* factors, const StepScalars* scalars,
-           const std::uint32_t* decaying, const std::uint32_t* left_out, const AdamwConstants& constants,
-           const CudaLaunch& launch) {
-  launch.grid(t.replicas, t.columns, kColumns,
-              AdamwColumns<kColumns>{t.weights, t.gradient, t.first_moment, t.second_moment, factors, scalars,
-                                     decaying, left_out, constants, t.columns, t.narrow});
-}
-
 }  // namespace
 
 void clip_factors_on_device(const AdamwTables& tables, double largest, double* partial, float* factors,
@@ -31,22 +22,16 @@ void clip_factors_on_device(const AdamwTables& tables, double largest, double* p
 }
 
 void narrow_on_device(const AdamwTables& tables, CudaStream stream) {
-  const CudaLaunch launch{stream};
-  const std::int64_t columns = tables.columns;
-  if (rows_take_packs(columns))
-    launch.grid(tables.replicas, columns, kPackedColumns,
-                NarrowColumns<kPackedColumns>{tables.weights, tables.narrow, columns});
-  else
-    launch.grid(tables.replicas, columns, 1, NarrowColumns<1>{tables.weights, tables.narrow, columns});
+  grid_of_packs<NarrowColumns>(CudaLaunch{stream}, tables.replicas, tables.columns, tables.weights,
+                               tables.narrow, tables.columns);
 }
 
 void adamw_on_device(const AdamwTables& tables, const float* factors, const StepScalars* scalars,
                      const std::uint32_t* decaying, const std::uint32_t* left_out,
                      const AdamwConstants& constants, CudaStream stream) {
-  const CudaLaunch launch{stream};
-  rows_take_packs(tables.columns)
-      ? adamw<kPackedColumns>(tables, factors, scalars, decaying, left_out, constants, launch)
-      : adamw<1>(tables, factors, scalars, decaying, left_out, constants, launch);
+  grid_of_packs<AdamwColumns>(CudaLaunch{stream}, tables.replicas, tables.columns, tables.weights,
+                              tables.gradient, tables.first_moment, tables.second_moment, factors, scalars,
+                              decaying, left_out, constants, tables.columns, tables.narrow);
 }
 
 }  // namespace longhaul

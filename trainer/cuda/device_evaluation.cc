@@ -65,9 +65,9 @@ DeviceEvaluation::DeviceEvaluation(const TrainSpec& train, const Boundaries& bou
 bool DeviceEvaluation::are_equal(Slot slot) {
   differs_.set({0});
   plain_.run([&] {
-    find_differences_on_device(
-        {reinterpret_cast<const std::uint32_t*>(tables_.of(slot)), replicas_, parameters_, differs_.get()},
-        current_cuda_stream());
+    over_columns_on_device(FindDifferences{reinterpret_cast<const std::uint32_t*>(tables_.of(slot)),
+                                           replicas_, parameters_, differs_.get()},
+                           parameters_, current_cuda_stream());
   });
   return differs_.read().front() == 0;
 }
@@ -76,10 +76,11 @@ double DeviceEvaluation::spread(Slot slot) {
   plain_.run([&] {
     for (std::int64_t first = 0; first < parameters_; first += kChunk) {
       const std::int64_t count = std::min(parameters_ - first, kChunk);
-      center_on_device({tables_.of(slot), replicas_, parameters_, first, mean_.get(), squares_.get()}, count,
-                       current_cuda_stream());
-      sum_blocks_on_device({squares_.get(), sums_.get() + first / kBlock, count, kBlock},
-                           current_cuda_stream());
+      over_columns_on_device(
+          CenterColumns{tables_.of(slot), replicas_, parameters_, first, mean_.get(), squares_.get()}, count,
+          current_cuda_stream());
+      over_columns_on_device(SumBlocks{squares_.get(), sums_.get() + first / kBlock, count, kBlock},
+                             (count + kBlock - 1) / kBlock, current_cuda_stream());
     }
   });
   const std::vector<double> sums = sums_.read();

@@ -1,7 +1,5 @@
 #include "trainer/cuda/device_exchange.h"
 
-#include <algorithm>
-
 #include "core/base/index.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
@@ -9,29 +7,21 @@
 namespace longhaul {
 namespace {
 
-Rounding rounding_in(const Operation& operation) {
-  return rounding_of(std::get<Wire>(operation.rule->payload.front().codec.format));
+// What φ travels as where a payload is φ alone, plain and whole.
+std::optional<Wire> wire_of_phi(const Payload& payload) {
+  return payload.size() == 1 && payload.front().tensor == "phi" ? plain_wire(payload) : std::nullopt;
 }
 
-bool is_plain_and_whole(const Operation& operation) {
-  const Payload& payload = operation.rule->payload;
-  return std::all_of(payload.begin(), payload.end(), [&](const PayloadPart& part) {
-    return part.codec.is_plain() && part.columns.empty() && part.codec.format == payload.front().codec.format;
-  });
-}
-
-// What φ is rounded to where it is sent ahead and can wait on the card.
-std::optional<Rounding> format_ahead(const OperationPlan& plan, const Ranks& ranks) {
+// The same where it is sent ahead and can wait on the card.
+std::optional<Wire> format_ahead(const OperationPlan& plan, const Ranks& ranks) {
   if (ranks.size() > 1) return std::nullopt;
   for (const OperationRule& rule : plan.rules)
-    if (!rule.is_blocking() && rule.payload.size() == 1 && rule.payload.front().tensor == "phi" &&
-        rule.payload.front().codec.is_plain() && rule.payload.front().columns.empty())
-      return rounding_of(std::get<Wire>(rule.payload.front().codec.format));
+    if (const std::optional<Wire> wire = wire_of_phi(rule.payload); wire && !rule.is_blocking()) return wire;
   return std::nullopt;
 }
 
-std::int64_t bytes_ahead(const std::optional<Rounding>& format, const Arena& arena) {
-  return format ? bytes_of(*format) * arena.replicas() * arena.parameters() : 0;
+std::int64_t bytes_ahead(const std::optional<Wire>& format, const Arena& arena) {
+  return format ? bytes_per_parameter(*format) * arena.replicas() * arena.parameters() : 0;
 }
 
 }  // namespace
@@ -50,10 +40,7 @@ std::int64_t DeviceExchange::bytes(const OperationPlan& plan, const Arena& arena
 }
 
 bool DeviceExchange::send_ahead(const Operation& operation, CudaStream stream) {
-  const Payload& payload = operation.rule->payload;
-  if (!format_ || payload.size() != 1 || payload.front().tensor != "phi" || !is_plain_and_whole(operation) ||
-      rounding_in(operation) != *format_)
-    return false;
+  if (!format_ || wire_of_phi(operation.rule->payload) != format_) return false;
   groups_ = sorted_groups(operation, replicas_.arena.replicas());
   pack_on_device(table_of_(Slot::kSlowWeights), anchors_.get(), *format_, replicas_.arena.replicas(),
                  replicas_.arena.parameters(), stream);
@@ -76,9 +63,9 @@ void DeviceExchange::awaited(const Operation& operation) {
 }
 
 bool DeviceExchange::run(const Operation& operation, const OperationRunner& runner, CudaStream stream) {
-  if (operation.rule->sharded || !operation.targets.empty() || !is_plain_and_whole(operation) ||
-      operation.takers || !operation.sends_anew.empty())
-    return false;
+  const std::optional<Wire> wire = plain_wire(operation);
+  if (!wire) return false;
+  wire_ = *wire;
   operation_ = &operation;
   runner_ = &runner;
   groups_ = sorted_groups(operation, replicas_.arena.replicas());
@@ -89,8 +76,8 @@ bool DeviceExchange::run(const Operation& operation, const OperationRunner& runn
 }
 
 void DeviceExchange::average(Slot slot) {
-  average_on_device(table_of_(slot), upload_groups(), static_cast<std::int64_t>(groups_.size()),
-                    rounding_in(*operation_), replicas_.arena.parameters(), stream_);
+  average_on_device(table_of_(slot), upload_groups(), static_cast<std::int64_t>(groups_.size()), wire_,
+                    replicas_.arena.parameters(), stream_);
 }
 
 void DeviceExchange::outer_step(const DilocoStep& step) {
@@ -102,9 +89,13 @@ void DeviceExchange::outer_step(const NolocoStep& step) {
 }
 
 OuterTables DeviceExchange::outer_tables() {
-  return {
-      table_of_(Slot::kWeights), table_of_(Slot::kSlowWeights), table_of_(Slot::kOuterMomentum), anchors(),
-      upload_groups(),           rounding_in(*operation_),      replicas_.arena.parameters()};
+  return {table_of_(Slot::kWeights),
+          table_of_(Slot::kSlowWeights),
+          table_of_(Slot::kOuterMomentum),
+          anchors(),
+          upload_groups(),
+          wire_,
+          replicas_.arena.parameters()};
 }
 
 // After a resume what was sent ahead is in host memory, packed as a checkpoint keeps it. At the first outer

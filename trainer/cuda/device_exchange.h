@@ -47,13 +47,14 @@ class DeviceExchange : private DeviceSteps {
   Replicas& replicas_;
   TableOf table_of_;
   DeviceTable<int> members_, begins_;
-  std::optional<Rounding> format_;     // of anchors that are sent ahead; none: none are
+  std::optional<Wire> format_;         // of anchors that are sent ahead; none: none are
   DeviceTable<std::uint8_t> anchors_;  // [R, P] in this format
   std::optional<Operation> ahead_;  // whose anchors these are; none: the runner has them, or there are none
 
   // Of the operation at work.
   const Operation* operation_ = nullptr;
   const OperationRunner* runner_ = nullptr;
+  Wire wire_ = Wire::kFp32;
   std::vector<std::vector<int>> groups_;
   CudaStream stream_{};
 };

@@ -12,14 +12,10 @@
 namespace longhaul {
 namespace {
 
-// [replicas, rows, columns]. The device is said: to ask for it is no part of a captured graph.
+// [replicas, rows, columns].
 at::Tensor matrices_in(void* memory, at::ScalarType type, std::int64_t replicas, std::int64_t rows,
                        std::int64_t columns) {
-  const at::Device device = torch_device(Device::kCuda);
-  return at::for_blob(memory, {replicas, rows, columns})
-      .options(at::TensorOptions().dtype(type).device(device))
-      .target_device(device)
-      .make_tensor();
+  return tensor_over(memory, {replicas, rows, columns}, type, torch_device(Device::kCuda));
 }
 
 // out ← beta · add + alpha · a b, sums in float32, which a card's library keeps for bf16 too.

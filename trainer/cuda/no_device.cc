@@ -34,12 +34,6 @@ int device_count() {
 void use_device(int) {
   never<int>();
 }
-std::int64_t free_device_memory() {
-  return never<std::int64_t>();
-}
-void give_back_cached_memory() {
-  never<int>();
-}
 float* allocate_on_device(std::size_t) {
   return never<float*>();
 }

@@ -13,16 +13,10 @@
 
 namespace longhaul {
 
-// What an exchanged number is rounded to.
-enum class Rounding { kNone, kBf16, kFp16 };
-
-inline Rounding rounding_of(Wire wire) {
-  return wire == Wire::kBf16 ? Rounding::kBf16 : wire == Wire::kFp16 ? Rounding::kFp16 : Rounding::kNone;
-}
-
-LONGHAUL_HOST_DEVICE inline float rounded(float value, Rounding to) {
-  if (to == Rounding::kBf16) return from_bf16(to_bf16(value));
-  if (to == Rounding::kFp16) return from_fp16(to_fp16(value));
+// As others see an exchanged number.
+LONGHAUL_HOST_DEVICE inline float as_sent(float value, Wire to) {
+  if (to == Wire::kBf16) return from_bf16(to_bf16(value));
+  if (to == Wire::kFp16) return from_fp16(to_fp16(value));
   return value;
 }
 
@@ -51,34 +45,30 @@ struct RoundedColumns {
     std::uint16_t at[kColumns];
   };
 
-  LONGHAUL_HOST_DEVICE static Pack<kColumns> read(const void* table, std::int64_t at, Rounding format) {
-    if (format == Rounding::kNone) return Pack<kColumns>::read(static_cast<const float*>(table) + at);
+  LONGHAUL_HOST_DEVICE static Pack<kColumns> read(const void* table, std::int64_t at, Wire format) {
+    if (format == Wire::kFp32) return Pack<kColumns>::read(static_cast<const float*>(table) + at);
     const Halves halves = *reinterpret_cast<const Halves*>(static_cast<const std::uint16_t*>(table) + at);
     Pack<kColumns> values;
     for (int c = 0; c < kColumns; ++c)
-      values.at[c] = format == Rounding::kBf16 ? from_bf16(halves.at[c]) : from_fp16(halves.at[c]);
+      values.at[c] = format == Wire::kBf16 ? from_bf16(halves.at[c]) : from_fp16(halves.at[c]);
     return values;
   }
   LONGHAUL_HOST_DEVICE static void write(const Pack<kColumns>& values, void* table, std::int64_t at,
-                                         Rounding format) {
-    if (format == Rounding::kNone) return values.write(static_cast<float*>(table) + at);
+                                         Wire format) {
+    if (format == Wire::kFp32) return values.write(static_cast<float*>(table) + at);
     Halves halves;
     for (int c = 0; c < kColumns; ++c)
-      halves.at[c] = format == Rounding::kBf16 ? to_bf16(values.at[c]) : to_fp16(values.at[c]);
+      halves.at[c] = format == Wire::kBf16 ? to_bf16(values.at[c]) : to_fp16(values.at[c]);
     *reinterpret_cast<Halves*>(static_cast<std::uint16_t*>(table) + at) = halves;
   }
 };
-
-constexpr std::int64_t bytes_of(Rounding format) {
-  return format == Rounding::kNone ? 4 : 2;
-}
 
 // packed [R, P] ← rows, in the format.
 template <int kColumns>
 struct PackColumns {
   const float* rows;
   void* packed;
-  Rounding format;
+  Wire format;
   std::int64_t columns;
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t replica, std::int64_t column) const {
@@ -89,9 +79,9 @@ struct PackColumns {
 
 struct OuterTables {
   float *theta, *phi, *momentum;
-  const void* anchors;  // φ as the group sees it, in the format of `rounding`; null: phi, rounded here
+  const void* anchors;  // φ as the group sees it, in the format of `wire`; null: phi, rounded here
   GroupTable groups;
-  Rounding rounding;
+  Wire wire;
   std::int64_t columns;
 };
 
@@ -121,10 +111,10 @@ struct MeanOfMembers {
     using Columns = Pack<kColumns>;
     const std::int64_t at = member * t.columns + column;
     const Columns fast = Columns::read(t.theta + at), slow = Columns::read(t.phi + at);
-    const Columns anchor = t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.rounding) : slow;
+    const Columns anchor = t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.wire) : slow;
     for (int c = 0; c < kColumns; ++c) {
-      const float moved = rounded(fast.at[c] - slow.at[c], t.rounding);
-      const float from = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);
+      const float moved = as_sent(fast.at[c] - slow.at[c], t.wire);
+      const float from = t.anchors ? anchor.at[c] : as_sent(anchor.at[c], t.wire);
       delta.at[c] = is_first ? moved : delta.at[c] + moved;
       phi.at[c] = is_first ? from : phi.at[c] + from;
     }
@@ -161,10 +151,10 @@ struct OuterColumns {
       const OuterTables& t = of.tables;
       const std::int64_t at = member * t.columns + column;
       const Columns anchor =
-          Step::kReadsPhi && t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.rounding) : phi;
+          Step::kReadsPhi && t.anchors ? RoundedColumns<kColumns>::read(t.anchors, at, t.wire) : phi;
       Columns momentum = Columns::read(t.momentum + at), theta;
       for (int c = 0; c < kColumns; ++c) {
-        const float sent = t.anchors ? anchor.at[c] : rounded(anchor.at[c], t.rounding);
+        const float sent = t.anchors ? anchor.at[c] : as_sent(anchor.at[c], t.wire);
         of.step(theta.at[c], phi.at[c], momentum.at[c], mean.delta.at[c], mean.phi.at[c], sent);
       }
       momentum.write(t.momentum + at);
@@ -180,12 +170,12 @@ struct OuterColumns {
   }
 };
 
-// Every member's row becomes the mean of the rounded rows of its group (updates/ddp.h).
+// Every member's row becomes the mean of the rounded rows of its group (RowAverage).
 template <int kColumns>
 struct AverageColumns {
   float* rows;
   GroupTable groups;
-  Rounding rounding;
+  Wire wire;
   std::int64_t columns;
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t group, std::int64_t column) const {
@@ -194,7 +184,7 @@ struct AverageColumns {
     for (int k = begin; k < end; ++k) {
       const Pack<kColumns> row = Pack<kColumns>::read(rows + groups.members[k] * columns + column);
       for (int c = 0; c < kColumns; ++c) {
-        const float value = rounded(row.at[c], rounding);
+        const float value = as_sent(row.at[c], wire);
         mean.at[c] = k == begin ? value : mean.at[c] + value;
       }
     }

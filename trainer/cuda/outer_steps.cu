@@ -20,24 +20,14 @@ void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const 
 template void outer_step_on_device(const OuterTables&, std::int64_t, const DilocoStep&, CudaStream);
 template void outer_step_on_device(const OuterTables&, std::int64_t, const NolocoStep&, CudaStream);
 
-void pack_on_device(const float* rows, void* packed, Rounding format, std::int64_t replicas,
-                    std::int64_t columns, CudaStream stream) {
-  const CudaLaunch launch{stream};
-  if (rows_take_packs(columns))
-    launch.grid(replicas, columns, kPackedColumns,
-                PackColumns<kPackedColumns>{rows, packed, format, columns});
-  else
-    launch.grid(replicas, columns, 1, PackColumns<1>{rows, packed, format, columns});
+void pack_on_device(const float* rows, void* packed, Wire format, std::int64_t replicas, std::int64_t columns,
+                    CudaStream stream) {
+  grid_of_packs<PackColumns>(CudaLaunch{stream}, replicas, columns, rows, packed, format, columns);
 }
 
-void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
+void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Wire wire,
                        std::int64_t columns, CudaStream stream) {
-  const CudaLaunch launch{stream};
-  if (rows_take_packs(columns))
-    launch.grid(groups, columns, kPackedColumns,
-                AverageColumns<kPackedColumns>{rows, table, rounding, columns});
-  else
-    launch.grid(groups, columns, 1, AverageColumns<1>{rows, table, rounding, columns});
+  grid_of_packs<AverageColumns>(CudaLaunch{stream}, groups, columns, rows, table, wire, columns);
 }
 
 }  // namespace longhaul

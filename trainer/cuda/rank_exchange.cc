@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/base/index.h"
-#include "trainer/cuda/rank_kernels.h"
+#include "trainer/cuda/row_kernels.h"
 #include "trainer/updates/diloco.h"
 #include "trainer/updates/noloco.h"
 
@@ -14,23 +14,6 @@ namespace {
 constexpr std::int64_t kMostTensors = 2;  // of a step
 
 constexpr Slot kSlow = Slot::kSlowWeights;
-
-// What is exchanged is rounded to; none: it is compressed, a part of the rows, or not the same for a group.
-std::optional<Rounding> plain_rounding(const Operation& operation) {
-  const Payload& payload = operation.rule->payload;
-  if (operation.rule->sharded || !operation.targets.empty() || operation.takers ||
-      !operation.sends_anew.empty())
-    return std::nullopt;
-  for (const PayloadPart& part : payload)
-    if (!part.codec.is_plain() || !part.columns.empty() ||
-        !(part.codec.format == payload.front().codec.format))
-      return std::nullopt;
-  return rounding_of(std::get<Wire>(payload.front().codec.format));
-}
-
-std::int64_t width_of(Rounding rounding) {
-  return rounding == Rounding::kNone ? sizeof(float) : sizeof(std::uint16_t);
-}
 
 std::int64_t packed_bytes(const Arena& arena, const RankExchange::Sizes& sizes) {
   const std::int64_t most =
@@ -58,9 +41,9 @@ std::int64_t RankExchange::bytes(const Arena& arena) {
 }
 
 bool RankExchange::run(const Operation& operation, const OperationRunner& runner, CudaStream stream) {
-  const std::optional<Rounding> rounding = plain_rounding(operation);
-  if (!rounding || runner.posted().has_ahead(operation)) return false;
-  rounding_ = *rounding;
+  const std::optional<Wire> wire = plain_wire(operation);
+  if (!wire || runner.posted().has_ahead(operation)) return false;
+  wire_ = *wire;
   groups_ = sorted_groups(operation, replicas_.arena.replicas());
   stream_ = stream;
   if (!runner.update().apply_on_device(operation, *this)) return false;
@@ -69,12 +52,11 @@ bool RankExchange::run(const Operation& operation, const OperationRunner& runner
 }
 
 void RankExchange::average(Slot slot) {
-  for_each_group(
-      {{slot, nullptr}}, [&](const std::vector<int>& here, std::int64_t begin, std::int64_t columns) {
-        for (const int replica : here)
-          over_rows_on_device(TakeMean{row(slot, replica, begin), replicas_.arena.parameters(), mean(0)}, 1,
-                              columns, stream_);
-      });
+  for_each_group({{slot, nullptr}},
+                 [&](const std::vector<int>& here, std::int64_t begin, std::int64_t columns) {
+                   for (const int replica : here)
+                     over_columns_on_device(TakeMean{row(slot, replica, begin), mean(0)}, columns, stream_);
+                 });
 }
 
 template <typename Step>
@@ -83,11 +65,11 @@ void RankExchange::outer_steps(const Step& step) {
   if (Step::kReadsPhi) tensors.push_back({kSlow, nullptr});
   for_each_group(tensors, [&](const std::vector<int>& here, std::int64_t begin, std::int64_t columns) {
     for (const int replica : here)
-      over_rows_on_device(
+      over_columns_on_device(
           StepWithMeans<Step>{row(Slot::kWeights, replica, begin), row(kSlow, replica, begin),
-                              row(Slot::kOuterMomentum, replica, begin), replicas_.arena.parameters(),
-                              rounding_, mean(0), mean(tensors.size() - 1), step},
-          1, columns, stream_);
+                              row(Slot::kOuterMomentum, replica, begin), wire_, mean(0),
+                              mean(tensors.size() - 1), step},
+          columns, stream_);
   });
 }
 
@@ -101,8 +83,9 @@ void RankExchange::for_each_group(const std::vector<Tensor>& tensors, const Take
     const bool is_everyone = static_cast<int>(group.size()) == replicas_.arena.replicas();
     std::int64_t part = sizes_.part;
     if (!is_everyone) {
-      const std::int64_t fitting = static_cast<std::int64_t>(packed_.size()) /
-                                   (static_cast<std::int64_t>(group.size()) * count * width_of(rounding_));
+      const std::int64_t fitting =
+          static_cast<std::int64_t>(packed_.size()) /
+          (static_cast<std::int64_t>(group.size()) * count * bytes_per_parameter(wire_));
       part = std::min(part, std::max<std::int64_t>(fitting, 1));
     }
     for (std::int64_t begin = 0; begin < parameters; begin += part) {
@@ -126,9 +109,9 @@ void RankExchange::mean_of_everyone(const Tensor& tensor, std::int64_t begin, st
     const std::int64_t count = std::min(columns - from, sizes_.piece);
     const std::size_t bytes = as_index(count) * sizeof(float);
     if (!ranks.is_first()) transfers_->run({{ranks.rank() - 1, mean + from, bytes, false}}, stream_);
-    over_rows_on_device(AddRows{rows_of(tensor, held.first, begin + from), held.size(), ranks.is_first(),
-                                divisor, mean + from},
-                        1, count, stream_);
+    over_columns_on_device(AddRows{rows_of(tensor, held.first, begin + from), held.size(), ranks.is_first(),
+                                   divisor, mean + from},
+                           count, stream_);
     if (!ranks.is_last()) transfers_->run({{ranks.rank() + 1, mean + from, bytes, true}}, stream_);
   }
   broadcast(*transfers_, ranks, ranks.size() - 1, mean, as_index(columns) * sizeof(float), stream_);
@@ -138,7 +121,7 @@ void RankExchange::mean_of_everyone(const Tensor& tensor, std::int64_t begin, st
 void RankExchange::means_of_group(const std::vector<int>& group, const std::vector<Tensor>& tensors,
                                   std::int64_t begin, std::int64_t columns) {
   const Arena& arena = replicas_.arena;
-  const std::int64_t bytes = columns * width_of(rounding_);
+  const std::int64_t bytes = columns * bytes_per_parameter(wire_);
   std::vector<int> others;  // ranks
   for (const int member : split({}, group, replicas_).elsewhere) {
     const int holder = holder_of(replicas_.ranks, arena.replicas(), member);
@@ -149,7 +132,7 @@ void RankExchange::means_of_group(const std::vector<int>& group, const std::vect
   for (const Tensor& tensor : tensors)
     for (const int member : group) {
       if (arena.held().contains(member)) {
-        over_rows_on_device(PackRow{rows_of(tensor, member, begin), place}, 1, columns, stream_);
+        over_columns_on_device(PackRow{rows_of(tensor, member, begin), place}, columns, stream_);
         for (const int other : others) moves.push_back({other, place, as_index(bytes), true});
       } else {
         moves.push_back(
@@ -160,9 +143,9 @@ void RankExchange::means_of_group(const std::vector<int>& group, const std::vect
   if (!others.empty()) transfers_->run(moves, stream_);
   const auto members = static_cast<std::int64_t>(group.size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    over_rows_on_device(MeanOfPacked{packed_.get() + static_cast<std::int64_t>(i) * members * bytes, bytes,
-                                     members, rounding_, mean(i)},
-                        1, columns, stream_);
+    over_columns_on_device(MeanOfPacked{packed_.get() + static_cast<std::int64_t>(i) * members * bytes, bytes,
+                                        members, wire_, mean(i)},
+                           columns, stream_);
 }
 
 float* RankExchange::row(Slot slot, int replica, std::int64_t column) const {
@@ -175,7 +158,7 @@ float* RankExchange::mean(std::size_t tensor) const {
 
 ContributedRows RankExchange::rows_of(const Tensor& tensor, int replica, std::int64_t begin) const {
   return {row(tensor.slot, replica, begin), tensor.less ? row(*tensor.less, replica, begin) : nullptr,
-          replicas_.arena.parameters(), rounding_};
+          replicas_.arena.parameters(), wire_};
 }
 
 }  // namespace longhaul

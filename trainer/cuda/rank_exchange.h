@@ -72,7 +72,7 @@ class RankExchange : private DeviceSteps {
 
   // Of the operation at work.
   std::vector<std::vector<int>> groups_;
-  Rounding rounding_ = Rounding::kNone;
+  Wire wire_ = Wire::kFp32;
   CudaStream stream_{};
 };
 

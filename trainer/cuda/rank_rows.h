@@ -14,11 +14,11 @@ struct ContributedRows {
   const float* rows;
   const float* less;  // contributed is the distance from these; null: the rows
   std::int64_t stride;
-  Rounding rounding;
+  Wire wire;
 
   LONGHAUL_HOST_DEVICE float operator()(std::int64_t row, std::int64_t column) const {
     const std::int64_t at = row * stride + column;
-    return rounded(less ? rows[at] - less[at] : rows[at], rounding);
+    return as_sent(less ? rows[at] - less[at] : rows[at], wire);
   }
 };
 
@@ -43,12 +43,7 @@ struct PackRow {
   void* to;
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t column) const {
-    const float value = from(0, column);
-    if (from.rounding == Rounding::kNone)
-      static_cast<float*>(to)[column] = value;
-    else
-      static_cast<std::uint16_t*>(to)[column] =
-          from.rounding == Rounding::kBf16 ? to_bf16(value) : to_fp16(value);
+    RoundedColumns<1>::write(Pack<1>{{from(0, column)}}, to, column, from.wire);
   }
 };
 
@@ -57,14 +52,11 @@ struct MeanOfPacked {
   const char* rows;
   std::int64_t stride;  // bytes
   std::int64_t count;
-  Rounding rounding;
+  Wire wire;
   float* mean;
 
   LONGHAUL_HOST_DEVICE float read(std::int64_t row, std::int64_t column) const {
-    const char* at = rows + row * stride;
-    if (rounding == Rounding::kNone) return reinterpret_cast<const float*>(at)[column];
-    const std::uint16_t bits = reinterpret_cast<const std::uint16_t*>(at)[column];
-    return rounding == Rounding::kBf16 ? from_bf16(bits) : from_fp16(bits);
+    return RoundedColumns<1>::read(rows + row * stride, column, wire).at[0];
   }
 
   LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t column) const {
@@ -74,29 +66,26 @@ struct MeanOfPacked {
   }
 };
 
-// Each row becomes the mean.
+// A row becomes the mean.
 struct TakeMean {
-  float* rows;
-  std::int64_t stride;
+  float* row;
   const float* mean;
 
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t column) const {
-    rows[row * stride + column] = mean[column];
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t column) const {
+    row[column] = mean[column];
   }
 };
 
-// The outer step of each row.
+// The outer step of a row.
 template <typename Step>
 struct StepWithMeans {
   float *theta, *phi, *momentum;
-  std::int64_t stride;
-  Rounding rounding;
+  Wire wire;
   const float *mean_delta, *mean_phi;  // [columns]
   Step step;
 
-  LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t column) const {
-    const std::int64_t at = row * stride + column;
-    step(theta[at], phi[at], momentum[at], mean_delta[column], mean_phi[column], rounded(phi[at], rounding));
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t at) const {
+    step(theta[at], phi[at], momentum[at], mean_delta[at], mean_phi[at], as_sent(phi[at], wire));
   }
 };
 

@@ -49,9 +49,9 @@ template <typename Step>
 void outer_step_on_device(const OuterTables& tables, std::int64_t groups, const Step& step,
                           CudaStream stream);
 // packed [R, P] ← rows, in the format that they are rounded to.
-void pack_on_device(const float* rows, void* packed, Rounding format, std::int64_t replicas,
-                    std::int64_t columns, CudaStream stream);
-void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Rounding rounding,
+void pack_on_device(const float* rows, void* packed, Wire format, std::int64_t replicas, std::int64_t columns,
+                    CudaStream stream);
+void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Wire wire,
                        std::int64_t columns, CudaStream stream);
 
 // Of one place of the model, which has so many columns; its paths in device memory.
@@ -61,9 +61,9 @@ void scatter_on_device(const ScatterPlace& work, std::int64_t replicas, std::int
                        CudaStream stream);
 void clear_on_device(const ClearRows& work, std::int64_t replicas, CudaStream stream);
 
-// Of an evaluation. `count` columns from work.first on.
-void find_differences_on_device(const FindDifferences& work, CudaStream stream);
-void center_on_device(const CenterColumns& work, std::int64_t count, CudaStream stream);
-void sum_blocks_on_device(const SumBlocks& work, CudaStream stream);
+// Of an evaluation (spread_rows.h), or between ranks (rank_rows.h): one of the works that exact_columns.cu
+// names, over so many columns or blocks.
+template <typename Work>
+void over_columns_on_device(const Work& work, std::int64_t columns, CudaStream stream);
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
 // What an evaluation asks of the rows of a table [R, P]: whether they are equal, their mean, and how far they
-// are from it, in double and in the order of ranks/spread.cc, whose bits these are.
+// are from it, in double and in the order of weight_spread.cc, whose bits these are.
 #pragma once
 
 #include <cstdint>

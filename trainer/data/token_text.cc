@@ -6,7 +6,6 @@
 
 #include "core/base/errors.h"
 #include "core/base/hash.h"
-#include "core/base/index.h"
 
 namespace longhaul {
 
@@ -26,15 +25,12 @@ TokenText read_bytes(const std::vector<std::string>& files, std::uint64_t hash) 
 namespace {
 
 void append_shard(const std::string& file, int vocabulary, const std::string& path, TokenText& text) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError(path, file + " cannot be read", "llm.c token shards");
-  const std::size_t count = read_shard_header(in, file, path), start = text.tokens.size();
-  check_shard_size(file, count, path);
+  const std::size_t count = tokens_of_shard(file, path), start = text.tokens.size();
   text.tokens.resize(start + count);
   char* bytes = reinterpret_cast<char*>(text.tokens.data() + start);
-  if (!in.read(bytes, static_cast<std::streamsize>(count * sizeof(Token))))
-    refuse_short_shard(file, as_index(in.gcount()) / 2, count, path);
-  if (in.peek() != std::ifstream::traits_type::eof()) refuse_long_shard(file, count, path);
+  std::ifstream in(file, std::ios::binary);
+  if (!in.seekg(4 * kShardHeader).read(bytes, static_cast<std::streamsize>(count * sizeof(Token))))
+    throw RunError(file + ": cannot be read");
   text.hash = fnv1a(std::string_view(bytes, count * sizeof(Token)), text.hash);
   for (std::size_t i = start; i < text.tokens.size(); ++i)
     if (text.tokens[i] >= vocabulary)

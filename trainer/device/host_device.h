@@ -98,4 +98,13 @@ inline bool rows_take_packs(std::int64_t columns) {
   return columns % kPackedColumns == 0;
 }
 
+// grid() of Work<n>{parts…}, n columns at a time.
+template <template <int> class Work, typename Launch, typename... Parts>
+void grid_of_packs(const Launch& launch, std::int64_t count, std::int64_t columns, const Parts&... parts) {
+  if (rows_take_packs(columns))
+    launch.grid(count, columns, kPackedColumns, Work<kPackedColumns>{parts...});
+  else
+    launch.grid(count, columns, 1, Work<1>{parts...});
+}
+
 }  // namespace longhaul

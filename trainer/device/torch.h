@@ -30,6 +30,14 @@ inline void bf16_product(at::Tensor target, const at::Tensor& left, const at::Te
 #endif
 }
 
+// Memory as a tensor. The device is said: to ask for it is no part of a captured graph.
+inline at::Tensor tensor_over(void* memory, at::IntArrayRef sizes, at::ScalarType type, at::Device device) {
+  return at::for_blob(memory, sizes)
+      .options(at::TensorOptions().dtype(type).device(device))
+      .target_device(device)
+      .make_tensor();
+}
+
 // Where LibTorch's tensors lie.
 
 inline at::Device torch_device(Device device) {

@@ -6,6 +6,7 @@
 #include "core/base/index.h"
 #include "trainer/model/gemm.h"
 #include "trainer/model/kernels.h"
+#include "trainer/model/layer_parts.h"
 
 namespace longhaul {
 LONGHAUL_PRECISION_BEGIN
@@ -21,38 +22,20 @@ std::int64_t row_stride(std::int64_t width) {
   return width * static_cast<std::int64_t>(sizeof(Scalar)) % 2048 == 0 ? width + 32 : width;
 }
 
-// A row of the arena by layer, in the order of layout.h; float or const float.
-template <typename Float>
-struct LayerWeights {
-  Float *attention_norm, *qkv, *attention_output, *feed_forward_norm, *gate_up, *down;
-};
-
+// A row of the arena; float or const float.
 template <typename Float>
 class RowParts {
  public:
-  RowParts(Float* row, const ModelShape& s) : row_(row), h_(s.hidden), f_(s.ffn), v_(s.vocabulary) {
-    layers_ = s.layers;
-  }
+  RowParts(Float* row, const ModelShape& shape) : row_(row), shape_(shape) {}
 
   Float* embedding() const { return row_; }
-  LayerWeights<Float> layer(int index) const {
-    Float* at = row_ + v_ * h_ + index * (4 * h_ * h_ + 3 * h_ * f_ + 2 * h_);
-    LayerWeights<Float> layer;
-    layer.attention_norm = at;
-    layer.qkv = layer.attention_norm + h_;
-    layer.attention_output = layer.qkv + 3 * h_ * h_;
-    layer.feed_forward_norm = layer.attention_output + h_ * h_;
-    layer.gate_up = layer.feed_forward_norm + h_;
-    layer.down = layer.gate_up + 2 * f_ * h_;
-    return layer;
-  }
-  Float* norm() const { return layer(layers_).attention_norm; }
-  Float* output() const { return norm() + h_; }
+  LayerParts<Float*> layer(int index) const { return layer_parts(row_, shape_, index); }
+  Float* norm() const { return layer(shape_.layers).attention_norm; }
+  Float* output() const { return norm() + shape_.hidden; }
 
  private:
   Float* row_;
-  std::int64_t h_, f_, v_;
-  int layers_;
+  const ModelShape& shape_;
 };
 
 using Buffer = std::vector<Scalar>;
@@ -101,30 +84,6 @@ struct CpuDecoder::Workspace {
   }
 };
 
-// A workspace for the time of one call.
-struct CpuDecoder::Borrowed {
-  Borrowed(const CpuDecoder& owner, std::int64_t sequences) : decoder(owner) {
-    {
-      const std::lock_guard<std::mutex> lock(decoder.mutex_);
-      if (!decoder.idle_.empty()) {
-        workspace = std::move(decoder.idle_.back());
-        decoder.idle_.pop_back();
-      }
-    }
-    if (!workspace) workspace = std::make_unique<Workspace>();
-    workspace->fit(decoder.shape_, sequences);
-  }
-  ~Borrowed() {
-    const std::lock_guard<std::mutex> lock(decoder.mutex_);
-    decoder.idle_.push_back(std::move(workspace));
-  }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-
-  const CpuDecoder& decoder;
-  std::unique_ptr<Workspace> workspace;
-};
-
 // Forward and backward over one batch.
 class CpuDecoder::Pass {
  public:
@@ -141,7 +100,9 @@ class CpuDecoder::Pass {
         h_(shape_.hidden),
         f_(shape_.ffn),
         v_(shape_.vocabulary),
-        feed_forward_{m_, f_, row_stride(2 * f_), row_stride(f_)} {}
+        feed_forward_{m_, f_, row_stride(2 * f_), row_stride(f_)} {
+    work_.fit(shape_, batch.sequences);
+  }
 
   // Before forward(): what backward() writes there (boundaries.h).
   void ask_for(RoundingEffects* rounding) {
@@ -277,7 +238,7 @@ class CpuDecoder::Pass {
   }
 
   // d_x: the gradient of the layer's output becomes that of its input.
-  void backward(int index, const LayerWeights<Scalar>& d) {
+  void backward(int index, const LayerParts<Scalar*>& d) {
     LayerState& s = state(index);
     const auto w = weights_.layer(index);
     Scalar *d_x = work_.d_x.data(), *d_normed = work_.d_normed.data(), *normed = work_.normed.data(),
@@ -390,20 +351,20 @@ CpuDecoder::CpuDecoder(const ModelShape& shape, Boundaries boundaries)
 CpuDecoder::~CpuDecoder() = default;
 
 double CpuDecoder::loss(const Scalar* weights, const Batch& batch, const Boundaries& boundaries) const {
-  const Borrowed borrowed(*this, batch.sequences);
-  return Pass(*this, weights, batch, boundaries, *borrowed.workspace).forward();
+  Pool<Workspace>::Lent workspace(workspaces_);
+  return Pass(*this, weights, batch, boundaries, *workspace).forward();
 }
 
 std::vector<double> CpuDecoder::token_losses(const Scalar* weights, const Batch& batch,
                                              const Boundaries& boundaries) const {
-  const Borrowed borrowed(*this, batch.sequences);
-  return Pass(*this, weights, batch, boundaries, *borrowed.workspace).token_losses();
+  Pool<Workspace>::Lent workspace(workspaces_);
+  return Pass(*this, weights, batch, boundaries, *workspace).token_losses();
 }
 
 double CpuDecoder::loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch,
                                      const Boundaries& boundaries, RoundingEffects* rounding) const {
-  const Borrowed borrowed(*this, batch.sequences);
-  Pass pass(*this, weights, batch, boundaries, *borrowed.workspace);
+  Pool<Workspace>::Lent workspace(workspaces_);
+  Pass pass(*this, weights, batch, boundaries, *workspace);
   pass.ask_for(rounding);
   const double loss = pass.forward();
   pass.backward(gradient);

@@ -5,10 +5,9 @@
 // Attention works on blocks of query rows, so that products of the masked half are left out.
 #pragma once
 
-#include <memory>
-#include <mutex>
 #include <vector>
 
+#include "core/base/pool.h"
 #include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/scalar.h"
@@ -23,16 +22,13 @@ class CpuDecoder {
 
   // As Decoder's; from several threads at once: each call takes a workspace of its own.
   double loss(const Scalar* weights, const Batch& batch) const { return loss(weights, batch, boundaries_); }
-  // −log p of each predicted token, [sequences, context].
-  std::vector<double> token_losses(const Scalar* weights, const Batch& batch) const {
-    return token_losses(weights, batch, boundaries_);
-  }
   double loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch) const {
     return loss_and_gradient(weights, gradient, batch, boundaries_, nullptr);
   }
 
   // The same with boundaries of the call. `rounding` may be null, else it is overwritten.
   double loss(const Scalar* weights, const Batch& batch, const Boundaries& boundaries) const;
+  // −log p of each predicted token, [sequences, context].
   std::vector<double> token_losses(const Scalar* weights, const Batch& batch,
                                    const Boundaries& boundaries) const;
   double loss_and_gradient(const Scalar* weights, Scalar* gradient, const Batch& batch,
@@ -41,13 +37,11 @@ class CpuDecoder {
  private:
   class Pass;
   struct Workspace;
-  struct Borrowed;
 
   ModelShape shape_;
   Boundaries boundaries_;
   std::vector<Scalar> cosine_, sine_;  // [context, width of a head / 2]
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Workspace>> idle_;
+  mutable Pool<Workspace> workspaces_;
 };
 
 LONGHAUL_PRECISION_END

@@ -120,27 +120,15 @@ class LaunchedLayerOperators : public LayerOperators<Number> {
     else
       launch_.rows(rows, layer::InPacks<Work, 1, 0>{work});
   }
-  template <int kPack, typename Work>
+  // Up to eight packs of a lane are; of more each is read twice.
+  template <int kPack, int kKept = 1, typename Work>
   void kept_as(std::int64_t rows, const Work& work) const {
-    constexpr int kAtOnce = kPack * Launch::kLanes;
-    switch ((work.columns() + kAtOnce - 1) / kAtOnce) {  // packs of a lane
-      case 1:
-        return launch_.rows(rows, layer::InPacks<Work, kPack, 1>{work});
-      case 2:
-        return launch_.rows(rows, layer::InPacks<Work, kPack, 2>{work});
-      case 3:
-        return launch_.rows(rows, layer::InPacks<Work, kPack, 3>{work});
-      case 4:
-        return launch_.rows(rows, layer::InPacks<Work, kPack, 4>{work});
-      case 5:
-      case 6:
-        return launch_.rows(rows, layer::InPacks<Work, kPack, 6>{work});
-      case 7:
-      case 8:
-        return launch_.rows(rows, layer::InPacks<Work, kPack, 8>{work});
-      default:
-        return launch_.rows(rows, layer::InPacks<Work, kPack, 0>{work});
-    }
+    if (work.columns() <= kKept * kPack * Launch::kLanes)
+      launch_.rows(rows, layer::InPacks<Work, kPack, kKept>{work});
+    else if constexpr (kKept < 8)
+      kept_as<kPack, (kKept < 4 ? kKept + 1 : kKept + 2)>(rows, work);
+    else
+      launch_.rows(rows, layer::InPacks<Work, kPack, 0>{work});
   }
 
   Launch launch_;

@@ -191,11 +191,6 @@ AttentionBytes attention_bytes(const ModelShape& s, std::int64_t number, bool fu
 
 // Per token: the residual stream in float32 twice a layer, and what the products read and write.
 std::int64_t StackedDecoder::workspace_bytes(const ModelShape& s, Precision precision, std::int64_t replicas,
-                                             std::int64_t sequences, bool with_gradient) {
-  return workspace_bytes(s, precision, replicas, sequences, with_gradient, {});
-}
-
-std::int64_t StackedDecoder::workspace_bytes(const ModelShape& s, Precision precision, std::int64_t replicas,
                                              std::int64_t sequences, bool with_gradient, const Way& way) {
   const std::int64_t number = precision == Precision::kBf16 ? 2 : 4, h = s.hidden, f = s.ffn;
   const AttentionBytes attention = attention_bytes(s, number, way.fused_attention);

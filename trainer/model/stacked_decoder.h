@@ -65,8 +65,6 @@ class StackedDecoder {
   // What run() takes for one piece, estimated by the shapes: bytes.
   static std::int64_t workspace_bytes(const ModelShape& shape, Precision precision, std::int64_t replicas,
                                       std::int64_t sequences, bool with_gradient, const Way& way);
-  static std::int64_t workspace_bytes(const ModelShape& shape, Precision precision, std::int64_t replicas,
-                                      std::int64_t sequences, bool with_gradient);
   // Whether attention is fused: in bf16 on a GPU, for widths of a head that LibTorch's kernel takes.
   static bool fuses_attention(const ModelShape& shape, Device device, Precision precision);
 

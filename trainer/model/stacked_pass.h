@@ -13,6 +13,7 @@
 #include "trainer/model/decoder.h"
 #include "trainer/model/gemm.h"
 #include "trainer/model/layer_operators.h"
+#include "trainer/model/layer_parts.h"
 #include "trainer/model/stacked_attention.h"
 #include "trainer/model/stacked_decoder.h"
 
@@ -33,30 +34,10 @@ std::int64_t norm_slices_of(std::int64_t rows) {
   return slices > kNormSlices ? slices : std::min(kNormSlices, rows);
 }
 
-// Rows of the arena as a tensor. The device is said: to ask for it is no part of a captured graph.
+// Rows of the arena as a tensor.
 template <typename Number>
 Tensor table(Number* rows, std::int64_t count, std::int64_t columns, at::Device device) {
-  return at::for_blob(rows, {count, columns})
-      .options(at::TensorOptions().dtype(kType<Number>).device(device))
-      .target_device(device)
-      .make_tensor();
-}
-
-// Columns of a row, in the order of layout.h.
-struct LayerColumns {
-  std::int64_t attention_norm, qkv, attention_output, feed_forward_norm, gate_up, down;
-};
-
-LayerColumns columns_of(const ModelShape& s, int layer) {
-  const std::int64_t h = s.hidden, f = s.ffn, v = s.vocabulary;
-  LayerColumns at{};
-  at.attention_norm = v * h + layer * (4 * h * h + 3 * h * f + 2 * h);
-  at.qkv = at.attention_norm + h;
-  at.attention_output = at.qkv + 3 * h * h;
-  at.feed_forward_norm = at.attention_output + h * h;
-  at.gate_up = at.feed_forward_norm + h;
-  at.down = at.gate_up + 2 * f * h;
-  return at;
+  return tensor_over(rows, {count, columns}, kType<Number>, device);
 }
 
 // A norm's input [N, h] float32, its scale [N] and what it gave [N, h]; N rows are all tokens of all replicas
@@ -144,7 +125,8 @@ class StackedPass {
   Tensor empty_float(at::IntArrayRef sizes) const { return setting_.empty(at::kFloat, sizes); }
   LayerState& state(int index) { return layers_[as_index(index)]; }
 
-  std::int64_t output_norm_column() const { return columns_of(shape_, shape_.layers).attention_norm; }
+  LayerParts<std::int64_t> columns_of(int layer) const { return layer_parts(std::int64_t{0}, shape_, layer); }
+  std::int64_t output_norm_column() const { return columns_of(shape_.layers).attention_norm; }
   std::int64_t output_column() const { return output_norm_column() + h_; }
 
   // A matrix of the weights of all replicas [replicas, rows, columns].
@@ -291,7 +273,7 @@ class StackedPass {
   void forward(int index, Tensor& x, Tensor& added) {
     LayerState s;
     compute(index, x, added, s);
-    added = times_transposed(s.active, matrix(columns_of(shape_, index).down, h_, f_));
+    added = times_transposed(s.active, matrix(columns_of(index).down, h_, f_));
     if (!keeps_states_) return;
     if (recomputes_) {
       LayerState kept;
@@ -311,7 +293,7 @@ class StackedPass {
 
   // All of a layer up to what its last product takes. What attention gave is taken where `s` has it already.
   void compute(int index, Tensor& x, Tensor& added, LayerState& s) {
-    const LayerColumns at = columns_of(shape_, index);
+    const LayerParts<std::int64_t> at = columns_of(index);
     s.into_attention = add_norm(x, added, at.attention_norm);
     attention_.forward(times_transposed(s.into_attention.normed, matrix(at.qkv, 3 * h_, h_)), s.attention);
     added = times_transposed(s.attention.mixed, matrix(at.attention_output, h_, h_));
@@ -325,7 +307,7 @@ class StackedPass {
   void backward(int index) {
     if (recomputes_) restore(index);
     LayerState& s = state(index);
-    const LayerColumns at = columns_of(shape_, index);
+    const LayerParts<std::int64_t> at = columns_of(index);
     add_product(at.down, h_, f_, narrow_dx_, s.active);
     const Tensor d_active = times(narrow_dx_, matrix(at.down, h_, f_));
     operators_.run(layer::SwigluBackward<Number>{data<Number>(d_active), data<Number>(s.gate_up), f_}, rows_);

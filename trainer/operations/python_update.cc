@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <stdexcept>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/pool.h"
 #include "core/plan/kept_rows.h"
 #include "core/scenario/case.h"
 #include "methods/common/python_step.h"
@@ -66,7 +66,7 @@ class PythonUpdate : public Update {
     Json arrived = Json::array();
     const int processes = replicas.backend.threads();
     for (int process = 0; process < processes; ++process) {
-      idle_.push_back(process);
+      processes_.put(process);
       arrived_.push_back(std::make_unique<Arena>(slots, 1, most_cells(arena)));
       arrived.push_back(Json::object());
       for (const Slot& slot : slots)
@@ -126,8 +126,8 @@ class PythonUpdate : public Update {
   void apply_piece(const Operation& operation, const std::vector<int>& takers, ColumnRange piece,
                    const Replicas& replicas, const std::function<void(const Take&)>& arrive) const override {
     if (takers.empty()) return;
-    const Lent process(*this);
-    Arena& arrived_here = *arrived_[as_index(process.number)];
+    Pool<int>::Lent process(processes_);
+    Arena& arrived_here = *arrived_[as_index(*process)];
     arrive([&](int replica, const Arrived& arrived) {
       const auto member = std::find(takers.begin(), takers.end(), replica) - takers.begin();
       for (const Brought& one : brought_) {
@@ -149,25 +149,10 @@ class PythonUpdate : public Update {
                  {"shape", columnwise_ ? Json{1, piece.size()} : Json{tensor->rows, tensor->columns}},
                  {"round", round_at(*operation.rule, operation.post_step)},
                  {"losses", losses}},
-                process.number);
+                *process);
   }
 
  private:
-  // One of the processes, of which there are as many as threads.
-  struct Lent {
-    explicit Lent(const PythonUpdate& owner) : owner(owner) {
-      const std::lock_guard<std::mutex> lock(owner.mutex_);
-      number = owner.idle_.back();
-      owner.idle_.pop_back();
-    }
-    ~Lent() {
-      const std::lock_guard<std::mutex> lock(owner.mutex_);
-      owner.idle_.push_back(number);
-    }
-    const PythonUpdate& owner;
-    int number;
-  };
-
   // Of one argument in a piece; pages that are never used cost no memory.
   std::int64_t most_cells(const Arena& arena) const {
     if (columnwise_) return kCells + arena.replicas() * kNarrowest;
@@ -184,8 +169,7 @@ class PythonUpdate : public Update {
   std::vector<Brought> brought_;
   std::vector<std::unique_ptr<Arena>> arrived_;  // by process; a table an argument, [members, columns]
   std::unique_ptr<PythonChild> child_;
-  mutable std::mutex mutex_;
-  mutable std::vector<int> idle_;  // processes
+  mutable Pool<int> processes_;  // as many as threads
 };
 
 }  // namespace

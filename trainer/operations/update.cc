@@ -80,6 +80,24 @@ std::vector<std::vector<int>> sorted_groups(const Operation& operation, int repl
   return groups;
 }
 
+std::optional<Wire> plain_wire(const Payload& payload) {
+  std::optional<Wire> wire;
+  for (const PayloadPart& part : payload) {
+    if (!part.codec.is_plain() || !part.columns.empty()) return std::nullopt;
+    const Wire of_part = std::get<Wire>(part.codec.format);
+    if (wire && of_part != *wire) return std::nullopt;
+    wire = of_part;
+  }
+  return wire;
+}
+
+std::optional<Wire> plain_wire(const Operation& operation) {
+  if (operation.rule->sharded || !operation.targets.empty() || operation.takers ||
+      !operation.sends_anew.empty())
+    return std::nullopt;
+  return plain_wire(operation.rule->payload);
+}
+
 void log_payload(const Replicas& replicas, const Operation& operation,
                  const std::vector<std::vector<int>>& groups) {
   replicas.log.begin(operation.post_step, operation.rule->name);
@@ -111,14 +129,6 @@ void RowAverage::apply(const Operation&, int replica, const Arrived& arrived, Ar
 bool RowAverage::apply_on_device(const Operation&, DeviceSteps& steps) const {
   steps.average(slot_);
   return true;
-}
-
-std::unique_ptr<Update> average_of_gradients() {
-  return std::make_unique<RowAverage>("gradient", Slot::kGradient);
-}
-
-std::unique_ptr<Update> average_of_weights() {
-  return std::make_unique<RowAverage>("weights", Slot::kWeights);
 }
 
 void start_slow_weights(Replicas& replicas) {

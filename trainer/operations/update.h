@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +35,8 @@ class DeviceSteps {
 
 // What a method does to the rows of the arena. The plan (methods/) says which operations there are; an update
 // says of what rows their payload is made, and takes the method's step when they have arrived. Packing,
-// sending, pending messages and logs are the runner's (operation_runner.h). One file a method.
+// sending, pending messages and logs are the runner's (operation_runner.h). A file for each step
+// (cmake/Methods.cmake).
 
 // What an update works on; it owns none of it.
 struct Replicas {
@@ -167,6 +169,11 @@ std::vector<ColumnRange> in_pieces(ColumnRange columns, std::int64_t width);
 // The groups of an operation with members in ascending order, the order in which rows are summed.
 std::vector<std::vector<int>> sorted_groups(const Operation& operation, int replicas);
 
+// What the tensors of a payload travel as: none, unless all go whole, uncompressed and in one format.
+std::optional<Wire> plain_wire(const Payload& payload);
+// The same of an operation in which all members of a group take the mean of what they all send.
+std::optional<Wire> plain_wire(const Operation& operation);
+
 // Logs an operation whose payload travels as the plan says it, as the replicas held here send it: for those
 // who exchange on a GPU and make no messages.
 void log_payload(const Replicas& replicas, const Operation& operation,
@@ -197,9 +204,6 @@ class RowAverage : public Update {
   const char* tensor_;
   Slot slot_;
 };
-
-std::unique_ptr<Update> average_of_gradients();
-std::unique_ptr<Update> average_of_weights();
 
 // What the methods with an outer step share: slow weights φ, a momentum, and a step on a column of one
 // replica that the host's loop and the GPU's kernel both call.

@@ -13,11 +13,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/base/index.h"
+#include "core/base/pool.h"
 #include "core/plan/paths.h"
 #include "trainer/device/host_device.h"
 #include "trainer/model/decoder.h"
@@ -112,32 +111,7 @@ class MicrobatchPass {
   }
 
  private:
-  // Rows [P] for the time of one call.
-  class Borrowed {
-   public:
-    explicit Borrowed(const MicrobatchPass& owner) : owner_(owner) {
-      {
-        const std::lock_guard<std::mutex> lock(owner.mutex_);
-        if (!owner.idle_.empty()) {
-          row_ = std::move(owner.idle_.back());
-          owner.idle_.pop_back();
-        }
-      }
-      row_.resize(as_index(owner.parameters_));
-    }
-    ~Borrowed() {
-      const std::lock_guard<std::mutex> lock(owner_.mutex_);
-      owner_.idle_.push_back(std::move(row_));
-    }
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-
-    Number* get() { return row_.data(); }
-
-   private:
-    const MicrobatchPass& owner_;
-    std::vector<Number> row_;
-  };
+  using Row = typename Pool<std::vector<Number>>::Lent;
 
   double run_one(const Route& path, int microbatch, const Batch& batch,
                  const ReplicaRows<const Number>& weights, const ReplicaRows<Number>& gradients) const {
@@ -146,24 +120,25 @@ class MicrobatchPass {
       return stop.replica == home;
     });
     if (stays && plan_.microbatches == 1) return decode_(weights.row(home), gradients.row(home), batch);
-    Borrowed gradient(*this);
+    Row gradient(rows_);
+    gradient->resize(as_index(parameters_));
     double loss = 0;
     if (stays) {
-      loss = decode_(weights.row(home), gradient.get(), batch);
+      loss = decode_(weights.row(home), gradient->data(), batch);
     } else {
-      Borrowed composed(*this);
-      gather_along(plan_, path, weights, composed.get());
-      loss = decode_(composed.get(), gradient.get(), batch);
+      Row composed(rows_);
+      composed->resize(as_index(parameters_));
+      gather_along(plan_, path, weights, composed->data());
+      loss = decode_(composed->data(), gradient->data(), batch);
     }
-    scatter_along(plan_, path, microbatch, gradient.get(), gradients);
+    scatter_along(plan_, path, microbatch, gradient->data(), gradients);
     return loss;
   }
 
   const PipelinePlan& plan_;
   std::int64_t parameters_;
   Decode decode_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::vector<Number>> idle_;
+  mutable Pool<std::vector<Number>> rows_;  // [P] each
 };
 
 }  // namespace longhaul

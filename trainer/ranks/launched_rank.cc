@@ -1,8 +1,8 @@
-#include <charconv>
 #include <cstdlib>
 #include <string>
 
 #include "core/base/errors.h"
+#include "core/base/units.h"
 #include "trainer/ranks/mpi_ranks.h"
 
 namespace longhaul {
@@ -11,10 +11,7 @@ namespace {
 // −1: not set, or no number.
 int number_in(const char* name) {
   const char* value = std::getenv(name);
-  const std::string text = value ? value : "";
-  int number = -1;
-  const auto end = text.data() + text.size();
-  return std::from_chars(text.data(), end, number).ptr == end ? number : -1;
+  return parse_number<int>(value ? value : "").value_or(-1);
 }
 
 }  // namespace

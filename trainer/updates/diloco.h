@@ -23,7 +23,4 @@ struct DilocoStep {
   }
 };
 
-// Of the options outer_lr, outer_momentum and nesterov.
-std::unique_ptr<Update> make_diloco_update(const Json& options);
-
 }  // namespace longhaul

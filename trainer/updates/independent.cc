@@ -1,4 +1,4 @@
-// Independent replicas: nothing is ever exchanged.
+// Independent replicas, and the one of method single: nothing is ever exchanged.
 #include <stdexcept>
 
 #include "trainer/operations/update.h"

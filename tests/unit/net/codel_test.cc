@@ -28,7 +28,7 @@ TEST(CoDel, SignalsMoreAndMoreOften) {
 TEST(CoDel, IsSilentOnceTheQueueIsShort) {
   CoDel codel(true);
   codel.above(0);
-  codel.below(0.09);
+  codel.below();
   EXPECT_EQ(codel.next_s(0), kNoSignal);
   codel.above(0.2);
   EXPECT_DOUBLE_EQ(codel.next_s(0), 0.3) << "the interval begins again";
@@ -41,7 +41,7 @@ TEST(CoDel, GoesOnWhereItLeftOffIfThatWasRecently) {
     CoDel codel(true);
     codel.above(0);
     codel.next_s(0.31);  // signals at 0.1, 0.2, 0.25, 0.306
-    codel.below(0.35);
+    codel.below();
     const double again = is_recent ? 0.4 : 3;
     codel.above(again);
     EXPECT_DOUBLE_EQ(codel.next_s(0), again + 0.1);

@@ -56,7 +56,6 @@ void expect_max_min(const RandomNetwork& network, double ack_share, const std::v
       const double rate = expected[next++];
       ASSERT_NEAR(shares.rate(static_cast<int>(i)), rate, 1e-9 * rate) << "flow " << i;
     }
-  ASSERT_TRUE(shares.is_conserving());
 }
 
 TEST(FairShares, AreThoseOfAllFlowsSolvedTogether) {

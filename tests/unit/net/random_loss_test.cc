@@ -88,7 +88,7 @@ constexpr double kRtt_s = 0.1, kTimeout_s = 0.3;
 // A queue above 5 ms from 1 s on: marked at 1.1, noticed at 1.2. The sender's own packets fill the queue for
 // another 30 ms: marks up to 1.23 (1.2) are of the time before; the next is at 1.25, noticed at 1.35.
 TEST(CongestionReaction, IsOneForEachRoundTrip) {
-  CongestionReaction reaction(kRtt_s, kTimeout_s, std::make_unique<CoDel>(true), std::nullopt);
+  CongestionReaction reaction(kRtt_s, kTimeout_s, CoDel(true), std::nullopt);
   EXPECT_EQ(reaction.next_s(), kNoSignal);
   reaction.queue_above(1, 10);
   EXPECT_DOUBLE_EQ(reaction.next_s(), 1.2);
@@ -101,7 +101,7 @@ TEST(CongestionReaction, IsOneForEachRoundTrip) {
 }
 
 TEST(CongestionReaction, EndsWithTheQueue) {
-  CongestionReaction reaction(kRtt_s, kTimeout_s, std::make_unique<CoDel>(true), std::nullopt);
+  CongestionReaction reaction(kRtt_s, kTimeout_s, CoDel(true), std::nullopt);
   reaction.queue_above(1, 1.09);
   EXPECT_EQ(reaction.next_s(), kNoSignal);
 }
@@ -110,7 +110,7 @@ TEST(CongestionReaction, EndsWithTheQueue) {
 // others; the next loss is far away.
 class LostSegment : public testing::TestWithParam<bool> {
  protected:
-  LostSegment() : reaction_(kRtt_s, kTimeout_s, nullptr, first(), GetParam()) {
+  LostSegment() : reaction_(kRtt_s, kTimeout_s, std::nullopt, first(), GetParam()) {
     reaction_.sent(first().bytes_to_next(), 1e6, 2);
     reaction_.set_loss(0);
     EXPECT_EQ(reaction_.lost(), 1);
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Recovery, LostSegment, testing::Bool(),
 
 // The first packet after idling has no acknowledgement before it: the timer runs from its own sending.
 TEST(CongestionReaction, TimesALoneSegmentFromItsSending) {
-  CongestionReaction reaction(kRtt_s, kTimeout_s, nullptr, RandomLosses(1, 1000, stream()));
+  CongestionReaction reaction(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
   reaction.sent(1000, 1e6, 2);
   EXPECT_NEAR(reaction.next_s(), 2.3, 1e-9);
 }
@@ -184,7 +184,7 @@ TEST(CongestionReaction, TimesALoneSegmentFromItsSending) {
 // Lost at 2 and 2.002 s. What arrives behind the first leaves at 2.001, 2.003 and 2.004, behind the second
 // are two only: it goes out a round trip after the first, and the window is cut once.
 TEST(CongestionReaction, RepairsAWindowWithOneReduction) {
-  CongestionReaction reaction(kRtt_s, kTimeout_s, nullptr, RandomLosses(1, 1000, stream()));
+  CongestionReaction reaction(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
   const auto send = [&](double loss, double bytes, double now_s) {
     reaction.set_loss(loss);
     reaction.sent(bytes, 1e6, now_s);

@@ -37,13 +37,13 @@ class DeviceMachine : public RowMachine {
       outer_step_on_device(tables, groups, DilocoStep{lr, momentum, nesterov}, nullptr);
     });
   }
-  void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
+  void average(Table& rows, const std::vector<std::vector<int>>& groups, Wire wire,
                std::int64_t columns) override {
     const FlatGroups flat(groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const DeviceTable<float> table(rows);
     average_on_device(table.get(), {members.get(), begins.get()}, static_cast<std::int64_t>(groups.size()),
-                      rounding, columns, nullptr);
+                      wire, columns, nullptr);
     rows = table.read();
   }
 
@@ -54,15 +54,15 @@ class DeviceMachine : public RowMachine {
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const DeviceTable<float> theta(run.theta), phi(run.phi), momentum(run.momentum), anchors(run.anchors);
     const DeviceTable<std::uint8_t> packed(run.anchors.size() *
-                                           static_cast<std::size_t>(bytes_of(run.rounding)));
-    pack_on_device(anchors.get(), packed.get(), run.rounding,
+                                           static_cast<std::size_t>(bytes_per_parameter(run.wire)));
+    pack_on_device(anchors.get(), packed.get(), run.wire,
                    static_cast<std::int64_t>(run.anchors.size()) / run.columns, run.columns, nullptr);
     step(OuterTables{theta.get(),
                      phi.get(),
                      momentum.get(),
                      run.anchors.empty() ? nullptr : packed.get(),
                      {members.get(), begins.get()},
-                     run.rounding,
+                     run.wire,
                      run.columns},
          static_cast<std::int64_t>(run.groups.size()));
     run.theta = theta.read(), run.phi = phi.read(), run.momentum = momentum.read();

@@ -49,10 +49,10 @@ TEST(WireFormat, RoundingIsWithinHalfAStepAndPackingReadsTheSame) {
   for (float& value : row) value = static_cast<float>(stream.normal() * std::exp(2 * stream.normal()));
   for (const auto& [wire, step] :
        {std::pair(Wire::kFp32, 0.), std::pair(Wire::kBf16, 0x1p-8), std::pair(Wire::kFp16, 0x1p-11)}) {
-    const std::vector<std::uint8_t> packed = pack_row(row.data(), 3000, wire);
+    const std::vector<std::uint8_t> packed = encode(wire, PlainRow{row.data(), 3000});
     EXPECT_EQ(packed.size(), 3000u * static_cast<unsigned>(bytes_per_parameter(wire)));
     std::vector<float> read(3000);
-    unpack_numbers(packed.data(), 0, 3000, wire, read.data());
+    decode(wire, EncodedRow{packed.data(), 3000}, 0, 3000, read.data());
     for (std::size_t i = 0; i < row.size(); ++i) {
       EXPECT_EQ(read[i], rounded(row[i], wire));
       EXPECT_LE(std::abs(read[i] - row[i]), std::max(step * std::abs(row[i]), 0x1p-25));

@@ -131,12 +131,10 @@ OuterRun on_host(OuterRun run, const MethodSpec& method, const OuterCase& outer_
 class Outer : public RowKernels {
  protected:
   OuterRun start(const OuterCase& outer_case) const {
-    OuterRun run{random(1, 1), random(1, 2),      random(1, 3),
-                 {},           outer_case.groups, rounding_of(outer_case.wire),
-                 kColumns};
+    OuterRun run{random(1, 1), random(1, 2), random(1, 3), {}, outer_case.groups, outer_case.wire, kColumns};
     if (!outer_case.sent_ahead) return run;
     run.anchors = random(1, 4);
-    for (float& anchor : run.anchors) anchor = rounded(anchor, run.rounding);
+    for (float& anchor : run.anchors) anchor = as_sent(anchor, run.wire);
     return run;
   }
 
@@ -179,7 +177,7 @@ TEST_P(Outer, AverageIsTheHosts) {
     UpdateBench bench({"ddp", "ddp", Json::object()}, kReplicas, kColumns);
     copy_in(rows, bench.arena, Slot::kGradient);
     bench.run(rule_for({"gradient"}, outer_case.wire), 1, outer_case.groups);
-    machine_->average(rows, outer_case.groups, rounding_of(outer_case.wire), kColumns);
+    machine_->average(rows, outer_case.groups, outer_case.wire, kColumns);
     const float* expected = bench.arena.row(Slot::kGradient, 0);
     expect_near(rows, Table(expected, expected + kReplicas * kColumns), "rows");
   }

@@ -29,7 +29,7 @@ struct OuterRun {
   Table theta, phi, momentum;
   Table anchors;  // empty: φ
   std::vector<std::vector<int>> groups;
-  Rounding rounding;
+  Wire wire;
   std::int64_t columns;
 };
 
@@ -41,7 +41,7 @@ class RowMachine {
                      const std::vector<std::uint32_t>& decaying, const AdamwConstants& constants) = 0;
   virtual void noloco(OuterRun& run, float alpha, float beta, float gamma) = 0;
   virtual void diloco(OuterRun& run, float lr, float momentum, bool nesterov) = 0;
-  virtual void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
+  virtual void average(Table& rows, const std::vector<std::vector<int>>& groups, Wire wire,
                        std::int64_t columns) = 0;
 };
 
@@ -76,25 +76,25 @@ class HostMachine : public RowMachine {
     launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
                  OuterColumns<kColumns, DilocoStep>{tables(run, flat), {lr, momentum, nesterov}});
   }
-  void average(Table& rows, const std::vector<std::vector<int>>& groups, Rounding rounding,
+  void average(Table& rows, const std::vector<std::vector<int>>& groups, Wire wire,
                std::int64_t columns) override {
     const FlatGroups flat(groups);
     launch_.grid(
         static_cast<std::int64_t>(groups.size()), columns, kColumns,
-        AverageColumns<kColumns>{rows.data(), {flat.members.data(), flat.begins.data()}, rounding, columns});
+        AverageColumns<kColumns>{rows.data(), {flat.members.data(), flat.begins.data()}, wire, columns});
   }
 
  private:
   OuterTables tables(OuterRun& run, const FlatGroups& flat) {
-    packed_.resize(run.anchors.size() * static_cast<std::size_t>(bytes_of(run.rounding)));
+    packed_.resize(run.anchors.size() * static_cast<std::size_t>(bytes_per_parameter(run.wire)));
     launch_.grid(static_cast<std::int64_t>(run.anchors.size()) / run.columns, run.columns, kColumns,
-                 PackColumns<kColumns>{run.anchors.data(), packed_.data(), run.rounding, run.columns});
+                 PackColumns<kColumns>{run.anchors.data(), packed_.data(), run.wire, run.columns});
     return {run.theta.data(),
             run.phi.data(),
             run.momentum.data(),
             run.anchors.empty() ? nullptr : packed_.data(),
             {flat.members.data(), flat.begins.data()},
-            run.rounding,
+            run.wire,
             run.columns};
   }
   HostLaunch launch_;

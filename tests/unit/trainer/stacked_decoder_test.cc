@@ -21,7 +21,7 @@ constexpr ModelShape kSmall{12, 2, 3, 10, 7, 11}, kTraining{96, 3, 4, 256, 65, 2
 
 // The memory that so many replicas, with so many sequences each, take at a time.
 std::int64_t memory_for(const ModelShape& shape, int replicas, int sequences) {
-  return StackedDecoder::workspace_bytes(shape, Precision::kFloat32, replicas, sequences, true);
+  return StackedDecoder::workspace_bytes(shape, Precision::kFloat32, replicas, sequences, true, {});
 }
 
 struct Setting {
@@ -123,7 +123,7 @@ TEST(StackedDecoder, PieceFitsTheLimit) {
   const StackedDecoder decoder(kTraining, Device::kCpu, Precision::kBf16, 30'000'000);
   const auto piece = decoder.piece_of(64, 4, true);
   EXPECT_LE(
-      StackedDecoder::workspace_bytes(kTraining, Precision::kBf16, piece.replicas, piece.sequences, true),
+      StackedDecoder::workspace_bytes(kTraining, Precision::kBf16, piece.replicas, piece.sequences, true, {}),
       30'000'000);
   EXPECT_GT(piece.replicas, 1);
   EXPECT_EQ(StackedDecoder(kTraining, Device::kCpu, Precision::kBf16, 1).piece_of(64, 4, true).sequences, 1);
@@ -137,7 +137,7 @@ TEST(StackedDecoder, WorkspaceIsWhatTheShapesSay) {
   constexpr ModelShape kShape{64, 2, 4, 96, 256, 11};
   constexpr std::int64_t kWeights = 2 * 71360 + 2 * 64 * 192, kTokens = 3 * 256;
   EXPECT_EQ(kShape.parameters(), 71360);
-  EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true),
+  EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true, {}),
             5 * (kWeights + kTokens * (2 * (1864 + 2048) + 2156 + 2 * 2048)));
   EXPECT_EQ(StackedDecoder::workspace_bytes(kShape, Precision::kBf16, 5, 3, true, {true}),
             5 * (kWeights + kTokens * (2 * (1864 + 16) + 2156 + 528)) + 5'242'880);
@@ -184,7 +184,8 @@ TEST(StackedDecoder, InBf16TheGradientIsThatOfTheLoopToSomePercent) {
   for (int r = 0; r < 3; ++r) {
     const auto at = static_cast<std::size_t>(r);
     EXPECT_NEAR(stacked.losses[at], loop.losses[at], 1e-3 * loop.losses[at]) << "replica " << r;
-    EXPECT_LT(relative_difference(stacked, loop, replicas, r), testing_stacked::bf16_gradient_bound()) << "replica " << r;
+    EXPECT_LT(relative_difference(stacked, loop, replicas, r), testing_stacked::bf16_gradient_bound())
+        << "replica " << r;
     EXPECT_GT(relative_difference(stacked, loop, replicas, r), 1e-4) << "replica " << r;  // it is bf16
     RecordProperty("loss_" + std::to_string(r),
                    std::to_string(1e6 * (stacked.losses[at] / loop.losses[at] - 1)));
