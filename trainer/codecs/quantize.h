@@ -247,7 +247,7 @@ template <typename Bins>
 struct FourBins {
   static constexpr Quantizer kIs = Bins::kIs;
   static constexpr int kShared = facts_of(kIs).shared_bytes;
-  static constexpr EachAlone kLevels{kShared == 16 ? Wire::kFp32 : Wire::kBf16};
+  static constexpr Wire kLevels = kShared == 16 ? Wire::kFp32 : Wire::kBf16;
 
   template <typename Values>
   LONGHAUL_HOST_DEVICE static void write(const Values& at, std::int64_t count, std::uint8_t* out) {
@@ -268,13 +268,13 @@ struct FourBins {
       const double mean = members[bin] ? sums[bin] / static_cast<double>(members[bin]) : 0;
       levels[bin] = finite ? static_cast<float>(mean) : float_of(0x7fc00000);
     }
-    kLevels.write(levels, 4, out);
+    EachAlone{kLevels}.write(levels, 4, out);
   }
   template <typename Work>
   LONGHAUL_HOST_DEVICE static void for_each(const std::uint8_t* from, std::int64_t begin, std::int64_t end,
                                             const Work& work) {
     float levels[4];
-    kLevels.for_each(from, 0, 4, StoreFrom<float>{0, levels});
+    EachAlone{kLevels}.for_each(from, 0, 4, StoreFrom<float>{0, levels});
     for (std::int64_t i = begin; i < end; ++i) work(i, levels[code_at(from + kShared, i, 2)]);
   }
 };
