@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "core/plan/trace.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::dynamic_steps_test {
 
@@ -93,15 +91,10 @@ TEST(DynamicSteps, StandInTheTrace) {
   rule.every = 8;
   rule.payload = whole({"delta"}, Wire::kBf16);
   OperationPlan plan{{rule}};
-  const auto written = [&] {
-    std::ostringstream out;
-    write_trace(make_trace(plan, {1, 3, 16, 1000}), out);
-    return out.str();
-  };
+  const auto written = [&] { return text_of(make_trace(plan, {1, 3, 16, 1000})); };
   EXPECT_EQ(written().find("dynamic"), std::string::npos) << "a trace without them is as it was";
   plan.dynamic_steps = {8, {8, 4, 2}};
-  std::istringstream in(written());
-  const Trace read = read_trace(in, "t.jsonl");
+  const Trace read = trace_from(written());
   EXPECT_EQ(read.plan.dynamic_steps.every, 8);
   EXPECT_EQ(read.plan.dynamic_steps.taken, (Counts{8, 4, 2}));
 }
