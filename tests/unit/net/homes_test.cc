@@ -61,14 +61,6 @@ TEST(Homes, RatesHaveTheMedianAndTheSigmaAskedFor) {
   }
 }
 
-// E = median · exp(sigma² / 2), and a standard deviation of E · sqrt(exp(sigma²) − 1).
-TEST(Homes, RatesHaveTheMeanOfALogNormal) {
-  const std::vector<double> down = rates(build_topology(homes_case(kMany)), false);
-  const double expected = 193.7e6 * std::exp(0.55 * 0.55 / 2);
-  const double deviation = expected * std::sqrt(std::exp(0.55 * 0.55) - 1);
-  EXPECT_NEAR(mean(down), expected, kStandardErrors * deviation / std::sqrt(kMany));
-}
-
 TEST(Homes, UpAndDownAreIndependent) {
   const Topology topology = build_topology(homes_case(kMany));
   const std::vector<double> up = logarithms(rates(topology, true)), down = logarithms(rates(topology, false));
