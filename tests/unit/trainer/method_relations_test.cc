@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "core/base/csv.h"
 #include "core/base/index.h"
 #include "tests/unit/trainer/support.h"
 
@@ -24,10 +23,8 @@ void expect_same_bits(const Json& method, const Json& other) {
 }
 
 std::vector<double> losses_of(const Trained& trained) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), trained.metrics);
   std::vector<double> losses;
-  const CsvTable table = read_csv(folder.file("metrics.csv"));
+  const CsvTable table = table_of(trained.metrics);
   for (const auto& row : table.rows)
     if (row[table.column("phase")] != "before") losses.push_back(std::stod(row[table.column("loss")]));
   return losses;

@@ -96,13 +96,6 @@ TEST_F(Program, CudaWithoutAGpuIsWrongInput) {
   expect_refused(run_case(scenario), {"train.device", "GPU"});
 }
 
-TEST_F(Program, DataThatIsNotThereIsWrongInput) {
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["model"]["vocabulary"] = 256;
-  scenario["train"]["data"] = {{"text", {"nowhere/*.txt"}}};
-  expect_refused(run_case(scenario), {"train.data.text[0]", "nowhere/*.txt", "case.json"});
-}
-
 TEST_F(Program, ACaseThatIsNoneIsWrongInput) {
   expect_refused(run("--case " + folder_.file("missing.json") + " --out " + folder_.file("out")),
                  {"missing.json"});
@@ -116,22 +109,6 @@ TEST_F(Program, AFolderThatCannotBeWrittenFailsTheRun) {
   const Ended ended = run("--case " + folder_.file("case.json") + " --out /proc/longhaul");
   EXPECT_EQ(ended.status, 1);
   EXPECT_NE(ended.output.find("/proc/longhaul: cannot be made"), std::string::npos) << ended.output;
-}
-
-TEST_F(Program, AnInterruptEndsWith130AndKeepsWhatThereWas) {
-  Json scenario = small_scenario({{"name", "ddp"}}, 1000000);
-  scenario["train"]["evaluate_every"] = 1;
-  write_text(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
-  const std::string arguments =
-      " --case " + folder_.file("case.json") + " --out " + folder_.file("out") + " --quiet";
-  // Interrupted once there is an evaluation.
-  const std::string command = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train" + arguments +
-                              " 2> /dev/null & child=$!; until [ \"$(cat " + folder_.file("out/metrics.csv") +
-                              " 2> /dev/null | wc -l)\" -gt 1 ]; do kill -0 $child || exit 1; sleep 0.05; "
-                              "done; kill -INT $child; wait $child";
-  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 130);
-  EXPECT_GT(read_csv(folder_.file("out/metrics.csv")).rows.size(), 0u);
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("out/done")));
 }
 
 // Replicas are ahead of each other then: all of them end with the same step, and go on from it.

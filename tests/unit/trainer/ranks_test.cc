@@ -160,15 +160,6 @@ TEST_F(RanksTest, LeaveTheBytesOfOneProcessWhereOneSitsOut) {
     }
 }
 
-TEST_F(RanksTest, LeaveTheBytesOfOneProcessInFloat32Too) {
-  Json scenario = scenario_of(kPresend);
-  scenario["workload"] = {{"wire", "fp32"}};
-  use(scenario);
-  train_with(0, "whole");
-  train_with(8, "ranks");
-  expect_same("ranks", "whole");
-}
-
 // Killed with anchors in flight (they are from step 4 on), resumed with another number of processes. Long
 // before any rank would have given up the one that is gone.
 TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <set>
 
+#include "tests/unit/trainer/float64/slope.h"
 #include "tests/unit/trainer/random_model.h"
 #include "trainer/model/cpu_decoder.h"
 #include "trainer/pipeline/microbatches.h"
@@ -25,6 +27,17 @@ PipelinePlan three_stages() {
 }
 
 using Rows = std::vector<std::vector<double>>;  // by replica
+
+// `gradients` [replicas, columns] are the slopes of `sum` with respect to the rows.
+void expect_slopes(Rows& rows, const std::vector<double>& gradients, const std::function<double()>& sum,
+                   double width = 1e-3) {
+  for (std::size_t replica = 0; replica < rows.size(); ++replica)
+    for (std::size_t i = 0; i < rows[replica].size(); ++i) {
+      const double expected = slope(rows[replica][i], sum, width);
+      ASSERT_NEAR(gradients[replica * rows[replica].size() + i], expected, 1e-10 + 1e-7 * std::abs(expected))
+          << "replica " << replica << ", column " << i;
+    }
+}
 
 // Written apart from the product's: which replica has the column on this path, by looking it up.
 double sum_of_losses(const float64::CpuDecoder& decoder, const PipelinePlan& plan, const Rows& rows,
@@ -79,21 +92,7 @@ TEST(Float64Paths, GradientsAreTheFiniteDifferencesTo1e7) {
   }
   EXPECT_EQ(used.size(), 3u) << "draws that leave everyone at home show nothing";
   EXPECT_NEAR(sum, sum_of_losses(decoder, plan, rows, batches), 1e-13 * sum);
-
-  // Of fourth order, as in gradient_test.cc.
-  constexpr double kWidth = 1e-3;
-  for (std::size_t replica = 0; replica < rows.size(); ++replica)
-    for (std::size_t i = 0; i < rows[replica].size(); ++i) {
-      const double middle = rows[replica][i];
-      const auto loss = [&](double steps) {
-        rows[replica][i] = middle + steps * kWidth;
-        return sum_of_losses(decoder, plan, rows, batches);
-      };
-      const double expected = (8 * (loss(1) - loss(-1)) - (loss(2) - loss(-2))) / (12 * kWidth);
-      rows[replica][i] = middle;
-      ASSERT_NEAR(gradients[replica * as_index(columns) + i], expected, 1e-10 + 1e-7 * std::abs(expected))
-          << "replica " << replica << ", column " << i;
-    }
+  expect_slopes(rows, gradients, [&] { return sum_of_losses(decoder, plan, rows, batches); });
 }
 
 // Written apart: a model of the layers alone that a micro-batch meets, each from its replica, in its order.
@@ -170,20 +169,8 @@ TEST(Float64Paths, PartialOnesHaveTheGradientsOfTheModelTheyMeet) {
       }
       EXPECT_TRUE(swapped > 0 || partial == PartialPaths::kScheduled);
       EXPECT_NEAR(sum, sum_of_met(), 1e-13 * sum);
-      constexpr double kWidth =
-          2.5e-4;  // an embedding's norm is small, and what is left of the fourth order not
-      for (std::size_t replica = 0; replica < rows.size(); ++replica)
-        for (std::size_t i = 0; i < rows[replica].size(); ++i) {
-          const double middle = rows[replica][i];
-          const auto loss = [&](double steps) {
-            rows[replica][i] = middle + steps * kWidth;
-            return sum_of_met();
-          };
-          const double expected = (8 * (loss(1) - loss(-1)) - (loss(2) - loss(-2))) / (12 * kWidth);
-          rows[replica][i] = middle;
-          ASSERT_NEAR(gradients[replica * as_index(columns) + i], expected, 1e-10 + 1e-7 * std::abs(expected))
-              << "replica " << replica << ", column " << i;
-        }
+      // An embedding's norm is small, and what is left of the fourth order not.
+      expect_slopes(rows, gradients, sum_of_met, 2.5e-4);
     }
 }
 
