@@ -16,7 +16,7 @@ class DynamicSteps : public RecordedRuns {
 
   // 24 steps of 100 ms in rounds of 8, of 2 sequences of 32 tokens; replica 3 is `factor` times slower.
   static Json scenario(double factor, const Json& more = {{"dynamic_steps", true}}) {
-    Json json = Json::parse(read_text(scenario_file("small.json")));
+    Json json = small_scenario();
     Json method = {{"name", "delayed-nesterov"}, {"label", "dn"}, {"inner_steps", 8}, {"momentum_every", 2}};
     method.update(more);
     json["methods"] = Json::array({method});
@@ -24,11 +24,6 @@ class DynamicSteps : public RecordedRuns {
     json["train"]["checkpoint_every"] = 3;
     json["workload"] = {{"step_time", {{"constant", "100ms"}}}, {"step_time_factors", {{"3", factor}}}};
     return json;
-  }
-
-  static void expect_same_run(const std::string& found, const std::string& expected) {
-    for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
-      EXPECT_EQ(read_text(found + "/" + table), read_text(expected + "/" + table)) << table;
   }
 };
 

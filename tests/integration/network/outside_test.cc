@@ -2,8 +2,8 @@
 // run, in a comparison and in the report, and claims on it stay undecided, however clear they look.
 #include <gtest/gtest.h>
 
-#include "core/base/options.h"
 #include "tests/integration/command.h"
+#include "tests/support/said.h"
 
 namespace longhaul::outside_test {
 
@@ -42,9 +42,9 @@ TEST_P(Outside, IsSaidWhereverItsTimesAre) {
                     what = "outside of what the network model was measured for";
   for (const std::string& text : {checked.out, ran.out, compared.out, report}) {
     EXPECT_EQ(text.find(what) != std::string::npos, !tested.said.empty()) << text.substr(0, 2000);
-    EXPECT_NE(text.find(tested.said), std::string::npos);
+    EXPECT_SAYS(text, tested.said);
   }
-  EXPECT_NE(longhaul({"claims", run}).out.find(tested.claim), std::string::npos);
+  EXPECT_SAYS(longhaul({"claims", run}).out, tested.claim);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -83,7 +83,7 @@ TEST(Claims, OnPacketsBeforeAFifoAreWidenedByHalf) {
   };
   // Two rounds of half a vector against one of twice that: about one.
   const Json fifo = {{"queue", "fifo"}};
-  EXPECT_NE(verdict(fifo, 0.5).find("undecided"), std::string::npos);
+  EXPECT_SAYS(verdict(fifo, 0.5), "undecided");
   EXPECT_EQ(verdict(Json::object(), 0.5).find("undecided"), std::string::npos);
 }
 
