@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "core/base/random.h"
@@ -28,18 +27,6 @@ OperationPlan presend_plan() {
 }
 
 const PlanContext kContext{1, 8, 35, 1000};
-
-TEST(OperationPlan, FirstAtStepHAndFloorOfTOverHTimes) {
-  int outer = 0;
-  const OperationPlan plan = presend_plan();
-  for (int step = 0; step <= 35; ++step)
-    for (const Operation& exchange : operations_at(plan, kContext, step)) {
-      EXPECT_EQ(step % 10, 0);
-      EXPECT_GT(step, 0);
-      outer += exchange.rule->name == "outer";
-    }
-  EXPECT_EQ(outer, 3);
-}
 
 TEST(OperationPlan, BlockingFirstAndThePresendOneGoesToTheNextGroups) {
   const OperationPlan plan = presend_plan();
@@ -192,22 +179,6 @@ TEST(GridGroups, GoAlongOneDimensionAfterTheOther) {
   EXPECT_EQ(grid_dimensions(1024, 2), 10);
   EXPECT_EQ(grid_dimensions(12, 2), 0);
   EXPECT_THROW(grid_groups(12, 2, 0), std::logic_error);
-}
-
-// Of d rounds one after the other every group's mean is the mean of all.
-TEST(GridGroups, AllRoundsTogetherAreTheMeanOfAll) {
-  for (const auto& [replicas, base] : {std::pair(16, 2), std::pair(27, 3), std::pair(16, 4)}) {
-    std::vector<double> values;
-    for (int r = 0; r < replicas; ++r) values.push_back(r * r);
-    const double mean = std::accumulate(values.begin(), values.end(), 0.) / replicas;
-    for (int round = 0; round < grid_dimensions(replicas, base); ++round)
-      for (const std::vector<int>& group : grid_groups(replicas, base, round)) {
-        double sum = 0;
-        for (const int r : group) sum += values[static_cast<std::size_t>(r)];
-        for (const int r : group) values[static_cast<std::size_t>(r)] = sum / base;
-      }
-    for (const double value : values) EXPECT_NEAR(value, mean, 1e-9) << replicas;
-  }
 }
 
 TEST(RandomTargets, AreOthersDrawnAnewAndByEachReplicaForItself) {

@@ -106,26 +106,6 @@ class NarrowModel {
   std::vector<std::int64_t> columns_;  // of the whole model, in the order of the narrow one
 };
 
-// Matrices keep their order when hidden columns are taken out, so that the narrow model is in order too.
-TEST(Ist, TheGradientOfASubnetworkIsThatOfANarrowModel) {
-  constexpr ModelShape kShape{12, 2, 3, 12, 7, 11};
-  const Batch batch = random_batch(kShape, 3);
-  const std::vector<int> owners = column_owners(4, units_of(kShape), 3, 0, kShape.parameters());
-  for (int replica = 0; replica < 3; ++replica) {
-    const NarrowModel narrow(kShape, owners, replica);
-    EXPECT_EQ(narrow.shape().ffn, 4);
-    const std::vector<float> whole = random_weights<float>(kShape, 3), weights = narrow.gather(whole);
-    std::vector<float> masked(whole.size()), found(whole.size()), expected(weights.size());
-    narrow.scatter(weights, masked);
-    const double loss =
-        Decoder(narrow.shape(), Device::kCpu).loss_and_gradient(weights.data(), expected.data(), batch);
-    EXPECT_NEAR(Decoder(kShape, Device::kCpu).loss_and_gradient(masked.data(), found.data(), batch), loss,
-                1e-6);
-    const std::vector<float> own = narrow.gather(found);
-    for (std::size_t i = 0; i < own.size(); ++i) ASSERT_NEAR(own[i], expected[i], 1e-6) << i;
-  }
-}
-
 struct Rows {
   std::vector<float> weights, first, second;
 };

@@ -392,15 +392,6 @@ TEST(Sparta, IsTheOneWorkedOutByHand) {
   }
 }
 
-TEST(Ddp, AveragesGradientsAsWorkedOutByHand) {
-  const Json history = golden("ddp_gradient.json");
-  Bench bench(method_spec(history["method"]), 2, 1);
-  bench.set_column(Slot::kGradient, history["gradient"]);
-  const OperationRule rule = rule_for({"gradient"});
-  bench.run(rule);
-  expect_near(bench.column(Slot::kGradient), history["averaged"], "gradient");
-}
-
 TEST(OuterStep, ReplicasInNoGroupStayAsTheyAre) {
   Bench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}), 4, 1);
   bench.set_column(Slot::kWeights, {1, 2, 3, 4});
