@@ -148,13 +148,6 @@ TEST(Quantized, HasTheBytesWorkedOutByHand) {
   EXPECT_EQ(bytes(Quantizer::kSign, {0, -4, 0, 0}), (Bytes{0, 0, 0, 0x40, 0b0010}));
 }
 
-TEST(Quantized, E3m0HasSevenMagnitudesAndZero) {
-  const Codec codec{Quantized{Quantizer::kE3m0, 1024}};
-  Row row = {8, 6, 4, 2.4f, 1, 0.5f, 0.25f, 0.125f, 0.0625f, 0.0624f, -0.125f, 0, -0.f};
-  EXPECT_EQ(sent_of(codec, row), (Row{8, 8, 4, 2, 1, 0.5f, 0.25f, 0.125f, 0.125f, 0, -0.125f, 0, 0}))
-      << "2^-7 of the scale is a tie of 0 and 2^-6";
-}
-
 TEST(Quantized, ZerosAndTinyBlocksWork) {
   for (const Quantizer quantizer : kAll) {
     const Codec codec{Quantized{quantizer, 4}};
@@ -246,14 +239,6 @@ TEST(Quantized, ANanOrAnInfinityShowsInItsWholeBlock) {
     }
 }
 
-TEST(Quantized, LengthIsKnownForEveryCount) {
-  const Row row = uneven_row(3000, 2);
-  for (const Quantizer quantizer : kAll)
-    for (const int block : {1, 5, 1024})
-      for (const std::ptrdiff_t columns : {1, 2, 3, 4, 5, 6, 1023, 1024, 1025, 2047, 2048, 2049, 2999})
-        sent_of({Quantized{quantizer, block}}, Row(row.begin(), row.begin() + columns));
-}
-
 // e ← x + β e − sent, by hand: int4 with a scale of 1 sends 7 and whole numbers.
 TEST(Feedback, ClassicKeepsWhatWasLeftOutTimesDecay) {
   const Codec codec{Quantized{Quantizer::kInt4, 1024}, Feedback::kClassic, 0.5};
@@ -269,10 +254,10 @@ TEST(Feedback, ClassicKeepsWhatWasLeftOutTimesDecay) {
 }
 
 // Without decay nothing is lost: after each round what was sent and what is kept add up to what was to be
-// sent. In eighths that fp32 holds exactly.
+// sent. In eighths that fp32 holds exactly, but for the cosines.
 TEST(Feedback, ClassicLosesNothing) {
   for (Codec codec : {Codec{Quantized{Quantizer::kInt4, 5}}, Codec{TopK{8, 2, Wire::kFp32}},
-                      Codec{RandomMask{0.5, Wire::kFp32}}}) {
+                      Codec{RandomMask{0.5, Wire::kFp32}}, Codec{DctTopK{8, 4, Wire::kFp32, {{4, 5}}}}}) {
     codec.feedback = Feedback::kClassic;
     Row error(20, 0);
     std::vector<double> asked(20, 0), sent(20, 0);
@@ -283,7 +268,7 @@ TEST(Feedback, ClassicLosesNothing) {
       const Row part = read_row(Message(format, RowSource{row.data(), nullptr}).encoded(error.data()));
       for (std::size_t i = 0; i < 20; ++i) {
         asked[i] += row[i], sent[i] += part[i];
-        EXPECT_NEAR(sent[i] + error[i], asked[i], 1e-5) << to_string(codec) << " round " << round;
+        EXPECT_NEAR(sent[i] + error[i], asked[i], 2e-5) << to_string(codec) << " round " << round;
       }
     }
   }
