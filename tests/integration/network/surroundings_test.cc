@@ -29,11 +29,7 @@ Said shell(const std::string& line) {
 }
 
 TEST(Surroundings, AnOutputThatCannotBeWrittenIsAFailure) {
-  const std::string folder = fresh_folder("full"), run = folder + "/run";
-  ASSERT_EQ(run_suite(write_suite(folder), run), 0);
-  for (const std::string& command : {"longhaul compare '" + run + "'", "longhaul claims '" + run + "'",
-                                     std::string("longhaul list options"), std::string("longhaul --help"),
-                                     std::string("longhaul-sim --version")}) {
+  for (const std::string command : {"longhaul list options", "longhaul --help", "longhaul-sim --version"}) {
     const Said said = shell("$B/" + command + " > /dev/full");
     EXPECT_EQ(said.status, 1) << command;
     EXPECT_SAYS(said.err, "standard output: cannot be written") << command;

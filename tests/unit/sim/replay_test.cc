@@ -82,24 +82,6 @@ TEST(Replay, IndependentPairsAreNotSynchronized) {
   EXPECT_GT(replayed.row(1, 2).done_s, 10);
 }
 
-// The pre-sent half travels during ten steps of compute; at the outer step only the other half is left.
-TEST(Replay, WhatIsSentAheadOverlapsWithCompute) {
-  OperationRule outer = rule_of("pair", 10, 2), presend = outer;
-  presend.name = "presend";
-  presend.payload = whole({"phi"}, Wire::kInt8);
-  presend.overlap_steps = 10;
-  const Trace trace = make_trace({{outer, presend}}, {1, 2, 20, 10000000});
-  const Replayed replayed = run_replay(star_case(2, 1e8, 0.05), trace);
-  // Step 10: delta. Then phi is sent ahead, taking about 1 s of the 10 s to step 20.
-  const ExchangeRecord &first = replayed.row(10, 0), &ahead = replayed.row(10, 0, "presend"),
-                       &second = replayed.row(20, 0);
-  EXPECT_DOUBLE_EQ(ahead.ready_s, first.done_s);
-  EXPECT_GT(ahead.done_s, ahead.ready_s + 0.8);
-  EXPECT_LT(ahead.done_s, second.ready_s);
-  EXPECT_NEAR(second.ready_s, first.done_s + 10, 1e-9) << "nothing but compute in between";
-  EXPECT_EQ(replayed.exchanges.size(), 6u) << "nothing is sent ahead at the last step";
-}
-
 TEST(Replay, RowsAreInTheOrderOfStepRuleReplica) {
   Case config = star_case(4, 1e8, 0.05);
   config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0, 0.5};

@@ -64,6 +64,8 @@ TEST(MethodRelations, AreToTheBit) {
        kDiloco},
       {renamed("eager-diloco", {{"delay", 0}}), kDiloco},
       {renamed("delayed-nesterov", {{"momentum_every", 1}}), kDiloco},
+      {renamed("muloco", {{"optimizer", {{"name", "adamw"}}}}), kDiloco},
+      {renamed("muloco", Json::object()), renamed("diloco", {{"optimizer", {{"name", "muon"}}}})},
       // It never freezes: there are 13 steps.
       {{{"name", "one-bit-adam"}, {"freeze_step", 13}}, kDdp},
       // Averages of one group.
@@ -110,6 +112,7 @@ TEST(MethodRelations, WithOtherOptionsTheyAreOthers) {
        kDiloco},
       {renamed("eager-diloco", {{"delay", 1}}), kDiloco},
       {renamed("delayed-nesterov", {{"momentum_every", 2}}), kDiloco},
+      {renamed("muloco", Json::object()), kDiloco},
       {{{"name", "one-bit-adam"}, {"freeze_step", 12}}, kDdp},
       {{{"name", "moshpit"}, {"inner_steps", 4}}, kLocal},
       {{{"name", "hierarchical"}, {"inner_steps", 4}, {"across_every", 2}}, kLocal},
