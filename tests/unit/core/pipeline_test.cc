@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <tuple>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
@@ -68,26 +67,6 @@ TEST(PipelineOrder, InterleavedChangesChunksAfterAsManyMicroBatchesAsStages) {
             "F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3");
   EXPECT_EQ(order_of(plan, 1),
             "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3");
-}
-
-TEST(PipelineOrder, EachPassOnce) {
-  for (const auto schedule :
-       {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
-    for (const int stages : {2, 3, 4}) {
-      const int chunks = schedule == PipelineSchedule::kInterleaved ? 3 : 1;
-      const PipelinePlan plan = plan_of(spec_of(stages, 3 * stages, schedule, chunks), 12, 36 * 4);
-      for (int stage = 0; stage < stages; ++stage) {
-        std::set<std::tuple<bool, int, int>> seen;
-        for (const PipelineTask& task : tasks_of_stage(plan, stage)) {
-          EXPECT_EQ(plan.stage_of(task.part), stage);
-          if (!task.is_forward) {
-            EXPECT_TRUE(seen.count({true, task.part, task.microbatch})) << "backward before forward";
-          }
-          EXPECT_TRUE(seen.insert({task.is_forward, task.part, task.microbatch}).second);
-        }
-        EXPECT_EQ(seen.size(), as_index(2 * chunks * 3 * stages));
-      }
-    }
 }
 
 // h 8, ffn 16, V 32: a layer has 4·64 + 3·128 + 16 = 656 parameters, embedding and output 256 each.

@@ -97,16 +97,4 @@ TEST(Homes, TheRoundTripIsToTheCore) {
   EXPECT_TRUE(topology.site_of().empty());
 }
 
-// The way up of one and the way down of the other, whichever is slower.
-TEST(Homes, TheBottleneckIsUpOrDown) {
-  const Topology topology = build_topology(homes_case(20));
-  for (int source = 0; source < 20; ++source)
-    for (int target = 0; target < 20; ++target)
-      if (source != target) {
-        EXPECT_DOUBLE_EQ(topology.bottleneck(source, target),
-                         std::min(topology.links()[static_cast<std::size_t>(source)].rate_forward,
-                                  topology.links()[static_cast<std::size_t>(target)].rate_backward));
-      }
-}
-
 }  // namespace longhaul::homes_test

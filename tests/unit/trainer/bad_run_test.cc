@@ -23,6 +23,14 @@ class BadRun : public testing::Test {
     for (const std::string& part : parts) EXPECT_SAYS(message, part);
   }
 
+  // On the bytes of a.txt.
+  static Json text_scenario() {
+    Json scenario = small_scenario({{"name", "ddp"}});
+    scenario["train"]["model"]["vocabulary"] = 256;
+    scenario["train"]["data"] = {{"text", {"a.txt"}}};
+    return scenario;
+  }
+
   // The step of the newest checkpoint that is whole, -1 where there is none.
   int newest_checkpoint(const Json& scenario) {
     std::vector<std::string> refused;
@@ -82,9 +90,7 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
 }
 
 TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["model"]["vocabulary"] = 256;
-  scenario["train"]["data"] = {{"text", {"a.txt"}}};
+  const Json scenario = text_scenario();
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   const std::string metrics = train(config, folder_).metrics;
@@ -96,9 +102,7 @@ TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
 }
 
 TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["model"]["vocabulary"] = 256;
-  scenario["train"]["data"] = {{"text", {"a.txt"}}};
+  const Json scenario = text_scenario();
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   train(config, folder_);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/csv.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/gemm.h"
 
@@ -35,8 +36,7 @@ class Program : public testing::Test {
 
   static void expect_refused(const Ended& ended, const std::vector<std::string>& parts) {
     EXPECT_EQ(ended.status, 2) << ended.output;
-    for (const std::string& part : parts)
-      EXPECT_NE(ended.output.find(part), std::string::npos) << part << "\n" << ended.output;
+    for (const std::string& part : parts) EXPECT_SAYS(ended.output, part);
   }
 
   TemporaryFolder folder_;
@@ -108,7 +108,7 @@ TEST_F(Program, AFolderThatCannotBeWrittenFailsTheRun) {
   EXPECT_EQ(run_case(small_scenario({{"name", "ddp"}})).status, 1);
   const Ended ended = run("--case " + folder_.file("case.json") + " --out /proc/longhaul");
   EXPECT_EQ(ended.status, 1);
-  EXPECT_NE(ended.output.find("/proc/longhaul: cannot be made"), std::string::npos) << ended.output;
+  EXPECT_SAYS(ended.output, "/proc/longhaul: cannot be made");
 }
 
 // Replicas are ahead of each other then: all of them end with the same step, and go on from it.
@@ -131,7 +131,7 @@ TEST_F(Program, AnInterruptBetweenMeetingsIsResumedToTheBytesOfAnUndisturbedTrai
   ASSERT_FALSE(std::filesystem::exists(cut + "/done"));
   const Ended resumed = run(arguments + " --resume");
   EXPECT_EQ(resumed.status, 0);
-  EXPECT_NE(resumed.output.find("resumes after step "), std::string::npos) << resumed.output;
+  EXPECT_SAYS(resumed.output, "resumes after step ");
   const std::string tensors = "/checkpoints/step-" + std::to_string(kSteps) + ".safetensors";
   for (const std::string& file : {std::string("/metrics.csv"), std::string("/training.json"), tensors})
     EXPECT_EQ(read_text(cut + file), read_text(whole + file)) << file;
