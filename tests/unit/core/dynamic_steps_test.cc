@@ -58,23 +58,6 @@ TEST(DynamicSteps, AreSpreadOverTheRound) {
   EXPECT_EQ(steps.taken_by_all(4, 12), (8 + 4) + (4 + 2) + (2 + 1) + (3 + 1));
 }
 
-TEST(DynamicSteps, TheKthOfNIsAtItsShareOfTheRound) {
-  for (int every = 1; every <= 40; ++every)
-    for (int n = 1; n <= every; ++n) {
-      const DynamicSteps steps{every, {n, every}};
-      std::vector<bool> expected(static_cast<std::size_t>(every) + 1);
-      for (int k = 1; k <= n; ++k) expected[static_cast<std::size_t>((k * every + n - 1) / n)] = true;
-      int taken = 0;
-      for (int step = 1; step <= every; ++step) {
-        EXPECT_EQ(steps.takes(0, step), expected[static_cast<std::size_t>(step)]) << every << " " << n;
-        taken += steps.takes(0, step);
-        EXPECT_EQ(steps.taken_until(0, step), taken);
-      }
-      EXPECT_TRUE(steps.takes(0, every)) << "all take the last one";
-      EXPECT_EQ(taken, n);
-    }
-}
-
 // 2^30 · 2^30 does not fit an int.
 TEST(DynamicSteps, LongRoundsCountToTheEnd) {
   const int every = 1000000000;
