@@ -71,33 +71,6 @@ TEST_F(Decoupled, WithoutSlackIsStreamingWhateverTheTimes) {
   EXPECT_EQ(record(out, "all")["idle_fraction"]["max"], 0);
 }
 
-// The same bytes again with two jobs; and of the training with one thread, three, and the loop. Stacked sums
-// have another order.
-TEST_F(Decoupled, FollowsTheSeedWhateverThreadsAndJobsDo) {
-  Json json = scenario({method("decoupled-diloco", "quorum", {{"quorum", 3}, {"grace", "100ms"}}),
-                        method("decoupled-diloco", "adaptive", {{"quorum", 2}, {"grace", {{"mads", 1}}}})},
-                       kUneven);
-  json["faults"] = kSlow;
-  const std::string out = run_scenario("once", json), again = run_scenario("again", json, 2);
-  for (const char* label : {"quorum", "adaptive"}) {
-    EXPECT_EQ(losses(out, label), losses(again, label));
-    for (const char* file : {"/exchanges.csv", "/steps.csv", "/schedule.jsonl", "/replicas.csv"})
-      EXPECT_EQ(read_text(case_folder(out, label) + file), read_text(case_folder(again, label) + file));
-    const auto train = [&](const std::string& name, const std::vector<std::string>& more) {
-      const std::string trained = folder_ + "/" + label + name;
-      std::vector<std::string> arguments = {
-          "--case",    training(out, label) + "/case.json",       "--out", trained, "--quiet",
-          "--journal", case_folder(out, label) + "/journal.jsonl"};
-      arguments.insert(arguments.end(), more.begin(), more.end());
-      EXPECT_EQ(wait_for(start_command("longhaul-train", arguments)), 0);
-      return trained + "/metrics.csv";
-    };
-    for (const std::vector<std::string>& more :
-         {std::vector<std::string>{"--backend", "loop"}, {"--backend", "threads", "--threads", "3"}})
-      EXPECT_EQ(read_text(train(more.back(), more)), losses(out, label)) << label << " " << more.back();
-  }
-}
-
 // One replica is five times slower for a while: merges go on without it, its own contributions come later,
 // and nobody waits.
 TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
