@@ -8,11 +8,11 @@ namespace longhaul::evaluation_test {
 
 constexpr std::size_t kRow = 16 * 16 * 2 + 2 * (4 * 16 * 16 + 3 * 16 * 24 + 2 * 16) + 16;  // parameters
 
-// Of a training that is evaluated so often; its only checkpoint with rows is that of the end.
-std::size_t copied_by(const Json& method, int evaluate_every) {
+// Of twelve steps; a checkpoint has rows.
+std::size_t copied_by(const Json& method, int evaluate_every, int checkpoint_every = 12) {
   Json scenario = small_scenario(method, 12);
   scenario["train"]["evaluate_every"] = evaluate_every;
-  scenario["train"]["checkpoint_every"] = 12;
+  scenario["train"]["checkpoint_every"] = checkpoint_every;
   const TemporaryFolder folder;
   const std::size_t before = emulated::copied_to_host();
   train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
@@ -31,13 +31,7 @@ TEST(CardEvaluation, BringsNoRowsToTheHost) {
 // φ that is sent ahead waits on the card; a checkpoint fetches it.
 TEST(CardAnchors, StayThereBetweenCheckpoints) {
   const auto copied = [](const char* pattern, int checkpoint_every) {
-    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", pattern}}, 12);
-    scenario["train"]["evaluate_every"] = 12;
-    scenario["train"]["checkpoint_every"] = checkpoint_every;
-    const TemporaryFolder folder;
-    const std::size_t before = emulated::copied_to_host();
-    train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
-    return emulated::copied_to_host() - before;
+    return copied_by({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", pattern}}, 12, checkpoint_every);
   };
   EXPECT_EQ(copied("presend", 12), copied("exchange", 12));
   EXPECT_EQ(copied("presend", 6), copied("exchange", 6) + 4 * kRow * 2) << "of four replicas, in bf16";

@@ -5,6 +5,7 @@
 #include "core/base/units.h"
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/support/every_method.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/cuda/card_memory.h"
 
@@ -21,10 +22,6 @@ std::string words_with(std::size_t memory, const Json& scenario) {
     EXPECT_EQ(error.parts().path, "train");
     return error.parts().found + " | " + error.parts().allowed + " | " + error.parts().hint;
   }
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 // What is left of the card while a training stands on it, of which nothing is LibTorch's here.
@@ -66,8 +63,8 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true, false}) +
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false, {});
     const std::int64_t fixed = taken_by(scenario, OuterState::kHost);
-    EXPECT_TRUE(has(words, human_bytes(static_cast<double>(fixed + activations)) + " at least"))
-        << words << ", " << fixed << " and " << activations;
+    EXPECT_SAYS(words, human_bytes(static_cast<double>(fixed + activations)) + " at least")
+        << fixed << " and " << activations;
     // Activations may take eight tenths of what the tables leave.
     EXPECT_NEAR(static_cast<double>(least_memory(scenario)),
                 static_cast<double>(fixed) + static_cast<double>(activations) / 0.8, 1.01);
@@ -77,15 +74,14 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
 TEST(CardMemory, SaysWhatIsNeededWhatThereIsAndWhatToLower) {
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
   const std::string few = words_with(100000, scenario);
-  EXPECT_TRUE(has(few, "4 tables of 4 replicas of")) << few;
-  EXPECT_TRUE(has(few, "2 more tables lie in host memory")) << few;
-  EXPECT_TRUE(has(few, "what 100 kB are enough for")) << few;
-  EXPECT_TRUE(has(few, "fewer replicas on the card")) << few;
+  EXPECT_SAYS(few, "4 tables of 4 replicas of");
+  EXPECT_SAYS(few, "2 more tables lie in host memory");
+  EXPECT_SAYS(few, "what 100 kB are enough for");
+  EXPECT_SAYS(few, "fewer replicas on the card");
 
   scenario["train"]["model"]["context"] = 200;
   scenario["replicas"] = 2;
-  const std::string lengthy = words_with(1000000, scenario);
-  EXPECT_TRUE(has(lengthy, "a shorter context")) << lengthy;
+  EXPECT_SAYS(words_with(1000000, scenario), "a shorter context");
 }
 
 // Of the back-end: one a step, and more where exchanges go through the host.
@@ -167,14 +163,11 @@ TEST(CardMemory, FullInTheMiddleOfARunIsSaidInWords) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
   const TemporaryFolder folder;
   emulated::fill_at_next_run();
-  try {
+  const std::string words = said_by([&] {
     train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
-    FAIL();
-  } catch (const RunError& error) {
-    const std::string words = error.what();
-    EXPECT_TRUE(has(words, "6 tables of 4 replicas")) << words;
-    EXPECT_TRUE(has(words, "tried to allocate 1.00 GiB")) << words;
-  }
+  });
+  EXPECT_SAYS(words, "6 tables of 4 replicas");
+  EXPECT_SAYS(words, "tried to allocate 1.00 GiB");
 }
 
 }  // namespace longhaul::memory_test

@@ -1,11 +1,16 @@
 #include "tests/integration/command.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <list>
+#include <thread>
+
+#include "tests/support/said.h"
 
 namespace longhaul {
 namespace {
@@ -53,6 +58,19 @@ int wait_for(pid_t child) {
 
 CommandResult longhaul(const std::vector<std::string>& arguments) {
   return run_command_line("longhaul", arguments);
+}
+
+void expect_refused(const CommandResult& result, const std::vector<std::string>& said) {
+  EXPECT_EQ(result.status, 2) << result.out << result.err;
+  for (const std::string& words : said) EXPECT_SAYS(result.err, words);
+}
+
+bool wait_until(const std::function<bool()>& holds) {
+  for (int i = 0; i < 60000; ++i) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
 }
 
 std::string fresh_folder(const std::string& name) {

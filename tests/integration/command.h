@@ -3,9 +3,11 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/json.h"
 #include "tests/support/files.h"
 
 namespace longhaul {
@@ -19,16 +21,26 @@ struct CommandResult {
 CommandResult run_command_line(const std::string& program, const std::vector<std::string>& arguments);
 CommandResult longhaul(const std::vector<std::string>& arguments);
 
+// It ended with 2, and each of `said` stands in what it said.
+void expect_refused(const CommandResult& result, const std::vector<std::string>& said);
+
 // The same without waiting; what it says is thrown away.
 pid_t start_command(const std::string& program, const std::vector<std::string>& arguments);
 // Its exit status; 128 + signal.
 int wait_for(pid_t child);
+
+// Looks again and again until `holds`, for a minute at most; whether it does.
+bool wait_until(const std::function<bool()>& holds);
 
 // A new empty folder that is removed at the end of the program.
 std::string fresh_folder(const std::string& name);
 
 inline std::string scenario_file(const std::string& name) {
   return std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/" + name;
+}
+
+inline Json small_scenario() {
+  return Json::parse(read_text(scenario_file("small.json")));
 }
 
 }  // namespace longhaul

@@ -1,15 +1,11 @@
 // decoupled-diloco from end to end: the replay says who contributed to which merge, the training follows it.
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <sstream>
 
-#include "core/base/csv.h"
-#include "core/base/json.h"
 #include "tests/integration/recorded_runs.h"
 
 namespace longhaul::decoupled_test {
-
-namespace fs = std::filesystem;
 
 const Json kMean = {{"merge", "mean"}};
 const Json kFragments = {{"inner_steps", 8}, {"fragments", 2}, {"overlap", 3}};
@@ -27,7 +23,7 @@ class Decoupled : public RecordedRuns {
   Decoupled() : RecordedRuns("decoupled") {}
 
   Json scenario(const Json& methods, const Json& step_time, const char* rate = "1Gbps") const {
-    Json json = Json::parse(read_text(scenario_file("small.json")));
+    Json json = small_scenario();
     json["methods"] = methods;
     json["train"]["steps"] = 40;
     json["workload"] = {{"step_time", step_time}};
@@ -73,36 +69,6 @@ TEST_F(Decoupled, WithoutSlackIsStreamingWhateverTheTimes) {
   EXPECT_NE(losses(out, "all"), losses(out, "streaming"));
   EXPECT_EQ(record(out, "all")["exposed_s"]["max"], 0) << "no replica waits";
   EXPECT_EQ(record(out, "all")["idle_fraction"]["max"], 0);
-}
-
-// The same bytes again with two jobs; and of the training with one thread, three, and the loop. Stacked sums
-// have another order.
-TEST_F(Decoupled, FollowsTheSeedWhateverThreadsAndJobsDo) {
-  Json json = scenario({method("decoupled-diloco", "quorum", {{"quorum", 3}, {"grace", "100ms"}}),
-                        method("decoupled-diloco", "adaptive", {{"quorum", 2}, {"grace", {{"mads", 1}}}})},
-                       kUneven);
-  json["faults"] = kSlow;
-  const std::string out = run_scenario("once", json), again = run_scenario("again", json, 2);
-  for (const char* label : {"quorum", "adaptive"}) {
-    EXPECT_EQ(losses(out, label), losses(again, label));
-    for (const char* file : {"/exchanges.csv", "/steps.csv", "/schedule.jsonl", "/replicas.csv"})
-      EXPECT_EQ(read_text(case_folder(out, label) + file), read_text(case_folder(again, label) + file));
-    const auto train = [&](const std::string& name, const std::vector<std::string>& more) {
-      std::vector<std::string> arguments = {"--case",
-                                            training(out, label) + "/case.json",
-                                            "--out",
-                                            folder_ + "/" + label + name,
-                                            "--quiet",
-                                            "--journal",
-                                            case_folder(out, label) + "/journal.jsonl"};
-      arguments.insert(arguments.end(), more.begin(), more.end());
-      EXPECT_EQ(wait_for(start_command("longhaul-train", arguments)), 0);
-      return folder_ + "/" + label + name + "/metrics.csv";
-    };
-    for (const std::vector<std::string>& more :
-         {std::vector<std::string>{"--backend", "loop"}, {"--backend", "threads", "--threads", "3"}})
-      EXPECT_EQ(read_text(train(more.back(), more)), losses(out, label)) << label << " " << more.back();
-  }
 }
 
 // One replica is five times slower for a while: merges go on without it, its own contributions come later,

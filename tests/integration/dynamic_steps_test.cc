@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "core/base/csv.h"
 #include "tests/integration/kills.h"
 #include "tests/integration/recorded_runs.h"
 
@@ -16,7 +15,7 @@ class DynamicSteps : public RecordedRuns {
 
   // 24 steps of 100 ms in rounds of 8, of 2 sequences of 32 tokens; replica 3 is `factor` times slower.
   static Json scenario(double factor, const Json& more = {{"dynamic_steps", true}}) {
-    Json json = Json::parse(read_text(scenario_file("small.json")));
+    Json json = small_scenario();
     Json method = {{"name", "delayed-nesterov"}, {"label", "dn"}, {"inner_steps", 8}, {"momentum_every", 2}};
     method.update(more);
     json["methods"] = Json::array({method});
@@ -24,11 +23,6 @@ class DynamicSteps : public RecordedRuns {
     json["train"]["checkpoint_every"] = 3;
     json["workload"] = {{"step_time", {{"constant", "100ms"}}}, {"step_time_factors", {{"3", factor}}}};
     return json;
-  }
-
-  static void expect_same_run(const std::string& found, const std::string& expected) {
-    for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
-      EXPECT_EQ(read_text(found + "/" + table), read_text(expected + "/" + table)) << table;
   }
 };
 
@@ -79,23 +73,6 @@ TEST_F(DynamicSteps, KilledRunsEndWithTheSameBytes) {
     ASSERT_EQ(resumed.status, 0) << resumed.err;
     expect_same_run(killed, whole);
   }
-}
-
-// What the training took of its steps is what the replay had of them.
-TEST_F(DynamicSteps, TrainingsFollowWhoWasThere) {
-  Json json = scenario(3);
-  json["faults"] = {{{"kind", "crash"}, {"replicas", "3"}, {"at", "1s"}, {"for", "300ms"}}};
-  json["recovery"] = {{"detect", "100ms"}, {"state_bytes", 4}};
-  const std::string out = run_scenario("there", json);
-  const CsvTable absences = read_csv(case_folder(out, "dn") + "/absences.csv");
-  ASSERT_EQ(absences.rows.size(), 1u);
-  const int left = std::stoi(absences.rows[0][absences.column("left_step")]),
-            first = std::stoi(absences.rows[0][absences.column("first_step")]);
-  ASSERT_GT(first, left);
-  // Of a round of 8 it takes the steps 4 and 8.
-  int taken = 3 * 24;
-  for (int step = 1; step <= 24; ++step) taken += step % 4 == 0 && (step < left || step >= first);
-  EXPECT_EQ(record(out, "dn")["tokens"], taken * 64);
 }
 
 }  // namespace longhaul::dynamic_steps_test

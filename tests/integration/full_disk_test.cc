@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/integration/command.h"
+#include "tests/support/said.h"
 #include "tests/support/small_disk.h"
 
 namespace longhaul::full_disk_test {
@@ -18,9 +19,8 @@ TEST(FullDisk, TheTrainingsMessageIsSaidAndTheRunGoesOnOnceThereIsSpace) {
   write_text(filler, std::string(kBytes - kLeft, 'x'));
   const CommandResult full = longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet"});
   EXPECT_EQ(full.status, 1) << full.err;
-  EXPECT_NE(full.err.find("failed: "), std::string::npos) << full.err;
-  EXPECT_NE(full.err.find(".safetensors: cannot be written: No space left on device"), std::string::npos)
-      << full.err;
+  EXPECT_SAYS(full.err, "failed: ");
+  EXPECT_SAYS(full.err, ".safetensors: cannot be written: No space left on device");
   std::filesystem::remove(filler);
   const CommandResult resumed =
       longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet", "--resume"});

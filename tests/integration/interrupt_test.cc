@@ -6,15 +6,14 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/base/options.h"
-#include "tests/integration/command.h"
+#include "tests/integration/kills.h"
 
 namespace longhaul::interrupt_test {
 
 namespace fs = std::filesystem;
 
 std::string long_scenario(const std::string& folder) {
-  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  Json scenario = small_scenario();
   scenario["train"]["steps"] = 400;
   scenario["methods"] = {{{"name", "noloco"}, {"inner_steps", 5}}, {{"name", "independent"}}};
   write_text(folder + "/long.json", scenario.dump());
@@ -22,13 +21,13 @@ std::string long_scenario(const std::string& folder) {
 }
 
 void wait_until_training(const std::string& run) {
-  for (int i = 0; i < 600; ++i) {
-    if (fs::exists(run + "/train"))
-      for (const auto& entry : fs::directory_iterator(run + "/train"))
-        if (!read_text(entry.path().string() + "/metrics.csv").empty()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  FAIL() << "no training began";
+  const auto trains = [&] {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(run + "/train", ignored))
+      if (!read_text(entry.path().string() + "/metrics.csv").empty()) return true;
+    return false;
+  };
+  ASSERT_TRUE(wait_until(trains)) << "no training began";
 }
 
 // Free again once nobody holds the lock; a child that outlives its parent would still hold it.
@@ -58,8 +57,7 @@ void expect_resumed_as_undisturbed(int signal, int expected_status, const std::s
   kill(child, signal);
   EXPECT_EQ(wait_for(child), expected_status);
   ASSERT_TRUE(can_resume(scenario, run));
-  for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
-    EXPECT_EQ(read_text(run + "/" + table), read_text(whole + "/" + table)) << table;
+  expect_same_run(run, whole);
 }
 
 TEST(Interrupt, CtrlCExitsWith130AndResumes) {

@@ -25,7 +25,7 @@ double seconds_since(Clock::time_point start) {
 
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
   const std::string folder = fresh_folder("whole");
-  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  Json scenario = small_scenario();
   scenario["methods"] = Json::array({method});
   if (method["name"] == "hierarchical")
     scenario["network"] = {
@@ -122,6 +122,11 @@ void expect_same_training(const std::string& out, const WholeTraining& whole) {
   const std::string times = read_text(out + "/step_times.csv");
   const std::string expected = read_text(whole.folder + "/step_times.csv");
   EXPECT_EQ(std::count(times.begin(), times.end(), '\n'), std::count(expected.begin(), expected.end(), '\n'));
+}
+
+void expect_same_run(const std::string& found, const std::string& expected) {
+  for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
+    EXPECT_EQ(read_text(found + "/" + table), read_text(expected + "/" + table)) << table;
 }
 
 }  // namespace longhaul

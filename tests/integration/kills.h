@@ -37,5 +37,7 @@ CommandResult run_through_kills(std::vector<std::string> arguments, std::pair<in
 pid_t start_training(const WholeTraining& whole, const std::string& out, bool resume);
 // Tables and result are those of `whole`.
 void expect_same_training(const std::string& out, const WholeTraining& whole);
+// Of two folders of `longhaul run`.
+void expect_same_run(const std::string& found, const std::string& expected);
 
 }  // namespace longhaul

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tests/integration/command.h"
+#include "tests/support/said.h"
 
 namespace longhaul::limits_test {
 
@@ -37,9 +38,7 @@ TEST(AddressSpace, ARunSaysThatTheTrainingDoesNotFit) {
   const Said run = under_limit(200000, "longhaul' run '" + scenario_file("small.json") + "' --out '" +
                                            fresh_folder("limited") + "/run'");
   EXPECT_EQ(run.status, 2) << run.text;
-  EXPECT_NE(run.text.find("train: the address space of a process is limited to 205 MB here (ulimit -v)"),
-            std::string::npos)
-      << run.text;
+  EXPECT_SAYS(run.text, "train: the address space of a process is limited to 205 MB here (ulimit -v)");
 }
 
 // What needs LibTorch takes more: `check` knows of bf16, and the loader says what the variable asks for in
@@ -51,12 +50,12 @@ TEST(AddressSpace, LibTorchIsCounted) {
   const Said bf16 =
       under_limit(700000, command + fresh_folder("limited") + "/run' --set 'train.precision=bf16'");
   EXPECT_EQ(bf16.status, 2) << bf16.text;
-  EXPECT_NE(bf16.text.find("(ulimit -v)"), std::string::npos) << bf16.text;
+  EXPECT_SAYS(bf16.text, "(ulimit -v)");
   setenv("LONGHAUL_PRODUCTS", "tensors", 1);
   const Said tensors = under_limit(500000, command + fresh_folder("limited") + "/run'");
   unsetenv("LONGHAUL_PRODUCTS");
   EXPECT_EQ(tensors.status, 1) << tensors.text;
-  EXPECT_NE(tensors.text.find("LibTorch could not be loaded"), std::string::npos) << tensors.text;
+  EXPECT_SAYS(tensors.text, "LibTorch could not be loaded");
   EXPECT_EQ(under_limit(700000, command + fresh_folder("limited") + "/run'").status, 0);
 }
 

@@ -4,13 +4,12 @@
 
 #include <sstream>
 
-#include "core/base/json.h"
-#include "tests/integration/command.h"
+#include "tests/integration/recorded_runs.h"
 
 namespace longhaul::quorum_test {
 
 Json scenario() {
-  Json json = Json::parse(read_text(scenario_file("small.json")));
+  Json json = small_scenario();
   json["methods"] = {{{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 3}, {"grace", "0.5s"}}};
   json["workload"] = {{"step_time", {{"constant", "400ms"}}}, {"step_time_factors", {{"3", 2}}}};
   json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
@@ -26,22 +25,20 @@ std::vector<Json> lines_of(const std::string& file) {
   return lines;
 }
 
-class QuorumRun : public testing::Test {
+class QuorumRun : public RecordedRuns {
  protected:
-  QuorumRun() : folder_(fresh_folder("quorum")) { write_text(folder_ + "/scenario.json", scenario().dump()); }
+  QuorumRun() : RecordedRuns("quorum") { write_text(folder_ + "/scenario.json", scenario().dump()); }
   CommandResult run(const std::vector<std::string>& more, const std::string& out = "/run") {
     std::vector<std::string> words = {"run", folder_ + "/scenario.json", "--out", folder_ + out, "--quiet"};
     words.insert(words.end(), more.begin(), more.end());
     return longhaul(words);
   }
   Json record(const std::string& out = "/run") const {
-    return Json::parse(read_text(folder_ + out + "/summary.json"))["cases"][0];
+    return RecordedRuns::record(folder_ + out, "local-sgd");
   }
   std::string training(const std::string& out = "/run") const {
-    return folder_ + out + "/train/" + record(out)["training"].get<std::string>();
+    return RecordedRuns::training(folder_ + out, "local-sgd");
   }
-
-  const std::string folder_;
 };
 
 // Three are ready after 2 s and go on alone after 0.5 s more: a ring of three, 4 · 0.3 s. So they wait 0.5 s
@@ -65,9 +62,7 @@ TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
 // Replayed and trained apart, and resumed in between, it is the same run.
 TEST_F(QuorumRun, InPartsIsTheSameRun) {
   ASSERT_EQ(run({}).status, 0);
-  const CommandResult early = run({"--only", "train"}, "/parts");
-  EXPECT_EQ(early.status, 2);
-  EXPECT_NE(early.err.find("--only replay before it"), std::string::npos) << early.err;
+  expect_refused(run({"--only", "train"}, "/parts"), {"--only replay before it"});
   run({"--only", "replay", "--resume"}, "/parts");
   ASSERT_EQ(run({"--only", "train", "--resume"}, "/parts").status, 0);
   ASSERT_EQ(run({"--resume"}, "/parts").status, 0);
@@ -89,21 +84,13 @@ TEST_F(QuorumRun, OtherTimesAreAnotherTraining) {
 TEST_F(QuorumRun, AloneTheTrainerAsksForTheJournal) {
   ASSERT_EQ(run({}).status, 0);
   const std::string out = folder_ + "/alone", case_file = training() + "/case.json";
-  const CommandResult without =
-      run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet"});
-  EXPECT_EQ(without.status, 2);
-  EXPECT_NE(without.err.find("--journal"), std::string::npos) << without.err;
+  expect_refused(run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet"}),
+                 {"--journal"});
   const CommandResult with =
       run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet", "--journal",
                                           folder_ + "/run/cases/local-sgd/journal.jsonl"});
   EXPECT_EQ(with.status, 0) << with.err;
   EXPECT_EQ(read_text(out + "/metrics.csv"), read_text(training() + "/metrics.csv"));
-}
-
-TEST_F(QuorumRun, MeasuredStepTimesAreRefused) {
-  const CommandResult result = run({"--set", "workload.step_time={\"measured\": true}"});
-  EXPECT_EQ(result.status, 2);
-  EXPECT_NE(result.err.find("workload.step_time"), std::string::npos) << result.err;
 }
 
 }  // namespace longhaul::quorum_test

@@ -6,10 +6,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/base/options.h"
-#include "tests/integration/command.h"
 #include "tests/integration/kills.h"
 #include "tests/support/every_method.h"
+#include "tests/support/said.h"
 
 namespace longhaul::resume_test {
 
@@ -107,8 +106,7 @@ class DamagedCheckpoint : public testing::Test {
         "longhaul-train",
         {"--case", whole_.folder + "/case.json", "--out", out_, "--quiet", "--resume", "--threads", "1"});
     EXPECT_EQ(result.status, 0) << result.err;
-    for (const std::string& words : said)
-      EXPECT_NE(result.err.find(words), std::string::npos) << words << " not in: " << result.err;
+    for (const std::string& words : said) EXPECT_SAYS(result.err, words);
     expect_same_training(out_, whole_);
   }
 

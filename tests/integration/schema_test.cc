@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/integration/command.h"
+#include "tests/support/said.h"
 
 namespace longhaul::schema_test {
 
@@ -20,7 +21,7 @@ TEST(Check, EveryScenarioInTheTreeIsValid) {
   for (const char* name : {"quickstart.json", "small.json", "three-seeds.json", "varying-network.json"}) {
     const CommandResult result = longhaul({"check", scenario_file(name)});
     EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_NE(result.out.find("is a valid scenario"), std::string::npos);
+    EXPECT_SAYS(result.out, "is a valid scenario");
   }
 }
 
@@ -29,8 +30,8 @@ TEST(Check, SaysHowWrongTheNetworkModelIsByClass) {
     return longhaul({"check", scenario_file("small.json"), "--set", "network.tcp=" + tcp}).out;
   };
   const std::string words = "the network model's error where it was measured: ";
-  EXPECT_NE(said("{}").find(words + "7 % with host\n"), std::string::npos);
-  EXPECT_NE(said(R"({"loss": 0.001})").find(words + "20 % with host+loss\n"), std::string::npos);
+  EXPECT_SAYS(said("{}"), words + "7 % with host\n");
+  EXPECT_SAYS(said(R"({"loss": 0.001})"), words + "20 % with host+loss\n");
 }
 
 }  // namespace longhaul::schema_test

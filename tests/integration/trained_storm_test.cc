@@ -2,21 +2,15 @@
 // evaluated on whom the replay says is there, twice the same, and the same when they are killed in between.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 #include <random>
 #include <set>
 
 #include "core/base/csv.h"
-#include "core/base/json.h"
-#include "tests/integration/command.h"
 #include "tests/integration/kills.h"
 #include "tests/support/every_method.h"
-#include "tests/support/said.h"
 
 namespace longhaul::trained_storm_test {
-
-namespace fs = std::filesystem;
 
 constexpr int kSteps = 20;
 
@@ -38,7 +32,7 @@ std::vector<Json> followed_methods() {
 }
 
 Json storm(const Json& recovery, const std::vector<Json>& methods = followed_methods()) {
-  Json json = Json::parse(read_text(scenario_file("small.json")));
+  Json json = small_scenario();
   json["replicas"] = 8;
   json["methods"] = methods;
   json["train"]["steps"] = kSteps;
@@ -77,11 +71,6 @@ std::map<std::string, std::set<std::string>> replicas_by_step(const std::string&
     if (row[table.column("replica")] != "mean")
       found[row[table.column("step")]].insert(row[table.column("replica")]);
   return found;
-}
-
-void expect_same_run(const std::string& found, const std::string& expected) {
-  for (const char* table : {"metrics.csv", "exchanges.csv", "links.csv", "summary.json"})
-    EXPECT_EQ(read_text(found + "/" + table), read_text(expected + "/" + table)) << table;
 }
 
 TEST_P(TrainedStorm, EndsForEveryMethod) {
@@ -149,24 +138,6 @@ TEST(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
   EXPECT_EQ(expected.size(), 4u);
   EXPECT_EQ(losses("far", far), expected);
   EXPECT_EQ(losses("wait", storm({{"on_failure", "wait"}}, methods)), expected);
-}
-
-TEST(TrainedStormAlone, WhatATrainingCannotFollowIsRefused) {
-  const std::string folder = fresh_folder("refused_storm");
-  const auto refusal = [&](const Json& method, const Json& changes) {
-    Json scenario = storm({{"on_failure", "retry"}}, {method});
-    scenario.merge_patch(changes);
-    write_text(folder + "/storm.json", scenario.dump());
-    const CommandResult result = longhaul({"check", folder + "/storm.json"});
-    EXPECT_EQ(result.status, 2) << result.out;
-    return result.err;
-  };
-  EXPECT_SAYS(refusal({{"name", "ravnest"}, {"inner_steps", 5}, {"delay", 2}}, Json::object()),
-              "late gradients");
-  EXPECT_SAYS(refusal({{"name", "diloco"}, {"inner_steps", 5}, {"codec", "int4"}, {"error_feedback", "ef21"}},
-                      Json::object()),
-              "ef21");
-  EXPECT_SAYS(refusal({{"name", "ddp"}}, {{"workload", {{"step_time", "measured"}}}}), "measured");
 }
 
 }  // namespace longhaul::trained_storm_test

@@ -37,6 +37,17 @@ std::string said_by(const Call& call) {
   return "";
 }
 
+// Path and finding of its InputError, as "PATH: FOUND"; "" where it throws none.
+template <typename Call>
+std::string refused_with(const Call& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.parts().path + ": " + error.parts().found;
+  }
+  return "";
+}
+
 // The path of its InputError; "" where it throws none.
 template <typename Call>
 std::string refused_path(const Call& call) {

@@ -61,7 +61,7 @@ TEST(ToyMethod, ItsStepIsTheOneWorkedOutByHand) {
 // Every message takes 0.3 s, so a gathering around the ring of four 0.9 s; a step takes 0.4 s. With two steps
 // in between 0.1 s are left to be waited for, with one step 0.5 s.
 Json scenario() {
-  Json json = Json::parse(read_text(scenario_file("small.json")));
+  Json json = small_scenario();
   Json late = kToy;
   late["overlap"] = 1;
   late["label"] = "toy-late";

@@ -33,12 +33,18 @@ struct AcceleratorSpec {
   const std::vector<MuonMatrix>& muon;   // the others
   const PipelinePlan& pipeline;
   const Boundaries& boundaries;
-  bool stacked;
-  const std::vector<Batch>& validation;  // what evaluations read
-  const OperationPlan& plan;
-  OuterState outer_state;
+  bool stacked = true;
+  const std::vector<Batch>& validation = nothing<std::vector<Batch>>();  // what evaluations read
+  const OperationPlan& plan = nothing<OperationPlan>();
+  OuterState outer_state = OuterState::kAuto;
   // Called before rows in host memory change, which something else may be reading.
-  std::function<void()> before_rows_change;
+  std::function<void()> before_rows_change = [] {};
+
+  template <typename Of>
+  static const Of& nothing() {
+    static const Of none;
+    return none;
+  }
 };
 
 // What an evaluation asks of the rows of a slot that are at work on the card. Nothing of them comes to the

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "core/base/options.h"
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
+#include "tests/support/said.h"
 
 namespace longhaul::plot_test {
 
@@ -82,7 +82,7 @@ TEST_P(PlotOfKind, IsDrawn) {
   for (const std::string& name : GetParam().figures) {
     const std::string picture = run + "/figures/" + name + ".svg";
     ASSERT_TRUE(fs::exists(picture)) << picture << "\n" << longhaul({"plot", run, "--list"}).out;
-    EXPECT_NE(read_text(picture).find("</svg>"), std::string::npos) << picture;
+    EXPECT_SAYS(read_text(picture), "</svg>") << picture;
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "core/base/json.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {
@@ -16,19 +15,23 @@ Json without_wall_times(Json manifest) {
   return manifest;
 }
 
-// The page without its data, and these without the folder and the manifest's wall times.
-std::string without_wall_times_of_page(const std::string& page) {
-  const std::string tag = "<script id=\"data\" type=\"application/json\">";
-  const std::size_t begin = page.find(tag) + tag.size(), end = page.find("</script>", begin);
-  Json data = Json::parse(page.substr(begin, end - begin));
-  for (Json& run : data["runs"]) {
+// Without the folder and the manifest's wall times.
+std::string without_wall_times_of_page(const std::string& html) {
+  Page page = page_of(html);
+  for (Json& run : page.data["runs"]) {
     run.erase("folder");
     run["manifest"] = without_wall_times(run["manifest"]);
   }
-  return page.substr(0, begin) + data.dump() + page.substr(end);
+  return page.around + page.data.dump();
 }
 
 }  // namespace
+
+Page page_of(const std::string& html) {
+  const std::string tag = "<script id=\"data\" type=\"application/json\">";
+  const std::size_t begin = html.find(tag) + tag.size(), end = html.find("</script>", begin);
+  return {html.substr(0, begin) + html.substr(end), Json::parse(html.substr(begin, end - begin))};
+}
 
 std::map<std::string, std::string> contents_of(const std::string& run) {
   std::map<std::string, std::string> files;

@@ -4,7 +4,16 @@
 #include <map>
 #include <string>
 
+#include "core/base/json.h"
+
 namespace longhaul {
+
+// report.html in two pieces: what it is made of, and the data that it shows.
+struct Page {
+  std::string around;
+  Json data;
+};
+Page page_of(const std::string& html);
 
 // Every file of a run directory by its path. Left out is what docs/formats.md names as wall times, log.txt
 // and .lock: those keys of manifest.json, which report.html has once more.

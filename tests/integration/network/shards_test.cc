@@ -3,9 +3,10 @@
 
 #include <filesystem>
 
-#include "core/base/options.h"
 #include "tests/integration/command.h"
+#include "tests/integration/network/run_contents.h"
 #include "tests/integration/network/suite.h"
+#include "tests/support/said.h"
 
 namespace longhaul::shards_test {
 
@@ -29,20 +30,13 @@ class Shards : public testing::Test {
     return paths;
   }
 
-  // The page in two pieces: what it is made of, and the data that it shows.
-  struct Page {
-    std::string around;
-    Json data;
-  };
   static Page report(const std::vector<std::string>& names) {
     const std::string file = folder() + "/" + names.back() + ".html";
     std::vector<std::string> arguments = {"report"};
     for (const std::string& run : runs(names)) arguments.push_back(run);
     arguments.insert(arguments.end(), {"-o", file});
     EXPECT_EQ(longhaul(arguments).status, 0);
-    const std::string text = read_text(file), open = "<script id=\"data\" type=\"application/json\">";
-    const std::size_t begin = text.find(open) + open.size(), end = text.find("</script>", begin);
-    return {text.substr(0, begin) + text.substr(end), Json::parse(text.substr(begin, end - begin))};
+    return page_of(read_text(file));
   }
   // What tells runs apart even if they hold the same: where they lie, when and how they ran.
   static Json without_runs_own(Json data) {
@@ -70,7 +64,7 @@ TEST_F(Shards, TheirReportIsThatOfTheUnsplitRun) {
 
 TEST_F(Shards, TheirVerdictsAreThoseOfTheUnsplitRun) {
   const std::string whole = claims({"whole"});
-  EXPECT_NE(whole.find("24 of 24 cases done"), std::string::npos) << whole;
+  EXPECT_SAYS(whole, "24 of 24 cases done");
   EXPECT_EQ(claims({"2", "3", "1"}), whole);
 }
 
@@ -89,15 +83,13 @@ TEST_F(Shards, AMissingOneIsNamedAndLeavesClaimsUndecided) {
   const Page page = report({"3", "1"});
   const Json& run = page.data["runs"].at(0);
   EXPECT_EQ(page.data["runs"].size(), 1u);
-  EXPECT_NE(run["notes"].dump().find("8 of 24 cases are missing: this report was not given shard 2/3"),
-            std::string::npos)
-      << run["notes"];
+  EXPECT_SAYS(run["notes"].dump(), "8 of 24 cases are missing: this report was not given shard 2/3");
   ASSERT_FALSE(run["claims"].empty());
   for (const Json& claim : run["claims"]) {
     EXPECT_EQ(claim["verdict"], "undecided");
-    EXPECT_NE(claim["grounds"].dump().find("8 cases of the scenario are in other shards"), std::string::npos);
+    EXPECT_SAYS(claim["grounds"].dump(), "8 cases of the scenario are in other shards");
   }
-  EXPECT_NE(claims({"3", "1"}).find("16 of 24 cases done. Not given: 2/3"), std::string::npos);
+  EXPECT_SAYS(claims({"3", "1"}), "16 of 24 cases done. Not given: 2/3");
 }
 
 // A whole run of the scenario is no shard of it.
@@ -111,12 +103,9 @@ TEST_F(Shards, AFolderOfOneShardIsNotContinuedAsAnother) {
   const std::string scenario = folder() + "/suite.json", run = folder() + "/copy";
   std::filesystem::copy(folder() + "/1", run, std::filesystem::copy_options::recursive);
   const std::string before = read_text(run + "/summary.json");
-  const CommandResult other = longhaul({"run", scenario, "--out", run, "--resume", "--shard", "2/3"});
-  EXPECT_EQ(other.status, 2);
-  for (const char* words :
-       {"--shard: found 2/3, but 8 cases in ", " are of other shards: they would be in no table",
-        "the shard that was run there, or no --shard"})
-    EXPECT_NE(other.err.find(words), std::string::npos) << words << " not in: " << other.err;
+  expect_refused(longhaul({"run", scenario, "--out", run, "--resume", "--shard", "2/3"}),
+                 {"--shard: found 2/3, but 8 cases in ", " are of other shards: they would be in no table",
+                  "the shard that was run there, or no --shard"});
   EXPECT_EQ(read_text(run + "/summary.json"), before);
   // All of them is a union: what shard 1 did is kept, and the tables are those of the whole run.
   EXPECT_EQ(run_suite(scenario, run, {"--resume"}), 0);
@@ -128,9 +117,8 @@ TEST_F(Shards, OverwritingRemovesTheRunAndNothingElse) {
   const std::string scenario = folder() + "/suite.json", run = folder() + "/again";
   ASSERT_EQ(run_suite(scenario, run, {"--shard", "1/3"}), 0);
   write_text(run + "/notes.txt", "mine");
-  const CommandResult without = longhaul({"run", scenario, "--out", run, "--set", "replicas=8"});
-  EXPECT_EQ(without.status, 2);
-  EXPECT_NE(without.err.find("--overwrite to remove it"), std::string::npos) << without.err;
+  expect_refused(longhaul({"run", scenario, "--out", run, "--set", "replicas=8"}),
+                 {"--overwrite to remove it"});
   EXPECT_EQ(run_suite(scenario, run, {"--overwrite", "--shard", "2/3"}), 0);
   EXPECT_EQ(read_text(run + "/summary.json"), read_text(folder() + "/2/summary.json"));
   std::size_t cases = 0;

@@ -1,6 +1,7 @@
 #include "tests/integration/network/suite.h"
 
-#include "core/base/options.h"
+#include <filesystem>
+
 #include "tests/integration/command.h"
 
 namespace longhaul {
@@ -32,6 +33,14 @@ int run_suite(const std::string& scenario, const std::string& run, const std::ve
   std::vector<std::string> arguments = {"run", scenario, "--out", run, "--jobs", "2", "--quiet"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return longhaul(arguments).status;
+}
+
+int cases_done(const std::string& run) {
+  int done = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(run + "/cases", ignored))
+    done += std::filesystem::exists(entry.path() / "done");
+  return done;
 }
 
 }  // namespace longhaul

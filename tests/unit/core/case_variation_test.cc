@@ -50,31 +50,23 @@ TEST(Variation, HasValuesInSIUnits) {
 }
 
 TEST(Variation, RefusesWhatContradictsItself) {
-  EXPECT_NE(error_of(R"({"background": [{"link": "a", "from": "b", "to": "c", "flows": 1}]})")
-                .find("network.variation.background[0]: found"),
-            std::string::npos);
+  EXPECT_SAYS(error_of(R"({"background": [{"link": "a", "from": "b", "to": "c", "flows": 1}]})"),
+              "network.variation.background[0]: found");
   for (const char* text :
        {R"({"background": [{"from": "b", "flows": 1}]})", R"({"background": [{"flows": 1}]})"})
     EXPECT_SAYS(error_of(text), "either link, or from and to") << text;
-  EXPECT_NE(error_of(R"({"background": [{"link": "a", "flows": 1, "share": 0.1}]})")
-                .find("exactly one of flows, rate and share"),
-            std::string::npos);
-  EXPECT_NE(
-      error_of(R"({"background": [{"link": "a", "flows": 1, "on": "1s"}]})").find("on and off together"),
-      std::string::npos);
-  EXPECT_NE(error_of(R"({"background": [{"from": "a", "to": "b", "direction": "forward", "flows": 1}]})")
-                .find("background[0].direction"),
-            std::string::npos);
+  EXPECT_SAYS(error_of(R"({"background": [{"link": "a", "flows": 1, "share": 0.1}]})"),
+              "exactly one of flows, rate and share");
+  EXPECT_SAYS(error_of(R"({"background": [{"link": "a", "flows": 1, "on": "1s"}]})"), "on and off together");
+  EXPECT_SAYS(error_of(R"({"background": [{"from": "a", "to": "b", "direction": "forward", "flows": 1}]})"),
+              "background[0].direction");
 }
 
 TEST(Variation, PacketsCarryTracesAndJitterOfRates) {
   EXPECT_FALSE(parse(R"({"jitter": {"rate_sigma": 0.1}})", "packet").is_empty());
-  EXPECT_NE(error_of(R"({"jitter": {"delay_sigma": 0.1}})", "packet").find("jitter.delay_sigma"),
-            std::string::npos);
-  EXPECT_NE(error_of(R"({"background": [{"link": "a", "flows": 1}]})", "packet").find("background traffic"),
-            std::string::npos);
-  EXPECT_NE(error_of(R"({"jitter": {"rate_sigma": 0.1}})", "analytic").find("fidelity \"analytic\""),
-            std::string::npos);
+  EXPECT_SAYS(error_of(R"({"jitter": {"delay_sigma": 0.1}})", "packet"), "jitter.delay_sigma");
+  EXPECT_SAYS(error_of(R"({"background": [{"link": "a", "flows": 1}]})", "packet"), "background traffic");
+  EXPECT_SAYS(error_of(R"({"jitter": {"rate_sigma": 0.1}})", "analytic"), "fidelity \"analytic\"");
 }
 
 }  // namespace longhaul::case_variation_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 
 namespace longhaul::codec_test {
 
@@ -129,14 +129,7 @@ TEST(Codec, ReadsBackFromJsonAndHasWords) {
 }
 
 TEST(Codec, RefusesWhatIsNone) {
-  const auto path_of = [](const char* text) -> std::string {
-    try {
-      codec_from(Json::parse(text));
-    } catch (const InputError& error) {
-      return error.parts().path;
-    }
-    return "nothing refused";
-  };
+  const auto path_of = [](const char* text) { return refused_path([&] { codec_from(Json::parse(text)); }); };
   EXPECT_EQ(path_of(R"({})"), "codec");
   EXPECT_EQ(path_of(R"("bf16")"), "codec");
   EXPECT_EQ(path_of(R"({"numbers":"bf16","quantizer":"int8"})"), "codec");

@@ -3,17 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 
 namespace longhaul::duplicate_keys_test {
 
 std::string path_of_duplicate(const std::string& text) {
-  try {
-    check_no_duplicate_keys(text);
-  } catch (const InputError& error) {
-    return error.parts().path;
-  }
-  return "none";
+  return refused_path([&] { check_no_duplicate_keys(text); });
 }
 
 TEST(DuplicateKeys, AreFoundWithTheirPath) {
@@ -24,9 +19,9 @@ TEST(DuplicateKeys, AreFoundWithTheirPath) {
 }
 
 TEST(DuplicateKeys, OfOtherObjectsAndInTextsAndCommentsAreNone) {
-  EXPECT_EQ(path_of_duplicate(R"({"a": {"a": {"a": 1}}, "b": {"a": "\"a\": 1, \"a\": 2"}})"), "none");
-  EXPECT_EQ(path_of_duplicate("{\"a\": 1, // \"a\": 2\n /* \"a\": 3 */ \"b\": [1.5, true, -2]}"), "none");
-  EXPECT_EQ(path_of_duplicate("[]"), "none");
+  EXPECT_EQ(path_of_duplicate(R"({"a": {"a": {"a": 1}}, "b": {"a": "\"a\": 1, \"a\": 2"}})"), "");
+  EXPECT_EQ(path_of_duplicate("{\"a\": 1, // \"a\": 2\n /* \"a\": 3 */ \"b\": [1.5, true, -2]}"), "");
+  EXPECT_EQ(path_of_duplicate("[]"), "");
 }
 
 }  // namespace longhaul::duplicate_keys_test

@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "core/plan/trace.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::dynamic_steps_test {
 
@@ -60,23 +58,6 @@ TEST(DynamicSteps, AreSpreadOverTheRound) {
   EXPECT_EQ(steps.taken_by_all(4, 12), (8 + 4) + (4 + 2) + (2 + 1) + (3 + 1));
 }
 
-TEST(DynamicSteps, TheKthOfNIsAtItsShareOfTheRound) {
-  for (int every = 1; every <= 40; ++every)
-    for (int n = 1; n <= every; ++n) {
-      const DynamicSteps steps{every, {n, every}};
-      std::vector<bool> expected(static_cast<std::size_t>(every) + 1);
-      for (int k = 1; k <= n; ++k) expected[static_cast<std::size_t>((k * every + n - 1) / n)] = true;
-      int taken = 0;
-      for (int step = 1; step <= every; ++step) {
-        EXPECT_EQ(steps.takes(0, step), expected[static_cast<std::size_t>(step)]) << every << " " << n;
-        taken += steps.takes(0, step);
-        EXPECT_EQ(steps.taken_until(0, step), taken);
-      }
-      EXPECT_TRUE(steps.takes(0, every)) << "all take the last one";
-      EXPECT_EQ(taken, n);
-    }
-}
-
 // 2^30 · 2^30 does not fit an int.
 TEST(DynamicSteps, LongRoundsCountToTheEnd) {
   const int every = 1000000000;
@@ -93,15 +74,10 @@ TEST(DynamicSteps, StandInTheTrace) {
   rule.every = 8;
   rule.payload = whole({"delta"}, Wire::kBf16);
   OperationPlan plan{{rule}};
-  const auto written = [&] {
-    std::ostringstream out;
-    write_trace(make_trace(plan, {1, 3, 16, 1000}), out);
-    return out.str();
-  };
+  const auto written = [&] { return text_of(make_trace(plan, {1, 3, 16, 1000})); };
   EXPECT_EQ(written().find("dynamic"), std::string::npos) << "a trace without them is as it was";
   plan.dynamic_steps = {8, {8, 4, 2}};
-  std::istringstream in(written());
-  const Trace read = read_trace(in, "t.jsonl");
+  const Trace read = trace_from(written());
   EXPECT_EQ(read.plan.dynamic_steps.every, 8);
   EXPECT_EQ(read.plan.dynamic_steps.taken, (Counts{8, 4, 2}));
 }

@@ -2,10 +2,8 @@
 // draws with it or makes room for it.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "core/plan/trace.h"
 #include "tests/support/said.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::hostile_trace_test {
 
@@ -31,10 +29,7 @@ Json header() {
 
 // Of a header and lines behind it.
 std::string refusal(const Json& head, const std::string& lines = "") {
-  return said_by([&] {
-    std::istringstream in(head.dump() + "\n" + lines);
-    read_trace(in, "t.jsonl");
-  });
+  return said_by([&] { trace_from(head.dump() + "\n" + lines); });
 }
 
 std::string refusal_of_rule(const char* key, const Json& value) {
@@ -149,8 +144,10 @@ TEST(HostileTrace, HasNoWordsOfTheJsonLibrary) {
             "t.jsonl: line 1, seed: this key is missing; allowed: a line of a trace (docs/formats.md)");
   EXPECT_EQ(refusal(header(), std::string(200, '[') + "\n"),
             "t.jsonl: line 2, column 101: found JSON nested 101 deep; allowed: at most 100");
-  for (const std::string& error :
-       {refusal_of_rule("payload", 3), refusal_of_rule("name", Json()), refusal(3)})
+  EXPECT_SAYS(refusal_of_rule("grouping", "pairs"),
+              "grouping: found \"pairs\"; allowed: everyone, random, sites");
+  for (const std::string& error : {refusal_of_rule("payload", 3), refusal_of_rule("name", Json()), refusal(3),
+                                   said_by([] { trace_from(""); })})
     EXPECT_TRUE(error.find("json.exception") == std::string::npos && !error.empty()) << error;
 }
 

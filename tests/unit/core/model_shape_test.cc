@@ -62,11 +62,6 @@ TEST(ModelShape, LayoutOfGroupedQueriesByHand) {
   EXPECT_THROW(shape.check("model"), InputError);
 }
 
-// By hand: V 3, h 2, ffn 5, one layer: 2·3·2 + (4·4 + 3·2·5 + 2·2) + 2 = 12 + 50 + 2.
-TEST(ModelShape, CountByHand) {
-  EXPECT_EQ((ModelShape{2, 1, 1, 5, 8, 3}).parameters(), 64);
-}
-
 TEST(ModelShape, HeadsMustDivideHidden) {
   EXPECT_THROW((ModelShape{10, 1, 3, 5, 8, 3}).check("train.model"), InputError);
   EXPECT_THROW((ModelShape{6, 1, 2, 5, 8, 3}).check("train.model"),

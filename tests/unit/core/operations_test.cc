@@ -2,16 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
-#include <sstream>
 
 #include "core/base/random.h"
 #include "core/plan/program.h"
-#include "core/plan/trace.h"
-#include "tests/support/said.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::operations_test {
 
@@ -31,18 +27,6 @@ OperationPlan presend_plan() {
 }
 
 const PlanContext kContext{1, 8, 35, 1000};
-
-TEST(OperationPlan, FirstAtStepHAndFloorOfTOverHTimes) {
-  int outer = 0;
-  const OperationPlan plan = presend_plan();
-  for (int step = 0; step <= 35; ++step)
-    for (const Operation& exchange : operations_at(plan, kContext, step)) {
-      EXPECT_EQ(step % 10, 0);
-      EXPECT_GT(step, 0);
-      outer += exchange.rule->name == "outer";
-    }
-  EXPECT_EQ(outer, 3);
-}
 
 TEST(OperationPlan, BlockingFirstAndThePresendOneGoesToTheNextGroups) {
   const OperationPlan plan = presend_plan();
@@ -197,22 +181,6 @@ TEST(GridGroups, GoAlongOneDimensionAfterTheOther) {
   EXPECT_THROW(grid_groups(12, 2, 0), std::logic_error);
 }
 
-// Of d rounds one after the other every group's mean is the mean of all.
-TEST(GridGroups, AllRoundsTogetherAreTheMeanOfAll) {
-  for (const auto& [replicas, base] : {std::pair(16, 2), std::pair(27, 3), std::pair(16, 4)}) {
-    std::vector<double> values;
-    for (int r = 0; r < replicas; ++r) values.push_back(r * r);
-    const double mean = std::accumulate(values.begin(), values.end(), 0.) / replicas;
-    for (int round = 0; round < grid_dimensions(replicas, base); ++round)
-      for (const std::vector<int>& group : grid_groups(replicas, base, round)) {
-        double sum = 0;
-        for (const int r : group) sum += values[static_cast<std::size_t>(r)];
-        for (const int r : group) values[static_cast<std::size_t>(r)] = sum / base;
-      }
-    for (const double value : values) EXPECT_NEAR(value, mean, 1e-9) << replicas;
-  }
-}
-
 TEST(RandomTargets, AreOthersDrawnAnewAndByEachReplicaForItself) {
   const auto targets = random_targets(3, 12, 4, 50);
   ASSERT_EQ(targets.size(), 12u);
@@ -279,20 +247,17 @@ TEST(OperationPlan, EachStepHasADrawOfItsOwnFromTheSeed) {
 
 TEST(Trace, ReadsBackTargetsAndRefusesThoseThatCannotBe) {
   const OperationPlan plan = sending_plan();
-  std::stringstream text;
-  write_trace(make_trace(plan, kContext), text);
-  const Trace back = read_trace(text, "trace");
+  const std::string text = text_of(make_trace(plan, kContext));
+  const Trace back = trace_from(text);
   EXPECT_EQ(back.plan.rules[0].kind, OperationKind::kSend);
   EXPECT_EQ(back.plan.rules[0].grouping, Grouping::kTargets);
   EXPECT_EQ(back.operations_at(10)[0].targets, operations_at(plan, kContext, 10)[0].targets);
   for (const char* targets : {"[[1]]", "[[1],[2],[3],[4],[5],[6],[7],[8]]",
-                              "[[1],[1],[3],[4],[5],[6],[7],[0]]", "[[1,1],[2],[3],[4],[5],[6],[7],[0]]"}) {
-    std::stringstream wrong(text.str() + R"({"rule":0,"step":5,"targets":)" + targets + "}\n");
-    EXPECT_THROW(read_trace(wrong, "trace"), InputError) << targets;
-  }
-  std::stringstream given(text.str() + R"({"rule":0,"step":5,"targets":[[1],[2],[3],[4],[5],[6],[7],[]]})" +
-                          "\n");
-  EXPECT_EQ(read_trace(given, "trace").operations_at(5)[0].targets[7], std::vector<int>{});
+                              "[[1],[1],[3],[4],[5],[6],[7],[0]]", "[[1,1],[2],[3],[4],[5],[6],[7],[0]]"})
+    EXPECT_THROW(trace_from(text + R"({"rule":0,"step":5,"targets":)" + targets + "}\n"), InputError)
+        << targets;
+  const std::string given = R"({"rule":0,"step":5,"targets":[[1],[2],[3],[4],[5],[6],[7],[]]})";
+  EXPECT_EQ(trace_from(text + given + "\n").operations_at(5)[0].targets[7], std::vector<int>{});
 }
 
 TEST(Trace, ReadsBackWhoTakesTheWholeBatch) {
@@ -300,17 +265,14 @@ TEST(Trace, ReadsBackWhoTakesTheWholeBatch) {
   plan.takes_whole_batch = true;
   for (const bool is_as_fast_as_all : {false, true}) {
     plan.is_as_fast_as_all = is_as_fast_as_all;
-    std::stringstream text;
-    write_trace(make_trace(plan, kContext), text);
-    const Trace back = read_trace(text, "trace");
+    const Trace back = read_back(make_trace(plan, kContext));
     EXPECT_TRUE(back.plan.takes_whole_batch);
     EXPECT_EQ(back.plan.is_as_fast_as_all, is_as_fast_as_all);
     EXPECT_EQ(training_replicas(back.plan, 8), 1);
   }
-  std::stringstream text;
-  write_trace(make_trace(presend_plan(), kContext), text);
-  EXPECT_EQ(text.str().find("whole_batch"), std::string::npos);
-  EXPECT_EQ(training_replicas(read_trace(text, "trace").plan, 8), 8);
+  const std::string text = text_of(make_trace(presend_plan(), kContext));
+  EXPECT_EQ(text.find("whole_batch"), std::string::npos);
+  EXPECT_EQ(training_replicas(trace_from(text).plan, 8), 8);
 }
 
 TEST(WholeSites, LeaveASingleReplicaAlone) {
@@ -325,21 +287,6 @@ TEST(WholeSites, LeaveASingleReplicaAlone) {
   EXPECT_TRUE(operations_at(plan, context, 5).at(0).groups.empty()) << "nobody to meet";
   EXPECT_TRUE(groups_of(operations_at(plan, context, 5).at(0), 3).empty());
   EXPECT_EQ(groups_of(operations_at(plan, context, 10).at(0), 3), (std::vector<std::vector<int>>{{0, 1, 2}}));
-}
-
-TEST(RandomGroups, ArePartsOfAPermutationDrawnAnew) {
-  const auto groups = random_groups(3, 12, 3, 50);
-  ASSERT_EQ(groups.size(), 4u);
-  std::vector<int> all;
-  for (const auto& group : groups) {
-    EXPECT_EQ(group.size(), 3u);
-    all.insert(all.end(), group.begin(), group.end());
-  }
-  std::sort(all.begin(), all.end());
-  for (int i = 0; i < 12; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
-  EXPECT_NE(groups, random_groups(3, 12, 3, 100));
-  EXPECT_NE(groups, random_groups(4, 12, 3, 50));
-  EXPECT_EQ(groups, random_groups(3, 12, 3, 50));
 }
 
 // By definition: group k is π[k], π[k + ⌊N/n⌋], …, and the last N mod n of π sit out.
@@ -373,16 +320,6 @@ TEST(RandomGroups, OfWholeGroupsAreThoseOfEarlierVersions) {
   EXPECT_EQ(random_groups(3, 12, 3, 50), (Groups{{11, 4, 3}, {0, 10, 2}, {5, 7, 8}, {1, 9, 6}}));
 }
 
-// Of 5 replicas in pairs each sits out with p = 1/5, independently at each step: of 10,000 draws 2000 ± 40.
-// Five standard deviations are exceeded by chance in 3 of a million such tests.
-TEST(RandomGroups, LeaveOverEachReplicaEquallyOften) {
-  constexpr int kReplicas = 5, kDraws = 10000;
-  std::vector<int> count(kReplicas);
-  for (int step = 1; step <= kDraws; ++step)
-    ++count[static_cast<std::size_t>(random_groups(1, kReplicas, 2, step).back()[0])];
-  for (const int times : count) EXPECT_NEAR(times, kDraws / 5, 5 * std::sqrt(kDraws * 0.2 * 0.8));
-}
-
 TEST(OperationPlan, BucketsAddUpToTheContribution) {
   OperationRule rule;
   rule.buckets = 4;
@@ -408,9 +345,7 @@ TEST(Trace, ReadsBackRulesThatOverlapAndShard) {
   plan.rules[0].last_step = 20;
   plan.rules[0].payload = {{"delta", {TopK{64, 5, Wire::kFp16}, Feedback::kClassic}, {{0, 5}, {7, 9}}}};
   plan.rules[1].before_optimizer = true;
-  std::stringstream text;
-  write_trace(make_trace(plan, kContext), text);
-  const Trace back = read_trace(text, "trace");
+  const Trace back = read_back(make_trace(plan, kContext));
   EXPECT_EQ(back.plan.rules[1].overlap_backward, 2. / 3);
   EXPECT_EQ(back.plan.rules[1].buckets, 24);
   EXPECT_FALSE(back.plan.rules[1].sharded);
@@ -432,9 +367,7 @@ TEST(Trace, ReadsBackWhatItWrote) {
   Trace trace = make_trace(presend_plan(), kContext);
   trace.evaluate_every = 5;
   trace.measured_s = {{0.5, 0.25, 1, 2, 3, 4, 5, 6}, {0.1, 1. / 3, 1, 2, 3, 4, 5, 6}};
-  std::stringstream text;
-  write_trace(trace, text);
-  const Trace back = read_trace(text, "trace");
+  const Trace back = read_back(trace);
   EXPECT_EQ(back.groups, trace.groups);
   EXPECT_EQ(back.measured_s, trace.measured_s);
   EXPECT_EQ(back.evaluate_every, 5);
@@ -447,42 +380,18 @@ TEST(Trace, ReadsBackWhatItWrote) {
 // A trace that was written by hand must not become other bytes without a word.
 TEST(Trace, ARuleThatCannotBeIsRefused) {
   const auto read = [](const std::string& every, const std::string& part) {
-    std::stringstream text(
+    return trace_from(
         R"({"longhaul_trace":2,"seed":1,"replicas":2,"steps":4,"parameters":50,"evaluate_every":1,"rules":[)"
         R"({"name":"outer","collective":"ring","grouping":"everyone","every":)" +
         every + R"(,"payload":[{"tensor":"delta",)" + part + "}]}]}\n");
-    return read_trace(text, "t.jsonl");
   };
   const std::string bf16 = R"("codec":{"numbers":"bf16"})";
   EXPECT_EQ(read("2", bf16 + R"(,"columns":[[0,10],[20,50]])").operations_at(2)[0].bytes, 2 * 40);
-  EXPECT_THROW(read("0", bf16), InputError);
   EXPECT_THROW(read("2", R"("codec":{"numbers":"bf61"})"), InputError);
   EXPECT_THROW(read("2", R"("codec":{"numbers":"bf16","top_k":5,"chunk":4})"), InputError);
   EXPECT_THROW(read("2", R"("codec":{"numbers":"bf16","top_k":0,"chunk":0})"), InputError);
   for (const char* columns : {"[[0,51]]", "[[10,20],[5,9]]", "[[0,10],[10,20]]", "[[7,7]]"})
     EXPECT_THROW(read("2", bf16 + R"(,"columns":)" + columns), InputError) << columns;
-}
-
-TEST(Trace, AnUnknownGroupingIsRefused) {
-  std::stringstream text;
-  write_trace(make_trace(presend_plan(), kContext), text);
-  std::string wrong = text.str();
-  const std::string grouping = "\"grouping\":\"random\"";
-  ASSERT_NE(wrong.find(grouping), std::string::npos);
-  wrong.replace(wrong.find(grouping), grouping.size(), "\"grouping\":\"pairs\"");
-  std::istringstream in(wrong);
-  const InputError error = thrown_by([&] { read_trace(in, "t.jsonl"); });
-  EXPECT_SAYS(error.what(), "grouping: found \"pairs\"; allowed: everyone, random, sites");
-}
-
-TEST(Trace, AWrongLineIsNamed) {
-  std::stringstream text;
-  write_trace(make_trace(presend_plan(), kContext), text);
-  text << "{\"rule\": 9, \"step\": 10, \"groups\": []}\n";
-  const InputError error = thrown_by([&] { read_trace(text, "t.jsonl"); });
-  EXPECT_SAYS(error.what(), "t.jsonl: line ");
-  std::stringstream empty;
-  EXPECT_THROW(read_trace(empty, "t.jsonl"), InputError);
 }
 
 }  // namespace longhaul::operations_test

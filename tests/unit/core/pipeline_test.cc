@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <sstream>
-#include <tuple>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
-#include "core/plan/trace.h"
 #include "tests/support/said.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::pipeline_test {
 
@@ -69,26 +67,6 @@ TEST(PipelineOrder, InterleavedChangesChunksAfterAsManyMicroBatchesAsStages) {
             "F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3");
   EXPECT_EQ(order_of(plan, 1),
             "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3");
-}
-
-TEST(PipelineOrder, EachPassOnce) {
-  for (const auto schedule :
-       {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
-    for (const int stages : {2, 3, 4}) {
-      const int chunks = schedule == PipelineSchedule::kInterleaved ? 3 : 1;
-      const PipelinePlan plan = plan_of(spec_of(stages, 3 * stages, schedule, chunks), 12, 36 * 4);
-      for (int stage = 0; stage < stages; ++stage) {
-        std::set<std::tuple<bool, int, int>> seen;
-        for (const PipelineTask& task : tasks_of_stage(plan, stage)) {
-          EXPECT_EQ(plan.stage_of(task.part), stage);
-          if (!task.is_forward) {
-            EXPECT_TRUE(seen.count({true, task.part, task.microbatch})) << "backward before forward";
-          }
-          EXPECT_TRUE(seen.insert({task.is_forward, task.part, task.microbatch}).second);
-        }
-        EXPECT_EQ(seen.size(), as_index(2 * chunks * 3 * stages));
-      }
-    }
 }
 
 // h 8, ffn 16, V 32: a layer has 4·64 + 3·128 + 16 = 656 parameters, embedding and output 256 each.
@@ -167,11 +145,9 @@ TEST(PipelineBytes, OfLearnedBitsFollowFromWhatWasUsed) {
   Trace trace = make_trace(plan, {1, 2, 5, shape_of(4).parameters()});
   EXPECT_EQ(trace.stage_bytes(5, 1), 4 * 2 * 2 * 104);
   trace.bits = {{{6, 6}, {6, 5}}, {{6, 6}, {6, 5}}, {{4, 6}, {6, 3}}, {{4, 6}, {6, 3}}, {{3, 3}, {3, 3}}};
-  std::stringstream text;
-  write_trace(trace, text);
-  const std::string written = text.str();
+  const std::string written = text_of(trace);
   EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 1 + 3) << "what is as before is not repeated";
-  const Trace back = read_trace(text, "trace");
+  const Trace back = trace_from(written);
   EXPECT_EQ(back.bits, trace.bits);
   EXPECT_EQ(back.forward_bytes(2, 1, 1), 8 + 16 * 5);
   EXPECT_EQ(back.forward_bytes(3, 0, 0), 8 + 16 * 4);
@@ -194,15 +170,8 @@ TEST(PipelineBytes, GradientsOfLearnedHopsMayHaveAFormatOfTheirOwn) {
 TEST(PipelineTrace, LearnedBitsMustBeThere) {
   OperationPlan plan;
   plan.pipeline = plan_of(learned_spec(3, 6, true), 4);
-  std::stringstream text;
-  write_trace(make_trace(plan, {1, 2, 5, shape_of(4).parameters()}), text);
-  const std::string header = text.str();
-  const auto read = [&](const std::string& lines) {
-    return [=] {
-      std::stringstream in(header + lines);
-      read_trace(in, "trace");
-    };
-  };
+  const std::string header = text_of(make_trace(plan, {1, 2, 5, shape_of(4).parameters()}));
+  const auto read = [&](const std::string& lines) { return [=] { trace_from(header + lines); }; };
   const InputErrorParts none = error_of(read(""));
   EXPECT_EQ(none.path, "bits");
   EXPECT_EQ(none.hint.substr(0, 11), "train first");
@@ -210,10 +179,7 @@ TEST(PipelineTrace, LearnedBitsMustBeThere) {
   const auto with_header = [&](const Json& patch) {
     Json changed = Json::parse(header);
     changed.merge_patch(patch);
-    return [text = changed.dump() + "\n{\"step\":1,\"bits\":[[6,6],[6,6]]}\n"] {
-      std::stringstream in(text);
-      read_trace(in, "trace");
-    };
+    return [text = changed.dump() + "\n{\"step\":1,\"bits\":[[6,6],[6,6]]}\n"] { trace_from(text); };
   };
   EXPECT_EQ(error_of(with_header({{"steps", 1000000000}})).path, "line 2, bits") << "memory has an end";
   EXPECT_EQ(error_of(with_header({{"pipeline", {{"by_bits", {{"fewest", 7}}}}}})).path,
@@ -319,9 +285,7 @@ TEST(PipelineTrace, ComesBackAsItWasWritten) {
   spec.blocks = true;
   OperationPlan plan{{rule}};
   plan.pipeline = plan_of(spec, 4);
-  std::stringstream text;
-  write_trace(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}), text);
-  const Trace back = read_trace(text, "trace");
+  const Trace back = read_back(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}));
   EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan.pipeline));
   EXPECT_EQ(back.plan.pipeline.bytes_of_step(), 4 * 3 * 16 * 8 * 2 * 2);
   EXPECT_EQ(back.plan.rules[0].stage, 1);
@@ -333,9 +297,8 @@ TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
   rule.collective = "ring";
   OperationPlan plan{{rule}};
   plan.pipeline = plan_of(spec_of(2, 4), 4);
-  std::stringstream text;
-  write_trace(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}), text);
-  EXPECT_EQ(error_of([&] { read_trace(text, "trace"); }).path, "line 1, stage");
+  const Trace trace = make_trace(plan, {1, 3, 2, shape_of(4).parameters()});
+  EXPECT_EQ(error_of([&] { read_back(trace); }).path, "line 1, stage");
 }
 
 // Masks of two stages of one step leave out other columns, and without stages they are what they were.

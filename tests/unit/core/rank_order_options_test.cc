@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 
-#include "core/plan/operations.h"
-#include "core/plan/trace.h"
 #include "core/scenario/network_spec.h"
 #include "tests/support/said.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::rank_order_options_test {
 
@@ -54,15 +52,18 @@ int groups_inside(const std::vector<std::vector<int>>& groups, const std::vector
   return inside;
 }
 
-void expect_partition(const std::vector<std::vector<int>>& groups, std::size_t replicas, std::size_t size) {
+// Each replica is in one group.
+void expect_partition(const std::vector<std::vector<int>>& groups, std::size_t replicas) {
   std::vector<int> all;
-  for (const auto& group : groups) {
-    EXPECT_EQ(group.size(), size);
-    all.insert(all.end(), group.begin(), group.end());
-  }
+  for (const auto& group : groups) all.insert(all.end(), group.begin(), group.end());
   std::sort(all.begin(), all.end());
   ASSERT_EQ(all.size(), replicas);
   for (std::size_t i = 0; i < replicas; ++i) EXPECT_EQ(all[i], static_cast<int>(i));
+}
+
+void expect_partition(const std::vector<std::vector<int>>& groups, std::size_t replicas, std::size_t size) {
+  expect_partition(groups, replicas);
+  for (const auto& group : groups) EXPECT_EQ(group.size(), size);
 }
 
 TEST(SiteGroups, AreInsideWhereSitesAreEvenAndDrawnAnew) {
@@ -104,15 +105,11 @@ TEST(SiteGroups, OneOfAnOddNumberSitsOut) {
     const std::vector<int> site_of = sites(item.counts);
     std::set<int> sat_out;
     for (int step = 1; step <= 200; ++step) {
-      auto groups = groups_inside_sites(1, site_of, 2, step);
+      const auto groups = groups_inside_sites(1, site_of, 2, step);
       ASSERT_EQ(groups.back().size(), 1u);
       sat_out.insert(groups.back()[0]);
       EXPECT_EQ(groups_inside(groups, site_of), item.inside + 1) << "and the group of one";
-      std::vector<int> all;
-      for (const auto& group : groups) all.insert(all.end(), group.begin(), group.end());
-      std::sort(all.begin(), all.end());
-      ASSERT_EQ(all.size(), site_of.size());
-      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int>(i));
+      expect_partition(groups, site_of.size());
     }
     EXPECT_EQ(sat_out, item.may_sit_out);
   }
@@ -190,9 +187,7 @@ TEST(SiteGroups, EveryThirdOuterStepGoesAcross) {
 
 TEST(SiteGroups, ATraceHasThemAndReadsThemBack) {
   const Trace trace = make_trace(by_sites(2), {1, 8, 70, 1000, sites({4, 4})});
-  std::stringstream text;
-  write_trace(trace, text);
-  const Trace back = read_trace(text, "trace");
+  const Trace back = read_back(trace);
   EXPECT_EQ(back.groups, trace.groups);
   EXPECT_EQ(back.groups.size(), 7u + 6u);
   EXPECT_EQ(back.plan.rules[0].grouping, Grouping::kSites);

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/scenario/scenario_options.h"
-#include "methods/common/registry.h"
-#include "tests/unit/core/stub_topology.h"
+#include "tests/support/said.h"
+#include "tests/unit/methods/one_case.h"
 
 namespace longhaul::dynamic_steps_test {
 
@@ -21,15 +20,7 @@ Case case_of(const Json& method, const Json& workload = Json::object(),
   scenario["workload"].update(workload);
   if (workload.contains("model")) scenario["workload"].erase("parameters");
   scenario.update(changes);
-  Json resolved = resolve(scenario_options(method_options(), stub_topologies()), scenario, "");
-  Json chosen = resolved["methods"][0];
-  chosen["label"] = chosen["name"];
-  resolved.erase("methods");
-  resolved["method"] = chosen;
-  for (const char* key : {"case", "scenario"}) resolved[key] = "test";
-  resolved["folder"] = ".";
-  resolved["swept"] = Json::object();
-  return parse_case(resolved);
+  return one_case(scenario);
 }
 
 const Json kPlain = {{"name", "delayed-nesterov"}, {"inner_steps", 8}},
@@ -60,14 +51,14 @@ TEST(DynamicStepsOption, IsOffUnlessAskedFor) {
   const Case alike = case_of(kDynamic);
   EXPECT_FALSE(plan_of(alike).dynamic_steps.is_on());
   ASSERT_EQ(warnings(alike).size(), 1u);
-  EXPECT_NE(warnings(alike)[0].find("changes nothing"), std::string::npos);
+  EXPECT_SAYS(warnings(alike)[0], "changes nothing");
 }
 
 TEST(DynamicStepsOption, AStepLongerThanTheRoundIsToldOf) {
   const auto with = [](double factor) { return case_of(kDynamic, {{"step_time_factors", {{"2", factor}}}}); };
   EXPECT_TRUE(warnings(with(8)).empty()) << "one step of the slow one is the round";
   ASSERT_EQ(warnings(with(8.5)).size(), 1u);
-  EXPECT_NE(warnings(with(8.5))[0].find("replica 2"), std::string::npos);
+  EXPECT_SAYS(warnings(with(8.5))[0], "replica 2");
 }
 
 // Without the option a training shares its name with whatever the network and the step times are, and so it

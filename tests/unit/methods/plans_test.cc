@@ -2,34 +2,26 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <sstream>
 
 #include "core/plan/program.h"
-#include "core/scenario/scenario_options.h"
 #include "methods/common/late_updates.h"
-#include "methods/common/registry.h"
 #include "methods/noloco.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
-#include "tests/unit/core/stub_topology.h"
+#include "tests/support/traces.h"
+#include "tests/unit/methods/one_case.h"
 
 namespace longhaul::plans_test {
 
 Case make_case_with(const Json& method, const Json& workload, int replicas = 8) {
-  const Json scenario = {{"replicas", replicas},
-                         {"methods", {method}},
-                         {"workload", workload},
-                         {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
-  Json resolved = resolve(scenario_options(method_options(), stub_topologies()), scenario, "");
-  Json chosen = resolved["methods"][0];
-  chosen["label"] = chosen.value("label", chosen["name"].get<std::string>());
-  resolved.erase("methods");
-  resolved["method"] = chosen;
-  resolved["case"] = "test";
-  resolved["scenario"] = "test";
-  resolved["folder"] = ".";
-  resolved["swept"] = Json::object();
-  return parse_case(resolved);
+  return one_case({{"replicas", replicas},
+                   {"methods", {method}},
+                   {"workload", workload},
+                   {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}});
+}
+
+Json shape_of(int layers, int ffn) {
+  return {{"hidden", 8}, {"layers", layers}, {"heads", 2}, {"ffn", ffn}, {"context", 8}, {"vocabulary", 8}};
 }
 
 Case make_case(const Json& method, int replicas = 8, int steps = 100) {
@@ -72,8 +64,7 @@ TEST(Plans, BytesOfTheFamily) {
 TEST(Plans, CompressedBytesByHand) {
   // Of 8 × 8 matrices both factors of rank 1 in bf16, 16 numbers of 2 bytes; of 12 × 8 ones 20; vectors
   // plain.
-  const Json shape = {{"hidden", 8}, {"layers", 1},  {"heads", 2},
-                      {"ffn", 12},   {"context", 8}, {"vocabulary", 8}};
+  const Json shape = shape_of(1, 12);
   const Json low_rank = {{"low_rank", {{"rank", 1}}}};
   EXPECT_EQ(contributed_bytes(make_case_with({{"name", "diloco"}, {"codec", low_rank}},
                                              {{"model", shape}, {"steps", 100}})),
@@ -116,8 +107,7 @@ TEST(Plans, FragmentsTakeTurns) {
 // Six layers in three fragments, a backward pass of 60 % of a step: layer l is released 0.6 · l/6 of the step
 // before its end, so fragment 1 (layers 1 and 4) with 0.4 and 0.1 left.
 TEST(Plans, FragmentsAreReleasedLayerByLayer) {
-  const Json shape = {{"hidden", 8}, {"layers", 6},  {"heads", 2},
-                      {"ffn", 8},    {"context", 8}, {"vocabulary", 8}};
+  const Json shape = shape_of(6, 8);
   const Json method = {
       {"name", "streaming-diloco"}, {"inner_steps", 30}, {"fragments", 3}, {"overlap_backward", 0.6}};
   const OperationPlan plan = plan_of(make_case_with(method, {{"model", shape}, {"steps", 100}}));
@@ -175,10 +165,8 @@ TEST(Fragments, OfDecoupledDilocoHaveTheEmbeddingsApart) {
 // Twelve hidden columns of 3 · 8 weights over four replicas: each has three of them, and sends those that
 // become another's. The other 696 − 12 · 24 weights are averaged.
 TEST(Plans, UnitsGoToTheirNextOwners) {
-  const Json shape = {{"hidden", 8}, {"layers", 1},  {"heads", 2},
-                      {"ffn", 12},   {"context", 8}, {"vocabulary", 8}};
   const Case config =
-      make_case_with({{"name", "ist"}, {"inner_steps", 20}}, {{"model", shape}, {"steps", 100}}, 4);
+      make_case_with({{"name", "ist"}, {"inner_steps", 20}}, {{"model", shape_of(1, 12)}, {"steps", 100}}, 4);
   const Trace trace = trace_of(config);
   std::set<std::vector<std::int64_t>> different;
   for (int step = 1; step <= 100; ++step) {
@@ -208,13 +196,9 @@ TEST(Plans, UnitsGoToTheirNextOwners) {
 }
 
 TEST(Plans, AnAllToAllIsReadBackFromATrace) {
-  const Json shape = {{"hidden", 8}, {"layers", 2},  {"heads", 2},
-                      {"ffn", 13},   {"context", 8}, {"vocabulary", 8}};
   const Json method = {{"name", "ist"}, {"inner_steps", 20}};
-  const Trace trace = trace_of(make_case_with(method, {{"model", shape}, {"steps", 100}}, 2));
-  std::stringstream text;
-  write_trace(trace, text);
-  const Trace back = read_trace(text, "trace");
+  const Trace trace = trace_of(make_case_with(method, {{"model", shape_of(2, 13)}, {"steps", 100}}, 2));
+  const Trace back = read_back(trace);
   EXPECT_EQ(back.plan.rules[1].units, trace.plan.rules[1].units);
   EXPECT_EQ(back.plan.rules[1].kind, OperationKind::kAllToAll);
   EXPECT_EQ(back.plan.rules[1].collective, "pairwise");
@@ -223,21 +207,19 @@ TEST(Plans, AnAllToAllIsReadBackFromATrace) {
     EXPECT_EQ(back.operations_at(step)[1].bytes, trace.operations_at(step)[1].bytes);
     EXPECT_EQ(back.operations_at(step)[0].bytes, trace.operations_at(step)[0].bytes);
   }
-  const std::string units = text.str();
+  const std::string units = text_of(trace);
   for (const auto& [from, to] :
        {std::pair("\"count\":13", "\"count\":0"), std::pair("\"units\":[{", "\"unit\":[{")}) {
     std::string wrong = units;
     ASSERT_NE(wrong.find(from), std::string::npos) << from;
-    std::istringstream in(wrong.replace(wrong.find(from), std::string(from).size(), to));
-    EXPECT_THROW(read_trace(in, "trace"), InputError) << to;
+    wrong.replace(wrong.find(from), std::string(from).size(), to);
+    EXPECT_THROW(trace_from(wrong), InputError) << to;
   }
   std::string many = units;
   many.replace(many.find("\"count\":13"), 10, "\"count\":20000000");
   const std::size_t number = many.find("\"parameters\":") + 13;
   many.replace(number, many.find(',', number) - number, "1000000000000");
-  std::istringstream in(many);
-  const InputError error = thrown_by([&] { read_trace(in, "trace"); });
-  EXPECT_SAYS(error.what(), "20000013 together");
+  EXPECT_SAYS(said_by([&] { trace_from(many); }), "20000013 together");
 }
 
 // The square of a large side of the grid is no int: the words do not name it.
@@ -254,16 +236,9 @@ TEST(Plans, TheWordsOfAGridNamePowersThatCanBe) {
 TEST(Plans, UnitsThatCannotBeDealtAreRefused) {
   const Json method = {{"name", "ist"}, {"inner_steps", 20}};
   const auto refused = [](const Json& of, const Json& workload, int replicas) {
-    try {
-      const Case config = make_case_with(of, workload, replicas);
-      method_named("ist").check(config);
-    } catch (const InputError& error) {
-      return error.parts().path + ": " + error.parts().found;
-    }
-    return std::string();
+    return refused_with([&] { method_named("ist").check(make_case_with(of, workload, replicas)); });
   };
-  const Json shape = {{"hidden", 8}, {"layers", 1},  {"heads", 2},
-                      {"ffn", 12},   {"context", 8}, {"vocabulary", 8}};
+  const Json shape = shape_of(1, 12);
   const Json workload = {{"model", shape}, {"steps", 100}};
   EXPECT_EQ(refused(method, workload, 12), "");
   EXPECT_EQ(refused(method, workload, 13), "workload.model.ffn: found 12 for 13 replicas");
@@ -309,18 +284,11 @@ TEST(Plans, RavnestsStagesAreLateByWhatIsBehindThem) {
 }
 
 TEST(Plans, WhatRavnestCannotDo) {
-  const Json model = {{"hidden", 16}, {"layers", 2},   {"heads", 2},
-                      {"ffn", 24},    {"context", 12}, {"vocabulary", 16}};
-  const auto refused = [&](Json method, int stages = 1) {
+  const auto refused = [](Json method, int stages = 1) {
     method["name"] = "ravnest";
-    Case config = make_case_with(method, {{"model", model}, {"steps", 100}}, 4);
+    Case config = make_case_with(method, {{"model", shape_of(2, 24)}, {"steps", 100}}, 4);
     config.pipeline.stages = stages;
-    try {
-      method_named("ravnest").check(config);
-    } catch (const InputError& error) {
-      return error.parts().path + ": " + error.parts().found;
-    }
-    return std::string();
+    return refused_with([&] { method_named("ravnest").check(config); });
   };
   EXPECT_EQ(refused({{"stages", 2}}), "");
   EXPECT_EQ(refused({{"stages", 3}}), "method.stages: found 3 with a model of 2 layers");
@@ -472,12 +440,7 @@ TEST(Optimizer, OfAMethodTakesThePlaceOfSomeKeys) {
   EXPECT_EQ(optimizer_of({{"name", "diloco"}}).name, InnerOptimizer::kAdamw);
 
   const auto path_of = [&](const Json& method, const Json& optimizer) {
-    try {
-      optimizer_of(method, optimizer);
-    } catch (const InputError& error) {
-      return error.parts().path;
-    }
-    return std::string("none");
+    return refused_path([&] { optimizer_of(method, optimizer); });
   };
   const Json diloco = {{"name", "diloco"}};
   EXPECT_EQ(path_of(diloco, {{"momentum", 0.9}}), "train.optimizer.momentum");
@@ -502,11 +465,7 @@ TEST(Optimizer, OfMulocoIsMuonUnlessItsSectionNamesAnother) {
   EXPECT_EQ(section({{"name", "muloco"}, {"optimizer", {{"name", "adamw"}}}}),
             Json::parse(R"({"name": "adamw"})"));
   EXPECT_TRUE(section({{"name", "diloco"}}).is_null());
-  const Json& options = make_case({{"name", "muloco"}}).method.options;
-  EXPECT_EQ(options["inner_steps"], 30);
-  EXPECT_EQ(options["outer_lr"], 0.7);
-  EXPECT_EQ(options["outer_momentum"], 0.6);
-  EXPECT_EQ(options["nesterov"], true);
+  const Json options = make_case({{"name", "muloco"}}).method.options;
   EXPECT_FALSE(options.contains("optimizer")) << "it is in train.optimizer";
 }
 
@@ -534,20 +493,6 @@ TEST(Plans, FsdpGathersShardsTwiceAndScattersTheGradient) {
     EXPECT_EQ(exchanges[2].rule->collective, "reduce-scatter");
     EXPECT_EQ(exchanges[2].bytes, 2000);
   }
-}
-
-TEST(Plans, DefaultsAreThePapers) {
-  const Json& diloco = make_case({{"name", "diloco"}}).method.options;
-  EXPECT_EQ(diloco["inner_steps"], 100);
-  EXPECT_EQ(diloco["outer_lr"], 0.7);
-  EXPECT_EQ(diloco["outer_momentum"], 0.9);
-  EXPECT_EQ(diloco["nesterov"], true);
-  const Json& noloco = make_case({{"name", "noloco"}}).method.options;
-  EXPECT_EQ(noloco["inner_steps"], 50);
-  EXPECT_EQ(noloco["alpha"], 0.5);
-  EXPECT_EQ(noloco["beta"], 0.7);
-  EXPECT_EQ(noloco["gamma"], 0.7);
-  EXPECT_EQ(noloco["group_size"], 2);
 }
 
 // 2(1 − α²) for n = 2 and N → ∞; at α = 0.5 1.615 for N = 8 and 1.8 for N = 4.

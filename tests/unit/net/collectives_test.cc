@@ -34,10 +34,7 @@ TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
       DataFlow flow(find_collective(name), {shape.members, shape.bytes, 2});
       ASSERT_TRUE(flow.run());
       EXPECT_TRUE(flow.nothing_left());
-      std::multiset<int> all;
-      for (int member = 0; member < shape.members; ++member) all.insert(member);
-      for (int member = 0; member < shape.members; ++member)
-        for (const auto& contributions : flow.held(member)) EXPECT_EQ(contributions, all);
+      expect_sum(flow, shape.members);
     }
 }
 
@@ -66,12 +63,7 @@ TEST(Collectives, AReduceScatterLeavesEveryMemberItsPartOfTheSum) {
     DataFlow flow(find_collective("reduce-scatter"), {shape.members, shape.bytes, 1});
     ASSERT_TRUE(flow.run());
     EXPECT_TRUE(flow.nothing_left());
-    std::multiset<int> everybody;
-    for (int member = 0; member < shape.members; ++member) everybody.insert(member);
-    for (int member = 0; member < shape.members; ++member)
-      for (std::int64_t i = part_begin(shape.bytes, member, shape.members);
-           i < part_begin(shape.bytes, member + 1, shape.members); ++i)
-        EXPECT_EQ(flow.held(member)[static_cast<std::size_t>(i)], everybody);
+    expect_part_of_sum(flow, shape.members, shape.bytes);
   }
 }
 
@@ -145,6 +137,19 @@ TEST(Collectives, UnevenPartsAreAtMostAsSlowAsTheLargestOfARound) {
                    4 * 0.1 + 0.1 * (3 + 3 + 9 + 2));
 }
 
+// Messages and bytes are those of all rounds.
+void expect_totals(const Collective& collective, const GroupExchange& exchange) {
+  Totals totals;
+  for (int member = 0; member < exchange.members; ++member)
+    for (int index = 0; index < collective.rounds(exchange); ++index)
+      for (const Message& message : collective.round(exchange, member, index).sends) {
+        ++totals.transfers;
+        totals.bytes += message.bytes;
+      }
+  EXPECT_EQ(collective.totals(exchange).transfers, totals.transfers);
+  EXPECT_EQ(collective.totals(exchange).bytes, totals.bytes);
+}
+
 // Sites of equal and unequal sizes, in blocks, scattered, and each member alone.
 TEST(Collectives, SitesDoNotChangeWhatArrives) {
   const Collective& collective = find_collective("hierarchical");
@@ -157,18 +162,8 @@ TEST(Collectives, SitesDoNotChangeWhatArrives) {
     DataFlow flow(collective, exchange);
     ASSERT_TRUE(flow.run());
     EXPECT_TRUE(flow.nothing_left());
-    Totals totals;
-    for (int member = 0; member < 6; ++member) {
-      for (const auto& contributions : flow.held(member))
-        EXPECT_EQ(contributions, (std::multiset<int>{0, 1, 2, 3, 4, 5}));
-      for (int index = 0; index < collective.rounds(exchange); ++index)
-        for (const Message& message : collective.round(exchange, member, index).sends) {
-          ++totals.transfers;
-          totals.bytes += message.bytes;
-        }
-    }
-    EXPECT_EQ(collective.totals(exchange).transfers, totals.transfers);
-    EXPECT_EQ(collective.totals(exchange).bytes, totals.bytes);
+    expect_sum(flow, 6);
+    expect_totals(collective, exchange);
   }
 }
 
@@ -197,16 +192,7 @@ TEST(Collectives, TotalsAreTheSumOfAllRounds) {
     for (const Shape& shape : kShapes) {
       SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " +
                    std::to_string(shape.bytes));
-      const GroupExchange exchange{shape.members, shape.bytes, 2};
-      Totals totals;
-      for (int member = 0; member < shape.members; ++member)
-        for (int index = 0; index < collective->rounds(exchange); ++index)
-          for (const Message& message : collective->round(exchange, member, index).sends) {
-            ++totals.transfers;
-            totals.bytes += message.bytes;
-          }
-      EXPECT_EQ(collective->totals(exchange).transfers, totals.transfers);
-      EXPECT_EQ(collective->totals(exchange).bytes, totals.bytes);
+      expect_totals(*collective, {shape.members, shape.bytes, 2});
     }
 }
 
@@ -218,70 +204,51 @@ std::int64_t sent(const std::string& name, const GroupExchange& exchange, int me
   return total;
 }
 
-TEST(Collectives, RingSendsTwiceAllButOneChunk) {
-  for (int member = 0; member < 4; ++member) EXPECT_EQ(sent("ring", {4, 400, 1}, member), 2 * 3 * 100);
+// What single members send, by hand. All but one chunk of a ring go round twice; half of that is a
+// reduce-scatter, or an all-gather of its parts; of an all-to-all the own part stays.
+// tree: 0 receives from 1 and 2 and sends the result to both; 2 has 3 below it. heap-tree: 0 has 1 and 2, 1
+// has 3. leaf-tree: the node over 0 and 1 lives at 2, the one over 2 and 3 at 0, the root at 3; none at 1.
+// halving-doubling: 2 · (1/2 + 1/4) of the vector; of 5 members 0 also returns the result to 4. hierarchical,
+// two sites of three: a leader sends two whole vectors back and, in a ring of two, two halves.
+TEST(Collectives, EachMemberSendsWhatIsWorkedOutByHand) {
+  const GroupExchange two_sites{6, 100, 1, {0, 0, 0, 1, 1, 1}};
+  const struct {
+    const char* name;
+    GroupExchange exchange;
+    std::vector<std::int64_t> by_member;  // of the first ones
+  } expected[] = {{"ring", {4, 400, 1}, {600, 600, 600, 600}},
+                  {"direct", {4, 400, 1}, {600, 600, 600, 600}},
+                  {"reduce-scatter", {4, 400, 1}, {300, 300, 300, 300}},
+                  {"all-gather", {4, 100, 1}, {300, 300, 300, 300}},
+                  {"pairwise", {4, 400, 1}, {300, 300, 300, 300}},
+                  {"tree", {4, 100, 1}, {200, 100, 200, 100}},
+                  {"heap-tree", {4, 100, 1}, {200, 200, 100, 100}},
+                  {"leaf-tree", {4, 100, 1}, {400, 100, 400, 300}},
+                  {"leaf-tree", {2, 100, 1}, {100}},
+                  {"halving-doubling", {4, 400, 1}, {600, 600, 600, 600}},
+                  {"halving-doubling", {5, 400, 1}, {1000, 600, 600, 600, 400}},
+                  {"parameter-server", {4, 100, 1}, {300, 100, 100, 100}},
+                  {"hierarchical", two_sites, {300, 100, 100, 300, 100, 100}},
+                  {"pair", {2, 100, 2}, {100, 100}},
+                  {"root", {3, 100, 2}, {200, 100, 100}},
+                  {"serial", {2, 100, 2}, {100, 100}},
+                  {"serial", {3, 100, 2}, {200, 200, 200}}};
+  for (const auto& [name, exchange, by_member] : expected)
+    for (std::size_t member = 0; member < by_member.size(); ++member)
+      EXPECT_EQ(sent(name, exchange, static_cast<int>(member)), by_member[member])
+          << name << " of " << exchange.members << ", member " << member;
+  EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
+  EXPECT_EQ(find_collective("serial").rounds({2, 100, 2}), 2) << "delta, then phi";
+  EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
 }
 
-// 0 receives from 1 and 2 and sends the result to both; 2 has 3 below it.
-TEST(Collectives, TreeMembersSendTheWholeVectorToTheirParentAndChildren) {
-  const GroupExchange exchange{4, 100, 1};
-  EXPECT_EQ(sent("tree", exchange, 0), 200);
-  EXPECT_EQ(sent("tree", exchange, 1), 100);
-  EXPECT_EQ(sent("tree", exchange, 2), 200);
-  EXPECT_EQ(sent("tree", exchange, 3), 100);
-}
-
-// The node over 0 and 1 lives at 2, the one over 2 and 3 at 0, the root at 3; nobody sends to itself.
-TEST(Collectives, LeafTreeMembersSendAsLeavesAndAsNodes) {
-  const GroupExchange exchange{4, 100, 1};
-  EXPECT_EQ(sent("leaf-tree", exchange, 0), 100 + 300);
-  EXPECT_EQ(sent("leaf-tree", exchange, 1), 100) << "no node lives there";
-  EXPECT_EQ(sent("leaf-tree", exchange, 2), 100 + 300);
-  EXPECT_EQ(sent("leaf-tree", exchange, 3), 100 + 200) << "the root has no parent";
-  EXPECT_EQ(sent("leaf-tree", {2, 100, 1}, 0), 100);
+TEST(Collectives, NoMemberOfALeafTreeSendsToItself) {
   const Collective& tree = find_collective("leaf-tree");
   for (int members = 2; members <= 33; ++members)
     for (int member = 0; member < members; ++member)
-      for (int index = 0; index < tree.rounds(exchange); ++index)
+      for (int index = 0; index < tree.rounds({members, 100, 1}); ++index)
         for (const Message& message : tree.round({members, 100, 1}, member, index).sends)
           EXPECT_NE(message.peer, member) << members;
-}
-
-// 0 has 1 and 2 below it, 1 has 3.
-TEST(Collectives, HeapTreeMembersSendToTheirParentAndChildren) {
-  const GroupExchange exchange{4, 100, 1};
-  EXPECT_EQ(sent("heap-tree", exchange, 0), 200);
-  EXPECT_EQ(sent("heap-tree", exchange, 1), 200);
-  EXPECT_EQ(sent("heap-tree", exchange, 2), 100);
-  EXPECT_EQ(sent("heap-tree", exchange, 3), 100);
-}
-
-// 2 · (1/2 + 1/4) of the vector; with 5 members, member 0 also returns the result to member 4.
-TEST(Collectives, HalvingDoublingSendsHalvesAndServesTheSurplus) {
-  EXPECT_EQ(sent("halving-doubling", {4, 400, 1}, 3), 600);
-  EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 1), 600);
-  EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 0), 1000);
-  EXPECT_EQ(sent("halving-doubling", {5, 400, 1}, 4), 400);
-}
-
-TEST(Collectives, AReduceScatterIsHalfARingAndAnAllGatherOfItsPartsTheOther) {
-  for (int member = 0; member < 4; ++member) {
-    EXPECT_EQ(sent("reduce-scatter", {4, 400, 1}, member), 3 * 100);
-    EXPECT_EQ(sent("all-gather", {4, 100, 1}, member), 3 * 100);
-  }
-}
-
-TEST(Collectives, DirectSendsAsMuchAsARing) {
-  for (int member = 0; member < 4; ++member) EXPECT_EQ(sent("direct", {4, 400, 1}, member), 2 * 3 * 100);
-}
-
-TEST(Collectives, OfAnAllToAllTheOwnPartStays) {
-  for (int member = 0; member < 4; ++member) EXPECT_EQ(sent("pairwise", {4, 400, 1}, member), 3 * 100);
-}
-
-TEST(Collectives, TheFirstMemberIsTheParameterServer) {
-  EXPECT_EQ(sent("parameter-server", {4, 100, 1}, 0), 300);
-  EXPECT_EQ(sent("parameter-server", {4, 100, 1}, 3), 100);
 }
 
 // Half of the vector up as a leaf; up and to at most two children as an inner node.
@@ -289,26 +256,6 @@ TEST(Collectives, NobodyIsAnInnerNodeOfBothTrees) {
   for (int members = 2; members <= 33; ++members)
     for (int member = 0; member < members; ++member)
       EXPECT_LE(sent("double-tree", {members, 400, 1}, member), 800) << members << ' ' << member;
-}
-
-// Two sites of three: a leader sends two whole vectors back and, in a ring of two, two halves.
-TEST(Collectives, OnlyLeadersSendBetweenSites) {
-  const GroupExchange exchange{6, 100, 1, {0, 0, 0, 1, 1, 1}};
-  EXPECT_EQ(sent("hierarchical", exchange, 0), 2 * 100 + 2 * 50);
-  EXPECT_EQ(sent("hierarchical", exchange, 3), 2 * 100 + 2 * 50);
-  EXPECT_EQ(sent("hierarchical", exchange, 4), 100);
-}
-
-TEST(Collectives, PairSendsItsContributionOnceAndRootTensorByTensor) {
-  EXPECT_EQ(sent("pair", {2, 100, 2}, 0), 100);
-  EXPECT_EQ(sent("pair", {2, 100, 2}, 1), 100);
-  EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
-  EXPECT_EQ(sent("root", {3, 100, 2}, 0), 200);
-  EXPECT_EQ(sent("root", {3, 100, 2}, 2), 100);
-  EXPECT_EQ(sent("serial", {2, 100, 2}, 1), 100);
-  EXPECT_EQ(sent("serial", {3, 100, 2}, 1), 200);
-  EXPECT_EQ(find_collective("serial").rounds({2, 100, 2}), 2) << "delta, then phi";
-  EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
 }
 
 // L = 0.1 s, 1000 bytes at 10,000 bytes/s: 0.1 s for the whole vector.

@@ -113,4 +113,19 @@ class DataFlow {
   std::map<std::pair<int, int>, std::deque<InFlight>> wires_;  // by walks
 };
 
+// Each member holds the contributions of all, once each: of all bytes, or of its own part of so many.
+inline void expect_sum(const DataFlow& flow, int members) {
+  std::multiset<int> all;
+  for (int member = 0; member < members; ++member) all.insert(member);
+  for (int member = 0; member < members; ++member)
+    for (const auto& contributions : flow.held(member)) ASSERT_EQ(contributions, all);
+}
+inline void expect_part_of_sum(const DataFlow& flow, int members, std::int64_t bytes) {
+  std::multiset<int> all;
+  for (int member = 0; member < members; ++member) all.insert(member);
+  for (int member = 0; member < members; ++member)
+    for (std::int64_t i = part_begin(bytes, member, members); i < part_begin(bytes, member + 1, members); ++i)
+      EXPECT_EQ(flow.held(member)[static_cast<std::size_t>(i)], all);
+}
+
 }  // namespace longhaul

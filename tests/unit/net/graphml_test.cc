@@ -1,15 +1,13 @@
 // GraphML in the Zoo's form: what becomes of coordinates and speeds, and every way in which a file can be
 // wrong.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "net/topologies/graphml_file.h"
 #include "net/topologies/registry.h"
 #include "net/topology.h"
+#include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
@@ -42,30 +40,27 @@ std::string error_of(const Case& config) {
   return said_by([&] { build_topology(config); });
 }
 
-class GraphmlFile : public testing::Test {
- protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+GraphmlGraph graph_of(const std::string& text) {
+  const TemporaryFolder folder;
+  write_text(folder.file("mine.graphml"), text);
+  return read_graphml_file(folder.file("mine.graphml"));
+}
 
-  std::string error_of_text(const std::string& text) {
-    std::ofstream(folder_ + "/mine.graphml") << text;
-    return said_by([&] { read_graphml_file(folder_ + "/mine.graphml"); });
-  }
+std::string error_of_text(const std::string& text) {
+  return said_by([&] { graph_of(text); });
+}
 
-  // Two nodes and an edge, with these data elements in the second node and in the edge.
-  static std::string pair_with(const std::string& node, const std::string& edge,
-                               const std::string& direction = "undirected") {
-    return R"(<graphml><key attr.name="label" attr.type="string" for="node" id="l"/>
+// Two nodes and an edge, with these data elements in the second node and in the edge.
+std::string pair_with(const std::string& node, const std::string& edge,
+                      const std::string& direction = "undirected") {
+  return R"(<graphml><key attr.name="label" attr.type="string" for="node" id="l"/>
       <key attr.name="Latitude" attr.type="string" for="node" id="y"/>
       <key attr.name="Longitude" attr.type="float" for="node" id="x"/>
       <key attr.name="LinkSpeedRaw" attr.type="string" for="edge" id="s"/>
       <graph edgedefault=")" +
-           direction + R"("><node id="a"><data key="l">Oslo</data></node><node id="b">)" + node +
-           R"(</node><edge source="a" target="b">)" + edge + "</edge></graph></graphml>";
-  }
-
-  const std::string folder_ = testing::TempDir() + "longhaul_graphml_test" + std::to_string(getpid());
-};
+         direction + R"("><node id="a"><data key="l">Oslo</data></node><node id="b">)" + node +
+         R"(</node><edge source="a" target="b">)" + edge + "</edge></graph></graphml>";
+}
 
 TEST(GreatCircle, AlongTheEquatorToThePoleAndAcrossTheDateLine) {
   EXPECT_NEAR(great_circle_km({0, 0}, {0, 10}), 10 * kDegreeKm, 1e-9);
@@ -158,7 +153,7 @@ TEST(Graphml, WhatTheScenarioLacksIsNamed) {
   EXPECT_SAYS(error_of(config), "graphml.file: \"nowhere.graphml\" is no file");
 }
 
-TEST_F(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
+TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
   const std::string label = R"(<data key="l">Bergen</data>)";
   EXPECT_EQ(error_of_text(pair_with(label, "")), "");
   for (const std::string& text : {std::string("<graphml><graph"), std::string("{}"), std::string(""),
@@ -168,25 +163,19 @@ TEST_F(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
   const auto said = [&](const std::string& node, const std::string& edge) {
     return error_of_text(pair_with(label + node, edge));
   };
-  EXPECT_NE(said(R"(<data key="y">6o.4</data>)", "").find("node Bergen: Latitude is \"6o.4\""),
-            std::string::npos);
-  EXPECT_NE(said(R"(<data key="y">95</data><data key="x">5</data>)", "").find("node Bergen: Latitude is 95"),
-            std::string::npos);
-  EXPECT_NE(said("", R"(<data key="s">0</data>)").find("edge Oslo-Bergen: LinkSpeedRaw is 0"),
-            std::string::npos);
-  EXPECT_NE(said("", R"(<data key="s">fast</data>)").find("edge Oslo-Bergen: LinkSpeedRaw is \"fast\""),
-            std::string::npos);
+  EXPECT_SAYS(said(R"(<data key="y">6o.4</data>)", ""), "node Bergen: Latitude is \"6o.4\"");
+  EXPECT_SAYS(said(R"(<data key="y">95</data><data key="x">5</data>)", ""), "node Bergen: Latitude is 95");
+  EXPECT_SAYS(said("", R"(<data key="s">0</data>)"), "edge Oslo-Bergen: LinkSpeedRaw is 0");
+  EXPECT_SAYS(said("", R"(<data key="s">fast</data>)"), "edge Oslo-Bergen: LinkSpeedRaw is \"fast\"");
   EXPECT_SAYS(error_of_text(pair_with(label, "", "directed")), "directed");
   std::string text = pair_with(label, "");
   text.replace(text.find("target=\"b\""), 10, "target=\"z\"");
   EXPECT_SAYS(error_of_text(text), "an edge of node Oslo: its other end is no node");
 }
 
-TEST_F(GraphmlFile, NodesWithoutAnOwnLabelGetOne) {
-  std::ofstream(folder_ + "/mine.graphml") << pair_with("", "");
-  EXPECT_EQ(read_graphml_file(folder_ + "/mine.graphml").nodes[1].name, "node1");
-  std::ofstream(folder_ + "/mine.graphml") << pair_with(R"(<data key="l">Oslo</data>)", "");
-  const GraphmlGraph graph = read_graphml_file(folder_ + "/mine.graphml");
+TEST(GraphmlFile, NodesWithoutAnOwnLabelGetOne) {
+  EXPECT_EQ(graph_of(pair_with("", "")).nodes[1].name, "node1");
+  const GraphmlGraph graph = graph_of(pair_with(R"(<data key="l">Oslo</data>)", ""));
   EXPECT_EQ(graph.nodes[1].name, "Oslo#2");
   EXPECT_EQ(graph.edges[0].name, "Oslo-Oslo#2");
 }

@@ -61,14 +61,6 @@ TEST(Homes, RatesHaveTheMedianAndTheSigmaAskedFor) {
   }
 }
 
-// E = median · exp(sigma² / 2), and a standard deviation of E · sqrt(exp(sigma²) − 1).
-TEST(Homes, RatesHaveTheMeanOfALogNormal) {
-  const std::vector<double> down = rates(build_topology(homes_case(kMany)), false);
-  const double expected = 193.7e6 * std::exp(0.55 * 0.55 / 2);
-  const double deviation = expected * std::sqrt(std::exp(0.55 * 0.55) - 1);
-  EXPECT_NEAR(mean(down), expected, kStandardErrors * deviation / std::sqrt(kMany));
-}
-
 TEST(Homes, UpAndDownAreIndependent) {
   const Topology topology = build_topology(homes_case(kMany));
   const std::vector<double> up = logarithms(rates(topology, true)), down = logarithms(rates(topology, false));
@@ -103,18 +95,6 @@ TEST(Homes, TheRoundTripIsToTheCore) {
   EXPECT_DOUBLE_EQ(topology.rtt_s(0, 3), 0.014);
   EXPECT_DOUBLE_EQ(topology.rtt_s(0, 2), 0.028);
   EXPECT_TRUE(topology.site_of().empty());
-}
-
-// The way up of one and the way down of the other, whichever is slower.
-TEST(Homes, TheBottleneckIsUpOrDown) {
-  const Topology topology = build_topology(homes_case(20));
-  for (int source = 0; source < 20; ++source)
-    for (int target = 0; target < 20; ++target)
-      if (source != target) {
-        EXPECT_DOUBLE_EQ(topology.bottleneck(source, target),
-                         std::min(topology.links()[static_cast<std::size_t>(source)].rate_forward,
-                                  topology.links()[static_cast<std::size_t>(target)].rate_backward));
-      }
 }
 
 }  // namespace longhaul::homes_test

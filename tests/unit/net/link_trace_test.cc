@@ -50,16 +50,6 @@ TEST(LinkTrace, AnEmptyCellKeepsWhatHeldBefore) {
   EXPECT_EQ(trace.at(2 * kSecond).delay_s, 0.03);
 }
 
-TEST(LinkTrace, OneRowAtTheBeginningHoldsForEver) {
-  const LinkTrace trace = trace_of("time_s,rate_bps\n0,1000\n");
-  EXPECT_EQ(trace.at(0).rate, 1000);
-  EXPECT_EQ(trace.at(kSecond).rate, 1000);
-}
-
-TEST(LinkTrace, WithoutALineEndTheLastRowCounts) {
-  EXPECT_EQ(trace_of("time_s,rate_bps\n0,1000\n1,2000").at(kSecond).rate, 2000);
-}
-
 TEST(LinkTrace, RepeatsAtTheTimeOfItsLastRow) {
   for (const char* last : {"10,", "10,1e6"}) {
     const LinkTrace trace = trace_of(std::string("time_s,rate_bps\n0,1e6\n4,2e6\n") + last, repeating());

@@ -1,12 +1,9 @@
 #include "net/topologies/matrix.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "net/topologies/registry.h"
+#include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
@@ -58,33 +55,29 @@ TEST(Matrix, BadFilesAreNamedWithThePlace) {
   still.replace(still.rfind("1Gbps"), 1, "0");
   EXPECT_SAYS(error_of(negative), "pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])");
   EXPECT_SAYS(error_of(still), "pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])");
-  EXPECT_NE(error_of(R"({"about": "a", "sorce": "s"})").find("sorce"), std::string::npos);
+  EXPECT_SAYS(error_of(R"({"about": "a", "sorce": "s"})"), "sorce");
 }
 
-class MatrixFile : public testing::Test {
- protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+std::string whole_matrix() {
+  return with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
+}
 
-  const std::string folder_ = testing::TempDir() + "longhaul_matrix_test" + std::to_string(getpid());
-};
-
-TEST_F(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
-  std::ofstream(folder_ + "/mine.json")
-      << with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
-  EXPECT_DOUBLE_EQ(load_matrix("mine.json", folder_).between("z", "y").rtt, 0.01);
-  EXPECT_THROW(load_matrix("mine.json", folder_ + "/elsewhere"), InputError);
+TEST(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
+  const TemporaryFolder folder;
+  write_text(folder.file("mine.json"), whole_matrix());
+  EXPECT_DOUBLE_EQ(load_matrix("mine.json", folder.path).between("z", "y").rtt, 0.01);
+  EXPECT_THROW(load_matrix("mine.json", folder.file("elsewhere")), InputError);
 }
 
 // Sites 10 ms apart with 25 ms inside: the trunk would need a negative delay.
-TEST_F(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
-  std::string text = with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
+TEST(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
+  const TemporaryFolder folder;
+  std::string text = whole_matrix();
   text.replace(text.find("1ms"), 3, "25ms");
-  std::ofstream(folder_ + "/near.json") << text;
+  write_text(folder.file("near.json"), text);
   Case config = regions_case("near.json", {{"x", 1}, {"y", 1}});
-  config.folder = folder_;
-  const InputError error = thrown_by([&] { build_topology(config); });
-  EXPECT_SAYS(error.what(), "x-y");
+  config.folder = folder.path;
+  EXPECT_SAYS(said_by([&] { build_topology(config); }), "x-y");
 }
 
 }  // namespace longhaul::matrix_test

@@ -7,13 +7,6 @@ namespace longhaul::max_min_test {
 
 using Links = std::vector<LinkDirection>;
 
-TEST(MaxMin, TwoFlowsShareALinkOfOne) {
-  const Links shared = {0};
-  const auto rates = max_min_rates({1}, {{&shared}, {&shared}}, 0);
-  EXPECT_DOUBLE_EQ(rates[0], 0.5);
-  EXPECT_DOUBLE_EQ(rates[1], 0.5);
-}
-
 // The long flow crosses both links of 1, a short one each: all get 1/2. Capping the first short flow at 0.2
 // leaves the long one held by the other link.
 TEST(MaxMin, ALongFlowGetsTheLeastOfItsLinks) {

@@ -294,10 +294,7 @@ TEST(LinkFaults, ASiteThatIsCutOffKeepsItsOwnLinks) {
 }
 
 TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
-  Topology topology(8);
-  const int core = topology.add_router("core");
-  for (int r = 0; r < 8; ++r)
-    topology.add_link({"replica" + std::to_string(r) + "-core", r, core, 1e9, 1e9, 0.01});
+  const Topology topology = star(8);
   VariationSpec spec;
   Fault fault;
   fault.link = "*-core";
@@ -314,8 +311,8 @@ TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
     for (int r = 0; r < 8; ++r) {
       const double rate = variation.rates()[as_index(2 * r)];
       EXPECT_EQ(rate, variation.rates()[as_index(2 * r + 1)]);
-      EXPECT_NEAR(variation.delays_s()[as_index(2 * r)], rate < 1e9 ? 0.03 : 0.01, 1e-12);
-      halved += rate < 1e9;
+      EXPECT_NEAR(variation.delays_s()[as_index(2 * r)], rate < 1e8 ? 0.03 : 0.01, 1e-12);
+      halved += rate < 1e8;
       rates.push_back(rate);
     }
     seen.insert(rates);

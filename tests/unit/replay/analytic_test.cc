@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "core/base/random.h"
 #include "net/collectives/collective.h"
@@ -84,48 +83,6 @@ TEST(Analytic, ATreeOfFourTakesTwiceItsTwoLevels) {
   const double expected = 2 * expected_levels(0.5, 2);
   const Replayed replayed = walked(drawn_case(4, 1, 0.5), single_exchange("leaf-tree", 4, 1000, kSteps));
   EXPECT_NEAR(mean_of_last(replayed, kSteps), expected, 0.015 * expected);
-}
-
-// Published: 10.0 at zero spread and 12.4 at half the mean, for 1024 leaves (arXiv 2506.10911, Fig. 5A).
-TEST(Analytic, TheIntegrationGivesThePapersRatios) {
-  EXPECT_NEAR(expected_levels(0.01, 10) / expected_levels(0.01, 1), 10, 0.05);
-  EXPECT_NEAR(expected_levels(0.5, 10) / expected_levels(0.5, 1), 12.4, 0.01);
-}
-
-// The same by Monte Carlo: the time until a tree of so many levels has come together.
-double drawn_level(int level, std::lognormal_distribution<double>& message, std::mt19937& generator) {
-  if (level == 0) return 0;
-  const double left = drawn_level(level - 1, message, generator) + message(generator);
-  return std::max(left, drawn_level(level - 1, message, generator) + message(generator));
-}
-
-double drawn_ratio(int levels, double std_over_mean) {
-  const double sigma = sigma_of(std_over_mean);
-  std::lognormal_distribution<double> message(-sigma * sigma / 2, sigma);
-  std::mt19937 generator(7);
-  double tree = 0, pair = 0;
-  constexpr int kTrees = 6000;
-  for (int i = 0; i < kTrees; ++i) tree += drawn_level(levels, message, generator) / kTrees;
-  for (int i = 0; i < 40 * kTrees; ++i) pair += drawn_level(1, message, generator) / (40 * kTrees);
-  return tree / pair;
-}
-
-// Where the tree takes ten times as long as two messages of a pair, and as one with φ sent ahead: the points
-// of scenarios/paper/fig5a.json.
-TEST(Analytic, AMonteCarloCrossesTenWhereFig5aSays) {
-  EXPECT_NEAR(drawn_ratio(8, 0.564), 10, 0.1) << "256 leaves";
-  EXPECT_NEAR(drawn_ratio(7, 0.882), 10, 0.1) << "128";
-  EXPECT_NEAR(drawn_ratio(6, 1.364), 10, 0.1) << "64";
-  EXPECT_NEAR(2 * drawn_ratio(4, 0.871), 10, 0.1) << "16, one message";
-  EXPECT_NEAR(drawn_ratio(8, 0.564), expected_levels(0.564, 8) / expected_levels(0.564, 1), 0.1);
-}
-
-TEST(Analytic, ATreeOver1024LeavesFollowsTheIntegration) {
-  constexpr int kSteps = 60;
-  const double tree = 2 * expected_levels(0.5, 10), pair = 2 * expected_levels(0.5, 1);
-  const Replayed replayed =
-      walked(drawn_case(1024, 1, 0.5), single_exchange("leaf-tree", 1024, 1000, kSteps));
-  EXPECT_NEAR(mean_of_last(replayed, kSteps) / pair, tree / pair, 0.03 * tree / pair);
 }
 
 TEST(Analytic, ConstantTimesAddUpOverTheRounds) {

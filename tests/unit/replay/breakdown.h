@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,21 +22,10 @@ struct BreakdownRow {
   }
 };
 
-inline std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream in(line);
-  for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
-  return cells;
-}
-
 inline std::vector<BreakdownRow> breakdown_of(const Replayed& replayed) {
-  std::istringstream lines(replayed.files.at("breakdown.csv"));
-  std::string line;
-  std::getline(lines, line);
-  const std::vector<std::string> header = cells_of(line);
+  const std::vector<std::string> header = cells_of(replayed, "breakdown.csv").at(0);
   std::vector<BreakdownRow> rows;
-  while (std::getline(lines, line)) {
-    const std::vector<std::string> cells = cells_of(line);
+  for (const auto& cells : rows_of(replayed, "breakdown.csv")) {
     BreakdownRow row{std::stoi(cells.at(0)), std::stoi(cells.at(1)), cells.at(2), {}};
     for (std::size_t i = 3; i < header.size(); ++i)
       row.parts[header[i].substr(0, header[i].size() - 2)] = std::stod(cells.at(i));

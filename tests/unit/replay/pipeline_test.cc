@@ -244,7 +244,6 @@ TEST(Pipeline, SendsInTheBitsThatWereLearned) {
   EXPECT_EQ(estimate(config, trace).payload_bytes, all);
 }
 
-// Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.
 // One micro-batch goes past k stages, and its gradient back: (S − k) · (f + b) and twice S − 1 − k messages.
 TEST(Pipeline, WhatIsLeftOutTakesNoTime) {
   Stages setup;
@@ -343,6 +342,7 @@ TEST(Pipeline, WhoIsLeftOutStillExchanges) {
   EXPECT_NEAR(result.replayed.row(1, 2, rule.name).done_s, 4 * 0.25, 1e-6) << "two buckets of two messages";
 }
 
+// Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.
 TEST(Pipeline, AStragglerHoldsUpWhoMeetsIt) {
   Stages setup;
   setup.replicas = 2;

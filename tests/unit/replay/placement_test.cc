@@ -359,35 +359,6 @@ TEST(CostGraph, ExchangeIsWhatTheAnalyticReplayTakes) {
     }
 }
 
-// The textbook's times of a step on a network that costs nothing: (M + S − 1)/M of a stage's work with GPipe
-// and 1F1B (arXiv 2104.04473, section 2.2), (S − 1)/(v M) more than it with v chunks.
-TEST(CostGraph, PassesOnAFreeNetworkAreTheTextbooks) {
-  Case config = star_case(8, 0, 0);
-  config.network.topology =
-      hierarchical_spec({{"a", 8}}, access_section(1e15, 1e15, 0), access_section(1e15, 1e15, 0));
-  const SitePaths paths(build_topology(config), config.network.tcp);
-  for (const int stages : {2, 4, 8})
-    for (const int microbatches : {8, 64, 512})
-      for (const auto& [schedule, chunks] : {std::make_pair(PipelineSchedule::kGpipe, 1),
-                                             {PipelineSchedule::k1f1b, 1},
-                                             {PipelineSchedule::kInterleaved, 2}}) {
-        PipelineSpec spec;
-        spec.stages = stages;
-        spec.microbatches = microbatches;
-        spec.schedule = schedule;
-        spec.chunks = chunks;
-        spec.boundary.bytes_per_token = 1;
-        const PipelinePlan plan = pipeline_plan(spec, std::nullopt, 1 << 20, 4096, Wire::kBf16);
-        const std::vector<double> ends_s =
-            StepPasses(plan, 1, 1, 1)
-                .ends_s(std::vector<int>(static_cast<std::size_t>(stages)), paths,
-                        std::vector<double>(static_cast<std::size_t>(stages), 1.));
-        const double expected = 1. / stages * (1 + (stages - 1.) / (chunks * microbatches));
-        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), expected, 1e-5 * expected)
-            << stages << " stages, " << microbatches << " micro-batches, " << chunks << " chunks";
-      }
-}
-
 // One step on straight and on random paths, over measured sites, ends when it does in a replay.
 TEST(CostGraph, PassesAreWhatTheAnalyticReplayTakes) {
   for (const MicrobatchRouting routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom})

@@ -1,11 +1,7 @@
 // A replay run in a test, of whatever fidelity: a case and a trace in, the rows of the tables out.
 #pragma once
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -14,6 +10,7 @@
 #include "core/base/child_main.h"
 #include "core/base/csv.h"
 #include "core/plan/trace.h"
+#include "tests/support/files.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul {
@@ -45,13 +42,6 @@ struct Replayed {
   }
 };
 
-inline std::string text_of(const std::string& file) {
-  std::ifstream in(file);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
   std::vector<ExchangeRecord> records;
   for (const auto& cells : read_csv(file).rows)
@@ -60,16 +50,21 @@ inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
   return records;
 }
 
-// The cells of a table without quotes, below its header.
+// The cells of a table without quotes, its header first.
 using Rows = std::vector<std::vector<std::string>>;
-inline Rows rows_of(const Replayed& replayed, const std::string& file) {
+inline Rows cells_of(const Replayed& replayed, const std::string& file) {
   Rows rows;
   std::istringstream in(replayed.files.at(file));
-  std::string line, cell;
-  for (std::getline(in, line); std::getline(in, line);) {
+  for (std::string line, cell; std::getline(in, line);) {
     rows.emplace_back();
     for (std::istringstream cells(line); std::getline(cells, cell, ',');) rows.back().push_back(cell);
   }
+  return rows;
+}
+// The same below its header.
+inline Rows rows_of(const Replayed& replayed, const std::string& file) {
+  Rows rows = cells_of(replayed, file);
+  if (!rows.empty()) rows.erase(rows.begin());
   return rows;
 }
 
@@ -83,16 +78,13 @@ inline std::vector<std::string> at(const std::vector<std::string>& row, const st
 // `replay` as simulated_replay or analytic_replay.
 template <typename Replay>
 Replayed run_with(Replay replay, const Case& config, const Trace& trace) {
-  const std::string folder =
-      std::filesystem::temp_directory_path() / ("longhaul_replay_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   ProgressReporter silent("test", -1, /*quiet=*/true);
   Replayed result;
-  result.report = replay(config, trace, folder, silent);
-  result.exchanges = read_exchanges(folder + "/exchanges.csv");
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    result.files[entry.path().filename()] = text_of(entry.path());
-  std::filesystem::remove_all(folder);
+  result.report = replay(config, trace, folder.path, silent);
+  result.exchanges = read_exchanges(folder.file("exchanges.csv"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path))
+    result.files[entry.path().filename()] = read_text(entry.path());
   return result;
 }
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <vector>
 
 namespace longhaul::wiring_test {
@@ -23,17 +22,6 @@ TEST(Wiring, GivesToWhoHasTheLeastWorkWithIt) {
   wiring.measured(kFirst, 5, 4);
   for (const int to : {1, 1, 3, 1, 1}) EXPECT_EQ(wiring.choose(kFirst), to);
   EXPECT_EQ(wiring.choose(kSecond), 3) << "each worker knows what it has measured itself";
-}
-
-// In the long run as many as their speeds say: of 70, 40, 20 and 10.
-TEST(Wiring, SharesByThroughput) {
-  Wiring wiring(3, 2);
-  wiring.measured(kFirst, 1, 1);
-  wiring.measured(kFirst, 3, 2);
-  wiring.measured(kFirst, 5, 4);
-  std::map<int, int> count;
-  for (int i = 0; i < 70; ++i) ++count[wiring.choose(kFirst)];
-  EXPECT_EQ(count, (std::map<int, int>{{1, 40}, {3, 20}, {5, 10}}));
 }
 
 // A fifth of a new measurement: 1, then 1 + 0.2 · (6 − 1) = 2.

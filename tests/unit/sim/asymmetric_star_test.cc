@@ -1,11 +1,8 @@
 // Access links that are faster down than up, as homes have them: times by hand. Round trips are short, so
 // that windows are open at once.
 #include <gtest/gtest.h>
-#include <ns3/simulator.h>
 
-#include "net/topologies/registry.h"
-#include "sim/network/clock.h"
-#include "sim/network/flow_network.h"
+#include "tests/unit/sim/arrival.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul::asymmetric_star_test {
@@ -69,13 +66,7 @@ TEST(AsymmetricStar, ARingIsAsFastAsItsSlowestWayUp) {
 // One way, 100 Mb/s down to somebody with 0.5 Mb/s up: 90 bytes for two segments of 1538 must fit into that.
 TEST(AsymmetricStar, AcknowledgementsOnASlowWayUpLimitWhatComesDown) {
   const double slow_up = 5e5, bytes = 2e7;
-  const Case config = homes_of({1e8, slow_up}, {1e8, 1e8});
-  const Topology topology = build_topology(config);
-  FlowNetwork network(config.network.tcp, topology);
-  const SimulationScope scope;
-  double arrived_s = -1;
-  after(0, [&] { network.send({0, 1, static_cast<std::int64_t>(bytes)}, [&] { arrived_s = now_s(); }); });
-  ns3::Simulator::Run();
+  const double arrived_s = arrival_s(homes_of({1e8, slow_up}, {1e8, 1e8}), bytes);
   EXPECT_NEAR(arrived_s / (bytes / payload_bytes_per_s(slow_up / kAckShare)), 1, 5e-3);
 }
 

@@ -4,6 +4,7 @@
 #include <ns3/simulator.h>
 
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <random>
 
@@ -136,58 +137,33 @@ TEST(EqualRounds, LateMembersAreWaitedFor) {
   }
 }
 
-class UnequalRounds : public testing::Test {
- protected:
-  // Such cases are skipped as they are.
-  UnequalRounds() {
-    drawn_.config = star_case(12, 1e8, 0.03);
-    drawn_.collective = "ring";
-    drawn_.bytes = 12 * 100000;
-  }
-  void expect_all_are_simulated() {
-    EXPECT_FALSE(run(drawn_, true).has_skipped());
-    expect_the_same(run(drawn_, true), run(drawn_, false));
-  }
-
-  Drawn drawn_;
-};
-
-TEST_F(UnequalRounds, TheCaseItselfIsSkipped) {
-  EXPECT_TRUE(run(drawn_, true).has_skipped());
-}
-
-TEST_F(UnequalRounds, ChunksOfDifferentSizes) {
-  ++drawn_.bytes;
-  expect_all_are_simulated();
-}
-
-TEST_F(UnequalRounds, LinksOfDifferentRates) {
+// One thing after the other that makes rounds of this case unequal; the case itself is skipped.
+TEST(UnequalRounds, AreAllSimulated) {
+  Drawn equal;
+  equal.config = star_case(12, 1e8, 0.03);
+  equal.collective = "ring";
+  equal.bytes = 12 * 100000;
+  EXPECT_TRUE(run(equal, true).has_skipped());
   LinkOverride faster;
   faster.link = "replica5-core";
   faster.up = 1.01e8;
-  drawn_.config.network.overrides = {faster};
-  expect_all_are_simulated();
-}
-
-TEST_F(UnequalRounds, LossAndQueuesThatSignal) {
-  drawn_.config.network.tcp.loss = 1e-4;
-  expect_all_are_simulated();
-  drawn_.config.network.tcp.loss = 0;
-  drawn_.config.network.tcp.queue = "fq_codel";
-  expect_all_are_simulated();
-}
-
-TEST_F(UnequalRounds, TrafficOfOthers) {
   BackgroundSpec traffic;
   traffic.link = "replica5-core";
   traffic.flows = 1;
-  drawn_.config.network.variation.background = {traffic};
-  expect_all_are_simulated();
-}
-
-TEST_F(UnequalRounds, ConnectionsThatTheRingDoesNotUse) {
-  drawn_.has_other = true;
-  expect_all_are_simulated();
+  const std::pair<const char*, std::function<void(Drawn&)>> changes[] = {
+      {"chunks of different sizes", [](Drawn& drawn) { ++drawn.bytes; }},
+      {"links of different rates", [&](Drawn& drawn) { drawn.config.network.overrides = {faster}; }},
+      {"loss", [](Drawn& drawn) { drawn.config.network.tcp.loss = 1e-4; }},
+      {"queues that signal", [](Drawn& drawn) { drawn.config.network.tcp.queue = "fq_codel"; }},
+      {"traffic of others", [&](Drawn& drawn) { drawn.config.network.variation.background = {traffic}; }},
+      {"connections that the ring does not use", [](Drawn& drawn) { drawn.has_other = true; }}};
+  for (const auto& [what, change] : changes) {
+    SCOPED_TRACE(what);
+    Drawn drawn = equal;
+    change(drawn);
+    EXPECT_FALSE(run(drawn, true).has_skipped());
+    expect_the_same(run(drawn, true), run(drawn, false));
+  }
 }
 
 class CountingNetwork : public Network {

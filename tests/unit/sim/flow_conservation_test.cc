@@ -8,25 +8,9 @@
 
 namespace longhaul::flow_conservation_test {
 
-struct Outcome {
-  std::vector<double> arrived_s;  // by transfer; -1: not
-  std::vector<LinkLoad> loads;    // by direction
-};
-
-Outcome run(const RandomStars& stars) {
-  Outcome outcome;
-  outcome.arrived_s.assign(stars.transfers.size(), -1);
+Carried run(const RandomStars& stars) {
   FlowNetwork network(stars.tcp, stars.topology);
-  const SimulationScope scope;
-  for (std::size_t i = 0; i < stars.transfers.size(); ++i)
-    after(stars.transfers[i].begin_s, [&, i] {
-      const RandomTransfer& random_transfer = stars.transfers[i];
-      network.send({random_transfer.source, random_transfer.target, random_transfer.bytes},
-                   [&outcome, i] { outcome.arrived_s[i] = now_s(); });
-    });
-  ns3::Simulator::Run();
-  outcome.loads = network.loads();
-  return outcome;
+  return carry(stars.transfers, network);
 }
 
 double wire_bytes(const RandomTransfer& random_transfer, int segment) {
@@ -34,7 +18,7 @@ double wire_bytes(const RandomTransfer& random_transfer, int segment) {
          std::ceil(static_cast<double>(random_transfer.bytes) / segment) * (52 + 38);  // IP, TCP; Ethernet
 }
 
-void check_links(const RandomStars& stars, const Outcome& outcome) {
+void check_links(const RandomStars& stars, const Carried& outcome) {
   std::vector<double> expected(outcome.loads.size());
   for (const RandomTransfer& random_transfer : stars.transfers)
     for (const LinkDirection direction :
@@ -54,7 +38,7 @@ void check_links(const RandomStars& stars, const Outcome& outcome) {
 }
 
 // Not before the slowest link could have sent it, nor before its windows could have: one a round trip.
-void check_transfers(const RandomStars& stars, const Outcome& outcome) {
+void check_transfers(const RandomStars& stars, const Carried& outcome) {
   for (std::size_t i = 0; i < stars.transfers.size(); ++i) {
     const RandomTransfer& random_transfer = stars.transfers[i];
     const double taken_s = outcome.arrived_s[i] - random_transfer.begin_s;
@@ -80,7 +64,7 @@ TEST(FlowConservation, RandomNetworksLoseAndMakeNothing) {
     stars.tcp.queue = "host";
     stars.tcp.connections = 1 + trial % 4;
     if (trial % 3 == 0) stars.tcp.window = 20000;
-    const Outcome outcome = run(stars);
+    const Carried outcome = run(stars);
     ASSERT_NO_FATAL_FAILURE(check_links(stars, outcome));
     ASSERT_NO_FATAL_FAILURE(check_transfers(stars, outcome));
   }

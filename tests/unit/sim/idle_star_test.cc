@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "net/collectives/collective.h"
+#include "tests/support/files.h"
 #include "tests/unit/sim/open_star.h"
 
 namespace longhaul::idle_star_test {
@@ -107,7 +108,7 @@ Case sites_case(const std::vector<int>& sizes, double outside_s, const std::stri
                                  {"rtt", std::to_string(1e3 * outside_s) + "ms"},
                                  {"throughput", "1000Gbps"}});
   }
-  std::ofstream(file) << matrix.dump();
+  write_text(file, matrix.dump());
   Case config = open_star(0);
   for (const int size : sizes) config.replicas += size;
   config.network.topology = regions_case(file, placement).network.topology;
@@ -116,13 +117,10 @@ Case sites_case(const std::vector<int>& sizes, double outside_s, const std::stri
 }
 
 double hierarchical_s(const std::vector<int>& sizes, double outside_s, std::int64_t bytes) {
-  const std::string file =
-      std::filesystem::temp_directory_path() / ("longhaul_sites_" + std::to_string(getpid()) + ".json");
-  const Case config = sites_case(sizes, outside_s, file);
-  const Replayed replayed =
-      run_replay(config, make_trace({{rule_of("hierarchical")}}, {1, config.replicas, 1, bytes}));
-  std::filesystem::remove(file);
-  return replayed.sync_time_s();
+  const TemporaryFolder folder;
+  const Case config = sites_case(sizes, outside_s, folder.file("sites.json"));
+  return run_replay(config, make_trace({{rule_of("hierarchical")}}, {1, config.replicas, 1, bytes}))
+      .sync_time_s();
 }
 
 double hierarchical_closed_form_s(const std::vector<int>& sizes, std::int64_t bytes) {

@@ -54,19 +54,24 @@ inline RandomStars draw_stars(std::mt19937_64& random, bool equal_delays, bool a
   return stars;
 }
 
-// When each transfer arrives; -1 for one that does not.
-inline std::vector<double> arrivals_s(const RandomStars& stars, FlowNetwork::Solving solving) {
-  std::vector<double> arrived(stars.transfers.size(), -1);
-  FlowNetwork network(stars.tcp, stars.topology, solving);
+struct Carried {
+  std::vector<double> arrived_s;  // by transfer; -1: not
+  std::vector<LinkLoad> loads;    // by direction
+};
+
+// All transfers over a network on which nothing else is sent.
+inline Carried carry(const std::vector<RandomTransfer>& transfers, FlowNetwork& network) {
+  Carried carried;
+  carried.arrived_s.assign(transfers.size(), -1);
   const SimulationScope scope;
-  for (std::size_t i = 0; i < arrived.size(); ++i)
-    after(stars.transfers[i].begin_s, [&, i] {
-      const RandomTransfer& random_transfer = stars.transfers[i];
-      network.send({random_transfer.source, random_transfer.target, random_transfer.bytes},
-                   [&arrived, i] { arrived[i] = now_s(); });
+  for (std::size_t i = 0; i < transfers.size(); ++i)
+    after(transfers[i].begin_s, [&, i] {
+      network.send({transfers[i].source, transfers[i].target, transfers[i].bytes},
+                   [&carried, i] { carried.arrived_s[i] = now_s(); });
     });
   ns3::Simulator::Run();
-  return arrived;
+  carried.loads = network.loads();
+  return carried;
 }
 
 }  // namespace longhaul

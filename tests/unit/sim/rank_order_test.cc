@@ -12,9 +12,6 @@
 // the last.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "net/topologies/registry.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul::rank_order_test {
@@ -61,29 +58,6 @@ TEST_P(RingBetweenTwoSites, InRoundRobinCrossesAtEveryHop) {
   EXPECT_NEAR(times.last, 2 * (n - 1) * kBetween, 1e-3 * times.last);
 }
 
-// As many hops between the sites as neighbours in the permutation differ in their site.
-TEST_P(RingBetweenTwoSites, InARandomOrderCrossesWhereNeighboursDiffer) {
-  const int n = 2 * GetParam();
-  const Case config = two_far_sites(GetParam(), {RankOrderSpec::Kind::kRandom, {}});
-  const std::vector<int> site_of = build_topology(config).site_of();
-  int crossings = 0;
-  for (std::size_t i = 0; i < site_of.size(); ++i)
-    crossings += site_of[i] != site_of[(i + 1) % site_of.size()];
-  EXPECT_GT(crossings, n == 6 ? 1 : 2) << "else it would be blocks";
-  EXPECT_NEAR(ring_times(config).mean, 2. * (n - 1) / n * (crossings * kBetween + (n - crossings) * kInside),
-              1e-3 * kBetween * n);
-}
-
 INSTANTIATE_TEST_SUITE_P(Sizes, RingBetweenTwoSites, testing::Values(3, 4, 16));
-
-// The identity as a list is another way to the same network: every table has the same bytes.
-TEST(RankOrderReplay, BlocksAndTheIdentityLeaveTheSameBytes) {
-  const Trace trace = single_exchange("halving-doubling", 6, 3000000, 2);
-  const Replayed blocks = run_replay(two_far_sites(3, {}), trace);
-  const Replayed list = run_replay(two_far_sites(3, {RankOrderSpec::Kind::kList, {0, 1, 2, 3, 4, 5}}), trace);
-  EXPECT_EQ(blocks.files, list.files);
-  const Replayed other = run_replay(two_far_sites(3, {RankOrderSpec::Kind::kRoundRobin, {}}), trace);
-  EXPECT_NE(blocks.files.at("exchanges.csv"), other.files.at("exchanges.csv"));
-}
 
 }  // namespace longhaul::rank_order_test

@@ -1,27 +1,14 @@
 // Where the time of a synchronization goes, against closed forms.
 //
-// On the open star window effects are out of reach and headers and acknowledgements are 0.2 % of a link, as
-// in idle_star_test.cc.
+// On the open star window effects are out of reach and headers and acknowledgements are 0.2 % of a link.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "net/tcp/framing.h"
 #include "tests/unit/replay/breakdown.h"
-#include "tests/unit/sim/replays.h"
+#include "tests/unit/sim/open_star.h"
 
 namespace longhaul::sync_parts_test {
-
-constexpr double kRate = 1e8, kRtt = 0.03;
-constexpr int kSegment = 65483;
-const double kLastSegment_s = 8 * (kSegment + kHeaderBytes) / kRate;
-const double kLatency = kRtt / 2 + kLastSegment_s;
-
-Case open_star(int replicas) {
-  Case config = star_case(replicas, kRate, kRtt);
-  config.network.tcp.segment = kSegment;
-  return config;
-}
 
 double alone_s(double bytes, double rate = kRate, int segment = kSegment) {
   return 8 * bytes / (rate * payload_share(segment));

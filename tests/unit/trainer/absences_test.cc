@@ -11,6 +11,8 @@
 
 namespace longhaul::absences_test {
 
+const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}};
+
 // Who took part in operation `rule` of a step; of the others everyone who computed it.
 using Groups = std::map<std::pair<int, int>, std::vector<std::vector<int>>>;
 
@@ -84,15 +86,7 @@ TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
   Reference reference(config);
   for (int step = 1; step <= kSteps; ++step) {
     const std::vector<int>& group = group_of[step];
-    std::vector<Row> gradients;
-    for (const int replica : group) {
-      reference.gradient(replica, step);
-      gradients.push_back(reference.replicas[as_index(replica)].gradient);
-    }
-    for (const int replica : group) {
-      reference.replicas[as_index(replica)].gradient = Reference::mean(gradients);
-      reference.adam(replica, step);
-    }
+    reference.adam_of(group, group, step);
     if (step == 7) reference.replicas[1] = reference.replicas[0];
   }
   EXPECT_EQ(reference.replicas[1].updates, kSteps - 1) << "one step was thrown away";
@@ -103,9 +97,7 @@ TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
 // H = 3. Replica 2 is not in the round of step 6, and begins with what 0 has after it.
 TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
   const TemporaryFolder folder;
-  const Case config = only_case(
-      scenario_of({{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}}),
-      folder);
+  const Case config = only_case(scenario_of(kDiloco), folder);
   const std::map<int, std::vector<int>> group_of = {
       {3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}, {12, {1, 2}}};
   Groups groups;
@@ -117,9 +109,7 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
     reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
     const auto group = group_of.find(step);
     if (group == group_of.end()) continue;
-    std::vector<Row> deltas;
-    for (const int replica : group->second) deltas.push_back(reference.delta(replica));
-    for (const int replica : group->second) reference.outer(replica, Reference::mean(deltas), 0.5f, 0.8f);
+    reference.outer_of(group->second, group->second, 0.5f, 0.8f);
     if (step == 6) reference.replicas[2] = reference.replicas[0];
   }
   expect_weights(found, reference);
@@ -129,8 +119,7 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
 // Stages: replica 2 goes in the round of step 6, of which its stage 1 has contributed and its stage 0 has
 // not; it begins with what 0 has after step 7.
 TEST(TrainedAbsences, StagesOfThoseWhoWereThere) {
-  Json scenario =
-      scenario_of({{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}});
+  Json scenario = scenario_of(kDiloco);
   scenario["pipeline"] = {{"stages", 2}, {"microbatches", 1}};
   const TemporaryFolder folder;
   const Case config = only_case(scenario, folder);
@@ -369,13 +358,9 @@ Schedule schedule_with_late_ones(const std::map<int, std::vector<int>>& group_of
 
 TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
   const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "diloco"},
-                                             {"inner_steps", 3},
-                                             {"outer_lr", 0.5},
-                                             {"outer_momentum", 0.8},
-                                             {"quorum", 1},
-                                             {"grace", "1s"}}),
-                                folder);
+  Json method = kDiloco;
+  method.update({{"quorum", 1}, {"grace", "1s"}});
+  const Case config = only_case(scenario_of(method), folder);
   const std::map<int, std::vector<int>> group_of = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {2}}, {12, {1, 2}}};
   const Schedule schedule = schedule_with_late_ones(group_of);
   const Followed found = follow(config, schedule, folder);
@@ -384,9 +369,7 @@ TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
     reference.step({0, 1, 2}, step);
     const auto group = group_of.find(step);
     if (group == group_of.end()) continue;
-    std::vector<Row> deltas;
-    for (const int replica : group->second) deltas.push_back(reference.delta(replica));
-    for (const int replica : {0, 1, 2}) reference.outer(replica, Reference::mean(deltas), 0.5f, 0.8f);
+    reference.outer_of(group->second, {0, 1, 2}, 0.5f, 0.8f);
   }
   expect_weights(found, reference);
   expect_same_bytes(config, schedule, found);
@@ -402,17 +385,7 @@ TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
   const Schedule schedule = schedule_with_late_ones(group_of);
   const Followed found = follow(config, schedule, folder);
   Reference reference(config);
-  for (int step = 1; step <= kSteps; ++step) {
-    std::vector<Row> gradients;
-    for (const int replica : group_of[step]) {
-      reference.gradient(replica, step);
-      gradients.push_back(reference.replicas[as_index(replica)].gradient);
-    }
-    for (const int replica : {0, 1, 2}) {
-      reference.replicas[as_index(replica)].gradient = Reference::mean(gradients);
-      reference.adam(replica, step);
-    }
-  }
+  for (int step = 1; step <= kSteps; ++step) reference.adam_of(group_of[step], {0, 1, 2}, step);
   expect_weights(found, reference);
   expect_same_bytes(config, schedule, found);
 }

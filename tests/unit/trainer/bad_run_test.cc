@@ -14,18 +14,21 @@ namespace fs = std::filesystem;
 
 class BadRun : public testing::Test {
  protected:
-  // The message of the RunError with which training `scenario` ends.
+  // The message of the error with which training `scenario` ends.
   std::string failure(const Json& scenario) {
-    try {
-      train(only_case(scenario, folder_), folder_);
-    } catch (const RunError& error) {
-      return error.what();
-    }
-    return "it went on";
+    return said_by([&] { train(only_case(scenario, folder_), folder_); });
   }
 
   static void expect_said(const std::string& message, const std::vector<std::string>& parts) {
     for (const std::string& part : parts) EXPECT_SAYS(message, part);
+  }
+
+  // On the bytes of a.txt.
+  static Json text_scenario() {
+    Json scenario = small_scenario({{"name", "ddp"}});
+    scenario["train"]["model"]["vocabulary"] = 256;
+    scenario["train"]["data"] = {{"text", {"a.txt"}}};
+    return scenario;
   }
 
   // The step of the newest checkpoint that is whole, -1 where there is none.
@@ -87,9 +90,7 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
 }
 
 TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["model"]["vocabulary"] = 256;
-  scenario["train"]["data"] = {{"text", {"a.txt"}}};
+  const Json scenario = text_scenario();
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   const std::string metrics = train(config, folder_).metrics;
@@ -101,9 +102,7 @@ TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
 }
 
 TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["model"]["vocabulary"] = 256;
-  scenario["train"]["data"] = {{"text", {"a.txt"}}};
+  const Json scenario = text_scenario();
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   train(config, folder_);
@@ -133,36 +132,16 @@ TEST_F(BadRun, ACheckpointOfOtherLibrariesOrArithmeticIsNotResumedFrom) {
                  {"--backend", "works replica by replica", "stacked on 2 ranks", "number of ranks"});
 }
 
+// What else is said of shards: data_test.cc and tests/unit/core/training_text_test.cc.
 TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
-  std::vector<std::int32_t> header(kShardHeader);
-  header[0] = kShardMagic;
-  header[1] = kShardVersion;
-  header[2] = 400;
-  auto shard = [&](int token, std::size_t tokens) {
-    std::string bytes(reinterpret_cast<const char*>(header.data()), header.size() * 4);
-    const std::vector<std::uint16_t> all(tokens, static_cast<std::uint16_t>(token));
-    return bytes + std::string(reinterpret_cast<const char*>(all.data()), 2 * tokens);
-  };
+  const std::int32_t header[kShardHeader] = {kShardMagic, kShardVersion, 400};
+  const std::vector<std::uint16_t> tokens(400, 16);
+  write_text(folder_.file("a.bin"), std::string(reinterpret_cast<const char*>(header), sizeof header) +
+                                        std::string(reinterpret_cast<const char*>(tokens.data()), 2 * 400));
   Json scenario = small_scenario({{"name", "ddp"}});
   scenario["train"]["data"] = {{"shards", {"a.bin"}}};
-  const auto refused = [&](const std::string& bytes) -> std::string {
-    write_text(folder_.file("a.bin"), bytes);
-    try {
-      train(only_case(scenario, folder_), folder_);
-    } catch (const InputError& error) {
-      EXPECT_FALSE(fs::exists(folder_.file("out")));
-      return error.what();
-    }
-    return "it went on";
-  };
-  expect_said(refused(shard(16, 400)), {"a.bin has token 16 at 0", "train.model.vocabulary, 16"});
-  expect_said(refused(shard(15, 399)), {"a.bin ends after 399 of 400 tokens"});
-  expect_said(refused(shard(15, 401)), {"a.bin goes on after the 400 tokens"});
-  header[2] = 0;
-  expect_said(refused(shard(0, 0)), {"the text is empty"});
-  header[0] = 1;
-  expect_said(refused(shard(0, 0)), {"a.bin begins with 1, 1", "20240520"});
-  expect_said(refused("short"), {"a.bin is shorter than a shard's header"});
+  expect_said(failure(scenario), {"a.bin has token 16 at 0", "train.model.vocabulary, 16"});
+  EXPECT_FALSE(fs::exists(folder_.file("out")));
 }
 
 }  // namespace longhaul::bad_run_test

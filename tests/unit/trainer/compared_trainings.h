@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "tests/unit/trainer/support.h"
 #include "tests/unit/trainer/thread_ranks.h"
@@ -18,10 +17,8 @@ namespace longhaul {
 
 // The losses in the text of a metrics.csv, in the order of its lines.
 inline std::vector<double> losses_in(const std::string& metrics) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), metrics);
   std::vector<double> losses;
-  for (const auto& row : read_csv(folder.file("metrics.csv")).rows) losses.push_back(std::stod(row[3]));
+  for (const auto& row : table_of(metrics).rows) losses.push_back(std::stod(row[3]));
   return losses;
 }
 

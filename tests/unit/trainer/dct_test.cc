@@ -125,19 +125,4 @@ TEST(DctTopK, LengthIsKnownForEveryCountAndSetOfNumbers) {
       sent_of({DctTopK{64, 32, values}}, Row(row.begin(), row.begin() + columns));
 }
 
-// What was sent and what is kept add up over rounds.
-TEST(DctTopK, FeedsBackWhatItLeftOut) {
-  const Codec codec{DctTopK{8, 4, Wire::kFp32, {{16, 8}}}, Feedback::kClassic};
-  const Row row = uneven_row(128, 6);
-  Row error(128, 0);
-  std::vector<double> sent(128, 0);
-  for (int round = 1; round <= 6; ++round) {
-    const Row part = read_row(message_of(codec, row).encoded(error.data()));
-    for (std::size_t i = 0; i < 128; ++i) {
-      sent[i] += part[i];
-      EXPECT_NEAR(sent[i] + error[i], round * row[i], 2e-5);
-    }
-  }
-}
-
 }  // namespace longhaul::dct_test

@@ -68,22 +68,6 @@ TEST(Decoder, FusedOperatorsAgreeWithPlainOnesAtTheSizesOfATraining) {
   EXPECT_LT(std::sqrt(difference / size), 1e-5);
 }
 
-TEST(Decoder, LaterTokensDoNotReachEarlierPredictions) {
-  // With the last input token changed, only the last position's loss changes: T · (difference of the means)
-  // is that position's difference, which a sequence of one position less does not see.
-  const std::vector<float> weights = random_weights<float>(kShape, 6);
-  Batch batch = random_batch(kShape, 1);
-  ModelShape shorter = kShape;
-  shorter.context = kShape.context - 1;
-  const Decoder whole(kShape, Device::kCpu), part(shorter, Device::kCpu);
-  Batch start{1, {batch.tokens.begin(), batch.tokens.end() - 1}};
-  const double prefix = part.loss(weights.data(), start) * shorter.context;
-  const double last = whole.loss(weights.data(), batch) * kShape.context - prefix;
-  const ScalarDecoder reference(kShape, {weights.begin(), weights.end()});
-  EXPECT_NEAR(prefix + last, reference.loss(batch) * kShape.context, 1e-4);
-  EXPECT_GT(last, 0);  // a negative log-likelihood
-}
-
 // The loss of token t is what the loss of the first t tokens is longer than that of the first t - 1; the
 // ensemble's loss from the probabilities of both models, in double.
 TEST(Evaluator, TheEnsemblesLossIsThatOfTheMeanProbability) {
@@ -112,12 +96,6 @@ TEST(Evaluator, TheEnsemblesLossIsThatOfTheMeanProbability) {
   const Evaluator evaluator(decoder, {batch}, false, arena, *backend);
   EXPECT_NEAR(evaluator.ensemble_loss(kShape, {0, 1}), expected, 2e-6);
   EXPECT_LT(expected, (sums[0].back() + sums[1].back()) / 2 / kShape.context);
-}
-
-TEST(Decoder, UntrainedLossIsAboutLogOfTheVocabulary) {
-  const ModelShape shape{32, 2, 4, 64, 16, 256};
-  const Decoder decoder(shape, Device::kCpu);
-  EXPECT_NEAR(decoder.loss(initial_weights(shape, 1).data(), random_batch(shape, 4)), std::log(256.), 0.05);
 }
 
 TEST(Layout, SizesAddUpToTheShapesCountWithoutGaps) {

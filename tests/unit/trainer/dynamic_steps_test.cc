@@ -158,9 +158,7 @@ TEST(TrainedDynamicSteps, OneWhoComesBackTakesItsOwn) {
     steps += static_cast<std::int64_t>(replicas.size());
     if (step % 3 != 0) continue;
     const std::vector<int>& members = schedule.groups.at({0, step})[0];
-    std::vector<Row> deltas;
-    for (const int replica : members) deltas.push_back(reference.delta(replica));
-    for (const int replica : members) reference.outer(replica, Reference::mean(deltas), 0.6f, 0.8f);
+    reference.outer_of(members, members, 0.6f, 0.8f);
     if (step == 6) reference.replicas[1] = reference.replicas[0];
   }
   expect_weights(found, reference);

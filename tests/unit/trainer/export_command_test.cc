@@ -30,12 +30,7 @@ class ExportCommand : public testing::Test {
 
   // What is said against it.
   static std::string refused(const ExportArguments& arguments) {
-    try {
-      run_export(arguments);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "it was written";
+    return said_by([&] { run_export(arguments); });
   }
 
   // The validation loss of the exported model, as the trainer evaluates it.
@@ -123,8 +118,7 @@ TEST_F(ExportCommand, NamesShapesAndConfigurationAreThoseOfLlamaForCausalLM) {
   EXPECT_EQ(config["tie_word_embeddings"], false);
   EXPECT_EQ(config["rope_theta"], 10000);
   // transformers refuses a file without it.
-  EXPECT_NE(read_text(folder_.file("model/model.safetensors")).find(R"("__metadata__":{"format":"pt"})"),
-            std::string::npos);
+  EXPECT_SAYS(read_text(folder_.file("model/model.safetensors")), R"("__metadata__":{"format":"pt"})");
 }
 
 TEST_F(ExportCommand, TakesACheckpointByItsFile) {

@@ -5,6 +5,7 @@
 
 #include "core/base/random.h"
 #include "tests/support/every_method.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
@@ -49,13 +50,26 @@ void expect_near(const Trained& found, const Trained& expected, double relative,
   EXPECT_EQ(found.exchanges, expected.exchanges) << what;  // the same is moved, and logged
 }
 
+// Stacked, and replica by replica.
+void expect_near_the_cpus(const Json& scenario, double relative, const std::string& what) {
+  const Trained cpu = on_cpu(scenario);
+  expect_near(stacked_on_gpu(scenario), cpu, relative, what);
+  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, relative, what + ", the loop");
+}
+
+// Nothing is rounded that need not be, and every step is evaluated.
+Json exact_scenario(const Json& method, int steps) {
+  Json scenario = small_scenario(method, steps);
+  scenario["workload"] = {{"wire", "fp32"}};
+  scenario["train"]["evaluate_every"] = 1;
+  return scenario;
+}
+
 // One step and its exchange: 1e-5 relative is what the back-ends promise in float32. Where the mean itself is
 // rounded, a last bit may move one of its numbers by a whole code, of all replicas at once.
 TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
   for (const Json& method : every_method(1)) {
-    Json scenario = small_scenario(method, 1);
-    scenario["workload"] = {{"wire", "fp32"}};
-    scenario["train"]["evaluate_every"] = 1;
+    const Json scenario = exact_scenario(method, 1);
     const double relative = method.contains("reduction") ? 1e-4 : 1e-5;
     expect_near(stacked_on_gpu(scenario), on_cpu(scenario), relative, method.dump());
   }
@@ -73,9 +87,7 @@ TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
 TEST_F(Gpu, TwelveStepsOfMuonStayNearTheCpus) {
   Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 3}}, 12);
   scenario["workload"] = {{"wire", "fp32"}};
-  const Trained cpu = on_cpu(scenario);
-  expect_near(stacked_on_gpu(scenario), cpu, 1e-3, "muon");
-  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-3, "the loop");
+  expect_near_the_cpus(scenario, 1e-3, "muon");
 }
 
 // Micro-batches on their paths, and what passes between parts in as few numbers as there are: a sign and a
@@ -85,15 +97,10 @@ TEST_F(Gpu, StagesAreTheCpusInFloat32) {
     for (const char* activations : {"wire", "sign"})
       for (const Json& method : {Json{{"name", "independent"}}, Json{{"name", "noloco"}, {"inner_steps", 2}},
                                  Json{{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}}}) {
-        Json scenario = small_scenario(method, 4);
-        scenario["workload"] = {{"wire", "fp32"}};
-        scenario["train"]["evaluate_every"] = 1;
+        Json scenario = exact_scenario(method, 4);
         scenario["pipeline"] = {
             {"stages", 2}, {"microbatches", 2}, {"routing", routing}, {"activations", activations}};
-        const Trained cpu = on_cpu(scenario);
-        const std::string what = scenario["pipeline"].dump() + method.dump();
-        expect_near(stacked_on_gpu(scenario), cpu, 1e-4, what);
-        expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-4, what);
+        expect_near_the_cpus(scenario, 1e-4, scenario["pipeline"].dump() + method.dump());
       }
 }
 
@@ -101,32 +108,23 @@ TEST_F(Gpu, StagesAreTheCpusInFloat32) {
 TEST_F(Gpu, PartialPathsAreTheCpusInFloat32) {
   for (const char* routing : {"straight", "random"})
     for (const char* paths : {"scheduled", "random"}) {
-      Json scenario = small_scenario({{"name", "independent"}}, 4);
-      scenario["workload"] = {{"wire", "fp32"}};
-      scenario["train"]["evaluate_every"] = 1;
+      Json scenario = exact_scenario({{"name", "independent"}}, 4);
       scenario["train"]["batch"] = 4;
       scenario["train"]["model"]["layers"] = 5;
       scenario["pipeline"] = {{"stages", 5}, {"microbatches", 4}, {"routing", routing},
                               {"skip", 1},   {"reorder", true},   {"paths", paths}};
-      const Trained cpu = on_cpu(scenario);
-      const std::string what = scenario["pipeline"].dump();
-      expect_near(stacked_on_gpu(scenario), cpu, 1e-4, what);
-      expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-4, what);
+      expect_near_the_cpus(scenario, 1e-4, scenario["pipeline"].dump());
     }
 }
 
 TEST_F(Gpu, FormatsByHopAreTheCpus) {
-  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
-  scenario["workload"] = {{"wire", "fp32"}};
-  scenario["train"]["evaluate_every"] = 1;
+  Json scenario = exact_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
   scenario["train"]["model"]["layers"] = 3;
   scenario["pipeline"] = {{"stages", 3}, {"activations", {"wire", "sign"}}, {"gradients", {"sign", "wire"}}};
-  const Trained cpu = on_cpu(scenario);
-  expect_near(stacked_on_gpu(scenario), cpu, 1e-4, "stacked");
-  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, 1e-4, "the loop");
+  expect_near_the_cpus(scenario, 1e-4, "formats by hop");
   Json all = scenario;
   all["pipeline"]["activations"] = "sign";
-  EXPECT_NE(on_cpu(all).metrics, cpu.metrics);
+  EXPECT_NE(on_cpu(all).metrics, on_cpu(scenario).metrics);
 }
 
 // The optimizer leaves the weights in bf16 too; an exchange after each step, on the card or through the host,
@@ -137,8 +135,7 @@ TEST_F(Gpu, InBf16ProductsTakeTheWeightsThatAnExchangeLeft) {
     if (method != std::string("sparta")) scenario["methods"][0]["inner_steps"] = 1;
     scenario["train"]["precision"] = "bf16";
     scenario["train"]["evaluate_every"] = 1;
-    expect_near(stacked_on_gpu(scenario), train_on(Device::kCpu, make_loop_backend(), scenario), 1e-3,
-                method);
+    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, method);
   }
 }
 
@@ -149,17 +146,9 @@ TEST_F(Gpu, ALossThatIsNotFiniteNamesItsStepAsOnTheCpu) {
     Json scenario = small_scenario(method, 9);
     scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 0}};
     scenario["train"]["evaluate_every"] = 9;
-    const auto words = [&](bool gpu) {
-      try {
-        gpu ? stacked_on_gpu(scenario) : on_cpu(scenario);
-      } catch (const RunError& error) {
-        return std::string(error.what());
-      }
-      return std::string("no error");
-    };
-    const std::string expected = words(false);
-    EXPECT_NE(expected.find("is not finite"), std::string::npos) << expected;
-    EXPECT_EQ(words(true), expected);
+    const std::string expected = said_by([&] { on_cpu(scenario); });
+    EXPECT_SAYS(expected, "is not finite");
+    EXPECT_EQ(said_by([&] { stacked_on_gpu(scenario); }), expected);
   }
 }
 
@@ -460,8 +449,6 @@ testing_stacked::Result run_on_gpu(const StackedDecoder& decoder, const testing_
   return {losses.read(), gradients.read()};
 }
 
-// 1,500 classes, of which most do not occur and some do often: their gradient is a sum over equal tokens.
-// Once more with memory for less than one sequence, where layers are computed again.
 // The first step of Muon from zero, so that the weights are the orthogonalized gradients: in float32 those of
 // the host, in bf16 to the rounding of its products.
 TEST_F(Gpu, MuonsStepIsTheHostsToTheRoundingOfItsPrecision) {
@@ -497,6 +484,8 @@ TEST_F(Gpu, MuonsStepIsTheHostsToTheRoundingOfItsPrecision) {
   }
 }
 
+// 1,500 classes, of which most do not occur and some do often: their gradient is a sum over equal tokens.
+// Once more with memory for less than one sequence, where layers are computed again.
 TEST_F(Gpu, ManyClassesAndLayersComputedAgainAreTheLoops) {
   for (const int classes : {1500, 2500}) {  // kept in registers, and read twice
     const ModelShape shape{96, 2, 4, 256, 65, classes};

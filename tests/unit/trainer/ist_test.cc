@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <numeric>
 
-#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
@@ -16,7 +14,6 @@
 #include "tests/unit/trainer/plain_decoder.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/checkpoint/safetensors.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/commands.h"
 #include "trainer/data/dataset.h"
@@ -109,26 +106,6 @@ class NarrowModel {
   std::vector<std::int64_t> columns_;  // of the whole model, in the order of the narrow one
 };
 
-// Matrices keep their order when hidden columns are taken out, so that the narrow model is in order too.
-TEST(Ist, TheGradientOfASubnetworkIsThatOfANarrowModel) {
-  constexpr ModelShape kShape{12, 2, 3, 12, 7, 11};
-  const Batch batch = random_batch(kShape, 3);
-  const std::vector<int> owners = column_owners(4, units_of(kShape), 3, 0, kShape.parameters());
-  for (int replica = 0; replica < 3; ++replica) {
-    const NarrowModel narrow(kShape, owners, replica);
-    EXPECT_EQ(narrow.shape().ffn, 4);
-    const std::vector<float> whole = random_weights<float>(kShape, 3), weights = narrow.gather(whole);
-    std::vector<float> masked(whole.size()), found(whole.size()), expected(weights.size());
-    narrow.scatter(weights, masked);
-    const double loss =
-        Decoder(narrow.shape(), Device::kCpu).loss_and_gradient(weights.data(), expected.data(), batch);
-    EXPECT_NEAR(Decoder(kShape, Device::kCpu).loss_and_gradient(masked.data(), found.data(), batch), loss,
-                1e-6);
-    const std::vector<float> own = narrow.gather(found);
-    for (std::size_t i = 0; i < own.size(); ++i) ASSERT_NEAR(own[i], expected[i], 1e-6) << i;
-  }
-}
-
 struct Rows {
   std::vector<float> weights, first, second;
 };
@@ -190,10 +167,8 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
   train(config, folder);
   const std::vector<float> expected = trained_narrow(config, 3);
   const std::vector<float> start = initial_weights(config.train->model, config.seed);
-  const StoredTensor stored =
-      read_safetensors(folder.file("out/checkpoints/step-14.safetensors")).at("slow_weights");
-  std::vector<float> found(as_index(stored.elements()));
-  std::memcpy(found.data(), stored.bytes.data(), stored.bytes.size());
+  const std::vector<float> found =
+      floats_of(read_safetensors(folder.file("out/checkpoints/step-14.safetensors")).at("slow_weights"));
   ASSERT_EQ(found.size(), 3 * expected.size());
   double moved = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -429,10 +404,7 @@ TEST(Ist, AnOuterStepOfACallersTensorsDealsTheUnitsOfSeedAndStep) {
   const auto run = [&](int step, const std::string& of_model, std::uint64_t seed = 5) {
     run_outer_step(
         {"ist", folder.file("in"), folder.file("out"), "fp32", {"inner_steps=10"}, step, 0, seed, of_model});
-    const StoredTensor stored = read_safetensors(folder.file("out")).at("theta");
-    std::vector<float> values(2 * columns);
-    std::memcpy(values.data(), stored.bytes.data(), stored.bytes.size());
-    return values;
+    return floats_of(read_safetensors(folder.file("out")).at("theta"));
   };
   const std::vector<float> found = run(30, model);
   const std::vector<int> before = column_owners(5, units_of(shape), 2, 2, shape.parameters()),

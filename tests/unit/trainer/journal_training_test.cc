@@ -17,38 +17,26 @@ std::string example() {
   return lines;
 }
 
+Training::MakeJournal journal_of(const std::string& lines) {
+  return [lines](const JournalSpec& spec) {
+    std::istringstream in(lines);
+    return read_journal(in, "journal.jsonl", spec.plan, spec.context);
+  };
+}
+
 TEST(JournalByHand, TrainsAsItSays) {
   const TemporaryFolder folder;
   const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}), folder);
   const std::string lines = example();
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10);
-  ProgressReporter silent("test", -1, true);
-  use_one_thread();
-  TrainingFiles files(folder.file("out"));
-  Training training(config, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
-                    [&](const JournalSpec& spec) {
-                      std::istringstream in(lines);
-                      return read_journal(in, "journal.jsonl", spec.plan, spec.context);
-                    });
-  Followed found;
-  found.summary = training.run();
-  for (int replica = 0; replica < kReplicas; ++replica) {
-    const float* row = training.arena().row(Slot::kWeights, replica);
-    found.weights.emplace_back(row, row + training.arena().parameters());
-  }
-
+  const Followed found = follow_journal(config, journal_of(lines), folder);
   Reference reference(config);
-  const auto outer_step = [&](const std::vector<int>& members) {
-    std::vector<Row> deltas;
-    for (const int replica : members) deltas.push_back(reference.delta(replica));
-    for (const int replica : members) reference.outer(replica, Reference::mean(deltas), 0.7F, 0.9F);
-  };
   for (int step = 1; step <= 6; ++step) reference.step({0, 1, 2}, step);
-  outer_step({0, 1});
+  reference.outer_of({0, 1}, {0, 1}, 0.7F, 0.9F);
   const Replica held = reference.replicas[0];
   for (int step = 7; step <= 12; ++step) reference.step({0, 1}, step);
   reference.replicas[2] = held;
-  outer_step({0, 1, 2});
+  reference.outer_of({0, 1, 2}, {0, 1, 2}, 0.7F, 0.9F);
   expect_weights(found, reference);
   EXPECT_EQ(found.summary["tokens"], (6 * 3 + 6 * 2) * 2 * 12) << "two sequences of twelve";
 }
@@ -59,11 +47,7 @@ TEST(JournalByHand, AnotherJournalIsRefusedWhereACheckpointIsOfThisOne) {
   const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}), folder);
   ProgressReporter silent("test", -1, true);
   const auto training_of = [&](TrainingFiles& files, const std::string& lines) {
-    return Training(config, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
-                    [&](const JournalSpec& spec) {
-                      std::istringstream in(lines);
-                      return read_journal(in, "journal.jsonl", spec.plan, spec.context);
-                    });
+    return Training(config, Device::kCpu, make_loop_backend(), files, silent, one_rank(), journal_of(lines));
   };
   const std::string lines = example();
   const std::size_t at = lines.find("\"hold\": 0");

@@ -2,12 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "tests/unit/trainer/compared_trainings.h"
-#include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
 
 namespace longhaul::learned_bits_test {
@@ -139,12 +137,6 @@ TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
     }
   }
   EXPECT_EQ(signs.size(), 2u) << "else any rule would do";
-}
-
-std::vector<float> floats_of(const StoredTensor& tensor) {
-  std::vector<float> values(tensor.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
-  return values;
 }
 
 TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {

@@ -111,24 +111,6 @@ TEST(RandomMask, OfAllColumnsHasTheBytesOfTheRow) {
             message_of({Wire::kBf16}, row).encoded().bytes());
 }
 
-// What was not drawn comes later: after a few draws everything was sent but what is left of the last ones.
-TEST(RandomMask, FeedsBackWhatItLeftOut) {
-  const Row row = {1, -4, 2};
-  Row error = {0, 0, 0};
-  const Codec codec{RandomMask{0.5, Wire::kFp32}, Feedback::kClassic};
-  Row added(3, 0);
-  for (std::uint64_t draw = 0; draw < 5; ++draw) {
-    const Message message =
-        Message(format_of(codec, 3, draw), RowSource{row.data(), nullptr}).encoded(error.data());
-    EXPECT_EQ(message.size(), 2 * 4) << "ceil(3/2) columns";
-    const Row sent = read_row(message);
-    for (std::size_t i = 0; i < 3; ++i) {
-      added[i] += sent[i];
-      EXPECT_EQ(added[i] + error[i], static_cast<float>(draw + 1) * row[i]);
-    }
-  }
-}
-
 TEST(RandomMask, OfAPlainMessageEveryColumnTravels) {
   const Row row = {1, 2};
   bool travels[2] = {};

@@ -127,8 +127,6 @@ TEST_F(OneWeight, GoesOnFromWhatIsKept) {
   EXPECT_FLOAT_EQ(phi(1), 11.8F);
 }
 
-using Rows = std::vector<std::vector<float>>;
-
 void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6) << i;
@@ -148,18 +146,6 @@ TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
   expect_near(radial_directional_mean({{0, 0}, {0, 0}}, {0.5F, 0.5F}), {0, 0});
   // Opposite directions cancel: the plain mean is left.
   expect_near(radial_directional_mean({{2, 0}, {-1, 0}}, {0.5F, 0.5F}), {0.5, 0});
-}
-
-// N of length 1 at right angles: the plain mean shrinks with the root of N.
-TEST(RadialDirectionalMean, DoesNotShrinkWithTheNumberOfMembers) {
-  for (const std::size_t members : {2, 8, 32}) {
-    Rows rows(members, std::vector<float>(members));
-    for (std::size_t r = 0; r < members; ++r) rows[r][r] = 1;
-    const std::vector<float> weights(members, 1 / static_cast<float>(members));
-    double squares = 0;
-    for (const float value : radial_directional_mean(rows, weights)) squares += double{value} * value;
-    EXPECT_NEAR(squares, 1, 1e-6) << members;
-  }
 }
 
 // Three replicas of a matrix of a layer [1, 2] and an embedding [1, 2], fragments of their own; η 1, no

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 namespace longhaul::microbatches_test {
 
 // Three parts, of the columns 0-1, 2 and 3-5.
@@ -84,26 +82,6 @@ TEST(Microbatches, OneAtHomeIsTheDecodersCall) {
       2.5);
   EXPECT_EQ(read, weights.data() + kColumns);
   EXPECT_EQ(written, gradients.data() + kColumns);
-}
-
-// Which replica takes which, of each part and number: all of them once, by the draws of a training.
-TEST(Microbatches, DrawnPathsVisitEachPartOfEachReplicaOnce) {
-  const PipelinePlan plan = three_parts(2);
-  std::map<int, int> moved;
-  for (int step = 1; step <= 20; ++step)
-    for (int m = 0; m < 2; ++m) {
-      const std::vector<Route> paths = paths_of(plan, 3, 4, step, m);
-      for (std::size_t part = 0; part < 3; ++part) {
-        std::vector<int> visits(4);
-        for (std::size_t home = 0; home < 4; ++home) {
-          ++visits[as_index(paths[home][part].replica)];
-          moved[static_cast<int>(part)] += paths[home][part].replica != static_cast<int>(home);
-        }
-        EXPECT_EQ(visits, std::vector<int>(4, 1));
-      }
-    }
-  EXPECT_EQ(moved[0], 0);
-  for (const int part : {1, 2}) EXPECT_NEAR(moved[part], 120, 40) << "three of four, of 160";
 }
 
 }  // namespace longhaul::microbatches_test

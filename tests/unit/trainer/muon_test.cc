@@ -1,4 +1,4 @@
-// Muon: the iteration against closed forms and plain loops in double, a step by hand, and whole trainings.
+// Muon: the iteration against closed forms in double, a step by hand, and whole trainings.
 #include "trainer/optimizer/muon.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include "core/base/random.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
-#include "trainer/checkpoint/safetensors.h"
 #include "trainer/optimizer/newton_schulz.h"
 
 namespace longhaul::muon_test {
@@ -24,13 +23,6 @@ Matrix product(const Matrix& a, const Matrix& b, std::int64_t m, std::int64_t k,
       for (std::int64_t l = 0; l < k; ++l)
         c[as_index(i * n + j)] += a[as_index(i * k + l)] * b[as_index(l * n + j)];
   return c;
-}
-
-Matrix turned(const Matrix& a, std::int64_t m, std::int64_t n) {
-  Matrix t(a.size());
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) t[as_index(j * m + i)] = a[as_index(i * n + j)];
-  return t;
 }
 
 Matrix random_matrix(std::int64_t count, std::uint32_t number) {
@@ -79,45 +71,27 @@ const Shape kShapes[] = {{8, 8}, {8, 24}, {24, 8}, {1, 5}, {48, 16}};
 constexpr double kRounding = 485 * 1.2e-7;
 
 TEST(NewtonSchulz, AppliesThePolynomialToTheSingularValuesAndKeepsTheVectors) {
-  for (const auto& [rows, columns] : kShapes) {
-    std::vector<double> values;
-    double square = 0;
-    for (std::int64_t i = 0; i < std::min(rows, columns); ++i) {
-      values.push_back(3. / static_cast<double>(1 + i));
-      square += values.back() * values.back();
-    }
-    const std::vector<float> found =
-        orthogonalized(with_singular_values(values, rows, columns), rows, columns, 5);
-    for (double& value : values) {
-      value /= std::sqrt(square);
-      for (int step = 0; step < 5; ++step) value = polynomial(value);
-      EXPECT_GT(value, 0.65) << "as orthogonal as the source says";
-      EXPECT_LT(value, 1.25);
-    }
-    const Matrix expected = with_singular_values(values, rows, columns);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      ASSERT_NEAR(found[i], expected[i], kRounding) << rows << " x " << columns << " at " << i;
-  }
-}
-
-TEST(NewtonSchulz, IsTheIterationOfPlainLoopsInDouble) {
   for (const auto& [rows, columns] : kShapes)
     for (const int steps : {1, 3, 5}) {
-      const Matrix matrix = random_matrix(rows * columns, 3);
-      Matrix x = matrix;
+      std::vector<double> values;
       double square = 0;
-      for (const double value : x) square += value * value;
-      for (double& value : x) value /= std::sqrt(square);
-      for (int step = 0; step < steps; ++step) {
-        const Matrix gram = product(x, turned(x, rows, columns), rows, columns, rows),
-                     gram_x = product(gram, x, rows, rows, columns),
-                     gram_gram_x = product(gram, gram_x, rows, rows, columns);
-        for (std::size_t i = 0; i < x.size(); ++i)
-          x[i] = 3.4445 * x[i] - 4.7750 * gram_x[i] + 2.0315 * gram_gram_x[i];
+      for (std::int64_t i = 0; i < std::min(rows, columns); ++i) {
+        values.push_back(3. / static_cast<double>(1 + i));
+        square += values.back() * values.back();
       }
-      const std::vector<float> found = orthogonalized(matrix, rows, columns, steps);
-      for (std::size_t i = 0; i < x.size(); ++i)
-        ASSERT_NEAR(found[i], x[i], kRounding) << rows << " x " << columns << ", steps " << steps;
+      const std::vector<float> found =
+          orthogonalized(with_singular_values(values, rows, columns), rows, columns, steps);
+      for (double& value : values) {
+        value /= std::sqrt(square);
+        for (int step = 0; step < steps; ++step) value = polynomial(value);
+        if (steps < 5) continue;
+        EXPECT_GT(value, 0.65) << "as orthogonal as the source says";
+        EXPECT_LT(value, 1.25);
+      }
+      const Matrix expected = with_singular_values(values, rows, columns);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        ASSERT_NEAR(found[i], expected[i], kRounding)
+            << rows << " x " << columns << " at " << i << ", steps " << steps;
     }
 }
 
@@ -184,11 +158,7 @@ const Json kMuon = {{"name", "muon"}};
 std::vector<float> weights_after_a_step(const Json& scenario) {
   const TemporaryFolder folder;
   train(only_case(scenario, folder), folder);
-  const StoredTensor stored =
-      read_safetensors(folder.file("out/checkpoints/step-1.safetensors")).at("weights");
-  std::vector<float> weights(as_index(stored.elements()));
-  std::memcpy(weights.data(), stored.bytes.data(), stored.bytes.size());
-  return weights;
+  return floats_of(read_safetensors(folder.file("out/checkpoints/step-1.safetensors")).at("weights"));
 }
 
 TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
@@ -207,14 +177,6 @@ TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
     }
 }
 
-const Json kMuloco = {{"name", "muloco"}, {"inner_steps", 4}};
-
-TEST(Muon, ThreadsMakeTheBitsOfTheLoop) {
-  const Json scenario = small_scenario(kMuloco);
-  const Trained loop = train(scenario);
-  for (const int threads : {2, 3}) EXPECT_EQ(train(scenario, threads).metrics, loop.metrics) << threads;
-}
-
 TEST(Muon, LearnsUnderEveryOuterMethod) {
   for (const Json& method : every_method(10)) {
     const Json summary = train(with_optimizer(small_scenario(method, 60), kMuon)).summary;
@@ -222,21 +184,6 @@ TEST(Muon, LearnsUnderEveryOuterMethod) {
     EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>())
         << method.dump();
   }
-}
-
-TEST(Muloco, WithAdamwAndTheSameNumbersIsDilocoBitForBit) {
-  const Json outer = {{"inner_steps", 4}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}};
-  Json muloco = {{"name", "muloco"}, {"optimizer", {{"name", "adamw"}}}}, diloco = {{"name", "diloco"}};
-  muloco.update(outer);
-  diloco.update(outer);
-  const Trained found = train(small_scenario(muloco)), expected = train(small_scenario(diloco));
-  EXPECT_EQ(found.metrics, expected.metrics);
-  EXPECT_EQ(found.exchanges, expected.exchanges);
-  muloco.erase("optimizer");
-  const Trained with_muon = train(small_scenario(muloco));
-  EXPECT_NE(with_muon.metrics, expected.metrics);
-  diloco["optimizer"] = kMuon;
-  EXPECT_EQ(train(small_scenario(diloco)).metrics, with_muon.metrics);
 }
 
 }  // namespace longhaul::muon_test

@@ -7,18 +7,9 @@
 
 namespace longhaul::optimizer_test {
 
-OptimizerSpec spec_of(const Json& json) {
-  OptimizerSpec spec;
-  spec.lr = json.at("lr");
-  spec.beta1 = json.at("betas")[0];
-  spec.beta2 = json.at("betas")[1];
-  spec.weight_decay = json.at("weight_decay");
-  return spec;
-}
-
 TEST(Adamw, FollowsTheHandWorkedHistory) {
   const Json history = golden("adamw.json");
-  const OptimizerSpec spec = spec_of(history["optimizer"]);
+  const OptimizerSpec spec = optimizer_of(history["optimizer"]);
   float theta = history["start"], m = 0, v = 0;
   int step = 0;
   for (const Json& entry : history["steps"]) {

@@ -1,12 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <set>
 
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/checkpoint/safetensors.h"
 #include "trainer/commands.h"
 
 namespace longhaul::outer_step_command_test {
@@ -16,18 +14,12 @@ StoredTensor indices(const std::vector<std::int64_t>& values, std::vector<std::i
           std::string(reinterpret_cast<const char*>(values.data()), values.size() * 8)};
 }
 
-std::vector<float> floats(const StoredTensor& tensor) {
-  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
-  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
-  return values;
-}
-
 TEST(Safetensors, ReadsWhatItWroteAndWhatOthersWrite) {
   const TemporaryFolder folder;
   write_safetensors(folder.file("a"), {{"x", store({1, 2, 3, 4, 5, 6}, {2, 3})}, {"y", indices({7}, {1})}});
   const StoredTensors read = read_safetensors(folder.file("a"));
   EXPECT_EQ(read.at("x").shape, (std::vector<std::int64_t>{2, 3}));
-  EXPECT_EQ(floats(read.at("x")), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(floats_of(read.at("x")), (std::vector<float>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(read.at("y").dtype, "I64");
   const std::string header =
       R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
@@ -35,7 +27,7 @@ TEST(Safetensors, ReadsWhatItWroteAndWhatOthersWrite) {
   const float value = 0.5;
   write_text(folder.file("b"), std::string(reinterpret_cast<const char*>(&length), 8) + header +
                                    std::string(reinterpret_cast<const char*>(&value), 4));
-  EXPECT_EQ(floats(read_safetensors(folder.file("b")).at("w")), std::vector<float>{0.5});
+  EXPECT_EQ(floats_of(read_safetensors(folder.file("b")).at("w")), std::vector<float>{0.5});
 }
 
 TEST(Safetensors, DamagedFilesAreRefused) {
@@ -59,11 +51,17 @@ class OuterStepCommand : public testing::Test {
             {"momentum", store({0.07f, 0, 0.07f, 0, -0.07f, 0, -0.07f, 0, 7, 7}, {5, 2})},
             {"groups", indices({2, 0, 1, 3}, {2, 2})}};
   }
+  OuterStepArguments arguments(const std::string& method, std::vector<std::string> assignments) {
+    return {method, folder_.file("in"), folder_.file("out"), "fp32", std::move(assignments)};
+  }
+  StoredTensors run(const StoredTensors& tensors, const OuterStepArguments& arguments) {
+    write_safetensors(arguments.in, tensors);
+    run_outer_step(arguments);
+    return read_safetensors(arguments.out);
+  }
   StoredTensors run(const StoredTensors& tensors, const std::string& method = "noloco",
                     std::vector<std::string> assignments = {}) {
-    write_safetensors(folder_.file("in"), tensors);
-    run_outer_step({method, folder_.file("in"), folder_.file("out"), "fp32", std::move(assignments)});
-    return read_safetensors(folder_.file("out"));
+    return run(tensors, arguments(method, std::move(assignments)));
   }
 
   TemporaryFolder folder_;
@@ -72,17 +70,17 @@ class OuterStepCommand : public testing::Test {
 TEST_F(OuterStepCommand, MakesTheHandWorkedStepAndLeavesTheOthers) {
   const StoredTensors out = run(second_step());
   const std::vector<float> expected = {1.161f, 0, 1.021f, 0, 1.049f, 0, 0.909f, 0, 8, 8};
-  const std::vector<float> phi = floats(out.at("phi")), theta = floats(out.at("theta"));
+  const std::vector<float> phi = floats_of(out.at("phi")), theta = floats_of(out.at("theta"));
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(phi[i], expected[i], 1e-6);
   EXPECT_EQ(theta[9], 9);  // in no group
   EXPECT_EQ(theta[2], phi[2]);
-  EXPECT_NEAR(floats(out.at("momentum"))[4], 0.119, 1e-6);
+  EXPECT_NEAR(floats_of(out.at("momentum"))[4], 0.119, 1e-6);
   EXPECT_EQ(out.count("groups"), 0u);
 }
 
 TEST_F(OuterStepCommand, TakesTheMethodsOptions) {
-  const float with_gamma = floats(run(second_step()).at("phi"))[0];
-  const float without = floats(run(second_step(), "noloco", {"gamma=0"}).at("phi"))[0];
+  const float with_gamma = floats_of(run(second_step()).at("phi"))[0];
+  const float without = floats_of(run(second_step(), "noloco", {"gamma=0"}).at("phi"))[0];
   EXPECT_NEAR(without - with_gamma, 0.7 * 0.07, 1e-6);
   StoredTensors everyone = second_step();
   everyone["groups"] = indices({0, 1, 2, 3, 4}, {1, 5});
@@ -102,13 +100,13 @@ TEST_F(OuterStepCommand, TakesTheStepOfAMethod) {
   for (const char* name : {"local-sgd", "gossip", "moshpit", "hierarchical"}) {
     StoredTensors tensors = column({{"theta", {1, 2, 4, 9}}});
     if (std::string(name) != "local-sgd") tensors["groups"] = indices({0, 2, 1, 3}, {2, 2});
-    EXPECT_EQ(floats(run(tensors, name).at("theta")), std::string(name) == "local-sgd"
+    EXPECT_EQ(floats_of(run(tensors, name).at("theta")), std::string(name) == "local-sgd"
                                                           ? (std::vector<float>{4, 4, 4, 4})
                                                           : (std::vector<float>{2.5, 5.5, 2.5, 5.5}))
         << name;
   }
   const StoredTensors ddp = run(column({{"theta", {0, 0}}, {"gradient", {1, 2}}}), "ddp");
-  EXPECT_EQ(floats(ddp.at("gradient")), (std::vector<float>{1.5, 1.5}));
+  EXPECT_EQ(floats_of(ddp.at("gradient")), (std::vector<float>{1.5, 1.5}));
 
   const std::vector<std::string> half = {"outer_lr=0.5", "outer_momentum=0.5"};
   std::vector<std::string> streaming = half;
@@ -116,8 +114,8 @@ TEST_F(OuterStepCommand, TakesTheStepOfAMethod) {
   const StoredTensors arrived = run(
       column({{"theta", {3, 4}}, {"posted.theta", {2.5, 3.5}}, {"phi", {1.5, 1.5}}, {"momentum", {2, 2}}}),
       "streaming-diloco", streaming);
-  EXPECT_EQ(floats(arrived.at("theta")), (std::vector<float>{2.9375, 3.4375}));
-  EXPECT_EQ(floats(arrived.at("momentum")), (std::vector<float>{2.5, 2.5}));
+  EXPECT_EQ(floats_of(arrived.at("theta")), (std::vector<float>{2.9375, 3.4375}));
+  EXPECT_EQ(floats_of(arrived.at("momentum")), (std::vector<float>{2.5, 2.5}));
   EXPECT_EQ(arrived.count("posted.theta"), 0u);
 
   const StoredTensors eager = run(column({{"theta", {1.75, 3.5}},
@@ -126,16 +124,16 @@ TEST_F(OuterStepCommand, TakesTheStepOfAMethod) {
                                           {"posted.theta", {2, 4}},
                                           {"posted.phi", {0, 0}}}),
                                   "eager-diloco", half);
-  EXPECT_EQ(floats(eager.at("phi")), (std::vector<float>{2.75, 3.25}));
+  EXPECT_EQ(floats_of(eager.at("phi")), (std::vector<float>{2.75, 3.25}));
 }
 
 // One weight, two replicas, lr 0.5.
 TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
   const auto run_at = [this](const StoredTensors& tensors, const std::string& method, int step,
                              std::vector<std::string> options) {
-    write_safetensors(folder_.file("in"), tensors);
-    run_outer_step({method, folder_.file("in"), folder_.file("out"), "fp32", std::move(options), step, 0.5});
-    return read_safetensors(folder_.file("out"));
+    OuterStepArguments of_step = arguments(method, std::move(options));
+    of_step.step = step, of_step.lr = 0.5;
+    return run(tensors, of_step);
   };
   std::map<std::string, std::vector<float>> tables = {
       {"theta", {1, 1}},         {"gradient", {3, -1}}, {"error", {0, 0}},       {"first_moment", {1, 1}},
@@ -143,22 +141,22 @@ TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
   // 1-bit Adam at step 2, frozen at 1: m = 0.9·1 + 0.1·3 = 1.2 and 0.8, whose signs are themselves; the mean
   // is 1. m̂ = 1/(1 − 0.81), v̂ = 4/(1 − 0.95): θ = 1 − 0.5 · 5.26316 / 8.94427.
   const StoredTensors one_bit = run_at(column(tables), "one-bit-adam", 2, {"freeze_step=1"});
-  EXPECT_NEAR(floats(one_bit.at("theta"))[0], 1 - 0.5 * (1 / 0.19) / std::sqrt(80.), 1e-6);
-  EXPECT_NEAR(floats(one_bit.at("first_moment"))[1], 1, 1e-6);
+  EXPECT_NEAR(floats_of(one_bit.at("theta"))[0], 1 - 0.5 * (1 / 0.19) / std::sqrt(80.), 1e-6);
+  EXPECT_NEAR(floats_of(one_bit.at("first_moment"))[1], 1, 1e-6);
   // Before that it is Adam: g = 1, m = 1, v = 0.95·4 + 0.05 = 3.85; θ = 1 − 0.5 · (1/0.1)/sqrt(3.85/0.05).
   const StoredTensors adam = run_at(column(tables), "one-bit-adam", 1, {"freeze_step=1"});
-  EXPECT_NEAR(floats(adam.at("theta"))[0], 1 - 0.5 * 10 / std::sqrt(77.), 1e-6);
+  EXPECT_NEAR(floats_of(adam.at("theta"))[0], 1 - 0.5 * 10 / std::sqrt(77.), 1e-6);
   // DeMo: lr · g = 1.5 and -0.5, of one column the whole transform: the sign of the mean 0.5 is 1.
   const StoredTensors demo = run_at(column(tables), "demo", 1, {});
-  EXPECT_EQ(floats(demo.at("theta")), (std::vector<float>{0.5, 0.5}));
-  EXPECT_NEAR(floats(demo.at("error"))[0], 0, 1e-6);
+  EXPECT_EQ(floats_of(demo.at("theta")), (std::vector<float>{0.5, 0.5}));
+  EXPECT_NEAR(floats_of(demo.at("error"))[0], 0, 1e-6);
   // DGC: u = 0.5·2 + g = 4 and 0, all of it sent; θ = 1 − 0.5·2. What replica 0 sent starts anew.
   const StoredTensors dgc = run_at(column(tables), "dgc", 1, {"momentum=0.5", "warm_up=0"});
-  EXPECT_EQ(floats(dgc.at("theta")), (std::vector<float>{0, 0}));
-  EXPECT_EQ(floats(dgc.at("velocity")), (std::vector<float>{0, 0}));
+  EXPECT_EQ(floats_of(dgc.at("theta")), (std::vector<float>{0, 0}));
+  EXPECT_EQ(floats_of(dgc.at("velocity")), (std::vector<float>{0, 0}));
   const StoredTensors kept =
       run_at(column(tables), "dgc", 1, {"momentum=0.5", "warm_up=0", "factor_masking=false"});
-  EXPECT_EQ(floats(kept.at("velocity")), (std::vector<float>{4, 0}));
+  EXPECT_EQ(floats_of(kept.at("velocity")), (std::vector<float>{4, 0}));
 }
 
 // By hand, of a method whose messages are a round late: in its first round nothing has arrived. Eager updates
@@ -166,22 +164,20 @@ TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
 // go back to φ.
 TEST_F(OuterStepCommand, TakesTheFirstRoundOfLateMethods) {
   const auto first = [this](const std::string& method, std::vector<std::string> options) {
-    write_safetensors(folder_.file("in"), column({{"theta", {2, 4}}, {"phi", {0, 0}}, {"momentum", {0, 0}}}));
-    OuterStepArguments arguments{method, folder_.file("in"), folder_.file("out"), "fp32", std::move(options)};
-    arguments.first = true;
-    run_outer_step(arguments);
-    return read_safetensors(folder_.file("out"));
+    OuterStepArguments of_first = arguments(method, std::move(options));
+    of_first.first = true;
+    return run(column({{"theta", {2, 4}}, {"phi", {0, 0}}, {"momentum", {0, 0}}}), of_first);
   };
   const std::vector<std::string> half = {"outer_lr=0.5", "outer_momentum=0.5"};
   const StoredTensors eager = first("eager-diloco", half);
-  EXPECT_EQ(floats(eager.at("phi")), (std::vector<float>{0.75, 1.5}));
-  EXPECT_EQ(floats(eager.at("theta")), (std::vector<float>{0.75, 1.5}));
-  EXPECT_EQ(floats(eager.at("momentum")), (std::vector<float>{1, 2}));
+  EXPECT_EQ(floats_of(eager.at("phi")), (std::vector<float>{0.75, 1.5}));
+  EXPECT_EQ(floats_of(eager.at("theta")), (std::vector<float>{0.75, 1.5}));
+  EXPECT_EQ(floats_of(eager.at("momentum")), (std::vector<float>{1, 2}));
   std::vector<std::string> plain = half;
   plain.insert(plain.end(), {"codec=wire", "error_feedback=none"});
   for (const StoredTensors& late : {first("dilocox", plain), first("co2", half)}) {
-    EXPECT_EQ(floats(late.at("theta")), (std::vector<float>{0, 0}));
-    EXPECT_EQ(floats(late.at("momentum")), (std::vector<float>{0, 0}));
+    EXPECT_EQ(floats_of(late.at("theta")), (std::vector<float>{0, 0}));
+    EXPECT_EQ(floats_of(late.at("momentum")), (std::vector<float>{0, 0}));
   }
   EXPECT_THROW(first("diloco", half), InputError);
 }
@@ -200,7 +196,7 @@ TEST_F(OuterStepCommand, TakesTargetsAndDrawsColumns) {
   tensors["theta"] = store({1, 2, 4, 9}, {4, 1});
   tensors["targets"] = indices({1, 2, 3, 1}, {4, 1});  // 1 hears 0 and 3, 2 hears 1, 3 hears 2
   const StoredTensors heard = run(tensors, "epidemic", {});
-  EXPECT_EQ(floats(heard.at("theta")), (std::vector<float>{1, 4, 3, 6.5}));
+  EXPECT_EQ(floats_of(heard.at("theta")), (std::vector<float>{1, 4, 3, 6.5}));
   EXPECT_EQ(heard.count("targets"), 0u);
   for (const std::vector<std::int64_t>& wrong :
        std::vector<std::vector<std::int64_t>>{{0, 2, 3, 1}, {1, 2, 3, 4}, {1, 2, 3, -1}}) {
@@ -214,12 +210,10 @@ TEST_F(OuterStepCommand, TakesTargetsAndDrawsColumns) {
   std::fill(rows.begin() + 1000, rows.end(), 3);
   tensors = {{"theta", store(rows, {2, 1000})}};
   const auto averaged = [&](std::uint64_t seed) {
-    write_safetensors(folder_.file("in"), tensors);
-    OuterStepArguments arguments{"sparta", folder_.file("in"), folder_.file("out"), "fp32", {"share=0.1"}};
-    arguments.seed = seed;
-    run_outer_step(arguments);
+    OuterStepArguments of_seed = arguments("sparta", {"share=0.1"});
+    of_seed.seed = seed;
     std::set<std::size_t> columns;
-    const std::vector<float> found = floats(read_safetensors(folder_.file("out")).at("theta"));
+    const std::vector<float> found = floats_of(run(tensors, of_seed).at("theta"));
     for (std::size_t i = 0; i < 1000; ++i)
       if (found[i] == 2 && found[1000 + i] == 2) columns.insert(i);
     return columns;

@@ -7,24 +7,16 @@
 
 #include "core/base/random.h"
 #include "methods/common/python_step.h"
+#include "tests/support/said.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul::python_update_test {
 
-bool has_numpy() {
-  try {
-    PythonChild();
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
 class PythonStep : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_numpy()) GTEST_SKIP() << "no python3 has numpy";
+    if (!refused_with([] { PythonChild(); }).empty()) GTEST_SKIP() << "no python3 has numpy";
   }
 };
 

@@ -72,6 +72,11 @@ std::vector<double> six_sigma_reference(const std::vector<double>& block) {
   return means_of_bins(block, bins, Wire::kFp32);
 }
 
+const std::map<Quantizer, int> kLevels = {{Quantizer::kInt8, 127}, {Quantizer::kInt7, 63},
+                                          {Quantizer::kInt6, 31},  {Quantizer::kInt5, 15},
+                                          {Quantizer::kInt4, 7},   {Quantizer::kInt3, 3},
+                                          {Quantizer::kInt2, 1}};
+
 std::vector<double> reference(Quantizer quantizer, const std::vector<double>& block) {
   if (quantizer == Quantizer::kTwoBit) return two_bit_reference(block);
   if (quantizer == Quantizer::kTwoBitSixSigma) return six_sigma_reference(block);
@@ -81,28 +86,13 @@ std::vector<double> reference(Quantizer quantizer, const std::vector<double>& bl
   for (int exponent = -6; exponent <= 0; ++exponent) magnitudes.push_back(std::ldexp(largest, exponent));
   for (const double value : block) {
     const double sign = value < 0 ? -1 : 1;
-    switch (quantizer) {
-      case Quantizer::kInt8:
-        decoded.push_back(whole_reference(value, static_cast<float>(largest / 127), 127));
-        break;
-      case Quantizer::kInt4:
-        decoded.push_back(whole_reference(value, static_cast<float>(largest / 7), 7));
-        break;
-      case Quantizer::kE3m0:
-        decoded.push_back(sign * nearest_of(magnitudes, std::abs(value)));
-        break;
-      case Quantizer::kSign:
-        decoded.push_back(sign * std::sqrt(squares / static_cast<double>(block.size())));
-        break;
-      default: {  // whole numbers of 7, 6, 5, 3 or 2 bits
-        const int levels = quantizer == Quantizer::kInt7   ? 63
-                           : quantizer == Quantizer::kInt6 ? 31
-                           : quantizer == Quantizer::kInt5 ? 15
-                           : quantizer == Quantizer::kInt3 ? 3
-                                                           : 1;
-        decoded.push_back(whole_reference(value, static_cast<float>(largest / levels), levels));
-      }
-    }
+    if (quantizer == Quantizer::kE3m0)
+      decoded.push_back(sign * nearest_of(magnitudes, std::abs(value)));
+    else if (quantizer == Quantizer::kSign)
+      decoded.push_back(sign * std::sqrt(squares / static_cast<double>(block.size())));
+    else
+      decoded.push_back(whole_reference(value, static_cast<float>(largest / kLevels.at(quantizer)),
+                                        kLevels.at(quantizer)));
   }
   return decoded;
 }
@@ -156,13 +146,6 @@ TEST(Quantized, HasTheBytesWorkedOutByHand) {
             (Bytes{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x40, 0b11101010}));
   // The mean magnitude of 1, 2, 3, 2 is 2, 0x40000000.
   EXPECT_EQ(bytes(Quantizer::kSign, {0, -4, 0, 0}), (Bytes{0, 0, 0, 0x40, 0b0010}));
-}
-
-TEST(Quantized, E3m0HasSevenMagnitudesAndZero) {
-  const Codec codec{Quantized{Quantizer::kE3m0, 1024}};
-  Row row = {8, 6, 4, 2.4f, 1, 0.5f, 0.25f, 0.125f, 0.0625f, 0.0624f, -0.125f, 0, -0.f};
-  EXPECT_EQ(sent_of(codec, row), (Row{8, 8, 4, 2, 1, 0.5f, 0.25f, 0.125f, 0.125f, 0, -0.125f, 0, 0}))
-      << "2^-7 of the scale is a tie of 0 and 2^-6";
 }
 
 TEST(Quantized, ZerosAndTinyBlocksWork) {
@@ -256,14 +239,6 @@ TEST(Quantized, ANanOrAnInfinityShowsInItsWholeBlock) {
     }
 }
 
-TEST(Quantized, LengthIsKnownForEveryCount) {
-  const Row row = uneven_row(3000, 2);
-  for (const Quantizer quantizer : kAll)
-    for (const int block : {1, 5, 1024})
-      for (const std::ptrdiff_t columns : {1, 2, 3, 4, 5, 6, 1023, 1024, 1025, 2047, 2048, 2049, 2999})
-        sent_of({Quantized{quantizer, block}}, Row(row.begin(), row.begin() + columns));
-}
-
 // e ← x + β e − sent, by hand: int4 with a scale of 1 sends 7 and whole numbers.
 TEST(Feedback, ClassicKeepsWhatWasLeftOutTimesDecay) {
   const Codec codec{Quantized{Quantizer::kInt4, 1024}, Feedback::kClassic, 0.5};
@@ -279,19 +254,21 @@ TEST(Feedback, ClassicKeepsWhatWasLeftOutTimesDecay) {
 }
 
 // Without decay nothing is lost: after each round what was sent and what is kept add up to what was to be
-// sent. In eighths that fp32 holds exactly.
+// sent. In eighths that fp32 holds exactly, but for the cosines.
 TEST(Feedback, ClassicLosesNothing) {
-  for (Codec codec : {Codec{Quantized{Quantizer::kInt4, 5}}, Codec{TopK{8, 2, Wire::kFp32}}}) {
+  for (Codec codec : {Codec{Quantized{Quantizer::kInt4, 5}}, Codec{TopK{8, 2, Wire::kFp32}},
+                      Codec{RandomMask{0.5, Wire::kFp32}}, Codec{DctTopK{8, 4, Wire::kFp32, {{4, 5}}}}}) {
     codec.feedback = Feedback::kClassic;
     Row error(20, 0);
     std::vector<double> asked(20, 0), sent(20, 0);
     for (std::uint32_t round = 0; round < 8; ++round) {
       Row row = uneven_row(20, round);
       for (float& value : row) value = std::round(8 * value) / 8;
-      const Row part = read_row(message_of(codec, row).encoded(error.data()));
+      const MessageFormat format({"row", codec, {}}, 20, round);  // each draws its own columns
+      const Row part = read_row(Message(format, RowSource{row.data(), nullptr}).encoded(error.data()));
       for (std::size_t i = 0; i < 20; ++i) {
         asked[i] += row[i], sent[i] += part[i];
-        EXPECT_NEAR(sent[i] + error[i], asked[i], 1e-5) << to_string(codec) << " round " << round;
+        EXPECT_NEAR(sent[i] + error[i], asked[i], 2e-5) << to_string(codec) << " round " << round;
       }
     }
   }

@@ -20,15 +20,6 @@ MethodSpec ravnest(Json options) {
   return spec;
 }
 
-OptimizerSpec optimizer_of(const Json& json) {
-  OptimizerSpec spec;
-  spec.lr = json.at("lr");
-  spec.beta1 = json["betas"][0];
-  spec.beta2 = json["betas"][1];
-  spec.weight_decay = json.at("weight_decay");
-  return spec;
-}
-
 // One replica, whose update knows the method's plan of a model of so many columns.
 struct Bench : UpdateBench {
   Bench(const MethodSpec& spec, std::int64_t columns)
@@ -169,13 +160,6 @@ TEST(Ravnest, WithoutDelayItIsLocalSgdToTheBit) {
     EXPECT_EQ(found.exchanges, local.exchanges) << none;
   }
   EXPECT_NE(trained({{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 1}}).metrics, local.metrics);
-}
-
-// The last stage is not late, so that two stages are not the same as all late by one.
-TEST(Ravnest, EachStageHasADelayOfItsOwn) {
-  const std::string stages = trained({{"name", "ravnest"}, {"inner_steps", 4}, {"stages", 2}}).metrics;
-  EXPECT_NE(stages, trained({{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 1}}).metrics);
-  EXPECT_NE(stages, trained({{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 0}}).metrics);
 }
 
 }  // namespace longhaul::ravnest_test

@@ -40,51 +40,54 @@ inline Training::MakeJournal scheduled(const Schedule& schedule) {
   return [schedule](const JournalSpec& spec) { return make_journal(spec, schedule); };
 }
 
-inline Followed follow(const Case& config, const Schedule& schedule, const TemporaryFolder& folder,
-                       std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
-                       Device device = Device::kCpu) {
+// Trains the replicas of a rank into FOLDER/out.
+inline void follow_rank(Followed& followed, Ranks& ranks, const Case& config,
+                        const Training::MakeJournal& journal, const TemporaryFolder& folder,
+                        std::unique_ptr<Backend> backend, bool resume, Device device = Device::kCpu) {
   ProgressReporter silent("test", -1, true);
   use_one_thread();
-  Followed followed;
-  {
-    TrainingFiles files(folder.file("out"));
-    Training training(config, device, std::move(backend), files, silent, one_rank(), scheduled(schedule));
-    std::vector<std::string> refused;
-    if (resume) training.resume(refused);
-    followed.summary = training.run();
-    files.finish(followed.summary);
-    for (int replica = 0; replica < config.replicas; ++replica) {
-      const float* row = training.arena().row(Slot::kWeights, replica);
-      followed.weights.emplace_back(row, row + training.arena().parameters());
-    }
+  TrainingFiles files(folder.file("out"), ranks.is_first());
+  Training training(config, device, std::move(backend), files, silent, ranks, journal);
+  std::vector<std::string> refused;
+  if (resume) training.resume(refused);
+  const Json summary = training.run();
+  files.finish(summary);
+  if (ranks.is_first()) followed.summary = summary;
+  for (const int replica : training.arena().held().replicas()) {
+    const float* row = training.arena().row(Slot::kWeights, replica);
+    followed.weights[as_index(replica)].assign(row, row + training.arena().parameters());
   }
-  followed.metrics = read_text(folder.file("out/metrics.csv"));
-  followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
-  return followed;
 }
 
-// The same on several ranks, each with a back-end that ends it after so many calls.
+// On `size` ranks, each with a back-end that ends it after so many calls.
 inline Followed follow_on_ranks(int size, const Case& config, const Schedule& schedule,
                                 const TemporaryFolder& folder, int calls, bool resume) {
   Followed followed;
   followed.weights.resize(as_index(config.replicas));
   ThreadRanks::run(size, [&](Ranks& ranks) {
-    ProgressReporter silent("test", -1, true);
-    use_one_thread();
-    TrainingFiles files(folder.file("out"), ranks.is_first());
-    Training training(config, Device::kCpu, std::make_unique<Stops>(calls), files, silent, ranks,
-                      scheduled(schedule));
-    std::vector<std::string> refused;
-    if (resume) training.resume(refused);
-    files.finish(training.run());
-    for (const int replica : training.arena().held().replicas()) {
-      const float* row = training.arena().row(Slot::kWeights, replica);
-      followed.weights[as_index(replica)].assign(row, row + training.arena().parameters());
-    }
+    follow_rank(followed, ranks, config, scheduled(schedule), folder, std::make_unique<Stops>(calls), resume);
   });
   followed.metrics = read_text(folder.file("out/metrics.csv"));
   followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
   return followed;
+}
+
+inline Followed follow_journal(const Case& config, const Training::MakeJournal& journal,
+                               const TemporaryFolder& folder,
+                               std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
+                               Device device = Device::kCpu) {
+  Followed followed;
+  followed.weights.resize(as_index(config.replicas));
+  follow_rank(followed, one_rank(), config, journal, folder, std::move(backend), resume, device);
+  followed.metrics = read_text(folder.file("out/metrics.csv"));
+  followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
+  return followed;
+}
+
+inline Followed follow(const Case& config, const Schedule& schedule, const TemporaryFolder& folder,
+                       std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
+                       Device device = Device::kCpu) {
+  return follow_journal(config, scheduled(schedule), folder, std::move(backend), resume, device);
 }
 
 using Row = std::vector<float>;
@@ -148,6 +151,28 @@ class Reference {
       replica_here.momentum[i] = mu * replica_here.momentum[i] + delta[i];
       replica_here.phi[i] += lr * (delta[i] + mu * replica_here.momentum[i]);
       replica_here.weights[i] = replica_here.phi[i];
+    }
+  }
+
+  // The same of each that takes it, with the mean of what others have moved by.
+  void outer_of(const std::vector<int>& moved, const std::vector<int>& taking, float lr, float mu) {
+    std::vector<Row> deltas;
+    for (const int replica : moved) deltas.push_back(delta(replica));
+    const Row mean_delta = mean(deltas);
+    for (const int replica : taking) outer(replica, mean_delta, lr, mu);
+  }
+
+  // AdamW of each that takes it, with the mean of the gradients that others have computed.
+  void adam_of(const std::vector<int>& computing, const std::vector<int>& taking, int step) {
+    std::vector<Row> gradients;
+    for (const int replica : computing) {
+      gradient(replica, step);
+      gradients.push_back(replicas[as_index(replica)].gradient);
+    }
+    const Row mean_gradient = mean(gradients);
+    for (const int replica : taking) {
+      replicas[as_index(replica)].gradient = mean_gradient;
+      adam(replica, step);
     }
   }
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 #include "trainer/operations/exchange_log.h"
 #include "trainer/weight_spread.h"
 #include "trainer/replicas/arena.h"
@@ -47,14 +47,12 @@ TEST(Backend, EveryTaskRunsOnceOnAnyNumberOfThreads) {
 
 TEST(Backend, ThrowsWhatTheLowestTaskThrew) {
   for (const auto& backend : {make_loop_backend(), make_thread_backend(3)}) {
-    try {
+    const auto error = thrown_by<std::runtime_error>([&] {
       backend->for_each(20, [](int task) {
         if (task % 7 == 3) throw std::runtime_error(std::to_string(task));
       });
-      FAIL();
-    } catch (const std::runtime_error& error) {
-      EXPECT_STREQ(error.what(), "3");
-    }
+    });
+    EXPECT_STREQ(error.what(), "3");
     int sum = 0;  // and goes on
     backend->for_each(1, [&](int) { ++sum; });
     EXPECT_EQ(sum, 1);
@@ -147,7 +145,7 @@ TEST(BackendRounds, ThrowsWhatTheLowestRoundThrewAfterTheRoundsBeforeIt) {
   for (int threads : {0, 1, 3}) {
     const auto backend = threads == 0 ? make_loop_backend() : make_thread_backend(threads);
     int seen = 0;
-    try {
+    const auto error = thrown_by<std::runtime_error>([&] {
       backend->for_each_round(
           5, 9,
           [](int round, int i) {
@@ -160,10 +158,8 @@ TEST(BackendRounds, ThrowsWhatTheLowestRoundThrewAfterTheRoundsBeforeIt) {
             ++seen;
             return true;
           });
-      FAIL();
-    } catch (const std::runtime_error& error) {
-      EXPECT_STREQ(error.what(), "2");
-    }
+    });
+    EXPECT_STREQ(error.what(), "2");
     EXPECT_EQ(seen, 4);
     EXPECT_THROW(backend->for_each_round(
                      3, 3, [](int, int) {}, [](int) -> bool { throw RunError("a full disk"); }),

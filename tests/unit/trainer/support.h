@@ -3,17 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "core/base/csv.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "tests/support/files.h"
 #include "tests/unit/core/stub_topology.h"
+#include "trainer/checkpoint/safetensors.h"
 #include "trainer/model/gemm.h"
 #include "trainer/training.h"
 
@@ -21,6 +23,37 @@ namespace longhaul {
 
 inline Json golden(const std::string& name) {
   return Json::parse(read_text(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
+}
+
+// The optimizer of a history in tests/golden.
+inline OptimizerSpec optimizer_of(const Json& json) {
+  OptimizerSpec spec;
+  spec.lr = json.at("lr");
+  spec.beta1 = json.at("betas")[0];
+  spec.beta2 = json.at("betas")[1];
+  spec.weight_decay = json.at("weight_decay");
+  return spec;
+}
+
+// The lines of exchanges.jsonl.
+inline std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+// The table in the text of a CSV.
+inline CsvTable table_of(const std::string& text) {
+  const TemporaryFolder folder;
+  write_text(folder.file("table.csv"), text);
+  return read_csv(folder.file("table.csv"));
+}
+
+inline std::vector<float> floats_of(const StoredTensor& tensor) {
+  std::vector<float> values(tensor.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
 }
 
 // A training of seconds: four replicas of a tiny model on a synthetic text.

@@ -111,20 +111,4 @@ TEST(Message, OfSomeColumnsReadsThoseAlone) {
   EXPECT_THROW(message.read(5, 6, &second), std::logic_error);
 }
 
-TEST(Message, FeedsBackWhatItLeftOut) {
-  const std::vector<float> row = {1, -4, 2};
-  std::vector<float> error = {0, 0, 0};
-  const MessageFormat format({"row", {TopK{3, 1, Wire::kFp32}, Feedback::kClassic}}, 3);
-  const Message view(format, RowSource{row.data(), nullptr});
-  float sent[3];
-  view.encoded(error.data()).read(0, 3, sent);
-  EXPECT_EQ(std::vector<float>(sent, sent + 3), (std::vector<float>{0, -4, 0}));
-  EXPECT_EQ(error, (std::vector<float>{1, 0, 2}));
-  view.encoded(error.data()).read(0, 3, sent);  // of {2, -4, 4}: a tie, the lower place
-  EXPECT_EQ(std::vector<float>(sent, sent + 3), (std::vector<float>{0, -4, 0}));
-  view.encoded(error.data()).read(0, 3, sent);  // of {3, -4, 6}
-  EXPECT_EQ(std::vector<float>(sent, sent + 3), (std::vector<float>{0, 0, 6}));
-  EXPECT_EQ(error, (std::vector<float>{3, -4, 0}));
-}
-
 }  // namespace longhaul::top_k_test

@@ -4,14 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <map>
 
-#include "core/base/csv.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/checkpoint/safetensors.h"
 #include "trainer/data/dataset.h"
 
 namespace longhaul::training_test {
@@ -29,19 +26,10 @@ Json with(Json json, const std::string& key, const Json& value) {
 
 // weight_spread by (step, phase).
 std::map<std::pair<int, std::string>, double> spreads(const std::string& metrics) {
-  const TemporaryFolder folder;
-  write_text(folder.file("metrics.csv"), metrics);
   std::map<std::pair<int, std::string>, double> found;
-  for (const auto& row : read_csv(folder.file("metrics.csv")).rows)
+  for (const auto& row : table_of(metrics).rows)
     if (row[2] == "mean") found[{std::stoi(row[0]), row[1]}] = std::stod(row[5]);
   return found;
-}
-
-std::vector<Json> lines_of(const std::string& text) {
-  std::vector<Json> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
-  return lines;
 }
 
 // The log of what was moved, fed by the rows, against the trace, written from the plan.
@@ -263,18 +251,17 @@ TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
   scenario["train"]["evaluate_sequences"] = 16;
   const Case config = only_case(scenario, folder);
   const Json summary = train(config, folder).summary;
-  const StoredTensor weights =
-      read_safetensors(folder.file("out/checkpoints/step-12.safetensors")).at("weights");
+  const std::vector<float> weights =
+      floats_of(read_safetensors(folder.file("out/checkpoints/step-12.safetensors")).at("weights"));
   const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 2u);
   const Decoder decoder(config.train->model, Device::kCpu);
   double means[2] = {};
   for (int batch = 0; batch < 2; ++batch)
-    for (std::int64_t replica = 0; replica < weights.shape[0]; ++replica) {
-      std::vector<float> row(static_cast<std::size_t>(weights.shape[1]));
-      std::memcpy(row.data(), weights.bytes.data() + replica * weights.shape[1] * 4, row.size() * 4);
-      means[batch] += decoder.loss(row.data(), batches[static_cast<std::size_t>(batch)]) / 4;
-    }
+    for (std::size_t replica = 0; replica < 4; ++replica)
+      means[batch] += decoder.loss(weights.data() + replica * weights.size() / 4,
+                                   batches[static_cast<std::size_t>(batch)]) /
+                      4;
   EXPECT_GT(std::abs(means[0] - means[1]), 1e-4);
   EXPECT_NEAR(summary["final_loss_sampling_error"], std::abs(means[0] - means[1]) / 2, 1e-9);
   EXPECT_NEAR(summary["final_loss"], (means[0] + means[1]) / 2, 1e-9);
@@ -293,14 +280,7 @@ TEST(Training, TheSameLossThatIsNotFiniteIsNamedWhateverTheThreads) {
   Json scenario = small_scenario(kIndependent, 200);
   scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 100}};
   scenario["train"]["evaluate_every"] = 200;
-  const auto said = [&](int threads) {
-    try {
-      train(scenario, threads);
-    } catch (const RunError& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing");
-  };
+  const auto said = [&](int threads) { return said_by([&] { train(scenario, threads); }); };
   const std::string by_loop = said(1);
   EXPECT_SAYS(by_loop, "is not finite");
   for (int threads : {2, 3, 7}) EXPECT_EQ(said(threads), by_loop);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/unit/trainer/float64/slope.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/model/cpu_decoder.h"
@@ -56,20 +57,6 @@ double second_part(const std::vector<double>& weights, const Batch& batch, const
         decoder.loss_at_the_end(decoder.through_layers(x, kLayersBefore, kShape.layers), tokens_of(batch, s));
   }
   return sum / (kSequences * kShape.context);
-}
-
-// Of fourth order, as in gradient_test.cc.
-template <typename Function>
-double slope(double& variable, const Function& function) {
-  constexpr double kWidth = 1e-3;
-  const double middle = variable;
-  const auto at = [&](double steps) {
-    variable = middle + steps * kWidth;
-    return function();
-  };
-  const double found = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * kWidth);
-  variable = middle;
-  return found;
 }
 
 class Float64Boundaries : public testing::TestWithParam<std::pair<bool, bool>> {};

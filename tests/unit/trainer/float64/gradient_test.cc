@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/unit/trainer/float64/slope.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"
 #include "trainer/model/cpu_decoder.h"
@@ -23,21 +24,6 @@ TEST(Float64Decoder, LossIsTheScalarModels) {
   }
 }
 
-// Differences of fourth order, (8 (f(h) − f(−h)) − (f(2h) − f(−2h))) / 12h: at h = 1e-3 their own error is
-// about h⁴ f⁗′/30, 1e-13, and as much from rounding.
-double difference(const float64::CpuDecoder& decoder, std::vector<double>& weights, std::size_t at,
-                  const Batch& batch) {
-  constexpr double kStep = 1e-3;
-  const double middle = weights[at];
-  const auto loss = [&](double steps) {
-    weights[at] = middle + steps * kStep;
-    return decoder.loss(weights.data(), batch);
-  };
-  const double slope = (8 * (loss(1) - loss(-1)) - (loss(2) - loss(-2))) / (12 * kStep);
-  weights[at] = middle;
-  return slope;
-}
-
 // They agree to 9e-10; a factor of 1 + 1e-6 at one term of the backward pass fails.
 TEST(Float64Decoder, GradientIsTheFiniteDifferenceTo1e7) {
   for (const ModelShape& shape : kShapes) {
@@ -46,7 +32,7 @@ TEST(Float64Decoder, GradientIsTheFiniteDifferenceTo1e7) {
     std::vector<double> weights = random_weights<double>(shape, 4), gradient(weights.size(), 123.);
     decoder.loss_and_gradient(weights.data(), gradient.data(), batch);
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      const double expected = difference(decoder, weights, i, batch);
+      const double expected = slope(weights[i], [&] { return decoder.loss(weights.data(), batch); });
       ASSERT_NEAR(gradient[i], expected, 1e-10 + 1e-7 * std::abs(expected)) << "parameter " << i;
     }
   }

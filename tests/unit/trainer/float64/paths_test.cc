@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <set>
 
+#include "tests/unit/trainer/float64/slope.h"
 #include "tests/unit/trainer/random_model.h"
 #include "trainer/model/cpu_decoder.h"
 #include "trainer/pipeline/microbatches.h"
@@ -25,6 +27,53 @@ PipelinePlan three_stages() {
 }
 
 using Rows = std::vector<std::vector<double>>;  // by replica
+
+// `gradients` [replicas, columns] are the slopes of `sum` with respect to the rows.
+void expect_slopes(Rows& rows, const std::vector<double>& gradients, const std::function<double()>& sum,
+                   double width = 1e-3) {
+  for (std::size_t replica = 0; replica < rows.size(); ++replica)
+    for (std::size_t i = 0; i < rows[replica].size(); ++i) {
+      const double expected = slope(rows[replica][i], sum, width);
+      ASSERT_NEAR(gradients[replica * rows[replica].size() + i], expected, 1e-10 + 1e-7 * std::abs(expected))
+          << "replica " << replica << ", column " << i;
+    }
+}
+
+// Drawn rows and batches, and the gradients that all micro-batches of a step leave.
+struct Trial {
+  Trial(const ModelShape& shape, int replicas, std::uint64_t seed)
+      : columns(shape.parameters()), decoder(shape), gradients(as_index(replicas * columns), 123.) {
+    for (int replica = 0; replica < replicas; ++replica) {
+      rows.push_back(random_weights<double>(shape, seed + static_cast<std::uint64_t>(replica)));
+      batches.push_back(random_batch(shape, kMicrobatches, seed + 10 + static_cast<std::uint64_t>(replica)));
+    }
+  }
+
+  // The sum of their losses.
+  double run(const PipelinePlan& plan) {
+    std::vector<double> weights;
+    for (const std::vector<double>& row : rows) weights.insert(weights.end(), row.begin(), row.end());
+    const MicrobatchPass<double> pass(plan, columns,
+                                      [&](const double* w, double* gradient, const Batch& batch) {
+                                        return decoder.loss_and_gradient(w, gradient, batch);
+                                      });
+    double sum = 0;
+    for (int m = 0; m < kMicrobatches; ++m) {
+      const std::vector<Route> paths = paths_of(plan, kSeed, static_cast<int>(rows.size()), kStep, m);
+      for (std::size_t home = 0; home < rows.size(); ++home)
+        sum += pass.run(paths[home], m, batches[home], {weights.data(), 0, columns},
+                        {gradients.data(), 0, columns}) /
+               kMicrobatches;
+    }
+    return sum;
+  }
+
+  std::int64_t columns;
+  float64::CpuDecoder decoder;
+  Rows rows;
+  std::vector<Batch> batches;
+  std::vector<double> gradients;
+};
 
 // Written apart from the product's: which replica has the column on this path, by looking it up.
 double sum_of_losses(const float64::CpuDecoder& decoder, const PipelinePlan& plan, const Rows& rows,
@@ -50,50 +99,18 @@ double sum_of_losses(const float64::CpuDecoder& decoder, const PipelinePlan& pla
 
 TEST(Float64Paths, GradientsAreTheFiniteDifferencesTo1e7) {
   const PipelinePlan plan = three_stages();
-  const float64::CpuDecoder decoder(kShape);
-  const std::int64_t columns = kShape.parameters();
-  Rows rows;
-  std::vector<Batch> batches;
+  Trial trial(kShape, kReplicas, 20);
   std::set<int> used;  // replicas on the paths that do not begin there
-  for (int replica = 0; replica < kReplicas; ++replica) {
-    rows.push_back(random_weights<double>(kShape, 20 + static_cast<std::uint64_t>(replica)));
-    batches.push_back(random_batch(kShape, kMicrobatches, 30 + static_cast<std::uint64_t>(replica)));
-  }
-
-  std::vector<double> weights, gradients(as_index(kReplicas * columns), 123.);
-  for (const std::vector<double>& row : rows) weights.insert(weights.end(), row.begin(), row.end());
-  const MicrobatchPass<double> pass(plan, columns,
-                                    [&](const double* w, double* gradient, const Batch& batch) {
-                                      return decoder.loss_and_gradient(w, gradient, batch);
-                                    });
-  double sum = 0;
   for (int m = 0; m < kMicrobatches; ++m) {
     const std::vector<Route> paths = paths_of(plan, kSeed, kReplicas, kStep, m);
-    for (int home = 0; home < kReplicas; ++home) {
+    for (int home = 0; home < kReplicas; ++home)
       for (const Stop& stop : paths[as_index(home)])
         if (stop.replica != home) used.insert(stop.replica);
-      sum += pass.run(paths[as_index(home)], m, batches[as_index(home)], {weights.data(), 0, columns},
-                      {gradients.data(), 0, columns}) /
-             kMicrobatches;
-    }
   }
   EXPECT_EQ(used.size(), 3u) << "draws that leave everyone at home show nothing";
-  EXPECT_NEAR(sum, sum_of_losses(decoder, plan, rows, batches), 1e-13 * sum);
-
-  // Of fourth order, as in gradient_test.cc.
-  constexpr double kWidth = 1e-3;
-  for (std::size_t replica = 0; replica < rows.size(); ++replica)
-    for (std::size_t i = 0; i < rows[replica].size(); ++i) {
-      const double middle = rows[replica][i];
-      const auto loss = [&](double steps) {
-        rows[replica][i] = middle + steps * kWidth;
-        return sum_of_losses(decoder, plan, rows, batches);
-      };
-      const double expected = (8 * (loss(1) - loss(-1)) - (loss(2) - loss(-2))) / (12 * kWidth);
-      rows[replica][i] = middle;
-      ASSERT_NEAR(gradients[replica * as_index(columns) + i], expected, 1e-10 + 1e-7 * std::abs(expected))
-          << "replica " << replica << ", column " << i;
-    }
+  const auto sum = [&] { return sum_of_losses(trial.decoder, plan, trial.rows, trial.batches); };
+  EXPECT_NEAR(trial.run(plan), sum(), 1e-13 * sum());
+  expect_slopes(trial.rows, trial.gradients, sum);
 }
 
 // Written apart: a model of the layers alone that a micro-batch meets, each from its replica, in its order.
@@ -128,62 +145,29 @@ TEST(Float64Paths, PartialOnesHaveTheGradientsOfTheModelTheyMeet) {
       spec.partial = partial;
       const PipelinePlan plan = pipeline_plan(spec, kDeepShape, kDeepShape.parameters(),
                                               kMicrobatches * kDeepShape.context, Wire::kFp32);
-      const std::int64_t columns = kDeepShape.parameters();
-      Rows rows;
-      std::vector<Batch> batches;
-      for (int replica = 0; replica < 2; ++replica) {
-        rows.push_back(random_weights<double>(kDeepShape, 40 + static_cast<std::uint64_t>(replica)));
-        batches.push_back(random_batch(kDeepShape, kMicrobatches, 50 + static_cast<std::uint64_t>(replica)));
-      }
+      Trial trial(kDeepShape, 2, 40);
+      int swapped = 0;
+      for (int m = 0; m < kMicrobatches; ++m)
+        for (const Route& path : paths_of(plan, kSeed, 2, kStep, m))
+          for (int place = 0; place < 5; ++place)
+            swapped += path[as_index(place)].is_there() && path[as_index(place)].part != place;
+      EXPECT_TRUE(swapped > 0 || partial == PartialPaths::kScheduled);
       const auto sum_of_met = [&] {
         double sum = 0;
         for (int m = 0; m < kMicrobatches; ++m) {
           const std::vector<Route> paths = paths_of(plan, kSeed, 2, kStep, m);
           for (std::size_t home = 0; home < 2; ++home)
-            sum +=
-                loss_of_met_layers(plan, rows, paths[home], microbatch_of(batches[home], m, kMicrobatches)) /
-                kMicrobatches;
+            sum += loss_of_met_layers(plan, trial.rows, paths[home],
+                                      microbatch_of(trial.batches[home], m, kMicrobatches)) /
+                   kMicrobatches;
         }
         return sum;
       };
-      std::vector<double> weights, gradients(as_index(2 * columns), 123.);
-      for (const std::vector<double>& row : rows) weights.insert(weights.end(), row.begin(), row.end());
-      const float64::CpuDecoder decoder(kDeepShape);
-      const MicrobatchPass<double> pass(plan, columns,
-                                        [&](const double* w, double* gradient, const Batch& batch) {
-                                          return decoder.loss_and_gradient(w, gradient, batch);
-                                        });
       for (int replica = 0; replica < 2; ++replica)
-        clear_for_partial(plan, columns, gradients.data() + replica * columns);
-      double sum = 0;
-      int swapped = 0;
-      for (int m = 0; m < kMicrobatches; ++m) {
-        const std::vector<Route> paths = paths_of(plan, kSeed, 2, kStep, m);
-        for (int home = 0; home < 2; ++home) {
-          for (int place = 0; place < 5; ++place)
-            swapped += paths[as_index(home)][as_index(place)].is_there() &&
-                       paths[as_index(home)][as_index(place)].part != place;
-          sum += pass.run(paths[as_index(home)], m, batches[as_index(home)], {weights.data(), 0, columns},
-                          {gradients.data(), 0, columns}) /
-                 kMicrobatches;
-        }
-      }
-      EXPECT_TRUE(swapped > 0 || partial == PartialPaths::kScheduled);
-      EXPECT_NEAR(sum, sum_of_met(), 1e-13 * sum);
-      constexpr double kWidth =
-          2.5e-4;  // an embedding's norm is small, and what is left of the fourth order not
-      for (std::size_t replica = 0; replica < rows.size(); ++replica)
-        for (std::size_t i = 0; i < rows[replica].size(); ++i) {
-          const double middle = rows[replica][i];
-          const auto loss = [&](double steps) {
-            rows[replica][i] = middle + steps * kWidth;
-            return sum_of_met();
-          };
-          const double expected = (8 * (loss(1) - loss(-1)) - (loss(2) - loss(-2))) / (12 * kWidth);
-          rows[replica][i] = middle;
-          ASSERT_NEAR(gradients[replica * as_index(columns) + i], expected, 1e-10 + 1e-7 * std::abs(expected))
-              << "replica " << replica << ", column " << i;
-        }
+        clear_for_partial(plan, trial.columns, trial.gradients.data() + replica * trial.columns);
+      EXPECT_NEAR(trial.run(plan), sum_of_met(), 1e-13 * sum_of_met());
+      // An embedding's norm is small, and what is left of the fourth order not.
+      expect_slopes(trial.rows, trial.gradients, sum_of_met, 2.5e-4);
     }
 }
 

@@ -1,0 +1,25 @@
+// The only case of a scenario with one method, without a file.
+#pragma once
+
+#include <string>
+
+#include "core/scenario/case.h"
+#include "core/scenario/scenario_options.h"
+#include "methods/common/registry.h"
+#include "tests/unit/core/stub_topology.h"
+
+namespace longhaul {
+
+inline Case one_case(const Json& scenario) {
+  Json resolved = resolve(scenario_options(method_options(), stub_topologies()), scenario, "");
+  Json chosen = resolved["methods"][0];
+  chosen["label"] = chosen.value("label", chosen["name"].get<std::string>());
+  resolved.erase("methods");
+  resolved["method"] = chosen;
+  for (const char* key : {"case", "scenario"}) resolved[key] = "test";
+  resolved["folder"] = ".";
+  resolved["swept"] = Json::object();
+  return parse_case(resolved);
+}
+
+}  // namespace longhaul
