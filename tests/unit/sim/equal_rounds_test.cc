@@ -199,8 +199,9 @@ TEST(EqualRounds, ARunHasTheSameTables) {
   EXPECT_EQ(skipped.report.at("transfers"), 254 * 128);
   const Replayed whole = replayed(false);
   EXPECT_EQ(sends, 254 * 128);
-  for (const auto& [name, text] : whole.files)
+  for (const auto& [name, text] : whole.files) {
     if (name != "replay.json") EXPECT_EQ(skipped.files.at(name), text) << name;
+  }
 }
 
 }  // namespace longhaul::equal_rounds_test

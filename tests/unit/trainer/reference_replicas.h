@@ -164,6 +164,7 @@ class Reference {
 
   // AdamW of each that takes it, with the mean of the gradients that others have computed.
   void adam_of(const std::vector<int>& computing, const std::vector<int>& taking, int step) {
+    if (taking.empty()) return;
     std::vector<Row> gradients;
     for (const int replica : computing) {
       gradient(replica, step);
