@@ -200,7 +200,8 @@ TEST(EqualRounds, ARunHasTheSameTables) {
   const Replayed whole = replayed(false);
   EXPECT_EQ(sends, 254 * 128);
   for (const auto& [name, text] : whole.files) {
-    if (name != "replay.json") EXPECT_EQ(skipped.files.at(name), text) << name;
+    if (name == "replay.json") continue;
+    EXPECT_EQ(skipped.files.at(name), text) << name;
   }
 }
 
