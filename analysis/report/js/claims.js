@@ -20,7 +20,7 @@ function matrixTable(picture) {
   const corner = [picture.row_key && lastPart(picture.row_key), lastPart(picture.column_key)].filter(Boolean).join(' \\ ');
   const row = (name, cells) => element('tr', {}, element('th', {scope: 'row', class: 'words'}, name || 'all'),
     ...cells.map(cell => element('td', {class: cellClass(cell)}, ...(cell ? [cellText(cell)].flat() : ['']))));
-  return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Verdicts over the sweep'}, element('table', {class: 'matrix'},
+  return scrolling({'aria-label': 'Verdicts over the sweep'}, element('table', {class: 'matrix'},
     element('thead', {}, element('tr', {}, element('th', {scope: 'col', class: 'words', title: `${picture.row_key} \\ ${picture.column_key}`}, corner),
       ...picture.columns.map(column => element('th', {scope: 'col'}, column)))),
     element('tbody', {}, ...picture.rows.map((name, i) => row(name, picture.cells[i])))));
@@ -79,8 +79,7 @@ function drawClaims() {
   place.replaceChildren(
     element('div', {class: 'controls'}, selectBox('claim', PICTURES.map((one, i) => [String(i), name(one)]), String(CLAIM.chosen), value => {
       CLAIM.chosen = Number(value);
-      drawClaims();
-      place.querySelector('select').focus();
+      keepingFocus(place, drawClaims);
     })),
     element('p', {}, picture.statement ? `${withoutStop(picture.statement)}: ` : '', picture.words, `. ${counted(picture.points, 'point')}.`),
     element('ul', {}, ...picture.frontier.map(line => element('li', {}, line))),

@@ -18,7 +18,7 @@ function linkTable({links, numbers}, showAll) {
     element('td', {}, formatPercent(bytes / links.total_bytes)));
   const heading = (text, words) => element('th', {scope: 'col', class: words ? 'words' : null}, text);
   const shown = showAll ? links.rows : links.rows.slice(0, FEW_LINKS);
-  return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'links-heading'}, element('table', {},
+  return scrolling({'aria-labelledby': 'links-heading'}, element('table', {},
     element('thead', {}, element('tr', {}, heading('Link', true), heading('Direction', true), heading('Busy'), heading('Busy, of the run'),
       heading('Rate while busy'), heading('of its rate'), heading('On the wire'), heading('Share of all bytes'))),
     element('tbody', {}, ...shown.map(row))));
@@ -40,15 +40,13 @@ function drawLinks(all) {
   place.replaceChildren(
     element('div', {class: 'controls'}, selectBox('links of', carriers.map(entry => [entry.name, entry.name]), chosen.name, value => {
       LINKS.name = value;
-      drawLinks(all);
-      place.querySelector('select').focus();
+      keepingFocus(place, () => drawLinks(all));
     })),
     ...(map ? [mapFigure(chosen.series, chosen.one, Math.max(260, place.clientWidth - 30))] : []),
     linkTable(chosen.one, LINKS.all),
     ...(links.rows.length > FEW_LINKS ? [element('div', {class: 'controls'}, checkBox(links.rows.length < links.used ? `show ${links.rows.length}` : `show all ${links.rows.length}`, LINKS.all, value => {
       LINKS.all = value;
-      drawLinks(all);
-      place.querySelector('input[type=checkbox]').focus();
+      keepingFocus(place, () => drawLinks(all));
     }))] : []),
     element('p', {class: 'quiet'}, linkNotes(links, LINKS.all)));
 }

@@ -36,7 +36,7 @@ function sweepSeries(view, key, column, hidden) {
     if (value !== null && one.status === 'done') points.set(place, [...(points.get(place) || []), value]);
   }
   const series = [...found.values()].map(one => ({...one, points: [...one.points].sort((a, b) => a[0] - b[0]).map(([x, all]) => ({
-    x, y: all.reduce((sum, value) => sum + value, 0) / all.length, half: halfWidth(all), count: all.length}))}));
+    x, y: mean(all), half: halfWidth(all), count: all.length}))}));
   return {series, numbers, values};
 }
 
@@ -124,10 +124,8 @@ function drawSweep(view, hidden) {
   if (!keys.includes(state.key)) state.key = keys[0];
   if (!metrics.some(one => one.path === state.metric)) state.metric = metrics[0].path;
   const set = (key, value) => {
-    const focused = [...place.querySelectorAll('select, input')].indexOf(document.activeElement);
     state[key] = value;
-    drawSweep(view, hidden);
-    if (focused >= 0) place.querySelectorAll('select, input')[focused].focus();
+    keepingFocus(place, () => drawSweep(view, hidden));
   };
   const config = sweepConfig(view, state, hidden), logX = config.options.scales.x.type === 'logarithmic';
   const canvas = element('canvas', {role: 'img', tabindex: 0, 'aria-label': 'The number against the swept key; arrow keys go through its values'});
