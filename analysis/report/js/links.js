@@ -7,8 +7,9 @@ const FEW_LINKS = 12;
 
 function linkTable({links, numbers}, showAll) {
   const simulated = numbers.simulated_time_s;
-  const row = ([link, direction, bytes, busy, rate], i) => element('tr', {class: links.has_bottleneck && i === 0 ? 'bottleneck' : null},
-    element('th', {scope: 'row', class: 'words'}, link, links.has_bottleneck && i === 0 ? element('span', {class: 'status'}, 'bottleneck') : ''),
+  const isBottleneck = i => links.alike !== null && i === 0;
+  const row = ([link, direction, bytes, busy, rate], i) => element('tr', {class: isBottleneck(i) ? 'bottleneck' : null},
+    element('th', {scope: 'row', class: 'words'}, link, isBottleneck(i) ? element('span', {class: 'status'}, 'bottleneck') : ''),
     element('td', {class: 'words'}, direction),
     element('td', {}, formatDuration(busy)),
     element('td', {}, simulated ? formatPercent(busy / simulated) : '–'),
