@@ -54,16 +54,10 @@ TEST(Validate, AClosedFormIsPredictedExactly) {
 }
 
 TEST(Validate, WhatIsFarOffIsNoFailureAndHasItsSentence) {
-  Json scenario = made_up(2 * kClosedForm_s);
-  const CommandResult unexplained = longhaul({"validate", written(scenario)});
-  EXPECT_EQ(unexplained.status, 0);
-  EXPECT_NE(unexplained.out.find("*a ring of 4*: off by -50 %. No reason is known."), std::string::npos)
-      << unexplained.out;
-  scenario["validation"]["figures"][0]["why"] = "It is made up.";
-  const CommandResult explained = longhaul({"validate", written(scenario), "--format", "markdown"});
-  EXPECT_NE(explained.out.find("- *a ring of 4*: off by -50 %. It is made up."), std::string::npos)
-      << explained.out;
-  EXPECT_NE(explained.out.find("| **0.50** |"), std::string::npos) << explained.out;
+  const CommandResult result = longhaul({"validate", written(made_up(2 * kClosedForm_s))});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.out.find("*a ring of 4*: off by -50 %. No reason is known."), std::string::npos)
+      << result.out;
 }
 
 TEST(Validate, KeepsTheRunsWhereItIsTold) {
@@ -90,10 +84,6 @@ TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
       {"no source", {{"validation", {{"source", nullptr}}}}, {"validation.source"}},
       {"unknown key", {{"validation", {{"licenc", "MIT"}}}}, {"unknown key \"licenc\"", "did you mean"}},
       {"a section of nothing", {{"validation", nullptr}}, {"validation", "the section with the published"}},
-      {"unknown label",
-       {{"methods", {{{"name", "noloco"}}}}},
-       {"validation.figures[0].of", "found \"diloco\"", "noloco"}},
-      {"nothing swept", {{"sweep", nullptr}}, {"validation.figures[0].assumed", "the scenario has no sweep"}},
       {"trains",
        {{"train", {{"steps", 2}}}},
        {"train: found in a validation", "simulates only the network"}}};
