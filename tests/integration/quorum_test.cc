@@ -100,10 +100,4 @@ TEST_F(QuorumRun, AloneTheTrainerAsksForTheJournal) {
   EXPECT_EQ(read_text(out + "/metrics.csv"), read_text(training() + "/metrics.csv"));
 }
 
-TEST_F(QuorumRun, MeasuredStepTimesAreRefused) {
-  const CommandResult result = run({"--set", "workload.step_time={\"measured\": true}"});
-  EXPECT_EQ(result.status, 2);
-  EXPECT_NE(result.err.find("workload.step_time"), std::string::npos) << result.err;
-}
-
 }  // namespace longhaul::quorum_test

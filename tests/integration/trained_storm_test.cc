@@ -12,7 +12,6 @@
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"
 #include "tests/support/every_method.h"
-#include "tests/support/said.h"
 
 namespace longhaul::trained_storm_test {
 
@@ -149,24 +148,6 @@ TEST(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
   EXPECT_EQ(expected.size(), 4u);
   EXPECT_EQ(losses("far", far), expected);
   EXPECT_EQ(losses("wait", storm({{"on_failure", "wait"}}, methods)), expected);
-}
-
-TEST(TrainedStormAlone, WhatATrainingCannotFollowIsRefused) {
-  const std::string folder = fresh_folder("refused_storm");
-  const auto refusal = [&](const Json& method, const Json& changes) {
-    Json scenario = storm({{"on_failure", "retry"}}, {method});
-    scenario.merge_patch(changes);
-    write_text(folder + "/storm.json", scenario.dump());
-    const CommandResult result = longhaul({"check", folder + "/storm.json"});
-    EXPECT_EQ(result.status, 2) << result.out;
-    return result.err;
-  };
-  EXPECT_SAYS(refusal({{"name", "ravnest"}, {"inner_steps", 5}, {"delay", 2}}, Json::object()),
-              "late gradients");
-  EXPECT_SAYS(refusal({{"name", "diloco"}, {"inner_steps", 5}, {"codec", "int4"}, {"error_feedback", "ef21"}},
-                      Json::object()),
-              "ef21");
-  EXPECT_SAYS(refusal({{"name", "ddp"}}, {{"workload", {{"step_time", "measured"}}}}), "measured");
 }
 
 }  // namespace longhaul::trained_storm_test
