@@ -74,7 +74,8 @@ def main():
     options.add_argument("--simgrid", type=int, default=0, help="the largest N that SimGrid runs too")
     given = options.parse_args()
     replays, first = Replays(), None
-    print(f"| {given.name}, N | transfers | s | million / s | flat | MB | SimGrid: million / s | MB | flow is faster |\n" + 9 * "|---" + "|")
+    print(f"| {given.name}, N | transfers | s | million / s | flat | MB | SimGrid: million / s | MB | flow is faster |")
+    print(9 * "|---" + "|")
     for count in given.sizes:
         transfers, seconds, megabytes, simgrid = row(replays, given.name, count, count <= given.simgrid)
         first = first or seconds / transfers

@@ -67,8 +67,8 @@ def two_sites(row):
     for i, pair in enumerate(pairs):
         longest_s = rtt_s * math.pow(ratio, -i / (len(pairs) - 1)) if len(pairs) > 1 else rtt_s
         overrides += [{"replica": str(replica), "delay": f"{(longest_s / 2 - trunk_s) / 2!r}s"} for replica in pair]
-    graph = {"file": str(ROOT / "validation/grid/two-sites.graphml"), "replicas": {"near": len(pairs), "far": len(pairs)}, "rate": "1Gbps", "rtt": "0s",
-             "inflation": 1, "routing": "hops", "default_rate": rates(row, "trunk")["trunk"], "default_delay": f"{trunk_s!r}s"}
+    graph = {"file": str(ROOT / "validation/grid/two-sites.graphml"), "replicas": {"near": len(pairs), "far": len(pairs)},
+             "rate": "1Gbps", "rtt": "0s", "inflation": 1, "routing": "hops", "default_rate": rates(row, "trunk")["trunk"], "default_delay": f"{trunk_s!r}s"}
     return {"topology": {"graphml": graph}, "overrides": overrides}
 
 

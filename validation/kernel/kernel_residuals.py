@@ -37,7 +37,8 @@ def main(file, prints):
                 continue  # has no model of it
             ways = "1 direction" if point["directions"] == "1" else point["directions"] + " directions"
             for (name, column), (time_s, residual) in zip(EXCHANGES.items(), residuals(point, fidelity, replays)):
-                rows.setdefault(f"{point['queue']}, kernel's {point['congestion_control']}, {ways}, {name}, {fidelity}", []).append(residual)
+                row = f"{point['queue']}, kernel's {point['congestion_control']}, {ways}, {name}, {fidelity}"
+                rows.setdefault(row, []).append(residual)
                 if prints:
                     print(f"{point['queue']:12} {point['congestion_control']:5} {float(point['rate_bps']) / 1e6:3.0f} Mb/s "
                           f"{1e3 * float(point['rtt_s']):3.0f} ms {point['connections']} conn. {point['directions']} dir. "

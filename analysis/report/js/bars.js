@@ -161,17 +161,9 @@ function distributionConfig(all, state) {
     borderWidth: series.cases.length > 1 ? 1.25 : 2, ...markers(series, points(one.sync).length), tension: 0, hoverLabel: series.cases.length > 1 ? `seed ${one.seed}` : '',
   })));
   const scale = axis({title: 'synchronization time', format: formatDuration}, state.logX, state.logX ? {} : {beginAtZero: true});
-  return {
-    type: 'line',
-    data: {datasets},
-    options: {
-      parsing: false,
-      interaction: {mode: 'nearest', axis: 'xy', intersect: false},
-      scales: {x: scale, y: axis({title: 'share of synchronizations', format: value => `${Math.round(100 * value)} %`}, false, {min: 0, max: 1})},
-      plugins: {tooltip: {callbacks: {
-        title: () => '',
-        label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${Math.round(100 * item.parsed.y)} % took at most ${formatDuration(item.parsed.x)}`,
-      }}},
-    },
-  };
+  const shares = axis({title: 'share of synchronizations', format: value => `${Math.round(100 * value)} %`}, false, {min: 0, max: 1});
+  return lineConfig(datasets, {x: scale, y: shares}, {
+    title: () => '',
+    label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${Math.round(100 * item.parsed.y)} % took at most ${formatDuration(item.parsed.x)}`,
+  }, {along: 'xy'});
 }

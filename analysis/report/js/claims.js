@@ -46,25 +46,15 @@ function claimConfig(picture) {
   const logX = picture.numbers && Math.min(...xs) > 0 && span(xs) >= 20;
   const where = value => (picture.numbers ? formatNumber(value) : picture.columns[value]);
   const room = {suggestedMax: picture.threshold * 1.15, suggestedMin: Math.min(...values, picture.threshold) / 1.15};
-  return {
-    type: 'line',
-    data: {datasets},
-    plugins: [BANDS, THRESHOLDS],
-    options: {
-      parsing: false,
-      interaction: {mode: 'nearest', axis: 'x', intersect: false},
-      scales: {x: sweepScale(picture.column_key, picture.numbers, picture.columns, logX),
-        y: axis({title: 'measured', format: formatNumber}, span([...values, picture.threshold]) >= 20, room)},
-      plugins: {
-        legend: {display: datasets.length > 1, labels: {usePointStyle: true, boxHeight: 7}},
-        thresholds: {lines: [{value: picture.threshold, text: `${picture.bound.replace('_', ' ')} ${picture.threshold}`}]},
-        tooltip: {callbacks: {
-          title: items => (items.length ? `${picture.column_key} = ${where(items[0].parsed.x)}` : ''),
-          label: item => `${item.dataset.label}: ${item.raw.cell[7]}`,
-        }},
-      },
-    },
-  };
+  const scales = {x: sweepScale(picture.column_key, picture.numbers, picture.columns, logX),
+    y: axis({title: 'measured', format: formatNumber}, span([...values, picture.threshold]) >= 20, room)};
+  return lineConfig(datasets, scales, {
+    title: items => (items.length ? `${picture.column_key} = ${where(items[0].parsed.x)}` : ''),
+    label: item => `${item.dataset.label}: ${item.raw.cell[7]}`,
+  }, {plugins: [BANDS, THRESHOLDS], options: {
+    legend: {display: datasets.length > 1, labels: {usePointStyle: true, boxHeight: 7}},
+    thresholds: {lines: [{value: picture.threshold, text: `${picture.bound.replace('_', ' ')} ${picture.threshold}`}]},
+  }});
 }
 
 function drawClaims() {

@@ -80,6 +80,12 @@ function bitsAxis(logarithmic) {
     ...(logarithmic ? {} : {bounds: 'data', afterBuildTicks: scale => { scale.ticks = linearMarks(scale.min, scale.max, 5).map(value => ({value})); }})};
 }
 
+// A chart of lines; callbacks: of its tooltip, on what is nearest along an axis.
+function lineConfig(datasets, scales, callbacks, {plugins = [], options = {}, along = 'x'}) {
+  return {type: 'line', data: {datasets}, plugins,
+    options: {parsing: false, interaction: {mode: 'nearest', axis: along, intersect: false}, scales, plugins: {...options, tooltip: {callbacks}}}};
+}
+
 // state: {x, y, logX, logY}
 function curveConfig(all, state) {
   const datasets = all.flatMap(series => curveDatasets(series, state.x, state.y, state.logX, state.logY));
@@ -87,22 +93,12 @@ function curveConfig(all, state) {
   const interval = point => (point.half ? ` ± ${format(point.half)}` : '');
   const inBits = AXES[state.y].isLoss && all.every(series => DATA.runs[series.run].byte_tokens);
   const bits = value => (inBits ? ` (${format(value / Math.LN2)} bits a byte)` : '');
-  return {
-    type: 'line',
-    data: {datasets},
-    plugins: [BANDS, THRESHOLDS, CROSSINGS],
-    options: {
-      parsing: false,
-      normalized: false,
-      interaction: {mode: 'nearest', axis: 'x', intersect: false},  // all methods that were evaluated there
-      scales: {x: axis(xAxis, state.logX), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {}),
-        ...(inBits ? {bits: bitsAxis(state.logY)} : {})},
-      plugins: {...targetOf(all, state), tooltip: {callbacks: {
-        title: items => (items.length ? `${xAxis.title}: ${xAxis.format(items[0].parsed.x)}` : ''),
-        label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${format(item.parsed.y)}${interval(item.raw)}${bits(item.parsed.y)}`,
-      }}},
-    },
-  };
+  const scales = {x: axis(xAxis, state.logX), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {}),
+    ...(inBits ? {bits: bitsAxis(state.logY)} : {})};
+  return lineConfig(datasets, scales, {
+    title: items => (items.length ? `${xAxis.title}: ${xAxis.format(items[0].parsed.x)}` : ''),
+    label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${format(item.parsed.y)}${interval(item.raw)}${bits(item.parsed.y)}`,
+  }, {plugins: [BANDS, THRESHOLDS, CROSSINGS], options: targetOf(all, state)});
 }
 
 const hasCurve = (all, {x, y}) =>

@@ -96,20 +96,11 @@ function sweepConfig(view, state, hidden) {
       band: data.map(point => ({x: point.x, low: point.y - point.half, high: point.y + point.half})), bandColor: faded(toHex(color), 0.18)};
   });
   const where = value => (numbers ? formatNumber(value) : plain(values[value]));
-  return {
-    type: 'line',
-    data: {datasets},
-    plugins: [BANDS, THRESHOLDS],
-    options: {
-      parsing: false,
-      interaction: {mode: 'nearest', axis: 'x', intersect: false},
-      scales: {x: sweepScale(state.key, numbers, values, logX), y: axis({title: DATA.columns[column].title, format}, state.logY)},
-      plugins: {thresholds: {lines: thresholds(view.run, state.metric)}, tooltip: {callbacks: {
-        title: items => (items.length ? `${state.key} = ${where(items[0].parsed.x)}` : ''),
-        label: item => `${item.dataset.label}: ${format(item.parsed.y)}${item.raw.half ? ` ± ${format(item.raw.half)}` : ''}`,
-      }}},
-    },
-  };
+  const scales = {x: sweepScale(state.key, numbers, values, logX), y: axis({title: DATA.columns[column].title, format}, state.logY)};
+  return lineConfig(datasets, scales, {
+    title: items => (items.length ? `${state.key} = ${where(items[0].parsed.x)}` : ''),
+    label: item => `${item.dataset.label}: ${format(item.parsed.y)}${item.raw.half ? ` ± ${format(item.raw.half)}` : ''}`,
+  }, {plugins: [BANDS, THRESHOLDS], options: {thresholds: {lines: thresholds(view.run, state.metric)}}});
 }
 
 function drawSweep(view, hidden) {
