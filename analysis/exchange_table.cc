@@ -25,17 +25,6 @@ std::vector<std::string> part_columns(const std::string& file) {
   return columns;
 }
 
-// Rules that overlap with compute, of a method that also blocks.
-std::set<std::string> sent_ahead(const std::string& case_folder) {
-  std::set<std::string> names;
-  bool blocks = false;
-  for (const ExchangeRuleFacts& rule : exchange_rules(case_folder)) {
-    blocks = blocks || rule.overlap_steps == 0;
-    if (rule.overlap_steps > 0) names.insert(rule.name);
-  }
-  return blocks ? names : std::set<std::string>();
-}
-
 std::string trace_file(const std::string& case_folder) {
   return case_folder + "/trace.jsonl";
 }
@@ -86,6 +75,17 @@ TraceFacts trace_facts(const std::string& case_folder) {
   });
 }
 
+// Rules that overlap with compute, of a method that also blocks.
+std::set<std::string> sent_ahead(const std::string& case_folder) {
+  std::set<std::string> names;
+  bool blocks = false;
+  for (const ExchangeRuleFacts& rule : trace_facts(case_folder).rules) {
+    blocks = blocks || rule.overlap_steps == 0;
+    if (rule.overlap_steps > 0) names.insert(rule.name);
+  }
+  return blocks ? names : std::set<std::string>();
+}
+
 }  // namespace
 
 StageBytes::StageBytes(const std::string& case_folder) {
@@ -126,10 +126,6 @@ Json StageBytes::bits() const {
   };
   const auto& bits = learned_->bits;
   return {{"mean", mean_of(bits.begin(), bits.end())}, {"last", mean_of(bits.end() - 1, bits.end())}};
-}
-
-std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
-  return trace_facts(case_folder).rules;
 }
 
 ExchangeTable::ExchangeTable(const std::string& case_folder)

@@ -21,9 +21,6 @@ struct ExchangeRuleFacts {
   int overlap_steps = 0;  // > 0: posted at one step, awaited so many steps later
 };
 
-// The rules of CASE_FOLDER/trace.jsonl; empty without a trace.
-std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder);
-
 // What passes between the stages of a replica, bytes, as the trace says; 0 without stages. It is the same at
 // every step and for all replicas, but where bits were learned.
 class StageBytes {

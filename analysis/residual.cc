@@ -100,6 +100,15 @@ std::vector<std::string> outside_with_bbr(const Case& config, const Topology& to
   return found;
 }
 
+// What simulated times in `measured` may be, each right to a factor of 1 ± residual; of ratios of two of
+// them, right to (1 ± residual) / (1 ∓ residual), which for a residual of 1 may be anything.
+Interval widened(const Interval& measured, double residual, bool is_ratio) {
+  const double down = is_ratio ? (1 - residual) / (1 + residual) : 1 - residual,
+               up = is_ratio ? (1 + residual) / (1 - residual) : 1 + residual;
+  return {std::min(measured.low * down, measured.low * up),
+          std::max(measured.high * up, measured.high * down)};
+}
+
 }  // namespace
 
 std::string queue_setting(const TcpSpec& tcp) {
@@ -183,13 +192,6 @@ std::string outside_in_words(const std::vector<Json>& records) {
       "{} of {} cases are outside of what the network model was measured for: {}. Claims on "
       "their times stay undecided.",
       cases, records.size(), named_few(reasons, 4));
-}
-
-Interval widened(const Interval& measured, double residual, bool is_ratio) {
-  const double down = is_ratio ? (1 - residual) / (1 + residual) : 1 - residual,
-               up = is_ratio ? (1 + residual) / (1 - residual) : 1 + residual;
-  return {std::min(measured.low * down, measured.low * up),
-          std::max(measured.high * up, measured.high * down)};
 }
 
 OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool is_ratio) {

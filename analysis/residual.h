@@ -39,21 +39,17 @@ std::string outside_of(const Json& record);
 // "3 of 8 cases are outside of what the network model was measured for: …", "" if none is.
 std::string outside_in_words(const std::vector<Json>& records);
 
-// What simulated times in `measured` may be, each right to a factor of 1 ± residual; of ratios of two of
-// them, right to (1 ± residual) / (1 ∓ residual), which for a residual of 1 may be anything.
-Interval widened(const Interval& measured, double residual, bool is_ratio);
-
 // One number over seeds: what claims judge, and what the sentences of a comparison say of a ratio.
 struct OverSeeds {
   double mean = 0;
   Interval interval;  // of the mean over seeds, 95 %, Student's t; of one seed a point
-  Interval possible;  // that interval, widened() by the network model's error
+  Interval possible;  // that interval, widened by the network model's error
 };
 
 // Of a list that is not empty.
 OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool is_ratio);
 
-// "the network model's 7 % make that 7.95 to 10.5", from the ends of widened() in words; of an unknown
+// "the network model's 7 % make that 7.95 to 10.5", from the ends of `possible` in words; of an unknown
 // residual what is `outside`.
 std::string residual_in_words(double residual, const std::string& low, const std::string& high);
 std::string unknown_residual_in_words(const std::string& outside);

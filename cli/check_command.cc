@@ -59,10 +59,6 @@ void print_case(const CaseEstimate& estimate) {
   print_placement(config);
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 // "6 cases, 3 trainings: about 94 s of training on 2 cores, 49 ms of replay on one, 313 MB of memory, 40 MB
 // of disk".
 std::string in_one_line(const WorkPlan& plan, const WorkEstimate& work) {

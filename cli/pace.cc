@@ -16,13 +16,14 @@ double step_seconds(const Case& config) {
   return config.workload.step_time.mean_s() * slowest;
 }
 
-}  // namespace
-
+// "3.54 M": three significant digits and a prefix.
 std::string human_count(double count) {
   for (const auto& [scale, prefix] : {std::pair(1e12, " T"), {1e9, " G"}, {1e6, " M"}, {1e3, " k"}})
     if (count >= scale * 0.9995) return fmt::format("{:.3g}{}", count / scale, prefix);
   return fmt::format("{:.3g}", count);
 }
+
+}  // namespace
 
 std::string pace_in_words(const Case& config) {
   const double step_s = step_seconds(config);

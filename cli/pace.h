@@ -11,7 +11,4 @@ namespace longhaul {
 // accelerator-hours". Without tokens what they say is left out; "" where step times are measured.
 std::string pace_in_words(const Case& config);
 
-// "3.54 M": three significant digits and a prefix.
-std::string human_count(double count);
-
 }  // namespace longhaul

@@ -51,14 +51,19 @@ void check_data(const Case& config, std::set<std::string>& texts_seen) {
     check_training_text(trained);
 }
 
+// Equal where cases are the same to the network.
+std::string network_key(const Case& config) {
+  std::string key = std::to_string(config.replicas);
+  for (const char* section : {"network", "method", "workload", "pipeline"})
+    key += "/" + member(config.resolved, section).dump();
+  return key;
+}
+
 // Cases that differ in nothing that an order is found from share it: it is looked for once.
 void fill_in_places(Case& config, std::map<std::string, std::vector<int>>& known) {
   RankOrderSpec& order = config.network.rank_order;
   if (order.kind != RankOrderSpec::Kind::kOptimized) return;
-  std::string key = std::to_string(config.replicas);
-  for (const char* section : {"network", "method", "workload", "pipeline"})
-    key += "/" + member(config.resolved, section).dump();
-  const auto [found, is_new] = known.emplace(key, std::vector<int>());
+  const auto [found, is_new] = known.emplace(network_key(config), std::vector<int>());
   if (is_new) found->second = optimized_order(config, plan_of(config)).places;
   order.places = found->second;
 }
@@ -251,23 +256,13 @@ std::vector<std::string> seen_before(const Case& config) {
   return warnings;
 }
 
-// Cases outside of what the network model was measured for.
-class ValidityWarnings {
- public:
-  std::vector<std::string> of(const Case& config) {
-    std::string key = std::to_string(config.replicas);
-    for (const char* section : {"network", "method", "workload", "pipeline"})
-      key += "/" + member(config.resolved, section).dump();
-    if (!seen_.insert(key).second) return {};
-    const std::vector<std::string> outside = network_validity(config).outside;
-    if (outside.empty()) return {};
-    return {"outside of what the network model was measured for: " + join(outside) +
-            "; claims on simulated times stay undecided there"};
-  }
-
- private:
-  std::set<std::string> seen_;
-};
+// Of a case outside of what the network model was measured for.
+std::vector<std::string> validity_warnings(const Case& config) {
+  const std::vector<std::string> outside = network_validity(config).outside;
+  if (outside.empty()) return {};
+  return {"outside of what the network model was measured for: " + join(outside) +
+          "; claims on simulated times stay undecided there"};
+}
 
 }  // namespace
 
@@ -276,11 +271,10 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   const auto add = [&](std::vector<std::string> more) {
     for (std::string& warning : more) add_new(warning, warnings);
   };
-  std::set<std::string> texts;
-  ValidityWarnings validity;
+  std::set<std::string> texts, networks;
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));
-    add(validity.of(config));
+    if (networks.insert(network_key(config)).second) add(validity_warnings(config));
     if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second)
       add(seen_before(config));
   }

@@ -166,8 +166,7 @@ std::string codec_in_words(const Codec& codec) {
   return words;
 }
 
-}  // namespace
-
+// The number formats of a plan's messages: "bf16", "e3m0 4-bit", "top-k 64 of 4096, two_bit".
 std::string what_travels(const OperationPlan& plan) {
   std::vector<std::string> formats;
   for (const OperationRule& rule : plan.rules)
@@ -177,6 +176,8 @@ std::string what_travels(const OperationPlan& plan) {
     }
   return formats.empty() ? "nothing travels" : join(formats, " and ");
 }
+
+}  // namespace
 
 void name_candidate(const OperationPlan& plan, Candidate& candidate) {
   std::vector<std::string> recipe = {candidate.label, what_travels(plan)};

@@ -30,9 +30,6 @@ struct Candidate {
 // Gives a candidate its words and its recipe. What travels is known once its plan of operations is.
 void name_candidate(const OperationPlan& plan, Candidate& candidate);
 
-// The number formats of a plan's messages: "bf16", "e3m0 4-bit", "top-k 64 of 4096, two_bit".
-std::string what_travels(const OperationPlan& plan);
-
 // `tokens_of`: by method, how many it needs; a method that is missing there is left out.
 std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network,
                                      const std::map<std::string, std::int64_t>& tokens_of);

@@ -302,7 +302,6 @@ class Search {
       if (all_[i].is_replayed && (best == all_.size() || rule.is_better(all_[i], all_[best]))) best = i;
     return best;
   }
-  std::size_t choice() const { return choice(result_.rule); }
 
   // In the order in which they are likely to be of use.
   void sort_by_expectation(Numbers& numbers, const ChoiceRule& rule) const {
@@ -357,13 +356,13 @@ class Search {
 
   void replay_every_h() {
     Numbers missing;
-    for (const std::size_t number : of_recipe(all_[choice()].candidate.recipe))
+    for (const std::size_t number : of_recipe(all_[choice(result_.rule)].candidate.recipe))
       if (!all_[number].is_replayed) missing.push_back(number);
     replay_all(missing, "every H of the choice");
   }
 
   bool is_eligible(const Evaluation& evaluation_here) const {
-    return result_.rule.is_eligible(evaluation_here, all_[choice()]);
+    return result_.rule.is_eligible(evaluation_here, all_[choice(result_.rule)]);
   }
 
   std::string why_left_out(const Evaluation& evaluation_here) const {
@@ -406,7 +405,7 @@ class Search {
 
   void collect() {
     const ChoiceRule& rule = result_.rule;
-    const Evaluation& chosen = all_[choice()];
+    const Evaluation& chosen = all_[choice(result_.rule)];
     const std::size_t free = choice(without_limits());
     if (&all_[free] != &chosen) result_.without_limits = all_[free];
     std::vector<Evaluation> found;

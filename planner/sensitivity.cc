@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <map>
 
+#include "analysis/report/network_links.h"
 #include "analysis/run_files.h"
-#include "core/base/csv.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
@@ -28,17 +28,14 @@ struct Rates {
 // What stands for no limit in a network that is made of sites (planner/planned_network.cc) is none here too.
 constexpr double kLimitless = 9e11;
 
-double limit_in(const CsvStream& rows, std::size_t column) {
-  if (rows.empty(column)) return 0;
-  const double rate = rows.number(column);
-  return rate < kLimitless ? rate : 0;
+double limit_of(const LinkDirectionLoad& direction) {
+  return direction.rate_bps.value_or(kLimitless) < kLimitless ? *direction.rate_bps : 0;
 }
 
-std::map<std::string, Rates> rates_of(const std::string& folder) {
+std::map<std::string, Rates> rates_of(const std::vector<NetworkLink>& links) {
   std::map<std::string, Rates> rates;
-  for (CsvStream rows(folder + "/network.csv", {"link", "rate_forward_bps", "rate_backward_bps"});
-       rows.next();)
-    rates[std::string(rows.text(0))] = {limit_in(rows, 1), limit_in(rows, 2)};
+  for (const NetworkLink& link : links)
+    rates[link.name] = {limit_of(link.directions[0]), limit_of(link.directions[1])};
   return rates;
 }
 
@@ -47,19 +44,16 @@ bool is_of_node(const std::string& link) {
 }
 
 // Those that have a rate.
-std::vector<BusyLink> busy_links(const Evaluation& choice, const std::map<std::string, Rates>& rates) {
+std::vector<BusyLink> busy_links(const Evaluation& choice, const std::vector<NetworkLink>& all) {
   std::vector<BusyLink> links;
-  for (CsvStream rows(choice.folder + "/links.csv", {"link", "direction", "bytes", "busy_s"}); rows.next();) {
-    const auto found = rates.find(std::string(rows.text(0)));
-    if (found == rates.end()) continue;
-    BusyLink link;
-    link.name = found->first;
-    link.is_forward = rows.text(1) == "forward";
-    link.rate = link.is_forward ? found->second.forward : found->second.backward;
-    link.bytes = rows.number(2) / choice.time.replayed_steps;
-    link.busy = link.rate > 0 ? rows.number(2) * 8 / link.rate / choice.time.replayed_s : 0;
-    if (link.rate > 0 && link.bytes > 0) links.push_back(link);
-  }
+  for (const NetworkLink& one : all)
+    for (const bool is_forward : {true, false}) {
+      const LinkDirectionLoad& direction = one.directions[is_forward ? 0 : 1];
+      const double rate = limit_of(direction);
+      if (rate > 0 && direction.bytes > 0)
+        links.push_back({one.name, is_forward, rate, direction.bytes / choice.time.replayed_steps,
+                         direction.bytes * 8 / rate / choice.time.replayed_s});
+    }
   std::stable_sort(links.begin(), links.end(),
                    [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; });
   return links;
@@ -240,8 +234,9 @@ void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrad
 
 Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   Sensitivity found;
-  const std::map<std::string, Rates> rates = rates_of(choice.folder);
-  found.links = busy_links(choice, rates);
+  const std::vector<NetworkLink> links = read_links(choice.folder);
+  const std::map<std::string, Rates> rates = rates_of(links);
+  found.links = busy_links(choice, links);
   std::vector<std::string> of_nodes, between;
   for (const auto& [link, rate] : rates)
     if (rate.forward > 0 || rate.backward > 0) (is_of_node(link) ? of_nodes : between).push_back(link);

@@ -154,7 +154,6 @@ Json picture(const Json& claim, const VerdictMatrix& matrix) {
           {"words", claim_in_words(claim)},
           {"bound", bound},
           {"threshold", claim[bound]},
-          {"within", claim.value("within", 0.)},
           {"points", matrix.all.points()},
           {"row_key", matrix.row_key},
           {"column_key", matrix.column_key},

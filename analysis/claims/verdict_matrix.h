@@ -43,7 +43,7 @@ std::vector<std::string> frontier(const VerdictMatrix& matrix);
 
 // What the verdict on a claim rests on: every point of the sweep, as a matrix and against its threshold.
 // One entry a claim of a scenario that has a matrix, over the records of its run:
-//   {"id", "statement", "words", "bound": "at_least" | "at_most" | "equals", "threshold", "within",
+//   {"id", "statement", "words", "bound": "at_least" | "at_most" | "equals", "threshold",
 //    "points", "row_key", "column_key", "rows", "columns", "numbers" (whether the columns are),
 //    "cells": [row][column]: null, or [low, high, holds, undecided, fails, possible low, possible high,
 //    the first two in words],

@@ -60,11 +60,11 @@ struct Without {
   }
 };
 
-}  // namespace
-
 bool is_budget_loss(const std::string& metric) {
   return metric.rfind(kPrefix, 0) == 0;
 }
+
+}  // namespace
 
 std::vector<std::string> add_budget_losses(const std::vector<std::string>& metrics,
                                            std::vector<RunDirectory>& runs) {

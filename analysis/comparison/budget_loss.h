@@ -10,8 +10,6 @@
 
 namespace longhaul {
 
-bool is_budget_loss(const std::string& metric);
-
 // Puts the metrics of `metrics` that are budget losses into the records of all cases that are done, at their
 // paths. Of a case that was not evaluated within its budget, or trained nothing, there is none: the notes say
 // of which, and why. Throws InputError (--metric) for a budget that is neither a time nor a number of bytes,

@@ -59,6 +59,20 @@ std::string guess(const std::string& path, const std::vector<std::string>& known
   return slip.empty() ? "" : "; " + slip;
 }
 
+// Every path of a record that holds a number, "sync_time_s.p95", less its seed and swept values.
+std::vector<std::string> number_paths(const std::vector<Json>& records) {
+  std::vector<std::string> paths;
+  for (const Json& record : records) {
+    const Json swept = record.value("swept", Json::object());
+    for (const auto& [key, value] : record.items())
+      if (key != "seed" && key != "swept" && key != "parameters" && !swept.contains(key))
+        add_numbers(value, key, paths);
+    for (const Metric& metric : metrics())
+      if (!metric.target.empty() && record.contains(metric.target)) add_new(metric.path, paths);
+  }
+  return paths;
+}
+
 }  // namespace
 
 std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const std::vector<Json>& records) {
@@ -73,19 +87,6 @@ std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const 
     chosen.push_back(metric_named(path));
   }
   return chosen;
-}
-
-std::vector<std::string> number_paths(const std::vector<Json>& records) {
-  std::vector<std::string> paths;
-  for (const Json& record : records) {
-    const Json swept = record.value("swept", Json::object());
-    for (const auto& [key, value] : record.items())
-      if (key != "seed" && key != "swept" && key != "parameters" && !swept.contains(key))
-        add_numbers(value, key, paths);
-    for (const Metric& metric : metrics())
-      if (!metric.target.empty() && record.contains(metric.target)) add_new(metric.path, paths);
-  }
-  return paths;
 }
 
 std::string value_text(const Metric& metric, double value) {

@@ -13,9 +13,6 @@ namespace longhaul {
 // reach them. Throws InputError (--metric) for a path that no record has a number at.
 std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const std::vector<Json>& records);
 
-// Every path of a record that holds a number, "sync_time_s.p95", less its seed and swept values.
-std::vector<std::string> number_paths(const std::vector<Json>& records);
-
 // With enough digits to see a small difference: "2.4425", "20.26 s", "1 min 42.3 s", "56.29 %", "10.8 GB".
 std::string value_text(const Metric& metric, double value);
 // The same in the unit in which `like` is written, for an interval beside it: "[0.603 s, 2.037 s]".

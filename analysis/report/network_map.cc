@@ -15,18 +15,6 @@ const char* direction_name(std::size_t direction) {
   return direction == 0 ? "forward" : "backward";
 }
 
-Json bottleneck_json(const std::vector<NetworkLink>& links) {
-  const std::optional<Bottleneck> worst = bottleneck_of(links);
-  if (!worst) return nullptr;
-  const LinkDirectionLoad& link_direction_load = links[worst->link].directions[worst->direction];
-  return {
-      {"link", links[worst->link].name},
-      {"direction", direction_name(worst->direction)},
-      {"busy_s", six_digits(link_direction_load.busy_s)},
-      {"full", link_direction_load.rate_bps ? Json(six_digits(link_direction_load.full())) : Json(nullptr)},
-      {"alike", worst->alike}};
-}
-
 Json direction_json(const LinkDirectionLoad& direction) {
   if (direction.bytes == 0) return nullptr;
   return {six_digits(direction.bytes), six_digits(direction.busy_s), six_digits_or_null(direction.rate_bps)};
@@ -76,10 +64,7 @@ Json network_map(const std::string& case_folder, std::size_t most) {
   for (const char* file : {"/network.csv", "/links.csv"})
     if (!std::filesystem::exists(case_folder + file)) return nullptr;
   std::vector<NetworkLink> links = read_links(case_folder);
-  Json map = {{"nodes", Json::array()},
-              {"replicas", Json::array()},
-              {"links", Json::array()},
-              {"bottleneck", bottleneck_json(links)}};
+  Json map = {{"nodes", Json::array()}, {"replicas", Json::array()}, {"links", Json::array()}};
   const std::size_t all = links.size();
   keep(links, most);
   map["left_out"] = all - links.size();
@@ -111,7 +96,7 @@ Json link_table(const std::string& case_folder, std::size_t count) {
       });
   Json table = {{"total_bytes", six_digits(total)},
                 {"used", used.size()},
-                {"has_bottleneck", worst.has_value()},
+                {"alike", worst ? Json(worst->alike) : Json(nullptr)},
                 {"rows", Json::array()}};
   for (std::size_t i = 0; i < std::min(count, used.size()); ++i) {
     const LinkDirectionLoad& link_direction_load = links[used[i].link].directions[used[i].direction];

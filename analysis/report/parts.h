@@ -28,16 +28,6 @@ Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>
 // Of the records of one point of a sweep; empty where nothing is trained. Throws DamagedFile.
 Json equal_losses(const RunDirectory& run, const std::vector<Json>& records);
 
-// One outer step of one case as lanes, one a replica: the picture that tells an all-reduce from pairs.
-// The outer step in the middle of the run:
-//   {"step", "index" (1 …), "count", "from_step", "replicas", "lanes": [lane, ...]}
-//   lane: {"replica", "group", "from", "ready", "start", "done", "ahead": [[start, done], ...]}
-// Times are seconds since the first replica of the run went on from the outer step before. `group` numbers
-// the groups of this exchange (0 for all where everybody is in one), lanes stand in the order of the groups,
-// and at most `lanes` of them (whole groups, at least one) are given. `ahead`: exchanges that overlapped with
-// this compute. Null where the case never exchanges or was not replayed.
-Json outer_step_of(const std::string& case_folder, std::size_t lanes);
-
 // How long each synchronization of one case took, for the distribution and for the shares of each replica.
 struct SyncTimes {
   std::vector<double> sync_s;           // done − start, of each outer step and replica, as in a case record
@@ -59,25 +49,22 @@ Json sync_distribution(const SyncTimes& times);
 // replicas.csv.
 Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, std::size_t most);
 
-// The map of the network of one case: who is joined to whom, what each link carried, and the bottleneck.
+// The map of the network of one case: who is joined to whom, and what each link carried.
 // From network.csv and links.csv:
 //   {"nodes": [names], "replicas": [node numbers that are replicas],
-//    "links": [[from, to, forward, backward], ...], "left_out": count,
-//    "bottleneck": {"link", "direction", "busy_s", "full", "alike"}}
+//    "links": [[from, to, forward, backward], ...], "left_out": count}
 //   a direction: null if it carried nothing, or [bytes on the wire, busy seconds, bit/s; null: no limit]
-// The bottleneck is the direction that was busy longest; of those within 1 % of it (a transfer keeps every
-// link of its path busy) the one that was fullest meanwhile. `full`: the share of its rate that it carried
-// while it was busy, null without a rate: far below 1, a connection's own throughput or the latency was the
-// limit, and no link. `alike` counts the others within 1 %. Null where nothing was carried. At most `most`
-// links, the busiest; trunks (between two nodes that are no replicas) go before access links. Null without
-// the two files.
+// At most `most` links, the busiest; trunks (between two nodes that are no replicas) go before access links.
+// Null without the two files.
 Json network_map(const std::string& case_folder, std::size_t most);
 
 // What links carried, one direction a row, busiest first:
-//   {"total_bytes", "used": how many carried anything, "has_bottleneck",
+//   {"total_bytes", "used": how many carried anything, "alike",
 //    "rows": [[link, direction, bytes on the wire, busy seconds, bit/s or null], ...]}
-// At most `count` rows. The first is the bottleneck of network_map; where it is a trunk all trunks follow it
-// before access links. Null without links.csv.
+// At most `count` rows. The first is the bottleneck: the direction that was busy longest; of those within 1 % of
+// it (a transfer keeps every link of its path busy) the one that was fullest meanwhile. `alike` counts the
+// others, null where nothing was busy. Where the bottleneck is a trunk all trunks follow it before access links.
+// Null without links.csv.
 Json link_table(const std::string& case_folder, std::size_t count);
 
 // The sites of one case, and at which of them each replica stands, from network.csv:

@@ -31,10 +31,10 @@ constexpr std::size_t kMostKeysNamed = 12;
 struct Detail {
   explicit Detail(std::size_t cases)
       : curve_points(std::clamp<std::size_t>(45'000 / cases, 20, 200)),
-        lanes(std::clamp<std::size_t>(16'000 / cases, 8, 64)),
+        replicas(std::clamp<std::size_t>(16'000 / cases, 8, 64)),
         links(std::clamp<std::size_t>(9'000 / cases, 5, 400)),
         map_links(std::clamp<std::size_t>(24'000 / cases, 16, 300)) {}
-  std::size_t curve_points, lanes, links, map_links;
+  std::size_t curve_points, replicas, links, map_links;
 };
 
 Json notes_of(const Run& run) {
@@ -83,8 +83,8 @@ Json bounds_json(const Json& claims) {
   return bounds;
 }
 
-// The hashes of the corpora that the run trained on, each once: losses compare within one corpus only. Trainings
-// stand in the order in which they ended.
+// The hashes of the corpora that the run trained on, each once: losses compare within one corpus only.
+// Trainings stand in the order in which they ended.
 Json corpora_of(const Json& manifest) {
   std::set<Json> hashes;
   for (const Json& training : manifest.value("trainings", Json::object()))
@@ -180,7 +180,7 @@ void add_times(const std::string& folder, const Detail& detail, Json& entry, Jso
         return sync_distribution(times);
       },
       problems);
-  entry["replicas"] = or_null([&] { return times_of_replicas(folder, times, detail.lanes); }, problems);
+  entry["replicas"] = or_null([&] { return times_of_replicas(folder, times, detail.replicas); }, problems);
 }
 
 Json case_json(std::size_t run_index, const Run& run, const Json& record, const Detail& detail,
@@ -195,7 +195,6 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
                 {"point", sweep_point(record)},
                 {"seed", record.value("seed", Json())},
                 {"swept", record.value("swept", Json::object())},
-                {"exchanges", record.value("exchanges", Json())},
                 {"numbers", chart_numbers(record)}};
   if (const auto target = value_at(record, "target_loss"))
     entry["target"] = {{"loss", six_digits(*target)},
@@ -203,7 +202,6 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
   if (record.contains("error")) entry["error"] = record["error"];
   if (entry["status"] == "done") name_cut_tables(folder, problems);
   entry["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
-  entry["outer_step"] = or_null([&] { return outer_step_of(folder, detail.lanes); }, problems);
   entry["links"] = or_null([&] { return link_table(folder, detail.links); }, problems);
   entry["map"] = or_null([&] { return network_map(folder, detail.map_links); }, problems);
   entry["network"] = networks.number_of(or_null([&] { return sites_of_case(folder); }, problems));

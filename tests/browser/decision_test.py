@@ -81,7 +81,7 @@ class DecisionTest(PageTest):
         for record in json.loads((run / 'summary.json').read_text())['cases']:
             times.setdefault(record['label'], []).append(record['time_to_target_s'])
         means = sorted(sum(of_seeds) / len(of_seeds) for of_seeds in times.values())
-        shown = self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.targets;")
+        shown = self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings;")
         self.assertEqual(shown['loss'], TARGET)
         self.assertEqual(len(shown['crossings']), 3)
         for known, x in zip(means, sorted(one['x'] for one in shown['crossings'])):
@@ -94,7 +94,7 @@ class DecisionTest(PageTest):
                   return dark / width;"""
         self.assertGreater(self.page.run(line, TARGET), 0.4, 'no dashed line across')
         self.page.choose('#chart-loss-time select', 'step')
-        self.assertEqual(self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.targets.crossings;"), [])
+        self.assertEqual(self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings.crossings;"), [])
 
     def test_a_sweep_says_what_holds_over_it_and_folds_the_points(self):
         run = self.finished(judged())

@@ -122,10 +122,6 @@ class DamagedCheckpoint : public testing::Test {
   std::vector<int> steps_;  // newest first
 };
 
-TEST_F(DamagedCheckpoint, AWholeOneIsUsed) {
-  expect_said({"resumes after step " + std::to_string(steps_[0]) + "\n"});
-}
-
 TEST_F(DamagedCheckpoint, AFlippedByteOfATensor) {
   flip(file(name(steps_[0], ".safetensors")), 0.7);
   expect_said({name(steps_[0], ".safetensors"), "is damaged: the hash of",

@@ -107,11 +107,12 @@ def main():
     suffix = "-linux-growth" if given.linux_growth else ""
     results = given.work / f"packets{suffix}.csv"
     if not given.only_table:
-        program = build(given.work, fetch(given.work, given.version), given.build.resolve()) / f"packet_reference{suffix.replace('-', '_')}"
+        simulator = build(given.work, fetch(given.work, given.version), given.build.resolve()) / f"longhaul-sim{suffix.replace('-', '_')}"
         for part in given.sets:
             name, count = part.split("=")
             for number in numbers_of(name, int(count), given.most_bytes):
-                subprocess.run([program, REFERENCE / "packets.csv", results, "--set", name, "--number", str(number)], check=True)
+                subprocess.run([ROOT / "validation/grid/grid.py", "packets", REFERENCE / "packets.csv", results, "--set", name, "--number",
+                                str(number), "--programs", given.build / "bin", "--simulator", simulator], check=True)
     new = exchanges(rows_of(results))
     flow = {(row["set"], int(row["number"]), row["exchange"]): float(row["flow_s"]) for row in rows_of(REFERENCE / "exchanges.csv")}
     table(exchanges(rows_of(REFERENCE / "packets.csv")), new, flow)

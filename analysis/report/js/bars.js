@@ -44,7 +44,7 @@ function syncConfig(all, state) {
   return barConfig(names(all), bars, scale, formatDuration);
 }
 
-const TIMES = ['compute_time_s', 'bubble_time_s', 'stage_wait_time_s', 'exchange_time_s', 'wait_time_s'];
+const TIME_PARTS = ['compute', 'bubble', 'stage_wait', 'exchange', 'wait'];
 // What stages add: no part has the colour of a method.
 const bubble = () => ({fill: faded(toHex(cssColor('--text')), 0.12), edge: cssColor('--quiet')});
 const stageWait = () => ({fill: faded(toHex(cssColor('--text')), 0.55), edge: cssColor('--quiet')});
@@ -53,21 +53,23 @@ const timeKey = all => [['light', 'compute'],
   ...(hasStages(all) ? [[bubble(), 'bubble'], [stageWait(), 'wait for a stage\'s message']] : []),
   ['neutral', 'exchange'], ['hatched', 'wait']];
 
-function sharesConfig(all) {
-  const share = index => all.map(series => {
-    const values = TIMES.map(path => seriesNumber(series, path) || 0);
-    const total = values.reduce((sum, value) => sum + value, 0);
-    return total > 0 ? values[index] / total : null;
-  });
-  const bars = [
-    {label: 'compute', data: share(0), fill: lightColors(all), edge: lightColors(all), stack: 'time'},
-    ...(hasStages(all) ? [
-      {label: 'bubble', data: share(1), ...bubble(), stack: 'time'},
-      {label: 'wait for a stage\'s message', data: share(2), ...stageWait(), stack: 'time'},
-    ] : []),
-    {label: 'exchange', data: share(3), fill: colors(all), edge: colors(all), stack: 'time'},
-    {label: 'wait', data: share(4), ...waiting(), stack: 'time'},
+// The parts of a time on top of each other. values: the list of a part; color: of exchanges, light: of compute.
+function timeBars(values, color, light, withStages) {
+  const bar = (part, label, look) => ({label, data: values(part), ...look, stack: 'time'}), plain = fill => ({fill, edge: fill});
+  return [
+    bar('compute', 'compute', plain(light)),
+    ...(withStages ? [bar('bubble', 'bubble', bubble()), bar('stage_wait', 'wait for a stage\'s message', stageWait())] : []),
+    bar('exchange', 'exchange', plain(color)),
+    bar('wait', 'wait', waiting()),
   ];
+}
+
+function sharesConfig(all) {
+  const share = part => all.map(series => {
+    const seconds = one => seriesNumber(series, `${one}_time_s`) || 0, total = TIME_PARTS.reduce((sum, one) => sum + seconds(one), 0);
+    return total > 0 ? seconds(part) / total : null;
+  });
+  const bars = timeBars(share, colors(all), lightColors(all), hasStages(all));
   const scale = axis({title: 'share of a replica\'s time, mean over replicas', format: value => `${Math.round(100 * value)} %`}, false,
     {min: 0, max: 1, stacked: true});
   return barConfig(names(all), bars, scale, formatPercent);
@@ -112,15 +114,7 @@ function replicasConfig(all, state) {
   const candidates = withReplicas(all);
   const series = candidates.find(one => one.name === state.method) || candidates[0];
   const chosen = series.cases.find(one => one.replicas), siteOf = chosen.replicas.bubble ? () => '' : siteOfReplica(chosen), replicas = bySite(chosen.replicas, siteOf);
-  const bars = [
-    {label: 'compute', data: replicas.compute, fill: faded(toHex(series.color), 0.35), edge: faded(toHex(series.color), 0.35), stack: 'time'},
-    ...(replicas.bubble ? [
-      {label: 'bubble', data: replicas.bubble, ...bubble(), stack: 'time'},
-      {label: 'wait for a stage\'s message', data: replicas.stage_wait, ...stageWait(), stack: 'time'},
-    ] : []),
-    {label: 'exchange', data: replicas.exchange, fill: series.color, edge: series.color, stack: 'time'},
-    {label: 'wait', data: replicas.wait, ...waiting(), stack: 'time'},
-  ];
+  const bars = timeBars(part => replicas[part], series.color, faded(toHex(series.color), 0.35), replicas.bubble);
   const scale = axis({title: 'time', format: formatDuration}, false, {beginAtZero: true, stacked: true});
   const config = barConfig(replicas.shown.map(replica => `${replicas.bubble ? 'w' : 'r'}${replica}`), bars, scale, formatDuration, true);
   config.plugins = [SITE_NAMES];
@@ -151,10 +145,8 @@ function partFill(part, parts) {
 
 function breakdownConfig(all) {
   const parts = partsOf(all), shown = all.filter(series => series.cases.some(one => one.breakdown));
-  const value = (series, part) => {
-    const values = series.cases.map(one => one.breakdown).filter(Boolean).map(one => one[part] || 0);
-    return values.reduce((sum, one) => sum + one, 0) / values.length;
-  };
+  const value = (series, part) =>
+    mean(series.cases.map(one => one.breakdown).filter(Boolean).map(one => one[part] || 0));
   const bars = parts.map(part => ({label: PARTS[part] || part, data: shown.map(series => value(series, part)), ...partFill(part, parts), stack: 'sync'}));
   const scale = axis({title: 'time per exchange and replica, mean', format: formatDuration}, false, {beginAtZero: true, stacked: true});
   return barConfig(names(shown), bars, scale, formatDuration);
@@ -169,17 +161,9 @@ function distributionConfig(all, state) {
     borderWidth: series.cases.length > 1 ? 1.25 : 2, ...markers(series, points(one.sync).length), tension: 0, hoverLabel: series.cases.length > 1 ? `seed ${one.seed}` : '',
   })));
   const scale = axis({title: 'synchronization time', format: formatDuration}, state.logX, state.logX ? {} : {beginAtZero: true});
-  return {
-    type: 'line',
-    data: {datasets},
-    options: {
-      parsing: false,
-      interaction: {mode: 'nearest', axis: 'xy', intersect: false},
-      scales: {x: scale, y: axis({title: 'share of synchronizations', format: value => `${Math.round(100 * value)} %`}, false, {min: 0, max: 1})},
-      plugins: {tooltip: {callbacks: {
-        title: () => '',
-        label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${Math.round(100 * item.parsed.y)} % took at most ${formatDuration(item.parsed.x)}`,
-      }}},
-    },
-  };
+  const shares = axis({title: 'share of synchronizations', format: value => `${Math.round(100 * value)} %`}, false, {min: 0, max: 1});
+  return lineConfig(datasets, {x: scale, y: shares}, {
+    title: () => '',
+    label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${Math.round(100 * item.parsed.y)} % took at most ${formatDuration(item.parsed.x)}`,
+  }, {along: 'xy'});
 }

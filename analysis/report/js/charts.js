@@ -75,10 +75,8 @@ const resolved = (what, ...given) => (typeof what === 'function' ? what(...given
 
 function chartControls(chart) {
   const set = (key, value) => {
-    const place = [...chart.figure.querySelectorAll('select, input')].indexOf(document.activeElement);
     chart.state[key] = value;
-    chart.draw(chart.series);
-    if (place >= 0) chart.figure.querySelectorAll('select, input')[place].focus();
+    keepingFocus(chart.figure, () => chart.draw(chart.series));
   };
   const selects = (chart.selects || []).map(([key, label, choices]) =>
     selectBox(label, resolved(choices, chart.series), chart.state[key], value => set(key, value)));

@@ -20,7 +20,7 @@ function matrixTable(picture) {
   const corner = [picture.row_key && lastPart(picture.row_key), lastPart(picture.column_key)].filter(Boolean).join(' \\ ');
   const row = (name, cells) => element('tr', {}, element('th', {scope: 'row', class: 'words'}, name || 'all'),
     ...cells.map(cell => element('td', {class: cellClass(cell)}, ...(cell ? [cellText(cell)].flat() : ['']))));
-  return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Verdicts over the sweep'}, element('table', {class: 'matrix'},
+  return scrolling({'aria-label': 'Verdicts over the sweep'}, element('table', {class: 'matrix'},
     element('thead', {}, element('tr', {}, element('th', {scope: 'col', class: 'words', title: `${picture.row_key} \\ ${picture.column_key}`}, corner),
       ...picture.columns.map(column => element('th', {scope: 'col'}, column)))),
     element('tbody', {}, ...picture.rows.map((name, i) => row(name, picture.cells[i])))));
@@ -46,25 +46,15 @@ function claimConfig(picture) {
   const logX = picture.numbers && Math.min(...xs) > 0 && span(xs) >= 20;
   const where = value => (picture.numbers ? formatNumber(value) : picture.columns[value]);
   const room = {suggestedMax: picture.threshold * 1.15, suggestedMin: Math.min(...values, picture.threshold) / 1.15};
-  return {
-    type: 'line',
-    data: {datasets},
-    plugins: [BANDS, THRESHOLDS],
-    options: {
-      parsing: false,
-      interaction: {mode: 'nearest', axis: 'x', intersect: false},
-      scales: {x: sweepScale(picture.column_key, picture.numbers, picture.columns, logX),
-        y: axis({title: 'measured', format: formatNumber}, span([...values, picture.threshold]) >= 20, room)},
-      plugins: {
-        legend: {display: datasets.length > 1, labels: {usePointStyle: true, boxHeight: 7}},
-        thresholds: {lines: [{value: picture.threshold, text: `${picture.bound.replace('_', ' ')} ${picture.threshold}`}]},
-        tooltip: {callbacks: {
-          title: items => (items.length ? `${picture.column_key} = ${where(items[0].parsed.x)}` : ''),
-          label: item => `${item.dataset.label}: ${item.raw.cell[7]}`,
-        }},
-      },
-    },
-  };
+  const scales = {x: sweepScale(picture.column_key, picture.numbers, picture.columns, logX),
+    y: axis({title: 'measured', format: formatNumber}, span([...values, picture.threshold]) >= 20, room)};
+  return lineConfig(datasets, scales, {
+    title: items => (items.length ? `${picture.column_key} = ${where(items[0].parsed.x)}` : ''),
+    label: item => `${item.dataset.label}: ${item.raw.cell[7]}`,
+  }, {plugins: [BANDS, THRESHOLDS], options: {
+    legend: {display: datasets.length > 1, labels: {usePointStyle: true, boxHeight: 7}},
+    thresholds: {lines: [{value: picture.threshold, text: `${picture.bound.replace('_', ' ')} ${picture.threshold}`}]},
+  }});
 }
 
 function drawClaims() {
@@ -79,8 +69,7 @@ function drawClaims() {
   place.replaceChildren(
     element('div', {class: 'controls'}, selectBox('claim', PICTURES.map((one, i) => [String(i), name(one)]), String(CLAIM.chosen), value => {
       CLAIM.chosen = Number(value);
-      drawClaims();
-      place.querySelector('select').focus();
+      keepingFocus(place, drawClaims);
     })),
     element('p', {}, picture.statement ? `${withoutStop(picture.statement)}: ` : '', picture.words, `. ${counted(picture.points, 'point')}.`),
     element('ul', {}, ...picture.frontier.map(line => element('li', {}, line))),

@@ -14,8 +14,7 @@ const AXES = {
 function halfWidth(values) {
   const n = values.length;
   if (n < 2) return 0;
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
+  const middle = mean(values), variance = values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (n - 1);
   return DATA.t95[Math.min(n - 2, DATA.t95.length - 1)] * Math.sqrt(variance / n);
 }
 
@@ -61,13 +60,13 @@ function curveDatasets(series, x, y, logX, logY) {
   if (curves.length === 0) return [];
   if (curves.length === 1)
     return [dataset(curvePoints(curves[0], x, y), {borderWidth: 2})];
-  const mean = meanCurve(curves, x, y);
-  const thin = {borderWidth: 1, borderColor: faded(toHex(series.color), mean ? 0.4 : 0.9), pointRadius: 0, hoverLabel: 'one seed',
-    ...(mean ? {borderDash: []} : {})};
+  const middle = meanCurve(curves, x, y);
+  const thin = {borderWidth: 1, borderColor: faded(toHex(series.color), middle ? 0.4 : 0.9), pointRadius: 0, hoverLabel: 'one seed',
+    ...(middle ? {borderDash: []} : {})};
   const seeds = curves.map(curve => dataset(curvePoints(curve, x, y), thin));
-  if (!mean) return seeds;
-  const band = mean.filter(visible).map(point => ({x: point.x, low: point.y - point.half, high: point.y + point.half}));
-  return [...seeds, dataset(mean, {borderWidth: 2.5, hoverLabel: 'mean of the seeds', band, bandColor: faded(toHex(series.color), 0.18)})];
+  if (!middle) return seeds;
+  const band = middle.filter(visible).map(point => ({x: point.x, low: point.y - point.half, high: point.y + point.half}));
+  return [...seeds, dataset(middle, {borderWidth: 2.5, hoverLabel: 'mean of the seeds', band, bandColor: faded(toHex(series.color), 0.18)})];
 }
 
 // Beside a loss in nats a token, where every token is a byte: the same in bits, at the other side of the chart.
@@ -81,6 +80,12 @@ function bitsAxis(logarithmic) {
     ...(logarithmic ? {} : {bounds: 'data', afterBuildTicks: scale => { scale.ticks = linearMarks(scale.min, scale.max, 5).map(value => ({value})); }})};
 }
 
+// A chart of lines; callbacks: of its tooltip, on what is nearest along an axis.
+function lineConfig(datasets, scales, callbacks, {plugins = [], options = {}, along = 'x'}) {
+  return {type: 'line', data: {datasets}, plugins,
+    options: {parsing: false, interaction: {mode: 'nearest', axis: along, intersect: false}, scales, plugins: {...options, tooltip: {callbacks}}}};
+}
+
 // state: {x, y, logX, logY}
 function curveConfig(all, state) {
   const datasets = all.flatMap(series => curveDatasets(series, state.x, state.y, state.logX, state.logY));
@@ -88,22 +93,12 @@ function curveConfig(all, state) {
   const interval = point => (point.half ? ` ± ${format(point.half)}` : '');
   const inBits = AXES[state.y].isLoss && all.every(series => DATA.runs[series.run].byte_tokens);
   const bits = value => (inBits ? ` (${format(value / Math.LN2)} bits a byte)` : '');
-  return {
-    type: 'line',
-    data: {datasets},
-    plugins: [BANDS, TARGETS],
-    options: {
-      parsing: false,
-      normalized: false,
-      interaction: {mode: 'nearest', axis: 'x', intersect: false},  // all methods that were evaluated there
-      scales: {x: axis(xAxis, state.logX), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {}),
-        ...(inBits ? {bits: bitsAxis(state.logY)} : {})},
-      plugins: {targets: targetOf(all, state), tooltip: {callbacks: {
-        title: items => (items.length ? `${xAxis.title}: ${xAxis.format(items[0].parsed.x)}` : ''),
-        label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${format(item.parsed.y)}${interval(item.raw)}${bits(item.parsed.y)}`,
-      }}},
-    },
-  };
+  const scales = {x: axis(xAxis, state.logX), y: axis(AXES[state.y], state.logY, state.y === 'spread' && !state.logY ? {min: 0} : {}),
+    ...(inBits ? {bits: bitsAxis(state.logY)} : {})};
+  return lineConfig(datasets, scales, {
+    title: items => (items.length ? `${xAxis.title}: ${xAxis.format(items[0].parsed.x)}` : ''),
+    label: item => `${item.dataset.label}${item.dataset.hoverLabel ? ` (${item.dataset.hoverLabel})` : ''}: ${format(item.parsed.y)}${interval(item.raw)}${bits(item.parsed.y)}`,
+  }, {plugins: [BANDS, THRESHOLDS, CROSSINGS], options: targetOf(all, state)});
 }
 
 const hasCurve = (all, {x, y}) =>

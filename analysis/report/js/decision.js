@@ -59,7 +59,7 @@ function equalTable({kind, first, columns, rows}) {
   const caption = `${kind === 'time' ? 'Loss after the same simulated time' : 'Loss after the same bytes sent by a replica'} (until ${first} ends)`;
   const heads = columns.map((column, i) => element('th', {scope: 'col'}, column, element('span', {class: 'judged'}, SHARES[i])));
   return element('div', {class: 'equal'}, element('h3', {}, caption),
-    element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption}, element('table', {},
+    scrolling({'aria-label': caption}, element('table', {},
       element('thead', {}, element('tr', {}, element('th', {scope: 'col', class: 'words'}, 'Method'), ...heads)),
       element('tbody', {}, ...rows.map(({name, label, cells}) => element('tr', {},
         element('th', {scope: 'row', class: 'words'}, swatch(methodColor(METHOD_LABELS.indexOf(label))), name),
@@ -72,28 +72,13 @@ function drawEqual(view) {
   document.getElementById('equal-tables').replaceChildren(...tables.map(equalTable));
 }
 
-// The target in a picture of losses: a line across, and on each method a mark where it gets there.
-const TARGETS = {
-  id: 'targets',
+// In a picture of losses, on the line of the target: a ring where each method gets there.
+const CROSSINGS = {
+  id: 'crossings',
   afterDatasetsDraw(chart, _, {loss, crossings}) {
-    if (loss === undefined || loss === null) return;
-    const {ctx, chartArea, scales} = chart;
-    const y = scales.y.getPixelForValue(loss);
+    const {ctx, chartArea, scales} = chart, y = loss === null ? NaN : scales.y.getPixelForValue(loss);
     if (!(y >= chartArea.top && y <= chartArea.bottom)) return;
     ctx.save();
-    ctx.strokeStyle = cssColor('--text');
-    ctx.fillStyle = cssColor('--text');
-    ctx.lineWidth = 1.2;
-    ctx.setLineDash([6, 4]);
-    ctx.beginPath();
-    ctx.moveTo(chartArea.left, y);
-    ctx.lineTo(chartArea.right, y);
-    ctx.stroke();
-    ctx.setLineDash([]);
-    ctx.font = `12px ${Chart.defaults.font.family}`;
-    ctx.textAlign = 'right';
-    ctx.textBaseline = 'bottom';
-    ctx.fillText(`target ${formatNumber(loss)}`, chartArea.right - 4, y - 3);
     for (const {x, color} of crossings) {
       const at = scales.x.getPixelForValue(x);
       if (!(at >= chartArea.left && at <= chartArea.right)) continue;
@@ -109,15 +94,14 @@ const TARGETS = {
   },
 };
 
-// Its options: {} where there is no target, or the picture is of something else.
+// The options of that picture: nothing is drawn where there is no one target, or the picture is of something else.
 function targetOf(all, {x, y}) {
   const cases = all.flatMap(series => series.cases);
   const goals = [...new Set(cases.map(one => one.target && one.target.loss).filter(goal => typeof goal === 'number'))];
-  if (y !== 'loss' || goals.length !== 1) return {loss: null, crossings: []};
-  const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+  if (y !== 'loss' || goals.length !== 1) return {crossings: {loss: null, crossings: []}};
   const crossings = x !== 'time_s' ? [] : all.flatMap(series => {
     const times = series.cases.filter(one => one.status === 'done').map(one => (one.target ? one.target.time_s : null));
     return times.length && times.every(time => typeof time === 'number') ? [{x: mean(times), color: series.color}] : [];
   });
-  return {loss: goals[0], crossings};
+  return {thresholds: {lines: [{value: goals[0], text: `target ${formatNumber(goals[0])}`}]}, crossings: {loss: goals[0], crossings}};
 }

@@ -42,6 +42,8 @@ function formatNumber(value) {
 // How a number of this unit is written.
 const formatOf = unit => ({s: formatDuration, B: formatBytes, '%': formatPercent})[unit] || formatNumber;
 
+const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 // "1 point", "2 points".
 const counted = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
 

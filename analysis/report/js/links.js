@@ -7,8 +7,9 @@ const FEW_LINKS = 12;
 
 function linkTable({links, numbers}, showAll) {
   const simulated = numbers.simulated_time_s;
-  const row = ([link, direction, bytes, busy, rate], i) => element('tr', {class: links.has_bottleneck && i === 0 ? 'bottleneck' : null},
-    element('th', {scope: 'row', class: 'words'}, link, links.has_bottleneck && i === 0 ? element('span', {class: 'status'}, 'bottleneck') : ''),
+  const isBottleneck = i => links.alike !== null && i === 0;
+  const row = ([link, direction, bytes, busy, rate], i) => element('tr', {class: isBottleneck(i) ? 'bottleneck' : null},
+    element('th', {scope: 'row', class: 'words'}, link, isBottleneck(i) ? element('span', {class: 'status'}, 'bottleneck') : ''),
     element('td', {class: 'words'}, direction),
     element('td', {}, formatDuration(busy)),
     element('td', {}, simulated ? formatPercent(busy / simulated) : '–'),
@@ -18,7 +19,7 @@ function linkTable({links, numbers}, showAll) {
     element('td', {}, formatPercent(bytes / links.total_bytes)));
   const heading = (text, words) => element('th', {scope: 'col', class: words ? 'words' : null}, text);
   const shown = showAll ? links.rows : links.rows.slice(0, FEW_LINKS);
-  return element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'links-heading'}, element('table', {},
+  return scrolling({'aria-labelledby': 'links-heading'}, element('table', {},
     element('thead', {}, element('tr', {}, heading('Link', true), heading('Direction', true), heading('Busy'), heading('Busy, of the run'),
       heading('Rate while busy'), heading('of its rate'), heading('On the wire'), heading('Share of all bytes'))),
     element('tbody', {}, ...shown.map(row))));
@@ -40,15 +41,13 @@ function drawLinks(all) {
   place.replaceChildren(
     element('div', {class: 'controls'}, selectBox('links of', carriers.map(entry => [entry.name, entry.name]), chosen.name, value => {
       LINKS.name = value;
-      drawLinks(all);
-      place.querySelector('select').focus();
+      keepingFocus(place, () => drawLinks(all));
     })),
     ...(map ? [mapFigure(chosen.series, chosen.one, Math.max(260, place.clientWidth - 30))] : []),
     linkTable(chosen.one, LINKS.all),
     ...(links.rows.length > FEW_LINKS ? [element('div', {class: 'controls'}, checkBox(links.rows.length < links.used ? `show ${links.rows.length}` : `show all ${links.rows.length}`, LINKS.all, value => {
       LINKS.all = value;
-      drawLinks(all);
-      place.querySelector('input[type=checkbox]').focus();
+      keepingFocus(place, () => drawLinks(all));
     }))] : []),
     element('p', {class: 'quiet'}, linkNotes(links, LINKS.all)));
 }

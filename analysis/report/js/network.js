@@ -101,18 +101,18 @@ function schematicDrawing(map, color, width, height) {
   return drawing;
 }
 
-function bottleneckText({bottleneck}, simulated) {
-  if (!bottleneck) return 'No link carried anything.';
-  const {link, direction, busy_s: busy, full, alike} = bottleneck;
+// Far below its rate, a connection's own throughput or the latency was the limit, and no link.
+function bottleneckText({rows: [[link, direction, bytes, busy, rate]], alike}, simulated) {
+  const full = rate ? 8 * bytes / rate / busy : null;
   const others = alike > 0 ? ` (and ${alike} other direction${alike > 1 ? 's' : ''} within 1 % of it)` : '';
   const share = full === null ? ', without a rate of its own' : `, ${formatPercent(full)} full meanwhile`;
   const limit = full === null || full < 0.5 ? ': the limit was the throughput or latency of single connections and not a link' : '';
   return `Bottleneck: ${link}, ${direction}${others}, busy ${formatDuration(busy)} of ${formatDuration(simulated)}${share}${limit}.`;
 }
 
-function mapFigure(series, {map, numbers}, width) {
+function mapFigure(series, {map, links, numbers}, width) {
   const small = width < 500, left = map.left_out ? ` ${map.left_out} links that were busy for less time are left out.` : '';
-  return element('figure', {id: 'map'}, element('h3', {}, bottleneckText(map, numbers.simulated_time_s)),
+  return element('figure', {id: 'map'}, element('h3', {}, links.alike === null ? 'No link carried anything.' : bottleneckText(links, numbers.simulated_time_s)),
     schematicDrawing(map, series.color, width, small ? 300 : 420),
     element('figcaption', {}, `A schematic map. Thickness: how long the link carried something, in its busier direction; dashed: without a rate of its own; thin and grey: never.${left}`));
 }

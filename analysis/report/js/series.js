@@ -59,7 +59,7 @@ function siteOfReplica(one) {
 // The mean of one number over the seeds of a series; null if no case has it.
 function seriesNumber(series, path) {
   const values = series.cases.map(one => one.numbers[path]).filter(value => value !== null && value !== undefined);
-  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+  return values.length ? mean(values) : null;
 }
 
 const curvePoints = (curve, x, y) => curve[x].map((value, i) => ({x: value, y: curve[y][i]}));
@@ -70,7 +70,6 @@ function meanCurve(curves, x, y) {
   const alike = curves.every(curve => curve.step.length === first.step.length
     && curve.step.every((step, i) => step === first.step[i]));
   if (!alike) return null;
-  const average = (key, i) => (curves.some(curve => curve[key][i] === null) ? null
-    : curves.reduce((sum, curve) => sum + curve[key][i], 0) / curves.length);
+  const average = (key, i) => (curves.some(curve => curve[key][i] === null) ? null : mean(curves.map(curve => curve[key][i])));
   return first.step.map((_, i) => ({x: average(x, i), y: average(y, i), half: halfWidth(curves.map(curve => curve[y][i]))}));
 }

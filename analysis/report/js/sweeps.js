@@ -36,7 +36,7 @@ function sweepSeries(view, key, column, hidden) {
     if (value !== null && one.status === 'done') points.set(place, [...(points.get(place) || []), value]);
   }
   const series = [...found.values()].map(one => ({...one, points: [...one.points].sort((a, b) => a[0] - b[0]).map(([x, all]) => ({
-    x, y: all.reduce((sum, value) => sum + value, 0) / all.length, half: halfWidth(all), count: all.length}))}));
+    x, y: mean(all), half: halfWidth(all), count: all.length}))}));
   return {series, numbers, values};
 }
 
@@ -96,20 +96,11 @@ function sweepConfig(view, state, hidden) {
       band: data.map(point => ({x: point.x, low: point.y - point.half, high: point.y + point.half})), bandColor: faded(toHex(color), 0.18)};
   });
   const where = value => (numbers ? formatNumber(value) : plain(values[value]));
-  return {
-    type: 'line',
-    data: {datasets},
-    plugins: [BANDS, THRESHOLDS],
-    options: {
-      parsing: false,
-      interaction: {mode: 'nearest', axis: 'x', intersect: false},
-      scales: {x: sweepScale(state.key, numbers, values, logX), y: axis({title: DATA.columns[column].title, format}, state.logY)},
-      plugins: {thresholds: {lines: thresholds(view.run, state.metric)}, tooltip: {callbacks: {
-        title: items => (items.length ? `${state.key} = ${where(items[0].parsed.x)}` : ''),
-        label: item => `${item.dataset.label}: ${format(item.parsed.y)}${item.raw.half ? ` ± ${format(item.raw.half)}` : ''}`,
-      }}},
-    },
-  };
+  const scales = {x: sweepScale(state.key, numbers, values, logX), y: axis({title: DATA.columns[column].title, format}, state.logY)};
+  return lineConfig(datasets, scales, {
+    title: items => (items.length ? `${state.key} = ${where(items[0].parsed.x)}` : ''),
+    label: item => `${item.dataset.label}: ${format(item.parsed.y)}${item.raw.half ? ` ± ${format(item.raw.half)}` : ''}`,
+  }, {plugins: [BANDS, THRESHOLDS], options: {thresholds: {lines: thresholds(view.run, state.metric)}}});
 }
 
 function drawSweep(view, hidden) {
@@ -124,10 +115,8 @@ function drawSweep(view, hidden) {
   if (!keys.includes(state.key)) state.key = keys[0];
   if (!metrics.some(one => one.path === state.metric)) state.metric = metrics[0].path;
   const set = (key, value) => {
-    const focused = [...place.querySelectorAll('select, input')].indexOf(document.activeElement);
     state[key] = value;
-    drawSweep(view, hidden);
-    if (focused >= 0) place.querySelectorAll('select, input')[focused].focus();
+    keepingFocus(place, () => drawSweep(view, hidden));
   };
   const config = sweepConfig(view, state, hidden), logX = config.options.scales.x.type === 'logarithmic';
   const canvas = element('canvas', {role: 'img', tabindex: 0, 'aria-label': 'The number against the swept key; arrow keys go through its values'});

@@ -63,7 +63,7 @@ function headerCell(column, index, redraw) {
   const sort = () => {
     RESULTS.descending = RESULTS.sort === index && !RESULTS.descending;
     RESULTS.sort = index;
-    redraw(index);
+    redraw();
   };
   return element('th', {scope: 'col', class: column.words ? 'words' : null, 'aria-sort': sorted},
     element('button', {type: 'button', title: column.meaning || null, onclick: sort}, column.title));
@@ -98,20 +98,16 @@ function drawResults(view) {
   const place = document.getElementById('results-table');
   const rows = tableRows(view), columns = [...describingColumns(rows), ...measuringColumns()];
   const chosen = new Set(view.cases);
-  const redraw = focus => {
-    drawResults(view);
-    if (focus !== undefined) place.querySelectorAll('th button')[focus].focus();
-  };
+  const redraw = () => keepingFocus(place, () => drawResults(view), 'th button, select');
   const shown = sortedRows(rows, columns).slice(0, MOST_ROWS);
   const table = element('table', {},
     element('thead', {}, element('tr', {}, ...columns.map((column, i) => headerCell(column, i, redraw)))),
     element('tbody', {}, ...shown.map(row => resultRow(row, columns, row.cases.some(index => chosen.has(index))))));
-  const children = [element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-labelledby': 'results-heading'}, table)];
+  const children = [scrolling({'aria-labelledby': 'results-heading'}, table)];
   if (rowChoices().length > 1)
     children.unshift(element('div', {class: 'controls'}, selectBox('rows:', rowChoices(), RESULTS.rows, value => {
       RESULTS.rows = value;
       redraw();
-      place.querySelector('select').focus();
     })));
   const cut = shown.length < rows.length ? ` The first ${shown.length} of ${rows.length} rows; summary.json has them all.` : '';
   children.push(element('p', {class: 'quiet'}, resultNotes(shown, view) + cut));

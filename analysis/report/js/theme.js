@@ -64,3 +64,13 @@ function checkBox(label, checked, changed, mark = '') {
   const box = element('input', {type: 'checkbox', checked, onchange: event => changed(event.target.checked)});
   return element('label', {}, box, ' ', mark, label);
 }
+
+// A table that scrolls inside its own box. `name`: aria-label or aria-labelledby.
+const scrolling = (name, table) => element('div', {class: 'scroll', tabindex: 0, role: 'region', ...name}, table);
+
+// Does what makes the controls of `place` anew, and gives the focus back to the one that had it.
+function keepingFocus(place, change, controls = 'select, input') {
+  const at = [...place.querySelectorAll(controls)].indexOf(document.activeElement);
+  change();
+  if (at >= 0) place.querySelectorAll(controls)[at].focus();
+}

@@ -6,9 +6,13 @@ import argparse
 import csv
 import math
 import pathlib
+import sys
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "validation"))
+import replays
 
 SETS = {"host": "queue host", "fq_codel-ecn": "fq_codel with ECN", "loss": "random loss, means of five seeds",
         "trunk": "flows and pairs on one trunk, queue host"}
@@ -25,12 +29,9 @@ def exchanges():
 
 
 def spread(rows, model):
-    """Median, 95th percentile and largest of the sizes, and the signed mean, in per cent."""
     if any(row["simgrid_s"] <= 0 for row in rows) and model == "simgrid":
         return [""] * 4
-    sizes = sorted(abs(row[model]) for row in rows)
-    at = [sizes[math.floor(share * (len(sizes) - 1) + 0.5)] for share in (0.5, 0.95, 1)]
-    return [f"{100 * size:.1f}" for size in at] + [f"{100 * sum(row[model] for row in rows) / len(rows):+.1f}"]
+    return replays.spread([row[model] for row in rows])
 
 
 def size_label(row):

@@ -46,14 +46,6 @@ std::string deep(const std::string&) {
   return std::string(100000, '[') + std::string(100000, ']');
 }
 
-std::function<std::string(const std::string&)> replace(const std::string& what, const std::string& by) {
-  return [=](std::string text) {
-    const std::size_t at = text.find(what);
-    EXPECT_NE(at, std::string::npos) << what;
-    return at == std::string::npos ? text : text.replace(at, what.size(), by);
-  };
-}
-
 std::function<std::string(const std::string&)> member_set(const char* pointer, const char* value) {
   return [=](const std::string& text) {
     Json json = Json::parse(text);
@@ -131,41 +123,6 @@ TEST(HostileRunDirectory, TheOneThatIsDamagedIsRead) {
   const std::string folder = fresh_folder("hostile_none");
   for (const std::string command : {"report", "compare", "claims"})
     EXPECT_EQ(longhaul({command, good_run(), "-o", folder + "/" + command}).status, 0) << command;
-}
-
-// The report leaves out what a table of a case would have shown.
-TEST(HostileRunDirectory, ADamagedTableIsNamedByTheReport) {
-  const Damage damages[] = {{"Replica",
-                             "exchanges.csv",
-                             replace("\n2,0,", "\n2,-1,"),
-                             {},
-                             "exchanges.csv: line 2 has -1 in \"replica\"; allowed: an integer from 0 to 3"},
-                            {"Replicas",
-                             "trace.jsonl",
-                             replace("\"replicas\":4", "\"replicas\":1000000000"),
-                             {},
-                             "trace.jsonl: line 1, replicas: found 1000000000"},
-                            {"Fewer", "replicas.csv", replace("\n3,", "\n"), {}, "replicas.csv: line 5"}};
-  for (const Damage& damage : damages) {
-    const std::string folder = fresh_folder(std::string("hostile_table_") + damage.name),
-                      run = folder + "/run";
-    fs::copy(good_run(), run, fs::copy_options::recursive);
-    const std::string file = run + "/cases/noloco/" + damage.file;
-    write_text(file, damage.change(read_text(file)));
-    const CommandResult result = longhaul({"report", run, "-o", folder + "/report.html"});
-    EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_SAYS(result.err, damage.said);
-  }
-}
-
-// Numbers that a scenario must not have: tests/data/bad_scenarios.json.
-TEST(HostileScenario, IsRefusedByCheck) {
-  const std::string file = fresh_folder("hostile_scenarios") + "/scenario.json";
-  for (const std::string& text :
-       {deep(""), std::string(1000000, '{'), "// deep\n{\"a\": " + deep("") + "}"}) {
-    write_text(file, text);
-    expect_refused(longhaul({"check", file}), {"scenario.json: line ", "found JSON nested 101 deep"});
-  }
 }
 
 }  // namespace longhaul::hostile_runs_test

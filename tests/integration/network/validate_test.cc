@@ -84,10 +84,6 @@ TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
       {"no source", {{"validation", {{"source", nullptr}}}}, {"validation.source"}},
       {"unknown key", {{"validation", {{"licenc", "MIT"}}}}, {"unknown key \"licenc\"", "did you mean"}},
       {"a section of nothing", {{"validation", nullptr}}, {"validation", "the section with the published"}},
-      {"unknown label",
-       {{"methods", {{{"name", "noloco"}}}}},
-       {"validation.figures[0].of", "found \"diloco\"", "noloco"}},
-      {"nothing swept", {{"sweep", nullptr}}, {"validation.figures[0].assumed", "the scenario has no sweep"}},
       {"trains",
        {{"train", {{"steps", 2}}}},
        {"train: found in a validation", "simulates only the network"}}};

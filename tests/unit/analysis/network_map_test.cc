@@ -19,13 +19,12 @@ void write_two_sites(const std::string& folder) {
              "east-west,forward,1000,0.01\neast-west,backward,0,0\n");
 }
 
-TEST(NetworkMap, NamesTheFullestOfTheBusiest) {
+TEST(LinkTable, BeginsWithTheFullestOfTheBusiest) {
   TemporaryFolder folder;
   write_two_sites(folder.path);
-  const Json map = network_map(folder.path, 10);
-  EXPECT_EQ(
-      map["bottleneck"],
-      Json({{"link", "east-west"}, {"direction", "forward"}, {"busy_s", 0.01}, {"full", 0.8}, {"alike", 2}}));
+  const Json table = link_table(folder.path, 1);
+  EXPECT_EQ(table["rows"], Json::array({{"east-west", "forward", 1000, 0.01, 1e6}}));
+  EXPECT_EQ(table["alike"], 2);
 }
 
 TEST(NetworkMap, JoinsNodesByLinks) {
@@ -59,7 +58,7 @@ TEST(LinkTable, BeginsWithTheBottleneckAndItsTrunks) {
   const Json table = link_table(folder.path, 4);
   EXPECT_EQ(table["used"], 5);
   EXPECT_EQ(table["total_bytes"], 3330);
-  EXPECT_EQ(table["has_bottleneck"], true);
+  EXPECT_EQ(table["alike"], 1);
   EXPECT_EQ(table["rows"], Json({{"east-west", "forward", 1000, 0.00995, 1e6},
                                  {"east-west", "backward", 20, 0.0005, nullptr},
                                  {"replica0-east", "forward", 1500, 0.01, 1e7},

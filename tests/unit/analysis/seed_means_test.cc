@@ -60,13 +60,4 @@ TEST(SeedMeans, OfOneSeedHaveNoCells) {
   EXPECT_FALSE(seed_means({record("a", 1, 1), record("b", 1, 2)}, {0, 1})[0].contains("texts"));
 }
 
-// 1 h 22 min is so in the terminal's table (mean_cell), and no 83 min here.
-TEST(SeedMeans, WriteATimeAsTheTerminalDoes) {
-  Json entry = record("a", 1, 1), other = record("a", 2, 1);
-  entry["simulated_time_s"] = 4960;
-  other["simulated_time_s"] = 4980;
-  const Json rows = seed_means({entry, other}, {0, 1});
-  EXPECT_EQ(rows[0]["texts"][column_of("simulated_time_s")], "1 h 22 min ± 2 min");  // 12.706 · 10 s = 127 s
-}
-
 }  // namespace longhaul::seed_means_test

@@ -130,6 +130,7 @@ TEST(ValidationTable, GivesTheReasonOnlyWhereThePredictionIsOff) {
   const std::string text = validation_markdown({judge_validation("one", section({near, far}), records())});
   EXPECT_EQ(text.find("Never said."), std::string::npos);
   EXPECT_SAYS(text, "*at 1 Gb/s*: off by -55 %. The path is another one.");
+  EXPECT_SAYS(text, "| **0.45** |");
   EXPECT_SAYS(text, "2 figures, 1 predicted within 15 %.");
   EXPECT_SAYS(text, "connections = 8");
 }

@@ -75,10 +75,4 @@ TEST_F(CompareCommand, WritesNoCsv) {
   EXPECT_FALSE(fs::exists(options.out));
 }
 
-TEST_F(CompareCommand, IsWrongInputWhereNothingCanBeRead) {
-  CompareOptions options;
-  options.runs = {folder_ + "/newer", folder_ + "/none"};
-  EXPECT_THROW(compare_command(options), InputError);
-}
-
 }  // namespace longhaul::compare_command_test

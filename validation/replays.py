@@ -1,0 +1,101 @@
+"""Replays of exchanges that no method makes, for what holds the network model against others: a case and a trace are written,
+longhaul-sim replays them (docs/reference/formats/trace.md).
+"""
+import copy
+import csv
+import json
+import math
+import pathlib
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+NOTHING_S = 1e-12  # a step takes more than 0; the clock has nanoseconds
+
+
+class StatusError(Exception):
+    """longhaul-sim did not end with 0."""
+
+    def __init__(self, status, words):
+        super().__init__(words)
+        self.status = status
+
+
+def rates(row, *columns):
+    """Rates of a row as an option has them, `up` and `down` and the like."""
+    return {column: f"{float(row[column])!r}bps" for column in columns}
+
+
+class Replays:
+    """`programs`: the folder of longhaul and longhaul-sim. Files are written to a folder that goes with this object."""
+
+    def __init__(self, programs=ROOT / "build/bin", simulator=None):
+        self.programs = pathlib.Path(programs)
+        self.simulator = simulator or self.programs / "longhaul-sim"
+        self._scratch = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self._scratch.name)
+        self._defaults = self._resolved_case()
+
+    def _resolved_case(self):
+        """A case with all its defaults, as longhaul writes it."""
+        scenario = {"name": "defaults", "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 1}],
+                    "workload": {"parameters": 1, "wire": "int8", "steps": 1, "step_time": {"constant": "1s"}},
+                    "network": {"fidelity": "analytic", "barrier": True, "topology": {"star": {"rate": "1Gbps", "rtt": "1ms"}}}}
+        (self.folder / "defaults.json").write_text(json.dumps(scenario))
+        subprocess.run([self.programs / "longhaul", "run", self.folder / "defaults.json", "--out", self.folder / "run"], check=True,
+                       capture_output=True)
+        return json.loads(next((self.folder / "run/cases").glob("*/case.json")).read_text())
+
+    def exchanges(self, name, network, replicas, sent, step_s, steps, seed=1, before=None):
+        """The rows of exchanges.csv, a list for each exchange. There is one at the end of each of `steps`; a step takes `step_s`, and
+        the one behind an exchange begins when all replicas are done with it. `network` is that section, with the keys of `tcp` that
+        are no defaults. `sent`: bytes of each replica, and the collective that they are in, or a list of those to whom each replica
+        sends them. `before` runs in the child.
+        """
+        folder = self.write(name, network, replicas, sent, step_s, steps, seed)
+        done = subprocess.run([self.simulator, "--case", folder / "case.json", "--trace", folder / "trace.jsonl", "--out", folder,
+                               "--quiet"], capture_output=True, text=True, preexec_fn=before)
+        if done.returncode != 0:
+            raise StatusError(done.returncode, done.stderr.strip())
+        with open(folder / "exchanges.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return [[row for row in rows if int(row["step"]) == step] for step in steps]
+
+    def write(self, name, network, replicas, sent, step_s=0, steps=(1,), seed=1, groups=None, factors=None):
+        """A folder with case.json and trace.jsonl. `groups`: lists of replicas among which the collective is, one each. `factors`: of
+        each replica's steps."""
+        bytes_each, how = sent
+        case = copy.deepcopy(self._defaults)
+        tcp = case["network"]["tcp"] | network.get("tcp", {})
+        case.update(seed=seed, replicas=replicas, folder=str(self.folder), network=case["network"] | network | {"tcp": tcp})
+        case["workload"].update(parameters=bytes_each, steps=steps[-1], step_time={"constant": f"{step_s or NOTHING_S!r}s"})
+        if factors:
+            case["workload"]["step_time_factors"] = {str(i): factor for i, factor in enumerate(factors)}
+        rule = {"name": "exchange", "every": 1, "payload": [{"tensor": "delta", "codec": {"numbers": "int8"}}]}
+        rule |= {"kind": "all-reduce", "collective": how, "grouping": "everyone"} if isinstance(how, str) else \
+            {"kind": "send", "collective": "send", "grouping": "targets", "group_size": 1}
+        if groups:
+            rule |= {"kind": "group-average", "grouping": "random", "group_size": len(groups[0])}
+        lines = [{"longhaul_trace": 2, "seed": seed, "replicas": replicas, "steps": steps[-1], "parameters": bytes_each,
+                  "evaluate_every": 0, "rules": [rule | {"first_step": step, "last_step": step} for step in steps]}]
+        if groups or not isinstance(how, str):
+            key = "groups" if groups else "targets"
+            lines += [{"rule": i, "step": step, key: groups or how} for i, step in enumerate(steps)]
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        (folder / "case.json").write_text(json.dumps(case))
+        (folder / "trace.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return folder
+
+
+def seconds(rows):
+    """By replica: how long the exchange of these rows lasted for it, to a nanosecond, as the simulator counts."""
+    begun = max(float(row["ready_s"]) for row in rows)
+    return {int(row["replica"]): round(float(row["done_s"]) - begun, 9) for row in rows}
+
+
+def spread(residuals):
+    """Median, 95th percentile and largest of the sizes, and the mean with its sign, in per cent."""
+    sizes = sorted(abs(residual) for residual in residuals)
+    at = [sizes[math.floor(share * (len(sizes) - 1) + 0.5)] for share in (0.5, 0.95, 1)]
+    return [f"{100 * size:.1f}" for size in at] + [f"{100 * sum(residuals) / len(residuals):+.1f}"]
