@@ -18,14 +18,14 @@ namespace longhaul {
 //               "claims", "claim_pictures", "manifest", "corpora" (hashes), "byte_tokens" (whether a token is
 //               a byte), "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
-//               "numbers" (for bars), "texts", "values", "best", "curve", "links", "map", "network" (number in
+//               "numbers" (for bars), "texts", "values", "best", "curve", "outer_step", "links", "map", "network" (number in
 //               networks, or null), "breakdown" (parts of a synchronization, s), "sync" (quantiles, s),
 //               "replicas" (times of each), "target" ({"loss", "time_s"}, where there is one)}]
 //   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "equal" (equal_losses),
 //               "loss_note" (sampling_note)}]
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
-// texts, values and best go with columns. Curves, replicas and links are thinned, the more so the more cases
+// texts, values and best go with columns. Curves, lanes, replicas and links are thinned, the more so the more cases
 // there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut table)
 // is named in `problems`, and the rest is there; throws InputError where no run has a case.
 Json report_data(const std::vector<std::string>& run_folders);

@@ -202,6 +202,7 @@ Json case_json(std::size_t run_index, const Run& run, const Json& record, const 
   if (record.contains("error")) entry["error"] = record["error"];
   if (entry["status"] == "done") name_cut_tables(folder, problems);
   entry["curve"] = or_null([&] { return curve_of(folder, training, detail.curve_points); }, problems);
+  entry["outer_step"] = or_null([&] { return outer_step_of(folder, detail.replicas); }, problems);
   entry["links"] = or_null([&] { return link_table(folder, detail.links); }, problems);
   entry["map"] = or_null([&] { return network_map(folder, detail.map_links); }, problems);
   entry["network"] = networks.number_of(or_null([&] { return sites_of_case(folder); }, problems));

@@ -140,9 +140,11 @@ class ReportTest(PageTest):
         color = '#0072B2'  # the first method's
         for chart in ('loss-time', 'loss-steps', 'sync', 'shares'):
             self.assertGreater(self.page.pixels(chart, color), 20, chart)
+        lanes = self.page.run("return document.querySelectorAll('#lanes figure').length;")
         self.page.click('#choices input')
         for chart in ('loss-time', 'loss-steps', 'sync', 'shares'):
             self.assertEqual(self.page.pixels(chart, color), 0, chart)
+        self.assertEqual(self.page.run("return document.querySelectorAll('#lanes figure').length;"), lanes - 1)
 
     def test_keys_reach_everything_and_say_values(self):
         self.open(self.trained() / 'report.html')
@@ -250,11 +252,17 @@ class ReportTest(PageTest):
         self.assertGreater(used, 12)
         self.assertEqual(self.page.run(rows), used)
 
-    def test_doublings_have_a_logarithmic_axis(self):
+    def test_doublings_have_a_logarithmic_axis_and_many_lanes_are_folded(self):
         run = self.doubled()
         self.open(run / 'report.html', 'doubled')
         self.assertEqual(self.page.run('return SWEEP.drawn.options.scales.x.type;'), 'logarithmic')
         self.assertEqual(self.page.run('return SWEEP.drawn.scales.x.ticks.map(one => one.value);'), [8, 16, 32, 64])
+        views = self.page.run("return [...document.querySelector('#view select').options].map(one => one.textContent);")
+        self.page.choose('#view select', str(next(i for i, view in enumerate(views) if 'replicas = 64' in view)))
+        lanes = "return document.querySelectorAll('#lanes svg[role=img]')[0].querySelectorAll('text[text-anchor=end]').length;"
+        self.assertEqual(self.page.run(lanes), 32)
+        self.page.run("[...document.querySelectorAll('#lanes .controls label')].find(one => one.textContent.includes('every lane')).querySelector('input').click();")
+        self.assertEqual(self.page.run(lanes), 64)
         self.page.size(390, 844)
         self.open(run / 'report.html', 'doubled-narrow')
         self.assertEqual(self.page.console_errors(), [])

@@ -77,6 +77,7 @@ function drawCharts(all) {
   const visible = figures.filter(figure => !figure.hidden);
   for (const figure of figures) figure.classList.toggle('last-alone', visible.length % 2 === 1 && figure === visible[visible.length - 1]);
   drawSweep(VIEWS[CHOICE.view], CHOICE.hidden);
+  drawLanes(shown);
   drawLinks(shown);
 }
 
@@ -103,7 +104,7 @@ function start() {
   for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());
   fillView();
   if (DATA.cases.length === 0)
-    for (const id of ['results', 'pictures', 'sweep', 'links']) document.getElementById(id).hidden = true;
+    for (const id of ['results', 'pictures', 'sweep', 'outer-step', 'links']) document.getElementById(id).hidden = true;
   draw();
   drawClaims();
   const redraw = () => {
@@ -119,7 +120,9 @@ function start() {
     width = innerWidth;
     const view = VIEWS[CHOICE.view];
     if (!view) return;
-    drawLinks(seriesOf(view).filter(series => !CHOICE.hidden[series.name]));
+    const shown = seriesOf(view).filter(series => !CHOICE.hidden[series.name]);
+    drawLanes(shown);
+    drawLinks(shown);
   });
 }
 

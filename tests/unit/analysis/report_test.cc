@@ -101,6 +101,7 @@ TEST_F(Report, OfANetworkOnlyRunHasNoCurves) {
   add_case("diloco", Json::object(), false);
   const Json data = data_of(page());
   EXPECT_TRUE(data["cases"][0]["curve"].is_null());
+  EXPECT_FALSE(data["cases"][0]["outer_step"].is_null());
 }
 
 TEST_F(Report, NamesTheCasesThatAreMissing) {
@@ -189,6 +190,65 @@ TEST(Curve, OfACaseThatIsNotReplayedHasNoTimes) {
   EXPECT_EQ(curve["loss"], Json({4.5, 3.6, 3, 2.375, 2.5}));
   EXPECT_TRUE(curve["time_s"][0].is_null());
   EXPECT_TRUE(curve_of(folder.path + "/case", "", 200).is_null());
+}
+
+// The outer step in the middle is the second of two; times count from the first replica's going on at 4.
+TEST(OuterStep, HasALaneAReplica) {
+  TemporaryFolder folder;
+  write_replay(folder.path);
+  const Json outer = outer_step_of(folder.path, 10);
+  EXPECT_EQ(outer["step"], 4);
+  EXPECT_EQ(outer["from_step"], 2);
+  EXPECT_EQ(outer["lanes"][0],
+            Json({{"replica", 0}, {"group", 0}, {"from", 0}, {"ready", 2}, {"start", 3.5}, {"done", 4}}));
+  EXPECT_EQ(
+      outer["lanes"][1],
+      Json({{"replica", 1}, {"group", 0}, {"from", 0.5}, {"ready", 3.5}, {"start", 3.5}, {"done", 4.5}}));
+}
+
+TEST(OuterStep, StandsInTheOrderOfTheGroups) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/trace.jsonl",
+             R"({"longhaul_trace":2,"rules":[{"name":"outer","overlap_steps":0}]})"
+             "\n"
+             R"({"rule":0,"step":2,"groups":[[2,0],[3,1]]})"
+             "\n");
+  write_text(folder.path + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "2,0,outer,2,3,4,1,2\n2,1,outer,2,2,3,1,2\n2,2,outer,3,3,4,1,3\n2,3,outer,1,2,3,1,1\n");
+  const Json lanes = outer_step_of(folder.path, 3)["lanes"];
+  ASSERT_EQ(lanes.size(), 2u);  // whole groups only
+  EXPECT_EQ(lanes[0]["replica"], 0);
+  EXPECT_EQ(lanes[1]["replica"], 2);
+}
+
+// Replica 2 sits out the outer step of step 2, and replica 0 that of step 4: their clocks are in steps.csv.
+TEST(OuterStep, HasALaneOfWhoSitsOut) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/trace.jsonl",
+             R"({"longhaul_trace":2,"rules":[{"name":"outer","overlap_steps":0}]})"
+             "\n"
+             R"({"rule":0,"step":2,"groups":[[0,1],[2]]})"
+             "\n"
+             R"({"rule":0,"step":4,"groups":[[2,1],[0]]})"
+             "\n");
+  write_text(folder.path + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "2,0,outer,2,3,4,1,2\n2,1,outer,3,3,4,1,3\n4,1,outer,6,6,7,1,6\n4,2,outer,5,6,7,1,5\n");
+  write_text(folder.path + "/steps.csv",
+             "step,replica,computed_s,done_s\n2,2,2.5,2.5\n2,0,2,4\n4,0,6.5,6.5\n4,2,5,7\n");
+  const Json outer = outer_step_of(folder.path, 3);
+  EXPECT_EQ(outer["step"], 4);
+  const Json lanes = outer["lanes"];
+  ASSERT_EQ(lanes.size(), 3u);
+  // The first to begin is replica 2, at 2.5 s.
+  const auto lane = [](int replica, int group, double from, double ready, double start, double done) {
+    return Json{{"replica", replica}, {"group", group}, {"from", from},
+                {"ready", ready},     {"start", start}, {"done", done}};
+  };
+  EXPECT_EQ(lanes[0], lane(1, 0, 1.5, 3.5, 3.5, 4.5));
+  EXPECT_EQ(lanes[1], lane(2, 0, 0, 2.5, 3.5, 4.5));
+  EXPECT_EQ(lanes[2], lane(0, 1, 1.5, 4, 4, 4));
 }
 
 }  // namespace longhaul::report_test
