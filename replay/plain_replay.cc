@@ -9,6 +9,7 @@
 #include "core/base/units.h"
 #include "core/plan/absences.h"
 #include "replay/optimized_order.h"
+#include "replay/synchronizer.h"
 
 namespace longhaul {
 namespace {
@@ -62,8 +63,8 @@ PlainReplay::PlainReplay(const Case& config, const Trace& trace, const std::stri
                                                 release_backward(worker, pass_s, microbatch_s);
                                               }});
   if (has_merges(trace.plan))
-    meetings_ = std::make_unique<MergeMeetings>(context_, trace_, workers_, outputs_,
-                                                [this](int replica) { go_on(replica); });
+    meetings_ = std::make_unique<Synchronizer>(context_, trace_, workers_, outputs_,
+                                               [this](int replica) { go_on(replica); });
   else
     meetings_ = std::make_unique<GroupMeetings>(workers_, outputs_, config.has_absences());
 }
