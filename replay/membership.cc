@@ -35,14 +35,12 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
 }
 
 Membership::Membership(const Case& config, const Trace& trace, const ExchangeContext& context,
-                       ReplayOutputs& outputs, const Workers& workers, OpenOperations& open,
-                       ReplayWithAbsences& replay)
+                       ReplayOutputs& outputs, const Workers& workers, ReplayWithAbsences& replay)
     : case_(config),
       trace_(trace),
       context_(context),
       outputs_(outputs),
       workers_(workers),
-      open_(open),
       replay_(replay),
       on_failure_(on_failure_of(config.recovery, trace.plan)),
       listens_(keeps_replicas_alike(trace.plan)),
@@ -83,7 +81,6 @@ void Membership::crash(int replica) {
   member.row.left_s = workers_.now();
   member.row.ended_step = replay_.step_of(replica) - 1;
   member.row.left_step = replay_.stop(replica);
-  open_.cut(replica);
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
     if (at(replica).crashes == crashes && !at(replica).is_missed && !at(replica).is_there) detect(replica);
@@ -92,7 +89,7 @@ void Membership::crash(int replica) {
 
 void Membership::detect(int replica) {
   at(replica).is_missed = true;
-  open_.lose(replica);
+  replay_.lose(replica);
   for (int other = 0; joining_ > 0 && other < static_cast<int>(members_.size()); ++other) {
     const Member joining = at(other);
     if (!joining.is_joining) continue;
@@ -130,7 +127,7 @@ void Membership::come_back(int replica) {
     member.gone_s += member.row.joined_s - member.row.left_s;
     outputs_.add_absence(member.row);
     member.is_there = true;
-    for (const auto& [step, plan] : open_.plans()) plan->redo(replica, replay_.step_of(replica));
+    for (const auto& [step, plan] : replay_.open_plans()) plan->redo(replica, replay_.step_of(replica));
     return replay_.redo(replica);
   }
   if (!member.is_missed) detect(replica);
@@ -156,7 +153,7 @@ void Membership::join(int replica) {
   if (source < 0 || !case_.recovery.downloads_state) {
     const int first = first_step(member, step);
     if (listens_ && !member.is_joining)
-      for (const auto& [of, plan] : open_.plans())
+      for (const auto& [of, plan] : replay_.open_plans())
         if (of >= first) plan->admit(replica, false);
     return begin(replica, first, -1, 0);
   }
@@ -168,7 +165,7 @@ void Membership::join(int replica) {
   member.copied_step = step - 1;
   if (is_first && listens_) {
     member.listens_from = step;
-    for (const auto& [of, plan] : open_.plans())
+    for (const auto& [of, plan] : replay_.open_plans())
       if (listens_at(member, of)) plan->admit(replica, true);
   }
   member.row.bytes += state_bytes_;
@@ -209,7 +206,7 @@ void Membership::state_arrived(int replica) {
     if (step >= member.row.left_step) begin(replica, step, member.source, member.copied_step);
     return;  // else left_step() begins it
   }
-  for (const auto& [step, plan] : open_.plans())
+  for (const auto& [step, plan] : replay_.open_plans())
     if (at(replica).is_joining && listens_at(member, step)) plan->release(replica);
 }
 
@@ -278,7 +275,7 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
   member.gone_s += member.row.joined_s - member.row.left_s;
   outputs_.add_absence(member.row);
   if (listened)
-    for (const auto& [of, plan] : open_.plans())
+    for (const auto& [of, plan] : replay_.open_plans())
       if (of >= step) plan->promote(replica);
   replay_.begin(replica, step);
 }

@@ -13,7 +13,6 @@
 #include "replay/logged_network.h"
 #include "replay/meetings.h"
 #include "replay/network/network.h"
-#include "replay/open_operations.h"
 #include "replay/pipeline_steps.h"
 #include "replay/workers.h"
 

@@ -16,8 +16,7 @@ ReplayWithAbsences::ReplayWithAbsences(const Case& config, const Trace& trace, c
                                        const NetworkMaker& network_of)
     : PlainReplay(config, trace, folder, reporter, clock, network_of),
       stages_(trace.plan.pipeline.stages),
-      open_(open_plans_, *meetings_),
-      membership_(config, trace_, context_, outputs_, workers_, open_, *this) {
+      membership_(config, trace_, context_, outputs_, workers_, *this) {
   outputs_.expect_absences();
 }
 
@@ -90,7 +89,14 @@ int ReplayWithAbsences::stop(int replica) {
   for (int stage = 0; stage < stages_; ++stage)
     first_step = std::max(first_step, stop_worker(worker_of(replica, stage, stages_)));
   clock_.after(0, [this] { stop_if_all_ended(); });
+  for (const auto& [step, plan] : open_plans()) plan->cut(replica);
+  meetings_->cut(replica);
   return first_step;
+}
+
+void ReplayWithAbsences::lose(int replica) {
+  for (const auto& [step, plan] : open_plans()) plan->lose(replica);
+  meetings_->lose(replica);
 }
 
 int ReplayWithAbsences::stop_worker(int worker) {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "replay/membership.h"
-#include "replay/open_operations.h"
 #include "replay/plain_replay.h"
+#include "replay/steps_at_work.h"
 
 namespace longhaul {
 
@@ -19,12 +19,16 @@ class ReplayWithAbsences : public PlainReplay {
   // of its last worker.
   int step_of(int replica) const;     // that it is at, or was at last
   bool has_ended(int replica) const;  // its last step is over
-  int stop(int replica);              // it is gone; returns the first step that it has not computed
+  // It is gone, and what it has under way is lost; returns the first step that it has not computed.
+  int stop(int replica);
+  void lose(int replica);             // the others know that it is gone
   void begin(int replica, int step);  // with this step
   void redo(int replica);             // the step that it was at
   int lowest_step() const {
     return at_work_.lowest();
-  }                   // that anybody is at: rows of those below are written
+  }  // that anybody is at: rows of those below are written
+  // A copy, since what is done to a plan may end it.
+  OpenPlans open_plans() const { return open_plans_; }
   void fail() const;  // nothing happens any more but crashes and returns: throws RunError
 
  private:
@@ -50,7 +54,6 @@ class ReplayWithAbsences : public PlainReplay {
   void stop_if_all_ended();
 
   const int stages_;
-  OpenOperations open_;
   Membership membership_;
   StepsAtWork at_work_;
 };

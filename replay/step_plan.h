@@ -80,12 +80,15 @@ class StepPlan {
   std::vector<std::string> waiting() const;
 
  private:
-  void add_run(const ExchangeContext& context, const Operation& exchange, int rule, std::vector<int> group,
-               const MemberDone& on_member_done);
-
+  StepPlan(const Trace& trace, int step);
+  // add(operation, rule, group), of each group of the step but those of merges.
+  template <typename Add>
+  void add_groups(const Trace& trace, int step, const Add& add);
   void add_restartable(const ExchangeContext& context, const Operation& exchange, int rule,
                        const std::vector<int>& group, const Attendance& attendance,
                        const MemberDone& on_member_done);
+  std::function<void(int worker)> done_of_next(const MemberDone& on_member_done) const;  // run
+  void keep(std::unique_ptr<GroupOperation> run);
 
   template <typename Work>
   void for_each_worker(int replica, const Work& work) const {
@@ -100,6 +103,8 @@ class StepPlan {
   std::map<int, std::size_t> row_counts_;
   int workers_left_;
 };
+
+using OpenPlans = std::map<int, std::shared_ptr<StepPlan>>;  // by step
 
 // Of a group of replicas the workers that carry out its operation.
 std::vector<int> workers_of(const OperationPlan& plan, const OperationRule& rule, std::vector<int> group);
