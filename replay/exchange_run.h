@@ -179,11 +179,7 @@ class GroupOperation {
 
   // The next bucket of this replica's contribution may go; with the last one the replica is ready.
   virtual void release(int replica) = 0;
-  // Nothing is sent any more, and nobody will be done. It must outlive what is under way (given_up).
-  virtual void give_up() = 0;
-  // Whether it is settled who takes part.
-  virtual bool has_begun() const { return true; }
-  // Those of the group that take part. Once it has begun.
+  // Those of the group that take part, once that is settled.
   virtual const std::vector<int>& participants() const { return group_; }
   virtual MemberTimes times(int replica) const = 0;
   virtual bool is_done(int replica) const = 0;
@@ -215,7 +211,8 @@ class BucketedExchange : public GroupOperation {
                    std::vector<int> group, MemberDone on_member_done);
 
   void release(int replica) override;
-  void give_up() override {
+  // Nothing is sent any more, and nobody will be done. It must outlive what is under way (given_up).
+  void give_up() {
     for (const auto& run : runs_) run->give_up();
   }
   MemberTimes times(int replica) const override;

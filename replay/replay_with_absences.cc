@@ -31,7 +31,7 @@ std::shared_ptr<StepPlan> ReplayWithAbsences::make_plan(int step,
 }
 
 void ReplayWithAbsences::note_finished(const GroupOperation& run) {
-  const bool is_discarded = static_cast<const RestartableExchange&>(run).is_discarded();
+  const bool is_discarded = static_cast<const AttendedExchange&>(run).is_discarded();
   if (is_discarded) outputs_.note_discarded(run.rule().before_optimizer);
   if (!run.participants().empty() || is_discarded)
     outputs_.add_schedule({run.rule_index(), run.step(), &run.participants(),

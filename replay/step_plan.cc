@@ -11,7 +11,6 @@
 #include "core/base/random.h"
 #include "core/plan/paths.h"
 #include "net/collectives/collective.h"
-#include "replay/quorum_exchange.h"
 #include "replay/synchronizer.h"
 
 namespace longhaul {
@@ -142,8 +141,8 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Cre
       keep(std::make_unique<BucketedExchange>(context, exchange, rule, std::move(workers),
                                               done_of_next(on_member_done)));
     else
-      keep(std::make_unique<QuorumExchange>(context, exchange, rule, std::move(workers),
-                                            done_of_next(on_member_done)));
+      keep(std::make_unique<AttendedExchange>(context, exchange, rule, std::move(workers), std::vector<int>(),
+                                              false, done_of_next(on_member_done)));
   });
 }
 
@@ -158,13 +157,13 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Att
     };
     group.erase(std::remove_if(group.begin(), group.end(), stays_away), group.end());
     if (group.size() > 1 || is_of_everyone)
-      add_restartable(context, exchange, rule, group, attendance, on_member_done);
+      add_attended(context, exchange, rule, group, attendance, on_member_done);
   });
 }
 
-void StepPlan::add_restartable(const ExchangeContext& context, const Operation& exchange, int rule,
-                               const std::vector<int>& group, const Attendance& attendance,
-                               const MemberDone& on_member_done) {
+void StepPlan::add_attended(const ExchangeContext& context, const Operation& exchange, int rule,
+                            const std::vector<int>& group, const Attendance& attendance,
+                            const MemberDone& on_member_done) {
   const int stage = std::max(0, exchange.rule->stage);
   const auto of_stage = [&](std::vector<int> replicas) {
     for (int& member : replicas) member = worker_of(member, stage, stages_);
@@ -180,9 +179,9 @@ void StepPlan::add_restartable(const ExchangeContext& context, const Operation& 
       of_workers.targets[replica * as_index(stages_) + as_index(stage)] = of_stage(exchange.targets[replica]);
   }
   auto run =
-      std::make_unique<RestartableExchange>(context, of_workers, rule, of_stage(group), of_stage(listeners),
-                                            attendance.discards, done_of_next(on_member_done));
-  restartable_.push_back(run.get());
+      std::make_unique<AttendedExchange>(context, of_workers, rule, of_stage(group), of_stage(listeners),
+                                         attendance.discards, done_of_next(on_member_done));
+  attended_.push_back(run.get());
   keep(std::move(run));
 }
 
@@ -198,19 +197,19 @@ void StepPlan::keep(std::unique_ptr<GroupOperation> run) {
 
 void StepPlan::cut(int replica) {
   for_each_worker(replica, [this](int worker) {
-    for (RestartableExchange* run : restartable_) run->cut(worker);
+    for (AttendedExchange* run : attended_) run->cut(worker);
   });
 }
 
 void StepPlan::lose(int replica) {
   for_each_worker(replica, [this](int worker) {
-    for (RestartableExchange* run : restartable_) run->lose(worker);
+    for (AttendedExchange* run : attended_) run->lose(worker);
     runs_of_[as_index(worker)].clear();
   });
 }
 
 void StepPlan::admit(int replica, bool listens) {
-  for (RestartableExchange* run : restartable_) {
+  for (AttendedExchange* run : attended_) {
     const int worker = worker_of(replica, std::max(0, run->rule().stage), stages_);
     if (run->rule().is_of_everyone() && run->admit(worker, listens))
       runs_of_[as_index(worker)].push_back(run);
@@ -219,7 +218,7 @@ void StepPlan::admit(int replica, bool listens) {
 
 void StepPlan::promote(int replica) {
   for_each_worker(replica, [this](int worker) {
-    for (RestartableExchange* run : restartable_) run->promote(worker);
+    for (AttendedExchange* run : attended_) run->promote(worker);
   });
 }
 
@@ -232,12 +231,12 @@ void StepPlan::release(int replica) {
 }
 
 void StepPlan::redo(int replica, int step) {
-  for (RestartableExchange* run : restartable_) run->redo(replica, run->step() < step);
+  for (AttendedExchange* run : attended_) run->redo(replica, run->step() < step);
 }
 
 bool StepPlan::is_finished() const {
-  return std::all_of(restartable_.begin(), restartable_.end(),
-                     [](const RestartableExchange* run) { return run->is_finished(); });
+  return std::all_of(attended_.begin(), attended_.end(),
+                     [](const AttendedExchange* run) { return run->is_finished(); });
 }
 
 GroupOperation* StepPlan::run_of(int worker, int rule) const {

@@ -12,9 +12,9 @@
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
+#include "replay/attended_exchange.h"
 #include "replay/exchange_run.h"
 #include "replay/rebalance.h"
-#include "replay/restartable_exchange.h"
 
 namespace longhaul {
 
@@ -56,11 +56,11 @@ class StepPlan {
   // `context` must outlive it. Throws InputError for invalid groups.
   StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
            const MemberDone& on_member_done);
-  // Of those who are there; `on_member_done` may be called with -1 (RestartableExchange).
+  // Of those who are there; `on_member_done` may be called with -1 (AttendedExchange).
   StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
            const MemberDone& on_member_done);
 
-  // Of a plan with an attendance: what RestartableExchange does, in all operations, of all workers of the
+  // Of a plan with an attendance: what AttendedExchange does, in all operations, of all workers of the
   // replica. Listeners are admitted to those among everyone alone.
   void cut(int replica);
   void lose(int replica);
@@ -84,9 +84,9 @@ class StepPlan {
   // add(operation, rule, group), of each group of the step but those of merges.
   template <typename Add>
   void add_groups(const Trace& trace, int step, const Add& add);
-  void add_restartable(const ExchangeContext& context, const Operation& exchange, int rule,
-                       const std::vector<int>& group, const Attendance& attendance,
-                       const MemberDone& on_member_done);
+  void add_attended(const ExchangeContext& context, const Operation& exchange, int rule,
+                    const std::vector<int>& group, const Attendance& attendance,
+                    const MemberDone& on_member_done);
   std::function<void(int worker)> done_of_next(const MemberDone& on_member_done) const;  // run
   void keep(std::unique_ptr<GroupOperation> run);
 
@@ -98,7 +98,7 @@ class StepPlan {
   Program program_;
   int stages_;
   std::vector<std::unique_ptr<GroupOperation>> runs_;
-  std::vector<RestartableExchange*> restartable_;      // of runs_
+  std::vector<AttendedExchange*> attended_;            // of runs_
   std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
   std::map<int, std::size_t> row_counts_;
   int workers_left_;
