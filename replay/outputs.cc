@@ -60,6 +60,8 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& pla
         pipeline_->cell(row.compute_s).cell(to_picoseconds(row.bubble_s)).cell(to_picoseconds(row.network_s));
         pipeline_->cell(row.bytes).end_row();
       }) {
+  for (const OperationRule& rule : plan.rules)
+    longest_overlap_ = std::max(longest_overlap_, rule.overlap_steps);
   if (plan.pipeline.has_stages()) {
     pipeline_.emplace(
         folder + "/pipeline.csv",
@@ -130,11 +132,11 @@ void ReplayOutputs::expect_absences() {
 }
 
 void ReplayOutputs::close(int step) {
-  step_rows_.close([&](int of) { return of < step; });
-  pipeline_rows_.close([&](int of) { return of < step; });
-  exchange_rows_.close([&](const std::pair<int, int>& of) {
-    return of.first + plan_.rules[as_index(of.second)].overlap_steps < step;
-  });
+  const auto is_below = [step](int of) { return of < step; };
+  step_rows_.close(is_below);
+  pipeline_rows_.close(is_below);
+  exchange_rows_.close(
+      [&](const std::pair<int, int>& of) { return of.first < std::int64_t{step} - longest_overlap_; });
 }
 
 void ReplayOutputs::add_absence(const AbsenceRow& row) {

@@ -52,7 +52,6 @@ std::shared_ptr<PipelineRun> PipelineSteps::at(int step) {
     if (rebalancing_) end_passes(step);
   };
   run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, crews_, step, watcher);
-  if (is_recorded(trace_, step)) outputs_.open_pipeline(step, as_index(workers_.count()));
   return run;
 }
 

@@ -38,23 +38,10 @@ void ReplayWithAbsences::note_finished(const GroupOperation& run) {
                            workers_.since_origin(run.start_s()), workers_.since_origin(run.done_s())});
 }
 
-void ReplayWithAbsences::end_step(int worker) {
-  Worker& state = workers_.at(worker);
-  const int step = state.step, replica = worker / stages_;
-  at_work_.leave(step);
-  state.ended_step = step;
-  if (step < trace_.context.steps) {
-    compute(worker);
-  } else {
-    state.totals.clock_s = workers_.now();
-    meetings_->end(worker);
-    state.has_ended = true;
-    ++finished_;
-  }
+void ReplayWithAbsences::ended_step(int worker) {
+  const int step = workers_.at(worker).ended_step, replica = worker / stages_;
   if (of_all_workers(replica, [step](const Worker& other) { return other.ended_step >= step; }))
     membership_.left_step(replica, step);
-  close_steps();
-  stop_if_all_ended();
 }
 
 // Clocks of those who are gone stand where they went.
@@ -162,27 +149,6 @@ void ReplayWithAbsences::fail() const {
       "{} have ended, {} are at work, at steps {} and above, after {}; rarer faults, shorter steps or "
       "another recovery.on_failure may help",
       workers_.count(), finished_, at_work_.replicas(), lowest_step(), human_duration(workers_.now())));
-}
-
-// Rows and plans of steps that nobody is at any more.
-void ReplayWithAbsences::close_steps() {
-  const int lowest = at_work_.close();
-  outputs_.close(meetings_->lowest_open_step(lowest));
-  if (pipelines_) pipelines_->close(lowest);
-  for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < lowest;) {
-    if (!plan->second->is_finished()) {
-      ++plan;
-      continue;
-    }
-    clock_.after(0, [last = plan->second] {});  // it may be what called us
-    plan = open_plans_.erase(plan);
-  }
-}
-
-// Who is gone is not waited for, if there is nobody left but those who have ended.
-void ReplayWithAbsences::stop_if_all_ended() {
-  if (finished_ == workers_.count() || (finished_ > 0 && at_work_.is_nobody() && !membership_.waits()))
-    clock_.stop();
 }
 
 }  // namespace longhaul

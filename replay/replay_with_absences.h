@@ -6,7 +6,6 @@
 
 #include "replay/membership.h"
 #include "replay/plain_replay.h"
-#include "replay/steps_at_work.h"
 
 namespace longhaul {
 
@@ -33,14 +32,12 @@ class ReplayWithAbsences : public PlainReplay {
 
  private:
   void begin_training() override;
-  bool is_over() const override { return finished_ > 0 && at_work_.is_nobody(); }
   bool takes_steps_together() const override { return false; }
-  void began_step(int worker) override { at_work_.enter(workers_.at(worker).step); }
   std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done) override;
   void made_plan(StepPlan& plan, int step) override { membership_.made(plan, step); }
   void note_finished(const GroupOperation& run) override;
   bool counts_shares(const OperationRule&) const override { return true; }
-  void end_step(int worker) override;
+  void ended_step(int worker) override;
   void end_totals() override;
 
   template <typename Of>
@@ -50,12 +47,9 @@ class ReplayWithAbsences : public PlainReplay {
     return true;
   }
   int stop_worker(int worker);  // the first step that it has not computed
-  void close_steps();
-  void stop_if_all_ended();
 
   const int stages_;
   Membership membership_;
-  StepsAtWork at_work_;
 };
 
 }  // namespace longhaul

@@ -114,17 +114,13 @@ double StepTimes::drawn_s(int worker, int step) const {
 StepPlan::StepPlan(const Trace& trace, int step)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
       stages_(trace.plan.pipeline.stages),
-      runs_of_(as_index(worker_count(trace))),
-      workers_left_(worker_count(trace)) {}
+      runs_of_(as_index(worker_count(trace))) {}
 
 template <typename Add>
 void StepPlan::add_groups(const Trace& trace, int step, const Add& add) {
   for (Operation& exchange : trace.operations_at(step)) {
     const int rule = rule_index(trace.plan, exchange);
-    if (exchange.rule->kind == OperationKind::kMerge) {  // synchronizer.h
-      row_counts_[rule] = as_index(trace.context.replicas);
-      continue;
-    }
+    if (exchange.rule->kind == OperationKind::kMerge) continue;  // synchronizer.h
     for (const auto& group : take_groups(exchange, trace.context.replicas)) add(exchange, rule, group);
   }
 }
@@ -190,7 +186,6 @@ std::function<void(int)> StepPlan::done_of_next(const MemberDone& on_member_done
 }
 
 void StepPlan::keep(std::unique_ptr<GroupOperation> run) {
-  row_counts_[run->rule_index()] += run->group().size();
   for (const int worker : run->group()) runs_of_[as_index(worker)].push_back(run.get());
   runs_.push_back(std::move(run));
 }

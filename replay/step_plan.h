@@ -73,10 +73,6 @@ class StepPlan {
   const Program& program() const { return program_; }
   // The run of a rule that the worker takes part in; null: none.
   GroupOperation* run_of(int worker, int rule) const;
-  // Participants by rule.
-  const std::map<int, std::size_t>& row_counts() const { return row_counts_; }
-  // A worker has gone on to the next step. True for the last one.
-  bool leave() { return --workers_left_ == 0; }
   std::vector<std::string> waiting() const;
 
  private:
@@ -100,8 +96,6 @@ class StepPlan {
   std::vector<std::unique_ptr<GroupOperation>> runs_;
   std::vector<AttendedExchange*> attended_;            // of runs_
   std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
-  std::map<int, std::size_t> row_counts_;
-  int workers_left_;
 };
 
 using OpenPlans = std::map<int, std::shared_ptr<StepPlan>>;  // by step

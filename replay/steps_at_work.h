@@ -21,7 +21,8 @@ class StepsAtWork {
   }
   // Below which nobody is; where nobody is at work, below which rows were closed last.
   int lowest() const { return is_nobody() ? closed_ : std::max(closed_, replicas_.begin()->first); }
-  // The same, where the rows below are closed now.
+  int closed() const { return closed_; }
+  // As lowest(), where the rows below are closed now.
   int close() { return closed_ = is_nobody() ? closed_ : replicas_.begin()->first; }
 
  private:
