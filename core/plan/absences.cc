@@ -68,11 +68,6 @@ bool Absences::ends(int replica, int step) const {
   return true;
 }
 
-bool Absences::has_copy_at(int step) const {
-  return std::any_of(copies_.begin(), copies_.end(),
-                     [step](const Copy& copy) { return copy.step == step || copy.copied_step == step; });
-}
-
 int Absences::contributor(int replica, int post_step, int step) const {
   // The last copy that the replica's rows have had since then.
   const Copy* last = nullptr;

@@ -63,7 +63,6 @@ class Absences {
   const std::vector<Copy>& copies() const { return copies_; }
   // Those of a replica, in their order. The last one may be without a return.
   const std::vector<Absence>& of(int replica) const;
-  bool has_copy_at(int step) const;  // read or made after this step
 
   // Of an operation posted at `post_step`, for one who is there at `step`: whose contribution is its own
   // then. A replica that came back in between has what its source had sent, where it also gets the results of

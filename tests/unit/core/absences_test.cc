@@ -21,7 +21,6 @@ TEST(Absences, NobodyIsGoneWithoutAny) {
   for (const Absences& absences : {none, empty}) {
     EXPECT_TRUE(absences.computes(3, 20));
     EXPECT_TRUE(absences.ends(3, 20));
-    EXPECT_FALSE(absences.has_copy_at(0));
     EXPECT_EQ(absences.contributor(3, 5, 10), 3);
   }
 }
@@ -58,8 +57,6 @@ TEST(Absences, RowsAreCopiedOnceTheOldOnesAreNotNeeded) {
   EXPECT_EQ(absences_here.copies()[0].step, 8) << "it was ahead of its source";
   EXPECT_EQ(absences_here.copies()[1].step, 11);
   EXPECT_EQ(absences_here.copies()[1].source_returns, 1u) << "it is what 1 had when it was back";
-  for (const int step : {4, 8, 11}) EXPECT_TRUE(absences_here.has_copy_at(step)) << step;
-  for (const int step : {5, 9, 12}) EXPECT_FALSE(absences_here.has_copy_at(step)) << step;
 }
 
 // Posted at step 6, due at 10. Replica 1 was away from 7 to 8 and has what 0 had after 8. Replica 2 copied 1
