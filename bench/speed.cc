@@ -7,9 +7,9 @@
 //
 // `--most M` stops each after about M transfers: enough to see what one costs. Each size in a process of its
 // own; seconds are processor time of this process without the kernel's, memory is the largest resident size.
-// `flat` is the time of a transfer over that at the first size. `jittered` draws every rate and delay from ±1 %,
-// so that no two links or events are alike; equal rounds of the other ring are skipped. `spread`: every member
-// is ready at a time drawn from 1 s. Pairs are groups of two; all else is among all.
+// `flat` is the time of a transfer over that at the first size. `jittered` draws every rate and delay from ±1
+// %, so that no two links or events are alike; equal rounds of the other ring are skipped. `spread`: every
+// member is ready at a time drawn from 1 s. Pairs are groups of two; all else is among all.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,11 +72,12 @@ struct Measured {
 Cost flow(const Measured& measured, int count) {
   const Topology topology = speed_star(speed_leaves(count, measured.is_jittered));
   FlowNetwork network(speed_tcp(), topology);
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   Cost cost;
   const double begun = user_seconds();
-  cost.transfers = run_speed_collective(network, measured.collective, measured.collective == "pair" ? 2 : count,
-                                        count, measured.is_spread ? 1 : 0, measured.most);
+  cost.transfers =
+      run_speed_collective(network, measured.collective, measured.collective == "pair" ? 2 : count, count,
+                           measured.is_spread ? 1 : 0, measured.most);
   cost.seconds = user_seconds() - begun;
   cost.megabytes = largest_megabytes();
   return cost;
@@ -125,8 +126,7 @@ int print_table(const std::string& name, const std::vector<int>& sizes, int larg
     if (first == 0) first = nanoseconds_each(own);
     std::printf("| %d | %lld | %.2f | %.2f | %.2f | %.0f |", count, static_cast<long long>(own.transfers),
                 own.seconds, 1e3 / nanoseconds_each(own), nanoseconds_each(own) / first, own.megabytes);
-    const Cost other =
-        count <= largest_simgrid ? in_child([&] { return simgrid(measured, count); }) : Cost();
+    const Cost other = count <= largest_simgrid ? in_child([&] { return simgrid(measured, count); }) : Cost();
     if (other.seconds > 0)
       std::printf(" %.3f | %.0f | %.1f times |\n", 1e3 / nanoseconds_each(other), other.megabytes,
                   nanoseconds_each(other) / nanoseconds_each(own));

@@ -15,12 +15,6 @@
 namespace longhaul {
 namespace {
 
-// Whatever the last events of a simulation may call must outlive it, so it ends before the replay does.
-struct Closing {
-  Clock& clock;
-  ~Closing() { clock.close(); }
-};
-
 // Workers that change their stages, and those who come back, may talk to all others.
 std::vector<std::pair<int, int>> connections(const Case& config, const Trace& trace,
                                              const std::vector<int>& site_of) {
@@ -71,7 +65,7 @@ PlainReplay::PlainReplay(const Case& config, const Trace& trace, const std::stri
 }
 
 Json PlainReplay::run() {
-  const Closing closing{clock_};
+  const ClockScope scope{clock_};
   workers_.set_origin(network_.ready_s());
   clock_.after(network_.ready_s(), [this] { begin_training(); });
   clock_.run();

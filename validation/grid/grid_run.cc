@@ -34,7 +34,7 @@ class GridRun {
   }
 
   GridTimes run() {
-    const SimulationScope scope;
+    const ClockScope scope{simulator_clock()};
     GridTimes times;
     after(network_->ready_s(), [this, &times] {
       begin(times.cold, [this, &times] {

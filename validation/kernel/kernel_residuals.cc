@@ -85,7 +85,7 @@ class Exchanges {
             1)) {}
 
   std::vector<double> run() {
-    const SimulationScope scope;
+    const ClockScope scope{simulator_clock()};
     after(network_->ready_s(), [this] { begin(0); });
     ns3::Simulator::Run();
     return times_s_;

@@ -72,7 +72,7 @@ TEST(AsymmetricStar, AcknowledgementsOnASlowWayUpLimitWhatComesDown) {
   const Case config = homes_of({1e8, slow_up}, {1e8, 1e8});
   const Topology topology = build_topology(config);
   FlowNetwork network(config.network.tcp, topology);
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   double arrived_s = -1;
   after(0, [&] { network.send({0, 1, static_cast<std::int64_t>(bytes)}, [&] { arrived_s = now_s(); }); });
   ns3::Simulator::Run();

@@ -56,7 +56,7 @@ Outcome run(const Drawn& drawn, bool may_skip) {
   FlowNetwork network(drawn.config.network.tcp, topology);
   if (!drawn.config.network.variation.is_empty())
     network.vary(std::make_unique<Variation>(drawn.config.network.variation, topology, 1));
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   if (!may_skip) after(kFarAway_s, [] {});
   const OperationRule rule = rule_of(drawn.collective);
   const ExchangeContext context{simulator_clock(), network};

@@ -38,7 +38,7 @@ struct StartUp {
 double arrival_s(const Case& config, std::int64_t bytes) {
   const Topology topology = build_topology(config);
   FlowNetwork network(config.network.tcp, topology);
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   double arrived_s = -1;
   after(0, [&] { network.send({0, 1, bytes}, [&] { arrived_s = now_s(); }); });
   ns3::Simulator::Run();

@@ -17,7 +17,7 @@ Outcome run(const RandomStars& stars) {
   Outcome outcome;
   outcome.arrived_s.assign(stars.transfers.size(), -1);
   FlowNetwork network(stars.tcp, stars.topology);
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   for (std::size_t i = 0; i < stars.transfers.size(); ++i)
     after(stars.transfers[i].begin_s, [&, i] {
       const RandomTransfer& random_transfer = stars.transfers[i];

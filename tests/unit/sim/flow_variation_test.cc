@@ -67,7 +67,7 @@ double arrival_s(const Case& config, double bytes, double begin_s = 0) {
   const Topology topology = build_topology(config);
   FlowNetwork network(config.network.tcp, topology);
   network.vary(std::make_unique<Variation>(config.network.variation, topology, config.seed));
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   double arrived_s = -1;
   after(begin_s, [&] {
     network.send({0, 1, static_cast<std::int64_t>(bytes)}, [&] { arrived_s = now_s(); });
@@ -303,7 +303,7 @@ TEST_F(FlowVariationTest, TouchedAndWholeGiveTheSameCompletionTimes) {
          {FlowNetwork::Solving::kTouched, FlowNetwork::Solving::kWhole}) {
       FlowNetwork network(stars.tcp, named, solving);
       network.vary(std::make_unique<Variation>(spec, named, 1));
-      const SimulationScope scope;
+      const ClockScope scope{simulator_clock()};
       arrived.emplace_back(stars.transfers.size(), -1);
       for (std::size_t i = 0; i < stars.transfers.size(); ++i)
         after(stars.transfers[i].begin_s, [&, i] {

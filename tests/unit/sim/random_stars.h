@@ -58,7 +58,7 @@ inline RandomStars draw_stars(std::mt19937_64& random, bool equal_delays, bool a
 inline std::vector<double> arrivals_s(const RandomStars& stars, FlowNetwork::Solving solving) {
   std::vector<double> arrived(stars.transfers.size(), -1);
   FlowNetwork network(stars.tcp, stars.topology, solving);
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   for (std::size_t i = 0; i < arrived.size(); ++i)
     after(stars.transfers[i].begin_s, [&, i] {
       const RandomTransfer& random_transfer = stars.transfers[i];
