@@ -253,7 +253,7 @@ void AttendedExchange::redo(int replica, bool has_row) {
   begin_anew();
 }
 
-GroupOperation::MemberTimes AttendedExchange::times(int replica) const {
+MemberTimes AttendedExchange::times(int replica) const {
   const auto found = members_.find(replica);
   if (found == members_.end()) return {};
   const Member& member = found->second;

@@ -14,7 +14,6 @@
 // the result goes on serving after a crash.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

@@ -46,6 +46,12 @@ struct ExchangeContext {
   std::function<void(int member, const Round& round)> on_round = {};
 };
 
+struct MemberTimes {
+  double ready_s = -1, done_s = -1;  // released all of its contribution, done with it; -1: not yet
+  std::int64_t bytes_sent = 0;
+  SyncParts parts;  // of the critical chain to done_s
+};
+
 // One exchange, or one bucket of it: every member walks through the rounds of the collective.
 //
 // A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a
@@ -57,11 +63,6 @@ struct ExchangeContext {
 // all its walks are.
 class ExchangeRun {
  public:
-  struct MemberTimes {
-    double posted_s = -1, done_s = -1;  // -1: not yet
-    std::int64_t bytes_sent = 0;
-    SyncParts parts;  // of the critical chain to done_s
-  };
   using MemberDone = std::function<void(int replica)>;
 
   // `context` and `rule` must outlive it. `group`: replicas, in the order of the group; `bucket`: which one
@@ -158,11 +159,6 @@ class ExchangeRun {
 // One operation of one group, as its members and the replay's program see it.
 class GroupOperation {
  public:
-  struct MemberTimes {
-    double ready_s = -1, done_s = -1;  // released all of its contribution, done with it; -1: not yet
-    std::int64_t bytes_sent = 0;
-    SyncParts parts;  // of the time from start_s() to done_s
-  };
   using MemberDone = std::function<void(int replica)>;
 
   // The exchange's rule must outlive it. `group`: replicas, in the order of the group.

@@ -49,7 +49,7 @@ void GroupMeetings::end_waits(int worker) {
 }
 
 void GroupMeetings::write_row(int worker, const GroupOperation& run, double done_s, double awaited_s) {
-  const GroupOperation::MemberTimes times = run.times(worker);
+  const MemberTimes times = run.times(worker);
   workers_.at(worker).totals.bytes_sent += times.bytes_sent;
   SyncParts parts = times.parts;
   parts.waiting_s += done_s - workers_.since_origin(times.done_s);

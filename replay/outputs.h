@@ -21,6 +21,8 @@
 #include "replay/faults.h"
 #include "replay/network/network.h"
 #include "replay/network/sync_parts.h"
+#include "replay/pipeline_run.h"
+#include "replay/rebalance.h"
 #include "replay/training_journal.h"
 
 namespace longhaul {
@@ -67,26 +69,11 @@ struct StepRow {
   double computed_s = 0, done_s = 0;
 };
 
-// Of a worker in a step of a pipeline; what it waits is a bubble or the network's (pipeline_run.h).
+// Of a worker in a step of a pipeline.
 struct PipelineRow {
   int replica = 0;  // the worker
   int stage = 0;    // that it serves at that step
-  double compute_s = 0, bubble_s = 0, network_s = 0;
-  std::int64_t bytes = 0;  // of activations and gradients that it sends
-};
-
-// One pass of a worker.
-struct TaskRow {
-  int worker = 0;
-  PipelineTask task;
-  double begin_s = 0, end_s = 0;
-};
-
-// A worker that changed its stage behind a step (rebalance.h), and its download.
-struct MoveRow {
-  int step = 0, worker = 0, from_stage = 0, to_stage = 0, source = 0;
-  std::int64_t bytes = 0;
-  double begin_s = 0, done_s = 0;
+  PipelineRun::WorkerTimes times;
 };
 
 struct ReplicaTotals {
@@ -100,15 +87,11 @@ struct ReplicaTotals {
   double lost_s = 0, gone_s = 0;
 };
 
-// A replica that was gone: the first step that it did not take, where its state came from (-1: its own), and
-// the first step that it took again; 0: none. Seconds since training began, negative: not.
+// When a replica was gone, and what it downloaded. Seconds since training began, negative: not.
 struct AbsenceRow {
-  int replica = 0, left_step = 0;
-  double left_s = 0, back_s = -1;
-  int source = -1, copied_step = 0;
+  Absence absence;
+  double left_s = 0, back_s = -1, state_s = -1, joined_s = -1;
   std::int64_t bytes = 0;
-  double state_s = -1, joined_s = -1;
-  int first_step = 0, ended_step = 0;
 };
 
 // When one exchange of one group was begun (the last member posted it) and over, since training began.
@@ -144,10 +127,11 @@ class ReplayOutputs {
   void add_schedule(const MergeRow& row);
   // Of a plan with stages.
   void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }
-  void add_task(int step, const TaskRow& row);  // the first ones are kept
-  // Where workers may change their stages: moves.csv, in the order of the moves.
+  // Times since training began. The first ones are kept.
+  void add_task(int step, const TaskTimes& task);
+  // Where workers may change their stages: moves.csv, in the order of the moves; likewise.
   void open_moves();
-  void add_move(const MoveRow& row);
+  void add_move(const MoveTimes& times);
 
   // No more rows come of steps below `step`, and of operations that were awaited below it.
   void close(int step);
@@ -171,6 +155,7 @@ class ReplayOutputs {
 
  private:
   void write_exchange(int step, int rule, const ExchangeRow& row);
+  void write_schedule(Json line, double start_s, double done_s);
   void write_replicas(const std::vector<ReplicaTotals>& totals);
   void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
   void write_network(const Topology& topology, const std::vector<LinkLoad>& loads);

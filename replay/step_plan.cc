@@ -190,17 +190,10 @@ void StepPlan::keep(std::unique_ptr<GroupOperation> run) {
   runs_.push_back(std::move(run));
 }
 
-void StepPlan::cut(int replica) {
-  for_each_worker(replica, [this](int worker) {
-    for (AttendedExchange* run : attended_) run->cut(worker);
-  });
-}
-
 void StepPlan::lose(int replica) {
-  for_each_worker(replica, [this](int worker) {
-    for (AttendedExchange* run : attended_) run->lose(worker);
-    runs_of_[as_index(worker)].clear();
-  });
+  each_attended(replica, &AttendedExchange::lose);
+  for (int stage = 0; stage < stages_; ++stage)
+    runs_of_[as_index(worker_of(replica, stage, stages_))].clear();
 }
 
 void StepPlan::admit(int replica, bool listens) {
@@ -211,18 +204,18 @@ void StepPlan::admit(int replica, bool listens) {
   }
 }
 
-void StepPlan::promote(int replica) {
-  for_each_worker(replica, [this](int worker) {
-    for (AttendedExchange* run : attended_) run->promote(worker);
-  });
+void StepPlan::each_attended(int replica, void (AttendedExchange::*does)(int)) {
+  for (int stage = 0; stage < stages_; ++stage)
+    for (AttendedExchange* run : attended_) (run->*does)(worker_of(replica, stage, stages_));
 }
 
 void StepPlan::release(int replica) {
-  for_each_worker(replica, [this](int worker) {
+  for (int stage = 0; stage < stages_; ++stage) {
+    const int worker = worker_of(replica, stage, stages_);
     const std::vector<GroupOperation*> runs = runs_of_[as_index(worker)];
     for (GroupOperation* run : runs)
       for (int bucket = 0; bucket < run->rule().buckets; ++bucket) run->release(worker);
-  });
+  }
 }
 
 void StepPlan::redo(int replica, int step) {

@@ -62,10 +62,10 @@ class StepPlan {
 
   // Of a plan with an attendance: what AttendedExchange does, in all operations, of all workers of the
   // replica. Listeners are admitted to those among everyone alone.
-  void cut(int replica);
+  void cut(int replica) { each_attended(replica, &AttendedExchange::cut); }
   void lose(int replica);
   void admit(int replica, bool listens);
-  void promote(int replica);
+  void promote(int replica) { each_attended(replica, &AttendedExchange::promote); }
   void release(int replica);         // all of a listener's contribution
   void redo(int replica, int step);  // it does this step anew
   bool is_finished() const;
@@ -86,10 +86,7 @@ class StepPlan {
   std::function<void(int worker)> done_of_next(const MemberDone& on_member_done) const;  // run
   void keep(std::unique_ptr<GroupOperation> run);
 
-  template <typename Work>
-  void for_each_worker(int replica, const Work& work) const {
-    for (int stage = 0; stage < stages_; ++stage) work(worker_of(replica, stage, stages_));
-  }
+  void each_attended(int replica, void (AttendedExchange::*does)(int worker));
 
   Program program_;
   int stages_;
