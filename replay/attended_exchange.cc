@@ -9,6 +9,18 @@
 #include "core/base/index.h"
 
 namespace longhaul {
+namespace {
+
+// Of those that came behind the quorum.
+std::vector<double> lags_s(const std::map<int, double>& came_s, double quorum_s, int quorum) {
+  std::vector<double> lags;
+  for (const auto& [replica, came] : came_s) lags.push_back(came - quorum_s);
+  std::sort(lags.begin(), lags.end());
+  lags.erase(lags.begin(), lags.begin() + std::min(quorum, static_cast<int>(lags.size())));
+  return lags;
+}
+
+}  // namespace
 
 AttendedExchange::AttendedExchange(const ExchangeContext& context, const Operation& exchange, int rule_index,
                                    std::vector<int> group, const std::vector<int>& listeners, bool discards,
@@ -72,11 +84,6 @@ bool AttendedExchange::takes_part(int replica) const {
   return std::find(participants_.begin(), participants_.end(), replica) != participants_.end();
 }
 
-bool AttendedExchange::all_released() const {
-  return std::all_of(members_.begin(), members_.end(),
-                     [&](const auto& item) { return item.second.released >= rule().buckets; });
-}
-
 void AttendedExchange::cut(int replica) {
   const auto found = members_.find(replica);
   if (found == members_.end() || found->second.released == 0 || is_done(replica) || is_finished()) return;
@@ -108,7 +115,8 @@ void AttendedExchange::hand_in(int replica, bool is_last_bucket) {
 void AttendedExchange::come(int replica) {
   came_s_[replica] = context_.clock.now_s();
   if (begun_s_ >= 0) {
-    if (number_ >= 0) history().add_late(number_, came_s_[replica] - quorum_s_);
+    if (number_ >= 0)
+      context_.lags->of(rule_index(), rule().completion).add_late(number_, came_s_[replica] - quorum_s_);
     if (servers_) servers_->add_waiting(replica);
     return;
   }
@@ -123,21 +131,14 @@ void AttendedExchange::come(int replica) {
   });
 }
 
-std::vector<double> AttendedExchange::lags_s() const {
-  std::vector<double> lags;
-  for (const auto& [replica, came] : came_s_) lags.push_back(came - quorum_s_);
-  std::sort(lags.begin(), lags.end());
-  lags.erase(lags.begin(), lags.begin() + std::min<std::ptrdiff_t>(rule().completion.quorum,
-                                                                   static_cast<std::ptrdiff_t>(lags.size())));
-  return lags;
-}
-
 void AttendedExchange::begin() {
   begun_s_ = context_.clock.now_s();
-  if (rule().completion.adaptive) number_ = history().add(lags_s());
+  const Completion& completion = rule().completion;
+  if (completion.adaptive)
+    number_ = context_.lags->of(rule_index(), completion).add(lags_s(came_s_, quorum_s_, completion.quorum));
   for (const int replica : order_)
     if (came_s_.count(replica)) participants_.push_back(replica);
-  if (rule().completion.fetches)
+  if (completion.fetches)
     servers_.emplace(context_, step(), rule_index(), exchange_.bytes, 0,
                      [this](int replica, const SyncParts& way) {
                        fetched_[replica] = {context_.clock.now_s(), way};
@@ -230,8 +231,11 @@ void AttendedExchange::fetch_result() {
 }
 
 bool AttendedExchange::admit(int replica, bool listens) {
-  if (is_member(replica) || is_discarded_ || is_fetched_) return false;
-  if (!members_.empty() && (is_finished() || all_released())) return false;
+  if (members_.count(replica) > 0 || is_discarded_ || is_fetched_) return false;
+  const bool have_all_released = std::all_of(members_.begin(), members_.end(), [&](const auto& item) {
+    return item.second.released >= rule().buckets;
+  });
+  if (!members_.empty() && (is_finished() || have_all_released)) return false;
   order_.insert(std::lower_bound(order_.begin(), order_.end(), replica), replica);
   members_[replica].listens = listens;
   begin_anew();

@@ -72,10 +72,8 @@ class AttendedExchange : public GroupOperation {
     SyncParts way;
   };
 
-  bool is_member(int replica) const { return members_.count(replica) > 0; }
   bool waits_for_all() const { return rule().completion.is_all(); }
   bool takes_part(int replica) const;
-  bool all_released() const;
   std::vector<int> contributors() const;
   std::unique_ptr<BucketedExchange> run_among(const std::vector<int>& members);
   void open();
@@ -88,8 +86,6 @@ class AttendedExchange : public GroupOperation {
   void fetch_result();
   void end(int replica);
   void tell(int replica);
-  LagHistory& history() { return context_.lags->of(rule_index(), rule().completion); }
-  std::vector<double> lags_s() const;  // behind the quorum
 
   const ExchangeContext& context_;
   bool discards_;
