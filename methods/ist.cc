@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
-#include "core/plan/unit_limit.h"
 #include "methods/common/method.h"
 
 namespace longhaul {

@@ -46,7 +46,7 @@ std::size_t ExchangeRun::member_of(int replica) const {
 
 void ExchangeRun::post(int replica, const SyncParts& chain) {
   const std::size_t index = member_of(replica);
-  members_[index].times.posted_s = now_s();
+  members_[index].times.ready_s = now_s();
   const bool is_last = ++posted_ == members_.size();
   if (is_last && rule_.buckets == 1) count();
   if (!is_last && context_.sending.barrier) return;
@@ -201,7 +201,7 @@ void ExchangeRun::arrive(UnderWay* message) {
 
 double ExchangeRun::start_s() const {
   double last = 0;
-  for (const Member& member : members_) last = std::max(last, member.times.posted_s);
+  for (const Member& member : members_) last = std::max(last, member.times.ready_s);
   return last;
 }
 
@@ -221,7 +221,7 @@ std::vector<std::string> ExchangeRun::waiting() const {
     Walk walk = walks_[index];
     std::string line = fmt::format("exchange {} of step {}: replica {}", rule_.name, step_, group_[i]);
     if (walk.round < 0) {
-      line += member.times.posted_s < 0 ? " has not posted it" : " waits for all to be ready";
+      line += member.times.ready_s < 0 ? " has not posted it" : " waits for all to be ready";
     } else {
       line += fmt::format(" in round {} waits for", walk.round + 1);
       for (const Message& message : round_of(index, walk.round).receives)
@@ -271,8 +271,8 @@ void BucketedExchange::end_bucket(std::size_t bucket, int replica) {
   on_member_done_(replica);
 }
 
-BucketedExchange::MemberTimes BucketedExchange::times(int replica) const {
-  const ExchangeRun::MemberTimes& last = runs_.back()->times(replica);
+MemberTimes BucketedExchange::times(int replica) const {
+  const MemberTimes& last = runs_.back()->times(replica);
   MemberTimes times{members_[runs_.front()->member_of(replica)].ready_s, last.done_s, 0, last.parts};
   for (const auto& run : runs_) times.bytes_sent += run->times(replica).bytes_sent;
   return times;

@@ -46,6 +46,12 @@ struct ExchangeContext {
   std::function<void(int member, const Round& round)> on_round = {};
 };
 
+struct MemberTimes {
+  double ready_s = -1, done_s = -1;  // released all of its contribution, done with it; -1: not yet
+  std::int64_t bytes_sent = 0;
+  SyncParts parts;  // of the critical chain to done_s
+};
+
 // One exchange, or one bucket of it: every member walks through the rounds of the collective.
 //
 // A message travels once both its ends are ready: a payload of megabytes does not fit into the buffers of a
@@ -57,11 +63,6 @@ struct ExchangeContext {
 // all its walks are.
 class ExchangeRun {
  public:
-  struct MemberTimes {
-    double posted_s = -1, done_s = -1;  // -1: not yet
-    std::int64_t bytes_sent = 0;
-    SyncParts parts;  // of the critical chain to done_s
-  };
   using MemberDone = std::function<void(int replica)>;
 
   // `context` and `rule` must outlive it. `group`: replicas, in the order of the group; `bucket`: which one
@@ -158,11 +159,6 @@ class ExchangeRun {
 // One operation of one group, as its members and the replay's program see it.
 class GroupOperation {
  public:
-  struct MemberTimes {
-    double ready_s = -1, done_s = -1;  // released all of its contribution, done with it; -1: not yet
-    std::int64_t bytes_sent = 0;
-    SyncParts parts;  // of the time from start_s() to done_s
-  };
   using MemberDone = std::function<void(int replica)>;
 
   // The exchange's rule must outlive it. `group`: replicas, in the order of the group.
@@ -179,11 +175,7 @@ class GroupOperation {
 
   // The next bucket of this replica's contribution may go; with the last one the replica is ready.
   virtual void release(int replica) = 0;
-  // Nothing is sent any more, and nobody will be done. It must outlive what is under way (given_up).
-  virtual void give_up() = 0;
-  // Whether it is settled who takes part.
-  virtual bool has_begun() const { return true; }
-  // Those of the group that take part. Once it has begun.
+  // Those of the group that take part, once that is settled.
   virtual const std::vector<int>& participants() const { return group_; }
   virtual MemberTimes times(int replica) const = 0;
   virtual bool is_done(int replica) const = 0;
@@ -215,7 +207,8 @@ class BucketedExchange : public GroupOperation {
                    std::vector<int> group, MemberDone on_member_done);
 
   void release(int replica) override;
-  void give_up() override {
+  // Nothing is sent any more, and nobody will be done. It must outlive what is under way (given_up).
+  void give_up() {
     for (const auto& run : runs_) run->give_up();
   }
   MemberTimes times(int replica) const override;

@@ -49,7 +49,7 @@ void GroupMeetings::end_waits(int worker) {
 }
 
 void GroupMeetings::write_row(int worker, const GroupOperation& run, double done_s, double awaited_s) {
-  const GroupOperation::MemberTimes times = run.times(worker);
+  const MemberTimes times = run.times(worker);
   workers_.at(worker).totals.bytes_sent += times.bytes_sent;
   SyncParts parts = times.parts;
   parts.waiting_s += done_s - workers_.since_origin(times.done_s);
@@ -61,49 +61,6 @@ void GroupMeetings::write_row(int worker, const GroupOperation& run, double done
   outputs_.add_exchange(
       run.step(), run.rule_index(),
       {worker, workers_.since_origin(times.ready_s), start_s, done_s, times.bytes_sent, parts, awaited_s});
-}
-
-MergeMeetings::MergeMeetings(const ExchangeContext& context, const Trace& trace, Workers& workers,
-                             ReplayOutputs& outputs, std::function<void(int)> on_answered)
-    : workers_(workers),
-      outputs_(outputs),
-      on_answered_(std::move(on_answered)),
-      synchronizer_(context, trace, *this) {}
-
-void MergeMeetings::post(int replica, const std::shared_ptr<StepPlan>&, const Instruction& instruction) {
-  Worker& state = workers_.at(replica);
-  if (!synchronizer_.post(replica, instruction.rule, state.step, {state.unshared_steps, state.unshared_s}))
-    return;
-  state.unshared_steps = 0;
-  state.unshared_s = 0;
-}
-
-bool MergeMeetings::is_done(int replica, const Instruction& await) {
-  return synchronizer_.take_up(replica, await.rule, workers_.at(replica).step);
-}
-
-void MergeMeetings::finish() {
-  for (MergeRow& merge : synchronizer_.finish()) {
-    merge.start_s = workers_.since_origin(merge.start_s);
-    merge.done_s = workers_.since_origin(merge.done_s);
-    outputs_.add_schedule(merge);
-  }
-}
-
-void MergeMeetings::add_merge_row(int step, int rule, const ExchangeRow& of_clock) {
-  ExchangeRow row = of_clock;
-  workers_.at(row.replica).totals.bytes_sent += row.bytes;
-  for (double* time_s : {&row.ready_s, &row.start_s, &row.done_s, &row.awaited_s})
-    *time_s = workers_.since_origin(*time_s);
-  outputs_.add_exchange(step, rule, row);
-}
-
-void MergeMeetings::merged(int replica, const Synchronizer::Work& work) {
-  workers_.at(replica).totals.useful_steps += work.steps;
-}
-
-void MergeMeetings::dropped(int replica, const Synchronizer::Work& work) {
-  workers_.at(replica).totals.lost_s += work.seconds;
 }
 
 }  // namespace longhaul

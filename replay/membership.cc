@@ -1,7 +1,5 @@
 #include "replay/membership.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -35,14 +33,12 @@ double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan) {
 }
 
 Membership::Membership(const Case& config, const Trace& trace, const ExchangeContext& context,
-                       ReplayOutputs& outputs, const Workers& workers, OpenOperations& open,
-                       ReplayWithAbsences& replay)
+                       ReplayOutputs& outputs, const Workers& workers, ReplayWithAbsences& replay)
     : case_(config),
       trace_(trace),
       context_(context),
       outputs_(outputs),
       workers_(workers),
-      open_(open),
       replay_(replay),
       on_failure_(on_failure_of(config.recovery, trace.plan)),
       listens_(keeps_replicas_alike(trace.plan)),
@@ -78,12 +74,8 @@ void Membership::crash(int replica) {
   }
   member.is_there = false;
   if (replay_.has_ended(replica)) return;
-  member.row = AbsenceRow{};
-  member.row.replica = replica;
-  member.row.left_s = workers_.now();
-  member.row.ended_step = replay_.step_of(replica) - 1;
-  member.row.left_step = replay_.stop(replica);
-  open_.cut(replica);
+  const int ended_step = replay_.step_of(replica) - 1;
+  member.row = {{replica, replay_.stop(replica), ended_step}, workers_.now()};
   if (waits()) return;
   context_.clock.after(case_.recovery.detect_s, [this, replica, crashes = member.crashes] {
     if (at(replica).crashes == crashes && !at(replica).is_missed && !at(replica).is_there) detect(replica);
@@ -92,7 +84,7 @@ void Membership::crash(int replica) {
 
 void Membership::detect(int replica) {
   at(replica).is_missed = true;
-  open_.lose(replica);
+  replay_.lose(replica);
   for (int other = 0; joining_ > 0 && other < static_cast<int>(members_.size()); ++other) {
     const Member joining = at(other);
     if (!joining.is_joining) continue;
@@ -111,7 +103,8 @@ bool Membership::has_anybody_ended() const {
 
 // None that it has taken before, and none whose rows are written.
 int Membership::first_step(const Member& member, int wanted) const {
-  return std::min(std::max({wanted, replay_.lowest_step(), member.row.left_step}), trace_.context.steps);
+  return std::min(std::max({wanted, replay_.lowest_step(), member.row.absence.left_step}),
+                  trace_.context.steps);
 }
 
 bool Membership::is_anybody_there() const {
@@ -126,11 +119,11 @@ void Membership::come_back(int replica) {
   member.row.back_s = workers_.now();
   if (waits()) {
     member.row.joined_s = member.row.back_s;
-    member.row.first_step = replay_.step_of(replica);
+    member.row.absence.first_step = replay_.step_of(replica);
     member.gone_s += member.row.joined_s - member.row.left_s;
     outputs_.add_absence(member.row);
     member.is_there = true;
-    for (const auto& [step, plan] : open_.plans()) plan->redo(replica, replay_.step_of(replica));
+    for (const auto& [step, plan] : replay_.open_plans()) plan->redo(replica, replay_.step_of(replica));
     return replay_.redo(replica);
   }
   if (!member.is_missed) detect(replica);
@@ -156,7 +149,7 @@ void Membership::join(int replica) {
   if (source < 0 || !case_.recovery.downloads_state) {
     const int first = first_step(member, step);
     if (listens_ && !member.is_joining)
-      for (const auto& [of, plan] : open_.plans())
+      for (const auto& [of, plan] : replay_.open_plans())
         if (of >= first) plan->admit(replica, false);
     return begin(replica, first, -1, 0);
   }
@@ -168,7 +161,7 @@ void Membership::join(int replica) {
   member.copied_step = step - 1;
   if (is_first && listens_) {
     member.listens_from = step;
-    for (const auto& [of, plan] : open_.plans())
+    for (const auto& [of, plan] : replay_.open_plans())
       if (listens_at(member, of)) plan->admit(replica, true);
   }
   member.row.bytes += state_bytes_;
@@ -206,10 +199,10 @@ void Membership::state_arrived(int replica) {
   member.row.state_s = workers_.now();
   if (!listens_) {
     const int step = replay_.step_of(member.source);
-    if (step >= member.row.left_step) begin(replica, step, member.source, member.copied_step);
+    if (step >= member.row.absence.left_step) begin(replica, step, member.source, member.copied_step);
     return;  // else left_step() begins it
   }
-  for (const auto& [step, plan] : open_.plans())
+  for (const auto& [step, plan] : replay_.open_plans())
     if (at(replica).is_joining && listens_at(member, step)) plan->release(replica);
 }
 
@@ -223,7 +216,7 @@ bool Membership::listens_at(const Member& member, int step) const {
 bool Membership::went_in(int replica, int step) const {
   const Member& member = members_[as_index(replica)];
   return on_failure_ == RecoverySpec::OnFailure::kDiscard && !member.is_there &&
-         member.row.left_step == step && replay_.step_of(replica) == step;
+         member.row.absence.left_step == step && replay_.step_of(replica) == step;
 }
 
 Attendance Membership::attendance(int step) const {
@@ -259,8 +252,8 @@ void Membership::left_step(int replica, int step) {
   for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
     const Member& joining = at(other);
     if (!joining.is_joining || !joining.has_state || step < joining.listens_from) continue;
-    if (step + 1 < joining.row.left_step) continue;        // it has taken that step
-    if (!listens_ && joining.source != replica) continue;  // it waits for its source
+    if (step + 1 < joining.row.absence.left_step) continue;  // it has taken that step
+    if (!listens_ && joining.source != replica) continue;    // it waits for its source
     begin(other, step + 1, replica, step);
   }
 }
@@ -271,14 +264,14 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
   if (member.is_joining) --joining_;
   member.is_joining = member.has_state = member.is_missed = false;
   member.is_there = true;
-  member.row.source = source;
-  member.row.copied_step = copied_step;
+  member.row.absence.source = source;
+  member.row.absence.copied_step = copied_step;
   member.row.joined_s = workers_.now();
-  member.row.first_step = step;
+  member.row.absence.first_step = step;
   member.gone_s += member.row.joined_s - member.row.left_s;
   outputs_.add_absence(member.row);
   if (listened)
-    for (const auto& [of, plan] : open_.plans())
+    for (const auto& [of, plan] : replay_.open_plans())
       if (of >= step) plan->promote(replica);
   replay_.begin(replica, step);
 }

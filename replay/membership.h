@@ -23,8 +23,8 @@
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
 #include "replay/absence_faults.h"
-#include "replay/open_operations.h"
 #include "replay/outputs.h"
+#include "replay/workers.h"
 
 namespace longhaul {
 
@@ -38,7 +38,7 @@ class Membership {
  public:
   // All must outlive it.
   Membership(const Case& config, const Trace& trace, const ExchangeContext& context, ReplayOutputs& outputs,
-             const Workers& workers, OpenOperations& open, ReplayWithAbsences& replay);
+             const Workers& workers, ReplayWithAbsences& replay);
 
   void start();  // now training begins
   bool waits() const { return on_failure_ == RecoverySpec::OnFailure::kWait; }
@@ -88,7 +88,6 @@ class Membership {
   const ExchangeContext& context_;
   ReplayOutputs& outputs_;
   const Workers& workers_;
-  OpenOperations& open_;
   ReplayWithAbsences& replay_;
   RecoverySpec::OnFailure on_failure_;
   bool listens_;

@@ -57,9 +57,11 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& pla
       }),
       pipeline_rows_([this](int step, const PipelineRow& row) {
         pipeline_->cell(step).cell(row.replica).cell(row.stage);
-        pipeline_->cell(row.compute_s).cell(to_picoseconds(row.bubble_s)).cell(to_picoseconds(row.network_s));
-        pipeline_->cell(row.bytes).end_row();
+        pipeline_->cell(row.times.compute_s).cell(to_picoseconds(row.times.bubble_s));
+        pipeline_->cell(to_picoseconds(row.times.network_s)).cell(row.times.bytes_sent).end_row();
       }) {
+  for (const OperationRule& rule : plan.rules)
+    longest_overlap_ = std::max(longest_overlap_, rule.overlap_steps);
   if (plan.pipeline.has_stages()) {
     pipeline_.emplace(
         folder + "/pipeline.csv",
@@ -88,10 +90,7 @@ void ReplayOutputs::add_schedule(const ScheduleRow& row) {
   if (journal_ && row.group) journal_->add_group(row.rule, row.step, *row.group);
   Json line = {{"rule", row.rule}, {"step", row.step}};
   if (row.group) line["group"] = *row.group;
-  line["start_s"] = row.start_s;
-  line["done_s"] = row.done_s;
-  schedule_ << line.dump() << '\n';
-  if (!schedule_) throw unwritable(folder_ + "/schedule.jsonl");
+  write_schedule(std::move(line), row.start_s, row.done_s);
 }
 
 void ReplayOutputs::add_schedule(const MergeRow& row) {
@@ -99,16 +98,20 @@ void ReplayOutputs::add_schedule(const MergeRow& row) {
   Json line = {{"rule", row.merge.rule}, {"merge", row.merge.number}};
   for (const Merge::Contribution& contribution : row.merge.contributions)
     line["contributions"].push_back({contribution.replica, contribution.post_step, contribution.taken_step});
-  line["start_s"] = row.start_s;
-  line["done_s"] = row.done_s;
+  write_schedule(std::move(line), row.start_s, row.done_s);
+}
+
+void ReplayOutputs::write_schedule(Json line, double start_s, double done_s) {
+  line["start_s"] = start_s;
+  line["done_s"] = done_s;
   schedule_ << line.dump() << '\n';
   if (!schedule_) throw unwritable(folder_ + "/schedule.jsonl");
 }
 
-void ReplayOutputs::add_task(int step, const TaskRow& row) {
+void ReplayOutputs::add_task(int step, const TaskTimes& task) {
   if (tasks_written_++ >= kMostTaskRows) return;
-  tasks_->cell(step).cell(row.worker).cell(row.task.part).cell(row.task.microbatch);
-  tasks_->cell(row.task.is_forward ? "forward" : "backward").cell(row.begin_s).cell(row.end_s).end_row();
+  tasks_->cell(step).cell(task.worker).cell(task.task.part).cell(task.task.microbatch);
+  tasks_->cell(task.task.is_forward ? "forward" : "backward").cell(task.begin_s).cell(task.end_s).end_row();
 }
 
 void ReplayOutputs::open_moves() {
@@ -116,9 +119,10 @@ void ReplayOutputs::open_moves() {
                                                                   "source", "bytes", "begin_s", "done_s"});
 }
 
-void ReplayOutputs::add_move(const MoveRow& row) {
-  moves_->cell(row.step).cell(row.worker).cell(row.from_stage).cell(row.to_stage).cell(row.source);
-  moves_->cell(row.bytes).cell(row.begin_s).cell(row.done_s).end_row();
+void ReplayOutputs::add_move(const MoveTimes& times) {
+  const StageMove& move = times.move;
+  moves_->cell(times.step).cell(move.worker).cell(move.from).cell(move.to).cell(move.source);
+  moves_->cell(times.bytes).cell(times.begin_s).cell(times.done_s).end_row();
 }
 
 void ReplayOutputs::expect_absences() {
@@ -130,26 +134,25 @@ void ReplayOutputs::expect_absences() {
 }
 
 void ReplayOutputs::close(int step) {
-  step_rows_.close([&](int of) { return of < step; });
-  pipeline_rows_.close([&](int of) { return of < step; });
-  exchange_rows_.close([&](const std::pair<int, int>& of) {
-    return of.first + plan_.rules[as_index(of.second)].overlap_steps < step;
-  });
+  const auto is_below = [step](int of) { return of < step; };
+  step_rows_.close(is_below);
+  pipeline_rows_.close(is_below);
+  exchange_rows_.close(
+      [&](const std::pair<int, int>& of) { return of.first < std::int64_t{step} - longest_overlap_; });
 }
 
 void ReplayOutputs::add_absence(const AbsenceRow& row) {
-  if (journal_)
-    journal_->add_absence(
-        {row.replica, row.left_step, row.ended_step, row.source, row.copied_step, row.first_step});
+  const Absence& absence = row.absence;
+  if (journal_) journal_->add_absence(absence);
   const auto time = [&](double seconds) {
     seconds < 0 ? absences_->cell(std::string()) : absences_->cell(seconds);
   };
-  absences_->cell(row.replica).cell(row.left_step).cell(row.left_s);
+  absences_->cell(absence.replica).cell(absence.left_step).cell(row.left_s);
   time(row.back_s);
-  absences_->cell(row.source).cell(row.copied_step).cell(row.bytes);
+  absences_->cell(absence.source).cell(absence.copied_step).cell(row.bytes);
   time(row.state_s);
   time(row.joined_s);
-  absences_->cell(row.first_step).cell(row.ended_step).end_row();
+  absences_->cell(absence.first_step).cell(absence.ended_step).end_row();
 }
 
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {

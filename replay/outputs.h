@@ -3,14 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,13 +21,15 @@
 #include "replay/faults.h"
 #include "replay/network/network.h"
 #include "replay/network/sync_parts.h"
+#include "replay/pipeline_run.h"
+#include "replay/rebalance.h"
 #include "replay/training_journal.h"
 
 namespace longhaul {
 
 // Rows that become known in the order of the simulation and are written in the order of their table: by block
-// (a step, or one rule's exchange of a step), then by replica. A block is written as soon as it and all
-// before it are complete, so that a run that is killed leaves what it had.
+// (a step, or one rule's exchange of a step), then by replica. A block is written as soon as it is over, so
+// that a run that is killed leaves what it had.
 //
 // Row has a member `replica`. Key is ordered as the table is.
 template <typename Key, typename Row>
@@ -40,48 +39,21 @@ class OrderedRows {
 
   explicit OrderedRows(Writer write) : write_(std::move(write)) {}
 
-  // Keys are opened in ascending order; each gets exactly `rows` rows.
-  void open(const Key& key, std::size_t rows) {
-    if (!blocks_.empty() && !(blocks_.rbegin()->first < key))
-      throw std::logic_error("rows of a table are opened out of order");
-    blocks_[key].expected = rows;
-  }
+  void add(const Key& key, const Row& row) { blocks_[key].push_back(row); }
 
-  void add(const Key& key, const Row& row) {
-    blocks_.at(key).rows.push_back(row);
-    write_complete();
-  }
-
-  // Blocks of an unknown number of rows, kUnknown, end where `is_over` says so of their key.
-  static constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
-  void close(const std::function<bool(const Key&)>& is_over) {
-    for (auto& [key, block] : blocks_)
-      if (is_over(key)) block.expected = block.rows.size();
-    write_complete();
+  // No more rows come of blocks of which `is_over` says so; then it says so of all before them.
+  template <typename IsOver>
+  void close(const IsOver& is_over) {
+    for (; !blocks_.empty() && is_over(blocks_.begin()->first); blocks_.erase(blocks_.begin())) {
+      auto& [key, rows] = *blocks_.begin();
+      std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.replica < b.replica; });
+      for (const Row& row : rows) write_(key, row);
+    }
   }
 
  private:
-  struct Block {
-    std::size_t expected = 0;
-    std::vector<Row> rows;
-  };
-
-  static bool is_complete(const Block& block) { return block.rows.size() == block.expected; }
-
-  void write_complete() {
-    while (!blocks_.empty() && is_complete(blocks_.begin()->second)) write_first();
-  }
-
-  void write_first() {
-    auto& [key, block] = *blocks_.begin();
-    std::sort(block.rows.begin(), block.rows.end(),
-              [](const Row& a, const Row& b) { return a.replica < b.replica; });
-    for (const Row& row : block.rows) write_(key, row);
-    blocks_.erase(blocks_.begin());
-  }
-
   Writer write_;
-  std::map<Key, Block> blocks_;
+  std::map<Key, std::vector<Row>> blocks_;
 };
 
 struct ExchangeRow {
@@ -97,26 +69,11 @@ struct StepRow {
   double computed_s = 0, done_s = 0;
 };
 
-// Of a worker in a step of a pipeline; what it waits is a bubble or the network's (pipeline_run.h).
+// Of a worker in a step of a pipeline.
 struct PipelineRow {
   int replica = 0;  // the worker
   int stage = 0;    // that it serves at that step
-  double compute_s = 0, bubble_s = 0, network_s = 0;
-  std::int64_t bytes = 0;  // of activations and gradients that it sends
-};
-
-// One pass of a worker.
-struct TaskRow {
-  int worker = 0;
-  PipelineTask task;
-  double begin_s = 0, end_s = 0;
-};
-
-// A worker that changed its stage behind a step (rebalance.h), and its download.
-struct MoveRow {
-  int step = 0, worker = 0, from_stage = 0, to_stage = 0, source = 0;
-  std::int64_t bytes = 0;
-  double begin_s = 0, done_s = 0;
+  PipelineRun::WorkerTimes times;
 };
 
 struct ReplicaTotals {
@@ -130,15 +87,11 @@ struct ReplicaTotals {
   double lost_s = 0, gone_s = 0;
 };
 
-// A replica that was gone: the first step that it did not take, where its state came from (-1: its own), and
-// the first step that it took again; 0: none. Seconds since training began, negative: not.
+// When a replica was gone, and what it downloaded. Seconds since training began, negative: not.
 struct AbsenceRow {
-  int replica = 0, left_step = 0;
-  double left_s = 0, back_s = -1;
-  int source = -1, copied_step = 0;
+  Absence absence;
+  double left_s = 0, back_s = -1, state_s = -1, joined_s = -1;
   std::int64_t bytes = 0;
-  double state_s = -1, joined_s = -1;
-  int first_step = 0, ended_step = 0;
 };
 
 // When one exchange of one group was begun (the last member posted it) and over, since training began.
@@ -168,34 +121,26 @@ class ReplayOutputs {
   ReplayOutputs(const std::string& folder, const OperationPlan& plan, std::vector<NamedPart> parts,
                 int replicas);
 
-  void open_exchange(int step, int rule, std::size_t rows) {
-    exchange_rows_.open({step, rule}, absences_ ? decltype(exchange_rows_)::kUnknown : rows);
-  }
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
-  void open_step(int step, std::size_t rows) {
-    step_rows_.open(step, absences_ ? decltype(step_rows_)::kUnknown : rows);
-  }
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
   void add_schedule(const ScheduleRow& row);
   void add_schedule(const MergeRow& row);
   // Of a plan with stages.
-  void open_pipeline(int step, std::size_t rows) {
-    pipeline_rows_.open(step, absences_ ? decltype(pipeline_rows_)::kUnknown : rows);
-  }
   void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }
-  void add_task(int step, const TaskRow& row);  // the first ones are kept
-  // Where workers may change their stages: moves.csv, in the order of the moves.
+  // Times since training began. The first ones are kept.
+  void add_task(int step, const TaskTimes& task);
+  // Where workers may change their stages: moves.csv, in the order of the moves; likewise.
   void open_moves();
-  void add_move(const MoveRow& row);
+  void add_move(const MoveTimes& times);
 
-  // Where replicas may be gone: tables have rows of those who are there, up to close(), which says that no
-  // more come of steps below `step`, and of operations that were awaited below it.
+  // No more rows come of steps below `step`, and of operations that were awaited below it.
+  void close(int step);
+  // Where replicas may be gone: tables have rows of those who are there.
   void expect_absences();
   // replicas.csv says what was lost too.
   void expect_lost_work() { has_lost_work_ = true; }
   // Where times decide what the training of the case does: journal.jsonl is written too.
   void expect_training(const Case& config, const Trace& trace) { journal_.emplace(config, trace); }
-  void close(int step);
   void add_absence(const AbsenceRow& row);
   // An operation that failed for all of its group.
   void note_discarded(bool is_of_gradients) { ++discarded_, thrown_away_ += is_of_gradients ? 1 : 0; }
@@ -210,6 +155,7 @@ class ReplayOutputs {
 
  private:
   void write_exchange(int step, int rule, const ExchangeRow& row);
+  void write_schedule(Json line, double start_s, double done_s);
   void write_replicas(const std::vector<ReplicaTotals>& totals);
   void write_links(const Topology& topology, const std::vector<LinkLoad>& loads);
   void write_network(const Topology& topology, const std::vector<LinkLoad>& loads);
@@ -217,6 +163,7 @@ class ReplayOutputs {
 
   std::string folder_;
   const OperationPlan& plan_;
+  int longest_overlap_ = 0;  // steps
   std::vector<NamedPart> parts_;
   CsvWriter exchanges_, breakdown_, steps_;
   std::optional<CsvWriter> pipeline_, tasks_, moves_;

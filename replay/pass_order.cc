@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <stdexcept>
 #include <utility>
 
 #include "core/base/index.h"
@@ -113,7 +112,6 @@ class OrderOfArrival : public PassOrder {
   void end(int worker, const PipelinePass& pass) override {
     if (!pass.task.is_forward && pass.task.part == 0) --workers_[as_index(worker)].begun;
   }
-  void cut(int) override { throw std::logic_error("crashes are those of straight paths"); }
   std::string missing(int worker) const override {
     return fmt::format("{} passes of its stage", workers_[as_index(worker)].left);
   }

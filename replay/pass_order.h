@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,9 @@ class PassOrder {
   virtual void end(int, const PipelinePass&) {}
   virtual void pass_on(int, const PipelinePass&, double) {}
   virtual double stage_free_s(int) const { return 0; }  // when its stage was done on that clock
-  virtual void cut(int worker) = 0;                     // it crashed, and may enter again
-  virtual std::string missing(int worker) const = 0;    // what it waits for
+  // It is gone, and may enter again. Of a schedule alone: there micro-batches stay with their replica.
+  virtual void cut(int) { throw std::logic_error("a worker without a schedule cannot begin anew"); }
+  virtual std::string missing(int worker) const = 0;  // what it waits for
 };
 
 using PathsOfStep = std::vector<std::vector<Route>>;  // by micro-batch and home

@@ -52,7 +52,6 @@ std::shared_ptr<PipelineRun> PipelineSteps::at(int step) {
     if (rebalancing_) end_passes(step);
   };
   run = std::make_shared<PipelineRun>(context_, trace_, times_, wiring_, crews_, step, watcher);
-  if (is_recorded(trace_, step)) outputs_.open_pipeline(step, as_index(workers_.count()));
   return run;
 }
 
@@ -63,13 +62,12 @@ void PipelineSteps::end_passes(int step) {
   rebalancing_->end_passes(step, busy_s);
 }
 
-void PipelineSteps::end_move(const MoveTimes& times) {
-  const StageMove& move = times.move;
-  outputs_.add_move({times.step, move.worker, move.from, move.to, move.source, times.bytes,
-                     workers_.since_origin(times.begin_s), workers_.since_origin(times.done_s)});
-  workers_.at(move.source).totals.bytes_sent += times.bytes;
+void PipelineSteps::end_move(MoveTimes times) {
+  for (double* time_s : {&times.begin_s, &times.done_s}) *time_s = workers_.since_origin(*time_s);
+  outputs_.add_move(times);
+  workers_.at(times.move.source).totals.bytes_sent += times.bytes;
   ++transfers_;
-  runs_.at(workers_.at(move.worker).step)->wake(move.worker);
+  runs_.at(workers_.at(times.move.worker).step)->wake(times.move.worker);
 }
 
 // Nothing of the step's micro-batches is left to do for this worker.
@@ -98,8 +96,7 @@ void PipelineSteps::add(int worker, const PipelineRun::WorkerTimes& times) {
   state.totals.stage_wait_s += times.network_s;
   state.totals.bytes_sent += times.bytes_sent;
   if (is_recorded(trace_, state.step))
-    outputs_.add_pipeline(state.step, {worker, crews_.stage_of(worker, state.step), times.compute_s,
-                                       times.bubble_s, times.network_s, times.bytes_sent});
+    outputs_.add_pipeline(state.step, {worker, crews_.stage_of(worker, state.step), times});
 }
 
 // It may be what called us; and what is under way of those who crashed still arrives.

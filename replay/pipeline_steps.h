@@ -42,7 +42,7 @@ class PipelineSteps {
   void add(int worker, const PipelineRun::WorkerTimes& times);
   void drop(int step);
   void end_passes(int step);
-  void end_move(const MoveTimes& times);
+  void end_move(MoveTimes times);
 
   const ExchangeContext& context_;
   const Trace& trace_;

@@ -3,21 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "core/plan/absences.h"
 #include "replay/optimized_order.h"
+#include "replay/synchronizer.h"
 
 namespace longhaul {
 namespace {
-
-// Whatever the last events of a simulation may call must outlive it, so it ends before the replay does.
-struct Closing {
-  Clock& clock;
-  ~Closing() { clock.close(); }
-};
 
 // Workers that change their stages, and those who come back, may talk to all others.
 std::vector<std::pair<int, int>> connections(const Case& config, const Trace& trace,
@@ -62,14 +58,14 @@ PlainReplay::PlainReplay(const Case& config, const Trace& trace, const std::stri
                                                 release_backward(worker, pass_s, microbatch_s);
                                               }});
   if (has_merges(trace.plan))
-    meetings_ = std::make_unique<MergeMeetings>(context_, trace_, workers_, outputs_,
-                                                [this](int replica) { go_on(replica); });
+    meetings_ = std::make_unique<Synchronizer>(context_, trace_, workers_, outputs_,
+                                               [this](int replica) { go_on(replica); });
   else
     meetings_ = std::make_unique<GroupMeetings>(workers_, outputs_, config.has_absences());
 }
 
 Json PlainReplay::run() {
-  const Closing closing{clock_};
+  const ClockScope scope{clock_};
   workers_.set_origin(network_.ready_s());
   clock_.after(network_.ready_s(), [this] { begin_training(); });
   clock_.run();
@@ -100,7 +96,7 @@ void PlainReplay::compute(int worker) {
   state.begun_s = workers_.now();
   state.planned_s = seconds;
   state.is_computed = false;
-  began_step(worker);
+  at_work_.enter(state.step);
   workers_.after(seconds, worker, [this, worker] {
     begin_waits(worker);
     follow_program(worker);
@@ -114,7 +110,7 @@ void PlainReplay::enter_pipeline(int worker) {
   state.begun_s = workers_.now();
   state.planned_steps = 1;
   state.is_computed = false;
-  began_step(worker);
+  at_work_.enter(state.step);
   pipelines_->enter(worker);
 }
 
@@ -156,7 +152,7 @@ void PlainReplay::follow_program(int worker) {
   Worker& state = workers_.at(worker);
   if (!state.plan) {
     end_waits(worker);
-    return leave_step(worker);
+    return end_step(worker);
   }
   const std::shared_ptr<StepPlan> plan = state.plan;
   const Program& program = plan->program();
@@ -172,7 +168,7 @@ void PlainReplay::follow_program(int worker) {
     }
   }
   if (state.next == program.waits_end) end_waits(worker);
-  leave_step(worker);
+  end_step(worker);
 }
 
 // Nothing of this step is waited for any more.
@@ -184,34 +180,50 @@ void PlainReplay::end_waits(int worker) {
     outputs_.add_step(state.step, {worker, state.computed_s, workers_.now()});
 }
 
-void PlainReplay::leave_step(int worker) {
-  workers_.at(worker).plan.reset();
-  if (++steps_left_ % 256 == 0) beat();
-  end_step(worker);
-}
-
 void PlainReplay::end_step(int worker) {
   Worker& state = workers_.at(worker);
-  const auto plan = open_plans_.find(state.step);
-  if (plan != open_plans_.end() && plan->second->leave()) {
-    // Its last run may be what called us: it goes when this event is over.
-    clock_.after(0, [last = plan->second] {});
-    open_plans_.erase(plan);
+  state.plan.reset();
+  if (++steps_left_ % 256 == 0) beat();
+  state.ended_step = state.step;
+  at_work_.leave(state.step);
+  if (state.step < trace_.context.steps) {
+    compute(worker);
+  } else {
+    state.totals.clock_s = workers_.now();
+    meetings_->end(worker);
+    state.has_ended = true;
+    ++finished_;
   }
-  if (state.step < trace_.context.steps) return compute(worker);
-  state.totals.clock_s = workers_.now();
-  meetings_->end(worker);
-  if (++finished_ == workers_.count()) clock_.stop();
+  ended_step(worker);
+  close_steps();
+  stop_if_all_ended();
+}
+
+// Rows and plans of steps that nobody is at any more.
+void PlainReplay::close_steps() {
+  const int before = at_work_.closed(), lowest = at_work_.close();
+  if (lowest == before && (open_plans_.empty() || open_plans_.begin()->first >= lowest)) return;
+  outputs_.close(meetings_->lowest_open_step(lowest));
+  if (pipelines_) pipelines_->close(lowest);
+  for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < lowest;) {
+    if (!plan->second->is_finished()) {
+      ++plan;
+      continue;
+    }
+    clock_.after(0, [last = plan->second] {});  // it may be what called us
+    plan = open_plans_.erase(plan);
+  }
+}
+
+void PlainReplay::stop_if_all_ended() {
+  if (is_over()) clock_.stop();
 }
 
 std::shared_ptr<StepPlan> PlainReplay::plan_at(int step) {
   const auto known = open_plans_.find(step);
   if (known != open_plans_.end()) return known->second;
-  if (is_recorded(trace_, step) && step > latest_step_) outputs_.open_step(step, as_index(workers_.count()));
-  latest_step_ = std::max(latest_step_, step);
   if (!has_exchange(trace_, step)) return nullptr;
   const auto plan = make_plan(step, [this](GroupOperation& run, int worker) { member_done(run, worker); });
-  for (const auto& [rule, rows] : plan->row_counts()) outputs_.open_exchange(step, rule, rows);
   open_plans_[step] = plan;
   made_plan(*plan, step);
   return plan;
@@ -291,6 +303,7 @@ std::string PlainReplay::deadlock() const {
 }
 
 void PlainReplay::end_totals() {
+  outputs_.close(std::numeric_limits<int>::max());
   if (!throws_late_work_away(trace_.plan)) return;
   for (Worker& worker : workers_) worker.totals.useful_steps += worker.unshared_steps;
 }

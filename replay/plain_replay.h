@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,8 +12,8 @@
 #include "replay/logged_network.h"
 #include "replay/meetings.h"
 #include "replay/network/network.h"
-#include "replay/open_operations.h"
 #include "replay/pipeline_steps.h"
+#include "replay/steps_at_work.h"
 #include "replay/workers.h"
 
 namespace longhaul {
@@ -33,17 +32,16 @@ class PlainReplay {
  protected:
   // Where replicas may be gone these differ.
   virtual void begin_training();
-  virtual bool is_over() const { return finished_ == workers_.count(); }
   virtual bool takes_steps_together() const { return true; }  // at which nothing but compute happens
-  virtual void began_step(int) {}
+  virtual void ended_step(int) {}                             // a worker has, its latest one
   virtual std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done);
   virtual void made_plan(StepPlan&, int) {}
   virtual void note_finished(const GroupOperation& run);
   virtual bool counts_shares(const OperationRule& rule) const { return rule.completion.fetches; }
-  virtual void end_step(int worker);
   virtual void end_totals();
 
   void compute(int worker);
+  void stop_if_all_ended();
 
   Clock& clock_;
   const Trace& trace_;
@@ -55,8 +53,9 @@ class PlainReplay {
   ReplayOutputs outputs_;
   std::unique_ptr<Meetings> meetings_;
   std::optional<PipelineSteps> pipelines_;
-  OpenPlans open_plans_;  // until every worker has left the step
-  int finished_ = 0;      // workers
+  OpenPlans open_plans_;  // until no worker is at the step
+  StepsAtWork at_work_;
+  int finished_ = 0;  // workers
 
  private:
   std::shared_ptr<StepPlan> plan_at(int step);
@@ -65,7 +64,10 @@ class PlainReplay {
   void end_waits(int worker);
   void follow_program(int worker);
   void go_on(int worker);
-  void leave_step(int worker);
+  void end_step(int worker);
+  void close_steps();
+  // Who is gone is not waited for, if there is nobody left but those who have ended.
+  bool is_over() const { return finished_ > 0 && at_work_.is_nobody(); }
   void release_backward(int worker, double end_s, double step_s);
   void member_done(GroupOperation& run, int worker);
   void note_contribution(const GroupOperation& run, int worker);
@@ -77,7 +79,6 @@ class PlainReplay {
   StepTimes times_;
   SlowReplicas slow_;
   Crews crews_;
-  int latest_step_ = 0;
   std::int64_t transfers_ = 0;
   std::uint64_t steps_left_ = 0;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -16,8 +16,7 @@ ReplayWithAbsences::ReplayWithAbsences(const Case& config, const Trace& trace, c
                                        const NetworkMaker& network_of)
     : PlainReplay(config, trace, folder, reporter, clock, network_of),
       stages_(trace.plan.pipeline.stages),
-      open_(open_plans_, *meetings_),
-      membership_(config, trace_, context_, outputs_, workers_, open_, *this) {
+      membership_(config, trace_, context_, outputs_, workers_, *this) {
   outputs_.expect_absences();
 }
 
@@ -32,30 +31,17 @@ std::shared_ptr<StepPlan> ReplayWithAbsences::make_plan(int step,
 }
 
 void ReplayWithAbsences::note_finished(const GroupOperation& run) {
-  const bool is_discarded = static_cast<const RestartableExchange&>(run).is_discarded();
+  const bool is_discarded = static_cast<const AttendedExchange&>(run).is_discarded();
   if (is_discarded) outputs_.note_discarded(run.rule().before_optimizer);
   if (!run.participants().empty() || is_discarded)
     outputs_.add_schedule({run.rule_index(), run.step(), &run.participants(),
                            workers_.since_origin(run.start_s()), workers_.since_origin(run.done_s())});
 }
 
-void ReplayWithAbsences::end_step(int worker) {
-  Worker& state = workers_.at(worker);
-  const int step = state.step, replica = worker / stages_;
-  at_work_.leave(step);
-  state.ended_step = step;
-  if (step < trace_.context.steps) {
-    compute(worker);
-  } else {
-    state.totals.clock_s = workers_.now();
-    meetings_->end(worker);
-    state.has_ended = true;
-    ++finished_;
-  }
+void ReplayWithAbsences::ended_step(int worker) {
+  const int step = workers_.at(worker).ended_step, replica = worker / stages_;
   if (of_all_workers(replica, [step](const Worker& other) { return other.ended_step >= step; }))
     membership_.left_step(replica, step);
-  close_steps();
-  stop_if_all_ended();
 }
 
 // Clocks of those who are gone stand where they went.
@@ -90,7 +76,14 @@ int ReplayWithAbsences::stop(int replica) {
   for (int stage = 0; stage < stages_; ++stage)
     first_step = std::max(first_step, stop_worker(worker_of(replica, stage, stages_)));
   clock_.after(0, [this] { stop_if_all_ended(); });
+  for (const auto& [step, plan] : open_plans()) plan->cut(replica);
+  meetings_->cut(replica);
   return first_step;
+}
+
+void ReplayWithAbsences::lose(int replica) {
+  for (const auto& [step, plan] : open_plans()) plan->lose(replica);
+  meetings_->lose(replica);
 }
 
 int ReplayWithAbsences::stop_worker(int worker) {
@@ -156,27 +149,6 @@ void ReplayWithAbsences::fail() const {
       "{} have ended, {} are at work, at steps {} and above, after {}; rarer faults, shorter steps or "
       "another recovery.on_failure may help",
       workers_.count(), finished_, at_work_.replicas(), lowest_step(), human_duration(workers_.now())));
-}
-
-// Rows and plans of steps that nobody is at any more.
-void ReplayWithAbsences::close_steps() {
-  const int lowest = at_work_.close();
-  outputs_.close(meetings_->lowest_open_step(lowest));
-  if (pipelines_) pipelines_->close(lowest);
-  for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < lowest;) {
-    if (!plan->second->is_finished()) {
-      ++plan;
-      continue;
-    }
-    clock_.after(0, [last = plan->second] {});  // it may be what called us
-    plan = open_plans_.erase(plan);
-  }
-}
-
-// Who is gone is not waited for, if there is nobody left but those who have ended.
-void ReplayWithAbsences::stop_if_all_ended() {
-  if (finished_ == workers_.count() || (finished_ > 0 && at_work_.is_nobody() && !membership_.waits()))
-    clock_.stop();
 }
 
 }  // namespace longhaul

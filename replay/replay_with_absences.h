@@ -5,7 +5,6 @@
 #include <string>
 
 #include "replay/membership.h"
-#include "replay/open_operations.h"
 #include "replay/plain_replay.h"
 
 namespace longhaul {
@@ -19,24 +18,26 @@ class ReplayWithAbsences : public PlainReplay {
   // of its last worker.
   int step_of(int replica) const;     // that it is at, or was at last
   bool has_ended(int replica) const;  // its last step is over
-  int stop(int replica);              // it is gone; returns the first step that it has not computed
+  // It is gone, and what it has under way is lost; returns the first step that it has not computed.
+  int stop(int replica);
+  void lose(int replica);             // the others know that it is gone
   void begin(int replica, int step);  // with this step
   void redo(int replica);             // the step that it was at
   int lowest_step() const {
     return at_work_.lowest();
-  }                   // that anybody is at: rows of those below are written
+  }  // that anybody is at: rows of those below are written
+  // A copy, since what is done to a plan may end it.
+  OpenPlans open_plans() const { return open_plans_; }
   void fail() const;  // nothing happens any more but crashes and returns: throws RunError
 
  private:
   void begin_training() override;
-  bool is_over() const override { return finished_ > 0 && at_work_.is_nobody(); }
   bool takes_steps_together() const override { return false; }
-  void began_step(int worker) override { at_work_.enter(workers_.at(worker).step); }
   std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done) override;
   void made_plan(StepPlan& plan, int step) override { membership_.made(plan, step); }
   void note_finished(const GroupOperation& run) override;
   bool counts_shares(const OperationRule&) const override { return true; }
-  void end_step(int worker) override;
+  void ended_step(int worker) override;
   void end_totals() override;
 
   template <typename Of>
@@ -46,13 +47,9 @@ class ReplayWithAbsences : public PlainReplay {
     return true;
   }
   int stop_worker(int worker);  // the first step that it has not computed
-  void close_steps();
-  void stop_if_all_ended();
 
   const int stages_;
-  OpenOperations open_;
   Membership membership_;
-  StepsAtWork at_work_;
 };
 
 }  // namespace longhaul

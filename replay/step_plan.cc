@@ -11,7 +11,6 @@
 #include "core/base/random.h"
 #include "core/plan/paths.h"
 #include "net/collectives/collective.h"
-#include "replay/quorum_exchange.h"
 #include "replay/synchronizer.h"
 
 namespace longhaul {
@@ -42,7 +41,8 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
         found.insert({group[as_index(member)], group[as_index(message.peer)]});
 }
 
-// Each run keeps a copy of its operation: with the groups of all, 1024 replicas in pairs would copy 512 × 512.
+// Each run keeps a copy of its operation: with the groups of all, 1024 replicas in pairs would copy 512 ×
+// 512.
 std::vector<std::vector<int>> take_groups(Operation& exchange, int replicas) {
   std::vector<std::vector<int>> groups = groups_of(exchange, replicas);
   exchange.groups.clear();
@@ -111,74 +111,55 @@ double StepTimes::drawn_s(int worker, int step) const {
   return stream.lognormal(rule_.mu, rule_.sigma);
 }
 
-StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
-                   const MemberDone& on_member_done)
+StepPlan::StepPlan(const Trace& trace, int step)
     : program_(program_of_step(trace.plan, trace.context.steps, step)),
       stages_(trace.plan.pipeline.stages),
-      runs_of_(as_index(worker_count(trace))),
-      workers_left_(worker_count(trace)) {
+      runs_of_(as_index(worker_count(trace))) {}
+
+template <typename Add>
+void StepPlan::add_groups(const Trace& trace, int step, const Add& add) {
   for (Operation& exchange : trace.operations_at(step)) {
-    if (exchange.rule->kind == OperationKind::kMerge) {  // synchronizer.h
-      row_counts_[rule_index(trace.plan, exchange)] = as_index(trace.context.replicas);
-      continue;
-    }
-    for (const auto& group : take_groups(exchange, trace.context.replicas)) {
-      std::vector<int> workers = workers_of(trace.plan, *exchange.rule, group);
-      if (!crews.is_original(exchange.rule->stage, step))
-        workers = crews.workers_of(exchange.rule->stage, step);
-      if (workers.size() > 1)
-        add_run(context, exchange, rule_index(trace.plan, exchange), std::move(workers), on_member_done);
-    }
+    const int rule = rule_index(trace.plan, exchange);
+    if (exchange.rule->kind == OperationKind::kMerge) continue;  // synchronizer.h
+    for (const auto& group : take_groups(exchange, trace.context.replicas)) add(exchange, rule, group);
   }
 }
 
-namespace {
-
-bool is_there(const Attendance& attendance, int replica) {
-  return attendance.roles[as_index(replica)] == Attendance::Role::kMember;
+StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
+                   const MemberDone& on_member_done)
+    : StepPlan(trace, step) {
+  add_groups(trace, step, [&](const Operation& exchange, int rule, const std::vector<int>& group) {
+    const int stage = exchange.rule->stage;
+    std::vector<int> workers = crews.is_original(stage, step) ? workers_of(trace.plan, *exchange.rule, group)
+                                                              : crews.workers_of(stage, step);
+    if (workers.size() < 2) return;
+    if (exchange.rule->completion.is_all())
+      keep(std::make_unique<BucketedExchange>(context, exchange, rule, std::move(workers),
+                                              done_of_next(on_member_done)));
+    else
+      keep(std::make_unique<AttendedExchange>(context, exchange, rule, std::move(workers), std::vector<int>(),
+                                              false, done_of_next(on_member_done)));
+  });
 }
-
-// The drawn groups without those who are absent.
-std::vector<std::vector<int>> attended(std::vector<std::vector<int>> drawn, const Attendance& attendance) {
-  for (std::vector<int>& group : drawn)
-    group.erase(std::remove_if(group.begin(), group.end(),
-                               [&](int replica) { return !is_there(attendance, replica); }),
-                group.end());
-  return drawn;
-}
-
-}  // namespace
 
 StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
                    const MemberDone& on_member_done)
-    : program_(program_of_step(trace.plan, trace.context.steps, step)),
-      stages_(trace.plan.pipeline.stages),
-      runs_of_(as_index(worker_count(trace))),
-      workers_left_(0) {
-  for (Operation& exchange : trace.operations_at(step)) {
-    const int rule = rule_index(trace.plan, exchange);
-    if (exchange.rule->kind == OperationKind::kMerge) {
-      row_counts_[rule] = as_index(trace.context.replicas);
-      continue;
-    }
-    if (exchange.rule->is_of_everyone()) {
-      std::vector<int> there;
-      for (int replica = 0; replica < trace.context.replicas; ++replica)
-        if (attendance.roles[as_index(replica)] != Attendance::Role::kAbsent) there.push_back(replica);
-      add_restartable(context, exchange, rule, there, attendance, on_member_done);
-      continue;
-    }
-    for (const auto& group : attended(take_groups(exchange, trace.context.replicas), attendance))
-      if (group.size() > 1) add_restartable(context, exchange, rule, group, attendance, on_member_done);
-  }
+    : StepPlan(trace, step) {
+  add_groups(trace, step, [&](const Operation& exchange, int rule, std::vector<int> group) {
+    const bool is_of_everyone = exchange.rule->is_of_everyone();
+    const auto stays_away = [&](int replica) {
+      const Attendance::Role role = attendance.roles[as_index(replica)];
+      return role != Attendance::Role::kMember && !(is_of_everyone && role == Attendance::Role::kListener);
+    };
+    group.erase(std::remove_if(group.begin(), group.end(), stays_away), group.end());
+    if (group.size() > 1 || is_of_everyone)
+      add_attended(context, exchange, rule, group, attendance, on_member_done);
+  });
 }
 
-void StepPlan::add_restartable(const ExchangeContext& context, const Operation& exchange, int rule,
-                               const std::vector<int>& group, const Attendance& attendance,
-                               const MemberDone& on_member_done) {
-  row_counts_[rule] += group.size();
-  const std::size_t index = runs_.size();
-  const auto done = [this, index, on_member_done](int worker) { on_member_done(*runs_[index], worker); };
+void StepPlan::add_attended(const ExchangeContext& context, const Operation& exchange, int rule,
+                            const std::vector<int>& group, const Attendance& attendance,
+                            const MemberDone& on_member_done) {
   const int stage = std::max(0, exchange.rule->stage);
   const auto of_stage = [&](std::vector<int> replicas) {
     for (int& member : replicas) member = worker_of(member, stage, stages_);
@@ -186,75 +167,64 @@ void StepPlan::add_restartable(const ExchangeContext& context, const Operation& 
   };
   std::vector<int> listeners;
   for (const int replica : group)
-    if (!is_there(attendance, replica)) listeners.push_back(replica);
+    if (attendance.roles[as_index(replica)] == Attendance::Role::kListener) listeners.push_back(replica);
   Operation of_workers = exchange;
   if (stages_ > 1 && !exchange.targets.empty()) {
     of_workers.targets.assign(runs_of_.size(), {});
     for (std::size_t replica = 0; replica < exchange.targets.size(); ++replica)
       of_workers.targets[replica * as_index(stages_) + as_index(stage)] = of_stage(exchange.targets[replica]);
   }
-  const std::vector<int> workers = of_stage(group);
-  auto run = std::make_unique<RestartableExchange>(context, of_workers, rule, workers, of_stage(listeners),
-                                                   attendance.discards, done);
-  restartable_.push_back(run.get());
-  runs_.push_back(std::move(run));
-  for (const int worker : workers) runs_of_[as_index(worker)].push_back(runs_.back().get());
+  auto run =
+      std::make_unique<AttendedExchange>(context, of_workers, rule, of_stage(group), of_stage(listeners),
+                                         attendance.discards, done_of_next(on_member_done));
+  attended_.push_back(run.get());
+  keep(std::move(run));
 }
 
-void StepPlan::cut(int replica) {
-  for_each_worker(replica, [this](int worker) {
-    for (RestartableExchange* run : restartable_) run->cut(worker);
-  });
+std::function<void(int)> StepPlan::done_of_next(const MemberDone& on_member_done) const {
+  return [this, index = runs_.size(), on_member_done](int worker) { on_member_done(*runs_[index], worker); };
+}
+
+void StepPlan::keep(std::unique_ptr<GroupOperation> run) {
+  for (const int worker : run->group()) runs_of_[as_index(worker)].push_back(run.get());
+  runs_.push_back(std::move(run));
 }
 
 void StepPlan::lose(int replica) {
-  for_each_worker(replica, [this](int worker) {
-    for (RestartableExchange* run : restartable_) run->lose(worker);
-    runs_of_[as_index(worker)].clear();
-  });
+  each_attended(replica, &AttendedExchange::lose);
+  for (int stage = 0; stage < stages_; ++stage)
+    runs_of_[as_index(worker_of(replica, stage, stages_))].clear();
 }
 
 void StepPlan::admit(int replica, bool listens) {
-  for (RestartableExchange* run : restartable_) {
+  for (AttendedExchange* run : attended_) {
     const int worker = worker_of(replica, std::max(0, run->rule().stage), stages_);
     if (run->rule().is_of_everyone() && run->admit(worker, listens))
       runs_of_[as_index(worker)].push_back(run);
   }
 }
 
-void StepPlan::promote(int replica) {
-  for_each_worker(replica, [this](int worker) {
-    for (RestartableExchange* run : restartable_) run->promote(worker);
-  });
+void StepPlan::each_attended(int replica, void (AttendedExchange::*does)(int)) {
+  for (int stage = 0; stage < stages_; ++stage)
+    for (AttendedExchange* run : attended_) (run->*does)(worker_of(replica, stage, stages_));
 }
 
 void StepPlan::release(int replica) {
-  for_each_worker(replica, [this](int worker) {
+  for (int stage = 0; stage < stages_; ++stage) {
+    const int worker = worker_of(replica, stage, stages_);
     const std::vector<GroupOperation*> runs = runs_of_[as_index(worker)];
     for (GroupOperation* run : runs)
       for (int bucket = 0; bucket < run->rule().buckets; ++bucket) run->release(worker);
-  });
+  }
 }
 
 void StepPlan::redo(int replica, int step) {
-  for (RestartableExchange* run : restartable_) run->redo(replica, run->step() < step);
+  for (AttendedExchange* run : attended_) run->redo(replica, run->step() < step);
 }
 
 bool StepPlan::is_finished() const {
-  return std::all_of(restartable_.begin(), restartable_.end(),
-                     [](const RestartableExchange* run) { return run->is_finished(); });
-}
-
-void StepPlan::add_run(const ExchangeContext& context, const Operation& exchange, int rule,
-                       std::vector<int> group, const MemberDone& on_member_done) {
-  row_counts_[rule] += group.size();
-  const std::size_t index = runs_.size();
-  const auto done = [this, index, on_member_done](int worker) { on_member_done(*runs_[index], worker); };
-  if (exchange.rule->completion.is_all())
-    runs_.push_back(std::make_unique<BucketedExchange>(context, exchange, rule, std::move(group), done));
-  else
-    runs_.push_back(std::make_unique<QuorumExchange>(context, exchange, rule, std::move(group), done));
-  for (const int worker : runs_.back()->group()) runs_of_[as_index(worker)].push_back(runs_.back().get());
+  return std::all_of(attended_.begin(), attended_.end(),
+                     [](const AttendedExchange* run) { return run->is_finished(); });
 }
 
 GroupOperation* StepPlan::run_of(int worker, int rule) const {

@@ -12,9 +12,9 @@
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
+#include "replay/attended_exchange.h"
 #include "replay/exchange_run.h"
 #include "replay/rebalance.h"
-#include "replay/restartable_exchange.h"
 
 namespace longhaul {
 
@@ -56,16 +56,16 @@ class StepPlan {
   // `context` must outlive it. Throws InputError for invalid groups.
   StepPlan(const ExchangeContext& context, const Trace& trace, const Crews& crews, int step,
            const MemberDone& on_member_done);
-  // Of those who are there; `on_member_done` may be called with -1 (RestartableExchange).
+  // Of those who are there; `on_member_done` may be called with -1 (AttendedExchange).
   StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
            const MemberDone& on_member_done);
 
-  // Of a plan with an attendance: what RestartableExchange does, in all operations, of all workers of the
+  // Of a plan with an attendance: what AttendedExchange does, in all operations, of all workers of the
   // replica. Listeners are admitted to those among everyone alone.
-  void cut(int replica);
+  void cut(int replica) { each_attended(replica, &AttendedExchange::cut); }
   void lose(int replica);
   void admit(int replica, bool listens);
-  void promote(int replica);
+  void promote(int replica) { each_attended(replica, &AttendedExchange::promote); }
   void release(int replica);         // all of a listener's contribution
   void redo(int replica, int step);  // it does this step anew
   bool is_finished() const;
@@ -73,33 +73,29 @@ class StepPlan {
   const Program& program() const { return program_; }
   // The run of a rule that the worker takes part in; null: none.
   GroupOperation* run_of(int worker, int rule) const;
-  // Participants by rule.
-  const std::map<int, std::size_t>& row_counts() const { return row_counts_; }
-  // A worker has gone on to the next step. True for the last one.
-  bool leave() { return --workers_left_ == 0; }
   std::vector<std::string> waiting() const;
 
  private:
-  void add_run(const ExchangeContext& context, const Operation& exchange, int rule, std::vector<int> group,
-               const MemberDone& on_member_done);
+  StepPlan(const Trace& trace, int step);
+  // add(operation, rule, group), of each group of the step but those of merges.
+  template <typename Add>
+  void add_groups(const Trace& trace, int step, const Add& add);
+  void add_attended(const ExchangeContext& context, const Operation& exchange, int rule,
+                    const std::vector<int>& group, const Attendance& attendance,
+                    const MemberDone& on_member_done);
+  std::function<void(int worker)> done_of_next(const MemberDone& on_member_done) const;  // run
+  void keep(std::unique_ptr<GroupOperation> run);
 
-  void add_restartable(const ExchangeContext& context, const Operation& exchange, int rule,
-                       const std::vector<int>& group, const Attendance& attendance,
-                       const MemberDone& on_member_done);
-
-  template <typename Work>
-  void for_each_worker(int replica, const Work& work) const {
-    for (int stage = 0; stage < stages_; ++stage) work(worker_of(replica, stage, stages_));
-  }
+  void each_attended(int replica, void (AttendedExchange::*does)(int worker));
 
   Program program_;
   int stages_;
   std::vector<std::unique_ptr<GroupOperation>> runs_;
-  std::vector<RestartableExchange*> restartable_;      // of runs_
+  std::vector<AttendedExchange*> attended_;            // of runs_
   std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
-  std::map<int, std::size_t> row_counts_;
-  int workers_left_;
 };
+
+using OpenPlans = std::map<int, std::shared_ptr<StepPlan>>;  // by step
 
 // Of a group of replicas the workers that carry out its operation.
 std::vector<int> workers_of(const OperationPlan& plan, const OperationRule& rule, std::vector<int> group);

@@ -8,17 +8,18 @@
 #include <utility>
 
 #include "core/base/index.h"
-#include "replay/meetings.h"
 
 namespace longhaul {
 
-Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, MergeMeetings& meetings)
+Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, Workers& workers,
+                           ReplayOutputs& outputs, std::function<void(int)> on_answered)
     : context_(context),
       trace_(trace),
-      meetings_(meetings),
+      workers_(workers),
+      outputs_(outputs),
+      on_answered_(std::move(on_answered)),
       rules_(trace.plan.rules.size()),
-      presence_(as_index(trace.context.replicas)),
-      rows_(meetings) {
+      presence_(as_index(trace.context.replicas)) {
   const PlanContext& of = trace.context;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const OperationRule& plan = trace.plan.rules[i];
@@ -42,13 +43,14 @@ bool Synchronizer::posts_behind(int rule, int step) const {
   return step < last_post_step(plan_of(rule), trace_.context.steps);
 }
 
-bool Synchronizer::post(int replica, int rule, int step, const Work& work) {
+// Nothing where what it posted before is not back.
+void Synchronizer::post(int replica, const std::shared_ptr<StepPlan>&, const Instruction& instruction) {
+  const int rule = instruction.rule, step = instruction.post_step;
   Contributor& contributor = at(rule, replica);
   contributor.may_post = posts_behind(rule, step);
   if (contributor.stage != Stage::kNone) {
-    rows_.add(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
-    look(rule);
-    return false;
+    add_row(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
+    return look(rule);
   }
   contributor.stage = Stage::kSending;
   contributor.has_row = false;
@@ -57,9 +59,9 @@ bool Synchronizer::post(int replica, int rule, int step, const Work& work) {
   contributor.posted_s = now_s();
   contributor.awaited_s = -1;
   contributor.chain = {};
-  contributor.work = work;
+  Worker& worker = workers_.at(replica);
+  contributor.work = {std::exchange(worker.unshared_steps, 0), std::exchange(worker.unshared_s, 0)};
   send(replica, rule);
-  return true;
 }
 
 void Synchronizer::send(int replica, int rule) {
@@ -92,7 +94,7 @@ void Synchronizer::arrive(int replica, int rule) {
       ++before;
       continue;
     }
-    meetings_.dropped(replica, before->work);
+    workers_.at(replica).totals.lost_s += before->work.seconds;
     before = of.arrived.erase(before);
   }
   of.arrived.push_back({replica, contributor.post_step, contributor.life, contributor.posted_s, now_s(),
@@ -155,7 +157,7 @@ void Synchronizer::make(int rule) {
   merges_.push_back(std::move(row));
   std::vector<int> answered;
   for (const Arrived& arrived : members) {
-    meetings_.merged(arrived.replica, arrived.work);
+    workers_.at(arrived.replica).totals.useful_steps += arrived.work.steps;
     Contributor& contributor = at(rule, arrived.replica);
     if (contributor.life != arrived.life) continue;
     contributor.stage = Stage::kAnswering;
@@ -173,14 +175,14 @@ void Synchronizer::answer(int replica, int rule) {
     Contributor& now = at(rule, replica);
     now.stage = Stage::kAnswered;
     now.answered_s = now_s();
-    meetings_.answered(replica);
+    on_answered_(replica);
   };
   contributor.is_lost = !presence_[as_index(replica)].is_there;
   if (contributor.is_lost) return;
   if (replica == kPlace) return answered();
   ++transfers_;
   const std::int64_t bytes = rules_[as_index(rule)].answer_bytes;
-  rows_.add_answer(bytes);
+  answered_bytes_ += bytes;
   const auto chain = std::make_shared<SyncParts>(contributor.chain);
   context_.network.send(
       {kPlace, replica, bytes, {contributor.post_step, rule, kPlace, replica, 0}, false},
@@ -192,7 +194,8 @@ void Synchronizer::answer(int replica, int rule) {
       chain.get());
 }
 
-bool Synchronizer::take_up(int replica, int rule, int step) {
+bool Synchronizer::is_done(int replica, const Instruction& await) {
+  const int rule = await.rule, step = workers_.at(replica).step;
   Contributor& contributor = at(rule, replica);
   if (contributor.stage == Stage::kNone) return true;
   const OperationRule& plan = plan_of(rule);
@@ -206,9 +209,9 @@ bool Synchronizer::take_up(int replica, int rule, int step) {
   for (Merge::Contribution& made : merges_[contributor.merge].merge.contributions)
     if (made.replica == replica) made.taken_step = step;
   contributor.stage = Stage::kNone;
-  rows_.add(contributor.post_step, rule,
-            {replica, contributor.posted_s, contributor.start_s, contributor.answered_s, contributor.bytes,
-             contributor.chain, contributor.awaited_s < 0 ? now_s() : contributor.awaited_s});
+  add_row(contributor.post_step, rule,
+          {replica, contributor.posted_s, contributor.start_s, contributor.answered_s, contributor.bytes,
+           contributor.chain, contributor.awaited_s < 0 ? now_s() : contributor.awaited_s});
   return true;
 }
 
@@ -216,14 +219,9 @@ void Synchronizer::add_row_without_times(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   if (contributor.stage == Stage::kNone || contributor.has_row) return;
   contributor.has_row = true;
-  rows_.add(contributor.post_step, rule,
-            {replica,
-             contributor.posted_s,
-             contributor.posted_s,
-             contributor.posted_s,
-             contributor.bytes,
-             {},
-             contributor.posted_s});
+  const double posted_s = contributor.posted_s;
+  add_row(contributor.post_step, rule,
+          {replica, posted_s, posted_s, posted_s, contributor.bytes, {}, posted_s});
 }
 
 void Synchronizer::end(int replica) {
@@ -254,7 +252,8 @@ void Synchronizer::repeat(int replica, int rule) {
 void Synchronizer::settle(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   add_row_without_times(replica, rule);
-  if (contributor.stage == Stage::kSending) meetings_.dropped(replica, std::exchange(contributor.work, {}));
+  if (contributor.stage == Stage::kSending)
+    workers_.at(replica).totals.lost_s += std::exchange(contributor.work, {}).seconds;
   interrupt(replica, rule);
   contributor.stage = Stage::kNone;
   contributor.is_lost = contributor.may_post = false;
@@ -295,37 +294,47 @@ int Synchronizer::lowest_open_step(int otherwise) const {
     for (const Contributor& contributor : rule.of)
       if (contributor.stage != Stage::kNone && !contributor.has_row)
         step = std::min(step, contributor.post_step);
-  return rows_.lowest_step(step);
+  return held_ ? std::min(step, held_->step) : step;
 }
 
-void Synchronizer::MergeRows::add(int step, int rule, ExchangeRow row) {
-  if (row.replica != kPlace) return meetings_.add_merge_row(step, rule, row);
-  if (held_) meetings_.add_merge_row(held_->step, held_->rule, held_->row);
+void Synchronizer::add_row(int step, int rule, ExchangeRow row) {
+  if (row.replica != kPlace) return write({step, rule, row});
   row.bytes += std::exchange(answered_bytes_, 0);
-  held_ = {step, rule, row};
+  if (const auto before = std::exchange(held_, HeldRow{step, rule, row})) write(*before);
 }
 
-void Synchronizer::MergeRows::finish() {
-  if (!held_) return;
-  held_->row.bytes += std::exchange(answered_bytes_, 0);
-  meetings_.add_merge_row(held_->step, held_->rule, held_->row);
-  held_.reset();
+void Synchronizer::write(HeldRow held) {
+  ExchangeRow& row = held.row;
+  workers_.at(row.replica).totals.bytes_sent += row.bytes;
+  for (double* time_s : {&row.ready_s, &row.start_s, &row.done_s, &row.awaited_s})
+    *time_s = workers_.since_origin(*time_s);
+  outputs_.add_exchange(held.step, held.rule, row);
 }
 
-std::vector<MergeRow> Synchronizer::finish() {
+void Synchronizer::finish() {
   for (int rule = 0; rule < rule_count(); ++rule) {
     for (int replica = 0; replica < trace_.context.replicas; ++replica) add_row_without_times(replica, rule);
     for (const Arrived& arrived : rules_[as_index(rule)].arrived)
-      meetings_.merged(arrived.replica, arrived.work);
+      workers_.at(arrived.replica).totals.useful_steps += arrived.work.steps;
     for (int replica = 0; replica < trace_.context.replicas; ++replica) {
       const Contributor& contributor = at(rule, replica);
       if (contributor.stage != Stage::kSending) continue;
-      presence_[as_index(replica)].is_there ? meetings_.merged(replica, contributor.work)
-                                            : meetings_.dropped(replica, contributor.work);
+      ReplicaTotals& totals = workers_.at(replica).totals;
+      if (presence_[as_index(replica)].is_there)
+        totals.useful_steps += contributor.work.steps;
+      else
+        totals.lost_s += contributor.work.seconds;
     }
   }
-  rows_.finish();
-  return std::move(merges_);
+  if (held_) {
+    held_->row.bytes += answered_bytes_;
+    write(*held_);
+  }
+  for (MergeRow& merge : merges_) {
+    merge.start_s = workers_.since_origin(merge.start_s);
+    merge.done_s = workers_.since_origin(merge.done_s);
+    outputs_.add_schedule(merge);
+  }
 }
 
 std::vector<std::string> Synchronizer::waiting() const {

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,69 +25,45 @@
 #include "core/plan/schedule.h"
 #include "core/plan/trace.h"
 #include "replay/exchange_run.h"
-#include "replay/outputs.h"
+#include "replay/meetings.h"
 
 namespace longhaul {
 
-class MergeMeetings;
-
-class Synchronizer {
+// Of a plan without stages, so that a worker is a replica.
+//
+// Every replica has a row for each step at which it came to post a rule. One that posted nothing, because
+// what it posted before is not back, has one of no bytes and no time; what did not come back before a replica
+// ended or went has no time. Rows of replica 0 have the bytes of the answers too that have been sent since
+// the row before.
+class Synchronizer : public Meetings {
  public:
   static constexpr int kPlace = 0;  // the replica that it is beside
 
+  // All must outlive it. `on_answered`: a merged model is back at a replica.
+  Synchronizer(const ExchangeContext& context, const Trace& trace, Workers& workers, ReplayOutputs& outputs,
+               std::function<void(int replica)> on_answered);
+
+  void post(int replica, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) override;
+  // It is where it takes up what has come back of the rule, and does. False: it has to wait for that first.
+  bool is_done(int replica, const Instruction& await) override;
+  void end(int replica) override;
+
+  void cut(int replica) override;
+  void lose(int replica) override;
+  void begin(int replica, int step) override;
+  void come_back(int replica) override;
+
+  int lowest_open_step(int otherwise) const override;
+  void finish() override;  // the last rows, and all merges, in the order in which they were made
+  std::int64_t transfers() const override { return transfers_; }
+  std::vector<std::string> waiting() const override;
+
+ private:
   // What a contribution carries that none before it carried.
   struct Work {
     std::int64_t steps = 0;
     double seconds = 0;
   };
-
-  // Hands rows on. The last one of replica 0 is held until it is known what else was sent from there.
-  class MergeRows {
-   public:
-    explicit MergeRows(MergeMeetings& meetings) : meetings_(meetings) {}  // must outlive it
-    void add(int step, int rule, ExchangeRow row);
-    void add_answer(std::int64_t bytes) { answered_bytes_ += bytes; }
-    int lowest_step(int otherwise) const { return held_ ? std::min(otherwise, held_->step) : otherwise; }
-    void finish();
-
-   private:
-    struct Held {
-      int step = 0, rule = 0;
-      ExchangeRow row;
-    };
-    MergeMeetings& meetings_;
-    std::int64_t answered_bytes_ = 0;  // since the last row of replica 0
-    std::optional<Held> held_;
-  };
-
-  // All must outlive it.
-  Synchronizer(const ExchangeContext& context, const Trace& trace, MergeMeetings& meetings);
-
-  // The replica is at the place of its program at which the rule is posted after `step`. Whether it posts:
-  // not where what it posted before is not back.
-  bool post(int replica, int rule, int step, const Work& work);
-  // It is where it takes up what has come back of the rule, and does. False: it has to wait for that first,
-  // and asks again when it is called.
-  bool take_up(int replica, int rule, int step);
-  // It has taken its last step.
-  void end(int replica);
-
-  // Replicas that are gone, as Membership has it.
-  void cut(int replica);              // it is gone; what it has under way is lost
-  void lose(int replica);             // that is known
-  void begin(int replica, int step);  // it is back and begins with this step
-  void come_back(int replica);        // it is back where all wait: sends again what was lost
-
-  // The lowest step at which something was posted whose row is not known; `otherwise` if there is none.
-  int lowest_open_step(int otherwise) const;
-  // Once all have ended: the last rows, and all merges, in the order in which they were made. Times of the
-  // clock.
-  std::vector<MergeRow> finish();
-  std::int64_t transfers() const { return transfers_; }
-  // Who waits for what, a line each.
-  std::vector<std::string> waiting() const;
-
- private:
   // Where what a replica posted is.
   enum class Stage : char {
     kNone,       // it has posted nothing, or taken up what came back
@@ -136,6 +113,10 @@ class Synchronizer {
   struct Presence {
     bool is_there = true, is_missed = false;
   };
+  struct HeldRow {
+    int step = 0, rule = 0;
+    ExchangeRow row;
+  };
 
   double now_s() const { return context_.clock.now_s(); }
   const OperationRule& plan_of(int rule) const { return trace_.plan.rules[as_index(rule)]; }
@@ -153,15 +134,19 @@ class Synchronizer {
   void repeat(int replica, int rule);
   void settle(int replica, int rule);  // nothing comes back any more
   void add_row_without_times(int replica, int rule);
+  void add_row(int step, int rule, ExchangeRow row);  // times of the clock
+  void write(HeldRow held);
 
   const ExchangeContext& context_;
   const Trace& trace_;
-  MergeMeetings& meetings_;
+  Workers& workers_;
+  ReplayOutputs& outputs_;
+  std::function<void(int)> on_answered_;
   std::vector<Rule> rules_;
   std::vector<Presence> presence_;  // by replica
   std::vector<MergeRow> merges_;
-  std::int64_t transfers_ = 0;
-  MergeRows rows_;
+  std::int64_t transfers_ = 0, answered_bytes_ = 0;  // the latter since the last row of replica 0
+  std::optional<HeldRow> held_;  // that row: what else is sent from there is not known yet
 };
 
 }  // namespace longhaul

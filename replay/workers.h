@@ -36,10 +36,9 @@ struct Worker {
   // Compute since it last contributed to an operation.
   double unshared_s = 0;
   std::int64_t unshared_steps = 0;
-  // Where replicas may be gone.
-  int life = 0;        // what was scheduled in an earlier one is void
   int ended_step = 0;  // the last one that it has ended
   bool is_computed = false, has_ended = false;
+  int life = 0;  // what was scheduled in an earlier one is void, where replicas may be gone
 };
 
 class Workers {

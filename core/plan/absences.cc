@@ -1,10 +1,7 @@
 #include "core/plan/absences.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
-#include "core/base/errors.h"
 #include "core/base/index.h"
 
 namespace longhaul {
@@ -34,48 +31,20 @@ bool keeps_replicas_alike(const OperationPlan& plan) {
   });
 }
 
-namespace {
-
-void check(const Absence& absence, const PlanContext& context) {
-  const auto refuse = [](const char* column, int found, const std::string& allowed) {
-    throw InputError(column, fmt::format("found {}", found), allowed);
-  };
-  const int last = context.steps;
-  if (absence.replica < 0 || absence.replica >= context.replicas)
-    refuse("replica", absence.replica, fmt::format("0 to {}", context.replicas - 1));
-  if (absence.left_step < 1 || absence.left_step > last + 1)
-    refuse("left_step", absence.left_step, fmt::format("1 to {}", last + 1));
-  if (absence.ended_step != absence.left_step - 1 && absence.ended_step != absence.left_step - 2)
-    refuse("ended_step", absence.ended_step, "left_step − 1 or left_step − 2");
-  if (absence.first_step < 0 || absence.first_step > last)
-    refuse("first_step", absence.first_step, fmt::format("0 to {}", last));
-  if (absence.first_step == 0) return;
-  if (!absence.comes_back() && absence.first_step != last)
-    refuse("first_step", absence.first_step, "not before left_step, or the last step");
-  if (absence.source < -1 || absence.source >= context.replicas || absence.source == absence.replica)
-    refuse("source", absence.source, "−1, or another replica");
-  if (absence.source >= 0 && (absence.copied_step < 0 || absence.copied_step >= absence.first_step))
-    refuse("copied_step", absence.copied_step, "0 to first_step − 1");
-}
-
-}  // namespace
-
-Absences::Absences(std::vector<Absence> absences, const PlanContext& context, bool listeners_inherit)
+Absences::Absences(const std::vector<Absence>& absences, const PlanContext& context, bool listeners_inherit)
     : of_(as_index(context.replicas)), listeners_inherit_(listeners_inherit) {
-  for (const Absence& absence : absences) {
-    check(absence, context);
+  for (Absence absence : absences) {
     std::vector<Absence>& of_replica = of_[as_index(absence.replica)];
-    if (!of_replica.empty() && of_replica.back().first_step > 0 && !of_replica.back().comes_back()) continue;
-    if (!of_replica.empty() && of_replica.back().first_step > absence.left_step)
-      throw InputError(
-          "left_step", fmt::format("found {}", absence.left_step),
-          fmt::format("{} or later, when the absence before it was over", of_replica.back().first_step));
-    if (!of_replica.empty() && of_replica.back().first_step == 0)
-      throw InputError("replica", fmt::format("found {}", absence.replica), "one that had come back");
-    of_replica.push_back(absence);
-    if (absence.comes_back() && absence.source >= 0)
+    if (!of_replica.empty() && !of_replica.back().comes_back()) continue;
+    if (absence.comes_back() && absence.source >= 0) {
+      const std::vector<Absence>& of_source = of_[as_index(absence.source)];
+      const auto returns = std::count_if(of_source.begin(), of_source.end(),
+                                         [](const Absence& other) { return other.comes_back(); });
+      absence.copy = copies_.size();
       copies_.push_back({absence.replica, absence.source, absence.copied_step,
-                         std::max(absence.copied_step, absence.left_step - 1)});
+                         std::max(absence.copied_step, absence.left_step - 1), as_index(returns)});
+    }
+    of_replica.push_back(absence);
   }
 }
 
@@ -84,12 +53,6 @@ bool Absences::computes(int replica, int step) const {
   for (const Absence& absence : of_[as_index(replica)])
     if (step >= absence.left_step && (!absence.comes_back() || step < absence.first_step)) return false;
   return true;
-}
-
-int Absences::computed(int replica, int from, int to) const {
-  int steps = 0;
-  for (int step = from + 1; step <= to; ++step) steps += computes(replica, step);
-  return steps;
 }
 
 const std::vector<Absence>& Absences::of(int replica) const {
@@ -103,11 +66,6 @@ bool Absences::ends(int replica, int step) const {
   for (const Absence& absence : of_[as_index(replica)])
     if (step > absence.ended_step && step < absence.left_step) return false;
   return true;
-}
-
-bool Absences::has_copy_at(int step) const {
-  return std::any_of(copies_.begin(), copies_.end(),
-                     [step](const Copy& copy) { return copy.step == step || copy.copied_step == step; });
 }
 
 int Absences::contributor(int replica, int post_step, int step) const {

@@ -2,6 +2,8 @@
 // `recovery`, core/scenario/recovery.h).
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "core/plan/operations.h"
@@ -33,6 +35,7 @@ struct Absence {
   int source = -1;      // whose state it begins with; −1: its own
   int copied_step = 0;  // what the source held after this step
   int first_step = 0;   // that it takes when it is back; 0: it did not come back
+  std::optional<std::size_t> copy = {};  // that it begins with, its number (Absences::copies)
 
   // Before the last step a replica takes no step twice. One that went in the exchange of the last step takes
   // that once more in the replay; its numbers are those of the first time.
@@ -42,13 +45,11 @@ struct Absence {
 class Absences {
  public:
   Absences() = default;  // all are there all the time
-  // In the order in which they ended. Throws InputError for those that no replay can have written.
-  Absences(std::vector<Absence> absences, const PlanContext& context, bool listeners_inherit);
+  // In the order in which they ended.
+  Absences(const std::vector<Absence>& absences, const PlanContext& context, bool listeners_inherit);
 
   // Whether it computes the step.
   bool computes(int replica, int step) const;
-  // How many it computes of those after `from` up to `to`.
-  int computed(int replica, int from, int to) const;
   // Whether it computed the step and was there at its end: what an evaluation is of.
   bool ends(int replica, int step) const;
 
@@ -56,12 +57,12 @@ class Absences {
   // rows after `step`, when its last step before is over.
   struct Copy {
     int replica = 0, source = 0, copied_step = 0, step = 0;
+    std::size_t source_returns = 0;  // how often the source had come back by then
   };
   // In the order in which they are made.
   const std::vector<Copy>& copies() const { return copies_; }
   // Those of a replica, in their order. The last one may be without a return.
   const std::vector<Absence>& of(int replica) const;
-  bool has_copy_at(int step) const;  // read or made after this step
 
   // Of an operation posted at `post_step`, for one who is there at `step`: whose contribution is its own
   // then. A replica that came back in between has what its source had sent, where it also gets the results of

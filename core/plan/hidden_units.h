@@ -33,6 +33,10 @@ inline bool operator==(const HiddenUnits& a, const HiddenUnits& b) {
   return a.count == b.count && a.matrices == b.matrices;
 }
 
+// In all layers together: units are dealt one by one in each round, which of so many takes a second. A model
+// of 405 billion parameters has 7 million.
+constexpr std::int64_t kMostUnits = 1 << 24;
+
 // One family a layer, in the order of the layers. The layout must be a decoder's (parameter_layout).
 std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout);
 

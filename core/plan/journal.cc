@@ -35,8 +35,8 @@ class Lockstep : public Journal {
       const bool meets = meet();
       if (meets) follow_program(entries);
       entries.push_back(EndStep{step_, replicas, ending(schedule_.absences, context_, step_)});
-      if (!meets) continue;
-      add_copies(entries);
+      const bool has_copies = add_copies(entries);
+      if (!meets && !has_copies) continue;
       if (spec_.is_kept(step_)) entries.push_back(Save{step_});
       break;
     }
@@ -49,8 +49,8 @@ class Lockstep : public Journal {
       return is_posted_at(rule, context_.steps, step_) ||
              is_posted_at(rule, context_.steps, step_ - rule.overlap_steps);
     };
-    return spec_.is_evaluated(step_) || spec_.is_kept(step_) || schedule_.absences.has_copy_at(step_) ||
-           has_local_step() || std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation);
+    return spec_.is_evaluated(step_) || spec_.is_kept(step_) || has_local_step() ||
+           std::any_of(plan_.rules.begin(), plan_.rules.end(), has_operation);
   }
 
   bool has_local_step() const {
@@ -58,13 +58,15 @@ class Lockstep : public Journal {
                        [this](const LocalStep& local) { return is_taken_at(local, step_); });
   }
 
-  // In their order: a source may itself have come back after this step.
-  void add_copies(std::vector<Entry>& entries) const {
+  // In their order: a source may itself have come back after this step. Whether there are any.
+  bool add_copies(std::vector<Entry>& entries) const {
+    const std::size_t before = entries.size();
     const std::vector<Absences::Copy>& copies = schedule_.absences.copies();
     for (std::size_t i = 0; i < copies.size(); ++i) {
       if (copies[i].copied_step == step_) entries.push_back(Hold{i, copies[i].source});
       if (copies[i].step == step_) entries.push_back(Become{i, copies[i].replica});
     }
+    return entries.size() > before;
   }
 
   // What follows the step's compute (program.h). A step that changes weights after the optimizer is evaluated

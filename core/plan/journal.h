@@ -49,7 +49,9 @@ struct MakeMerge {
   std::size_t merge = 0;
   int rule = 0;
   std::vector<Merge::Contribution> contributions;
-  std::vector<float> shares;  // token_shares(), of each contribution
+  // Of each contribution: of all the steps, those that its replica's model has since it contributed last to
+  // the rule. What it got from another when it came back counts as that one's.
+  std::vector<float> shares;
 };
 struct TakeUp {
   std::size_t merge = 0;
@@ -127,9 +129,6 @@ struct JournalSpec {
 // `schedule`: as the replay wrote it; of plans in which time decides nothing an empty one, and then the
 // journal follows from the plan.
 std::unique_ptr<Journal> make_journal(const JournalSpec& spec, Schedule schedule);
-
-// The shares of the contributions of each merge, in their order.
-std::vector<std::vector<float>> token_shares(const Schedule& schedule);
 
 // Replicas, ascending: those that are not gone; of these those that take the step; and those that have come
 // through its exchanges too, or at the last step, where all went in these, those that had computed it.

@@ -50,19 +50,6 @@ bool change_places(std::vector<Group>& groups, std::size_t g, std::size_t i,
   return false;
 }
 
-void check_groups(const std::vector<std::vector<int>>& groups, int replicas, const Operation& operation) {
-  std::vector<bool> seen(as_index(replicas));
-  for (const auto& group : groups)
-    for (const int replica : group) {
-      if (replica < 0 || replica >= replicas || seen[as_index(replica)])
-        throw InputError("groups",
-                         fmt::format("found replica {} in exchange {} of step {}", replica,
-                                     operation.rule->name, operation.post_step),
-                         fmt::format("each replica at most once, 0 to {}", replicas - 1));
-      seen[as_index(replica)] = true;
-    }
-}
-
 std::vector<int> everyone(int replicas) {
   std::vector<int> all(as_index(replicas));
   std::iota(all.begin(), all.end(), 0);
@@ -220,9 +207,20 @@ bool is_taken_at(const LocalStep& local, int step) {
   return recurs_at(local, step);
 }
 
+void check_groups(const std::vector<std::vector<int>>& groups, int replicas) {
+  std::vector<bool> seen(as_index(replicas));
+  for (const auto& group : groups)
+    for (const int replica : group) {
+      if (replica < 0 || replica >= replicas || seen[as_index(replica)])
+        throw InputError("groups", fmt::format("found replica {}", replica),
+                         fmt::format("0 to {}, each at most once", replicas - 1));
+      seen[as_index(replica)] = true;
+    }
+}
+
 std::vector<std::vector<int>> groups_of(const Operation& operation, int replicas) {
   if (operation.groups.empty() && operation.rule->is_of_everyone()) return {everyone(replicas)};
-  check_groups(operation.groups, replicas, operation);
+  check_groups(operation.groups, replicas);
   return operation.groups;
 }
 

@@ -266,8 +266,10 @@ int rule_index(const OperationPlan& plan, const Operation& operation);
 bool is_posted_at(const OperationRule& rule, int steps, int step);
 bool is_taken_at(const LocalStep& local, int step);
 
-// The groups of an operation as replicas, in the order of the draw; everyone is one group. Throws InputError
-// where a replica does not exist or is in two groups.
+// Throws InputError where a replica does not exist or is in two groups.
+void check_groups(const std::vector<std::vector<int>>& groups, int replicas);
+
+// The groups of an operation as replicas, in the order of the draw, checked; everyone is one group.
 std::vector<std::vector<int>> groups_of(const Operation& operation, int replicas);
 
 // Bytes of bucket 0 … buckets − 1 of one participant's contribution; they add up to `bytes`.

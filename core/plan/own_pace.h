@@ -8,7 +8,6 @@
 
 namespace longhaul {
 
-// Its next() throws InputError where merges of the schedule wait for each other.
 std::unique_ptr<Journal> make_own_pace_journal(const JournalSpec& spec, Schedule schedule);
 
 }  // namespace longhaul

@@ -10,7 +10,6 @@
 #include "core/base/index.h"
 #include "core/base/limits.h"
 #include "core/plan/trace.h"
-#include "core/plan/unit_limit.h"
 
 namespace longhaul {
 namespace {

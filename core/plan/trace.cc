@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
-#include <limits>
 #include <ostream>
 #include <set>
 
@@ -16,7 +15,6 @@
 #include "core/base/limits.h"
 #include "core/plan/lines.h"
 #include "core/plan/rule_json.h"
-#include "core/plan/unit_limit.h"
 
 namespace longhaul {
 namespace {
@@ -106,18 +104,6 @@ void check_targets(const std::vector<std::vector<int>>& targets, int replicas) {
         throw InputError("targets", fmt::format("found {} among those of replica {}", target, replica),
                          fmt::format("other replicas, 0 to {}, each at most once", replicas - 1));
   }
-}
-
-// Each replica at most once in all of them.
-void check_groups(const std::vector<std::vector<int>>& groups, int replicas) {
-  std::vector<bool> seen(as_index(replicas));
-  for (const std::vector<int>& group : groups)
-    for (const int replica : group) {
-      if (replica < 0 || replica >= replicas || seen[as_index(replica)])
-        throw InputError("groups", fmt::format("found replica {}", replica),
-                         fmt::format("0 to {}, each at most once", replicas - 1));
-      seen[as_index(replica)] = true;
-    }
 }
 
 void check_times(const std::vector<double>& times_s, const Trace& trace) {

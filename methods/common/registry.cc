@@ -112,10 +112,6 @@ Trace trace_of(const Case& config) {
   return trace;
 }
 
-bool has_absences(const Case& config) {
-  return may_lack_members(config, plan_of(config));
-}
-
 bool times_decide(const Case& config) {
   return do_times_decide(config, plan_of(config));
 }
@@ -154,7 +150,7 @@ std::string training_key(const Case& config) {
   if (do_times_decide)  // who takes part depends on all that takes time
     for (const char* section : {"workload", "network", "faults"})
       if (config.resolved.contains(section)) key[section] = config.resolved[section];
-  if (has_absences(config)) key["recovery"] = member(config.resolved, "recovery");
+  if (may_lack_members(config, plan_of(config))) key["recovery"] = member(config.resolved, "recovery");
   return config.method.name + "-" + hex64(fnv1a(key.dump()));
 }
 

@@ -30,9 +30,6 @@ Case trained_case(Case config);
 PlanContext plan_context(const Case& config);  // of the workload
 Trace trace_of(const Case& config);
 
-// Whether operations lack members or fail while the others go on, so that a training has to follow who was
-// there.
-bool has_absences(const Case& config);
 // Whether times decide who takes part in an operation, and with it the numerics of a training: then the
 // replay comes first, and the training is of one case alone.
 bool times_decide(const Case& config);

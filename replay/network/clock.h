@@ -34,6 +34,12 @@ class Clock {
   }
 };
 
+// Closes the clock when it goes out of scope: whatever its last events may call must outlive it.
+struct ClockScope {
+  Clock& clock;
+  ~ClockScope() { clock.close(); }
+};
+
 // later − earlier of two values of now_s(), on whole nanoseconds again.
 inline double seconds_between(double earlier_s, double later_s) {
   return std::round((later_s - earlier_s) * 1e9) / 1e9;

@@ -3,8 +3,6 @@
 #include <ns3/event-impl.h>
 #include <ns3/simulator.h>
 
-#include <cmath>
-
 namespace longhaul {
 namespace {
 
@@ -64,11 +62,7 @@ double now_s() {
 }
 
 void after(double delay_s, std::function<void()> action) {
-  after_ns(std::llround(delay_s * 1e9), std::move(action));
-}
-
-void after_ns(std::int64_t delay_ns, std::function<void()> action) {
-  simulator_clock().after_ns(delay_ns, std::move(action));
+  simulator_clock().after(delay_s, std::move(action));
 }
 
 struct Alarm::Bell {
@@ -81,10 +75,6 @@ Alarm::~Alarm() = default;
 
 void Alarm::set_after_ns(std::int64_t delay_ns) {
   ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), bell_->event);
-}
-
-SimulationScope::~SimulationScope() {
-  simulator_clock().close();
 }
 
 }  // namespace longhaul

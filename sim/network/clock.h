@@ -36,7 +36,6 @@ std::int64_t now_ns();
 // Runs `action` after `delay_s` (≥ 0, rounded to nanoseconds); actions of the same instant run in the order
 // of their scheduling.
 void after(double delay_s, std::function<void()> action);
-void after_ns(std::int64_t delay_ns, std::function<void()> action);
 
 // An action that is set for one time after another: setting it makes no event of its own, which counts where
 // there are millions. Set again before it rang, it rings at both times.
@@ -49,16 +48,6 @@ class Alarm {
  private:
   struct Bell;
   std::unique_ptr<Bell> bell_;
-};
-
-// Destroys the simulation when it goes out of scope, so that another one can be made in the same process.
-// Whatever ns-3's last events may call must outlive it.
-class SimulationScope {
- public:
-  SimulationScope() = default;
-  ~SimulationScope();
-  SimulationScope(const SimulationScope&) = delete;
-  SimulationScope& operator=(const SimulationScope&) = delete;
 };
 
 }  // namespace longhaul

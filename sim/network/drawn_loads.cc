@@ -29,7 +29,7 @@ void DrawnLoads::send(const Transmission& transfer, Arrival on_arrival, SyncPart
   Transmission drawn = transfer;
   drawn.bytes = std::llround(times_.seconds(transfer.key) * rate);
   if (drawn.bytes > 0) return flows_.send(drawn, std::move(on_arrival), parts);
-  after_ns(0, std::move(on_arrival));
+  after(0, std::move(on_arrival));
 }
 
 }  // namespace longhaul

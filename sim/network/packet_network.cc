@@ -119,7 +119,7 @@ void PacketNetwork::follow_variation() {
   const std::int64_t next_ns = variation_->next_change_ns();
   is_varying_ = next_ns != Variation::kNever;
   if (!is_varying_) return;
-  after_ns(next_ns - now, [this] {
+  simulator_clock().after_ns(next_ns - now, [this] {
     is_varying_ = is_busy();
     if (is_varying_) follow_variation();
   });

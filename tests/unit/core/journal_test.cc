@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "core/base/errors.h"
+#include <stdexcept>
 
 namespace longhaul::journal_test {
 
@@ -174,7 +172,7 @@ TEST(Journal, OfMergesThatWaitForEachOtherIsRefused) {
   merging.rules[0].completion = {1, 0.5};
   Schedule schedule;  // the first is taken up before it can be made
   schedule.merges = {{0, 0, {{0, 6, 4}}}};
-  EXPECT_THROW(lines_of(merging, {1, 1, 8, 1}, schedule), InputError);
+  EXPECT_THROW(lines_of(merging, {1, 1, 8, 1}, schedule), std::logic_error);
 }
 
 // Behind any number of entries the rest is the same, and what was posted and has not met is known.
@@ -197,13 +195,29 @@ TEST(Journal, GoesOnBehindAnyOfItsEntries) {
   }
 }
 
+// Of each merge, in the journal of a plan with so many rules that only merge.
+std::vector<std::vector<float>> token_shares(const Schedule& schedule, const PlanContext& context,
+                                             std::size_t rules) {
+  OperationPlan merging = plan();
+  merging.rules[0].kind = OperationKind::kMerge;
+  merging.rules[0].overlap_steps = 1;
+  merging.rules[0].completion = {1, 0.5};
+  merging.rules.resize(rules, merging.rules[0]);
+  std::vector<std::vector<float>> shares(schedule.merges.size());
+  const auto journal = make_journal({merging, context, 100, 100}, schedule);
+  for (auto entries = journal->next(); !entries.empty(); entries = journal->next())
+    for (const Entry& entry : entries)
+      if (const auto* merge = std::get_if<journal::MakeMerge>(&entry)) shares[merge->merge] = merge->shares;
+  return shares;
+}
+
 // Steps since the contribution before to the same rule: at first all.
 TEST(TokenShares, AreOfWhatWasTrainedSinceTheLastContribution) {
   Schedule schedule;
   schedule.merges = {
-      {0, 0, {{0, 5, 8}, {1, 5, 9}}}, {1, 0, {{0, 3, 5}}}, {0, 1, {{0, 15, 0}, {1, 10, 0}, {2, 5, 0}}}};
-  EXPECT_EQ(token_shares(schedule),
-            (std::vector<std::vector<float>>{{0.5F, 0.5F}, {1}, {0.5F, 0.25F, 0.25F}}));
+      {1, 0, {{0, 3, 5}}}, {0, 0, {{0, 5, 8}, {1, 5, 9}}}, {0, 1, {{0, 15, 0}, {1, 10, 0}, {2, 5, 0}}}};
+  EXPECT_EQ(token_shares(schedule, {1, 3, 20, 1}, 2),
+            (std::vector<std::vector<float>>{{1}, {0.5F, 0.5F}, {0.5F, 0.25F, 0.25F}}));
 }
 
 // Replica 0 posts after steps 5, 10 and 15. Replica 1 does not take steps 3 and 4: 8 of 10. Replica 2 begins
@@ -211,13 +225,14 @@ TEST(TokenShares, AreOfWhatWasTrainedSinceTheLastContribution) {
 // 3 begins step 14 with what 2 then has: one of 0, one of 2, and its own two.
 TEST(TokenShares, OfCopiesAreTheirOwnStepsAndThoseOfTheSourceSinceItContributed) {
   Schedule schedule;
+  const PlanContext context{1, 4, 20, 1};
   schedule.has_all = true;
   schedule.absences =
-      Absences({{1, 3, 2, -1, 0, 5}, {2, 2, 1, 0, 11, 13}, {3, 8, 7, 2, 13, 14}}, {1, 4, 20, 1}, false);
+      Absences({{1, 3, 2, -1, 0, 5}, {2, 2, 1, 0, 11, 13}, {3, 8, 7, 2, 13, 14}}, context, false);
   schedule.merges = {{0, 0, {{0, 5, 7}, {1, 10, 11}}},
                      {0, 1, {{0, 10, 12}}},
                      {0, 2, {{0, 15, 16}, {2, 15, 16}, {3, 15, 16}}}};
-  const std::vector<std::vector<float>> shares = token_shares(schedule);
+  const std::vector<std::vector<float>> shares = token_shares(schedule, context, 1);
   EXPECT_EQ(shares[0], (std::vector<float>{5.F / 13, 8.F / 13}));
   EXPECT_EQ(shares[2], (std::vector<float>{5.F / 13, 4.F / 13, 4.F / 13}));
 }

@@ -17,7 +17,7 @@ inline double arrival_s(const Case& config, double bytes, double begin_s = 0) {
   FlowNetwork network(config.network.tcp, topology);
   network.vary(std::make_unique<Variation>(config.network.variation, topology, config.seed));
   double arrived_s = -1;
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   after(begin_s, [&] {
     network.send({0, 1, static_cast<std::int64_t>(bytes)}, [&] { arrived_s = now_s(); });
   });

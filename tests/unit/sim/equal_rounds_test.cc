@@ -45,7 +45,7 @@ Drawn draw(std::mt19937_64& random) {
 }
 
 struct Outcome {
-  std::vector<ExchangeRun::MemberTimes> times;  // of three exchanges, one after another, by member
+  std::vector<MemberTimes> times;  // of three exchanges, one after another, by member
   std::vector<std::int64_t> transfers;
   std::vector<LinkLoad> loads;
   std::uint64_t events = 0, simulated_events = 0;
@@ -57,7 +57,7 @@ Outcome run(const Drawn& drawn, bool may_skip) {
   FlowNetwork network(drawn.config.network.tcp, topology);
   if (!drawn.config.network.variation.is_empty())
     network.vary(std::make_unique<Variation>(drawn.config.network.variation, topology, 1));
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   if (!may_skip) after(kFarAway_s, [] {});
   const OperationRule rule = rule_of(drawn.collective);
   const ExchangeContext context{simulator_clock(), network};
@@ -96,8 +96,8 @@ void expect_the_same(const Outcome& skipped, const Outcome& whole) {
   EXPECT_EQ(skipped.transfers, whole.transfers);
   EXPECT_EQ(skipped.events, whole.events);
   for (std::size_t i = 0; i < whole.times.size(); ++i) {
-    const ExchangeRun::MemberTimes &is = skipped.times[i], &was = whole.times[i];
-    EXPECT_EQ(is.posted_s, was.posted_s);
+    const MemberTimes &is = skipped.times[i], &was = whole.times[i];
+    EXPECT_EQ(is.ready_s, was.ready_s);
     EXPECT_EQ(is.done_s, was.done_s);
     EXPECT_EQ(is.bytes_sent, was.bytes_sent);
     for (const NamedPart& part : named_parts(NetworkSpec()))

@@ -63,7 +63,7 @@ struct Carried {
 inline Carried carry(const std::vector<RandomTransfer>& transfers, FlowNetwork& network) {
   Carried carried;
   carried.arrived_s.assign(transfers.size(), -1);
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   for (std::size_t i = 0; i < transfers.size(); ++i)
     after(transfers[i].begin_s, [&, i] {
       network.send({transfers[i].source, transfers[i].target, transfers[i].bytes},

@@ -151,7 +151,7 @@ TEST(ExchangeRun, SaysWhoWaitsForWhom) {
   const OperationRule rule = rule_of("ring");
   const ExchangeContext context{simulator_clock(), network};
   ExchangeRun run(context, rule, 0, 7, {0, 1, 2}, 300, [](int) {});
-  const SimulationScope scope;
+  const ClockScope scope{simulator_clock()};
   run.post(0);
   const std::vector<std::string> lines = run.waiting();
   ASSERT_EQ(lines.size(), 3u);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "tests/unit/trainer/support.h"
 #include "trainer/operations/exchange_log.h"
@@ -31,7 +32,13 @@ class OneWeight : public testing::Test {
       for (const Json& made_by : entry["contributions"])
         merge.contributions.push_back({made_by["replica"], made_by["post_step"], made_by["taken_step"]});
     }
-    return {number, 0, schedule.merges[number].contributions, token_shares(schedule)[number]};
+    const OperationPlan of_history = plan();
+    const auto journal = make_journal({of_history, {1, 3, 8, 1}, 8, 8}, schedule);
+    for (auto entries = journal->next(); !entries.empty(); entries = journal->next())
+      for (const Entry& entry : entries)
+        if (const auto* merge = std::get_if<journal::MakeMerge>(&entry); merge && merge->merge == number)
+          return *merge;
+    throw std::out_of_range("the history has no such merge");
   }
 
   OneWeight() {
