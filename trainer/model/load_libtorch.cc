@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <string>
 
 #include "core/base/errors.h"
+#include "trainer/device/address_space.h"
 #include "trainer/model/libtorch.h"
 
 // libtorch.cc, where it is linked in.
@@ -18,17 +17,10 @@ namespace {
 std::atomic<bool> computes{false};
 
 // By the RUNPATH of the program: beside it, or in lib/longhaul of where it is installed.
-//
-// OpenBLAS starts its threads while it is loaded, and where one of them gets no memory (ulimit -v) it asks
-// for it again without end. It works on one thread alone as soon as it is there, so that it may begin with
-// one.
 const LibTorch* load() {
-  constexpr const char *kModule = "liblonghaul_torch.so", *kThreads = "OPENBLAS_NUM_THREADS";
-  const char* set = std::getenv(kThreads);
-  const std::string wanted = set ? set : "";
-  setenv(kThreads, "1", 1);
+  constexpr const char* kModule = "liblonghaul_torch.so";
+  check_address_space();
   void* module = dlopen(kModule, RTLD_NOW);
-  set ? setenv(kThreads, wanted.c_str(), 1) : unsetenv(kThreads);  // for processes that are started
   void* parts = module ? dlsym(module, "longhaul_libtorch") : nullptr;
   if (!parts) throw RunError(fmt::format("LibTorch could not be loaded: {}", dlerror()));
   return reinterpret_cast<decltype(&longhaul_libtorch)>(parts)();
