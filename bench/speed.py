@@ -61,6 +61,8 @@ def row(replays, name, count, with_simgrid):
     transfers = json.loads((folder / "replay.json").read_text())["transfers"]
     simgrid = None
     if with_simgrid:
+        if not (replays.programs / "simgrid_exchange").exists():
+            sys.exit("--simgrid needs simgrid_exchange: install libsimgrid-dev, then cmake --build build --target simgrid_exchange")
         _, of_simgrid, words = measured([str(replays.programs / "simgrid_exchange"), *files, "--log=root.thresh:error",
                                          *(f"--cfg={setting}" for setting in PLAIN_SIMGRID)])
         simgrid = float(words.split()[1]), of_simgrid

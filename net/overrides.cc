@@ -49,7 +49,7 @@ void check(const LinkOverride& link_override, const std::string& link, const std
                          const std::string& path) {
   constexpr std::size_t kMostShown = 12;  // a thousand names would not help
   throw InputError(path, fmt::format("\"{}\" names no {}", name, what), join_some(names, kMostShown),
-                   did_you_mean(name, names, "links.csv of a run has the names"));
+                   did_you_mean(name, names, fmt::format("links.csv of a run has its {}s", what)));
 }
 
 }  // namespace

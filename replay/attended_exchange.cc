@@ -155,7 +155,7 @@ void AttendedExchange::end(int replica) {
   if (member.done_s >= 0) return;
   member.done_s = context_.clock.now_s();
   if (settled_s_ < 0) settled_s_ = member.done_s;
-  if (rule().completion.fetches) servers_->add_source(replica);
+  if (servers_ && rule().completion.fetches) servers_->add_source(replica);
   tell(replica);
 }
 
