@@ -91,13 +91,15 @@ class Combiner {
           for (const Json& connections : axes.at("connections"))
             for (const Json& order : rank_orders(plan_, network_, method, pipeline))
               for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
-                all.push_back(candidate(method, tokens, pipeline, wire, collective, connections, order, inner));
+                all.push_back(
+                    candidate(method, tokens, pipeline, wire, collective, connections, order, inner));
     return all;
   }
 
  private:
-  Candidate candidate(Json method, std::int64_t tokens, const Json& pipeline, const Json& wire, const Json& collective,
-                      const Json& connections, const Json& order, const Json& inner) const {
+  Candidate candidate(Json method, std::int64_t tokens, const Json& pipeline, const Json& wire,
+                      const Json& collective, const Json& connections, const Json& order,
+                      const Json& inner) const {
     Candidate candidate;
     candidate.method = method["name"].get<std::string>();
     candidate.label = method_in_words(method);
@@ -120,8 +122,8 @@ class Combiner {
   }
 
   // A replica has the batch, and as long to compute, as all nodes that it is on.
-  Json scenario(const Json& method, std::int64_t tokens, int stages, const Json& wire, const Json& connections,
-                const Json& order) const {
+  Json scenario(const Json& method, std::int64_t tokens, int stages, const Json& wire,
+                const Json& connections, const Json& order) const {
     Json workload = Json::object();
     for (const char* key : {"model", "parameters"})
       if (plan_.written.contains(key)) workload[key] = plan_.written[key];
@@ -136,7 +138,8 @@ class Combiner {
     else
       workload["step_time"] = {
           {"flops", {{"peak", hardware.peak * hardware.per_node}, {"utilisation", hardware.utilization}}}};
-    if (const int each = accelerators_of(plan_) / plan_.nodes; each > 1 && each * plan_.nodes == accelerators_of(plan_))
+    if (const int each = accelerators_of(plan_) / plan_.nodes;
+        each > 1 && each * plan_.nodes == accelerators_of(plan_))
       workload["accelerators"] = each;
     Json network = network_.section;
     if (!order.is_null()) network["rank_order"] = order;

@@ -1,7 +1,7 @@
 // What a search may choose from: every combination of a plan's candidates, each as a scenario of one case.
 //
-// Where the model does not fit on a node, nodes are stages of replicas: a replica then has the batch of all its
-// nodes, so that a step of all replicas has as many tokens however many stages there are.
+// Where the model does not fit on a node, nodes are stages of replicas: a replica then has the batch of all
+// its nodes, so that a step of all replicas has as many tokens however many stages there are.
 //
 // A plan lowers the bits of what travels only where the plan file asks for it: a method whose messages are
 // quantized by default, but which is no method of compression, gets the codec "wire" and with it `wires`.

@@ -25,9 +25,10 @@ constexpr double kBytesOfAGb = 1e9;
 
 // Whether every replica waits in every exchange, so that computing and exchanging take turns.
 bool takes_turns(const OperationPlan& plan) {
-  return !plan.pipeline.has_stages() && std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-    return rule.is_blocking() && rule.overlap_backward == 0 && rule.grouping == Grouping::kEveryone;
-  });
+  return !plan.pipeline.has_stages() &&
+         std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+           return rule.is_blocking() && rule.overlap_backward == 0 && rule.grouping == Grouping::kEveryone;
+         });
 }
 
 // Of a replay, until the last worker is done on a network that takes no time, exchanges left out.
@@ -207,7 +208,7 @@ class Search {
       exchanges.push_back(evaluation.exchanges);
       const Case& config = evaluation.config;
       tasks.push_back(first_steps(config, steps_to_replay(plan_of(config), config.steps()), fidelity(),
-                              evaluation.candidate.words));
+                                  evaluation.candidate.words));
     }
     if (tasks.empty()) return;
     tools_.replay(tasks, phase);
@@ -235,7 +236,7 @@ class Search {
       const Case& config = evaluation.config;
       if (is_new)
         tasks.push_back(first_steps(config, steps_to_screen(plan_of(config), config.steps()), "analytic",
-                                evaluation.candidate.words));
+                                    evaluation.candidate.words));
     }
     tools_.replay(tasks, "analytic times of all candidates");
     for (std::size_t i = 0; i < all_.size(); ++i) take(tasks[task_of_candidate[i]], "analytic", all_[i]);
@@ -253,8 +254,8 @@ class Search {
     evaluation.is_replayed = is_final;
     if (!is_final) bound(task, evaluation);
     if (task.trace.plan.pipeline.has_stages())
-      evaluation.bubble_s = std::max(
-          0., alone_s(task.folder) * config.steps() / task.config.steps() - evaluation.compute_s);
+      evaluation.bubble_s =
+          std::max(0., alone_s(task.folder) * config.steps() / task.config.steps() - evaluation.compute_s);
     evaluation.residual = fidelity == "flow" ? network_validity(config).residual : 0;
     price(evaluation);
   }
@@ -479,7 +480,7 @@ std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanToo
   std::vector<ReplayTask> tasks;
   for (std::size_t i = 0; i < cases.size(); ++i)
     tasks.push_back(first_steps(cases[i], steps_to_replay(plan_of(cases[i]), cases[i].steps()),
-                            cases[i].network.fidelity, names[i]));
+                                cases[i].network.fidelity, names[i]));
   tools.replay(tasks, phase);
   std::vector<TrainingTime> times;
   for (std::size_t i = 0; i < cases.size(); ++i) {

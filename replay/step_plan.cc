@@ -41,8 +41,7 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
         found.insert({group[as_index(member)], group[as_index(message.peer)]});
 }
 
-// Each run keeps a copy of its operation: with the groups of all, 1024 replicas in pairs would copy 512 ×
-// 512.
+// Each run keeps a copy of its operation: with the groups of all, 512 pairs would copy 512 groups each.
 std::vector<std::vector<int>> take_groups(Operation& exchange, int replicas) {
   std::vector<std::vector<int>> groups = groups_of(exchange, replicas);
   exchange.groups.clear();

@@ -9,7 +9,8 @@
 
 namespace longhaul {
 
-// What was run, for the top of the report: the sections of the scenario as written, what was swept, and the seeds.
+// What was run, for the top of the report: the sections of the scenario as written, what was swept, and the
+// seeds.
 // [{"term": "Network", "text": "..."}]
 Json run_in_words(const Json& written, const std::vector<Json>& records);
 
@@ -71,10 +72,10 @@ Json network_map(const std::string& case_folder, std::size_t most);
 // What links carried, one direction a row, busiest first:
 //   {"total_bytes", "used": how many carried anything, "alike",
 //    "rows": [[link, direction, bytes on the wire, busy seconds, bit/s or null], ...]}
-// At most `count` rows. The first is the bottleneck: the direction that was busy longest; of those within 1 % of
-// it (a transfer keeps every link of its path busy) the one that was fullest meanwhile. `alike` counts the
-// others, null where nothing was busy. Where the bottleneck is a trunk all trunks follow it before access links.
-// Null without links.csv.
+// At most `count` rows. The first is the bottleneck: the direction that was busy longest; of those within 1 %
+// of it (a transfer keeps every link of its path busy) the one that was fullest meanwhile. `alike` counts the
+// others, null where nothing was busy. Where the bottleneck is a trunk all trunks follow it before access
+// links. Null without links.csv.
 Json link_table(const std::string& case_folder, std::size_t count);
 
 // The sites of one case, and at which of them each replica stands, from network.csv:

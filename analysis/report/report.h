@@ -18,16 +18,17 @@ namespace longhaul {
 //               "claims", "claim_pictures", "manifest", "corpora" (hashes), "byte_tokens" (whether a token is
 //               a byte), "scenario"}]
 //   cases     [{"run", "case", "status", "error", "method", "label", "variant", "point", "seed", "swept",
-//               "numbers" (for bars), "texts", "values", "best", "curve", "outer_step", "links", "map", "network" (number in
-//               networks, or null), "breakdown" (parts of a synchronization, s), "sync" (quantiles, s),
-//               "replicas" (times of each), "target" ({"loss", "time_s"}, where there is one)}]
+//               "numbers" (for bars), "texts", "values", "best", "curve", "outer_step", "links", "map",
+//               "network" (number in networks, or null), "breakdown" (parts of a synchronization, s), "sync"
+//               (quantiles, s), "replicas" (times of each), "target" ({"loss", "time_s"}, where there is
+//               one)}]
 //   points    [{"run", "label", "cases": [indices], "rows" (seed_means), "equal" (equal_losses),
 //               "loss_note" (sampling_note)}]
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
-// texts, values and best go with columns. Curves, lanes, replicas and links are thinned, the more so the more cases
-// there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut table)
-// is named in `problems`, and the rest is there; throws InputError where no run has a case.
+// texts, values and best go with columns. Curves, lanes, replicas and links are thinned, the more so the more
+// cases there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut
+// table) is named in `problems`, and the rest is there; throws InputError where no run has a case.
 Json report_data(const std::vector<std::string>& run_folders);
 // The same of directories that are open.
 Json report_data(const RunDirectories& opened);

@@ -41,9 +41,9 @@ enum class Quantizer {
 };
 
 struct QuantizerFacts : Word<Quantizer> {
-  int bits;               // of a code
-  int shared_bytes = 4;   // of a scale in fp32, or of four levels
-  int largest = 0;        // L of whole numbers; 0: the codes are none
+  int bits;              // of a code
+  int shared_bytes = 4;  // of a scale in fp32, or of four levels
+  int largest = 0;       // L of whole numbers; 0: the codes are none
 };
 template <>
 struct Words<Quantizer> {
@@ -56,7 +56,8 @@ struct Words<Quantizer> {
       // not say how it is scaled: the scale is ours.
       {{Quantizer::kE3m0, "e3m0"}, 4},
       // Four bins: numbers below zero and the others, each cut at their median. A bin is decoded as the mean
-      // of the numbers in it, in bf16. Made for what top-k keeps, which has a hole at zero (SparseLoCo's 2 bits, arXiv
+      // of the numbers in it, in bf16. Made for what top-k keeps, which has a hole at zero (SparseLoCo's 2
+      // bits, arXiv
       // 2508.15706).
       {{Quantizer::kTwoBit, "two_bit"}, 2, 4 * 2},
       // ±s, s = sqrt(mean x²): as long as what it stands for (1-bit Adam, arXiv 2102.02888)

@@ -45,7 +45,8 @@ TEST(AddressSpace, ARunSaysThatTheTrainingDoesNotFit) {
 // enough is enough.
 TEST(AddressSpace, LibTorchIsCounted) {
   if (is_limited()) GTEST_SKIP();
-  const std::string command = "longhaul' run '" + scenario_file("small.json") + "' --set train.steps=10 --out '";
+  const std::string command =
+      "longhaul' run '" + scenario_file("small.json") + "' --set train.steps=10 --out '";
   const Said bf16 =
       under_limit(700000, command + fresh_folder("limited") + "/run' --set 'train.precision=bf16'");
   EXPECT_EQ(bf16.status, 2) << bf16.text;

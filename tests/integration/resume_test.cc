@@ -53,7 +53,8 @@ TEST_P(Resume, AfterKillsAtRandomMoments) {
   expect_whole_after_kills(whole_, 2, random);
 }
 
-// Cut twice right after a checkpoint was written; where anchors are sent ahead, they are in flight at each of these.
+// Cut twice right after a checkpoint was written; where anchors are sent ahead, they are in flight at each of
+// these.
 TEST_P(Resume, FromCheckpointsInTheMiddle) {
   const std::string out = fresh_folder("cut");
   for (int step : {12, 21}) {

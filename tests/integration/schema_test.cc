@@ -13,7 +13,8 @@ TEST(Schema, TheCommittedFileIsWhatTheDeclarationsMake) {
 }
 
 TEST(List, EachTopicSaysSomething) {
-  for (const char* topic : {"methods", "collectives", "networks", "models", "options", "combinations", "scenarios"})
+  for (const char* topic :
+       {"methods", "collectives", "networks", "models", "options", "combinations", "scenarios"})
     EXPECT_GT(longhaul({"list", topic}).out.size(), 100u) << topic;
 }
 

@@ -1,7 +1,6 @@
-#include "core/base/csv.h"
-
 #include <gtest/gtest.h>
 
+#include "core/base/csv.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 

@@ -213,8 +213,7 @@ TEST(Analytic, OnlyUsedLinksOfAMeshAreListed) {
 // events.
 TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
   std::vector<std::string> names = all_reduce_collectives();
-  names.insert(names.end(),
-               {"pair", "root", "serial", "all-gather", "reduce-scatter", "pairwise"});
+  names.insert(names.end(), {"pair", "root", "serial", "all-gather", "reduce-scatter", "pairwise"});
   for (const std::string& name : names)
     for (const int members : {2, 3, 7, 8}) {
       const Collective& collective = find_collective(name);

@@ -101,8 +101,8 @@ TEST_F(OuterStepCommand, TakesTheStepOfAMethod) {
     StoredTensors tensors = column({{"theta", {1, 2, 4, 9}}});
     if (std::string(name) != "local-sgd") tensors["groups"] = indices({0, 2, 1, 3}, {2, 2});
     EXPECT_EQ(floats_of(run(tensors, name).at("theta")), std::string(name) == "local-sgd"
-                                                          ? (std::vector<float>{4, 4, 4, 4})
-                                                          : (std::vector<float>{2.5, 5.5, 2.5, 5.5}))
+                                                             ? (std::vector<float>{4, 4, 4, 4})
+                                                             : (std::vector<float>{2.5, 5.5, 2.5, 5.5}))
         << name;
   }
   const StoredTensors ddp = run(column({{"theta", {0, 0}}, {"gradient", {1, 2}}}), "ddp");

@@ -72,10 +72,9 @@ std::vector<double> six_sigma_reference(const std::vector<double>& block) {
   return means_of_bins(block, bins, Wire::kFp32);
 }
 
-const std::map<Quantizer, int> kLevels = {{Quantizer::kInt8, 127}, {Quantizer::kInt7, 63},
-                                          {Quantizer::kInt6, 31},  {Quantizer::kInt5, 15},
-                                          {Quantizer::kInt4, 7},   {Quantizer::kInt3, 3},
-                                          {Quantizer::kInt2, 1}};
+const std::map<Quantizer, int> kLevels = {
+    {Quantizer::kInt8, 127}, {Quantizer::kInt7, 63}, {Quantizer::kInt6, 31}, {Quantizer::kInt5, 15},
+    {Quantizer::kInt4, 7},   {Quantizer::kInt3, 3},  {Quantizer::kInt2, 1}};
 
 std::vector<double> reference(Quantizer quantizer, const std::vector<double>& block) {
   if (quantizer == Quantizer::kTwoBit) return two_bit_reference(block);
@@ -91,8 +90,8 @@ std::vector<double> reference(Quantizer quantizer, const std::vector<double>& bl
     else if (quantizer == Quantizer::kSign)
       decoded.push_back(sign * std::sqrt(squares / static_cast<double>(block.size())));
     else
-      decoded.push_back(whole_reference(value, static_cast<float>(largest / kLevels.at(quantizer)),
-                                        kLevels.at(quantizer)));
+      decoded.push_back(
+          whole_reference(value, static_cast<float>(largest / kLevels.at(quantizer)), kLevels.at(quantizer)));
   }
   return decoded;
 }

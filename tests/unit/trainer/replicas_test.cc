@@ -10,9 +10,9 @@
 
 #include "tests/support/said.h"
 #include "trainer/operations/exchange_log.h"
-#include "trainer/weight_spread.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
+#include "trainer/weight_spread.h"
 
 namespace longhaul::replicas_test {
 
