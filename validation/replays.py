@@ -94,8 +94,14 @@ def seconds(rows):
     return {int(row["replica"]): round(float(row["done_s"]) - begun, 9) for row in rows}
 
 
-def spread(residuals):
+def percents(residuals):
     """Median, 95th percentile and largest of the sizes, and the mean with its sign, in per cent."""
     sizes = sorted(abs(residual) for residual in residuals)
     at = [sizes[math.floor(share * (len(sizes) - 1) + 0.5)] for share in (0.5, 0.95, 1)]
-    return [f"{100 * size:.1f}" for size in at] + [f"{100 * sum(residuals) / len(residuals):+.1f}"]
+    return [100 * size for size in at] + [100 * sum(residuals) / len(residuals)]
+
+
+def spread(residuals):
+    """percents() as cells of a table."""
+    *sizes, mean = percents(residuals)
+    return [f"{size:.1f}" for size in sizes] + [f"{mean:+.1f}"]

@@ -24,9 +24,9 @@ class Grid(unittest.TestCase):
     def judged(self, *sets):
         """Exchanges, median and 95th percentile in per cent."""
         residuals = [entry["flow_s"] / entry["packet_s"] - 1 for entry in self.entries if entry["set"] in sets]
-        median, p95, largest, mean = replays.spread(residuals)
-        print(f"{', '.join(sets)}: {len(residuals)} exchanges, median {median} %, 95th {p95} %, largest {largest} %, mean {mean} %")
-        return len(residuals), float(median), float(p95)
+        median, p95, largest, mean = replays.percents(residuals)
+        print(f"{', '.join(sets)}: {len(residuals)} exchanges, median {median:.2f} %, 95th {p95:.2f} %, largest {largest:.1f} %, mean {mean:+.1f} %")
+        return len(residuals), median, p95
 
     def test_queue_host_stays_below_its_lines(self):
         count, median, p95 = self.judged("host", "large")

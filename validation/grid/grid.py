@@ -2,7 +2,7 @@
 """The validation grid: exchanges over small networks in packets and in `flow` (results/reference/residuals). By hand:
 
     validation/grid/grid.py packets CASES FILE [--set NAME] [--number I] [--jobs N]     # hours
-    validation/grid/grid.py residuals REFERENCE OUT                                     # a minute
+    validation/grid/grid.py residuals REFERENCE OUT                                     # 15 s
 
 A row of CASES, such as results/reference/residuals/packets.csv, is a case with the seed of its random losses: two exchanges,
 the first over cold connections and one more after gap_s. `packets` appends to FILE what is not in it yet, and may be killed and
@@ -239,6 +239,9 @@ def main():
     options.add_argument("--jobs", type=int, default=1, help="of packets: cases at a time")
     given = options.parse_args()
     replays = Replays(given.programs, given.simulator)
+    if given.what == "residuals" and not (replays.programs / "simgrid_exchange").exists():
+        print("simgrid_exchange was not built: its columns are -1 (cmake --build build --target simgrid_exchange, with libsimgrid-dev)",
+              file=sys.stderr)
     (add_packets if given.what == "packets" else write_residuals)(given, replays)
 
 

@@ -258,6 +258,7 @@ TEST(Feedback, ClassicLosesNothing) {
   for (Codec codec : {Codec{Quantized{Quantizer::kInt4, 5}}, Codec{TopK{8, 2, Wire::kFp32}},
                       Codec{RandomMask{0.5, Wire::kFp32}}, Codec{DctTopK{8, 4, Wire::kFp32, {{4, 5}}}}}) {
     codec.feedback = Feedback::kClassic;
+    const double rounding = std::holds_alternative<DctTopK>(codec.format) ? 2e-5 : 1e-5;  // of a transform
     Row error(20, 0);
     std::vector<double> asked(20, 0), sent(20, 0);
     for (std::uint32_t round = 0; round < 8; ++round) {
@@ -267,7 +268,7 @@ TEST(Feedback, ClassicLosesNothing) {
       const Row part = read_row(Message(format, RowSource{row.data(), nullptr}).encoded(error.data()));
       for (std::size_t i = 0; i < 20; ++i) {
         asked[i] += row[i], sent[i] += part[i];
-        EXPECT_NEAR(sent[i] + error[i], asked[i], 2e-5) << to_string(codec) << " round " << round;
+        EXPECT_NEAR(sent[i] + error[i], asked[i], rounding) << to_string(codec) << " round " << round;
       }
     }
   }
