@@ -2,39 +2,54 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "core/base/index.h"
+#include "trainer/replicas/vectorized.h"
 
 namespace longhaul {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// out[c][k] = Σ_i basis[k][i] · in[i][c] for kLines columns c from `first`: in [n, lines] with rows `stride`
-// apart, out [lines, n]. Sums go in the order of i: the same bits for any kLines. Applied twice, it is the
-// transform over both dimensions, the right way round again.
-template <int kLines>
-void transform_columns(const float* basis, const float* in, std::int64_t n, std::int64_t stride,
-                       std::int64_t first, float* out) {
-  for (std::int64_t k = 0; k < n; ++k) {
-    float sums[kLines];
-    for (int line = 0; line < kLines; ++line) sums[line] = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const float weight = basis[k * n + i];
-      const float* from = in + i * stride + first;
-      for (int line = 0; line < kLines; ++line) sums[line] += weight * from[line];
-    }
-    for (int line = 0; line < kLines; ++line) out[(first + line) * n + k] = sums[line];
+constexpr int kLines = 16;
+using Lines = float __attribute__((vector_size(kLines * sizeof(float))));
+
+// out[c][k] = Σ_i basis[k][i] · in[i][c] for kLines columns c and kRows rows k of the basis: in [n, lines]
+// with rows `stride` apart, out [lines, n]. Sums go in the order of i: the same bits for any kRows. Applied
+// twice, it is the transform over both dimensions, the right way round again.
+template <int kRows>
+[[gnu::always_inline]] inline void transform_block(const float* basis, const float* in, std::int64_t n,
+                                                   std::int64_t stride, float* out) {
+  Lines sums[kRows] = {};
+  for (std::int64_t i = 0; i < n; ++i) {
+    Lines from;
+    std::memcpy(&from, in + i * stride, sizeof from);
+    for (int row = 0; row < kRows; ++row) sums[row] += basis[row * n + i] * from;
   }
+  for (int line = 0; line < kLines; ++line)
+    for (int row = 0; row < kRows; ++row) out[line * n + row] = sums[row][line];
 }
 
-void transform_all_columns(const float* basis, const float* in, std::int64_t n, std::int64_t lines,
-                           std::int64_t stride, float* out) {
-  constexpr int kTogether = 16;
+LONGHAUL_VECTORIZED void transform_columns(const float* basis, const float* in, std::int64_t n,
+                                           std::int64_t lines, std::int64_t stride, float* out) {
+  constexpr int kTogether = 8;  // sums that do not wait for each other
   std::int64_t first = 0;
-  for (; first + kTogether <= lines; first += kTogether)
-    transform_columns<kTogether>(basis, in, n, stride, first, out);
-  for (; first < lines; ++first) transform_columns<1>(basis, in, n, stride, first, out);
+  for (; first + kLines <= lines; first += kLines) {
+    std::int64_t k = 0;
+    for (; k + kTogether <= n; k += kTogether)
+      transform_block<kTogether>(basis + k * n, in + first, n, stride, out + first * n + k);
+    for (; k < n; ++k) transform_block<1>(basis + k * n, in + first, n, stride, out + first * n + k);
+  }
+  for (; first < lines; ++first)
+    for (std::int64_t k = 0; k < n; ++k) {
+      float sum = 0;
+      for (std::int64_t i = 0; i < n; ++i) sum += basis[k * n + i] * in[i * stride + first];
+      out[first * n + k] = sum;
+    }
 }
 
 std::vector<float> transposed(const std::vector<float>& square, std::int64_t n) {
@@ -44,30 +59,38 @@ std::vector<float> transposed(const std::vector<float>& square, std::int64_t n) 
   return turned;
 }
 
+enum class Direction { kForward, kInverse };
+
+// Made once in a program: n² cosines take longer than a transform.
+const std::vector<float>& kept_basis(std::int64_t n, Direction direction) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::int64_t, Direction>, std::vector<float>> all;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::vector<float>& basis = all[{n, direction}];
+  if (basis.empty())
+    basis = direction == Direction::kForward ? cosine_basis(n) : transposed(cosine_basis(n), n);
+  return basis;
+}
+
 // The transforms of the tiles of a grid, either way.
 class TileTransform {
  public:
-  enum Direction { kForward, kInverse };
-
   TileTransform(const TileGrid& grid, Direction direction)
       : grid_(grid),
-        down_(cosine_basis(grid.height)),
-        across_(cosine_basis(grid.width)),
-        half_(as_index(grid.area())) {
-    if (direction == kForward) return;
-    down_ = transposed(down_, grid.height);
-    across_ = transposed(across_, grid.width);
-  }
+        down_(kept_basis(grid.height, direction)),
+        across_(kept_basis(grid.width, direction)),
+        half_(as_index(grid.area())) {}
 
   // in: rows `stride` apart; out: without gaps.
   void operator()(const float* in, std::int64_t stride, float* out) {
-    transform_all_columns(down_.data(), in, grid_.height, grid_.width, stride, half_.data());
-    transform_all_columns(across_.data(), half_.data(), grid_.width, grid_.height, grid_.height, out);
+    transform_columns(down_.data(), in, grid_.height, grid_.width, stride, half_.data());
+    transform_columns(across_.data(), half_.data(), grid_.width, grid_.height, grid_.height, out);
   }
 
  private:
   TileGrid grid_;
-  std::vector<float> down_, across_, half_;
+  const std::vector<float>&down_, &across_;
+  std::vector<float> half_;
 };
 
 // Calls work(first column of the tile) for the tiles of a grid, in the order of the message.
@@ -97,7 +120,7 @@ std::vector<std::uint8_t> encode(const DctTopK& format, const PlainRow& row) {
   std::uint8_t* out = message.data();
   for (const TileGrid& grid : format.grids(row.columns)) {
     const LargestCode code(format.values, format.kept, grid.area());
-    TileTransform transform(grid, TileTransform::kForward);
+    TileTransform transform(grid, Direction::kForward);
     std::vector<float> coefficients(as_index(grid.area()));
     for_each_tile(grid, [&](std::int64_t first) {
       transform(row.values + first, grid.across * grid.width, coefficients.data());
@@ -125,7 +148,7 @@ std::vector<float> columns_of_kept(const DctTopK& format, const std::vector<floa
   std::vector<float> values(coefficients.size());
   const float* from = coefficients.data();
   for (const TileGrid& grid : format.grids(static_cast<std::int64_t>(values.size()))) {
-    TileTransform transform(grid, TileTransform::kInverse);
+    TileTransform transform(grid, Direction::kInverse);
     std::vector<float> tile(as_index(grid.area()));
     for_each_tile(grid, [&](std::int64_t first) {
       transform(from, grid.width, tile.data());
