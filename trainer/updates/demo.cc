@@ -4,9 +4,18 @@
 //
 // sign(0) = 0. The mean of a coefficient is over those who sent it, as in the authors' code, or over all.
 #include "trainer/operations/update.h"
+#include "trainer/replicas/vectorized.h"
 
 namespace longhaul {
 namespace {
+
+LONGHAUL_VECTORIZED void step_by_signs(const float* mean, std::int64_t count, float keep, float lr,
+                                       float* weights) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float sign = mean[i] > 0 ? 1.f : mean[i] < 0 ? -1.f : mean[i];  // a NaN stays one
+    weights[i] = keep * weights[i] - lr * sign;
+  }
+}
 
 class DemoUpdate : public RowAverage {
  public:
@@ -28,10 +37,7 @@ class DemoUpdate : public RowAverage {
     const auto lr = static_cast<float>(inner.lr);
     for (const DecayRange& range : inner.decay) {
       const float keep = range.decays ? 1 - lr * static_cast<float>(inner.optimizer.weight_decay) : 1;
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const float sign = mean[i] > 0 ? 1.f : mean[i] < 0 ? -1.f : mean[i];  // a NaN stays one
-        weights[i] = keep * weights[i] - lr * sign;
-      }
+      step_by_signs(mean + range.begin, range.end - range.begin, keep, lr, weights + range.begin);
     }
     return true;
   }
