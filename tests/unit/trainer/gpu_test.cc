@@ -9,7 +9,6 @@
 #include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
-#include "tests/unit/trainer/plain_decoder.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/codecs/number_formats.h"
@@ -419,18 +418,26 @@ TEST_F(Gpu, FusedAttentionGivesTheSameBitsAgain) {
   }
 }
 
-TEST_F(Gpu, GradientsInBf16AreThoseOfTheLoopToTwoPercent) {
-  const ModelShape shape{256, 3, 4, 512, 128, 256};
-  const testing_stacked::Replicas replicas(shape, 3, 2, 0.02);
-  const testing_stacked::Result loop = replicas.one_by_one();
-  testing_stacked::Result found = loop;
-  const Decoder decoder(shape, Device::kCuda, Precision::kBf16);
-  for (int r = 0; r < 3; ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    found.losses[at] = decoder.loss_and_gradient(
-        replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
-    EXPECT_NEAR(found.losses[at], loop.losses[at], 1e-3 * loop.losses[at]);
-    EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 2e-2);
+struct GradientCase {
+  ModelShape shape;
+  int replicas, sequences;
+  double deviation;  // of the weights
+  Precision precision;
+  double bound;
+};
+
+TEST_F(Gpu, GradientsAreThoseOfTheLoop) {
+  for (const GradientCase& item :
+       {GradientCase{{96, 3, 4, 256, 65, 256}, 2, 4, 0.1, Precision::kFloat32, 1e-5},
+        GradientCase{{256, 3, 4, 512, 128, 256}, 3, 2, 0.02, Precision::kBf16, 2e-2}}) {
+    const testing_stacked::Replicas replicas(item.shape, item.replicas, item.sequences, item.deviation);
+    const auto loop = replicas.one_by_one(),
+               found = replicas.one_by_one(Decoder(item.shape, Device::kCuda, item.precision));
+    for (int r = 0; r < item.replicas; ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      EXPECT_NEAR(found.losses[at], loop.losses[at], 1e-3 * loop.losses[at]) << item.bound;
+      EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), item.bound);
+    }
   }
 }
 
@@ -505,24 +512,5 @@ TEST_F(Gpu, ManyClassesAndLayersComputedAgainAreTheLoops) {
   }
 }
 #endif
-
-template <typename Of>
-void expect_gradients_of_the_loop() {
-  const ModelShape shape{96, 3, 4, 256, 65, 256};
-  const testing_stacked::Replicas replicas(shape, 2, 4, 0.1);
-  const testing_stacked::Result loop = replicas.one_by_one();
-  testing_stacked::Result found = loop;
-  const Of decoder(shape, Device::kCuda);
-  for (int r = 0; r < 2; ++r) {
-    found.losses[static_cast<std::size_t>(r)] = decoder.loss_and_gradient(
-        replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
-    EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 1e-5);
-  }
-}
-
-TEST_F(Gpu, GradientsInFloat32AreThoseOfTheLoopAndOfAutogradOnTheCard) {
-  expect_gradients_of_the_loop<Decoder>();
-  expect_gradients_of_the_loop<testing_plain::PlainDecoder>();
-}
 
 }  // namespace longhaul::gpu_test
