@@ -218,20 +218,6 @@ TEST_F(Gpu, ProductsAreTheirDefinition) {
     }
 }
 
-// The fused backward pass of attention goes block by block over 64 to 128 keys; several of them add to a
-// query.
-TEST_F(Gpu, SameBitsAgainWhereAttentionHasSeveralBlocks) {
-  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
-  scenario["train"]["precision"] = "bf16";
-  scenario["train"]["model"].update({{"hidden", 128}, {"heads", 2}, {"ffn", 128}, {"context", 384}});
-  EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics);
-}
-
-TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
-  const Json scenario = small_scenario({{"name", "diloco"}, {"inner_steps", 1}}, 1);
-  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), stacked_on_gpu(scenario), 1e-5, "loop");
-}
-
 // The last evaluation of a training on the card, against the host's own of the rows that came back. Of equal
 // rows, of rows that differ, of a product beside the weights; a last batch that is smaller.
 TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
@@ -392,15 +378,6 @@ TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
       EXPECT_EQ(resumed.exchanges, whole.exchanges) << method.dump() << ", " << calls;
     }
   }
-}
-
-// Of four steps a slow replica takes two, with an optimizer that counts its own.
-TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreLeftOut) {
-  Json scenario =
-      small_scenario({{"name", "delayed-nesterov"}, {"inner_steps", 4}, {"dynamic_steps", true}}, 12);
-  scenario["workload"]["wire"] = "fp32";
-  scenario["workload"]["step_time_factors"] = {{"1", 2}};
-  expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, "dynamic steps");
 }
 
 // With heads of 64 numbers, which fused attention takes where LibTorch has it, and a context of several of
