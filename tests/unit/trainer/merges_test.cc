@@ -98,42 +98,6 @@ TEST_F(OneWeight, LogsWhoContributed) {
   EXPECT_EQ(log_.records()[0].bytes, 4);
 }
 
-// Cut after the first contribution, and after the first merge: what is kept is enough for the same end.
-TEST_F(OneWeight, GoesOnFromWhatIsKept) {
-  const TemporaryFolder folder;
-  const auto keep = [&](const std::string& file) {
-    write_safetensors(folder.file(file), merges_->tensors());
-    return merges_->state();
-  };
-  const auto restored = [&](const std::string& file, const Json& state) {
-    auto merges = std::make_unique<Merges>(plan_, context_, layout_, *update_, replicas_);
-    CheckpointTensors tensors({0, {}, folder.file(file)}, replicas_);
-    merges->restore(state, tensors);
-    return merges;
-  };
-  theta(0) = 11;
-  merges_->contribute({0, 0, 0, 2});
-  const Json posted = keep("posted");
-  theta(1) = 13;
-  merges_->contribute({0, 0, 1, 2});
-  merges_->make(made(history_, 0));
-  theta(0) = 11.5;
-  merges_->take_up({0, 0, 0});
-  const Json merged = keep("made");
-
-  const auto from_posted = restored("posted", posted);
-  *arena_.row(Slot::kSlowWeights, 1) = 10;
-  theta(1) = 13;
-  from_posted->contribute({0, 0, 1, 2});
-  from_posted->make(made(history_, 0));
-  theta(0) = 11.5;
-  from_posted->take_up({0, 0, 0});
-  EXPECT_FLOAT_EQ(phi(0), 11.8F);
-
-  restored("made", merged)->take_up({0, 0, 1});
-  EXPECT_FLOAT_EQ(phi(1), 11.8F);
-}
-
 void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6) << i;
