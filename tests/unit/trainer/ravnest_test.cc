@@ -11,15 +11,6 @@
 
 namespace longhaul::ravnest_test {
 
-MethodSpec ravnest(Json options) {
-  MethodSpec spec;
-  spec.name = spec.label = "ravnest";
-  for (const Node& option : method_named("ravnest").options) spec.options[option.key] = option.fallback;
-  options.erase("name");
-  spec.options.update(options);
-  return spec;
-}
-
 // One replica, whose update knows the method's plan of a model of so many columns.
 struct Bench : UpdateBench {
   Bench(const MethodSpec& spec, std::int64_t columns)
@@ -31,7 +22,7 @@ struct Bench : UpdateBench {
 
 TEST(Ravnest, IsTheOneWorkedOutByHand) {
   const Json history = golden("ravnest.json");
-  Bench bench(ravnest(history["method"]), 1);
+  Bench bench(method_with("ravnest", history["method"]), 1);
   const OptimizerSpec optimizer = optimizer_of(history["optimizer"]);
   const std::vector<DecayRange> decay = {{0, 1, true}};
   float* weight = bench.arena.row(Slot::kWeights, 0);
@@ -138,10 +129,10 @@ void expect_as_with_versions(const MethodSpec& spec, const std::vector<int>& bou
 }
 
 TEST(Ravnest, IsStagesThatKeepOldVersionsOfTheirWeights) {
-  expect_as_with_versions(ravnest({{"stages", 3}}), {0, 2, 4, 7}, {2, 1, 0});
-  expect_as_with_versions(ravnest({{"stages", 2}}), {0, 3, 7}, {1, 0});
-  expect_as_with_versions(ravnest({{"delay", 1}}), {0, 7}, {1});
-  expect_as_with_versions(ravnest({{"delay", 5}}), {0, 7}, {5});
+  expect_as_with_versions(method_with("ravnest", {{"stages", 3}}), {0, 2, 4, 7}, {2, 1, 0});
+  expect_as_with_versions(method_with("ravnest", {{"stages", 2}}), {0, 3, 7}, {1, 0});
+  expect_as_with_versions(method_with("ravnest", {{"delay", 1}}), {0, 7}, {1});
+  expect_as_with_versions(method_with("ravnest", {{"delay", 5}}), {0, 7}, {5});
 }
 
 Trained trained(const Json& method) {
