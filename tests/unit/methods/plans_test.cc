@@ -384,14 +384,18 @@ TEST(TrainingKey, DependsOnWhatTheNumericsDependOn) {
   for (const auto& [path, value] : std::vector<std::pair<const char*, Json>>{{"/seed", 2},
                                                                              {"/workload/wire", "fp32"},
                                                                              {"/train/batch", 5},
+                                                                             {"/train/precision", "bf16"},
                                                                              {"/replicas", 16},
                                                                              {"/method/outer_lr", 0.5}})
     EXPECT_NE(key_with(diloco, path, value), key) << path;
 }
 
-// As they were before there was a choice of optimizers.
+// As they were before there was a choice of optimizers, and of precisions.
 TEST(TrainingKey, OfAnOptimizerThatIsNotNamedIsTheOneThereWas) {
-  EXPECT_EQ(training_key(parse_case(trained({{"name", "ddp"}}))), "ddp-a110c5ae819943db");
+  Json ddp = trained({{"name", "ddp"}});
+  EXPECT_EQ(training_key(parse_case(ddp)), "ddp-a110c5ae819943db");
+  EXPECT_EQ(ddp["train"].erase("precision"), 1u);
+  EXPECT_EQ(training_key(parse_case(ddp)), "ddp-a110c5ae819943db");
   EXPECT_EQ(training_key(parse_case(trained({{"name", "diloco"}}))), "diloco-d3ecf5d101d29016");
   EXPECT_EQ(training_key(parse_case(trained({{"name", "noloco"}}))), "noloco-366093e741a3d98b");
   Json adamw = trained({{"name", "diloco"}});
