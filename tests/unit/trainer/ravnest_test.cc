@@ -1,5 +1,5 @@
-// Ravnest: a history worked out by hand; against stages that keep old versions of their weights, as its
-// authors' code does, written apart here; and what it is without delay.
+// Ravnest: a history worked out by hand, and against stages that keep old versions of their weights, as its
+// authors' code does, written apart here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -133,24 +133,6 @@ TEST(Ravnest, IsStagesThatKeepOldVersionsOfTheirWeights) {
   expect_as_with_versions(method_with("ravnest", {{"stages", 2}}), {0, 3, 7}, {1, 0});
   expect_as_with_versions(method_with("ravnest", {{"delay", 1}}), {0, 7}, {1});
   expect_as_with_versions(method_with("ravnest", {{"delay", 5}}), {0, 7}, {5});
-}
-
-Trained trained(const Json& method) {
-  Json scenario = small_scenario(method, 13);
-  scenario["train"]["optimizer"]["clip"] = 0.5;
-  return train(scenario);
-}
-
-TEST(Ravnest, WithoutDelayItIsLocalSgdToTheBit) {
-  const Trained local = trained({{"name", "local-sgd"}, {"inner_steps", 4}});
-  for (const Json& none : {Json{{"stages", 1}}, Json{{"delay", 0}}}) {
-    Json method = {{"name", "ravnest"}, {"inner_steps", 4}};
-    method.update(none);
-    const Trained found = trained(method);
-    EXPECT_EQ(found.metrics, local.metrics) << none;
-    EXPECT_EQ(found.exchanges, local.exchanges) << none;
-  }
-  EXPECT_NE(trained({{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 1}}).metrics, local.metrics);
 }
 
 }  // namespace longhaul::ravnest_test
