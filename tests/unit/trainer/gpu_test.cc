@@ -33,17 +33,6 @@ class Gpu : public testing::Test {
   }
 };
 
-Trained train_on(Device device, std::unique_ptr<Backend> backend, const Json& scenario) {
-  const TemporaryFolder folder;
-  return train_with(only_case(scenario, folder), folder, device, std::move(backend));
-}
-Trained on_cpu(const Json& scenario) {
-  return train_on(Device::kCpu, make_loop_backend(), scenario);
-}
-Trained stacked_on_gpu(const Json& scenario) {
-  return train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario);
-}
-
 void expect_near(const Trained& found, const Trained& expected, double relative, const std::string& what) {
   expect_losses(found, expected, relative, what);
   EXPECT_EQ(found.exchanges, expected.exchanges) << what;  // the same is moved, and logged
@@ -51,7 +40,7 @@ void expect_near(const Trained& found, const Trained& expected, double relative,
 
 // Stacked, and replica by replica.
 void expect_near_the_cpus(const Json& scenario, double relative, const std::string& what) {
-  const Trained cpu = on_cpu(scenario);
+  const Trained cpu = train(scenario);
   expect_near(stacked_on_gpu(scenario), cpu, relative, what);
   expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, relative, what + ", the loop");
 }
@@ -70,7 +59,7 @@ TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
   for (const Json& method : every_method(1)) {
     const Json scenario = exact_scenario(method, 1);
     const double relative = method.contains("reduction") ? 1e-4 : 1e-5;
-    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), relative, method.dump());
+    expect_near(stacked_on_gpu(scenario), train(scenario), relative, method.dump());
   }
 }
 
@@ -79,7 +68,7 @@ TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
   for (const char* pattern : {"exchange", "presend"}) {
     Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}, 12);
     scenario["workload"] = {{"wire", "fp32"}};
-    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, pattern);
+    expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, pattern);
   }
 }
 
@@ -123,7 +112,7 @@ TEST_F(Gpu, FormatsByHopAreTheCpus) {
   expect_near_the_cpus(scenario, 1e-4, "formats by hop");
   Json all = scenario;
   all["pipeline"]["activations"] = "sign";
-  EXPECT_NE(on_cpu(all).metrics, on_cpu(scenario).metrics);
+  EXPECT_NE(train(all).metrics, train(scenario).metrics);
 }
 
 // The optimizer leaves the weights in bf16 too; an exchange after each step, on the card or through the host,
@@ -134,7 +123,7 @@ TEST_F(Gpu, InBf16ProductsTakeTheWeightsThatAnExchangeLeft) {
     if (method != std::string("sparta")) scenario["methods"][0]["inner_steps"] = 1;
     scenario["train"]["precision"] = "bf16";
     scenario["train"]["evaluate_every"] = 1;
-    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, method);
+    expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, method);
   }
 }
 
@@ -145,7 +134,7 @@ TEST_F(Gpu, ALossThatIsNotFiniteNamesItsStepAsOnTheCpu) {
     Json scenario = small_scenario(method, 9);
     scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 0}};
     scenario["train"]["evaluate_every"] = 9;
-    const std::string expected = said_by([&] { on_cpu(scenario); });
+    const std::string expected = said_by([&] { train(scenario); });
     EXPECT_SAYS(expected, "is not finite");
     EXPECT_EQ(said_by([&] { stacked_on_gpu(scenario); }), expected);
   }
