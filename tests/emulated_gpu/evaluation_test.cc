@@ -13,9 +13,8 @@ std::size_t copied_by(const Json& method, int evaluate_every, int checkpoint_eve
   Json scenario = small_scenario(method, 12);
   scenario["train"]["evaluate_every"] = evaluate_every;
   scenario["train"]["checkpoint_every"] = checkpoint_every;
-  const TemporaryFolder folder;
   const std::size_t before = emulated::copied_to_host();
-  train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
+  stacked_on_gpu(scenario);
   return emulated::copied_to_host() - before;
 }
 

@@ -13,10 +13,9 @@ namespace longhaul::memory_test {
 
 // So much more memory than the tables of a training, in bytes; its last words, or none.
 std::string words_with(std::size_t memory, const Json& scenario) {
-  const TemporaryFolder folder;
   const emulated::MemoryOf all(memory);
   try {
-    train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
+    stacked_on_gpu(scenario);
     return "";
   } catch (const InputError& error) {
     EXPECT_EQ(error.parts().path, "train");
@@ -133,11 +132,8 @@ TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
 TEST(CardMemory, OuterStateGoesToTheHostWhereMemoryIsShort) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
   const auto least = static_cast<std::size_t>(least_memory(scenario));
-  const TemporaryFolder folder;
   const emulated::MemoryOf all(least);
-  const Trained small = train_with(only_case(scenario, folder), folder, Device::kCuda,
-                                   make_stacked_backend(make_loop_backend()));
-  EXPECT_EQ(small.summary["outer_state"], "host");
+  EXPECT_EQ(stacked_on_gpu(scenario).summary["outer_state"], "host");
 }
 
 // A card that is smaller is used in smaller pieces: other sums, hardly other losses.
@@ -145,10 +141,8 @@ TEST(CardMemory, ALittleIsEnoughInPieces) {
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 1);
   scenario["train"]["evaluate_every"] = 1;
   const auto train_in = [&](std::size_t memory) {
-    const TemporaryFolder folder;
     const emulated::MemoryOf all(memory);
-    return train_with(only_case(scenario, folder), folder, Device::kCuda,
-                      make_stacked_backend(make_loop_backend()));
+    return stacked_on_gpu(scenario);
   };
   const auto least = static_cast<std::size_t>(least_memory(scenario));
   const Trained small = train_in(least), large = train_in(std::size_t{1} << 32);
@@ -161,11 +155,8 @@ TEST(CardMemory, ALittleIsEnoughInPieces) {
 
 TEST(CardMemory, FullInTheMiddleOfARunIsSaidInWords) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
-  const TemporaryFolder folder;
   emulated::fill_at_next_run();
-  const std::string words = said_by([&] {
-    train_with(only_case(scenario, folder), folder, Device::kCuda, make_stacked_backend(make_loop_backend()));
-  });
+  const std::string words = said_by([&] { stacked_on_gpu(scenario); });
   EXPECT_SAYS(words, "6 tables of 4 replicas");
   EXPECT_SAYS(words, "tried to allocate 1.00 GiB");
 }

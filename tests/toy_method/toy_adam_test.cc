@@ -13,12 +13,6 @@ namespace longhaul::toy_adam_test {
 
 using Table = std::vector<float>;  // two replicas of two parameters
 
-StoredTensor stored(const Table& table) {
-  StoredTensor tensor{"F32", {2, 2}, std::string(table.size() * sizeof(float), '\0')};
-  std::memcpy(tensor.bytes.data(), table.data(), tensor.bytes.size());
-  return tensor;
-}
-
 Table table(const StoredTensor& tensor) {
   Table values(tensor.bytes.size() / sizeof(float));
   std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
@@ -28,7 +22,7 @@ Table table(const StoredTensor& tensor) {
 std::map<std::string, Table> after_step(int step, const std::map<std::string, Table>& before) {
   const std::string folder = fresh_folder("toy-adam");
   StoredTensors tensors;
-  for (const auto& [name, values] : before) tensors[name] = stored(values);
+  for (const auto& [name, values] : before) tensors[name] = store(values, {2, 2});
   write_safetensors(folder + "/before.safetensors", tensors);
   const CommandResult result = run_command_line(
       "longhaul-train",

@@ -23,39 +23,26 @@ const Json kToy = {{"name", "toy-fragments"}, {"inner_steps", 8}, {"overlap", 2}
 constexpr int kContribution = 73 * (16 * 2 + 16);
 
 TEST(ToyMethod, ItsStepIsTheOneWorkedOutByHand) {
-  const MethodSpec method{"toy-fragments", "toy", {{"outer_lr", 0.5}, {"mixing", 0.5}}};
-  const auto update = make_update(method);
-  std::vector<Slot> slots = slots_with(rows_kept_by(method));
-  slots.push_back(Slot::kError);
-  Arena arena(slots, 2, 2);
-  const auto backend = make_loop_backend();
-  ExchangeLog log;
-  Replicas all{arena, *backend, log};
-  OperationRunner runner(*update, all);
-  const auto set = [&](Slot slot, int replica, float first, float second) {
-    arena.row(slot, replica)[0] = first, arena.row(slot, replica)[1] = second;
-  };
-  const auto row = [&](Slot slot, int replica) {
-    return std::vector<float>(arena.row(slot, replica), arena.row(slot, replica) + 2);
-  };
+  UpdateBench bench({"toy-fragments", "toy", {{"outer_lr", 0.5}, {"mixing", 0.5}}}, 2, 2, {Slot::kError});
   OperationRule rule = rule_for({"delta"});
   rule.kind = OperationKind::kAllGather;
   rule.overlap_steps = 2;
   rule.payload[0].codec = {TopK{256, 1, Wire::kFp32}, Feedback::kClassic};
   const Operation operation{&rule, 1, 3, {}, 0};
 
-  set(Slot::kWeights, 0, 3, 1);   // sends (3, 0)
-  set(Slot::kWeights, 1, 1, -4);  // sends (0, -4)
-  runner.post(operation);
-  EXPECT_EQ(row(Slot::kError, 0), (std::vector<float>{0, 1}));
-  EXPECT_EQ(row(Slot::kError, 1), (std::vector<float>{1, 0}));
-  set(Slot::kWeights, 0, 5, 1);  // two steps later
-  set(Slot::kWeights, 1, 2, -4);
-  runner.apply(operation);
+  bench.set(Slot::kWeights, 0, {3, 1});   // sends (3, 0)
+  bench.set(Slot::kWeights, 1, {1, -4});  // sends (0, -4)
+  bench.runner.post(operation);
+  EXPECT_EQ(bench.row(Slot::kError, 0), (std::vector<float>{0, 1}));
+  EXPECT_EQ(bench.row(Slot::kError, 1), (std::vector<float>{1, 0}));
+  bench.set(Slot::kWeights, 0, {5, 1});  // two steps later
+  bench.set(Slot::kWeights, 1, {2, -4});
+  bench.runner.apply(operation);
   // The mean is (1.5, -2), so phi = (0.75, -1), and each row goes half the way to it.
-  for (int replica : {0, 1}) EXPECT_EQ(row(Slot::kSlowWeights, replica), (std::vector<float>{0.75, -1}));
-  EXPECT_EQ(row(Slot::kWeights, 0), (std::vector<float>{2.875, 0}));
-  EXPECT_EQ(row(Slot::kWeights, 1), (std::vector<float>{1.375, -2.5}));
+  for (int replica : {0, 1})
+    EXPECT_EQ(bench.row(Slot::kSlowWeights, replica), (std::vector<float>{0.75, -1}));
+  EXPECT_EQ(bench.row(Slot::kWeights, 0), (std::vector<float>{2.875, 0}));
+  EXPECT_EQ(bench.row(Slot::kWeights, 1), (std::vector<float>{1.375, -2.5}));
 }
 
 // Every message takes 0.3 s, so a gathering around the ring of four 0.9 s; a step takes 0.4 s. With two steps

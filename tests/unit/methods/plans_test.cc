@@ -36,27 +36,24 @@ std::int64_t contributed_bytes(const Case& config) {
   return bytes;
 }
 
-// P = 1000 parameters, 2 bytes each, 100 steps.
+// P = 1000 parameters, 2 bytes each, 100 steps. Averages of weights, and the outer gradients of DiLoCo's
+// family: P·b each time.
 TEST(Plans, BytesContributedByAReplica) {
+  const auto every_30 = [](const char* name, Json more = Json::object()) {
+    more.update({{"name", name}, {"inner_steps", 30}});
+    return contributed_bytes(make_case(more));
+  };
   EXPECT_EQ(contributed_bytes(make_case({{"name", "ddp"}})), 100 * 2000);
-  EXPECT_EQ(contributed_bytes(make_case({{"name", "diloco"}, {"inner_steps", 30}})), 3 * 2000);
-  EXPECT_EQ(contributed_bytes(make_case({{"name", "noloco"}, {"inner_steps", 30}})), 3 * 2 * 2000);
-  // Δ three times; φ ahead of the second and the third: all replicas start from the same φ.
-  EXPECT_EQ(contributed_bytes(make_case({{"name", "noloco"}, {"inner_steps", 30}, {"pattern", "presend"}})),
-            3 * 2000 + 2 * 2000);
   EXPECT_EQ(contributed_bytes(make_case({{"name", "independent"}})), 0);
-}
-
-// Averages of weights, and the outer gradients of DiLoCo's family: P·b each time.
-TEST(Plans, BytesOfTheFamily) {
-  for (const char* name : {"local-sgd", "gossip", "moshpit"})
-    EXPECT_EQ(contributed_bytes(make_case({{"name", name}, {"inner_steps", 30}})), 3 * 2000) << name;
-  // The third round, posted at 90, would be awaited at 120.
-  EXPECT_EQ(contributed_bytes(make_case({{"name", "eager-diloco"}, {"inner_steps", 30}})), 2 * 2000);
-  EXPECT_EQ(contributed_bytes(make_case({{"name", "eager-diloco"}, {"inner_steps", 30}, {"delay", 0}})),
-            3 * 2000);
-  EXPECT_EQ(contributed_bytes(make_case({{"name", "co2"}, {"inner_steps", 30}})), 2 * 2000);
-  EXPECT_EQ(contributed_bytes(make_case({{"name", "co2"}, {"inner_steps", 30}, {"delay", 0}})), 3 * 2000);
+  for (const char* name : {"diloco", "local-sgd", "gossip", "moshpit"})
+    EXPECT_EQ(every_30(name), 3 * 2000) << name;
+  EXPECT_EQ(every_30("noloco"), 3 * 2 * 2000);
+  // Δ three times; φ ahead of the second and the third: all replicas start from the same φ.
+  EXPECT_EQ(every_30("noloco", {{"pattern", "presend"}}), 3 * 2000 + 2 * 2000);
+  for (const char* late : {"eager-diloco", "co2"}) {
+    EXPECT_EQ(every_30(late), 2 * 2000) << late << ": the third round, posted at 90, would be awaited at 120";
+    EXPECT_EQ(every_30(late, {{"delay", 0}}), 3 * 2000) << late;
+  }
 }
 
 // 4 bits a column and a scale of 4 bytes; two bits of each of 64 kept in a chunk, 4 levels of 2 bytes, and 12
@@ -384,14 +381,18 @@ TEST(TrainingKey, DependsOnWhatTheNumericsDependOn) {
   for (const auto& [path, value] : std::vector<std::pair<const char*, Json>>{{"/seed", 2},
                                                                              {"/workload/wire", "fp32"},
                                                                              {"/train/batch", 5},
+                                                                             {"/train/precision", "bf16"},
                                                                              {"/replicas", 16},
                                                                              {"/method/outer_lr", 0.5}})
     EXPECT_NE(key_with(diloco, path, value), key) << path;
 }
 
-// As they were before there was a choice of optimizers.
+// As they were before there was a choice of optimizers, and of precisions.
 TEST(TrainingKey, OfAnOptimizerThatIsNotNamedIsTheOneThereWas) {
-  EXPECT_EQ(training_key(parse_case(trained({{"name", "ddp"}}))), "ddp-a110c5ae819943db");
+  Json ddp = trained({{"name", "ddp"}});
+  EXPECT_EQ(training_key(parse_case(ddp)), "ddp-a110c5ae819943db");
+  EXPECT_EQ(ddp["train"].erase("precision"), 1u);
+  EXPECT_EQ(training_key(parse_case(ddp)), "ddp-a110c5ae819943db");
   EXPECT_EQ(training_key(parse_case(trained({{"name", "diloco"}}))), "diloco-d3ecf5d101d29016");
   EXPECT_EQ(training_key(parse_case(trained({{"name", "noloco"}}))), "noloco-366093e741a3d98b");
   Json adamw = trained({{"name", "diloco"}});

@@ -16,6 +16,12 @@ const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5},
 // Who took part in operation `rule` of a step; of the others everyone who computed it.
 using Groups = std::map<std::pair<int, int>, std::vector<std::vector<int>>>;
 
+Groups one_a_step(const std::map<int, std::vector<int>>& group_of) {
+  Groups groups;
+  for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
+  return groups;
+}
+
 Schedule schedule_of(const Case& config, const std::vector<Absence>& rows, const Groups& groups) {
   const OperationPlan plan = trained_plan_of(config);
   Schedule schedule;
@@ -28,12 +34,9 @@ Schedule schedule_of(const Case& config, const std::vector<Absence>& rows, const
 // Replica 1 was ahead of 0, whose rows after step 4 it gets at the end of its own step 7; replica 2 copies
 // what 1 has become after step 9, and does not come back from its second absence.
 TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "independent"}}), folder);
-  const Schedule schedule =
-      schedule_of(config, {{1, 8, 7, 0, 4, 9}, {2, 3, 2, 1, 9, 10}, {2, 12, 11, -1, 0, 0}}, {});
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  TrainedReference reference(scenario_of({{"name", "independent"}}));
+  reference.schedule =
+      schedule_of(reference.config, {{1, 8, 7, 0, 4, 9}, {2, 3, 2, 1, 9, 10}, {2, 12, 11, -1, 0, 0}}, {});
   for (int step = 1; step <= 2; ++step) reference.step({0, 1, 2}, step);
   for (int step = 3; step <= 4; ++step) reference.step({0, 1}, step);
   const Replica after_4 = reference.replicas[0];
@@ -44,9 +47,8 @@ TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
   reference.replicas[2] = reference.replicas[1];
   for (int step = 10; step <= 11; ++step) reference.step({0, 1, 2}, step);
   reference.step({0, 1}, 12);
-  expect_weights(found, reference);
-  EXPECT_EQ(found.summary["tokens"], (2 * 3 + 5 * 2 + 1 + 2 + 2 * 3 + 2) * 2 * 12) << "steps that were taken";
-  expect_same_bytes(config, schedule, found);
+  EXPECT_EQ(reference.expect_training().summary["tokens"], (2 * 3 + 5 * 2 + 1 + 2 + 2 * 3 + 2) * 2 * 12)
+      << "steps that were taken";
 }
 
 // An evaluation is of those who are there: at step 4 of 0 and 1, at step 8 of 0 alone.
@@ -73,38 +75,28 @@ TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
   Json scenario = scenario_of({{"name", "ddp"}});
   scenario["recovery"] = {{"on_failure", "discard"}};
   scenario["faults"] = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "1s"}}};
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
-  Groups groups;
+  TrainedReference reference(scenario);
   std::map<int, std::vector<int>> group_of;
   for (int step = 1; step <= kSteps; ++step)
     group_of[step] = step == 6 || step == 7 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
   group_of[4] = {};
-  for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
-  const Schedule schedule = schedule_of(config, {{1, 6, 5, 0, 7, 8}}, groups);
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  reference.schedule = schedule_of(reference.config, {{1, 6, 5, 0, 7, 8}}, one_a_step(group_of));
   for (int step = 1; step <= kSteps; ++step) {
     const std::vector<int>& group = group_of[step];
     reference.adam_of(group, group, step);
     if (step == 7) reference.replicas[1] = reference.replicas[0];
   }
   EXPECT_EQ(reference.replicas[1].updates, kSteps - 1) << "one step was thrown away";
-  expect_weights(found, reference);
-  expect_same_bytes(config, schedule, found);
+  reference.expect_training();
 }
 
 // H = 3. Replica 2 is not in the round of step 6, and begins with what 0 has after it.
 TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of(kDiloco), folder);
+  TrainedReference reference(scenario_of(kDiloco));
   const std::map<int, std::vector<int>> group_of = {
       {3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}, {12, {1, 2}}};
-  Groups groups;
-  for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
-  const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, groups);
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  reference.schedule =
+      schedule_of(reference.config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, one_a_step(group_of));
   for (int step = 1; step <= kSteps; ++step) {
     reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
     const auto group = group_of.find(step);
@@ -112,8 +104,7 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
     reference.outer_of(group->second, group->second, 0.5f, 0.8f);
     if (step == 6) reference.replicas[2] = reference.replicas[0];
   }
-  expect_weights(found, reference);
-  expect_same_bytes(config, schedule, found);
+  reference.expect_training();
 }
 
 // Stages: replica 2 goes in the round of step 6, of which its stage 1 has contributed and its stage 0 has
@@ -121,15 +112,12 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
 TEST(TrainedAbsences, StagesOfThoseWhoWereThere) {
   Json scenario = scenario_of(kDiloco);
   scenario["pipeline"] = {{"stages", 2}, {"microbatches", 1}};
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
+  TrainedReference reference(scenario);
   Groups groups;
   for (const int step : {3, 6, 9, 12})
     for (const int stage : {0, 1})
       groups[{stage, step}] = {step == 6 && stage == 0 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}};
-  const Schedule schedule = schedule_of(config, {{2, 7, 5, 0, 7, 8}}, groups);
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  reference.schedule = schedule_of(reference.config, {{2, 7, 5, 0, 7, 8}}, groups);
   for (int step = 1; step <= kSteps; ++step) {
     reference.step(step == 7 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
     if (step == 7) reference.replicas[2] = reference.replicas[0];
@@ -138,27 +126,22 @@ TEST(TrainedAbsences, StagesOfThoseWhoWereThere) {
     Row mean = Reference::mean(deltas);
     const Row of_two = Reference::mean({deltas[0], deltas[1]});
     if (step == 6)
-      for (const ColumnRange& range : trained_plan_of(config).pipeline.columns_of(0))
+      for (const ColumnRange& range : trained_plan_of(reference.config).pipeline.columns_of(0))
         std::copy(of_two.begin() + range.begin, of_two.begin() + range.end, mean.begin() + range.begin);
     for (const int replica : {0, 1, 2}) reference.outer(replica, mean, 0.5f, 0.8f);
   }
-  expect_weights(found, reference);
-  expect_same_bytes(config, schedule, found);
+  reference.expect_training();
 }
 
 // Eager updates: what was posted at 3, 6 and 9 is due a round later. Replica 2 is away from 5 to 7 and
 // inherits what 0 posted at 6; replica 1 posted at 9, goes, and inherits what 2 did.
 TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
-  const TemporaryFolder folder;
-  const Case config = only_case(
-      scenario_of({{"name", "eager-diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}}),
-      folder);
+  Json method = kDiloco;
+  method["name"] = "eager-diloco";
+  TrainedReference reference(scenario_of(method));
   const std::map<int, std::vector<int>> posted_by = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}};
-  Groups groups;
-  for (const auto& [step, group] : posted_by) groups[{0, step}] = {group};
-  const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, groups);
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  reference.schedule =
+      schedule_of(reference.config, {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, one_a_step(posted_by));
   std::map<int, std::vector<Row>> sent;  // by post step, [replica]
   std::map<int, std::vector<int>> own;   // by step that it is due at: whose message is each replica's
   own[6] = {0, 1, 2};
@@ -193,8 +176,7 @@ TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
     if (step == 7) reference.replicas[2] = reference.replicas[0];
     if (step == 10) reference.replicas[1] = reference.replicas[2];
   }
-  expect_weights(found, reference);
-  expect_same_bytes(config, schedule, found);
+  reference.expect_training();
 }
 
 // Merges of a synchronizer, H = 4. Replica 1 is gone when the merge that it contributed to at step 4 is back,
@@ -202,26 +184,22 @@ TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
 // take step 6 and goes on with its own. At step 8 four steps are in the Δ of 0 since its last contribution;
 // four in that of 1, three of them taken by 0; three in that of 2. At step 12 replica 1 is gone.
 TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "decoupled-diloco"},
-                                             {"inner_steps", 4},
-                                             {"fragments", 1},
-                                             {"overlap", 1},
-                                             {"merge", "mean"},
-                                             {"codec", "wire"},
-                                             {"quorum", 1},
-                                             {"grace", "1s"},
-                                             {"outer_lr", 0.5},
-                                             {"outer_momentum", 0.8},
-                                             {"mixing", 0.25}}),
-                                folder);
-  Schedule schedule =
-      schedule_of(config, {{2, 6, 5, -1, 0, 7}, {1, 6, 5, 0, 7, 8}, {1, 12, 11, -1, 0, 0}}, {});
-  schedule.merges = {
+  TrainedReference reference(scenario_of({{"name", "decoupled-diloco"},
+                                          {"inner_steps", 4},
+                                          {"fragments", 1},
+                                          {"overlap", 1},
+                                          {"merge", "mean"},
+                                          {"codec", "wire"},
+                                          {"quorum", 1},
+                                          {"grace", "1s"},
+                                          {"outer_lr", 0.5},
+                                          {"outer_momentum", 0.8},
+                                          {"mixing", 0.25}}));
+  reference.schedule =
+      schedule_of(reference.config, {{2, 6, 5, -1, 0, 7}, {1, 6, 5, 0, 7, 8}, {1, 12, 11, -1, 0, 0}}, {});
+  reference.schedule.merges = {
       {0, 0, {{0, 4, 6}, {1, 4, 0}}}, {0, 1, {{2, 4, 5}}}, {0, 2, {{0, 8, 9}, {1, 8, 10}, {2, 8, 9}}}};
-  const Followed found = follow(config, schedule, folder);
 
-  Reference reference(config);
   Row phi = reference.replicas[0].phi, momentum(phi.size());
   const auto merged = [&](const std::vector<std::pair<double, Row>>& weighted) {
     for (std::size_t i = 0; i < phi.size(); ++i) {
@@ -258,36 +236,32 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
   steps(1, 10, 10);
   take_up(1, third);
   steps(1, 11, 11);
-  expect_weights(found, reference);
+  const Followed found = reference.expect_training();
   EXPECT_EQ(found.summary["tokens"], (12 + 9 + 11) * 2 * 12) << "steps that were taken";
   std::map<std::string, std::set<std::string>> evaluated;
-  for (const auto& row : read_csv(folder.file("out/metrics.csv")).rows) evaluated[row[0]].insert(row[2]);
+  for (const auto& row : table_of(found.metrics).rows) evaluated[row[0]].insert(row[2]);
   using Words = std::set<std::string>;
   EXPECT_EQ(evaluated["8"], (Words{"0", "1", "2", "mean"}));
   EXPECT_EQ(evaluated["12"], (Words{"0", "2", "mean"}));
-  expect_same_bytes(config, schedule, found);
 }
 
 // Replica 1 goes before its first step and begins with what 0 had then. Replica 2 comes back twice to the
 // same step, the second time with what 1 has become, which 1 itself had from 0: each is read when its source
 // has come to that step, and not later.
 TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
-  Json method = {
-      {"name", "decoupled-diloco"}, {"inner_steps", 4}, {"fragments", 1}, {"overlap", 1}, {"merge", "mean"}};
-  const std::vector<Absence> absences = {
-      {1, 1, 0, 0, 0, 1}, {2, 5, 4, 0, 5, 6}, {1, 6, 5, 0, 5, 6}, {2, 6, 5, 1, 5, 6}};
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of(method), folder);
-  Schedule schedule = schedule_of(config, absences, {});
-  schedule.merges = {{0, 0, {{0, 4, 0}, {1, 4, 0}, {2, 4, 0}}}};
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  TrainedReference reference(scenario_of({{"name", "decoupled-diloco"},
+                                          {"inner_steps", 4},
+                                          {"fragments", 1},
+                                          {"overlap", 1},
+                                          {"merge", "mean"}}));
+  reference.schedule = schedule_of(
+      reference.config, {{1, 1, 0, 0, 0, 1}, {2, 5, 4, 0, 5, 6}, {1, 6, 5, 0, 5, 6}, {2, 6, 5, 1, 5, 6}}, {});
+  reference.schedule.merges = {{0, 0, {{0, 4, 0}, {1, 4, 0}, {2, 4, 0}}}};
   for (int step = 1; step <= 4; ++step) reference.step({0, 1, 2}, step);
   reference.step({0, 1}, 5);
   reference.replicas[1] = reference.replicas[2] = reference.replicas[0];
   for (int step = 6; step <= kSteps; ++step) reference.step({0, 1, 2}, step);
-  expect_weights(found, reference);
-  expect_same_bytes(config, schedule, found);
+  reference.expect_training();
 }
 
 // φ sent ahead is the φ of the exchange, but where a replica came back in between: it sends its new one.
@@ -320,74 +294,54 @@ TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
 TEST(TrainedAbsences, WhoSitsOutTakesItsOuterStepAlone) {
   std::vector<std::vector<std::vector<float>>> weights;
   for (const char* pattern : {"exchange", "presend"}) {
-    const TemporaryFolder folder;
-    const Case config =
-        only_case(scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}), folder);
+    TrainedReference reference(scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}));
     Groups groups;
     std::map<int, std::vector<std::vector<int>>> taken;  // by step, the groups whose members step
     for (const int step : {3, 6, 9, 12}) {
-      const auto drawn = random_groups(config.seed, kReplicas, 2, step);
+      const auto drawn = random_groups(reference.config.seed, kReplicas, 2, step);
       ASSERT_EQ(drawn.size(), 2u);
       const bool is_broken = step == 6 && (drawn[0][0] == 2 || drawn[0][1] == 2);
       if (!is_broken) groups[{0, step}] = {drawn[0]}, taken[step] = {drawn[0]};
       if (!is_broken && step > 3) groups[{1, step - 3}] = {drawn[0]};
       if (step != 6 || drawn[1][0] != 2) taken[step].push_back(drawn[1]);
     }
-    const Schedule schedule = schedule_of(config, {{2, 5, 4, 0, 6, 7}}, groups);
-    const Followed found = follow(config, schedule, folder);
-    Reference reference(config);
+    reference.schedule = schedule_of(reference.config, {{2, 5, 4, 0, 6, 7}}, groups);
     for (int step = 1; step <= kSteps; ++step) {
       reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
       for (const std::vector<int>& group : taken[step]) reference.noloco(group, 0.5f, 0.7f, 0.7f);
       if (step == 6) reference.replicas[2] = reference.replicas[0];
     }
-    expect_weights(found, reference);
-    expect_same_bytes(config, schedule, found);
-    weights.push_back(found.weights);
+    weights.push_back(reference.expect_training().weights);
   }
   EXPECT_EQ(weights[0], weights[1]) << "the pattern is of the timing alone";
 }
 
 // A deadline on averages (Completion::fetches): all compute all steps, and go on from what those in time have
 // averaged.
-Schedule schedule_with_late_ones(const std::map<int, std::vector<int>>& group_of) {
-  Schedule schedule;
-  for (const auto& [step, group] : group_of) schedule.groups[{0, step}] = {group};
-  return schedule;
-}
-
 TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
-  const TemporaryFolder folder;
   Json method = kDiloco;
   method.update({{"quorum", 1}, {"grace", "1s"}});
-  const Case config = only_case(scenario_of(method), folder);
+  TrainedReference reference(scenario_of(method));
   const std::map<int, std::vector<int>> group_of = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {2}}, {12, {1, 2}}};
-  const Schedule schedule = schedule_with_late_ones(group_of);
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  reference.schedule.groups = one_a_step(group_of);
   for (int step = 1; step <= kSteps; ++step) {
     reference.step({0, 1, 2}, step);
     const auto group = group_of.find(step);
     if (group == group_of.end()) continue;
     reference.outer_of(group->second, {0, 1, 2}, 0.5f, 0.8f);
   }
-  expect_weights(found, reference);
-  expect_same_bytes(config, schedule, found);
+  reference.expect_training();
 }
 
 TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}), folder);
+  TrainedReference reference(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}));
   std::map<int, std::vector<int>> group_of;
   for (int step = 1; step <= kSteps; ++step)
     group_of[step] = step % 3 == 0 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
   group_of[7] = {1};
-  const Schedule schedule = schedule_with_late_ones(group_of);
-  const Followed found = follow(config, schedule, folder);
-  Reference reference(config);
+  reference.schedule.groups = one_a_step(group_of);
   for (int step = 1; step <= kSteps; ++step) reference.adam_of(group_of[step], {0, 1, 2}, step);
-  expect_weights(found, reference);
-  expect_same_bytes(config, schedule, found);
+  reference.expect_training();
 }
 
 }  // namespace longhaul::absences_test

@@ -1,5 +1,5 @@
-// What tests that hold two trainings against each other share: the losses of a training, one on two ranks,
-// and a back-end that ends one in the middle.
+// What tests that hold two trainings against each other share: the losses of a training, one on a card, one
+// on two ranks, and a back-end that ends one in the middle.
 #pragma once
 
 #include <memory>
@@ -29,6 +29,14 @@ inline void expect_losses(const Trained& found, const Trained& expected, double 
   ASSERT_EQ(a.size(), b.size()) << what;
   for (std::size_t i = 0; i < a.size(); ++i)
     EXPECT_NEAR(a[i], b[i], relative * b[i]) << what << ", line " << i;
+}
+
+inline Trained train_on(Device device, std::unique_ptr<Backend> backend, const Json& scenario) {
+  const TemporaryFolder folder;
+  return train_with(only_case(scenario, folder), folder, device, std::move(backend));
+}
+inline Trained stacked_on_gpu(const Json& scenario) {
+  return train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario);
 }
 
 // metrics.csv of a training on two ranks, each with half of the replicas; or path and words of what it

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 
 #include "core/base/hash.h"
 #include "core/base/random.h"
@@ -304,31 +306,25 @@ TEST(Windows, OfSeveralStreamsAreThoseOfTheReplicas) {
   EXPECT_EQ(training_key(whole), training_key(config));
 }
 
-// Of 50 tokens in five parts replica 3 has tokens 30 to 39.
-TEST(Windows, OfAReplicasOwnPartReachBothItsEnds) {
-  TrainSpec train;
-  train.model.context = 2;
-  train.batch = 200;
-  train.shards = 5;
-  std::vector<Token> tokens;
-  for (int i = 0; i < 50; ++i) tokens.push_back(static_cast<Token>(i));
-  std::set<std::int64_t> first;
-  const Batch batch = training_batch(tokens, train, 1, 3, 1);
-  for (std::size_t i = 0; i < batch.tokens.size(); i += 3) first.insert(batch.tokens[i]);
-  EXPECT_EQ(first, (std::set<std::int64_t>{30, 31, 32, 33, 34, 35, 36, 37}));
-}
-
-TEST(Windows, ReachBothEndsOfTheText) {
-  TrainSpec train;
-  train.model.context = 2;
-  train.batch = 200;
-  std::set<std::int64_t> first;
-  const Batch batch = training_batch({0, 1, 2, 3, 4}, train, 1, 0, 1);
-  for (std::size_t i = 0; i < batch.tokens.size(); i += 3) {
-    first.insert(batch.tokens[i]);
-    EXPECT_EQ(batch.tokens[i + 2], batch.tokens[i] + 2);
+// Windows of three tokens: of five in all; and of 50 in five parts, of which replica 3 has tokens 30 to 39.
+TEST(Windows, ReachBothEndsOfTheTextAndOfAReplicasPart) {
+  for (const auto& [shards, count, expected] :
+       {std::tuple{1, 5, std::set<std::int64_t>{0, 1, 2}},
+        {5, 50, std::set<std::int64_t>{30, 31, 32, 33, 34, 35, 36, 37}}}) {
+    TrainSpec train;
+    train.model.context = 2;
+    train.batch = 200;
+    train.shards = shards;
+    std::vector<Token> tokens(static_cast<std::size_t>(count));
+    std::iota(tokens.begin(), tokens.end(), Token{0});
+    std::set<std::int64_t> first;
+    const Batch batch = training_batch(tokens, train, 1, 3, 1);
+    for (std::size_t i = 0; i < batch.tokens.size(); i += 3) {
+      first.insert(batch.tokens[i]);
+      EXPECT_EQ(batch.tokens[i + 2], batch.tokens[i] + 2);
+    }
+    EXPECT_EQ(first, expected);
   }
-  EXPECT_EQ(first, (std::set<std::int64_t>{0, 1, 2}));
 }
 
 TEST(Windows, ValidationIsTheSameForEveryMethodAndSeed) {

@@ -9,7 +9,6 @@
 #include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
-#include "tests/unit/trainer/plain_decoder.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/codecs/number_formats.h"
@@ -34,17 +33,6 @@ class Gpu : public testing::Test {
   }
 };
 
-Trained train_on(Device device, std::unique_ptr<Backend> backend, const Json& scenario) {
-  const TemporaryFolder folder;
-  return train_with(only_case(scenario, folder), folder, device, std::move(backend));
-}
-Trained on_cpu(const Json& scenario) {
-  return train_on(Device::kCpu, make_loop_backend(), scenario);
-}
-Trained stacked_on_gpu(const Json& scenario) {
-  return train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario);
-}
-
 void expect_near(const Trained& found, const Trained& expected, double relative, const std::string& what) {
   expect_losses(found, expected, relative, what);
   EXPECT_EQ(found.exchanges, expected.exchanges) << what;  // the same is moved, and logged
@@ -52,7 +40,7 @@ void expect_near(const Trained& found, const Trained& expected, double relative,
 
 // Stacked, and replica by replica.
 void expect_near_the_cpus(const Json& scenario, double relative, const std::string& what) {
-  const Trained cpu = on_cpu(scenario);
+  const Trained cpu = train(scenario);
   expect_near(stacked_on_gpu(scenario), cpu, relative, what);
   expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, relative, what + ", the loop");
 }
@@ -71,7 +59,7 @@ TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
   for (const Json& method : every_method(1)) {
     const Json scenario = exact_scenario(method, 1);
     const double relative = method.contains("reduction") ? 1e-4 : 1e-5;
-    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), relative, method.dump());
+    expect_near(stacked_on_gpu(scenario), train(scenario), relative, method.dump());
   }
 }
 
@@ -80,7 +68,7 @@ TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
   for (const char* pattern : {"exchange", "presend"}) {
     Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}, 12);
     scenario["workload"] = {{"wire", "fp32"}};
-    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, pattern);
+    expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, pattern);
   }
 }
 
@@ -124,7 +112,7 @@ TEST_F(Gpu, FormatsByHopAreTheCpus) {
   expect_near_the_cpus(scenario, 1e-4, "formats by hop");
   Json all = scenario;
   all["pipeline"]["activations"] = "sign";
-  EXPECT_NE(on_cpu(all).metrics, on_cpu(scenario).metrics);
+  EXPECT_NE(train(all).metrics, train(scenario).metrics);
 }
 
 // The optimizer leaves the weights in bf16 too; an exchange after each step, on the card or through the host,
@@ -135,7 +123,7 @@ TEST_F(Gpu, InBf16ProductsTakeTheWeightsThatAnExchangeLeft) {
     if (method != std::string("sparta")) scenario["methods"][0]["inner_steps"] = 1;
     scenario["train"]["precision"] = "bf16";
     scenario["train"]["evaluate_every"] = 1;
-    expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, method);
+    expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, method);
   }
 }
 
@@ -146,7 +134,7 @@ TEST_F(Gpu, ALossThatIsNotFiniteNamesItsStepAsOnTheCpu) {
     Json scenario = small_scenario(method, 9);
     scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 0}};
     scenario["train"]["evaluate_every"] = 9;
-    const std::string expected = said_by([&] { on_cpu(scenario); });
+    const std::string expected = said_by([&] { train(scenario); });
     EXPECT_SAYS(expected, "is not finite");
     EXPECT_EQ(said_by([&] { stacked_on_gpu(scenario); }), expected);
   }
@@ -217,20 +205,6 @@ TEST_F(Gpu, ProductsAreTheirDefinition) {
                 << "way " << way << ", " << row << ", " << column;
           }
     }
-}
-
-// The fused backward pass of attention goes block by block over 64 to 128 keys; several of them add to a
-// query.
-TEST_F(Gpu, SameBitsAgainWhereAttentionHasSeveralBlocks) {
-  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
-  scenario["train"]["precision"] = "bf16";
-  scenario["train"]["model"].update({{"hidden", 128}, {"heads", 2}, {"ffn", 128}, {"context", 384}});
-  EXPECT_EQ(stacked_on_gpu(scenario).metrics, stacked_on_gpu(scenario).metrics);
-}
-
-TEST_F(Gpu, TheLoopOnTheGpuAgreesWithTheStack) {
-  const Json scenario = small_scenario({{"name", "diloco"}, {"inner_steps", 1}}, 1);
-  expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), stacked_on_gpu(scenario), 1e-5, "loop");
 }
 
 // The last evaluation of a training on the card, against the host's own of the rows that came back. Of equal
@@ -395,15 +369,6 @@ TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
   }
 }
 
-// Of four steps a slow replica takes two, with an optimizer that counts its own.
-TEST_F(Gpu, StepsThatAReplicaDoesNotTakeAreLeftOut) {
-  Json scenario =
-      small_scenario({{"name", "delayed-nesterov"}, {"inner_steps", 4}, {"dynamic_steps", true}}, 12);
-  scenario["workload"]["wire"] = "fp32";
-  scenario["workload"]["step_time_factors"] = {{"1", 2}};
-  expect_near(stacked_on_gpu(scenario), on_cpu(scenario), 1e-3, "dynamic steps");
-}
-
 // With heads of 64 numbers, which fused attention takes where LibTorch has it, and a context of several of
 // its blocks, in which it adds in any order unless it is asked not to.
 TEST_F(Gpu, FusedAttentionGivesTheSameBitsAgain) {
@@ -419,18 +384,26 @@ TEST_F(Gpu, FusedAttentionGivesTheSameBitsAgain) {
   }
 }
 
-TEST_F(Gpu, GradientsInBf16AreThoseOfTheLoopToTwoPercent) {
-  const ModelShape shape{256, 3, 4, 512, 128, 256};
-  const testing_stacked::Replicas replicas(shape, 3, 2, 0.02);
-  const testing_stacked::Result loop = replicas.one_by_one();
-  testing_stacked::Result found = loop;
-  const Decoder decoder(shape, Device::kCuda, Precision::kBf16);
-  for (int r = 0; r < 3; ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    found.losses[at] = decoder.loss_and_gradient(
-        replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
-    EXPECT_NEAR(found.losses[at], loop.losses[at], 1e-3 * loop.losses[at]);
-    EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 2e-2);
+struct GradientCase {
+  ModelShape shape;
+  int replicas, sequences;
+  double deviation;  // of the weights
+  Precision precision;
+  double bound;
+};
+
+TEST_F(Gpu, GradientsAreThoseOfTheLoop) {
+  for (const GradientCase& item :
+       {GradientCase{{96, 3, 4, 256, 65, 256}, 2, 4, 0.1, Precision::kFloat32, 1e-5},
+        GradientCase{{256, 3, 4, 512, 128, 256}, 3, 2, 0.02, Precision::kBf16, 2e-2}}) {
+    const testing_stacked::Replicas replicas(item.shape, item.replicas, item.sequences, item.deviation);
+    const auto loop = replicas.one_by_one(),
+               found = replicas.one_by_one(Decoder(item.shape, Device::kCuda, item.precision));
+    for (int r = 0; r < item.replicas; ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      EXPECT_NEAR(found.losses[at], loop.losses[at], 1e-3 * loop.losses[at]) << item.bound;
+      EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), item.bound);
+    }
   }
 }
 
@@ -505,24 +478,5 @@ TEST_F(Gpu, ManyClassesAndLayersComputedAgainAreTheLoops) {
   }
 }
 #endif
-
-template <typename Of>
-void expect_gradients_of_the_loop() {
-  const ModelShape shape{96, 3, 4, 256, 65, 256};
-  const testing_stacked::Replicas replicas(shape, 2, 4, 0.1);
-  const testing_stacked::Result loop = replicas.one_by_one();
-  testing_stacked::Result found = loop;
-  const Of decoder(shape, Device::kCuda);
-  for (int r = 0; r < 2; ++r) {
-    found.losses[static_cast<std::size_t>(r)] = decoder.loss_and_gradient(
-        replicas.row(r), found.gradients.data() + r * shape.parameters(), replicas.batch(r));
-    EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), 1e-5);
-  }
-}
-
-TEST_F(Gpu, GradientsInFloat32AreThoseOfTheLoopAndOfAutogradOnTheCard) {
-  expect_gradients_of_the_loop<Decoder>();
-  expect_gradients_of_the_loop<testing_plain::PlainDecoder>();
-}
 
 }  // namespace longhaul::gpu_test

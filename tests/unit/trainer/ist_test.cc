@@ -11,7 +11,7 @@
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/unit_owners.h"
-#include "tests/unit/trainer/plain_decoder.h"
+#include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/codecs/number_formats.h"
@@ -55,14 +55,12 @@ TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
     std::vector<float> weights = random_weights<float>(kShape, 3);
     for (std::size_t i = 0; i < weights.size(); ++i)
       if (is_anothers(owners[i], replica)) weights[i] = 0;
-    std::vector<std::vector<float>> gradients(4, std::vector<float>(weights.size(), 123.f));
+    std::vector<std::vector<float>> gradients(3, std::vector<float>(weights.size(), 123.f));
     Decoder(kShape, Device::kCpu).loss_and_gradient(weights.data(), gradients[0].data(), batch);
-    testing_plain::PlainDecoder(kShape, Device::kCpu)
-        .loss_and_gradient(weights.data(), gradients[1].data(), batch);
     double loss = 0;
     for (const Precision precision : {Precision::kFloat32, Precision::kBf16})
       StackedDecoder(kShape, Device::kCpu, precision, std::int64_t{1} << 30)
-          .run({weights.data(), gradients[precision == Precision::kBf16 ? 3 : 2].data(), batch.tokens.data(),
+          .run({weights.data(), gradients[precision == Precision::kBf16 ? 2 : 1].data(), batch.tokens.data(),
                 static_cast<std::int64_t>(batch.tokens.size()), &loss, 1, batch.sequences});
     for (const std::vector<float>& gradient : gradients) {
       int own_zeros = 0;
@@ -178,52 +176,42 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
   EXPECT_GT(moved / static_cast<double>(found.size()), 1e-2) << "500 times the tolerance";
 }
 
+Case case_of(const Json& method, int replicas, int ffn, int steps, Wire wire) {
+  const TemporaryFolder folder;
+  return only_case(scenario_of(method, replicas, ffn, steps, to_string(wire).c_str()), folder);
+}
+
 // An update's rows, filled with what is drawn, and the plan's operations on them.
-struct Round {
-  Round(const Json& method, int replicas, int ffn, int steps, Wire wire) {
-    const TemporaryFolder folder;
-    const Case config = only_case(scenario_of(method, replicas, ffn, steps, to_string(wire).c_str()), folder);
-    shape = config.train->model;
-    plan = trained_plan_of(config);
-    context = {config.seed, replicas, steps, shape.parameters()};
-    update = make_update(config.method);
-    arena = std::make_unique<Arena>(slots_with(plan.keeps), replicas, shape.parameters());
-    backend = make_thread_backend(2, [] {});
-    rows = std::make_unique<Replicas>(Replicas{*arena, *backend, log});
+struct Round : UpdateBench {
+  explicit Round(const Case& config)
+      : UpdateBench(config.method, config.replicas, config.train->model.parameters()),
+        shape(config.train->model),
+        plan(trained_plan_of(config)),
+        context{config.seed, config.replicas, config.train->steps, shape.parameters()} {
     update->follow(plan, context);
     RandomStream stream(9, Purpose::kInitialWeights, 2);
-    for (int replica = 0; replica < replicas; ++replica)
+    for (int replica = 0; replica < config.replicas; ++replica)
       for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment})
         for (std::int64_t i = 0; i < shape.parameters(); ++i)
-          arena->row(slot, replica)[i] = static_cast<float>(stream.normal());
-    update->start(*rows);
+          arena.row(slot, replica)[i] = static_cast<float>(stream.normal());
+    update->start(all);
   }
 
   void run(int step) {
-    OperationRunner runner(*update, *rows);
     for (const Operation& operation : operations_at(plan, context, step)) runner.run(operation);
   }
   std::vector<int> owners(int round) const {
     return column_owners(context.seed, units_of(shape), context.replicas, round, shape.parameters());
   }
-  std::vector<float> row(Slot slot, int replica) const {
-    const float* begin = arena->row(slot, replica);
-    return {begin, begin + shape.parameters()};
-  }
 
   ModelShape shape;
   OperationPlan plan;
   PlanContext context;
-  std::unique_ptr<Update> update;
-  std::unique_ptr<Arena> arena;
-  std::unique_ptr<Backend> backend;
-  ExchangeLog log;
-  std::unique_ptr<Replicas> rows;
 };
 
 // 97 columns over 3 replicas, rounded to bf16; twice, since the owners change.
 TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
-  Round round(ist(), 3, 97, 20, Wire::kBf16);
+  Round round(case_of(ist(), 3, 97, 20, Wire::kBf16));
   for (int number = 0; number < 2; ++number) {
     const std::vector<int> before = round.owners(number), after = round.owners(number + 1);
     ASSERT_NE(before, after);
@@ -278,34 +266,22 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   plan.rules[1].payload[0].columns = {{1, 3}};
   plan.rules[1].kind = OperationKind::kAllToAll;
   plan.rules[1].units = units;
-  const auto update = make_update({"ist", "ist", {{"unit_outputs", "sum"}}});
-  Arena arena(slots_with({"slow_weights"}), 2, 3);
-  const auto backend = make_loop_backend();
-  ExchangeLog log;
-  Replicas rows{arena, *backend, log};
-  OperationRunner runner(*update, rows);
-  const auto row_is = [&](Slot slot, int replica, const Json& expected) {
-    const float* row = arena.row(slot, replica);
-    return std::vector<float>(row, row + 3) == expected.get<std::vector<float>>();
-  };
+  UpdateBench bench({"ist", "ist", {{"unit_outputs", "sum"}}}, 2, 3);
+  using Row = std::vector<float>;
 
-  const auto start = history["start"].get<std::vector<float>>();
+  for (int replica = 0; replica < 2; ++replica) bench.set(Slot::kWeights, replica, history["start"]);
+  bench.update->follow(plan, context);
+  bench.update->start(bench.all);
   for (int replica = 0; replica < 2; ++replica)
-    std::copy(start.begin(), start.end(), arena.row(Slot::kWeights, replica));
-  update->follow(plan, context);
-  update->start(rows);
-  for (int replica = 0; replica < 2; ++replica)
-    EXPECT_TRUE(row_is(Slot::kWeights, replica, history["theta_at_start"][as_index(replica)]));
+    EXPECT_EQ(bench.row(Slot::kWeights, replica), history["theta_at_start"][as_index(replica)].get<Row>());
   int step = 0;
   for (const Json& round : history["rounds"]) {
+    for (int replica = 0; replica < 2; ++replica)
+      bench.set(Slot::kWeights, replica, round["trained"][as_index(replica)]);
+    for (const Operation& operation : operations_at(plan, context, step += 4)) bench.runner.run(operation);
     for (int replica = 0; replica < 2; ++replica) {
-      const auto trained = round["trained"][as_index(replica)].get<std::vector<float>>();
-      std::copy(trained.begin(), trained.end(), arena.row(Slot::kWeights, replica));
-    }
-    for (const Operation& operation : operations_at(plan, context, step += 4)) runner.run(operation);
-    for (int replica = 0; replica < 2; ++replica) {
-      EXPECT_TRUE(row_is(Slot::kSlowWeights, replica, round["phi"])) << step;
-      EXPECT_TRUE(row_is(Slot::kWeights, replica, round["theta"][as_index(replica)])) << step;
+      EXPECT_EQ(bench.row(Slot::kSlowWeights, replica), round["phi"].get<Row>()) << step;
+      EXPECT_EQ(bench.row(Slot::kWeights, replica), round["theta"][as_index(replica)].get<Row>()) << step;
     }
   }
 }
@@ -317,8 +293,8 @@ bool reads_a_unit(const Parameter& parameter) {
 // The weights that read a unit, those of down, stand in the whole model divided by the number of
 // replicas; subnetworks have what was sent.
 TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
-  Round summed(ist(), 2, 9, 20, Wire::kFp32),
-      averaged(ist({{"unit_outputs", "mean"}}), 2, 9, 20, Wire::kFp32);
+  Round summed(case_of(ist(), 2, 9, 20, Wire::kFp32)),
+      averaged(case_of(ist({{"unit_outputs", "mean"}}), 2, 9, 20, Wire::kFp32));
   for (const int step : {0, 4, 8}) {
     for (Round* round : {&summed, &averaged})
       if (step > 0) round->run(step);

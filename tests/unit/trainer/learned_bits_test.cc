@@ -44,7 +44,7 @@ Bits bits_in(const TemporaryFolder& folder) {
 
 // A gate at 0 is 5 of 2 to 8 bits.
 TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
-  const Json frozen = {{"lr", 0}, {"penalty", 0}, {"gate", 0}};
+  const Json frozen = {{"lr", 0}, {"penalty", 5}, {"gate", 0}};
   for (const Json& method : {kNoloco, Json{{"name", "ddp"}}, Json{{"name", "co2"}, {"inner_steps", 3}}}) {
     Json learned = scenario_with(frozen, 9, method), given = learned;
     given["pipeline"].erase("learned_bits");
@@ -55,17 +55,6 @@ TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
     for (Json* entry : {&learned, &given}) (*entry)["pipeline"]["gradients"] = {"int8", "wire"};
     EXPECT_EQ(train(learned).metrics, train(given).metrics) << method;
     EXPECT_NE(train(learned).metrics, expected.metrics);
-  }
-}
-
-TEST(LearnedBits, AFrozenGateWhateverThePenaltyStays) {
-  const TemporaryFolder folder;
-  train(only_case(scenario_with({{"lr", 0}, {"penalty", 5}, {"gate", 0}}), folder), folder);
-  const Bits bits = bits_in(folder);
-  EXPECT_EQ(bits.size(), 9u * 4 * 2);
-  for (const auto& [at, row] : bits) {
-    EXPECT_EQ(row.bits, 5);
-    EXPECT_EQ(row.gate, 0);
   }
 }
 

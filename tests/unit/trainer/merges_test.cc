@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/operations/exchange_log.h"
 
 namespace longhaul::merges_test {
 
@@ -43,12 +43,11 @@ class OneWeight : public testing::Test {
 
   OneWeight() {
     for (int replica = 0; replica < 3; ++replica)
-      *arena_.row(Slot::kWeights, replica) = *arena_.row(Slot::kSlowWeights, replica) =
-          history_["start"]["phi"];
-    merges_ = std::make_unique<Merges>(plan_, context_, layout_, *update_, replicas_);
+      theta(replica) = *bench_.arena.row(Slot::kSlowWeights, replica) = history_["start"]["phi"];
+    merges_ = std::make_unique<Merges>(plan_, context_, layout_, *bench_.update, bench_.all);
   }
-  float& theta(int replica) { return *arena_.row(Slot::kWeights, replica); }
-  float phi(int replica) const { return *arena_.row(Slot::kSlowWeights, replica); }
+  float& theta(int replica) { return *bench_.arena.row(Slot::kWeights, replica); }
+  float phi(int replica) const { return *bench_.arena.row(Slot::kSlowWeights, replica); }
   void post(std::size_t merge, const Json& entry) {
     theta(entry["replica"]) = entry["posted"];
     merges_->contribute({merge, 0, entry["replica"], entry["post_step"]});
@@ -63,11 +62,7 @@ class OneWeight : public testing::Test {
   const OperationPlan plan_ = plan();
   const PlanContext context_{1, 3, 8, 1};
   const std::vector<Parameter> layout_ = {{"weight", 1, 1, 0, 0}};
-  const std::unique_ptr<Update> update_ = make_update({"decoupled-diloco", "", history_["method"]});
-  Arena arena_{slots_with({"slow_weights"}), 3, 1};
-  const std::unique_ptr<Backend> backend_ = make_loop_backend();
-  ExchangeLog log_;
-  Replicas replicas_{arena_, *backend_, log_};
+  UpdateBench bench_{{"decoupled-diloco", "", history_["method"]}, 3, 1};
   std::unique_ptr<Merges> merges_;
 };
 
@@ -93,45 +88,9 @@ TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
 TEST_F(OneWeight, LogsWhoContributed) {
   for (const int replica : {0, 1}) merges_->contribute({0, 0, replica, 2});
   merges_->make(made(history_, 0));
-  ASSERT_EQ(log_.records().size(), 1u);
-  EXPECT_EQ(log_.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}}));
-  EXPECT_EQ(log_.records()[0].bytes, 4);
-}
-
-// Cut after the first contribution, and after the first merge: what is kept is enough for the same end.
-TEST_F(OneWeight, GoesOnFromWhatIsKept) {
-  const TemporaryFolder folder;
-  const auto keep = [&](const std::string& file) {
-    write_safetensors(folder.file(file), merges_->tensors());
-    return merges_->state();
-  };
-  const auto restored = [&](const std::string& file, const Json& state) {
-    auto merges = std::make_unique<Merges>(plan_, context_, layout_, *update_, replicas_);
-    CheckpointTensors tensors({0, {}, folder.file(file)}, replicas_);
-    merges->restore(state, tensors);
-    return merges;
-  };
-  theta(0) = 11;
-  merges_->contribute({0, 0, 0, 2});
-  const Json posted = keep("posted");
-  theta(1) = 13;
-  merges_->contribute({0, 0, 1, 2});
-  merges_->make(made(history_, 0));
-  theta(0) = 11.5;
-  merges_->take_up({0, 0, 0});
-  const Json merged = keep("made");
-
-  const auto from_posted = restored("posted", posted);
-  *arena_.row(Slot::kSlowWeights, 1) = 10;
-  theta(1) = 13;
-  from_posted->contribute({0, 0, 1, 2});
-  from_posted->make(made(history_, 0));
-  theta(0) = 11.5;
-  from_posted->take_up({0, 0, 0});
-  EXPECT_FLOAT_EQ(phi(0), 11.8F);
-
-  restored("made", merged)->take_up({0, 0, 1});
-  EXPECT_FLOAT_EQ(phi(1), 11.8F);
+  ASSERT_EQ(bench_.log.records().size(), 1u);
+  EXPECT_EQ(bench_.log.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}}));
+  EXPECT_EQ(bench_.log.records()[0].bytes, 4);
 }
 
 void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
@@ -175,24 +134,14 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
     rule.payload[0].columns = columns;
     plan.rules.push_back(rule);
   }
-  const std::unique_ptr<Update> update = make_update({"decoupled-diloco", "", method});
-  Arena arena(slots_with({"slow_weights"}), 3, 4);
-  const std::unique_ptr<Backend> backend = make_loop_backend();
-  ExchangeLog log;
-  Replicas replicas{arena, *backend, log};
-  const auto set = [&](Slot slot, int replica, const std::vector<float>& values) {
-    std::copy(values.begin(), values.end(), arena.row(slot, replica));
-  };
-  const auto phi = [&](int replica) {
-    const float* row = arena.row(Slot::kSlowWeights, replica);
-    return std::vector<float>(row, row + 4);
-  };
+  UpdateBench bench({"decoupled-diloco", "", method}, 3, 4);
+  const auto phi = [&](int replica) { return bench.row(Slot::kSlowWeights, replica); };
   for (int replica = 0; replica < 3; ++replica)
-    for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights}) set(slot, replica, {10, 10, 10, 10});
+    for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights}) bench.set(slot, replica, {10, 10, 10, 10});
   const PlanContext context{1, 3, 8, 4};
-  Merges merges(plan, context, layout, *update, replicas);
-  set(Slot::kWeights, 0, {12, 10, 12, 10});
-  set(Slot::kWeights, 1, {10, 12, 10, 12});
+  Merges merges(plan, context, layout, *bench.update, bench.all);
+  bench.set(Slot::kWeights, 0, {12, 10, 12, 10});
+  bench.set(Slot::kWeights, 1, {10, 12, 10, 12});
   for (const std::size_t fragment : {0u, 1u}) {
     const int rule = static_cast<int>(fragment);
     for (const int replica : {0, 1}) merges.contribute({fragment, rule, replica, 2});
@@ -205,16 +154,16 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   // Four steps of replica 2 against two of replica 0: 2/3 and 1/3. Of replica 0 it is 3 long, along (1, 0);
   // replica 2 is at φ + (0, 6), though its Δ, from the 10 that it took up last, is (√2, 6 + √2).
   const auto at = static_cast<float>(10 + root);
-  set(Slot::kWeights, 0, {11, 11, at + 3, at});
-  set(Slot::kWeights, 2, {10, 10, at, at + 6});
+  bench.set(Slot::kWeights, 0, {11, 11, at + 3, at});
+  bench.set(Slot::kWeights, 2, {10, 10, at, at + 6});
   for (const int replica : {0, 2}) merges.contribute({2, 1, replica, 4});
   // What is kept in a checkpoint is enough for the same end.
   const TemporaryFolder folder;
   write_safetensors(folder.file("posted"), merges.tensors());
-  Merges restored(plan, context, layout, *update, replicas);
-  CheckpointTensors tensors({0, {}, folder.file("posted")}, replicas);
+  Merges restored(plan, context, layout, *bench.update, bench.all);
+  CheckpointTensors tensors({0, {}, folder.file("posted")}, bench.all);
   restored.restore(merges.state(), tensors);
-  set(Slot::kSlowWeights, 2, {0, 0, 0, 0});  // where it is meanwhile does not count
+  bench.set(Slot::kSlowWeights, 2, {0, 0, 0, 0});  // where it is meanwhile does not count
   restored.make({2, 1, {{0, 4, 5}, {2, 4, 5}}, {1.F / 3, 2.F / 3}});
   for (const int replica : {0, 2}) restored.take_up({2, 1, replica});
   const double length = 3. / 3 + 2. * 6 / 3, along = std::sqrt(1. + 4);

@@ -66,6 +66,7 @@ TEST(MethodRelations, AreToTheBit) {
       {renamed("delayed-nesterov", {{"momentum_every", 1}}), kDiloco},
       {renamed("muloco", {{"optimizer", {{"name", "adamw"}}}}), kDiloco},
       {renamed("muloco", Json::object()), renamed("diloco", {{"optimizer", {{"name", "muon"}}}})},
+      {{{"name", "fsdp"}}, kDdp},
       // It never freezes: there are 13 steps.
       {{{"name", "one-bit-adam"}, {"freeze_step", 13}}, kDdp},
       // Averages of one group.
@@ -73,6 +74,9 @@ TEST(MethodRelations, AreToTheBit) {
       {{{"name", "moshpit"}, {"inner_steps", 4}, {"group_size", 4}}, kLocal},
       {{{"name", "hierarchical"}, {"inner_steps", 4}, {"across_every", 1}}, kLocal},
       {{{"name", "epidemic"}, {"inner_steps", 4}, {"targets", 3}}, kLocal},
+      // No gradient is late.
+      {{{"name", "ravnest"}, {"inner_steps", 4}, {"stages", 1}}, kLocal},
+      {{{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 0}}, kLocal},
       // All weights are averaged after every step.
       {{{"name", "sparta"}, {"share", 1}}, kLocalAtEachStep}};
   for (const Relation& relation : same) expect_same_bits(relation.method, relation.other);
@@ -117,6 +121,7 @@ TEST(MethodRelations, WithOtherOptionsTheyAreOthers) {
       {{{"name", "moshpit"}, {"inner_steps", 4}}, kLocal},
       {{{"name", "hierarchical"}, {"inner_steps", 4}, {"across_every", 2}}, kLocal},
       {{{"name", "epidemic"}, {"inner_steps", 4}, {"targets", 2}}, kLocal},
+      {{{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 1}}, kLocal},
       {{{"name", "sparta"}, {"share", 0.5}}, kLocalAtEachStep}};
   for (const Relation& relation : others) expect_others(relation.method, relation.other);
 }

@@ -1,6 +1,7 @@
 // Operations and messages as tests write them: whole rows in plain numbers.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "methods/common/registry.h"
@@ -8,10 +9,6 @@
 #include "trainer/operations/update.h"
 
 namespace longhaul {
-
-inline std::vector<Slot> outer_slots() {
-  return slots_with({"slow_weights", "outer_momentum"});
-}
 
 inline Message message_of(const float* row, std::int64_t columns, Wire wire, const float* less = nullptr) {
   return Message(MessageFormat({"row", {wire}}, columns), RowSource{row, less});
@@ -23,6 +20,14 @@ inline OperationRule rule_for(const std::vector<std::string>& tensors, Wire wire
   rule.kind = OperationKind::kGroupAverage;
   rule.payload = whole(tensors, wire);
   return rule;
+}
+
+// With the defaults of its options, but for these.
+inline MethodSpec method_with(const std::string& name, const Json& options = Json::object()) {
+  MethodSpec spec{name, name, Json::object()};
+  for (const Node& option : method_named(name).options) spec.options[option.key] = option.fallback;
+  spec.options.update(options);
+  return spec;
 }
 
 // Rows of an update, and what it does to them when an operation is run.
@@ -43,6 +48,13 @@ struct UpdateBench {
 
   void run(const OperationRule& rule, int step = 1, const std::vector<std::vector<int>>& groups = {}) {
     runner.run({&rule, step, step, groups, 0});
+  }
+  void set(Slot slot, int replica, const std::vector<float>& values) {
+    std::copy(values.begin(), values.end(), arena.row(slot, replica));
+  }
+  std::vector<float> row(Slot slot, int replica) const {
+    const float* first = arena.row(slot, replica);
+    return {first, first + arena.parameters()};
   }
 
   std::unique_ptr<Update> update;

@@ -28,16 +28,6 @@ TEST(Adamw, ColumnsThatDoNotDecayAreOnlyMovedByTheGradient) {
   for (int i = 0; i < 40; ++i) EXPECT_FLOAT_EQ(theta[static_cast<std::size_t>(i)], i < 20 ? 0.95f : 1.f);
 }
 
-TEST(Adamw, ScaleActsOnTheGradient) {
-  const OptimizerSpec spec;
-  std::vector<float> theta(2, 1), m(2), v(2), gradient = {0.25f, 0.5f};
-  adamw_step(spec, 0.1, 1, 1, {{0, 1, false}}, {&theta[0], &gradient[0], &m[0], &v[0]});
-  adamw_step(spec, 0.1, 1, 0.5, {{0, 1, false}}, {&theta[1], &gradient[1], &m[1], &v[1]});
-  EXPECT_EQ(m[0], m[1]);
-  EXPECT_EQ(v[0], v[1]);
-  EXPECT_EQ(theta[0], theta[1]);
-}
-
 TEST(Clip, NormIsEuclideanAndTheFactorBringsItDown) {
   std::vector<float> row(1000, 0.f);
   row[3] = 3;

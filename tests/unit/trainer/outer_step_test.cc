@@ -215,21 +215,14 @@ struct TwoColumns : UpdateBench {
     rule.payload[0].codec = {TopK{2, 1, Wire::kFp32}, feedback, decay};
   }
 
-  void set(Slot slot, int replica, float first, float second) {
-    arena.row(slot, replica)[0] = first, arena.row(slot, replica)[1] = second;
-  }
-  std::vector<float> row(Slot slot, int replica) const {
-    return {arena.row(slot, replica)[0], arena.row(slot, replica)[1]};
-  }
-
   OperationRule rule;
 };
 
 TEST(Sparseloco, IsTheOneWorkedOutByHand) {
   TwoColumns bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 0.5}, {"mean_of", "all"}}),
                    Feedback::kClassic, 0.5);
-  bench.set(Slot::kWeights, 0, 4, 2);   // sends (4, 0), keeps (0, 2)
-  bench.set(Slot::kWeights, 1, 1, -2);  // sends (0, -2), keeps (1, 0)
+  bench.set(Slot::kWeights, 0, {4, 2});   // sends (4, 0), keeps (0, 2)
+  bench.set(Slot::kWeights, 1, {1, -2});  // sends (0, -2), keeps (1, 0)
   bench.run(bench.rule);
   // mean (2, -1): φ = (1, -0.5)
   for (const int replica : {0, 1}) {
@@ -237,8 +230,8 @@ TEST(Sparseloco, IsTheOneWorkedOutByHand) {
     EXPECT_EQ(bench.row(Slot::kWeights, replica), (std::vector<float>{1, -0.5}));
   }
   EXPECT_EQ(bench.row(Slot::kError, 0), (std::vector<float>{0, 2}));
-  bench.set(Slot::kWeights, 0, 1.5, 0);   // Δ (0.5, 0.5), and half of (0, 2): (0.5, 1.5), sends (0, 1.5)
-  bench.set(Slot::kWeights, 1, 4, -0.5);  // Δ (3, 0), and half of (1, 0): (3.5, 0), sends all
+  bench.set(Slot::kWeights, 0, {1.5, 0});   // Δ (0.5, 0.5), and half of (0, 2): (0.5, 1.5), sends (0, 1.5)
+  bench.set(Slot::kWeights, 1, {4, -0.5});  // Δ (3, 0), and half of (1, 0): (3.5, 0), sends all
   bench.run(bench.rule);
   // mean (1.75, 0.75): φ = (1.875, -0.125)
   EXPECT_EQ(bench.row(Slot::kSlowWeights, 0), (std::vector<float>{1.875, -0.125}));
@@ -249,16 +242,13 @@ TEST(Sparseloco, IsTheOneWorkedOutByHand) {
 // φ of SparseLoCo with η 1 after one round from φ = 0, which is the mean that it takes.
 std::vector<float> mean_taken(const std::string& mean_of, const TopK& codec,
                               const std::vector<std::vector<float>>& deltas) {
-  const auto columns = static_cast<std::int64_t>(deltas[0].size());
   UpdateBench bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 1}, {"mean_of", mean_of}}),
-                    static_cast<int>(deltas.size()), columns);
+                    static_cast<int>(deltas.size()), static_cast<std::int64_t>(deltas[0].size()));
   OperationRule rule = rule_for({"delta"});
   rule.payload[0].codec = Codec{codec};
-  for (std::size_t r = 0; r < deltas.size(); ++r)
-    std::copy(deltas[r].begin(), deltas[r].end(), bench.arena.row(Slot::kWeights, static_cast<int>(r)));
+  for (std::size_t r = 0; r < deltas.size(); ++r) bench.set(Slot::kWeights, static_cast<int>(r), deltas[r]);
   bench.run(rule);
-  const float* phi = bench.arena.row(Slot::kSlowWeights, 3);
-  return {phi, phi + columns};
+  return bench.row(Slot::kSlowWeights, 3);
 }
 
 // Two of five columns of each replica travel: the first from 0, 1 and 3, the second from 2 alone, the third
@@ -331,12 +321,12 @@ TEST(Ef21, SendsChangesThatAddUp) {
   TwoColumns bench(
       method_spec({{"name", "diloco"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}),
       Feedback::kEf21, 1);
-  bench.set(Slot::kWeights, 0, 4, 2);   // g = (4, 0)
-  bench.set(Slot::kWeights, 1, 1, -2);  // g = (0, -2)
+  bench.set(Slot::kWeights, 0, {4, 2});   // g = (4, 0)
+  bench.set(Slot::kWeights, 1, {1, -2});  // g = (0, -2)
   bench.run(bench.rule);
   EXPECT_EQ(bench.row(Slot::kSlowWeights, 0), (std::vector<float>{2, -1}));  // the mean of both g
-  bench.set(Slot::kWeights, 0, 6, 1);   // Δ (4, 2), less g: (0, 2), g = (4, 2)
-  bench.set(Slot::kWeights, 1, 3, -3);  // Δ (1, -2), less g: (1, 0), g = (1, -2)
+  bench.set(Slot::kWeights, 0, {6, 1});   // Δ (4, 2), less g: (0, 2), g = (4, 2)
+  bench.set(Slot::kWeights, 1, {3, -3});  // Δ (1, -2), less g: (1, 0), g = (1, -2)
   bench.run(bench.rule);
   // the mean of both g is (2.5, 0)
   for (const int replica : {0, 1})

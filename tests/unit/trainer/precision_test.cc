@@ -1,10 +1,5 @@
 // Whole trainings with bf16 products, on the CPU.
-#include <cmath>
-
-#include "core/base/errors.h"
-#include "methods/common/registry.h"
-#include "tests/support/every_method.h"
-#include "tests/unit/trainer/compared_trainings.h"
+#include "tests/unit/trainer/support.h"
 
 namespace longhaul::precision_test {
 
@@ -24,18 +19,6 @@ TEST(Precisions, InBf16TheSourceIsLearnedAsInFloat32) {
   const double loop = train(scenario).summary["final_loss"];
   EXPECT_NE(loop, exact);
   EXPECT_NEAR(loop, exact, 0.02 * exact);
-}
-
-TEST(Precisions, PrecisionIsPartOfTheTrainingKeyAndFloat32IsTheKeyThereWas) {
-  const TemporaryFolder folder;
-  const Json scenario = small_scenario({{"name", "ddp"}});
-  Json narrow = scenario;
-  narrow["train"]["precision"] = "bf16";
-  Case config = only_case(scenario, folder);
-  const std::string key = training_key(config);
-  EXPECT_NE(training_key(only_case(narrow, folder)), key);
-  config.resolved["train"].erase("precision");  // as resolved before there was a choice
-  EXPECT_EQ(training_key(parse_case(config.resolved)), key);
 }
 
 }  // namespace longhaul::precision_test

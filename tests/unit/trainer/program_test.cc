@@ -42,12 +42,6 @@ class Program : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Program, TrainsAndEndsWithZero) {
-  const Ended ended = run_case(small_scenario({{"name", "noloco"}, {"inner_steps", 4}}), "--threads 2");
-  EXPECT_EQ(ended.status, 0) << ended.output;
-  EXPECT_TRUE(std::filesystem::exists(folder_.file("out/done")));
-}
-
 TEST_F(Program, SaysItsVersionAndItsOptions) {
   EXPECT_EQ(run("--version").output.rfind("longhaul-train ", 0), 0u);
   EXPECT_EQ(run("--help").status, 0);

@@ -32,12 +32,6 @@ MethodSpec in_python(Json method) {
   return {name, "python", resolve(section("", options), expanded, "method")};
 }
 
-MethodSpec in_cpp(const std::string& name) {
-  Json options = Json::object();
-  for (const Node& option : method_named(name).options) options[option.key] = option.fallback;
-  return {name, name, options};
-}
-
 // Begins as a training does, without one.
 struct StartedBench : UpdateBench {
   StartedBench(const MethodSpec& method, int replicas, std::int64_t columns)
@@ -75,7 +69,7 @@ TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
     // Neighbours, every other one, and three that are no regular distance apart with one that sits out.
     for (const Groups& groups : {Groups{{0, 1}, {2, 3}}, Groups{{0, 2}, {1, 3}}, Groups{{0, 1, 3}, {2}}}) {
       StartedBench python(in_python({{"name", "python"}, {"file", "python/" + name + ".py"}}), 4, kColumns),
-          cpp(in_cpp(name), 4, kColumns);
+          cpp(method_with(name), 4, kColumns);
       const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
       for (int round = 1; round <= 2; ++round) {
         for (StartedBench* bench : {&python, &cpp}) {

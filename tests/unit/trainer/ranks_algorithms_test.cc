@@ -1,7 +1,6 @@
 // Sums, spreads and transfers of rows that are spread over ranks, against the same rows in one process.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstring>
 
 #include "core/base/random.h"
@@ -32,22 +31,6 @@ TEST(Ranks, GatherIsInTheOrderOfTheRanks) {
     EXPECT_FALSE(all_of(ranks, ranks.rank() != 3));
     EXPECT_TRUE(all_of(ranks, true));
   });
-}
-
-// Rank 1 fails; the others wait for it, for each other, or for nobody.
-TEST(Ranks, AnExceptionOfOneReachesTheTestAndReleasesTheOthers) {
-  std::atomic<int> ended{0};
-  const auto body = [&](Ranks& ranks) {
-    if (ranks.rank() == 1) throw std::out_of_range("of rank 1");
-    try {
-      if (ranks.rank() != 4) broadcast(ranks, 1, std::string("never"));
-    } catch (const RunError&) {
-      ++ended;
-      throw;
-    }
-  };
-  EXPECT_THROW(ThreadRanks::run(5, body), std::out_of_range);
-  EXPECT_EQ(ended, 3);
 }
 
 // Rows of all magnitudes, so that another order of summing would show.

@@ -1,5 +1,5 @@
-// Ravnest: a history worked out by hand; against stages that keep old versions of their weights, as its
-// authors' code does, written apart here; and what it is without delay.
+// Ravnest: a history worked out by hand, and against stages that keep old versions of their weights, as its
+// authors' code does, written apart here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,15 +10,6 @@
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul::ravnest_test {
-
-MethodSpec ravnest(Json options) {
-  MethodSpec spec;
-  spec.name = spec.label = "ravnest";
-  for (const Node& option : method_named("ravnest").options) spec.options[option.key] = option.fallback;
-  options.erase("name");
-  spec.options.update(options);
-  return spec;
-}
 
 // One replica, whose update knows the method's plan of a model of so many columns.
 struct Bench : UpdateBench {
@@ -31,7 +22,7 @@ struct Bench : UpdateBench {
 
 TEST(Ravnest, IsTheOneWorkedOutByHand) {
   const Json history = golden("ravnest.json");
-  Bench bench(ravnest(history["method"]), 1);
+  Bench bench(method_with("ravnest", history["method"]), 1);
   const OptimizerSpec optimizer = optimizer_of(history["optimizer"]);
   const std::vector<DecayRange> decay = {{0, 1, true}};
   float* weight = bench.arena.row(Slot::kWeights, 0);
@@ -138,28 +129,10 @@ void expect_as_with_versions(const MethodSpec& spec, const std::vector<int>& bou
 }
 
 TEST(Ravnest, IsStagesThatKeepOldVersionsOfTheirWeights) {
-  expect_as_with_versions(ravnest({{"stages", 3}}), {0, 2, 4, 7}, {2, 1, 0});
-  expect_as_with_versions(ravnest({{"stages", 2}}), {0, 3, 7}, {1, 0});
-  expect_as_with_versions(ravnest({{"delay", 1}}), {0, 7}, {1});
-  expect_as_with_versions(ravnest({{"delay", 5}}), {0, 7}, {5});
-}
-
-Trained trained(const Json& method) {
-  Json scenario = small_scenario(method, 13);
-  scenario["train"]["optimizer"]["clip"] = 0.5;
-  return train(scenario);
-}
-
-TEST(Ravnest, WithoutDelayItIsLocalSgdToTheBit) {
-  const Trained local = trained({{"name", "local-sgd"}, {"inner_steps", 4}});
-  for (const Json& none : {Json{{"stages", 1}}, Json{{"delay", 0}}}) {
-    Json method = {{"name", "ravnest"}, {"inner_steps", 4}};
-    method.update(none);
-    const Trained found = trained(method);
-    EXPECT_EQ(found.metrics, local.metrics) << none;
-    EXPECT_EQ(found.exchanges, local.exchanges) << none;
-  }
-  EXPECT_NE(trained({{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 1}}).metrics, local.metrics);
+  expect_as_with_versions(method_with("ravnest", {{"stages", 3}}), {0, 2, 4, 7}, {2, 1, 0});
+  expect_as_with_versions(method_with("ravnest", {{"stages", 2}}), {0, 3, 7}, {1, 0});
+  expect_as_with_versions(method_with("ravnest", {{"delay", 1}}), {0, 7}, {1});
+  expect_as_with_versions(method_with("ravnest", {{"delay", 5}}), {0, 7}, {5});
 }
 
 }  // namespace longhaul::ravnest_test

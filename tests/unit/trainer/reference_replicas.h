@@ -275,4 +275,26 @@ inline void expect_same_bytes(const Case& config, const Schedule& schedule, cons
 #endif
 }
 
+struct CaseInFolder {
+  explicit CaseInFolder(const Json& scenario) : config(only_case(scenario, folder)) {}
+
+  const TemporaryFolder folder;
+  const Case config;
+};
+
+// The reference of a training on a schedule.
+struct TrainedReference : CaseInFolder, Reference {
+  explicit TrainedReference(const Json& scenario) : CaseInFolder(scenario), Reference(config) {}
+
+  // Trains: the weights are those that the reference has now, and the bytes the same however it is done.
+  Followed expect_training() const {
+    const Followed found = follow(config, schedule, folder);
+    expect_weights(found, *this);
+    expect_same_bytes(config, schedule, found);
+    return found;
+  }
+
+  Schedule schedule;
+};
+
 }  // namespace longhaul

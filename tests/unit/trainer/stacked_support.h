@@ -35,8 +35,9 @@ struct Replicas {
     return {sequences, {begin, begin + static_cast<std::ptrdiff_t>(token_stride())}};
   }
 
-  Result one_by_one() const {
-    const Decoder decoder(shape, Device::kCpu);
+  Result one_by_one() const { return one_by_one(Decoder(shape, Device::kCpu)); }
+  template <typename Of>
+  Result one_by_one(const Of& decoder) const {
     Result result{std::vector<double>(static_cast<std::size_t>(replicas)),
                   std::vector<float>(weights.size())};
     for (int r = 0; r < replicas; ++r)

@@ -14,7 +14,6 @@
 namespace longhaul::training_test {
 
 const Json kDdp = {{"name", "ddp"}};
-const Json kFsdp = {{"name", "fsdp"}};
 const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 4}};
 const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 4}};
 const Json kIndependent = {{"name", "independent"}};
@@ -136,10 +135,6 @@ TEST(Training, DdpReplicasNeverDiffer) {
     EXPECT_EQ(spread, 0) << "step " << at.first;
     EXPECT_EQ(at.second, "plain");
   }
-}
-
-TEST(Training, FsdpIsDdpBitForBit) {
-  EXPECT_EQ(train(small_scenario(kFsdp)).metrics, train(small_scenario(kDdp)).metrics);
 }
 
 TEST(Training, DilocoReplicasAgreeRightAfterAnOuterStepAndNotBetween) {
