@@ -1,6 +1,5 @@
 // The decoder of decoder.h on a CPU, with its backward pass written out: matrix products on the BLAS, one
-// pass of kernels.h between them, and no memory asked for in a step. LibTorch's autograd, which the plain
-// decoder uses, is the reference.
+// pass of kernels.h between them, and no memory asked for in a step.
 //
 // Attention works on blocks of query rows, so that products of the masked half are left out.
 #pragma once
