@@ -96,7 +96,7 @@ AbsenceTrace read_absence_trace(const Fault& fault, int replicas) {
   const std::optional<std::string> text = read_file(fault.file);
   if (!text)
     throw InputError(element_path("faults", as_index(fault.number)) + ".file",
-                     fmt::format("\"{}\" cannot be read", fault.file),
+                     fmt::format("\"{}\" {}", fault.file, why_unreadable(fault.file)),
                      "a CSV file, relative to the scenario's folder");
   return parse_absences(*text, fault.file, replicas);
 }

@@ -38,7 +38,7 @@ struct NamedTraining {
 std::vector<NamedTraining> trainings_of(const std::string& folder) {
   std::vector<NamedTraining> trainings;
   const std::optional<std::string> text = read_file(folder + "/manifest.json");
-  if (!text) return trainings;
+  if (!text || text->empty()) return trainings;
   const Json listed = member(parse_json(*text), "trainings");
   if (!listed.is_object()) return trainings;
   for (const auto& [key, training] : listed.items()) {

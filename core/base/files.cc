@@ -6,7 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 namespace longhaul {
 
@@ -23,9 +23,10 @@ std::vector<std::string> files_matching(const std::string& pattern, const std::s
 
 std::optional<std::string> read_file(const std::string& file) {
   std::ifstream in(file);
-  std::stringstream text;
-  if (std::filesystem::is_directory(file) || !in || !(text << in.rdbuf())) return std::nullopt;
-  return text.str();
+  if (std::filesystem::is_directory(file) || !in) return std::nullopt;
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) return std::nullopt;
+  return text;
 }
 
 std::string why_unreadable(const std::string& file) {

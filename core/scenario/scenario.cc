@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 Json read_json(const std::string& file) {
   const std::optional<std::string> text = read_file(file);
   std::error_code unknown;
-  if (!text && fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0)
+  if (text && text->empty())
     throw InputError({file, "", "is empty", "a scenario (JSON)", "longhaul new writes one to start from"});
   if (!text)
     throw InputError({file, "", why_unreadable(file), "a scenario file (JSON)",

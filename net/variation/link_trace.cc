@@ -136,7 +136,7 @@ std::int64_t LinkTrace::outage_end_ns(std::int64_t time_ns) const {
 LinkTrace read_link_trace(const TraceSpec& spec, const std::string& path) {
   const std::optional<std::string> text = read_file(spec.file);
   if (!text)
-    throw InputError(path + ".file", fmt::format("\"{}\" cannot be read", spec.file),
+    throw InputError(path + ".file", fmt::format("\"{}\" {}", spec.file, why_unreadable(spec.file)),
                      "a CSV file, relative to the scenario's folder");
   return LinkTrace::parse(*text, spec.file, spec, path);
 }
