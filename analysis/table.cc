@@ -293,8 +293,7 @@ std::string sampling_note(const std::vector<Json>& records) {
   };
   return fmt::format(
       "losses: over {} windows of the held-out text, the same for every method and seed; the standard error "
-      "of that "
-      "sample is {} nats, and most of it cancels in differences",
+      "of that sample is {} nats, and most of it cancels in differences",
       range(std::to_string(fewest), std::to_string(most)),
       range(fmt::format("{:.3f}", lowest), fmt::format("{:.3f}", highest)));
 }

@@ -112,8 +112,7 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
     if (claims.empty())
       text +=
           "The scenario makes no claims: there is nothing to judge (longhaul list options claims says how to "
-          "write "
-          "one; longhaul compare compares the methods).\n";
+          "write one; longhaul compare compares the methods).\n";
     const Json verdicts = run.summary.value("claims", Json::array());
     for (const Json& claim : claims)
       text += verdict_markdown(claim, run.records) + sentences_on(claim, verdicts);

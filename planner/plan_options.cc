@@ -142,9 +142,8 @@ Node target_options() {
                                 .means("run directories with learning curves, relative to the plan's folder"),
                             number("loss").required().means("validation loss, in nats")})
       .means(
-          "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in "
-          "these runs. Beside tokens these are what the fastest of them needs, and the others in "
-          "proportion");
+          "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in these "
+          "runs. Beside tokens these are what the fastest of them needs, and the others in proportion");
 }
 
 }  // namespace

@@ -248,8 +248,7 @@ std::vector<std::string> caveats(const PlanResult& result) {
   else
     all.push_back(
         "Tokens to the target are those of the runs that were given, with their models and settings; a "
-        "larger "
-        "model may need another number.");
+        "larger model may need another number.");
   const TrainingTime& time = choice.time;
   if (time.replayed_steps < choice.config.steps())
     all.push_back(fmt::format("{} of {} steps ({} outer steps) were replayed; {}", time.replayed_steps,

@@ -321,8 +321,7 @@ std::string grounds_of(std::size_t tests) {
   return text +
          " Brackets are 95 % intervals over the seeds, those of differences at the level of their test; what "
          "is said with the network model's error is such an interval widened by it. What no seed changes "
-         "needs "
-         "no test; a difference of simulated times must be larger than that error.";
+         "needs no test; a difference of simulated times must be larger than that error.";
 }
 
 }  // namespace
