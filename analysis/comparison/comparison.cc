@@ -49,18 +49,6 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   return group;
 }
 
-// The values of the seeds that both groups have, in the order of a's.
-std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b) {
-  std::pair<std::vector<double>, std::vector<double>> pairs;
-  for (const SeedValue& seed_value : a.values)
-    for (const SeedValue& other : b.values)
-      if (seed_value.seed == other.seed) {
-        pairs.first.push_back(seed_value.value);
-        pairs.second.push_back(other.value);
-      }
-  return pairs;
-}
-
 // Means of those that arrived would leave out the slowest: what can be compared is how many did.
 void test_reached(const Group& a, const Group& b, Comparison& comparison) {
   comparison.seeds = std::min(a.cases, b.cases);
@@ -315,6 +303,17 @@ bool Group::is_fixed() const {
   return std::all_of(values.begin(), values.end(), [&](const SeedValue& seed_value) {
     return std::abs(seed_value.value - values[0].value) <= 1e-9 * std::abs(values[0].value);
   });
+}
+
+std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b) {
+  std::pair<std::vector<double>, std::vector<double>> pairs;
+  for (const SeedValue& seed_value : a.values)
+    for (const SeedValue& other : b.values)
+      if (seed_value.seed == other.seed) {
+        pairs.first.push_back(seed_value.value);
+        pairs.second.push_back(other.value);
+      }
+  return pairs;
 }
 
 ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric>& metrics,

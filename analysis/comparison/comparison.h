@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/comparison/metric.h"
@@ -46,6 +47,9 @@ struct Group {
   // Nothing is drawn, and what the seeds have is the same to nine digits.
   bool is_fixed() const;
 };
+
+// The values of the seeds that both groups have, in the order of a's.
+std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b);
 
 struct Comparison {
   // kFixed: both are the same in every seed; their difference is exact but for the network model's error.

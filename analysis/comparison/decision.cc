@@ -110,13 +110,7 @@ const ComparisonRow* row_at(const MetricComparison& metric, const Json& point) {
 // The difference that is left when the clock of the first is late: other − first, of the seeds that both
 // have.
 bool stays_when_late(const Group& late_first, const Group& other, double level) {
-  std::vector<double> a, b;
-  for (const SeedValue& seed_value : other.values)
-    for (const SeedValue& late : late_first.values)
-      if (seed_value.seed == late.seed) {
-        a.push_back(seed_value.value);
-        b.push_back(late.value);
-      }
+  const auto [a, b] = shared_seeds(other, late_first);
   return a.size() >= 2 && paired_difference(a, b).interval(1 - level).low > 0;
 }
 
@@ -177,10 +171,9 @@ const std::vector<std::pair<std::string, std::string>>& decision_questions() {
 
 std::optional<OverSeeds> ratio_of(const Group& other, const Group& first) {
   std::vector<double> ratios;
-  for (const SeedValue& seed_value : other.values)
-    for (const SeedValue& of_first : first.values)
-      if (seed_value.seed == of_first.seed && of_first.value > 0)
-        ratios.push_back(seed_value.value / of_first.value);
+  const auto [of_other, of_first] = shared_seeds(other, first);
+  for (std::size_t i = 0; i < of_first.size(); ++i)
+    if (of_first[i] > 0) ratios.push_back(of_other[i] / of_first[i]);
   if (ratios.empty() && first.mean > 0) ratios.push_back(other.mean / first.mean);
   if (ratios.empty()) return std::nullopt;
   return over_seeds_of(ratios, std::max(other.residual, first.residual), true);
