@@ -1,4 +1,4 @@
-// Commands that read finished runs and write a text: compare and claims.
+// Commands that read finished runs and write a text: report, compare and claims.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/render.h"
+#include "analysis/report/report.h"
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
@@ -85,6 +86,16 @@ void write_or_print(const std::string& out, const std::string& text) {
     std::fputs(text.c_str(), stdout);
   else
     write_file(out, text);
+}
+
+int report_command(const ReportOptions& options) {
+  std::string out = options.out;
+  if (out.empty()) out = options.runs.size() > 1 ? "report.html" : options.runs[0] + "/report.html";
+  const Json data = report_data(open_runs(options.runs));
+  warn(data["problems"].get<std::vector<std::string>>());
+  write_file(out, report_page(data));
+  std::printf("report: %s\n", out.c_str());
+  return kDone;
 }
 
 int compare_command(const CompareOptions& options) {

@@ -86,7 +86,7 @@ void write_outputs(const RunLayout& layout, const Scenario& scenario, const std:
   write_summary(layout.folder, scenario.name, records,
                 judge_claims(claims_of(scenario), records, in_other_shards), scenario.cases.size());
   join_tables(layout.folder, names);
-  write_file(layout.file("report.html"), report_html({layout.folder}));
+  write_file(layout.file("report.html"), report_page(report_data(open_runs({layout.folder}))));
 }
 
 std::string utc_now() {

@@ -1,4 +1,3 @@
-#include "analysis/palette.h"
 #include "analysis/report/page.h"
 #include "planner/plan_result.h"
 
@@ -10,12 +9,7 @@ const std::map<std::string, std::string_view>& plan_page_files();
 std::string plan_page(const Json& data) {
   std::map<std::string, std::string_view> parts = report_files();
   for (const auto& [name, text] : plan_page_files()) parts[name] = text;
-  const std::string title = html_safe(data.at("name").get<std::string>() + " – Longhaul plan"),
-                    json = script_safe(data), palette = Json(method_palette()).dump();
-  parts["title"] = title;
-  parts["data"] = json;
-  parts["palette"] = palette;
-  return filled_page(parts.at("plan.html"), parts);
+  return filled_page("plan.html", parts, data.at("name").get<std::string>() + " – Longhaul plan", data);
 }
 
 }  // namespace longhaul

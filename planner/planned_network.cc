@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "analysis/report/page.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "net/topologies/graphml_file.h"
@@ -73,22 +74,6 @@ std::optional<double> rtt_between(const PlannedSite& planned_site, const Planned
                          {*other.latitude, *other.longitude});
 }
 
-// Names become texts of XML.
-std::string xml_safe(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '&')
-      safe += "&amp;";
-    else
-      safe += c;
-  }
-  return safe;
-}
-
 std::string gateway_of(const PlannedSite& site) {
   return site.name + " gateway";
 }
@@ -105,7 +90,7 @@ std::string graph_file(const PlanRequest& plan) {
   for (const bool gateway : {false, true})
     for (const PlannedSite& site : plan.sites) {
       out << fmt::format("    <node id=\"{}\"><data key=\"d0\">{}</data>", number++,
-                         xml_safe(gateway ? gateway_of(site) : site.name));
+                         html_safe(gateway ? gateway_of(site) : site.name));
       if (site.latitude)
         out << fmt::format("<data key=\"d1\">{}</data><data key=\"d2\">{}</data>",
                            format_number(*site.latitude), format_number(*site.longitude));

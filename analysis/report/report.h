@@ -27,16 +27,11 @@ namespace longhaul {
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
 // texts, values and best go with columns. Curves, lanes, replicas and links are thinned, the more so the more
-// cases there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut
-// table) is named in `problems`, and the rest is there; throws InputError where no run has a case.
-Json report_data(const std::vector<std::string>& run_folders);
-// The same of directories that are open.
+// cases there are. What cannot be read (a damaged or cut table) is named in `problems` beside what open_runs()
+// could not open, and the rest is there.
 Json report_data(const RunDirectories& opened);
 
 // The page for what report_data gives.
 std::string report_page(const Json& data);
-
-// The page for one or several run directories; throws as report_data.
-std::string report_html(const std::vector<std::string>& run_folders);
 
 }  // namespace longhaul
