@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <sstream>
@@ -50,12 +49,6 @@ bool is_no_lock(int reason) {
   return reason != EWOULDBLOCK && reason != EINTR;
 }
 
-RunError unlockable(const std::string& file, int reason) {
-  return RunError(
-      fmt::format("{}: cannot be locked: {} (does its file system have locks? name a folder on another one)",
-                  file, std::strerror(reason)));
-}
-
 // Leaves the flock with the descriptor if it was free.
 Holder look_at(const std::string& file, int descriptor, int kind_of_lock) {
   Holder holder;
@@ -87,6 +80,17 @@ void write_line(const std::string& file, int descriptor) {
     close(descriptor);
     throw error;
   }
+}
+
+// Of no file nobody.
+Holder look_at(const std::string& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  Holder holder;
+  holder.age_s = kDeadAfter_s;
+  if (descriptor < 0) return holder;
+  holder = look_at(file, descriptor, LOCK_SH);
+  close(descriptor);
+  return holder;
 }
 
 std::vector<fs::path> job_folders(const std::string& run_folder) {
@@ -151,14 +155,15 @@ Claim::~Claim() {
 }
 
 std::string holder_of(const std::string& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return "";
-  const Holder holder = look_at(file, descriptor, LOCK_SH);
-  close(descriptor);
+  const Holder holder = look_at(file);
   if (!holder.is_alive()) return "";
   return holder.pid.empty()
              ? "a process that has just begun"
              : fmt::format("pid {} on host {}, since {}", holder.pid, holder.host, holder.since);
+}
+
+bool is_live(const std::string& job_folder) {
+  return look_at(job_folder + "/.lock").is_locked;
 }
 
 std::string claim_of(const std::string& job_folder) {

@@ -1,8 +1,6 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -33,24 +31,15 @@ void make_folder(const std::string& folder) {
                       "a folder that can be written to (-o)", ""});
 }
 
-// The first python3 on the search path, that can draw or that is there. "" if there is none.
-std::string python(const ScratchFolder& scratch, bool draws) {
-  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
-  for (std::string folder; std::getline(path, folder, ':');) {
-    const std::string file = fs::absolute((folder.empty() ? "." : folder) + "/python3").string();
-    if (access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
-    const char* const finds =
-        "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
-    if (!draws || output_of({file, "-c", finds}, scratch.path).first == 0) return file;
-  }
-  return "";
-}
-
 }  // namespace
 
 int plot_command(const PlotOptions& options) {
   const ScratchFolder scratch("plot");
-  const std::string interpreter = python(scratch, !options.list);
+  const char* const finds =
+      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
+  const std::string interpreter = program_on_path("python3", [&](const std::string& file) {
+    return options.list || output_of({file, "-c", finds}, scratch.path).first == 0;
+  });
   if (interpreter.empty())
     throw InputError("", "matplotlib was not found, which draws the figures",
                      "a python3 on the search path that has it",

@@ -1,7 +1,6 @@
 #include "cli/work_estimate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -12,6 +11,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/units.h"
 #include "core/plan/trace.h"
 #include "core/scenario/corpora.h"
 #include "methods/common/dynamic_steps.h"
@@ -127,19 +127,14 @@ std::int64_t scaled(std::int64_t count, double factor) {
   return product < kMost ? std::llround(product) : static_cast<std::int64_t>(kMost);
 }
 
-bool read_number(const std::string& text, int& value) {
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && rest == text.data() + text.size();
-}
-
 // "2/5": which, of how many.
 std::pair<int, int> parse_shard(const std::string& text) {
-  int index = 0, count = 0;
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos || !read_number(text.substr(0, slash), index) ||
-      !read_number(text.substr(slash + 1), count) || index < 1 || index > count)
+  const std::size_t slash = std::min(text.find('/'), text.size() - 1);  // without one no count is left
+  const auto index = parse_number<int>(text.substr(0, slash)),
+             count = parse_number<int>(text.substr(slash + 1));
+  if (!index || !count || *index < 1 || *index > *count)
     throw InputError("--shard", "found \"" + text + "\"", "i/n with 1 <= i <= n, as 2/5");
-  return {index, count};
+  return {*index, *count};
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 #include "analysis/runs/run_directory.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -243,14 +240,6 @@ std::vector<Json> all_records(const std::vector<RunDirectory>& runs) {
   std::vector<Json> records;
   for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());
   return records;
-}
-
-bool is_live(const std::string& run_folder) {
-  const int descriptor = open((run_folder + "/.lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
-  close(descriptor);
-  return is_held;
 }
 
 }  // namespace longhaul
