@@ -35,13 +35,6 @@ void print_placement(const Case& config) {
               places_in_words(config, order.places).c_str());
 }
 
-// Of the slowest worker.
-double step_seconds(const Case& config) {
-  double slowest = 1;
-  for (const double factor : config.workload.step_time_factors) slowest = std::max(slowest, factor);
-  return config.workload.step_time.mean_s() * slowest;
-}
-
 // "3.54 M": three significant digits and a prefix.
 std::string human_count(double count) {
   for (const auto& [scale, prefix] : {std::pair(1e12, " T"), {1e9, " G"}, {1e6, " M"}, {1e3, " k"}})
@@ -49,11 +42,13 @@ std::string human_count(double count) {
   return fmt::format("{:.3g}", count);
 }
 
-// What no network can make shorter: "a step computes for 593 ms: at most 3.54 M tokens/s; 47,684 steps take at
-// least 7 h 51 min, 4.02 k accelerator-hours". Without tokens what they say is left out; "" where step times are
-// measured.
+// What no network can make shorter: "a step computes for 593 ms: at most 3.54 M tokens/s; 47,684 steps take
+// at least 7 h 51 min, 4.02 k accelerator-hours". Without tokens what they say is left out; "" where step
+// times are measured.
 std::string pace_in_words(const Case& config) {
-  const double step_s = step_seconds(config);
+  double slowest = 1;
+  for (const double factor : config.workload.step_time_factors) slowest = std::max(slowest, factor);
+  const double step_s = config.workload.step_time.mean_s() * slowest;
   if (step_s <= 0) return "";
   const double total_s = step_s * config.steps();
   std::string words = fmt::format("a step computes for {}", human_duration(step_s));

@@ -10,6 +10,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
+#include "analysis/comparison/draws.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
@@ -79,11 +80,7 @@ void check_case(const Case& config, Seen& seen) {
   for (const Fault& fault : config.faults)
     if (!fault.file.empty()) read_absence_trace(fault, config.replicas);
   check_data(config, seen.texts);
-  const std::string network = config.resolved["network"].dump() + "/" + std::to_string(config.replicas) +
-                              "/" + std::to_string(config.workload.parameters) +
-                              config.method.options.dump() + member(config.resolved, "pipeline").dump() +
-                              member(config.resolved, "faults").dump();
-  if (!seen.networks.insert(network).second) return;
+  if (!seen.networks.insert(network_key(config) + member(config.resolved, "faults").dump()).second) return;
   check_network(config);
   check_collectives(config, plan_of(config));
   // Whether there would be too many slices shows in counting what the replay carries.
@@ -146,16 +143,10 @@ std::vector<Json> planned_records(const Scenario& scenario) {
   return records;
 }
 
-// What only a training gives a case.
-bool is_of_training(const std::string& metric) {
-  return metric_named(metric).unit == Metric::Unit::kNats || metric == "time_to_target_s" ||
-         metric == "weight_spread";
-}
-
 void check_trained_metrics(const Json& claims) {
   for (std::size_t i = 0; i < claims.size(); ++i)
     for (const char* key : {"metric", "ratio"})
-      if (const Json metric = member(claims[i], key); metric.is_string() && is_of_training(metric))
+      if (const Json metric = member(claims[i], key); metric.is_string() && follows_from_training(metric_named(metric)))
         throw InputError(child_path(element_path("claims", i), key),
                          fmt::format("found \"{}\", but nothing is trained", plain(metric)),
                          "a number of the network, as sync_time_s.mean", "or add a train section");
