@@ -143,9 +143,13 @@ class GroupTimes {
  private:
   void finish_exchange() {
     if (step_ < 0) return;
-    if (const auto* groups = this->groups()) {
-      const int stages = trace_.plan.pipeline.stages, stage = std::max(0, stage_of_rule());
-      for (const std::vector<int>& group : *groups) {
+    const std::vector<OperationRule>& rules = trace_.plan.rules;
+    const auto rule = std::find_if(rules.begin(), rules.end(),
+                                   [&](const OperationRule& one) { return one.name == rule_; });
+    const auto groups = trace_.groups.find({static_cast<int>(rule - rules.begin()), static_cast<int>(step_)});
+    if (groups != trace_.groups.end()) {
+      const int stages = trace_.plan.pipeline.stages, stage = std::max(0, rule->stage);
+      for (const std::vector<int>& group : groups->second) {
         double last_s = -1;
         for (const int replica : group)
           last_s = std::max(last_s, sync_s_.at(as_index(worker_of(replica, stage, stages))));
@@ -161,21 +165,6 @@ class GroupTimes {
     if (last_s < 0) return;
     total_s_ += last_s;
     ++count_;
-  }
-
-  int stage_of_rule() const {
-    for (const OperationRule& rule : trace_.plan.rules)
-      if (rule.name == rule_) return rule.stage;
-    return -1;
-  }
-
-  const std::vector<std::vector<int>>* groups() const {
-    for (std::size_t i = 0; i < trace_.plan.rules.size(); ++i)
-      if (trace_.plan.rules[i].name == rule_) {
-        const auto found = trace_.groups.find({static_cast<int>(i), static_cast<int>(step_)});
-        if (found != trace_.groups.end()) return &found->second;
-      }
-    return nullptr;
   }
 
   Trace trace_;

@@ -146,7 +146,8 @@ std::vector<Json> planned_records(const Scenario& scenario) {
 void check_trained_metrics(const Json& claims) {
   for (std::size_t i = 0; i < claims.size(); ++i)
     for (const char* key : {"metric", "ratio"})
-      if (const Json metric = member(claims[i], key); metric.is_string() && follows_from_training(metric_named(metric)))
+      if (const Json metric = member(claims[i], key);
+          metric.is_string() && follows_from_training(metric_named(metric)))
         throw InputError(child_path(element_path("claims", i), key),
                          fmt::format("found \"{}\", but nothing is trained", plain(metric)),
                          "a number of the network, as sync_time_s.mean", "or add a train section");
