@@ -138,10 +138,9 @@ void read_network(const Json& json, PlanRequest& plan) {
   for (const char* key : {"paths", "measurements", "node_rate"})
     if (plan.written.contains(key))
       throw InputError(key, "found beside network", "sites", "it says how sites are joined");
-  for (const char* key : {"rank_order"})
-    if (plan.written["network"].contains(key))
-      throw InputError(std::string("network.") + key, "found in a plan", "candidates.rank_orders",
-                       "the search varies it");
+  if (plan.written["network"].contains("rank_order"))
+    throw InputError("network.rank_order", "found in a plan", "candidates.rank_orders",
+                     "the search varies it");
   if (member(plan.written["network"], "tcp").contains("connections"))
     throw InputError("network.tcp.connections", "found in a plan", "candidates.connections",
                      "the search varies it");
@@ -210,15 +209,13 @@ bool steps_differ(const PlanRequest& plan) {
 }
 
 int accelerators_of(const PlanRequest& plan) {
-  if (plan.sites.empty()) return plan.nodes * plan.hardware.per_node;
-  int count = 0;
+  int count = plan.sites.empty() ? plan.nodes * plan.hardware.per_node : 0;
   for (const PlannedSite& site : plan.sites) count += site.nodes * hardware_at(plan, site).per_node;
   return count;
 }
 
 double price_per_hour(const PlanRequest& plan) {
-  if (plan.sites.empty()) return plan.nodes * plan.hardware.per_node * plan.hardware.price;
-  double price = 0;
+  double price = plan.sites.empty() ? plan.nodes * plan.hardware.per_node * plan.hardware.price : 0;
   for (const PlannedSite& site : plan.sites) {
     const NodeHardware& hardware = hardware_at(plan, site);
     price += site.nodes * hardware.per_node * hardware.price;

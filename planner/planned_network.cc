@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "analysis/report/page.h"
+#include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "net/topologies/graphml_file.h"
@@ -43,7 +44,7 @@ std::vector<std::string> names_of(const PlanRequest& plan) {
 
 void check_known(const std::string& site, const PlanRequest& plan, const std::string& path) {
   const std::vector<std::string> names = names_of(plan);
-  if (std::find(names.begin(), names.end(), site) == names.end())
+  if (!contains(names, site))
     throw InputError(path, "found \"" + site + "\"", "one of sites: " + join(names),
                      did_you_mean(site, names));
 }

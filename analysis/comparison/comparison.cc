@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/comparison/draws.h"
 #include "analysis/comparison/samples.h"
@@ -277,20 +278,19 @@ MetricComparison compared(const Metric& metric, const Samples& samples, const st
 // A pair that stands in no row is a misspelt one.
 void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
   std::vector<std::string> names;
+  std::set<Pair> met;
   for (const MetricComparison& metric : table.metrics)
-    for (const ComparisonRow& row : metric.rows)
+    for (const ComparisonRow& row : metric.rows) {
       for (const Group& group : row.groups) add_new(group.name, names);
+      for (const Comparison& comparison : row.comparisons)
+        met.emplace(row.groups[comparison.a].name, row.groups[comparison.b].name);
+    }
   for (const auto& [a, b] : pairs) {
     for (const std::string& name : {a, b})
       if (!contains(names, name))
         throw InputError("--pair", "nothing is called \"" + name + "\"", join(names),
                          did_you_mean(name, names));
-    bool meet = false;
-    for (const MetricComparison& metric : table.metrics)
-      for (const ComparisonRow& row : metric.rows)
-        for (const Comparison& comparison : row.comparisons)
-          meet = meet || (row.groups[comparison.a].name == a && row.groups[comparison.b].name == b);
-    if (!meet)
+    if (met.count({a, b}) == 0)
       throw InputError("--pair", fmt::format("\"{}\" and \"{}\" never stand at the same point", a, b),
                        "two that differ in nothing else");
   }
