@@ -18,14 +18,6 @@
 namespace longhaul {
 namespace {
 
-struct TextColumn {
-  std::string heading;
-  std::vector<std::string> cells;
-  bool left = false;
-  int importance = 0;  // 0: always shown
-  std::string meaning = {};
-};
-
 constexpr std::size_t kUsualColumns = 8;
 constexpr int kWidestNote = 100;
 
@@ -152,17 +144,6 @@ std::string meanings(const std::vector<TextColumn>& table) {
   return aligned_rows(rows, "ll", "  ");
 }
 
-std::string rows_text(const std::vector<TextColumn>& table, std::size_t lines) {
-  std::vector<std::vector<std::string>> rows(lines + 1);
-  std::string marks;
-  for (const TextColumn& column : table) {
-    marks += column.left ? 'l' : 'r';
-    rows[0].push_back(column.heading);
-    for (std::size_t i = 0; i < lines; ++i) rows[i + 1].push_back(column.cells[i]);
-  }
-  return aligned_rows(rows, marks);
-}
-
 struct Competition {
   int competitors = 0;
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
@@ -193,14 +174,13 @@ std::string summary_table(const Json& summary, const TableOptions& options) {
   const std::vector<SeedRow> rows = seed_rows(records);
   const bool is_of_means = !options.each_seed && rows.size() < records.size();
   std::vector<TextColumn> table = is_of_means ? mean_columns(records, rows) : case_columns(records);
-  const std::size_t lines = is_of_means ? rows.size() : records.size();
   const std::size_t all = table.size();
   const auto is_too_much = [&] {
     return (!options.all_columns && table.size() > kUsualColumns) ||
            (options.width > 0 && total_width(table) > as_index(options.width));
   };
   while (is_too_much() && narrow(table)) continue;
-  std::string text = rows_text(table, lines);
+  std::string text = aligned_columns(table);
   bool marked = false;
   for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
   text += meanings(table);

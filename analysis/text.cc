@@ -102,6 +102,17 @@ std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, cons
   return text;
 }
 
+std::string aligned_columns(const std::vector<TextColumn>& columns, const std::string& indent) {
+  std::vector<std::vector<std::string>> rows(columns[0].cells.size() + 1);
+  std::string marks;
+  for (const TextColumn& column : columns) {
+    marks += column.left ? 'l' : 'r';
+    rows[0].push_back(column.heading);
+    for (std::size_t i = 0; i < column.cells.size(); ++i) rows[i + 1].push_back(column.cells[i]);
+  }
+  return aligned_rows(rows, marks, indent);
+}
+
 std::string wrapped(const std::string& text, std::size_t width, const std::string& first,
                     const std::string& next) {
   std::string result, line = first;
