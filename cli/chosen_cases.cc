@@ -12,11 +12,6 @@
 #include "core/base/index.h"
 
 namespace longhaul {
-namespace {
-
-constexpr std::size_t kMostNames = 5;  // of cases, in a message
-
-}  // namespace
 
 WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
   const WorkPlan whole = plan_work(scenario);
@@ -31,7 +26,7 @@ WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
     if (!contains(names, name))
       throw InputError("--only-case", fmt::format("found \"{}\"", name),
                        fmt::format("{} (longhaul run {} --list-cases lists them)",
-                                   join_some(names, kMostNames), options.scenario),
+                                   join_some(names, 5), options.scenario),
                        did_you_mean(name, names));
   return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
 }

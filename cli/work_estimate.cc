@@ -69,10 +69,6 @@ double checkpoint_bytes(const Case& config, bool is_done) {
          static_cast<double>(config.train->model.parameters()) * config.replicas;
 }
 
-double step_rows(const Case& config) {
-  return 1. * config.steps() * config.workers();
-}
-
 double exchange_rows(const Case& config) {
   double exchanges = 0;
   for (const OperationRule& rule : plan_of(config).rules)
@@ -80,14 +76,9 @@ double exchange_rows(const Case& config) {
   return exchanges;
 }
 
-// What is kept of every case, and what the report says of it.
-double total_bytes(const Case& config) {
-  return kRestOfACase + kReportOfACase + config.workers() * kLinkRow;
-}
-
 // The tables with a row for each exchange, step, message or link.
 double table_bytes(const Case& config, const ReplayEstimate& replay) {
-  const double steps = step_rows(config);
+  const double steps = 1. * config.steps() * config.workers();
   return 3. * config.workers() * kLinkRow +
          (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
          exchange_rows(config) * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
@@ -241,7 +232,8 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool kee
     work.replay_s += kStartOfReplay + replay.seconds;
     const double tables = table_bytes(*config, replay);
     most_tables = std::max(most_tables, tables);
-    work.disk_bytes += total_bytes(*config) + (keeps_tables ? tables : 0);
+    work.disk_bytes +=
+        kRestOfACase + kReportOfACase + config->workers() * kLinkRow + (keeps_tables ? tables : 0);
   }
   if (!keeps_tables) work.disk_bytes += most_tables * jobs;
   return work;

@@ -186,6 +186,7 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.egress = parse_egress(json.at("egress"));
   plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
   plan.candidates = json.at("candidates");
+  for (const char* key : {"inside", "node_rate", "inflation"}) plan.joins[key] = json.at(key);
   plan.most_replays = json.at("replays");
   plan.fault_draws = json.at("fault_draws");
   for (std::size_t i = 0; i < json.value("faults", Json::array()).size(); ++i)

@@ -65,7 +65,7 @@ struct PlanRequest {
   std::vector<std::string> measurements;  // paths as they can be opened
   Json measured;  // the matrix of sites that these files make, which the caller of read_plan() fills in
   std::vector<std::string> notes;  // what a reader of the answer should know of these files
-  Json candidates;                 // resolved
+  Json candidates, joins;          // resolved; joins: inside, node_rate and inflation, of sites
   double min_utilization = 0;
   std::optional<double> deadline_s, budget;
   Preference prefer = Preference::kTime;

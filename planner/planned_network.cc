@@ -115,10 +115,10 @@ Json way_out(const PlannedSite& site, const std::string& link) {
           {"delay", "0s"}};
 }
 
-PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options, const std::string& prefix) {
+PlannedNetwork graph_of_sites(const PlanRequest& plan, const std::string& prefix) {
   const std::string file = prefix + kGraphFile;
   const SitePairs given = given_rtts(plan);
-  const double inside = parse_duration(options.at("inside")), inflation = options.at("inflation");
+  const double inside = parse_duration(plan.joins.at("inside")), inflation = plan.joins.at("inflation");
   Json overrides = Json::array(), placement = Json::object();
   for (const PlannedSite& site : plan.sites) {
     placement[site.name] = site.nodes;
@@ -141,8 +141,8 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options, cons
                       {{"graphml",
                         {{"file", file},
                          {"replicas", placement},
-                         {"rate", options.at("node_rate")},
-                         {"rtt", options.at("inside")},
+                         {"rate", plan.joins.at("node_rate")},
+                         {"rtt", plan.joins.at("inside")},
                          {"default_rate", text_rate(kNoLimit)},
                          {"default_delay", "0s"},
                          {"routing", "hops"}}}}},
@@ -150,7 +150,7 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options, cons
   return network;
 }
 
-PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options, const std::string& prefix) {
+PlannedNetwork matrix_of_sites(const PlanRequest& plan, const std::string& prefix) {
   const std::string file = prefix + kMatrixFile;
   Json placement = Json::object(), uplinks = Json::object();
   for (const PlannedSite& site : plan.sites) {
@@ -160,7 +160,7 @@ PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options, con
   }
   PlannedNetwork network;
   network.files[file] = plan.measured.dump(2) + "\n";
-  Json regions = {{"matrix", file}, {"replicas", placement}, {"rate", options.at("node_rate")}};
+  Json regions = {{"matrix", file}, {"replicas", placement}, {"rate", plan.joins.at("node_rate")}};
   if (!uplinks.empty()) regions["uplinks"] = uplinks;
   network.section = {{"topology", {{"regions", regions}}}};
   return network;
@@ -203,27 +203,18 @@ void multiply_rates(Json& section, int factor) {
                      "a topology whose nodes have a rate: star, mesh, regions, graphml, hierarchical");
 }
 
-// What a plan says of all its sites, or does not.
-Json options_of_sites(const PlanRequest& plan) {
-  Json options = {{"inside", "1ms"}, {"node_rate", "10Gbps"}, {"inflation", 1.55}};
-  for (const auto& [key, value] : options.items())
-    if (plan.written.contains(key)) options[key] = plan.written[key];
-  return options;
-}
-
 }  // namespace
 
 std::vector<std::string> measured_arguments(const PlanRequest& plan) {
-  const Json options = options_of_sites(plan);
-  const auto text = [&](const char* key) { return options.at(key).get<std::string>(); };
-  std::vector<std::string> arguments = {"--inside", text("inside") + "," + text("node_rate")};
+  std::vector<std::string> arguments = {
+      "--inside", plain(plan.joins.at("inside")) + "," + plain(plan.joins.at("node_rate"))};
   for (const PlannedSite& site : plan.sites)
     arguments.insert(arguments.end(), {"--site", site.name + "=" + join(site.hosts, ",")});
   const SitePairs given = given_rtts(plan);
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
     for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
       const PlannedSite &site = plan.sites[i], &other = plan.sites[j];
-      if (const auto rtt = rtt_between(site, other, given, options.at("inflation")))
+      if (const auto rtt = rtt_between(site, other, given, plan.joins.at("inflation")))
         arguments.insert(arguments.end(),
                          {"--rtt", site.name + "," + other.name + "=" + text_seconds(*rtt)});
     }
@@ -236,7 +227,7 @@ PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folde
   if (plan.sites.empty())
     network = given_network(plan, folder);
   else
-    network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, options_of_sites(plan), prefix);
+    network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, prefix);
   if (plan.way_out_per_accelerator && plan.hardware.per_node > 1) {
     multiply_rates(network.section, plan.hardware.per_node);
     network.per_connection = plan.hardware.per_node;

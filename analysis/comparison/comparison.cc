@@ -211,7 +211,7 @@ bool is_rounding(const Metric& metric, const Comparison& comparison, const Group
 }
 
 void judge_equivalence(const Metric& metric, double margin, Comparison& comparison) {
-  if (margin == 0 || (comparison.test != Test::kPaired && comparison.test != Test::kWelch)) return;
+  if (margin == 0 || !comparison.has_interval()) return;
   comparison.is_equivalent = comparison.interval.low > -margin && comparison.interval.high < margin;
   const std::string within = "equal to within " + value_text(metric, margin);
   if (!comparison.remark.empty()) comparison.remark += ", ";

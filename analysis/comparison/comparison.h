@@ -71,7 +71,8 @@ struct Comparison {
   bool is_equivalent = false;  // `interval` lies within ± the margin that was asked for
   std::string remark;          // why nothing could be tested, or shown
 
-  bool has_p() const { return test == Test::kPaired || test == Test::kWelch || test == Test::kFisher; }
+  bool has_interval() const { return test == Test::kPaired || test == Test::kWelch; }
+  bool has_p() const { return has_interval() || test == Test::kFisher; }
 };
 
 struct ComparisonRow {

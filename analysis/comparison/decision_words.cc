@@ -35,21 +35,16 @@ std::string counted_tokens(double tokens) {
   return scale == 1. ? fmt::format("{:.0f}", tokens) : fmt::format("{:.3g}{}", tokens / scale, word);
 }
 
-std::string over_seeds(const Comparison& comparison) {
-  return comparison.test == Test::kPaired || comparison.test == Test::kWelch
-             ? fmt::format(" over {} seeds", comparison.seeds)
-             : "";
-}
-
 std::string interval_words(const Metric& metric, const Against& against) {
-  if (against.comparison.test != Test::kPaired && against.comparison.test != Test::kWelch) return "";
+  if (!against.comparison.has_interval()) return "";
   return fmt::format(" [{}, {}]", value_text(metric, against.interval.low, against.difference),
                      value_text(metric, against.interval.high, against.difference));
 }
 
 std::string difference_words(const Metric& metric, const Against& against) {
+  const Comparison& comparison = against.comparison;
   return value_text(metric, against.difference) + interval_words(metric, against) +
-         over_seeds(against.comparison);
+         (comparison.has_interval() ? fmt::format(" over {} seeds", comparison.seeds) : "");
 }
 
 double residual_of(const Group& a, const Group& b) {

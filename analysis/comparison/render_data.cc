@@ -10,10 +10,6 @@ bool has_mean(const Group& group) {
   return !group.missed_target() && !group.values.empty();
 }
 
-bool has_interval(const Comparison& comparison) {
-  return comparison.test == Test::kPaired || comparison.test == Test::kWelch;
-}
-
 Json interval_json(const Interval& interval) {
   return {interval.low, interval.high};
 }
@@ -44,10 +40,10 @@ Json comparison_json_of(const ComparisonRow& row, const Comparison& comparison, 
           {"difference", comparison.has_difference ? Json(comparison.difference.mean) : Json()},
           {"p", comparison.has_p() ? Json(comparison.difference.p) : Json()},
           {"p_holm", comparison.has_p() ? Json(comparison.corrected.p) : Json()},
-          {"interval", has_interval(comparison) ? interval_json(comparison.interval) : Json()},
-          {"confidence", has_interval(comparison) ? Json(1 - comparison.corrected.level) : Json()},
+          {"interval", comparison.has_interval() ? interval_json(comparison.interval) : Json()},
+          {"confidence", comparison.has_interval() ? Json(1 - comparison.corrected.level) : Json()},
           {"detectable", comparison.test == Test::kPaired ? Json(comparison.detectable) : Json()},
-          {"equivalent", has_interval(comparison) && margin > 0 ? Json(comparison.is_equivalent) : Json()},
+          {"equivalent", comparison.has_interval() && margin > 0 ? Json(comparison.is_equivalent) : Json()},
           {"remark", comparison.remark}};
 }
 
