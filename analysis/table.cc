@@ -21,12 +21,6 @@ namespace {
 constexpr std::size_t kUsualColumns = 8;
 constexpr int kWidestNote = 100;
 
-std::size_t column_width(const TextColumn& column) {
-  std::size_t width = width_of(column.heading);
-  for (const std::string& cell : column.cells) width = std::max(width, width_of(cell));
-  return width;
-}
-
 // "network.tcp.connections" as "connections", unless another swept key ends alike.
 std::string short_key(const std::string& key, const std::vector<std::string>& all) {
   const std::string last = last_key(key);
@@ -120,7 +114,11 @@ std::vector<TextColumn> mean_columns(const std::vector<Json>& records, const std
 
 std::size_t total_width(const std::vector<TextColumn>& table) {
   std::size_t width = 0;
-  for (const TextColumn& column : table) width += column_width(column) + 2;
+  for (const TextColumn& column : table) {
+    std::size_t widest = width_of(column.heading);
+    for (const std::string& cell : column.cells) widest = std::max(widest, width_of(cell));
+    width += widest + 2;
+  }
   return width - 2;
 }
 

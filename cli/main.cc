@@ -266,18 +266,12 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
   });
 }
 
-struct ListOptions {
-  std::string topic, section;
-};
-
-void declare_list(CLI::App& app, ListOptions& options, int& status) {
+void declare_list(CLI::App& app, std::string& topic, std::string& section, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
-  list->add_option("TOPIC", options.topic, join(list_topics()))
-      ->required()
-      ->check(CLI::IsMember(list_topics()));
-  list->add_option("SECTION", options.section,
+  list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
+  list->add_option("SECTION", section,
                    "of options: only this key and those inside it, as network.tcp or methods.noloco");
-  list->callback([&] { status = list_command(options.topic, options.section); });
+  list->callback([&] { status = list_command(topic, section); });
 }
 
 // Behind all others: it knows their names.
@@ -313,8 +307,7 @@ int command(int argc, char** argv) {
   RunOptions options;
   options.command.assign(argv, argv + argc);
   std::vector<std::string> runs;
-  std::string out;
-  ListOptions list;
+  std::string out, topic, section;
   ReportOptions report;
   declare_run(app, options, status);
   CheckOptions check;
@@ -335,7 +328,7 @@ int command(int argc, char** argv) {
   declare_plan(app, plan, status);
   std::string made = "my-scenario.jsonc";
   declare_new(app, made, status);
-  declare_list(app, list, status);
+  declare_list(app, topic, section, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);
   std::string relayed_case;

@@ -19,7 +19,6 @@
 #include "analysis/table.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"
-#include "cli/chosen_cases.h"
 #include "cli/claim.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
@@ -411,6 +410,35 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
   const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), needs_simulator);
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
+}
+
+// A shard, the cases of a worker, or all. Throws InputError for a case that there is not.
+WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
+  const WorkPlan whole = plan_work(scenario);
+  if (options.shard != kWholeShard) return part_of(whole, cases_of_shard(whole, options.shard));
+  if (options.only_cases.empty()) return whole;
+  if (options.only == "report")
+    throw InputError("--only-case", "found beside --only report", "one of them",
+                     "--only report --resume makes the report of all cases");
+  std::vector<std::string> names;
+  for (const Case* config : whole.cases) names.push_back(config->name);
+  for (const std::string& name : options.only_cases)
+    if (!contains(names, name))
+      throw InputError("--only-case", fmt::format("found \"{}\"", name),
+                       fmt::format("{} (longhaul run {} --list-cases lists them)",
+                                   join_some(names, 5), options.scenario),
+                       did_you_mean(name, names));
+  return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
+}
+
+// --list-cases: a line each, name, seconds and bytes of memory, run alone.
+int list_cases(const Scenario& scenario, const WorkPlan& plan) {
+  for (const Case* config : plan.cases) {
+    const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(),
+                                            keeps_tables(scenario));
+    std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
+  }
+  return kDone;
 }
 
 // Before there is a folder. What is only written down for other machines is not for this one.
