@@ -36,12 +36,6 @@ Json to_json(const std::vector<double>& values) {
   return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
 }
 
-Json collective_of(const Json& options) {
-  if (options.contains("all_reduce")) return options["all_reduce"];
-  if (options.contains("pattern")) return options["pattern"];
-  return nullptr;
-}
-
 // A file of its network may be missing where a case is read again: its record says nothing of it then.
 void add_validity(const Case& config, Json& record) {
   try {
@@ -84,7 +78,8 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
     record["workers"] = config.workers();
     for (const char* key : {"stages", "microbatches", "schedule", "routing"}) record[key] = pipeline.at(key);
   }
-  record["collective"] = collective_of(config.method.options);
+  const Json& options = config.method.options;
+  record["collective"] = options.value("all_reduce", options.value("pattern", Json()));
   record["fidelity"] = config.network.fidelity;
   if (topology_named(config.network.topology.name).has_sites)
     record["rank_order"] = to_string(config.network.rank_order.kind);

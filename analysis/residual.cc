@@ -51,11 +51,6 @@ const std::map<std::string, int> kMeasuredReplicas = {{"pair", 1024},
                                                       {"parameter-server", 1024},
                                                       {"hierarchical", 1024}};
 
-std::string word_of(const Case& config, const char* option, const char* otherwise) {
-  const Json value = member(config.method.options, option);
-  return value.is_string() ? value.get<std::string>() : otherwise;
-}
-
 double residual_of_queue(const std::string& fidelity, const std::string& setting) {
   for (const MeasuredQueue& queue : kQueues)
     if (queue.fidelity == fidelity && queue.setting == setting) return queue.residual;
@@ -147,7 +142,7 @@ Validity network_validity(const Case& config) {
            (rtt_s < paths.least_rtt_s - kRounding || rtt_s > paths.most_rtt_s + kRounding),
        fmt::format("a round trip of {} ms ({} to {})", format_number(1000 * rtt_s),
                    format_number(1000 * paths.least_rtt_s), format_number(1000 * paths.most_rtt_s)));
-  const std::string collective = word_of(config, "all_reduce", "pair");
+  const std::string collective = config.method.options.value("all_reduce", "pair");
   const auto most = kMeasuredReplicas.find(collective);
   if (most == kMeasuredReplicas.end())
     note(true, "the collective " + collective);

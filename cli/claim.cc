@@ -31,10 +31,6 @@ std::string this_boot() {
   return id.substr(0, id.find('\n'));
 }
 
-std::string own_line() {
-  return fmt::format("{} {} {} {}\n", host_name(), this_boot(), getpid(), utc_now());
-}
-
 struct Holder {
   std::string host, boot, pid, since;  // empty in a file that has just been made
   double age_s = 0;                    // since its date was renewed
@@ -45,15 +41,11 @@ struct Holder {
   }
 };
 
-bool is_no_lock(int reason) {
-  return reason != EWOULDBLOCK && reason != EINTR;
-}
-
 // Leaves the flock with the descriptor if it was free.
 Holder look_at(const std::string& file, int descriptor, int kind_of_lock) {
   Holder holder;
   holder.is_locked = flock(descriptor, kind_of_lock | LOCK_NB) != 0;
-  if (holder.is_locked && is_no_lock(errno)) throw unlockable(file, errno);
+  if (holder.is_locked && errno != EWOULDBLOCK && errno != EINTR) throw unlockable(file, errno);
   char text[512] = "";
   const ssize_t count = pread(descriptor, text, sizeof text - 1, 0);
   std::istringstream words(std::string(text, count > 0 ? static_cast<std::size_t>(count) : 0));
@@ -73,7 +65,7 @@ bool is_still(const std::string& file, int descriptor) {
 }
 
 void write_line(const std::string& file, int descriptor) {
-  const std::string line = own_line();
+  const std::string line = fmt::format("{} {} {} {}\n", host_name(), this_boot(), getpid(), utc_now());
   if (ftruncate(descriptor, 0) != 0 ||
       pwrite(descriptor, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) {
     const RunError error = unwritable(file);

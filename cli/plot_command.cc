@@ -18,11 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(const PlotOptions& options) {
-  if (!options.out.empty()) return options.out;
-  return options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures";
-}
-
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -48,7 +43,9 @@ int plot_command(const PlotOptions& options) {
   const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
   warn(opened.problems);
   warn(notes);
-  const std::string folder = folder_of(options), request = scratch.path + "/request.json";
+  const std::string usual = options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures",
+                    folder = options.out.empty() ? usual : options.out,
+                    request = scratch.path + "/request.json";
   const Json json = {{"data", figure_data(opened.runs, options.request)},
                      {"out", folder},
                      {"size", options.size},

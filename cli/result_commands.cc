@@ -42,12 +42,6 @@ std::string rendered(const ComparisonTable& table, const Conclusions& conclusion
   return format == "markdown" ? markdown : terminal_text(markdown, kTextWidth);
 }
 
-// Who asks for certain numbers or pairs has a question of their own.
-Conclusions conclusions_for(const CompareOptions& options, const RunDirectories& opened) {
-  if (!options.request.metrics.empty() || !options.request.pairs.empty()) return {};
-  return conclusions_of(opened.runs, options.request);
-}
-
 // How much of the scenario is done.
 std::string done_in_words(const RunDirectory& run) {
   const auto done = std::count_if(run.records.begin(), run.records.end(),
@@ -107,7 +101,10 @@ int compare_command(const CompareOptions& options) {
     table.notes.push_back(text);
   warn(opened.problems);
   table.notes.insert(table.notes.begin(), opened.problems.begin(), opened.problems.end());
-  write_or_print(options.out, rendered(table, conclusions_for(options, opened), format_of(options)));
+  // Who asks for certain numbers or pairs has a question of their own.
+  const bool is_asked = !options.request.metrics.empty() || !options.request.pairs.empty();
+  const Conclusions conclusions = is_asked ? Conclusions() : conclusions_of(opened.runs, options.request);
+  write_or_print(options.out, rendered(table, conclusions, format_of(options)));
   return kDone;
 }
 

@@ -45,10 +45,6 @@ constexpr std::chrono::milliseconds kBetweenLooks{200};  // at what other proces
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
 
-bool needs_simulator(const Case& config) {
-  return config.network.fidelity != "analytic";
-}
-
 // What cannot be read of the cases is in the report.
 void print_conclusions(const std::string& folder, int columns) {
   try {
@@ -408,7 +404,9 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
   if (trains && options.ranks > 1 && program_on_path("mpirun").empty())
     throw InputError("--ranks", "mpirun was not found, which starts the ranks",
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
-  const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), needs_simulator);
+  const bool simulates =
+      std::any_of(scenario.cases.begin(), scenario.cases.end(),
+                  [](const Case& config) { return config.network.fidelity != "analytic"; });
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 

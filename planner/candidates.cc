@@ -51,15 +51,11 @@ std::vector<Json> axis(const Json& method, const char* key, const Json& values) 
   return values.get<std::vector<Json>>();
 }
 
-// No order of ranks matters where the groups are drawn.
-bool has_order(const Json& method) {
-  return !has_option(method["name"], "group_size");
-}
-
 std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& network, const Json& method,
                               const Json& pipeline) {
   const std::string topology = network.section.at("topology").begin().key();
-  if (!topology_named(topology).has_sites || (pipeline.is_null() && !has_order(method))) return {Json()};
+  const bool are_drawn = has_option(method["name"], "group_size");  // the groups: no order of ranks matters
+  if (!topology_named(topology).has_sites || (pipeline.is_null() && are_drawn)) return {Json()};
   if (plan.candidates.contains("rank_orders")) return plan.candidates["rank_orders"].get<std::vector<Json>>();
   return {"blocks", "optimized"};
 }

@@ -36,14 +36,9 @@ std::string text_seconds(double seconds) {
   return format_number(seconds) + "s";
 }
 
-std::vector<std::string> names_of(const PlanRequest& plan) {
-  std::vector<std::string> names;
-  for (const PlannedSite& site : plan.sites) names.push_back(site.name);
-  return names;
-}
-
 void check_known(const std::string& site, const PlanRequest& plan, const std::string& path) {
-  const std::vector<std::string> names = names_of(plan);
+  std::vector<std::string> names;
+  for (const PlannedSite& one : plan.sites) names.push_back(one.name);
   if (!contains(names, site))
     throw InputError(path, "found \"" + site + "\"", "one of sites: " + join(names),
                      did_you_mean(site, names));

@@ -91,10 +91,6 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
   return links;
 }
 
-bool is_measured(const Evaluation& choice) {
-  return choice.config.network.topology.name == "regions";
-}
-
 using Sites = std::vector<std::string>;
 
 // The matrix of a case as a file in which some pairs of sites are faster; its absolute path.
@@ -246,7 +242,7 @@ Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   for (const std::string& link : single) upgrades.add_links(upgraded_link(link), {link});
   if (between.size() > 1) upgrades.add_links("every link between sites", between);
   if (of_nodes.size() > 1) upgrades.add_links("every node's own link", of_nodes);
-  if (is_measured(choice)) add_measured(choice, found, upgrades);
+  if (choice.config.network.topology.name == "regions") add_measured(choice, found, upgrades);
   found.upgrades = upgrades.replayed(tools);
   for (BusyLink& link : found.links) link.name = link_in_words(link.name);
   if (found.links.size() > kShown) found.links.resize(kShown);

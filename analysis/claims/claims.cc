@@ -112,11 +112,6 @@ bool agrees(const Json& entry, const Json& where) {
   return true;
 }
 
-// Whether two cases of different methods differ in the keys of these methods alone.
-bool is_same_point(const Json& a, const Json& b) {
-  return agrees(a, member_or_null(b, "swept")) && agrees(b, member_or_null(a, "swept"));
-}
-
 Json swept_by_both(const Json& a, const Json& b) {
   Json both = a.is_null() ? Json::object() : a;
   for (const auto& [key, value] : b.items()) both[key] = value;
@@ -211,12 +206,13 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
   PointTable points;
   for (const Json* above : aboves) {
     for (const Json* below : partners[pairing_text(*above, keys)]) {
-      if (!is_same_point(*above, *below)) continue;
+      const Json &of_above = member_or_null(*above, "swept"), &of_below = member_or_null(*below, "swept");
+      // Cases of different methods may differ in the keys of these methods alone.
+      if (!agrees(*above, of_below) || !agrees(*below, of_above)) continue;
       const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
-      add(points.with(swept_by_both(member_or_null(*above, "swept"), member_or_null(*below, "swept"))), ratio,
-          {above, below}, metric);
+      add(points.with(swept_by_both(of_above, of_below)), ratio, {above, below}, metric);
     }
   }
   return points.take();

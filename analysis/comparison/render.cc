@@ -14,10 +14,6 @@ namespace {
 using Test = Comparison::Test;
 using Outcome = Comparison::Outcome;
 
-std::string p_text(double p) {
-  return p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p);
-}
-
 // Of what no seed changes.
 std::string fixed_text(const Comparison& comparison, double residual) {
   if (residual == 0) return "the same in every seed: nothing is drawn";
@@ -51,19 +47,14 @@ std::string grounds_text(const Metric& metric, const ComparisonRow& row, const C
   }
   if (comparison.has_p()) {
     parts.push_back(seeds_text(comparison));
-    parts.push_back(p_text(comparison.corrected.p));
+    const double p = comparison.corrected.p;
+    parts.push_back(p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p));
   } else if (comparison.test == Test::kFixed) {
     parts.push_back(fixed_text(
         comparison, std::max(row.groups[comparison.a].residual, row.groups[comparison.b].residual)));
   }
   if (!comparison.remark.empty()) parts.push_back(comparison.remark);
   return join(parts);
-}
-
-// What the metric is and which way is better.
-std::string metric_text(const Metric& metric) {
-  return metric.path + (metric.meaning.empty() ? "" : ": " + metric.meaning) +
-         (metric.lower_is_better ? "; lower is better" : "");
 }
 
 bool is_any(const ComparisonTable& table, Test test) {
@@ -94,11 +85,6 @@ std::string method_note(const ComparisonTable& table) {
       family);
 }
 
-// Those that tried where some never reached the target, else those with a value.
-std::size_t seeds_of(const Group& group) {
-  return group.missed_target() ? group.cases : group.values.size();
-}
-
 using Lines = std::vector<std::vector<std::string>>;
 
 // With the point in a first column, where there are several.
@@ -120,9 +106,12 @@ std::string table_of(const MetricComparison& metric, std::vector<std::string> he
 std::string means_table(const MetricComparison& metric, const std::string& by) {
   return table_of(metric, {by, "seeds", "mean", "95 % interval"}, "lrrl", [&](const ComparisonRow& row) {
     Lines lines;
-    for (const Group& group : row.groups)
-      lines.push_back({group.name, std::to_string(seeds_of(group)), mean_text(metric.metric, group),
+    for (const Group& group : row.groups) {
+      // Those that tried where some never reached the target, else those with a value.
+      const std::size_t seeds = group.missed_target() ? group.cases : group.values.size();
+      lines.push_back({group.name, std::to_string(seeds), mean_text(metric.metric, group),
                        interval_text(metric.metric, group)});
+    }
     return lines;
   });
 }
@@ -222,8 +211,10 @@ std::string interval_text(const Metric& metric, const Group& group) {
 std::string comparison_markdown(const ComparisonTable& table) {
   std::string text;
   for (const MetricComparison& metric : table.metrics) {
-    text += "### " + markdown_text(metric_text(metric.metric)) + "\n\n" + means_table(metric, table.by) +
-            verdicts_table(metric);
+    const Metric& about = metric.metric;
+    text += "### " + markdown_text(about.path + (about.meaning.empty() ? "" : ": " + about.meaning) +
+                                   (about.lower_is_better ? "; lower is better" : ""));
+    text += "\n\n" + means_table(metric, table.by) + verdicts_table(metric);
   }
   text += method_note(table) + "\n";
   for (const std::string& note : table.notes) text += "\n*Note:* " + markdown_text(note) + "\n";

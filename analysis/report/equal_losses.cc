@@ -21,10 +21,6 @@ std::vector<GroupSample> groups_of(const RunDirectory& run, const std::vector<Js
   return groups;
 }
 
-std::string budget_words(Budget kind, double budget) {
-  return kind == Budget::kSeconds ? human_duration(budget) : human_bytes(budget);
-}
-
 // "2.150 ± 0.011", or "2.150 (1 of 3 seeds)"; "–" of what was never within the budget.
 std::string cell_words(const std::vector<SeedValue>& losses, std::size_t seeds) {
   if (losses.empty()) return "–";
@@ -51,7 +47,7 @@ Json equal_losses(const RunDirectory& run, const std::vector<Json>& records) {
           {{"name", groups[group].name}, {"label", groups[group].label}, {"cells", Json::array()}});
     for (const double share : {0.25, 0.5, 1.}) {
       const double budget = share * horizon->budget;
-      columns.push_back(budget_words(kind, budget));
+      columns.push_back(kind == Budget::kSeconds ? human_duration(budget) : human_bytes(budget));
       for (std::size_t group = 0; group < groups.size(); ++group)
         rows[group]["cells"].push_back(
             cell_words(curves.losses(group, kind, budget), groups[group].cases.size()));

@@ -12,10 +12,6 @@
 namespace longhaul {
 namespace {
 
-const char* direction_name(std::size_t direction) {
-  return direction == 0 ? "forward" : "backward";
-}
-
 Json direction_json(const LinkDirectionLoad& direction) {
   if (direction.bytes == 0) return nullptr;
   return {six_digits(direction.bytes), six_digits(direction.busy_s), six_digits_or_null(direction.rate_bps)};
@@ -122,7 +118,7 @@ Json link_table(const std::string& case_folder, std::size_t count) {
                 {"rows", Json::array()}};
   for (std::size_t i = 0; i < std::min(count, used.size()); ++i) {
     const LinkDirectionLoad& link_direction_load = links[used[i].link].directions[used[i].direction];
-    table["rows"].push_back({links[used[i].link].name, direction_name(used[i].direction),
+    table["rows"].push_back({links[used[i].link].name, used[i].direction == 0 ? "forward" : "backward",
                              six_digits(link_direction_load.bytes), six_digits(link_direction_load.busy_s),
                              six_digits_or_null(link_direction_load.rate_bps)});
   }

@@ -43,15 +43,11 @@ std::string range(const Node& node) {
   return words;
 }
 
-// What no user writes.
-bool is_hidden(const Node& node) {
-  return node.kind == NodeKind::kFree && node.meaning.empty();
-}
-
+// Those that a user may write.
 std::vector<std::string> keys_of(const Node& node) {
   std::vector<std::string> keys;
   for (const Node& child : node.children)
-    if (!is_hidden(child)) keys.push_back(child.key);
+    if (child.kind != NodeKind::kFree || !child.meaning.empty()) keys.push_back(child.key);
   return keys;
 }
 
@@ -60,14 +56,14 @@ std::string shown(const Json& value) {
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
-bool is_text_kind(NodeKind kind) {
-  return kind == NodeKind::kText || kind == NodeKind::kChoice || kind == NodeKind::kRate ||
-         kind == NodeKind::kDuration || kind == NodeKind::kBytes;
-}
-
 bool has_type_of(const Node& node, const Json& value) {
-  if (is_text_kind(node.kind)) return value.is_string();
   switch (node.kind) {
+    case NodeKind::kText:
+    case NodeKind::kChoice:
+    case NodeKind::kRate:
+    case NodeKind::kDuration:
+    case NodeKind::kBytes:
+      return value.is_string();
     case NodeKind::kBoolean:
       return value.is_boolean();
     case NodeKind::kInteger:
