@@ -44,14 +44,6 @@ InputError in_scenario(const InputError& error, const Scenario& scenario, const 
   return InputError(parts);
 }
 
-// Cases that train on the same text are checked once.
-void check_data(const Case& config, std::set<std::string>& texts_seen) {
-  if (!config.train) return;
-  const Case trained = trained_case(config);
-  if (texts_seen.insert(config.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
-    check_training_text(trained);
-}
-
 // Equal where cases are the same to the network.
 std::string network_key(const Case& config) {
   std::string key = std::to_string(config.replicas);
@@ -79,7 +71,11 @@ void check_case(const Case& config, Seen& seen) {
   check_combinations(config, config.train ? trained_plan_of(config) : plan_of(config));
   for (const Fault& fault : config.faults)
     if (!fault.file.empty()) read_absence_trace(fault, config.replicas);
-  check_data(config, seen.texts);
+  if (config.train) {  // those that train on the same text are checked once
+    const Case trained = trained_case(config);
+    if (seen.texts.insert(config.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
+      check_training_text(trained);
+  }
   if (!seen.networks.insert(network_key(config) + member(config.resolved, "faults").dump()).second) return;
   check_network(config);
   check_collectives(config, plan_of(config));

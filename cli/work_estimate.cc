@@ -69,19 +69,15 @@ double checkpoint_bytes(const Case& config, bool is_done) {
          static_cast<double>(config.train->model.parameters()) * config.replicas;
 }
 
-double exchange_rows(const Case& config) {
-  double exchanges = 0;
-  for (const OperationRule& rule : plan_of(config).rules)
-    exchanges += 1. * config.steps() * config.replicas / rule.every;
-  return exchanges;
-}
-
 // The tables with a row for each exchange, step, message or link.
 double table_bytes(const Case& config, const ReplayEstimate& replay) {
   const double steps = 1. * config.steps() * config.workers();
+  double exchanges = 0;
+  const OperationPlan plan = plan_of(config);
+  for (const OperationRule& rule : plan.rules) exchanges += 1. * config.steps() * config.replicas / rule.every;
   return 3. * config.workers() * kLinkRow +
          (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
-         exchange_rows(config) * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
+         exchanges * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
          std::min(static_cast<double>(replay.transfers), kMostTransferRows) * kTransferRow;
 }
 

@@ -160,19 +160,16 @@ std::vector<Comparison> comparisons_of(const std::vector<Group>& groups, const s
   return comparisons;
 }
 
-std::vector<Comparison*> family_of(ComparisonTable& table) {
+void correct(ComparisonTable& table) {
   std::vector<Comparison*> family;
+  std::vector<double> p;
   for (MetricComparison& metric : table.metrics)
     for (ComparisonRow& row : metric.rows)
       for (Comparison& comparison : row.comparisons)
-        if (comparison.has_p()) family.push_back(&comparison);
-  return family;
-}
-
-void correct(ComparisonTable& table) {
-  const std::vector<Comparison*> family = family_of(table);
-  std::vector<double> p;
-  for (const Comparison* comparison : family) p.push_back(comparison->difference.p);
+        if (comparison.has_p()) {
+          family.push_back(&comparison);
+          p.push_back(comparison.difference.p);
+        }
   const std::vector<Corrected> corrected = holm(p, kLevel);
   for (std::size_t i = 0; i < family.size(); ++i) {
     family[i]->corrected = corrected[i];

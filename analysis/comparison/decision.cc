@@ -107,17 +107,15 @@ const ComparisonRow* row_at(const MetricComparison& metric, const Json& point) {
   return nullptr;
 }
 
-// The difference that is left when the clock of the first is late: other − first, of the seeds that both
+// Whether no difference is left when the clock of the first is late: other − first, of the seeds that both
 // have.
-bool stays_when_late(const Group& late_first, const Group& other, double level) {
-  const auto [a, b] = shared_seeds(other, late_first);
-  return a.size() >= 2 && paired_difference(a, b).interval(1 - level).low > 0;
-}
-
 bool is_turned_by_clocks(const Decision& decision, const ComparisonRow& late, const Against& found) {
   for (const Group& group : late.groups)
-    if (group.name == decision.leader().name)
-      return !stays_when_late(group, decision.row.groups[found.other], found.comparison.corrected.level);
+    if (group.name == decision.leader().name) {
+      const auto [a, b] = shared_seeds(decision.row.groups[found.other], group);
+      const double confidence = 1 - found.comparison.corrected.level;
+      return a.size() < 2 || !(paired_difference(a, b).interval(confidence).low > 0);
+    }
   return true;
 }
 

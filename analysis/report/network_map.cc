@@ -17,15 +17,6 @@ Json direction_json(const LinkDirectionLoad& direction) {
   return {six_digits(direction.bytes), six_digits(direction.busy_s), six_digits_or_null(direction.rate_bps)};
 }
 
-// Trunks first, then what was busy longest.
-void keep(std::vector<NetworkLink>& links, std::size_t most) {
-  std::stable_sort(links.begin(), links.end(), [](const NetworkLink& a, const NetworkLink& b) {
-    if (a.is_trunk() != b.is_trunk()) return a.is_trunk();
-    return a.busy_s() > b.busy_s();
-  });
-  if (links.size() > most) links.resize(most);
-}
-
 struct DirectionPlace {
   std::size_t link = 0, direction = 0;
 };
@@ -83,9 +74,12 @@ Json network_map(const std::string& case_folder, std::size_t most) {
     if (!std::filesystem::exists(case_folder + file)) return nullptr;
   std::vector<NetworkLink> links = read_links(case_folder);
   Json map = {{"nodes", Json::array()}, {"replicas", Json::array()}, {"links", Json::array()}};
-  const std::size_t all = links.size();
-  keep(links, most);
-  map["left_out"] = all - links.size();
+  // Trunks first, then what was busy longest.
+  std::stable_sort(links.begin(), links.end(), [](const NetworkLink& a, const NetworkLink& b) {
+    return a.is_trunk() != b.is_trunk() ? a.is_trunk() : a.busy_s() > b.busy_s();
+  });
+  map["left_out"] = links.size() - std::min(links.size(), most);
+  links.resize(std::min(links.size(), most));
   std::map<std::string, std::size_t> numbers;
   const auto number = [&](const std::string& node) {
     const auto [entry, is_new] = numbers.emplace(node, numbers.size());

@@ -7,17 +7,6 @@
 #include "analysis/table.h"
 
 namespace longhaul {
-namespace {
-
-void add_cell(const SeedRow& row, const Metric& metric, bool best, Json& json) {
-  const std::vector<double> values = values_at(row.done, metric.path);
-  const bool all = !values.empty() && values.size() == row.done.size();
-  json["texts"].push_back(mean_cell(row, metric));
-  json["values"].push_back(all ? Json(six_digits(mean(values))) : Json(nullptr));
-  json["best"].push_back(best ? 1 : 0);
-}
-
-}  // namespace
 
 Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>& indices) {
   const std::vector<SeedRow> rows = seed_rows(records);
@@ -34,7 +23,13 @@ Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>
   if (!several) return json;
   for (const Metric& metric : columns()) {
     const std::vector<bool> best = best_values(means, metric);
-    for (std::size_t i = 0; i < rows.size(); ++i) add_cell(rows[i], metric, best[i], json[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::vector<double> values = values_at(rows[i].done, metric.path);
+      const bool all = !values.empty() && values.size() == rows[i].done.size();
+      json[i]["texts"].push_back(mean_cell(rows[i], metric));
+      json[i]["values"].push_back(all ? Json(six_digits(mean(values))) : Json(nullptr));
+      json[i]["best"].push_back(best[i] ? 1 : 0);
+    }
   }
   return json;
 }
