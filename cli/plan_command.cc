@@ -18,7 +18,6 @@
 #include "core/base/option_docs.h"
 #include "core/base/units.h"
 #include "planner/accelerators.h"
-#include "planner/plan_options.h"
 #include "planner/plan_result.h"
 #include "planner/planned_network.h"
 #include "replay/estimate.h"

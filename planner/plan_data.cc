@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "analysis/report/page.h"
+#include "analysis/report/report.h"
 #include "planner/plan_result.h"
 
 namespace longhaul {

@@ -1,19 +1,12 @@
-#include "planner/plan_options.h"
-
 #include "core/base/errors.h"
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/pipeline.h"
 #include "planner/accelerators.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 namespace {
-
-std::vector<std::string> accelerator_names() {
-  std::vector<std::string> names;
-  for (const Accelerator& accelerator : accelerators()) names.push_back(accelerator.name);
-  return names;
-}
 
 Node accelerator_options() {
   return section(

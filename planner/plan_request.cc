@@ -12,7 +12,6 @@
 #include "core/scenario/case.h"
 #include "methods/common/python_step.h"
 #include "planner/accelerators.h"
-#include "planner/plan_options.h"
 
 namespace longhaul {
 namespace {

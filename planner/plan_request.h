@@ -86,6 +86,10 @@ bool steps_differ(const PlanRequest& plan);
 int accelerators_of(const PlanRequest& plan);
 double price_per_hour(const PlanRequest& plan);
 
+// Every option of a plan file, declared once: its parser, its messages, `longhaul plan --options` and its schema
+// come from here. What a scenario says too (network, model, methods) is the scenario's own declaration.
+Node plan_options(const Node& scenario);
+
 // Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.
 PlanRequest read_plan(const std::string& file, const Node& scenario);
 

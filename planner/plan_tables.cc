@@ -1,5 +1,3 @@
-#include "planner/plan_tables.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "analysis/text.h"
 #include "core/base/units.h"
+#include "planner/plan_result.h"
 
 namespace longhaul {
 namespace {

@@ -8,7 +8,6 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "planner/plan_result.h"
-#include "planner/plan_tables.h"
 #include "planner/site_traffic.h"
 #include "replay/optimized_order.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "analysis/report/page.h"
+#include "analysis/report/report.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"

@@ -8,7 +8,6 @@
 
 #include "analysis/comparison/draws.h"
 #include "analysis/record_values.h"
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"

@@ -1,7 +1,9 @@
 // The report: one self-contained HTML file, which opens offline, and the data that its scripts read.
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/runs/run_directory.h"
@@ -33,5 +35,17 @@ Json report_data(const RunDirectories& opened);
 
 // The page for what report_data gives.
 std::string report_page(const Json& data);
+
+// The files of analysis/report/ and Chart.js, by name; defined by longhaul_embed.
+const std::map<std::string, std::string_view>& report_files();
+
+// How a page becomes one HTML file: the template `name` of `parts`, whose names in double braces are filled in with
+// these parts, the title, the data and the palette. One pass: what is filled in is never searched for names.
+// Throws std::out_of_range for a name that is not among the parts.
+std::string filled_page(const std::string& name, std::map<std::string, std::string_view> parts,
+                        const std::string& title, const Json& data);
+
+// Of HTML and XML.
+std::string html_safe(const std::string& text);
 
 }  // namespace longhaul

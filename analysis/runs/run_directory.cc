@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "analysis/claims/claims.h"
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
 #include "analysis/text.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
