@@ -24,7 +24,6 @@
 #include "cli/job_pool.h"
 #include "cli/machine.h"
 #include "cli/replay_job.h"
-#include "cli/run_folder.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"

@@ -181,12 +181,11 @@ PlannedNetwork given_network(const PlanRequest& plan, const std::string& folder)
 
 // Of the nodes' own links, as each topology calls them.
 void multiply_rates(Json& section, int factor) {
-  static const char* const kDefaults[] = {"regions", "graphml"};  // of 10 Gb/s where nothing is said
   Json& topology = section["topology"];
   const std::string kind = topology.begin().key();
   Json& links = kind == "hierarchical" ? topology[kind]["inside"] : topology[kind];
-  for (const char* key : kDefaults)
-    if (kind == key && !links.contains("rate")) links["rate"] = "10Gbps";
+  if ((kind == "regions" || kind == "graphml") && !links.contains("rate"))
+    links["rate"] = "10Gbps";  // their default
   bool any = false;
   for (const char* key : {"rate", "up", "down"})
     if (links.contains(key) && links[key].is_string()) {
