@@ -23,9 +23,6 @@ std::string last_key(const std::string& dotted);
 // How many columns of a terminal a UTF-8 text takes: characters, not bytes; ours are of single width.
 std::size_t width_of(const std::string& text);
 
-// With blanks behind it, or before it, up to `width` columns.
-std::string padded(const std::string& text, std::size_t width, bool is_right = false);
-
 // A column of a table for a terminal.
 struct TextColumn {
   std::string heading;

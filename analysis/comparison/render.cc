@@ -14,6 +14,17 @@ namespace {
 using Test = Comparison::Test;
 using Outcome = Comparison::Outcome;
 
+// What all forms call an outcome and a test; "" where nothing was tested.
+std::string outcome_word(Outcome outcome) {
+  static const char* const words[] = {"no difference shown", "better", "worse", "higher", "lower"};
+  return words[static_cast<int>(outcome)];
+}
+
+std::string test_name(Test test) {
+  static const char* const names[] = {"", "paired", "welch", "fisher", "fixed", "one draw"};
+  return names[static_cast<int>(test)];
+}
+
 // Of what no seed changes.
 std::string fixed_text(const Comparison& comparison, double residual) {
   if (residual == 0) return "the same in every seed: nothing is drawn";
@@ -182,16 +193,6 @@ Json row_json(const ComparisonRow& row, double margin) {
 }
 
 }  // namespace
-
-std::string outcome_word(Outcome outcome) {
-  static const char* const words[] = {"no difference shown", "better", "worse", "higher", "lower"};
-  return words[static_cast<int>(outcome)];
-}
-
-std::string test_name(Test test) {
-  static const char* const names[] = {"", "paired", "welch", "fisher", "fixed", "one draw"};
-  return names[static_cast<int>(test)];
-}
 
 std::string mean_text(const Metric& metric, const Group& group) {
   if (group.missed_target())
