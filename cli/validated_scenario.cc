@@ -244,14 +244,6 @@ std::vector<std::string> seen_before(const Case& config) {
   return warnings;
 }
 
-// Of a case outside of what the network model was measured for.
-std::vector<std::string> validity_warnings(const Case& config) {
-  const std::vector<std::string> outside = network_validity(config).outside;
-  if (outside.empty()) return {};
-  return {"outside of what the network model was measured for: " + join(outside) +
-          "; claims on simulated times stay undecided there"};
-}
-
 }  // namespace
 
 std::vector<std::string> scenario_warnings(const Scenario& scenario) {
@@ -262,7 +254,10 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   std::set<std::string> texts, networks;
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));
-    if (networks.insert(network_key(config)).second) add(validity_warnings(config));
+    if (networks.insert(network_key(config)).second)
+      if (const std::vector<std::string> outside = network_validity(config).outside; !outside.empty())
+        add({"outside of what the network model was measured for: " + join(outside) +
+             "; claims on simulated times stay undecided there"});
     if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second)
       add(seen_before(config));
   }
