@@ -138,8 +138,8 @@ class GroupTimes {
   void finish_exchange() {
     if (step_ < 0) return;
     const std::vector<OperationRule>& rules = trace_.plan.rules;
-    const auto rule = std::find_if(rules.begin(), rules.end(),
-                                   [&](const OperationRule& one) { return one.name == rule_; });
+    const auto rule =
+        std::find_if(rules.begin(), rules.end(), [&](const OperationRule& one) { return one.name == rule_; });
     const auto groups = trace_.groups.find({static_cast<int>(rule - rules.begin()), static_cast<int>(step_)});
     if (groups != trace_.groups.end()) {
       const int stages = trace_.plan.pipeline.stages, stage = std::max(0, rule->stage);

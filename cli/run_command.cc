@@ -403,9 +403,9 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
   if (trains && options.ranks > 1 && program_on_path("mpirun").empty())
     throw InputError("--ranks", "mpirun was not found, which starts the ranks",
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
-  const bool simulates =
-      std::any_of(scenario.cases.begin(), scenario.cases.end(),
-                  [](const Case& config) { return config.network.fidelity != "analytic"; });
+  const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), [](const Case& config) {
+    return config.network.fidelity != "analytic";
+  });
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 
@@ -421,18 +421,18 @@ WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
   for (const Case* config : whole.cases) names.push_back(config->name);
   for (const std::string& name : options.only_cases)
     if (!contains(names, name))
-      throw InputError("--only-case", fmt::format("found \"{}\"", name),
-                       fmt::format("{} (longhaul run {} --list-cases lists them)",
-                                   join_some(names, 5), options.scenario),
-                       did_you_mean(name, names));
+      throw InputError(
+          "--only-case", fmt::format("found \"{}\"", name),
+          fmt::format("{} (longhaul run {} --list-cases lists them)", join_some(names, 5), options.scenario),
+          did_you_mean(name, names));
   return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
 }
 
 // --list-cases: a line each, name, seconds and bytes of memory, run alone.
 int list_cases(const Scenario& scenario, const WorkPlan& plan) {
   for (const Case* config : plan.cases) {
-    const WorkEstimate work = estimate_work(part_of(plan, {config->name}), 1, cores_here(),
-                                            keeps_tables(scenario));
+    const WorkEstimate work =
+        estimate_work(part_of(plan, {config->name}), 1, cores_here(), keeps_tables(scenario));
     std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
   }
   return kDone;
@@ -442,8 +442,8 @@ int list_cases(const Scenario& scenario, const WorkPlan& plan) {
 void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan plan) {
   if (options.only == "cases" || options.only == "report") return;
   if (options.only == "replay") plan.trainings.clear();
-  const WorkEstimate work = estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs),
-                                          keeps_tables(scenario));
+  const WorkEstimate work =
+      estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs), keeps_tables(scenario));
   if (!options.resume) check_corpora(plan, options.scenario);  // what has been trained needs no text
   const std::string folder = options.out.empty() ? "results" : options.out;
   const std::vector<std::string> warnings = machine_warnings(work, options.scenario, folder, options.device);

@@ -74,7 +74,8 @@ double table_bytes(const Case& config, const ReplayEstimate& replay) {
   const double steps = 1. * config.steps() * config.workers();
   double exchanges = 0;
   const OperationPlan plan = plan_of(config);
-  for (const OperationRule& rule : plan.rules) exchanges += 1. * config.steps() * config.replicas / rule.every;
+  for (const OperationRule& rule : plan.rules)
+    exchanges += 1. * config.steps() * config.replicas / rule.every;
   return 3. * config.workers() * kLinkRow +
          (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
          exchanges * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +

@@ -61,7 +61,7 @@ struct PlanRequest {
   std::string currency;
   EgressPrices egress;
   bool way_out_per_accelerator = false;
-  std::vector<PlannedSite> sites;  // empty where the file has a network section
+  std::vector<PlannedSite> sites;         // empty where the file has a network section
   std::vector<std::string> measurements;  // paths as they can be opened
   Json measured;  // the matrix of sites that these files make, which the caller of read_plan() fills in
   std::vector<std::string> notes;  // what a reader of the answer should know of these files
@@ -86,8 +86,8 @@ bool steps_differ(const PlanRequest& plan);
 int accelerators_of(const PlanRequest& plan);
 double price_per_hour(const PlanRequest& plan);
 
-// Every option of a plan file, declared once: its parser, its messages, `longhaul plan --options` and its schema
-// come from here. What a scenario says too (network, model, methods) is the scenario's own declaration.
+// Every option of a plan file, declared once: parser, messages, `longhaul plan --options` and schema come
+// from here. What a scenario says too (network, model, methods) is the scenario's own declaration.
 Node plan_options(const Node& scenario);
 
 // Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.

@@ -1,4 +1,4 @@
-// The tables of the cases at one point of a sweep: means over seeds, and losses after the same time and bytes.
+// The tables of cases at one point of a sweep: means over seeds, and losses after the same time and bytes.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -29,8 +29,8 @@ namespace longhaul {
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
 // texts, values and best go with columns. Curves, lanes, replicas and links are thinned, the more so the more
-// cases there are. What cannot be read (a damaged or cut table) is named in `problems` beside what open_runs()
-// could not open, and the rest is there.
+// cases there are. What cannot be read (a damaged or cut table) is named in `problems` beside what
+// open_runs() could not open, and the rest is there.
 Json report_data(const RunDirectories& opened);
 
 // The page for what report_data gives.
@@ -39,9 +39,9 @@ std::string report_page(const Json& data);
 // The files of analysis/report/ and Chart.js, by name; defined by longhaul_embed.
 const std::map<std::string, std::string_view>& report_files();
 
-// How a page becomes one HTML file: the template `name` of `parts`, whose names in double braces are filled in with
-// these parts, the title, the data and the palette. One pass: what is filled in is never searched for names.
-// Throws std::out_of_range for a name that is not among the parts.
+// How a page becomes one HTML file: the template `name` of `parts`, whose names in double braces are filled
+// in with these parts, the title, the data and the palette. One pass: what is filled in is never searched for
+// names. Throws std::out_of_range for a name that is not among the parts.
 std::string filled_page(const std::string& name, std::map<std::string, std::string_view> parts,
                         const std::string& title, const Json& data);
 
