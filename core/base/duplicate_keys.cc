@@ -33,19 +33,20 @@ void check_no_duplicate_keys(std::string_view text) {
   using Event = Json::parse_event_t;
   std::vector<Level> levels;
   const auto follow = [&](int, Event event, const Json& parsed) {
+    const bool begins = event == Event::object_start || event == Event::array_start;
     if (event == Event::key) {
       levels.back().key = parsed.get<std::string>();
       if (!levels.back().seen.insert(levels.back().key).second)
         throw InputError(path_of(levels),
                          fmt::format("the key \"{}\" stands twice in this object", levels.back().key),
                          "each key once", "remove one of them");
-    } else if (event == Event::object_start || event == Event::array_start) {
+    } else if (begins) {
       levels.push_back({event == Event::array_start, "", 0, {}});
     } else {  // a value has ended
       if (event != Event::value) levels.pop_back();
       if (!levels.empty() && levels.back().is_list) ++levels.back().index;
     }
-    return true;
+    return begins || event == Event::key;  // what has ended is not kept: the parser would search all of it
   };
   const Json unused = Json::parse(text, follow, /*allow_exceptions=*/false, /*ignore_comments=*/true);
 }
