@@ -1,7 +1,6 @@
 #include "analysis/comparison/decision.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/samples.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "analysis/run_files.h"
 #include "core/base/csv.h"
