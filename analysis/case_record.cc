@@ -13,7 +13,6 @@
 
 #include "analysis/exchange_table.h"
 #include "analysis/residual.h"
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "core/base/csv.h"
@@ -34,12 +33,6 @@ Json to_json(const std::vector<double>& values) {
   if (values.empty()) return nullptr;
   const Distribution d = distribution(values);
   return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
-}
-
-Json collective_of(const Json& options) {
-  if (options.contains("all_reduce")) return options["all_reduce"];
-  if (options.contains("pattern")) return options["pattern"];
-  return nullptr;
 }
 
 // A file of its network may be missing where a case is read again: its record says nothing of it then.
@@ -84,7 +77,8 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
     record["workers"] = config.workers();
     for (const char* key : {"stages", "microbatches", "schedule", "routing"}) record[key] = pipeline.at(key);
   }
-  record["collective"] = collective_of(config.method.options);
+  const Json& options = config.method.options;
+  record["collective"] = options.value("all_reduce", options.value("pattern", Json()));
   record["fidelity"] = config.network.fidelity;
   if (topology_named(config.network.topology.name).has_sites)
     record["rank_order"] = to_string(config.network.rank_order.kind);
@@ -143,9 +137,13 @@ class GroupTimes {
  private:
   void finish_exchange() {
     if (step_ < 0) return;
-    if (const auto* groups = this->groups()) {
-      const int stages = trace_.plan.pipeline.stages, stage = std::max(0, stage_of_rule());
-      for (const std::vector<int>& group : *groups) {
+    const std::vector<OperationRule>& rules = trace_.plan.rules;
+    const auto rule =
+        std::find_if(rules.begin(), rules.end(), [&](const OperationRule& one) { return one.name == rule_; });
+    const auto groups = trace_.groups.find({static_cast<int>(rule - rules.begin()), static_cast<int>(step_)});
+    if (groups != trace_.groups.end()) {
+      const int stages = trace_.plan.pipeline.stages, stage = std::max(0, rule->stage);
+      for (const std::vector<int>& group : groups->second) {
         double last_s = -1;
         for (const int replica : group)
           last_s = std::max(last_s, sync_s_.at(as_index(worker_of(replica, stage, stages))));
@@ -161,21 +159,6 @@ class GroupTimes {
     if (last_s < 0) return;
     total_s_ += last_s;
     ++count_;
-  }
-
-  int stage_of_rule() const {
-    for (const OperationRule& rule : trace_.plan.rules)
-      if (rule.name == rule_) return rule.stage;
-    return -1;
-  }
-
-  const std::vector<std::vector<int>>* groups() const {
-    for (std::size_t i = 0; i < trace_.plan.rules.size(); ++i)
-      if (trace_.plan.rules[i].name == rule_) {
-        const auto found = trace_.groups.find({static_cast<int>(i), static_cast<int>(step_)});
-        if (found != trace_.groups.end()) return &found->second;
-      }
-    return nullptr;
   }
 
   Trace trace_;

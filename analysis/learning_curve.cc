@@ -16,13 +16,9 @@
 namespace longhaul {
 namespace {
 
-struct Clock {
-  double computed_s = 0, done_s = 0;
-};
-
 // What the replay says of one replica at the step of an evaluation.
 struct Moment {
-  Clock clock;
+  double computed_s = 0, done_s = 0;
   bool evaluated = false, replayed = false;
   std::int64_t bytes_before = 0;  // sent without the exchanges posted at this step
   std::int64_t bytes_after = 0;
@@ -65,8 +61,8 @@ void read_clocks(const std::string& file, int replicas, int stages, Moments& mom
     const std::int64_t replica = rows.integer(1) / stages;
     check_replica(replica, replicas, file);
     Moment& moment = found->second[replica];
-    moment.clock = {std::max(moment.clock.computed_s, rows.number(2)),
-                    std::max(moment.clock.done_s, rows.number(3))};
+    moment.computed_s = std::max(moment.computed_s, rows.number(2));
+    moment.done_s = std::max(moment.done_s, rows.number(3));
     moment.replayed = true;
   }
 }
@@ -114,7 +110,7 @@ struct Cost {
 };
 
 Cost cost_of(const Moment& moment, bool before) {
-  return {before ? moment.clock.computed_s : moment.clock.done_s,
+  return {before ? moment.computed_s : moment.done_s,
           static_cast<double>(before ? moment.bytes_before : moment.bytes_after)};
 }
 

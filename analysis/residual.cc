@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string_view>
 
 #include "analysis/text.h"
@@ -40,21 +39,8 @@ constexpr int kMeasuredReplicasWithBbr = 8;  // of stars, in rings and pairs
 constexpr double kLeastRateWithBbr = 5e6, kMostRateWithBbr = 100e6;
 // With direct, where all send to all, connections grow with them, and messages shorten.
 constexpr std::int64_t kLeastDirectMessage = 5000;
-const std::map<std::string, int> kMeasuredReplicas = {{"pair", 1024},
-                                                      {"ring", 1024},
-                                                      {"tree", 1024},
-                                                      {"leaf-tree", 1024},
-                                                      {"heap-tree", 1024},
-                                                      {"double-tree", 1024},
-                                                      {"direct", 128},
-                                                      {"halving-doubling", 1024},
-                                                      {"parameter-server", 1024},
-                                                      {"hierarchical", 1024}};
-
-std::string word_of(const Case& config, const char* option, const char* otherwise) {
-  const Json value = member(config.method.options, option);
-  return value.is_string() ? value.get<std::string>() : otherwise;
-}
+// Of every collective (all_reduce_collectives(), and pairs): one that is added is to be measured too.
+constexpr int kMeasuredReplicas = 1024, kMeasuredReplicasWithDirect = 128;
 
 double residual_of_queue(const std::string& fidelity, const std::string& setting) {
   for (const MeasuredQueue& queue : kQueues)
@@ -147,13 +133,9 @@ Validity network_validity(const Case& config) {
            (rtt_s < paths.least_rtt_s - kRounding || rtt_s > paths.most_rtt_s + kRounding),
        fmt::format("a round trip of {} ms ({} to {})", format_number(1000 * rtt_s),
                    format_number(1000 * paths.least_rtt_s), format_number(1000 * paths.most_rtt_s)));
-  const std::string collective = word_of(config, "all_reduce", "pair");
-  const auto most = kMeasuredReplicas.find(collective);
-  if (most == kMeasuredReplicas.end())
-    note(true, "the collective " + collective);
-  else
-    note(config.replicas > most->second,
-         fmt::format("{} replicas ({}: to {})", config.replicas, collective, most->second));
+  const std::string collective = config.method.options.value("all_reduce", "pair");
+  const int most = collective == "direct" ? kMeasuredReplicasWithDirect : kMeasuredReplicas;
+  note(config.replicas > most, fmt::format("{} replicas ({}: to {})", config.replicas, collective, most));
   if (is_bbr)
     for (const std::string& words : outside_with_bbr(config, topology, collective)) note(true, words);
   const std::int64_t message =

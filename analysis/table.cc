@@ -18,22 +18,8 @@
 namespace longhaul {
 namespace {
 
-struct TextColumn {
-  std::string heading;
-  std::vector<std::string> cells;
-  bool left = false;
-  int importance = 0;  // 0: always shown
-  std::string meaning = {};
-};
-
 constexpr std::size_t kUsualColumns = 8;
 constexpr int kWidestNote = 100;
-
-std::size_t column_width(const TextColumn& column) {
-  std::size_t width = width_of(column.heading);
-  for (const std::string& cell : column.cells) width = std::max(width, width_of(cell));
-  return width;
-}
 
 // "network.tcp.connections" as "connections", unless another swept key ends alike.
 std::string short_key(const std::string& key, const std::vector<std::string>& all) {
@@ -128,7 +114,11 @@ std::vector<TextColumn> mean_columns(const std::vector<Json>& records, const std
 
 std::size_t total_width(const std::vector<TextColumn>& table) {
   std::size_t width = 0;
-  for (const TextColumn& column : table) width += column_width(column) + 2;
+  for (const TextColumn& column : table) {
+    std::size_t widest = width_of(column.heading);
+    for (const std::string& cell : column.cells) widest = std::max(widest, width_of(cell));
+    width += widest + 2;
+  }
   return width - 2;
 }
 
@@ -150,17 +140,6 @@ std::string meanings(const std::vector<TextColumn>& table) {
     if (!column.meaning.empty())
       rows.push_back({column.heading.substr(0, column.heading.find_last_not_of(' ') + 1), column.meaning});
   return aligned_rows(rows, "ll", "  ");
-}
-
-std::string rows_text(const std::vector<TextColumn>& table, std::size_t lines) {
-  std::vector<std::vector<std::string>> rows(lines + 1);
-  std::string marks;
-  for (const TextColumn& column : table) {
-    marks += column.left ? 'l' : 'r';
-    rows[0].push_back(column.heading);
-    for (std::size_t i = 0; i < lines; ++i) rows[i + 1].push_back(column.cells[i]);
-  }
-  return aligned_rows(rows, marks);
 }
 
 struct Competition {
@@ -193,14 +172,13 @@ std::string summary_table(const Json& summary, const TableOptions& options) {
   const std::vector<SeedRow> rows = seed_rows(records);
   const bool is_of_means = !options.each_seed && rows.size() < records.size();
   std::vector<TextColumn> table = is_of_means ? mean_columns(records, rows) : case_columns(records);
-  const std::size_t lines = is_of_means ? rows.size() : records.size();
   const std::size_t all = table.size();
   const auto is_too_much = [&] {
     return (!options.all_columns && table.size() > kUsualColumns) ||
            (options.width > 0 && total_width(table) > as_index(options.width));
   };
   while (is_too_much() && narrow(table)) continue;
-  std::string text = rows_text(table, lines);
+  std::string text = aligned_columns(table);
   bool marked = false;
   for (std::size_t i = 0; i < table.size(); ++i) marked = marked || table[i].heading.back() == ' ';
   text += meanings(table);
@@ -293,8 +271,7 @@ std::string sampling_note(const std::vector<Json>& records) {
   };
   return fmt::format(
       "losses: over {} windows of the held-out text, the same for every method and seed; the standard error "
-      "of that "
-      "sample is {} nats, and most of it cancels in differences",
+      "of that sample is {} nats, and most of it cancels in differences",
       range(std::to_string(fewest), std::to_string(most)),
       range(fmt::format("{:.3f}", lowest), fmt::format("{:.3f}", highest)));
 }

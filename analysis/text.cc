@@ -79,11 +79,6 @@ std::size_t width_of(const std::string& text) {
   return as_index(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string padded(const std::string& text, std::size_t width, bool is_right) {
-  const std::string space(width - std::min(width, width_of(text)), ' ');
-  return is_right ? space + text : text + space;
-}
-
 std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, const std::string& marks,
                          const std::string& indent) {
   std::vector<std::size_t> widths;
@@ -94,12 +89,26 @@ std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, cons
   std::string text;
   for (const std::vector<std::string>& row : rows) {
     std::string line = indent;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += (i > 0 ? "  " : "") + padded(row[i], widths[i], i < marks.size() && marks[i] == 'r');
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string space(widths[i] - width_of(row[i]), ' ');
+      const bool is_right = i < marks.size() && marks[i] == 'r';
+      line += (i > 0 ? "  " : "") + (is_right ? space + row[i] : row[i] + space);
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
   return text;
+}
+
+std::string aligned_columns(const std::vector<TextColumn>& columns, const std::string& indent) {
+  std::vector<std::vector<std::string>> rows(columns[0].cells.size() + 1);
+  std::string marks;
+  for (const TextColumn& column : columns) {
+    marks += column.left ? 'l' : 'r';
+    rows[0].push_back(column.heading);
+    for (std::size_t i = 0; i < column.cells.size(); ++i) rows[i + 1].push_back(column.cells[i]);
+  }
+  return aligned_rows(rows, marks, indent);
 }
 
 std::string wrapped(const std::string& text, std::size_t width, const std::string& first,

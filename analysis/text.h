@@ -23,8 +23,17 @@ std::string last_key(const std::string& dotted);
 // How many columns of a terminal a UTF-8 text takes: characters, not bytes; ours are of single width.
 std::size_t width_of(const std::string& text);
 
-// With blanks behind it, or before it, up to `width` columns.
-std::string padded(const std::string& text, std::size_t width, bool is_right = false);
+// A column of a table for a terminal.
+struct TextColumn {
+  std::string heading;
+  std::vector<std::string> cells;
+  bool left = false;   // words; numbers stand at the right
+  int importance = 0;  // 0: always shown
+  std::string meaning = {};
+};
+
+// Their heading and cells in aligned rows.
+std::string aligned_columns(const std::vector<TextColumn>& columns, const std::string& indent = "");
 
 // Lines of aligned cells, two blanks apart; `marks` of the columns as in markdown_rule.
 std::string aligned_rows(const std::vector<std::vector<std::string>>& rows, const std::string& marks,

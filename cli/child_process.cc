@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "core/base/child_main.h"
@@ -88,11 +89,14 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::string program_on_path(const std::string& name) {
+std::string program_on_path(const std::string& name,
+                            const std::function<bool(const std::string& file)>& is_right) {
   std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
   for (std::string folder; std::getline(path, folder, ':');) {
-    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (access(file.c_str(), X_OK) == 0) return file;
+    const std::string file = std::filesystem::absolute((folder.empty() ? "." : folder) + "/" + name).string();
+    if (access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file) &&
+        (!is_right || is_right(file)))
+      return file;
   }
   return "";
 }
@@ -167,8 +171,6 @@ int ChildProcess::wait() {
   return status;
 }
 
-// A terminal or a reader that is gone (longhaul run ... | head) is no reason to give up hours of work: what
-// is said there is lost, and the files are not.
 void leave_launcher() {
   std::vector<std::string> names;
   for (char** variable = environ; *variable; ++variable) {
@@ -180,6 +182,8 @@ void leave_launcher() {
   for (const std::string& name : names) unsetenv(name.c_str());
 }
 
+// A terminal or a reader that is gone (longhaul run ... | head) is no reason to give up hours of work: what
+// is said there is lost, and the files are not.
 void count_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
   struct sigaction action {};

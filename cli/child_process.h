@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ pid_t start_process(std::vector<std::string> arguments, const std::string& log_f
 // Waits for its end: the exit status, or 128 + signal for a killed child.
 int wait_for(pid_t child);
 
-// The first program of that name on the search path; empty where there is none.
-std::string program_on_path(const std::string& name);
+// The first program of that name on the search path for which `is_right` holds; empty where there is none.
+std::string program_on_path(const std::string& name,
+                            const std::function<bool(const std::string& file)>& is_right = {});
 
 class ChildProcess {
  public:

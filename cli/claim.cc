@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <sstream>
@@ -32,10 +31,6 @@ std::string this_boot() {
   return id.substr(0, id.find('\n'));
 }
 
-std::string own_line() {
-  return fmt::format("{} {} {} {}\n", host_name(), this_boot(), getpid(), utc_now());
-}
-
 struct Holder {
   std::string host, boot, pid, since;  // empty in a file that has just been made
   double age_s = 0;                    // since its date was renewed
@@ -46,21 +41,11 @@ struct Holder {
   }
 };
 
-bool is_no_lock(int reason) {
-  return reason != EWOULDBLOCK && reason != EINTR;
-}
-
-RunError unlockable(const std::string& file, int reason) {
-  return RunError(
-      fmt::format("{}: cannot be locked: {} (does its file system have locks? name a folder on another one)",
-                  file, std::strerror(reason)));
-}
-
 // Leaves the flock with the descriptor if it was free.
 Holder look_at(const std::string& file, int descriptor, int kind_of_lock) {
   Holder holder;
   holder.is_locked = flock(descriptor, kind_of_lock | LOCK_NB) != 0;
-  if (holder.is_locked && is_no_lock(errno)) throw unlockable(file, errno);
+  if (holder.is_locked && errno != EWOULDBLOCK && errno != EINTR) throw unlockable(file, errno);
   char text[512] = "";
   const ssize_t count = pread(descriptor, text, sizeof text - 1, 0);
   std::istringstream words(std::string(text, count > 0 ? static_cast<std::size_t>(count) : 0));
@@ -80,13 +65,24 @@ bool is_still(const std::string& file, int descriptor) {
 }
 
 void write_line(const std::string& file, int descriptor) {
-  const std::string line = own_line();
+  const std::string line = fmt::format("{} {} {} {}\n", host_name(), this_boot(), getpid(), utc_now());
   if (ftruncate(descriptor, 0) != 0 ||
       pwrite(descriptor, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) {
     const RunError error = unwritable(file);
     close(descriptor);
     throw error;
   }
+}
+
+// Of no file nobody.
+Holder look_at(const std::string& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  Holder holder;
+  holder.age_s = kDeadAfter_s;
+  if (descriptor < 0) return holder;
+  holder = look_at(file, descriptor, LOCK_SH);
+  close(descriptor);
+  return holder;
 }
 
 std::vector<fs::path> job_folders(const std::string& run_folder) {
@@ -151,14 +147,15 @@ Claim::~Claim() {
 }
 
 std::string holder_of(const std::string& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return "";
-  const Holder holder = look_at(file, descriptor, LOCK_SH);
-  close(descriptor);
+  const Holder holder = look_at(file);
   if (!holder.is_alive()) return "";
   return holder.pid.empty()
              ? "a process that has just begun"
              : fmt::format("pid {} on host {}, since {}", holder.pid, holder.host, holder.since);
+}
+
+bool is_live(const std::string& job_folder) {
+  return look_at(job_folder + "/.lock").is_locked;
 }
 
 std::string claim_of(const std::string& job_folder) {

@@ -37,6 +37,9 @@ class Claim {
 // Who holds it: "pid 12 on host a, since 2026-01-31T12:00:00Z"; "" where no living process does.
 std::string holder_of(const std::string& file);
 
+// Whether a child writes this folder: it holds FOLDER/.lock (FolderLock). One that was killed does not.
+bool is_live(const std::string& job_folder);
+
 // The claim of a job in a run directory, cases/CASE or train/KEY: FOLDER/.claim.
 std::string claim_of(const std::string& job_folder);
 // The first of them that is held, "cases/CASE: pid 12 …"; "" where none is.

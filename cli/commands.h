@@ -10,6 +10,8 @@
 
 namespace longhaul {
 
+struct Case;
+
 struct RunOptions {
   std::string scenario;
   std::string out;                       // empty: results/NAME
@@ -119,6 +121,9 @@ struct EmulateOptions {
 int emulate_command(const EmulateOptions& options);
 // What a world's script starts: the relay between its hosts, for the case in the file.
 int relay_command(const std::string& case_file);
+// Writes FOLDER/world.sh of the case (emulation/world.h); returns the command line that runs it with `words`.
+std::vector<std::string> in_world(const Case& config, const std::string& folder,
+                                  const std::vector<std::string>& words);
 
 // Writes a commented scenario to start from to the file `out`. Throws InputError where that exists already.
 int new_command(const std::string& out);

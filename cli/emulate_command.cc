@@ -11,7 +11,6 @@
 #include "analysis/text.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
-#include "cli/emulated_world.h"
 #include "cli/run_outputs.h"
 #include "cli/scratch_folder.h"
 #include "cli/validated_scenario.h"
@@ -28,6 +27,13 @@ namespace {
 
 Topology topology_of(const Case& config) {
   return placed_topology(config, plan_of(config));
+}
+
+// Checked. Throws InputError without a file.
+std::string script_of(const Case& config) {
+  const Topology topology = topology_of(config);
+  check_emulated(config, topology);
+  return world_script(config, topology, sibling_executable("longhaul"));
 }
 
 const Case& only_case(const Scenario& scenario, const std::string& for_what) {
@@ -81,9 +87,7 @@ double predicted_total_s(const Json& summary) {
 
 // The user's own program, on the terminal.
 int run_program(const EmulateOptions& options, const Case& config, const std::string& folder) {
-  write_file(folder + "/world.sh", script_of(config));
-  std::vector<std::string> arguments = {program_on_path("sh"), folder + "/world.sh"};
-  arguments.insert(arguments.end(), options.program.begin(), options.program.end());
+  const std::vector<std::string> arguments = in_world(config, folder, options.program);
   const auto begin = std::chrono::steady_clock::now();
   const int status = wait_for(start_process(arguments, "", "", STDOUT_FILENO, SIGKILL));
   const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -94,16 +98,10 @@ int run_program(const EmulateOptions& options, const Case& config, const std::st
 
 }  // namespace
 
-std::string script_of(const Case& config) {
-  const Topology topology = topology_of(config);
-  check_emulated(config, topology);
-  return world_script(config, topology, sibling_executable("longhaul"));
-}
-
 std::vector<std::string> in_world(const Case& config, const std::string& folder,
                                   const std::vector<std::string>& command) {
   write_file(folder + "/world.sh", script_of(config));
-  std::vector<std::string> arguments = {program_on_path("sh"), folder + "/world.sh", "--once"};
+  std::vector<std::string> arguments = {program_on_path("sh"), folder + "/world.sh"};
   arguments.insert(arguments.end(), command.begin(), command.end());
   return arguments;
 }

@@ -63,11 +63,6 @@ std::optional<double> free_disk(const std::string& folder) {
   return static_cast<double>(space.available);
 }
 
-bool has_gpu() {
-  std::error_code error;
-  return fs::exists("/dev/nvidiactl", error);
-}
-
 void check_memory(const WorkEstimate& work, const std::string& device, double memory, bool gpu_here) {
   if (!work.largest || work.memory_bytes <= memory) return;
   const Case& config = *work.largest->example;
@@ -82,12 +77,6 @@ void check_memory(const WorkEstimate& work, const std::string& device, double me
                                                human_bytes(parts.together())),
                    fmt::format("the {} of this machine", human_bytes(memory)),
                    one_is_enough ? "fewer --jobs" : what_to_lower(config, parts));
-}
-
-std::optional<double> address_space_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  return static_cast<double>(limit.rlim_cur);
 }
 
 void check_address_space(const WorkEstimate& work, double limit) {
@@ -107,9 +96,14 @@ void check_address_space(const WorkEstimate& work, double limit) {
 
 std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,
                                           const std::string& folder, const std::string& device) {
+  std::error_code ignored;
+  rlimit limit{};  // of the address space (ulimit -v)
   try {
-    if (const std::optional<double> memory = memory_here()) check_memory(work, device, *memory, has_gpu());
-    if (const std::optional<double> limit = address_space_limit()) check_address_space(work, *limit);
+    // Where there is a GPU it is likely to take the replicas of a case with `device` "auto".
+    if (const std::optional<double> memory = memory_here())
+      check_memory(work, device, *memory, fs::exists("/dev/nvidiactl", ignored));
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      check_address_space(work, static_cast<double>(limit.rlim_cur));
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

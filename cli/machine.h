@@ -17,16 +17,10 @@ std::optional<double> memory_here();
 // Bytes free on the file system of `folder`, or of the nearest folder above it that exists.
 std::optional<double> free_disk(const std::string& folder);
 
-// Whether a GPU is likely to take the replicas of a case with `device` "auto".
-bool has_gpu();
-
 // Throws InputError (path `train`) where the trainings of `work` need more than `memory` bytes, with what
 // they need and what to lower. A training on a GPU is not held against them. `device`: of the command line,
 // or "".
 void check_memory(const WorkEstimate& work, const std::string& device, double memory, bool gpu_here);
-
-// The address space that a process may have (ulimit -v), in bytes; none: no limit.
-std::optional<double> address_space_limit();
 
 // Throws InputError (path `train`) where the largest training of `work` does not fit into an address space of
 // `limit` bytes: what the trainer's libraries take, and what it needs itself.

@@ -36,8 +36,7 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
       run->add_option("--shard", options.shard, "i/n: one of n parts of the cases, cut by estimated time");
   run->add_flag(
       "--list-cases", options.list_cases,
-      "only print each case with its estimated seconds and bytes of memory, run alone; separated by "
-      "tabs");
+      "only print each case with its estimated seconds and bytes of memory, run alone; separated by tabs");
   CLI::Option* only_case =
       run->add_option("--only-case", options.only_cases,
                       "do this case alone, beside other processes in the same --out; --resume then makes the "
@@ -181,8 +180,7 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
   compare
       ->add_option("--metric", options.request.metrics,
                    "a number of the case records, as sync_time_s.p95, or the loss at equal time or bytes, as "
-                   "loss@10min, "
-                   "loss@5GB; may be repeated (default: losses and times)")
+                   "loss@10min, loss@5GB; may be repeated (default: losses and times)")
       ->allow_extra_args(false);
   compare
       ->add_option("--pair", options.request.pairs,
@@ -234,9 +232,8 @@ void declare_new(CLI::App& app, std::string& out, int& status) {
   made->add_option("-o,--output", out, "the file (JSON with comments)")->capture_default_str();
   made->footer(
       "Change in it: `methods` (longhaul list methods), `replicas`, `network.topology` (longhaul list "
-      "networks), "
-      "`train.data`, as {\"text\": [\"my/*.txt\"]}. Without `train`, and with `workload.steps`, only the "
-      "network is simulated.");
+      "networks), `train.data`, as {\"text\": [\"my/*.txt\"]}. Without `train`, and with `workload.steps`, "
+      "only the network is simulated.");
   made->callback([&] { status = new_command(out); });
 }
 
@@ -269,18 +266,12 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
   });
 }
 
-struct ListOptions {
-  std::string topic, section;
-};
-
-void declare_list(CLI::App& app, ListOptions& options, int& status) {
+void declare_list(CLI::App& app, std::string& topic, std::string& section, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
-  list->add_option("TOPIC", options.topic, join(list_topics()))
-      ->required()
-      ->check(CLI::IsMember(list_topics()));
-  list->add_option("SECTION", options.section,
+  list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
+  list->add_option("SECTION", section,
                    "of options: only this key and those inside it, as network.tcp or methods.noloco");
-  list->callback([&] { status = list_command(options.topic, options.section); });
+  list->callback([&] { status = list_command(topic, section); });
 }
 
 // Behind all others: it knows their names.
@@ -305,8 +296,7 @@ int fail(const std::exception& error, int status) {
 int command(int argc, char** argv) {
   CLI::App app(
       "Longhaul trains real replicas of a language model with low-communication methods, replays their "
-      "exchanges on an ns-3 "
-      "wide-area network, and reports loss against simulated time.",
+      "exchanges on an ns-3 wide-area network, and reports loss against simulated time.",
       "longhaul");
   app.set_version_flag("--version", std::string("longhaul " LONGHAUL_VERSION " (") + source_commit() + ")");
   app.require_subcommand(1);
@@ -317,8 +307,7 @@ int command(int argc, char** argv) {
   RunOptions options;
   options.command.assign(argv, argv + argc);
   std::vector<std::string> runs;
-  std::string out;
-  ListOptions list;
+  std::string out, topic, section;
   ReportOptions report;
   declare_run(app, options, status);
   CheckOptions check;
@@ -339,7 +328,7 @@ int command(int argc, char** argv) {
   declare_plan(app, plan, status);
   std::string made = "my-scenario.jsonc";
   declare_new(app, made, status);
-  declare_list(app, list, status);
+  declare_list(app, topic, section, status);
   ReplayArguments replay;
   declare_analytic(app, replay, status);
   std::string relayed_case;

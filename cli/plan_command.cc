@@ -18,7 +18,6 @@
 #include "core/base/option_docs.h"
 #include "core/base/units.h"
 #include "planner/accelerators.h"
-#include "planner/plan_options.h"
 #include "planner/plan_result.h"
 #include "planner/planned_network.h"
 #include "replay/estimate.h"
@@ -90,13 +89,6 @@ class WorkFolder {
   bool is_kept_ = false;
 };
 
-Job replay_of(const ReplayTask& task, const std::string& folder) {
-  Job job = replay_job(task.config, task.trace, folder);
-  job.name = task.name;
-  job.weight = std::max(1e-3, estimate(task.config, task.trace).seconds);
-  return job;
-}
-
 class Planning {
  public:
   Planning(const PlanOptions& options, const PlanRequest& plan)
@@ -155,7 +147,11 @@ class Planning {
 
   void replay(std::vector<ReplayTask>& tasks, const std::string& phase) {
     std::vector<Job> jobs;
-    for (const ReplayTask& task : tasks) jobs.push_back(replay_of(task, work_.next()));
+    for (const ReplayTask& task : tasks) {
+      Job& job = jobs.emplace_back(replay_job(task.config, task.trace, work_.next()));
+      job.name = task.name;
+      job.weight = std::max(1e-3, estimate(task.config, task.trace).seconds);
+    }
     if (jobs.size() > 1) display_.line(fmt::format("{}: {} replays", phase, jobs.size()));
     run_jobs(jobs, jobs_, phase, display_, [&](std::size_t i, const JobResult& result) {
       if (result.exit_status == kDone)

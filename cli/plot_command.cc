@@ -1,8 +1,6 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -20,11 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(const PlotOptions& options) {
-  if (!options.out.empty()) return options.out;
-  return options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures";
-}
-
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -33,24 +26,15 @@ void make_folder(const std::string& folder) {
                       "a folder that can be written to (-o)", ""});
 }
 
-// The first python3 on the search path, that can draw or that is there. "" if there is none.
-std::string python(const ScratchFolder& scratch, bool draws) {
-  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
-  for (std::string folder; std::getline(path, folder, ':');) {
-    const std::string file = fs::absolute((folder.empty() ? "." : folder) + "/python3").string();
-    if (access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
-    const char* const finds =
-        "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
-    if (!draws || output_of({file, "-c", finds}, scratch.path).first == 0) return file;
-  }
-  return "";
-}
-
 }  // namespace
 
 int plot_command(const PlotOptions& options) {
   const ScratchFolder scratch("plot");
-  const std::string interpreter = python(scratch, !options.list);
+  const char* const finds =
+      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
+  const std::string interpreter = program_on_path("python3", [&](const std::string& file) {
+    return options.list || output_of({file, "-c", finds}, scratch.path).first == 0;
+  });
   if (interpreter.empty())
     throw InputError("", "matplotlib was not found, which draws the figures",
                      "a python3 on the search path that has it",
@@ -59,7 +43,9 @@ int plot_command(const PlotOptions& options) {
   const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
   warn(opened.problems);
   warn(notes);
-  const std::string folder = folder_of(options), request = scratch.path + "/request.json";
+  const std::string usual = options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures",
+                    folder = options.out.empty() ? usual : options.out,
+                    request = scratch.path + "/request.json";
   const Json json = {{"data", figure_data(opened.runs, options.request)},
                      {"out", folder},
                      {"size", options.size},

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "analysis/run_files.h"
-#include "cli/emulated_world.h"
+#include "cli/commands.h"
 #include "core/base/csv.h"
 #include "core/base/index.h"
 #include "methods/common/registry.h"
@@ -54,7 +54,7 @@ Job replay_job(const Case& config, const Trace& trace, const std::string& folder
   Job job{config.name, folder, {}, 1};
   // The analytic fidelity has no ns-3 in it: longhaul walks it itself.
   if (emulates)
-    job.arguments = in_world(config, folder, {sibling_executable("longhaul"), "emulated"});
+    job.arguments = in_world(config, folder, {"--once", sibling_executable("longhaul"), "emulated"});
   else if (config.network.fidelity == "analytic")
     job.arguments = {sibling_executable("longhaul"), "analytic"};
   else

@@ -1,4 +1,4 @@
-// Commands that read finished runs and write a text: compare and claims.
+// Commands that read finished runs and write a text: report, compare and claims.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/render.h"
+#include "analysis/report/report.h"
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
@@ -39,12 +40,6 @@ std::string rendered(const ComparisonTable& table, const Conclusions& conclusion
   }
   const std::string markdown = conclusions_markdown(conclusions) + comparison_markdown(table);
   return format == "markdown" ? markdown : terminal_text(markdown, kTextWidth);
-}
-
-// Who asks for certain numbers or pairs has a question of their own.
-Conclusions conclusions_for(const CompareOptions& options, const RunDirectories& opened) {
-  if (!options.request.metrics.empty() || !options.request.pairs.empty()) return {};
-  return conclusions_of(opened.runs, options.request);
 }
 
 // How much of the scenario is done.
@@ -87,6 +82,16 @@ void write_or_print(const std::string& out, const std::string& text) {
     write_file(out, text);
 }
 
+int report_command(const ReportOptions& options) {
+  std::string out = options.out;
+  if (out.empty()) out = options.runs.size() > 1 ? "report.html" : options.runs[0] + "/report.html";
+  const Json data = report_data(open_runs(options.runs));
+  warn(data["problems"].get<std::vector<std::string>>());
+  write_file(out, report_page(data));
+  std::printf("report: %s\n", out.c_str());
+  return kDone;
+}
+
 int compare_command(const CompareOptions& options) {
   RunDirectories opened = open_runs(options.runs);
   const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
@@ -96,7 +101,10 @@ int compare_command(const CompareOptions& options) {
     table.notes.push_back(text);
   warn(opened.problems);
   table.notes.insert(table.notes.begin(), opened.problems.begin(), opened.problems.end());
-  write_or_print(options.out, rendered(table, conclusions_for(options, opened), format_of(options)));
+  // Who asks for certain numbers or pairs has a question of their own.
+  const bool is_asked = !options.request.metrics.empty() || !options.request.pairs.empty();
+  const Conclusions conclusions = is_asked ? Conclusions() : conclusions_of(opened.runs, options.request);
+  write_or_print(options.out, rendered(table, conclusions, format_of(options)));
   return kDone;
 }
 
@@ -112,8 +120,7 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
     if (claims.empty())
       text +=
           "The scenario makes no claims: there is nothing to judge (longhaul list options claims says how to "
-          "write "
-          "one; longhaul compare compares the methods).\n";
+          "write one; longhaul compare compares the methods).\n";
     const Json verdicts = run.summary.value("claims", Json::array());
     for (const Json& claim : claims)
       text += verdict_markdown(claim, run.records) + sentences_on(claim, verdicts);

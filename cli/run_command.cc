@@ -19,13 +19,11 @@
 #include "analysis/table.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"
-#include "cli/chosen_cases.h"
 #include "cli/claim.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
 #include "cli/machine.h"
 #include "cli/replay_job.h"
-#include "cli/run_folder.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
@@ -45,10 +43,6 @@ constexpr int kColumnsOfAFile = 100;                     // where standard outpu
 constexpr std::chrono::milliseconds kBetweenLooks{200};  // at what other processes are doing
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
-
-bool needs_simulator(const Case& config) {
-  return config.network.fidelity != "analytic";
-}
 
 // What cannot be read of the cases is in the report.
 void print_conclusions(const std::string& folder, int columns) {
@@ -409,16 +403,47 @@ void check_executables(const RunOptions& options, const Scenario& scenario) {
   if (trains && options.ranks > 1 && program_on_path("mpirun").empty())
     throw InputError("--ranks", "mpirun was not found, which starts the ranks",
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
-  const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), needs_simulator);
+  const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), [](const Case& config) {
+    return config.network.fidelity != "analytic";
+  });
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
+}
+
+// A shard, the cases of a worker, or all. Throws InputError for a case that there is not.
+WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
+  const WorkPlan whole = plan_work(scenario);
+  if (options.shard != kWholeShard) return part_of(whole, cases_of_shard(whole, options.shard));
+  if (options.only_cases.empty()) return whole;
+  if (options.only == "report")
+    throw InputError("--only-case", "found beside --only report", "one of them",
+                     "--only report --resume makes the report of all cases");
+  std::vector<std::string> names;
+  for (const Case* config : whole.cases) names.push_back(config->name);
+  for (const std::string& name : options.only_cases)
+    if (!contains(names, name))
+      throw InputError(
+          "--only-case", fmt::format("found \"{}\"", name),
+          fmt::format("{} (longhaul run {} --list-cases lists them)", join_some(names, 5), options.scenario),
+          did_you_mean(name, names));
+  return part_of(whole, {options.only_cases.begin(), options.only_cases.end()});
+}
+
+// --list-cases: a line each, name, seconds and bytes of memory, run alone.
+int list_cases(const Scenario& scenario, const WorkPlan& plan) {
+  for (const Case* config : plan.cases) {
+    const WorkEstimate work =
+        estimate_work(part_of(plan, {config->name}), 1, cores_here(), keeps_tables(scenario));
+    std::printf("%s\t%.2f\t%.0f\n", config->name.c_str(), work.training_s + work.replay_s, work.memory_bytes);
+  }
+  return kDone;
 }
 
 // Before there is a folder. What is only written down for other machines is not for this one.
 void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan plan) {
   if (options.only == "cases" || options.only == "report") return;
   if (options.only == "replay") plan.trainings.clear();
-  const WorkEstimate work = estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs),
-                                          keeps_tables(scenario));
+  const WorkEstimate work =
+      estimate_work(plan, options.jobs, std::max(1, cores_here() / options.jobs), keeps_tables(scenario));
   if (!options.resume) check_corpora(plan, options.scenario);  // what has been trained needs no text
   const std::string folder = options.out.empty() ? "results" : options.out;
   const std::vector<std::string> warnings = machine_warnings(work, options.scenario, folder, options.device);

@@ -1,10 +1,12 @@
 #include "cli/run_outputs.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "analysis/case_record.h"
@@ -13,6 +15,7 @@
 #include "analysis/report/report.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
+#include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/base/hash.h"
@@ -29,27 +32,77 @@ Json record_of(const RunLayout& layout, const Case& config, const std::string& s
                      config.train ? training_key(config) : "");
 }
 
-// One record a case, in order.
-std::vector<Json> case_records(const RunLayout& layout, const std::vector<const Case*>& cases,
-                               const std::map<std::string, std::string>& failures) {
-  std::vector<Json> records;
-  for (const Case* config : cases) {
-    const auto failure = failures.find(config->name);
-    const std::string status = failure != failures.end()              ? "failed"
-                               : is_done(layout.case_folder(*config)) ? "done"
-                                                                      : "interrupted";
-    Json record = record_of(layout, *config, status);
-    if (failure != failures.end()) record["error"] = failure->second;
-    records.push_back(std::move(record));
-  }
-  return records;
+// Whether a run may begin in it: new, or without any file but what a run leaves that was killed before it had
+// written its scenario. Folders may be there: Snakemake makes those of the files that it expects.
+bool is_free(const fs::path& folder) {
+  std::error_code error;
+  const fs::file_status found = fs::status(folder, error);
+  if (found.type() == fs::file_type::not_found) return true;
+  if (error) throw InputError("--out", folder.string() + ": " + error.message(), "a new or an empty folder");
+  if (!fs::is_directory(found)) return false;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (const fs::path name = entry.path().filename();
+        !entry.is_directory() && name != ".lock" && name != ".claim" && name != "scenario.json.part")
+      return false;
+  return true;
 }
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+// Tables and summary are of the cases of one shard: others that were run here would be in none of them.
+void check_shard(const std::string& folder, const RunOptions& options, const WorkPlan& plan) {
+  if (options.shard == kWholeShard || options.only == "report") return;
+  std::set<std::string> others;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder + "/cases", ignored))
+    others.insert(entry.path().filename());
+  for (const Case* config : plan.cases) others.erase(config->name);
+  if (others.empty()) return;
+  throw InputError("--shard",
+                   fmt::format("found {}, but {} cases in {} are of other shards: they would be in no table",
+                               options.shard, others.size(), folder),
+                   "the shard that was run there, or no --shard to run all cases",
+                   "a folder of its own for each shard: report, compare and claims take several");
 }
 
 }  // namespace
+
+std::string choose_folder(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan) {
+  std::string folder = options.out;
+  const bool continues = options.resume || !options.only_cases.empty();
+  if (folder.empty()) {
+    folder = "results/" + scenario.name;
+    for (int i = 2; !continues && !options.overwrite && options.only != "report" && fs::exists(folder); ++i)
+      folder = fmt::format("results/{}-{}", scenario.name, i);
+  }
+  const std::string old = folder + "/scenario.json";
+  if (std::error_code none; !fs::exists(old, none)) {
+    if (!is_free(folder))
+      throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
+    return folder;
+  }
+  if (options.overwrite) return folder;
+  if (!continues && options.only.empty())
+    throw InputError("--out", folder + " already holds a run", "a new folder",
+                     "--resume to continue that run, or --overwrite to remove it");
+  const auto is_another = [&] {
+    try {
+      return read_json_or_null(old) != scenario.written;
+    } catch (const DamagedFile&) {
+      return true;
+    }
+  };
+  if (is_another())
+    throw InputError("--out", folder + " holds a run of another scenario (its scenario.json differs)",
+                     "a new folder, or the same scenario, --set and Python files",
+                     "or --overwrite to remove that run");
+  check_shard(folder, options, plan);
+  return folder;
+}
+
+void remove_run(const std::string& folder) {
+  for (const char* name : {"cases", "train", "figures", "summary.json", "metrics.csv", "exchanges.csv",
+                           "links.csv", "report.html", "manifest.json", "scenario.json"})
+    fs::remove_all(folder + "/" + name);
+}
 
 std::string RunLayout::training_folder(const Case& config) const {
   return config.train ? training_folder(training_key(config)) : "";
@@ -78,15 +131,22 @@ void finish_case(const RunLayout& layout, const Case& config, bool keeps_tables)
 void write_outputs(const RunLayout& layout, const Scenario& scenario, const std::vector<const Case*>& cases,
                    const std::map<std::string, std::string>& failures) {
   std::vector<std::string> names;
-  for (const Case* config : cases) names.push_back(config->name);
-  std::vector<Json> records = case_records(layout, cases, failures);
-  for (std::size_t i = 0; i < records.size(); ++i)
-    records[i]["number"] = cases[i] - scenario.cases.data() + 1;
+  std::vector<Json> records;
+  for (const Case* config : cases) {
+    const auto failure = failures.find(config->name);
+    const std::string status = failure != failures.end()              ? "failed"
+                               : is_done(layout.case_folder(*config)) ? "done"
+                                                                      : "interrupted";
+    Json& record = records.emplace_back(record_of(layout, *config, status));
+    if (failure != failures.end()) record["error"] = failure->second;
+    record["number"] = config - scenario.cases.data() + 1;
+    names.push_back(config->name);
+  }
   const std::size_t in_other_shards = scenario.cases.size() - records.size();
   write_summary(layout.folder, scenario.name, records,
                 judge_claims(claims_of(scenario), records, in_other_shards), scenario.cases.size());
   join_tables(layout.folder, names);
-  write_file(layout.file("report.html"), report_html({layout.folder}));
+  write_file(layout.file("report.html"), report_page(report_data(open_runs({layout.folder}))));
 }
 
 std::string utc_now() {
@@ -102,8 +162,7 @@ std::string host_name() {
   return name;
 }
 
-Manifest::Manifest(const Scenario& scenario, const std::vector<std::string>& command)
-    : start_(seconds_now()) {
+Manifest::Manifest(const Scenario& scenario, const std::vector<std::string>& command) {
   json_ = {{"format", 1},
            {"name", scenario.name},
            {"command", join(command, " ")},
@@ -135,7 +194,7 @@ void Manifest::write(const RunLayout& layout, const WorkPlan& plan, const std::s
   }
   json_["status"] = status;
   json_["finished"] = utc_now();
-  json_["wall_s"] = seconds_now() - start_;
+  json_["wall_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   write_file(layout.file("manifest.json"), json_.dump(2) + "\n");
 }
 

@@ -2,6 +2,7 @@
 // summary, report and manifest.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "core/scenario/scenario.h"
 
 namespace longhaul {
+
+struct RunOptions;
 
 // Where things are in a run directory.
 struct RunLayout {
@@ -22,6 +25,14 @@ struct RunLayout {
   // Empty where the case trains nothing.
   std::string training_folder(const Case& config) const;
 };
+
+constexpr char kWholeShard[] = "1/1";
+
+// The folder of a run: free, or with the same scenario, which is to be continued. Throws InputError.
+std::string choose_folder(const RunOptions& options, const Scenario& scenario, const WorkPlan& plan);
+
+// Removes what a run has written into its folder; anything else stays.
+void remove_run(const std::string& folder);
 
 bool is_done(const std::string& folder);  // FOLDER/done exists
 
@@ -51,7 +62,7 @@ class Manifest {
 
  private:
   Json json_;
-  double start_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 std::string utc_now();  // "2026-01-31T12:00:00Z"

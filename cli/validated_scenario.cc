@@ -10,6 +10,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
+#include "analysis/comparison/draws.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
@@ -43,14 +44,6 @@ InputError in_scenario(const InputError& error, const Scenario& scenario, const 
   return InputError(parts);
 }
 
-// Cases that train on the same text are checked once.
-void check_data(const Case& config, std::set<std::string>& texts_seen) {
-  if (!config.train) return;
-  const Case trained = trained_case(config);
-  if (texts_seen.insert(config.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
-    check_training_text(trained);
-}
-
 // Equal where cases are the same to the network.
 std::string network_key(const Case& config) {
   std::string key = std::to_string(config.replicas);
@@ -78,12 +71,12 @@ void check_case(const Case& config, Seen& seen) {
   check_combinations(config, config.train ? trained_plan_of(config) : plan_of(config));
   for (const Fault& fault : config.faults)
     if (!fault.file.empty()) read_absence_trace(fault, config.replicas);
-  check_data(config, seen.texts);
-  const std::string network = config.resolved["network"].dump() + "/" + std::to_string(config.replicas) +
-                              "/" + std::to_string(config.workload.parameters) +
-                              config.method.options.dump() + member(config.resolved, "pipeline").dump() +
-                              member(config.resolved, "faults").dump();
-  if (!seen.networks.insert(network).second) return;
+  if (config.train) {  // those that train on the same text are checked once
+    const Case trained = trained_case(config);
+    if (seen.texts.insert(config.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
+      check_training_text(trained);
+  }
+  if (!seen.networks.insert(network_key(config) + member(config.resolved, "faults").dump()).second) return;
   check_network(config);
   check_collectives(config, plan_of(config));
   // Whether there would be too many slices shows in counting what the replay carries.
@@ -146,16 +139,11 @@ std::vector<Json> planned_records(const Scenario& scenario) {
   return records;
 }
 
-// What only a training gives a case.
-bool is_of_training(const std::string& metric) {
-  return metric_named(metric).unit == Metric::Unit::kNats || metric == "time_to_target_s" ||
-         metric == "weight_spread";
-}
-
 void check_trained_metrics(const Json& claims) {
   for (std::size_t i = 0; i < claims.size(); ++i)
     for (const char* key : {"metric", "ratio"})
-      if (const Json metric = member(claims[i], key); metric.is_string() && is_of_training(metric))
+      if (const Json metric = member(claims[i], key);
+          metric.is_string() && follows_from_training(metric_named(metric)))
         throw InputError(child_path(element_path("claims", i), key),
                          fmt::format("found \"{}\", but nothing is trained", plain(metric)),
                          "a number of the network, as sync_time_s.mean", "or add a train section");
@@ -256,14 +244,6 @@ std::vector<std::string> seen_before(const Case& config) {
   return warnings;
 }
 
-// Of a case outside of what the network model was measured for.
-std::vector<std::string> validity_warnings(const Case& config) {
-  const std::vector<std::string> outside = network_validity(config).outside;
-  if (outside.empty()) return {};
-  return {"outside of what the network model was measured for: " + join(outside) +
-          "; claims on simulated times stay undecided there"};
-}
-
 }  // namespace
 
 std::vector<std::string> scenario_warnings(const Scenario& scenario) {
@@ -274,7 +254,10 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   std::set<std::string> texts, networks;
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));
-    if (networks.insert(network_key(config)).second) add(validity_warnings(config));
+    if (networks.insert(network_key(config)).second)
+      if (const std::vector<std::string> outside = network_validity(config).outside; !outside.empty())
+        add({"outside of what the network model was measured for: " + join(outside) +
+             "; claims on simulated times stay undecided there"});
     if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second)
       add(seen_before(config));
   }

@@ -1,7 +1,6 @@
 #include "cli/work_estimate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -12,6 +11,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/units.h"
 #include "core/plan/trace.h"
 #include "core/scenario/corpora.h"
 #include "methods/common/dynamic_steps.h"
@@ -70,28 +70,16 @@ double checkpoint_bytes(const Case& config, bool is_done) {
          static_cast<double>(config.train->model.parameters()) * config.replicas;
 }
 
-double step_rows(const Case& config) {
-  return 1. * config.steps() * config.workers();
-}
-
-double exchange_rows(const Case& config) {
-  double exchanges = 0;
-  for (const OperationRule& rule : plan_of(config).rules)
-    exchanges += 1. * config.steps() * config.replicas / rule.every;
-  return exchanges;
-}
-
-// What is kept of every case, and what the report says of it.
-double total_bytes(const Case& config) {
-  return kRestOfACase + kReportOfACase + config.workers() * kLinkRow;
-}
-
 // The tables with a row for each exchange, step, message or link.
 double table_bytes(const Case& config, const ReplayEstimate& replay) {
-  const double steps = step_rows(config);
+  const double steps = 1. * config.steps() * config.workers();
+  double exchanges = 0;
+  const OperationPlan plan = plan_of(config);
+  for (const OperationRule& rule : plan.rules)
+    exchanges += 1. * config.steps() * config.replicas / rule.every;
   return 3. * config.workers() * kLinkRow +
          (steps <= static_cast<double>(kMostStepRows) ? steps * kStepRow : 0) +
-         exchange_rows(config) * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
+         exchanges * (kExchangeRow + kJoinedExchangeRow + kBreakdownRow) +
          std::min(static_cast<double>(replay.transfers), kMostTransferRows) * kTransferRow;
 }
 
@@ -128,19 +116,14 @@ std::int64_t scaled(std::int64_t count, double factor) {
   return product < kMost ? std::llround(product) : static_cast<std::int64_t>(kMost);
 }
 
-bool read_number(const std::string& text, int& value) {
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && rest == text.data() + text.size();
-}
-
 // "2/5": which, of how many.
 std::pair<int, int> parse_shard(const std::string& text) {
-  int index = 0, count = 0;
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos || !read_number(text.substr(0, slash), index) ||
-      !read_number(text.substr(slash + 1), count) || index < 1 || index > count)
+  const std::size_t slash = std::min(text.find('/'), text.size() - 1);  // without one no count is left
+  const auto index = parse_number<int>(text.substr(0, slash)),
+             count = parse_number<int>(text.substr(slash + 1));
+  if (!index || !count || *index < 1 || *index > *count)
     throw InputError("--shard", "found \"" + text + "\"", "i/n with 1 <= i <= n, as 2/5");
-  return {index, count};
+  return {*index, *count};
 }
 
 }  // namespace
@@ -247,7 +230,8 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool kee
     work.replay_s += kStartOfReplay + replay.seconds;
     const double tables = table_bytes(*config, replay);
     most_tables = std::max(most_tables, tables);
-    work.disk_bytes += total_bytes(*config) + (keeps_tables ? tables : 0);
+    work.disk_bytes +=
+        kRestOfACase + kReportOfACase + config->workers() * kLinkRow + (keeps_tables ? tables : 0);
   }
   if (!keeps_tables) work.disk_bytes += most_tables * jobs;
   return work;

@@ -166,16 +166,12 @@ class Host {
 
 }  // namespace
 
-std::string namespace_of(int host) {
-  return "lh" + std::to_string(host);
-}
-
 std::string address_of(int host) {
   return "10.9.0." + std::to_string(host + 1);
 }
 
 void enter_namespace(int host) {
-  const std::string file = "/run/netns/" + namespace_of(host);
+  const std::string file = "/run/netns/lh" + std::to_string(host);
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   require(descriptor >= 0 && setns(descriptor, CLONE_NEWNET) == 0, file);
   close(descriptor);

@@ -11,9 +11,8 @@
 namespace longhaul {
 
 // Host i of a world (world.h) is the namespace `lh`i with the address 10.9.0.(i + 1) on its device `wan`.
-std::string namespace_of(int host);
 std::string address_of(int host);
-// This process enters it. Throws RunError.
+// This process enters its namespace. Throws RunError.
 void enter_namespace(int host);
 
 // What is said over the socket between a host and the network, a packet each. A message is split over the

@@ -23,12 +23,16 @@ const std::vector<Accelerator>& accelerators() {
   return known;
 }
 
-const Accelerator& accelerator_named(const std::string& name) {
+std::vector<std::string> accelerator_names() {
   std::vector<std::string> names;
-  for (const Accelerator& accelerator : accelerators()) {
+  for (const Accelerator& accelerator : accelerators()) names.push_back(accelerator.name);
+  return names;
+}
+
+const Accelerator& accelerator_named(const std::string& name) {
+  for (const Accelerator& accelerator : accelerators())
     if (accelerator.name == name) return accelerator;
-    names.push_back(accelerator.name);
-  }
+  const std::vector<std::string> names = accelerator_names();
   throw InputError("accelerator.name", "found \"" + name + "\"", join(names),
                    did_you_mean(name, names,
                                 "for another one leave the name out and give peak (FLOP/s of bf16, without "

@@ -14,6 +14,7 @@ struct Accelerator {
 };
 
 const std::vector<Accelerator>& accelerators();
+std::vector<std::string> accelerator_names();
 
 // Throws InputError at accelerator.name naming the nearest for one that is not in the table.
 const Accelerator& accelerator_named(const std::string& name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
@@ -50,21 +51,13 @@ std::vector<Json> axis(const Json& method, const char* key, const Json& values) 
   return values.get<std::vector<Json>>();
 }
 
-// No order of ranks matters where the groups are drawn.
-bool has_order(const Json& method) {
-  return !has_option(method["name"], "group_size");
-}
-
 std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& network, const Json& method,
                               const Json& pipeline) {
   const std::string topology = network.section.at("topology").begin().key();
-  if (!topology_named(topology).has_sites || (pipeline.is_null() && !has_order(method))) return {Json()};
+  const bool are_drawn = has_option(method["name"], "group_size");  // the groups: no order of ranks matters
+  if (!topology_named(topology).has_sites || (pipeline.is_null() && are_drawn)) return {Json()};
   if (plan.candidates.contains("rank_orders")) return plan.candidates["rank_orders"].get<std::vector<Json>>();
   return {"blocks", "optimized"};
-}
-
-std::string connections_in_words(int connections) {
-  return fmt::format("{} connection{}", connections, connections == 1 ? "" : "s");
 }
 
 // As the method's object says it, beside what is varied.
@@ -114,7 +107,7 @@ class Combiner {
       method["all_reduce"] = collective;
       candidate.ways.push_back(collective.get<std::string>());
     }
-    candidate.ways.push_back(connections_in_words(connections));
+    candidate.ways.push_back(counted(connections, "connection"));
     if (!order.is_null()) candidate.ways.push_back(plain(order) + " order");
     candidate.scenario = scenario(method, tokens, stages_of(pipeline), wire, connections, order);
     if (!pipeline.is_null()) candidate.scenario["pipeline"] = pipeline;
@@ -173,10 +166,7 @@ std::string codec_in_words(const Codec& codec) {
 std::string what_travels(const OperationPlan& plan) {
   std::vector<std::string> formats;
   for (const OperationRule& rule : plan.rules)
-    for (const PayloadPart& part : rule.payload) {
-      const std::string words = codec_in_words(part.codec);
-      if (std::find(formats.begin(), formats.end(), words) == formats.end()) formats.push_back(words);
-    }
+    for (const PayloadPart& part : rule.payload) add_new(codec_in_words(part.codec), formats);
   return formats.empty() ? "nothing travels" : join(formats, " and ");
 }
 
@@ -193,10 +183,7 @@ void name_candidate(const OperationPlan& plan, Candidate& candidate) {
 
 std::vector<std::string> candidate_methods(const PlanRequest& plan) {
   std::vector<std::string> names;
-  for (const Json& method : written_methods(plan)) {
-    const std::string name = method["name"];
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
+  for (const Json& method : written_methods(plan)) add_new(method["name"], names);
   return names;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/text.h"
 #include "core/base/units.h"
 #include "net/tcp/framing.h"
 #include "planner/plan_result.h"
@@ -41,8 +42,8 @@ std::string nccl_sockets(int connections) {
 }
 
 std::string nccl_algorithm(const std::vector<std::string>& ways) {
-  const auto has = [&](const char* way) { return std::find(ways.begin(), ways.end(), way) != ways.end(); };
-  return has("ring") ? "export NCCL_ALGO=Ring\n" : has("double-tree") ? "export NCCL_ALGO=Tree\n" : "";
+  if (contains(ways, "ring")) return "export NCCL_ALGO=Ring\n";
+  return contains(ways, "double-tree") ? "export NCCL_ALGO=Tree\n" : "";
 }
 
 }  // namespace

@@ -1,8 +1,13 @@
 #include <algorithm>
 
+#include "analysis/report/report.h"
 #include "planner/plan_result.h"
 
 namespace longhaul {
+
+// Defined by longhaul_embed: the files of planner/page/, by name.
+const std::map<std::string, std::string_view>& plan_page_files();
+
 namespace {
 
 Json entry(const PlanRequest& plan, const Evaluation& evaluation, bool on_front) {
@@ -137,6 +142,12 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"upgrades", upgrades},
           {"placement", placement_in_words(result.choice().config)},
           {"plan", plan.written}};
+}
+
+std::string plan_page(const Json& data) {
+  std::map<std::string, std::string_view> parts = report_files();
+  for (const auto& [name, text] : plan_page_files()) parts[name] = text;
+  return filled_page("plan.html", parts, data.at("name").get<std::string>() + " – Longhaul plan", data);
 }
 
 }  // namespace longhaul

@@ -1,19 +1,12 @@
-#include "planner/plan_options.h"
-
 #include "core/base/errors.h"
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/pipeline.h"
 #include "planner/accelerators.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 namespace {
-
-std::vector<std::string> accelerator_names() {
-  std::vector<std::string> names;
-  for (const Accelerator& accelerator : accelerators()) names.push_back(accelerator.name);
-  return names;
-}
 
 Node accelerator_options() {
   return section(
@@ -142,9 +135,8 @@ Node target_options() {
                                 .means("run directories with learning curves, relative to the plan's folder"),
                             number("loss").required().means("validation loss, in nats")})
       .means(
-          "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in "
-          "these runs. Beside tokens these are what the fastest of them needs, and the others in "
-          "proportion");
+          "instead of tokens, or beside it: each method gets as many tokens as it took to this loss in these "
+          "runs. Beside tokens these are what the fastest of them needs, and the others in proportion");
 }
 
 }  // namespace

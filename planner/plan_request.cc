@@ -12,7 +12,6 @@
 #include "core/scenario/case.h"
 #include "methods/common/python_step.h"
 #include "planner/accelerators.h"
-#include "planner/plan_options.h"
 
 namespace longhaul {
 namespace {
@@ -138,10 +137,9 @@ void read_network(const Json& json, PlanRequest& plan) {
   for (const char* key : {"paths", "measurements", "node_rate"})
     if (plan.written.contains(key))
       throw InputError(key, "found beside network", "sites", "it says how sites are joined");
-  for (const char* key : {"rank_order"})
-    if (plan.written["network"].contains(key))
-      throw InputError(std::string("network.") + key, "found in a plan", "candidates.rank_orders",
-                       "the search varies it");
+  if (plan.written["network"].contains("rank_order"))
+    throw InputError("network.rank_order", "found in a plan", "candidates.rank_orders",
+                     "the search varies it");
   if (member(plan.written["network"], "tcp").contains("connections"))
     throw InputError("network.tcp.connections", "found in a plan", "candidates.connections",
                      "the search varies it");
@@ -187,6 +185,7 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.egress = parse_egress(json.at("egress"));
   plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
   plan.candidates = json.at("candidates");
+  for (const char* key : {"inside", "node_rate", "inflation"}) plan.joins[key] = json.at(key);
   plan.most_replays = json.at("replays");
   plan.fault_draws = json.at("fault_draws");
   for (std::size_t i = 0; i < json.value("faults", Json::array()).size(); ++i)
@@ -210,15 +209,13 @@ bool steps_differ(const PlanRequest& plan) {
 }
 
 int accelerators_of(const PlanRequest& plan) {
-  if (plan.sites.empty()) return plan.nodes * plan.hardware.per_node;
-  int count = 0;
+  int count = plan.sites.empty() ? plan.nodes * plan.hardware.per_node : 0;
   for (const PlannedSite& site : plan.sites) count += site.nodes * hardware_at(plan, site).per_node;
   return count;
 }
 
 double price_per_hour(const PlanRequest& plan) {
-  if (plan.sites.empty()) return plan.nodes * plan.hardware.per_node * plan.hardware.price;
-  double price = 0;
+  double price = plan.sites.empty() ? plan.nodes * plan.hardware.per_node * plan.hardware.price : 0;
   for (const PlannedSite& site : plan.sites) {
     const NodeHardware& hardware = hardware_at(plan, site);
     price += site.nodes * hardware.per_node * hardware.price;

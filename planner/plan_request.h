@@ -61,11 +61,11 @@ struct PlanRequest {
   std::string currency;
   EgressPrices egress;
   bool way_out_per_accelerator = false;
-  std::vector<PlannedSite> sites;  // empty where the file has a network section
+  std::vector<PlannedSite> sites;         // empty where the file has a network section
   std::vector<std::string> measurements;  // paths as they can be opened
   Json measured;  // the matrix of sites that these files make, which the caller of read_plan() fills in
   std::vector<std::string> notes;  // what a reader of the answer should know of these files
-  Json candidates;                 // resolved
+  Json candidates, joins;          // resolved; joins: inside, node_rate and inflation, of sites
   double min_utilization = 0;
   std::optional<double> deadline_s, budget;
   Preference prefer = Preference::kTime;
@@ -85,6 +85,10 @@ bool steps_differ(const PlanRequest& plan);
 // Of all nodes: their number, and what they cost in an hour.
 int accelerators_of(const PlanRequest& plan);
 double price_per_hour(const PlanRequest& plan);
+
+// Every option of a plan file, declared once: parser, messages, `longhaul plan --options` and schema come
+// from here. What a scenario says too (network, model, methods) is the scenario's own declaration.
+Node plan_options(const Node& scenario);
 
 // Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.
 PlanRequest read_plan(const std::string& file, const Node& scenario);

@@ -59,6 +59,19 @@ double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation);
 // Which rank stands at which site: "Oslo: 0-3, 5; Bergen: 4".
 std::string placement_in_words(const Case& config);
 
+// Tables for the terminal, columns of one unit each.
+// The plans that were replayed, the choice first; at most 16.
+std::string plans_table(const PlanRequest& plan, const SearchResult& search);
+
+// The choice's recipe with every H.
+std::string inner_steps_table(const PlanRequest& plan, const SearchResult& search);
+
+// What each site gives and takes, and the choice without it.
+std::string sites_table(const PlanRequest& plan, const PlanResult& result);
+
+// With a heading: the choice, and the best plan of each other method, with the plan's faults.
+std::string faults_table(const PlanResult& result);
+
 // "12,400": three significant digits where there are more before the point.
 std::string human_amount(double amount);
 

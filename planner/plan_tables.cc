@@ -1,5 +1,3 @@
-#include "planner/plan_tables.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,28 +5,14 @@
 
 #include "analysis/text.h"
 #include "core/base/units.h"
+#include "planner/plan_result.h"
 
 namespace longhaul {
 namespace {
 
+using Column = TextColumn;
+
 constexpr std::size_t kTableRows = 16;
-
-struct Column {
-  std::string heading;
-  std::vector<std::string> cells;
-  bool is_words = false;
-};
-
-std::string table_of(const std::vector<Column>& columns) {
-  std::vector<std::vector<std::string>> rows(columns[0].cells.size() + 1);
-  std::string marks;
-  for (const Column& column : columns) {
-    marks += column.is_words ? 'l' : 'r';
-    rows[0].push_back(column.heading);
-    for (std::size_t i = 0; i < column.cells.size(); ++i) rows[i + 1].push_back(column.cells[i]);
-  }
-  return aligned_rows(rows, marks, "  ");
-}
 
 // A unit, and the least amount that is said in it.
 struct Unit {
@@ -110,7 +94,7 @@ std::string plans_table(const PlanRequest& plan, const SearchResult& search) {
   std::vector<Column> columns = figures_of(plan, plans);
   columns.insert(columns.begin(), {state, words});
   columns.push_back(left_out);
-  std::string text = table_of(columns);
+  std::string text = aligned_columns(columns, "  ");
   if (search.evaluations.size() > kTableRows)
     text += fmt::format("  and {} more in plan.json\n", search.evaluations.size() - kTableRows);
   return text;
@@ -128,7 +112,7 @@ std::string inner_steps_table(const PlanRequest& plan, const SearchResult& searc
   std::vector<Column> columns = figures_of(plan, plans);
   columns.insert(columns.begin(), inner_steps);
   columns.push_back(state);
-  return table_of(columns);
+  return aligned_columns(columns, "  ");
 }
 
 std::string sites_table(const PlanRequest& plan, const PlanResult& result) {
@@ -158,7 +142,7 @@ std::string sites_table(const PlanRequest& plan, const PlanResult& result) {
   columns.push_back(time);
   if (has_prices(plan)) columns.push_back(cost);
   columns.push_back(why_not);
-  return table_of(columns);
+  return aligned_columns(columns, "  ");
 }
 
 std::string faults_table(const PlanResult& result) {
@@ -177,7 +161,7 @@ std::string faults_table(const PlanResult& result) {
   fill_in_one_unit(kTimeUnits, seconds, 4, {&time, &low, &high, &without});
   return fmt::format("with the plan's faults, drawn {} times for {}:\n", result.faulty.front().draws,
                      human_duration(result.faulty.front().drawn_s)) +
-         table_of({words, time, low, high, without, goodput});
+         aligned_columns({words, time, low, high, without, goodput}, "  ");
 }
 
 }  // namespace longhaul

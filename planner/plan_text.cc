@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "planner/plan_result.h"
-#include "planner/plan_tables.h"
 #include "planner/site_traffic.h"
 #include "replay/optimized_order.h"
 
@@ -71,13 +71,12 @@ std::vector<const Evaluation*> every_h(const SearchResult& search) {
 }
 
 // "187,000 to 333,000 EUR": of the least and the largest amount; once where a planner sees no difference.
-template <typename Amount, typename Words>
-std::string span_in_words(const std::vector<const Evaluation*>& all, const Amount& amount,
-                          const Words& words) {
-  double least = amount(*all.front()), most = least;
+std::string span_in_words(const std::vector<const Evaluation*>& all, double (Evaluation::*amount)() const,
+                          std::string (*words)(double)) {
+  double least = (all.front()->*amount)(), most = least;
   for (const Evaluation* evaluation : all) {
-    least = std::min(least, amount(*evaluation));
-    most = std::max(most, amount(*evaluation));
+    least = std::min(least, (evaluation->*amount)());
+    most = std::max(most, (evaluation->*amount)());
   }
   if (most - least <= kSameToAPlanner * most) return words(most);
   return words(least) + " to " + words(most);
@@ -91,15 +90,13 @@ std::string choice_in_words(const PlanRequest& plan, const SearchResult& search)
   if (all.size() < 2)
     return fmt::format("Take {}: {}; {} leave {}.", choice.candidate.words, costs,
                        human_bytes(choice.bytes()), whose_bytes(choice));
-  const auto seconds = [](const Evaluation& evaluation) { return evaluation.total_s(); };
-  const auto cost = [](const Evaluation& evaluation) { return evaluation.cost(); };
-  const auto bytes = [](const Evaluation& evaluation) { return evaluation.bytes(); };
-  std::string words =
-      fmt::format("Take {}: {}", choice.candidate.recipe, span_in_words(all, seconds, human_duration));
-  if (has_prices(plan)) words += ", " + span_in_words(all, cost, human_amount) + " " + plan.currency;
+  std::string words = fmt::format("Take {}: {}", choice.candidate.recipe,
+                                  span_in_words(all, &Evaluation::total_s, human_duration));
+  if (has_prices(plan))
+    words += fmt::format(", {} {}", span_in_words(all, &Evaluation::cost, human_amount), plan.currency);
   words += fmt::format(" depending on H ({} to {}); {} leave {}.", all.back()->candidate.inner_steps,
-                       all.front()->candidate.inner_steps, span_in_words(all, bytes, human_bytes),
-                       whose_bytes(choice));
+                       all.front()->candidate.inner_steps,
+                       span_in_words(all, &Evaluation::bytes, human_bytes), whose_bytes(choice));
   return words + fmt::format(" H = {} here: {}. More inner steps may cost loss, which no replay knows.",
                              choice.candidate.inner_steps, costs);
 }
@@ -119,7 +116,7 @@ std::vector<const Evaluation*> others_on_front(const SearchResult& search) {
   for (std::size_t i = 1; i < search.front && others.size() < 2; ++i) {
     const Evaluation& evaluation = search.evaluations[i];
     if (!is_better_somewhere(evaluation, search.evaluations.front())) continue;
-    if (std::find(seen.begin(), seen.end(), evaluation.candidate.recipe) != seen.end()) continue;
+    if (contains(seen, evaluation.candidate.recipe)) continue;
     seen.push_back(evaluation.candidate.recipe);
     others.push_back(&evaluation);
   }
@@ -248,8 +245,7 @@ std::vector<std::string> caveats(const PlanResult& result) {
   else
     all.push_back(
         "Tokens to the target are those of the runs that were given, with their models and settings; a "
-        "larger "
-        "model may need another number.");
+        "larger model may need another number.");
   const TrainingTime& time = choice.time;
   if (time.replayed_steps < choice.config.steps())
     all.push_back(fmt::format("{} of {} steps ({} outer steps) were replayed; {}", time.replayed_steps,

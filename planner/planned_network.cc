@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "analysis/report/report.h"
+#include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "net/topologies/graphml_file.h"
@@ -34,15 +36,10 @@ std::string text_seconds(double seconds) {
   return format_number(seconds) + "s";
 }
 
-std::vector<std::string> names_of(const PlanRequest& plan) {
-  std::vector<std::string> names;
-  for (const PlannedSite& site : plan.sites) names.push_back(site.name);
-  return names;
-}
-
 void check_known(const std::string& site, const PlanRequest& plan, const std::string& path) {
-  const std::vector<std::string> names = names_of(plan);
-  if (std::find(names.begin(), names.end(), site) == names.end())
+  std::vector<std::string> names;
+  for (const PlannedSite& one : plan.sites) names.push_back(one.name);
+  if (!contains(names, site))
     throw InputError(path, "found \"" + site + "\"", "one of sites: " + join(names),
                      did_you_mean(site, names));
 }
@@ -73,22 +70,6 @@ std::optional<double> rtt_between(const PlannedSite& planned_site, const Planned
                          {*other.latitude, *other.longitude});
 }
 
-// Names become texts of XML.
-std::string xml_safe(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '&')
-      safe += "&amp;";
-    else
-      safe += c;
-  }
-  return safe;
-}
-
 std::string gateway_of(const PlannedSite& site) {
   return site.name + " gateway";
 }
@@ -105,7 +86,7 @@ std::string graph_file(const PlanRequest& plan) {
   for (const bool gateway : {false, true})
     for (const PlannedSite& site : plan.sites) {
       out << fmt::format("    <node id=\"{}\"><data key=\"d0\">{}</data>", number++,
-                         xml_safe(gateway ? gateway_of(site) : site.name));
+                         html_safe(gateway ? gateway_of(site) : site.name));
       if (site.latitude)
         out << fmt::format("<data key=\"d1\">{}</data><data key=\"d2\">{}</data>",
                            format_number(*site.latitude), format_number(*site.longitude));
@@ -129,10 +110,10 @@ Json way_out(const PlannedSite& site, const std::string& link) {
           {"delay", "0s"}};
 }
 
-PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options, const std::string& prefix) {
+PlannedNetwork graph_of_sites(const PlanRequest& plan, const std::string& prefix) {
   const std::string file = prefix + kGraphFile;
   const SitePairs given = given_rtts(plan);
-  const double inside = parse_duration(options.at("inside")), inflation = options.at("inflation");
+  const double inside = parse_duration(plan.joins.at("inside")), inflation = plan.joins.at("inflation");
   Json overrides = Json::array(), placement = Json::object();
   for (const PlannedSite& site : plan.sites) {
     placement[site.name] = site.nodes;
@@ -155,8 +136,8 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options, cons
                       {{"graphml",
                         {{"file", file},
                          {"replicas", placement},
-                         {"rate", options.at("node_rate")},
-                         {"rtt", options.at("inside")},
+                         {"rate", plan.joins.at("node_rate")},
+                         {"rtt", plan.joins.at("inside")},
                          {"default_rate", text_rate(kNoLimit)},
                          {"default_delay", "0s"},
                          {"routing", "hops"}}}}},
@@ -164,7 +145,7 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const Json& options, cons
   return network;
 }
 
-PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options, const std::string& prefix) {
+PlannedNetwork matrix_of_sites(const PlanRequest& plan, const std::string& prefix) {
   const std::string file = prefix + kMatrixFile;
   Json placement = Json::object(), uplinks = Json::object();
   for (const PlannedSite& site : plan.sites) {
@@ -174,7 +155,7 @@ PlannedNetwork matrix_of_sites(const PlanRequest& plan, const Json& options, con
   }
   PlannedNetwork network;
   network.files[file] = plan.measured.dump(2) + "\n";
-  Json regions = {{"matrix", file}, {"replicas", placement}, {"rate", options.at("node_rate")}};
+  Json regions = {{"matrix", file}, {"replicas", placement}, {"rate", plan.joins.at("node_rate")}};
   if (!uplinks.empty()) regions["uplinks"] = uplinks;
   network.section = {{"topology", {{"regions", regions}}}};
   return network;
@@ -200,12 +181,11 @@ PlannedNetwork given_network(const PlanRequest& plan, const std::string& folder)
 
 // Of the nodes' own links, as each topology calls them.
 void multiply_rates(Json& section, int factor) {
-  static const char* const kDefaults[] = {"regions", "graphml"};  // of 10 Gb/s where nothing is said
   Json& topology = section["topology"];
   const std::string kind = topology.begin().key();
   Json& links = kind == "hierarchical" ? topology[kind]["inside"] : topology[kind];
-  for (const char* key : kDefaults)
-    if (kind == key && !links.contains("rate")) links["rate"] = "10Gbps";
+  if ((kind == "regions" || kind == "graphml") && !links.contains("rate"))
+    links["rate"] = "10Gbps";  // their default
   bool any = false;
   for (const char* key : {"rate", "up", "down"})
     if (links.contains(key) && links[key].is_string()) {
@@ -217,27 +197,18 @@ void multiply_rates(Json& section, int factor) {
                      "a topology whose nodes have a rate: star, mesh, regions, graphml, hierarchical");
 }
 
-// What a plan says of all its sites, or does not.
-Json options_of_sites(const PlanRequest& plan) {
-  Json options = {{"inside", "1ms"}, {"node_rate", "10Gbps"}, {"inflation", 1.55}};
-  for (const auto& [key, value] : options.items())
-    if (plan.written.contains(key)) options[key] = plan.written[key];
-  return options;
-}
-
 }  // namespace
 
 std::vector<std::string> measured_arguments(const PlanRequest& plan) {
-  const Json options = options_of_sites(plan);
-  const auto text = [&](const char* key) { return options.at(key).get<std::string>(); };
-  std::vector<std::string> arguments = {"--inside", text("inside") + "," + text("node_rate")};
+  std::vector<std::string> arguments = {
+      "--inside", plain(plan.joins.at("inside")) + "," + plain(plan.joins.at("node_rate"))};
   for (const PlannedSite& site : plan.sites)
     arguments.insert(arguments.end(), {"--site", site.name + "=" + join(site.hosts, ",")});
   const SitePairs given = given_rtts(plan);
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
     for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
       const PlannedSite &site = plan.sites[i], &other = plan.sites[j];
-      if (const auto rtt = rtt_between(site, other, given, options.at("inflation")))
+      if (const auto rtt = rtt_between(site, other, given, plan.joins.at("inflation")))
         arguments.insert(arguments.end(),
                          {"--rtt", site.name + "," + other.name + "=" + text_seconds(*rtt)});
     }
@@ -250,7 +221,7 @@ PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folde
   if (plan.sites.empty())
     network = given_network(plan, folder);
   else
-    network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, options_of_sites(plan), prefix);
+    network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, prefix);
   if (plan.way_out_per_accelerator && plan.hardware.per_node > 1) {
     multiply_rates(network.section, plan.hardware.per_node);
     network.per_connection = plan.hardware.per_node;

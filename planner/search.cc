@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "analysis/residual.h"
+#include "analysis/text.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
@@ -123,7 +123,7 @@ class Search {
   void check_prices() const {
     const std::vector<std::string>& sites = all_.front().traffic.sites;
     for (const auto& [site, price] : plan_.egress.of_site)
-      if (std::find(sites.begin(), sites.end(), site) == sites.end())
+      if (!contains(sites, site))
         throw InputError("egress.sites." + site, "there is no site \"" + site + "\"",
                          "one of the sites: " + join_some(sites, 20), did_you_mean(site, sites));
   }

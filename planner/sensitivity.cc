@@ -8,6 +8,7 @@
 
 #include "analysis/report/network_links.h"
 #include "analysis/run_files.h"
+#include "analysis/text.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
@@ -90,10 +91,6 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
   return links;
 }
 
-bool is_measured(const Evaluation& choice) {
-  return choice.config.network.topology.name == "regions";
-}
-
 using Sites = std::vector<std::string>;
 
 // The matrix of a case as a file in which some pairs of sites are faster; its absolute path.
@@ -122,14 +119,6 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
   const std::string file = fmt::format("{}/faster-{}.json", choice.folder, number);
   write_file(file, json.dump(2) + "\n");
   return std::filesystem::absolute(file).string();
-}
-
-Case with_overrides(Case config, const Json& more) {
-  Json& overrides = config.resolved["network"]["overrides"];
-  if (!overrides.is_array()) overrides = Json::array();
-  for (const Json& override : more) overrides.push_back(override);
-  config.network = parse_network(config.resolved.at("network"), config.workers(), config.folder);
-  return config;
 }
 
 Json faster(const std::string& link, const Rates& rates) {
@@ -166,9 +155,10 @@ class Upgrades {
   Upgrades(const Evaluation& choice, const std::map<std::string, Rates>& rates)
       : choice_(choice), rates_(rates) {}
 
-  void add(const std::string& what, const std::vector<std::string>& links) {
-    if (links.empty()) return;
-    Json overrides = Json::array();
+  void add_links(const std::string& what, const std::vector<std::string>& links) {
+    Case config = choice_.config;
+    Json& overrides = config.resolved["network"]["overrides"];
+    if (!overrides.is_array()) overrides = Json::array();
     double slowest = 0;
     for (const std::string& link : links) {
       const Rates& rate = rates_.at(link);
@@ -176,10 +166,7 @@ class Upgrades {
       for (const double value : {rate.forward, rate.backward})
         if (value > 0 && (slowest == 0 || value < slowest)) slowest = value;
     }
-    Case config = with_overrides(choice_.config, overrides);
-    config.network.rank_order = choice_.config.network.rank_order;
-    cases_.push_back(std::move(config));
-    upgrades_.push_back({what, slowest, kFaster * slowest, 0});
+    add(what, std::move(config), slowest);
   }
 
   // Connections between sites that were measured.
@@ -187,10 +174,7 @@ class Upgrades {
     Case config = choice_.config;
     config.resolved["network"]["topology"]["regions"]["matrix"] =
         faster_matrix(choice_, pairs, static_cast<int>(cases_.size()));
-    config.network = parse_network(config.resolved.at("network"), config.workers(), config.folder);
-    config.network.rank_order = choice_.config.network.rank_order;
-    cases_.push_back(std::move(config));
-    upgrades_.push_back({what, slowest, kFaster * slowest, 0});
+    add(what, std::move(config), slowest);
   }
 
   std::vector<Upgrade> replayed(const PlanTools& tools) {
@@ -205,6 +189,14 @@ class Upgrades {
   }
 
  private:
+  // `config`: as it says in its JSON.
+  void add(const std::string& what, Case config, double slowest) {
+    config.network = parse_network(config.resolved.at("network"), config.workers(), config.folder);
+    config.network.rank_order = choice_.config.network.rank_order;
+    cases_.push_back(std::move(config));
+    upgrades_.push_back({what, slowest, kFaster * slowest, 0});
+  }
+
   const Evaluation& choice_;
   const std::map<std::string, Rates>& rates_;
   std::vector<Case> cases_;
@@ -245,13 +237,12 @@ Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   const bool has_single = !between.empty() || !are_alike(of_nodes, rates);
   std::vector<std::string> single;
   for (const BusyLink& link : found.links)
-    if (has_single && single.size() < kUpgraded && is_of_node(link.name) == between.empty() &&
-        std::find(single.begin(), single.end(), link.name) == single.end())
-      single.push_back(link.name);
-  for (const std::string& link : single) upgrades.add(upgraded_link(link), {link});
-  if (between.size() > 1) upgrades.add("every link between sites", between);
-  if (of_nodes.size() > 1) upgrades.add("every node's own link", of_nodes);
-  if (is_measured(choice)) add_measured(choice, found, upgrades);
+    if (has_single && single.size() < kUpgraded && is_of_node(link.name) == between.empty())
+      add_new(link.name, single);
+  for (const std::string& link : single) upgrades.add_links(upgraded_link(link), {link});
+  if (between.size() > 1) upgrades.add_links("every link between sites", between);
+  if (of_nodes.size() > 1) upgrades.add_links("every node's own link", of_nodes);
+  if (choice.config.network.topology.name == "regions") add_measured(choice, found, upgrades);
   found.upgrades = upgrades.replayed(tools);
   for (BusyLink& link : found.links) link.name = link_in_words(link.name);
   if (found.links.size() > kShown) found.links.resize(kShown);

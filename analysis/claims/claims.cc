@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -28,32 +29,25 @@ const char* word(Verdict verdict) {
 
 // What a claim says about one number.
 struct Bound {
-  std::optional<double> at_least, at_most, equals;
-  double within = 0;  // fraction of `equals`
+  double threshold = 0, within = 0;  // a fraction of it
+  // What may be, ends included; infinite where a claim says "at most" or "at least".
+  double bottom = -std::numeric_limits<double>::infinity(), top = -bottom;
 
   explicit Bound(const Json& claim) : within(claim.value("within", 0.)) {
-    if (claim.contains("at_least")) at_least = claim["at_least"].get<double>();
-    if (claim.contains("at_most")) at_most = claim["at_most"].get<double>();
-    if (claim.contains("equals")) equals = claim["equals"].get<double>();
+    for (const char* key : {"at_least", "at_most", "equals"})
+      if (claim.contains(key)) threshold = claim[key];
+    const double slack = within * std::abs(threshold);
+    if (!claim.contains("at_most")) bottom = threshold - slack;
+    if (!claim.contains("at_least")) top = threshold + slack;
   }
 
-  double threshold() const { return at_least ? *at_least : at_most ? *at_most : *equals; }
-
   Verdict judge(double low, double high) const {
-    if (at_least)
-      return low >= *at_least ? Verdict::kHolds : high < *at_least ? Verdict::kFails : Verdict::kUndecided;
-    if (at_most)
-      return high <= *at_most ? Verdict::kHolds : low > *at_most ? Verdict::kFails : Verdict::kUndecided;
-    const double slack = within * std::abs(*equals), bottom = *equals - slack, top = *equals + slack;
     if (low >= bottom && high <= top) return Verdict::kHolds;
     return high < bottom || low > top ? Verdict::kFails : Verdict::kUndecided;
   }
 
   // Whether every verdict in which one of the two is an end is the same with the other.
   bool is_alike(double a, double b) const {
-    if (at_least) return (a >= *at_least) == (b >= *at_least);
-    if (at_most) return (a <= *at_most) == (b <= *at_most);
-    const double slack = within * std::abs(*equals), bottom = *equals - slack, top = *equals + slack;
     return (a >= bottom) == (b >= bottom) && (a <= top) == (b <= top);
   }
 };
@@ -116,11 +110,6 @@ bool agrees(const Json& entry, const Json& where) {
   for (const auto& [key, value] : where.items())
     if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, label)) return false;
   return true;
-}
-
-// Whether two cases of different methods differ in the keys of these methods alone.
-bool is_same_point(const Json& a, const Json& b) {
-  return agrees(a, member_or_null(b, "swept")) && agrees(b, member_or_null(a, "swept"));
 }
 
 Json swept_by_both(const Json& a, const Json& b) {
@@ -217,12 +206,13 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
   PointTable points;
   for (const Json* above : aboves) {
     for (const Json* below : partners[pairing_text(*above, keys)]) {
-      if (!is_same_point(*above, *below)) continue;
+      const Json &of_above = member_or_null(*above, "swept"), &of_below = member_or_null(*below, "swept");
+      // Cases of different methods may differ in the keys of these methods alone.
+      if (!agrees(*above, of_below) || !agrees(*below, of_above)) continue;
       const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
-      add(points.with(swept_by_both(member_or_null(*above, "swept"), member_or_null(*below, "swept"))), ratio,
-          {above, below}, metric);
+      add(points.with(swept_by_both(of_above, of_below)), ratio, {above, below}, metric);
     }
   }
   return points.take();
@@ -243,9 +233,9 @@ std::string what_in_words(const Json& claim) {
 }
 
 std::string bound_in_words(const Bound& bound) {
-  const std::string number = format_number(bound.threshold());
-  if (bound.at_least) return "at least " + number;
-  if (bound.at_most) return "at most " + number;
+  const std::string number = format_number(bound.threshold);
+  if (std::isinf(bound.top)) return "at least " + number;
+  if (std::isinf(bound.bottom)) return "at most " + number;
   return fmt::format("{} within {} %", number, format_number(100 * bound.within));
 }
 
@@ -314,7 +304,7 @@ Json claim_record(const Json& claim, const Judged& decisive, std::size_t points,
           {"measured", finite_or_null(decisive.measured)},
           {"interval", {finite_or_null(decisive.low), finite_or_null(decisive.high)}},
           {"possible", {finite_or_null(decisive.possible.low), finite_or_null(decisive.possible.high)}},
-          {"threshold", Bound(claim).threshold()},
+          {"threshold", Bound(claim).threshold},
           {"verdict", word(decisive.verdict)},
           // Of a shard that lacks its cases nothing is known of the point.
           {"point", decisive.point->swept.is_object() ? decisive.point->swept : Json::object()},
@@ -333,9 +323,9 @@ const Judged& decisive(const std::vector<Judged>& judged, const Bound& bound, bo
                                : std::max_element(judged.begin(), judged.end(), by_verdict))
                               ->verdict;
   const auto margin = [&](const Judged& judged_here) {
-    if (bound.at_least) return judged_here.measured - *bound.at_least;
-    if (bound.at_most) return *bound.at_most - judged_here.measured;
-    return -std::abs(judged_here.measured - *bound.equals);
+    if (std::isinf(bound.top)) return judged_here.measured - bound.threshold;
+    if (std::isinf(bound.bottom)) return bound.threshold - judged_here.measured;
+    return -std::abs(judged_here.measured - bound.threshold);
   };
   const Judged* best = nullptr;
   for (const Judged& judged_here : judged) {

@@ -28,14 +28,6 @@ bool is_at(const Json& swept, const Json& assumed) {
   return true;
 }
 
-std::vector<JudgedPoint> assumed_points(const Json& figure, const std::vector<JudgedPoint>& points) {
-  std::vector<JudgedPoint> found;
-  const Json assumed = figure.value("assumed", Json::object());
-  std::copy_if(points.begin(), points.end(), std::back_inserter(found),
-               [&](const JudgedPoint& point) { return is_at(point.swept, assumed); });
-  return found;
-}
-
 // The keys of the sweep that tell the points apart.
 std::vector<std::string> keys_that_differ(const std::vector<JudgedPoint>& points) {
   std::vector<std::string> keys;
@@ -61,7 +53,10 @@ void check_figure(const Json& figure, const std::string& path, const std::vector
   for (const char* table : {"where", "assumed"}) check_swept(figure, path, table, swept);
   const std::vector<JudgedPoint> points = figure_points(figure, cases);
   if (points.empty()) throw InputError(child_path(path, "where"), "no case fits it", "values of the sweep");
-  const std::vector<JudgedPoint> assumed = assumed_points(figure, points);
+  std::vector<JudgedPoint> assumed;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(assumed), [&](const JudgedPoint& point) {
+    return is_at(point.swept, figure.value("assumed", Json::object()));
+  });
   if (assumed.empty())
     throw InputError(child_path(path, "assumed"), fmt::format("none of the {} points fits it", points.size()),
                      "values of the sweep");
@@ -139,13 +134,6 @@ std::string names_of(const SharedReason& reason) {
   return join(names, "; ");
 }
 
-std::string reason_lines(const Validation& validation) {
-  std::string text;
-  for (const SharedReason& reason : reasons_of(validation))
-    text += fmt::format("- {}: {}. {}\n", names_of(reason), off_by(reason.of), reason.why);
-  return text;
-}
-
 // Where `other` differs from the point of the prediction: "queue = fifo, connections = 16".
 std::string difference(const Prediction& other, const Prediction& prediction) {
   std::vector<std::string> parts;
@@ -187,8 +175,11 @@ std::string markdown_of(const Validation& validation) {
   if (!assumptions.empty()) text += "\n";
   text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
   for (const FigureVerdict& figure_verdict : validation.figures) text += figure_row(figure_verdict);
-  const std::string reasons = reason_lines(validation);
-  return text + (reasons.empty() ? "" : "\n" + reasons) + "\n";
+  const std::vector<SharedReason> reasons = reasons_of(validation);
+  if (!reasons.empty()) text += "\n";
+  for (const SharedReason& reason : reasons)
+    text += fmt::format("- {}: {}. {}\n", names_of(reason), off_by(reason.of), reason.why);
+  return text + "\n";
 }
 
 // "12 figures, 9 of them within 15 %."

@@ -82,6 +82,14 @@ void add(VerdictCell& cell, const JudgedPoint& point) {
   ++(point.verdict == "holds" ? cell.holds : point.verdict == "fails" ? cell.fails : cell.undecided);
 }
 
+// What was measured in a cell, "3", "2.13 – 2.4", with as many digits as its verdict needs (beside_bound);
+// "not run".
+std::string range_in_words(const VerdictMatrix& matrix, const VerdictCell& cell) {
+  if (std::isnan(cell.low)) return "not run";
+  const std::string low = beside_bound(matrix.claim, cell.low), high = beside_bound(matrix.claim, cell.high);
+  return low == high ? low : low + " – " + high;
+}
+
 std::string verdict(const VerdictCell& cell) {
   if (cell.holds == cell.points()) return "holds";
   if (cell.fails == cell.points()) return "fails";
@@ -190,12 +198,6 @@ VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records
         point);
   }
   return matrix;
-}
-
-std::string range_in_words(const VerdictMatrix& matrix, const VerdictCell& cell) {
-  if (std::isnan(cell.low)) return "not run";
-  const std::string low = beside_bound(matrix.claim, cell.low), high = beside_bound(matrix.claim, cell.high);
-  return low == high ? low : low + " – " + high;
 }
 
 std::vector<std::string> frontier(const VerdictMatrix& matrix) {

@@ -34,10 +34,6 @@ struct VerdictMatrix {
 // Of a claim of a scenario over the case records of its runs.
 VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records);
 
-// What was measured in a cell, "3", "2.13 – 2.4", with as many digits as its verdict needs (beside_bound);
-// "not run".
-std::string range_in_words(const VerdictMatrix& matrix, const VerdictCell& cell);
-
 // "holds from replicas = 512 on", "never holds: at most 3.1, at replicas = 1024": one line a row.
 std::vector<std::string> frontier(const VerdictMatrix& matrix);
 

@@ -60,17 +60,13 @@ struct Without {
   }
 };
 
-bool is_budget_loss(const std::string& metric) {
-  return metric.rfind(kPrefix, 0) == 0;
-}
-
 }  // namespace
 
 std::vector<std::string> add_budget_losses(const std::vector<std::string>& metrics,
                                            std::vector<RunDirectory>& runs) {
   std::vector<std::string> notes;
   for (const std::string& metric : metrics) {
-    if (!is_budget_loss(metric)) continue;
+    if (metric.rfind(kPrefix, 0) != 0) continue;
     const Parsed wanted = parsed(metric);
     std::map<std::string, Without> without;  // by label
     bool any = false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analysis/comparison/draws.h"
 #include "analysis/comparison/samples.h"
@@ -47,18 +48,6 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   group.mean = mean(list);
   group.interval = t_interval(list, kConfidence);
   return group;
-}
-
-// The values of the seeds that both groups have, in the order of a's.
-std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b) {
-  std::pair<std::vector<double>, std::vector<double>> pairs;
-  for (const SeedValue& seed_value : a.values)
-    for (const SeedValue& other : b.values)
-      if (seed_value.seed == other.seed) {
-        pairs.first.push_back(seed_value.value);
-        pairs.second.push_back(other.value);
-      }
-  return pairs;
 }
 
 // Means of those that arrived would leave out the slowest: what can be compared is how many did.
@@ -171,19 +160,16 @@ std::vector<Comparison> comparisons_of(const std::vector<Group>& groups, const s
   return comparisons;
 }
 
-std::vector<Comparison*> family_of(ComparisonTable& table) {
+void correct(ComparisonTable& table) {
   std::vector<Comparison*> family;
+  std::vector<double> p;
   for (MetricComparison& metric : table.metrics)
     for (ComparisonRow& row : metric.rows)
       for (Comparison& comparison : row.comparisons)
-        if (comparison.has_p()) family.push_back(&comparison);
-  return family;
-}
-
-void correct(ComparisonTable& table) {
-  const std::vector<Comparison*> family = family_of(table);
-  std::vector<double> p;
-  for (const Comparison* comparison : family) p.push_back(comparison->difference.p);
+        if (comparison.has_p()) {
+          family.push_back(&comparison);
+          p.push_back(comparison.difference.p);
+        }
   const std::vector<Corrected> corrected = holm(p, kLevel);
   for (std::size_t i = 0; i < family.size(); ++i) {
     family[i]->corrected = corrected[i];
@@ -222,7 +208,7 @@ bool is_rounding(const Metric& metric, const Comparison& comparison, const Group
 }
 
 void judge_equivalence(const Metric& metric, double margin, Comparison& comparison) {
-  if (margin == 0 || (comparison.test != Test::kPaired && comparison.test != Test::kWelch)) return;
+  if (margin == 0 || !comparison.has_interval()) return;
   comparison.is_equivalent = comparison.interval.low > -margin && comparison.interval.high < margin;
   const std::string within = "equal to within " + value_text(metric, margin);
   if (!comparison.remark.empty()) comparison.remark += ", ";
@@ -289,20 +275,19 @@ MetricComparison compared(const Metric& metric, const Samples& samples, const st
 // A pair that stands in no row is a misspelt one.
 void check_pairs(const ComparisonTable& table, const std::vector<Pair>& pairs) {
   std::vector<std::string> names;
+  std::set<Pair> met;
   for (const MetricComparison& metric : table.metrics)
-    for (const ComparisonRow& row : metric.rows)
+    for (const ComparisonRow& row : metric.rows) {
       for (const Group& group : row.groups) add_new(group.name, names);
+      for (const Comparison& comparison : row.comparisons)
+        met.emplace(row.groups[comparison.a].name, row.groups[comparison.b].name);
+    }
   for (const auto& [a, b] : pairs) {
     for (const std::string& name : {a, b})
       if (!contains(names, name))
         throw InputError("--pair", "nothing is called \"" + name + "\"", join(names),
                          did_you_mean(name, names));
-    bool meet = false;
-    for (const MetricComparison& metric : table.metrics)
-      for (const ComparisonRow& row : metric.rows)
-        for (const Comparison& comparison : row.comparisons)
-          meet = meet || (row.groups[comparison.a].name == a && row.groups[comparison.b].name == b);
-    if (!meet)
+    if (met.count({a, b}) == 0)
       throw InputError("--pair", fmt::format("\"{}\" and \"{}\" never stand at the same point", a, b),
                        "two that differ in nothing else");
   }
@@ -315,6 +300,17 @@ bool Group::is_fixed() const {
   return std::all_of(values.begin(), values.end(), [&](const SeedValue& seed_value) {
     return std::abs(seed_value.value - values[0].value) <= 1e-9 * std::abs(values[0].value);
   });
+}
+
+std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b) {
+  std::pair<std::vector<double>, std::vector<double>> pairs;
+  for (const SeedValue& seed_value : a.values)
+    for (const SeedValue& other : b.values)
+      if (seed_value.seed == other.seed) {
+        pairs.first.push_back(seed_value.value);
+        pairs.second.push_back(other.value);
+      }
+  return pairs;
 }
 
 ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric>& metrics,

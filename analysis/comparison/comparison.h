@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/comparison/metric.h"
@@ -47,6 +48,9 @@ struct Group {
   bool is_fixed() const;
 };
 
+// The values of the seeds that both groups have, in the order of a's.
+std::pair<std::vector<double>, std::vector<double>> shared_seeds(const Group& a, const Group& b);
+
 struct Comparison {
   // kFixed: both are the same in every seed; their difference is exact but for the network model's error.
   // kOneDraw: one seed, the same of both, draws what moves them (step times, pairs), and no training: what is
@@ -67,7 +71,8 @@ struct Comparison {
   bool is_equivalent = false;  // `interval` lies within ± the margin that was asked for
   std::string remark;          // why nothing could be tested, or shown
 
-  bool has_p() const { return test == Test::kPaired || test == Test::kWelch || test == Test::kFisher; }
+  bool has_interval() const { return test == Test::kPaired || test == Test::kWelch; }
+  bool has_p() const { return has_interval() || test == Test::kFisher; }
 };
 
 struct ComparisonRow {

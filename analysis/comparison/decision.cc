@@ -1,7 +1,6 @@
 #include "analysis/comparison/decision.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/samples.h"
@@ -107,23 +106,15 @@ const ComparisonRow* row_at(const MetricComparison& metric, const Json& point) {
   return nullptr;
 }
 
-// The difference that is left when the clock of the first is late: other − first, of the seeds that both
+// Whether no difference is left when the clock of the first is late: other − first, of the seeds that both
 // have.
-bool stays_when_late(const Group& late_first, const Group& other, double level) {
-  std::vector<double> a, b;
-  for (const SeedValue& seed_value : other.values)
-    for (const SeedValue& late : late_first.values)
-      if (seed_value.seed == late.seed) {
-        a.push_back(seed_value.value);
-        b.push_back(late.value);
-      }
-  return a.size() >= 2 && paired_difference(a, b).interval(1 - level).low > 0;
-}
-
 bool is_turned_by_clocks(const Decision& decision, const ComparisonRow& late, const Against& found) {
   for (const Group& group : late.groups)
-    if (group.name == decision.leader().name)
-      return !stays_when_late(group, decision.row.groups[found.other], found.comparison.corrected.level);
+    if (group.name == decision.leader().name) {
+      const auto [a, b] = shared_seeds(decision.row.groups[found.other], group);
+      const double confidence = 1 - found.comparison.corrected.level;
+      return a.size() < 2 || !(paired_difference(a, b).interval(confidence).low > 0);
+    }
   return true;
 }
 
@@ -177,10 +168,9 @@ const std::vector<std::pair<std::string, std::string>>& decision_questions() {
 
 std::optional<OverSeeds> ratio_of(const Group& other, const Group& first) {
   std::vector<double> ratios;
-  for (const SeedValue& seed_value : other.values)
-    for (const SeedValue& of_first : first.values)
-      if (seed_value.seed == of_first.seed && of_first.value > 0)
-        ratios.push_back(seed_value.value / of_first.value);
+  const auto [of_other, of_first] = shared_seeds(other, first);
+  for (std::size_t i = 0; i < of_first.size(); ++i)
+    if (of_first[i] > 0) ratios.push_back(of_other[i] / of_first[i]);
   if (ratios.empty() && first.mean > 0) ratios.push_back(other.mean / first.mean);
   if (ratios.empty()) return std::nullopt;
   return over_seeds_of(ratios, std::max(other.residual, first.residual), true);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 #include "analysis/comparison/render.h"
@@ -35,21 +34,16 @@ std::string counted_tokens(double tokens) {
   return scale == 1. ? fmt::format("{:.0f}", tokens) : fmt::format("{:.3g}{}", tokens / scale, word);
 }
 
-std::string over_seeds(const Comparison& comparison) {
-  return comparison.test == Test::kPaired || comparison.test == Test::kWelch
-             ? fmt::format(" over {} seeds", comparison.seeds)
-             : "";
-}
-
 std::string interval_words(const Metric& metric, const Against& against) {
-  if (against.comparison.test != Test::kPaired && against.comparison.test != Test::kWelch) return "";
+  if (!against.comparison.has_interval()) return "";
   return fmt::format(" [{}, {}]", value_text(metric, against.interval.low, against.difference),
                      value_text(metric, against.interval.high, against.difference));
 }
 
 std::string difference_words(const Metric& metric, const Against& against) {
+  const Comparison& comparison = against.comparison;
   return value_text(metric, against.difference) + interval_words(metric, against) +
-         over_seeds(against.comparison);
+         (comparison.has_interval() ? fmt::format(" over {} seeds", comparison.seeds) : "");
 }
 
 double residual_of(const Group& a, const Group& b) {
@@ -321,8 +315,7 @@ std::string grounds_of(std::size_t tests) {
   return text +
          " Brackets are 95 % intervals over the seeds, those of differences at the level of their test; what "
          "is said with the network model's error is such an interval widened by it. What no seed changes "
-         "needs "
-         "no test; a difference of simulated times must be larger than that error.";
+         "needs no test; a difference of simulated times must be larger than that error.";
 }
 
 }  // namespace

@@ -48,10 +48,8 @@ std::string too_few(const Undecided& found, std::size_t tests) {
   if (effect <= kFindableEffect) return "";
   return fmt::format(
       "{} seeds are too few to show anything but a very large difference: among {} one of {:.1f} standard "
-      "deviations "
-      "would be found in 80 % of cases. {} seeds find one of {:.1f}; fewer comparisons (--metric, --where) "
-      "need fewer "
-      "seeds.",
+      "deviations would be found in 80 % of cases. {} seeds find one of {:.1f}; fewer comparisons (--metric, "
+      "--where) need fewer seeds.",
       found.fewest_seeds, counted(tests, "comparison"), effect, seeds_needed(level), kFindableEffect);
 }
 

@@ -10,12 +10,6 @@ namespace longhaul {
 std::string comparison_markdown(const ComparisonTable& table);  // GitHub's
 Json comparison_json(const ComparisonTable& table);
 
-// What all forms call an outcome and a test: "better", "worse", "higher", "lower", "no difference shown";
-// "paired", "welch", "fisher", "fixed" (the same in every seed), "one draw" (of a single seed), "" where
-// nothing was tested.
-std::string outcome_word(Comparison::Outcome outcome);
-std::string test_name(Comparison::Test test);
-
 // "2.4425", or "never reached", "reached by 3 of 5"; "–" without a value.
 std::string mean_text(const Metric& metric, const Group& group);
 // "[2.4312, 2.4538]"; "in every seed" where no seed changes it; "" where there is no mean or a single seed.

@@ -8,7 +8,6 @@
 
 #include "analysis/comparison/draws.h"
 #include "analysis/record_values.h"
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
@@ -23,39 +22,7 @@ constexpr std::size_t kMostNamed = 6;
 // From cases/CASE/case.json, the resolved case; where that is missing (a summary that was copied alone), from
 // what the record says. A method's option is "methods.LABEL.key", as a sweep spells it, whether it was swept
 // or not. So runs of different scenarios can be compared: what differs between them is found and named.
-class Configuration {
- public:
-  // Null where there is no such key.
-  Json value(const std::string& key) const {
-    for (const auto& [name, value] : values_)
-      if (name == key) return value;
-    return nullptr;
-  }
-
-  void set(const std::string& key, Json value) {
-    for (auto& [name, old] : values_)
-      if (name == key) {
-        old = std::move(value);
-        return;
-      }
-    values_.emplace_back(key, std::move(value));
-  }
-
-  void erase(const std::string& key) {
-    values_.erase(
-        std::remove_if(values_.begin(), values_.end(), [&](const auto& item) { return item.first == key; }),
-        values_.end());
-  }
-
-  std::vector<std::string> keys() const {
-    std::vector<std::string> names;
-    for (const auto& entry : values_) names.push_back(entry.first);
-    return names;
-  }
-
- private:
-  std::vector<std::pair<std::string, Json>> values_;
-};
+using Configuration = Json;
 
 // Names and places, what says it once more, and what changes no number.
 bool says_nothing(const std::string& key) {
@@ -73,17 +40,17 @@ void flatten(const Json& value, const std::string& path, const std::string& labe
     return;
   }
   const std::string option = "method.";
-  flat.set(path.rfind(option, 0) == 0 ? "methods." + label + "." + path.substr(option.size()) : path, value);
+  flat[path.rfind(option, 0) == 0 ? "methods." + label + "." + path.substr(option.size()) : path] = value;
 }
 
 void add_record(const Json& record, const std::string& label, Configuration& configuration) {
   for (const char* key : {"replicas", "fidelity", "queue"})
-    if (record.contains(key)) configuration.set(key, record[key]);
+    if (record.contains(key)) configuration[key] = record[key];
   const Json options = record.value("parameters", Json::object());
-  for (const auto& [key, value] : options.items()) configuration.set("methods." + label + "." + key, value);
+  for (const auto& [key, value] : options.items()) configuration["methods." + label + "." + key] = value;
   const Json swept = record.value("swept", Json::object());
   for (const auto& [key, value] : swept.items())
-    if (key != "seed") configuration.set(key, value);
+    if (key != "seed") configuration[key] = value;
 }
 
 // A method may have an optimizer section of its own, which resolved cases have in place of the scenario's. It
@@ -93,10 +60,11 @@ void share_optimizer(const RunDirectory& run, const Json& resolved, Configuratio
   const Json swept = resolved.value("swept", Json::object());
   const Json written = member(member(run.written, "train"), "optimizer");
   const std::string section = "train.optimizer.";
-  for (const std::string& path : configuration.keys()) {
+  const Configuration own = configuration;
+  for (const auto& [path, value] : own.items()) {
     if (path.rfind(section, 0) != 0 || swept.contains(path)) continue;
-    if (const Json value = member(written, path.substr(section.size())); !value.is_null())
-      configuration.set(path, value);
+    if (const Json shared = member(written, path.substr(section.size())); !shared.is_null())
+      configuration[path] = shared;
     else
       configuration.erase(path);
   }
@@ -105,10 +73,8 @@ void share_optimizer(const RunDirectory& run, const Json& resolved, Configuratio
 // Also holds `corpus_hash` of the training, because losses compare within one text only; not where the text
 // is synthetic, which every seed has its own of.
 Configuration configuration_of(const RunDirectory& run, const Json& record, const Json& resolved) {
-  Configuration configuration;
   const std::string label = plain(record.value("label", record.value("method", Json("?"))));
-  configuration.set("label", label);
-  configuration.set("method", record.value("method", Json(label)));
+  Configuration configuration = {{"label", label}, {"method", record.value("method", Json(label))}};
   if (resolved.is_object()) {
     flatten(resolved, "", label, configuration);
     share_optimizer(run, resolved, configuration);
@@ -119,7 +85,7 @@ Configuration configuration_of(const RunDirectory& run, const Json& record, cons
   const Json said =
       training.empty() ? Json() : read_json_or_null(training + "/training.json", training_declaration());
   if (said.is_object() && said.contains("corpus_hash") && !said.contains("source_entropy"))
-    configuration.set("corpus_hash", said["corpus_hash"]);
+    configuration["corpus_hash"] = said["corpus_hash"];
   return configuration;
 }
 
@@ -136,7 +102,7 @@ std::vector<std::string> distinguishing_keys(const std::vector<const Configurati
     bool splits = false;
     std::vector<std::string> longer = described;
     for (std::size_t i = 0; i < configurations.size(); ++i) {
-      const Json value = configurations[i]->value(key);
+      const Json value = member(*configurations[i], key);
       longer[i] += "\n" + value.dump();
       if (of_one_method && value.is_null()) continue;  // not another value, but another method
       splits = splits || first_value.emplace(described[i], value.dump()).first->second != value.dump();
@@ -152,7 +118,7 @@ std::vector<std::string> distinguishing_keys(const std::vector<const Configurati
 std::string in_words(const Configuration& configuration, const std::vector<std::string>& keys) {
   std::vector<std::string> parts;
   for (const std::string& key : keys)
-    if (const Json value = configuration.value(key); !value.is_null())
+    if (const Json value = member(configuration, key); !value.is_null())
       parts.push_back(assignment(key, value));
   return join(parts);
 }
@@ -192,7 +158,7 @@ std::vector<std::string> all_keys(const std::vector<Sample>& samples) {
     for (const auto& [key, value] : swept.items()) add(key);
   }
   for (const Sample& sample : samples)
-    for (const std::string& key : sample.configuration.keys()) add(key);
+    for (const auto& [key, value] : sample.configuration.items()) add(key);
   return keys;
 }
 
@@ -218,7 +184,7 @@ void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samp
     const std::size_t equals = condition.find('=');
     if (equals == std::string::npos) throw InputError("--where", "found \"" + condition + "\"", "key=value");
     const std::string key = condition.substr(0, equals), text = condition.substr(equals + 1);
-    const auto value_of = [&](const Sample& sample) { return plain(sample.configuration.value(key)); };
+    const auto value_of = [&](const Sample& sample) { return plain(member(sample.configuration, key)); };
     std::vector<std::string> values;
     for (const Sample& sample : samples) add_new(value_of(sample), values);
     samples.erase(std::remove_if(samples.begin(), samples.end(),
@@ -233,7 +199,7 @@ void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samp
 // "diloco", and where cases with this label have several options "diloco (inner_steps = 20)".
 void group_by_method(std::vector<Sample>& samples) {
   std::map<std::string, std::vector<Sample*>> by_label;
-  for (Sample& sample : samples) by_label[plain(sample.configuration.value("label"))].push_back(&sample);
+  for (Sample& sample : samples) by_label[plain(sample.configuration["label"])].push_back(&sample);
   const std::vector<std::string> keys = all_keys(samples);
   for (const auto& [label, members] : by_label) {
     std::vector<const Configuration*> configurations;
@@ -247,7 +213,7 @@ void group_by_method(std::vector<Sample>& samples) {
       std::vector<std::string> variant;
       for (const std::string& key : own)
         variant.push_back(assignment(is_method_option(key) ? key.substr(prefix.size()) : key,
-                                     sample->configuration.value(key)));
+                                     member(sample->configuration, key)));
       sample->group = variant.empty() ? label : fmt::format("{} ({})", label, join(variant));
     }
   }
@@ -256,7 +222,7 @@ void group_by_method(std::vector<Sample>& samples) {
 void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vector<std::string>& notes) {
   std::vector<std::string> without;
   for (Sample& sample : samples) {
-    const Json value = sample.configuration.value(key);
+    const Json value = member(sample.configuration, key);
     if (value.is_null())
       without.push_back(case_of(sample));
     else
@@ -309,14 +275,14 @@ void add_seed(const Sample& sample, GroupSample& group, std::vector<std::string>
 GroupSample& group_in(RowSample& row, const Sample& sample) {
   for (GroupSample& group : row.groups)
     if (group.name == sample.group) return group;
-  row.groups.push_back({sample.group, plain(sample.configuration.value("label")), {}, {}});
+  row.groups.push_back({sample.group, plain(sample.configuration["label"]), {}, {}});
   return row.groups.back();
 }
 
 Json point_of(const Configuration& configuration, const std::vector<std::string>& keys) {
   Json point = Json::object();
   for (const std::string& key : keys)
-    if (const Json value = configuration.value(key); !value.is_null()) point[key] = value;
+    if (const Json value = member(configuration, key); !value.is_null()) point[key] = value;
   return point;
 }
 

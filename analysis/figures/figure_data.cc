@@ -85,22 +85,18 @@ Json mean_curve(const std::vector<Json>& curves) {
   return curve;
 }
 
-void add_times(const RunCase& run_case, std::vector<double>& times) {
-  const std::string folder = run_case.run->case_folder(*run_case.record), file = folder + "/exchanges.csv";
-  if (!std::filesystem::exists(file)) return;
-  if (const std::string torn = cut_off(file); !torn.empty()) throw RunError(torn);
-  for (ExchangeTable rows(folder); rows.next();)
-    if (rows.is_synchronization()) times.push_back(rows.sync_s());
-}
-
 // The distribution function of all synchronizations (seeds, replicas, outer steps). Of many, evenly spaced
 // ones.
 Json distribution_of(const GroupSample& group, Notes& notes) {
   std::vector<double> times;
   for (const RunCase& run_case : group.cases) {
+    const std::string folder = run_case.run->case_folder(*run_case.record), file = folder + "/exchanges.csv";
+    if (!std::filesystem::exists(file)) continue;
     const std::size_t before = times.size();
     try {
-      add_times(run_case, times);
+      if (const std::string torn = cut_off(file); !torn.empty()) throw RunError(torn);
+      for (ExchangeTable rows(folder); rows.next();)
+        if (rows.is_synchronization()) times.push_back(rows.sync_s());
     } catch (const RunError& error) {
       times.resize(before);
       notes.push_back(error.what() + std::string("; its exchanges are left out"));

@@ -11,13 +11,6 @@
 #include "core/base/errors.h"
 
 namespace longhaul {
-namespace {
-
-std::size_t direction_of(std::string_view text) {
-  return text == "forward" ? 0 : 1;
-}
-
-}  // namespace
 
 double NetworkLink::busy_s() const {
   return std::max(directions[0].busy_s, directions[1].busy_s);
@@ -61,7 +54,7 @@ std::vector<NetworkLink> read_links(const std::string& case_folder) {
       known = place.emplace(std::string(loads.text(0)), links.size()).first;
       links.push_back({std::string(loads.text(0)), "", "", {}});
     }
-    LinkDirectionLoad& direction = links[known->second].directions[direction_of(loads.text(1))];
+    LinkDirectionLoad& direction = links[known->second].directions[loads.text(1) == "forward" ? 0 : 1];
     direction.bytes = loads.number(2);
     direction.busy_s = loads.number(3);
   }

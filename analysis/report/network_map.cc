@@ -7,26 +7,14 @@
 #include "analysis/record_values.h"
 #include "analysis/report/network_links.h"
 #include "analysis/report/parts.h"
+#include "core/base/csv.h"
 
 namespace longhaul {
 namespace {
 
-const char* direction_name(std::size_t direction) {
-  return direction == 0 ? "forward" : "backward";
-}
-
 Json direction_json(const LinkDirectionLoad& direction) {
   if (direction.bytes == 0) return nullptr;
   return {six_digits(direction.bytes), six_digits(direction.busy_s), six_digits_or_null(direction.rate_bps)};
-}
-
-// Trunks first, then what was busy longest.
-void keep(std::vector<NetworkLink>& links, std::size_t most) {
-  std::stable_sort(links.begin(), links.end(), [](const NetworkLink& a, const NetworkLink& b) {
-    if (a.is_trunk() != b.is_trunk()) return a.is_trunk();
-    return a.busy_s() > b.busy_s();
-  });
-  if (links.size() > most) links.resize(most);
 }
 
 struct DirectionPlace {
@@ -58,6 +46,27 @@ std::vector<DirectionPlace> by_busy_time(const std::vector<NetworkLink>& links,
   return used;
 }
 
+// By replica the name of the router that its link leads to; "" for one with none or several.
+std::vector<std::string> routers_of(const std::string& case_folder) {
+  std::vector<std::string> routers;
+  const std::string file = case_folder + "/network.csv";
+  if (!std::filesystem::exists(file)) return routers;
+  std::vector<int> links;
+  for (CsvStream network(file, {"from", "to"}); network.next();) {
+    const std::string ends[] = {std::string(network.text(0)), std::string(network.text(1))};
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::size_t replica = 0;
+      if (!is_replica(ends[i], &replica) || replica >= static_cast<std::size_t>(kMostReplicas)) continue;
+      if (replica >= routers.size()) {
+        routers.resize(replica + 1);
+        links.resize(replica + 1, 0);
+      }
+      routers[replica] = ++links[replica] > 1 || is_replica(ends[1 - i]) ? "" : ends[1 - i];
+    }
+  }
+  return routers;
+}
+
 }  // namespace
 
 Json network_map(const std::string& case_folder, std::size_t most) {
@@ -65,9 +74,12 @@ Json network_map(const std::string& case_folder, std::size_t most) {
     if (!std::filesystem::exists(case_folder + file)) return nullptr;
   std::vector<NetworkLink> links = read_links(case_folder);
   Json map = {{"nodes", Json::array()}, {"replicas", Json::array()}, {"links", Json::array()}};
-  const std::size_t all = links.size();
-  keep(links, most);
-  map["left_out"] = all - links.size();
+  // Trunks first, then what was busy longest.
+  std::stable_sort(links.begin(), links.end(), [](const NetworkLink& a, const NetworkLink& b) {
+    return a.is_trunk() != b.is_trunk() ? a.is_trunk() : a.busy_s() > b.busy_s();
+  });
+  map["left_out"] = links.size() - std::min(links.size(), most);
+  links.resize(std::min(links.size(), most));
   std::map<std::string, std::size_t> numbers;
   const auto number = [&](const std::string& node) {
     const auto [entry, is_new] = numbers.emplace(node, numbers.size());
@@ -100,11 +112,28 @@ Json link_table(const std::string& case_folder, std::size_t count) {
                 {"rows", Json::array()}};
   for (std::size_t i = 0; i < std::min(count, used.size()); ++i) {
     const LinkDirectionLoad& link_direction_load = links[used[i].link].directions[used[i].direction];
-    table["rows"].push_back({links[used[i].link].name, direction_name(used[i].direction),
+    table["rows"].push_back({links[used[i].link].name, used[i].direction == 0 ? "forward" : "backward",
                              six_digits(link_direction_load.bytes), six_digits(link_direction_load.busy_s),
                              six_digits_or_null(link_direction_load.rate_bps)});
   }
   return table;
+}
+
+Json sites_of_case(const std::string& case_folder) {
+  const std::vector<std::string> routers = routers_of(case_folder);
+  std::map<std::string, std::size_t> number;
+  Json sites = Json::array(), site_of = Json::array();
+  for (const std::string& router : routers) {
+    if (router.empty()) {
+      site_of.push_back(-1);
+      continue;
+    }
+    const auto [entry, is_new] = number.emplace(router, sites.size());
+    if (is_new) sites.push_back(router);
+    site_of.push_back(entry->second);
+  }
+  if (sites.size() < 2 || sites.size() == routers.size()) return nullptr;
+  return {{"sites", std::move(sites)}, {"site_of", std::move(site_of)}};
 }
 
 }  // namespace longhaul

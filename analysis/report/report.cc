@@ -1,36 +1,55 @@
 #include "analysis/report/report.h"
 
-#include <map>
-#include <string_view>
-
 #include "analysis/palette.h"
-#include "analysis/report/page.h"
 
 namespace longhaul {
-
 namespace {
 
-std::string title_of(const Json& data) {
-  std::string title;
-  for (const Json& run : data["runs"]) title += (title.empty() ? "" : ", ") + run["name"].get<std::string>();
-  return title + " – Longhaul report";
+// '<' cannot end or open anything inside the script block that holds the data. Bytes that are no UTF-8 (a log
+// line in an error) do not cost the page.
+std::string script_safe(const Json& json) {
+  std::string safe;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  return safe;
 }
 
 }  // namespace
 
-std::string report_html(const std::vector<std::string>& run_folders) {
-  return report_page(report_data(run_folders));
+std::string filled_page(const std::string& name, std::map<std::string, std::string_view> parts,
+                        const std::string& title, const Json& data) {
+  const std::string heading = html_safe(title), json = script_safe(data),
+                    palette = Json(method_palette()).dump();
+  parts["title"] = heading;
+  parts["data"] = json;
+  parts["palette"] = palette;
+  const std::string_view page = parts.at(name);
+  std::string filled;
+  std::size_t position = 0;
+  for (std::size_t open; (open = page.find("{{", position)) != std::string_view::npos;) {
+    const std::size_t close = page.find("}}", open);
+    filled.append(page.substr(position, open - position));
+    filled.append(parts.at(std::string(page.substr(open + 2, close - open - 2))));
+    position = close + 2;
+  }
+  filled.append(page.substr(position));
+  return filled;
+}
+
+std::string html_safe(const std::string& text) {
+  std::string safe;
+  for (const char c : text)
+    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return safe;
 }
 
 std::string report_page(const Json& data) {
-  const std::string title = html_safe(title_of(data));
-  const std::string json = script_safe(data);
-  std::map<std::string, std::string_view> parts = report_files();
-  parts["title"] = title;
-  parts["data"] = json;
-  const std::string palette = Json(method_palette()).dump();
-  parts["palette"] = palette;
-  return filled_page(parts.at("template.html"), parts);
+  std::string title;
+  for (const Json& run : data["runs"]) title += (title.empty() ? "" : ", ") + run["name"].get<std::string>();
+  return filled_page("template.html", report_files(), title + " – Longhaul report", data);
 }
 
 }  // namespace longhaul

@@ -1,7 +1,9 @@
 // The report: one self-contained HTML file, which opens offline, and the data that its scripts read.
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/runs/run_directory.h"
@@ -27,16 +29,23 @@ namespace longhaul {
 //   networks  [the sites of cases (sites_of_case), each once]
 //   problems  [what could not be read]
 // texts, values and best go with columns. Curves, lanes, replicas and links are thinned, the more so the more
-// cases there are. What cannot be read (a folder that is no run, a run of a newer format, a damaged or cut
-// table) is named in `problems`, and the rest is there; throws InputError where no run has a case.
-Json report_data(const std::vector<std::string>& run_folders);
-// The same of directories that are open.
+// cases there are. What cannot be read (a damaged or cut table) is named in `problems` beside what
+// open_runs() could not open, and the rest is there.
 Json report_data(const RunDirectories& opened);
 
 // The page for what report_data gives.
 std::string report_page(const Json& data);
 
-// The page for one or several run directories; throws as report_data.
-std::string report_html(const std::vector<std::string>& run_folders);
+// The files of analysis/report/ and Chart.js, by name; defined by longhaul_embed.
+const std::map<std::string, std::string_view>& report_files();
+
+// How a page becomes one HTML file: the template `name` of `parts`, whose names in double braces are filled
+// in with these parts, the title, the data and the palette. One pass: what is filled in is never searched for
+// names. Throws std::out_of_range for a name that is not among the parts.
+std::string filled_page(const std::string& name, std::map<std::string, std::string_view> parts,
+                        const std::string& title, const Json& data);
+
+// Of HTML and XML.
+std::string html_safe(const std::string& text);
 
 }  // namespace longhaul

@@ -105,11 +105,6 @@ Json or_null(const Part& part, Json& problems) {
   }
 }
 
-// A damaged table of one case costs the sentences, and the page says which.
-Json conclusions_of_run(const Run& run, Json& problems) {
-  return or_null([&] { return conclusions_json(conclusions_of({run})); }, problems);
-}
-
 Json run_json(const Run& run, Json& problems) {
   const Json scenario = run.manifest.value("scenario", Json(nullptr));
   Json manifest = run.manifest;
@@ -119,7 +114,7 @@ Json run_json(const Run& run, Json& problems) {
           {"description", scenario.is_object() ? scenario.value("description", "") : ""},
           {"words", run_in_words(run.written, run.records)},
           {"notes", notes_of(run)},
-          {"conclusions", conclusions_of_run(run, problems)},
+          {"conclusions", or_null([&] { return conclusions_json(conclusions_of({run})); }, problems)},
           {"claims", claims_json(run.summary.value("claims", Json::array()))},
           {"bounds", bounds_json(run.claims())},
           {"claim_pictures", claim_pictures(run.claims(), run.records)},
@@ -271,10 +266,6 @@ Json columns_json() {
 }
 
 }  // namespace
-
-Json report_data(const std::vector<std::string>& run_folders) {
-  return report_data(open_runs(run_folders));
-}
 
 Json report_data(const RunDirectories& opened) {
   const std::vector<Run>& runs = opened.runs;

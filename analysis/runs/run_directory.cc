@@ -1,16 +1,12 @@
 #include "analysis/runs/run_directory.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 
 #include "analysis/claims/claims.h"
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/summary.h"
 #include "analysis/text.h"
@@ -103,31 +99,29 @@ std::string place(const std::string& folder) {
   return (path.filename().empty() ? path.parent_path() : path).string();
 }
 
-struct Shards {
-  std::vector<RunDirectory> parts;  // one, where the scenario was not split
+using Shards = std::vector<RunDirectory>;  // one, where the scenario was not split
 
-  bool takes(const RunDirectory& run) const {
-    const Split split = split_of(run);
-    return split.shards > 1 && std::all_of(parts.begin(), parts.end(), [&](const RunDirectory& part) {
-             const Split other = split_of(part);
-             return split.shards == other.shards && split.shard != other.shard &&
-                    run.manifest.value("scenario_hash", "") == part.manifest.value("scenario_hash", "");
-           });
-  }
-};
+bool take(const Shards& shards, const RunDirectory& run) {
+  const Split split = split_of(run);
+  return split.shards > 1 && std::all_of(shards.begin(), shards.end(), [&](const RunDirectory& part) {
+           const Split other = split_of(part);
+           return split.shards == other.shards && split.shard != other.shard &&
+                  run.manifest.value("scenario_hash", "") == part.manifest.value("scenario_hash", "");
+         });
+}
 
 std::string joined(const Shards& shards, const char* key, const std::string& separator) {
   std::vector<std::string> lines;
-  for (const RunDirectory& part : shards.parts) add_new(part.manifest.value(key, ""), lines);
+  for (const RunDirectory& part : shards) add_new(part.manifest.value(key, ""), lines);
   return join(lines, separator);
 }
 
 Json joined_manifest(const Shards& shards) {
-  Json manifest = shards.parts.front().manifest;
+  Json manifest = shards.front().manifest;
   manifest["command"] = joined(shards, "command", "\n");
   manifest["host"] = joined(shards, "host", ", ");
   double wall_s = 0;
-  for (const RunDirectory& part : shards.parts) {
+  for (const RunDirectory& part : shards) {
     wall_s += part.manifest.value("wall_s", 0.);
     manifest["started"] = std::min(manifest.value("started", ""), part.manifest.value("started", ""));
     manifest["finished"] = std::max(manifest.value("finished", ""), part.manifest.value("finished", ""));
@@ -137,10 +131,10 @@ Json joined_manifest(const Shards& shards) {
 }
 
 std::vector<std::string> missing_shards(const Shards& shards) {
-  const int all = split_of(shards.parts.front()).shards;
+  const int all = split_of(shards.front()).shards;
   std::vector<std::string> missing;
   for (int shard = 1; shard <= all; ++shard)
-    if (std::none_of(shards.parts.begin(), shards.parts.end(),
+    if (std::none_of(shards.begin(), shards.end(),
                      [&](const RunDirectory& part) { return split_of(part).shard == shard; }))
       missing.push_back(fmt::format("{}/{}", shard, all));
   return missing;
@@ -148,7 +142,7 @@ std::vector<std::string> missing_shards(const Shards& shards) {
 
 void add_cases(const Shards& shards, RunDirectory& run) {
   std::vector<std::string> folders;
-  for (const RunDirectory& part : shards.parts) {
+  for (const RunDirectory& part : shards) {
     folders.push_back(fs::path(part.folder).lexically_normal().string());
     for (const Json& record : part.records) {
       run.records.push_back(record);
@@ -162,7 +156,7 @@ void add_cases(const Shards& shards, RunDirectory& run) {
 }
 
 RunDirectory whole(const Shards& shards) {
-  const RunDirectory& first = shards.parts.front();
+  const RunDirectory& first = shards.front();
   if (split_of(first).shards == 1) return first;
   RunDirectory run;
   run.manifest = joined_manifest(shards);
@@ -184,11 +178,11 @@ void join_shards(std::vector<RunDirectory>& runs) {
   std::vector<Shards> groups;
   for (RunDirectory& run : runs) {
     const auto known =
-        std::find_if(groups.begin(), groups.end(), [&](const Shards& group) { return group.takes(run); });
+        std::find_if(groups.begin(), groups.end(), [&](const Shards& group) { return take(group, run); });
     if (known == groups.end())
-      groups.push_back({{std::move(run)}});
+      groups.push_back({std::move(run)});
     else
-      known->parts.push_back(std::move(run));
+      known->push_back(std::move(run));
   }
   runs.clear();
   for (const Shards& group : groups) runs.push_back(whole(group));
@@ -243,14 +237,6 @@ std::vector<Json> all_records(const std::vector<RunDirectory>& runs) {
   std::vector<Json> records;
   for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());
   return records;
-}
-
-bool is_live(const std::string& run_folder) {
-  const int descriptor = open((run_folder + "/.lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool is_held = flock(descriptor, LOCK_SH | LOCK_NB) != 0;
-  close(descriptor);
-  return is_held;
 }
 
 }  // namespace longhaul

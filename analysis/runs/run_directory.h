@@ -48,7 +48,4 @@ RunDirectories open_runs(const std::vector<std::string>& folders);
 // The records of all runs, one after the other.
 std::vector<Json> all_records(const std::vector<RunDirectory>& runs);
 
-// Whether a process writes this run: its `.lock` is held. Of a run that was killed it is not.
-bool is_live(const std::string& run_folder);
-
 }  // namespace longhaul

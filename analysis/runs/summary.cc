@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
-#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"

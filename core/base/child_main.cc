@@ -7,7 +7,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "core/base/errors.h"
@@ -106,9 +105,7 @@ FolderLock::FolderLock(const std::string& folder) {
     const int reason = errno;
     ::close(descriptor_);
     if (reason == EWOULDBLOCK) throw RunError(folder + ": another process is writing here");
-    throw RunError(fmt::format(
-        "{}: cannot be locked: {} (does its file system have locks? name a folder on another one)", file,
-        std::strerror(reason)));
+    throw unlockable(file, reason);
   }
 }
 

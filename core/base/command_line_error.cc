@@ -9,10 +9,7 @@
 namespace longhaul {
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  std::vector<const CLI::App*> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!command->get_group().empty()) commands.push_back(command);
-  return commands;
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
@@ -23,37 +20,18 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
 
 namespace {
 
-const CLI::App* command_named(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (command->get_name() == name) return command;
-  return nullptr;
-}
-
 // "longhaul run", "longhaul-train"
 std::string program_of(const CLI::App& command) {
   return (command.get_parent() ? command.get_parent()->get_name() + " " : "") + command.get_name();
 }
 
-std::vector<const CLI::Option*> options_of(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return !option->get_positional(); });
-}
-
-std::vector<const CLI::Option*> positionals_of(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return option->get_positional(); });
-}
-
-// "-o", "--output"
-std::vector<std::string> spellings(const CLI::Option& option) {
+// "-o", "--output", ...: those of a positional are none.
+std::vector<std::string> spellings(const CLI::App& command) {
   std::vector<std::string> words;
-  for (const std::string& name : option.get_snames()) words.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) words.push_back("--" + name);
-  return words;
-}
-
-std::vector<std::string> all_spellings(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : options_of(command))
-    for (const std::string& word : spellings(*option)) words.push_back(word);
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_snames()) words.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  }
   return words;
 }
 
@@ -71,7 +49,8 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 // "longhaul run SCENARIO"
 std::string usage_of(const CLI::App& command) {
   std::string text = program_of(command);
-  for (const CLI::Option* option : positionals_of(command)) text += " " + option->get_name();
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional()) text += " " + option->get_name();
   return text;
 }
 
@@ -122,7 +101,7 @@ InputError extra_error(const CLI::App& command, const std::vector<std::string>& 
     return InputError("", fmt::format("found \"{}\", which the command has no place for", extras.front()),
                       usage_of(command), help_of(command));
   const std::string word = dashed->substr(0, dashed->find('='));
-  const std::vector<std::string> known = all_spellings(command);
+  const std::vector<std::string> known = spellings(command);
   return InputError(word, "unknown option of " + command.get_name(), join(known), did_you_mean(word, known));
 }
 
@@ -136,7 +115,9 @@ InputError missing_error(const CLI::App& command, const std::string& name, const
 const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto word = std::find_if(arguments.begin(), arguments.end(),
                                  [](const std::string& argument) { return argument.rfind('-', 0) != 0; });
-  const CLI::App* command = word == arguments.end() ? nullptr : command_named(app, *word);
+  const std::vector<const CLI::App*> named = app.get_subcommands(
+      [&](const CLI::App* known) { return word != arguments.end() && known->get_name() == *word; });
+  const CLI::App* command = named.empty() ? nullptr : named.front();
   return command || app.get_require_subcommand_min() > 0 ? command : &app;
 }
 

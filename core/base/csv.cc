@@ -136,26 +136,12 @@ void CsvStream::fail(const std::string& what) const {
   throw DamagedFile(fmt::format("{}: line {} {}", file_, line_number_, what));
 }
 
-std::size_t CsvTable::column(const std::string& name) const {
-  for (std::size_t i = 0; i < header.size(); ++i)
-    if (header[i] == name) return i;
-  throw DamagedFile(fmt::format("{}: has no column \"{}\"", file, name));
-}
-
 std::map<std::string, std::vector<double>> read_numbers(const std::string& file,
                                                         const std::vector<std::string>& columns) {
   std::map<std::string, std::vector<double>> numbers;
   for (CsvStream rows(file, columns); rows.next();)
     for (std::size_t i = 0; i < columns.size(); ++i) numbers[columns[i]].push_back(rows.number(i));
   return numbers;
-}
-
-CsvTable read_csv(const std::string& file) {
-  CsvStream stream(file, {});
-  const auto cells = [&] { return std::vector<std::string>(stream.cells().begin(), stream.cells().end()); };
-  CsvTable table{cells(), {}, file};
-  while (stream.next()) table.rows.push_back(cells());
-  return table;
 }
 
 }  // namespace longhaul

@@ -84,18 +84,6 @@ class CsvStream {
   std::size_t width_ = 0;
 };
 
-// A whole table.
-struct CsvTable {
-  std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
-
-  // The index of a column; throws DamagedFile naming the file if it is missing.
-  std::size_t column(const std::string& name) const;
-  std::string file;
-};
-
-CsvTable read_csv(const std::string& file);  // throws as CsvStream
-
 // Columns of numbers, by name.
 std::map<std::string, std::vector<double>> read_numbers(const std::string& file,
                                                         const std::vector<std::string>& columns);

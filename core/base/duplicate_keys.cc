@@ -12,70 +12,43 @@
 namespace longhaul {
 namespace {
 
-// Follows the text event by event, for the path of where it is.
-class KeyFollower : public nlohmann::json_sax<Json> {
- public:
-  bool null() override { return value(); }
-  bool boolean(bool) override { return value(); }
-  bool number_integer(std::int64_t) override { return value(); }
-  bool number_unsigned(std::uint64_t) override { return value(); }
-  bool number_float(double, const std::string&) override { return value(); }
-  bool string(std::string&) override { return value(); }
-  bool binary(Json::binary_t&) override { return value(); }
-
-  bool start_object(std::size_t) override { return open(/*is_list=*/false); }
-  bool start_array(std::size_t) override { return open(/*is_list=*/true); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-
-  bool key(std::string& name) override {
-    Level& level = levels_.back();
-    level.key = name;
-    if (level.seen.insert(name).second) return true;
-    throw InputError(path(), fmt::format("the key \"{}\" stands twice in this object", name), "each key once",
-                     "remove one of them");
-  }
-
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
-    return false;
-  }
-
- private:
-  struct Level {
-    bool is_list = false;
-    std::string key;  // of an object: the last one
-    std::size_t index = 0;
-    std::set<std::string> seen;
-  };
-
-  bool value() {
-    if (!levels_.empty() && levels_.back().is_list) ++levels_.back().index;
-    return true;
-  }
-  bool open(bool is_list) {
-    levels_.push_back({is_list, "", 0, {}});
-    return true;
-  }
-  bool close() {
-    levels_.pop_back();
-    return value();
-  }
-
-  std::string path() const {
-    std::string text;
-    for (const Level& level : levels_)
-      text = level.is_list ? element_path(text, level.index) : child_path(text, level.key);
-    return text;
-  }
-
-  std::vector<Level> levels_;
+// An object or a list that the reader is inside of.
+struct Level {
+  bool is_list = false;
+  std::string key;  // of an object: the last one
+  std::size_t index = 0;
+  std::set<std::string> seen;
 };
+
+std::string path_of(const std::vector<Level>& levels) {
+  std::string path;
+  for (const Level& level : levels)
+    path = level.is_list ? element_path(path, level.index) : child_path(path, level.key);
+  return path;
+}
 
 }  // namespace
 
 void check_no_duplicate_keys(std::string_view text) {
-  KeyFollower follower;
-  Json::sax_parse(text, &follower, Json::input_format_t::json, /*strict=*/true, /*ignore_comments=*/true);
+  using Event = Json::parse_event_t;
+  std::vector<Level> levels;
+  const auto follow = [&](int, Event event, const Json& parsed) {
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    if (event == Event::key) {
+      levels.back().key = parsed.get<std::string>();
+      if (!levels.back().seen.insert(levels.back().key).second)
+        throw InputError(path_of(levels),
+                         fmt::format("the key \"{}\" stands twice in this object", levels.back().key),
+                         "each key once", "remove one of them");
+    } else if (begins) {
+      levels.push_back({event == Event::array_start, "", 0, {}});
+    } else {  // a value has ended
+      if (event != Event::value) levels.pop_back();
+      if (!levels.empty() && levels.back().is_list) ++levels.back().index;
+    }
+    return begins || event == Event::key;  // what has ended is not kept: the parser would search all of it
+  };
+  const Json unused = Json::parse(text, follow, /*allow_exceptions=*/false, /*ignore_comments=*/true);
 }
 
 }  // namespace longhaul

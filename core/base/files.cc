@@ -49,4 +49,9 @@ RunError unwritable(const std::string& file) {
   return RunError(text);
 }
 
+RunError unlockable(const std::string& file, int reason) {
+  return RunError(file + ": cannot be locked: " + std::strerror(reason) +
+                  " (does its file system have locks? name a folder on another one)");
+}
+
 }  // namespace longhaul

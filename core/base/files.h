@@ -21,7 +21,9 @@ std::string why_unreadable(const std::string& file);
 // Whether it is the name of a file in a folder, and leads nowhere else: not empty, without '/', not "..".
 bool is_file_name(const std::string& name);
 
-// To throw where writing `file` has failed, with the reason that the system has left in errno.
+// To throw where writing `file` has failed, with the reason that the system has left in errno; where its lock
+// cannot be had for a `reason` of errno's.
 RunError unwritable(const std::string& file);
+RunError unlockable(const std::string& file, int reason);
 
 }  // namespace longhaul

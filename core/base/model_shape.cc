@@ -9,60 +9,39 @@
 #include "core/base/limits.h"
 
 namespace longhaul {
-namespace {
-
-class Layout {
- public:
-  void matrix(const std::string& name, std::int64_t rows, std::int64_t columns,
-              bool writes_residual = false) {
-    add({name, rows, columns, 0, layer_, false, writes_residual});
-  }
-  void norm(const std::string& name, std::int64_t width) { add({name, 1, width, 0, layer_, true, false}); }
-
-  void begin_layer(int layer) { layer_ = layer; }
-  std::vector<Parameter> take() { return std::move(parameters_); }
-
- private:
-  void add(Parameter parameter) {
-    parameter.offset = end_;
-    end_ += parameter.size();
-    parameters_.push_back(std::move(parameter));
-  }
-
-  std::vector<Parameter> parameters_;
-  std::int64_t end_ = 0;
-  int layer_ = -1;
-};
-
-void add_layer(Layout& layout, const std::string& prefix, const ModelShape& shape) {
+std::vector<Parameter> parameter_layout(const ModelShape& shape) {
+  std::vector<Parameter> layout;
+  int layer = -1;
+  const auto add = [&](const std::string& name, std::int64_t rows, std::int64_t columns,
+                       bool writes_residual = false) {
+    const std::int64_t offset = layout.empty() ? 0 : layout.back().offset + layout.back().size();
+    layout.push_back({name, rows, columns, offset, layer, false, writes_residual});
+  };
+  const auto add_norm = [&](const std::string& name) {
+    add(name, 1, shape.hidden);
+    layout.back().is_norm = true;
+  };
   const std::int64_t hidden = shape.hidden, width = shape.width_of_head();
   const std::int64_t queries = shape.heads * width, keys = shape.key_heads() * width;
   const std::pair<const char*, std::int64_t> inputs[] = {{"query", queries}, {"key", keys}, {"value", keys}};
-  layout.norm(prefix + "attention.norm", hidden);
-  for (const auto& [name, rows] : inputs) layout.matrix(prefix + "attention." + name, rows, hidden);
-  if (shape.qkv_bias)
-    for (const auto& [name, rows] : inputs)
-      layout.matrix(fmt::format("{}attention.{}_bias", prefix, name), 1, rows);
-  layout.matrix(prefix + "attention.output", hidden, queries, true);
-  layout.norm(prefix + "feed_forward.norm", hidden);
-  if (shape.gated) layout.matrix(prefix + "feed_forward.gate", shape.ffn, hidden);
-  layout.matrix(prefix + "feed_forward.up", shape.ffn, hidden);
-  layout.matrix(prefix + "feed_forward.down", hidden, shape.ffn, true);
-}
-
-}  // namespace
-
-std::vector<Parameter> parameter_layout(const ModelShape& shape) {
-  Layout layout;
-  layout.matrix("embedding", shape.vocabulary, shape.hidden);
-  for (int layer = 0; layer < shape.layers; ++layer) {
-    layout.begin_layer(layer);
-    add_layer(layout, fmt::format("layers.{}.", layer), shape);
+  add("embedding", shape.vocabulary, hidden);
+  for (layer = 0; layer < shape.layers; ++layer) {
+    const std::string attention = fmt::format("layers.{}.attention.", layer),
+                      feed_forward = fmt::format("layers.{}.feed_forward.", layer);
+    add_norm(attention + "norm");
+    for (const auto& [name, rows] : inputs) add(attention + name, rows, hidden);
+    if (shape.qkv_bias)
+      for (const auto& [name, rows] : inputs) add(attention + name + "_bias", 1, rows);
+    add(attention + "output", hidden, queries, true);
+    add_norm(feed_forward + "norm");
+    if (shape.gated) add(feed_forward + "gate", shape.ffn, hidden);
+    add(feed_forward + "up", shape.ffn, hidden);
+    add(feed_forward + "down", hidden, shape.ffn, true);
   }
-  layout.begin_layer(-1);
-  layout.norm("norm", shape.hidden);
-  if (!shape.tied) layout.matrix("output", shape.vocabulary, shape.hidden);
-  return layout.take();
+  layer = -1;
+  add_norm("norm");
+  if (!shape.tied) add("output", shape.vocabulary, hidden);
+  return layout;
 }
 
 std::vector<MatrixShape> matrices_of(const Columns& columns, const std::vector<Parameter>& layout) {

@@ -246,20 +246,18 @@ const Node& option_at(const Node& root, const std::string& path) {
   const Node* node = &root;
   std::stringstream words(path);
   for (std::string word; std::getline(words, word, '.');) {
-    const std::vector<const Node*> inside = named_options(*node);
     word.erase(std::remove_if(word.begin(), word.end(),
                               [](char c) { return std::string("<>[]").find(c) != std::string::npos; }),
                word.end());
-    const auto found =
-        std::find_if(inside.begin(), inside.end(), [&](const Node* child) { return child->key == word; });
-    if (found == inside.end()) {
+    const Node* const found = option_on_path(*node, word);
+    if (!found) {
       std::vector<std::string> keys;
-      for (const Node* child : inside) keys.push_back(child->key);
+      for (const Node* child : named_options(*node)) keys.push_back(child->key);
       throw InputError(path, fmt::format("there is no option \"{}\" here", word),
                        keys.empty() ? "nothing: this one has no keys" : join(keys),
                        did_you_mean(word, keys, other_place(word, root)));
     }
-    node = *found;
+    node = found;
   }
   return *node;
 }

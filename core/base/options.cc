@@ -43,15 +43,11 @@ std::string range(const Node& node) {
   return words;
 }
 
-// What no user writes.
-bool is_hidden(const Node& node) {
-  return node.kind == NodeKind::kFree && node.meaning.empty();
-}
-
+// Those that a user may write.
 std::vector<std::string> keys_of(const Node& node) {
   std::vector<std::string> keys;
   for (const Node& child : node.children)
-    if (!is_hidden(child)) keys.push_back(child.key);
+    if (child.kind != NodeKind::kFree || !child.meaning.empty()) keys.push_back(child.key);
   return keys;
 }
 
@@ -60,14 +56,14 @@ std::string shown(const Json& value) {
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
-bool is_text_kind(NodeKind kind) {
-  return kind == NodeKind::kText || kind == NodeKind::kChoice || kind == NodeKind::kRate ||
-         kind == NodeKind::kDuration || kind == NodeKind::kBytes;
-}
-
 bool has_type_of(const Node& node, const Json& value) {
-  if (is_text_kind(node.kind)) return value.is_string();
   switch (node.kind) {
+    case NodeKind::kText:
+    case NodeKind::kChoice:
+    case NodeKind::kRate:
+    case NodeKind::kDuration:
+    case NodeKind::kBytes:
+      return value.is_string();
     case NodeKind::kBoolean:
       return value.is_boolean();
     case NodeKind::kInteger:
@@ -220,20 +216,16 @@ Json resolve_tagged(const Node& node, const Json& value, const std::string& path
   return resolve_section(*chosen, value, path);
 }
 
-Json resolve_list(const Node& node, const Json& value, const std::string& path) {
-  if (!value.is_array() || value.size() < node.minimum_items) reject(node, value, path);
-  Json result = Json::array();
-  for (std::size_t i = 0; i < value.size(); ++i)
-    result.push_back(resolve(node.children[0], value[i], element_path(path, i)));
-  return result;
+// Of a list or a table.
+std::string entry_path(const Node& node, const std::string& path, const std::string& key) {
+  return node.kind == NodeKind::kList ? path + "[" + key + "]" : child_path(path, key);
 }
 
-Json resolve_table(const Node& node, const Json& value, const std::string& path) {
-  if (!value.is_object() || value.size() < node.minimum_items) reject(node, value, path);
-  Json result = Json::object();
-  for (const auto& [key, entry] : value.items())
-    result[key] = resolve(node.children[0], entry, child_path(path, key));
-  return result;
+Json resolve_entries(const Node& node, Json value, const std::string& path) {
+  if (!has_type_of(node, value) || value.size() < node.minimum_items) reject(node, value, path);
+  for (auto& [key, entry] : value.items())
+    entry = resolve(node.children[0], entry, entry_path(node, path, key));
+  return value;
 }
 
 // A fixed word ("unlimited") goes before a text that is read ("10MB").
@@ -282,9 +274,8 @@ Json resolve_value(const Node& node, const Json& value, const std::string& path)
     case NodeKind::kTagged:
       return resolve_tagged(node, value, path);
     case NodeKind::kList:
-      return resolve_list(node, value, path);
     case NodeKind::kTable:
-      return resolve_table(node, value, path);
+      return resolve_entries(node, value, path);
     case NodeKind::kEither:
       return resolve_value(alternative_for(node, value, path), value, path);
     case NodeKind::kFree:
@@ -451,14 +442,10 @@ void check_declared(const Node& node, const Json& value, const std::string& path
           throw InputError(child_path(path, child.key), "this key is missing", allowed(child));
       return;
     case NodeKind::kList:
-      if (!value.is_array() || value.size() < node.minimum_items) reject(node, value, path);
-      for (std::size_t i = 0; i < value.size(); ++i)
-        check_declared(node.children[0], value[i], element_path(path, i));
-      return;
     case NodeKind::kTable:
-      if (!value.is_object()) reject(node, value, path);
+      if (!has_type_of(node, value) || value.size() < node.minimum_items) reject(node, value, path);
       for (const auto& [key, entry] : value.items())
-        check_declared(node.children[0], entry, child_path(path, key));
+        check_declared(node.children[0], entry, entry_path(node, path, key));
       return;
     case NodeKind::kEither:
       return check_declared(alternative_for(node, value, path), value, path);

@@ -8,9 +8,9 @@
 #include <regex>
 #include <sstream>
 
-#include "core/base/csv.h"
 #include "core/base/options.h"
 #include "tests/integration/command.h"
+#include "tests/support/csv_table.h"
 
 namespace longhaul::formats_test {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "core/base/csv.h"
 #include "tests/integration/command.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/said.h"
 
 namespace longhaul::run_test {

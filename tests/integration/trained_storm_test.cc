@@ -6,8 +6,8 @@
 #include <random>
 #include <set>
 
-#include "core/base/csv.h"
 #include "tests/integration/kills.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 
 namespace longhaul::trained_storm_test {

@@ -5,8 +5,8 @@
 #include <set>
 #include <sstream>
 
-#include "core/base/csv.h"
 #include "tests/integration/recorded_runs.h"
+#include "tests/support/csv_table.h"
 
 namespace longhaul::waiting_test {
 

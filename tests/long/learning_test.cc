@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <map>
 
-#include "core/base/csv.h"
 #include "core/base/options.h"
 #include "tests/integration/command.h"
+#include "tests/support/csv_table.h"
 
 namespace longhaul::learning_test {
 

@@ -6,10 +6,10 @@
 #include <set>
 #include <sstream>
 
-#include "core/base/csv.h"
 #include "methods/common/registry.h"
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"
+#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/operation_support.h"
 
 namespace longhaul::toy_method_test {

@@ -83,8 +83,7 @@ function bySite(replicas, siteOf) {
   const first = new Map();
   for (const {site} of order) if (!first.has(site)) first.set(site, first.size);
   order.sort((a, b) => first.get(a.site) - first.get(b.site) || a.i - b.i);
-  const sorted = Object.fromEntries(Object.entries(replicas).map(([key, list]) => [key, Array.isArray(list) ? order.map(({i}) => list[i]) : list]));
-  return sorted;
+  return Object.fromEntries(Object.entries(replicas).map(([key, list]) => [key, Array.isArray(list) ? order.map(({i}) => list[i]) : list]));
 }
 
 // Writes the site under each block of bars of one site, shortened to the block's width, and a line between blocks.

@@ -42,11 +42,9 @@ const BANDS = {
   },
 };
 
-const MARKS_ON_A_LINE = 8;
-
 // About eight markers on a line of so many points, at other places on each line.
 function markers(series, count) {
-  const every = Math.max(1, Math.round(count / MARKS_ON_A_LINE)), first = Math.floor(every * (series.place % 4) / 4);
+  const every = Math.max(1, Math.round(count / 8)), first = Math.floor(every * (series.place % 4) / 4);
   return {pointStyle: series.marker, pointRadius: Array.from({length: count}, (_, i) => (i % every === first ? 3.5 : 0)), pointHoverRadius: 4, pointBorderWidth: 1.5};
 }
 

@@ -22,12 +22,6 @@ function fillClaims() {
   document.getElementById('verdicts').append(...items);
 }
 
-// Why some charts are not there.
-function missingCurves() {
-  if (DATA.cases.some(one => one.curve)) return '';
-  return 'Nothing was trained, or no training has finished: there are no losses to show.';
-}
-
 function fillOrigin() {
   const place = document.getElementById('manifests');
   const about = [['Command', 'command'], ['Version', 'version'], ['Host', 'host'], ['Started', 'started'], ['Status', 'status']];
@@ -98,8 +92,8 @@ function start() {
   fillConclusions();
   fillClaims();
   fillOrigin();
-  const note = missingCurves();
-  if (note) document.getElementById('charts').before(element('p', {class: 'quiet'}, note));
+  if (!DATA.cases.some(one => one.curve))
+    document.getElementById('charts').before(element('p', {class: 'quiet'}, 'Nothing was trained, or no training has finished: there are no losses to show.'));
   document.getElementById('charts').append(...CHARTS.map(chartFigure));
   for (const form of document.forms) form.addEventListener('submit', event => event.preventDefault());
   fillView();

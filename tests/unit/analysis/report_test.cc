@@ -34,7 +34,7 @@ class Report : public testing::Test {
     write_text(
         run + "/manifest.json",
         Json{{"command", "longhaul run small.json"}, {"version", "0.1.0"}, {"scenario", scenario}}.dump());
-    return report_html({run});
+    return report_page(report_data(open_runs({run})));
   }
 
   // What report.js reads.
@@ -83,11 +83,11 @@ TEST_F(Report, NamesCorporaAndWhetherATokenIsAByte) {
   manifest["trainings"] = {
       {"a", {{"corpus_hash", "11"}}}, {"b", {{"corpus_hash", "22"}}}, {"c", {{"corpus_hash", "11"}}}};
   write_text(run + "/manifest.json", manifest.dump());
-  EXPECT_EQ(report_data({run})["runs"][0]["corpora"], Json({"11", "22"}));
-  EXPECT_EQ(report_data({run})["runs"][0]["byte_tokens"], true);  // of system-headers
+  EXPECT_EQ(report_data(open_runs({run}))["runs"][0]["corpora"], Json({"11", "22"}));
+  EXPECT_EQ(report_data(open_runs({run}))["runs"][0]["byte_tokens"], true);  // of system-headers
   manifest["scenario"]["train"]["data"] = {{"shards", {"a.bin"}}};
   write_text(run + "/manifest.json", manifest.dump());
-  EXPECT_EQ(report_data({run})["runs"][0]["byte_tokens"], false);
+  EXPECT_EQ(report_data(open_runs({run}))["runs"][0]["byte_tokens"], false);
 }
 
 TEST_F(Report, DataCannotEndTheScriptThatHoldsIt) {
@@ -114,17 +114,17 @@ TEST_F(Report, NamesTheCasesThatAreMissing) {
 TEST_F(Report, NamesARunThatCannotBeReadAndShowsTheOthers) {
   add_case("diloco", Json::object());
   page();
-  const Json data = report_data({run, run + "/cases"});
+  const Json data = report_data(open_runs({run, run + "/cases"}));
   EXPECT_EQ(data["runs"].size(), 1u);
   EXPECT_EQ(data["problems"][0], run + "/cases: is no run directory (it has no summary.json)");
-  EXPECT_THROW(report_data({run + "/cases"}), InputError);
+  EXPECT_THROW(report_data(open_runs({run + "/cases"})), InputError);
 }
 
 TEST_F(Report, NamesADamagedTableAndShowsTheRest) {
   add_case("diloco", Json::object());
   page();
   write_text(run + "/cases/diloco/links.csv", "link,direction,bytes,busy_s\nr0-core,forward,many,0.5\n");
-  const Json data = report_data({run});
+  const Json data = report_data(open_runs({run}));
   EXPECT_NE(data["problems"][0].get<std::string>().find("links.csv: line 2"), std::string::npos);
   EXPECT_TRUE(data["cases"][0]["links"].is_null());
   EXPECT_FALSE(data["cases"][0]["curve"].is_null());
@@ -135,7 +135,7 @@ TEST_F(Report, NamesATableThatIsCutOff) {
   page();
   const std::string file = run + "/cases/diloco/links.csv", text = read_text(file);
   write_text(file, text.substr(0, text.size() - 3));
-  const Json data = report_data({run});
+  const Json data = report_data(open_runs({run}));
   ASSERT_EQ(data["problems"].size(), 1u);
   EXPECT_EQ(data["problems"][0], file + ": is cut off, its last line (3) has no end");
   EXPECT_EQ(data["cases"][0]["links"]["used"], 1) << "the whole lines are still shown";
@@ -145,7 +145,7 @@ TEST_F(Report, WorksWithoutAManifest) {
   add_case("diloco", Json::object());
   page();
   std::filesystem::remove(run + "/manifest.json");
-  EXPECT_NO_THROW(report_html({run}));
+  EXPECT_NO_THROW(report_page(report_data(open_runs({run}))));
 }
 
 TEST_F(Report, Of1500CasesStaysBelow10Megabytes) {

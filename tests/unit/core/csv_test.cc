@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/base/errors.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/files.h"
 
 namespace longhaul::csv_test {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/child_main.h"
-#include "core/base/csv.h"
 #include "core/plan/trace.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/files.h"
 #include "tests/unit/net/cases.h"
 

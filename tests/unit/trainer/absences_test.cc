@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul::absences_test {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul::dynamic_steps_test {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/base/errors.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/exported_llama.h"
 #include "tests/unit/trainer/support.h"

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/base/random.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/codec_support.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/data/dataset.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/index.h"
+#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul::method_relations_test {

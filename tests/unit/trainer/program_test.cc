@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/base/csv.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/gemm.h"

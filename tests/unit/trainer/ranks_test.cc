@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/base/csv.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/rank_processes.h"

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/csv.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/files.h"
 #include "tests/unit/core/stub_topology.h"
 #include "trainer/checkpoint/safetensors.h"

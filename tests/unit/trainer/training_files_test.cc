@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/csv.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/files.h"
 
 namespace longhaul::training_files_test {

@@ -1,10 +1,14 @@
-// The tables of losses after the same time and after the same bytes, of the cases at one point of a sweep.
+// The tables of cases at one point of a sweep: means over seeds, and losses after the same time and bytes.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "analysis/comparison/equal_budget.h"
+#include "analysis/record_values.h"
 #include "analysis/report/parts.h"
 #include "analysis/seed_rows.h"
 #include "analysis/statistics.h"
+#include "analysis/table.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -21,10 +25,6 @@ std::vector<GroupSample> groups_of(const RunDirectory& run, const std::vector<Js
   return groups;
 }
 
-std::string budget_words(Budget kind, double budget) {
-  return kind == Budget::kSeconds ? human_duration(budget) : human_bytes(budget);
-}
-
 // "2.150 ± 0.011", or "2.150 (1 of 3 seeds)"; "–" of what was never within the budget.
 std::string cell_words(const std::vector<SeedValue>& losses, std::size_t seeds) {
   if (losses.empty()) return "–";
@@ -36,6 +36,32 @@ std::string cell_words(const std::vector<SeedValue>& losses, std::size_t seeds) 
 }
 
 }  // namespace
+
+Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>& indices) {
+  const std::vector<SeedRow> rows = seed_rows(records);
+  Json json = Json::array();
+  std::vector<Json> means;
+  for (const SeedRow& row : rows) {
+    Json cases = Json::array();
+    for (const std::size_t i : row.indices) cases.push_back(indices[i]);
+    means.push_back(means_record(row));
+    json.push_back({{"cases", cases}, {"seeds", row.done.size()}});
+  }
+  const bool several =
+      std::any_of(rows.begin(), rows.end(), [](const SeedRow& row) { return row.done.size() > 1; });
+  if (!several) return json;
+  for (const Metric& metric : columns()) {
+    const std::vector<bool> best = best_values(means, metric);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::vector<double> values = values_at(rows[i].done, metric.path);
+      const bool all = !values.empty() && values.size() == rows[i].done.size();
+      json[i]["texts"].push_back(mean_cell(rows[i], metric));
+      json[i]["values"].push_back(all ? Json(six_digits(mean(values))) : Json(nullptr));
+      json[i]["best"].push_back(best[i] ? 1 : 0);
+    }
+  }
+  return json;
+}
 
 Json equal_losses(const RunDirectory& run, const std::vector<Json>& records) {
   const std::vector<GroupSample> groups = groups_of(run, records);
@@ -51,7 +77,7 @@ Json equal_losses(const RunDirectory& run, const std::vector<Json>& records) {
           {{"name", groups[group].name}, {"label", groups[group].label}, {"cells", Json::array()}});
     for (const double share : {0.25, 0.5, 1.}) {
       const double budget = share * horizon->budget;
-      columns.push_back(budget_words(kind, budget));
+      columns.push_back(kind == Budget::kSeconds ? human_duration(budget) : human_bytes(budget));
       for (std::size_t group = 0; group < groups.size(); ++group)
         rows[group]["cells"].push_back(
             cell_words(curves.losses(group, kind, budget), groups[group].cases.size()));

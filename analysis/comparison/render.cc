@@ -1,10 +1,11 @@
-// As Markdown: rounded for people.
+// As Markdown: rounded for people; as JSON: every number in full.
+#include "analysis/comparison/render.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/comparison/render.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 
@@ -14,8 +15,15 @@ namespace {
 using Test = Comparison::Test;
 using Outcome = Comparison::Outcome;
 
-std::string p_text(double p) {
-  return p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p);
+// What all forms call an outcome and a test; "" where nothing was tested.
+std::string outcome_word(Outcome outcome) {
+  static const char* const words[] = {"no difference shown", "better", "worse", "higher", "lower"};
+  return words[static_cast<int>(outcome)];
+}
+
+std::string test_name(Test test) {
+  static const char* const names[] = {"", "paired", "welch", "fisher", "fixed", "one draw"};
+  return names[static_cast<int>(test)];
 }
 
 // Of what no seed changes.
@@ -51,19 +59,14 @@ std::string grounds_text(const Metric& metric, const ComparisonRow& row, const C
   }
   if (comparison.has_p()) {
     parts.push_back(seeds_text(comparison));
-    parts.push_back(p_text(comparison.corrected.p));
+    const double p = comparison.corrected.p;
+    parts.push_back(p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p));
   } else if (comparison.test == Test::kFixed) {
     parts.push_back(fixed_text(
         comparison, std::max(row.groups[comparison.a].residual, row.groups[comparison.b].residual)));
   }
   if (!comparison.remark.empty()) parts.push_back(comparison.remark);
   return join(parts);
-}
-
-// What the metric is and which way is better.
-std::string metric_text(const Metric& metric) {
-  return metric.path + (metric.meaning.empty() ? "" : ": " + metric.meaning) +
-         (metric.lower_is_better ? "; lower is better" : "");
 }
 
 bool is_any(const ComparisonTable& table, Test test) {
@@ -94,11 +97,6 @@ std::string method_note(const ComparisonTable& table) {
       family);
 }
 
-// Those that tried where some never reached the target, else those with a value.
-std::size_t seeds_of(const Group& group) {
-  return group.missed_target() ? group.cases : group.values.size();
-}
-
 using Lines = std::vector<std::vector<std::string>>;
 
 // With the point in a first column, where there are several.
@@ -120,9 +118,12 @@ std::string table_of(const MetricComparison& metric, std::vector<std::string> he
 std::string means_table(const MetricComparison& metric, const std::string& by) {
   return table_of(metric, {by, "seeds", "mean", "95 % interval"}, "lrrl", [&](const ComparisonRow& row) {
     Lines lines;
-    for (const Group& group : row.groups)
-      lines.push_back({group.name, std::to_string(seeds_of(group)), mean_text(metric.metric, group),
+    for (const Group& group : row.groups) {
+      // Those that tried where some never reached the target, else those with a value.
+      const std::size_t seeds = group.missed_target() ? group.cases : group.values.size();
+      lines.push_back({group.name, std::to_string(seeds), mean_text(metric.metric, group),
                        interval_text(metric.metric, group)});
+    }
     return lines;
   });
 }
@@ -140,17 +141,59 @@ std::string verdicts_table(const MetricComparison& metric) {
   });
 }
 
+// ------------------------------------------------------------------ JSON
+
+bool has_mean(const Group& group) {
+  return !group.missed_target() && !group.values.empty();
+}
+
+Json interval_json(const Interval& interval) {
+  return {interval.low, interval.high};
+}
+
+Json group_json(const Group& group) {
+  Json seeds = Json::array(), values = Json::array();
+  for (const SeedValue& seed_value : group.values) {
+    seeds.push_back(seed_value.seed);
+    values.push_back(seed_value.value);
+  }
+  Json json = {{"name", group.name},
+               {"cases", group.cases},
+               {"seeds", seeds},
+               {"values", values},
+               {"mean", has_mean(group) ? Json(group.mean) : Json()},
+               {"interval", has_mean(group) && values.size() > 1 ? interval_json(group.interval) : Json()}};
+  if (group.has_target) json["reached"] = group.values.size();
+  return json;
+}
+
+Json comparison_json_of(const ComparisonRow& row, const Comparison& comparison, double margin) {
+  const bool tested = comparison.test != Test::kNone;
+  return {{"a", row.groups[comparison.a].name},
+          {"b", row.groups[comparison.b].name},
+          {"verdict", outcome_word(comparison.outcome)},
+          {"test", tested ? Json(test_name(comparison.test)) : Json()},
+          {"seeds", comparison.seeds},
+          {"difference", comparison.has_difference ? Json(comparison.difference.mean) : Json()},
+          {"p", comparison.has_p() ? Json(comparison.difference.p) : Json()},
+          {"p_holm", comparison.has_p() ? Json(comparison.corrected.p) : Json()},
+          {"interval", comparison.has_interval() ? interval_json(comparison.interval) : Json()},
+          {"confidence", comparison.has_interval() ? Json(1 - comparison.corrected.level) : Json()},
+          {"detectable", comparison.test == Test::kPaired ? Json(comparison.detectable) : Json()},
+          {"equivalent", comparison.has_interval() && margin > 0 ? Json(comparison.is_equivalent) : Json()},
+          {"remark", comparison.remark}};
+}
+
+Json row_json(const ComparisonRow& row, double margin) {
+  Json json = {{"at", row.point}, {"groups", Json::array()}, {"comparisons", Json::array()}};
+  if (!row.same_at.empty()) json["same_at"] = row.same_at;
+  for (const Group& group : row.groups) json["groups"].push_back(group_json(group));
+  for (const Comparison& comparison : row.comparisons)
+    json["comparisons"].push_back(comparison_json_of(row, comparison, margin));
+  return json;
+}
+
 }  // namespace
-
-std::string outcome_word(Outcome outcome) {
-  static const char* const words[] = {"no difference shown", "better", "worse", "higher", "lower"};
-  return words[static_cast<int>(outcome)];
-}
-
-std::string test_name(Test test) {
-  static const char* const names[] = {"", "paired", "welch", "fisher", "fixed", "one draw"};
-  return names[static_cast<int>(test)];
-}
 
 std::string mean_text(const Metric& metric, const Group& group) {
   if (group.missed_target())
@@ -170,12 +213,32 @@ std::string interval_text(const Metric& metric, const Group& group) {
 std::string comparison_markdown(const ComparisonTable& table) {
   std::string text;
   for (const MetricComparison& metric : table.metrics) {
-    text += "### " + markdown_text(metric_text(metric.metric)) + "\n\n" + means_table(metric, table.by) +
-            verdicts_table(metric);
+    const Metric& about = metric.metric;
+    text += "### " + markdown_text(about.path + (about.meaning.empty() ? "" : ": " + about.meaning) +
+                                   (about.lower_is_better ? "; lower is better" : ""));
+    text += "\n\n" + means_table(metric, table.by) + verdicts_table(metric);
   }
   text += method_note(table) + "\n";
   for (const std::string& note : table.notes) text += "\n*Note:* " + markdown_text(note) + "\n";
   return text;
+}
+
+Json comparison_json(const ComparisonTable& table) {
+  Json json = {{"by", table.by},
+               {"level", kLevel},
+               {"tests", table.tests},
+               {"margin", table.margin > 0 ? Json(table.margin) : Json()},
+               {"metrics", Json::array()}};
+  for (const MetricComparison& metric : table.metrics) {
+    Json rows = Json::array();
+    for (const ComparisonRow& row : metric.rows) rows.push_back(row_json(row, table.margin));
+    json["metrics"].push_back({{"metric", metric.metric.path},
+                               {"meaning", metric.metric.meaning},
+                               {"better", metric.metric.lower_is_better ? Json("lower") : Json()},
+                               {"rows", rows}});
+  }
+  json["notes"] = table.notes;
+  return json;
 }
 
 }  // namespace longhaul
