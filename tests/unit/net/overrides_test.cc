@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "net/topologies/registry.h"
-#include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul::overrides_test {
@@ -25,10 +24,6 @@ Topology star_with(std::vector<LinkOverride> overrides) {
   Case config = star_case(4, 1e9, 0.1);
   config.network.overrides = std::move(overrides);
   return build_topology(config);
-}
-
-InputErrorParts error_of(const LinkOverride& wrong) {
-  return thrown_by([&] { star_with({wrong}); }).parts();
 }
 
 TEST(Overrides, OfALinkChangeThatLinkAlone) {
@@ -85,23 +80,6 @@ TEST(Overrides, APathIsChosenAfterThem) {
   slow.delay = 0.1;
   apply_overrides({slow}, topology);
   EXPECT_EQ(topology.path(0, 1).directions.size(), 2u);
-}
-
-TEST(Overrides, AnUnknownLinkIsNamedWithTheNearestOnes) {
-  LinkOverride wrong = of_link("replica2core");
-  wrong.up = 1e6;
-  const InputErrorParts parts = error_of(wrong);
-  EXPECT_EQ(parts.path, "network.overrides[0].link");
-  EXPECT_SAYS(parts.found, "\"replica2core\"");
-  EXPECT_SAYS(parts.hint, "replica2-core");
-}
-
-TEST(Overrides, ARateOfZeroOrANegativeDelayNamesTheLink) {
-  LinkOverride still = of_link("*1-core"), early = of_replicas(3, 3);
-  still.down = 0;
-  early.delay = -0.001;
-  EXPECT_SAYS(error_of(still).found, "replica1-core");
-  EXPECT_SAYS(error_of(early).found, "replica3-core");
 }
 
 }  // namespace longhaul::overrides_test

@@ -163,19 +163,6 @@ TEST(Mesh, TakesNothingThatChangesLinks) {
   EXPECT_EQ(error_of(config).path, "network.variation");
 }
 
-TEST(Star, HasEitherOneRateOrTwo) {
-  EXPECT_EQ(error_of(case_on("star", {{"rate", "1Gbps"}, {"up", "1Gbps"}, {"rtt", "1ms"}})).allowed,
-            "either rate, or up and down");
-  EXPECT_EQ(error_of(case_on("star", {{"up", "1Gbps"}, {"rtt", "1ms"}})).path, "network.topology.star");
-}
-
-TEST(Regions, APlacementAddsUpToTheReplicas) {
-  const InputErrorParts error =
-      error_of(case_on("regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}));
-  EXPECT_EQ(error.path, "network.topology.regions.replicas");
-  EXPECT_EQ(error.found, "places 3 replicas, the scenario has 4");
-}
-
 // Ookla's published means: 88.8 up and 225.5 down; a log-normal has median · exp(sigma² / 2).
 TEST(Homes, ByDefaultAreThoseOfTheSpeedTests) {
   const Json homes = case_on("homes").network.topology.options;
