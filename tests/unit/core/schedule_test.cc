@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <sstream>
 
 #include "core/base/errors.h"
-#include "core/plan/trace.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::schedule_test {
 
@@ -117,9 +116,7 @@ TEST(Merges, AreKeptByATrace) {
   waiting.rules[0].completion = {};
   waiting.rules[0].slack_steps = 1;
   for (const OperationPlan& of_method : {merging_plan(), waiting}) {
-    std::stringstream text;
-    write_trace(make_trace(of_method, kLonger), text);
-    const OperationRule read = read_trace(text, "trace.jsonl").plan.rules.at(0);
+    const OperationRule read = read_back(make_trace(of_method, kLonger)).plan.rules.at(0);
     EXPECT_EQ(read.kind, OperationKind::kMerge);
     EXPECT_EQ(read.slack_steps, of_method.rules[0].slack_steps);
     EXPECT_EQ(read.completion.quorum, of_method.rules[0].completion.quorum);
@@ -130,9 +127,7 @@ TEST(Merges, AreKeptByATrace) {
 TEST(Merges, OfABlockingRuleAreRefused) {
   OperationPlan blocking = merging_plan();
   blocking.rules[0].overlap_steps = 0;
-  std::stringstream text;
-  write_trace(make_trace(blocking, kLonger), text);
-  EXPECT_THROW(read_trace(text, "trace.jsonl"), InputError);
+  EXPECT_THROW(read_back(make_trace(blocking, kLonger)), InputError);
 }
 
 TEST(Merges, LetTimesDecideUnlessAllWaitForAll) {
@@ -158,9 +153,7 @@ TEST(Merges, AreNotPostedWhereTheyWouldComeBackTooLate) {
 
 // It travels in the trace, and a trace says so where it is impossible.
 TEST(Completion, IsKeptByATrace) {
-  std::stringstream text;
-  write_trace(make_trace(plan(), kContext), text);
-  const Trace read = read_trace(text, "trace.jsonl");
+  const Trace read = read_back(make_trace(plan(), kContext));
   EXPECT_TRUE(read.plan.rules[0].completion.is_all());
   EXPECT_EQ(read.plan.rules[1].completion.quorum, 2);
   EXPECT_EQ(read.plan.rules[1].completion.grace_s, 0.5);
@@ -171,10 +164,7 @@ TEST(Completion, ItsAdaptiveGraceIsKeptByATrace) {
   for (const double start_s : {12.5, std::numeric_limits<double>::infinity()}) {
     OperationPlan adaptive = plan();
     adaptive.rules[1].completion = {1, 0, AdaptiveGrace{2.5, 32, 0.25, start_s}};
-    std::stringstream text;
-    write_trace(make_trace(adaptive, kContext), text);
-    const Trace read = read_trace(text, "trace.jsonl");
-    const Completion& completion = read.plan.rules[1].completion;
+    const Completion completion = read_back(make_trace(adaptive, kContext)).plan.rules[1].completion;
     EXPECT_EQ(completion.quorum, 1);
     ASSERT_TRUE(completion.adaptive);
     EXPECT_EQ(completion.adaptive->mads, 2.5);
@@ -187,18 +177,13 @@ TEST(Completion, ItsAdaptiveGraceIsKeptByATrace) {
 TEST(Completion, AnEmptyWindowIsRefused) {
   OperationPlan adaptive = plan();
   adaptive.rules[1].completion = {1, 0, AdaptiveGrace{2.5, 0, 0.25, 1}};
-  std::stringstream text;
-  write_trace(make_trace(adaptive, kContext), text);
-  EXPECT_THROW(read_trace(text, "trace.jsonl"), InputError);
+  EXPECT_THROW(read_back(make_trace(adaptive, kContext)), InputError);
 }
 
 TEST(Completion, AQuorumOfNobodyIsRefused) {
-  std::stringstream text;
-  write_trace(make_trace(plan(), kContext), text);
-  std::string wrong = text.str();
+  std::string wrong = text_of(make_trace(plan(), kContext));
   wrong.replace(wrong.find("\"quorum\":2"), 10, "\"quorum\":0");
-  std::istringstream in(wrong);
-  EXPECT_THROW(read_trace(in, "trace.jsonl"), InputError);
+  EXPECT_THROW(trace_from(wrong), InputError);
 }
 
 }  // namespace longhaul::schedule_test
