@@ -9,19 +9,15 @@
 
 #include "analysis/statistics.h"
 #include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::claims_test {
 
 Json record(const std::string& label, double sync_s, double loss, Json swept = Json::object(), int seed = 1,
             const std::string& fidelity = "flow") {
-  return {{"case", label + swept.dump() + std::to_string(seed)},
-          {"status", "done"},
-          {"label", label},
-          {"seed", seed},
-          {"swept", swept},
-          {"fidelity", fidelity},
-          {"sync_time_s", {{"mean", sync_s}}},
-          {"final_loss", loss}};
+  return compared_record(
+      label, seed, swept,
+      {{"fidelity", fidelity}, {"sync_time_s", {{"mean", sync_s}}}, {"final_loss", loss}});
 }
 
 std::string verdict(const Json& claim, const std::vector<Json>& records) {

@@ -5,17 +5,13 @@
 #include <cmath>
 
 #include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::validation_test {
 
-Json record(const std::string& label, const Json& swept, double sync_s, std::uint64_t seed = 1) {
-  return {{"case", label + swept.dump() + std::to_string(seed)},
-          {"status", "done"},
-          {"label", label},
-          {"seed", seed},
-          {"swept", swept},
-          {"fidelity", "analytic"},
-          {"sync_time_s", {{"mean", sync_s}}}};
+Json record(const std::string& label, const Json& swept, double sync_s, int seed = 1) {
+  return compared_record(label, seed, swept,
+                         {{"fidelity", "analytic"}, {"sync_time_s", {{"mean", sync_s}}}});
 }
 
 // Two rates that the source gives, and connections that it leaves open.

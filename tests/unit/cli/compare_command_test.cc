@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "analysis/runs/summary.h"
 #include "cli/commands.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::compare_command_test {
 
@@ -19,23 +20,13 @@ class CompareCommand : public testing::Test {
     std::vector<Json> records;
     for (int seed = 1; seed <= 2; ++seed)
       for (const char* label : {"a", "b"})
-        records.push_back({{"case", label + std::to_string(seed)},
-                           {"status", "done"},
-                           {"method", label},
-                           {"label", label},
-                           {"seed", seed},
-                           {"swept", Json::object()},
-                           {"final_loss", seed}});
+        records.push_back(compared_record(label, seed, Json::object(), {{"final_loss", seed}}));
     fs::create_directories(folder_ + "/run");
     write_summary(folder_ + "/run", "s", records);
-    fs::create_directories(folder_ + "/newer");
-    std::ofstream(folder_ + "/newer/summary.json") << R"({"format": 99, "cases": []})";
+    write_text(folder_ + "/newer/summary.json", R"({"format": 99, "cases": []})");
   }
 
-  std::string written(const std::string& name) const {
-    std::ifstream in(folder_ + "/" + name);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }
+  std::string written() const { return read_text(folder_ + "/out.json"); }
 
   const TemporaryFolder temporary_;
   const std::string folder_ = temporary_.path;
@@ -46,10 +37,10 @@ TEST_F(CompareCommand, NamesWhatItCannotReadAndComparesTheRest) {
   options.runs = {folder_ + "/newer", folder_ + "/run", folder_ + "/none"};
   options.out = folder_ + "/out.json";
   EXPECT_EQ(compare_command(options), 0);
-  const Json json = Json::parse(written("out.json"));
+  const Json json = Json::parse(written());
   EXPECT_EQ(json["metrics"][0]["rows"][0]["groups"].size(), 2u);
-  EXPECT_NE(json["notes"][0].get<std::string>().find("newer Longhaul"), std::string::npos);
-  EXPECT_NE(json["notes"][1].get<std::string>().find("none: is no run directory"), std::string::npos);
+  EXPECT_SAYS(json["notes"][0].get<std::string>(), "newer Longhaul");
+  EXPECT_SAYS(json["notes"][1].get<std::string>(), "none: is no run directory");
 }
 
 TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
@@ -57,14 +48,14 @@ TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
   options.runs = {folder_ + "/run"};
   options.out = folder_ + "/out.json";
   compare_command(options);
-  EXPECT_EQ(written("out.json").rfind("{", 0), 0u);
+  EXPECT_EQ(written().rfind("{", 0), 0u);
   options.format = "markdown";
   compare_command(options);
-  EXPECT_EQ(written("out.json").rfind("### What to conclude", 0), 0u);
-  EXPECT_NE(written("out.json").find("\n### final_loss"), std::string::npos);
+  EXPECT_EQ(written().rfind("### What to conclude", 0), 0u);
+  EXPECT_SAYS(written(), "\n### final_loss");
   options.request.metrics = {"final_loss"};  // who asks for a number has a question of their own
   compare_command(options);
-  EXPECT_EQ(written("out.json").rfind("### final_loss", 0), 0u);
+  EXPECT_EQ(written().rfind("### final_loss", 0), 0u);
 }
 
 TEST_F(CompareCommand, WritesNoCsv) {

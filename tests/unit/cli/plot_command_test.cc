@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::plot_command_test {
 
@@ -25,16 +26,12 @@ class PlotCommand : public testing::Test {
     std::vector<Json> records;
     for (const int replicas : {4, 8})
       for (const char* label : {"my_ddp", "noloco"})
-        records.push_back({{"case", std::string(label) + std::to_string(replicas)},
-                           {"status", "done"},
-                           {"method", label},
-                           {"label", label},
-                           {"seed", 1},
-                           {"swept", {{"replicas", replicas}}},
-                           {"simulated_time_s", 100 * replicas},
-                           {"compute_time_s", 60},
-                           {"exchange_time_s", 30},
-                           {"wait_time_s", 10}});
+        records.push_back(compared_record(label, 1, {{"replicas", replicas}},
+                                          {{"replicas", replicas},
+                                           {"simulated_time_s", 100 * replicas},
+                                           {"compute_time_s", 60},
+                                           {"exchange_time_s", 30},
+                                           {"wait_time_s", 10}}));
     write_summary(folder_ + "/run", "s", records);
   }
 
