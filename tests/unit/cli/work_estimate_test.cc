@@ -205,13 +205,4 @@ TEST(Warnings, OfCasesOutsideOfWhatFlowWasHeldAgainstPacketsFor) {
             "simulated times stay undecided there");
 }
 
-TEST(Claims, OnALossNeedATraining) {
-  Json scenario = scenario_of(10, {{{"name", "ddp"}}});
-  scenario["claims"] = {{{"id", "c"}, {"metric", "final_loss"}, {"of", "ddp"}, {"at_most", 2}}};
-  const InputError error = thrown_by([&] { validated(scenario); });
-  EXPECT_EQ(error.parts().path, "claims[0].metric");
-  scenario["claims"][0]["metric"] = "sync_time_s.mean";
-  EXPECT_NO_THROW(validated(scenario));
-}
-
 }  // namespace longhaul::work_estimate_test

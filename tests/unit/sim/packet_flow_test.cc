@@ -161,13 +161,6 @@ TEST(Packet, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
   EXPECT_NEAR(flow / packet, 1, 0.1);
 }
 
-TEST(Packet, CountsTheSameBytesOnEveryLinkAsFlow) {
-  Case config = star_case(2, 1e8, 0.02);
-  const Trace trace = single_exchange("pair", 2, 1448 * 100);
-  config.network.fidelity = "packet";
-  EXPECT_SAYS(run_replay(config, trace).files.at("links.csv"), "replica1-core,forward,153800,");
-}
-
 // Without losses nothing is sent twice: a ring of two over eight connections, 50 segments on each, three
 // times. Where a fair queue lets a connection's packets overtake each other there are more bytes than that.
 TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
