@@ -15,9 +15,8 @@ namespace longhaul::claims_test {
 
 Json record(const std::string& label, double sync_s, double loss, Json swept = Json::object(), int seed = 1,
             const std::string& fidelity = "flow") {
-  return compared_record(
-      label, seed, swept,
-      {{"fidelity", fidelity}, {"sync_time_s", {{"mean", sync_s}}}, {"final_loss", loss}});
+  return compared_record(label, seed, swept,
+                         {{"fidelity", fidelity}, {"sync_time_s", {{"mean", sync_s}}}, {"final_loss", loss}});
 }
 
 std::string verdict(const Json& claim, const std::vector<Json>& records) {
@@ -187,28 +186,6 @@ TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
       "ten fails: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds, so at least 10 fails");
   records[2]["status"] = "failed";
   EXPECT_SAYS(sentence(records), "not all of its cases are done, so at least 10 is undecided");
-}
-
-std::string refusal(Json claim) {
-  claim["id"] = "c";
-  return said_by([&] {
-    check_claims(Json::array({claim}), {"diloco", "noloco"}, {"network.tcp.connections"});
-  });
-}
-
-TEST(Claims, ClaimsThatCannotBeJudged) {
-  EXPECT_EQ(refusal(ratio(10)), "");
-  Json claim = ratio(10);
-  claim["of"] = "dilco";
-  EXPECT_EQ(refusal(claim),
-            "claims[0].of: found \"dilco\"; allowed: diloco, noloco; did you mean \"diloco\"?");
-  claim = ratio(10);
-  claim["metric"] = "final_loss";
-  EXPECT_SAYS(refusal(claim), "exactly one of them");
-  claim = ratio(10);
-  claim["where"] = {{"network.tcp.connection", 8}};
-  EXPECT_SAYS(refusal(claim), "did you mean \"network.tcp.connections\"?");
-  EXPECT_SAYS(refusal({{"metric", "final_loss"}, {"equals", 3}}), "both or none");
 }
 
 // What a reader can do with the sentence alone: take its last range of numbers (or its number) and its bound.

@@ -6,7 +6,6 @@
 
 #include "cli/validated_scenario.h"
 #include "methods/common/registry.h"
-#include "tests/support/said.h"
 
 namespace longhaul::sites_test {
 
@@ -22,7 +21,6 @@ Scenario scenario_with(const std::string& topology, const std::string& network_k
 
 constexpr char kRegions[] =
     R"({"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "virginia": 2, "london": 2}}})";
-constexpr char kStar[] = R"({"star": {"rate": "1Gbps", "rtt": "50ms"}})";
 
 TEST(Sites, AreResolvedForPairsBySites) {
   const Case config = scenario_with(kRegions, "", R"(, "pairing": "sites")").cases[0];
@@ -43,12 +41,6 @@ TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
   const Case config = scenario_with(kRegions, "", "").cases[0];
   EXPECT_TRUE(config.site_of.empty());
   EXPECT_FALSE(config.resolved.contains("sites"));
-}
-
-TEST(Sites, ATopologyWithoutThemIsRefused) {
-  const InputError error = thrown_by([&] { scenario_with(kStar, "", R"(, "pairing": "sites")"); });
-  EXPECT_EQ(error.parts().path, "methods[0].pairing");
-  EXPECT_THROW(scenario_with(kStar, R"(, "rank_order": "random")", ""), InputError);
 }
 
 }  // namespace longhaul::sites_test

@@ -6,14 +6,9 @@
 #include <stdexcept>
 
 #include "core/scenario/network_spec.h"
-#include "tests/support/said.h"
 #include "tests/support/traces.h"
 
 namespace longhaul::rank_order_options_test {
-
-std::string error_of(const Json& order, int replicas = 4) {
-  return said_by([&] { parse_rank_order(order, replicas); });
-}
 
 TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
   EXPECT_EQ(parse_rank_order("round-robin", 4).kind, RankOrderSpec::Kind::kRoundRobin);
@@ -21,13 +16,6 @@ TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
   const RankOrderSpec list = parse_rank_order({3, 1, 0, 2}, 4);
   EXPECT_EQ(to_string(list.kind), "list");
   EXPECT_EQ(list.places, (std::vector<int>{3, 1, 0, 2}));
-}
-
-TEST(RankOrderOption, AListIsEveryPlaceOnce) {
-  EXPECT_SAYS(error_of({0, 1, 2}), "network.rank_order: found 3 places, the scenario has 4 replicas");
-  EXPECT_SAYS(error_of({0, 1, 4, 2}), "network.rank_order[2]: found the place 4");
-  EXPECT_SAYS(error_of({0, 1, 3, 1}), "network.rank_order[3]: found the place 1, which rank 1 has already");
-  EXPECT_EQ(error_of({3, 2, 1, 0}), "");
 }
 
 std::vector<int> sites(const std::vector<int>& counts) {
