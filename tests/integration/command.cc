@@ -56,7 +56,8 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-CommandResult longhaul(const std::vector<std::string>& arguments) {
+CommandResult longhaul(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
   return run_command_line("longhaul", arguments);
 }
 

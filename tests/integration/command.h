@@ -19,7 +19,7 @@ struct CommandResult {
 
 // `program` is an executable of the build ("longhaul"); arguments are passed as they are, no shell.
 CommandResult run_command_line(const std::string& program, const std::vector<std::string>& arguments);
-CommandResult longhaul(const std::vector<std::string>& arguments);
+CommandResult longhaul(std::vector<std::string> arguments, const std::vector<std::string>& more = {});
 
 // It ended with 2, and each of `said` stands in what it said.
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said);

@@ -29,9 +29,7 @@ class QuorumRun : public RecordedRuns {
  protected:
   QuorumRun() : RecordedRuns("quorum") { write_text(folder_ + "/scenario.json", scenario().dump()); }
   CommandResult run(const std::vector<std::string>& more, const std::string& out = "/run") {
-    std::vector<std::string> words = {"run", folder_ + "/scenario.json", "--out", folder_ + out, "--quiet"};
-    words.insert(words.end(), more.begin(), more.end());
-    return longhaul(words);
+    return longhaul({"run", folder_ + "/scenario.json", "--out", folder_ + out, "--quiet"}, more);
   }
   Json record(const std::string& out = "/run") const {
     return RecordedRuns::record(folder_ + out, "local-sgd");
