@@ -248,11 +248,8 @@ TEST(PipelineSection, LearnedBitsHaveDefaultsThatTheCaseSays) {
 }
 
 TEST(PipelineTrace, ComesBackAsItWasWritten) {
-  OperationRule rule;
-  rule.name = "gradient.stage1";
-  rule.collective = "ring";
+  OperationRule rule = rule_of("gradient.stage1", "ring", 1);
   rule.stage = 1;
-  rule.payload = whole({"gradient"}, Wire::kBf16);
   PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kInterleaved, 2);
   spec.routing = MicrobatchRouting::kRandom;
   spec.blocks = true;
@@ -265,10 +262,7 @@ TEST(PipelineTrace, ComesBackAsItWasWritten) {
 }
 
 TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
-  OperationRule rule;
-  rule.name = "gradient";
-  rule.collective = "ring";
-  OperationPlan plan{{rule}};
+  OperationPlan plan{{rule_of("gradient", "ring", 1)}};
   plan.pipeline = plan_of(spec_of(2, 4), 4);
   const Trace trace = make_trace(plan, {1, 3, 2, shape_of(4).parameters()});
   EXPECT_EQ(error_of([&] { read_back(trace); }).path, "line 1, stage");

@@ -21,9 +21,11 @@ Node declaration() {
   return scenario_options({section("ring", ring), section("pairs", pairs)}, stub_topologies());
 }
 
-Json base() {
-  return Json::parse(R"({"replicas": 4, "methods": [{"name": "ring"}, {"name": "pairs"}],
+Json base(const Json& patch = Json::object()) {
+  Json json = Json::parse(R"({"replicas": 4, "methods": [{"name": "ring"}, {"name": "pairs"}],
     "workload": {"model": "llama-small", "steps": 10}, "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+  json.merge_patch(patch);
+  return json;
 }
 
 Scenario load_text(const std::string& text, const std::vector<std::string>& assignments = {}) {
@@ -80,11 +82,9 @@ TEST(Scenario, ATopologyIsANameAndASection) {
 
 // As the topologies check their cases (net/topologies/registry.h).
 TEST(Scenario, ACheckSeesEveryCaseAndItsErrorsNameThePoint) {
-  Json json = base();
-  json["sweep"] = {{"replicas", {4, 8}}};
   const TemporaryFolder folder;
   const std::string file = folder.file("scenario.json");
-  write_text(file, json.dump());
+  write_text(file, base({{"sweep", {{"replicas", {4, 8}}}}}).dump());
   int seen = 0;
   load_scenario(file, {}, declaration(), [&](const Case& config) { seen += config.replicas; });
   EXPECT_EQ(seen, 2 * 4 + 2 * 8);
@@ -109,10 +109,8 @@ TEST(Scenario, OneCaseAMethodWithoutASweep) {
 }
 
 TEST(Scenario, AProductOfTwoKeysAndASeedList) {
-  Json json = base();
-  json["sweep"] = {{"replicas", {4, 8}}, {"network.tcp.connections", {1, 8}}};
-  json["seeds"] = {1, 2};
-  const Scenario scenario = load(json);
+  const Scenario scenario =
+      load(base({{"sweep", {{"replicas", {4, 8}}, {"network.tcp.connections", {1, 8}}}}, {"seeds", {1, 2}}}));
   EXPECT_EQ(scenario.cases.size(), 2u * 2 * 2 * 2);
   EXPECT_EQ(scenario.cases[0].name, "ring,replicas=4,network.tcp.connections=1,seed=1");
   EXPECT_EQ(scenario.cases.back().name, "pairs,replicas=8,network.tcp.connections=8,seed=2");
@@ -120,23 +118,19 @@ TEST(Scenario, AProductOfTwoKeysAndASeedList) {
 }
 
 TEST(Scenario, AMethodsKeyMultipliesThatMethodAlone) {
-  Json json = base();
-  json["sweep"] = {{"methods.ring.all_reduce", {"ring", "tree"}}};
-  EXPECT_EQ(names(load(json)),
+  EXPECT_EQ(names(load(base({{"sweep", {{"methods.ring.all_reduce", {"ring", "tree"}}}}}))),
             (std::vector<std::string>{"ring,all_reduce=ring", "pairs", "ring,all_reduce=tree"}));
 }
 
 TEST(Scenario, AListOfSweepsIsTheUnionOfProducts) {
-  Json json = base();
-  json["sweep"] = {{{"replicas", {2, 4}}}, {{"network.tcp.connections", {8}}}};
-  EXPECT_EQ(load(json).cases.size(), 2u * 2 + 2);
+  const Json sweep = {{{"replicas", {2, 4}}}, {{"network.tcp.connections", {8}}}};
+  EXPECT_EQ(load(base({{"sweep", sweep}})).cases.size(), 2u * 2 + 2);
 }
 
 TEST(Scenario, OverridesNameLinksOrReplicas) {
-  Json json = base();
-  json["network"]["overrides"] = Json::parse(
-      R"([{"link": "*-core", "rate": "1Mbps"}, {"replica": 2, "up": "2Mbps"}, {"replica": "1-3", "delay": "1s"}])");
-  const std::vector<LinkOverride> overrides = load(json).cases[0].network.overrides;
+  const Json patch = Json::parse(R"({"network": {"overrides": [{"link": "*-core", "rate": "1Mbps"},
+      {"replica": 2, "up": "2Mbps"}, {"replica": "1-3", "delay": "1s"}]}})");
+  const std::vector<LinkOverride> overrides = load(base(patch)).cases[0].network.overrides;
   ASSERT_EQ(overrides.size(), 3u);
   EXPECT_EQ(overrides[0].link, "*-core");
   EXPECT_DOUBLE_EQ(*overrides[0].down, 1e6);
@@ -148,10 +142,10 @@ TEST(Scenario, OverridesNameLinksOrReplicas) {
 }
 
 TEST(Scenario, StepTimeFactorsAreOfReplicasAndRanges) {
-  Json json = base();
-  EXPECT_TRUE(load(json).cases[0].workload.step_time_factors.empty());
-  json["workload"]["step_time_factors"] = {{"0-2", 3}, {"1", 0.5}};
-  EXPECT_EQ(load(json).cases[0].workload.step_time_factors, (std::vector<double>{3, 0.5, 3, 1}));
+  EXPECT_TRUE(load(base()).cases[0].workload.step_time_factors.empty());
+  const Json workload = {{"step_time_factors", {{"0-2", 3}, {"1", 0.5}}}};
+  EXPECT_EQ(load(base({{"workload", workload}})).cases[0].workload.step_time_factors,
+            (std::vector<double>{3, 0.5, 3, 1}));
 }
 
 TEST(Scenario, SetOverrides) {
@@ -166,9 +160,7 @@ TEST(Scenario, SetOverrides) {
 
 // Errors write elements of lists as methods[0] and seeds[1]: what they print can be set.
 TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
-  Json json = base();
-  json["seeds"] = {1, 2};
-  const Scenario scenario = load(json, {"methods[1].inner_steps=2", "seeds[1]=7"});
+  const Scenario scenario = load(base({{"seeds", {1, 2}}}), {"methods[1].inner_steps=2", "seeds[1]=7"});
   EXPECT_EQ(scenario.cases[2].method.options["inner_steps"], 2);
   EXPECT_EQ(scenario.cases[3].seed, 7u);
   const std::size_t methods = base()["methods"].size();
@@ -179,9 +171,8 @@ TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
     EXPECT_SAYS(error, "names no element; allowed: " + last);
   }
   EXPECT_SAYS(error_of(base(), {"claims[0].at_least=2"}), "the scenario has no list \"claims\"");
-  json = base();
-  json["sweep"] = {{"methods[1].inner_steps", {1, 2}}};
-  EXPECT_SAYS(error_of(json), "methods.LABEL.key with a label of");
+  EXPECT_SAYS(error_of(base({{"sweep", {{"methods[1].inner_steps", {1, 2}}}}})),
+              "methods.LABEL.key with a label of");
 }
 
 TEST(Scenario, AFolderIsNoFile) {
@@ -197,20 +188,17 @@ TEST(Scenario, AFolderIsNoFile) {
 
 // Each case once, or its seeds would count twice in an interval.
 TEST(Scenario, APointOfTwoObjectsIsOneCaseWhateverTheOrderOfItsKeys) {
-  Json json = base();
-  json["sweep"] = Json::parse(R"([{"replicas": [2, 4], "network.tcp.connections": [1]},
-                                  {"network.tcp.connections": [1, 8], "replicas": [4]}])");
-  EXPECT_EQ(load(json).cases.size(), 3u * 2) << "2 and 4 with one connection, 4 with eight";
+  const Json sweep = Json::parse(R"([{"replicas": [2, 4], "network.tcp.connections": [1]},
+                                     {"network.tcp.connections": [1, 8], "replicas": [4]}])");
+  EXPECT_EQ(load(base({{"sweep", sweep}})).cases.size(), 3u * 2)
+      << "2 and 4 with one connection, 4 with eight";
 }
 
 // --set seeds=… on a file with "seed", and the other way round: what is set last holds.
 TEST(Scenario, AnAssignmentTakesThePlaceOfItsOtherForm) {
-  Json json = base();
-  json["seed"] = 3;
-  EXPECT_EQ(load(json, {"seeds=[1,2]"}).cases.size(), 2 * load(json).cases.size());
-  json.erase("seed");
-  json["seeds"] = {1, 2};
-  EXPECT_EQ(load(json, {"seed=3"}).cases.size() * 2, load(json).cases.size());
+  const Json one = base({{"seed", 3}}), two = base({{"seeds", {1, 2}}});
+  EXPECT_EQ(load(one, {"seeds=[1,2]"}).cases.size(), 2 * load(one).cases.size());
+  EXPECT_EQ(load(two, {"seed=3"}).cases.size() * 2, load(two).cases.size());
 }
 
 TEST(Scenario, WholeMethodsMayBeAssigned) {
@@ -222,9 +210,7 @@ TEST(Scenario, WholeMethodsMayBeAssigned) {
 // Defaults that follow from other values: a tenth of the steps, a tenth of the rate. The cases have what was
 // written, so that trainings keep their names.
 TEST(Scenario, TheResolvedScenarioHasEveryDefault) {
-  Json json = base();
-  json["train"] = {{"steps", 50}, {"optimizer", {{"lr", 0.25}}}};
-  json["seeds"] = {1, 2};
+  Json json = base({{"train", {{"steps", 50}, {"optimizer", {{"lr", 0.25}}}}}, {"seeds", {1, 2}}});
   const Scenario scenario = load(json);
   const Json train = scenario.resolved["train"];
   EXPECT_EQ(train["evaluate_every"], 5);
@@ -302,11 +288,12 @@ TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
 }
 
 TEST(Scenario, LognormalByMeanAndByMu) {
-  Json json = base();
-  json["workload"]["step_time"] = {{"lognormal", {{"mean", "3s"}, {"sigma", 0.5}}}};
-  EXPECT_NEAR(load(json).cases[0].workload.step_time.mu, std::log(3) - 0.125, 1e-12);
-  json["workload"]["step_time"] = {{"lognormal", {{"mu", 1}, {"sigma", 0.5}}}};
-  EXPECT_EQ(load(json).cases[0].workload.step_time.mu, 1);
+  const auto mu_of = [](const char* key, const Json& value) {
+    const Json time = {{"lognormal", {{key, value}, {"sigma", 0.5}}}};
+    return load(base({{"workload", {{"step_time", time}}}})).cases[0].workload.step_time.mu;
+  };
+  EXPECT_NEAR(mu_of("mean", "3s"), std::log(3) - 0.125, 1e-12);
+  EXPECT_EQ(mu_of("mu", 1), 1);
 }
 
 // Tokens of a step: said, or those of the FLOPs, or batch times context of what is trained. The time follows:
@@ -332,19 +319,17 @@ TEST(Scenario, TokensOfAStep) {
 }
 
 TEST(Scenario, CaseNamesOfSweptObjectsAreReadable) {
-  Json json = base();
-  json["sweep"] = {{"workload.step_time_factors", {Json::object(), {{"0-1", 2.5}}}}};
-  const std::vector<Case> cases = load(json).cases;
+  const Json sweep = {{"workload.step_time_factors", {Json::object(), {{"0-1", 2.5}}}}};
+  const std::vector<Case> cases = load(base({{"sweep", sweep}})).cases;
   EXPECT_SAYS(cases.front().name, ",workload.step_time_factors=none");
   EXPECT_SAYS(cases.back().name, ",workload.step_time_factors=0-1_2.5");
 }
 
 // What tells them apart, the seed at the end, lies behind the 200th character.
 TEST(Scenario, LongNamesThatDifferAtTheEndStayApart) {
-  Json json = base();
-  json["seeds"] = {1, 2};
-  for (const char* letter : {"a", "b", "c", "d", "e", "f"})
-    json["methods"][0]["label"] = json["methods"][0].value("label", "") + std::string(40, letter[0]);
+  Json json = base({{"seeds", {1, 2}}});
+  for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f'})
+    json["methods"][0]["label"] = json["methods"][0].value("label", "") + std::string(40, letter);
   const Scenario scenario = load(json);
   std::set<std::string> seen;
   for (const Case& config : scenario.cases) {

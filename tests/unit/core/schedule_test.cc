@@ -11,24 +11,22 @@
 namespace longhaul::schedule_test {
 
 OperationPlan plan() {
-  OperationRule all, quorum;
-  all.name = "all", quorum.name = "outer";
-  all.collective = quorum.collective = "ring";
-  all.payload = quorum.payload = whole({"delta"}, Wire::kBf16);
-  all.every = quorum.every = 5;
+  OperationRule quorum = rule_of("outer", "ring", 5);
   quorum.completion = {2, 0.5};
-  return {{all, quorum}};
+  return {{rule_of("all", "ring", 5), quorum}};
 }
 
 const PlanContext kContext{1, 4, 10, 100};
+
+std::vector<Operation> posted_at(int step, const OperationPlan& of_method, const Schedule& schedule) {
+  return followed(schedule, of_method, operations_at(of_method, kContext, step));
+}
 
 TEST(Schedule, GivesOperationsThatDoNotWaitForAllTheGroupsThatMet) {
   Schedule schedule;
   schedule.groups = {{{1, 5}, {{0, 2, 3}}}, {{1, 10}, {{1}}}};
   const OperationPlan of_method = plan();
-  const auto posted = [&](int step) {
-    return followed(schedule, of_method, operations_at(of_method, kContext, step));
-  };
+  const auto posted = [&](int step) { return posted_at(step, of_method, schedule); };
   ASSERT_EQ(posted(5).size(), 2u);
   EXPECT_TRUE(posted(5)[0].groups.empty()) << "everyone, as planned";
   EXPECT_EQ(posted(5)[1].groups, (std::vector<std::vector<int>>{{0, 2, 3}}));
@@ -42,9 +40,7 @@ TEST(Schedule, OfDrawnGroupsTheLoneAreLeftOut) {
   of_method.rules[1].group_size = 2;
   Schedule schedule;
   schedule.groups = {{{1, 5}, {{3}, {2, 0}}}, {{1, 10}, {{1}, {0}}}};
-  const auto posted = [&](int step) {
-    return followed(schedule, of_method, operations_at(of_method, kContext, step));
-  };
+  const auto posted = [&](int step) { return posted_at(step, of_method, schedule); };
   ASSERT_EQ(posted(5).size(), 2u);
   EXPECT_EQ(posted(5)[1].groups, (std::vector<std::vector<int>>{{2, 0}}));
   ASSERT_EQ(posted(10).size(), 1u);
@@ -78,18 +74,14 @@ TEST(Schedule, WhoWasDrawnToSitOutTakesItsStep) {
 
 TEST(Schedule, WithoutAnOperationOfThePlanIsRefused) {
   const OperationPlan of_method = plan();
-  EXPECT_THROW(followed({}, of_method, operations_at(of_method, kContext, 5)), std::logic_error);
+  EXPECT_THROW(posted_at(5, of_method, {}), std::logic_error);
 }
 
 // Merges every five steps, two steps late.
 OperationPlan merging_plan() {
-  OperationRule rule;
-  rule.name = "fragment-0";
+  OperationRule rule = rule_of("fragment-0", "parameter-server", 5);
   rule.kind = OperationKind::kMerge;
-  rule.collective = "parameter-server";
-  rule.payload = whole({"delta"}, Wire::kBf16);
   rule.answer = whole({"phi"}, Wire::kFp32);
-  rule.every = 5;
   rule.overlap_steps = 2;
   rule.completion = {3, 0.5};
   return {{rule}};
@@ -174,13 +166,10 @@ TEST(Completion, ItsAdaptiveGraceIsKeptByATrace) {
   }
 }
 
-TEST(Completion, AnEmptyWindowIsRefused) {
+TEST(Completion, AnEmptyWindowAndAQuorumOfNobodyAreRefused) {
   OperationPlan adaptive = plan();
   adaptive.rules[1].completion = {1, 0, AdaptiveGrace{2.5, 0, 0.25, 1}};
   EXPECT_THROW(read_back(make_trace(adaptive, kContext)), InputError);
-}
-
-TEST(Completion, AQuorumOfNobodyIsRefused) {
   std::string wrong = text_of(make_trace(plan(), kContext));
   wrong.replace(wrong.find("\"quorum\":2"), 10, "\"quorum\":0");
   EXPECT_THROW(trace_from(wrong), InputError);
