@@ -14,12 +14,6 @@ LinkOverride of_link(const std::string& name) {
   return link_override;
 }
 
-LinkOverride of_replicas(int first, int last) {
-  LinkOverride link_override;
-  link_override.replicas = {first, last};
-  return link_override;
-}
-
 Topology star_with(std::vector<LinkOverride> overrides) {
   Case config = star_case(4, 1e9, 0.1);
   config.network.overrides = std::move(overrides);
@@ -39,7 +33,8 @@ TEST(Overrides, OfALinkChangeThatLinkAlone) {
 }
 
 TEST(Overrides, OfAReplicaOrARangeChangeItsLinks) {
-  LinkOverride slow = of_replicas(1, 2);
+  LinkOverride slow;
+  slow.replicas = {1, 2};
   slow.down = 2e6;
   const Topology topology = star_with({slow});
   for (int replica = 0; replica < 4; ++replica) {
@@ -62,9 +57,7 @@ TEST(Overrides, AGlobNamesManyAndTheLastOneWins) {
 TEST(Overrides, UpIsFromTheReplica) {
   Topology topology(2);
   topology.add_link({"pair", 1, 0, 1e9, 1e9, 0});
-  LinkOverride slow = of_replicas(0, 0);
-  slow.up = 3e6;
-  apply_overrides({slow}, topology);
+  apply_overrides({up_of(0, 3e6)}, topology);
   EXPECT_DOUBLE_EQ(topology.rate(1), 3e6) << "backward: from replica 0";
   EXPECT_DOUBLE_EQ(topology.rate(0), 1e9);
 }
