@@ -9,10 +9,8 @@
 namespace longhaul::comparison_render_test {
 
 ComparisonTable table() {
-  std::vector<Json> records;
-  add_losses(records, "a", {2, 3, 4});
-  add_losses(records, "b|c", {3, 4, 5});
-  return compare_runs({run_of(records)}, {"method", {"final_loss"}, {}});
+  return compare_runs({run_of(losses_of({{"a", {2, 3, 4}}, {"b|c", {3, 4, 5}}}))},
+                      {"method", {"final_loss"}, {}});
 }
 
 // Mean 3 and 4, t(0.975, 2) = 4.3027 times 1/√3.

@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "analysis/claims/claims.h"
 #include "analysis/comparison/decision_words.h"
 #include "analysis/report/parts.h"
@@ -37,6 +39,11 @@ class Conclusion : public testing::Test {
       add("a", seed, 10, 100, 3 + e, {{"residual", residual}});
       add("b", seed, 20, 400, 2 + e, {{"residual", residual}});
     }
+  }
+
+  void add_times(const std::map<std::string, double>& times) {
+    for (int seed = 1; seed <= 3; ++seed)
+      for (const auto& [label, end_s] : times) add(label, seed, end_s, 1, 3, Json::object());
   }
 
   // A decision and what is said of it.
@@ -100,11 +107,7 @@ TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
 
 // 10 s and 11 s: 1.1, and 1.1 · 0.93 / 1.07 = 0.956, 1.1 · 1.07 / 0.93 = 1.266.
 TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
-  for (int seed = 1; seed <= 3; ++seed) {
-    add("a", seed, 10, 1, 3, Json::object());
-    add("b", seed, 11, 1, 3, Json::object());
-    add("c", seed, 40, 1, 3, Json::object());
-  }
+  add_times({{"a", 10}, {"b", 11}, {"c", 40}});
   const Said time = at(conclusions_of({run_}), "simulated_time_s");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
   EXPECT_SAYS(time.sentence, "a is fastest, 10 s");
@@ -117,11 +120,7 @@ TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
 // Each comparison has its own badge: c is behind, b is not shown to be. Between equals there is nothing to
 // badge.
 TEST_F(Conclusion, EachComparisonHasItsBadge) {
-  for (int seed = 1; seed <= 3; ++seed) {
-    add("a", seed, 10, 1, 3, Json::object());
-    add("b", seed, 11, 1, 3, Json::object());
-    add("c", seed, 40, 1, 3, Json::object());
-  }
+  add_times({{"a", 10}, {"b", 11}, {"c", 40}});
   const Conclusions all = conclusions_of({run_});
   const Said time = at(all, "simulated_time_s"), loss = at(all, "final_loss");
   ASSERT_EQ(time.parts.size(), 2u);
@@ -154,8 +153,7 @@ TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
 }
 
 TEST_F(Conclusion, OfEqualsItSaysThatAllTakeTheSame) {
-  for (int seed = 1; seed <= 3; ++seed)
-    for (const char* label : {"a", "b", "c"}) add(label, seed, 299.9, 1, 3, Json::object());
+  add_times({{"a", 299.9}, {"b", 299.9}, {"c", 299.9}});
   EXPECT_EQ(at(conclusions_of({run_}), "simulated_time_s").sentence,
             "In the time of the whole run, all three take 4 min 59.9 s.");
 }
