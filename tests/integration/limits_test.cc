@@ -1,12 +1,14 @@
-// A limit on the address space (ulimit -v), as batch systems set it: a training that cannot have what it
-// needs says so and ends. Without the checks OpenBLAS asks for memory for ever.
+// What a machine does not have. A limit on the address space (ulimit -v), as batch systems set it: a training
+// that cannot have what it needs says so and ends. Without the checks OpenBLAS asks for memory for ever.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "tests/integration/command.h"
 #include "tests/support/said.h"
+#include "tests/support/small_disk.h"
 
 namespace longhaul::limits_test {
 
@@ -57,6 +59,26 @@ TEST(AddressSpace, LibTorchIsCounted) {
   EXPECT_EQ(tensors.status, 1) << tensors.text;
   EXPECT_SAYS(tensors.text, "libraries of LibTorch");
   EXPECT_EQ(under_limit(700000, command + fresh_folder("limited") + "/run'").status, 0);
+}
+
+// A disk that fills up in a training: the summary and the report cannot be written either, but what one has
+// to read is what the training said; and once there is space, the run goes on.
+TEST(FullDisk, TheTrainingsMessageIsSaidAndTheRunGoesOnOnceThereIsSpace) {
+  constexpr std::size_t kBytes = 64 << 20, kLeft = 200 << 10;
+  const std::string folder = fresh_folder("full_disk"), out = folder + "/run", filler = folder + "/filler";
+  std::filesystem::create_directories(folder);
+  const SmallDisk disk(folder, kBytes);
+  if (!disk.mounted()) GTEST_SKIP() << "only root mounts";
+  write_text(filler, std::string(kBytes - kLeft, 'x'));
+  const CommandResult full = longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet"});
+  EXPECT_EQ(full.status, 1) << full.err;
+  EXPECT_SAYS(full.err, "failed: ");
+  EXPECT_SAYS(full.err, ".safetensors: cannot be written: No space left on device");
+  std::filesystem::remove(filler);
+  const CommandResult resumed =
+      longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet", "--resume"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(std::filesystem::exists(out + "/report.html"));
 }
 
 }  // namespace longhaul::limits_test

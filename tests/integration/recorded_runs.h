@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "core/base/json.h"
 #include "tests/integration/command.h"
@@ -35,6 +37,16 @@ class RecordedRuns : public testing::Test {
   }
   static std::string losses(const std::string& run, const std::string& label) {
     return read_text(training(run, label) + "/metrics.csv");
+  }
+  static std::vector<Json> json_lines(const std::string& file) {
+    std::istringstream in(read_text(file));
+    std::vector<Json> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+    return lines;
+  }
+  // Its first line is a header.
+  static std::vector<Json> schedule(const std::string& run, const std::string& label) {
+    return json_lines(case_folder(run, label) + "/schedule.jsonl");
   }
   static std::string case_folder(const std::string& run, const std::string& label) {
     return run + "/cases/" + record(run, label)["case"].get<std::string>();
