@@ -24,19 +24,20 @@ class CompareCommand : public testing::Test {
     fs::create_directories(folder_ + "/run");
     write_summary(folder_ + "/run", "s", records);
     write_text(folder_ + "/newer/summary.json", R"({"format": 99, "cases": []})");
+    options_.runs = {folder_ + "/run"};
+    options_.out = folder_ + "/out.json";
   }
 
   std::string written() const { return read_text(folder_ + "/out.json"); }
 
   const TemporaryFolder temporary_;
   const std::string folder_ = temporary_.path;
+  CompareOptions options_;
 };
 
 TEST_F(CompareCommand, NamesWhatItCannotReadAndComparesTheRest) {
-  CompareOptions options;
-  options.runs = {folder_ + "/newer", folder_ + "/run", folder_ + "/none"};
-  options.out = folder_ + "/out.json";
-  EXPECT_EQ(compare_command(options), 0);
+  options_.runs = {folder_ + "/newer", folder_ + "/run", folder_ + "/none"};
+  EXPECT_EQ(compare_command(options_), 0);
   const Json json = Json::parse(written());
   EXPECT_EQ(json["metrics"][0]["rows"][0]["groups"].size(), 2u);
   EXPECT_SAYS(json["notes"][0].get<std::string>(), "newer Longhaul");
@@ -44,26 +45,21 @@ TEST_F(CompareCommand, NamesWhatItCannotReadAndComparesTheRest) {
 }
 
 TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
-  CompareOptions options;
-  options.runs = {folder_ + "/run"};
-  options.out = folder_ + "/out.json";
-  compare_command(options);
+  compare_command(options_);
   EXPECT_EQ(written().rfind("{", 0), 0u);
-  options.format = "markdown";
-  compare_command(options);
+  options_.format = "markdown";
+  compare_command(options_);
   EXPECT_EQ(written().rfind("### What to conclude", 0), 0u);
   EXPECT_SAYS(written(), "\n### final_loss");
-  options.request.metrics = {"final_loss"};  // who asks for a number has a question of their own
-  compare_command(options);
+  options_.request.metrics = {"final_loss"};  // who asks for a number has a question of their own
+  compare_command(options_);
   EXPECT_EQ(written().rfind("### final_loss", 0), 0u);
 }
 
 TEST_F(CompareCommand, WritesNoCsv) {
-  CompareOptions options;
-  options.runs = {folder_ + "/run"};
-  options.out = folder_ + "/out.csv";
-  EXPECT_THROW(compare_command(options), InputError);
-  EXPECT_FALSE(fs::exists(options.out));
+  options_.out = folder_ + "/out.csv";
+  EXPECT_THROW(compare_command(options_), InputError);
+  EXPECT_FALSE(fs::exists(options_.out));
 }
 
 }  // namespace longhaul::compare_command_test

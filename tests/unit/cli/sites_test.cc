@@ -1,22 +1,21 @@
 // Pairs by sites: a validated scenario says in each case who is at which site, and only there.
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "cli/validated_scenario.h"
 #include "methods/common/registry.h"
+#include "tests/support/files.h"
 
 namespace longhaul::sites_test {
 
 Scenario scenario_with(const std::string& topology, const std::string& network_keys,
                        const std::string& method_keys) {
-  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_sites.json";
-  std::ofstream(file) << R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10)" + method_keys +
-                             R"(}], "workload": {"parameters": 1000, "steps": 40},
-    "network": {"topology": )" +
-                             topology + network_keys + "}}";
-  return validated_scenario(file, {});
+  const TemporaryFolder folder;
+  write_text(
+      folder.file("sites.json"), R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10)" +
+                                     method_keys + R"(}], "workload": {"parameters": 1000, "steps": 40},
+    "network": {"topology": )" + topology +
+                                     network_keys + "}}");
+  return validated_scenario(folder.file("sites.json"), {});
 }
 
 constexpr char kRegions[] =
