@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -37,12 +36,6 @@ class RecordedRuns : public testing::Test {
   }
   static std::string losses(const std::string& run, const std::string& label) {
     return read_text(training(run, label) + "/metrics.csv");
-  }
-  static std::vector<Json> json_lines(const std::string& file) {
-    std::istringstream in(read_text(file));
-    std::vector<Json> lines;
-    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
-    return lines;
   }
   // Its first line is a header.
   static std::vector<Json> schedule(const std::string& run, const std::string& label) {
