@@ -34,12 +34,7 @@ TEST(BadScenarios, AreRefusedInOneMessage) {
     CheckOptions options;
     options.scenario = written(row["set"], folder);
     SCOPED_TRACE(row["name"]);
-    std::string said;
-    try {
-      check_command(options);
-    } catch (const InputError& error) {
-      said = error.what();
-    }
+    const std::string said = said_by([&] { check_command(options); });
     EXPECT_EQ(said.empty(), row["said"].empty()) << said;
     if (row["said"].empty()) continue;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;

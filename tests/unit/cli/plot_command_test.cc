@@ -9,8 +9,8 @@
 
 #include "analysis/runs/summary.h"
 #include "cli/commands.h"
-#include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::plot_command_test {
@@ -37,13 +37,9 @@ class PlotCommand : public testing::Test {
 
   // False where there is no matplotlib.
   bool plot() {
-    try {
-      EXPECT_EQ(plot_command(options_), 0);
-      return true;
-    } catch (const InputError& error) {
-      EXPECT_NE(std::string(error.what()).find("apt-get install python3-matplotlib"), std::string::npos);
-      return false;
-    }
+    const std::string error = said_by([&] { EXPECT_EQ(plot_command(options_), 0); });
+    EXPECT_SAYS(error, error.empty() ? "" : "apt-get install python3-matplotlib");
+    return error.empty();
   }
 
   const TemporaryFolder temporary_;

@@ -39,9 +39,7 @@ TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
 TEST(Search, OnlyWhatLeavesASiteCounts) {
   const PlanFolder folder;
   Json json = star();
-  json.erase("nodes");
   json["network"] = two_sites();
-  json["nodes"] = 4;
   json["candidates"]["rank_orders"] = {"blocks"};
   json["egress"] = {{"price", 0.25}, {"sites", {{"b", 1}}}};
   const PlanResult result = planned(folder, plan_of_json(folder, json));
