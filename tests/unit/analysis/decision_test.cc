@@ -11,7 +11,6 @@
 #include "analysis/claims/claims.h"
 #include "analysis/comparison/decision_words.h"
 #include "analysis/report/parts.h"
-#include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"

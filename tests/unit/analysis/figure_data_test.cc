@@ -5,7 +5,6 @@
 #include "analysis/case_record.h"
 #include "analysis/learning_curve.h"
 #include "analysis/runs/summary.h"
-#include "core/base/errors.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
 

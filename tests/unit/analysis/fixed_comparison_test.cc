@@ -5,7 +5,6 @@
 #include "analysis/comparison/draws.h"
 #include "analysis/comparison/metric.h"
 #include "analysis/comparison/render.h"
-#include "core/base/errors.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"

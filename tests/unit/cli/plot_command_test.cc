@@ -1,11 +1,8 @@
 // longhaul plot draws with matplotlib where there is one.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "analysis/runs/summary.h"
 #include "cli/commands.h"

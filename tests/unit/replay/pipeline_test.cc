@@ -2,7 +2,7 @@
 // share of the step says.
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "core/base/index.h"
 #include "replay/estimate.h"

@@ -2,8 +2,6 @@
 // short that no window matters.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "net/tcp/framing.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

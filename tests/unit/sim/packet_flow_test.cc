@@ -2,7 +2,6 @@
 // naive latency + bytes / rate is off.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdio>
 
 #include "net/collectives/collective.h"
