@@ -21,44 +21,11 @@ const auto& any_of(const Items& items, Random& random) {
   return items[below(random, std::size(items))];
 }
 
-const std::vector<Json>& values() {
-  static const std::vector<Json> all = {0,
-                                        1,
-                                        2,
-                                        3,
-                                        7,
-                                        -1,
-                                        4294967296,
-                                        2147483647,
-                                        -2147483648LL,
-                                        1000000000,
-                                        1048576,
-                                        100000,
-                                        1e300,
-                                        1e-300,
-                                        0.5,
-                                        -0.5,
-                                        4.5,
-                                        true,
-                                        false,
-                                        nullptr,
-                                        "",
-                                        "x",
-                                        "0s",
-                                        "1e300s",
-                                        "-1s",
-                                        "1Gbps",
-                                        "0bps",
-                                        "1e18B",
-                                        "random",
-                                        "all",
-                                        9223372036854775807LL,
-                                        18446744073709551615ULL,
-                                        Json::array(),
-                                        Json::object(),
-                                        Json::array({0}),
-                                        Json::array({-1, 100000}),
-                                        Json{{"name", "x"}}};
+const Json& values() {
+  static const Json all = Json::parse(R"([
+    0, 1, 2, 3, 7, -1, 4294967296, 2147483647, -2147483648, 1000000000, 1048576, 100000, 1e300, 1e-300, 0.5, -0.5, 4.5,
+    true, false, null, "", "x", "0s", "1e300s", "-1s", "1Gbps", "0bps", "1e18B", "random", "all", 9223372036854775807,
+    18446744073709551615, [], {}, [0], [-1, 100000], {"name": "x"}])");
   return all;
 }
 

@@ -17,9 +17,7 @@ TEST(BadInput, ExitsWith2AndOneMessageAndLeavesNothing) {
   write_text(folder + "/bad.json", scenario.dump(1));
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"check"}, {"run", "--out", folder + "/out"}}) {
-    std::vector<std::string> arguments = command;
-    arguments.push_back(folder + "/bad.json");
-    const CommandResult result = longhaul(arguments);
+    const CommandResult result = longhaul(command, {folder + "/bad.json"});
     expect_refused(result, {"bad.json: replica: unknown key", "did you mean \"replicas\"?"});
     EXPECT_FALSE(std::filesystem::exists(folder + "/out"));
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <list>
 #include <thread>
@@ -38,6 +39,10 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   return child;
 }
 
+int ended_with(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
 CommandResult run_command_line(const std::string& program, const std::vector<std::string>& arguments) {
@@ -53,10 +58,18 @@ pid_t start_command(const std::string& program, const std::vector<std::string>& 
 int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return ended_with(status);
 }
 
-CommandResult longhaul(const std::vector<std::string>& arguments) {
+CommandResult shell(const std::string& line) {
+  const std::string folder = fresh_folder("shell"), out = folder + "/out", err = folder + "/err";
+  const std::string whole = "B='" LONGHAUL_BIN_DIR "'; { " + line + "; } > '" + out + "' 2> '" + err + "'";
+  const int status = ended_with(std::system(whole.c_str()));
+  return {status, read_text(out), read_text(err)};
+}
+
+CommandResult longhaul(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
   return run_command_line("longhaul", arguments);
 }
 

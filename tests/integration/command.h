@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,10 @@ struct CommandResult {
 
 // `program` is an executable of the build ("longhaul"); arguments are passed as they are, no shell.
 CommandResult run_command_line(const std::string& program, const std::vector<std::string>& arguments);
-CommandResult longhaul(const std::vector<std::string>& arguments);
+CommandResult longhaul(std::vector<std::string> arguments, const std::vector<std::string>& more = {});
+
+// A line of the shell, in which $B is the folder of the programs.
+CommandResult shell(const std::string& line);
 
 // It ended with 2, and each of `said` stands in what it said.
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said);
@@ -37,6 +41,13 @@ std::string fresh_folder(const std::string& name);
 
 inline std::string scenario_file(const std::string& name) {
   return std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/" + name;
+}
+
+inline std::vector<Json> json_lines(const std::string& file) {
+  std::istringstream in(read_text(file));
+  std::vector<Json> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  return lines;
 }
 
 inline Json small_scenario() {

@@ -1,8 +1,6 @@
 // decoupled-diloco from end to end: the replay says who contributed to which merge, the training follows it.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "tests/integration/recorded_runs.h"
 
 namespace longhaul::decoupled_test {
@@ -78,14 +76,11 @@ TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
                        kConstant);
   json["faults"] = kSlow;
   const std::string out = run_scenario("slow", json);
-  std::istringstream schedule(read_text(case_folder(out, "quorum") + "/schedule.jsonl"));
-  std::string line;
-  std::getline(schedule, line);
+  const std::vector<Json> merges = schedule(out, "quorum");
   int without = 0, late = 0;
-  while (std::getline(schedule, line)) {
-    const Json merge = Json::parse(line);
+  for (std::size_t line = 1; line < merges.size(); ++line) {
     int slow = 0, newest = 0;
-    for (const Json& entry : merge["contributions"]) {
+    for (const Json& entry : merges[line]["contributions"]) {
       if (entry[0] == 3) slow = entry[1];
       newest = std::max(newest, entry[1].get<int>());
     }

@@ -2,8 +2,6 @@
 // follows it. Every message takes 0.3 s and a step 0.4 s, of the last replica twice as long.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "tests/integration/recorded_runs.h"
 
 namespace longhaul::quorum_test {
@@ -18,20 +16,11 @@ Json scenario() {
   return json;
 }
 
-std::vector<Json> lines_of(const std::string& file) {
-  std::istringstream in(read_text(file));
-  std::vector<Json> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
-  return lines;
-}
-
 class QuorumRun : public RecordedRuns {
  protected:
   QuorumRun() : RecordedRuns("quorum") { write_text(folder_ + "/scenario.json", scenario().dump()); }
   CommandResult run(const std::vector<std::string>& more, const std::string& out = "/run") {
-    std::vector<std::string> words = {"run", folder_ + "/scenario.json", "--out", folder_ + out, "--quiet"};
-    words.insert(words.end(), more.begin(), more.end());
-    return longhaul(words);
+    return longhaul({"run", folder_ + "/scenario.json", "--out", folder_ + out, "--quiet"}, more);
   }
   Json record(const std::string& out = "/run") const {
     return RecordedRuns::record(folder_ + out, "local-sgd");
@@ -46,7 +35,7 @@ class QuorumRun : public RecordedRuns {
 TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
   const CommandResult result = run({});
   ASSERT_EQ(result.status, 0) << result.err;
-  const std::vector<Json> moved = lines_of(training() + "/exchanges.jsonl");
+  const std::vector<Json> moved = json_lines(training() + "/exchanges.jsonl");
   ASSERT_EQ(moved.size(), 4u);
   for (std::size_t i = 0; i < moved.size(); ++i) {
     EXPECT_EQ(moved[i]["step"], 5 * (i + 1));
@@ -76,8 +65,7 @@ TEST_F(QuorumRun, OtherTimesAreAnotherTraining) {
   ASSERT_EQ(run({"--set", "workload.step_time_factors={}"}, "/equal").status, 0);
   EXPECT_NE(training().substr(training().rfind('/')),
             training("/equal").substr(training("/equal").rfind('/')));
-  const std::vector<Json> schedule = lines_of(folder_ + "/equal/cases/local-sgd/schedule.jsonl");
-  EXPECT_EQ(schedule[1]["group"], (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(schedule(folder_ + "/equal", "local-sgd").at(1)["group"], (std::vector<int>{0, 1, 2, 3}));
   EXPECT_NE(record("/equal")["final_loss"], record()["final_loss"]);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "core/base/json.h"
 #include "tests/integration/command.h"
@@ -35,6 +36,10 @@ class RecordedRuns : public testing::Test {
   }
   static std::string losses(const std::string& run, const std::string& label) {
     return read_text(training(run, label) + "/metrics.csv");
+  }
+  // Its first line is a header.
+  static std::vector<Json> schedule(const std::string& run, const std::string& label) {
+    return json_lines(case_folder(run, label) + "/schedule.jsonl");
   }
   static std::string case_folder(const std::string& run, const std::string& label) {
     return run + "/cases/" + record(run, label)["case"].get<std::string>();

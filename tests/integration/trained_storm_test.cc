@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/integration/kills.h"
+#include "tests/integration/recorded_runs.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 
@@ -111,33 +112,30 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
 INSTANTIATE_TEST_SUITE_P(Policies, TrainedStorm, testing::Values("retry", "discard", "own"),
                          [](const auto& item) { return item.param; });
 
+class TrainedStormAlone : public RecordedRuns {
+ protected:
+  TrainedStormAlone() : RecordedRuns("no_storm") {}
+};
+
 // Who waits for those who are gone trains as if nobody went; with faults that strike nobody all others do.
-TEST(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
-  const std::string folder = fresh_folder("no_storm");
+TEST_F(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
   const std::vector<Json> methods = {{{"name", "ddp"}},
                                      {{"name", "diloco"}, {"inner_steps", 5}},
                                      {{"name", "streaming-diloco"}, {"inner_steps", 6}, {"fragments", 2}},
                                      {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "presend"}}};
-  const auto losses = [&](const std::string& name, const Json& scenario) {
-    write_text(folder + "/" + name + ".json", scenario.dump());
-    const std::string out = folder + "/" + name;
-    const CommandResult result = longhaul({"run", folder + "/" + name + ".json", "--out", out, "--quiet"});
-    EXPECT_EQ(result.status, 0) << result.err;
-    std::map<std::string, std::string> tables;
-    const Json summary = Json::parse(read_text(out + "/summary.json"));
-    for (const Json& record : summary["cases"])
-      tables[record["label"]] =
-          read_text(out + "/train/" + record["training"].get<std::string>() + "/metrics.csv");
+  const auto all_losses = [&](const char* name, const Json& scenario) {
+    const std::string out = run_scenario(name, scenario, 4);
+    std::vector<std::string> tables;
+    for (const Json& method : methods) tables.push_back(losses(out, method["name"].get<std::string>()));
     return tables;
   };
   Json without = storm({{"on_failure", "retry"}}, methods), far = without;
   without.erase("faults");
   without.erase("recovery");
   far["faults"][0]["every"] = "1000h";
-  const auto expected = losses("without", without);
-  EXPECT_EQ(expected.size(), 4u);
-  EXPECT_EQ(losses("far", far), expected);
-  EXPECT_EQ(losses("wait", storm({{"on_failure", "wait"}}, methods)), expected);
+  const auto expected = all_losses("without", without);
+  EXPECT_EQ(all_losses("far", far), expected);
+  EXPECT_EQ(all_losses("wait", storm({{"on_failure", "wait"}}, methods)), expected);
 }
 
 }  // namespace longhaul::trained_storm_test

@@ -30,10 +30,7 @@ class Waiting : public RecordedRuns {
   }
   // Who took part in the first operation that is over.
   static Json first_group(const std::string& run, const std::string& label) {
-    std::istringstream schedule(table(run, label, "schedule.jsonl"));
-    std::string line;
-    for (int lines = 0; lines < 2; ++lines) std::getline(schedule, line);  // behind a header
-    return Json::parse(line)["group"];
+    return schedule(run, label).at(1)["group"];
   }
 };
 

@@ -37,26 +37,26 @@ std::string said_by(const Call& call) {
   return "";
 }
 
-// Path and finding of its InputError, as "PATH: FOUND"; "" where it throws none.
+// What its InputError says; nothing where it throws none.
 template <typename Call>
-std::string refused_with(const Call& call) {
+InputErrorParts refused_parts(const Call& call) {
   try {
     call();
   } catch (const InputError& error) {
-    return error.parts().path + ": " + error.parts().found;
+    return error.parts();
   }
-  return "";
+  return {};
 }
 
-// The path of its InputError; "" where it throws none.
+// The path of that, or with what was found: "PATH: FOUND".
 template <typename Call>
 std::string refused_path(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.parts().path;
-  }
-  return "";
+  return refused_parts(call).path;
+}
+template <typename Call>
+std::string refused_with(const Call& call) {
+  const InputErrorParts parts = refused_parts(call);
+  return parts.found.empty() ? "" : parts.path + ": " + parts.found;
 }
 
 }  // namespace longhaul

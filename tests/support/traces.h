@@ -1,4 +1,4 @@
-// Traces as texts.
+// Rules of plans, and traces as texts.
 #pragma once
 
 #include <sstream>
@@ -7,6 +7,17 @@
 #include "core/plan/trace.h"
 
 namespace longhaul {
+
+// It sends `tensor` in bf16 after every so many steps.
+inline OperationRule rule_of(const std::string& name, const std::string& collective, int every,
+                             const std::string& tensor = "delta") {
+  OperationRule rule;
+  rule.name = name;
+  rule.collective = collective;
+  rule.every = every;
+  rule.payload = whole({tensor}, Wire::kBf16);
+  return rule;
+}
 
 inline std::string text_of(const Trace& trace) {
   std::ostringstream out;

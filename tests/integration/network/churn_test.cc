@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "core/base/csv.h"
 #include "core/base/json.h"
@@ -130,15 +129,13 @@ TEST_P(Storm, EndsForEveryMethod) {
       }
 
     // Who is in an operation computed its step; nobody is in two of a rule and step.
-    std::istringstream lines(read_text(folder / "schedule.jsonl"));
-    std::string line;
-    std::getline(lines, line);
+    const std::vector<Json> lines = json_lines(folder / "schedule.jsonl");
     std::set<std::array<int, 3>> members;
-    while (std::getline(lines, line)) {
-      const Json json = Json::parse(line);
+    for (std::size_t line = 1; line < lines.size(); ++line) {
+      const Json& json = lines[line];
       const auto expect_once = [&](int step, int replica) {
         EXPECT_TRUE(members.insert({json.at("rule").get<int>(), step, replica}).second)
-            << name << " " << line;
+            << name << " " << json;
       };
       if (json.contains("group"))
         for (const int replica : json["group"].get<std::vector<int>>()) expect_once(json.at("step"), replica);
@@ -148,7 +145,7 @@ TEST_P(Storm, EndsForEveryMethod) {
           for (const int step : {items.at(1), items.at(2)}) {
             const bool is_there = waits || step == 0 ||
                                   there[static_cast<std::size_t>(items[0])][static_cast<std::size_t>(step)];
-            EXPECT_TRUE(is_there) << name << " " << line << ", step " << step;
+            EXPECT_TRUE(is_there) << name << " " << json << ", step " << step;
           }
         }
     }

@@ -30,9 +30,8 @@ std::string written(const Json& scenario) {
   return file;
 }
 
-CommandResult emulate(const Json& scenario, std::vector<std::string> arguments = {}) {
-  arguments.insert(arguments.begin(), {"emulate", written(scenario)});
-  return longhaul(arguments);
+CommandResult emulate(const Json& scenario, const std::vector<std::string>& arguments = {}) {
+  return longhaul({"emulate", written(scenario)}, arguments);
 }
 
 // What else is refused: tests/unit/emulation/world_test.cc.

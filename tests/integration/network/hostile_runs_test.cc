@@ -103,8 +103,7 @@ TEST_P(HostileRun, IsRefusedWithFilePlaceAndKey) {
   const std::string file = run + "/" + damage.file;
   write_text(file, damage.change(read_text(file)));
   for (const std::string command : {"report", "compare", "claims", "plot"}) {
-    std::vector<std::string> arguments = {command, run, "-o", folder + "/" + command};
-    const CommandResult result = longhaul(arguments);
+    const CommandResult result = longhaul({command, run, "-o", folder + "/" + command});
     bool must_refuse = false;
     for (const char* character : damage.commands) must_refuse = must_refuse || command == character;
     if (command == "plot" && result.err.find("matplotlib was not found") != std::string::npos) continue;

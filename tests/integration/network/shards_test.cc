@@ -32,10 +32,7 @@ class Shards : public testing::Test {
 
   static Page report(const std::vector<std::string>& names) {
     const std::string file = folder() + "/" + names.back() + ".html";
-    std::vector<std::string> arguments = {"report"};
-    for (const std::string& run : runs(names)) arguments.push_back(run);
-    arguments.insert(arguments.end(), {"-o", file});
-    EXPECT_EQ(longhaul(arguments).status, 0);
+    EXPECT_EQ(longhaul({"report", "-o", file}, runs(names)).status, 0);
     return page_of(read_text(file));
   }
   // What tells runs apart even if they hold the same: where they lie, when and how they ran.
@@ -47,9 +44,7 @@ class Shards : public testing::Test {
     return data;
   }
   static std::string claims(const std::vector<std::string>& names) {
-    std::vector<std::string> arguments = {"claims"};
-    for (const std::string& run : runs(names)) arguments.push_back(run);
-    const CommandResult result = longhaul(arguments);
+    const CommandResult result = longhaul({"claims"}, runs(names));
     EXPECT_EQ(result.status, 0) << result.err;
     return result.out;
   }

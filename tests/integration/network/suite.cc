@@ -30,9 +30,7 @@ std::string write_suite(const std::string& folder) {
 }
 
 int run_suite(const std::string& scenario, const std::string& run, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"run", scenario, "--out", run, "--jobs", "2", "--quiet"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return longhaul(arguments).status;
+  return longhaul({"run", scenario, "--out", run, "--jobs", "2", "--quiet"}, more).status;
 }
 
 int cases_done(const std::string& run) {

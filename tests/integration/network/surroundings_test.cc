@@ -1,10 +1,8 @@
 // What a shell does to a command: outputs that cannot be written, readers that go, limits, paths that cannot
 // be.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 
 #include "tests/integration/command.h"
@@ -15,22 +13,9 @@ namespace longhaul::surroundings_test {
 
 namespace fs = std::filesystem;
 
-// A line of the shell, in which $B is the folder of the programs; `err` is what it says on standard error.
-struct Said {
-  int status = 0;
-  std::string err;
-};
-
-Said shell(const std::string& line) {
-  const std::string folder = fresh_folder("shell");
-  const int status =
-      std::system(("B='" LONGHAUL_BIN_DIR "'; { " + line + "; } 2> '" + folder + "/err'").c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_text(folder + "/err")};
-}
-
 TEST(Surroundings, AnOutputThatCannotBeWrittenIsAFailure) {
   for (const std::string command : {"longhaul list options", "longhaul --help", "longhaul-sim --version"}) {
-    const Said said = shell("$B/" + command + " > /dev/full");
+    const CommandResult said = shell("$B/" + command + " > /dev/full");
     EXPECT_EQ(said.status, 1) << command;
     EXPECT_SAYS(said.err, "standard output: cannot be written") << command;
   }
@@ -39,8 +24,8 @@ TEST(Surroundings, AnOutputThatCannotBeWrittenIsAFailure) {
 // What is said is lost; the run is not.
 TEST(Surroundings, ARunOutlivesItsReader) {
   const std::string folder = fresh_folder("pipe"), run = folder + "/run";
-  const Said said = shell("{ $B/longhaul run '" + write_suite(folder) + "' --out '" + run + "'; echo $? > '" +
-                          folder + "/status'; } 2>&1 | head -n 1 > /dev/null");
+  const CommandResult said = shell("{ $B/longhaul run '" + write_suite(folder) + "' --out '" + run +
+                                   "'; echo $? > '" + folder + "/status'; } 2>&1 | head -n 1 > /dev/null");
   EXPECT_EQ(said.status, 0);
   EXPECT_EQ(read_text(folder + "/status"), "0\n");
   EXPECT_EQ(Json::parse(read_text(run + "/manifest.json"))["status"], "done");
@@ -48,7 +33,7 @@ TEST(Surroundings, ARunOutlivesItsReader) {
 
 TEST(Surroundings, ALimitOnTheSizeOfFilesIsNamed) {
   const std::string folder = fresh_folder("fsize");
-  const Said said =
+  const CommandResult said =
       shell("ulimit -f 8; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
   EXPECT_EQ(said.status, 1);
   EXPECT_SAYS(said.err, "cannot be written: File too large");
@@ -59,8 +44,8 @@ TEST(Surroundings, TooFewDescriptorsAreNamed) {
   const std::string folder = fresh_folder("files");
   // What the caller has left open would count too.
   const std::string close = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ";
-  const Said said = shell(close + "ulimit -n 4; $B/longhaul run '" + write_suite(folder) + "' --out '" +
-                          folder + "/run' --quiet");
+  const CommandResult said = shell(close + "ulimit -n 4; $B/longhaul run '" + write_suite(folder) +
+                                   "' --out '" + folder + "/run' --quiet");
   EXPECT_EQ(said.status, 1);
   EXPECT_SAYS(said.err, "Too many open files");
 }

@@ -20,9 +20,7 @@ struct Listed {
 };
 
 std::vector<Listed> listed_cases(const std::string& scenario, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {"run", scenario, "--list-cases"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const CommandResult result = longhaul(arguments);
+  const CommandResult result = longhaul({"run", scenario, "--list-cases"}, more);
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(result.err, "");
   std::istringstream lines(result.out);

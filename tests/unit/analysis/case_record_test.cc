@@ -263,14 +263,6 @@ TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;
 }
 
-// Mean compute, exchange and wait of a replica are its mean clock.
-TEST_F(CaseRecord, SharesOfTimeAddUp) {
-  const Json json = record();
-  const double total = json["compute_time_s"].get<double>() + json["exchange_time_s"].get<double>() +
-                       json["wait_time_s"].get<double>();
-  EXPECT_DOUBLE_EQ(total, (8 + 8.5) / 2);
-}
-
 TEST_F(CaseRecord, LeavesOverlappedExchangesOutOfTheSynchronization) {
   const Json before = record();
   write_replay(case_folder, kExchangesWithPresend);

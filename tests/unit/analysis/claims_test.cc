@@ -9,25 +9,24 @@
 
 #include "analysis/statistics.h"
 #include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::claims_test {
 
 Json record(const std::string& label, double sync_s, double loss, Json swept = Json::object(), int seed = 1,
             const std::string& fidelity = "flow") {
-  return {{"case", label + swept.dump() + std::to_string(seed)},
-          {"status", "done"},
-          {"label", label},
-          {"seed", seed},
-          {"swept", swept},
-          {"fidelity", fidelity},
-          {"sync_time_s", {{"mean", sync_s}}},
-          {"final_loss", loss}};
+  return compared_record(label, seed, swept,
+                         {{"fidelity", fidelity}, {"sync_time_s", {{"mean", sync_s}}}, {"final_loss", loss}});
+}
+
+Json judged(Json claim, const std::vector<Json>& records, const std::string& id = "c",
+            std::size_t missing = 0) {
+  claim["id"] = id;
+  return judge_claims(Json::array({claim}), records, missing);
 }
 
 std::string verdict(const Json& claim, const std::vector<Json>& records) {
-  Json full = claim;
-  full["id"] = "c";
-  const Json verdicts = judge_claims(Json::array({full}), records);
+  const Json verdicts = judged(claim, records);
   return verdicts.size() == 1 ? verdicts[0]["verdict"].get<std::string>() : "not one";
 }
 
@@ -58,10 +57,9 @@ TEST(Claims, CasesThatDifferInAKeyOfTheirOwnPartAreNoPair) {
                                      record("noloco", 8, 3, barrier), record("diloco", 60, 3, ring),
                                      record("noloco", 2, 3)};
   Json claim = ratio(10);
-  claim["id"] = "c";
-  EXPECT_EQ(judge_claims(Json::array({claim}), records)[0]["points"], 2);
+  EXPECT_EQ(judged(claim, records)[0]["points"], 2);
   claim["where"] = barrier;
-  const Json verdict = judge_claims(Json::array({claim}), records)[0];
+  const Json verdict = judged(claim, records)[0];
   EXPECT_EQ(verdict["points"], 1);
   EXPECT_EQ(verdict["measured"], 3);
 }
@@ -70,9 +68,7 @@ TEST(Claims, CasesThatDifferInAKeyOfTheirOwnPartAreNoPair) {
 TEST(Claims, AreUndecidedWhileShardsAreMissing) {
   const std::vector<Json> records = {record("diloco", 24, 3), record("noloco", 2, 3)};
   for (const double bound : {1., 100.}) {
-    Json claim = ratio(bound);
-    claim["id"] = "c";
-    const Json verdict = judge_claims(Json::array({claim}), records, 7)[0];
+    const Json verdict = judged(ratio(bound), records, "c", 7)[0];
     EXPECT_EQ(verdict["verdict"], "undecided");
     EXPECT_EQ(verdict["missing_cases"], 7);
     EXPECT_EQ(verdict["measured"], 12);
@@ -101,9 +97,7 @@ TEST(Claims, QuantifiersOverTheSweep) {
                                      record("diloco", 4, 3, {{"n", 2}}), record("noloco", 2, 3, {{"n", 2}})};
   EXPECT_EQ(verdict(ratio(10, "all"), records), "fails");
   EXPECT_EQ(verdict(ratio(10, "any"), records), "holds");
-  Json each = ratio(10, "each");
-  each["id"] = "c";
-  const Json verdicts = judge_claims(Json::array({each}), records);
+  const Json verdicts = judged(ratio(10, "each"), records);
   ASSERT_EQ(verdicts.size(), 2u);
   EXPECT_EQ(verdicts[0]["verdict"], "holds");
   EXPECT_EQ(verdicts[0]["measured"], 20);
@@ -152,22 +146,18 @@ TEST(Claims, WithoutItsCasesAClaimIsUndecided) {
 }
 
 TEST(Claims, TheSentenceSaysWhatWasMeasured) {
-  Json claim = ratio(10);
-  claim["id"] = "order-of-magnitude";
   const std::vector<Json> records = {record("diloco", 2.56, 3, {{"n", 8}}),
                                      record("noloco", 2, 3, {{"n", 8}})};
   EXPECT_EQ(
-      verdict_sentence(judge_claims(Json::array({claim}), records)[0]),
+      verdict_sentence(judged(ratio(10), records, "order-of-magnitude")[0]),
       "order-of-magnitude fails: sync_time_s.mean of diloco over noloco is 1.28; the network model's 7 % "
       "make that 1.11 to 1.47, so at least 10 fails (at n = 8)");
 }
 
 // 18.28 over 2 is 9.14, and 0.93 / 1.07 = 0.8692, 1.07 / 0.93 = 1.1505.
 TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
-  Json claim = ratio(10);
-  claim["id"] = "ten";
-  const auto sentence = [&](const std::vector<Json>& records) {
-    return verdict_sentence(judge_claims(Json::array({claim}), records)[0]);
+  const auto sentence = [](const std::vector<Json>& records) {
+    return verdict_sentence(judged(ratio(10), records, "ten")[0]);
   };
   std::vector<Json> records;
   for (int seed = 1; seed <= 2; ++seed) {
@@ -191,28 +181,6 @@ TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
       "ten fails: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds, so at least 10 fails");
   records[2]["status"] = "failed";
   EXPECT_SAYS(sentence(records), "not all of its cases are done, so at least 10 is undecided");
-}
-
-std::string refusal(Json claim) {
-  claim["id"] = "c";
-  return said_by([&] {
-    check_claims(Json::array({claim}), {"diloco", "noloco"}, {"network.tcp.connections"});
-  });
-}
-
-TEST(Claims, ClaimsThatCannotBeJudged) {
-  EXPECT_EQ(refusal(ratio(10)), "");
-  Json claim = ratio(10);
-  claim["of"] = "dilco";
-  EXPECT_EQ(refusal(claim),
-            "claims[0].of: found \"dilco\"; allowed: diloco, noloco; did you mean \"diloco\"?");
-  claim = ratio(10);
-  claim["metric"] = "final_loss";
-  EXPECT_SAYS(refusal(claim), "exactly one of them");
-  claim = ratio(10);
-  claim["where"] = {{"network.tcp.connection", 8}};
-  EXPECT_SAYS(refusal(claim), "did you mean \"network.tcp.connections\"?");
-  EXPECT_SAYS(refusal({{"metric", "final_loss"}, {"equals", 3}}), "both or none");
 }
 
 // What a reader can do with the sentence alone: take its last range of numbers (or its number) and its bound.
@@ -256,11 +224,11 @@ TEST(Claims, NoPrintedNumberContradictsItsVerdict) {
     const Json bounds[] = {
         {{"at_least", bound}}, {{"at_most", bound}}, {{"equals", bound}, {"within", 0.03}}};
     Json claim = bounds[i % 3];
-    claim.update({{"id", "c"}, {"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}});
+    claim.update({{"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}});
     const std::string fidelity = i % 7 < 3 ? "flow" : "packet";
     const std::vector<Json> records = {record("a", ratio, 3, Json::object(), 1, fidelity),
                                        record("b", 1, 3, Json::object(), 1, fidelity)};
-    const Json verdict = judge_claims(Json::array({claim}), records)[0];
+    const Json verdict = judged(claim, records)[0];
     ASSERT_EQ(judged_from_words(verdict_grounds(verdict), claim), verdict["verdict"].get<std::string>())
         << verdict_grounds(verdict);
     if (fidelity == "packet") {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/runs/run_directory.h"
 
 namespace longhaul {
@@ -36,6 +37,19 @@ inline void add_losses(std::vector<Json>& records, const std::string& label,
                        const std::vector<double>& losses, const Json& swept = Json::object()) {
   for (std::size_t i = 0; i < losses.size(); ++i)
     records.push_back(compared_record(label, static_cast<int>(i) + 1, swept, {{"final_loss", losses[i]}}));
+}
+
+// Of each label.
+inline std::vector<Json> losses_of(const std::vector<std::pair<std::string, std::vector<double>>>& methods,
+                                   const Json& swept = Json::object()) {
+  std::vector<Json> records;
+  for (const auto& [label, losses] : methods) add_losses(records, label, losses, swept);
+  return records;
+}
+
+// The comparison of the first two groups of the first row.
+inline Comparison first_of(const ComparisonTable& table) {
+  return table.metrics.at(0).rows.at(0).comparisons.at(0);
 }
 
 }  // namespace longhaul

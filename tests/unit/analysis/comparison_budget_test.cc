@@ -1,8 +1,6 @@
 // The loss within a budget, on tables written by hand.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/loss_curve.h"
@@ -25,7 +23,10 @@ const char* kTable =
 
 class LossCurves : public testing::Test {
  protected:
-  LossCurves() { write_text(folder_.file("metrics.csv"), kTable); }
+  LossCurves() {
+    for (const char* file : {"metrics.csv", "run/cases/a/metrics.csv"})
+      write_text(folder_.file(file), kTable);
+  }
   std::optional<double> seconds(double budget) const {
     return LossCurve::of_case(folder_.path).within(Budget::kSeconds, budget);
   }
@@ -53,8 +54,6 @@ TEST_F(LossCurves, BytesAreSpentOrNot) {
 }
 
 TEST_F(LossCurves, IsAMetricOfAComparison) {
-  std::filesystem::create_directories(folder_.file("run/cases/a"));
-  write_text(folder_.file("run/cases/a/metrics.csv"), kTable);
   Json record = compared_record("diloco", 1, Json::object(), {{"final_loss", 1.5}});
   record["case"] = "a";
   record["folder"] = "cases/a";
@@ -72,8 +71,6 @@ TEST_F(LossCurves, IsAMetricOfAComparison) {
 
 // Of the table above the first evaluation is at 5 s. b trained nothing.
 TEST_F(LossCurves, SayWhyACaseHasNoLossWithinABudget) {
-  std::filesystem::create_directories(folder_.file("run/cases/a"));
-  write_text(folder_.file("run/cases/a/metrics.csv"), kTable);
   Json a = compared_record("a", 1, Json::object(), {{"final_loss", 1.5}}),
        b = compared_record("b", 1, Json::object(), Json::object());
   a["case"] = "a";

@@ -3,30 +3,24 @@
 #include <gtest/gtest.h>
 
 #include "analysis/comparison/render.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::comparison_render_test {
 
 ComparisonTable table() {
-  std::vector<Json> records;
-  add_losses(records, "a", {2, 3, 4});
-  add_losses(records, "b|c", {3, 4, 5});
-  return compare_runs({run_of(records)}, {"method", {"final_loss"}, {}});
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return compare_runs({run_of(losses_of({{"a", {2, 3, 4}}, {"b|c", {3, 4, 5}}}))},
+                      {"method", {"final_loss"}, {}});
 }
 
 // Mean 3 and 4, t(0.975, 2) = 4.3027 times 1/√3.
 TEST(ComparisonRender, MarkdownKeepsItsCells) {
   const std::string text = comparison_markdown(table());
-  EXPECT_TRUE(has(text, "| method | seeds | mean | 95 % interval |\n|---|---:|---:|---|\n")) << text;
-  EXPECT_TRUE(has(text, "| b\\|c | 3 | 4.0000 | [1.5159, 6.4841] |\n")) << text;
-  EXPECT_TRUE(
-      has(text, "| a | b\\|c | **better** | difference -1.0000 [-1.0000, -1.0000], 3 pairs, p &lt; 0.0001 |"))
-      << text;
-  EXPECT_TRUE(has(text, "lower is better")) << text;
+  EXPECT_SAYS(text, "| method | seeds | mean | 95 % interval |\n|---|---:|---:|---|\n");
+  EXPECT_SAYS(text, "| b\\|c | 3 | 4.0000 | [1.5159, 6.4841] |\n");
+  EXPECT_SAYS(text,
+              "| a | b\\|c | **better** | difference -1.0000 [-1.0000, -1.0000], 3 pairs, p &lt; 0.0001 |");
+  EXPECT_SAYS(text, "lower is better");
 }
 
 TEST(ComparisonRender, JsonReadsBack) {

@@ -31,9 +31,7 @@ std::string problem_of(const std::vector<Json>& records, const ComparisonRequest
 // Differences 0.1, 0.2, 0.3: mean 0.2, standard error 0.1/√3, t = 3.464 with 2 degrees of freedom, p =
 // 1 − t/√(t² + 2) = 0.0742 (the closed form for two). No difference shown at 5 %.
 TEST(Comparison, PairsBySeedWhateverTheOrder) {
-  std::vector<Json> records;
-  add_losses(records, "diloco", {3.1, 5.2, 4.3});
-  add_losses(records, "noloco", {3.0, 5.0, 4.0});
+  std::vector<Json> records = losses_of({{"diloco", {3.1, 5.2, 4.3}}, {"noloco", {3.0, 5.0, 4.0}}});
   std::swap(records[0], records[2]);
   const ComparisonTable table = compare(records, "final_loss");
   ASSERT_EQ(table.metrics[0].rows.size(), 1u);
@@ -53,9 +51,7 @@ TEST(Comparison, PairsBySeedWhateverTheOrder) {
 // Differences 0.01, 0.02, 0.03: mean 0.02, standard error 0.01/√3, and with 2 degrees of freedom the 97.5th
 // percentile of t is 4.3027: the interval is 0.02 ± 0.02484.
 TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
-  std::vector<Json> records;
-  add_losses(records, "diloco", {3.01, 5.02, 4.03});
-  add_losses(records, "noloco", {3.0, 5.0, 4.0});
+  std::vector<Json> records = losses_of({{"diloco", {3.01, 5.02, 4.03}}, {"noloco", {3.0, 5.0, 4.0}}});
   for (const auto& [margin, is_equivalent] : {std::pair{0.0449, true}, {0.0448, false}}) {
     ComparisonRequest request{"method", {"final_loss"}, {}};
     request.margin = margin;
@@ -71,10 +67,8 @@ TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
 }
 
 TEST(Comparison, PlannedPairsAreTheWholeFamily) {
-  std::vector<Json> records;
-  add_losses(records, "a", {3.1, 5.2, 4.3});
-  add_losses(records, "b", {3.0, 5.0, 4.0});
-  add_losses(records, "c", {2.0, 4.0, 3.1});
+  std::vector<Json> records =
+      losses_of({{"a", {3.1, 5.2, 4.3}}, {"b", {3.0, 5.0, 4.0}}, {"c", {2.0, 4.0, 3.1}}});
   ComparisonRequest request{"method", {"final_loss"}, {}};
   request.pairs = {"c:a"};
   const ComparisonTable table = compare_runs({run_of(records)}, request);
@@ -87,9 +81,7 @@ TEST(Comparison, PlannedPairsAreTheWholeFamily) {
 }
 
 TEST(Comparison, APairThatDoesNotExistIsNamed) {
-  std::vector<Json> records;
-  add_losses(records, "noloco", {3.1, 5.2});
-  add_losses(records, "diloco", {3.0, 5.0});
+  std::vector<Json> records = losses_of({{"noloco", {3.1, 5.2}}, {"diloco", {3.0, 5.0}}});
   ComparisonRequest request{"method", {"final_loss"}, {}};
   request.pairs = {"noloco:dilocco"};
   EXPECT_SAYS(problem_of(records, request), "did you mean \"diloco\"?");
@@ -98,33 +90,28 @@ TEST(Comparison, APairThatDoesNotExistIsNamed) {
 }
 
 TEST(Comparison, OtherSeedsAreNotPaired) {
-  std::vector<Json> records;
-  add_losses(records, "diloco", {3.1, 3.2, 3.3});
+  std::vector<Json> records = losses_of({{"diloco", {3.1, 3.2, 3.3}}});
   for (int seed = 11; seed < 14; ++seed)
     records.push_back(compared_record("noloco", seed, Json::object(), {{"final_loss", 2. + 0.1 * seed}}));
-  EXPECT_EQ(compare(records, "final_loss").metrics[0].rows[0].comparisons[0].test, Comparison::Test::kWelch);
+  EXPECT_EQ(first_of(compare(records, "final_loss")).test, Comparison::Test::kWelch);
 }
 
 // Seeds 1 and 2 are shared, 3 is diloco's alone.
 TEST(Comparison, SaysWhichSeedsThePairsLeaveOut) {
-  std::vector<Json> records;
-  add_losses(records, "diloco", {3.1, 3.2, 3.3});
-  add_losses(records, "noloco", {3.0, 3.0});
-  const Comparison comparison = compare(records, "final_loss").metrics[0].rows[0].comparisons[0];
+  std::vector<Json> records = losses_of({{"diloco", {3.1, 3.2, 3.3}}, {"noloco", {3.0, 3.0}}});
+  const Comparison comparison = first_of(compare(records, "final_loss"));
   EXPECT_EQ(comparison.seeds, 2u);
   EXPECT_EQ(comparison.remark, "1 unpaired seed left out");
 }
 
 TEST(Comparison, BetterIsLowerWhereLowerIsBetterAndElseOnlyLower) {
   std::vector<Json> records;
-  for (int seed = 1; seed <= 3; ++seed) {
-    records.push_back(
-        compared_record("a", seed, Json::object(), {{"final_loss", 2.}, {"weight_spread", 1.}}));
-    records.push_back(
-        compared_record("b", seed, Json::object(), {{"final_loss", 3.}, {"weight_spread", 2.}}));
-  }
-  EXPECT_EQ(compare(records, "final_loss").metrics[0].rows[0].comparisons[0].outcome, Outcome::kBetter);
-  EXPECT_EQ(compare(records, "weight_spread").metrics[0].rows[0].comparisons[0].outcome, Outcome::kLower);
+  for (int seed = 1; seed <= 3; ++seed)
+    for (const auto& [label, value] : {std::pair("a", 1.), {"b", 2.}})
+      records.push_back(
+          compared_record(label, seed, Json::object(), {{"final_loss", value}, {"weight_spread", value}}));
+  EXPECT_EQ(first_of(compare(records, "final_loss")).outcome, Outcome::kBetter);
+  EXPECT_EQ(first_of(compare(records, "weight_spread")).outcome, Outcome::kLower);
 }
 
 TEST(Comparison, WhatDiffersBesidesTheMethodMakesRows) {
@@ -172,9 +159,7 @@ TEST(Comparison, VariantsOfAMethodAreComparedByTheirOptions) {
 
 // Seeds in runs of their own, the same scenario otherwise, are one group; a repeated seed is no second one.
 TEST(Comparison, SeedsMayComeFromSeveralRuns) {
-  std::vector<Json> first, second;
-  add_losses(first, "a", {1, 2});
-  add_losses(second, "a", {1, 2, 4});
+  const std::vector<Json> first = losses_of({{"a", {1, 2}}}), second = losses_of({{"a", {1, 2, 4}}});
   const ComparisonTable table =
       compare_runs({run_of(first, "one"), run_of(second, "two")}, {"method", {}, {}});
   EXPECT_EQ(table.metrics[0].rows[0].groups[0].values.size(), 3u);
@@ -221,20 +206,20 @@ TEST(Comparison, LossesAreComparedWithinOneText) {
   }
 }
 
-std::vector<Json> targets(const std::string& label, const std::vector<Json>& times) {
+// The times in which a and b reach their target, null where they do not; all of their seeds.
+ComparisonTable compared_targets(const std::vector<Json>& a, const std::vector<Json>& b) {
   std::vector<Json> records;
-  for (std::size_t i = 0; i < times.size(); ++i)
-    records.push_back(
-        compared_record(label, static_cast<int>(i) + 1, Json::object(),
-                        {{"fidelity", "packet"}, {"target_loss", 3}, {"time_to_target_s", times[i]}}));
-  return records;
+  for (const auto& [label, times] : {std::pair("a", a), {"b", b}})
+    for (std::size_t i = 0; i < times.size(); ++i)
+      records.push_back(
+          compared_record(label, static_cast<int>(i) + 1, Json::object(),
+                          {{"fidelity", "packet"}, {"target_loss", 3}, {"time_to_target_s", times[i]}}));
+  return compare(records, "time_to_target_s");
 }
 
 // One of five never reaches the target. The mean of the other four would hide that: none is given.
 TEST(Comparison, ARunThatNeverReachesTheTargetIsNotAveraged) {
-  std::vector<Json> records = targets("a", {10, 11, 12, nullptr, 10});
-  for (const Json& record : targets("b", {20, 21, 22, 20, 21})) records.push_back(record);
-  const ComparisonTable table = compare(records, "time_to_target_s");
+  const ComparisonTable table = compared_targets({10, 11, 12, nullptr, 10}, {20, 21, 22, 20, 21});
   const ComparisonRow& row = table.metrics[0].rows[0];
   EXPECT_TRUE(row.groups[0].missed_target());
   EXPECT_EQ(mean_text(table.metrics[0].metric, row.groups[0]), "reached by 4 of 5");
@@ -245,55 +230,46 @@ TEST(Comparison, ARunThatNeverReachesTheTargetIsNotAveraged) {
 }
 
 TEST(Comparison, WhereNobodyReachesTheTargetNothingIsTested) {
-  std::vector<Json> records = targets("a", {nullptr, nullptr});
-  for (const Json& record : targets("b", {nullptr, nullptr})) records.push_back(record);
-  const ComparisonTable table = compare(records, "time_to_target_s");
+  const std::vector<Json> never(2);
+  const ComparisonTable table = compared_targets(never, never);
   EXPECT_EQ(table.tests, 0u);
-  EXPECT_EQ(table.metrics[0].rows[0].comparisons[0].remark, "neither reaches it");
-  EXPECT_EQ(table.metrics[0].rows[0].comparisons[0].outcome, Outcome::kNone);
+  EXPECT_EQ(first_of(table).remark, "neither reaches it");
+  EXPECT_EQ(first_of(table).outcome, Outcome::kNone);
 }
 
 // All against none: p = 2/252.
 TEST(Comparison, AllAgainstNoneIsADifference) {
-  std::vector<Json> records = targets("a", {10, 11, 12, 10, 11});
-  for (const Json& record : targets("b", {nullptr, nullptr, nullptr, nullptr, nullptr}))
-    records.push_back(record);
-  const ComparisonTable table = compare(records, "time_to_target_s");
+  const ComparisonTable table = compared_targets({10, 11, 12, 10, 11}, std::vector<Json>(5));
   const ComparisonRow& row = table.metrics[0].rows[0];
   EXPECT_EQ(mean_text(table.metrics[0].metric, row.groups[1]), "never reached");
   EXPECT_NEAR(row.comparisons[0].corrected.p, 2. / 252, 1e-12);
   EXPECT_EQ(row.comparisons[0].outcome, Outcome::kBetter);
 }
 
-std::vector<Json> sync_times(double a, double b, const std::string& fidelity) {
-  std::vector<Json> records;
-  for (int seed = 1; seed <= 3; ++seed)
-    for (const auto& [label, time] : {std::pair<const char*, double>{"a", a}, {"b", b}})
-      records.push_back(compared_record(label, seed, Json::object(),
-                                        {{"fidelity", fidelity}, {"sync_time_s", {{"mean", time}}}}));
-  return records;
-}
-
 // flow with queue host is known to 7 %: 10 s (9.3 to 10.7) and 11 s (10.2 to 11.8) may be the other way
 // round.
 TEST(Comparison, ADifferenceWithinTheNetworkModelsErrorIsNotShown) {
-  const auto judged = [](const std::vector<Json>& records) {
-    return compare(records, "sync_time_s.mean").metrics[0].rows[0].comparisons[0];
+  const auto judged = [](double a, double b, const char* fidelity) {
+    std::vector<Json> records;
+    for (int seed = 1; seed <= 3; ++seed)
+      for (const auto& [label, time] : {std::pair("a", a), {"b", b}})
+        records.push_back(compared_record(label, seed, Json::object(),
+                                          {{"fidelity", fidelity}, {"sync_time_s", {{"mean", time}}}}));
+    return first_of(compare(records, "sync_time_s.mean"));
   };
-  const Comparison small = judged(sync_times(10, 11, "flow"));
+  const Comparison small = judged(10, 11, "flow");
   EXPECT_EQ(small.outcome, Outcome::kNone);
   EXPECT_EQ(small.remark, "within the network model's error of 7 %");
-  EXPECT_EQ(judged(sync_times(10, 12, "flow")).outcome, Outcome::kBetter);
-  EXPECT_EQ(judged(sync_times(10, 11, "packet")).outcome, Outcome::kBetter);
+  EXPECT_EQ(judged(10, 12, "flow").outcome, Outcome::kBetter);
+  EXPECT_EQ(judged(10, 11, "packet").outcome, Outcome::kBetter);
 }
 
 // By hand for two comparisons: p 0.0742/… is corrected twofold, and what Holm rejects has an interval without
 // 0.
 TEST(Comparison, TheIntervalAgreesWithTheVerdict) {
-  std::vector<Json> records;
-  add_losses(records, "a", {3.00, 3.01, 3.02, 3.01, 3.00});
-  add_losses(records, "b", {3.10, 3.12, 3.11, 3.12, 3.11});
-  add_losses(records, "c", {3.09, 3.13, 3.12, 3.10, 3.12});
+  std::vector<Json> records = losses_of({{"a", {3.00, 3.01, 3.02, 3.01, 3.00}},
+                                         {"b", {3.10, 3.12, 3.11, 3.12, 3.11}},
+                                         {"c", {3.09, 3.13, 3.12, 3.10, 3.12}}});
   const auto comparisons = compare(records, "final_loss").metrics[0].rows[0].comparisons;
   ASSERT_EQ(comparisons.size(), 3u);
   for (const Comparison& comparison : comparisons) {
@@ -305,23 +281,16 @@ TEST(Comparison, TheIntervalAgreesWithTheVerdict) {
 }
 
 TEST(Comparison, SaysWhereTheSeedsAreTooFew) {
-  std::vector<Json> one_seed, three;
-  add_losses(one_seed, "a", {1});
-  add_losses(one_seed, "b", {2});
-  EXPECT_TRUE(noted(compare(one_seed, "final_loss"), "Of one seed"));
-  add_losses(three, "a", {1, 2, 3});
-  add_losses(three, "b", {1.5, 2, 2.5});
-  EXPECT_TRUE(noted(compare(three, "final_loss"), "3 seeds are too few"));
-  std::vector<Json> many;
-  add_losses(many, "a", {1, 2, 3, 4, 5, 6, 7, 8});
-  add_losses(many, "b", {2, 1, 4, 3, 6, 5, 8, 7});
-  EXPECT_TRUE(compare(many, "final_loss").notes.empty());
+  const auto compared = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return compare(losses_of({{"a", a}, {"b", b}}), "final_loss");
+  };
+  EXPECT_TRUE(noted(compared({1}, {2}), "Of one seed"));
+  EXPECT_TRUE(noted(compared({1, 2, 3}, {1.5, 2, 2.5}), "3 seeds are too few"));
+  EXPECT_TRUE(compared({1, 2, 3, 4, 5, 6, 7, 8}, {2, 1, 4, 3, 6, 5, 8, 7}).notes.empty());
 }
 
 TEST(Comparison, NamesWhatItLeavesOut) {
-  std::vector<Json> records;
-  add_losses(records, "a", {1, 2, 3});
-  add_losses(records, "b", {1, 2, 3});
+  std::vector<Json> records = losses_of({{"a", {1, 2, 3}}, {"b", {1, 2, 3}}});
   records[5]["status"] = "failed";
   const ComparisonTable table = compare(records, "final_loss");
   EXPECT_TRUE(noted(table, "1 case failed or did not finish and is left out: nowhere/run/b{}3"));
@@ -343,8 +312,7 @@ TEST(Comparison, TakesLossesAndTimesByDefault) {
 }
 
 TEST(Comparison, WrongWordsAreNamed) {
-  std::vector<Json> records;
-  add_losses(records, "a", {1, 2}, kConnections1);
+  const std::vector<Json> records = losses_of({{"a", {1, 2}}}, kConnections1);
   EXPECT_SAYS(problem_of(records, {"method", {"final_los"}, {}}), "did you mean \"final_loss\"?");
   EXPECT_SAYS(problem_of(records, {"network.tcp.conections", {}, {}}),
               "did you mean \"network.tcp.connections\"?");
@@ -366,7 +334,6 @@ TEST(Comparison, AMethodsOwnOptimizerMakesNoRowOfItsOwn) {
     Json optimizer = {{"lr", lr}};
     optimizer.update(more);
     const std::string case_folder = folder.file("cases/" + record["case"].get<std::string>());
-    std::filesystem::create_directories(case_folder);
     write_text(
         case_folder + "/case.json",
         Json{{"method", {{"name", label}}}, {"train", {{"optimizer", optimizer}}}, {"swept", swept}}.dump());

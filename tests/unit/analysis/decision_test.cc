@@ -6,18 +6,16 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "analysis/claims/claims.h"
 #include "analysis/comparison/decision_words.h"
 #include "analysis/report/parts.h"
-#include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::decision_test {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 class Conclusion : public testing::Test {
  protected:
@@ -40,6 +38,11 @@ class Conclusion : public testing::Test {
       add("a", seed, 10, 100, 3 + e, {{"residual", residual}});
       add("b", seed, 20, 400, 2 + e, {{"residual", residual}});
     }
+  }
+
+  void add_times(const std::map<std::string, double>& times) {
+    for (int seed = 1; seed <= 3; ++seed)
+      for (const auto& [label, end_s] : times) add(label, seed, end_s, 1, 3, Json::object());
   }
 
   // A decision and what is said of it.
@@ -68,17 +71,16 @@ TEST_F(Conclusion, SaysWhoIsAheadAtEqualTokensTimeAndBytes) {
   EXPECT_EQ(tokens.leads, "b");
   EXPECT_EQ(tokens.doubt, Decision::Doubt::kNone);
   EXPECT_NEAR(tokens.lead, 1, 1e-12);
-  EXPECT_TRUE(has(tokens.sentence, "At equal tokens (2.05 million), b is ahead")) << tokens.sentence;
+  EXPECT_SAYS(tokens.sentence, "At equal tokens (2.05 million), b is ahead");
   EXPECT_EQ(time.leads, "a");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNone);
   EXPECT_NEAR(time.lead, 0.495, 1e-12);
-  EXPECT_TRUE(has(time.sentence, "After the same simulated time (10 s, when a ends), a is ahead"))
-      << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "b is at 3.5050, 0.4950 more [")) << time.sentence;
+  EXPECT_SAYS(time.sentence, "After the same simulated time (10 s, when a ends), a is ahead");
+  EXPECT_SAYS(time.sentence, "b is at 3.5050, 0.4950 more [");
   EXPECT_EQ(bytes.leads, "a");
   EXPECT_NEAR(bytes.lead, 4.2525 - 3.01, 1e-12);
-  EXPECT_TRUE(has(bytes.sentence, "(100 B sent by a replica, when a ends)")) << bytes.sentence;
-  EXPECT_TRUE(has(all.conditions, "8 replicas, 3 seeds")) << all.conditions;
+  EXPECT_SAYS(bytes.sentence, "(100 B sent by a replica, when a ends)");
+  EXPECT_SAYS(all.conditions, "8 replicas, 3 seeds");
   EXPECT_TRUE(over_all_points(all).empty());
 }
 
@@ -88,9 +90,8 @@ TEST_F(Conclusion, ALeadAtEqualTimeMustStandTheNetworkModelsError) {
   add_lines(3, 0.18);
   const Said time = at(conclusions_of({run_}), "loss@equal_time");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
-  EXPECT_TRUE(has(time.sentence, "no difference is shown between a")) << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "the network model's error of 18 % in the times can turn the difference"))
-      << time.sentence;
+  EXPECT_SAYS(time.sentence, "no difference is shown between a");
+  EXPECT_SAYS(time.sentence, "the network model's error of 18 % in the times can turn the difference");
 }
 
 TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
@@ -105,18 +106,12 @@ TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
 
 // 10 s and 11 s: 1.1, and 1.1 · 0.93 / 1.07 = 0.956, 1.1 · 1.07 / 0.93 = 1.266.
 TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
-  for (int seed = 1; seed <= 3; ++seed) {
-    add("a", seed, 10, 1, 3, Json::object());
-    add("b", seed, 11, 1, 3, Json::object());
-    add("c", seed, 40, 1, 3, Json::object());
-  }
+  add_times({{"a", 10}, {"b", 11}, {"c", 40}});
   const Said time = at(conclusions_of({run_}), "simulated_time_s");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
-  EXPECT_TRUE(has(time.sentence, "a is fastest, 10 s")) << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27"))
-      << time.sentence;
-  EXPECT_TRUE(has(time.sentence, "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)"))
-      << time.sentence;
+  EXPECT_SAYS(time.sentence, "a is fastest, 10 s");
+  EXPECT_SAYS(time.sentence, "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27");
+  EXPECT_SAYS(time.sentence, "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)");
   const Said loss = at(conclusions_of({run_}), "final_loss");
   EXPECT_EQ(loss.doubt, Decision::Doubt::kEqual);
 }
@@ -124,11 +119,7 @@ TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
 // Each comparison has its own badge: c is behind, b is not shown to be. Between equals there is nothing to
 // badge.
 TEST_F(Conclusion, EachComparisonHasItsBadge) {
-  for (int seed = 1; seed <= 3; ++seed) {
-    add("a", seed, 10, 1, 3, Json::object());
-    add("b", seed, 11, 1, 3, Json::object());
-    add("c", seed, 40, 1, 3, Json::object());
-  }
+  add_times({{"a", 10}, {"b", 11}, {"c", 40}});
   const Conclusions all = conclusions_of({run_});
   const Said time = at(all, "simulated_time_s"), loss = at(all, "final_loss");
   ASSERT_EQ(time.parts.size(), 2u);
@@ -153,17 +144,15 @@ TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
     add("b", seed, 18 + 2 * seed, 1, 3, Json::object());
   }
   const std::string said = at(conclusions_of({run_}), "simulated_time_s").sentence;
-  EXPECT_TRUE(has(said, "2.2 times as long [1.7, 2.7] (1.48 to 3.1 with the network model's 7 %)")) << said;
+  EXPECT_SAYS(said, "2.2 times as long [1.7, 2.7] (1.48 to 3.1 with the network model's 7 %)");
   const Json claim = {{"id", "c"}, {"ratio", "simulated_time_s"}, {"of", "b"}, {"to", "a"}, {"at_least", 9}};
   const Json verdict = judge_claims(Json::array({claim}), run_.records)[0];
-  EXPECT_TRUE(has(verdict_grounds(verdict),
-                  "is 2.2 [1.7, 2.7] over 3 seeds; the network model's 7 % make that 1.48 to 3.1"))
-      << verdict_grounds(verdict);
+  EXPECT_SAYS(verdict_grounds(verdict),
+              "is 2.2 [1.7, 2.7] over 3 seeds; the network model's 7 % make that 1.48 to 3.1");
 }
 
 TEST_F(Conclusion, OfEqualsItSaysThatAllTakeTheSame) {
-  for (int seed = 1; seed <= 3; ++seed)
-    for (const char* label : {"a", "b", "c"}) add(label, seed, 299.9, 1, 3, Json::object());
+  add_times({{"a", 299.9}, {"b", 299.9}, {"c", 299.9}});
   EXPECT_EQ(at(conclusions_of({run_}), "simulated_time_s").sentence,
             "In the time of the whole run, all three take 4 min 59.9 s.");
 }
@@ -180,7 +169,7 @@ TEST_F(Conclusion, WhoWasNotEvaluatedByThenIsNamed) {
   const Said time = at(conclusions_of({run_}), "loss@equal_time");
   ASSERT_FALSE(time.parts.empty());
   EXPECT_EQ(time.parts.back().badge, "not compared");
-  EXPECT_TRUE(has(time.sentence, "; c had not been evaluated by then.")) << time.sentence;
+  EXPECT_SAYS(time.sentence, "; c had not been evaluated by then.");
 }
 
 TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
@@ -191,8 +180,8 @@ TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
   }
   const Said target = at(conclusions_of({run_}), "time_to_target_s");
   EXPECT_EQ(target.leads, "b");
-  EXPECT_TRUE(has(target.sentence, "To the target loss of 2.5, b is ahead, 16 s")) << target.sentence;
-  EXPECT_TRUE(has(target.sentence, "a never reached")) << target.sentence;
+  EXPECT_SAYS(target.sentence, "To the target loss of 2.5, b is ahead, 16 s");
+  EXPECT_SAYS(target.sentence, "a never reached");
 }
 
 TEST_F(Conclusion, OverASweepItCountsThePoints) {
@@ -205,11 +194,10 @@ TEST_F(Conclusion, OverASweepItCountsThePoints) {
   const Conclusions all = conclusions_of({run_});
   ASSERT_EQ(all.points.size(), 3u);
   EXPECT_EQ(all.points[1].at, "rate = 2");
-  EXPECT_TRUE(has(conclusions_markdown(all),
-                  "\n- In the time of the whole run: a is ahead at all 3 points (the next takes 1.33 to 4 "
-                  "times as long).\n"))
-      << conclusions_markdown(all);
-  EXPECT_TRUE(has(all.conditions, "swept: rate")) << all.conditions;
+  EXPECT_SAYS(conclusions_markdown(all),
+              "\n- In the time of the whole run: a is ahead at all 3 points (the next takes 1.33 to 4 "
+              "times as long).\n");
+  EXPECT_SAYS(all.conditions, "swept: rate");
 }
 
 TEST_F(Conclusion, OfOneMethodThereIsNone) {
@@ -226,8 +214,7 @@ TEST_F(Conclusion, MarkdownAndJsonHaveTheSameSentences) {
   const Json json = conclusions_json(all)["points"][0]["decisions"];
   ASSERT_EQ(json.size(), all.points[0].decisions.size());
   for (const Json& entry : json)
-    EXPECT_TRUE(has(conclusions_markdown(all), "\n- " + entry["sentence"].get<std::string>() + "\n"))
-        << entry;
+    EXPECT_SAYS(conclusions_markdown(all), "\n- " + entry["sentence"].get<std::string>() + "\n") << entry;
   EXPECT_EQ(json[0]["first"], "b");
 }
 

@@ -2,12 +2,9 @@
 // records with known sweeps. How they are drawn: tests/python/figures_test.py.
 #include "analysis/figures/figure_data.h"
 
-#include <filesystem>
-
 #include "analysis/case_record.h"
 #include "analysis/learning_curve.h"
 #include "analysis/runs/summary.h"
-#include "core/base/errors.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
 
@@ -83,9 +80,7 @@ TEST(FigureData, HasTheIntervalOverTheSeedsAndWhatTheyHave) {
   for (const int seed : {1, 2}) {
     records.push_back(compared_record("m", seed, Json::object(), {{"final_loss", 2.}}));
     records.back()["case"] = "c" + std::to_string(seed);
-    const std::string case_folder = folder.file("cases/c" + std::to_string(seed));
-    std::filesystem::create_directories(case_folder);
-    write_text(case_folder + "/metrics.csv",
+    write_text(folder.file("cases/c" + std::to_string(seed) + "/metrics.csv"),
                "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
                "1,plain,mean,1," +
                    std::to_string(seed + 1) + ",3,0,0\n");

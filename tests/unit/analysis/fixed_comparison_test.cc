@@ -5,7 +5,6 @@
 #include "analysis/comparison/draws.h"
 #include "analysis/comparison/metric.h"
 #include "analysis/comparison/render.h"
-#include "core/base/errors.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
@@ -104,7 +103,7 @@ class FixedComparison : public testing::Test {
 // 16.5 h and 58.7 h, each right to 7 %: 15.3 to 17.7 and 54.6 to 62.8 are apart. One seed is enough.
 TEST_F(FixedComparison, OneSeedShowsADifferenceBeyondTheModelsError) {
   const ComparisonTable table = compared({16.5 * 3600}, {58.7 * 3600}, ring_);
-  const Comparison& comparison = table.metrics[0].rows.at(0).comparisons.at(0);
+  const Comparison comparison = first_of(table);
   EXPECT_EQ(comparison.test, Comparison::Test::kFixed);
   EXPECT_EQ(comparison.outcome, Outcome::kBetter);
   EXPECT_EQ(table.tests, 0u);
@@ -118,30 +117,28 @@ TEST_F(FixedComparison, OneSeedShowsADifferenceBeyondTheModelsError) {
 // 10 and 11.4: 0.07 · 21.4 = 1.498 is more than 1.4. At 11.6 it is 1.512, less than 1.6.
 TEST_F(FixedComparison, WithinTheModelsErrorNoDifferenceIsShown) {
   const ComparisonTable near = compared({10, 10}, {11.4, 11.4}, ring_);
-  EXPECT_EQ(near.metrics[0].rows[0].comparisons[0].outcome, Outcome::kNone);
-  EXPECT_EQ(near.metrics[0].rows[0].comparisons[0].remark, "within the network model's error of 7 %");
-  EXPECT_EQ(compared({10, 10}, {11.6, 11.6}, ring_).metrics[0].rows[0].comparisons[0].outcome,
-            Outcome::kBetter);
-  EXPECT_EQ(compared({10}, {10}, ring_).metrics[0].rows[0].comparisons[0].remark, "equal");
+  EXPECT_EQ(first_of(near).outcome, Outcome::kNone);
+  EXPECT_EQ(first_of(near).remark, "within the network model's error of 7 %");
+  EXPECT_EQ(first_of(compared({10, 10}, {11.6, 11.6}, ring_)).outcome, Outcome::kBetter);
+  EXPECT_EQ(first_of(compared({10}, {10}, ring_)).remark, "equal");
 }
 
 // One seed draws the pairs of both: 10 s against 20 s is beyond 7 %, and 10 s against 11 s is not.
 TEST_F(FixedComparison, WhereTheReplayDrawsOneSeedShowsATimeForItsDrawAlone) {
-  const Comparison shown = compared({10}, {20}, pairs_).metrics[0].rows[0].comparisons[0];
+  const Comparison shown = first_of(compared({10}, {20}, pairs_));
   EXPECT_EQ(shown.test, Comparison::Test::kOneDraw);
   EXPECT_EQ(shown.outcome, Outcome::kBetter);
   EXPECT_EQ(shown.remark, "shown for this draw alone: one seed decides who meets whom");
-  const Comparison near = compared({10}, {11}, pairs_).metrics[0].rows[0].comparisons[0];
+  const Comparison near = first_of(compared({10}, {11}, pairs_));
   EXPECT_EQ(near.outcome, Outcome::kNone);
   EXPECT_EQ(near.remark, "within the network model's error of 7 %");
-  EXPECT_EQ(compared({10, 11}, {20, 22}, pairs_).metrics[0].rows[0].comparisons[0].test,
-            Comparison::Test::kPaired);
+  EXPECT_EQ(first_of(compared({10, 11}, {20, 22}, pairs_)).test, Comparison::Test::kPaired);
 }
 
 TEST_F(FixedComparison, OneSeedOfATrainingShowsNothing) {
   const ComparisonTable loss = compared({3}, {4}, ring_, "final_loss");
-  EXPECT_EQ(loss.metrics[0].rows[0].comparisons[0].outcome, Outcome::kNone);
-  EXPECT_EQ(loss.metrics[0].rows[0].comparisons[0].remark, "one seed shows nothing: it decides the training");
+  EXPECT_EQ(first_of(loss).outcome, Outcome::kNone);
+  EXPECT_EQ(first_of(loss).remark, "one seed shows nothing: it decides the training");
 }
 
 // The paper's Fig. 5A without spread, 20 s against 2 s of drawn pairs: assumed times, so that no residual is
@@ -158,10 +155,8 @@ TEST(Draws, OfEqualMessageTimesDecideNothing) {
 
 // Waits of 0 and 0.9 ms beside synchronizations of a second are equal but for rounding; 1.1 ms is not.
 TEST_F(FixedComparison, AWaitBelowAThousandthOfASynchronizationIsRounding) {
-  EXPECT_EQ(compared({0}, {0.0009}, ring_, "wait_s.mean").metrics[0].rows[0].comparisons[0].remark,
-            "equal but for rounding");
-  EXPECT_EQ(compared({0}, {0.0011}, ring_, "wait_s.mean").metrics[0].rows[0].comparisons[0].outcome,
-            Outcome::kBetter);
+  EXPECT_EQ(first_of(compared({0}, {0.0009}, ring_, "wait_s.mean")).remark, "equal but for rounding");
+  EXPECT_EQ(first_of(compared({0}, {0.0011}, ring_, "wait_s.mean")).outcome, Outcome::kBetter);
 }
 
 // Differences -16, -18: mean -17, standard error 1, t(0.975, 1) = 12.71: [-29.7, -4.3]. The error of two
@@ -174,10 +169,7 @@ TEST(Comparison, SaysWhetherTheDifferenceOrOnlyTheEndOfItsIntervalIsWithinTheMod
       records.push_back(compared_record("a", seed, Json::object(), a));
       records.push_back(compared_record("b", seed, Json::object(), b));
     }
-    return compare_runs({run_of(records)}, {"method", {"sync_time_s.mean"}, {}})
-        .metrics[0]
-        .rows[0]
-        .comparisons[0];
+    return first_of(compare_runs({run_of(records)}, {"method", {"sync_time_s.mean"}, {}}));
   };
   EXPECT_EQ(judged(10, 27).outcome, Outcome::kBetter);
   EXPECT_EQ(judged(40, 57).remark,

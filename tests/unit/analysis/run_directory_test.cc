@@ -89,12 +89,4 @@ TEST_F(RunDirectoryTest, KnowsWhereTheFilesOfACaseAre) {
   EXPECT_EQ(run.train_folder({{"case", "b"}}), "");
 }
 
-TEST_F(RunDirectoryTest, FindsATableThatIsCutOff) {
-  write_text(folder("whole.csv"), "a,b\n1,2\n");
-  write_text(folder("torn.csv"), "a,b\n1,2\n3,");
-  EXPECT_EQ(cut_off(folder("whole.csv")), "");
-  EXPECT_EQ(cut_off(folder("missing.csv")), "");
-  EXPECT_EQ(cut_off(folder("torn.csv")), folder("torn.csv") + ": is cut off, its last line (3) has no end");
-}
-
 }  // namespace longhaul::run_directory_test

@@ -3,18 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "analysis/table.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::seed_rows_test {
 
 Json record(const std::string& label, int seed, double loss, double time_s, int connections = 1) {
-  return {{"label", label},
-          {"method", label},
-          {"status", "done"},
-          {"seed", seed},
-          {"swept", {{"network.tcp.connections", connections}}},
-          {"final_loss", loss},
-          {"exchanges", 2},
-          {"simulated_time_s", time_s}};
+  return compared_record(label, seed, {{"network.tcp.connections", connections}},
+                         {{"final_loss", loss}, {"exchanges", 2}, {"simulated_time_s", time_s}});
 }
 
 // Of 2.5 and 2.7 the mean is 2.6, its standard error 0.1, t(0.975, 1) = 12.706. 600 and 690 s are 10 min 45 s

@@ -20,12 +20,4 @@ TEST(Statistics, OfNothingIsNotANumber) {
   EXPECT_TRUE(std::isnan(percentile({}, 50)));
 }
 
-TEST(Statistics, DistributionHoldsTheFourThatRecordsHave) {
-  const Distribution d = distribution({4, 1, 3, 2});
-  EXPECT_DOUBLE_EQ(d.mean, 2.5);
-  EXPECT_DOUBLE_EQ(d.p50, 2.5);
-  EXPECT_DOUBLE_EQ(d.p95, 3.85);
-  EXPECT_DOUBLE_EQ(d.max, 4);
-}
-
 }  // namespace longhaul::statistics_test

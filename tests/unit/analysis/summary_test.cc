@@ -1,13 +1,8 @@
 #include "analysis/runs/summary.h"
 
-#include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul::summary_test {
-
-std::string problem_with(const std::string& folder) {
-  return said_by([&] { read_summary(folder); });
-}
 
 TEST(Summary, ReadsWhatItWrote) {
   TemporaryFolder folder;
@@ -17,15 +12,6 @@ TEST(Summary, ReadsWhatItWrote) {
   EXPECT_EQ(summary["scenario"], "small");
   EXPECT_EQ(summary["cases"].size(), 2u);
   EXPECT_EQ(summary["claims"], Json::array());
-}
-
-TEST(Summary, NamesAFolderThatIsNoRun) {
-  TemporaryFolder folder;
-  EXPECT_EQ(problem_with(folder.path), folder.path + ": is no run directory (it has no summary.json)");
-  write_text(folder.path + "/summary.json", "{\"format\": 1,");
-  EXPECT_SAYS(problem_with(folder.path), "is damaged");
-  write_text(folder.path + "/summary.json", R"({"format": 2, "cases": []})");
-  EXPECT_SAYS(problem_with(folder.path), "newer Longhaul (format 2");
 }
 
 // Case names hold commas and are quoted; a case without a table adds no rows, a torn line none either.

@@ -2,19 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
+
 namespace longhaul::table_test {
 
 Json record(const std::string& label, int connections, double loss, double sync_s) {
-  return {{"label", label},
-          {"method", label},
-          {"status", "done"},
-          {"seed", 1},
-          {"swept", {{"network.tcp.connections", connections}}},
-          {"final_loss", loss},
-          {"sync_time_s", {{"mean", sync_s}, {"p95", 2 * sync_s}}},
-          {"exchanges", 2},
-          {"simulated_time_s", 100 + sync_s},
-          {"idle_fraction", {{"mean", 0.25}}}};
+  return compared_record(label, 1, {{"network.tcp.connections", connections}},
+                         {{"final_loss", loss},
+                          {"sync_time_s", {{"mean", sync_s}, {"p95", 2 * sync_s}}},
+                          {"exchanges", 2},
+                          {"simulated_time_s", 100 + sync_s},
+                          {"idle_fraction", {{"mean", 0.25}}}});
 }
 
 Json summary_of(const std::vector<Json>& records) {
@@ -67,8 +66,8 @@ TEST(SummaryTable, HasEightColumnsUnlessAllAreAskedFor) {
 TEST(SummaryTable, ShowsWhatDidNotFinish) {
   Json interrupted = {{"label", "noloco"}, {"status", "interrupted"}, {"seed", 1}, {"swept", Json::object()}};
   const std::string text = summary_table(summary_of({record("diloco", 1, 2.5, 3.5), interrupted}));
-  EXPECT_NE(text.find("status"), std::string::npos);
-  EXPECT_NE(text.find("interrupted"), std::string::npos);
+  EXPECT_SAYS(text, "status");
+  EXPECT_SAYS(text, "interrupted");
   EXPECT_EQ(text.find('*'), std::string::npos);  // nobody to be compared with
 }
 
@@ -78,8 +77,7 @@ TEST(SummaryTable, WritesPlainNumbersAsPeopleDo) {
            {24.2, " 24.2"}, {0.3871234, " 0.3871"}, {1234.5, " 1234"}, {0.00157, " 1.57e-03"}}) {
     Json entry = record("diloco", 1, 2.5, 3.5);
     entry["useful_steps_per_s"] = value;
-    EXPECT_NE(summary_table(summary_of({entry}), {0, false, true}).find(text + " "), std::string::npos)
-        << text;
+    EXPECT_SAYS(summary_table(summary_of({entry}), {0, false, true}), text + " ");
   }
 }
 

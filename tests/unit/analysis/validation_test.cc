@@ -5,17 +5,13 @@
 #include <cmath>
 
 #include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::validation_test {
 
-Json record(const std::string& label, const Json& swept, double sync_s, std::uint64_t seed = 1) {
-  return {{"case", label + swept.dump() + std::to_string(seed)},
-          {"status", "done"},
-          {"label", label},
-          {"seed", seed},
-          {"swept", swept},
-          {"fidelity", "analytic"},
-          {"sync_time_s", {{"mean", sync_s}}}};
+Json record(const std::string& label, const Json& swept, double sync_s, int seed = 1) {
+  return compared_record(label, seed, swept,
+                         {{"fidelity", "analytic"}, {"sync_time_s", {{"mean", sync_s}}}});
 }
 
 // Two rates that the source gives, and connections that it leaves open.
@@ -40,6 +36,10 @@ Json section(const std::vector<Json>& figures) {
           {"setup", "a set-up"},    {"assumptions", {"one path"}}, {"figures", figures}};
 }
 
+Validation judged(const std::vector<Json>& figures, const std::vector<Json>& of = records()) {
+  return judge_validation("one", section(figures), of);
+}
+
 void check(const Json& entry) {
   check_validation(section(std::vector<Json>{entry}), {"ring", "pair"}, {"rate", "connections"}, records());
 }
@@ -53,7 +53,7 @@ void expect_rejected(const Json& entry, const std::string& path, const std::stri
 
 TEST(Validation, PredictsAtTheAssumedPointAndShowsTheOthers) {
   check(figure(10));
-  const Validation validation = judge_validation("one", section(std::vector<Json>{figure(10)}), records());
+  const Validation validation = judged({figure(10)});
   ASSERT_EQ(validation.figures.size(), 1u);
   EXPECT_DOUBLE_EQ(validation.figures[0].prediction.value, 9);
   EXPECT_DOUBLE_EQ(validation.figures[0].prediction.ratio, 0.9);
@@ -63,11 +63,7 @@ TEST(Validation, PredictsAtTheAssumedPointAndShowsTheOthers) {
 }
 
 TEST(Validation, MoreThanFifteenPercentIsOffOnEitherSide) {
-  const auto off = [](double published) {
-    return judge_validation("one", section(std::vector<Json>{figure(published)}), records())
-        .figures[0]
-        .is_off();
-  };
+  const auto off = [](double published) { return judged({figure(published)}).figures[0].is_off(); };
   EXPECT_FALSE(off(9 / 1.149));
   EXPECT_TRUE(off(9 / 1.151));
   EXPECT_FALSE(off(9 / 0.851));
@@ -80,21 +76,19 @@ TEST(Validation, ARatioIsOfPairedCases) {
   entry["ratio"] = "sync_time_s.mean";
   entry["to"] = "pair";
   check(entry);
-  const Validation judged = judge_validation("one", section(std::vector<Json>{entry}), records());
-  EXPECT_DOUBLE_EQ(judged.figures[0].prediction.value, 9. / 3);
+  EXPECT_DOUBLE_EQ(judged({entry}).figures[0].prediction.value, 9. / 3);
 }
 
 TEST(Validation, SeedsAreAveraged) {
   const std::vector<Json> seeds = {record("ring", {{"rate", "1Gbps"}, {"connections", 1}}, 8, 1),
                                    record("ring", {{"rate", "1Gbps"}, {"connections", 1}}, 12, 2)};
-  EXPECT_DOUBLE_EQ(
-      judge_validation("one", section(std::vector<Json>{figure(10)}), seeds).figures[0].prediction.value, 10);
+  EXPECT_DOUBLE_EQ(judged({figure(10)}, seeds).figures[0].prediction.value, 10);
 }
 
 TEST(Validation, ACaseThatFailedPredictsNothingAndIsOff) {
   std::vector<Json> failed = records();
   failed[0]["status"] = "failed";
-  const Validation validation = judge_validation("one", section(std::vector<Json>{figure(9)}), failed);
+  const Validation validation = judged({figure(9)}, failed);
   EXPECT_TRUE(std::isnan(validation.figures[0].prediction.ratio));
   EXPECT_TRUE(validation.figures[0].is_off());
   EXPECT_SAYS(validation_markdown({validation}), "not run");
@@ -127,7 +121,7 @@ TEST(ValidationTable, GivesTheReasonOnlyWhereThePredictionIsOff) {
   Json near = figure(10), far = figure(20);
   near["why"] = "Never said.";
   far["why"] = "The path is another one.";
-  const std::string text = validation_markdown({judge_validation("one", section({near, far}), records())});
+  const std::string text = validation_markdown({judged({near, far})});
   EXPECT_EQ(text.find("Never said."), std::string::npos);
   EXPECT_SAYS(text, "*at 1 Gb/s*: off by -55 %. The path is another one.");
   EXPECT_SAYS(text, "| **0.45** |");
@@ -139,7 +133,7 @@ TEST(ValidationTable, FiguresWithTheSameReasonShareASentence) {
   Json far = figure(20), farther = figure(90);
   far["why"] = farther["why"] = "The path is another one.";
   farther["what"] = "at night";
-  const std::string text = validation_markdown({judge_validation("one", section({far, farther}), records())});
+  const std::string text = validation_markdown({judged({far, farther})});
   EXPECT_SAYS(text, "*at 1 Gb/s*; *at night*: off by -90 to -55 %. The path is another one.");
 }
 

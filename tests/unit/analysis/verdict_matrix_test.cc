@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
+
 namespace longhaul::verdict_matrix_test {
 
 Json record(const std::string& label, const Json& swept, double sync_s) {
-  return {{"case", label + swept.dump()},
-          {"status", "done"},
-          {"label", label},
-          {"seed", 1},
-          {"swept", swept},
-          {"fidelity", "packet"},
-          {"sync_time_s", {{"mean", sync_s}}}};
+  return compared_record(label, 1, swept, {{"fidelity", "packet"}, {"sync_time_s", {{"mean", sync_s}}}});
 }
 
 // A tree that takes N seconds and a ring that takes 3, on a slow and on a fast link, against a pair's 1: the
@@ -55,7 +52,7 @@ TEST(VerdictMatrix, PutsNumbersInOrder) {
 
 TEST(VerdictMatrix, SaysThatNothingWasRun) {
   const std::string text = verdict_markdown(kClaim, {record("b", {{"replicas", 2}}, 1)});
-  EXPECT_NE(text.find("Not run."), std::string::npos) << text;
+  EXPECT_SAYS(text, "Not run.");
   EXPECT_EQ(text.find("holds"), std::string::npos) << text;
 }
 
@@ -91,7 +88,7 @@ TEST(VerdictMatrix, OfOneKeyHasOneRow) {
   EXPECT_DOUBLE_EQ(matrix.cells[0][1].low, 16);
   EXPECT_EQ(frontier(matrix),
             std::vector<std::string>{"holds from replicas = 16 on; at most 64 at replicas = 64"});
-  EXPECT_NE(verdict_markdown(kClaim, records).find("| replicas | 2 | 16 | 64 |"), std::string::npos);
+  EXPECT_SAYS(verdict_markdown(kClaim, records), "| replicas | 2 | 16 | 64 |");
 }
 
 // Texts of users neither end a cell nor begin a tag.
@@ -104,8 +101,8 @@ TEST(VerdictMatrix, KeepsTextsOfUsersInTheirPlace) {
   Json claim = kClaim;
   claim["statement"] = "it is\n<script>alert(1)</script>";
   const std::string text = verdict_markdown(claim, records);
-  EXPECT_NE(text.find("| replicas | a\\|b | &lt;b>c d |\n|---|---|---|\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("*it is &lt;script>alert(1)&lt;/script>*\n"), std::string::npos) << text;
+  EXPECT_SAYS(text, "| replicas | a\\|b | &lt;b>c d |\n|---|---|---|\n");
+  EXPECT_SAYS(text, "*it is &lt;script>alert(1)&lt;/script>*\n");
   EXPECT_EQ(text.find('<'), std::string::npos) << text;
 }
 
@@ -125,8 +122,8 @@ TEST(VerdictMatrix, SaysWhatWasNotRun) {
   for (Json& entry : records)
     if (entry["swept"]["replicas"] == 64) entry["status"] = "interrupted";
   const std::string text = verdict_markdown(kClaim, records);
-  EXPECT_NE(text.find("| tree | 2 fails | **16 holds** | not run |"), std::string::npos) << text;
-  EXPECT_NE(text.find("12 points: 2 – 16, 2 hold, 4 undecided, 6 fail."), std::string::npos) << text;
+  EXPECT_SAYS(text, "| tree | 2 fails | **16 holds** | not run |");
+  EXPECT_SAYS(text, "12 points: 2 – 16, 2 hold, 4 undecided, 6 fail.");
 }
 
 // 12.6 is within 3 % of 12.4, 13 is not; both fidelities hold, so it holds everywhere.
@@ -139,11 +136,11 @@ TEST(VerdictMatrix, PrintsWhatItsVerdictSays) {
   Json claim = {{"id", "c"},     {"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}, {"equals", 12.4},
                 {"within", 0.03}};
   const std::string text = verdict_markdown(claim, records);
-  EXPECT_NE(text.find("**12.6 holds** | **12.6 holds**"), std::string::npos) << text;
-  EXPECT_NE(text.find("- holds at every point; at most 12.6"), std::string::npos) << text;
+  EXPECT_SAYS(text, "**12.6 holds** | **12.6 holds**");
+  EXPECT_SAYS(text, "- holds at every point; at most 12.6");
   const std::string word =
       verdict_markdown(kClaim, {record("a", Json::object(), 10.7), record("b", Json::object(), 1)});
-  EXPECT_NE(word.find(". 1 point: 10.7, holds."), std::string::npos) << word;
+  EXPECT_SAYS(word, ". 1 point: 10.7, holds.");
 }
 
 }  // namespace longhaul::verdict_matrix_test

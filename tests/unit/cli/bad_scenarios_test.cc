@@ -1,5 +1,5 @@
 // Wrong scenarios (tests/data/bad_scenarios.json): what is set in scenarios/small.json, by JSON pointer (null
-// removes), and what the one message of `longhaul check` must say.
+// removes), and what the one message of `longhaul check` must say; nothing where the scenario is right.
 #include <gtest/gtest.h>
 
 #include "cli/commands.h"
@@ -33,14 +33,15 @@ TEST(BadScenarios, AreRefusedInOneMessage) {
     const TemporaryFolder folder;
     CheckOptions options;
     options.scenario = written(row["set"], folder);
-    const InputError error = thrown_by([&] { check_command(options); });
-    const std::string said = error.what();
+    SCOPED_TRACE(row["name"]);
+    const std::string said = said_by([&] { check_command(options); });
+    EXPECT_EQ(said.empty(), row["said"].empty()) << said;
+    if (row["said"].empty()) continue;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
     // It names the file that is wrong: the scenario, or one that the scenario names.
     EXPECT_TRUE(said.find(".json: ") != std::string::npos || said.find(".graphml: ") != std::string::npos)
         << said;
-    for (const std::string words : row["said"])
-      EXPECT_SAYS(said, words) << row["name"] << ": " << words << " not in: " << said;
+    for (const std::string words : row["said"]) EXPECT_SAYS(said, words);
   }
 }
 

@@ -5,6 +5,15 @@
 
 namespace longhaul::command_line_test {
 
+std::string said_of(CLI::App& app, const std::vector<std::string>& arguments) {
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return command_line_error(app, error, arguments).what();
+  }
+  return "none";
+}
+
 class CommandLine : public testing::Test {
  protected:
   CommandLine() : app_("A tool.", "longhaul") {
@@ -19,14 +28,7 @@ class CommandLine : public testing::Test {
     list->add_option("TOPIC", text_, "of what")->required()->check(CLI::IsMember({"methods", "models"}));
   }
 
-  std::string error(const std::vector<std::string>& arguments) {
-    try {
-      app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    } catch (const CLI::ParseError& error) {
-      return command_line_error(app_, error, arguments).what();
-    }
-    return "none";
-  }
+  std::string error(const std::vector<std::string>& arguments) { return said_of(app_, arguments); }
 
   CLI::App app_;
   std::string text_;
@@ -62,14 +64,7 @@ TEST_F(CommandLine, SaysWhatIsWrongWithAProgram) {
   program.add_option("--threads", jobs_, "how many")->check(CLI::PositiveNumber);
   CLI::App* step = program.add_subcommand("outer-step", "one step");
   step->add_option("--method", of, "which method")->required();
-  const auto said = [&](const std::vector<std::string>& arguments) -> std::string {
-    try {
-      program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    } catch (const CLI::ParseError& error) {
-      return command_line_error(program, error, arguments).what();
-    }
-    return "none";
-  };
+  const auto said = [&](const std::vector<std::string>& arguments) { return said_of(program, arguments); };
   EXPECT_EQ(said({"--case", "a.json"}), "none");
   EXPECT_EQ(
       said({"--case", "a.json", "--thread", "2"}),

@@ -52,32 +52,23 @@ TEST(OtherWords, LeadToThePlace) {
   EXPECT_EQ(other_place("H", plan_options(scenario)), "that is candidates.inner_steps here");
 }
 
-std::string error_of(Json json) {
-  return said_by([&] { resolve(scenario_declaration(), json, ""); });
-}
-
 TEST(OtherWords, StandInErrorsOfAScenario) {
-  const Json base = {{"replicas", 2},
-                     {"methods", {{{"name", "ddp"}}}},
-                     {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "5ms"}}}}}}}};
-  EXPECT_EQ(error_of(base), "");
-  Json json = base;
-  json["methods"][0]["name"] = "noloco";
-  json["methods"][0]["H"] = 30;
-  EXPECT_SAYS(error_of(json), "; did you mean \"inner_steps\"?");
-  json = base;
-  json["H"] = 30;
-  EXPECT_SAYS(error_of(json), "; that is methods.LABEL.inner_steps here");
-  json = base;
-  json["network"]["topology"]["star"]["loss"] = 0.1;
-  EXPECT_SAYS(error_of(json), "; that is network.tcp.loss here (of packets");
-  json = base;
-  json["seeds"] = 3;
-  EXPECT_SAYS(error_of(json), "seeds: found 3; ");
-  EXPECT_SAYS(error_of(json), "; for one write [3], for three [1, 2, 3]");
-  json = base;
-  json["workload"]["tokens"] = "2T";
-  EXPECT_SAYS(error_of(json), "; write 2e12, without quotes");
+  const auto error_with = [](const Json& patch) {
+    Json json = {{"replicas", 2},
+                 {"methods", {{{"name", "ddp"}}}},
+                 {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "5ms"}}}}}}}};
+    json.merge_patch(patch);
+    return said_by([&] { resolve(scenario_declaration(), json, ""); });
+  };
+  EXPECT_EQ(error_with(Json::object()), "");
+  EXPECT_SAYS(error_with({{"methods", {{{"name", "noloco"}, {"H", 30}}}}}),
+              "; did you mean \"inner_steps\"?");
+  EXPECT_SAYS(error_with({{"H", 30}}), "; that is methods.LABEL.inner_steps here");
+  EXPECT_SAYS(error_with({{"network", {{"topology", {{"star", {{"loss", 0.1}}}}}}}}),
+              "; that is network.tcp.loss here (of packets");
+  EXPECT_SAYS(error_with({{"seeds", 3}}), "seeds: found 3; ");
+  EXPECT_SAYS(error_with({{"seeds", 3}}), "; for one write [3], for three [1, 2, 3]");
+  EXPECT_SAYS(error_with({{"workload", {{"tokens", "2T"}}}}), "; write 2e12, without quotes");
 }
 
 }  // namespace longhaul::other_words_test

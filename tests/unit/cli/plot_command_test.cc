@@ -1,16 +1,14 @@
 // longhaul plot draws with matplotlib where there is one.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "analysis/runs/summary.h"
 #include "cli/commands.h"
-#include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
+#include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::plot_command_test {
 
@@ -25,28 +23,20 @@ class PlotCommand : public testing::Test {
     std::vector<Json> records;
     for (const int replicas : {4, 8})
       for (const char* label : {"my_ddp", "noloco"})
-        records.push_back({{"case", std::string(label) + std::to_string(replicas)},
-                           {"status", "done"},
-                           {"method", label},
-                           {"label", label},
-                           {"seed", 1},
-                           {"swept", {{"replicas", replicas}}},
-                           {"simulated_time_s", 100 * replicas},
-                           {"compute_time_s", 60},
-                           {"exchange_time_s", 30},
-                           {"wait_time_s", 10}});
+        records.push_back(compared_record(label, 1, {{"replicas", replicas}},
+                                          {{"replicas", replicas},
+                                           {"simulated_time_s", 100 * replicas},
+                                           {"compute_time_s", 60},
+                                           {"exchange_time_s", 30},
+                                           {"wait_time_s", 10}}));
     write_summary(folder_ + "/run", "s", records);
   }
 
   // False where there is no matplotlib.
   bool plot() {
-    try {
-      EXPECT_EQ(plot_command(options_), 0);
-      return true;
-    } catch (const InputError& error) {
-      EXPECT_NE(std::string(error.what()).find("apt-get install python3-matplotlib"), std::string::npos);
-      return false;
-    }
+    const std::string error = said_by([&] { EXPECT_EQ(plot_command(options_), 0); });
+    EXPECT_SAYS(error, error.empty() ? "" : "apt-get install python3-matplotlib");
+    return error.empty();
   }
 
   const TemporaryFolder temporary_;

@@ -2,27 +2,17 @@
 // in the tables of them. tests/integration/network/validate_test.cc runs them.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
+#include "tests/support/files.h"
 #include "tests/support/said.h"
 
 namespace longhaul::validation_scenarios_test {
 
 const std::string kFolder = LONGHAUL_SOURCE_DIR "/scenarios/validation";
 
-std::string page() {
-  std::ifstream in(LONGHAUL_SOURCE_DIR "/results/reference/validation/tables.md");
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 TEST(ValidationScenarios, AreValidTrainNothingAndStandOnThePage) {
-  const std::string text = page();
+  const std::string text = read_text(LONGHAUL_SOURCE_DIR "/results/reference/validation/tables.md");
   const std::vector<std::string> files = validation_files(kFolder, {});
   EXPECT_GT(files.size(), 10u);
   for (const std::string& file : files) {

@@ -42,7 +42,12 @@ TEST(Codec, WholeNumbersByTheirBits) {
 }
 
 // SparseLoCo: 64 of 4096 with 2 bits each, 12 bits for each place.
-TEST(Codec, QuantizedTopKIsAsLongAsWorkedOutByHand) {
+TEST(Codec, TopKIsAsLongAsWorkedOutByHand) {
+  const Codec plain{TopK{4096, 128, Wire::kBf16}};
+  EXPECT_EQ(encoded_bytes(plain, 4096), 128 * 2 + 128 * 12 / 8);  // 448 bytes instead of 8192
+  EXPECT_EQ(encoded_bytes(plain, 2 * 4096 + 100), 2 * 448 + 100 * 2 + 150);
+  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 5), 4 + 1) << "3 bits take a byte";
+  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 0), 0);
   const Codec sparse{TopK{4096, 64, Quantizer::kTwoBit}};
   EXPECT_EQ(encoded_bytes(sparse, 4096), 64 * (2 + 12) / 8 + 8);
   EXPECT_EQ(encoded_bytes(sparse, 4096 + 3), 120 + 8 + 1 + 5) << "three values of 2 bits, three places";

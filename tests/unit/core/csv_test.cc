@@ -7,6 +7,7 @@
 #include "core/base/errors.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul::csv_test {
 
@@ -35,6 +36,48 @@ TEST(Csv, AFullDiskIsARunError) {
         out.flush();
       },
       RunError);
+}
+
+TEST(CsvStream, AddressesColumnsByNameWhateverTheirOrder) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/a.csv", "b,a\n2.5,1\n");
+  CsvStream rows(folder.path + "/a.csv", {"a", "b"});
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.integer(0), 1);
+  EXPECT_EQ(rows.number(1), 2.5);
+  EXPECT_FALSE(rows.next());
+}
+
+TEST(CsvStream, LeavesOutALastLineWithoutItsEnd) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/a.csv", "a,b\n1,2\n3,");
+  CsvStream rows(folder.path + "/a.csv", {"a"});
+  EXPECT_TRUE(rows.next());
+  EXPECT_FALSE(rows.next());
+}
+
+// Cases that run side by side are joined as they come: one may not have written its header yet.
+TEST(CsvStream, AFileWithoutAWholeHeaderHasNoRows) {
+  TemporaryFolder folder;
+  for (const char* begun : {"", "a,"}) {
+    write_text(folder.path + "/a.csv", begun);
+    CsvStream rows(folder.path + "/a.csv", {"a", "b"});
+    EXPECT_FALSE(rows.next());
+  }
+}
+
+TEST(CsvStream, NamesFileAndLineOfWhatIsWrong) {
+  TemporaryFolder folder;
+  const std::string file = folder.path + "/a.csv";
+  write_text(file, "a,b\n1,2\n3\n");
+  CsvStream rows(file, {"a"});
+  rows.next();
+  EXPECT_EQ(said_by([&] { rows.next(); }), file + ": line 3 has 1 cells, the header 2");
+  EXPECT_EQ(said_by([&] { CsvStream(file, {"loss"}); }), file + ": has no column \"loss\"");
+  write_text(file, "a\nx\n");
+  CsvStream words(file, {"a"});
+  words.next();
+  EXPECT_EQ(said_by([&] { words.number(0); }), file + ": line 2 has \"x\" for a number in \"a\"");
 }
 
 }  // namespace longhaul::csv_test

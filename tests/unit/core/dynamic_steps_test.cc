@@ -68,12 +68,7 @@ TEST(DynamicSteps, LongRoundsCountToTheEnd) {
 }
 
 TEST(DynamicSteps, StandInTheTrace) {
-  OperationRule rule;
-  rule.name = "outer";
-  rule.collective = "ring";
-  rule.every = 8;
-  rule.payload = whole({"delta"}, Wire::kBf16);
-  OperationPlan plan{{rule}};
+  OperationPlan plan{{rule_of("outer", "ring", 8)}};
   const auto written = [&] { return text_of(make_trace(plan, {1, 3, 16, 1000})); };
   EXPECT_EQ(written().find("dynamic"), std::string::npos) << "a trace without them is as it was";
   plan.dynamic_steps = {8, {8, 4, 2}};

@@ -32,10 +32,14 @@ std::string refusal(const Json& head, const std::string& lines = "") {
   return said_by([&] { trace_from(head.dump() + "\n" + lines); });
 }
 
-std::string refusal_of_rule(const char* key, const Json& value) {
+std::string refusal_of_rule(const Json& patch) {
   Json head = header();
-  head["rules"][0][key] = value;
+  head["rules"][0].update(patch);
   return refusal(head);
+}
+
+std::string refusal_of_rule(const char* key, const Json& value) {
+  return refusal_of_rule(Json{{key, value}});
 }
 
 std::string refusal_of_header(const char* key, const Json& value) {
@@ -52,27 +56,17 @@ TEST(HostileTrace, NothingIsDividedByZero) {
   EXPECT_EQ(refusal_of_rule("every", 0), "t.jsonl: line 1, every: found 0; allowed: 1 to 1000000000");
   EXPECT_EQ(refusal_of_rule("group_size", 0), "t.jsonl: line 1, group_size: found 0; allowed: 2 to 4");
   EXPECT_EQ(refusal_of_rule("group_size", 5), "t.jsonl: line 1, group_size: found 5; allowed: 2 to 4");
-  for (const char* everyone : {"everyone", "two-level"}) {  // where it counts who contributes
-    Json head = header();
-    head["rules"][0].update(Json{{"grouping", everyone}, {"across_every", 2}, {"group_size", 1000000000}});
-    EXPECT_SAYS(refusal(head), "group_size: found 1000000000; allowed: 0 to 4") << everyone;
-  }
-  for (const char* grouping : {"grid", "targets", "sites"}) {
-    Json head = header();
-    head["rules"][0]["grouping"] = grouping;
-    head["rules"][0]["across_every"] = 1;
-    head["rules"][0]["group_size"] = 0;
-    EXPECT_SAYS(refusal(head), "line 1, group_size: found 0") << grouping;
-  }
-  for (const char* grouping : {"two-level", "sites"}) {
-    Json head = header();
-    head["rules"][0]["grouping"] = grouping;
-    EXPECT_SAYS(refusal(head), "line 1, across_every: found 0") << grouping;
-  }
-  Json head = header();
-  head["rules"][0]["grouping"] = "grid";
-  head["rules"][0]["group_size"] = 3;
-  EXPECT_SAYS(refusal(head), "group_size: found 3") << "4 is no power of 3";
+  const auto of_groups = [](const char* grouping, int across_every, int size) {
+    return refusal_of_rule({{"grouping", grouping}, {"across_every", across_every}, {"group_size", size}});
+  };
+  for (const char* everyone : {"everyone", "two-level"})  // where it counts who contributes
+    EXPECT_SAYS(of_groups(everyone, 2, 1000000000), "group_size: found 1000000000; allowed: 0 to 4");
+  for (const char* grouping : {"grid", "targets", "sites"})
+    EXPECT_SAYS(of_groups(grouping, 1, 0), "line 1, group_size: found 0") << grouping;
+  for (const char* grouping : {"two-level", "sites"})
+    EXPECT_SAYS(refusal_of_rule("grouping", grouping), "line 1, across_every: found 0") << grouping;
+  EXPECT_SAYS(refusal_of_rule({{"grouping", "grid"}, {"group_size", 3}}), "group_size: found 3")
+      << "4 is no power of 3";
   EXPECT_SAYS(refusal_of_rule("buckets", 0), "buckets: found 0");
   EXPECT_SAYS(refusal_of_rule("overlap_steps", -1), "overlap_steps: found -1");
 }

@@ -76,6 +76,21 @@ OperationPlan plan() {
   return {{rule}};
 }
 
+OperationPlan gradients() {
+  OperationPlan gradients = plan();
+  gradients.rules[0].every = 1;
+  gradients.rules[0].before_optimizer = true;
+  return gradients;
+}
+
+OperationPlan merging() {
+  OperationPlan merging = plan();
+  merging.rules[0].kind = OperationKind::kMerge;
+  merging.rules[0].overlap_steps = 1;
+  merging.rules[0].completion = {1, 0.5};
+  return merging;
+}
+
 Lines lines_of(const OperationPlan& plan, const PlanContext& context, Schedule schedule = {},
                bool discards = false) {
   return lines(*make_journal({plan, context, 6, 6, discards}, std::move(schedule)));
@@ -101,11 +116,8 @@ TEST(Journal, PutsWhatOverlapsWhereItIsPostedAndWhereItIsDue) {
 }
 
 TEST(Journal, OptimizesBehindTheExchangeOfGradients) {
-  OperationPlan gradients = plan();
-  gradients.rules[0].every = 1;
-  gradients.rules[0].before_optimizer = true;
-  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}), (Lines{"compute 01 1-1", "meet outer@1", "optimize 01",
-                                                      "evaluate 01 plain", "end 1 of 01", "save 1"}));
+  EXPECT_EQ(lines_of(gradients(), {1, 2, 1, 1}), (Lines{"compute 01 1-1", "meet outer@1", "optimize 01",
+                                                        "evaluate 01 plain", "end 1 of 01", "save 1"}));
 }
 
 // Replica 1 goes in step 2 and takes step 5 again, with what 0 held after step 3.
@@ -135,30 +147,25 @@ TEST(Journal, GivesTheResultToWhoWasLate) {
 // Gradients of replica 1 met with nobody: it has no step, where losing them is the policy, or where the group
 // is everyone.
 TEST(Journal, ThrowsAwayAStepWhoseGradientsMetWithNobody) {
-  OperationPlan gradients = plan();
-  gradients.rules[0].every = 1;
-  gradients.rules[0].before_optimizer = true;
   Schedule schedule;
   schedule.has_all = true;
   schedule.groups = {{{0, 1}, {{0}}}};
-  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}, schedule)[2], "optimize 0");
-  gradients.rules[0].grouping = Grouping::kRandom;
-  gradients.rules[0].group_size = 2;
-  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}, schedule)[1], "optimize 01");
-  EXPECT_EQ(lines_of(gradients, {1, 2, 1, 1}, schedule, true)[1], "optimize ");
+  EXPECT_EQ(lines_of(gradients(), {1, 2, 1, 1}, schedule)[2], "optimize 0");
+  OperationPlan in_pairs = gradients();
+  in_pairs.rules[0].grouping = Grouping::kRandom;
+  in_pairs.rules[0].group_size = 2;
+  EXPECT_EQ(lines_of(in_pairs, {1, 2, 1, 1}, schedule)[1], "optimize 01");
+  EXPECT_EQ(lines_of(in_pairs, {1, 2, 1, 1}, schedule, true)[1], "optimize ");
 }
 
 // Two replicas, a merge after step 2 that is taken up after step 3: replica 1 is at step 5 before 0 is at 4,
 // and is evaluated with it.
 TEST(Journal, LetsReplicasOfMergesGoAtTheirOwnPace) {
-  OperationPlan merging = plan();
-  merging.rules[0].kind = OperationKind::kMerge;
-  merging.rules[0].every = 2;
-  merging.rules[0].overlap_steps = 1;
-  merging.rules[0].completion = {1, 0.5};
+  OperationPlan every_other = merging();
+  every_other.rules[0].every = 2;
   Schedule schedule;
   schedule.merges = {{0, 0, {{0, 2, 3}}}};
-  EXPECT_EQ(lines_of(merging, {1, 2, 4, 1}, schedule),
+  EXPECT_EQ(lines_of(every_other, {1, 2, 4, 1}, schedule),
             (Lines{"compute 0 1-2", "compute 1 1-4",                               // who can
                    "contribute 0 to 0", "keep 1 plain", "merge 0", "end 2 of 01",  // what ends then
                    "compute 0 3-3", "take 0 up by 0", "end 3 of 01",               //
@@ -166,13 +173,9 @@ TEST(Journal, LetsReplicasOfMergesGoAtTheirOwnPace) {
 }
 
 TEST(Journal, OfMergesThatWaitForEachOtherIsRefused) {
-  OperationPlan merging = plan();
-  merging.rules[0].kind = OperationKind::kMerge;
-  merging.rules[0].overlap_steps = 1;
-  merging.rules[0].completion = {1, 0.5};
   Schedule schedule;  // the first is taken up before it can be made
   schedule.merges = {{0, 0, {{0, 6, 4}}}};
-  EXPECT_THROW(lines_of(merging, {1, 1, 8, 1}, schedule), std::logic_error);
+  EXPECT_THROW(lines_of(merging(), {1, 1, 8, 1}, schedule), std::logic_error);
 }
 
 // Behind any number of entries the rest is the same, and what was posted and has not met is known.
@@ -198,13 +201,10 @@ TEST(Journal, GoesOnBehindAnyOfItsEntries) {
 // Of each merge, in the journal of a plan with so many rules that only merge.
 std::vector<std::vector<float>> token_shares(const Schedule& schedule, const PlanContext& context,
                                              std::size_t rules) {
-  OperationPlan merging = plan();
-  merging.rules[0].kind = OperationKind::kMerge;
-  merging.rules[0].overlap_steps = 1;
-  merging.rules[0].completion = {1, 0.5};
-  merging.rules.resize(rules, merging.rules[0]);
+  OperationPlan several = merging();
+  several.rules.resize(rules, several.rules[0]);
   std::vector<std::vector<float>> shares(schedule.merges.size());
-  const auto journal = make_journal({merging, context, 100, 100}, schedule);
+  const auto journal = make_journal({several, context, 100, 100}, schedule);
   for (auto entries = journal->next(); !entries.empty(); entries = journal->next())
     for (const Entry& entry : entries)
       if (const auto* merge = std::get_if<journal::MakeMerge>(&entry)) shares[merge->merge] = merge->shares;

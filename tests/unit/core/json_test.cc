@@ -10,14 +10,9 @@
 
 namespace longhaul::json_test {
 
-template <typename Read>
-std::string error_of(const Read& read) {
-  return said_by([&] { read(); });
-}
-
 template <typename T>
 std::string error_as(const char* json) {
-  return error_of([&] { parse_json(json).get<T>(); });
+  return said_by([&] { parse_json(json).get<T>(); });
 }
 
 TEST(JsonReading, KeepsIntegersInTheirType) {
@@ -48,22 +43,22 @@ TEST(JsonReading, TakesNothingElseForANumber) {
 TEST(JsonReading, GoesNoDeeperThanPeopleWrite) {
   const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(parse_json(nested(kDeepestJson)).dump(), nested(kDeepestJson));
-  EXPECT_EQ(error_of([&] { parse_json(nested(kDeepestJson + 1)); }),
+  EXPECT_EQ(said_by([&] { parse_json(nested(kDeepestJson + 1)); }),
             "line 1, column 101: found JSON nested 101 deep; allowed: at most 100");
-  EXPECT_NE(error_of([&] { parse_json(nested(1000000)); }), "");
-  EXPECT_SAYS(error_of([&] { parse_json("\n" + std::string(200, '{')); }), "line 2, column 101");
+  EXPECT_NE(said_by([&] { parse_json(nested(1000000)); }), "");
+  EXPECT_SAYS(said_by([&] { parse_json("\n" + std::string(200, '{')); }), "line 2, column 101");
   const std::string brackets(500, '[');
   EXPECT_EQ(parse_json("\"\\\"" + brackets + "\"").get<std::string>(), "\"" + brackets);
   EXPECT_EQ(parse_json("[1, // " + brackets + "\n 2 /* " + brackets + " */]", JsonComments::kAllowed).size(),
             2u);
-  EXPECT_NE(error_of([&] { parse_json("[1, // " + brackets + "\n 2]"); }), "") << "comments are not allowed";
+  EXPECT_NE(said_by([&] { parse_json("[1, // " + brackets + "\n 2]"); }), "") << "comments are not allowed";
 }
 
 TEST(JsonReading, SaysWhereATextIsNoJson) {
-  EXPECT_EQ(error_of([] { parse_json("{\n  \"a\": }"); }).substr(0, 25), "line 2, column 8: is not ");
-  EXPECT_EQ(error_of([] { parse_json("1e999"); }).substr(0, 12), "is not JSON ");
-  EXPECT_NE(error_of([] { parse_json(""); }), "");
-  EXPECT_NE(error_of([] { parse_json("\"\xff\""); }), "");
+  EXPECT_EQ(said_by([] { parse_json("{\n  \"a\": }"); }).substr(0, 25), "line 2, column 8: is not ");
+  EXPECT_EQ(said_by([] { parse_json("1e999"); }).substr(0, 12), "is not JSON ");
+  EXPECT_NE(said_by([] { parse_json(""); }), "");
+  EXPECT_NE(said_by([] { parse_json("\"\xff\""); }), "");
 }
 
 template <typename Use>

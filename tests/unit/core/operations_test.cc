@@ -12,13 +12,9 @@
 namespace longhaul::operations_test {
 
 OperationPlan presend_plan() {
-  OperationRule outer;
-  outer.name = "outer";
-  outer.collective = "pair";
-  outer.every = 10;
+  OperationRule outer = rule_of("outer", "pair", 10);
   outer.grouping = Grouping::kRandom;
   outer.group_size = 2;
-  outer.payload = whole({"delta"}, Wire::kBf16);
   OperationRule presend = outer;
   presend.name = "presend";
   presend.payload = whole({"phi"}, Wire::kBf16);
@@ -64,11 +60,8 @@ TEST(OperationRule, IsPostedInItsPhaseAndInItsRangeOfSteps) {
 }
 
 TEST(OperationPlan, WhatIsDueWasPostedItsOverlapEarlier) {
-  OperationRule rule;
-  rule.name = "fragment";
-  rule.every = 4;
+  OperationRule rule = rule_of("fragment", "ring", 4);
   rule.overlap_steps = 6;
-  rule.payload = whole({"delta"}, Wire::kFp32);
   const OperationPlan plan{{rule}};
   const PlanContext context{1, 2, 30, 7};
   const auto posted_before = [](const std::vector<Operation>& operations) {
@@ -89,14 +82,6 @@ TEST(OperationPlan, BytesAreThoseOfItsColumnsAndCodecs) {
   rule.sharded = true;
   const OperationPlan sharded{{rule}};  // a fourth each: one chunk of 10 of the 40 columns, 25 of the 100
   EXPECT_EQ(operations_at(sharded, {1, 4, 1, 100}, 1)[0].bytes, 8 + 100);
-}
-
-TEST(Codec, TopKIsAsLongAsWorkedOutByHand) {
-  const Codec sparse{TopK{4096, 128, Wire::kBf16}};
-  EXPECT_EQ(encoded_bytes(sparse, 4096), 128 * 2 + 128 * 12 / 8);  // 448 bytes instead of 8192
-  EXPECT_EQ(encoded_bytes(sparse, 2 * 4096 + 100), 2 * 448 + 100 * 2 + 150);
-  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 5), 4 + 1) << "3 bits take a byte";
-  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 0), 0);
 }
 
 using Kind = Instruction::Kind;
@@ -145,29 +130,20 @@ TEST(Program, WhatIsPostedFirstGoesBeforeWhatIsDue) {
   early.name = "early";
   early.posts_first = true;
   const OperationPlan plan{{late, early}, {{"first", 3, 0, 3, 3}}};
-  using Kind = Instruction::Kind;
-  const auto program = [&plan](int step) {
-    std::vector<std::tuple<Kind, int, int>> found;
+  using Expected = std::vector<std::tuple<Kind, int, int>>;
+  const auto after_the_optimizer = [&plan](int step) {
+    Expected found;
     for (const Instruction& instruction : program_of_step(plan, 9, step).instructions)
       found.push_back({instruction.kind, instruction.rule, instruction.post_step});
-    return found;
+    EXPECT_EQ(found.at(0), std::tuple(Kind::kCompute, 0, 0));
+    EXPECT_EQ(found.at(1), std::tuple(Kind::kOptimize, 0, 0));
+    return Expected(found.begin() + 2, found.end());
   };
-  using Expected = std::vector<std::tuple<Kind, int, int>>;
-  EXPECT_EQ(program(3), (Expected{{Kind::kCompute, 0, 0},
-                                  {Kind::kOptimize, 0, 0},
-                                  {Kind::kPost, 1, 3},
-                                  {Kind::kLocal, 0, 3},
-                                  {Kind::kPost, 0, 3}}));
-  EXPECT_EQ(program(6), (Expected{{Kind::kCompute, 0, 0},
-                                  {Kind::kOptimize, 0, 0},
-                                  {Kind::kPost, 1, 6},
-                                  {Kind::kAwait, 0, 3},
-                                  {Kind::kAwait, 1, 3},
-                                  {Kind::kPost, 0, 6}}));
-  EXPECT_EQ(
-      program(9),
-      (Expected{
-          {Kind::kCompute, 0, 0}, {Kind::kOptimize, 0, 0}, {Kind::kAwait, 0, 6}, {Kind::kAwait, 1, 6}}));
+  EXPECT_EQ(after_the_optimizer(3),
+            (Expected{{Kind::kPost, 1, 3}, {Kind::kLocal, 0, 3}, {Kind::kPost, 0, 3}}));
+  EXPECT_EQ(after_the_optimizer(6),
+            (Expected{{Kind::kPost, 1, 6}, {Kind::kAwait, 0, 3}, {Kind::kAwait, 1, 3}, {Kind::kPost, 0, 6}}));
+  EXPECT_EQ(after_the_optimizer(9), (Expected{{Kind::kAwait, 0, 6}, {Kind::kAwait, 1, 6}}));
 }
 
 TEST(GridGroups, GoAlongOneDimensionAfterTheOther) {
@@ -216,14 +192,10 @@ TEST(SendersOf, AreTheReverse) {
 }
 
 OperationPlan sending_plan() {
-  OperationRule rule;
-  rule.name = "average";
+  OperationRule rule = rule_of("average", "send", 5, "weights");
   rule.kind = OperationKind::kSend;
-  rule.collective = "send";
-  rule.every = 5;
   rule.grouping = Grouping::kTargets;
   rule.group_size = 3;
-  rule.payload = whole({"weights"}, Wire::kBf16);
   return {{rule}};
 }
 
@@ -277,11 +249,9 @@ TEST(Trace, ReadsBackWhoTakesTheWholeBatch) {
 
 TEST(WholeSites, LeaveASingleReplicaAlone) {
   EXPECT_EQ(whole_sites({0, 1, 0, 2, 1, 0}), (std::vector<std::vector<int>>{{0, 2, 5}, {1, 4}}));
-  OperationRule rule;
-  rule.every = 5;
+  OperationRule rule = rule_of("outer", "ring", 5);
   rule.grouping = Grouping::kTwoLevel;
   rule.across_every = 2;
-  rule.payload = whole({"weights"}, Wire::kBf16);
   const OperationPlan plan{{rule}};
   const PlanContext context{1, 3, 20, 10, {0, 1, 2}};
   EXPECT_TRUE(operations_at(plan, context, 5).at(0).groups.empty()) << "nobody to meet";

@@ -189,23 +189,6 @@ TEST(PipelineTrace, LearnedBitsMustBeThere) {
   EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,2]]}\n")).path, "line 2, bits");
 }
 
-TEST(PipelineErrors, SayWhatWouldBeAllowed) {
-  EXPECT_EQ(error_of([] { plan_of(spec_of(4, 1), 3); }).path, "pipeline.stages");
-  EXPECT_EQ(error_of([] { plan_of(spec_of(4, 1), 3); }).found, "found 4 parts of a model with 3 layers");
-  EXPECT_EQ(error_of([] { plan_of(spec_of(2, 3), 4, 64); }).path, "pipeline.microbatches");
-  EXPECT_EQ(error_of([] { plan_of(spec_of(2, 1), 4, 0); }).path, "workload.tokens");
-  const auto bare = [] { pipeline_plan(spec_of(2, 1), std::nullopt, 1000, 64, Wire::kBf16); };
-  EXPECT_EQ(error_of(bare).path, "pipeline.bytes_per_token");
-  PipelineSpec given = spec_of(2, 1);
-  given.cut = PipelineCut::kGiven;
-  given.layers = {1, 1};
-  EXPECT_EQ(error_of([&] { plan_of(given, 3); }).path, "pipeline.cut");
-  ModelShape tied = shape_of(4);
-  tied.tied = true;
-  EXPECT_EQ(error_of([&] { pipeline_plan(spec_of(2, 1), tied, tied.parameters(), 64, Wire::kBf16); }).path,
-            "workload.model.tied");
-}
-
 Json pipeline_case(Json pipeline) {
   Json json = {{"method", {{"name", "ddp"}}}, {"pipeline", std::move(pipeline)}};
   return with_effective_pipeline(json);
@@ -221,16 +204,6 @@ TEST(PipelineSection, AMethodsOwnKeysTakeThePlaceOfTheScenarios) {
   EXPECT_EQ(spec.routing, MicrobatchRouting::kRandom);
   Json without = {{"method", {{"name", "ddp"}}}};
   EXPECT_EQ(with_effective_pipeline(without), without) << "nothing new where nothing new is used";
-}
-
-TEST(PipelineSection, ChunksBelongToTheInterleavedSchedule) {
-  const auto parse = [](Json pipeline) { return [=] { parse_pipeline(pipeline_case(pipeline)); }; };
-  EXPECT_EQ(error_of(parse({{"stages", 2}, {"chunks", 2}})).path, "pipeline.chunks");
-  EXPECT_EQ(error_of(parse({{"stages", 2}, {"schedule", "interleaved"}})).path, "pipeline.chunks");
-  EXPECT_EQ(
-      error_of(parse({{"stages", 2}, {"schedule", "interleaved"}, {"chunks", 2}, {"microbatches", 3}})).path,
-      "pipeline.microbatches");
-  EXPECT_EQ(error_of(parse({{"stages", 2}, {"cut", {1, 2, 3}}})).path, "pipeline.cut");
 }
 
 TEST(PipelineSection, FormatsByHop) {
@@ -275,11 +248,8 @@ TEST(PipelineSection, LearnedBitsHaveDefaultsThatTheCaseSays) {
 }
 
 TEST(PipelineTrace, ComesBackAsItWasWritten) {
-  OperationRule rule;
-  rule.name = "gradient.stage1";
-  rule.collective = "ring";
+  OperationRule rule = rule_of("gradient.stage1", "ring", 1);
   rule.stage = 1;
-  rule.payload = whole({"gradient"}, Wire::kBf16);
   PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kInterleaved, 2);
   spec.routing = MicrobatchRouting::kRandom;
   spec.blocks = true;
@@ -292,10 +262,7 @@ TEST(PipelineTrace, ComesBackAsItWasWritten) {
 }
 
 TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
-  OperationRule rule;
-  rule.name = "gradient";
-  rule.collective = "ring";
-  OperationPlan plan{{rule}};
+  OperationPlan plan{{rule_of("gradient", "ring", 1)}};
   plan.pipeline = plan_of(spec_of(2, 4), 4);
   const Trace trace = make_trace(plan, {1, 3, 2, shape_of(4).parameters()});
   EXPECT_EQ(error_of([&] { read_back(trace); }).path, "line 1, stage");

@@ -4,32 +4,29 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <sstream>
 
 #include "core/base/errors.h"
-#include "core/plan/trace.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::schedule_test {
 
 OperationPlan plan() {
-  OperationRule all, quorum;
-  all.name = "all", quorum.name = "outer";
-  all.collective = quorum.collective = "ring";
-  all.payload = quorum.payload = whole({"delta"}, Wire::kBf16);
-  all.every = quorum.every = 5;
+  OperationRule quorum = rule_of("outer", "ring", 5);
   quorum.completion = {2, 0.5};
-  return {{all, quorum}};
+  return {{rule_of("all", "ring", 5), quorum}};
 }
 
 const PlanContext kContext{1, 4, 10, 100};
+
+std::vector<Operation> posted_at(int step, const OperationPlan& of_method, const Schedule& schedule) {
+  return followed(schedule, of_method, operations_at(of_method, kContext, step));
+}
 
 TEST(Schedule, GivesOperationsThatDoNotWaitForAllTheGroupsThatMet) {
   Schedule schedule;
   schedule.groups = {{{1, 5}, {{0, 2, 3}}}, {{1, 10}, {{1}}}};
   const OperationPlan of_method = plan();
-  const auto posted = [&](int step) {
-    return followed(schedule, of_method, operations_at(of_method, kContext, step));
-  };
+  const auto posted = [&](int step) { return posted_at(step, of_method, schedule); };
   ASSERT_EQ(posted(5).size(), 2u);
   EXPECT_TRUE(posted(5)[0].groups.empty()) << "everyone, as planned";
   EXPECT_EQ(posted(5)[1].groups, (std::vector<std::vector<int>>{{0, 2, 3}}));
@@ -43,9 +40,7 @@ TEST(Schedule, OfDrawnGroupsTheLoneAreLeftOut) {
   of_method.rules[1].group_size = 2;
   Schedule schedule;
   schedule.groups = {{{1, 5}, {{3}, {2, 0}}}, {{1, 10}, {{1}, {0}}}};
-  const auto posted = [&](int step) {
-    return followed(schedule, of_method, operations_at(of_method, kContext, step));
-  };
+  const auto posted = [&](int step) { return posted_at(step, of_method, schedule); };
   ASSERT_EQ(posted(5).size(), 2u);
   EXPECT_EQ(posted(5)[1].groups, (std::vector<std::vector<int>>{{2, 0}}));
   ASSERT_EQ(posted(10).size(), 1u);
@@ -79,18 +74,14 @@ TEST(Schedule, WhoWasDrawnToSitOutTakesItsStep) {
 
 TEST(Schedule, WithoutAnOperationOfThePlanIsRefused) {
   const OperationPlan of_method = plan();
-  EXPECT_THROW(followed({}, of_method, operations_at(of_method, kContext, 5)), std::logic_error);
+  EXPECT_THROW(posted_at(5, of_method, {}), std::logic_error);
 }
 
 // Merges every five steps, two steps late.
 OperationPlan merging_plan() {
-  OperationRule rule;
-  rule.name = "fragment-0";
+  OperationRule rule = rule_of("fragment-0", "parameter-server", 5);
   rule.kind = OperationKind::kMerge;
-  rule.collective = "parameter-server";
-  rule.payload = whole({"delta"}, Wire::kBf16);
   rule.answer = whole({"phi"}, Wire::kFp32);
-  rule.every = 5;
   rule.overlap_steps = 2;
   rule.completion = {3, 0.5};
   return {{rule}};
@@ -117,9 +108,7 @@ TEST(Merges, AreKeptByATrace) {
   waiting.rules[0].completion = {};
   waiting.rules[0].slack_steps = 1;
   for (const OperationPlan& of_method : {merging_plan(), waiting}) {
-    std::stringstream text;
-    write_trace(make_trace(of_method, kLonger), text);
-    const OperationRule read = read_trace(text, "trace.jsonl").plan.rules.at(0);
+    const OperationRule read = read_back(make_trace(of_method, kLonger)).plan.rules.at(0);
     EXPECT_EQ(read.kind, OperationKind::kMerge);
     EXPECT_EQ(read.slack_steps, of_method.rules[0].slack_steps);
     EXPECT_EQ(read.completion.quorum, of_method.rules[0].completion.quorum);
@@ -130,9 +119,7 @@ TEST(Merges, AreKeptByATrace) {
 TEST(Merges, OfABlockingRuleAreRefused) {
   OperationPlan blocking = merging_plan();
   blocking.rules[0].overlap_steps = 0;
-  std::stringstream text;
-  write_trace(make_trace(blocking, kLonger), text);
-  EXPECT_THROW(read_trace(text, "trace.jsonl"), InputError);
+  EXPECT_THROW(read_back(make_trace(blocking, kLonger)), InputError);
 }
 
 TEST(Merges, LetTimesDecideUnlessAllWaitForAll) {
@@ -158,9 +145,7 @@ TEST(Merges, AreNotPostedWhereTheyWouldComeBackTooLate) {
 
 // It travels in the trace, and a trace says so where it is impossible.
 TEST(Completion, IsKeptByATrace) {
-  std::stringstream text;
-  write_trace(make_trace(plan(), kContext), text);
-  const Trace read = read_trace(text, "trace.jsonl");
+  const Trace read = read_back(make_trace(plan(), kContext));
   EXPECT_TRUE(read.plan.rules[0].completion.is_all());
   EXPECT_EQ(read.plan.rules[1].completion.quorum, 2);
   EXPECT_EQ(read.plan.rules[1].completion.grace_s, 0.5);
@@ -171,10 +156,7 @@ TEST(Completion, ItsAdaptiveGraceIsKeptByATrace) {
   for (const double start_s : {12.5, std::numeric_limits<double>::infinity()}) {
     OperationPlan adaptive = plan();
     adaptive.rules[1].completion = {1, 0, AdaptiveGrace{2.5, 32, 0.25, start_s}};
-    std::stringstream text;
-    write_trace(make_trace(adaptive, kContext), text);
-    const Trace read = read_trace(text, "trace.jsonl");
-    const Completion& completion = read.plan.rules[1].completion;
+    const Completion completion = read_back(make_trace(adaptive, kContext)).plan.rules[1].completion;
     EXPECT_EQ(completion.quorum, 1);
     ASSERT_TRUE(completion.adaptive);
     EXPECT_EQ(completion.adaptive->mads, 2.5);
@@ -184,21 +166,13 @@ TEST(Completion, ItsAdaptiveGraceIsKeptByATrace) {
   }
 }
 
-TEST(Completion, AnEmptyWindowIsRefused) {
+TEST(Completion, AnEmptyWindowAndAQuorumOfNobodyAreRefused) {
   OperationPlan adaptive = plan();
   adaptive.rules[1].completion = {1, 0, AdaptiveGrace{2.5, 0, 0.25, 1}};
-  std::stringstream text;
-  write_trace(make_trace(adaptive, kContext), text);
-  EXPECT_THROW(read_trace(text, "trace.jsonl"), InputError);
-}
-
-TEST(Completion, AQuorumOfNobodyIsRefused) {
-  std::stringstream text;
-  write_trace(make_trace(plan(), kContext), text);
-  std::string wrong = text.str();
+  EXPECT_THROW(read_back(make_trace(adaptive, kContext)), InputError);
+  std::string wrong = text_of(make_trace(plan(), kContext));
   wrong.replace(wrong.find("\"quorum\":2"), 10, "\"quorum\":0");
-  std::istringstream in(wrong);
-  EXPECT_THROW(read_trace(in, "trace.jsonl"), InputError);
+  EXPECT_THROW(trace_from(wrong), InputError);
 }
 
 }  // namespace longhaul::schedule_test

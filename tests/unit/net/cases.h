@@ -59,6 +59,14 @@ inline Case mesh_case(int replicas, double rate, double rtt_s) {
   return config;
 }
 
+// Of the way up from a replica, bit/s.
+inline LinkOverride up_of(int replica, double rate) {
+  LinkOverride link_override;
+  link_override.replicas = {replica, replica};
+  link_override.up = rate;
+  return link_override;
+}
+
 // A mesh on which each message takes a drawn time, in seconds.
 inline Case drawn_case(int replicas, double mean_s, double std_s) {
   Case config = mesh_case(replicas, 1e9, 0);

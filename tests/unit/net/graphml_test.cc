@@ -1,5 +1,5 @@
 // GraphML in the Zoo's form: what becomes of coordinates and speeds, and every way in which a file can be
-// wrong.
+// wrong. What a scenario may lack: tests/data/bad_scenarios.json.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,14 +30,6 @@ Case corners(const SiteCounts& placement) {
                               {"inflation", 1.5},
                               {"routing", "delay"}}};
   return config;
-}
-
-Json& section_of(Case& config) {
-  return config.network.topology.options;
-}
-
-std::string error_of(const Case& config) {
-  return said_by([&] { build_topology(config); });
 }
 
 GraphmlGraph graph_of(const std::string& text) {
@@ -121,36 +113,6 @@ TEST(Graphml, RoutingIsAChoice) {
     topology.add_link({"second", middle, 1, 1, 1, 0.01});
     EXPECT_EQ(topology.path(0, 1).directions.size(), routing == Routing::kLeastDelay ? 2u : 1u);
   }
-}
-
-TEST(Graphml, ANodeWithoutCoordinatesNeedsADefaultDelay) {
-  Case config = corners({{"Corvo", 1}, {"Dorn", 1}});
-  section_of(config)["file"] = "two-islands.graphml";
-  EXPECT_SAYS(
-      error_of(config),
-      "network.topology.graphml.default_delay: the node Elsewhere of two-islands.graphml has no coordinates");
-}
-
-TEST(Graphml, AGraphInTwoPartsIsAnErrorThatNamesBoth) {
-  Case config = corners({{"Corvo", 1}, {"Dorn", 1}});
-  section_of(config)["file"] = "two-islands.graphml";
-  section_of(config)["default_delay"] = "1ms";
-  EXPECT_SAYS(error_of(config),
-              "no path joins the 2 parts of the network: that of Corvo (5 nodes), that of Alba (2 nodes)");
-}
-
-TEST(Graphml, WhatTheScenarioLacksIsNamed) {
-  Case config = corners({{"West", 2}});
-  section_of(config).erase("default_rate");
-  EXPECT_SAYS(error_of(config), "default_rate: the edge East-North");
-  EXPECT_SAYS(error_of(corners({{"Wset", 2}})), "replicas.Wset: found an unknown site");
-  EXPECT_SAYS(error_of(corners({{"Wset", 2}})), "did you mean \"West\"?");
-  config = corners({{"West", 2}});
-  config.replicas = 3;
-  EXPECT_SAYS(error_of(config), "places 2 replicas, the scenario has 3");
-  config.replicas = 2;
-  section_of(config)["file"] = "nowhere.graphml";
-  EXPECT_SAYS(error_of(config), "graphml.file: \"nowhere.graphml\" is no file");
 }
 
 TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {

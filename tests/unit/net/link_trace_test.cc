@@ -91,26 +91,23 @@ TEST(LinkTrace, KnowsWhenAnOutageEnds) {
 }
 
 TEST(LinkTrace, ErrorsNameFileLineColumnAndWhatWasFound) {
-  EXPECT_EQ(error_of("time_s,rate_bps\n0,1e6\n# a remark\n1,fast\n"),
-            "some.csv: line 4, column rate_bps: found \"fast\"; allowed: a number");
-  EXPECT_EQ(error_of("time_s,delay_s\n0,-0.1\n"),
-            "some.csv: line 2, column delay_s: found -0.1; allowed: seconds of at least 0");
-  EXPECT_EQ(error_of("time_s,rate_bps\n5,1e6\n5,2e6\n"),
-            "some.csv: line 3, column time_s: found 5; allowed: more than in the row before: 5");
-  EXPECT_EQ(error_of("time_s,rate_bps\n0,0.5\n"),
-            "some.csv: line 2, column rate_bps: found 0.5; allowed: at least 1 bit/s, or 0 for an outage");
-  EXPECT_EQ(error_of("time_s,rate_bps\n0,1e6,7\n"),
-            "some.csv: line 2: has 3 cells; allowed: as many as the header: 2");
-  EXPECT_EQ(error_of("time_s,rate_bps\n-1,1e6\n"),
-            "some.csv: line 2, column time_s: found -1; allowed: seconds from 0 to 4e+09");
-  EXPECT_EQ(error_of("time_s,rate_bps\n,1e6\n"),
-            "some.csv: line 2, column time_s: the cell is empty; allowed: a time in seconds");
-  EXPECT_EQ(error_of("time_s,rate_mbps\n0,1\n"),
-            "some.csv: line 1: found the column \"rate_mbps\"; allowed: time_s, rate_bps, delay_s");
-  EXPECT_EQ(error_of("time_s\n0\n"),
-            "some.csv: line 1: found the columns time_s; allowed: time_s and rate_bps, delay_s or both");
-  EXPECT_EQ(error_of("time_s,rate_bps,time_s\n0,1,1\n"),
-            "some.csv: line 1: found the column \"time_s\" twice; allowed: each column once");
+  const std::pair<const char*, const char*> wrong[] = {
+      {"time_s,rate_bps\n0,1e6\n# a remark\n1,fast\n",
+       "line 4, column rate_bps: found \"fast\"; allowed: a number"},
+      {"time_s,delay_s\n0,-0.1\n", "line 2, column delay_s: found -0.1; allowed: seconds of at least 0"},
+      {"time_s,rate_bps\n5,1e6\n5,2e6\n",
+       "line 3, column time_s: found 5; allowed: more than in the row before: 5"},
+      {"time_s,rate_bps\n0,0.5\n",
+       "line 2, column rate_bps: found 0.5; allowed: at least 1 bit/s, or 0 for an outage"},
+      {"time_s,rate_bps\n0,1e6,7\n", "line 2: has 3 cells; allowed: as many as the header: 2"},
+      {"time_s,rate_bps\n-1,1e6\n", "line 2, column time_s: found -1; allowed: seconds from 0 to 4e+09"},
+      {"time_s,rate_bps\n,1e6\n", "line 2, column time_s: the cell is empty; allowed: a time in seconds"},
+      {"time_s,rate_mbps\n0,1\n",
+       "line 1: found the column \"rate_mbps\"; allowed: time_s, rate_bps, delay_s"},
+      {"time_s\n0\n", "line 1: found the columns time_s; allowed: time_s and rate_bps, delay_s or both"},
+      {"time_s,rate_bps,time_s\n0,1,1\n",
+       "line 1: found the column \"time_s\" twice; allowed: each column once"}};
+  for (const auto& [text, said] : wrong) EXPECT_EQ(error_of(text), std::string("some.csv: ") + said);
   EXPECT_SAYS(error_of("time_s,rate_bps\n"), "some.csv: has no rows");
   EXPECT_SAYS(error_of("time_s,rate_bps\n0,\n"), "has neither rates nor delays");
 }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "net/topologies/registry.h"
-#include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul::overrides_test {
@@ -15,20 +14,10 @@ LinkOverride of_link(const std::string& name) {
   return link_override;
 }
 
-LinkOverride of_replicas(int first, int last) {
-  LinkOverride link_override;
-  link_override.replicas = {first, last};
-  return link_override;
-}
-
 Topology star_with(std::vector<LinkOverride> overrides) {
   Case config = star_case(4, 1e9, 0.1);
   config.network.overrides = std::move(overrides);
   return build_topology(config);
-}
-
-InputErrorParts error_of(const LinkOverride& wrong) {
-  return thrown_by([&] { star_with({wrong}); }).parts();
 }
 
 TEST(Overrides, OfALinkChangeThatLinkAlone) {
@@ -44,7 +33,8 @@ TEST(Overrides, OfALinkChangeThatLinkAlone) {
 }
 
 TEST(Overrides, OfAReplicaOrARangeChangeItsLinks) {
-  LinkOverride slow = of_replicas(1, 2);
+  LinkOverride slow;
+  slow.replicas = {1, 2};
   slow.down = 2e6;
   const Topology topology = star_with({slow});
   for (int replica = 0; replica < 4; ++replica) {
@@ -67,9 +57,7 @@ TEST(Overrides, AGlobNamesManyAndTheLastOneWins) {
 TEST(Overrides, UpIsFromTheReplica) {
   Topology topology(2);
   topology.add_link({"pair", 1, 0, 1e9, 1e9, 0});
-  LinkOverride slow = of_replicas(0, 0);
-  slow.up = 3e6;
-  apply_overrides({slow}, topology);
+  apply_overrides({up_of(0, 3e6)}, topology);
   EXPECT_DOUBLE_EQ(topology.rate(1), 3e6) << "backward: from replica 0";
   EXPECT_DOUBLE_EQ(topology.rate(0), 1e9);
 }
@@ -85,23 +73,6 @@ TEST(Overrides, APathIsChosenAfterThem) {
   slow.delay = 0.1;
   apply_overrides({slow}, topology);
   EXPECT_EQ(topology.path(0, 1).directions.size(), 2u);
-}
-
-TEST(Overrides, AnUnknownLinkIsNamedWithTheNearestOnes) {
-  LinkOverride wrong = of_link("replica2core");
-  wrong.up = 1e6;
-  const InputErrorParts parts = error_of(wrong);
-  EXPECT_EQ(parts.path, "network.overrides[0].link");
-  EXPECT_SAYS(parts.found, "\"replica2core\"");
-  EXPECT_SAYS(parts.hint, "replica2-core");
-}
-
-TEST(Overrides, ARateOfZeroOrANegativeDelayNamesTheLink) {
-  LinkOverride still = of_link("*1-core"), early = of_replicas(3, 3);
-  still.down = 0;
-  early.delay = -0.001;
-  EXPECT_SAYS(error_of(still).found, "replica1-core");
-  EXPECT_SAYS(error_of(early).found, "replica3-core");
 }
 
 }  // namespace longhaul::overrides_test

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "core/base/random.h"
@@ -77,10 +76,7 @@ TEST(RankOrder, PathsCapsAndLinksAreThoseOfTheSites) {
 
 TEST(RankOrder, OverridesOfAReplicaGoWithItsRank) {
   Case config = three_sites({Kind::kList, {5, 0, 2, 1, 4, 3}});
-  LinkOverride slow;
-  slow.replicas = {0, 0};
-  slow.up = 1e6;
-  config.network.overrides = {slow};
+  config.network.overrides = {up_of(0, 1e6)};
   const Topology topology = build_topology(config);
   EXPECT_EQ(topology.links()[0].name, "replica0-london");
   EXPECT_EQ(topology.links()[0].rate_forward, 1e6);

@@ -129,53 +129,6 @@ TEST(Topologies, AnUnknownNameIsNamedWithTheNearestOne) {
   EXPECT_EQ(error.parts().hint, "did you mean \"regions\"?");
 }
 
-TEST(Topologies, DrawnMessageTimesNeedAMeshOrAStarWithoutLatency) {
-  Case mesh = case_on("mesh", Json::object()), star = case_on("star"), regions = case_on("regions"),
-       near = case_on("star", {{"rate", "1Gbps"}, {"rtt", "0s"}});
-  for (Case* config : {&mesh, &star, &regions, &near}) config->network.message_time = MessageTimeSpec{2, 0.5};
-  EXPECT_NO_THROW(check_topology(mesh));
-  EXPECT_NO_THROW(check_topology(near));
-  EXPECT_EQ(error_of(star).found, "found on a star with an rtt of 50 ms");
-  EXPECT_EQ(error_of(regions).found, "found on a topology that has measured times of its own");
-  for (const Case& config : {star, regions}) {
-    EXPECT_EQ(error_of(config).path, "network.message_time");
-    EXPECT_EQ(error_of(config).allowed, "topology mesh, or star with an rtt of 0");
-  }
-}
-
-TEST(Mesh, WithoutDrawnTimesNeedsRateAndRoundTrip) {
-  EXPECT_EQ(error_of(case_on("mesh", {{"rate", "1Gbps"}})).path, "network.topology.mesh.rtt");
-  EXPECT_EQ(error_of(case_on("mesh", {{"rtt", "50ms"}})).path, "network.topology.mesh.rate");
-  const Topology mesh = build_topology(case_on("mesh"));
-  EXPECT_DOUBLE_EQ(mesh.bottleneck(0, 3), 1e9);
-  EXPECT_DOUBLE_EQ(mesh.rtt_s(0, 3), 0.05);
-}
-
-TEST(Mesh, TakesNothingThatChangesLinks) {
-  Case config = case_on("mesh");
-  LinkOverride slow;
-  slow.replicas = {0, 0};
-  slow.up = 1e6;
-  config.network.overrides = {slow};
-  EXPECT_EQ(error_of(config).path, "network.overrides");
-  config.network.overrides.clear();
-  config.network.variation.jitter = {0.1, 0, 1};
-  EXPECT_EQ(error_of(config).path, "network.variation");
-}
-
-TEST(Star, HasEitherOneRateOrTwo) {
-  EXPECT_EQ(error_of(case_on("star", {{"rate", "1Gbps"}, {"up", "1Gbps"}, {"rtt", "1ms"}})).allowed,
-            "either rate, or up and down");
-  EXPECT_EQ(error_of(case_on("star", {{"up", "1Gbps"}, {"rtt", "1ms"}})).path, "network.topology.star");
-}
-
-TEST(Regions, APlacementAddsUpToTheReplicas) {
-  const InputErrorParts error =
-      error_of(case_on("regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 3}}}}));
-  EXPECT_EQ(error.path, "network.topology.regions.replicas");
-  EXPECT_EQ(error.found, "places 3 replicas, the scenario has 4");
-}
-
 // Ookla's published means: 88.8 up and 225.5 down; a log-normal has median · exp(sigma² / 2).
 TEST(Homes, ByDefaultAreThoseOfTheSpeedTests) {
   const Json homes = case_on("homes").network.topology.options;

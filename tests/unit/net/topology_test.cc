@@ -2,17 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/errors.h"
 #include "net/tcp/connection.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"
-#include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 
 namespace longhaul::topology_test {
-
-InputErrorParts error_of(const Case& config) {
-  return thrown_by([&] { build_topology(config); }).parts();
-}
 
 TEST(Star, RoundTripIsThatOfTheScenarioBetweenAnyTwo) {
   const Topology topology = build_topology(star_case(4, 1e8, 0.05));
@@ -77,20 +73,6 @@ TEST(Regions, EvenGivesTheFirstSitesTheRemainder) {
   EXPECT_EQ(topology.links()[1].name, "replica1-oregon");
   EXPECT_EQ(topology.links()[2].name, "replica2-london");
   EXPECT_EQ(topology.links()[4].name, "replica4-tokyo");
-}
-
-TEST(Regions, AnUnknownSiteIsNamedWithTheNearestOne) {
-  InputErrorParts parts = error_of(regions_case("aws-2022", {{"londn", 2}}));
-  EXPECT_EQ(parts.path, "network.topology.regions.replicas.londn");
-  EXPECT_SAYS(parts.hint, "\"london\"");
-  parts = error_of(regions_case("aws-2022", {{"atlantis", 2}}));
-  EXPECT_SAYS(parts.allowed, "virginia");
-}
-
-TEST(Regions, AnUnknownMatrixIsNamedWithTheNearestOne) {
-  const InputErrorParts parts = error_of(regions_case("aws2022", {{"london", 2}}));
-  EXPECT_EQ(parts.path, "network.topology.regions.matrix");
-  EXPECT_SAYS(parts.hint, "aws-2022");
 }
 
 TEST(Topology, TwoPartsWithoutALinkAreAnError) {

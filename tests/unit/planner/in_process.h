@@ -1,10 +1,7 @@
 // Plans written by tests, and a search whose replays run in this process with fidelity analytic.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "core/base/child_main.h"
@@ -16,6 +13,7 @@
 #include "planner/planned_network.h"
 #include "replay/optimized_order.h"
 #include "replay/replay.h"
+#include "tests/support/files.h"
 
 namespace longhaul {
 
@@ -25,25 +23,11 @@ inline const Node& declared_scenario() {
 }
 
 // A folder that goes with the test.
-class PlanFolder {
- public:
-  PlanFolder() {
-    static int count = 0;
-    folder_ = std::filesystem::temp_directory_path() /
-              ("longhaul-plan-" + std::to_string(getpid()) + "-" + std::to_string(++count));
-    std::filesystem::create_directories(folder_);
-  }
-  ~PlanFolder() { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name) const { return (folder_ / name).string(); }
-  std::string path() const { return folder_.string(); }
+struct PlanFolder : TemporaryFolder {
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name)) << text;
+    write_text(file(name), text);
     return file(name);
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 // Four nodes on links of 1538 Mb/s, which carry 1448 Mb/s of payload, 20 ms apart; 724 MB to exchange.
@@ -97,14 +81,14 @@ inline Json two_sites() {
 }
 
 inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
-  const PlannedNetwork network = planned_network(plan, folder.path());
+  const PlannedNetwork network = planned_network(plan, folder.path);
   for (const auto& [name, text] : network.files) folder.write(name, text);
   const PlanTools tools = tools_in(folder);
   PlanResult result;
   result.needs = token_needs(plan, candidate_methods(plan));
   result.search = search_plan(plan, network, result.needs, tools);
   result.sensitivity = sensitivity_of(result.choice(), tools);
-  result.sites = site_shares(plan, result.search, result.needs, tools, folder.path());
+  result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
   result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
   return result;
 }

@@ -37,8 +37,7 @@ TEST(Pipelines, BubblesByTheirClosedForm) {
     json["nodes"] = 8;
     json["tokens"] = 800000;
     json["network"]["topology"]["star"] = {{"rate", "1000Tbps"}, {"rtt", "0s"}};
-    const PlanRequest plan = plan_of_json(folder, json);
-    const PlanResult result = planned(folder, plan);
+    const PlanResult result = planned(folder, plan_of_json(folder, json));
     const Evaluation& choice = result.choice();
     EXPECT_NEAR(choice.total_s(), 500 * row.longer, 1e-3);
     EXPECT_NEAR(choice.bubble_s, 500 * (row.longer - 1), 1e-3);
@@ -71,8 +70,7 @@ TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
   Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"bytes_per_token", 7240}});
   json["network"] = two_sites();
   json["candidates"]["rank_orders"] = {"blocks"};
-  const PlanRequest plan = plan_of_json(folder, json);
-  const PlanResult result = planned(folder, plan);
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
   EXPECT_EQ(placement_in_words(result.choice().config), "a: 0-1; b: 2-3 (rank 2 r + s is stage s of replica r)");
   EXPECT_NEAR(result.choice().traffic.leaving[0], 50 * 2 * 2 * 181e6 * 1500 / 1448, 1);
   EXPECT_EQ(result.choice().traffic.leaving.size(), 2u);
@@ -110,8 +108,7 @@ TEST(Pipelines, MemoryOfStagesByHand) {
     const PlanFolder folder;
     Json json = small_model();
     json["candidates"]["pipelines"] = {{{"stages", 2}, {"schedule", row.schedule}, {"chunks", row.chunks}}};
-    const PlanRequest plan = plan_of_json(folder, json);
-    const PlanResult result = planned(folder, plan);
+    const PlanResult result = planned(folder, plan_of_json(folder, json));
     const MemoryNeed& memory = result.choice().memory;
     EXPECT_EQ(result.choice().config.pipeline.microbatches, 4) << "two sequences for each stage";
     const bool alternates = row.chunks == 2;  // the first worker then has layers 0 and 2

@@ -20,7 +20,7 @@ Json sites() {
 }
 
 Topology topology_of(const PlanFolder& folder, const PlanRequest& plan) {
-  const PlannedNetwork network = planned_network(plan, folder.path());
+  const PlannedNetwork network = planned_network(plan, folder.path);
   for (const auto& [name, text] : network.files) folder.write(name, text);
   const std::vector<Candidate> all = candidates_of(plan, network, {{"diloco", 1000}});
   return placed_topology(tools_in(folder).validated(all.at(0).scenario));

@@ -20,8 +20,7 @@ namespace longhaul::search_test {
 // chunks, 1.086 GB, in packets of 1448 bytes with headers of 52. Eight accelerators cost 28.80 an hour.
 TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
   const PlanFolder folder;
-  const PlanRequest plan = plan_of_json(folder, star());
-  const PlanResult result = planned(folder, plan);
+  const PlanResult result = planned(folder, plan_of_json(folder, star()));
   const Evaluation& choice = result.choice();
   const double seconds = 1000 * 0.5 + 50 * 6.06, bytes = 50 * 4 * 6 * 181e6 * 1500 / 1448;
   EXPECT_NEAR(choice.total_s(), seconds, 1e-6);
@@ -40,13 +39,10 @@ TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
 TEST(Search, OnlyWhatLeavesASiteCounts) {
   const PlanFolder folder;
   Json json = star();
-  json.erase("nodes");
   json["network"] = two_sites();
-  json["nodes"] = 4;
   json["candidates"]["rank_orders"] = {"blocks"};
   json["egress"] = {{"price", 0.25}, {"sites", {{"b", 1}}}};
-  const PlanRequest plan = plan_of_json(folder, json);
-  const PlanResult result = planned(folder, plan);
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
   const Evaluation& choice = result.choice();
   const double of_each = 50 * 6 * 181e6 * 1500 / 1448;
   ASSERT_EQ(choice.traffic.sites, (std::vector<std::string>{"a", "b"}));
@@ -403,7 +399,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     std::mt19937 random(seed);
     const PlanFolder folder;
     const PlanRequest plan = plan_of_json(folder, drawn_plan(random));
-    const PlannedNetwork network = planned_network(plan, folder.path());
+    const PlannedNetwork network = planned_network(plan, folder.path);
     for (const auto& [name, text] : network.files) folder.write(name, text);
     const PlanTools tools = tools_with_contention(folder, seed);
     const TokenNeeds needs = token_needs(plan, candidate_methods(plan));
@@ -581,8 +577,7 @@ TEST(Search, FaultsAddWhatTheyTake) {
   json["tokens"] = 12000000;  // 30,000 steps
   json["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
   json["recovery"] = {{"on_failure", "wait"}, {"start", "own"}, {"detect", "0s"}};
-  const PlanRequest plan = plan_of_json(folder, json);
-  const PlanResult result = planned(folder, plan);
+  const PlanResult result = planned(folder, plan_of_json(folder, json));
   ASSERT_EQ(result.faulty.size(), 1u);
   const FaultyTime& faulty = result.faulty[0];
   EXPECT_NEAR(faulty.drawn_s, 10 * 1300, 20) << "ten faults, in whole periods";

@@ -25,14 +25,13 @@ class TokenNeedsOfRuns : public testing::Test {
                                                     {"diloco,seed=1", "diloco", 3.0, 2.0},
                                                     {"diloco,seed=2", "diloco", 2.5, 2.0},
                                                     {"noloco", "noloco", 4.0, 3.0}}) {
-      std::filesystem::create_directories(folder_.file(std::string("cases/") + name));
       folder_.write(std::string("cases/") + name + "/metrics.csv",
                     "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n" +
                         std::string("5,plain,0,1,9,,,0\n5,plain,mean,1,") + std::to_string(at_5) +
                         ",1,0,0\n10,plain,mean,2," + std::to_string(at_10) + ",1,0,0\n");
       records.push_back({{"case", name}, {"status", "done"}, {"method", method}, {"tokens", 1000}});
     }
-    write_summary(folder_.path(), "runs", records);
+    write_summary(folder_.path, "runs", records);
     json_ = Json::parse(R"({"nodes": 2, "parameters": 100, "tokens_per_step": 10, "step_time": "1s",
       "target": {"runs": ["."], "loss": 2.0},
       "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");

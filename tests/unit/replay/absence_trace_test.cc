@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
+#include "tests/support/said.h"
 
 namespace longhaul::absence_trace_test {
 
@@ -15,14 +15,9 @@ AbsenceTrace absences_of(const std::string& text) {
 
 // "line and column: what was found; what is allowed"
 std::string error_of(const std::string& text) {
-  try {
-    absences_of(text);
-  } catch (const InputError& error) {
-    const InputErrorParts& parts = error.parts();
-    EXPECT_EQ(parts.file, "spot.csv");
-    return parts.path + ": " + parts.found + "; " + parts.allowed;
-  }
-  return "no error";
+  const InputErrorParts parts = refused_parts([&] { absences_of(text); });
+  EXPECT_EQ(parts.file, "spot.csv");
+  return parts.path + ": " + parts.found + "; " + parts.allowed;
 }
 
 TEST(AbsenceTrace, ARowIsAnAbsence) {

@@ -180,10 +180,7 @@ TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
 // tenth of the rate (15 s); then 2 gets the sum. What 1 has to send waits for 0 to be in its round.
 TEST(Analytic, BlockingRoundsWaitForTheReceiver) {
   Case config = star_case(3, 8e6, 0);
-  LinkOverride slow;
-  slow.replicas = {1, 1};
-  slow.up = 8e5;
-  config.network.overrides = {slow};
+  config.network.overrides = {up_of(1, 8e5)};
   const Replayed replayed = walked(config, single_exchange("halving-doubling", 3, 3000000));
   EXPECT_NEAR(replayed.sync_time_s(), (3 + 15 + 15 + 3) / payload_share(1448), 1e-6);
 }
@@ -193,11 +190,8 @@ TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
   config.workload.step_time_factors = {1, 3};
   const auto sync_s = [&] { return walked(config, single_exchange("pair", 2, 1000000)); };
   EXPECT_DOUBLE_EQ(sync_s().row(1, 0).start_s, 3);
-  LinkOverride slow;
-  slow.replicas = {1, 1};
-  slow.up = 4e6;
-  slow.delay = 0.2;
-  config.network.overrides = {slow};
+  config.network.overrides = {up_of(1, 4e6)};
+  config.network.overrides[0].delay = 0.2;
   const double bytes_per_s = 1e6 * payload_share(1448);
   EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / bytes_per_s, 1e-6);
   EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / bytes_per_s, 1e-6);

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -70,14 +69,9 @@ inline double simulated_s(const Replayed& replayed) {
 // By step, of the schedule: of all rules, or of one.
 inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed, int rule = -1) {
   std::map<int, std::vector<int>> groups;
-  std::istringstream in(replayed.files.at("schedule.jsonl"));
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    const Json json = Json::parse(line);
-    if (rule < 0 || json.at("rule") == rule)
-      groups[json.at("step")] = json.at("group").get<std::vector<int>>();
-  }
+  for (const Json& line : schedule_of(replayed))
+    if (rule < 0 || line.at("rule") == rule)
+      groups[line.at("step")] = line.at("group").get<std::vector<int>>();
   return groups;
 }
 

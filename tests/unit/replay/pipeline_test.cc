@@ -2,7 +2,7 @@
 // share of the step says.
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "core/base/index.h"
 #include "replay/estimate.h"
@@ -14,6 +14,7 @@ namespace longhaul::pipeline_test {
 
 constexpr double kForward_s = 1, kBackward_s = 2;  // of a micro-batch on a worker, all its parts together
 
+// "Stages setup{3, 4, 5}": three replicas of four stages, five micro-batches.
 struct Stages {
   int replicas = 1, stages = 2, microbatches = 2, chunks = 1, steps = 1;
   PipelineSchedule schedule = PipelineSchedule::k1f1b;
@@ -90,9 +91,7 @@ TEST(Pipeline, OnAFreeNetworkTheStepIsTheTextbooks) {
   for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
     for (const int stages : {2, 3, 8})
       for (const int microbatches : {1, 4, 8, 64}) {
-        Stages setup;
-        setup.stages = stages;
-        setup.microbatches = microbatches;
+        Stages setup{1, stages, microbatches};
         setup.schedule = schedule;
         const StagesRun result = run(setup);
         EXPECT_NEAR(result.clock_s, (microbatches + stages - 1) * kBoth_s, 1e-6);
@@ -106,9 +105,7 @@ TEST(Pipeline, ChunksShortenTheBubble) {
   for (const int stages : {2, 4})
     for (const int chunks : {2, 3})
       for (const int rounds : {1, 2, 4}) {
-        Stages setup;
-        setup.stages = stages;
-        setup.microbatches = rounds * stages;
+        Stages setup{1, stages, rounds * stages};
         setup.chunks = chunks;
         setup.schedule = PipelineSchedule::kInterleaved;
         EXPECT_NEAR(run(setup).clock_s, setup.microbatches * kBoth_s + (stages - 1) * kBoth_s / chunks, 1e-6)
@@ -119,9 +116,7 @@ TEST(Pipeline, ChunksShortenTheBubble) {
 // Every wait of GPipe: the first micro-batch comes over S − 1 hops, and its gradient back. Of what the last
 // stage waits for the next step's first micro-batch, hops are the network's and passes a bubble.
 TEST(Pipeline, TellsBubblesFromTheNetwork) {
-  Stages setup;
-  setup.stages = 4;
-  setup.microbatches = 5;
+  Stages setup{1, 4, 5};
   setup.steps = 3;
   setup.schedule = PipelineSchedule::kGpipe;
   setup.message_s = 0.25;
@@ -161,9 +156,7 @@ int passes_of(const StagesRun& run, int worker) {
 // micro-batches are taken through both stages, and both workers of a stage end when the last of its passes is
 // over.
 TEST(Pipeline, ByThroughputTheSlowGetLess) {
-  Stages setup;
-  setup.replicas = 2;
-  setup.microbatches = 32;
+  Stages setup{2, 2, 32};
   setup.message_s = 0.1;
   setup.factors = {1, 1, 1, 4};
   const StagesRun straight = run(setup);
@@ -185,10 +178,7 @@ TEST(Pipeline, ByThroughputTheSlowGetLess) {
 
 // A message that does not come in time is the network's; with messages that take nothing nothing is.
 TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
-  Stages setup;
-  setup.replicas = 3;
-  setup.stages = 3;
-  setup.microbatches = 7;
+  Stages setup{3, 3, 7};
   setup.steps = 3;
   setup.factors = {1, 2, 1, 1, 1, 3, 1, 1, 1};
   setup.routing = MicrobatchRouting::kThroughput;
@@ -199,10 +189,7 @@ TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
 // only.
 TEST(Pipeline, SendsWhatThePlanSays) {
   for (const auto routing : {MicrobatchRouting::kStraight, MicrobatchRouting::kRandom}) {
-    Stages setup;
-    setup.replicas = 3;
-    setup.stages = 4;
-    setup.microbatches = 5;
+    Stages setup{3, 4, 5};
     setup.steps = 2;
     setup.routing = routing;
     const StagesRun result = run(setup);
@@ -217,9 +204,7 @@ TEST(Pipeline, SendsWhatThePlanSays) {
 // Three parts on as many stages, two micro-batches, bytes by bits 20, 30 and 40 forward, 7 back: what each
 // worker sends in each step by what its replica used then.
 TEST(Pipeline, SendsInTheBitsThatWereLearned) {
-  Stages setup;
-  setup.replicas = 2;
-  setup.stages = 3;
+  Stages setup{2, 3};
   setup.steps = 3;
   Trace trace = make_trace({}, {1, setup.replicas, setup.steps, 1000});
   trace.plan.pipeline = equal_plan(setup);
@@ -246,9 +231,7 @@ TEST(Pipeline, SendsInTheBitsThatWereLearned) {
 
 // One micro-batch goes past k stages, and its gradient back: (S − k) · (f + b) and twice S − 1 − k messages.
 TEST(Pipeline, WhatIsLeftOutTakesNoTime) {
-  Stages setup;
-  setup.stages = 5;
-  setup.microbatches = 1;
+  Stages setup{1, 5, 1};
   setup.message_s = 0.25;
   setup.skip = 2;
   setup.orders = {{0, -1, 2, -1, 4}};
@@ -267,8 +250,7 @@ TEST(Pipeline, WhatIsLeftOutTakesNoTime) {
 // Two workers between ends that take no time. Both micro-batches through both: (M + S − 1) · (f + b) of those
 // two, 9 s. One each: side by side. Both through both, the second one the other way round: nobody waits.
 TEST(Pipeline, WhoMeetsWhatIsFreeWaitsForNothing) {
-  Stages setup;
-  setup.stages = 4;
+  Stages setup{1, 4};
   setup.has_idle_ends = true;
   setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}};
   EXPECT_NEAR(run(setup).clock_s, 3 * kBoth_s, 1e-6);
@@ -286,9 +268,7 @@ TEST(Pipeline, WhoMeetsWhatIsFreeWaitsForNothing) {
 //   worker 1: F0 0-1, F2 1-2, B0 4-6, B2 7-9      worker 2: F1 0-1, F0 1-2, B0 2-4, B1 5-7
 //   worker 3: F1 1-2, F2 2-3, B1 3-5, B2 5-7
 TEST(Pipeline, WorkersTakeWhatComes) {
-  Stages setup;
-  setup.stages = 5;
-  setup.microbatches = 3;
+  Stages setup{1, 5, 3};
   setup.has_idle_ends = true;
   setup.skip = 1;
   setup.orders = {{0, 1, 2, -1, 4}, {0, -1, 2, 3, 4}, {0, 1, -1, 3, 4}};
@@ -302,9 +282,7 @@ TEST(Pipeline, WorkersTakeWhatComes) {
 
 // Of three micro-batches through both: the second worker has F0 1-2, F1 2-3, then B0 and F2 wait for it.
 TEST(Pipeline, BackwardPassesComeFirstWhereThereIsNoOrder) {
-  Stages setup;
-  setup.stages = 4;
-  setup.microbatches = 3;
+  Stages setup{1, 4, 3};
   setup.has_idle_ends = true;
   setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
   const StagesRun result = run(setup);
@@ -327,10 +305,7 @@ OperationRule rule_in_two_buckets(int stage) {
 
 // Rules are released by a worker that has nothing to do, too.
 TEST(Pipeline, WhoIsLeftOutStillExchanges) {
-  Stages setup;
-  setup.replicas = 2;
-  setup.stages = 4;
-  setup.microbatches = 1;
+  Stages setup{2, 4, 1};
   setup.steps = 2;
   setup.message_s = 0.25;
   setup.skip = 1;
@@ -344,10 +319,7 @@ TEST(Pipeline, WhoIsLeftOutStillExchanges) {
 
 // Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.
 TEST(Pipeline, AStragglerHoldsUpWhoMeetsIt) {
-  Stages setup;
-  setup.replicas = 2;
-  setup.stages = 2;
-  setup.microbatches = 8;
+  Stages setup{2, 2, 8};
   setup.factors = {1, 1, 2, 1};
   const StagesRun straight = run(setup);
   EXPECT_NEAR(straight.steps.at({1, 0}).bubble_s, kBoth_s, 1e-6);
@@ -363,10 +335,7 @@ TEST(Pipeline, TimesAddUpWithEverySchedule) {
   for (const auto schedule :
        {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b, PipelineSchedule::kInterleaved})
     for (const bool blocks : {false, true}) {
-      Stages setup;
-      setup.replicas = 3;
-      setup.stages = 3;
-      setup.microbatches = 6;
+      Stages setup{3, 3, 6};
       setup.steps = 4;
       setup.schedule = schedule;
       setup.chunks = schedule == PipelineSchedule::kInterleaved ? 2 : 1;
@@ -401,9 +370,7 @@ TEST(Pipeline, TimesAddUpWithEverySchedule) {
 // Each stage's ring is among its own workers, and begins when these have their last gradients: stage 1 of
 // two is done with a pass b before stage 0.
 TEST(Pipeline, ExchangesOfAStageAreAmongItsWorkers) {
-  Stages setup;
-  setup.replicas = 4;
-  setup.microbatches = 1;
+  Stages setup{4, 2, 1};
   setup.message_s = 0.1;
   OperationRule rule = rule_of("ring");
   rule.before_optimizer = true;
@@ -426,8 +393,7 @@ TEST(Pipeline, ExchangesOfAStageAreAmongItsWorkers) {
 
 // With two buckets over the whole backward pass the first one may go half a pass before the end.
 TEST(Pipeline, TheLastBackwardPassReleasesBuckets) {
-  Stages setup;
-  setup.replicas = 2;
+  Stages setup{2};
   const OperationRule rule = rule_in_two_buckets(0);
   setup.rules = {rule};
   setup.message_s = 0.1;

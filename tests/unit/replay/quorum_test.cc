@@ -26,14 +26,6 @@ Replayed replayed(const Completion& completion, const std::vector<double>& facto
   return run_with(analytic_replay, config, make_trace({{rule}}, {1, config.replicas, steps, 1000}));
 }
 
-std::vector<Json> schedule_of(const Replayed& result) {
-  std::istringstream lines(result.files.at("schedule.jsonl"));
-  std::vector<Json> rows;
-  for (std::string line; std::getline(lines, line);) rows.push_back(Json::parse(line));
-  rows.erase(rows.begin());
-  return rows;
-}
-
 // Three are ready after 1 s, the quorum's grace ends at 1.5 s, the fourth comes at 2 s: a ring of three.
 TEST(Quorum, PassesByWhoComesAfterTheGraceTime) {
   const Replayed result = replayed({3, 0.5}, {1, 1, 2, 1});

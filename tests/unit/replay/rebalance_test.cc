@@ -126,9 +126,7 @@ std::map<int, double> seconds_of_steps(const Replayed& replayed) {
 // the way of the first micro-batch and of the last one, and that a sender does not know what others have
 // handed to the same worker: a tenth at most, once it has measured the new ones.
 TEST(Rebalancing, ThreeTimesTheWorkGetsThreeTimesTheWorkers) {
-  Swarm setup;
-  setup.microbatches = 64;
-  const Replayed replayed = run(setup);
+  const Replayed replayed = run({4, 64});
   const std::map<int, double> seconds = seconds_of_steps(replayed);
   const double least_s[] = {576, 460.8, 384, 384, 384};
   for (int step = 1; step <= 5; ++step) EXPECT_GE(seconds.at(step), least_s[step - 1]) << "step " << step;
@@ -147,10 +145,7 @@ TEST(Rebalancing, ThreeTimesTheWorkGetsThreeTimesTheWorkers) {
 
 // The same the other way round: stage 0 gets workers, and shares out the micro-batches of all replicas.
 TEST(Rebalancing, TheFirstStageMayBeTheSlowOne) {
-  Swarm setup;
-  setup.microbatches = 64;
-  setup.ratio = 1 / 3.;
-  const Replayed replayed = run(setup);
+  const Replayed replayed = run({4, 64, 5, 1 / 3.});
   const std::map<int, double> seconds = seconds_of_steps(replayed);
   // 3 s and 1 s: 192 s with 4 workers of stage 0, 128 with 6 of it.
   EXPECT_GE(seconds.at(1), 192);

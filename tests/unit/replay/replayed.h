@@ -68,6 +68,15 @@ inline Rows rows_of(const Replayed& replayed, const std::string& file) {
   return rows;
 }
 
+// The lines of the schedule below its header.
+inline std::vector<Json> schedule_of(const Replayed& replayed) {
+  std::istringstream in(replayed.files.at("schedule.jsonl"));
+  std::vector<Json> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  if (!lines.empty()) lines.erase(lines.begin());
+  return lines;
+}
+
 // Some cells of a row.
 inline std::vector<std::string> at(const std::vector<std::string>& row, const std::vector<int>& columns) {
   std::vector<std::string> cells;

@@ -56,12 +56,8 @@ struct Line {
 };
 
 std::vector<Line> merges_of(const Replayed& result) {
-  std::istringstream lines(result.files.at("schedule.jsonl"));
   std::vector<Line> merges;
-  std::string line;
-  std::getline(lines, line);
-  while (std::getline(lines, line)) {
-    const Json json = Json::parse(line);
+  for (const Json& json : schedule_of(result)) {
     EXPECT_EQ(json.at("merge"), merges.size());
     merges.push_back({json.at("contributions"), json.at("start_s"), json.at("done_s")});
   }
@@ -161,17 +157,14 @@ TEST(Synchronizer, WithoutSlackIsSynchronous) {
   const Trace trace = trace_of(merging, 2);
   EXPECT_FALSE(timing_matters(trace.plan));
   const Schedule expected = synchronous_merges(trace.plan, trace.context);
-  std::istringstream lines(result.files.at("schedule.jsonl"));
-  std::string line;
-  std::getline(lines, line);
-  for (const Merge& merge : expected.merges) {
-    ASSERT_TRUE(std::getline(lines, line));
-    Json contributions = Json::array();
-    for (const Merge::Contribution& of : merge.contributions)
+  const std::vector<Line> found = merges_of(result);
+  ASSERT_EQ(found.size(), expected.merges.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    Contributions contributions;
+    for (const Merge::Contribution& of : expected.merges[i].contributions)
       contributions.push_back({of.replica, of.post_step, of.taken_step});
-    EXPECT_EQ(Json::parse(line)["contributions"], contributions);
+    EXPECT_EQ(found[i].contributions, contributions);
   }
-  EXPECT_FALSE(std::getline(lines, line));
 }
 
 // A slack of a step: replica 0 goes on to the end of step 4, 4 s, before it waits.

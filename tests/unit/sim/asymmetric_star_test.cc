@@ -14,11 +14,8 @@ constexpr double kAckShare = kAck / (2 * kWire);
 Case homes_of(const std::vector<double>& up, const std::vector<double>& down) {
   Case config = star_case(static_cast<int>(up.size()), 1e9, kRtt);
   for (std::size_t i = 0; i < up.size(); ++i) {
-    LinkOverride home;
-    home.replicas = {static_cast<int>(i), static_cast<int>(i)};
-    home.up = up[i];
-    home.down = down[i];
-    config.network.overrides.push_back(home);
+    config.network.overrides.push_back(up_of(static_cast<int>(i), up[i]));
+    config.network.overrides.back().down = down[i];
   }
   return config;
 }

@@ -17,16 +17,11 @@ Case with_queue(const std::string& queue, double rate, double rtt_s, int segment
   return config;
 }
 
-double sync_time(Case config, const std::string& fidelity, const Trace& trace) {
-  config.network.fidelity = fidelity;
-  return run_replay(config, trace).sync_time_s();
-}
-
 double mean_over_seeds(Case config, const std::string& fidelity, const Trace& trace, int seeds) {
   double sum = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     config.seed = static_cast<std::uint64_t>(seed);
-    sum += sync_time(config, fidelity, trace);
+    sum += sync_time_s(config, fidelity, trace);
   }
   return sum / seeds;
 }
@@ -39,13 +34,8 @@ TEST(Congestion, FlowAgreesWithPacketsOnMarks) {
     config.network.tcp.connections = connections;
     const double bytes = 8 * 5e8 / 8 * 0.1;
     const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes));
-    const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
-    const double naive = 0.05 + bytes / (5e8 / 8 * payload_share(8948));
-    std::printf(
-        "marks, %d connections: packet %.4f s, flow %.4f s (%+.1f %%), latency + bytes / rate %.4f s\n",
-        connections, packet, flow, 100 * (flow / packet - 1), naive);
-    EXPECT_NEAR(flow / packet, 1, 0.1);
-    EXPECT_GT(packet, 1.2 * naive);
+    const double packet = expect_flow_as_packets(config, trace, 0.1, fmt::format("marks, {}", connections));
+    EXPECT_GT(packet, 1.2 * (0.05 + bytes / (5e8 / 8 * payload_share(8948))));
   }
 }
 
@@ -99,10 +89,10 @@ TEST(Congestion, LossesFollowTheSeed) {
   Case config = with_queue("host", 1e8, 0.05, 1448);
   config.network.tcp.loss = 1e-3;
   const Trace trace = single_exchange("pair", 2, 5000000);
-  const double first = sync_time(config, "flow", trace), again = sync_time(config, "flow", trace);
+  const double first = sync_time_s(config, "flow", trace), again = sync_time_s(config, "flow", trace);
   config.seed = 2;
   EXPECT_EQ(first, again);
-  EXPECT_NE(first, sync_time(config, "flow", trace));
+  EXPECT_NE(first, sync_time_s(config, "flow", trace));
 }
 
 // At 20 ms and 2e-4 on the path the cubic leaves a smaller window than Reno.

@@ -59,9 +59,7 @@ TEST(FlowConservation, RandomNetworksLoseAndMakeNothing) {
   std::mt19937_64 random(7);
   for (int trial = 0; trial < 300; ++trial) {
     SCOPED_TRACE(trial);
-    RandomStars stars = draw_stars(random, /*equal_delays=*/false, /*allow_trunk=*/true);
-    stars.tcp.congestion_control = trial % 2 ? "cubic" : "reno";
-    stars.tcp.queue = "host";
+    RandomStars stars = draw_stars(random, trial);
     stars.tcp.connections = 1 + trial % 4;
     if (trial % 3 == 0) stars.tcp.window = 20000;
     const Carried outcome = run(stars);
@@ -75,8 +73,7 @@ TEST(FlowConservation, QueuesThatMarkLoseAndMakeNothing) {
   std::mt19937_64 random(8);
   for (int trial = 0; trial < 100; ++trial) {
     SCOPED_TRACE(trial);
-    RandomStars stars = draw_stars(random, /*equal_delays=*/false, /*allow_trunk=*/true);
-    stars.tcp.congestion_control = "cubic";
+    RandomStars stars = draw_stars(random, 1);
     stars.tcp.queue = "fq_codel";
     stars.tcp.ecn = true;
     stars.tcp.connections = 1;

@@ -9,9 +9,7 @@ namespace longhaul::flow_solving_test {
 TEST(FlowSolving, TouchedAndWholeGiveTheSameCompletionTimes) {
   std::mt19937_64 random(1);
   for (int trial = 0; trial < 500; ++trial) {
-    RandomStars stars = draw_stars(random, /*equal_delays=*/false, /*allow_trunk=*/true);
-    stars.tcp.congestion_control = trial % 2 ? "cubic" : "reno";
-    stars.tcp.queue = "host";
+    RandomStars stars = draw_stars(random, trial);
     stars.tcp.connections = 1 + trial % 4;
     if (trial % 5 == 0) stars.tcp.window = 100000;
     const auto arrived_s = [&stars](FlowNetwork::Solving solving) {

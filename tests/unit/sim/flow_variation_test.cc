@@ -2,8 +2,6 @@
 // short that no window matters.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "net/tcp/framing.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
@@ -241,9 +239,7 @@ TEST_F(FlowVariationTest, JitterKeepsTheMeanRate) {
 TEST_F(FlowVariationTest, TouchedAndWholeGiveTheSameCompletionTimes) {
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 100; ++trial) {
-    RandomStars stars = draw_stars(random, /*equal_delays=*/false, /*allow_trunk=*/true);
-    stars.tcp.congestion_control = trial % 2 ? "cubic" : "reno";
-    stars.tcp.queue = "host";
+    RandomStars stars = draw_stars(random, trial);
     Topology named(stars.topology.replicas());
     for (int node = named.nodes(); node < stars.topology.nodes(); ++node)
       named.add_router(stars.topology.node_name(node));
@@ -325,13 +321,7 @@ TEST_F(FlowVariationTest, TheSeedDecidesAndNothingElse) {
 double expect_packets_take_as_long(const TraceSpec& trace, double tolerance) {
   Case config = star_case(2, kRate, 0.05);
   config.network.variation.traces = {trace};
-  const Trace exchange = single_exchange("pair", 2, 10000000);
-  const double flow = run_replay(config, exchange).sync_time_s();
-  config.network.fidelity = "packet";
-  const double packet = run_replay(config, exchange).sync_time_s();
-  std::printf("trace: packet %.4f s, flow %.4f s (%+.1f %%)\n", packet, flow, 100 * (flow / packet - 1));
-  EXPECT_NEAR(flow / packet, 1, tolerance);
-  return packet;
+  return expect_flow_as_packets(config, single_exchange("pair", 2, 10000000), tolerance, trace.link);
 }
 
 // 40 and 100 Mb/s in turns of half a second; a fifth of the rate until one second into the exchange; a delay.

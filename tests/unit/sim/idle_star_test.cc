@@ -27,49 +27,37 @@ std::int64_t whole_segments(int members) {
   return std::int64_t{kSegment} * members * (1 << floor_log2(members)) * (members < 8 ? 4 : 1);
 }
 
+void expect_exact(const std::string& name, int members, std::int64_t bytes, int tensors = 1) {
+  EXPECT_NEAR(replayed_s(name, members, bytes, tensors) / closed_form_s(name, members, bytes, tensors), 1,
+              3e-3)
+      << name << " of " << members;
+}
+
 TEST(IdleStar, ClosedFormsThatAreExact) {
   for (const std::string name : {"ring", "halving-doubling", "direct", "parameter-server", "all-gather",
                                  "reduce-scatter", "root", "send", "pairwise"})
-    for (const int members : {2, 3, 4, 5, 8, 11, 16, 21}) {
-      const std::int64_t bytes = whole_segments(members);
-      EXPECT_NEAR(replayed_s(name, members, bytes) / closed_form_s(name, members, bytes), 1, 3e-3)
-          << name << " of " << members;
-    }
+    for (const int members : {2, 3, 4, 5, 8, 11, 16, 21})
+      expect_exact(name, members, whole_segments(members));
 }
 
 // Folding a surplus in must not be slowed down by members that have none.
 TEST(IdleStar, HalvingDoublingIsExactForEveryNumberOfMembers) {
-  for (int members = 2; members <= 33; ++members) {
-    const std::int64_t bytes = 4 * std::int64_t{kSegment} * (1 << floor_log2(members));
-    EXPECT_NEAR(
-        replayed_s("halving-doubling", members, bytes) / closed_form_s("halving-doubling", members, bytes), 1,
-        3e-3)
-        << members;
-  }
+  for (int members = 2; members <= 33; ++members)
+    expect_exact("halving-doubling", members, 4 * std::int64_t{kSegment} * (1 << floor_log2(members)));
 }
 
 TEST(IdleStar, TreeIsExactForPowersOfTwoAndBoundedOtherwise) {
-  for (const int members : {2, 4, 8, 16, 32}) {
-    const std::int64_t bytes = 20 * kSegment;
-    EXPECT_NEAR(replayed_s("tree", members, bytes) / closed_form_s("tree", members, bytes), 1, 3e-3)
-        << members;
-  }
-  for (const int members : {3, 5, 6, 7, 11, 23, 33}) {
-    const std::int64_t bytes = 20 * kSegment;
+  const std::int64_t bytes = 20 * kSegment;
+  for (const int members : {2, 4, 8, 16, 32}) expect_exact("tree", members, bytes);
+  for (const int members : {3, 5, 6, 7, 11, 23, 33})
     EXPECT_LT(replayed_s("tree", members, bytes), 1.003 * closed_form_s("tree", members, bytes)) << members;
-  }
 }
 
 TEST(IdleStar, PairsAndRootsOfTwoTensors) {
   const std::int64_t bytes = 40 * kSegment;
-  EXPECT_NEAR(replayed_s("pair", 2, bytes) / closed_form_s("pair", 2, bytes), 1, 3e-3);
-  for (const int members : {3, 8}) {
-    const std::int64_t whole = whole_segments(members);
-    EXPECT_NEAR(replayed_s("pair", members, whole) / closed_form_s("pair", members, whole), 1, 3e-3)
-        << "a ring within the group";
-  }
-  for (const int members : {2, 4})
-    EXPECT_NEAR(replayed_s("root", members, bytes, 2) / closed_form_s("root", members, bytes, 2), 1, 3e-3);
+  expect_exact("pair", 2, bytes);
+  for (const int members : {3, 8}) expect_exact("pair", members, whole_segments(members));  // rings
+  for (const int members : {2, 4}) expect_exact("root", members, bytes, 2);
 }
 
 // Above, the bound that the header proves. Below, what cannot be beaten: the vector's two halves up and down

@@ -53,11 +53,7 @@ TEST(OverlapWithBackward, TakesAsLongAsPacketsWhereBucketsShareConnections) {
   Case config = star_case(8, kRate, 0.12);
   config.workload.step_time.seconds = 4;
   const Trace trace = overlapping("halving-doubling", 8, 312500, 0.45, 2);
-  const auto sync_s = [&](const std::string& fidelity) {
-    config.network.fidelity = fidelity;
-    return run_replay(config, trace).sync_time_s(1);
-  };
-  EXPECT_NEAR(sync_s("flow") / sync_s("packet"), 1, 0.01);
+  expect_flow_as_packets(config, trace, 0.01, "two buckets on the same connections");
 }
 
 // What overlaps is no idle time: of ten steps each idles from the end of its compute to done.

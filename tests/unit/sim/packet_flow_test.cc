@@ -2,7 +2,6 @@
 // naive latency + bytes / rate is off.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdio>
 
 #include "net/collectives/collective.h"
@@ -12,31 +11,15 @@
 
 namespace longhaul::packet_flow_test {
 
-double sync_time(Case config, const std::string& fidelity, const Trace& trace, int step = 1) {
-  config.network.fidelity = fidelity;
-  return run_replay(config, trace).sync_time_s(step);
-}
-
-// `message` bytes in each message of the collective.
-Trace with_messages(const std::string& collective, int replicas, double message) {
-  const int parts = collective == "ring" ? replicas : 1;
-  return single_exchange(collective, replicas, static_cast<std::int64_t>(message) * parts);
-}
-
 void compare(const std::string& collective, int replicas, double products) {
-  const double rate = 1e8, rtt_s = 0.05, message = products * rate / 8 * rtt_s;
-  const Case config = star_case(replicas, rate, rtt_s);
-  const Trace trace = with_messages(collective, replicas, message);
-  const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
-  const std::int64_t bytes = static_cast<std::int64_t>(message) * (collective == "ring" ? replicas : 1);
+  const double rate = 1e8, rtt_s = 0.05;
+  const auto message = static_cast<std::int64_t>(products * rate / 8 * rtt_s);
+  const std::int64_t bytes = message * (collective == "ring" ? replicas : 1);
+  const double packet =
+      expect_flow_as_packets(star_case(replicas, rate, rtt_s), single_exchange(collective, replicas, bytes),
+                             0.1, fmt::format("{} of {}, {} products", collective, replicas, products));
   const double naive = find_collective(collective)
                            .idle_star_s({replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
-  std::printf(
-      "%-5s of %d, %4.0f bandwidth-delay products a transfer: packet %8.4f s, flow %8.4f s (%+.1f %%), "
-      "latency + bytes / rate %8.4f s (%+.1f %%)\n",
-      collective.c_str(), replicas, products, packet, flow, 100 * (flow / packet - 1), naive,
-      100 * (naive / packet - 1));
-  EXPECT_NEAR(flow / packet, 1, 0.1);
   EXPECT_LT(naive, packet) << "start-up and acknowledgements cost something";
 }
 
@@ -53,11 +36,9 @@ TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
   Case config = star_case(2, up, rtt_s);
   config.network.topology = star_spec(up, down, rtt_s);
   for (const double products : {2., 20.}) {
-    const Trace trace = with_messages("pair", 2, products * up / 8 * rtt_s);
-    const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
-    std::printf("pair of homes, %3.0f bandwidth-delay products: packet %8.4f s, flow %8.4f s (%+.1f %%)\n",
-                products, packet, flow, 100 * (flow / packet - 1));
-    EXPECT_NEAR(flow / packet, 1, 0.1);
+    const auto bytes = static_cast<std::int64_t>(products * up / 8 * rtt_s);
+    expect_flow_as_packets(config, single_exchange("pair", 2, bytes), 0.1,
+                           fmt::format("pair of homes, {} products", products));
   }
 }
 
@@ -95,11 +76,11 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
   const double rate = 5e7, rtt_s = 0.02, window = 10 * 1448;
   Case config = star_case(2, rate, rtt_s);
   config.network.tcp.window = window;
-  const Trace trace = with_messages("pair", 2, kWindows * window);
+  const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(kWindows * window));
   const double segment_s = 8 * 1538 / rate, round_s = rtt_s + 2 * segment_s;  // over two links
   const double closed_s = (kWindows - 1) * round_s + 10 * segment_s + rtt_s / 2 + segment_s;
   for (const std::string fidelity : {"packet", "flow"}) {
-    const double taken_s = sync_time(config, fidelity, trace);
+    const double taken_s = sync_time_s(config, fidelity, trace);
     std::printf("window of ten segments, %d windows: %s %.4f s, by hand %.4f s\n", kWindows, fidelity.c_str(),
                 taken_s, closed_s);
     EXPECT_NEAR(taken_s / closed_s, 1, 0.03) << fidelity;
@@ -112,8 +93,7 @@ TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
   const Case config = star_case(2, 1e8, 0.05);
   const double bytes = 5 * 1e8 / 8 * 0.05;
   const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
-  const double flow = sync_time(config, "flow", trace, 2), packet = sync_time(config, "packet", trace, 2);
-  EXPECT_NEAR(flow / packet, 1, 0.1);
+  const double packet = expect_flow_as_packets(config, trace, 0.1, "cold after idling", 2);
   EXPECT_GT(packet, 0.025 + bytes / 1.25e7 / payload_share(1448) + 0.05)
       << "more than one round trip of start-up";
 }
@@ -126,11 +106,10 @@ TEST(PacketAndFlow, AgreeThatAConnectionStaysWarmWithoutSlowStartAfterIdle) {
     config.network.tcp.slow_start_after_idle = false;
     const double bytes = 5 * 1e8 / 8 * 0.05;
     const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
-    const double flow = sync_time(config, "flow", trace, 2), packet = sync_time(config, "packet", trace, 2);
+    const double packet = expect_flow_as_packets(config, trace, 0.03, control + ", warm after idling", 2);
     const double acks = 1 + 90. / (2 * 1538);
     const double expected = 0.025 + bytes / 1.25e7 / payload_share(1448) * acks;
     EXPECT_NEAR(packet / expected, 1, 0.03) << control;
-    EXPECT_NEAR(flow / packet, 1, 0.03) << control;
   }
 }
 
@@ -145,27 +124,16 @@ TEST(PacketAndFlow, AgreeOnASlicedRingOfUnequalStarts) {
     for (const bool restarts : {true, false}) {
       if (slice > 0) config.network.slice = {SliceSpec::Kind::kBytes, slice};
       config.network.tcp.slow_start_after_idle = restarts;
-      const double flow = sync_time(config, "flow", trace, 2), packet = sync_time(config, "packet", trace, 2);
-      std::printf(
-          "ring of 4, one late, slices of %lld, slow start after idle %d: packet %.3f s, flow %.3f s\n",
-          static_cast<long long>(slice), restarts, packet, flow);
-      EXPECT_NEAR(flow / packet, 1, 0.1) << slice << ' ' << restarts;
+      expect_flow_as_packets(
+          config, trace, 0.1,
+          fmt::format("ring of 4, one late, slices of {}, slow start after idle {}", slice, restarts), 2);
     }
 }
 
 TEST(Packet, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
   Case config = regions_case("gcp-2025", {{"london", 1}, {"japan", 1}});  // 76 Mb/s, 214 ms
   const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(5 * 76e6 / 8));
-  const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
-  EXPECT_NEAR(packet, 5, 1.5);
-  EXPECT_NEAR(flow / packet, 1, 0.1);
-}
-
-TEST(Packet, CountsTheSameBytesOnEveryLinkAsFlow) {
-  Case config = star_case(2, 1e8, 0.02);
-  const Trace trace = single_exchange("pair", 2, 1448 * 100);
-  config.network.fidelity = "packet";
-  EXPECT_SAYS(run_replay(config, trace).files.at("links.csv"), "replica1-core,forward,153800,");
+  EXPECT_NEAR(expect_flow_as_packets(config, trace, 0.1, "London and Japan"), 5, 1.5);
 }
 
 // Without losses nothing is sent twice: a ring of two over eight connections, 50 segments on each, three
@@ -183,11 +151,11 @@ TEST(Packet, LosesPacketsByTheSeed) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.tcp.loss = 1e-3;
   const Trace trace = single_exchange("pair", 2, 3000000);
-  const double clean = sync_time(star_case(2, 1e8, 0.02), "packet", trace);
+  const double clean = sync_time_s(star_case(2, 1e8, 0.02), "packet", trace);
   config.seed = 1;
-  const double first = sync_time(config, "packet", trace), again = sync_time(config, "packet", trace);
+  const double first = sync_time_s(config, "packet", trace), again = sync_time_s(config, "packet", trace);
   config.seed = 2;
-  const double other = sync_time(config, "packet", trace);
+  const double other = sync_time_s(config, "packet", trace);
   EXPECT_EQ(first, again);
   EXPECT_NE(first, other);
   EXPECT_GT(first, clean);
@@ -197,13 +165,13 @@ TEST(Packet, ReportsAStalledConnectionAndNoTime) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.tcp.loss = 0.5;
   const RunError error =
-      thrown_by<RunError>([&] { sync_time(config, "packet", single_exchange("pair", 2, 30000000)); });
+      thrown_by<RunError>([&] { sync_time_s(config, "packet", single_exchange("pair", 2, 30000000)); });
   EXPECT_SAYS(error.what(), "stalled: the connection replica");
 }
 
 TEST(Packet, RefusesMoreBytesThanNs3CanCount) {
   Case config = star_case(2, 1e10, 0.02);
-  EXPECT_THROW(sync_time(config, "packet", single_exchange("pair", 2, 5000000000)), RunError);
+  EXPECT_THROW(sync_time_s(config, "packet", single_exchange("pair", 2, 5000000000)), RunError);
 }
 
 TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
@@ -215,7 +183,7 @@ TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
       config.network.tcp.congestion_control = control;
       config.network.tcp.connections = 3;
       config.network.tcp.ecn = queue == "fq_codel";
-      EXPECT_GT(sync_time(config, "packet", trace), 0.04) << queue << ' ' << control;
+      EXPECT_GT(sync_time_s(config, "packet", trace), 0.04) << queue << ' ' << control;
     }
 }
 
@@ -248,11 +216,11 @@ TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
   config.network.fidelity = "packet";
   config.network.tcp.queue_products = 0.25;
   const Trace trace = single_exchange("ring", 4, 8000000);
-  const double fair_s = sync_time(config, "packet", trace);
+  const double fair_s = sync_time_s(config, "packet", trace);
   config.network.tcp.trunk_queue = "fifo";
-  const double trunk_s = sync_time(config, "packet", trace);
+  const double trunk_s = sync_time_s(config, "packet", trace);
   config.network.tcp.queue = "fifo";
-  const double all_s = sync_time(config, "packet", trace);
+  const double all_s = sync_time_s(config, "packet", trace);
   EXPECT_GT(trunk_s, 1.02 * fair_s);
   EXPECT_NE(trunk_s, all_s) << "hosts keep fair queueing";
 }

@@ -20,37 +20,27 @@ void send_burst(PushMarks& marks, int begin, int count, double now_s) {
   for (int i = 0; i < count; ++i) marks.sent(begin + 10 * i, begin + 10 * (i + 1), now_s);
 }
 
-TEST(PushMarks, TheLastOfThoseThatLeaveTogether) {
-  PushMarks marks;
-  send_burst(marks, 0, 3, 1);
-  EXPECT_EQ(marked(marks, 30), std::vector<int>{30});
-}
-
-TEST(PushMarks, NoneOnOneThatLeavesAlone) {
-  PushMarks marks;
-  send_burst(marks, 0, 1, 1);
-  send_burst(marks, 10, 1, 2);
-  EXPECT_TRUE(marked(marks, 20).empty());
-}
-
-// Two bursts and a lone segment have left before the first one arrives.
-TEST(PushMarks, OfSeveralBurstsUnderWay) {
-  PushMarks marks;
-  send_burst(marks, 0, 2, 1);
-  send_burst(marks, 20, 3, 2);
-  send_burst(marks, 50, 1, 3);
-  EXPECT_EQ(marked(marks, 60), (std::vector<int>{20, 50}));
-}
-
-// Bytes 0 … 10 are sent again at the moment when bytes 20 … 40 leave: the repetition is no part of that
-// burst.
-TEST(PushMarks, ARepetitionIsABurstOfItsOwn) {
-  PushMarks marks;
-  send_burst(marks, 0, 1, 1);
-  send_burst(marks, 10, 1, 2);
-  send_burst(marks, 0, 1, 3);
-  send_burst(marks, 20, 2, 3);
-  EXPECT_EQ(marked(marks, 40), std::vector<int>{40});
+TEST(PushMarks, AreOnTheLastOfThoseThatLeaveTogether) {
+  struct Burst {
+    int begin, count;
+    double now_s;
+  };
+  const struct {
+    const char* what;
+    std::vector<Burst> bursts;
+    int end;
+    std::vector<int> expected;
+  } cases[] = {
+      {"three together", {{0, 3, 1}}, 30, {30}},
+      {"two, each alone", {{0, 1, 1}, {10, 1, 2}}, 20, {}},
+      {"two bursts and a lone one that all leave first", {{0, 2, 1}, {20, 3, 2}, {50, 1, 3}}, 60, {20, 50}},
+      // Bytes 0 … 10 at the moment when bytes 20 … 40 leave: they are no part of that burst.
+      {"a repetition", {{0, 1, 1}, {10, 1, 2}, {0, 1, 3}, {20, 2, 3}}, 40, {40}}};
+  for (const auto& [what, bursts, end, expected] : cases) {
+    PushMarks marks;
+    for (const Burst& burst : bursts) send_burst(marks, burst.begin, burst.count, burst.now_s);
+    EXPECT_EQ(marked(marks, end), expected) << what;
+  }
 }
 
 }  // namespace longhaul::push_marks_test

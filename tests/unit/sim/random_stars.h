@@ -24,26 +24,23 @@ struct RandomStars {
   std::vector<RandomTransfer> transfers;
 };
 
-// One star's access links all have the same delay if `equal_delays`; rates are drawn, each way for itself.
-inline RandomStars draw_stars(std::mt19937_64& random, bool equal_delays, bool allow_trunk) {
+// Rates are drawn, each way for itself. Every other trial has CUBIC.
+inline RandomStars draw_stars(std::mt19937_64& random, int trial) {
   const auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
   std::uniform_real_distribution<double> part(0, 1);
   RandomStars stars;
+  stars.tcp.congestion_control = trial % 2 ? "cubic" : "reno";
+  stars.tcp.queue = "host";
   const int replicas = pick(2, 12);
-  const bool has_trunk = allow_trunk && pick(0, 1);
+  const bool has_trunk = pick(0, 1);
   stars.topology = Topology(replicas);
   const auto add = [&](int first, int second, double delay_s) {
-    Link link;
-    link.first = first;
-    link.second = second;
-    link.rate_forward = 1e7 * (1 + 9 * part(random));
-    link.rate_backward = pick(0, 1) ? link.rate_forward : 1e7 * (1 + 9 * part(random));
-    link.delay_s = delay_s;
-    stars.topology.add_link(link);
+    const double forward = 1e7 * (1 + 9 * part(random));
+    const double back = pick(0, 1) ? forward : 1e7 * (1 + 9 * part(random));
+    stars.topology.add_link({"", first, second, forward, back, delay_s});
   };
   const int cores[] = {stars.topology.add_router("core"), has_trunk ? stars.topology.add_router("far") : 0};
-  for (int i = 0; i < replicas; ++i)
-    add(i, cores[has_trunk ? i % 2 : 0], equal_delays ? 0.005 : 0.001 + 0.02 * part(random));
+  for (int i = 0; i < replicas; ++i) add(i, cores[has_trunk ? i % 2 : 0], 0.001 + 0.02 * part(random));
   if (has_trunk) add(cores[0], cores[1], 0.02);
   const int count = pick(1, 30);
   for (int i = 0; i < count; ++i) {

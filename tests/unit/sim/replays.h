@@ -1,6 +1,9 @@
 // Replays on ns-3 run in a test.
 #pragma once
 
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include "sim/simulated_replay.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -10,6 +13,22 @@ inline Replayed run_replay(const Case& config, const Trace& trace,
                            const NetworkMaker& network_of = make_network) {
   return run_with([&](auto&&... arguments) { return simulated_replay(arguments..., network_of); }, config,
                   trace);
+}
+
+inline double sync_time_s(Case config, const std::string& fidelity, const Trace& trace, int step = 1) {
+  config.network.fidelity = fidelity;
+  return run_replay(config, trace).sync_time_s(step);
+}
+
+// Seconds of a step's exchange in packets; as a fluid it takes as long, to within `tolerance`.
+inline double expect_flow_as_packets(const Case& config, const Trace& trace, double tolerance,
+                                     const std::string& what, int step = 1) {
+  const double flow = sync_time_s(config, "flow", trace, step),
+               packet = sync_time_s(config, "packet", trace, step);
+  fmt::print("{}: packet {:.4f} s, flow {:.4f} s ({:+.1f} %)\n", what, packet, flow,
+             100 * (flow / packet - 1));
+  EXPECT_NEAR(flow / packet, 1, tolerance) << what;
+  return packet;
 }
 
 }  // namespace longhaul

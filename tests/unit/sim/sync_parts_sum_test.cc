@@ -43,11 +43,8 @@ Case draw_case(Draws& draws) {
   config.workload.step_time.mu = std::log(0.3);
   config.workload.step_time.sigma = draws.flip() ? 1 : 0;
   for (int replica = 0; draws.flip() && replica < config.replicas; replica += 2) {
-    LinkOverride different;
-    different.replicas = {replica, replica};
-    different.up = draws.log_between(1e7, 1e8);
-    different.delay = draws.log_between(1e-3, 0.05);
-    config.network.overrides.push_back(different);
+    config.network.overrides.push_back(up_of(replica, draws.log_between(1e7, 1e8)));
+    config.network.overrides.back().delay = draws.log_between(1e-3, 0.05);
   }
   return config;
 }

@@ -94,10 +94,7 @@ TEST(SyncParts, AWindowThatTheScenarioGivesIsPartOfThePath) {
 // more. That its own links are idle most of the time is no waiting.
 TEST(SyncParts, ASlowLinkInARingShowsAsBytesAndNotAsWaiting) {
   Case config = open_star(4);
-  LinkOverride slow;
-  slow.replicas = {2, 2};
-  slow.up = kRate / 4;
-  config.network.overrides = {slow};
+  config.network.overrides = {up_of(2, kRate / 4)};
   const double chunk_s = alone_s(16. * kSegment, kRate / 4);
   const Replayed replayed = run_replay(config, single_exchange("ring", 4, 4 * 16 * kSegment));
   const BreakdownRow behind = breakdown_of(replayed).at(3);
