@@ -10,10 +10,9 @@ namespace {
 
 class ParameterServer : public Collective {
  public:
-  std::string name() const override { return "parameter-server"; }
-  std::string about() const override {
-    return "all-reduce at the first replica: whole vectors there and back, all over its one link";
-  }
+  ParameterServer()
+      : Collective("parameter-server",
+                   "all-reduce at the first replica: whole vectors there and back, all over its one link") {}
   int rounds(const GroupExchange&) const override { return 2; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -33,16 +32,7 @@ class ParameterServer : public Collective {
     return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
   }
 
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    return 2 * (latency_s + (exchange.members - 1) * vector_s);
-  }
   std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const double round_s = (exchange.members - 1) * static_cast<double>(exchange.bytes) / bytes_per_s;
-    return 2 * latency_s + round_s + round_s / slices;
-  }
 };
 
 }  // namespace

@@ -7,18 +7,20 @@
 // latency + (c/S) / rate) with c = B/n.
 #include <algorithm>
 
-#include "net/collectives/ring_rounds.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
 
-class ReduceScatter : public RingRounds {
+class ReduceScatter : public Collective {
  public:
-  std::string name() const override { return "reduce-scatter"; }
-  std::string about() const override {
-    return "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce";
+  ReduceScatter()
+      : Collective(
+            "reduce-scatter",
+            "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce") {
   }
   Purpose purpose() const override { return Purpose::kReduceScatter; }
+  Shape shape(int) const override { return Shape::kRing; }
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -34,6 +36,9 @@ class ReduceScatter : public RingRounds {
   Totals totals(const GroupExchange& exchange) const override {
     const std::int64_t n = exchange.members;
     return {rounds(exchange) * std::min(exchange.bytes, n), rounds(exchange) * exchange.bytes};
+  }
+  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
+    return largest_part(exchange.bytes, exchange.members);
   }
 };
 

@@ -4,8 +4,6 @@
 // One round, in which nobody waits for a member that it has nothing to do with. Idle star, exact, in slices
 // or not: latency + d · B / rate, where d is the most messages that one member sends or receives. Links are
 // shared fairly, so no message has less than 1/d of one.
-#include <algorithm>
-
 #include "core/base/index.h"
 #include "net/collectives/collective.h"
 
@@ -14,18 +12,12 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
-std::int64_t longest(const Lists& lists) {
-  std::size_t most = 0;
-  for (const std::vector<int>& peers : lists) most = std::max(most, peers.size());
-  return static_cast<std::int64_t>(most);
-}
-
 class Send : public Collective {
  public:
-  std::string name() const override { return "send"; }
-  std::string about() const override {
-    return "each member sends its contribution to the targets drawn for it, or to everyone, in one round";
-  }
+  Send()
+      : Collective(
+            "send",
+            "each member sends its contribution to the targets drawn for it, or to everyone, in one round") {}
   Purpose purpose() const override { return Purpose::kSend; }
   int rounds(const GroupExchange&) const override { return 1; }
 
@@ -44,12 +36,6 @@ class Send : public Collective {
     return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
   }
 
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const std::int64_t most = exchange.targets.empty()
-                                  ? exchange.members - 1
-                                  : std::max(longest(exchange.targets), longest(exchange.senders));
-    return latency_s + static_cast<double>(most * exchange.bytes) / bytes_per_s;
-  }
   std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
 
  private:

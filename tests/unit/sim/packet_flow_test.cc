@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
+#include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
 
@@ -29,8 +29,8 @@ void compare(const std::string& collective, int replicas, double products) {
   const Trace trace = with_messages(collective, replicas, message);
   const double flow = sync_time(config, "flow", trace), packet = sync_time(config, "packet", trace);
   const std::int64_t bytes = static_cast<std::int64_t>(message) * (collective == "ring" ? replicas : 1);
-  const double naive = find_collective(collective)
-                           .idle_star_s({replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
+  const double naive =
+      idle_star_s(collective, {replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
   std::printf(
       "%-5s of %d, %4.0f bandwidth-delay products a transfer: packet %8.4f s, flow %8.4f s (%+.1f %%), "
       "latency + bytes / rate %8.4f s (%+.1f %%)\n",
