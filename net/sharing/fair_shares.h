@@ -10,7 +10,8 @@
 // which is nearly always so there, a component is filled link by link (EqualFilling): same operations on the
 // same numbers, but nothing is looked up, sorted or stored a flow before its rate is known.
 //
-// Rates agree with max_min_rates() of the sending flows to about 1e-9; solve_all() is that slow reference.
+// Rates agree with progressive filling of all sending flows at once (tests/support/max_min_rates.h) to about
+// 1e-9; solve_all() takes them from such a slow reference.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +76,9 @@ class FairShares {
   // Brings the rates up to date after such changes: the sending flows whose rate is another now, each
   // once.
   const std::vector<int>& solve();
-  const std::vector<int>& solve_all();
+  using Reference = std::vector<double> (*)(const std::vector<double>& capacity,
+                                            const std::vector<Flow>& flows, double ack_share);
+  const std::vector<int>& solve_all(Reference reference);
   double rate(int flow) const { return rates_[as_index(flow)]; }
 
   // All that says how it goes on, between two changes.
@@ -145,7 +148,8 @@ class FairShares {
     return {first, first + place.ack_hops};
   }
 
-  // What acknowledgements leave to data: at least a tenth (max_min.cc).
+  // What acknowledgements leave to data. A tenth is always left: data that starves would stop the
+  // acknowledgements, too.
   static double for_data(const Link& link);
   bool is_alone(int flow);
   void make_dirty(LinkDirection direction);

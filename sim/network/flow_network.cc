@@ -32,10 +32,11 @@ std::int64_t nanoseconds(double time_s) {
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving, std::uint64_t seed)
+FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, std::uint64_t seed,
+                         FairShares::Reference reference)
     : tcp_(tcp),
       topology_(topology),
-      solving_(solving),
+      reference_(reference),
       shares_(capacities(topology), ack_share(tcp.segment)),
       channels_(tcp_, topology, shares_, seed),
       loads_(as_index(2 * topology.link_count())),
@@ -262,7 +263,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     if (channel.limits_itself()) shares_.set_cap(number, channels_.cap(channel));
     channel.transfers() > 0 && channel.may_send() ? shares_.start(number) : shares_.stop(number);
   }
-  const std::vector<int>& changed = solving_ == Solving::kTouched ? shares_.solve() : shares_.solve_all();
+  const std::vector<int>& changed = reference_ ? shares_.solve_all(reference_) : shares_.solve();
   for (std::size_t i = 0; i < changed.size(); ++i) {
     prefetch(changed, i);
     const int number = changed[i];
