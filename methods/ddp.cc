@@ -30,7 +30,7 @@ void check(const Case& config) {
 
 Method ddp_method() {
   using namespace ddp;
-  return {"ddp", "all-reduce of the gradients every step", options(), plan, check, overlap_warnings};
+  return Method("ddp", "all-reduce of the gradients every step", options(), plan, check, overlap_warnings);
 }
 
 }  // namespace longhaul

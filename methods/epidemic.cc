@@ -39,14 +39,11 @@ void check(const Case& config) {
 
 Method epidemic_method() {
   using namespace epidemic;
-  return {
+  return Method(
       "epidemic",
       "mean of one's own weights and those of the replicas that drew one as a target, every H steps (arXiv "
       "2310.01972)",
-      options(),
-      plan,
-      check,
-      no_warnings};
+      options(), plan, check);
 }
 
 }  // namespace longhaul

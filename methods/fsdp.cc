@@ -34,13 +34,11 @@ OperationPlan plan(const MethodSpec&, const PlannedModel& model) {
 
 Method fsdp_method() {
   using namespace fsdp;
-  return {"fsdp",
-          "sharded data parallel (ZeRO-3, arXiv 1910.02054): numerics of ddp, 3(N-1)/N of the model sent "
-          "every step",
-          {},
-          plan,
-          check_exchanging,
-          no_warnings};
+  return Method(
+      "fsdp",
+      "sharded data parallel (ZeRO-3, arXiv 1910.02054): numerics of ddp, 3(N-1)/N of the model sent "
+      "every step",
+      {}, plan, check_exchanging);
 }
 
 }  // namespace longhaul

@@ -33,7 +33,7 @@ void check(const Case& config) {
 
 Method gossip_method() {
   using namespace gossip;
-  return {"gossip", "mean of the weights of random pairs every H steps", options(), plan, check, no_warnings};
+  return Method("gossip", "mean of the weights of random pairs every H steps", options(), plan, check);
 }
 
 }  // namespace longhaul

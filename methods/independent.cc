@@ -24,8 +24,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel&) {
 
 Method independent_method() {
   using namespace independent;
-  return {"independent", "no exchange: the zero-communication bound", options(), plan, [](const Case&) {},
-          no_warnings};
+  return Method("independent", "no exchange: the zero-communication bound", options(), plan,
+                [](const Case&) {});
 }
 
 }  // namespace longhaul

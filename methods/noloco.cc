@@ -91,10 +91,8 @@ double noloco_gamma_bound(double alpha, int group_size, int replicas) {
 
 Method noloco_method() {
   using namespace noloco;
-  return {"noloco",        "averages within random pairs every H steps (arXiv 2506.10911)",
-          options(),       plan,
-          check,           warnings,
-          keeps_outer_step};
+  return Method("noloco", "averages within random pairs every H steps (arXiv 2506.10911)", options(), plan,
+                check, warnings, keeps_outer_step);
 }
 
 }  // namespace longhaul

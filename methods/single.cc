@@ -27,7 +27,7 @@ void check(const Case&) {}
 
 Method single_method() {
   using namespace single;
-  return {"single", "one machine with the whole batch and no network", options(), plan, check, no_warnings};
+  return Method("single", "one machine with the whole batch and no network", options(), plan, check);
 }
 
 }  // namespace longhaul

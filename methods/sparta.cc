@@ -39,9 +39,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 Method sparta_method() {
   using namespace sparta;
-  return {"sparta",          "mean of a random 0.5 % of the weights every step, at once or late (EXO Labs)",
-          options(),         plan,
-          check_inner_steps, no_warnings};
+  return Method("sparta", "mean of a random 0.5 % of the weights every step, at once or late (EXO Labs)",
+                options(), plan, check_inner_steps);
 }
 
 }  // namespace longhaul

@@ -17,10 +17,7 @@ bool is_stable(double a, double b, double c) {
 }  // namespace
 
 std::vector<Node> with_outer_all_reduce(std::vector<Node> options, const CompressionDefaults& defaults) {
-  for (Node& option : compression_options(defaults)) options.push_back(std::move(option));
-  options.push_back(all_reduce_option());
-  options.push_back(reduction_option());
-  return options;
+  return joined({options, compression_options(defaults), {all_reduce_option(), reduction_option()}});
 }
 
 OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is_late) {

@@ -28,6 +28,12 @@ void add(Columns& part, const ColumnRange& range) {
 
 }  // namespace
 
+std::vector<Node> joined(std::initializer_list<std::vector<Node>> lists) {
+  std::vector<Node> all;
+  for (const std::vector<Node>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
 Node inner_steps_option(int fallback) {
   return integer("inner_steps")
       .at_least(1)
@@ -78,8 +84,7 @@ void overlap(const Json& options, OperationRule& rule) {
 }
 
 std::vector<Node> with_all_reduce(std::vector<Node> options) {
-  for (Node& option : all_reduce_options()) options.push_back(std::move(option));
-  return options;
+  return joined({options, all_reduce_options()});
 }
 
 OperationRule all_reduce_rule(const char* name, const char* tensor, const Json& options,
