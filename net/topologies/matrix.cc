@@ -34,12 +34,11 @@ Node matrix_options() {
   std::vector<Node> pair = measured_options();
   pair.push_back(list_of("between", text("")).required().means("two sites"));
   return section(
-      "",
-      {text("about").required().means("one line for longhaul list networks"),
-       text("source").required().means("where the numbers come from"),
-       list_of("sites", text("")).not_empty().required().means("all sites"),
-       section("inside", measured_options()).required().means("between two replicas at one site"),
-       list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
+      "", {text("about").required().means("one line for longhaul list networks"),
+           text("source").required().means("where the numbers come from"),
+           list_of("sites", text("")).not_empty().required().means("all sites"),
+           section("inside", measured_options()).required().means("between two replicas at one site"),
+           list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
 }
 
 SitePair parse_measured(const Json& json, const std::string& path) {
