@@ -11,6 +11,10 @@
 
 namespace longhaul {
 
+inline double seconds_of(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -28,7 +32,7 @@ class Clock {
   // Events of the simulator so far; 0 for a clock without one.
   virtual std::uint64_t events() const = 0;
 
-  double now_s() const { return static_cast<double>(now_ns()) / 1e9; }
+  double now_s() const { return seconds_of(now_ns()); }
   void after(double delay_s, std::function<void()> action) {
     after_ns(std::llround(delay_s * 1e9), std::move(action));
   }
