@@ -16,7 +16,6 @@
 #include "core/base/errors.h"
 #include "emulation/host.h"
 #include "net/tcp/framing.h"
-#include "replay/network/known_parts.h"
 #include "replay/replay.h"
 
 namespace longhaul {

@@ -10,7 +10,6 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "core/scenario/scenario_options.h"
-#include "core/scenario/tcp.h"
 
 namespace longhaul {
 namespace {

@@ -1,9 +1,10 @@
-#include "core/scenario/tcp.h"
-
+// The section `network.tcp`: an option is a field of TcpSpec, its declaration and its reading here.
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
+#include "core/scenario/network_spec.h"
+#include "core/scenario/scenario_options.h"
 
 namespace longhaul {
 

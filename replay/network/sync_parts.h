@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/scenario/case.h"
+#include "net/tcp/connection.h"
 
 namespace longhaul {
 
@@ -46,6 +47,11 @@ struct SyncParts {
 
 // The last `kept_s` seconds of a message: latency is what comes last, the rest is taken evenly.
 SyncParts last_seconds(const SyncParts& message, double kept_s);
+
+// The parts of a message's time that are known without a model of TCP: its bytes at the rate of the path
+// alone, and latency. The rest has causes that packets do not tell apart, and is `rest` (congestion_s).
+SyncParts known_parts(const Topology& topology, const ConnectionFacts& facts, const TcpSpec& tcp,
+                      std::int64_t bytes, double took_s);
 
 // The parts that a case tells apart, by the names that they have in its files. With drawn message times
 // `message` is what bytes are otherwise; `packet` cannot say what kept a message longer than bytes and
