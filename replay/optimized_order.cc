@@ -237,14 +237,13 @@ Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& 
   return for_rounds(config, paths);
 }
 
-// A replica's link would move with the order that is looked for.
+}  // namespace
+
 Case in_blocks(Case config) {
   config.network.rank_order = {};
   config.network.overrides.clear();
   return config;
 }
-
-}  // namespace
 
 OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan) {
   check_topology(config);  // one without sites has no order

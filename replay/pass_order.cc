@@ -36,7 +36,6 @@ class ScheduledOrder : public PassOrder {
     ++next;
     return pass;
   }
-  bool is_last(int worker) const override { return is_done(worker); }
   bool is_done(int worker) const override {
     return workers_[as_index(worker)].next == tasks_of(worker).size();
   }
@@ -104,7 +103,6 @@ class OrderOfArrival : public PassOrder {
     }
     return {};
   }
-  bool is_last(int worker) const override { return is_done(worker); }
   bool is_done(int worker) const override { return workers_[as_index(worker)].left == 0; }
   int receiver(int, const PipelinePass&, const Stop& stop) override {
     return worker_of(stop.replica, plan_.stage_of(stop.part), plan_.stages);

@@ -2,12 +2,10 @@
 //
 //   a schedule      the order of core/plan/pipeline.h: the next pass begins when what it works on is there
 //   as they come    where micro-batches leave stages out or take them in another order: backward passes
-//   first;
-//                   of each replica's own micro-batches as many are under way as there are stages, which is
-//                   what 1F1B's first stage has
+//                   first; of each replica's own micro-batches as many are under way as there are stages,
+//                   which is what 1F1B's first stage has
 //   by throughput   as they come, each to the worker that its sender chooses (replay/wiring.h). It cannot
-//   know
-//                   what comes, so that a worker is done when all of its stage are
+//                   know what comes, so that a worker is done when all of its stage are
 //
 // Where stage 0 has other workers than at first, whichever of them can begin a micro-batch takes the next one
 // of all, since data need not travel.
@@ -49,8 +47,8 @@ class PassOrder {
   virtual void arrive(int worker, const PipelinePass& pass) = 0;
   // The pass that it begins now; none where it has to wait.
   virtual std::optional<PipelinePass> take(int worker) = 0;
-  virtual bool is_last(int worker) const = 0;  // what it took, as far as it can know
-  virtual bool is_done(int worker) const = 0;  // it takes no more
+  virtual bool is_last(int worker) const { return is_done(worker); }  // what it took, as far as it can know
+  virtual bool is_done(int worker) const = 0;                         // it takes no more
   virtual int receiver(int from, const PipelinePass& made, const Stop& stop) = 0;
   // A pass is over; and what it made is on its way, at `free_s` of the worker's free clock.
   virtual void end(int, const PipelinePass&) {}
