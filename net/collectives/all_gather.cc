@@ -14,9 +14,8 @@ class AllGather : public Collective {
  public:
   AllGather()
       : Collective("all-gather",
-                   "everyone gets all contributions, around a ring in n-1 rounds; no all-reduce") {}
-  Purpose purpose() const override { return Purpose::kAllGather; }
-  Shape shape(int) const override { return Shape::kRing; }
+                   "everyone gets all contributions, around a ring in n-1 rounds; no all-reduce",
+                   Unit::kVector, Shape::kRing, Purpose::kAllGather) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -27,13 +26,10 @@ class AllGather : public Collective {
     return round;
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t n = exchange.members, messages = n * (n - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-
  private:
+  std::int64_t vectors(const GroupExchange& exchange) const override {
+    return std::int64_t{exchange.members} * (exchange.members - 1);
+  }
   static void add_contribution(std::vector<Message>& messages, const GroupExchange& exchange, int peer,
                                int of) {
     const std::int64_t index = (of + exchange.members) % exchange.members;

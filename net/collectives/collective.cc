@@ -59,6 +59,10 @@ void add_part_between(std::vector<Message>& messages, const GroupExchange& excha
 }
 
 Totals Collective::totals(const GroupExchange& exchange) const {
+  if (unit_ == Unit::kVector) {
+    const std::int64_t messages = vectors(exchange);
+    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+  }
   Totals totals;
   for (int member = 0; member < exchange.members; ++member)
     for (int index = 0; index < rounds(exchange); ++index)
@@ -67,6 +71,11 @@ Totals Collective::totals(const GroupExchange& exchange) const {
         totals.bytes += message.bytes;
       }
   return totals;
+}
+
+std::int64_t Collective::unit_bytes(const GroupExchange& exchange) const {
+  if (unit_ == Unit::kNone) return 0;
+  return unit_ == Unit::kVector ? exchange.bytes : largest_part(exchange.bytes, exchange.members);
 }
 
 int floor_log2(int n) {

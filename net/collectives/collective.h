@@ -50,9 +50,14 @@ class Collective {
   enum class Purpose { kAllReduce, kAverage, kSend, kAllGather, kReduceScatter, kAllToAll };
   // How whole units travel: chunks from neighbour to neighbour, or the vector along a tree.
   enum class Shape { kOther, kRing, kTree };
+  // What all messages carry whole where the program may be cut into slices (net/collectives/slices.h), so
+  // that slice k of one depends on slices k alone: the vector, or one of n chunks of it.
+  enum class Unit { kNone, kVector, kChunk };
 
   // `about`: one line for longhaul list collectives.
-  Collective(std::string name, std::string about) : name_(std::move(name)), about_(std::move(about)) {}
+  Collective(std::string name, std::string about, Unit unit = Unit::kNone, Shape shape = Shape::kOther,
+             Purpose purpose = Purpose::kAllReduce)
+      : name_(std::move(name)), about_(std::move(about)), unit_(unit), shape_(shape), purpose_(purpose) {}
   virtual ~Collective() = default;
 
   const std::string& name() const { return name_; }
@@ -65,17 +70,20 @@ class Collective {
   // is not slowed down by members that are ahead of it. Only where sends and receives have the same rounds.
   virtual bool awaits_receiver() const { return false; }
   virtual bool needs_sites() const { return false; }  // only on a topology that has sites
-  virtual Purpose purpose() const { return Purpose::kAllReduce; }
-  virtual Shape shape(int /*members*/) const { return Shape::kOther; }
+  Purpose purpose() const { return purpose_; }
+  virtual Shape shape(int /*members*/) const { return shape_; }
   virtual Totals totals(const GroupExchange& exchange) const;  // the sum over all rounds
-
-  // Bytes of the largest message where the program may be cut into slices (net/collectives/slices.h): all
-  // messages carry whole units (a chunk, the vector), so that slice k of one depends on slices k alone. 0: it
-  // may not.
-  virtual std::int64_t unit_bytes(const GroupExchange&) const { return 0; }
+  // Bytes of the largest message where the program may be cut into slices; 0: it may not.
+  virtual std::int64_t unit_bytes(const GroupExchange& exchange) const;
 
  private:
+  // Messages of all members, where each carries the vector.
+  virtual std::int64_t vectors(const GroupExchange&) const { return 0; }
+
   std::string name_, about_;
+  Unit unit_;
+  Shape shape_;
+  Purpose purpose_;
 };
 
 // An exchange among these replicas; `site_of_replica` may be empty. `targets`: of an operation whose replicas

@@ -15,7 +15,8 @@ namespace {
 class Direct : public Collective {
  public:
   Direct()
-      : Collective("direct", "all-reduce in two rounds, all to all: each member reduces 1/n of the vector") {}
+      : Collective("direct", "all-reduce in two rounds, all to all: each member reduces 1/n of the vector",
+                   Unit::kChunk) {}
   int rounds(const GroupExchange&) const override { return 2; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -35,10 +36,6 @@ class Direct : public Collective {
   Totals totals(const GroupExchange& exchange) const override {
     const std::int64_t n = exchange.members;
     return {2 * (n - 1) * std::min(exchange.bytes, n), 2 * (n - 1) * exchange.bytes};
-  }
-
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
-    return largest_part(exchange.bytes, exchange.members);
   }
 };
 

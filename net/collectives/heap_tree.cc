@@ -21,9 +21,9 @@ class HeapTree : public Collective {
       : Collective(
             "heap-tree",
             "all-reduce over an unpipelined binary tree with the members as its nodes: both children send to "
-            "their parent over its one link") {}
+            "their parent over its one link",
+            Unit::kVector, Shape::kTree) {}
   // Children up; to the parent and back; children down.
-  Shape shape(int) const override { return Shape::kTree; }
   int rounds(const GroupExchange&) const override { return 3; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -39,13 +39,9 @@ class HeapTree : public Collective {
     return round;
   }
 
+ private:
   // Everybody but the root sends up once and gets the result once.
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = 2 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  std::int64_t vectors(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 };
 
 }  // namespace

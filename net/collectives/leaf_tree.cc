@@ -87,10 +87,10 @@ class LeafTree : public Collective {
       : Collective(
             "leaf-tree",
             "all-reduce over an unpipelined binary tree with the members as leaves, whose two children both "
-            "send to a third: the tree of the NoLoCo paper's latency figure") {}
+            "send to a third: the tree of the NoLoCo paper's latency figure",
+            Unit::kVector, Shape::kTree) {}
   // As a leaf, a member sends first and receives last; as a node it receives from one child, from the other,
   // then goes up and down. Two rounds to receive, because both children may live at one member.
-  Shape shape(int) const override { return Shape::kTree; }
   int rounds(const GroupExchange&) const override { return 4; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -103,14 +103,11 @@ class LeafTree : public Collective {
     return round;
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = exchange.members == 2 ? 2 : 4 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+ private:
+  std::int64_t vectors(const GroupExchange& exchange) const override {
+    return exchange.members == 2 ? 2 : 4 * (exchange.members - 1);
   }
 
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-
- private:
   // What the first child sends replaces what the node's member has (which it has sent as a leaf), the
   // second one's is added.
   enum class Part { kFirst, kSecond, kResult };

@@ -16,8 +16,8 @@ class PairAverage : public Collective {
       : Collective(
             "pair",
             "group average by one symmetric exchange of whole contributions; a ring within groups of more "
-            "than two") {}
-  Purpose purpose() const override { return Purpose::kAverage; }
+            "than two",
+            Unit::kNone, Shape::kOther, Purpose::kAverage) {}
   Shape shape(int members) const override { return members > 2 ? Shape::kRing : Shape::kOther; }
   int rounds(const GroupExchange& exchange) const override {
     return exchange.members == 2 ? 1 : ring_->rounds(exchange);

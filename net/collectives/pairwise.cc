@@ -14,8 +14,8 @@ class Pairwise : public Collective {
   Pairwise()
       : Collective("pairwise",
                    "all-to-all, a part from each member to each other one, in n-1 rounds of one message; no "
-                   "all-reduce") {}
-  Purpose purpose() const override { return Purpose::kAllToAll; }
+                   "all-reduce",
+                   Unit::kNone, Shape::kOther, Purpose::kAllToAll) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

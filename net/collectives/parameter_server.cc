@@ -12,7 +12,8 @@ class ParameterServer : public Collective {
  public:
   ParameterServer()
       : Collective("parameter-server",
-                   "all-reduce at the first replica: whole vectors there and back, all over its one link") {}
+                   "all-reduce at the first replica: whole vectors there and back, all over its one link",
+                   Unit::kVector) {}
   int rounds(const GroupExchange&) const override { return 2; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -27,12 +28,8 @@ class ParameterServer : public Collective {
     return round;
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = 2 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+ private:
+  std::int64_t vectors(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 };
 
 }  // namespace

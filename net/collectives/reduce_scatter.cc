@@ -17,10 +17,8 @@ class ReduceScatter : public Collective {
   ReduceScatter()
       : Collective(
             "reduce-scatter",
-            "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce") {
-  }
-  Purpose purpose() const override { return Purpose::kReduceScatter; }
-  Shape shape(int) const override { return Shape::kRing; }
+            "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce",
+            Unit::kChunk, Shape::kRing, Purpose::kReduceScatter) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -36,9 +34,6 @@ class ReduceScatter : public Collective {
   Totals totals(const GroupExchange& exchange) const override {
     const std::int64_t n = exchange.members;
     return {rounds(exchange) * std::min(exchange.bytes, n), rounds(exchange) * exchange.bytes};
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
-    return largest_part(exchange.bytes, exchange.members);
   }
 };
 

@@ -14,8 +14,8 @@ namespace {
 class Ring : public Collective {
  public:
   Ring()
-      : Collective("ring", "all-reduce in 2(n-1) rounds of 1/n of the vector: least bytes, most latency") {}
-  Shape shape(int) const override { return Shape::kRing; }
+      : Collective("ring", "all-reduce in 2(n-1) rounds of 1/n of the vector: least bytes, most latency",
+                   Unit::kChunk, Shape::kRing) {}
   int rounds(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -33,9 +33,6 @@ class Ring : public Collective {
   Totals totals(const GroupExchange& exchange) const override {
     const std::int64_t n = exchange.members;
     return {rounds(exchange) * (exchange.bytes < n ? exchange.bytes : n), rounds(exchange) * exchange.bytes};
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
-    return largest_part(exchange.bytes, exchange.members);
   }
 
  private:

@@ -12,10 +12,9 @@ namespace {
 class Root : public Collective {
  public:
   Root()
-      : Collective(
-            "root",
-            "group average at one member, tensor by tensor there and back (the NoLoCo authors' code)") {}
-  Purpose purpose() const override { return Purpose::kAverage; }
+      : Collective("root",
+                   "group average at one member, tensor by tensor there and back (the NoLoCo authors' code)",
+                   Unit::kNone, Shape::kOther, Purpose::kAverage) {}
   int rounds(const GroupExchange& exchange) const override { return 2 * exchange.tensors; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

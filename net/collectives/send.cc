@@ -17,8 +17,8 @@ class Send : public Collective {
   Send()
       : Collective(
             "send",
-            "each member sends its contribution to the targets drawn for it, or to everyone, in one round") {}
-  Purpose purpose() const override { return Purpose::kSend; }
+            "each member sends its contribution to the targets drawn for it, or to everyone, in one round",
+            Unit::kVector, Shape::kOther, Purpose::kSend) {}
   int rounds(const GroupExchange&) const override { return 1; }
 
   Round round(const GroupExchange& exchange, int member, int) const override {
@@ -28,17 +28,15 @@ class Send : public Collective {
     return round;
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
+ private:
+  std::int64_t vectors(const GroupExchange& exchange) const override {
+    if (exchange.targets.empty()) return std::int64_t{exchange.members} * (exchange.members - 1);
     std::int64_t messages = 0;
     for (const std::vector<int>& targets : exchange.targets)
       messages += static_cast<std::int64_t>(targets.size());
-    if (exchange.targets.empty()) messages = std::int64_t{exchange.members} * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+    return messages;
   }
 
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-
- private:
   // Without targets everyone begins with its successor, so that nobody is first in every list.
   static void add(std::vector<Message>& messages, const GroupExchange& exchange, const Lists& peers,
                   int member) {

@@ -17,8 +17,8 @@ class SerialPair : public Collective {
       : Collective(
             "serial",
             "group average tensor by tensor, each sent to all others of the group and awaited: the NoLoCo "
-            "paper's two messages for a pair") {}
-  Purpose purpose() const override { return Purpose::kAverage; }
+            "paper's two messages for a pair",
+            Unit::kNone, Shape::kOther, Purpose::kAverage) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.tensors; }
   bool awaits_delivery() const override { return true; }
 

@@ -24,8 +24,8 @@ class Tree : public Collective {
       : Collective(
             "tree",
             "all-reduce over an unpipelined binary tree of whole vectors, as in the NoLoCo paper: 2 log2(n) "
-            "messages in series") {}
-  Shape shape(int) const override { return Shape::kTree; }
+            "messages in series",
+            Unit::kVector, Shape::kTree) {}
   int rounds(const GroupExchange& exchange) const override { return 2 * ceil_log2(exchange.members); }
   bool awaits_delivery() const override { return true; }
 
@@ -43,13 +43,9 @@ class Tree : public Collective {
     return round;
   }
 
+ private:
   // Everybody but member 0 sends up once and gets the result once.
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = 2 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
+  std::int64_t vectors(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 };
 
 }  // namespace
