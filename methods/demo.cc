@@ -12,11 +12,10 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "momentum";
+  OperationRule rule{"momentum", OperationKind::kAllGather, "all-gather"};
   rule.before_optimizer = true;
   rule.payload = whole({"gradient"}, model.wire);
-  compress(method.options, model, rule, /*gathers=*/true);
+  compress(method.options, model, rule);
   return {{rule}};
 }
 

@@ -28,11 +28,10 @@ std::vector<std::string> keeps(const Json&) {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
+  OperationRule rule{"gradient", OperationKind::kAllGather, "all-gather"};
   rule.before_optimizer = true;
   rule.payload = whole({"velocity"}, model.wire);
-  compress(method.options, model, rule, /*gathers=*/true);
-  rule.name = "gradient";
+  compress(method.options, model, rule);
   OperationPlan plan;
   const int warm_up = method.options.at("warm_up");
   for (int stage = 0; stage < 4; ++stage) {

@@ -16,11 +16,7 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "average";
-  rule.kind = OperationKind::kSend;
-  rule.collective = "send";
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule{"average", OperationKind::kSend, "send", method.options.at("inner_steps")};
   rule.grouping = Grouping::kTargets;
   rule.group_size = method.options.at("targets");
   rule.payload = whole({"weights"}, model.wire);

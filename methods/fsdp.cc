@@ -10,10 +10,7 @@ namespace longhaul {
 namespace fsdp {
 
 OperationRule gather(const std::string& pass, Wire wire) {
-  OperationRule rule;
-  rule.name = "gather-" + pass;
-  rule.collective = "all-gather";
-  rule.kind = OperationKind::kAllGather;
+  OperationRule rule{"gather-" + pass, OperationKind::kAllGather, "all-gather"};
   rule.before_optimizer = true;
   rule.payload = whole({"weights"}, wire);
   rule.sharded = true;
@@ -21,10 +18,7 @@ OperationRule gather(const std::string& pass, Wire wire) {
 }
 
 OperationPlan plan(const MethodSpec&, const PlannedModel& model) {
-  OperationRule scatter;
-  scatter.name = "scatter";
-  scatter.collective = "reduce-scatter";
-  scatter.kind = OperationKind::kReduceScatter;
+  OperationRule scatter{"scatter", OperationKind::kReduceScatter, "reduce-scatter"};
   scatter.before_optimizer = true;
   scatter.payload = whole({"gradient"}, model.wire);
   return {{gather("forward", model.wire), gather("backward", model.wire), scatter}};

@@ -11,11 +11,7 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "average";
-  rule.kind = OperationKind::kGroupAverage;
-  rule.collective = "pair";
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule{"average", OperationKind::kGroupAverage, "pair", method.options.at("inner_steps")};
   rule.grouping = Grouping::kRandom;
   rule.group_size = method.options.at("group_size");
   rule.completion = completion_of(method.options);

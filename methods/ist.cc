@@ -32,11 +32,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
   OperationRule shared = all_reduce_rule("shared", "weights", options, model);
   check_model_is_known(!model.layout.empty());
-  OperationRule units;
-  units.name = "units";
-  units.kind = OperationKind::kAllToAll;
-  units.collective = "pairwise";
-  units.every = options.at("inner_steps");
+  OperationRule units{"units", OperationKind::kAllToAll, "pairwise", options.at("inner_steps")};
   units.units = ffn_units(model.layout);
   units.payload = whole({"weights"}, model.wire);
   units.payload[0].columns = columns_of(units.units);

@@ -42,11 +42,8 @@ std::vector<Node> options() {
 // φ and Δ at the outer step, or Δ alone with φ sent ahead to the group of the next outer step.
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const std::string pattern = method.options.at("pattern");
-  OperationRule outer;
-  outer.name = "outer";
-  outer.kind = OperationKind::kGroupAverage;
-  outer.collective = pattern == "root" || pattern == "serial" ? pattern : "pair";
-  outer.every = method.options.at("inner_steps");
+  const std::string collective = pattern == "root" || pattern == "serial" ? pattern : "pair";
+  OperationRule outer{"outer", OperationKind::kGroupAverage, collective, method.options.at("inner_steps")};
   const bool by_sites = method.options.value("pairing", "random") == "sites";
   outer.grouping = by_sites ? Grouping::kSites : Grouping::kRandom;
   if (by_sites) outer.across_every = method.options.at("across_every");

@@ -22,9 +22,7 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule first;
-  first.name = "gradient";
-  first.collective = method.options.at("all_reduce");
+  OperationRule first{"gradient", OperationKind::kAllReduce, method.options.at("all_reduce")};
   first.before_optimizer = true;
   first.last_step = method.options.at("freeze_step");
   first.payload = whole({"gradient"}, model.wire);

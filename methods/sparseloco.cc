@@ -14,11 +14,9 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "outer";
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule{"outer", OperationKind::kAllGather, "all-gather", method.options.at("inner_steps")};
   rule.payload = whole({"delta"}, model.wire);
-  compress(method.options, model, rule, /*gathers=*/true);
+  compress(method.options, model, rule);
   return {{rule}};
 }
 

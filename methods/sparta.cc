@@ -24,10 +24,8 @@ std::vector<Node> options() {
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
-  OperationRule rule;
-  rule.name = "average";
-  rule.collective = options.at("all_reduce");
-  rule.every = options.at("inner_steps");
+  OperationRule rule{"average", OperationKind::kAllReduce, options.at("all_reduce"),
+                     options.at("inner_steps")};
   rule.overlap_steps = options.at("overlap");
   rule.posts_first = rule.overlap_steps > 0;
   rule.payload = {

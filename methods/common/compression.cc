@@ -32,9 +32,9 @@ Codec codec_of(const Json& options, const PlannedModel& model, const Columns& co
   return codec;
 }
 
-void compress(const Json& options, const PlannedModel& model, OperationRule& rule, bool gathers) {
+void compress(const Json& options, const PlannedModel& model, OperationRule& rule) {
   for (PayloadPart& part : rule.payload) part.codec = codec_of(options, model, part.columns);
-  if (!gathers && rule.payload.front().codec.adds_up()) return;
+  if (rule.payload.front().codec.adds_up()) return;
   rule.kind = OperationKind::kAllGather;
   rule.collective = "all-gather";
 }

@@ -20,9 +20,9 @@ std::vector<Node> compression_options(const CompressionDefaults& defaults = {});
 Codec codec_of(const Json& options, const PlannedModel& model, const Columns& columns);
 
 // Gives all parts of the rule's payload, whose columns are there, the codec. Where a sum of messages is
-// longer than each of them, since each has columns of its own, or where it `gathers`, all messages go to
-// everyone instead of being added up on their way.
-void compress(const Json& options, const PlannedModel& model, OperationRule& rule, bool gathers = false);
+// longer than each of them, since each has columns of its own, all messages go to everyone instead of being
+// added up on their way.
+void compress(const Json& options, const PlannedModel& model, OperationRule& rule);
 
 // Throws InputError where the options contradict each other.
 void check_compression(const Case& config);

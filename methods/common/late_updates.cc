@@ -21,10 +21,8 @@ std::vector<Node> with_outer_all_reduce(std::vector<Node> options, const Compres
 }
 
 OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is_late) {
-  OperationRule outer;
-  outer.name = "outer";
-  outer.collective = options.at("all_reduce");
-  outer.every = options.at("inner_steps");
+  OperationRule outer{"outer", OperationKind::kAllReduce, options.at("all_reduce"),
+                      options.at("inner_steps")};
   outer.payload = whole({"delta"}, model.wire);
   compress(options, model, outer);
   if (!is_late) return {{outer}};

@@ -89,10 +89,7 @@ std::vector<Node> with_all_reduce(std::vector<Node> options) {
 
 OperationRule all_reduce_rule(const char* name, const char* tensor, const Json& options,
                               const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = name;
-  rule.collective = options.at("all_reduce");
-  rule.every = options.at("inner_steps");
+  OperationRule rule{name, OperationKind::kAllReduce, options.at("all_reduce"), options.at("inner_steps")};
   rule.payload = whole({tensor}, model.wire);
   overlap(options, rule);
   return rule;
