@@ -9,6 +9,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
+#include "core/plan/hidden_units.h"
 #include "core/plan/lines.h"
 #include "core/plan/paths.h"
 
@@ -179,13 +180,7 @@ std::int64_t PipelinePlan::bytes_of_step() const {
 
 Columns PipelinePlan::columns_of(int stage) const {
   Columns columns;
-  for (int part = stage; part < part_count(); part += stages)
-    if (const ColumnRange& range = parts[as_index(part)].columns; range.size() > 0) {
-      if (!columns.empty() && columns.back().end == range.begin)
-        columns.back().end = range.end;
-      else
-        columns.push_back(range);
-    }
+  for (int part = stage; part < part_count(); part += stages) append(columns, parts[as_index(part)].columns);
   return columns;
 }
 
