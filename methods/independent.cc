@@ -10,8 +10,7 @@ std::vector<Node> options() {
               .by_default("shared")
               .later()
               .means("own: the training text is cut into as many equal parts as there are replicas, and each "
-                     "draws from "
-                     "its own alone")};
+                     "draws from its own alone")};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel&) {

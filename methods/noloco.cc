@@ -32,10 +32,9 @@ std::vector<Node> options() {
       choice("pattern", {"exchange", "presend", "root", "serial"})
           .by_default("exchange")
           .timing_only()
-          .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
-                 "during the inner steps before; root: to one of the group and back, tensor by tensor "
-                 "(the authors' code); serial: Δ, then φ, each to all others of the group (the paper's "
-                 "two messages)"),
+          .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner during "
+                 "the inner steps before; root: to one of the group and back, tensor by tensor (the authors' "
+                 "code); serial: Δ, then φ, each to all others of the group (the paper's two messages)"),
       grace_option()};
 }
 

@@ -17,8 +17,7 @@ std::vector<Node> options() {
       choice("arrival", {"replace", "add"})
           .by_default("replace")
           .means("what a late average does to the weights of now: it takes their place, as in its authors' "
-                 "code, or "
-                 "its difference from what was sent is added to them"),
+                 "code, or its difference from what was sent is added to them"),
       all_reduce_option()};
 }
 

@@ -122,8 +122,7 @@ void check_fidelity(const NetworkSpec& network) {
                      "\"linux\"", "flow's BBR is Linux's");
   const std::string no_fifo =
       "connections that share a FIFO lose packets together, of which flow has no model: use fidelity "
-      "\"packet\", "
-      "or fair queues";
+      "\"packet\", or fair queues";
   if (network.tcp.queue == "fifo")
     throw InputError("network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
                      "\"host\", \"fq_codel\", or fidelity \"packet\"", no_fifo);
@@ -148,13 +147,10 @@ Node rank_order_options(const std::vector<std::string>& without_sites) {
       .by_default("blocks")
       .means(
           "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. With "
-          "stages "
-          "a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
+          "stages a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
           "round-robin: over the sites in turn; random: a permutation drawn from the seed; optimized: for "
-          "the "
-          "case's all-reduce, or with stages for its step, on the paths' latency and throughput; a "
-          "list: entry r is the place of rank r, places counted as in blocks. "
-          "Only blocks on " +
+          "the case's all-reduce, or with stages for its step, on the paths' latency and throughput; a list: "
+          "entry r is the place of rank r, places counted as in blocks. Only blocks on " +
           enumeration(without_sites, "and") + ", which have no sites");
 }
 

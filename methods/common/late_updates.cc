@@ -63,8 +63,7 @@ std::vector<std::string> late_update_warnings(const Case& config, double fresh, 
   if (lr < bound) return {};
   return {
       fmt::format("{}: outer_lr {} is not below {}, where late outer gradients swing up at outer_momentum {} "
-                  "when {} % of "
-                  "them are not late",
+                  "when {} % of them are not late",
                   config.name, format_number(lr), format_number(std::floor(bound * 100) / 100),
                   format_number(momentum), format_number(std::round(1000 * fresh) / 10))};
 }
