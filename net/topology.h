@@ -2,8 +2,7 @@
 //
 // A path has the fewest hops, then the least delay: a direct trunk wins over a detour even where a measured
 // matrix violates the triangle inequality. A topology may ask for the least delay, then the fewest hops,
-// instead. Times are seconds, rates bit/s on the wire. A replica's node is
-// its number.
+// instead. Times are seconds, rates bit/s on the wire. A replica's node is its number.
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>

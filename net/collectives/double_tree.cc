@@ -27,11 +27,10 @@
 // children (n > 2), whose B comes over its one link. That is at most (D − 1) · (latency + 2c / rate) before
 // U. (3) If one root begins earlier than the other, a third connection shares links with what still goes up:
 // at most two going down from a member, or one to it. What takes rate/2 may take rate/3, half as long again,
-// so that all are up after U
-// + (D − 1) · (latency / 2 + c / rate). (4) Down: from then on at most two connections share a direction (to
-// two children, from two parents), and chunk i is h levels down after h · latency + (h + i) · 2c / rate more.
-// n = 3: a member has two peers, so that each connection has rate/2; the C chunks that go up on it are handed
-// over at once and before the C that go down.
+// so that all are up after U + (D − 1) · (latency / 2 + c / rate). (4) Down: from then on at most two
+// connections share a direction (to two children, from two parents), and chunk i is h levels down after h ·
+// latency + (h + i) · 2c / rate more. n = 3: a member has two peers, so that each connection has rate/2; the
+// C chunks that go up on it are handed over at once and before the C that go down.
 #include <algorithm>
 
 #include "net/collectives/collective.h"

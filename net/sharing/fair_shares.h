@@ -42,8 +42,7 @@ class FairShares {
   void set_capacity(LinkDirection direction, double capacity);
   void set_cap(int flow, double cap);
 
-  // Brings the rates up to date after such changes: the sending flows whose rate is another now, each
-  // once.
+  // Brings the rates up to date after such changes: the sending flows whose rate is another now, each once.
   const std::vector<int>& solve();
   using Reference = std::vector<double> (*)(const std::vector<double>& capacity,
                                             const std::vector<Flow>& flows, double ack_share);

@@ -1,7 +1,6 @@
 // Simulated time: what a replay and the networks under it run on. Nanoseconds, since the clock's own zero.
 //
-// `packet` and `flow` have ns-3's simulator (sim/network/clock.h), `analytic` an
-// EventQueue.
+// `packet` and `flow` have ns-3's simulator (sim/network/clock.h), `analytic` an EventQueue.
 #pragma once
 
 #include <cmath>
