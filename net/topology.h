@@ -65,7 +65,7 @@ class Topology {
   Link link(int number) const;
   double rate(LinkDirection direction) const;
   int from(LinkDirection direction) const;  // the node where it begins
-  int to(LinkDirection direction) const;
+  int to(LinkDirection direction) const { return from(direction ^ 1); }
 
   // For each node the number of the part of the graph that it is in, from 0; all 0: connected.
   std::vector<int> parts() const;
