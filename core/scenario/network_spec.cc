@@ -16,11 +16,6 @@ namespace {
 
 constexpr char kRankOrder[] = "network.rank_order";
 
-TopologySpec parse_topology(const Json& json) {
-  if (json.size() != 1) throw InputError("network.topology", "found " + json.dump(), "exactly one topology");
-  return {json.begin().key(), json.begin().value()};
-}
-
 std::vector<int> parse_places(const Json& json, int replicas) {
   const std::string allowed =
       fmt::format("every place from 0 to {} once: entry r is the place of rank r", replicas - 1);
@@ -201,7 +196,10 @@ Node network_options(const TopologyOptions& topologies) {
 NetworkSpec parse_network(const Json& json, int replicas, const std::string& folder) {
   NetworkSpec network;
   network.fidelity = json.at("fidelity").get<std::string>();
-  network.topology = parse_topology(json.at("topology"));
+  const Json& topology = json.at("topology");
+  if (topology.size() != 1)
+    throw InputError("network.topology", "found " + topology.dump(), "exactly one topology");
+  network.topology = {topology.begin().key(), topology.begin().value()};
   if (json.contains("rank_order")) network.rank_order = parse_rank_order(json["rank_order"], replicas);
   const Json overrides = json.value("overrides", Json::array());
   for (std::size_t i = 0; i < overrides.size(); ++i)

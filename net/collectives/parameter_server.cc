@@ -6,6 +6,9 @@
 #include "net/collectives/collective.h"
 
 namespace longhaul {
+
+std::unique_ptr<Collective> make_root();  // root.cc
+
 namespace {
 
 class ParameterServer : public Collective {
@@ -17,19 +20,13 @@ class ParameterServer : public Collective {
   int rounds(const GroupExchange&) const override { return 2; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
-    const bool reduces = index == 0;
-    Round round;
-    if (member > 0) {
-      add_message(reduces ? round.sends : round.receives, 0, 0, exchange.bytes, reduces);
-    } else {
-      for (int peer = 1; peer < exchange.members; ++peer)
-        add_message(reduces ? round.receives : round.sends, peer, 0, exchange.bytes, reduces);
-    }
-    return round;
+    return root_->round({exchange.members, exchange.bytes}, member, index);
   }
 
  private:
   std::int64_t vectors(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
+
+  std::unique_ptr<Collective> root_ = make_root();  // of one tensor
 };
 
 }  // namespace

@@ -77,14 +77,10 @@ std::vector<int> best_of_all(const std::vector<int>& places, const PlaceObjectiv
   std::vector<int> site_of;
   for (std::size_t site = 0; site < places.size(); ++site)
     site_of.insert(site_of.end(), as_index(places[site]), static_cast<int>(site));
-  std::vector<int> best = site_of;
-  PlaceCost least = objective(site_of);
-  while (std::next_permutation(site_of.begin(), site_of.end()))
-    if (const PlaceCost cost = objective(site_of); is_better(cost, least)) {
-      least = cost;
-      best = site_of;
-    }
-  return best;
+  BestPlaces best;
+  do best.take(site_of, objective);
+  while (std::next_permutation(site_of.begin(), site_of.end()));
+  return best.site_of;
 }
 
 std::vector<int> improved(std::vector<int> site_of, int row, const PlaceObjective& objective,
