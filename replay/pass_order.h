@@ -41,6 +41,7 @@ inline std::size_t task_number(const PipelinePlan& plan, const PipelineTask& tas
 
 class PassOrder {
  public:
+  explicit PassOrder(const PipelinePlan& plan) : plan_(plan) {}
   virtual ~PassOrder() = default;
 
   virtual void enter(int) {}  // the worker has come to the step
@@ -49,7 +50,9 @@ class PassOrder {
   virtual std::optional<PipelinePass> take(int worker) = 0;
   virtual bool is_last(int worker) const { return is_done(worker); }  // what it took, as far as it can know
   virtual bool is_done(int worker) const = 0;                         // it takes no more
-  virtual int receiver(int from, const PipelinePass& made, const Stop& stop) = 0;
+  virtual int receiver(int /*from*/, const PipelinePass& /*made*/, const Stop& stop) {
+    return worker_of(stop.replica, plan_.stage_of(stop.part), plan_.stages);
+  }
   // A pass is over; and what it made is on its way, at `free_s` of the worker's free clock.
   virtual void end(int, const PipelinePass&) {}
   virtual void pass_on(int, const PipelinePass&, double) {}
@@ -57,6 +60,9 @@ class PassOrder {
   // It is gone, and may enter again. Of a schedule alone: there micro-batches stay with their replica.
   virtual void cut(int) { throw std::logic_error("a worker without a schedule cannot begin anew"); }
   virtual std::string missing(int worker) const = 0;  // what it waits for
+
+ protected:
+  const PipelinePlan& plan_;
 };
 
 using PathsOfStep = std::vector<std::vector<Route>>;  // by micro-batch and home
