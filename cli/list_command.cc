@@ -82,10 +82,12 @@ void list_networks() {
   std::printf("\nnetwork.overrides: %s\n", overrides.meaning.c_str());
   for (const Node& option : overrides.children[0].children) list_option(option, 1);
   std::printf("\nmatrices of regions:\n\n");
-  for (const NetworkInfo& network : built_in_networks())
-    std::printf("%s: %s\n    source: %s\n    sites: %s\n    between sites: %s\n", network.name.c_str(),
-                network.about.c_str(), network.source.c_str(), join(network.sites).c_str(),
-                ranges_of(load_matrix(network.name, "")).c_str());
+  for (const std::string& name : built_in_matrices()) {
+    const Matrix matrix = load_matrix(name, "");
+    std::printf("%s: %s\n    source: %s\n    sites: %s\n    between sites: %s\n", name.c_str(),
+                matrix.about().c_str(), matrix.source().c_str(), join(matrix.sites()).c_str(),
+                ranges_of(matrix).c_str());
+  }
 }
 
 void list_combinations() {

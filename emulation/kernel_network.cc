@@ -17,7 +17,6 @@
 #include "emulation/host.h"
 #include "emulation/real_clock.h"
 #include "net/tcp/framing.h"
-#include "replay/network/known_parts.h"
 #include "replay/network/network.h"
 #include "replay/replay.h"
 

@@ -43,11 +43,8 @@ std::vector<std::string> warnings(const Case& config) {
 
 Method co2_method() {
   using namespace co2;
-  return {
-      "co2",           "outer steps with momentum, a round late and damped by staleness (arXiv 2401.16265)",
-      options(),       plan,
-      check_outer,     warnings,
-      keeps_outer_step};
+  return Method("co2", "outer steps with momentum, a round late and damped by staleness (arXiv 2401.16265)",
+                options(), plan, check_outer, warnings, keeps_outer_step);
 }
 
 }  // namespace longhaul

@@ -11,9 +11,7 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule gradient;
-  gradient.name = "gradient";
-  gradient.collective = method.options.at("all_reduce");
+  OperationRule gradient{"gradient", OperationKind::kAllReduce, method.options.at("all_reduce")};
   gradient.before_optimizer = true;
   gradient.payload = whole({"gradient"}, model.wire);
   overlap(method.options, gradient);
@@ -30,7 +28,7 @@ void check(const Case& config) {
 
 Method ddp_method() {
   using namespace ddp;
-  return {"ddp", "all-reduce of the gradients every step", options(), plan, check, overlap_warnings};
+  return Method("ddp", "all-reduce of the gradients every step", options(), plan, check, overlap_warnings);
 }
 
 }  // namespace longhaul

@@ -14,17 +14,16 @@ namespace longhaul {
 namespace decoupled_diloco {
 
 std::vector<Node> options() {
-  std::vector<Node> all = fragment_options({24, 1, 2, 1});
-  all.push_back(
-      choice("merge", {"radial-directional", "mean"})
-          .by_default("radial-directional")
-          .means(
-              "radial-directional: of each tensor the mean length times the direction of the mean of the "
-              "unit vectors, of differences from the synchronizer's model; embeddings, a fragment of their "
-              "own, are averaged as they are. mean: all is averaged as it is, with streaming-diloco's "
-              "fragments, each Δ from what its replica took up last"));
-  for (Node& option : merge_options()) all.push_back(std::move(option));
-  return all;
+  return joined(
+      {fragment_options({24, 1, 2, 1}),
+       {choice("merge", {"radial-directional", "mean"})
+            .by_default("radial-directional")
+            .means(
+                "radial-directional: of each tensor the mean length times the direction of the mean of the "
+                "unit vectors, of differences from the synchronizer's model; embeddings, a fragment of their "
+                "own, are averaged as they are. mean: all is averaged as it is, with streaming-diloco's "
+                "fragments, each Δ from what its replica took up last")},
+       merge_options()});
 }
 
 bool is_radial(const Json& options) {
@@ -84,13 +83,9 @@ void check(const Case& config) {
 
 Method decoupled_diloco_method() {
   using namespace decoupled_diloco;
-  return {"decoupled-diloco",
-          "merges of fragments by quorum, for which no replica waits (arXiv 2604.21428)",
-          options(),
-          plan,
-          check,
-          no_warnings,
-          keeps_slow_weights};
+  return Method("decoupled-diloco",
+                "merges of fragments by quorum, for which no replica waits (arXiv 2604.21428)", options(),
+                plan, check, no_warnings, keeps_slow_weights);
 }
 
 }  // namespace longhaul

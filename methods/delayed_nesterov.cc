@@ -40,13 +40,9 @@ std::vector<std::string> warnings(const Case& config) {
 
 Method delayed_nesterov_method() {
   using namespace delayed_nesterov;
-  return {"delayed-nesterov",
-          "outer momentum at every K-th outer step, plain gradients between (arXiv 2401.09135)",
-          options(),
-          plan,
-          check_inner_steps,
-          warnings,
-          keeps};
+  return Method("delayed-nesterov",
+                "outer momentum at every K-th outer step, plain gradients between (arXiv 2401.09135)",
+                options(), plan, check_inner_steps, warnings, keeps);
 }
 
 }  // namespace longhaul

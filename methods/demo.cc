@@ -7,20 +7,15 @@ namespace longhaul {
 namespace demo {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {mean_of_option()};
   const Json dct = {{"dct_top_k", {{"tile", 64}, {"kept", 32}, {"numbers", "wire"}}}};
-  for (Node& option : compression_options({dct, "classic", 0.999})) all.push_back(std::move(option));
-  return all;
+  return joined({{mean_of_option()}, compression_options({dct, "classic", 0.999})});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "momentum";
+  OperationRule rule{"momentum", OperationKind::kAllGather, "all-gather"};
   rule.before_optimizer = true;
   rule.payload = whole({"gradient"}, model.wire);
   compress(method.options, model, rule);
-  rule.kind = OperationKind::kAllGather;
-  rule.collective = "all-gather";
   return {{rule}};
 }
 
@@ -35,9 +30,8 @@ void check(const Case& config) {
 
 Method demo_method() {
   using namespace demo;
-  return {"demo",    "the largest cosine coefficients of the momentum every step (arXiv 2411.19870)",
-          options(), plan,
-          check,     no_warnings};
+  return Method("demo", "the largest cosine coefficients of the momentum every step (arXiv 2411.19870)",
+                options(), plan, check);
 }
 
 }  // namespace longhaul

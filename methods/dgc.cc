@@ -11,17 +11,16 @@ namespace dgc {
 constexpr int kStages[] = {1024, 256, 64, 16};
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      number("momentum").at_least(0).at_most(1).by_default(0.9).means("momentum of each replica"),
-      boolean("factor_masking")
-          .by_default(true)
-          .means("true: the momentum of a column that was sent starts anew"),
-      integer("warm_up").at_least(0).by_default(100).in("steps").means(
-          "steps, in four equal stages, in which 25, 6.25, 1.56 and 0.4 % of the columns travel; after "
-          "them it is as codec says")};
   const Json top_k = {{"top_k", {{"chunk", 4096}, {"kept", 4}, {"numbers", "wire"}}}};
-  for (Node& option : compression_options({top_k, "classic", 1})) all.push_back(std::move(option));
-  return all;
+  return joined(
+      {{number("momentum").at_least(0).at_most(1).by_default(0.9).means("momentum of each replica"),
+        boolean("factor_masking")
+            .by_default(true)
+            .means("true: the momentum of a column that was sent starts anew"),
+        integer("warm_up").at_least(0).by_default(100).in("steps").means(
+            "steps, in four equal stages, in which 25, 6.25, 1.56 and 0.4 % of the columns travel; after "
+            "them it is as codec says")},
+       compression_options({top_k, "classic", 1})});
 }
 
 std::vector<std::string> keeps(const Json&) {
@@ -29,13 +28,10 @@ std::vector<std::string> keeps(const Json&) {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
+  OperationRule rule{"gradient", OperationKind::kAllGather, "all-gather"};
   rule.before_optimizer = true;
   rule.payload = whole({"velocity"}, model.wire);
   compress(method.options, model, rule);
-  rule.name = "gradient";
-  rule.kind = OperationKind::kAllGather;
-  rule.collective = "all-gather";
   OperationPlan plan;
   const int warm_up = method.options.at("warm_up");
   for (int stage = 0; stage < 4; ++stage) {
@@ -61,10 +57,8 @@ void check(const Case& config) {
 
 Method dgc_method() {
   using namespace dgc;
-  return {"dgc",     "the largest columns of the accumulated momentum every step (arXiv 1712.01887)",
-          options(), plan,
-          check,     no_warnings,
-          keeps,     {{"lr", 0.1}}};
+  return Method("dgc", "the largest columns of the accumulated momentum every step (arXiv 1712.01887)",
+                options(), plan, check, no_warnings, keeps, {{"lr", 0.1}});
 }
 
 }  // namespace longhaul

@@ -10,17 +10,17 @@ namespace longhaul {
 namespace diloco {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      inner_steps_option(100), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
-      number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ"),
-      boolean("nesterov")
-          .by_default(true)
-          .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
-                 "with outer_momentum 0.3)")};
-  for (Node& option : compression_options()) all.push_back(std::move(option));
-  all.push_back(reduction_option());
-  for (Node& option : quorum_options(true)) all.push_back(std::move(option));
-  return with_all_reduce(std::move(all));
+  return joined(
+      {{inner_steps_option(100), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
+        number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ"),
+        boolean("nesterov")
+            .by_default(true)
+            .means("true: Nesterov look-ahead (DiLoCo); false: heavy-ball (the NoLoCo authors' baseline, "
+                   "with outer_momentum 0.3)")},
+       compression_options(),
+       {reduction_option()},
+       quorum_options(true),
+       all_reduce_options()});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -54,10 +54,8 @@ std::vector<std::string> warnings(const Case& config) {
 
 Method diloco_method() {
   using namespace diloco;
-  return {"diloco",        "all-reduce of the outer gradients every H steps (arXiv 2311.08105)",
-          options(),       plan,
-          check,           warnings,
-          keeps_outer_step};
+  return Method("diloco", "all-reduce of the outer gradients every H steps (arXiv 2311.08105)", options(),
+                plan, check, warnings, keeps_outer_step);
 }
 
 }  // namespace longhaul

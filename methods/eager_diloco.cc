@@ -39,10 +39,8 @@ std::vector<std::string> warnings(const Case& config) {
 
 Method eager_diloco_method() {
   using namespace eager_diloco;
-  return {"eager-diloco",  "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",
-          options(),       plan,
-          check,           warnings,
-          keeps_outer_step};
+  return Method("eager-diloco", "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",
+                options(), plan, check, warnings, keeps_outer_step);
 }
 
 }  // namespace longhaul

@@ -16,11 +16,7 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "average";
-  rule.kind = OperationKind::kSend;
-  rule.collective = "send";
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule{"average", OperationKind::kSend, "send", method.options.at("inner_steps")};
   rule.grouping = Grouping::kTargets;
   rule.group_size = method.options.at("targets");
   rule.payload = whole({"weights"}, model.wire);
@@ -39,14 +35,11 @@ void check(const Case& config) {
 
 Method epidemic_method() {
   using namespace epidemic;
-  return {
+  return Method(
       "epidemic",
       "mean of one's own weights and those of the replicas that drew one as a target, every H steps (arXiv "
       "2310.01972)",
-      options(),
-      plan,
-      check,
-      no_warnings};
+      options(), plan, check);
 }
 
 }  // namespace longhaul

@@ -10,10 +10,7 @@ namespace longhaul {
 namespace fsdp {
 
 OperationRule gather(const std::string& pass, Wire wire) {
-  OperationRule rule;
-  rule.name = "gather-" + pass;
-  rule.collective = "all-gather";
-  rule.kind = OperationKind::kAllGather;
+  OperationRule rule{"gather-" + pass, OperationKind::kAllGather, "all-gather"};
   rule.before_optimizer = true;
   rule.payload = whole({"weights"}, wire);
   rule.sharded = true;
@@ -21,10 +18,7 @@ OperationRule gather(const std::string& pass, Wire wire) {
 }
 
 OperationPlan plan(const MethodSpec&, const PlannedModel& model) {
-  OperationRule scatter;
-  scatter.name = "scatter";
-  scatter.collective = "reduce-scatter";
-  scatter.kind = OperationKind::kReduceScatter;
+  OperationRule scatter{"scatter", OperationKind::kReduceScatter, "reduce-scatter"};
   scatter.before_optimizer = true;
   scatter.payload = whole({"gradient"}, model.wire);
   return {{gather("forward", model.wire), gather("backward", model.wire), scatter}};
@@ -34,13 +28,11 @@ OperationPlan plan(const MethodSpec&, const PlannedModel& model) {
 
 Method fsdp_method() {
   using namespace fsdp;
-  return {"fsdp",
-          "sharded data parallel (ZeRO-3, arXiv 1910.02054): numerics of ddp, 3(N-1)/N of the model sent "
-          "every step",
-          {},
-          plan,
-          check_exchanging,
-          no_warnings};
+  return Method(
+      "fsdp",
+      "sharded data parallel (ZeRO-3, arXiv 1910.02054): numerics of ddp, 3(N-1)/N of the model sent "
+      "every step",
+      {}, plan, check_exchanging);
 }
 
 }  // namespace longhaul

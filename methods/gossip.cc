@@ -11,11 +11,7 @@ std::vector<Node> options() {
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "average";
-  rule.kind = OperationKind::kGroupAverage;
-  rule.collective = "pair";
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule{"average", OperationKind::kGroupAverage, "pair", method.options.at("inner_steps")};
   rule.grouping = Grouping::kRandom;
   rule.group_size = method.options.at("group_size");
   rule.completion = completion_of(method.options);
@@ -33,7 +29,7 @@ void check(const Case& config) {
 
 Method gossip_method() {
   using namespace gossip;
-  return {"gossip", "mean of the weights of random pairs every H steps", options(), plan, check, no_warnings};
+  return Method("gossip", "mean of the weights of random pairs every H steps", options(), plan, check);
 }
 
 }  // namespace longhaul

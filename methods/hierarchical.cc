@@ -10,14 +10,13 @@ namespace longhaul {
 namespace hierarchical {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      inner_steps_option(10),
-      integer("across_every")
-          .at_least(1)
-          .by_default(5)
-          .in("averages")
-          .means("all sites take part in each average whose number is a multiple of it; 1: in all")};
-  return with_all_reduce(std::move(all));
+  return with_all_reduce(
+      {inner_steps_option(10),
+       integer("across_every")
+           .at_least(1)
+           .by_default(5)
+           .in("averages")
+           .means("all sites take part in each average whose number is a multiple of it; 1: in all")});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -42,12 +41,9 @@ std::vector<std::string> warnings(const Case& config) {
 
 Method hierarchical_method() {
   using namespace hierarchical;
-  return {"hierarchical",
-          "mean of the weights inside each site every H steps, between sites at every k-th of these",
-          options(),
-          plan,
-          check_inner_steps,
-          warnings};
+  return Method("hierarchical",
+                "mean of the weights inside each site every H steps, between sites at every k-th of these",
+                options(), plan, check_inner_steps, warnings);
 }
 
 }  // namespace longhaul

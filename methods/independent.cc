@@ -10,8 +10,7 @@ std::vector<Node> options() {
               .by_default("shared")
               .later()
               .means("own: the training text is cut into as many equal parts as there are replicas, and each "
-                     "draws from "
-                     "its own alone")};
+                     "draws from its own alone")};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel&) {
@@ -24,8 +23,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel&) {
 
 Method independent_method() {
   using namespace independent;
-  return {"independent", "no exchange: the zero-communication bound", options(), plan, [](const Case&) {},
-          no_warnings};
+  return Method("independent", "no exchange: the zero-communication bound", options(), plan,
+                [](const Case&) {});
 }
 
 }  // namespace longhaul

@@ -13,13 +13,12 @@ namespace longhaul {
 namespace ist {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      inner_steps_option(50),
-      choice("unit_outputs", {"mean", "sum"})
-          .by_default("mean")
-          .means("how the subnetworks make one model: what their units of a layer put out is averaged "
-                 "(the weights that read a unit are divided by the number of replicas), or added up")};
-  return with_all_reduce(std::move(all));
+  return with_all_reduce(
+      {inner_steps_option(50),
+       choice("unit_outputs", {"mean", "sum"})
+           .by_default("mean")
+           .means("how the subnetworks make one model: what their units of a layer put out is averaged "
+                  "(the weights that read a unit are divided by the number of replicas), or added up")});
 }
 
 void check_model_is_known(bool is_known) {
@@ -33,11 +32,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
   OperationRule shared = all_reduce_rule("shared", "weights", options, model);
   check_model_is_known(!model.layout.empty());
-  OperationRule units;
-  units.name = "units";
-  units.kind = OperationKind::kAllToAll;
-  units.collective = "pairwise";
-  units.every = options.at("inner_steps");
+  OperationRule units{"units", OperationKind::kAllToAll, "pairwise", options.at("inner_steps")};
   units.units = ffn_units(model.layout);
   units.payload = whole({"weights"}, model.wire);
   units.payload[0].columns = columns_of(units.units);
@@ -78,13 +73,10 @@ std::vector<std::string> warnings(const Case& config) {
 
 Method ist_method() {
   using namespace ist;
-  return {"ist",
-          "each replica trains its own part of every layer's width, dealt anew each round (arXiv 1910.02120)",
-          options(),
-          plan,
-          check,
-          warnings,
-          keeps_slow_weights};
+  return Method(
+      "ist",
+      "each replica trains its own part of every layer's width, dealt anew each round (arXiv 1910.02120)",
+      options(), plan, check, warnings, keeps_slow_weights);
 }
 
 }  // namespace longhaul

@@ -6,9 +6,7 @@ namespace longhaul {
 namespace local_sgd {
 
 std::vector<Node> options() {
-  std::vector<Node> all = quorum_options();
-  all.insert(all.begin(), inner_steps_option(50));
-  return with_all_reduce(std::move(all));
+  return joined({{inner_steps_option(50)}, quorum_options(), all_reduce_options()});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -26,8 +24,8 @@ void check(const Case& config) {
 
 Method local_sgd_method() {
   using namespace local_sgd;
-  return {"local-sgd",     "mean of all weights every H steps (arXiv 1805.09767)", options(), plan, check,
-          overlap_warnings};
+  return Method("local-sgd", "mean of all weights every H steps (arXiv 1805.09767)", options(), plan, check,
+                overlap_warnings);
 }
 
 }  // namespace longhaul

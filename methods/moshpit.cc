@@ -12,14 +12,13 @@ namespace longhaul {
 namespace moshpit {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      inner_steps_option(50),
-      integer("group_size")
-          .at_least(2)
-          .by_default(2)
-          .in("replicas")
-          .means("replicas along one dimension of the grid (M); replicas is a power of it")};
-  return with_all_reduce(std::move(all));
+  return with_all_reduce(
+      {inner_steps_option(50),
+       integer("group_size")
+           .at_least(2)
+           .by_default(2)
+           .in("replicas")
+           .means("replicas along one dimension of the grid (M); replicas is a power of it")});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
@@ -52,9 +51,9 @@ void check(const Case& config) {
 
 Method moshpit_method() {
   using namespace moshpit;
-  return {"moshpit", "mean of the weights along one dimension of a grid every H steps (arXiv 2103.03239)",
-          options(), plan,
-          check,     overlap_warnings};
+  return Method("moshpit",
+                "mean of the weights along one dimension of a grid every H steps (arXiv 2103.03239)",
+                options(), plan, check, overlap_warnings);
 }
 
 }  // namespace longhaul

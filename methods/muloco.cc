@@ -6,12 +6,12 @@ namespace longhaul {
 namespace muloco {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      inner_steps_option(30), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
-      number("outer_momentum").at_least(0).at_most(1).by_default(0.6).means("outer momentum μ"),
-      boolean("nesterov").by_default(true).means("true: Nesterov look-ahead; false: heavy-ball")};
-  for (Node& option : quorum_options(true)) all.push_back(std::move(option));
-  return with_all_reduce(std::move(all));
+  return joined(
+      {{inner_steps_option(30), number("outer_lr").above(0).by_default(0.7).means("outer learning rate η"),
+        number("outer_momentum").at_least(0).at_most(1).by_default(0.6).means("outer momentum μ"),
+        boolean("nesterov").by_default(true).means("true: Nesterov look-ahead; false: heavy-ball")},
+       quorum_options(true),
+       all_reduce_options()});
 }
 
 void check(const Case& config) {
@@ -29,14 +29,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 Method muloco_method() {
   using namespace muloco;
-  return {"muloco",
-          "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)",
-          options(),
-          plan,
-          check,
-          overlap_warnings,
-          keeps_outer_step,
-          {{"name", "muon"}}};
+  return Method("muloco", "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)", options(), plan,
+                check, overlap_warnings, keeps_outer_step, {{"name", "muon"}});
 }
 
 }  // namespace longhaul

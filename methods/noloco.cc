@@ -32,21 +32,17 @@ std::vector<Node> options() {
       choice("pattern", {"exchange", "presend", "root", "serial"})
           .by_default("exchange")
           .timing_only()
-          .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner "
-                 "during the inner steps before; root: to one of the group and back, tensor by tensor "
-                 "(the authors' code); serial: Δ, then φ, each to all others of the group (the paper's "
-                 "two messages)"),
+          .means("exchange: φ and Δ to the partner at the outer step; presend: φ to the next partner during "
+                 "the inner steps before; root: to one of the group and back, tensor by tensor (the authors' "
+                 "code); serial: Δ, then φ, each to all others of the group (the paper's two messages)"),
       grace_option()};
 }
 
 // φ and Δ at the outer step, or Δ alone with φ sent ahead to the group of the next outer step.
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const std::string pattern = method.options.at("pattern");
-  OperationRule outer;
-  outer.name = "outer";
-  outer.kind = OperationKind::kGroupAverage;
-  outer.collective = pattern == "root" || pattern == "serial" ? pattern : "pair";
-  outer.every = method.options.at("inner_steps");
+  const std::string collective = pattern == "root" || pattern == "serial" ? pattern : "pair";
+  OperationRule outer{"outer", OperationKind::kGroupAverage, collective, method.options.at("inner_steps")};
   const bool by_sites = method.options.value("pairing", "random") == "sites";
   outer.grouping = by_sites ? Grouping::kSites : Grouping::kRandom;
   if (by_sites) outer.across_every = method.options.at("across_every");
@@ -91,10 +87,8 @@ double noloco_gamma_bound(double alpha, int group_size, int replicas) {
 
 Method noloco_method() {
   using namespace noloco;
-  return {"noloco",        "averages within random pairs every H steps (arXiv 2506.10911)",
-          options(),       plan,
-          check,           warnings,
-          keeps_outer_step};
+  return Method("noloco", "averages within random pairs every H steps (arXiv 2506.10911)", options(), plan,
+                check, warnings, keeps_outer_step);
 }
 
 }  // namespace longhaul

@@ -10,23 +10,19 @@ namespace longhaul {
 namespace one_bit_adam {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {
-      integer("freeze_step")
-          .at_least(1)
-          .by_default(100)
-          .in("steps")
-          .means(
-              "the last step of the first stage, in which gradients travel whole and the variance is found")};
-  for (Node& option : compression_options({"sign", "classic", 1})) all.push_back(std::move(option));
-  all.push_back(all_reduce_option().by_default("direct"));
-  all.push_back(reduction_option({"once", "two-shot", "servers"}).by_default("servers"));
-  return all;
+  return joined({{integer("freeze_step")
+                      .at_least(1)
+                      .by_default(100)
+                      .in("steps")
+                      .means("the last step of the first stage, in which gradients travel whole and the "
+                             "variance is found")},
+                 compression_options({"sign", "classic", 1}),
+                 {all_reduce_option().by_default("direct"),
+                  reduction_option({"once", "two-shot", "servers"}).by_default("servers")}});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule first;
-  first.name = "gradient";
-  first.collective = method.options.at("all_reduce");
+  OperationRule first{"gradient", OperationKind::kAllReduce, method.options.at("all_reduce")};
   first.before_optimizer = true;
   first.last_step = method.options.at("freeze_step");
   first.payload = whole({"gradient"}, model.wire);
@@ -49,9 +45,8 @@ void check(const Case& config) {
 
 Method one_bit_adam_method() {
   using namespace one_bit_adam;
-  return {"one-bit-adam", "signs of the momentum once the variance is frozen (arXiv 2102.02888)",
-          options(),      plan,
-          check,          no_warnings};
+  return Method("one-bit-adam", "signs of the momentum once the variance is frozen (arXiv 2102.02888)",
+                options(), plan, check);
 }
 
 }  // namespace longhaul

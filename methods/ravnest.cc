@@ -81,10 +81,9 @@ void check(const Case& config) {
 
 Method ravnest_method() {
   using namespace ravnest;
-  return {"ravnest", "stages with late updates inside clusters, averages between them (arXiv 2401.01728)",
-          options(), plan,
-          check,     overlap_warnings,
-          keeps};
+  return Method("ravnest",
+                "stages with late updates inside clusters, averages between them (arXiv 2401.01728)",
+                options(), plan, check, overlap_warnings, keeps);
 }
 
 }  // namespace longhaul

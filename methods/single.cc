@@ -10,8 +10,7 @@ std::vector<Node> options() {
               .by_default("one")
               .timing_only()
               .means("how fast it is: as one replica's accelerator, so that a step takes N times as long, or "
-                     "as all of "
-                     "them together")};
+                     "as all of them together")};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel&) {
@@ -27,7 +26,7 @@ void check(const Case&) {}
 
 Method single_method() {
   using namespace single;
-  return {"single", "one machine with the whole batch and no network", options(), plan, check, no_warnings};
+  return Method("single", "one machine with the whole batch and no network", options(), plan, check);
 }
 
 }  // namespace longhaul

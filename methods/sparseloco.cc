@@ -6,22 +6,17 @@ namespace longhaul {
 namespace sparseloco {
 
 std::vector<Node> options() {
-  std::vector<Node> all = {inner_steps_option(30),
-                           number("outer_lr").above(0).by_default(1.0).means("outer learning rate η"),
-                           mean_of_option()};
   const Json top_k = {{"top_k", {{"chunk", 4096}, {"kept", 64}, {"numbers", "two_bit"}}}};
-  for (Node& option : compression_options({top_k, "classic", 0.95})) all.push_back(std::move(option));
-  return all;
+  return joined(
+      {{inner_steps_option(30), number("outer_lr").above(0).by_default(1.0).means("outer learning rate η"),
+        mean_of_option()},
+       compression_options({top_k, "classic", 0.95})});
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = "outer";
-  rule.every = method.options.at("inner_steps");
+  OperationRule rule{"outer", OperationKind::kAllGather, "all-gather", method.options.at("inner_steps")};
   rule.payload = whole({"delta"}, model.wire);
   compress(method.options, model, rule);
-  rule.kind = OperationKind::kAllGather;
-  rule.collective = "all-gather";
   return {{rule}};
 }
 
@@ -35,13 +30,8 @@ void check(const Case& config) {
 
 Method sparseloco_method() {
   using namespace sparseloco;
-  return {"sparseloco",
-          "the largest columns of the outer gradients every H steps (arXiv 2508.15706)",
-          options(),
-          plan,
-          check,
-          no_warnings,
-          keeps_slow_weights};
+  return Method("sparseloco", "the largest columns of the outer gradients every H steps (arXiv 2508.15706)",
+                options(), plan, check, no_warnings, keeps_slow_weights);
 }
 
 }  // namespace longhaul

@@ -17,17 +17,14 @@ std::vector<Node> options() {
       choice("arrival", {"replace", "add"})
           .by_default("replace")
           .means("what a late average does to the weights of now: it takes their place, as in its authors' "
-                 "code, or "
-                 "its difference from what was sent is added to them"),
+                 "code, or its difference from what was sent is added to them"),
       all_reduce_option()};
 }
 
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
-  OperationRule rule;
-  rule.name = "average";
-  rule.collective = options.at("all_reduce");
-  rule.every = options.at("inner_steps");
+  OperationRule rule{"average", OperationKind::kAllReduce, options.at("all_reduce"),
+                     options.at("inner_steps")};
   rule.overlap_steps = options.at("overlap");
   rule.posts_first = rule.overlap_steps > 0;
   rule.payload = {
@@ -39,9 +36,8 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 Method sparta_method() {
   using namespace sparta;
-  return {"sparta",          "mean of a random 0.5 % of the weights every step, at once or late (EXO Labs)",
-          options(),         plan,
-          check_inner_steps, no_warnings};
+  return Method("sparta", "mean of a random 0.5 % of the weights every step, at once or late (EXO Labs)",
+                options(), plan, check_inner_steps);
 }
 
 }  // namespace longhaul

@@ -11,35 +11,35 @@
 namespace longhaul {
 
 std::vector<Node> fragment_options(const FragmentDefaults& defaults) {
-  std::vector<Node> all = {
-      inner_steps_option(defaults.inner_steps),
-      integer("fragment_layers")
-          .at_least(1)
-          .by_default(defaults.fragment_layers)
-          .in("layers")
-          .means("layers of a fragment; the embedding goes with the first fragment, what follows the last "
-                 "layer with the last"),
-      integer("fragments")
-          .at_least(0)
-          .by_default(0)
-          .means("how many fragments; 0: as many as fragment_layers makes, which needs a model with layers"),
-      choice("pattern", {"strided", "consecutive"})
-          .by_default("strided")
-          .means("strided: layer l is in fragment l mod F (the paper's choice); consecutive: neighbouring "
-                 "layers are together"),
-      integer("overlap")
-          .at_least(defaults.least_overlap)
-          .by_default(defaults.overlap)
-          .in("steps")
-          .means(defaults.least_overlap == 0
-                     ? "inner steps that go on while a fragment is under way (τ); 0: none"
-                     : "inner steps that go on while a fragment is under way (τ), at least"),
-      number("mixing").at_least(0).at_most(1).by_default(0.5).means(
-          "share α of its own weights that a replica keeps when a fragment has arrived"),
-      number("outer_lr").above(0).by_default(0.4).means("outer learning rate η"),
-      number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ (Nesterov)")};
-  for (Node& option : compression_options({"e3m0"})) all.push_back(std::move(option));
-  return all;
+  return joined(
+      {{inner_steps_option(defaults.inner_steps),
+        integer("fragment_layers")
+            .at_least(1)
+            .by_default(defaults.fragment_layers)
+            .in("layers")
+            .means("layers of a fragment; the embedding goes with the first fragment, what follows the last "
+                   "layer with the last"),
+        integer("fragments")
+            .at_least(0)
+            .by_default(0)
+            .means(
+                "how many fragments; 0: as many as fragment_layers makes, which needs a model with layers"),
+        choice("pattern", {"strided", "consecutive"})
+            .by_default("strided")
+            .means("strided: layer l is in fragment l mod F (the paper's choice); consecutive: neighbouring "
+                   "layers are together"),
+        integer("overlap")
+            .at_least(defaults.least_overlap)
+            .by_default(defaults.overlap)
+            .in("steps")
+            .means(defaults.least_overlap == 0
+                       ? "inner steps that go on while a fragment is under way (τ); 0: none"
+                       : "inner steps that go on while a fragment is under way (τ), at least"),
+        number("mixing").at_least(0).at_most(1).by_default(0.5).means(
+            "share α of its own weights that a replica keeps when a fragment has arrived"),
+        number("outer_lr").above(0).by_default(0.4).means("outer learning rate η"),
+        number("outer_momentum").at_least(0).at_most(1).by_default(0.9).means("outer momentum μ (Nesterov)")},
+       compression_options({"e3m0"})});
 }
 
 int fragment_count(const Json& options, int layers) {
@@ -151,13 +151,9 @@ void check(const Case& config) {
 
 Method streaming_diloco_method() {
   using namespace streaming_diloco;
-  return {"streaming-diloco",
-          "outer steps of fragments in turn, overlapped with compute (arXiv 2501.18512)",
-          options(),
-          plan,
-          check,
-          fragment_warnings,
-          keeps_outer_step};
+  return Method("streaming-diloco",
+                "outer steps of fragments in turn, overlapped with compute (arXiv 2501.18512)", options(),
+                plan, check, fragment_warnings, keeps_outer_step);
 }
 
 }  // namespace longhaul

@@ -65,12 +65,12 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
 }
 
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
-                     const AccessLinks& access, const std::vector<int>& places) {
+                     const AccessLinks& access, const Case& config) {
   std::vector<std::size_t> site_of_place;
   for (std::size_t site = 0; site < placement.size(); ++site)
     site_of_place.insert(site_of_place.end(), as_index(placement[site].second), site);
   std::vector<int> site_of;
-  for (const int place : places) {
+  for (const int place : places_of_ranks(config.network.rank_order, placement, config.seed)) {
     const std::size_t site = site_of_place[as_index(place)];
     const int replica = static_cast<int>(site_of.size());
     topology.add_link({topology.node_name(replica) + "-" + placement[site].first, replica, routers[site],

@@ -41,9 +41,9 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
                        const std::string& path);
 
 // Joins the replicas to their sites' routers (one an entry of `placement`) by access links of rtt / 4, and
-// makes each entry a site. Replica r is at the site of place `places[r]`.
+// makes each entry a site. Replica r is at the site of its place by the case's rank order.
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
-                     const AccessLinks& access, const std::vector<int>& places);
+                     const AccessLinks& access, const Case& config);
 
 // The order of ranks: which place, and so which site, each replica takes.
 //

@@ -24,10 +24,6 @@ bool is_less(const Cost& a, const Cost& b, Routing routing) {
   return a.hops < b.hops;
 }
 
-Cost operator+(const Cost& a, const Cost& b) {
-  return {a.hops + b.hops, a.delay_s + b.delay_s};
-}
-
 // Notes for each node by which direction of which link the best path arrives.
 class ArrivalNoter : public boost::default_dijkstra_visitor {
  public:
@@ -108,10 +104,6 @@ int Topology::from(LinkDirection direction) const {
   return direction % 2 == 0 ? link.first : link.second;
 }
 
-int Topology::to(LinkDirection direction) const {
-  return from(direction ^ 1);
-}
-
 std::vector<int> Topology::parts() const {
   std::vector<int> part_of(boost::num_vertices(graph_));
   if (is_mesh()) return part_of;
@@ -136,7 +128,9 @@ const Topology::Tree& Topology::tree(int root) const {
           .distance_zero(Cost{})
           .distance_inf(Cost{std::numeric_limits<int>::max() / 2, kUnlimited})
           .distance_compare([this](const Cost& a, const Cost& b) { return is_less(a, b, routing_); })
-          .distance_combine([](const Cost& a, const Cost& b) { return a + b; })
+          .distance_combine([](const Cost& a, const Cost& b) {
+            return Cost{a.hops + b.hops, a.delay_s + b.delay_s};
+          })
           .visitor(ArrivalNoter(links_, arrival)));
   return trees_.emplace(root, std::move(arrival)).first->second;
 }

@@ -2,8 +2,7 @@
 //
 // A path has the fewest hops, then the least delay: a direct trunk wins over a detour even where a measured
 // matrix violates the triangle inequality. A topology may ask for the least delay, then the fewest hops,
-// instead. Times are seconds, rates bit/s on the wire. A replica's node is
-// its number.
+// instead. Times are seconds, rates bit/s on the wire. A replica's node is its number.
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>
@@ -66,7 +65,7 @@ class Topology {
   Link link(int number) const;
   double rate(LinkDirection direction) const;
   int from(LinkDirection direction) const;  // the node where it begins
-  int to(LinkDirection direction) const;
+  int to(LinkDirection direction) const { return from(direction ^ 1); }
 
   // For each node the number of the part of the graph that it is in, from 0; all 0: connected.
   std::vector<int> parts() const;

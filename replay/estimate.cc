@@ -151,13 +151,6 @@ int channels(const TcpSpec& tcp) {
   return tcp.queue != "host" || tcp.loss > 0 ? tcp.connections : 1;
 }
 
-// Replicas in blocks: an order of ranks changes which paths are long, and hardly how many events there are.
-Topology blocks_of(Case config) {
-  config.network.rank_order = {};
-  config.network.overrides.clear();
-  return build_topology(config);
-}
-
 // `count` groups of so many members, `first` the workers of one of them (empty: all there are); `bytes`: of
 // one bucket.
 void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<int>& first, int members,
@@ -174,7 +167,9 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
     GroupCost cost{totals.transfers * slice_count(config.network.slice, collective, group), totals.bytes, 0,
                    0};
     if (config.network.fidelity == "flow") {
-      const GroupTraffic traffic = traffic_of(config, blocks_of(config), collective, group, first);
+      // An order of ranks changes which paths are long, and hardly how many events there are.
+      const GroupTraffic traffic =
+          traffic_of(config, build_topology(in_blocks(config)), collective, group, first);
       cost.events =
           (2 * cost.transfers + std::llround(traffic.start_up_events)) * channels(config.network.tcp);
       if (traffic.peers_at_once > kFewAtOnce)

@@ -53,14 +53,11 @@ void Membership::start() {
 
 void Membership::change(int replica, bool is_struck) {
   Member& member = at(replica);
-  if (is_struck != member.is_up) return note_event(vain_events_, kMostVainEvents);
-  note_event(idle_events_, kMostIdleEvents);
+  const bool is_vain = is_struck != member.is_up;
+  if (is_vain ? ++vain_events_ > kMostVainEvents : ++idle_events_ > kMostIdleEvents) replay_.fail();
+  if (is_vain) return;
   member.is_up = !is_struck;
   is_struck ? crash(replica) : come_back(replica);
-}
-
-void Membership::note_event(int& events, int most) {
-  if (++events > most) replay_.fail();
 }
 
 void Membership::crash(int replica) {

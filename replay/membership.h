@@ -68,7 +68,6 @@ class Membership {
 
   Member& at(int replica) { return members_[as_index(replica)]; }
   void change(int replica, bool is_struck);
-  void note_event(int& events, int most);
   void crash(int replica);
   void detect(int replica);
   void come_back(int replica);

@@ -99,20 +99,6 @@ std::vector<int> by_stages(const std::vector<int>& sites, int stages) {
   return dealt;
 }
 
-// The best sites so far. Later ones must be better by more than rounding.
-struct Best {
-  std::vector<int> site_of;
-  PlaceCost cost;
-
-  bool take(const std::vector<int>& other, const PlaceObjective& objective) {
-    const PlaceCost of_other = objective(other);
-    if (!site_of.empty() && !is_better(of_other, cost)) return false;
-    site_of = other;
-    cost = of_other;
-    return true;
-  }
-};
-
 // An objective with the sites that are best for it.
 struct Found {
   std::vector<int> site_of;
@@ -130,7 +116,7 @@ Found for_ring(const Case& config, const SitePaths& paths) {
   const int members = config.workers();
   const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(config)) / members);
   const PlaceObjective objective = ring_objective(members, hops);
-  Best best;
+  BestPlaces best;
   best.take(best_ring(paths.places(), hops), objective);
   best.take(round_robin_sites(paths), objective);
   return {best.site_of, objective};
@@ -147,13 +133,13 @@ Found for_leaders(const Case& config, const SitePaths& paths) {
       if (std::find(leaders.begin(), leaders.end(), site) == leaders.end()) leaders.push_back(site);
     return of_leaders(leaders);
   };
-  Best best;
+  BestPlaces best;
   best.take(sites_along(best_ring(std::vector<int>(as_index(sites), 1), hops), paths), objective);
   return {best.site_of, objective};
 }
 
 // Pairs of sites change places, whole sites at a time.
-std::vector<int> with_sites_swapped(Best best, const SiteOrders& orders, const SitePaths& paths,
+std::vector<int> with_sites_swapped(BestPlaces best, const SiteOrders& orders, const SitePaths& paths,
                                     const PlaceObjective& objective, const PlaceBudget& has_budget) {
   std::vector<int> order = orders.near;
   bool reverses_bits = false;
@@ -192,7 +178,7 @@ Found for_rounds(const Case& config, const SitePaths& paths) {
   if (members <= kMostExact) return {best_of_all(paths.places(), objective), objective};
   const PlaceBudget has_budget = [&] { return *evaluated < kMostEvaluated; };
   const SiteOrders orders(paths, static_cast<double>(vector_bytes(config)));
-  Best best;
+  BestPlaces best;
   const std::vector<int> swapped = with_sites_swapped(best, orders, paths, objective, has_budget);
   best.take(swapped, objective);
   best.take(round_robin_sites(paths), objective);
@@ -216,7 +202,7 @@ Found for_stages(const Case& config, const OperationPlan& plan, const SitePaths&
     starts.push_back(by_stages(along, pipeline.stages));
   }
   starts.push_back(round_robin_sites(paths));
-  Best best;
+  BestPlaces best;
   for (const std::vector<int>& start : starts) {
     const std::int64_t before = step->evaluated() + *asked;
     const PlaceBudget has_budget = [&] { return step->evaluated() + *asked - before < kMostOfStages; };
@@ -237,14 +223,13 @@ Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& 
   return for_rounds(config, paths);
 }
 
-// A replica's link would move with the order that is looked for.
+}  // namespace
+
 Case in_blocks(Case config) {
   config.network.rank_order = {};
   config.network.overrides.clear();
   return config;
 }
-
-}  // namespace
 
 OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan) {
   check_topology(config);  // one without sites has no order

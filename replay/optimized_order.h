@@ -39,6 +39,9 @@ struct OptimizedOrder {
   double seconds = 0, blocks_s = 0, round_robin_s = 0;  // by the estimate
 };
 
+// The case with its replicas in blocks, without overrides: a replica's link would move with the order.
+Case in_blocks(Case config);
+
 // `plan`: that of the case; read where the case has stages.
 OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan);
 

@@ -29,6 +29,12 @@ bool is_listed(const Topology& topology, const std::vector<LinkLoad>& loads, std
   return !topology.is_mesh() || loads[direction].bytes > 0 || loads[direction ^ 1].bytes > 0;
 }
 
+template <typename... Cells>
+CsvWriter& add(CsvWriter& table, const Cells&... cells) {
+  (table.cell(cells), ...);
+  return table;
+}
+
 }  // namespace
 
 bool is_recorded(const Trace& trace, int step) {
@@ -53,35 +59,29 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& pla
         write_exchange(key.first, key.second, row);
       }),
       step_rows_([this](int step, const StepRow& row) {
-        steps_.cell(step).cell(row.replica).cell(row.computed_s).cell(row.done_s).end_row();
+        add(steps_, step, row.replica, row.computed_s, row.done_s).end_row();
       }),
       pipeline_rows_([this](int step, const PipelineRow& row) {
-        pipeline_->cell(step).cell(row.replica).cell(row.stage);
-        pipeline_->cell(row.times.compute_s).cell(to_picoseconds(row.times.bubble_s));
-        pipeline_->cell(to_picoseconds(row.times.network_s)).cell(row.times.bytes_sent).end_row();
+        add(*pipeline_, step, row.replica, row.stage, row.times.compute_s, to_picoseconds(row.times.bubble_s),
+            to_picoseconds(row.times.network_s), row.times.bytes_sent)
+            .end_row();
       }) {
   for (const OperationRule& rule : plan.rules)
     longest_overlap_ = std::max(longest_overlap_, rule.overlap_steps);
   if (plan.pipeline.has_stages()) {
-    pipeline_.emplace(
-        folder + "/pipeline.csv",
-        std::vector<std::string>{"step", "replica", "stage", "compute_s", "bubble_s", "network_s", "bytes"});
-    tasks_.emplace(folder + "/tasks.csv", std::vector<std::string>{"step", "replica", "part", "microbatch",
-                                                                   "pass", "begin_s", "end_s"});
+    pipeline_ = CsvWriter(folder + "/pipeline.csv",
+                          {"step", "replica", "stage", "compute_s", "bubble_s", "network_s", "bytes"});
+    tasks_ = CsvWriter(folder + "/tasks.csv",
+                       {"step", "replica", "part", "microbatch", "pass", "begin_s", "end_s"});
   }
   schedule_ << Json{{"longhaul_schedule", 1}, {"replicas", replicas}}.dump() << '\n';
 }
 
 void ReplayOutputs::write_exchange(int step, int rule, const ExchangeRow& row) {
   const std::string& name = plan_.rules[as_index(rule)].name;
-  exchanges_.cell(step).cell(row.replica).cell(name);
-  exchanges_.cell(row.ready_s)
-      .cell(row.start_s)
-      .cell(row.done_s)
-      .cell(row.bytes)
-      .cell(row.awaited_s)
+  add(exchanges_, step, row.replica, name, row.ready_s, row.start_s, row.done_s, row.bytes, row.awaited_s)
       .end_row();
-  breakdown_.cell(step).cell(row.replica).cell(name);
+  add(breakdown_, step, row.replica, name);
   for (const NamedPart& part : parts_) breakdown_.cell(to_picoseconds(row.parts.*part.seconds));
   breakdown_.end_row();
 }
@@ -110,27 +110,29 @@ void ReplayOutputs::write_schedule(Json line, double start_s, double done_s) {
 
 void ReplayOutputs::add_task(int step, const TaskTimes& task) {
   if (tasks_written_++ >= kMostTaskRows) return;
-  tasks_->cell(step).cell(task.worker).cell(task.task.part).cell(task.task.microbatch);
-  tasks_->cell(task.task.is_forward ? "forward" : "backward").cell(task.begin_s).cell(task.end_s).end_row();
+  const PipelineTask& pass = task.task;
+  add(*tasks_, step, task.worker, pass.part, pass.microbatch, pass.is_forward ? "forward" : "backward",
+      task.begin_s, task.end_s)
+      .end_row();
 }
 
 void ReplayOutputs::open_moves() {
-  moves_.emplace(folder_ + "/moves.csv", std::vector<std::string>{"step", "replica", "from_stage", "to_stage",
-                                                                  "source", "bytes", "begin_s", "done_s"});
+  moves_ = CsvWriter(folder_ + "/moves.csv",
+                     {"step", "replica", "from_stage", "to_stage", "source", "bytes", "begin_s", "done_s"});
 }
 
 void ReplayOutputs::add_move(const MoveTimes& times) {
   const StageMove& move = times.move;
-  moves_->cell(times.step).cell(move.worker).cell(move.from).cell(move.to).cell(move.source);
-  moves_->cell(times.bytes).cell(times.begin_s).cell(times.done_s).end_row();
+  add(*moves_, times.step, move.worker, move.from, move.to, move.source, times.bytes, times.begin_s,
+      times.done_s)
+      .end_row();
 }
 
 void ReplayOutputs::expect_absences() {
   expect_lost_work();
-  absences_.emplace(
-      folder_ + "/absences.csv",
-      std::vector<std::string>{"replica", "left_step", "left_s", "back_s", "source", "copied_step", "bytes",
-                               "state_s", "joined_s", "first_step", "ended_step"});
+  absences_ = CsvWriter(folder_ + "/absences.csv",
+                        {"replica", "left_step", "left_s", "back_s", "source", "copied_step", "bytes",
+                         "state_s", "joined_s", "first_step", "ended_step"});
 }
 
 void ReplayOutputs::close(int step) {
@@ -147,12 +149,12 @@ void ReplayOutputs::add_absence(const AbsenceRow& row) {
   const auto time = [&](double seconds) {
     seconds < 0 ? absences_->cell(std::string()) : absences_->cell(seconds);
   };
-  absences_->cell(absence.replica).cell(absence.left_step).cell(row.left_s);
+  add(*absences_, absence.replica, absence.left_step, row.left_s);
   time(row.back_s);
-  absences_->cell(absence.source).cell(absence.copied_step).cell(row.bytes);
+  add(*absences_, absence.source, absence.copied_step, row.bytes);
   time(row.state_s);
   time(row.joined_s);
-  absences_->cell(absence.first_step).cell(absence.ended_step).end_row();
+  add(*absences_, absence.first_step, absence.ended_step).end_row();
 }
 
 void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
@@ -162,19 +164,10 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   if (has_lost_work_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
-    out.cell(static_cast<std::int64_t>(i))
-        .cell(totals[i].compute_s)
-        .cell(totals[i].idle_s)
-        .cell(totals[i].clock_s);
-    out.cell(totals[i].bytes_sent);
-    if (has_stages)
-      out.cell(totals[i].stage)
-          .cell(to_picoseconds(totals[i].bubble_s))
-          .cell(to_picoseconds(totals[i].stage_wait_s));
-    if (has_lost_work_)
-      out.cell(totals[i].useful_steps)
-          .cell(to_picoseconds(totals[i].lost_s))
-          .cell(to_picoseconds(totals[i].gone_s));
+    const ReplicaTotals& of = totals[i];
+    add(out, static_cast<int>(i), of.compute_s, of.idle_s, of.clock_s, of.bytes_sent);
+    if (has_stages) add(out, of.stage, to_picoseconds(of.bubble_s), to_picoseconds(of.stage_wait_s));
+    if (has_lost_work_) add(out, of.useful_steps, to_picoseconds(of.lost_s), to_picoseconds(of.gone_s));
     out.end_row();
   }
   out.flush();
@@ -184,10 +177,8 @@ void ReplayOutputs::write_links(const Topology& topology, const std::vector<Link
   CsvWriter out(folder_ + "/links.csv", {"link", "direction", "bytes", "busy_s"});
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (!is_listed(topology, loads, i)) continue;
-    out.cell(topology.link(static_cast<int>(i / 2)).name)
-        .cell(std::string(i % 2 == 0 ? "forward" : "backward"))
-        .cell(loads[i].bytes)
-        .cell(std::round(loads[i].busy_s * 1e9) / 1e9)
+    add(out, topology.link(static_cast<int>(i / 2)).name, i % 2 == 0 ? "forward" : "backward", loads[i].bytes,
+        std::round(loads[i].busy_s * 1e9) / 1e9)
         .end_row();
   }
   out.flush();
@@ -200,7 +191,7 @@ void ReplayOutputs::write_network(const Topology& topology, const std::vector<Li
   for (std::size_t i = 0; i < loads.size(); i += 2) {
     if (!is_listed(topology, loads, i)) continue;
     const Link link = topology.link(static_cast<int>(i / 2));
-    out.cell(link.name).cell(topology.node_name(link.first)).cell(topology.node_name(link.second));
+    add(out, link.name, topology.node_name(link.first), topology.node_name(link.second));
     rate(link.rate_forward);
     rate(link.rate_backward);
     out.cell(link.delay_s).end_row();
@@ -211,18 +202,14 @@ void ReplayOutputs::write_network(const Topology& topology, const std::vector<Li
 void ReplayOutputs::write_faults(const std::vector<FaultRow>& rows) {
   CsvWriter out(folder_ + "/faults.csv", {"fault", "kind", "subject", "begin_s", "end_s"});
   for (const FaultRow& row : rows)
-    out.cell(row.fault).cell(row.kind).cell(row.subject).cell(row.begin_s).cell(row.end_s).end_row();
+    add(out, row.fault, row.kind, row.subject, row.begin_s, row.end_s).end_row();
   out.flush();
 }
 
 void ReplayOutputs::write_report(const Json& report) {
-  exchanges_.flush();
-  breakdown_.flush();
-  steps_.flush();
-  if (pipeline_) pipeline_->flush();
-  if (tasks_) tasks_->flush();
-  if (moves_) moves_->flush();
-  if (absences_) absences_->flush();
+  for (CsvWriter* table : {&exchanges_, &breakdown_, &steps_}) table->flush();
+  for (std::optional<CsvWriter>* table : {&pipeline_, &tasks_, &moves_, &absences_})
+    if (*table) (*table)->flush();
   schedule_.flush();
   std::ofstream out(folder_ + "/replay.json");
   out << report.dump(2) << '\n';

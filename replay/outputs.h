@@ -166,8 +166,7 @@ class ReplayOutputs {
   int longest_overlap_ = 0;  // steps
   std::vector<NamedPart> parts_;
   CsvWriter exchanges_, breakdown_, steps_;
-  std::optional<CsvWriter> pipeline_, tasks_, moves_;
-  std::optional<CsvWriter> absences_;
+  std::optional<CsvWriter> pipeline_, tasks_, moves_, absences_;
   bool has_lost_work_ = false;
   std::int64_t tasks_written_ = 0;
   std::int64_t discarded_ = 0, thrown_away_ = 0;  // operations, of them those of gradients

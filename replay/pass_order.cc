@@ -23,7 +23,7 @@ void give_out(const PipelinePlan& plan, int worker, const Arrive& arrive) {
 class ScheduledOrder : public PassOrder {
  public:
   explicit ScheduledOrder(const Trace& trace)
-      : plan_(trace.plan.pipeline), workers_(as_index(worker_count(trace))) {
+      : PassOrder(trace.plan.pipeline), workers_(as_index(worker_count(trace))) {
     for (int stage = 0; stage < plan_.stages; ++stage) tasks_.push_back(tasks_of_stage(plan_, stage));
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) cut(static_cast<int>(worker));
   }
@@ -36,12 +36,8 @@ class ScheduledOrder : public PassOrder {
     ++next;
     return pass;
   }
-  bool is_last(int worker) const override { return is_done(worker); }
   bool is_done(int worker) const override {
     return workers_[as_index(worker)].next == tasks_of(worker).size();
-  }
-  int receiver(int, const PipelinePass&, const Stop& stop) override {
-    return worker_of(stop.replica, plan_.stage_of(stop.part), plan_.stages);
   }
   void cut(int worker) override {
     workers_[as_index(worker)] = {
@@ -67,7 +63,6 @@ class ScheduledOrder : public PassOrder {
     return workers_[as_index(worker)].arrived[task_number(plan_, task)];
   }
 
-  const PipelinePlan& plan_;
   std::vector<std::vector<PipelineTask>> tasks_;  // by stage
   std::vector<Worker> workers_;
 };
@@ -75,7 +70,7 @@ class ScheduledOrder : public PassOrder {
 class OrderOfArrival : public PassOrder {
  public:
   explicit OrderOfArrival(const Trace& trace)
-      : plan_(trace.plan.pipeline), workers_(as_index(worker_count(trace))) {}
+      : PassOrder(trace.plan.pipeline), workers_(as_index(worker_count(trace))) {}
   OrderOfArrival(const Trace& trace, const PathsOfStep& paths) : OrderOfArrival(trace) {
     for (const std::vector<Route>& of_all : paths)
       for (const Route& path : of_all)
@@ -104,20 +99,13 @@ class OrderOfArrival : public PassOrder {
     }
     return {};
   }
-  bool is_last(int worker) const override { return is_done(worker); }
   bool is_done(int worker) const override { return workers_[as_index(worker)].left == 0; }
-  int receiver(int, const PipelinePass&, const Stop& stop) override {
-    return worker_of(stop.replica, plan_.stage_of(stop.part), plan_.stages);
-  }
   void end(int worker, const PipelinePass& pass) override {
     if (!pass.task.is_forward && pass.task.part == 0) --workers_[as_index(worker)].begun;
   }
   std::string missing(int worker) const override {
     return fmt::format("{} passes of its stage", workers_[as_index(worker)].left);
   }
-
- protected:
-  const PipelinePlan& plan_;
 
  private:
   struct Worker {

@@ -2,12 +2,10 @@
 //
 //   a schedule      the order of core/plan/pipeline.h: the next pass begins when what it works on is there
 //   as they come    where micro-batches leave stages out or take them in another order: backward passes
-//   first;
-//                   of each replica's own micro-batches as many are under way as there are stages, which is
-//                   what 1F1B's first stage has
+//                   first; of each replica's own micro-batches as many are under way as there are stages,
+//                   which is what 1F1B's first stage has
 //   by throughput   as they come, each to the worker that its sender chooses (replay/wiring.h). It cannot
-//   know
-//                   what comes, so that a worker is done when all of its stage are
+//                   know what comes, so that a worker is done when all of its stage are
 //
 // Where stage 0 has other workers than at first, whichever of them can begin a micro-batch takes the next one
 // of all, since data need not travel.
@@ -43,15 +41,18 @@ inline std::size_t task_number(const PipelinePlan& plan, const PipelineTask& tas
 
 class PassOrder {
  public:
+  explicit PassOrder(const PipelinePlan& plan) : plan_(plan) {}
   virtual ~PassOrder() = default;
 
   virtual void enter(int) {}  // the worker has come to the step
   virtual void arrive(int worker, const PipelinePass& pass) = 0;
   // The pass that it begins now; none where it has to wait.
   virtual std::optional<PipelinePass> take(int worker) = 0;
-  virtual bool is_last(int worker) const = 0;  // what it took, as far as it can know
-  virtual bool is_done(int worker) const = 0;  // it takes no more
-  virtual int receiver(int from, const PipelinePass& made, const Stop& stop) = 0;
+  virtual bool is_last(int worker) const { return is_done(worker); }  // what it took, as far as it can know
+  virtual bool is_done(int worker) const = 0;                         // it takes no more
+  virtual int receiver(int /*from*/, const PipelinePass& /*made*/, const Stop& stop) {
+    return worker_of(stop.replica, plan_.stage_of(stop.part), plan_.stages);
+  }
   // A pass is over; and what it made is on its way, at `free_s` of the worker's free clock.
   virtual void end(int, const PipelinePass&) {}
   virtual void pass_on(int, const PipelinePass&, double) {}
@@ -59,6 +60,9 @@ class PassOrder {
   // It is gone, and may enter again. Of a schedule alone: there micro-batches stay with their replica.
   virtual void cut(int) { throw std::logic_error("a worker without a schedule cannot begin anew"); }
   virtual std::string missing(int worker) const = 0;  // what it waits for
+
+ protected:
+  const PipelinePlan& plan_;
 };
 
 using PathsOfStep = std::vector<std::vector<Route>>;  // by micro-batch and home

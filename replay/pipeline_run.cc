@@ -137,8 +137,8 @@ void PipelineRun::send(int index, const PipelinePass& pass) {
       {task.is_forward && !turns_back, stop.part, task.microbatch}, pass.home, place, sender.clocks.free_s};
   if (turns_back) return order_->arrive(index, next);
   const int to = order_->receiver(index, pass, stop);
-  const std::int64_t bytes = task.is_forward ? trace_.forward_bytes(step_, pass.home, task.part)
-                                             : trace_.backward_bytes(step_, pass.home, stop.part);
+  const int hop = task.is_forward ? task.part : stop.part;
+  const std::int64_t bytes = trace_.hop_bytes(step_, pass.home, hop, task.is_forward);
   sender.times.bytes_sent += bytes;
   ++sender.under_way;
   ++transfers_;

@@ -20,12 +20,10 @@ class ReplayWithAbsences : public PlainReplay {
   bool has_ended(int replica) const;  // its last step is over
   // It is gone, and what it has under way is lost; returns the first step that it has not computed.
   int stop(int replica);
-  void lose(int replica);             // the others know that it is gone
-  void begin(int replica, int step);  // with this step
-  void redo(int replica);             // the step that it was at
-  int lowest_step() const {
-    return at_work_.lowest();
-  }  // that anybody is at: rows of those below are written
+  void lose(int replica);                                // the others know that it is gone
+  void begin(int replica, int step);                     // with this step
+  void redo(int replica);                                // the step that it was at
+  int lowest_step() const { return at_work_.lowest(); }  // that anybody is at: rows below it are written
   // A copy, since what is done to a plan may end it.
   OpenPlans open_plans() const { return open_plans_; }
   void fail() const;  // nothing happens any more but crashes and returns: throws RunError

@@ -24,8 +24,7 @@ class Wiring {
   // The one that it handed to `to` took so many seconds.
   void measured(int worker, int to, double seconds);
 
-  // Nothing is handed to this worker any more; and it serves another stage from now on
-  // (replay/rebalance.h).
+  // Nothing is handed to this worker any more; and it serves another stage from now on (replay/rebalance.h).
   void leave(int worker);
   void join(int worker, int stage);
 

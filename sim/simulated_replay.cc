@@ -19,7 +19,7 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
   std::unique_ptr<Variation> variation;
   if (!spec.variation.is_empty()) variation = std::make_unique<Variation>(spec.variation, topology, seed);
   if (spec.fidelity == "flow") {
-    auto network = std::make_unique<FlowNetwork>(spec.tcp, topology, FlowNetwork::Solving::kTouched, seed);
+    auto network = std::make_unique<FlowNetwork>(spec.tcp, topology, seed);
     if (variation) network->vary(std::move(variation));
     return network;
   }

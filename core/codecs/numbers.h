@@ -57,8 +57,7 @@ struct Words<Quantizer> {
       {{Quantizer::kE3m0, "e3m0"}, 4},
       // Four bins: numbers below zero and the others, each cut at their median. A bin is decoded as the mean
       // of the numbers in it, in bf16. Made for what top-k keeps, which has a hole at zero (SparseLoCo's 2
-      // bits, arXiv
-      // 2508.15706).
+      // bits, arXiv 2508.15706).
       {{Quantizer::kTwoBit, "two_bit"}, 2, 4 * 2},
       // ±s, s = sqrt(mean x²): as long as what it stands for (1-bit Adam, arXiv 2102.02888)
       {{Quantizer::kSign, "sign"}, 1},

@@ -16,19 +16,13 @@ namespace {
 using Found = RefusedCombination::Found;
 using MaybeFound = std::optional<Found>;
 
-// The first fault that makes replicas absent, in words; empty where there is none.
-std::string absence_in(const Case& config) {
-  for (const Fault& fault : config.faults)
-    if (fault.absence) return fmt::format("found \"{}\"", fault.kind);
-  return "";
-}
-
+// Of the first fault that makes replicas absent.
 MaybeFound absence_with(const Case& config, bool is_so, const std::string& what, const char* allowed) {
   const auto first = std::find_if(config.faults.begin(), config.faults.end(),
                                   [](const Fault& fault) { return fault.absence; });
   if (!is_so || first == config.faults.end()) return std::nullopt;
   return Found{element_path("faults", as_index(first->number)) + ".kind",
-               fmt::format("{} with {}", absence_in(config), what), allowed};
+               fmt::format("found \"{}\" with {}", first->kind, what), allowed};
 }
 
 MaybeFound trained_absence_with(const Case& config, const OperationPlan& plan, bool is_so, const char* what) {

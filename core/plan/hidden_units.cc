@@ -33,6 +33,14 @@ std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout) {
   return families;
 }
 
+void append(Columns& columns, const ColumnRange& range) {
+  if (range.size() == 0) return;
+  if (!columns.empty() && columns.back().end == range.begin)
+    columns.back().end = range.end;
+  else
+    columns.push_back(range);
+}
+
 Columns columns_of(const std::vector<HiddenUnits>& families) {
   Columns matrices, joined;
   for (const HiddenUnits& family : families)
@@ -40,11 +48,7 @@ Columns columns_of(const std::vector<HiddenUnits>& families) {
       matrices.push_back({matrix.offset, matrix.offset + family.count * matrix.rows * matrix.width});
   std::sort(matrices.begin(), matrices.end(),
             [](const ColumnRange& a, const ColumnRange& b) { return a.begin < b.begin; });
-  for (const ColumnRange& matrix : matrices)
-    if (!joined.empty() && joined.back().end == matrix.begin)
-      joined.back().end = matrix.end;
-    else
-      joined.push_back(matrix);
+  for (const ColumnRange& matrix : matrices) append(joined, matrix);
   return joined;
 }
 
@@ -52,10 +56,10 @@ Columns other_columns(const Columns& columns, std::int64_t parameters) {
   Columns others;
   std::int64_t begin = 0;
   for (const ColumnRange& range : columns) {
-    if (range.begin > begin) others.push_back({begin, range.begin});
+    append(others, {begin, range.begin});
     begin = range.end;
   }
-  if (begin < parameters) others.push_back({begin, parameters});
+  append(others, {begin, parameters});
   return others;
 }
 

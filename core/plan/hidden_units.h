@@ -40,6 +40,9 @@ constexpr std::int64_t kMostUnits = 1 << 24;
 // One family a layer, in the order of the layers. The layout must be a decoder's (parameter_layout).
 std::vector<HiddenUnits> ffn_units(const std::vector<Parameter>& layout);
 
+// Behind what is there; ranges that touch become one, and an empty one is left out.
+void append(Columns& columns, const ColumnRange& range);
+
 // All columns of these units, and of a row [parameters] the others.
 Columns columns_of(const std::vector<HiddenUnits>& families);
 Columns other_columns(const Columns& columns, std::int64_t parameters);

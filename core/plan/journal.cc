@@ -4,10 +4,12 @@
 #include <stdexcept>
 
 #include "core/base/index.h"
-#include "core/plan/own_pace.h"
 #include "core/plan/program.h"
 
 namespace longhaul {
+
+std::unique_ptr<Journal> make_own_pace_journal(const JournalSpec& spec, Schedule schedule);  // own_pace.cc
+
 namespace {
 
 using namespace journal;

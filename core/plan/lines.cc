@@ -23,4 +23,10 @@ std::int64_t number_at(const Json& json, const char* key) {
   }
 }
 
+std::int64_t in_range(const std::string& path, std::int64_t found, std::int64_t least, std::int64_t most) {
+  if (found < least || found > most)
+    throw InputError(path, fmt::format("found {}", found), fmt::format("{} to {}", least, most));
+  return found;
+}
+
 }  // namespace longhaul

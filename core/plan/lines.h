@@ -14,4 +14,7 @@ InputError of_line(const InputError& error, const std::string& file, int line, c
 // json.at(key), an integer. Throws InputError with the key.
 std::int64_t number_at(const Json& json, const char* key);
 
+// `found`, which is in this range. Throws InputError of `path`.
+std::int64_t in_range(const std::string& path, std::int64_t found, std::int64_t least, std::int64_t most);
+
 }  // namespace longhaul

@@ -83,11 +83,6 @@ std::vector<std::vector<int>> drawn_groups(const OperationRule& rule, const Plan
   throw std::logic_error("a grouping without groups");
 }
 
-std::vector<std::vector<int>> drawn_targets(const OperationRule& rule, const PlanContext& context, int step) {
-  if (!has_targets(rule.grouping)) return {};
-  return random_targets(context.seed, context.replicas, rule.group_size, step);
-}
-
 // Of a rule or a local step.
 template <typename Recurring>
 bool recurs_at(const Recurring& recurring, int step) {
@@ -117,7 +112,8 @@ Operation operation_of(const OperationRule& rule, const PlanContext& context, in
     operation.bytes +=
         encoded_bytes(part.codec, contributed_columns(rule, part, context.parameters, members));
   operation.groups = drawn_groups(rule, context, operation.await_step);
-  operation.targets = drawn_targets(rule, context, operation.await_step);
+  if (has_targets(rule.grouping))
+    operation.targets = random_targets(context.seed, context.replicas, rule.group_size, operation.await_step);
   operation.draw = mask_draw(context.seed, step, rule.stage);
   if (rule.kind == OperationKind::kAllToAll) operation.parts = part_bytes(rule, context, step);
   return operation;

@@ -144,7 +144,7 @@ struct OperationRule {
   int group_size = 0;    // of kRandom, kSites and kGrid; of targets how many
   int across_every = 0;  // of kSites and kTwoLevel, in postings
 
-  Completion completion;  // of a rule with one bucket
+  Completion completion = {};  // of a rule with one bucket
   // Of kMerge: how many steps after s + overlap_steps a replica waits for what it contributed to; -1: never.
   int slack_steps = -1;
 
@@ -152,7 +152,7 @@ struct OperationRule {
   // in its groups that stage's worker takes part. -1: no pipeline, or none of the plan's rules.
   int stage = -1;
 
-  Payload payload;
+  Payload payload = {};
   Payload answer = {};   // of kMerge: what comes back to each that contributed
   bool sharded = false;  // each participant contributes its 1/n of the columns, padded to ceil(columns/n)
   // Of kAllToAll, a blocking rule among everyone in plain numbers: the units that pass from their owners of

@@ -1,5 +1,5 @@
-#include "core/plan/own_pace.h"
-
+// The journal of replicas that each are at a step of their own, because none waits for another
+// (OperationKind::kMerge).
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/index.h"
+#include "core/plan/journal.h"
 
 namespace longhaul {
 namespace {

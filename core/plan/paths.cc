@@ -65,9 +65,7 @@ class Planned {
   }
   void take(double begin_s, double seconds) {
     if (seconds <= 0) return;
-    auto next = first_behind(begin_s);
-    const Busy busy{begin_s, begin_s + seconds};
-    next = busy_.insert(next, busy);
+    auto next = busy_.insert(first_behind(begin_s), Busy{begin_s, begin_s + seconds});
     if (next != busy_.begin() && std::prev(next)->end_s >= next->begin_s) {
       std::prev(next)->end_s = next->end_s;
       next = std::prev(busy_.erase(next));
@@ -85,9 +83,6 @@ class Planned {
   std::vector<Busy>::const_iterator first_behind(double time_s) const {
     return std::upper_bound(busy_.begin(), busy_.end(), time_s,
                             [](double time, const Busy& busy) { return time < busy.end_s; });
-  }
-  std::vector<Busy>::iterator first_behind(double time_s) {
-    return busy_.begin() + (std::as_const(*this).first_behind(time_s) - busy_.cbegin());
   }
 
   std::vector<Busy> busy_;

@@ -9,6 +9,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
+#include "core/plan/hidden_units.h"
 #include "core/plan/lines.h"
 #include "core/plan/paths.h"
 
@@ -147,29 +148,6 @@ std::int64_t tokens_of_microbatch(const PipelineSpec& spec, std::int64_t tokens)
   return tokens / spec.microbatches;
 }
 
-std::vector<PipelineTask> all_then_all(const PipelinePlan& plan, int stage) {
-  std::vector<PipelineTask> tasks;
-  for (const bool is_forward : {true, false})
-    for (int microbatch = 0; microbatch < plan.microbatches; ++microbatch)
-      tasks.push_back({is_forward, stage, microbatch});
-  return tasks;
-}
-
-// `warm_up` forward passes, then one forward and one backward in turn, then the backward passes that are
-// left. forward(k) and backward(k) are the k-th of each.
-template <typename Forward, typename Backward>
-std::vector<PipelineTask> in_turn(int count, int warm_up, const Forward& forward, const Backward& backward) {
-  std::vector<PipelineTask> tasks;
-  warm_up = std::min(warm_up, count);
-  for (int k = 0; k < warm_up; ++k) tasks.push_back(forward(k));
-  for (int k = 0; k + warm_up < count; ++k) {
-    tasks.push_back(forward(k + warm_up));
-    tasks.push_back(backward(k));
-  }
-  for (int k = count - warm_up; k < count; ++k) tasks.push_back(backward(k));
-  return tasks;
-}
-
 PipelinePlan::BytesByBits by_bits_from(const Json& json, std::size_t hops) {
   using Tables = std::vector<std::vector<std::int64_t>>;
   PipelinePlan::BytesByBits by_bits;
@@ -202,13 +180,7 @@ std::int64_t PipelinePlan::bytes_of_step() const {
 
 Columns PipelinePlan::columns_of(int stage) const {
   Columns columns;
-  for (int part = stage; part < part_count(); part += stages)
-    if (const ColumnRange& range = parts[as_index(part)].columns; range.size() > 0) {
-      if (!columns.empty() && columns.back().end == range.begin)
-        columns.back().end = range.end;
-      else
-        columns.push_back(range);
-    }
+  for (int part = stage; part < part_count(); part += stages) append(columns, parts[as_index(part)].columns);
   return columns;
 }
 
@@ -286,29 +258,26 @@ PipelinePlan pipeline_plan(const PipelineSpec& spec, const std::optional<ModelSh
   return plan;
 }
 
+// `warm_up` forward passes, then one forward and one backward in turn, then the backward passes that are
+// left. As many micro-batches as there are stages go through one chunk, then the same through the next one.
 std::vector<PipelineTask> tasks_of_stage(const PipelinePlan& plan, int stage) {
-  const int stages = plan.stages, microbatches = plan.microbatches, chunks = plan.part_count() / stages;
-  if (plan.schedule == PipelineSchedule::kGpipe) return all_then_all(plan, stage);
-  if (plan.schedule == PipelineSchedule::k1f1b)
-    return in_turn(
-        microbatches, stages - stage - 1,
-        [&](int k) {
-          return PipelineTask{true, stage, k};
-        },
-        [&](int k) {
-          return PipelineTask{false, stage, k};
-        });
-  // As many micro-batches as there are stages through one chunk, then the same through the next one.
-  const auto chunk_of = [&](int k) { return k % (stages * chunks) / stages; };
-  const auto microbatch_of = [&](int k) { return k / (stages * chunks) * stages + k % stages; };
-  return in_turn(
-      microbatches * chunks, 2 * (stages - stage - 1) + (chunks - 1) * stages,
-      [&](int k) {
-        return PipelineTask{true, chunk_of(k) * stages + stage, microbatch_of(k)};
-      },
-      [&](int k) {
-        return PipelineTask{false, (chunks - 1 - chunk_of(k)) * stages + stage, microbatch_of(k)};
-      });
+  const int stages = plan.stages, chunks = plan.part_count() / stages, behind = stages - stage - 1;
+  const int count = plan.microbatches * chunks;
+  const auto pass = [&](bool is_forward, int number) {
+    const int chunk = number % (stages * chunks) / stages;
+    return PipelineTask{is_forward, (is_forward ? chunk : chunks - 1 - chunk) * stages + stage,
+                        number / (stages * chunks) * stages + number % stages};
+  };
+  int warm_up = count;  // kGpipe
+  if (plan.schedule == PipelineSchedule::k1f1b) warm_up = std::min(behind, count);
+  if (plan.schedule == PipelineSchedule::kInterleaved)
+    warm_up = std::min(2 * behind + (chunks - 1) * stages, count);
+  std::vector<PipelineTask> tasks;
+  for (int k = 0; k < count + warm_up; ++k) {
+    if (k < count) tasks.push_back(pass(true, k));
+    if (k >= warm_up) tasks.push_back(pass(false, k - warm_up));
+  }
+  return tasks;
 }
 
 Json to_json(const PipelinePlan& plan) {
@@ -351,10 +320,8 @@ bool is_order(const PipelinePlan& plan, const std::vector<int>& order) {
 void read_partial(const Json& json, PipelinePlan& plan) {
   const Json partial = member(json, "partial");
   if (partial.is_null()) return;
-  const std::int64_t skip = number_at(partial, "skip"), most = std::max(0, plan.part_count() - 2);
-  if (skip < 0 || skip > most)
-    throw InputError("pipeline.partial.skip", fmt::format("found {}", skip), fmt::format("0 to {}", most));
-  plan.skip = static_cast<int>(skip);
+  plan.skip = static_cast<int>(
+      in_range("pipeline.partial.skip", number_at(partial, "skip"), 0, std::max(0, plan.part_count() - 2)));
   plan.reorders = partial.at("reorder");
   const auto refuse = [](const Json& found) {
     throw InputError("pipeline.partial.orders", "found " + found.dump(),
@@ -377,11 +344,7 @@ void read_partial(const Json& json, PipelinePlan& plan) {
 PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
   PipelinePlan plan;
   const auto count = [&json](const char* key, std::int64_t most) {
-    const std::int64_t found = number_at(json, key);
-    if (found < 1 || found > most)
-      throw InputError(child_path("pipeline", key), fmt::format("found {}", found),
-                       fmt::format("1 to {}", most));
-    return static_cast<int>(found);
+    return static_cast<int>(in_range(child_path("pipeline", key), number_at(json, key), 1, most));
   };
   plan.stages = count("stages", kMostTasks);
   plan.microbatches = count("microbatches", kMostTasks);

@@ -9,6 +9,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
+#include "core/plan/lines.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {
@@ -60,8 +61,7 @@ HiddenUnits units_from(const Json& json, std::int64_t parameters) {
     const UnitColumns& matrix = units.matrices.back();
     for (const std::int64_t number :
          {matrix.offset, matrix.stride, matrix.rows, matrix.row_stride, matrix.width})
-      if (number < 0 || number > parameters)
-        throw InputError("units", fmt::format("found {}", number), fmt::format("0 to {}", parameters));
+      in_range("units", number, 0, parameters);
     columns += static_cast<double>(matrix.rows) * static_cast<double>(matrix.width);
   }
   if (units.count < 1 || columns < 1 || columns * units.count > static_cast<double>(parameters))
@@ -85,52 +85,26 @@ Json to_json(const Completion& completion) {
   return json;
 }
 
-void check_all_to_all(int replicas) {
-  if (replicas > kMostInAllToAll)
-    throw InputError("replicas", fmt::format("found {} with an all-to-all", replicas),
-                     fmt::format("at most {}", kMostInAllToAll));
-}
-
 // What the plan divides by, draws with and counts up to.
 void check_numbers(const OperationRule& rule, const PlanContext& context) {
-  const auto check = [](const char* key, std::int64_t found, std::int64_t least, std::int64_t most) {
-    if (found < least || found > most)
-      throw InputError(key, fmt::format("found {}", found), fmt::format("{} to {}", least, most));
-  };
-  check("every", rule.every, 1, kMostOfACount);
-  check("phase", rule.phase, 0, kMostOfACount);
-  check("first_step", rule.first_step, 0, kMostOfACount);
-  check("last_step", rule.last_step, 0, kMostOfACount);
-  check("overlap_steps", rule.overlap_steps, 0, kMostOfACount);
-  check("slack_steps", rule.slack_steps, -1, kMostOfACount);
-  check("buckets", rule.buckets, 1, kMostBuckets);
+  in_range("every", rule.every, 1, kMostOfACount);
+  in_range("phase", rule.phase, 0, kMostOfACount);
+  in_range("first_step", rule.first_step, 0, kMostOfACount);
+  in_range("last_step", rule.last_step, 0, kMostOfACount);
+  in_range("overlap_steps", rule.overlap_steps, 0, kMostOfACount);
+  in_range("slack_steps", rule.slack_steps, -1, kMostOfACount);
+  in_range("buckets", rule.buckets, 1, kMostBuckets);
   if (!(rule.overlap_backward >= 0 && rule.overlap_backward <= 1))
     throw InputError("overlap_backward", fmt::format("found {}", rule.overlap_backward), "0 to 1");
-  switch (rule.grouping) {
-    case Grouping::kEveryone:
-      check("group_size", rule.group_size, 0, context.replicas);
-      break;
-    case Grouping::kTwoLevel:
-      check("across_every", rule.across_every, 1, kMostOfACount);
-      check("group_size", rule.group_size, 0, context.replicas);
-      break;
-    case Grouping::kSites:
-      check("across_every", rule.across_every, 1, kMostOfACount);
-      check("group_size", rule.group_size, 2, context.replicas);
-      break;
-    case Grouping::kRandom:
-      check("group_size", rule.group_size, 2, context.replicas);
-      break;
-    case Grouping::kGrid:
-      check("group_size", rule.group_size, 2, context.replicas);
-      if (grid_dimensions(context.replicas, rule.group_size) == 0)
-        throw InputError("group_size", fmt::format("found {}", rule.group_size),
-                         fmt::format("a number of which {} replicas are a power", context.replicas));
-      break;
-    case Grouping::kTargets:
-      check("group_size", rule.group_size, 1, context.replicas - 1);
-      break;
-  }
+  const Grouping grouping = rule.grouping;
+  const bool is_two_level = grouping == Grouping::kTwoLevel, is_of_targets = grouping == Grouping::kTargets;
+  if (is_two_level || grouping == Grouping::kSites)
+    in_range("across_every", rule.across_every, 1, kMostOfACount);
+  const int least = is_two_level || grouping == Grouping::kEveryone ? 0 : is_of_targets ? 1 : 2;
+  in_range("group_size", rule.group_size, least, context.replicas - (is_of_targets ? 1 : 0));
+  if (grouping == Grouping::kGrid && grid_dimensions(context.replicas, rule.group_size) == 0)
+    throw InputError("group_size", fmt::format("found {}", rule.group_size),
+                     fmt::format("a number of which {} replicas are a power", context.replicas));
 }
 
 // All that a ring of everyone sends fits 64 bits.
@@ -239,7 +213,9 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
     throw InputError("units", fmt::format("found {} together", units), fmt::format("at most {}", kMostUnits));
   if (rule.kind == OperationKind::kAllToAll && rule.units.empty())
     throw InputError("units", "this key is missing", "the units that an all-to-all passes on");
-  if (rule.kind == OperationKind::kAllToAll) check_all_to_all(context.replicas);
+  if (rule.kind == OperationKind::kAllToAll && context.replicas > kMostInAllToAll)
+    throw InputError("replicas", fmt::format("found {} with an all-to-all", context.replicas),
+                     fmt::format("at most {}", kMostInAllToAll));
   take("overlap_steps", rule.overlap_steps);
   take("posts_first", rule.posts_first);
   take("stage", rule.stage);

@@ -27,21 +27,15 @@ DynamicSteps dynamic_steps_from(const Json& json, const Trace& trace) {
   if (plan.takes_whole_batch || plan.pipeline.has_stages() || has_merges(plan))
     throw InputError("dynamic_steps", "found beside whole_batch, pipeline or merges", "none of these");
   DynamicSteps steps;
-  const std::int64_t every = number_at(json, "every");
-  if (every < 1 || every > kMostOfACount)
-    throw InputError("every", fmt::format("found {}", every), fmt::format("1 to {}", kMostOfACount));
-  steps.every = static_cast<int>(every);
+  steps.every = static_cast<int>(in_range("every", number_at(json, "every"), 1, kMostOfACount));
   for (const OperationRule& rule : plan.rules)
     if (rule.every != steps.every || rule.phase != 0)
       throw InputError(
           "every",
-          fmt::format("found {} with a rule every {} steps, phase {}", every, rule.every, rule.phase),
+          fmt::format("found {} with a rule every {} steps, phase {}", steps.every, rule.every, rule.phase),
           "the same of each rule, and phase 0: all replicas take the last step of a round");
-  for (const std::int64_t taken : json.at("taken").get<std::vector<std::int64_t>>()) {
-    if (taken < 1 || taken > every)
-      throw InputError("taken", fmt::format("found {}", taken), fmt::format("1 to {}", every));
-    steps.taken.push_back(static_cast<int>(taken));
-  }
+  for (const std::int64_t taken : json.at("taken").get<std::vector<std::int64_t>>())
+    steps.taken.push_back(static_cast<int>(in_range("taken", taken, 1, steps.every)));
   if (static_cast<int>(steps.taken.size()) != trace.context.replicas)
     throw InputError("taken", fmt::format("found those of {} replicas", steps.taken.size()),
                      fmt::format("one for each of the {} replicas", trace.context.replicas));
@@ -53,10 +47,7 @@ void read_header(const Json& json, Trace& trace) {
     throw InputError("longhaul_trace", "found version " + json["longhaul_trace"].dump(),
                      fmt::format("{}", kTraceVersion));
   const auto count = [&json](const char* key, std::int64_t least, std::int64_t most) {
-    const std::int64_t found = number_at(json, key);
-    if (found < least || found > most)
-      throw InputError(key, fmt::format("found {}", found), fmt::format("{} to {}", least, most));
-    return found;
+    return in_range(key, number_at(json, key), least, most);
   };
   trace.context.seed = json.at("seed");
   trace.context.replicas = static_cast<int>(count("replicas", 1, kMostReplicas));
@@ -118,12 +109,11 @@ void check_times(const std::vector<double>& times_s, const Trace& trace) {
 
 // The rule and the step that a line is about.
 std::pair<int, int> operation_in(const Json& json, const Trace& trace) {
-  const std::int64_t rule = number_at(json, "rule"), step = number_at(json, "step");
+  const std::int64_t rule = number_at(json, "rule");
   if (rule < 0 || rule >= static_cast<std::int64_t>(trace.plan.rules.size()))
     throw InputError("rule", fmt::format("found {}", rule), "the index of a rule in the header");
-  if (step < 1 || step > trace.context.steps)
-    throw InputError("step", fmt::format("found {}", step), fmt::format("1 to {}", trace.context.steps));
-  return {static_cast<int>(rule), static_cast<int>(step)};
+  return {static_cast<int>(rule),
+          static_cast<int>(in_range("step", number_at(json, "step"), 1, trace.context.steps))};
 }
 
 // Of steps x replicas x hops: they are held one by one.
@@ -204,25 +194,19 @@ std::vector<Operation> Trace::operations_at(int step) const {
   return operations;
 }
 
-std::int64_t Trace::forward_bytes(int step, int replica, int hop) const {
+std::int64_t Trace::hop_bytes(int step, int replica, int hop, bool is_forward) const {
   const PipelinePlan& pipeline = plan.pipeline;
-  if (bits.empty()) return pipeline.forward_bytes.at(as_index(hop));
+  if (bits.empty()) return (is_forward ? pipeline.forward_bytes : pipeline.backward_bytes).at(as_index(hop));
   const int used = bits.at(as_index(step - 1)).at(as_index(replica)).at(as_index(hop));
-  return pipeline.by_bits->forward.at(as_index(used - pipeline.by_bits->fewest)).at(as_index(hop));
-}
-
-std::int64_t Trace::backward_bytes(int step, int replica, int hop) const {
-  const PipelinePlan& pipeline = plan.pipeline;
-  if (bits.empty()) return pipeline.backward_bytes.at(as_index(hop));
-  const int used = bits.at(as_index(step - 1)).at(as_index(replica)).at(as_index(hop));
-  return pipeline.by_bits->backward.at(as_index(used - pipeline.by_bits->fewest)).at(as_index(hop));
+  const auto& by_bits = is_forward ? pipeline.by_bits->forward : pipeline.by_bits->backward;
+  return by_bits.at(as_index(used - pipeline.by_bits->fewest)).at(as_index(hop));
 }
 
 std::int64_t Trace::stage_bytes(int step, int replica) const {
   if (bits.empty()) return plan.pipeline.bytes_of_step();
   std::int64_t bytes = 0;
   for (int hop = 0; hop < plan.pipeline.hop_count(); ++hop)
-    bytes += forward_bytes(step, replica, hop) + backward_bytes(step, replica, hop);
+    bytes += hop_bytes(step, replica, hop, true) + hop_bytes(step, replica, hop, false);
   return plan.pipeline.microbatches * bytes;
 }
 

@@ -31,8 +31,7 @@ struct Trace {
   std::vector<std::vector<double>> measured_s;  // [step - 1][replica]; empty: the case's step_time decides
 
   // Of one micro-batch of a replica that stays there: what passes from part `hop` to the next one, and back.
-  std::int64_t forward_bytes(int step, int replica, int hop) const;
-  std::int64_t backward_bytes(int step, int replica, int hop) const;
+  std::int64_t hop_bytes(int step, int replica, int hop, bool is_forward) const;
   // What the workers of a replica send each other in a step.
   std::int64_t stage_bytes(int step, int replica) const;
 

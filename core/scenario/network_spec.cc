@@ -10,17 +10,11 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "core/scenario/scenario_options.h"
-#include "core/scenario/tcp.h"
 
 namespace longhaul {
 namespace {
 
 constexpr char kRankOrder[] = "network.rank_order";
-
-TopologySpec parse_topology(const Json& json) {
-  if (json.size() != 1) throw InputError("network.topology", "found " + json.dump(), "exactly one topology");
-  return {json.begin().key(), json.begin().value()};
-}
 
 std::vector<int> parse_places(const Json& json, int replicas) {
   const std::string allowed =
@@ -123,8 +117,7 @@ void check_fidelity(const NetworkSpec& network) {
                      "\"linux\"", "flow's BBR is Linux's");
   const std::string no_fifo =
       "connections that share a FIFO lose packets together, of which flow has no model: use fidelity "
-      "\"packet\", "
-      "or fair queues";
+      "\"packet\", or fair queues";
   if (network.tcp.queue == "fifo")
     throw InputError("network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
                      "\"host\", \"fq_codel\", or fidelity \"packet\"", no_fifo);
@@ -149,13 +142,10 @@ Node rank_order_options(const std::vector<std::string>& without_sites) {
       .by_default("blocks")
       .means(
           "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. With "
-          "stages "
-          "a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
+          "stages a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
           "round-robin: over the sites in turn; random: a permutation drawn from the seed; optimized: for "
-          "the "
-          "case's all-reduce, or with stages for its step, on the paths' latency and throughput; a "
-          "list: entry r is the place of rank r, places counted as in blocks. "
-          "Only blocks on " +
+          "the case's all-reduce, or with stages for its step, on the paths' latency and throughput; a list: "
+          "entry r is the place of rank r, places counted as in blocks. Only blocks on " +
           enumeration(without_sites, "and") + ", which have no sites");
 }
 
@@ -206,7 +196,10 @@ Node network_options(const TopologyOptions& topologies) {
 NetworkSpec parse_network(const Json& json, int replicas, const std::string& folder) {
   NetworkSpec network;
   network.fidelity = json.at("fidelity").get<std::string>();
-  network.topology = parse_topology(json.at("topology"));
+  const Json& topology = json.at("topology");
+  if (topology.size() != 1)
+    throw InputError("network.topology", "found " + topology.dump(), "exactly one topology");
+  network.topology = {topology.begin().key(), topology.begin().value()};
   if (json.contains("rank_order")) network.rank_order = parse_rank_order(json["rank_order"], replicas);
   const Json overrides = json.value("overrides", Json::array());
   for (std::size_t i = 0; i < overrides.size(); ++i)

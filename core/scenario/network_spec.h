@@ -133,6 +133,9 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
 // of 0 … replicas − 1.
 RankOrderSpec parse_rank_order(const Json& json, int replicas);
 
+// Of it, network.tcp: how a transfer is carried. Throws InputError where values contradict each other.
+TcpSpec parse_tcp(const Json& json);
+
 // Of it, what changes with time; `network` is the whole section, because its other keys restrict it.
 VariationSpec parse_variation(const Json& network, const std::string& folder);
 

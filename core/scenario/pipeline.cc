@@ -62,11 +62,10 @@ Node routing_option() {
   return choice("routing", words_of<MicrobatchRouting>())
       .by_default("straight")
       .means(
-          "straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of "
-          "the replicas says who gets whose micro-batch (NoLoCo, 2506.10911); throughput: to "
-          "the worker of the next stage that is fastest by what the sender has measured, in the order "
-          "of arrival "
-          "(SWARM, 2301.11913)");
+          "straight: a micro-batch stays in its replica; random: at each hop a fresh permutation of the "
+          "replicas says who gets whose micro-batch (NoLoCo, 2506.10911); throughput: to the worker of the "
+          "next stage that is fastest by what the sender has measured, in the order of arrival (SWARM, "
+          "2301.11913)");
 }
 
 std::vector<Node> keys() {
@@ -112,9 +111,8 @@ std::vector<Node> keys() {
           .at_least(1)
           .timing_only()
           .in("steps")
-          .means("with routing throughput: after every so many steps a worker may move from the "
-                 "least loaded stage to the most loaded one (SWARM, section 3.3); without "
-                 "this key none does"),
+          .means("with routing throughput: after every so many steps a worker may move from the least loaded "
+                 "stage to the most loaded one (SWARM, section 3.3); without this key none does"),
       number("state_bytes")
           .above(0)
           .timing_only()

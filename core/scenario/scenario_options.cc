@@ -58,8 +58,7 @@ Node data_options() {
                   .not_empty()
                   .beside()
                   .means("with text or shards: globs of the files to validate on; the others are all trained "
-                         "on. "
-                         "Without it the end of the text is held out")})
+                         "on. Without it the end of the text is held out")})
       .by_default({{"corpus", "system-headers"}})
       .means("what the replicas are trained on");
 }
@@ -75,8 +74,7 @@ Node train_options() {
                   .at_most(0.5)
                   .by_default(0.05)
                   .means("held-out share: of a corpus's files, folders (linux-source-6.1) or documents "
-                         "(debian-prose-12), by a hash of their names; "
-                         "otherwise the end of the text"),
+                         "(debian-prose-12), by a hash of their names; otherwise the end of the text"),
               either("evaluate_sequences", {integer("").at_least(1), choice("", {"all"})})
                   .by_default(32)
                   .in("sequences")

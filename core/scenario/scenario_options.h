@@ -22,6 +22,9 @@ std::vector<Node> common_method_options(const Json& optimizer = Json::object());
 // The declaration of `network` (network_spec.cc).
 Node network_options(const TopologyOptions& topologies);
 
+// The declaration of `network.tcp`: how a transfer is carried (tcp.cc).
+Node tcp_options();
+
 // The declaration of `network.variation`: what of a network changes with time.
 Node variation_options();
 

@@ -1,9 +1,10 @@
-#include "core/scenario/tcp.h"
-
+// The section `network.tcp`: an option is a field of TcpSpec, its declaration and its reading here.
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
+#include "core/scenario/network_spec.h"
+#include "core/scenario/scenario_options.h"
 
 namespace longhaul {
 
@@ -21,8 +22,7 @@ Node tcp_options() {
               choice("congestion_control", {"cubic", "reno", "bbr"})
                   .by_default("cubic")
                   .means("of the senders; bbr: Linux's version 1 in flow (queue host), ns-3's in packet (no "
-                         "loss, no "
-                         "fifo below 1.5 products)"),
+                         "loss, no fifo below 1.5 products)"),
               choice("queue", {"host", "fq_codel", "fifo"})
                   .by_default("host")
                   .means("host: fair queueing at the sender without local drops (a tuned Linux host); "

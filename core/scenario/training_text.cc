@@ -13,16 +13,12 @@
 namespace longhaul {
 namespace {
 
-std::size_t tokens_of_file(const std::string& file, DataSpec::Kind kind, const std::string& path) {
-  if (kind == DataSpec::Kind::kShards) return tokens_of_shard(file, path);
-  return std::filesystem::file_size(file);  // byte tokens
-}
-
 std::size_t tokens_of_files(const Case& config, const std::vector<std::string>& globs,
                             const std::string& path) {
   std::size_t tokens = 0;
   for (const std::string& file : files_of(globs, config.folder, path))
-    tokens += tokens_of_file(file, config.train->data.kind, path);
+    tokens += config.train->data.kind == DataSpec::Kind::kShards ? tokens_of_shard(file, path)
+                                                                 : std::filesystem::file_size(file);
   return tokens;
 }
 

@@ -102,8 +102,7 @@ Node mean_of_option() {
       .by_default("senders")
       .means(
           "with top_k and dct_top_k: the mean of a column, or of a coefficient, is over the replicas that "
-          "sent "
-          "it (the authors' code), or over all, as if the others had sent zero");
+          "sent it (the authors' code), or over all, as if the others had sent zero");
 }
 
 void check_mean_of(const Case& config) {

@@ -21,8 +21,7 @@ Node dynamic_steps_option() {
       .later()
       .means(
           "true: of the H steps of a round a replica takes floor(H · t_min / t), at least 1, t its step by "
-          "workload.step_time_factors, so that all end together; false: all "
-          "take H");
+          "workload.step_time_factors, so that all end together; false: all take H");
 }
 
 DynamicSteps dynamic_steps_of(const Case& config) {

@@ -17,17 +17,12 @@ bool is_stable(double a, double b, double c) {
 }  // namespace
 
 std::vector<Node> with_outer_all_reduce(std::vector<Node> options, const CompressionDefaults& defaults) {
-  for (Node& option : compression_options(defaults)) options.push_back(std::move(option));
-  options.push_back(all_reduce_option());
-  options.push_back(reduction_option());
-  return options;
+  return joined({options, compression_options(defaults), {all_reduce_option(), reduction_option()}});
 }
 
 OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is_late) {
-  OperationRule outer;
-  outer.name = "outer";
-  outer.collective = options.at("all_reduce");
-  outer.every = options.at("inner_steps");
+  OperationRule outer{"outer", OperationKind::kAllReduce, options.at("all_reduce"),
+                      options.at("inner_steps")};
   outer.payload = whole({"delta"}, model.wire);
   compress(options, model, outer);
   if (!is_late) return {{outer}};
@@ -68,8 +63,7 @@ std::vector<std::string> late_update_warnings(const Case& config, double fresh, 
   if (lr < bound) return {};
   return {
       fmt::format("{}: outer_lr {} is not below {}, where late outer gradients swing up at outer_momentum {} "
-                  "when {} % of "
-                  "them are not late",
+                  "when {} % of them are not late",
                   config.name, format_number(lr), format_number(std::floor(bound * 100) / 100),
                   format_number(momentum), format_number(std::round(1000 * fresh) / 10))};
 }

@@ -15,18 +15,12 @@ std::vector<std::string> keeps_slow_weights(const Json&) {
 std::vector<std::string> keeps_outer_step(const Json&) {
   return {kSlowWeightsRow, kOuterMomentumRow};
 }
-namespace {
 
-// Behind what the part has; ranges that touch become one.
-void add(Columns& part, const ColumnRange& range) {
-  if (range.size() == 0) return;
-  if (!part.empty() && part.back().end == range.begin)
-    part.back().end = range.end;
-  else
-    part.push_back(range);
+std::vector<Node> joined(std::initializer_list<std::vector<Node>> lists) {
+  std::vector<Node> all;
+  for (const std::vector<Node>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
 }
-
-}  // namespace
 
 Node inner_steps_option(int fallback) {
   return integer("inner_steps")
@@ -78,16 +72,12 @@ void overlap(const Json& options, OperationRule& rule) {
 }
 
 std::vector<Node> with_all_reduce(std::vector<Node> options) {
-  for (Node& option : all_reduce_options()) options.push_back(std::move(option));
-  return options;
+  return joined({options, all_reduce_options()});
 }
 
 OperationRule all_reduce_rule(const char* name, const char* tensor, const Json& options,
                               const PlannedModel& model) {
-  OperationRule rule;
-  rule.name = name;
-  rule.collective = options.at("all_reduce");
-  rule.every = options.at("inner_steps");
+  OperationRule rule{name, OperationKind::kAllReduce, options.at("all_reduce"), options.at("inner_steps")};
   rule.payload = whole({tensor}, model.wire);
   overlap(options, rule);
   return rule;
@@ -147,22 +137,22 @@ std::vector<Columns> fragments(const PlannedModel& model, int count, FragmentPat
   std::vector<Columns> parts(as_index(count));
   if (model.layers.empty()) {
     for (int part = 0; part < count; ++part)
-      add(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
+      append(parts[as_index(part)], {part * model.parameters / count, (part + 1) * model.parameters / count});
     return parts;
   }
-  if (!embeddings_apart) add(parts.front(), {0, model.layers.front().begin});
+  if (!embeddings_apart) append(parts.front(), {0, model.layers.front().begin});
   const int layers = static_cast<int>(model.layers.size());
   for (int layer = 0; layer < layers; ++layer)
-    add(parts[as_index(fragment_of(pattern, layer, layers, count))], model.layers[as_index(layer)]);
+    append(parts[as_index(fragment_of(pattern, layer, layers, count))], model.layers[as_index(layer)]);
   if (!embeddings_apart) {
-    add(parts.back(), {model.layers.back().end, model.parameters});
+    append(parts.back(), {model.layers.back().end, model.parameters});
     return parts;
   }
   Columns embeddings;
   for (const Parameter& parameter : model.layout)
     if (parameter.layer < 0)
-      add(parameter.is_embedding() ? embeddings : parts.back(),
-          {parameter.offset, parameter.offset + parameter.size()});
+      append(parameter.is_embedding() ? embeddings : parts.back(),
+             {parameter.offset, parameter.offset + parameter.size()});
   parts.push_back(std::move(embeddings));
   return parts;
 }

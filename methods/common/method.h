@@ -2,7 +2,9 @@
 // tensors is in trainer/updates/.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/options.h"
@@ -19,25 +21,44 @@ struct PlannedModel {
   std::vector<Parameter> layout = {};  // empty where `layers` is
 };
 
+std::vector<std::string> no_warnings(const Case& config);
+
 struct Method {
+  using Plan = OperationPlan (*)(const MethodSpec& method, const PlannedModel& model);
+  using Check = void (*)(const Case& config);
+  using Warnings = std::vector<std::string> (*)(const Case& config);
+  using Keeps = std::vector<std::string> (*)(const Json& options);
+
+  Method(std::string name, std::string about, std::vector<Node> options, Plan plan, Check check,
+         Warnings warnings = no_warnings, Keeps keeps = nullptr, Json optimizer = Json::object())
+      : name(std::move(name)),
+        about(std::move(about)),
+        options(std::move(options)),
+        plan(plan),
+        check(check),
+        warnings(warnings),
+        keeps(keeps),
+        optimizer(std::move(optimizer)) {}
+
   std::string name;
   std::string about;  // one line, with the source
   std::vector<Node> options;
-  OperationPlan (*plan)(const MethodSpec& method, const PlannedModel& model);
+  Plan plan;
   // Throws InputError for a case that cannot be: paths are "replicas" or "method.KEY".
-  void (*check)(const Case& config);
+  Check check;
   // What a user should know before running it; empty: nothing.
-  std::vector<std::string> (*warnings)(const Case& config);
+  Warnings warnings;
   // The rows that a replica keeps for the method, by name (core/plan/kept_rows.h); null: none.
-  std::vector<std::string> (*keeps)(const Json& options) = nullptr;
+  Keeps keeps;
   // Its own defaults of keys of train.optimizer (core/scenario/inner_optimizer.h).
-  Json optimizer = Json::object();
+  Json optimizer;
 };
 
 std::vector<std::string> keeps_slow_weights(const Json& options);
 std::vector<std::string> keeps_outer_step(const Json& options);  // slow weights and momentum
 
 // The common pieces of the methods' declarations and checks.
+std::vector<Node> joined(std::initializer_list<std::vector<Node>> lists);  // one behind another
 Node inner_steps_option(int fallback);
 Node group_size_option();  // of groups that are drawn
 Node all_reduce_option();
@@ -54,7 +75,6 @@ void check_inner_steps(const Case& config);  // that, and method.inner_steps is 
 // Of a method with an optimizer of its own: train.optimizer is not muon.
 void check_own_optimizer(const Case& config);
 void check_groups(const Case& config);  // at least one group: method.group_size is at most replicas
-std::vector<std::string> no_warnings(const Case& config);
 
 // Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,
 // section 2.1). `count` parts, 1 to as many as there are layers: layer l is in part l mod count (the paper's

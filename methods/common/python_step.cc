@@ -73,12 +73,13 @@ void add_defaults_of_file(const Json& step, const std::vector<const Node*>& sect
     given[key] = step[name_there];
     try {
       for (const Node* options : sections)
-        if (const Node* option = options->child(key)) resolve(section("", {*option}), {{key, given[key]}}, path);
+        if (const Node* option = options->child(key))
+          resolve(section("", {*option}), {{key, given[key]}}, path);
     } catch (const InputError& error) {
       const InputErrorParts& parts = error.parts();
       const int line = step["line"].value(name_there, 1);
-      throw InputError(path, fmt::format("{}, line {}: {}: {}", file, line, name_there, parts.found), parts.allowed,
-                       parts.hint);
+      throw InputError(path, fmt::format("{}, line {}: {}: {}", file, line, name_there, parts.found),
+                       parts.allowed, parts.hint);
     }
   }
 }

@@ -27,10 +27,15 @@ const std::vector<Node>& train_options() {
   return section.children;
 }
 
-OperationPlan method_plan(const MethodSpec& method, const PlannedModel& model) {
-  OperationPlan plan = method_named(method.name).plan(method, model);
-  plan.keeps = rows_kept_by(method);
-  change_plan(method.options, model, plan);
+// With the stages of the case; `shape`: of the model, where it is known.
+OperationPlan whole_plan(const Case& config, const PlannedModel& model,
+                         const std::optional<ModelShape>& shape, std::int64_t tokens) {
+  OperationPlan plan = method_named(config.method.name).plan(config.method, model);
+  plan.keeps = rows_kept_by(config.method);
+  change_plan(config.method.options, model, plan);
+  plan = with_stages(std::move(plan),
+                     pipeline_plan(config.pipeline, shape, model.parameters, tokens, model.wire), model);
+  plan.dynamic_steps = dynamic_steps_of(config);
   return plan;
 }
 
@@ -69,23 +74,13 @@ OperationPlan plan_of(const Case& config) {
   PlannedModel model{workload.parameters, {}, workload.wire};
   if (workload.model) model = planned_model(*workload.model, workload.wire);
   model.parameters = workload.parameters;
-  OperationPlan plan = with_stages(
-      method_plan(config.method, model),
-      pipeline_plan(config.pipeline, workload.model, workload.parameters, workload.tokens, workload.wire),
-      model);
-  plan.dynamic_steps = dynamic_steps_of(config);
-  return plan;
+  return whole_plan(config, model, workload.model, workload.tokens);
 }
 
 OperationPlan trained_plan_of(const Case& config) {
   const ModelShape& shape = config.train->model;
-  const PlannedModel model = planned_model(shape, config.workload.wire);
-  const std::int64_t tokens = std::int64_t{config.train->batch} * shape.context;
-  OperationPlan plan = with_stages(
-      method_plan(config.method, model),
-      pipeline_plan(config.pipeline, shape, shape.parameters(), tokens, config.workload.wire), model);
-  plan.dynamic_steps = dynamic_steps_of(config);
-  return plan;
+  return whole_plan(config, planned_model(shape, config.workload.wire), shape,
+                    std::int64_t{config.train->batch} * shape.context);
 }
 
 Case trained_case(Case config) {

@@ -51,8 +51,7 @@ double start_s(const Json& start) {
 Node grace_option() {
   return grace("unlimited",
                "how long the first of a group waits for the others: who is later is passed by, goes on with "
-               "its own weights, and waits for nothing. An object: median + "
-               "mads · MAD of what was seen");
+               "its own weights, and waits for nothing. An object: median + mads · MAD of what was seen");
 }
 
 std::vector<Node> quorum_options(bool late_ones_fetch) {

@@ -5,18 +5,17 @@
 // The result has n · B bytes, member j's contribution at jB … (j+1)B. In round k of n − 1 member m passes
 // contribution m − k on to its successor. Each member sends (n−1) · B. Idle star, exact: (n−1) · (latency +
 // B / rate). In S slices, exact: latency + B / rate + (n−2) · max(B / rate, latency + (B/S) / rate).
-#include "net/collectives/ring_rounds.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
 
-class AllGather : public RingRounds {
+class AllGather : public Collective {
  public:
-  std::string name() const override { return "all-gather"; }
-  std::string about() const override {
-    return "everyone gets all contributions, around a ring in n-1 rounds; no all-reduce";
-  }
-  Purpose purpose() const override { return Purpose::kAllGather; }
+  AllGather()
+      : Collective("all-gather",
+                   "everyone gets all contributions, around a ring in n-1 rounds; no all-reduce",
+                   Unit::kVector, Shape::kRing, Purpose::kAllGather) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -27,14 +26,10 @@ class AllGather : public RingRounds {
     return round;
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t n = exchange.members, messages = n * (n - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-
  private:
-  int units(const GroupExchange&) const override { return 1; }
-
+  std::int64_t vectors(const GroupExchange& exchange) const override {
+    return std::int64_t{exchange.members} * (exchange.members - 1);
+  }
   static void add_contribution(std::vector<Message>& messages, const GroupExchange& exchange, int peer,
                                int of) {
     const std::int64_t index = (of + exchange.members) % exchange.members;

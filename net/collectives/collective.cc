@@ -58,16 +58,24 @@ void add_part_between(std::vector<Message>& messages, const GroupExchange& excha
   add_message(messages, peer, part.begin, part.begin + part.bytes, false);
 }
 
-Totals totals_of_parts(const GroupExchange& exchange) {
+Totals Collective::totals(const GroupExchange& exchange) const {
+  if (unit_ == Unit::kVector) {
+    const std::int64_t messages = vectors(exchange);
+    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+  }
   Totals totals;
-  for (int from = 0; from < exchange.members; ++from)
-    for (int to = 0; to < exchange.members; ++to) {
-      const std::int64_t bytes = part_between(exchange, from, to).bytes;
-      if (from == to || bytes == 0) continue;
-      ++totals.transfers;
-      totals.bytes += bytes;
-    }
+  for (int member = 0; member < exchange.members; ++member)
+    for (int index = 0; index < rounds(exchange); ++index)
+      for (const Message& message : round(exchange, member, index).sends) {
+        ++totals.transfers;
+        totals.bytes += message.bytes;
+      }
   return totals;
+}
+
+std::int64_t Collective::unit_bytes(const GroupExchange& exchange) const {
+  if (unit_ == Unit::kNone) return 0;
+  return unit_ == Unit::kVector ? exchange.bytes : largest_part(exchange.bytes, exchange.members);
 }
 
 int floor_log2(int n) {

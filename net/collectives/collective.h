@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace longhaul {
@@ -49,11 +50,18 @@ class Collective {
   enum class Purpose { kAllReduce, kAverage, kSend, kAllGather, kReduceScatter, kAllToAll };
   // How whole units travel: chunks from neighbour to neighbour, or the vector along a tree.
   enum class Shape { kOther, kRing, kTree };
+  // What all messages carry whole where the program may be cut into slices (net/collectives/slices.h), so
+  // that slice k of one depends on slices k alone: the vector, or one of n chunks of it.
+  enum class Unit { kNone, kVector, kChunk };
 
+  // `about`: one line for longhaul list collectives.
+  Collective(std::string name, std::string about, Unit unit = Unit::kNone, Shape shape = Shape::kOther,
+             Purpose purpose = Purpose::kAllReduce)
+      : name_(std::move(name)), about_(std::move(about)), unit_(unit), shape_(shape), purpose_(purpose) {}
   virtual ~Collective() = default;
 
-  virtual std::string name() const = 0;
-  virtual std::string about() const = 0;  // one line for longhaul list collectives
+  const std::string& name() const { return name_; }
+  const std::string& about() const { return about_; }
   virtual int rounds(const GroupExchange& exchange) const = 0;
   // `index` is 0 … rounds − 1. Messages from one member to another arrive in the order of the rounds.
   virtual Round round(const GroupExchange& exchange, int member, int index) const = 0;
@@ -62,23 +70,20 @@ class Collective {
   // is not slowed down by members that are ahead of it. Only where sends and receives have the same rounds.
   virtual bool awaits_receiver() const { return false; }
   virtual bool needs_sites() const { return false; }  // only on a topology that has sites
-  virtual Purpose purpose() const { return Purpose::kAllReduce; }
-  virtual Shape shape(int /*members*/) const { return Shape::kOther; }
-  virtual Totals totals(const GroupExchange& exchange) const = 0;
-  // Seconds from the moment when all are ready until the last is done, on an idle star of equal full-duplex
-  // links: `latency_s` one way between two replicas, `bytes_per_s` of payload, no start-up. Exact where the
-  // header of the collective says so, otherwise an upper bound.
-  virtual double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const = 0;
+  Purpose purpose() const { return purpose_; }
+  virtual Shape shape(int /*members*/) const { return shape_; }
+  virtual Totals totals(const GroupExchange& exchange) const;  // the sum over all rounds
+  // Bytes of the largest message where the program may be cut into slices; 0: it may not.
+  virtual std::int64_t unit_bytes(const GroupExchange& exchange) const;
 
-  // Bytes of the largest message where the program may be cut into slices (net/collectives/slices.h): all
-  // messages carry whole units (a chunk, the vector), so that slice k of one depends on slices k alone. 0: it
-  // may not.
-  virtual std::int64_t unit_bytes(const GroupExchange&) const { return 0; }
-  // idle_star_s() of the program cut into `slices` of a unit, where it may be; `slices` is at least 2.
-  virtual double sliced_idle_star_s(const GroupExchange& exchange, int, double latency_s,
-                                    double bytes_per_s) const {
-    return idle_star_s(exchange, latency_s, bytes_per_s);
-  }
+ private:
+  // Messages of all members, where each carries the vector.
+  virtual std::int64_t vectors(const GroupExchange&) const { return 0; }
+
+  std::string name_, about_;
+  Unit unit_;
+  Shape shape_;
+  Purpose purpose_;
 };
 
 // An exchange among these replicas; `site_of_replica` may be empty. `targets`: of an operation whose replicas
@@ -111,8 +116,6 @@ Part part_between(const GroupExchange& exchange, int from, int to);
 // Appends the message that carries it, unless it is empty.
 void add_part_between(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int from,
                       int to);
-// All parts that are for another member, once each.
-Totals totals_of_parts(const GroupExchange& exchange);
 
 int floor_log2(int n);
 int ceil_log2(int n);

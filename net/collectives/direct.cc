@@ -8,17 +8,15 @@
 #include <algorithm>
 
 #include "net/collectives/collective.h"
-#include "net/collectives/slices.h"
 
 namespace longhaul {
 namespace {
 
 class Direct : public Collective {
  public:
-  std::string name() const override { return "direct"; }
-  std::string about() const override {
-    return "all-reduce in two rounds, all to all: each member reduces 1/n of the vector";
-  }
+  Direct()
+      : Collective("direct", "all-reduce in two rounds, all to all: each member reduces 1/n of the vector",
+                   Unit::kChunk) {}
   int rounds(const GroupExchange&) const override { return 2; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -38,20 +36,6 @@ class Direct : public Collective {
   Totals totals(const GroupExchange& exchange) const override {
     const std::int64_t n = exchange.members;
     return {2 * (n - 1) * std::min(exchange.bytes, n), 2 * (n - 1) * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double n = exchange.members;
-    return 2 * (latency_s + (n - 1) / n * static_cast<double>(exchange.bytes) / bytes_per_s);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override {
-    return largest_part(exchange.bytes, exchange.members);
-  }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const double n = exchange.members;
-    const double round_s = (n - 1) / n * static_cast<double>(exchange.bytes) / bytes_per_s;
-    return pipelined_rounds_s(rounds(exchange), round_s, slices, latency_s);
   }
 };
 

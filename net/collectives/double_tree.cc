@@ -27,13 +27,11 @@
 // children (n > 2), whose B comes over its one link. That is at most (D − 1) · (latency + 2c / rate) before
 // U. (3) If one root begins earlier than the other, a third connection shares links with what still goes up:
 // at most two going down from a member, or one to it. What takes rate/2 may take rate/3, half as long again,
-// so that all are up after U
-// + (D − 1) · (latency / 2 + c / rate). (4) Down: from then on at most two connections share a direction (to
-// two children, from two parents), and chunk i is h levels down after h · latency + (h + i) · 2c / rate more.
-// n = 3: a member has two peers, so that each connection has rate/2; the C chunks that go up on it are handed
-// over at once and before the C that go down.
+// so that all are up after U + (D − 1) · (latency / 2 + c / rate). (4) Down: from then on at most two
+// connections share a direction (to two children, from two parents), and chunk i is h levels down after h ·
+// latency + (h + i) · 2c / rate more. n = 3: a member has two peers, so that each connection has rate/2; the
+// C chunks that go up on it are handed over at once and before the C that go down.
 #include <algorithm>
-#include <cmath>
 
 #include "net/collectives/collective.h"
 
@@ -69,12 +67,6 @@ Place place_of(int node, int n) {
   return place;
 }
 
-int levels(int begin, int end) {
-  if (end - begin <= 1) return 0;
-  const int root = root_of(begin, end);
-  return 1 + std::max(levels(begin, root), levels(root + 1, end));
-}
-
 // Member `member` in tree 0 or 1; tree 1 has everyone in the place of its predecessor.
 Place member_place(int member, int n, int tree) {
   Place place = place_of((member + n - tree) % n, n);
@@ -104,11 +96,10 @@ void add_chunk(std::vector<Message>& messages, const GroupExchange& exchange, in
 
 class DoubleTree : public Collective {
  public:
-  std::string name() const override { return "double-tree"; }
-  std::string about() const override {
-    return "all-reduce over two complementary binary trees, each with half of the vector in chunks, "
-           "pipelined: up first, then down";
-  }
+  DoubleTree()
+      : Collective("double-tree",
+                   "all-reduce over two complementary binary trees, each with half of the vector in chunks, "
+                   "pipelined: up first, then down") {}
   // C rounds in which chunks come up in the member's own tree, C in which they come down in it, C in which
   // they come down in the other one, where the member is a leaf. In this order no member waits for another
   // in a circle.
@@ -147,15 +138,6 @@ class DoubleTree : public Collective {
     const std::int64_t first = part_begin(exchange.bytes, 1, 2);
     const std::int64_t parts = std::min(first, count) + std::min(exchange.bytes - first, count);
     return {2 * others * parts, 2 * others * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const int depth = levels(0, exchange.members), count = chunks(exchange);
-    const double chunk = std::ceil(static_cast<double>((exchange.bytes + 1) / 2) / count);
-    const double chunk_s = chunk / bytes_per_s;
-    if (exchange.members == 2) return 2 * (latency_s + count * chunk_s);
-    const double one_way_s = depth * latency_s + 2 * (depth + count - 1) * chunk_s;
-    return 2 * one_way_s + (depth - 1) * (latency_s / 2 + chunk_s);
   }
 
  private:

@@ -26,11 +26,10 @@ Part part_at(int member, int levels, int depth) {
 
 class HalvingDoubling : public Collective {
  public:
-  std::string name() const override { return "halving-doubling"; }
-  std::string about() const override {
-    return "all-reduce by recursive halving and doubling: 2 log2(n) rounds and least bytes when n is a power "
-           "of two";
-  }
+  HalvingDoubling()
+      : Collective("halving-doubling",
+                   "all-reduce by recursive halving and doubling: 2 log2(n) rounds and least bytes when n is "
+                   "a power of two") {}
   int rounds(const GroupExchange& exchange) const override {
     return 2 * floor_log2(exchange.members) + 2 * has_surplus(exchange);
   }
@@ -53,24 +52,6 @@ class HalvingDoubling : public Collective {
     add_part(round.sends, exchange, peer, reduces ? theirs : mine, core, reduces);
     add_part(round.receives, exchange, peer, reduces ? mine : theirs, core, reduces);
     return round;
-  }
-
-  Totals totals(const GroupExchange& exchange) const override {
-    Totals totals;
-    for (int member = 0; member < exchange.members; ++member)
-      for (int index = 0; index < rounds(exchange); ++index)
-        for (const Message& message : round(exchange, member, index).sends) {
-          ++totals.transfers;
-          totals.bytes += message.bytes;
-        }
-    return totals;
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const int levels = floor_log2(exchange.members), core = 1 << levels;
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    const double core_s = 2 * levels * latency_s + 2. * (core - 1) / core * vector_s;
-    return core_s + (has_surplus(exchange) ? 2 * (latency_s + vector_s) : 0);
   }
 
  private:

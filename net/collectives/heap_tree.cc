@@ -17,13 +17,13 @@ namespace {
 
 class HeapTree : public Collective {
  public:
-  std::string name() const override { return "heap-tree"; }
-  std::string about() const override {
-    return "all-reduce over an unpipelined binary tree with the members as its nodes: both children send to "
-           "their parent over its one link";
-  }
+  HeapTree()
+      : Collective(
+            "heap-tree",
+            "all-reduce over an unpipelined binary tree with the members as its nodes: both children send to "
+            "their parent over its one link",
+            Unit::kVector, Shape::kTree) {}
   // Children up; to the parent and back; children down.
-  Shape shape(int) const override { return Shape::kTree; }
   int rounds(const GroupExchange&) const override { return 3; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -39,25 +39,9 @@ class HeapTree : public Collective {
     return round;
   }
 
+ private:
   // Everybody but the root sends up once and gets the result once.
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = 2 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    const int at_once = exchange.members == 2 ? 1 : 2;
-    return 2 * floor_log2(exchange.members) * (latency_s + at_once * vector_s);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const int levels = floor_log2(exchange.members),
-              at_once = exchange.members < 4 ? exchange.members - 1 : 3;
-    const double slice_s = static_cast<double>(exchange.bytes) / slices / bytes_per_s;
-    return 2 * levels * latency_s + (2 * levels + slices - 1) * at_once * slice_s;
-  }
+  std::int64_t vectors(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 // slowed down by one that is ahead of it, and each phase ends no later than where all sites are the largest):
 // 2(m−1) · B / rate + 2 · latency (if m > 1) + 2(S−1) · (latency + (B/S) / rate).
 #include <algorithm>
-#include <map>
 
 #include "core/base/index.h"
 #include "net/collectives/collective.h"
@@ -26,11 +25,11 @@ int site_of(const GroupExchange& exchange, int member) {
 
 class Hierarchical : public Collective {
  public:
-  std::string name() const override { return "hierarchical"; }
-  std::string about() const override {
-    return "all-reduce inside each site to a leader, as a ring between the leaders, and back; needs a "
-           "topology with sites";
-  }
+  Hierarchical()
+      : Collective(
+            "hierarchical",
+            "all-reduce inside each site to a leader, as a ring between the leaders, and back; needs a "
+            "topology with sites") {}
   bool needs_sites() const override { return true; }
   int rounds(const GroupExchange& exchange) const override {
     return 2 * static_cast<int>(leaders(exchange).size());
@@ -53,17 +52,6 @@ class Hierarchical : public Collective {
     totals.transfers += exchange.bytes > 0 ? messages : 0;
     totals.bytes += messages * exchange.bytes;
     return totals;
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    std::map<int, int> members;
-    for (int member = 0; member < exchange.members; ++member) ++members[site_of(exchange, member)];
-    int largest = 0;
-    for (const auto& [site, count] : members) largest = std::max(largest, count);
-    const auto sites = static_cast<int>(members.size());
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    const double inside_s = largest > 1 ? 2 * (latency_s + (largest - 1) * vector_s) : 0;
-    return inside_s + 2 * (sites - 1) * (latency_s + vector_s / sites);
   }
 
  private:

@@ -83,14 +83,14 @@ TreeNode node_at(int member, int n) {
 
 class LeafTree : public Collective {
  public:
-  std::string name() const override { return "leaf-tree"; }
-  std::string about() const override {
-    return "all-reduce over an unpipelined binary tree with the members as leaves, whose two children both "
-           "send to a third: the tree of the NoLoCo paper's latency figure";
-  }
+  LeafTree()
+      : Collective(
+            "leaf-tree",
+            "all-reduce over an unpipelined binary tree with the members as leaves, whose two children both "
+            "send to a third: the tree of the NoLoCo paper's latency figure",
+            Unit::kVector, Shape::kTree) {}
   // As a leaf, a member sends first and receives last; as a node it receives from one child, from the other,
   // then goes up and down. Two rounds to receive, because both children may live at one member.
-  Shape shape(int) const override { return Shape::kTree; }
   int rounds(const GroupExchange&) const override { return 4; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -103,26 +103,11 @@ class LeafTree : public Collective {
     return round;
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = exchange.members == 2 ? 2 : 4 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    if (exchange.members == 2) return 2 * (latency_s + vector_s);
-    return 2 * ceil_log2(exchange.members) * (latency_s + 2 * vector_s);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const double slice_s = static_cast<double>(exchange.bytes) / slices / bytes_per_s;
-    if (exchange.members == 2) return 2 * latency_s + (slices + 1) * slice_s;
-    const int levels = ceil_log2(exchange.members);
-    return 2 * levels * latency_s + (2 * slices + 2 * levels) * 6 * slice_s;
-  }
-
  private:
+  std::int64_t vectors(const GroupExchange& exchange) const override {
+    return exchange.members == 2 ? 2 : 4 * (exchange.members - 1);
+  }
+
   // What the first child sends replaces what the node's member has (which it has sent as a leaf), the
   // second one's is added.
   enum class Part { kFirst, kSecond, kResult };

@@ -12,12 +12,12 @@ namespace {
 
 class PairAverage : public Collective {
  public:
-  std::string name() const override { return "pair"; }
-  std::string about() const override {
-    return "group average by one symmetric exchange of whole contributions; a ring within groups of more "
-           "than two";
-  }
-  Purpose purpose() const override { return Purpose::kAverage; }
+  PairAverage()
+      : Collective(
+            "pair",
+            "group average by one symmetric exchange of whole contributions; a ring within groups of more "
+            "than two",
+            Unit::kNone, Shape::kOther, Purpose::kAverage) {}
   Shape shape(int members) const override { return members > 2 ? Shape::kRing : Shape::kOther; }
   int rounds(const GroupExchange& exchange) const override {
     return exchange.members == 2 ? 1 : ring_->rounds(exchange);
@@ -36,17 +36,8 @@ class PairAverage : public Collective {
     return {exchange.bytes > 0 ? 2 : 0, 2 * exchange.bytes};
   }
 
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    if (exchange.members > 2) return ring_->idle_star_s(exchange, latency_s, bytes_per_s);
-    return latency_s + static_cast<double>(exchange.bytes) / bytes_per_s;
-  }
   std::int64_t unit_bytes(const GroupExchange& exchange) const override {
     return exchange.members > 2 ? ring_->unit_bytes(exchange) : exchange.bytes;
-  }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    if (exchange.members > 2) return ring_->sliced_idle_star_s(exchange, slices, latency_s, bytes_per_s);
-    return idle_star_s(exchange, latency_s, bytes_per_s);
   }
 
  private:

@@ -4,8 +4,6 @@
 // Part j of member i's contribution is for member j; its own part stays. Idle star, exact where all parts are
 // B/n: (n−1) · (latency + (B/n) / rate), each member sends (n−1)/n · B. Where they differ, a round takes at
 // most what its largest part does.
-#include <algorithm>
-
 #include "net/collectives/collective.h"
 
 namespace longhaul {
@@ -13,12 +11,11 @@ namespace {
 
 class Pairwise : public Collective {
  public:
-  std::string name() const override { return "pairwise"; }
-  std::string about() const override {
-    return "all-to-all, a part from each member to each other one, in n-1 rounds of one message; no "
-           "all-reduce";
-  }
-  Purpose purpose() const override { return Purpose::kAllToAll; }
+  Pairwise()
+      : Collective("pairwise",
+                   "all-to-all, a part from each member to each other one, in n-1 rounds of one message; no "
+                   "all-reduce",
+                   Unit::kNone, Shape::kOther, Purpose::kAllToAll) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -27,22 +24,6 @@ class Pairwise : public Collective {
     add_part_between(round.sends, exchange, to, member, to);
     add_part_between(round.receives, exchange, from, from, member);
     return round;
-  }
-
-  Totals totals(const GroupExchange& exchange) const override { return totals_of_parts(exchange); }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const int n = exchange.members;
-    if (exchange.parts.empty())
-      return rounds(exchange) * (latency_s + static_cast<double>(exchange.bytes) / n / bytes_per_s);
-    double sum_s = 0;
-    for (int distance = 1; distance < n; ++distance) {
-      std::int64_t largest = 0;
-      for (int from = 0; from < n; ++from)
-        largest = std::max(largest, part_between(exchange, from, (from + distance) % n).bytes);
-      sum_s += latency_s + static_cast<double>(largest) / bytes_per_s;
-    }
-    return sum_s;
   }
 };
 

@@ -6,43 +6,27 @@
 #include "net/collectives/collective.h"
 
 namespace longhaul {
+
+std::unique_ptr<Collective> make_root();  // root.cc
+
 namespace {
 
 class ParameterServer : public Collective {
  public:
-  std::string name() const override { return "parameter-server"; }
-  std::string about() const override {
-    return "all-reduce at the first replica: whole vectors there and back, all over its one link";
-  }
+  ParameterServer()
+      : Collective("parameter-server",
+                   "all-reduce at the first replica: whole vectors there and back, all over its one link",
+                   Unit::kVector) {}
   int rounds(const GroupExchange&) const override { return 2; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
-    const bool reduces = index == 0;
-    Round round;
-    if (member > 0) {
-      add_message(reduces ? round.sends : round.receives, 0, 0, exchange.bytes, reduces);
-    } else {
-      for (int peer = 1; peer < exchange.members; ++peer)
-        add_message(reduces ? round.receives : round.sends, peer, 0, exchange.bytes, reduces);
-    }
-    return round;
+    return root_->round({exchange.members, exchange.bytes}, member, index);
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = 2 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
+ private:
+  std::int64_t vectors(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    return 2 * (latency_s + (exchange.members - 1) * vector_s);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const double round_s = (exchange.members - 1) * static_cast<double>(exchange.bytes) / bytes_per_s;
-    return 2 * latency_s + round_s + round_s / slices;
-  }
+  std::unique_ptr<Collective> root_ = make_root();  // of one tensor
 };
 
 }  // namespace

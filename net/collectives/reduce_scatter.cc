@@ -7,18 +7,18 @@
 // latency + (c/S) / rate) with c = B/n.
 #include <algorithm>
 
-#include "net/collectives/ring_rounds.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
 
-class ReduceScatter : public RingRounds {
+class ReduceScatter : public Collective {
  public:
-  std::string name() const override { return "reduce-scatter"; }
-  std::string about() const override {
-    return "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce";
-  }
-  Purpose purpose() const override { return Purpose::kReduceScatter; }
+  ReduceScatter()
+      : Collective(
+            "reduce-scatter",
+            "each member gets the sum of its 1/n of the vector, around a ring in n-1 rounds; no all-reduce",
+            Unit::kChunk, Shape::kRing, Purpose::kReduceScatter) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.members - 1; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

@@ -6,17 +6,16 @@
 // rounding of chunks: 2(n−1) · (latency + (B/n) / rate). In S slices, exact: latency + c / rate +
 // (2(n−1) − 1) · max(c / rate, latency + (c/S) / rate) with c = B/n: a member begins a round when it has sent
 // the one before, but not before the first slice of it has come.
-#include "net/collectives/ring_rounds.h"
+#include "net/collectives/collective.h"
 
 namespace longhaul {
 namespace {
 
-class Ring : public RingRounds {
+class Ring : public Collective {
  public:
-  std::string name() const override { return "ring"; }
-  std::string about() const override {
-    return "all-reduce in 2(n-1) rounds of 1/n of the vector: least bytes, most latency";
-  }
+  Ring()
+      : Collective("ring", "all-reduce in 2(n-1) rounds of 1/n of the vector: least bytes, most latency",
+                   Unit::kChunk, Shape::kRing) {}
   int rounds(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {

@@ -11,11 +11,10 @@ namespace {
 
 class Root : public Collective {
  public:
-  std::string name() const override { return "root"; }
-  std::string about() const override {
-    return "group average at one member, tensor by tensor there and back (the NoLoCo authors' code)";
-  }
-  Purpose purpose() const override { return Purpose::kAverage; }
+  Root()
+      : Collective("root",
+                   "group average at one member, tensor by tensor there and back (the NoLoCo authors' code)",
+                   Unit::kNone, Shape::kOther, Purpose::kAverage) {}
   int rounds(const GroupExchange& exchange) const override { return 2 * exchange.tensors; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
@@ -30,17 +29,6 @@ class Root : public Collective {
                  reduces);
     }
     return round;
-  }
-
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t others = exchange.members - 1;
-    const std::int64_t tensors = exchange.bytes < exchange.tensors ? exchange.bytes : exchange.tensors;
-    return {2 * others * tensors, 2 * others * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const double vector_s = static_cast<double>(exchange.bytes) / bytes_per_s;
-    return 2 * exchange.tensors * latency_s + 2 * (exchange.members - 1) * vector_s;
   }
 };
 

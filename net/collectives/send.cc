@@ -4,8 +4,6 @@
 // One round, in which nobody waits for a member that it has nothing to do with. Idle star, exact, in slices
 // or not: latency + d · B / rate, where d is the most messages that one member sends or receives. Links are
 // shared fairly, so no message has less than 1/d of one.
-#include <algorithm>
-
 #include "core/base/index.h"
 #include "net/collectives/collective.h"
 
@@ -14,19 +12,13 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
-std::int64_t longest(const Lists& lists) {
-  std::size_t most = 0;
-  for (const std::vector<int>& peers : lists) most = std::max(most, peers.size());
-  return static_cast<std::int64_t>(most);
-}
-
 class Send : public Collective {
  public:
-  std::string name() const override { return "send"; }
-  std::string about() const override {
-    return "each member sends its contribution to the targets drawn for it, or to everyone, in one round";
-  }
-  Purpose purpose() const override { return Purpose::kSend; }
+  Send()
+      : Collective(
+            "send",
+            "each member sends its contribution to the targets drawn for it, or to everyone, in one round",
+            Unit::kVector, Shape::kOther, Purpose::kSend) {}
   int rounds(const GroupExchange&) const override { return 1; }
 
   Round round(const GroupExchange& exchange, int member, int) const override {
@@ -36,23 +28,15 @@ class Send : public Collective {
     return round;
   }
 
-  Totals totals(const GroupExchange& exchange) const override {
+ private:
+  std::int64_t vectors(const GroupExchange& exchange) const override {
+    if (exchange.targets.empty()) return std::int64_t{exchange.members} * (exchange.members - 1);
     std::int64_t messages = 0;
     for (const std::vector<int>& targets : exchange.targets)
       messages += static_cast<std::int64_t>(targets.size());
-    if (exchange.targets.empty()) messages = std::int64_t{exchange.members} * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
+    return messages;
   }
 
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    const std::int64_t most = exchange.targets.empty()
-                                  ? exchange.members - 1
-                                  : std::max(longest(exchange.targets), longest(exchange.senders));
-    return latency_s + static_cast<double>(most * exchange.bytes) / bytes_per_s;
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-
- private:
   // Without targets everyone begins with its successor, so that nobody is first in every list.
   static void add(std::vector<Message>& messages, const GroupExchange& exchange, const Lists& peers,
                   int member) {

@@ -13,12 +13,12 @@ namespace {
 
 class SerialPair : public Collective {
  public:
-  std::string name() const override { return "serial"; }
-  std::string about() const override {
-    return "group average tensor by tensor, each sent to all others of the group and awaited: the NoLoCo "
-           "paper's two messages for a pair";
-  }
-  Purpose purpose() const override { return Purpose::kAverage; }
+  SerialPair()
+      : Collective(
+            "serial",
+            "group average tensor by tensor, each sent to all others of the group and awaited: the NoLoCo "
+            "paper's two messages for a pair",
+            Unit::kNone, Shape::kOther, Purpose::kAverage) {}
   int rounds(const GroupExchange& exchange) const override { return exchange.tensors; }
   bool awaits_delivery() const override { return true; }
 
@@ -34,11 +34,6 @@ class SerialPair : public Collective {
   Totals totals(const GroupExchange& exchange) const override {
     const std::int64_t pairs = std::int64_t{exchange.members} * (exchange.members - 1);
     return {pairs * std::min<std::int64_t>(exchange.tensors, exchange.bytes), pairs * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    return exchange.tensors * latency_s +
-           (exchange.members - 1) * static_cast<double>(exchange.bytes) / bytes_per_s;
   }
 };
 

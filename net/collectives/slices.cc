@@ -75,8 +75,4 @@ void check_slices(const SliceSpec& spec, const Collective& collective, const Gro
       "slices of at least " + human_bytes(allowed));
 }
 
-double pipelined_rounds_s(int rounds, double round_s, int slices, double latency_s) {
-  return latency_s + round_s + (rounds - 1) * std::max(round_s, latency_s + round_s / slices);
-}
-
 }  // namespace longhaul

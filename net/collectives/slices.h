@@ -30,8 +30,4 @@ Round slice_of(const Round& round, int index, int count);
 // Throws InputError where an exchange would be cut into more slices than a replay can follow.
 void check_slices(const SliceSpec& spec, const Collective& collective, const GroupExchange& exchange);
 
-// Seconds of `rounds` rounds that each keep every link busy for `round_s`, sliced and pipelined: a member
-// begins a round when it has sent the one before, and not before a latency and a slice after it began that.
-double pipelined_rounds_s(int rounds, double round_s, int slices, double latency_s);
-
 }  // namespace longhaul

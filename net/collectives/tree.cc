@@ -20,12 +20,12 @@ namespace {
 
 class Tree : public Collective {
  public:
-  std::string name() const override { return "tree"; }
-  std::string about() const override {
-    return "all-reduce over an unpipelined binary tree of whole vectors, as in the NoLoCo paper: 2 log2(n) "
-           "messages in series";
-  }
-  Shape shape(int) const override { return Shape::kTree; }
+  Tree()
+      : Collective(
+            "tree",
+            "all-reduce over an unpipelined binary tree of whole vectors, as in the NoLoCo paper: 2 log2(n) "
+            "messages in series",
+            Unit::kVector, Shape::kTree) {}
   int rounds(const GroupExchange& exchange) const override { return 2 * ceil_log2(exchange.members); }
   bool awaits_delivery() const override { return true; }
 
@@ -43,22 +43,9 @@ class Tree : public Collective {
     return round;
   }
 
+ private:
   // Everybody but member 0 sends up once and gets the result once.
-  Totals totals(const GroupExchange& exchange) const override {
-    const std::int64_t messages = 2 * (exchange.members - 1);
-    return {exchange.bytes > 0 ? messages : 0, messages * exchange.bytes};
-  }
-
-  double idle_star_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) const override {
-    return rounds(exchange) * (latency_s + static_cast<double>(exchange.bytes) / bytes_per_s);
-  }
-  std::int64_t unit_bytes(const GroupExchange& exchange) const override { return exchange.bytes; }
-  double sliced_idle_star_s(const GroupExchange& exchange, int slices, double latency_s,
-                            double bytes_per_s) const override {
-    const int levels = ceil_log2(exchange.members);
-    const double slice_s = static_cast<double>(exchange.bytes) / slices / bytes_per_s;
-    return 2 * levels * latency_s + (2 * levels + slices - 1) * levels * slice_s;
-  }
+  std::int64_t vectors(const GroupExchange& exchange) const override { return 2 * (exchange.members - 1); }
 };
 
 }  // namespace

@@ -273,7 +273,7 @@ void FairShares::collect(LinkDirection from) {
   std::sort(component_flows_.begin(), component_flows_.end());
 }
 
-const std::vector<int>& FairShares::solve_all() {
+const std::vector<int>& FairShares::solve_all(Reference reference) {
   ++solves_;
   changed_.clear();
   for (const LinkDirection direction : dirty_) link(direction).is_dirty = false;
@@ -288,7 +288,7 @@ const std::vector<int>& FairShares::solve_all() {
       const auto& [data, acks] = paths_[as_index(flow)];
       flows.push_back({data, acks, at(flow).weight, at(flow).cap});
     }
-  const std::vector<double> rates = max_min_rates(capacity, flows, ack_share_);
+  const std::vector<double> rates = reference(capacity, flows, ack_share_);
   for (std::size_t i = 0; i < sending.size(); ++i) set_rate(sending[i], rates[i]);
   for (const LinkDirection direction : dirty_) link(direction).is_dirty = false;
   dirty_.clear();

@@ -10,12 +10,13 @@
 // which is nearly always so there, a component is filled link by link (EqualFilling): same operations on the
 // same numbers, but nothing is looked up, sorted or stored a flow before its rate is known.
 //
-// Rates agree with max_min_rates() of the sending flows to about 1e-9; solve_all() is that slow reference.
+// Rates agree with progressive filling of all sending flows at once (tests/support/max_min_rates.h) to about
+// 1e-9; solve_all() takes them from such a slow reference.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "core/base/index.h"
@@ -26,38 +27,7 @@ namespace longhaul {
 
 // A list of numbers that is mostly one or two long: those lie in the list itself, more on the heap. The flows
 // of a link are such lists; a vector of its own for each costs a cache miss at every look.
-class ShortList {
- public:
-  bool empty() const { return size_ == 0; }
-  std::size_t size() const { return size_; }
-  int* begin() { return more_ ? more_.get() : inside_; }
-  int* end() { return begin() + size_; }
-  const int* begin() const { return more_ ? more_.get() : inside_; }
-  const int* end() const { return begin() + size_; }
-  int front() const { return *begin(); }
-  int back() const { return end()[-1]; }
-  int& operator[](std::size_t i) { return begin()[i]; }
-
-  void push_back(int value) {
-    if (size_ == capacity_) grow();
-    begin()[size_++] = value;
-  }
-  void pop_back() { --size_; }
-
- private:
-  static constexpr std::uint32_t kInside = 2;
-
-  void grow() {
-    std::unique_ptr<int[]> larger(new int[2 * capacity_]);
-    for (std::uint32_t i = 0; i < size_; ++i) larger[i] = begin()[i];
-    more_ = std::move(larger);
-    capacity_ *= 2;
-  }
-
-  std::uint32_t size_ = 0, capacity_ = kInside;
-  std::unique_ptr<int[]> more_;
-  int inside_[kInside] = {};
-};
+using ShortList = boost::container::small_vector<int, 2>;
 
 class FairShares {
  public:
@@ -72,10 +42,11 @@ class FairShares {
   void set_capacity(LinkDirection direction, double capacity);
   void set_cap(int flow, double cap);
 
-  // Brings the rates up to date after such changes: the sending flows whose rate is another now, each
-  // once.
+  // Brings the rates up to date after such changes: the sending flows whose rate is another now, each once.
   const std::vector<int>& solve();
-  const std::vector<int>& solve_all();
+  using Reference = std::vector<double> (*)(const std::vector<double>& capacity,
+                                            const std::vector<Flow>& flows, double ack_share);
+  const std::vector<int>& solve_all(Reference reference);
   double rate(int flow) const { return rates_[as_index(flow)]; }
 
   // All that says how it goes on, between two changes.
@@ -145,7 +116,8 @@ class FairShares {
     return {first, first + place.ack_hops};
   }
 
-  // What acknowledgements leave to data: at least a tenth (max_min.cc).
+  // What acknowledgements leave to data. A tenth is always left: data that starves would stop the
+  // acknowledgements, too.
   static double for_data(const Link& link);
   bool is_alone(int flow);
   void make_dirty(LinkDirection direction);

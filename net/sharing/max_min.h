@@ -25,11 +25,6 @@ struct Flow {
   double cap = kUnlimited;  // same unit as the capacities
 };
 
-// The rate of each flow. `ack_share` is what a flow sends back for each unit it sends. The result depends on
-// the order of `flows` only by rounding.
-std::vector<double> max_min_rates(const std::vector<double>& capacity, const std::vector<Flow>& flows,
-                                  double ack_share);
-
 // Progressive filling of one component whose flows weigh the same and have no caps: each round
 // one or more links are full, and a flow gets the level of the round in which the first of its links was.
 //

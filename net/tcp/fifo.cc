@@ -12,15 +12,6 @@
 #include "net/tcp/framing.h"
 
 namespace longhaul {
-namespace {
-
-// So that at most 64 of `count` are looked at.
-int step_over(int count) {
-  constexpr int kMost = 64;
-  return std::max(1, (count + kMost - 1) / kMost);
-}
-
-}  // namespace
 
 std::int64_t fifo_bytes(const TcpSpec& tcp, double rate, double rtt_s) {
   constexpr std::int64_t kLeastSegments = 20, kEverything = std::int64_t{1} << 30;
@@ -34,7 +25,7 @@ void check_fifo_for_bbr(const TcpSpec& tcp, const Topology& topology) {
   if (tcp.queue != "fifo" && tcp.trunk_queue != "fifo") return;
   constexpr double kEnough = 1.5;  // products; measured: at 1 most exchanges recover, at 0.25 none
   double products = tcp.queue_bytes ? std::numeric_limits<double>::infinity() : tcp.queue_products;
-  const int step = step_over(topology.replicas());
+  const int step = std::max(1, (topology.replicas() + 63) / 64);  // at most 64 are looked at
   for (int source = 0; source < topology.replicas() && tcp.queue_bytes; source += step)
     for (int target = 0; target < topology.replicas(); target += step) {
       if (source == target) continue;

@@ -20,37 +20,17 @@ namespace graphml {
 constexpr char kPath[] = "network.topology.graphml";
 constexpr double kFibreKmPerS = 200e3;
 
-struct GraphmlSpec {
-  std::string file;     // relative to the scenario's folder
-  Placement placement;  // by node, in the order written; empty if `even`
-  bool even = false;
-  AccessLinks access;                   // its rtt: between two replicas at one node
-  std::optional<double> default_rate;   // bit/s, of edges without a speed
-  std::optional<double> default_delay;  // s one way, of edges with an end without coordinates
-  double inflation = 1;                 // way of the fibre over the great circle
-  Routing routing = Routing::kLeastDelay;
-};
-
-GraphmlSpec parse(const Case& config) {
-  const Json& json = config.network.topology.options;
-  GraphmlSpec graph;
-  graph.file = json.at("file").get<std::string>();
-  graph.even = json.at("replicas").is_string();
-  if (!graph.even)
-    graph.placement = parse_placement(json["replicas"], config.workers(), std::string(kPath) + ".replicas");
-  graph.access.up = graph.access.down = parse_rate(json.at("rate"));
-  graph.access.rtt = parse_duration(json.at("rtt"));
-  graph.default_rate = optional_rate(json, "default_rate");
-  graph.default_delay = optional_duration(json, "default_delay");
-  graph.inflation = json.at("inflation");
-  if (json.at("routing") == "hops") graph.routing = Routing::kFewestHops;
-  return graph;
+// By node, in the order written; none: spread evenly.
+std::optional<Placement> written_placement(const Case& config) {
+  const Json& replicas = config.network.topology.options.at("replicas");
+  if (replicas.is_string()) return std::nullopt;
+  return parse_placement(replicas, config.workers(), std::string(kPath) + ".replicas");
 }
 
-GraphmlGraph load_graph(const GraphmlSpec& spec, const std::string& folder) {
-  const std::string file = (std::filesystem::path(folder) / spec.file).string();
+GraphmlGraph load_graph(const std::string& name, const std::string& folder) {
+  const std::string file = (std::filesystem::path(folder) / name).string();
   if (std::filesystem::is_regular_file(file)) return read_graphml_file(file);
-  throw InputError(std::string(kPath) + ".file", fmt::format("\"{}\" is no file", spec.file),
+  throw InputError(std::string(kPath) + ".file", fmt::format("\"{}\" is no file", name),
                    fmt::format("a GraphML file, relative to the scenario's folder ({})", folder));
 }
 
@@ -64,31 +44,33 @@ Placement sites_for_even(const GraphmlGraph& graph) {
   return sites.empty() ? all : sites;
 }
 
-Placement placement_of(const GraphmlSpec& spec, const GraphmlGraph& graph, int replicas) {
-  if (spec.even) return without_empty_sites(spread_evenly(sites_for_even(graph), replicas));
+Placement placement_of(const Case& config, const GraphmlGraph& graph) {
+  const std::optional<Placement> written = written_placement(config);
+  if (!written) return without_empty_sites(spread_evenly(sites_for_even(graph), config.workers()));
   std::vector<std::string> names;
   for (const GraphmlNode& node : graph.nodes) names.push_back(node.name);
-  check_sites_known(spec.placement, names, std::string(kPath) + ".replicas");
-  return without_empty_sites(spec.placement);
+  check_sites_known(*written, names, std::string(kPath) + ".replicas");
+  return without_empty_sites(*written);
 }
 
-double rate_of(const GraphmlEdge& edge, const GraphmlSpec& spec) {
+double rate_of(const GraphmlEdge& edge, const Json& options) {
   if (edge.rate) return *edge.rate;
-  if (spec.default_rate) return *spec.default_rate;
+  if (const std::optional<double> rate = optional_rate(options, "default_rate")) return *rate;
   throw InputError(std::string(kPath) + ".default_rate",
-                   fmt::format("the edge {} of {} has no speed", edge.name, spec.file),
+                   fmt::format("the edge {} of {} has no speed", edge.name, text_of(options, "file")),
                    "LinkSpeedRaw, an OC-n in LinkLabel or LinkNote, or a default_rate for all such edges");
 }
 
-double delay_of(const GraphmlEdge& edge, const GraphmlGraph& graph, const GraphmlSpec& spec) {
+double delay_of(const GraphmlEdge& edge, const GraphmlGraph& graph, const Json& options) {
   const GraphmlNode &first = graph.nodes[as_index(edge.first)], &second = graph.nodes[as_index(edge.second)];
   if (first.place && second.place)
-    return great_circle_km(*first.place, *second.place) / kFibreKmPerS * spec.inflation;
-  if (spec.default_delay) return *spec.default_delay;
-  throw InputError(
-      std::string(kPath) + ".default_delay",
-      fmt::format("the node {} of {} has no coordinates", (first.place ? second : first).name, spec.file),
-      "Latitude and Longitude, or a default_delay for all edges at such nodes");
+    return great_circle_km(*first.place, *second.place) / kFibreKmPerS *
+           options.at("inflation").get<double>();
+  if (const std::optional<double> delay_s = optional_duration(options, "default_delay")) return *delay_s;
+  throw InputError(std::string(kPath) + ".default_delay",
+                   fmt::format("the node {} of {} has no coordinates", (first.place ? second : first).name,
+                               text_of(options, "file")),
+                   "Latitude and Longitude, or a default_delay for all edges at such nodes");
 }
 
 // Of parallel links the fastest comes first: among equal paths the one that was added first is taken.
@@ -105,23 +87,25 @@ void sort_parallel_rates(const std::vector<GraphmlEdge>& edges, std::vector<doub
 }
 
 Topology build(const Case& config) {
-  const GraphmlSpec spec = parse(config);
-  const GraphmlGraph graph = load_graph(spec, config.folder);
-  const Placement placement = placement_of(spec, graph, config.workers());
-  Topology topology(config.workers(), spec.routing);
+  const Json& options = config.network.topology.options;
+  const GraphmlGraph graph = load_graph(options.at("file"), config.folder);
+  const Placement placement = placement_of(config, graph);
+  Topology topology(config.workers(),
+                    options.at("routing") == "hops" ? Routing::kFewestHops : Routing::kLeastDelay);
   std::map<std::string, int> router_of;
   for (const GraphmlNode& node : graph.nodes) router_of[node.name] = topology.add_router(node.name);
   std::vector<int> routers;
   for (const auto& [node, count] : placement) routers.push_back(router_of.at(node));
-  attach_replicas(topology, placement, routers, spec.access,
-                  places_of_ranks(config.network.rank_order, placement, config.seed));
+  const double access_rate = parse_rate(options.at("rate"));
+  attach_replicas(topology, placement, routers, {access_rate, access_rate, parse_duration(options.at("rtt"))},
+                  config);
   std::vector<double> rates;
-  for (const GraphmlEdge& edge : graph.edges) rates.push_back(rate_of(edge, spec));
+  for (const GraphmlEdge& edge : graph.edges) rates.push_back(rate_of(edge, options));
   sort_parallel_rates(graph.edges, rates);
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {
     const GraphmlEdge& edge = graph.edges[i];
     const int first = config.workers() + edge.first, second = config.workers() + edge.second;
-    topology.add_link({edge.name, first, second, rates[i], rates[i], delay_of(edge, graph, spec)});
+    topology.add_link({edge.name, first, second, rates[i], rates[i], delay_of(edge, graph, options)});
   }
   return topology;
 }
@@ -137,8 +121,7 @@ std::string words(const Json& graph) {
 
 TopologyKind graphml_topology() {
   using namespace graphml;
-  TopologyKind kind;
-  kind.options =
+  return {
       section(
           "graphml",
           {text("file").required().means(
@@ -165,12 +148,8 @@ TopologyKind graphml_topology() {
            choice("routing", {"delay", "hops"})
                .by_default("delay")
                .means("a path has the least delay, or the fewest hops")})
-          .means("a network of the Internet Topology Zoo: delays from coordinates, rates from the edges");
-  kind.has_sites = true;
-  kind.check = [](const Case& config) { parse(config); };
-  kind.build = build;
-  kind.words = words;
-  return kind;
+          .means("a network of the Internet Topology Zoo: delays from coordinates, rates from the edges"),
+      [](const Case& config) { written_placement(config); }, build, words, /*has_sites=*/true};
 }
 
 }  // namespace longhaul

@@ -50,8 +50,7 @@ Topology build(const Case& config) {
   const int wan = topology.add_router("wan");
   std::vector<int> routers;
   for (const auto& [site, count] : sites.placement) routers.push_back(topology.add_router(site));
-  attach_replicas(topology, sites.placement, routers, sites.inside,
-                  places_of_ranks(config.network.rank_order, sites.placement, config.seed));
+  attach_replicas(topology, sites.placement, routers, sites.inside, config);
   // A way from site to site crosses two access links of inside.rtt / 4 and two trunks.
   const double trunk_delay_s = (sites.trunk.rtt - sites.inside.rtt) / 4;
   for (const int router : routers)
@@ -78,8 +77,7 @@ std::vector<Node> star_of(const std::string& link, const std::string& rtt) {
 
 TopologyKind hierarchical_topology() {
   using namespace hierarchical;
-  TopologyKind kind;
-  kind.options =
+  return {
       section("hierarchical",
               {either("sites", {integer("").at_least(1), table_of("", integer("").at_least(0)).not_empty()})
                    .required()
@@ -92,12 +90,8 @@ TopologyKind hierarchical_topology() {
                                         "round-trip time between two replicas at different sites"))
                    .required()
                    .means("what joins the sites")})
-          .means("fast sites joined by slow links: a star of stars");
-  kind.has_sites = true;
-  kind.check = [](const Case& config) { parse(config); };
-  kind.build = build;
-  kind.words = words;
-  return kind;
+          .means("fast sites joined by slow links: a star of stars"),
+      [](const Case& config) { parse(config); }, build, words, /*has_sites=*/true};
 }
 
 }  // namespace longhaul

@@ -21,12 +21,6 @@ struct LognormalRate {
   double sigma = 0;   // standard deviation of the logarithm
 };
 
-struct HomesSpec {
-  LognormalRate up, down;
-  double floor = 0;  // bit/s; what is drawn below it is raised to it
-  double rtt = 0;    // s, between a home and the core
-};
-
 // mean = median · exp(sigma² / 2), so that sigma = sqrt(2 ln(mean / median)).
 Node lognormal_rate(const std::string& key, const std::string& median, double sigma) {
   return section(
@@ -38,24 +32,21 @@ LognormalRate parse_lognormal_rate(const Json& json) {
   return {parse_rate(json.at("median")), json.at("sigma").get<double>()};
 }
 
-HomesSpec parse(const Case& config) {
-  const Json& json = config.network.topology.options;
-  return {parse_lognormal_rate(json.at("up")), parse_lognormal_rate(json.at("down")),
-          parse_rate(json.at("floor")), parse_duration(json.at("rtt"))};
-}
-
 double draw(const LognormalRate& rate, double floor, RandomStream& stream) {
   return std::max(floor, stream.lognormal(std::log(rate.median), rate.sigma));
 }
 
 Topology build(const Case& config) {
-  const HomesSpec homes = parse(config);
+  const Json& homes = config.network.topology.options;
+  const LognormalRate up_rate = parse_lognormal_rate(homes.at("up")),
+                      down_rate = parse_lognormal_rate(homes.at("down"));
+  const double floor = parse_rate(homes.at("floor")), rtt = parse_duration(homes.at("rtt"));
   Topology topology(config.workers());
   const int core = topology.add_router("core");
   for (int i = 0; i < config.workers(); ++i) {
     RandomStream stream(config.seed, Purpose::kAccessRates, static_cast<std::uint32_t>(i));
-    const double down = draw(homes.down, homes.floor, stream), up = draw(homes.up, homes.floor, stream);
-    topology.add_link({topology.node_name(i) + "-core", i, core, up, down, homes.rtt / 2});
+    const double down = draw(down_rate, floor, stream), up = draw(up_rate, floor, stream);
+    topology.add_link({topology.node_name(i) + "-core", i, core, up, down, rtt / 2});
   }
   return topology;
 }
@@ -74,8 +65,7 @@ std::string words(const Json& homes) {
 // Ookla, USA, end of 2022: medians 193.7 down and 22.6 up, means 225.5 and 88.8 Mb/s.
 TopologyKind homes_topology() {
   using namespace homes;
-  TopologyKind kind;
-  kind.options =
+  return {
       section("homes",
               {lognormal_rate("up", "22.6Mbps", 1.65)
                    .filled()
@@ -89,12 +79,12 @@ TopologyKind homes_topology() {
                    "twice that apart")})
           .means(
               "homes around an unlimited core, log-normal rates up and down drawn for each replica from the "
-              "seed; the defaults are what Ookla measured in the USA at the end of 2022");
-  kind.why_no_order = "the rates of a home are drawn for each replica, so that homes are in random order";
-  kind.check = [](const Case& config) { parse(config); };
-  kind.build = build;
-  kind.words = words;
-  return kind;
+              "seed; the defaults are what Ookla measured in the USA at the end of 2022"),
+      [](const Case&) {},
+      build,
+      words,
+      /*has_sites=*/false,
+      "the rates of a home are drawn for each replica, so that homes are in random order"};
 }
 
 }  // namespace longhaul

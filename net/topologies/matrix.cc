@@ -34,12 +34,11 @@ Node matrix_options() {
   std::vector<Node> pair = measured_options();
   pair.push_back(list_of("between", text("")).required().means("two sites"));
   return section(
-      "",
-      {text("about").required().means("one line for longhaul list networks"),
-       text("source").required().means("where the numbers come from"),
-       list_of("sites", text("")).not_empty().required().means("all sites"),
-       section("inside", measured_options()).required().means("between two replicas at one site"),
-       list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
+      "", {text("about").required().means("one line for longhaul list networks"),
+           text("source").required().means("where the numbers come from"),
+           list_of("sites", text("")).not_empty().required().means("all sites"),
+           section("inside", measured_options()).required().means("between two replicas at one site"),
+           list_of("pairs", section("", pair)).required().means("every two sites, once, in either order")});
 }
 
 SitePair parse_measured(const Json& json, const std::string& path) {
@@ -79,16 +78,6 @@ void check_sites(const Json& between, const std::vector<std::string>& sites, con
     throw InputError(path + ".between", "found " + site.dump(), "one of sites: " + join(sites),
                      did_you_mean(site, sites));
   }
-}
-
-std::string name_of(const std::string& file) {
-  return file.substr(0, file.rfind('.'));
-}
-
-std::vector<std::string> built_in_names() {
-  std::vector<std::string> names;
-  for (const auto& [file, text] : network_files()) names.push_back(name_of(file));
-  return names;
 }
 
 }  // namespace
@@ -135,20 +124,14 @@ Matrix load_matrix(const std::string& name, const std::string& folder) {
   if (std::filesystem::is_regular_file(file)) return Matrix::parse(read_file(file).value_or(""), file);
   throw InputError("network.topology.regions.matrix",
                    fmt::format("found \"{}\", which is neither built in nor a file", name),
-                   join(built_in_names()) + ", or a JSON file of that form",
-                   did_you_mean(name, built_in_names(), "see longhaul list networks"));
+                   join(built_in_matrices()) + ", or a JSON file of that form",
+                   did_you_mean(name, built_in_matrices(), "see longhaul list networks"));
 }
 
-const std::vector<NetworkInfo>& built_in_networks() {
-  static const std::vector<NetworkInfo> networks = [] {
-    std::vector<NetworkInfo> all;
-    for (const auto& [file, text] : network_files()) {
-      const Matrix matrix = Matrix::parse(std::string(text), file);
-      all.push_back({name_of(file), matrix.about(), matrix.source(), matrix.sites()});
-    }
-    return all;
-  }();
-  return networks;
+std::vector<std::string> built_in_matrices() {
+  std::vector<std::string> names;
+  for (const auto& [file, text] : network_files()) names.push_back(file.substr(0, file.rfind('.')));
+  return names;
 }
 
 }  // namespace longhaul

@@ -40,12 +40,7 @@ class Matrix {
 // network.topology.regions.matrix.
 Matrix load_matrix(const std::string& name, const std::string& folder);
 
-struct NetworkInfo {
-  std::string name, about, source;
-  std::vector<std::string> sites;
-};
-
-// What `longhaul list networks` shows.
-const std::vector<NetworkInfo>& built_in_networks();
+// Names, in alphabetical order.
+std::vector<std::string> built_in_matrices();
 
 }  // namespace longhaul

@@ -9,27 +9,12 @@
 namespace longhaul {
 namespace mesh {
 
-// Without rate and rtt only where messages draw their times.
-struct MeshSpec {
-  double rate = kUnlimited;  // bit/s, both directions
-  double rtt = 0;            // s
-};
-
-MeshSpec parse(const Case& config) {
-  const Json& json = config.network.topology.options;
-  MeshSpec mesh;
-  mesh.rate = optional_rate(json, "rate").value_or(mesh.rate);
-  mesh.rtt = optional_duration(json, "rtt").value_or(mesh.rtt);
+void check(const Case& config) {
   for (const char* key : {"rate", "rtt"})
-    if (!json.contains(key) && !config.network.message_time)
+    if (!config.network.topology.options.contains(key) && !config.network.message_time)
       throw InputError(std::string("network.topology.mesh.") + key, "this key is missing",
                        "rate and rtt of every link",
                        "only with network.message_time does a message not need them");
-  return mesh;
-}
-
-void check(const Case& config) {
-  parse(config);
   if (!config.network.overrides.empty())
     throw InputError("network.overrides", "found on a mesh", "another topology",
                      "all links of a mesh are equal");
@@ -43,16 +28,18 @@ Topology build(const Case& config) {
   if (config.workers() > kMostReplicas)
     throw InputError("replicas", fmt::format("found {} on a mesh", config.workers()),
                      fmt::format("at most {}", kMostReplicas), "a mesh has a link for every pair");
-  const MeshSpec mesh = parse(config);
+  const Json& mesh = config.network.topology.options;
+  const double rate = optional_rate(mesh, "rate").value_or(kUnlimited),
+               delay_s = optional_duration(mesh, "rtt").value_or(0) / 2;
   Topology topology(config.workers());
   if (config.network.fidelity != "packet") {
-    topology.make_mesh(mesh.rate, mesh.rtt / 2);
+    topology.make_mesh(rate, delay_s);
     return topology;
   }
   for (int second = 1; second < config.workers(); ++second)
     for (int first = 0; first < second; ++first)
-      topology.add_link({topology.node_name(first) + "-" + topology.node_name(second), first, second,
-                         mesh.rate, mesh.rate, mesh.rtt / 2});
+      topology.add_link(
+          {topology.node_name(first) + "-" + topology.node_name(second), first, second, rate, rate, delay_s});
   return topology;
 }
 
@@ -67,19 +54,17 @@ std::string words(const Json& mesh) {
 
 TopologyKind mesh_topology() {
   using namespace mesh;
-  TopologyKind kind;
-  kind.options =
-      section("mesh", {rate("rate").above(0).means(
-                           "of every link, both directions; may be left out with network.message_time"),
-                       duration("rtt").at_least(0).means(
-                           "round-trip time of every link; may be left out with message_time")})
-          .means("every two replicas on a link of their own");
-  kind.why_no_order = kReplicasAlike;
-  kind.takes_message_time = true;
-  kind.check = check;
-  kind.build = build;
-  kind.words = words;
-  return kind;
+  return {section("mesh", {rate("rate").above(0).means(
+                               "of every link, both directions; may be left out with network.message_time"),
+                           duration("rtt").at_least(0).means(
+                               "round-trip time of every link; may be left out with message_time")})
+              .means("every two replicas on a link of their own"),
+          check,
+          build,
+          words,
+          /*has_sites=*/false,
+          kReplicasAlike,
+          /*takes_message_time=*/true};
 }
 
 }  // namespace longhaul

@@ -23,46 +23,39 @@ struct Uplink {
   double up = kUnlimited, down = kUnlimited;
 };
 
-struct RegionsSpec {
-  std::string matrix;         // built-in name or file
-  Placement placement;        // in the order written; if `even` without counts, or empty: all sites
-  bool even = false;          // the counts are to be computed
-  double rate = 0;            // bit/s, access links
-  double trunk = kUnlimited;  // bit/s
-  // Of a matrix's throughput, by several connections; none: their number.
-  std::optional<double> connections_gain;
+std::map<std::string, Uplink> uplinks_of(const Json& json) {
   std::map<std::string, Uplink> uplinks;
-};
+  const Json all = json.value("uplinks", Json::object());
+  for (const auto& [site, written] : all.items())
+    uplinks[site] = written.is_string() ? Uplink{parse_rate(written), parse_rate(written)}
+                                        : Uplink{optional_rate(written, "up").value_or(kUnlimited),
+                                                 optional_rate(written, "down").value_or(kUnlimited)};
+  return uplinks;
+}
 
-RegionsSpec parse(const Case& config) {
+bool is_even(const Json& json) {
+  return json.at("replicas").is_string();
+}
+
+// In the order written; to be spread evenly without counts, or empty: all sites.
+Placement written_placement(const Case& config) {
   const Json& json = config.network.topology.options;
   const std::string path = kPath;
-  RegionsSpec regions;
-  regions.matrix = json.at("matrix").get<std::string>();
-  regions.rate = parse_rate(json.at("rate"));
-  regions.trunk = optional_rate(json, "trunk").value_or(regions.trunk);
-  if (json.contains("connections_gain")) regions.connections_gain = json["connections_gain"];
-  const Json uplinks = json.value("uplinks", Json::object());
-  for (const auto& [site, written] : uplinks.items())
-    regions.uplinks[site] = written.is_string() ? Uplink{parse_rate(written), parse_rate(written)}
-                                                : Uplink{optional_rate(written, "up").value_or(kUnlimited),
-                                                         optional_rate(written, "down").value_or(kUnlimited)};
-  regions.even = json.at("replicas").is_string();
-  if (regions.even) {
+  if (is_even(json)) {
+    Placement placement;
     for (const Json& site : json.value("sites", Json::array())) {
       const auto is_it = [&](const auto& known) { return known.first == site; };
-      if (std::any_of(regions.placement.begin(), regions.placement.end(), is_it))
-        throw InputError(element_path(path + ".sites", regions.placement.size()),
+      if (std::any_of(placement.begin(), placement.end(), is_it))
+        throw InputError(element_path(path + ".sites", placement.size()),
                          fmt::format("found \"{}\" a second time", plain(site)), "each site once",
                          "\"replicas\" with a number for each site places more at one of them");
-      regions.placement.push_back({site, 0});
+      placement.push_back({site, 0});
     }
-    return regions;
+    return placement;
   }
   if (json.contains("sites"))
     throw InputError(path + ".sites", "found beside a placement by counts", "only with replicas \"even\"");
-  regions.placement = parse_placement(json["replicas"], config.workers(), path + ".replicas");
-  return regions;
+  return parse_placement(json["replicas"], config.workers(), path + ".replicas");
 }
 
 // What joins a site to the others: its gateway, or its router where it has none.
@@ -105,17 +98,12 @@ void join_sites(Topology& topology, const std::vector<Exit>& exits, const Matrix
                                       matrix.inside().rtt, rate));
 }
 
-void check_uplinks(const RegionsSpec& regions, const Placement& placement) {
+void check_uplinks(const std::map<std::string, Uplink>& uplinks, const Placement& placement) {
   Placement written;
   std::vector<std::string> sites;
-  for (const auto& [site, uplink] : regions.uplinks) written.push_back({site, 0});
+  for (const auto& [site, uplink] : uplinks) written.push_back({site, 0});
   for (const auto& [site, count] : placement) sites.push_back(site);
   check_sites_known(written, sites, std::string(kPath) + ".uplinks");
-}
-
-// The part of a matrix's throughput that each of several connections has.
-double part_of_each(const RegionsSpec& regions, int connections) {
-  return std::min(1., regions.connections_gain.value_or(connections) / connections);
 }
 
 std::vector<std::vector<double>> caps_between(const Placement& placement, const Matrix& matrix, double part) {
@@ -127,28 +115,32 @@ std::vector<std::vector<double>> caps_between(const Placement& placement, const 
   return caps;
 }
 
-Placement placement_of(const RegionsSpec& regions, const Matrix& matrix, int replicas) {
-  Placement sites = regions.placement;
-  if (regions.even && sites.empty())
+Placement placement_of(const Case& config, const Matrix& matrix) {
+  Placement sites = written_placement(config);
+  const bool even = is_even(config.network.topology.options);
+  if (even && sites.empty())
     for (const std::string& site : matrix.sites()) sites.push_back({site, 0});
   check_sites_known(sites, matrix.sites(), std::string(kPath) + ".replicas");
-  return without_empty_sites(regions.even ? spread_evenly(std::move(sites), replicas) : std::move(sites));
+  return without_empty_sites(even ? spread_evenly(std::move(sites), config.workers()) : std::move(sites));
 }
 
 Topology build(const Case& config) {
-  const RegionsSpec regions = parse(config);
-  const Matrix matrix = load_matrix(regions.matrix, config.folder);
-  const Placement placement = placement_of(regions, matrix, config.workers());
-  check_uplinks(regions, placement);
+  const Json& regions = config.network.topology.options;
+  const Matrix matrix = load_matrix(regions.at("matrix"), config.folder);
+  const Placement placement = placement_of(config, matrix);
+  const std::map<std::string, Uplink> uplinks = uplinks_of(regions);
+  check_uplinks(uplinks, placement);
   Topology topology(config.workers());
   std::vector<int> routers;
   for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
-  attach_replicas(topology, placement, routers, {regions.rate, regions.rate, matrix.inside().rtt},
-                  places_of_ranks(config.network.rank_order, placement, config.seed));
-  join_sites(topology, exits_of(topology, routers, regions.uplinks), matrix, regions.trunk);
-  topology.set_connection_caps(
-      topology.site_of(),
-      caps_between(placement, matrix, part_of_each(regions, config.network.tcp.connections)));
+  const double rate = parse_rate(regions.at("rate"));
+  attach_replicas(topology, placement, routers, {rate, rate, matrix.inside().rtt}, config);
+  join_sites(topology, exits_of(topology, routers, uplinks), matrix,
+             optional_rate(regions, "trunk").value_or(kUnlimited));
+  // The part of a matrix's throughput that each of several connections has.
+  const double connections = config.network.tcp.connections,
+               part = std::min(1., regions.value("connections_gain", connections) / connections);
+  topology.set_connection_caps(topology.site_of(), caps_between(placement, matrix, part));
   return topology;
 }
 
@@ -168,8 +160,7 @@ std::string words(const Json& regions) {
 
 TopologyKind regions_topology() {
   using namespace regions;
-  TopologyKind kind;
-  kind.options =
+  return {
       section(
           "regions",
           {text("matrix").required().means(
@@ -190,12 +181,8 @@ TopologyKind regions_topology() {
                .at_least(1)
                .means("the most that several connections of a pair carry together, over the matrix's "
                       "throughput of one; default: the number of connections, which nobody has measured")})
-          .means("replicas placed at sites with measured round-trip times and single-connection throughputs");
-  kind.has_sites = true;
-  kind.check = [](const Case& config) { parse(config); };
-  kind.build = build;
-  kind.words = words;
-  return kind;
+          .means("replicas placed at sites with measured round-trip times and single-connection throughputs"),
+      [](const Case& config) { written_placement(config); }, build, words, /*has_sites=*/true};
 }
 
 }  // namespace longhaul

@@ -41,20 +41,18 @@ std::string words(const Json& star) {
 
 TopologyKind star_topology() {
   using namespace star;
-  TopologyKind kind;
-  kind.options =
-      section("star",
-              {rate("rate").above(0).means("of every access link, both directions"),
-               rate("up").above(0).means("instead of rate: from a replica to the core"),
-               rate("down").above(0).means("instead of rate: from the core to a replica"),
-               duration("rtt").at_least(0).required().means("round-trip time between any two replicas")})
-          .means("every replica on an access link of its own around one core");
-  kind.why_no_order = kReplicasAlike;
-  kind.takes_message_time = true;
-  kind.check = check;
-  kind.build = build;
-  kind.words = words;
-  return kind;
+  return {section("star",
+                  {rate("rate").above(0).means("of every access link, both directions"),
+                   rate("up").above(0).means("instead of rate: from a replica to the core"),
+                   rate("down").above(0).means("instead of rate: from the core to a replica"),
+                   duration("rtt").at_least(0).required().means("round-trip time between any two replicas")})
+              .means("every replica on an access link of its own around one core"),
+          check,
+          build,
+          words,
+          /*has_sites=*/false,
+          kReplicasAlike,
+          /*takes_message_time=*/true};
 }
 
 }  // namespace longhaul

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kPath[] = "network.variation";
 
-// As acknowledgements do (max_min.cc), traffic that does not yield leaves a tenth: a link that others take
+// As acknowledgements do (fair_shares.h), traffic that does not yield leaves a tenth: a link that others take
 // altogether would be an outage.
 constexpr double kLeast = 0.1;
 

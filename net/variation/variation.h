@@ -23,8 +23,7 @@ namespace longhaul {
 // anew every period.
 //
 // A draw belongs to (seed, name of the link, direction, period) and to nothing else: another link, another
-// replica or a period without data changes no factor. exp(σ z − σ²/2) with a standard normal z has
-// mean 1.
+// replica or a period without data changes no factor. exp(σ z − σ²/2) with a standard normal z has mean 1.
 class LinkJitter {
  public:
   struct Factors {

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::int64_t kMostUncounted = 1 << 16;
 
-double in_seconds(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e9;
-}
-
 }  // namespace
 
 void BusyTimes::add(LinkDirection direction, std::int64_t begin_ns, std::int64_t end_ns, std::int64_t bytes) {
@@ -42,7 +38,7 @@ void BusyTimes::count_until(std::int64_t horizon_ns) {
         busy_ns += interval.second - interval.first;
       else
         open_[i].push_back(interval);
-    loads_[i].busy_s += static_cast<double>(busy_ns) / 1e9;
+    loads_[i].busy_s += seconds_of(busy_ns);
     if (!open_[i].empty()) still_used.push_back(direction);
   }
   used_ = std::move(still_used);
@@ -69,9 +65,9 @@ void AnalyticNetwork::send(const Transmission& transfer, Arrival on_arrival, Syn
   course.free_ns = alone_ns - latency_ns;
   course.latest_ns = arrival_ns;
   if (parts) {
-    parts->latency_s += in_seconds(latency_ns);
-    parts->bytes_s += in_seconds(alone_ns - now_ns - latency_ns);
-    parts->waiting_s += in_seconds(arrival_ns - alone_ns);
+    parts->latency_s += seconds_of(latency_ns);
+    parts->bytes_s += seconds_of(alone_ns - now_ns - latency_ns);
+    parts->waiting_s += seconds_of(arrival_ns - alone_ns);
   }
   for (const LinkDirection direction : way.directions)
     busy_.add(direction, begin_ns, arrival_ns, costs_.wire_bytes(transfer.bytes));

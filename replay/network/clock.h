@@ -1,7 +1,6 @@
 // Simulated time: what a replay and the networks under it run on. Nanoseconds, since the clock's own zero.
 //
-// `packet` and `flow` have ns-3's simulator (sim/network/clock.h), `analytic` an
-// EventQueue.
+// `packet` and `flow` have ns-3's simulator (sim/network/clock.h), `analytic` an EventQueue.
 #pragma once
 
 #include <cmath>
@@ -10,6 +9,10 @@
 #include <vector>
 
 namespace longhaul {
+
+inline double seconds_of(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
 
 class Clock {
  public:
@@ -28,7 +31,7 @@ class Clock {
   // Events of the simulator so far; 0 for a clock without one.
   virtual std::uint64_t events() const = 0;
 
-  double now_s() const { return static_cast<double>(now_ns()) / 1e9; }
+  double now_s() const { return seconds_of(now_ns()); }
   void after(double delay_s, std::function<void()> action) {
     after_ns(std::llround(delay_s * 1e9), std::move(action));
   }

@@ -6,16 +6,22 @@ namespace longhaul {
 
 SyncParts last_seconds(const SyncParts& message, double kept_s) {
   SyncParts kept;
-  kept.latency_s = std::min(message.latency_s, kept_s);
+  const double latency_s = std::min(message.latency_s, kept_s);
   const double before_s = message.total_s() - message.latency_s;
-  if (before_s <= 0) return kept;
-  const double part = (kept_s - kept.latency_s) / before_s;
-  kept.bytes_s = part * message.bytes_s;
-  kept.startup_s = part * message.startup_s;
-  kept.sharing_s = part * message.sharing_s;
-  kept.congestion_s = part * message.congestion_s;
-  kept.waiting_s = part * message.waiting_s;
+  if (before_s > 0)
+    for (const auto part : kSyncParts) kept.*part = (kept_s - latency_s) / before_s * (message.*part);
+  kept.latency_s = latency_s;
   return kept;
+}
+
+SyncParts known_parts(const Topology& topology, const ConnectionFacts& facts, const TcpSpec& tcp,
+                      std::int64_t bytes, double took_s) {
+  SyncParts parts;
+  parts.latency_s = std::min(took_s, tail_s(topology, facts, tcp.segment, bytes));
+  parts.bytes_s = std::min(took_s - parts.latency_s,
+                           static_cast<double>(bytes) / alone_rate(facts, tcp.segment, tcp.connections));
+  parts.congestion_s = took_s - parts.latency_s - parts.bytes_s;
+  return parts;
 }
 
 std::vector<NamedPart> named_parts(const NetworkSpec& network) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/scenario/case.h"
+#include "net/tcp/connection.h"
 
 namespace longhaul {
 
@@ -23,29 +24,27 @@ struct SyncParts {
   double congestion_s = 0;  // what marks, losses and full queues cost besides
   double waiting_s = 0;     // outages, what was sent ahead and is not there yet, order of arrival
 
-  SyncParts& operator+=(const SyncParts& other) {
-    bytes_s += other.bytes_s;
-    latency_s += other.latency_s;
-    startup_s += other.startup_s;
-    sharing_s += other.sharing_s;
-    congestion_s += other.congestion_s;
-    waiting_s += other.waiting_s;
-    return *this;
-  }
-  SyncParts& operator-=(const SyncParts& other) {
-    bytes_s -= other.bytes_s;
-    latency_s -= other.latency_s;
-    startup_s -= other.startup_s;
-    sharing_s -= other.sharing_s;
-    congestion_s -= other.congestion_s;
-    waiting_s -= other.waiting_s;
-    return *this;
-  }
   double total_s() const { return bytes_s + latency_s + startup_s + sharing_s + congestion_s + waiting_s; }
 };
+inline constexpr double SyncParts::*kSyncParts[] = {&SyncParts::bytes_s,      &SyncParts::latency_s,
+                                                    &SyncParts::startup_s,    &SyncParts::sharing_s,
+                                                    &SyncParts::congestion_s, &SyncParts::waiting_s};
+inline SyncParts& operator+=(SyncParts& parts, const SyncParts& other) {
+  for (const auto part : kSyncParts) parts.*part += other.*part;
+  return parts;
+}
+inline SyncParts& operator-=(SyncParts& parts, const SyncParts& other) {
+  for (const auto part : kSyncParts) parts.*part -= other.*part;
+  return parts;
+}
 
 // The last `kept_s` seconds of a message: latency is what comes last, the rest is taken evenly.
 SyncParts last_seconds(const SyncParts& message, double kept_s);
+
+// The parts of a message's time that are known without a model of TCP: its bytes at the rate of the path
+// alone, and latency. The rest has causes that packets do not tell apart, and is `rest` (congestion_s).
+SyncParts known_parts(const Topology& topology, const ConnectionFacts& facts, const TcpSpec& tcp,
+                      std::int64_t bytes, double took_s);
 
 // The parts that a case tells apart, by the names that they have in its files. With drawn message times
 // `message` is what bytes are otherwise; `packet` cannot say what kept a message longer than bytes and

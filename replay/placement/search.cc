@@ -26,9 +26,12 @@ class TwoOpt {
   }
 
  private:
-  bool keeps() {
+  // Whether `change`, which undoes itself when it is made again, has helped.
+  template <typename Change>
+  bool helps(const Change& change) {
+    change();
     const PlaceCost cost = objective_(site_of_);
-    if (!is_better(cost, best_)) return false;
+    if (!is_better(cost, best_)) return change(), false;
     best_ = cost;
     return true;
   }
@@ -36,14 +39,8 @@ class TwoOpt {
   bool swap_workers() {
     bool has_improved = false;
     for (std::size_t i = 0; i < site_of_.size(); ++i)
-      for (std::size_t j = i + 1; j < site_of_.size() && has_budget_(); ++j) {
-        if (site_of_[i] == site_of_[j]) continue;
-        std::swap(site_of_[i], site_of_[j]);
-        if (keeps())
-          has_improved = true;
-        else
-          std::swap(site_of_[i], site_of_[j]);
-      }
+      for (std::size_t j = i + 1; j < site_of_.size() && has_budget_(); ++j)
+        if (site_of_[i] != site_of_[j]) has_improved |= helps([&] { std::swap(site_of_[i], site_of_[j]); });
     return has_improved;
   }
 
@@ -51,13 +48,8 @@ class TwoOpt {
     bool has_improved = false;
     const int rows = static_cast<int>(site_of_.size()) / row_;
     for (int first = 0; first < rows; ++first)
-      for (int last = first + 1; last < rows && has_budget_(); ++last) {
-        turn(first, last);
-        if (keeps())
-          has_improved = true;
-        else
-          turn(first, last);
-      }
+      for (int last = first + 1; last < rows && has_budget_(); ++last)
+        has_improved |= helps([&] { turn(first, last); });
     return has_improved;
   }
 
@@ -85,14 +77,10 @@ std::vector<int> best_of_all(const std::vector<int>& places, const PlaceObjectiv
   std::vector<int> site_of;
   for (std::size_t site = 0; site < places.size(); ++site)
     site_of.insert(site_of.end(), as_index(places[site]), static_cast<int>(site));
-  std::vector<int> best = site_of;
-  PlaceCost least = objective(site_of);
-  while (std::next_permutation(site_of.begin(), site_of.end()))
-    if (const PlaceCost cost = objective(site_of); is_better(cost, least)) {
-      least = cost;
-      best = site_of;
-    }
-  return best;
+  BestPlaces best;
+  do best.take(site_of, objective);
+  while (std::next_permutation(site_of.begin(), site_of.end()));
+  return best.site_of;
 }
 
 std::vector<int> improved(std::vector<int> site_of, int row, const PlaceObjective& objective,

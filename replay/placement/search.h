@@ -23,6 +23,19 @@ bool is_better(const PlaceCost& place_cost, const PlaceCost& other);
 
 // Of the site of each worker.
 using PlaceObjective = std::function<PlaceCost(const std::vector<int>& site_of)>;
+// The best sites so far. Later ones must be better by more than rounding.
+struct BestPlaces {
+  std::vector<int> site_of;
+  PlaceCost cost;
+
+  bool take(const std::vector<int>& other, const PlaceObjective& objective) {
+    const PlaceCost of_other = objective(other);
+    if (!site_of.empty() && !is_better(of_other, cost)) return false;
+    site_of = other;
+    cost = of_other;
+    return true;
+  }
+};
 // Whether there is budget for another call.
 using PlaceBudget = std::function<bool()>;
 

@@ -47,9 +47,8 @@ class ChannelTable {
 
   // The first channel of a pair, whose others follow it.
   int number_of(int source, int target);
-  int channels_a_pair() const {
-    return a_pair_;
-  }  // one for all connections, or one each where signals tell them apart
+  // One for all connections, or one each where signals tell them apart.
+  int channels_a_pair() const { return a_pair_; }
 
   int first() const { return first_; }
   int end() const { return first_ + static_cast<int>(slots_.size()); }

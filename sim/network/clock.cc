@@ -58,7 +58,7 @@ std::int64_t now_ns() {
 }
 
 double now_s() {
-  return static_cast<double>(now_ns()) / 1e9;
+  return seconds_of(now_ns());
 }
 
 void after(double delay_s, std::function<void()> action) {

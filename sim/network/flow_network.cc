@@ -22,20 +22,17 @@ std::vector<double> capacities(const Topology& topology) {
   return capacity;
 }
 
-double seconds(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e9;
-}
-
 std::int64_t nanoseconds(double time_s) {
   return std::llround(time_s * 1e9);
 }
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving, std::uint64_t seed)
+FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, std::uint64_t seed,
+                         FairShares::Reference reference)
     : tcp_(tcp),
       topology_(topology),
-      solving_(solving),
+      reference_(reference),
       shares_(capacities(topology), ack_share(tcp.segment)),
       channels_(tcp_, topology, shares_, seed),
       loads_(as_index(2 * topology.link_count())),
@@ -98,7 +95,7 @@ void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, 
   }
   channel.push({bytes, std::move(on_arrival), parts}, steady_.channel_s(now));
   release(number, now);
-  loads_.begin(channel.facts().data, seconds(now));
+  loads_.begin(channel.facts().data, seconds_of(now));
   if (!is_awake_) wake_at(now);
 }
 
@@ -203,7 +200,7 @@ void FlowNetwork::look_at(int number, std::int64_t now_ns) {
 
 void FlowNetwork::arrive(int number, std::int64_t now_ns) {
   Slot& slot_here = channels_[number];
-  loads_.end(slot_here.channel.facts().data, seconds(now_ns));
+  loads_.end(slot_here.channel.facts().data, seconds_of(now_ns));
   const Arrival arrived = std::move(slot_here.travelling.front());
   slot_here.travelling.pop_front();
   arrived();
@@ -229,7 +226,7 @@ void FlowNetwork::travel(int number, FlowChannel::Transmission transfer, std::in
   Slot& slot_here = channels_[number];
   const double tail = channels_.tail_s(slot_here, transfer.bytes);
   slot_here.latest_arrival_ns = std::max(slot_here.latest_arrival_ns, now_ns + nanoseconds(tail));
-  if (transfer.parts) transfer.parts->latency_s += seconds(slot_here.latest_arrival_ns - now_ns);
+  if (transfer.parts) transfer.parts->latency_s += seconds_of(slot_here.latest_arrival_ns - now_ns);
   slot_here.travelling.push_back(std::move(transfer.on_arrival));
   events_.push(slot_here.latest_arrival_ns, 2 * number + 1);
 }
@@ -242,7 +239,7 @@ void FlowNetwork::release(int number, std::int64_t now_ns) {
   for (; !held.empty() && held.front().lost <= channels_[number].channel.reaction()->repaired();
        held.pop_front()) {
     Held& first = held.front();
-    if (first.transfer.parts) first.transfer.parts->congestion_s += seconds(now_ns - first.sent_ns);
+    if (first.transfer.parts) first.transfer.parts->congestion_s += seconds_of(now_ns - first.sent_ns);
     travel(number, std::move(first.transfer), now_ns);
   }
   if (held.empty()) held_.erase(found);
@@ -262,7 +259,7 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
     if (channel.limits_itself()) shares_.set_cap(number, channels_.cap(channel));
     channel.transfers() > 0 && channel.may_send() ? shares_.start(number) : shares_.stop(number);
   }
-  const std::vector<int>& changed = solving_ == Solving::kTouched ? shares_.solve() : shares_.solve_all();
+  const std::vector<int>& changed = reference_ ? shares_.solve_all(reference_) : shares_.solve();
   for (std::size_t i = 0; i < changed.size(); ++i) {
     prefetch(changed, i);
     const int number = changed[i];

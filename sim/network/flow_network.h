@@ -25,12 +25,9 @@ namespace longhaul {
 
 class FlowNetwork : public Network {
  public:
-  // kWhole solves all flows at every change: the slow reference of the tests.
-  enum class Solving { kTouched, kWhole };
-
-  // `topology` must outlive it.
-  FlowNetwork(const TcpSpec& tcp, const Topology& topology, Solving solving = Solving::kTouched,
-              std::uint64_t seed = 1);
+  // `topology` must outlive it. With a `reference`, in tests, all flows are solved at every change.
+  FlowNetwork(const TcpSpec& tcp, const Topology& topology, std::uint64_t seed = 1,
+              FairShares::Reference reference = nullptr);
 
   // Before anything is sent: the network changes with time.
   void vary(std::unique_ptr<Variation> variation);
@@ -70,7 +67,7 @@ class FlowNetwork : public Network {
 
   TcpSpec tcp_;
   const Topology& topology_;
-  Solving solving_;
+  FairShares::Reference reference_;
   FairShares shares_;
   ChannelTable channels_;
   std::unique_ptr<FlowVariation> variation_;        // null: nothing varies

@@ -4,16 +4,11 @@
 #include <ns3/simulator.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "net/tcp/connection.h"
 
 namespace longhaul {
-namespace {
-
-constexpr char kRestarts[] = "SlowStartAfterIdle";
-constexpr char kRestartsHelp[] = "start again with a smaller window after idling (RFC 2861)";
-
-}  // namespace
 
 void IdleRestart::before_sending(ns3::Ptr<ns3::TcpSocketState> state, bool restarts) const {
   if (!restarts || last_acknowledged_.IsZero()) return;
@@ -41,43 +36,32 @@ bool IdleRestart::may_grow(ns3::Ptr<const ns3::TcpSocketState> state, std::uint3
   return peak_in_flight_ + 3 * state->m_segmentSize >= state->m_cWnd;
 }
 
-ns3::TypeId HostCubic::GetTypeId() {
+template <typename Base>
+ns3::TypeId HostControl<Base>::GetTypeId() {
+  constexpr bool kIsCubic = std::is_same_v<Base, ns3::TcpCubic>;
   static const ns3::TypeId id =
-      ns3::TypeId("longhaul::HostCubic")
-          .SetParent<ns3::TcpCubic>()
-          .AddConstructor<HostCubic>()
-          .AddAttribute(kRestarts, kRestartsHelp, ns3::BooleanValue(true),
-                        ns3::MakeBooleanAccessor(&HostCubic::restarts_), ns3::MakeBooleanChecker());
+      ns3::TypeId(kIsCubic ? "longhaul::HostCubic" : "longhaul::HostReno")
+          .SetParent<Base>()
+          .template AddConstructor<HostControl>()
+          .AddAttribute("SlowStartAfterIdle", "start again with a smaller window after idling (RFC 2861)",
+                        ns3::BooleanValue(true), ns3::MakeBooleanAccessor(&HostControl::restarts_),
+                        ns3::MakeBooleanChecker());
   return id;
 }
 
-void HostCubic::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state,
-                          const ns3::TcpSocketState::TcpCAEvent_t event) {
+template <typename Base>
+void HostControl<Base>::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state,
+                                  const ns3::TcpSocketState::TcpCAEvent_t event) {
   if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state, restarts_);
-  ns3::TcpCubic::CwndEvent(state, event);
+  Base::CwndEvent(state, event);
 }
 
-void HostCubic::IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) {
-  if (restart_.may_grow(state, segments)) ns3::TcpCubic::IncreaseWindow(state, segments);
+template <typename Base>
+void HostControl<Base>::IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) {
+  if (restart_.may_grow(state, segments)) Base::IncreaseWindow(state, segments);
 }
 
-ns3::TypeId HostReno::GetTypeId() {
-  static const ns3::TypeId id =
-      ns3::TypeId("longhaul::HostReno")
-          .SetParent<ns3::TcpLinuxReno>()
-          .AddConstructor<HostReno>()
-          .AddAttribute(kRestarts, kRestartsHelp, ns3::BooleanValue(true),
-                        ns3::MakeBooleanAccessor(&HostReno::restarts_), ns3::MakeBooleanChecker());
-  return id;
-}
-
-void HostReno::CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) {
-  if (event == ns3::TcpSocketState::CA_EVENT_TX_START) restart_.before_sending(state, restarts_);
-  ns3::TcpLinuxReno::CwndEvent(state, event);
-}
-
-void HostReno::IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) {
-  if (restart_.may_grow(state, segments)) ns3::TcpLinuxReno::IncreaseWindow(state, segments);
-}
+template class HostControl<ns3::TcpCubic>;
+template class HostControl<ns3::TcpLinuxReno>;
 
 }  // namespace longhaul

@@ -24,28 +24,19 @@ class IdleRestart {
 };
 
 // ns-3's CUBIC and Linux Reno with it. Named as ns-3 names its types, which are chosen by name.
-class HostCubic : public ns3::TcpCubic {
+template <typename Base>
+class HostControl : public Base {
  public:
   static ns3::TypeId GetTypeId();
   void CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) override;
   void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) override;
-  ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<HostCubic>(this); }
+  ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<HostControl<Base>>(this); }
 
  private:
   IdleRestart restart_;
   bool restarts_ = true;  // the attribute SlowStartAfterIdle
 };
-
-class HostReno : public ns3::TcpLinuxReno {
- public:
-  static ns3::TypeId GetTypeId();
-  void CwndEvent(ns3::Ptr<ns3::TcpSocketState> state, const ns3::TcpSocketState::TcpCAEvent_t event) override;
-  void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) override;
-  ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<HostReno>(this); }
-
- private:
-  IdleRestart restart_;
-  bool restarts_ = true;  // the attribute SlowStartAfterIdle
-};
+using HostCubic = HostControl<ns3::TcpCubic>;
+using HostReno = HostControl<ns3::TcpLinuxReno>;
 
 }  // namespace longhaul

@@ -16,7 +16,6 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "net/tcp/framing.h"
-#include "replay/network/known_parts.h"
 #include "sim/network/clock.h"
 #include "sim/network/idle_restart.h"
 

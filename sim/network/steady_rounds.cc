@@ -5,13 +5,6 @@
 #include "sim/network/clock.h"
 
 namespace longhaul {
-namespace {
-
-double seconds_of(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e9;
-}
-
-}  // namespace
 
 bool SteadyRounds::note(EqualRound round) {
   if (!is_alone(round)) return false;

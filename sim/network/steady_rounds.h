@@ -29,7 +29,7 @@ class SteadyRounds {
   // Behind all else of the instant of a noted round.
   void follow(std::int64_t now_ns);
   // A channel's time, seconds: it begins anew with each noted round.
-  double channel_s(std::int64_t time_ns) const { return static_cast<double>(time_ns - origin_ns_) / 1e9; }
+  double channel_s(std::int64_t time_ns) const { return seconds_of(time_ns - origin_ns_); }
 
  private:
   // The end of the instant in which a round began.

@@ -28,8 +28,8 @@ void check(const Case& config) {
 
 Method toy_adam_method() {
   using namespace toy_adam;
-  return {"toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, check, overlap_warnings,
-          keeps};
+  return Method("toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, check,
+                overlap_warnings, keeps);
 }
 
 }  // namespace longhaul

@@ -51,13 +51,8 @@ void check(const Case& config) {
 
 Method toy_fragments_method() {
   using namespace toy_fragments;
-  return {"toy-fragments",
-          "two compressed fragments that overlap with compute (a demonstration)",
-          options(),
-          plan,
-          check,
-          no_warnings,
-          keeps_slow_weights};
+  return Method("toy-fragments", "two compressed fragments that overlap with compute (a demonstration)",
+                options(), plan, check, no_warnings, keeps_slow_weights);
 }
 
 }  // namespace longhaul

@@ -149,9 +149,9 @@ TEST(PipelineBytes, OfLearnedBitsFollowFromWhatWasUsed) {
   EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 1 + 3) << "what is as before is not repeated";
   const Trace back = trace_from(written);
   EXPECT_EQ(back.bits, trace.bits);
-  EXPECT_EQ(back.forward_bytes(2, 1, 1), 8 + 16 * 5);
-  EXPECT_EQ(back.forward_bytes(3, 0, 0), 8 + 16 * 4);
-  EXPECT_EQ(back.backward_bytes(3, 1, 1), 8 + 16 * 3);
+  EXPECT_EQ(back.hop_bytes(2, 1, 1, true), 8 + 16 * 5);
+  EXPECT_EQ(back.hop_bytes(3, 0, 0, true), 8 + 16 * 4);
+  EXPECT_EQ(back.hop_bytes(3, 1, 1, false), 8 + 16 * 3);
   EXPECT_EQ(back.stage_bytes(3, 1), 4 * 2 * (8 + 16 * 6 + 8 + 16 * 3));
 }
 
@@ -162,9 +162,9 @@ TEST(PipelineBytes, GradientsOfLearnedHopsMayHaveAFormatOfTheirOwn) {
   plan.pipeline = plan_of(spec, 4);
   Trace trace = make_trace(plan, {1, 1, 1, shape_of(4).parameters()});
   trace.bits = {{{2, 8}}};
-  EXPECT_EQ(trace.forward_bytes(1, 0, 0), 8 + 32);
-  EXPECT_EQ(trace.forward_bytes(1, 0, 1), 8 + 128);
-  EXPECT_EQ(trace.backward_bytes(1, 0, 0), 8 + 112);
+  EXPECT_EQ(trace.hop_bytes(1, 0, 0, true), 8 + 32);
+  EXPECT_EQ(trace.hop_bytes(1, 0, 1, true), 8 + 128);
+  EXPECT_EQ(trace.hop_bytes(1, 0, 0, false), 8 + 112);
 }
 
 TEST(PipelineTrace, LearnedBitsMustBeThere) {

@@ -6,6 +6,7 @@
 
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
+#include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/net/data_flow.h"
 
@@ -86,7 +87,7 @@ TEST(Collectives, TargetsGetWhatIsSentToThemAndNothingElse) {
     for (const auto& contributions : flow.held(member)) EXPECT_EQ(contributions, expected[member]) << member;
   EXPECT_EQ(send.totals(exchange).transfers, 4);
   EXPECT_EQ(send.totals(exchange).bytes, 40);
-  EXPECT_EQ(send.idle_star_s(exchange, 0.5, 10), 0.5 + 2) << "1 hears two";
+  EXPECT_EQ(idle_star_s("send", exchange, 0.5, 10), 0.5 + 2) << "1 hears two";
   EXPECT_EQ(send.totals(sending(0, {{1}, {0}})).transfers, 0);
 }
 
@@ -133,8 +134,7 @@ TEST(Collectives, AnAllToAllBringsEveryoneThePartsThatAreForIt) {
 
 // Round r of the pairwise one: the largest part from i to i + r. 0.1 s, and 1 byte is 0.1 s.
 TEST(Collectives, UnevenPartsAreAtMostAsSlowAsTheLargestOfARound) {
-  EXPECT_DOUBLE_EQ(find_collective("pairwise").idle_star_s(kUneven, 0.1, 10),
-                   4 * 0.1 + 0.1 * (3 + 3 + 9 + 2));
+  EXPECT_DOUBLE_EQ(idle_star_s("pairwise", kUneven, 0.1, 10), 4 * 0.1 + 0.1 * (3 + 3 + 9 + 2));
 }
 
 // Messages and bytes are those of all rounds.
@@ -261,7 +261,7 @@ TEST(Collectives, NobodyIsAnInnerNodeOfBothTrees) {
 // L = 0.1 s, 1000 bytes at 10,000 bytes/s: 0.1 s for the whole vector.
 TEST(Collectives, ClosedFormsOfAnIdleStar) {
   const auto cost = [](const std::string& name, int members) {
-    return find_collective(name).idle_star_s({members, 1000, 2}, 0.1, 1e4);
+    return idle_star_s(name, {members, 1000, 2}, 0.1, 1e4);
   };
   EXPECT_DOUBLE_EQ(cost("ring", 4), 6 * (0.1 + 0.025));
   EXPECT_DOUBLE_EQ(cost("tree", 8), 6 * 0.2);
@@ -274,7 +274,7 @@ TEST(Collectives, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("double-tree", 7), 4 * 0.1 + 4 * 2 * 0.05 + 0.05 + 0.05)
       << "two levels, one chunk a half";
   EXPECT_DOUBLE_EQ(cost("double-tree", 2), 2 * 0.1 + 0.1);
-  EXPECT_DOUBLE_EQ(find_collective("hierarchical").idle_star_s({6, 1000, 1, {0, 0, 0, 1, 1, 1}}, 0.1, 1e4),
+  EXPECT_DOUBLE_EQ(idle_star_s("hierarchical", {6, 1000, 1, {0, 0, 0, 1, 1, 1}}, 0.1, 1e4),
                    2 * (0.1 + 0.2) + 2 * (0.1 + 0.05));
   EXPECT_DOUBLE_EQ(cost("root", 2), 4 * 0.1 + 2 * 0.1);
   EXPECT_DOUBLE_EQ(cost("serial", 2), 2 * 0.1 + 0.1);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/support/max_min_rates.h"
+
 namespace longhaul::fair_shares_test {
 
 using Links = std::vector<LinkDirection>;

@@ -24,11 +24,10 @@ std::string pair_of(const std::string& text, const std::string& other) {
 }
 
 TEST(Matrix, BuiltInOnesSayWhereTheyComeFrom) {
-  ASSERT_EQ(built_in_networks().size(), 2u);
-  EXPECT_EQ(built_in_networks()[0].name, "aws-2022");
-  EXPECT_EQ(built_in_networks()[0].sites.size(), 10u);
-  EXPECT_EQ(built_in_networks()[1].sites.size(), 12u);
-  for (const NetworkInfo& info : built_in_networks()) EXPECT_GT(info.source.size(), 20u);
+  EXPECT_EQ(built_in_matrices(), (std::vector<std::string>{"aws-2022", "gcp-2025"}));
+  EXPECT_EQ(load_matrix("aws-2022", ".").sites().size(), 10u);
+  EXPECT_EQ(load_matrix("gcp-2025", ".").sites().size(), 12u);
+  for (const std::string& name : built_in_matrices()) EXPECT_GT(load_matrix(name, ".").source().size(), 20u);
 }
 
 TEST(Matrix, AwsHoldsRoundTripsAndGcpOneWayDelays) {

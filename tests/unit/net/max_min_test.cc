@@ -1,7 +1,7 @@
 // Systems of a few flows, solved by hand.
-#include "net/sharing/max_min.h"
-
 #include <gtest/gtest.h>
+
+#include "tests/support/max_min_rates.h"
 
 namespace longhaul::max_min_test {
 

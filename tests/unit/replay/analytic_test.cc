@@ -14,6 +14,7 @@
 #include "replay/network/message_costs.h"
 #include "replay/network/network.h"
 #include "replay/replay.h"
+#include "tests/support/idle_star.h"
 #include "tests/unit/replay/replayed.h"
 #include "tests/unit/replay/walked_times.h"
 
@@ -117,8 +118,7 @@ TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
   for (const std::string name : {"ring", "pair", "halving-doubling", "tree"}) {
     const int members = name == "pair" ? 2 : 4;
     const Trace trace = single_exchange(name, members, 400000);
-    const double expected =
-        find_collective(name).idle_star_s({members, 400000, 1}, 0.05, payload_bytes_per_s);
+    const double expected = idle_star_s(name, {members, 400000, 1}, 0.05, payload_bytes_per_s);
     EXPECT_NEAR(walked(mesh_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
     EXPECT_NEAR(walked(star_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
   }

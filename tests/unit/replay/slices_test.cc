@@ -8,6 +8,7 @@
 #include "net/tcp/framing.h"
 #include "replay/estimate.h"
 #include "replay/replay.h"
+#include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/net/data_flow.h"
 #include "tests/unit/replay/replayed.h"
@@ -114,7 +115,7 @@ TEST(Slices, ClosedFormsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 4, 0.1), 0.1 + 0.1 + 2 * 0.125);
   EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 1, 0.1), 3 * 0.2) << "uncut";
   const auto cost = [](const std::string& name, int members, int slices) {
-    return find_collective(name).sliced_idle_star_s({members, 1000, 1, {}}, slices, 0.1, 1e4);
+    return sliced_idle_star_s(name, {members, 1000, 1, {}}, slices, 0.1, 1e4);
   };
   EXPECT_DOUBLE_EQ(cost("ring", 4, 5), 0.1 + 0.025 + 5 * 0.105);
   EXPECT_DOUBLE_EQ(cost("pair", 2, 5), 0.2);

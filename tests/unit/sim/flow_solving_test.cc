@@ -2,6 +2,7 @@
 // stars and trunks with slow start, caps, several connections and acknowledgements.
 #include <gtest/gtest.h>
 
+#include "tests/support/max_min_rates.h"
 #include "tests/unit/sim/random_stars.h"
 
 namespace longhaul::flow_solving_test {
@@ -12,12 +13,12 @@ TEST(FlowSolving, TouchedAndWholeGiveTheSameCompletionTimes) {
     RandomStars stars = draw_stars(random, trial);
     stars.tcp.connections = 1 + trial % 4;
     if (trial % 5 == 0) stars.tcp.window = 100000;
-    const auto arrived_s = [&stars](FlowNetwork::Solving solving) {
-      FlowNetwork network(stars.tcp, stars.topology, solving);
+    const auto arrived_s = [&stars](FairShares::Reference reference) {
+      FlowNetwork network(stars.tcp, stars.topology, 1, reference);
       return carry(stars.transfers, network).arrived_s;
     };
-    const std::vector<double> fast = arrived_s(FlowNetwork::Solving::kTouched);
-    const std::vector<double> slow = arrived_s(FlowNetwork::Solving::kWhole);
+    const std::vector<double> fast = arrived_s(nullptr);
+    const std::vector<double> slow = arrived_s(max_min_rates);
     // The clock counts nanoseconds, and each of a few dozen changes may round the other way.
     for (std::size_t i = 0; i < fast.size(); ++i) {
       ASSERT_GT(slow[i], 0);

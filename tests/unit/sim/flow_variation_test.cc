@@ -4,6 +4,7 @@
 
 #include "net/tcp/framing.h"
 #include "tests/support/files.h"
+#include "tests/support/max_min_rates.h"
 #include "tests/support/said.h"
 #include "tests/unit/sim/arrival.h"
 #include "tests/unit/sim/random_stars.h"
@@ -256,9 +257,8 @@ TEST_F(FlowVariationTest, TouchedAndWholeGiveTheSameCompletionTimes) {
     spec.background[1].flows = 2;
     for (BackgroundSpec& traffic : spec.background) traffic.on_s = traffic.off_s = 0.05;
     std::vector<std::vector<double>> arrived;
-    for (const FlowNetwork::Solving solving :
-         {FlowNetwork::Solving::kTouched, FlowNetwork::Solving::kWhole}) {
-      FlowNetwork network(stars.tcp, named, solving);
+    for (const FairShares::Reference reference : {FairShares::Reference(nullptr), &max_min_rates}) {
+      FlowNetwork network(stars.tcp, named, 1, reference);
       network.vary(std::make_unique<Variation>(spec, named, 1));
       arrived.push_back(carry(stars.transfers, network).arrived_s);
     }

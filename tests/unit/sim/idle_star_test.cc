@@ -3,9 +3,10 @@
 // Window effects are not switched off but out of reach: with segments of 65,483 bytes the first window of ten
 // covers the path (100 Mb/s x 35 ms with its serialization), and headers and acknowledgements are 0.2 % of a
 // link. Messages are whole segments, so that the last one of each takes as long as any other.
+#include "tests/support/idle_star.h"
+
 #include <gtest/gtest.h>
 
-#include "net/collectives/collective.h"
 #include "tests/support/files.h"
 #include "tests/unit/sim/open_star.h"
 
@@ -19,7 +20,7 @@ double replayed_s(const std::string& collective, int members, std::int64_t bytes
 }
 
 double closed_form_s(const std::string& collective, int members, std::int64_t bytes, int tensors = 1) {
-  return find_collective(collective).idle_star_s({members, bytes, tensors, {}}, kLatency, kBytesPerSecond);
+  return idle_star_s(collective, {members, bytes, tensors, {}}, kLatency, kBytesPerSecond);
 }
 
 // Bytes that divide into whole segments for a chunk of 1/n and for one of 1/p, p = 2^floor(log2 n).
@@ -116,7 +117,7 @@ double hierarchical_closed_form_s(const std::vector<int>& sizes, std::int64_t by
   for (std::size_t site = 0; site < sizes.size(); ++site)
     for (int i = 0; i < sizes[site]; ++i, ++exchange.members)
       exchange.site_of.push_back(static_cast<int>(site));
-  return find_collective("hierarchical").idle_star_s(exchange, kLatency, kBytesPerSecond);
+  return idle_star_s("hierarchical", exchange, kLatency, kBytesPerSecond);
 }
 
 // Sites as far from each other as replicas of one site: a star.

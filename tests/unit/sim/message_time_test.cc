@@ -6,6 +6,7 @@
 
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
+#include "tests/support/idle_star.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul::message_time_test {
@@ -116,7 +117,7 @@ TEST(FlowCollectives, TreesWhoseChildrenShareALinkFollowTheirClosedForms) {
         .sync_time_s();
   };
   const auto closed = [&](const std::string& name, int members, double bytes_per_s) {
-    return find_collective(name).idle_star_s({members, 20000000, 1}, latency_s, bytes_per_s);
+    return idle_star_s(name, {members, 20000000, 1}, latency_s, bytes_per_s);
   };
   EXPECT_NEAR(measured("heap-tree", 7) / closed("heap-tree", 7, one_way), 1, 2e-3);
   for (const int members : {2, 4, 8}) {

@@ -6,13 +6,13 @@
 // last. The star has no window effects (tests/unit/sim/open_star.h).
 #include <gtest/gtest.h>
 
-#include "net/collectives/collective.h"
+#include "tests/support/idle_star.h"
 #include "tests/unit/sim/open_star.h"
 
 namespace longhaul::overlap_test {
 
 double bucket_s(const std::string& collective, int members, std::int64_t bytes) {
-  return find_collective(collective).idle_star_s({members, bytes, 1, {}}, kLatency, kBytesPerSecond);
+  return idle_star_s(collective, {members, bytes, 1, {}}, kLatency, kBytesPerSecond);
 }
 
 Trace overlapping(const std::string& collective, int members, std::int64_t bytes, double overlap, int buckets,

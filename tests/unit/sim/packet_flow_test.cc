@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
+#include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
 
@@ -18,8 +18,8 @@ void compare(const std::string& collective, int replicas, double products) {
   const double packet =
       expect_flow_as_packets(star_case(replicas, rate, rtt_s), single_exchange(collective, replicas, bytes),
                              0.1, fmt::format("{} of {}, {} products", collective, replicas, products));
-  const double naive = find_collective(collective)
-                           .idle_star_s({replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
+  const double naive =
+      idle_star_s(collective, {replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
   EXPECT_LT(naive, packet) << "start-up and acknowledgements cost something";
 }
 

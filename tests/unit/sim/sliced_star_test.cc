@@ -4,6 +4,7 @@
 
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
+#include "tests/support/idle_star.h"
 #include "tests/unit/sim/open_star.h"
 
 namespace longhaul::sliced_star_test {
@@ -23,7 +24,7 @@ Sliced sliced(const std::string& name, int members, int slices, int segments, Ca
   config.network.slice = {SliceSpec::Kind::kBytes, slice};
   const Trace trace = make_trace({{rule_of(name)}}, {1, members, 1, bytes});
   return {run_replay(config, trace).sync_time_s(),
-          collective.sliced_idle_star_s({members, bytes, 1, {}}, slices, kLatency, kBytesPerSecond)};
+          sliced_idle_star_s(name, {members, bytes, 1, {}}, slices, kLatency, kBytesPerSecond)};
 }
 
 Sliced on_star(const std::string& name, int members, int slices, int segments) {

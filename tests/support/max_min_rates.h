@@ -1,10 +1,16 @@
-#include "net/sharing/max_min.h"
+// The slow reference of max-min fair sharing (net/sharing/max_min.h): progressive filling of all flows at
+// once.
+#pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "core/base/index.h"
+#include "net/sharing/max_min.h"
 
 namespace longhaul {
-namespace {
+namespace progressive_filling {
 
 class Filling {
  public:
@@ -76,8 +82,8 @@ class Filling {
 
 // Capacity that data may share when the flows send at `rates`. A tenth is always left: data that starves
 // would stop the acknowledgements, too.
-std::vector<double> without_acks(const std::vector<double>& capacity, const std::vector<Flow>& flows,
-                                 const std::vector<double>& rates, double ack_share) {
+inline std::vector<double> without_acks(const std::vector<double>& capacity, const std::vector<Flow>& flows,
+                                        const std::vector<double>& rates, double ack_share) {
   std::vector<double> left = capacity;
   for (std::size_t i = 0; i < flows.size(); ++i)
     if (flows[i].acks != nullptr)
@@ -87,18 +93,22 @@ std::vector<double> without_acks(const std::vector<double>& capacity, const std:
   return left;
 }
 
-bool nearly_equal(const std::vector<double>& a, const std::vector<double>& b) {
+inline bool nearly_equal(const std::vector<double>& a, const std::vector<double>& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if (std::abs(a[i] - b[i]) > 1e-10 * a[i]) return false;
   return true;
 }
 
-}  // namespace
+}  // namespace progressive_filling
 
+// The rate of each flow. `ack_share` is what a flow sends back for each unit it sends. The result depends on
+// the order of `flows` only by rounding.
+//
 // The acknowledgements depend on the rates and the rates on what acknowledgements leave: a few per cent of a
 // few per cent, so the iteration is at rest after a handful of rounds.
-std::vector<double> max_min_rates(const std::vector<double>& capacity, const std::vector<Flow>& flows,
-                                  double ack_share) {
+inline std::vector<double> max_min_rates(const std::vector<double>& capacity, const std::vector<Flow>& flows,
+                                         double ack_share) {
+  using namespace progressive_filling;
   std::vector<double> rates = Filling(capacity, flows).run();
   for (int iteration = 0; iteration < 20 && ack_share > 0; ++iteration) {
     const std::vector<double> left = without_acks(capacity, flows, rates, ack_share);
