@@ -44,7 +44,8 @@ TEST(Decoder, GradientIsTheFiniteDifference) {
   }
 }
 
-// At the sizes of a training, in two random directions.
+// At the sizes of a training, in two random directions whose numbers are 0.4 large: of a difference of 1e-5 of
+// the gradient's length 4e-6 are along them.
 TEST(Decoder, LossAndItsSlopesAreTheScalarModelsAtTheSizesOfATraining) {
   const ModelShape shape{96, 3, 4, 512, 65, 256};
   const std::vector<float> weights = initial_weights(shape, 1);
@@ -63,8 +64,8 @@ TEST(Decoder, LossAndItsSlopesAreTheScalarModelsAtTheSizesOfATraining) {
       for (std::size_t i = 0; i < there.size(); ++i) there[i] += moved * direction[i];
       return ScalarDecoder(shape, there).loss(batch);
     };
-    EXPECT_NEAR(loss, loss_there(), 1e-5);
-    EXPECT_NEAR(along, slope(moved, loss_there, 1e-5), 1e-5 * std::sqrt(squares)) << "direction " << seed;
+    EXPECT_NEAR(loss, loss_there(), 2e-6);
+    EXPECT_NEAR(along, slope(moved, loss_there, 1e-5), 4e-6 * std::sqrt(squares)) << "direction " << seed;
   }
 }
 
