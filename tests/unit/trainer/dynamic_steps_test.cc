@@ -107,11 +107,11 @@ TEST(TrainedDynamicSteps, WithoutADifferenceNothingChanges) {
     const TemporaryFolder folder;
     return follow(only_case(scenario, folder), {}, folder);
   };
-  const Followed plain = followed(scenario_of(delayed_nesterov(3, Json::object())));
+  const Trained plain = followed(scenario_of(delayed_nesterov(3, Json::object())));
   for (const Json& scenario :
        {with_factors(delayed_nesterov(3), {{"0-2", 2}}), with_factors(delayed_nesterov(3), Json::object()),
         with_factors(delayed_nesterov(3, {{"dynamic_steps", false}}), {{"1", 4}})}) {
-    const Followed found = followed(scenario);
+    const Trained found = followed(scenario);
     EXPECT_EQ(found.metrics, plain.metrics);
     EXPECT_EQ(found.exchanges, plain.exchanges);
     EXPECT_EQ(found.weights, plain.weights);

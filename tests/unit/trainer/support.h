@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/csv.h"
+#include "core/base/index.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
@@ -90,23 +91,40 @@ inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
 
 struct Trained {
   Json summary;
-  std::string metrics, exchanges;  // contents of the files
+  std::string metrics, exchanges;           // contents of the files
+  std::vector<std::vector<float>> weights;  // by replica
 };
+
+inline Training::MakeJournal scheduled(const Schedule& schedule) {
+  return [schedule](const JournalSpec& spec) { return make_journal(spec, schedule); };
+}
+
+// Trains the replicas of a rank into FOLDER/out.
+inline void train_rank(Trained& trained, const Case& config, const TemporaryFolder& folder, Device device,
+                       std::unique_ptr<Backend> backend, bool resume, const Training::MakeJournal& journal,
+                       Ranks& ranks) {
+  ProgressReporter silent("test", -1, true);
+  use_one_thread();
+  TrainingFiles files(folder.file("out"), ranks.is_first());
+  Training training(config, device, std::move(backend), files, silent, ranks, journal);
+  std::vector<std::string> refused;
+  if (resume) training.resume(refused);
+  const Json summary = training.run();
+  files.finish(summary);
+  if (ranks.is_first()) trained.summary = summary;
+  for (const int replica : training.arena().held().replicas()) {
+    const float* row = training.arena().row(Slot::kWeights, replica);
+    trained.weights[as_index(replica)].assign(row, row + training.arena().parameters());
+  }
+}
 
 // Trains into FOLDER/out and reads what was written.
 inline Trained train_with(const Case& config, const TemporaryFolder& folder, Device device,
-                          std::unique_ptr<Backend> backend, bool resume = false) {
-  ProgressReporter silent("test", -1, true);
-  use_one_thread();
+                          std::unique_ptr<Backend> backend, bool resume = false,
+                          const Training::MakeJournal& journal = {}) {
   Trained trained;
-  {
-    TrainingFiles files(folder.file("out"));
-    Training training(config, device, std::move(backend), files, silent);
-    std::vector<std::string> refused;
-    if (resume) training.resume(refused);
-    trained.summary = training.run();
-    files.finish(trained.summary);
-  }
+  trained.weights.resize(as_index(config.replicas));
+  train_rank(trained, config, folder, device, std::move(backend), resume, journal, one_rank());
   trained.metrics = read_text(folder.file("out/metrics.csv"));
   trained.exchanges = read_text(folder.file("out/exchanges.jsonl"));
   return trained;
