@@ -136,9 +136,7 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   const Trained trained = train(config, folder);
   const StoredTensors tensors = read_safetensors(folder.file("out/checkpoints/step-10.safetensors"));
   EXPECT_EQ(tensors.at("bit_gates").shape, (std::vector<std::int64_t>{4, 2}));
-  const std::vector<float> weights = floats_of(tensors.at("weights")),
-                           gates = floats_of(tensors.at("bit_gates"));
-  const std::size_t columns = weights.size() / 4;
+  const std::vector<float> gates = floats_of(tensors.at("bit_gates"));
   const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 1u);
   const Decoder decoder(config.train->model, Device::kCpu);
@@ -152,7 +150,7 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
     const Quantized first = format(gates[2 * r]), second = format(gates[2 * r + 1]);
     used.insert({facts_of(first.numbers).bits, facts_of(second.numbers).bits});
     const Boundaries boundaries{{1, 2}, HopFormats({first, second}), std::nullopt};
-    sum += decoder.loss(weights.data() + r * columns, batches[0], boundaries);
+    sum += decoder.loss(trained.weights[r].data(), batches[0], boundaries);
   }
   EXPECT_GT(used.size(), 1u) << "replicas' own";
   EXPECT_NEAR(trained.summary["final_loss"], sum / 4, 1e-6);
