@@ -397,13 +397,9 @@ TEST_F(Gpu, GradientsAreThoseOfTheLoop) {
        {GradientCase{{96, 3, 4, 256, 65, 256}, 2, 4, 0.1, Precision::kFloat32, 1e-5},
         GradientCase{{256, 3, 4, 512, 128, 256}, 3, 2, 0.02, Precision::kBf16, 2e-2}}) {
     const testing_stacked::Replicas replicas(item.shape, item.replicas, item.sequences, item.deviation);
-    const auto loop = replicas.one_by_one(),
-               found = replicas.one_by_one(Decoder(item.shape, Device::kCuda, item.precision));
-    for (int r = 0; r < item.replicas; ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      EXPECT_NEAR(found.losses[at], loop.losses[at], 1e-3 * loop.losses[at]) << item.bound;
-      EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), item.bound);
-    }
+    SCOPED_TRACE(item.bound);
+    testing_stacked::expect_near(replicas.one_by_one(Decoder(item.shape, Device::kCuda, item.precision)),
+                                 replicas.one_by_one(), replicas, 1e-3, item.bound);
   }
 }
 
@@ -467,13 +463,9 @@ TEST_F(Gpu, ManyClassesAndLayersComputedAgainAreTheLoops) {
     for (const Precision precision : {Precision::kFloat32, Precision::kBf16}) {
       const StackedDecoder all(shape, Device::kCuda, precision), again(shape, Device::kCuda, precision, 1);
       ASSERT_TRUE(again.piece_of(2, 1, true).recomputes);
-      const testing_stacked::Result found = run_on_gpu(all, replicas), restored = run_on_gpu(again, replicas);
       const double bound = precision == Precision::kBf16 ? 2e-2 : 1e-5;
-      for (int r = 0; r < 2; ++r) {
-        EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), bound) << "replica " << r;
-        EXPECT_LT(testing_stacked::relative_difference(restored, loop, replicas, r), bound)
-            << "replica " << r;
-      }
+      testing_stacked::expect_near(run_on_gpu(all, replicas), loop, replicas, 1e-3, bound);
+      testing_stacked::expect_near(run_on_gpu(again, replicas), loop, replicas, 1e-3, bound);
     }
   }
 }
