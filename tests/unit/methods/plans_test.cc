@@ -471,7 +471,7 @@ TEST(Optimizer, OfMulocoIsMuonUnlessItsSectionNamesAnother) {
 }
 
 // A pattern is the way of the messages: the trainer computes the same bits with all of them, and what it
-// sends ahead is the φ that it would have sent later (Training.PresendIsExchangeBitForBit).
+// sends ahead is the φ that it would have sent later (MethodRelations.AreToTheBit).
 TEST(TrainingKey, AllPatternsOfNolocoAreOneTraining) {
   std::set<std::string> keys;
   for (const char* pattern : {"exchange", "presend", "root", "serial"})

@@ -77,6 +77,9 @@ TEST(MethodRelations, AreToTheBit) {
       // No gradient is late.
       {{{"name", "ravnest"}, {"inner_steps", 4}, {"stages", 1}}, kLocal},
       {{{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 0}}, kLocal},
+      // What is sent ahead is the φ that is sent later.
+      {{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}},
+       {{"name", "noloco"}, {"inner_steps", 4}}},
       // All weights are averaged after every step.
       {{{"name", "sparta"}, {"share", 1}}, kLocalAtEachStep}};
   for (const Relation& relation : same) expect_same_bits(relation.method, relation.other);
