@@ -9,8 +9,7 @@
 namespace longhaul::compressed_test {
 
 TEST(Compressed, FragmentsGoThroughHostMemoryAndBack) {
-  Json scenario = small_scenario({{"name", "toy-fragments"}, {"inner_steps", 4}, {"overlap", 2}}, 12);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario({{"name", "toy-fragments"}, {"inner_steps", 4}, {"overlap", 2}}, 12, "fp32");
   const Trained cpu = train(scenario), gpu = stacked_on_gpu(scenario);
   EXPECT_EQ(gpu.exchanges, cpu.exchanges) << "the same bytes are moved at the same steps";
   expect_losses(gpu, cpu, 1e-3, "in fragments");

@@ -53,8 +53,7 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
   scenarios.push_back(scenarios[1]);
   scenarios.back()["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
   for (const Json& scenario : scenarios) {
-    const TemporaryFolder folder;
-    const Case config = trained_case(only_case(scenario, folder));
+    const Case config = trained_case(case_of(scenario));
     const std::string words = words_with(1000, scenario);
     const ModelShape& shape = config.train->model;
     // With layers computed again, which takes less.

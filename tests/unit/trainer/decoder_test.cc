@@ -35,8 +35,8 @@ TEST(Decoder, LossAndGradientAreTheScalarModels) {
   }
 }
 
-// At the sizes of a training, in two random directions whose numbers are 0.4 large: of a difference of 1e-5 of
-// the gradient's length 4e-6 are along them.
+// At the sizes of a training, in two random directions whose numbers are 0.4 large: of a difference of 1e-5
+// of the gradient's length 4e-6 are along them.
 TEST(Decoder, LossAndItsSlopesAreTheScalarModelsAtTheSizesOfATraining) {
   const ModelShape shape{96, 3, 4, 512, 65, 256};
   const std::vector<float> weights = initial_weights(shape, 1);

@@ -47,8 +47,7 @@ void expect_near_the_cpus(const Json& scenario, double relative, const std::stri
 
 // Nothing is rounded that need not be, and every step is evaluated.
 Json exact_scenario(const Json& method, int steps) {
-  Json scenario = small_scenario(method, steps);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario(method, steps, "fp32");
   scenario["train"]["evaluate_every"] = 1;
   return scenario;
 }
@@ -64,18 +63,11 @@ TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
 }
 
 // Twelve steps, of which ten are replayed graphs: errors grow from step to step, so the bound is wider.
-TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
-  for (const char* pattern : {"exchange", "presend"}) {
-    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}, 12);
-    scenario["workload"] = {{"wire", "fp32"}};
-    expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, pattern);
-  }
-}
-
-TEST_F(Gpu, TwelveStepsOfMuonStayNearTheCpus) {
-  Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 3}}, 12);
-  scenario["workload"] = {{"wire", "fp32"}};
-  expect_near_the_cpus(scenario, 1e-3, "muon");
+TEST_F(Gpu, TwelveStepsStayNearTheCpus) {
+  for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}},
+                             Json{{"name", "noloco"}, {"inner_steps", 3}, {"pattern", "presend"}},
+                             Json{{"name", "muloco"}, {"inner_steps", 3}}})
+    expect_near_the_cpus(small_scenario(method, 12, "fp32"), 1e-3, method.dump());
 }
 
 // Micro-batches on their paths, and what passes between parts in as few numbers as there are: a sign and a
@@ -215,8 +207,7 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
       Json scenario = small_scenario(name == std::string("noloco")
                                          ? Json{{"name", name}, {"inner_steps", 2}, {"pattern", "presend"}}
                                          : Json{{"name", name}},
-                                     5);
-      scenario["workload"] = {{"wire", "fp32"}};
+                                     5, "fp32");
       scenario["train"]["evaluate_sequences"] = 19;
       const TemporaryFolder folder;
       const Case config = only_case(scenario, folder);
@@ -284,9 +275,8 @@ class GpuRanks : public Gpu, public testing::WithParamInterface<Json> {};
 // differences are rounded to a zero with a sign.
 TEST_P(GpuRanks, LeaveTheBytesOfOneProcess) {
   for (const char* wire : {"bf16", "fp16"}) {
-    Json scenario = small_scenario(GetParam(), 12);
+    Json scenario = small_scenario(GetParam(), 12, wire);
     scenario["replicas"] = 8;
-    scenario["workload"] = {{"wire", wire}};
     scenario["train"]["optimizer"] = {{"lr", 1e-6}};
     const std::vector<std::string> whole = left_by_ranks(scenario, 1);
     for (const int size : {2, 4})
@@ -300,9 +290,8 @@ class GpuRanksOverNccl : public Gpu, public testing::WithParamInterface<Json> {}
 
 TEST_P(GpuRanksOverNccl, LeaveTheBytesOfOneProcess) {
   for (const char* wire : {"fp32", "bf16"}) {
-    Json scenario = small_scenario(GetParam(), 12);
+    Json scenario = small_scenario(GetParam(), 12, wire);
     scenario["replicas"] = 8;
-    scenario["workload"] = {{"wire", wire}};
     const std::vector<std::string> whole = left_by_ranks(scenario, 1);
     for (const int size : {2, 4}) {
       const int before = emulated_nccl_messages();

@@ -14,8 +14,7 @@ const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 3}};
 
 // Three stages of one layer, so two hops; four replicas.
 Json scenario_with(const Json& learned_bits, int steps = 9, const Json& method = kNoloco) {
-  Json scenario = small_scenario(method, steps);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario(method, steps, "fp32");
   scenario["train"]["batch"] = 4;
   scenario["train"]["model"]["layers"] = 3;
   scenario["pipeline"] = {{"stages", 3},
@@ -32,7 +31,10 @@ struct BitsRow {
 };
 using Bits = std::map<std::tuple<int, int, int>, BitsRow>;  // by step, replica and hop
 
-Bits bits_in(const TemporaryFolder& folder) {
+// Those of a training.
+Bits bits_of(const Json& scenario, int threads = 1) {
+  const TemporaryFolder folder;
+  train(only_case(scenario, folder), folder, threads);
   const CsvTable table = read_csv(folder.file("out/boundary_bits.csv"));
   EXPECT_EQ(table.header, (std::vector<std::string>{"step", "replica", "hop", "bits", "gate"}));
   Bits bits;
@@ -60,9 +62,7 @@ TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
 
 TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
   const Json pressed = {{"penalty", 1000}, {"lr", 0.5}, {"floor", 3}, {"ceiling", 7}, {"first_step", 4}};
-  const TemporaryFolder folder;
-  train(only_case(scenario_with(pressed, 30), folder), folder);
-  const Bits bits = bits_in(folder);
+  const Bits bits = bits_of(scenario_with(pressed, 30));
   std::set<int> seen;
   for (int replica = 0; replica < 4; ++replica)
     for (int hop = 0; hop < 2; ++hop) {
@@ -79,10 +79,7 @@ TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
 
 // Without a penalty what rounding adds to the loss pulls two bits up.
 TEST(LearnedBits, TheLossAsksForMoreBits) {
-  const TemporaryFolder folder;
-  train(only_case(scenario_with({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60), folder),
-        folder);
-  const Bits bits = bits_in(folder);
+  const Bits bits = bits_of(scenario_with({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60));
   double rise = 0;
   for (int replica = 0; replica < 4; ++replica)
     for (int hop = 0; hop < 2; ++hop) {
@@ -95,10 +92,9 @@ TEST(LearnedBits, TheLossAsksForMoreBits) {
 // The gates after the first step, from the decoder and the definition: Adam's first step is g/(|g| + 1e-8).
 TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
   const double lr = 0.125, penalty = 0.02;
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_with({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}}), folder);
-  train(config, folder, 2);
-  const Bits bits = bits_in(folder);
+  const Json scenario = scenario_with({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}});
+  const Case config = case_of(scenario);
+  const Bits bits = bits_of(scenario, 2);
   const Dataset data = load_dataset(config);
   const Decoder decoder(config.train->model, Device::kCpu);
   const Quantized int3{Quantizer::kInt3, 100};  // 2 + 6 σ(−1.5) = 3.09
@@ -169,8 +165,7 @@ TEST(LearnedBits, OneStageIsTheWholeModel) {
 
 TEST(LearnedBits, AreInTheKey) {
   const auto key = [](const Json& learned_bits) {
-    const TemporaryFolder folder;
-    return training_key(only_case(scenario_with(learned_bits), folder));
+    return training_key(case_of(scenario_with(learned_bits)));
   };
   EXPECT_EQ(key(Json::object()), key({{"floor", 2}, {"penalty", 0.01}}));
   EXPECT_NE(key(Json::object()), key({{"penalty", 0.02}}));

@@ -10,9 +10,7 @@
 namespace longhaul::method_relations_test {
 
 Trained with_wire(const Json& method, const char* wire, int steps = 13) {
-  Json scenario = small_scenario(method, steps);
-  scenario["workload"] = {{"wire", wire}};
-  return train(scenario);
+  return train(small_scenario(method, steps, wire));
 }
 
 void expect_others(const Json& method, const Json& other) {
@@ -195,9 +193,8 @@ TEST(MethodRelations, WithNothingDroppedDemoAndDgcAreTheirUncompressedSelves) {
 TEST(MethodRelations, DdpIsOneMachineWithTheWholeBatch) {
   for (const int replicas : {2, 3, 4}) {
     const auto losses = [replicas](const char* name) {
-      Json scenario = small_scenario({{"name", name}}, 13);
+      Json scenario = small_scenario({{"name", name}}, 13, "fp32");
       scenario["replicas"] = replicas;
-      scenario["workload"] = {{"wire", "fp32"}};
       scenario["train"]["evaluate_every"] = 1;
       return losses_of(train(scenario));
     };

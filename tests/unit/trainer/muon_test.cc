@@ -158,8 +158,7 @@ const Json kMuon = {{"name", "muon"}};
 TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
   const Json scenario = small_scenario({{"name", "independent"}}, 1);
   const auto adamw = train(scenario).weights, muon = train(with_optimizer(scenario, kMuon)).weights;
-  const TemporaryFolder folder;
-  const ModelShape shape = only_case(scenario, folder).train->model;
+  const ModelShape shape = case_of(scenario).train->model;
   for (std::size_t replica = 0; replica < 4; ++replica)
     for (const Parameter& parameter : parameter_layout(shape)) {
       const std::size_t begin = as_index(parameter.offset);

@@ -20,8 +20,7 @@ const Json kStraight = {{"stages", 2}}, kRandom = {{"stages", 2}, {"microbatches
 
 // Batches of four sequences, and nothing is rounded that need not be.
 Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
-  Json scenario = small_scenario(method, steps);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario(method, steps, "fp32");
   scenario["train"]["batch"] = 4;
   if (!pipeline.is_null()) scenario["pipeline"] = pipeline;
   return scenario;
@@ -301,11 +300,8 @@ TEST(PipelineTraining, RanksTakeStraightRoutesAlone) {
 }
 
 TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
-  const TemporaryFolder folder;
   const Json ddp = {{"name", "ddp"}};
-  const auto key = [&](const Json& pipeline) {
-    return training_key(only_case(scenario_of(ddp, 4, pipeline), folder));
-  };
+  const auto key = [&](const Json& pipeline) { return training_key(case_of(scenario_of(ddp, 4, pipeline))); };
   std::set<std::string> keys = {key(Json()), key(kStraight), key(kRandom)};
   for (const char* format : {"int8", "sign"}) {
     Json pipeline = kRandom;
@@ -320,7 +316,7 @@ TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
   full["skip"] = 0;
   EXPECT_EQ(key(full), key(kRandom));
   const auto partial_key = [&](const Json& more) {
-    return training_key(only_case(partial_scenario(ddp, 4, more), folder));
+    return training_key(case_of(partial_scenario(ddp, 4, more)));
   };
   EXPECT_NE(partial_key({{"skip", 1}}), partial_key({{"skip", 2}}));
   EXPECT_NE(partial_key({{"paths", "random"}}), partial_key(Json::object()));

@@ -21,9 +21,8 @@ namespace longhaul {
 inline constexpr int kSteps = 12, kReplicas = 3;
 
 inline Json scenario_of(const Json& method) {
-  Json scenario = small_scenario(method, kSteps);
+  Json scenario = small_scenario(method, kSteps, "fp32");
   scenario["replicas"] = kReplicas;
-  scenario["workload"] = {{"wire", "fp32"}};
   scenario["train"]["data"]["synthetic"]["tokens"] = 4000;
   scenario["train"]["checkpoint_every"] = 1;
   scenario["train"]["optimizer"]["weight_decay"] = 0;

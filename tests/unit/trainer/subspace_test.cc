@@ -98,8 +98,7 @@ TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
 }
 
 Json scenario_of(const Json& method, const Json& pipeline) {
-  Json scenario = small_scenario(method, 12);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario(method, 12, "fp32");
   scenario["train"]["batch"] = 4;
   scenario["pipeline"] = pipeline;
   return scenario;

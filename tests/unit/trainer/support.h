@@ -57,21 +57,25 @@ inline std::vector<float> floats_of(const StoredTensor& tensor) {
   return values;
 }
 
-// A training of seconds: four replicas of a tiny model on a synthetic text.
-inline Json small_scenario(const Json& method, int steps = 12) {
-  return {{"name", "small"},
-          {"replicas", 4},
-          {"methods", {method}},
-          {"train",
-           {{"steps", steps},
-            {"model",
-             {{"hidden", 16}, {"layers", 2}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
-            {"data", {{"synthetic", {{"branching", 3}, {"tokens", 20000}}}}},
-            {"batch", 2},
-            {"evaluate_sequences", 8},
-            {"evaluate_every", 4},
-            {"optimizer", {{"lr", 1e-2}}}}},
-          {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+// A training of seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not
+// matter.
+inline Json small_scenario(const Json& method, int steps = 12, const char* wire = nullptr) {
+  Json scenario = {
+      {"name", "small"},
+      {"replicas", 4},
+      {"methods", {method}},
+      {"train",
+       {{"steps", steps},
+        {"model",
+         {{"hidden", 16}, {"layers", 2}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
+        {"data", {{"synthetic", {{"branching", 3}, {"tokens", 20000}}}}},
+        {"batch", 2},
+        {"evaluate_sequences", 8},
+        {"evaluate_every", 4},
+        {"optimizer", {{"lr", 1e-2}}}}},
+      {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  if (wire) scenario["workload"] = {{"wire", wire}};
+  return scenario;
 }
 
 // The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,
@@ -87,6 +91,12 @@ inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
     config.resolved["sites"] = config.site_of;
   }
   return config;
+}
+
+// Of one that needs no file.
+inline Case case_of(const Json& scenario) {
+  const TemporaryFolder folder;
+  return only_case(scenario, folder);
 }
 
 struct Trained {

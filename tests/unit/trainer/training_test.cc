@@ -58,15 +58,12 @@ void expect_the_plans_trace(const Json& scenario) {
 class TrainerWalksThePlan : public testing::TestWithParam<Json> {};
 
 TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
-  Json scenario = small_scenario(GetParam(), 14);
-  scenario["workload"] = {{"wire", "fp16"}};
-  expect_the_plans_trace(scenario);
+  expect_the_plans_trace(small_scenario(GetParam(), 14, "fp16"));
 }
 
 TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTraceInStages) {
   if (GetParam()["name"] == "ist" || GetParam()["name"] == "decoupled-diloco") GTEST_SKIP() << "is not cut";
-  Json scenario = small_scenario(GetParam(), 14);
-  scenario["workload"] = {{"wire", "fp16"}};
+  Json scenario = small_scenario(GetParam(), 14, "fp16");
   scenario["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
   expect_the_plans_trace(scenario);
 }
@@ -103,11 +100,9 @@ INSTANTIATE_TEST_SUITE_P(PairsBySites, TrainerWalksThePlan,
 TEST(Training, ExpertsOnTheirOwnPartOfTheTextAreOtherTrainings) {
   EXPECT_NE(train(small_scenario(with(kIndependent, "data", "own"))).metrics,
             train(small_scenario(kIndependent)).metrics);
-  const TemporaryFolder folder;
-  Case config = only_case(small_scenario(with(kIndependent, "data", "own")), folder);
-  EXPECT_NE(training_key(config), training_key(only_case(small_scenario(kIndependent), folder)));
-  EXPECT_EQ(training_key(only_case(small_scenario(with(kIndependent, "data", "shared")), folder)),
-            training_key(only_case(small_scenario(kIndependent), folder)));
+  const auto key = [](const Json& method) { return training_key(case_of(small_scenario(method))); };
+  EXPECT_NE(key(with(kIndependent, "data", "own")), key(kIndependent));
+  EXPECT_EQ(key(with(kIndependent, "data", "shared")), key(kIndependent));
 }
 
 TEST(Training, ATextThatIsTooShortForEveryReplicasPartIsRefused) {
@@ -188,10 +183,8 @@ TEST(Training, SameBitsAtTheSizeOfTheQuickstart) {
 }
 
 TEST(Training, WireFormatChangesTheResult) {
-  Json exact = small_scenario(kNoloco), rounded = exact;
-  exact["workload"] = {{"wire", "fp32"}};
-  rounded["workload"] = {{"wire", "bf16"}};
-  EXPECT_NE(train(exact).metrics, train(rounded).metrics);
+  EXPECT_NE(train(small_scenario(kNoloco, 12, "fp32")).metrics,
+            train(small_scenario(kNoloco, 12, "bf16")).metrics);
 }
 
 TEST(Training, AddingAReplicaChangesNobodysData) {
