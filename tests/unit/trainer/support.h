@@ -112,11 +112,11 @@ inline Training::MakeJournal scheduled(const Schedule& schedule) {
 // Trains the replicas of a rank into FOLDER/out.
 inline void train_rank(Trained& trained, const Case& config, const TemporaryFolder& folder, Device device,
                        std::unique_ptr<Backend> backend, bool resume, const Training::MakeJournal& journal,
-                       Ranks& ranks) {
+                       Ranks& ranks, OuterState state = OuterState::kAuto) {
   ProgressReporter silent("test", -1, true);
   use_one_thread();
   TrainingFiles files(folder.file("out"), ranks.is_first());
-  Training training(config, device, std::move(backend), files, silent, ranks, journal);
+  Training training(config, device, std::move(backend), files, silent, ranks, journal, state);
   std::vector<std::string> refused;
   if (resume) training.resume(refused);
   const Json summary = training.run();
@@ -131,10 +131,10 @@ inline void train_rank(Trained& trained, const Case& config, const TemporaryFold
 // Trains into FOLDER/out and reads what was written.
 inline Trained train_with(const Case& config, const TemporaryFolder& folder, Device device,
                           std::unique_ptr<Backend> backend, bool resume = false,
-                          const Training::MakeJournal& journal = {}) {
+                          const Training::MakeJournal& journal = {}, OuterState state = OuterState::kAuto) {
   Trained trained;
   trained.weights.resize(as_index(config.replicas));
-  train_rank(trained, config, folder, device, std::move(backend), resume, journal, one_rank());
+  train_rank(trained, config, folder, device, std::move(backend), resume, journal, one_rank(), state);
   trained.metrics = read_text(folder.file("out/metrics.csv"));
   trained.exchanges = read_text(folder.file("out/exchanges.jsonl"));
   return trained;
