@@ -522,26 +522,29 @@ TEST(Methods, GammaOutsideTheBoundIsWarnedOf) {
   EXPECT_NEAR(std::stod(warnings[0].substr(at + 12)), 0.38 / (1.9 - 1.8 * k), 1e-9) << warnings[0];
 }
 
+// Whether φ grows where each round takes `own` of the new Δ = −φ and the rest of the one before, with
+// Nesterov momentum or heavy-ball.
+bool grows(double lr, double momentum, double own, bool nesterov) {
+  double phi = 1, v = 0.3, late = 0.2;
+  for (int round = 0; round < 8000; ++round) {
+    const double delta = -own * phi + (1 - own) * late;
+    v = momentum * v + delta;
+    late = -phi;
+    phi += lr * (nesterov ? delta + momentum * v : v);
+  }
+  return !(std::abs(phi) < 1);
+}
+
 // Without momentum the roots are 0 and those of z² − (1 − η/N) z + η (1 − 1/N), whose product is below 1 for
 // η < N/(N − 1). With momentum by iterating the recursion.
 TEST(Methods, LateOuterGradientsSwingUpFromABoundOn) {
   for (const int replicas : {2, 3, 8, 1000})
     EXPECT_NEAR(late_outer_lr_bound(0, 1. / replicas), replicas / (replicas - 1.), 1e-6) << replicas;
-  const auto grows = [](double lr, double momentum, int replicas) {
-    double phi = 1, v = 0.3, late = 0.2;
-    for (int round = 0; round < 4000; ++round) {
-      const double delta = -phi / replicas + (1 - 1. / replicas) * late;
-      v = momentum * v + delta;
-      late = -phi;
-      phi += lr * (delta + momentum * v);
-    }
-    return !(std::abs(phi) < 1);
-  };
   for (const double momentum : {0.3, 0.6, 0.9})
     for (const int replicas : {2, 4, 8, 64}) {
       const double bound = late_outer_lr_bound(momentum, 1. / replicas);
-      EXPECT_FALSE(grows(0.98 * bound, momentum, replicas)) << momentum << ", " << replicas;
-      EXPECT_TRUE(grows(1.02 * bound, momentum, replicas)) << momentum << ", " << replicas;
+      EXPECT_FALSE(grows(0.98 * bound, momentum, 1. / replicas, true)) << momentum << ", " << replicas;
+      EXPECT_TRUE(grows(1.02 * bound, momentum, 1. / replicas, true)) << momentum << ", " << replicas;
     }
   EXPECT_EQ(method_named("eager-diloco").warnings(make_case({{"name", "eager-diloco"}})).size(), 1u);
   EXPECT_TRUE(method_named("eager-diloco").warnings(make_case({{"name", "eager-diloco"}}, 2)).empty());
@@ -550,19 +553,10 @@ TEST(Methods, LateOuterGradientsSwingUpFromABoundOn) {
 }
 
 TEST(Methods, LateOuterGradientsSwingUpFromABoundOnWithHeavyBall) {
-  const auto grows = [](double lr, double momentum) {
-    double phi = 1, v = 0.3, late = 0.2;
-    for (int round = 0; round < 8000; ++round) {
-      v = momentum * v + late;
-      late = -phi;
-      phi += lr * v;
-    }
-    return !(std::abs(phi) < 1);
-  };
   for (const double momentum : {0., 0.2, 0.5, 0.9}) {
     const double bound = late_heavy_ball_lr_bound(momentum);
-    EXPECT_FALSE(grows(0.98 * bound, momentum)) << momentum;
-    EXPECT_TRUE(grows(1.02 * bound, momentum)) << momentum;
+    EXPECT_FALSE(grows(0.98 * bound, momentum, 0, false)) << momentum;
+    EXPECT_TRUE(grows(1.02 * bound, momentum, 0, false)) << momentum;
   }
   const auto warnings = [](Json more) {
     more.update({{"name", "co2"}});
