@@ -24,10 +24,6 @@ std::vector<std::int64_t> drawn(const RandomMask& codec, std::uint64_t draw, std
   return all;
 }
 
-MessageFormat format_of(const Codec& codec, std::int64_t columns, std::uint64_t draw) {
-  return MessageFormat({"row", codec, {}}, columns, draw);
-}
-
 TEST(RandomMask, DrawsAsManyAsTheShareSaysInAscendingOrderWhateverBlockIsRead) {
   for (const double share : {0.005, 0.25, 1. / 3, 0.5, 0.9, 1.})
     for (const std::int64_t columns : {1, 7, 1024, 1025, 5000}) {
@@ -87,7 +83,8 @@ TEST(RandomMask, TheColumnsThatTravelAreARow) {
     for (const std::int64_t column : columns) kept.push_back(row[static_cast<std::size_t>(column)]);
     const Codec alone = std::visit([](const auto& item) { return Codec(item); }, numbers);
     const Row sent = sent_of(alone, kept);
-    const Message message = Message(format_of({codec}, 3000, 9), RowSource{row.data(), nullptr}).encoded();
+    const Message message =
+        Message(MessageFormat({"row", {codec}, {}}, 3000, 9), RowSource{row.data(), nullptr}).encoded();
     EXPECT_EQ(message.bytes(), message_of(alone, kept).encoded().bytes());
     for (const std::int64_t block : {1024, 333}) {
       const Row found = read_row(message, block);

@@ -25,18 +25,12 @@ Matrix product(const Matrix& a, const Matrix& b, std::int64_t m, std::int64_t k,
   return c;
 }
 
-Matrix random_matrix(std::int64_t count, std::uint32_t number) {
-  RandomStream stream(11, Purpose::kInitialWeights, number);
-  Matrix values(as_index(count));
-  for (double& value : values) value = stream.normal();
-  return values;
-}
-
 // I − 2 v vᵀ/|v|²: orthogonal.
 Matrix reflection(std::int64_t size, std::uint32_t number) {
-  const Matrix v = random_matrix(size, number);
+  RandomStream stream(11, Purpose::kInitialWeights, number);
+  Matrix v(as_index(size));
   double square = 0;
-  for (const double value : v) square += value * value;
+  for (double& value : v) value = stream.normal(), square += value * value;
   Matrix h(as_index(size * size));
   for (std::int64_t i = 0; i < size; ++i)
     for (std::int64_t j = 0; j < size; ++j)
@@ -56,12 +50,6 @@ double polynomial(double x) {
   return 3.4445 * x - 4.7750 * std::pow(x, 3) + 2.0315 * std::pow(x, 5);
 }
 
-std::vector<float> orthogonalized(const Matrix& matrix, std::int64_t rows, std::int64_t columns, int steps) {
-  std::vector<float> x(matrix.begin(), matrix.end());
-  NewtonSchulz(steps).orthogonalize(rows, columns, x.data());
-  return x;
-}
-
 struct Shape {
   std::int64_t rows, columns;
 };
@@ -79,8 +67,9 @@ TEST(NewtonSchulz, AppliesThePolynomialToTheSingularValuesAndKeepsTheVectors) {
         values.push_back(3. / static_cast<double>(1 + i));
         square += values.back() * values.back();
       }
-      const std::vector<float> found =
-          orthogonalized(with_singular_values(values, rows, columns), rows, columns, steps);
+      const Matrix matrix = with_singular_values(values, rows, columns);
+      std::vector<float> found(matrix.begin(), matrix.end());
+      NewtonSchulz(steps).orthogonalize(rows, columns, found.data());
       for (double& value : values) {
         value /= std::sqrt(square);
         for (int step = 0; step < steps; ++step) value = polynomial(value);

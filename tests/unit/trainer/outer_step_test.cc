@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <set>
+#include <stdexcept>
 
 #include "core/base/random.h"
 #include "core/plan/operations.h"
@@ -436,6 +437,16 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
             << "step " << step << ", gamma " << gamma;
       }
     }
+}
+
+// What no update knows.
+TEST(UpdateRegistry, AMethodThatItDoesNotKnowDoesNotStart) {
+  EXPECT_THROW(make_update({"half-a-method", "", Json::object()}), std::logic_error);
+}
+
+TEST(UpdateRegistry, ATensorOfWhichTheUpdateKnowsNoRowsStopsTheTraining) {
+  UpdateBench bench({"ddp", "ddp", Json::object()}, 2, 4);
+  EXPECT_THROW(bench.run(rule_for({"half-a-tensor"})), std::logic_error);
 }
 
 }  // namespace longhaul::outer_step_test

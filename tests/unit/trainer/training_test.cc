@@ -209,6 +209,17 @@ TEST(Training, LearnsTheSyntheticSourceDownToItsEntropyAndNotBelow) {
   EXPECT_EQ(summary["tokens"], 240 * 8 * 12 * 4);
 }
 
+TEST(Training, InBf16TheSourceIsLearnedAsInFloat32) {
+  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}}, 60);
+  const Json exact = train(scenario).summary;
+  scenario["train"]["precision"] = "bf16";
+  const Json narrow = train(scenario).summary;
+  EXPECT_EQ(exact["precision"], "float32");
+  EXPECT_EQ(narrow["precision"], "bf16");
+  EXPECT_NE(narrow["final_loss"], exact["final_loss"]);
+  EXPECT_NEAR(narrow["final_loss"], exact["final_loss"], 0.02 * exact["final_loss"].get<double>());
+}
+
 // 16 windows are two batches of eight: with a and b their mean losses over all replicas, the standard error
 // of the mean is |a - b| / 2.
 TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
