@@ -39,9 +39,7 @@ void take_by_hand(Reference& reference, int every, const Takers& takers) {
   for (int step = 1; step <= kSteps; ++step) {
     reference.step(takers.at((step - 1) % every + 1), step);
     if (step % every != 0) continue;
-    std::vector<Row> deltas;
-    for (int replica = 0; replica < kReplicas; ++replica) deltas.push_back(reference.delta(replica));
-    const Row mean = Reference::mean(deltas);
+    const Row mean = reference.mean_delta({0, 1, 2});
     for (std::size_t i = 0; i < columns; ++i) {
       const float half = mean[i] / 2;
       buffer[i] += half;

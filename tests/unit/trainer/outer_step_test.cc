@@ -9,6 +9,7 @@
 #include "core/base/random.h"
 #include "core/plan/operations.h"
 #include "methods/noloco.h"
+#include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 
@@ -242,21 +243,13 @@ TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
 
 // `all` is the sum of what each message reads as, in the order of the replicas, over their number.
 TEST(MeanOf, AllHasTheBitsOfThePlainMean) {
-  std::vector<std::vector<float>> deltas;
-  std::vector<Message> messages;
+  std::vector<Row> deltas;
   const Codec codec{TopK{256, 16, Quantizer::kTwoBit}};
-  for (std::uint32_t r = 0; r < 5; ++r) {
-    RandomStream stream(4, Purpose::kInitialWeights, r);
-    deltas.emplace_back();
-    for (int i = 0; i < 1000; ++i) deltas.back().push_back(static_cast<float>(stream.normal()));
-  }
-  for (const std::vector<float>& row : deltas)
-    messages.push_back(
-        Message(MessageFormat({"row", codec, {}}, 1000), RowSource{row.data(), nullptr}).encoded());
-  std::vector<float> sum(1000), senders(1000), next(1000);
+  Row sum(1000), senders(1000);
   std::vector<int> counts(1000);
-  for (const Message& message : messages) {
-    message.read(0, 1000, next.data());
+  for (std::uint32_t r = 0; r < 5; ++r) {
+    deltas.push_back(uneven_row(1000, r));
+    const Row next = sent_of(codec, deltas.back());
     for (std::size_t i = 0; i < 1000; ++i) {
       sum[i] += next[i];
       counts[i] += next[i] != 0;  // all that is kept is far from zero

@@ -99,12 +99,16 @@ class Reference {
     }
   }
 
-  // The same of each that takes it, with the mean of what others have moved by.
-  void outer_of(const std::vector<int>& moved, const std::vector<int>& taking, float lr, float mu) {
+  Row mean_delta(const std::vector<int>& moved) const {
     std::vector<Row> deltas;
     for (const int replica : moved) deltas.push_back(delta(replica));
-    const Row mean_delta = mean(deltas);
-    for (const int replica : taking) outer(replica, mean_delta, lr, mu);
+    return mean(deltas);
+  }
+
+  // The same of each that takes it, with the mean of what others have moved by.
+  void outer_of(const std::vector<int>& moved, const std::vector<int>& taking, float lr, float mu) {
+    const Row mean = mean_delta(moved);
+    for (const int replica : taking) outer(replica, mean, lr, mu);
   }
 
   // AdamW of each that takes it, with the mean of the gradients that others have computed.
@@ -124,16 +128,13 @@ class Reference {
 
   // δ_i ← α δ_i + β Δ̄ − γ (φ_i − φ̄); φ_i ← φ_i + δ_i; θ_i ← φ_i
   void noloco(const std::vector<int>& group, float alpha, float beta, float gamma) {
-    std::vector<Row> deltas, phis;
-    for (const int replica : group) {
-      deltas.push_back(delta(replica));
-      phis.push_back(replicas[as_index(replica)].phi);
-    }
-    const Row mean_delta = mean(deltas), mean_phi = mean(phis);
+    std::vector<Row> phis;
+    for (const int replica : group) phis.push_back(replicas[as_index(replica)].phi);
+    const Row moved_by = mean_delta(group), mean_phi = mean(phis);
     for (const int replica : group) {
       Replica& replica_here = replicas[as_index(replica)];
       for (std::size_t i = 0; i < mean_phi.size(); ++i) {
-        replica_here.momentum[i] = alpha * replica_here.momentum[i] + beta * mean_delta[i] -
+        replica_here.momentum[i] = alpha * replica_here.momentum[i] + beta * moved_by[i] -
                                    gamma * (replica_here.phi[i] - mean_phi[i]);
         replica_here.phi[i] += replica_here.momentum[i];
         replica_here.weights[i] = replica_here.phi[i];
