@@ -1,7 +1,5 @@
 // Payloads that no kernel takes: two fragments, compressed to their largest columns with what was left out
 // kept (tests/toy_method), go through host memory and back, and leave what a training on the CPU leaves.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "tests/unit/trainer/compared_trainings.h"

@@ -1,7 +1,5 @@
 // The path of fused attention through the stacked decoder, with an attention of the same tensor layouts
 // (trainer/device/flash_attention.h in this folder).
-#include <gtest/gtest.h>
-
 #include "tests/unit/trainer/stacked_support.h"
 
 namespace longhaul::fused_attention_test {

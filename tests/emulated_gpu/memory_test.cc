@@ -1,7 +1,5 @@
 // What a training takes of the card's memory is counted before anything is allocated, and said where it is
 // not enough.
-#include <gtest/gtest.h>
-
 #include "core/base/units.h"
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/support/every_method.h"

@@ -1,6 +1,4 @@
 // Trainings of replicas that go and come back, against the reference of reference_replicas.h.
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <utility>

@@ -1,8 +1,6 @@
 // Trainings whose slow replicas take fewer steps in a round, against the reference of reference_replicas.h.
 #include "core/plan/dynamic_steps.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <string>

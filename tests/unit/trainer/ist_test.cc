@@ -1,7 +1,5 @@
 // Independent subnetwork training: a replica's zeros are a subnetwork exactly, and a training of full width
 // with zeros is one of narrow models that exchange their units, written apart here.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>

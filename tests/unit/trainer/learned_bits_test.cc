@@ -1,6 +1,4 @@
 // Whole trainings whose boundaries have learned bits.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
 #include <set>

@@ -1,8 +1,6 @@
 // Merges of one weight, by hand.
 #include "trainer/merges.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <stdexcept>
 

@@ -1,7 +1,5 @@
 #include "trainer/codecs/message.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>

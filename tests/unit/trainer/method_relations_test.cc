@@ -1,6 +1,4 @@
 // What methods are to each other: with some of its options one is another, to the bit or to rounding.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
 

@@ -1,8 +1,6 @@
 // Muon: the iteration against closed forms in double, a step by hand, and whole trainings.
 #include "trainer/optimizer/muon.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 

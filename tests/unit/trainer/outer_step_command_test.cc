@@ -1,5 +1,3 @@
-#include <gtest/gtest.h>
-
 #include <set>
 
 #include "tests/support/every_method.h"

@@ -1,7 +1,5 @@
 // Outer steps through the code that a training runs, on one-weight rows: against histories worked out by
 // hand, and against the known contraction of the replicas' disagreement.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
 #include <stdexcept>

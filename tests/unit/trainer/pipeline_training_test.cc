@@ -1,6 +1,4 @@
 // Whole trainings of a model in stages.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
 #include <set>

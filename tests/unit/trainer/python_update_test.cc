@@ -1,8 +1,6 @@
 // Outer steps in Python: bit by bit those of the same methods in C++, and by hand.
 #include "trainer/operations/python_update.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "core/base/random.h"

@@ -1,6 +1,4 @@
 // A training that is spread over processes leaves the bytes of one process, whatever befalls it on the way.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "core/base/csv.h"

@@ -1,8 +1,6 @@
 // The stacked decoder against the one that does a replica at a time.
 #include "trainer/model/stacked_decoder.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <ostream>
 

@@ -2,8 +2,6 @@
 // boundary.
 #include "trainer/pipeline/subspace.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "core/base/index.h"

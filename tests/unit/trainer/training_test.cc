@@ -1,8 +1,6 @@
 // Whole trainings of a tiny model: what the replicas exchange, when, and what that does to their weights.
 #include "trainer/training.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
 
