@@ -1,7 +1,5 @@
 // Payloads that no kernel takes: two fragments, compressed to their largest columns with what was left out
 // kept (tests/toy_method), go through host memory and back, and leave what a training on the CPU leaves.
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "tests/unit/trainer/compared_trainings.h"
@@ -9,8 +7,7 @@
 namespace longhaul::compressed_test {
 
 TEST(Compressed, FragmentsGoThroughHostMemoryAndBack) {
-  Json scenario = small_scenario({{"name", "toy-fragments"}, {"inner_steps", 4}, {"overlap", 2}}, 12);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario({{"name", "toy-fragments"}, {"inner_steps", 4}, {"overlap", 2}}, 12, "fp32");
   const Trained cpu = train(scenario), gpu = stacked_on_gpu(scenario);
   EXPECT_EQ(gpu.exchanges, cpu.exchanges) << "the same bytes are moved at the same steps";
   expect_losses(gpu, cpu, 1e-3, "in fragments");

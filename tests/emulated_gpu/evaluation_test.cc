@@ -1,6 +1,4 @@
 // Evaluations and what is sent ahead leave the rows on the card: losses and sums come to the host.
-#include <gtest/gtest.h>
-
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/unit/trainer/compared_trainings.h"
 

@@ -1,7 +1,5 @@
 // What a training takes of the card's memory is counted before anything is allocated, and said where it is
 // not enough.
-#include <gtest/gtest.h>
-
 #include "core/base/units.h"
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/support/every_method.h"
@@ -53,8 +51,7 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
   scenarios.push_back(scenarios[1]);
   scenarios.back()["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
   for (const Json& scenario : scenarios) {
-    const TemporaryFolder folder;
-    const Case config = trained_case(only_case(scenario, folder));
+    const Case config = trained_case(case_of(scenario));
     const std::string words = words_with(1000, scenario);
     const ModelShape& shape = config.train->model;
     // With layers computed again, which takes less.
@@ -100,27 +97,18 @@ TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
     scenario["train"]["checkpoint_every"] = 4;
     const auto left_with = [&](OuterState state, bool stops = false) {
       const TemporaryFolder folder;
-      ProgressReporter silent("test", -1, true);
       const Case config = only_case(scenario, folder);
-      for (const bool resumes : {false, true}) {
-        if (resumes && !stops) break;
-        TrainingFiles files(folder.file("out"), true);
-        std::unique_ptr<Backend> backend = make_loop_backend();
-        if (stops && !resumes) backend = std::make_unique<Stops>(calls_to_step_5(method));
-        Training training(config, Device::kCuda, make_stacked_backend(std::move(backend)), files, silent,
-                          one_rank(), {}, state);
-        std::vector<std::string> refused;
-        if (resumes) {
-          EXPECT_GE(training.resume(refused), 4) << method.dump();
-        }
-        try {
-          const Json summary = training.run();
-          EXPECT_EQ(summary["outer_state"], state == OuterState::kHost ? "host" : "card");
-          files.finish(summary);
-        } catch (const std::runtime_error&) {
-        }
+      const auto train_until = [&](int calls, bool resume) {
+        return train_with(config, folder, Device::kCuda, make_stacked_backend(std::make_unique<Stops>(calls)),
+                          resume, {}, state);
+      };
+      if (stops) {
+        EXPECT_THROW(train_until(calls_to_step_5(method), false), std::runtime_error) << method.dump();
+        EXPECT_GE(checkpoint_steps(folder.file("out/checkpoints")).front(), 4) << method.dump();
       }
-      return read_text(folder.file("out/metrics.csv")) + read_text(folder.file("out/exchanges.jsonl"));
+      const Trained trained = train_until(1000, stops);
+      EXPECT_EQ(trained.summary["outer_state"], state == OuterState::kHost ? "host" : "card");
+      return trained.metrics + trained.exchanges;
     };
     const std::string card = left_with(OuterState::kCard);
     EXPECT_EQ(left_with(OuterState::kHost), card) << method.dump();

@@ -25,22 +25,17 @@ std::mutex worlds_mutex;
 std::map<std::string, std::shared_ptr<World>> worlds;
 std::atomic<int> messages{0};
 
-struct Receiving {
+template <typename Byte>
+struct Transfer {
   ncclComm* communicator;
-  int from;
-  char* data;
-  std::size_t bytes;
-};
-struct Sending {
-  ncclComm* communicator;
-  int to;
-  const char* data;
+  int other;
+  Byte* data;
   std::size_t bytes;
 };
 
 thread_local bool in_group = false;
-thread_local std::vector<Sending> sendings;
-thread_local std::deque<Receiving> receivings;  // begun, and not arrived
+thread_local std::vector<Transfer<const char>> sendings;
+thread_local std::deque<Transfer<char>> receivings;  // begun, and not arrived
 
 }  // namespace
 
@@ -55,7 +50,7 @@ cudaError_t cudaStreamQuery(cudaStream_t) {
   for (auto item = receivings.begin(); item != receivings.end();) {
     World& world = *item->communicator->world;
     const std::lock_guard<std::mutex> lock(world.mutex);
-    std::deque<Bytes>& mail = world.mail[{item->from, item->communicator->rank}];
+    std::deque<Bytes>& mail = world.mail[{item->other, item->communicator->rank}];
     if (mail.empty()) return cudaErrorNotReady;
     if (mail.front().size() != item->bytes) throw std::logic_error("NCCL: a message of another size");
     std::memcpy(item->data, mail.front().data(), item->bytes);
@@ -112,11 +107,11 @@ ncclResult_t ncclGroupStart() {
 ncclResult_t ncclGroupEnd() {
   in_group = false;
   const longhaul::emulated::DeviceAtWork at_work;
-  for (const Sending& sending : sendings) {
+  for (const Transfer<const char>& sending : sendings) {
     World& world = *sending.communicator->world;
     const std::lock_guard<std::mutex> lock(world.mutex);
-    world.mail[{sending.communicator->rank, sending.to}].emplace_back(sending.data,
-                                                                      sending.data + sending.bytes);
+    world.mail[{sending.communicator->rank, sending.other}].emplace_back(sending.data,
+                                                                         sending.data + sending.bytes);
     sending.communicator->is_busy = true;
     ++messages;
   }

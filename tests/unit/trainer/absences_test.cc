@@ -1,6 +1,4 @@
 // Trainings of replicas that go and come back, against the reference of reference_replicas.h.
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <utility>
@@ -237,7 +235,7 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
   steps(1, 10, 10);
   take_up(1, third);
   steps(1, 11, 11);
-  const Followed found = reference.expect_training();
+  const Trained found = reference.expect_training();
   EXPECT_EQ(found.summary["tokens"], (12 + 9 + 11) * 2 * 12) << "steps that were taken";
   std::map<std::string, std::set<std::string>> evaluated;
   for (const auto& row : table_of(found.metrics).rows) evaluated[row[0]].insert(row[2]);
@@ -283,7 +281,7 @@ TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
     }
     const Schedule schedule =
         schedule_of(config, {{1, 5, 3, 3, 5, 6}, {3, 6, 5, 0, 6, 7}, {1, 8, 7, 2, 7, 9}}, groups);
-    const Followed found = follow(config, schedule, folder);
+    const Trained found = follow(config, schedule, folder);
     expect_same_bytes(config, schedule, found);
     return found;
   };

@@ -1,5 +1,4 @@
 // Runs that cannot be finished: each ends with a clear word, and what there was is still there.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "methods/common/registry.h"

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/unit/trainer/float64/slope.h"
+
 namespace longhaul::bit_gates_test {
 
 LearnedBits spec_of(int floor, int ceiling, double penalty, double lr = 0.1, double gate = 0) {
@@ -75,17 +77,15 @@ TEST(BitGates, GradientIsThatOfALossWhoseRoundingsAreFixed) {
       for (std::size_t k = begin; k < end; ++k) largest = std::max(largest, std::abs(sent[k]));
       return largest / (std::exp2(b - 1) - 1);
     };
-    const auto whole_loss = [&](double q) {
+    double q = gate;
+    const auto whole_loss = [&] {
       const double open = 1 / (1 + std::exp(-q)), b = 2 + 6 * open;
       std::vector<double> moved = sent;
       for (std::size_t i = 0; i < sent.size(); ++i)
         moved[i] += (read[i] - sent[i]) / step_of(i, bits) * step_of(i, b);
       return loss_of(moved) + 0.7 / 3 * open * open;
     };
-    const double width = 1e-3;
-    const double expected = (8 * (whole_loss(gate + width) - whole_loss(gate - width)) -
-                             (whole_loss(gate + 2 * width) - whole_loss(gate - 2 * width))) /
-                            (12 * width);
+    const double expected = slope(q, whole_loss);
     EXPECT_GT(std::abs(expected - 0.7 / 3 * 2 * std::pow(1 / (1 + std::exp(-gate)), 2) *
                                       (1 - 1 / (1 + std::exp(-gate)))),
               1e-3)

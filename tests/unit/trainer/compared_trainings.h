@@ -1,5 +1,5 @@
-// What tests that hold two trainings against each other share: the losses of a training, one on a card, one
-// on two ranks, and a back-end that ends one in the middle.
+// What tests that hold two trainings against each other share: the losses of a training, one on a card, a
+// back-end that ends one in the middle, and one on ranks.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/errors.h"
 #include "tests/unit/trainer/support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/model/gemm.h"
@@ -39,26 +38,6 @@ inline Trained stacked_on_gpu(const Json& scenario) {
   return train_on(Device::kCuda, make_stacked_backend(make_loop_backend()), scenario);
 }
 
-// metrics.csv of a training on two ranks, each with half of the replicas; or path and words of what it
-// refuses.
-inline std::string metrics_of_two_ranks(const Json& scenario) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
-  std::string refused;
-  ThreadRanks::run(2, [&](Ranks& ranks) {
-    use_one_thread();
-    ProgressReporter silent("test", -1, true);
-    TrainingFiles files(folder.file("out"), ranks.is_first());
-    try {
-      Training training(config, Device::kCpu, make_loop_backend(), files, silent, ranks);
-      files.finish(training.run());
-    } catch (const InputError& error) {
-      if (ranks.is_first()) refused = error.parts().path + " " + error.parts().found;
-    }
-  });
-  return refused.empty() ? read_text(folder.file("out/metrics.csv")) : refused;
-}
-
 // `host`, which ends a training after so many calls: that may be in the middle of a step.
 class Stops : public Backend {
  public:
@@ -76,5 +55,24 @@ class Stops : public Backend {
   int calls_;
   std::unique_ptr<Backend> host_;
 };
+
+// On `size` ranks, each with a back-end that ends it after so many calls.
+inline Trained train_on_ranks(int size, const Case& config, const TemporaryFolder& folder, int calls = 1000,
+                              bool resume = false, const Training::MakeJournal& journal = {}) {
+  Trained trained;
+  trained.weights.resize(as_index(config.replicas));
+  ThreadRanks::run(size, [&](Ranks& ranks) {
+    train_rank(trained, config, folder, Device::kCpu, std::make_unique<Stops>(calls), resume, journal, ranks);
+  });
+  trained.metrics = read_text(folder.file("out/metrics.csv"));
+  trained.exchanges = read_text(folder.file("out/exchanges.jsonl"));
+  return trained;
+}
+
+// metrics.csv of a training on two ranks, each with half of the replicas.
+inline std::string metrics_of_two_ranks(const Json& scenario) {
+  const TemporaryFolder folder;
+  return train_on_ranks(2, only_case(scenario, folder), folder).metrics;
+}
 
 }  // namespace longhaul

@@ -1,5 +1,3 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -276,8 +274,7 @@ TEST(Dataset, EmptyAndShortTextsAreRefused) {
 }
 
 TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
-  const TemporaryFolder folder;
-  const Case config = only_case(small_scenario({{"name", "independent"}}), folder);
+  const Case config = case_of(small_scenario({{"name", "independent"}}));
   const std::vector<Token> tokens = load_dataset(config).training;
   std::set<std::vector<std::int64_t>> seen;
   for (int replica = 0; replica < 10; ++replica)
@@ -292,8 +289,7 @@ TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
 
 // One machine with the whole batch: what four replicas draw, in their order.
 TEST(Windows, OfSeveralStreamsAreThoseOfTheReplicas) {
-  const TemporaryFolder folder;
-  const Case config = only_case(small_scenario({{"name", "single"}}), folder), whole = trained_case(config);
+  const Case config = case_of(small_scenario({{"name", "single"}})), whole = trained_case(config);
   EXPECT_EQ(whole.replicas, 1);
   EXPECT_EQ(whole.train->batch, config.replicas * config.train->batch);
   const std::vector<Token> tokens = load_dataset(config).training;
@@ -389,17 +385,15 @@ TEST(Dataset, ValidationShardsAreNamedInTheirErrors) {
 }
 
 TEST(Dataset, ACorpusTakesNoValidationFiles) {
-  const TemporaryFolder folder;
   Json scenario = text_scenario("");
   scenario["train"]["data"] = {{"corpus", "system-headers"}, {"validation", {"val.txt"}}};
-  expect_parts(said_by([&] { only_case(scenario, folder); }), {"train.data.validation", "corpus"});
+  expect_parts(said_by([&] { case_of(scenario); }), {"train.data.validation", "corpus"});
 }
 
 TEST(Dataset, WhatACorpusHoldsOutHasNothingInCommonWithItsTraining) {
-  const TemporaryFolder folder;
   Json scenario = text_scenario("");
   scenario["train"]["data"] = {{"corpus", "system-headers"}};
-  const Dataset data = load_dataset(only_case(scenario, folder));
+  const Dataset data = load_dataset(case_of(scenario));
   EXPECT_GT(data.validation.size(), 100'000u);
   EXPECT_GT(data.copied_tokens, 10'000u);
   // What is left meets where something was taken out, so that few new stretches may arise; by chance none

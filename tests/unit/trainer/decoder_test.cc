@@ -14,17 +14,7 @@ namespace longhaul::decoder_test {
 
 constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
 
-TEST(Decoder, LossIsTheScalarModels) {
-  const Decoder decoder(kShape, Device::kCpu);
-  const Batch batch = random_batch(kShape, 3);
-  for (std::uint64_t seed : {1, 2, 3}) {
-    const std::vector<float> weights = random_weights<float>(kShape, seed);
-    const ScalarDecoder reference(kShape, {weights.begin(), weights.end()});
-    EXPECT_NEAR(decoder.loss(weights.data(), batch), reference.loss(batch), 1e-5);
-  }
-}
-
-TEST(Decoder, GradientIsTheFiniteDifference) {
+TEST(Decoder, LossAndGradientAreTheScalarModels) {
   const Decoder decoder(kShape, Device::kCpu);
   const Batch batch = random_batch(kShape, 2);
   const std::vector<float> weights = random_weights<float>(kShape, 4);
@@ -33,6 +23,7 @@ TEST(Decoder, GradientIsTheFiniteDifference) {
   EXPECT_NEAR(loss, decoder.loss(weights.data(), batch), 1e-6);
 
   const std::vector<double> exact(weights.begin(), weights.end());
+  EXPECT_NEAR(loss, ScalarDecoder(kShape, exact).loss(batch), 1e-5);
   constexpr double kStep = 1e-5;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     std::vector<double> up = exact, down = exact;
@@ -44,7 +35,8 @@ TEST(Decoder, GradientIsTheFiniteDifference) {
   }
 }
 
-// At the sizes of a training, in two random directions.
+// At the sizes of a training, in two random directions whose numbers are 0.4 large: of a difference of 1e-5
+// of the gradient's length 4e-6 are along them.
 TEST(Decoder, LossAndItsSlopesAreTheScalarModelsAtTheSizesOfATraining) {
   const ModelShape shape{96, 3, 4, 512, 65, 256};
   const std::vector<float> weights = initial_weights(shape, 1);
@@ -63,8 +55,8 @@ TEST(Decoder, LossAndItsSlopesAreTheScalarModelsAtTheSizesOfATraining) {
       for (std::size_t i = 0; i < there.size(); ++i) there[i] += moved * direction[i];
       return ScalarDecoder(shape, there).loss(batch);
     };
-    EXPECT_NEAR(loss, loss_there(), 1e-5);
-    EXPECT_NEAR(along, slope(moved, loss_there, 1e-5), 1e-5 * std::sqrt(squares)) << "direction " << seed;
+    EXPECT_NEAR(loss, loss_there(), 2e-6);
+    EXPECT_NEAR(along, slope(moved, loss_there, 1e-5), 4e-6 * std::sqrt(squares)) << "direction " << seed;
   }
 }
 
@@ -96,17 +88,6 @@ TEST(Evaluator, TheEnsemblesLossIsThatOfTheMeanProbability) {
   const Evaluator evaluator(decoder, {batch}, false, arena, *backend);
   EXPECT_NEAR(evaluator.ensemble_loss(kShape, {0, 1}), expected, 2e-6);
   EXPECT_LT(expected, (sums[0].back() + sums[1].back()) / 2 / kShape.context);
-}
-
-TEST(Layout, SizesAddUpToTheShapesCountWithoutGaps) {
-  for (const ModelShape& shape : {kShape, ModelShape{128, 4, 4, 384, 128, 256}}) {
-    std::int64_t end = 0;
-    for (const Parameter& parameter : parameter_layout(shape)) {
-      EXPECT_EQ(parameter.offset, end) << parameter.name;
-      end += parameter.size();
-    }
-    EXPECT_EQ(end, shape.parameters());
-  }
 }
 
 TEST(InitialWeights, AreNormalWithTheDeviationOfTheirPart) {

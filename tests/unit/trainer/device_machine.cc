@@ -27,16 +27,6 @@ class DeviceMachine : public RowMachine {
     run.weights = w.read(), run.first_moment = m.read(), run.second_moment = v.read();
     run.narrow = narrow.read();
   }
-  void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
-    outer(run, [&](const OuterTables& tables, std::int64_t groups) {
-      outer_step_on_device(tables, groups, NolocoStep{alpha, beta, gamma}, nullptr);
-    });
-  }
-  void diloco(OuterRun& run, float lr, float momentum, bool nesterov) override {
-    outer(run, [&](const OuterTables& tables, std::int64_t groups) {
-      outer_step_on_device(tables, groups, DilocoStep{lr, momentum, nesterov}, nullptr);
-    });
-  }
   void average(Table& rows, const std::vector<std::vector<int>>& groups, Wire wire,
                std::int64_t columns) override {
     const FlatGroups flat(groups);
@@ -46,10 +36,7 @@ class DeviceMachine : public RowMachine {
                       wire, columns, nullptr);
     rows = table.read();
   }
-
- private:
-  template <typename Step>
-  static void outer(OuterRun& run, const Step& step) {
+  void outer(OuterRun& run, const AnyOuterStep& step) override {
     const FlatGroups flat(run.groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const DeviceTable<float> theta(run.theta), phi(run.phi), momentum(run.momentum), anchors(run.anchors);
@@ -57,14 +44,16 @@ class DeviceMachine : public RowMachine {
                                            static_cast<std::size_t>(bytes_per_parameter(run.wire)));
     pack_on_device(anchors.get(), packed.get(), run.wire,
                    static_cast<std::int64_t>(run.anchors.size()) / run.columns, run.columns, nullptr);
-    step(OuterTables{theta.get(),
-                     phi.get(),
-                     momentum.get(),
-                     run.anchors.empty() ? nullptr : packed.get(),
-                     {members.get(), begins.get()},
-                     run.wire,
-                     run.columns},
-         static_cast<std::int64_t>(run.groups.size()));
+    const OuterTables tables{theta.get(),
+                             phi.get(),
+                             momentum.get(),
+                             run.anchors.empty() ? nullptr : packed.get(),
+                             {members.get(), begins.get()},
+                             run.wire,
+                             run.columns};
+    const auto groups = static_cast<std::int64_t>(run.groups.size());
+    std::visit([&](const auto& of_method) { outer_step_on_device(tables, groups, of_method, nullptr); },
+               step);
     run.theta = theta.read(), run.phi = phi.read(), run.momentum = momentum.read();
   }
 };

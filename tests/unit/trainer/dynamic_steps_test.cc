@@ -1,8 +1,6 @@
 // Trainings whose slow replicas take fewer steps in a round, against the reference of reference_replicas.h.
 #include "core/plan/dynamic_steps.h"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 #include <string>
@@ -40,9 +38,7 @@ void take_by_hand(Reference& reference, int every, const Takers& takers) {
   for (int step = 1; step <= kSteps; ++step) {
     reference.step(takers.at((step - 1) % every + 1), step);
     if (step % every != 0) continue;
-    std::vector<Row> deltas;
-    for (int replica = 0; replica < kReplicas; ++replica) deltas.push_back(reference.delta(replica));
-    const Row mean = Reference::mean(deltas);
+    const Row mean = reference.mean_delta({0, 1, 2});
     for (std::size_t i = 0; i < columns; ++i) {
       const float half = mean[i] / 2;
       buffer[i] += half;
@@ -108,11 +104,11 @@ TEST(TrainedDynamicSteps, WithoutADifferenceNothingChanges) {
     const TemporaryFolder folder;
     return follow(only_case(scenario, folder), {}, folder);
   };
-  const Followed plain = followed(scenario_of(delayed_nesterov(3, Json::object())));
+  const Trained plain = followed(scenario_of(delayed_nesterov(3, Json::object())));
   for (const Json& scenario :
        {with_factors(delayed_nesterov(3), {{"0-2", 2}}), with_factors(delayed_nesterov(3), Json::object()),
         with_factors(delayed_nesterov(3, {{"dynamic_steps", false}}), {{"1", 4}})}) {
-    const Followed found = followed(scenario);
+    const Trained found = followed(scenario);
     EXPECT_EQ(found.metrics, plain.metrics);
     EXPECT_EQ(found.exchanges, plain.exchanges);
     EXPECT_EQ(found.weights, plain.weights);

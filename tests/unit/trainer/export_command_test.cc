@@ -80,11 +80,7 @@ TEST_F(ExportCommand, WhoIsGoneIsNotExported) {
   Schedule schedule;
   schedule.has_all = true;
   schedule.absences = Absences({{3, 30, 29, -1, 0, 0}}, plan_context(one_), false);
-  ProgressReporter silent("test", -1, true);
-  TrainingFiles files(folder_.file("out"));
-  Training training(one_, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
-                    [&](const JournalSpec& spec) { return make_journal(spec, schedule); });
-  files.finish(training.run());
+  train_with(one_, folder_, Device::kCpu, make_loop_backend(), false, scheduled(schedule));
   EXPECT_NEAR(loss_of(exported({})), last_metric("mean", "loss_of_mean"), 1e-5) << "of the other three";
   EXPECT_NEAR(loss_of(exported(2)), last_metric("2", "loss"), 1e-5);
   EXPECT_THROW(run_export({folder_.file("out"), 3, false, folder_.file("model")}), InputError);

@@ -48,8 +48,7 @@ void expect_near_the_cpus(const Json& scenario, double relative, const std::stri
 
 // Nothing is rounded that need not be, and every step is evaluated.
 Json exact_scenario(const Json& method, int steps) {
-  Json scenario = small_scenario(method, steps);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario(method, steps, "fp32");
   scenario["train"]["evaluate_every"] = 1;
   return scenario;
 }
@@ -65,18 +64,11 @@ TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
 }
 
 // Twelve steps, of which ten are replayed graphs: errors grow from step to step, so the bound is wider.
-TEST_F(Gpu, TwelveStepsWithAnchorsSentAheadStayNearTheCpus) {
-  for (const char* pattern : {"exchange", "presend"}) {
-    Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}, 12);
-    scenario["workload"] = {{"wire", "fp32"}};
-    expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, pattern);
-  }
-}
-
-TEST_F(Gpu, TwelveStepsOfMuonStayNearTheCpus) {
-  Json scenario = small_scenario({{"name", "muloco"}, {"inner_steps", 3}}, 12);
-  scenario["workload"] = {{"wire", "fp32"}};
-  expect_near_the_cpus(scenario, 1e-3, "muon");
+TEST_F(Gpu, TwelveStepsStayNearTheCpus) {
+  for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}},
+                             Json{{"name", "noloco"}, {"inner_steps", 3}, {"pattern", "presend"}},
+                             Json{{"name", "muloco"}, {"inner_steps", 3}}})
+    expect_near_the_cpus(small_scenario(method, 12, "fp32"), 1e-3, method.dump());
 }
 
 // Micro-batches on their paths, and what passes between parts in as few numbers as there are: a sign and a
@@ -216,8 +208,7 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
       Json scenario = small_scenario(name == std::string("noloco")
                                          ? Json{{"name", name}, {"inner_steps", 2}, {"pattern", "presend"}}
                                          : Json{{"name", name}},
-                                     5);
-      scenario["workload"] = {{"wire", "fp32"}};
+                                     5, "fp32");
       scenario["train"]["evaluate_sequences"] = 19;
       const TemporaryFolder folder;
       const Case config = only_case(scenario, folder);
@@ -285,9 +276,8 @@ class GpuRanks : public Gpu, public testing::WithParamInterface<Json> {};
 // differences are rounded to a zero with a sign.
 TEST_P(GpuRanks, LeaveTheBytesOfOneProcess) {
   for (const char* wire : {"bf16", "fp16"}) {
-    Json scenario = small_scenario(GetParam(), 12);
+    Json scenario = small_scenario(GetParam(), 12, wire);
     scenario["replicas"] = 8;
-    scenario["workload"] = {{"wire", wire}};
     scenario["train"]["optimizer"] = {{"lr", 1e-6}};
     const std::vector<std::string> whole = left_by_ranks(scenario, 1);
     for (const int size : {2, 4})
@@ -301,9 +291,8 @@ class GpuRanksOverNccl : public Gpu, public testing::WithParamInterface<Json> {}
 
 TEST_P(GpuRanksOverNccl, LeaveTheBytesOfOneProcess) {
   for (const char* wire : {"fp32", "bf16"}) {
-    Json scenario = small_scenario(GetParam(), 12);
+    Json scenario = small_scenario(GetParam(), 12, wire);
     scenario["replicas"] = 8;
-    scenario["workload"] = {{"wire", wire}};
     const std::vector<std::string> whole = left_by_ranks(scenario, 1);
     for (const int size : {2, 4}) {
       const int before = emulated_nccl_messages();
@@ -398,13 +387,9 @@ TEST_F(Gpu, GradientsAreThoseOfTheLoop) {
        {GradientCase{{96, 3, 4, 256, 65, 256}, 2, 4, 0.1, Precision::kFloat32, 1e-5},
         GradientCase{{256, 3, 4, 512, 128, 256}, 3, 2, 0.02, Precision::kBf16, 2e-2}}) {
     const testing_stacked::Replicas replicas(item.shape, item.replicas, item.sequences, item.deviation);
-    const auto loop = replicas.one_by_one(),
-               found = replicas.one_by_one(Decoder(item.shape, Device::kCuda, item.precision));
-    for (int r = 0; r < item.replicas; ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      EXPECT_NEAR(found.losses[at], loop.losses[at], 1e-3 * loop.losses[at]) << item.bound;
-      EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), item.bound);
-    }
+    SCOPED_TRACE(item.bound);
+    testing_stacked::expect_near(replicas.one_by_one(Decoder(item.shape, Device::kCuda, item.precision)),
+                                 replicas.one_by_one(), replicas, 1e-3, item.bound);
   }
 }
 
@@ -468,13 +453,9 @@ TEST_F(Gpu, ManyClassesAndLayersComputedAgainAreTheLoops) {
     for (const Precision precision : {Precision::kFloat32, Precision::kBf16}) {
       const StackedDecoder all(shape, Device::kCuda, precision), again(shape, Device::kCuda, precision, 1);
       ASSERT_TRUE(again.piece_of(2, 1, true).recomputes);
-      const testing_stacked::Result found = run_on_gpu(all, replicas), restored = run_on_gpu(again, replicas);
       const double bound = precision == Precision::kBf16 ? 2e-2 : 1e-5;
-      for (int r = 0; r < 2; ++r) {
-        EXPECT_LT(testing_stacked::relative_difference(found, loop, replicas, r), bound) << "replica " << r;
-        EXPECT_LT(testing_stacked::relative_difference(restored, loop, replicas, r), bound)
-            << "replica " << r;
-      }
+      testing_stacked::expect_near(run_on_gpu(all, replicas), loop, replicas, 1e-3, bound);
+      testing_stacked::expect_near(run_on_gpu(again, replicas), loop, replicas, 1e-3, bound);
     }
   }
 }

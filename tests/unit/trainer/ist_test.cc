@@ -1,7 +1,5 @@
 // Independent subnetwork training: a replica's zeros are a subnetwork exactly, and a training of full width
 // with zeros is one of narrow models that exchange their units, written apart here.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -31,10 +29,9 @@ Json ist(Json more = Json::object()) {
 }
 
 Json scenario_of(const Json& method, int replicas, int ffn, int steps, const char* wire = "fp32") {
-  Json scenario = small_scenario(method, steps);
+  Json scenario = small_scenario(method, steps, wire);
   scenario["replicas"] = replicas;
   scenario["train"]["model"]["ffn"] = ffn;
-  scenario["workload"] = {{"wire", wire}};
   return scenario;
 }
 
@@ -177,11 +174,6 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
   EXPECT_GT(moved / static_cast<double>(found.size()), 1e-2) << "500 times the tolerance";
 }
 
-Case case_of(const Json& method, int replicas, int ffn, int steps, Wire wire) {
-  const TemporaryFolder folder;
-  return only_case(scenario_of(method, replicas, ffn, steps, to_string(wire).c_str()), folder);
-}
-
 // An update's rows, filled with what is drawn, and the plan's operations on them.
 struct Round : UpdateBench {
   explicit Round(const Case& config)
@@ -212,7 +204,7 @@ struct Round : UpdateBench {
 
 // 97 columns over 3 replicas, rounded to bf16; twice, since the owners change.
 TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
-  Round round(case_of(ist(), 3, 97, 20, Wire::kBf16));
+  Round round(case_of(scenario_of(ist(), 3, 97, 20, "bf16")));
   for (int number = 0; number < 2; ++number) {
     const std::vector<int> before = round.owners(number), after = round.owners(number + 1);
     ASSERT_NE(before, after);
@@ -294,8 +286,8 @@ bool reads_a_unit(const Parameter& parameter) {
 // The weights that read a unit, those of down, stand in the whole model divided by the number of
 // replicas; subnetworks have what was sent.
 TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
-  Round summed(case_of(ist(), 2, 9, 20, Wire::kFp32)),
-      averaged(case_of(ist({{"unit_outputs", "mean"}}), 2, 9, 20, Wire::kFp32));
+  Round summed(case_of(scenario_of(ist(), 2, 9, 20))),
+      averaged(case_of(scenario_of(ist({{"unit_outputs", "mean"}}), 2, 9, 20)));
   for (const int step : {0, 4, 8}) {
     for (Round* round : {&summed, &averaged})
       if (step > 0) round->run(step);

@@ -29,7 +29,8 @@ TEST(JournalByHand, TrainsAsItSays) {
   const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}), folder);
   const std::string lines = example();
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10);
-  const Followed found = follow_journal(config, journal_of(lines), folder);
+  const Trained found =
+      train_with(config, folder, Device::kCpu, make_loop_backend(), false, journal_of(lines));
   Reference reference(config);
   for (int step = 1; step <= 6; ++step) reference.step({0, 1, 2}, step);
   reference.outer_of({0, 1}, {0, 1}, 0.7F, 0.9F);

@@ -1,6 +1,4 @@
 // Whole trainings whose boundaries have learned bits.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
 #include <set>
@@ -15,8 +13,7 @@ const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 3}};
 
 // Three stages of one layer, so two hops; four replicas.
 Json scenario_with(const Json& learned_bits, int steps = 9, const Json& method = kNoloco) {
-  Json scenario = small_scenario(method, steps);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario(method, steps, "fp32");
   scenario["train"]["batch"] = 4;
   scenario["train"]["model"]["layers"] = 3;
   scenario["pipeline"] = {{"stages", 3},
@@ -33,7 +30,10 @@ struct BitsRow {
 };
 using Bits = std::map<std::tuple<int, int, int>, BitsRow>;  // by step, replica and hop
 
-Bits bits_in(const TemporaryFolder& folder) {
+// Those of a training.
+Bits bits_of(const Json& scenario, int threads = 1) {
+  const TemporaryFolder folder;
+  train(only_case(scenario, folder), folder, threads);
   const CsvTable table = read_csv(folder.file("out/boundary_bits.csv"));
   EXPECT_EQ(table.header, (std::vector<std::string>{"step", "replica", "hop", "bits", "gate"}));
   Bits bits;
@@ -61,9 +61,7 @@ TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
 
 TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
   const Json pressed = {{"penalty", 1000}, {"lr", 0.5}, {"floor", 3}, {"ceiling", 7}, {"first_step", 4}};
-  const TemporaryFolder folder;
-  train(only_case(scenario_with(pressed, 30), folder), folder);
-  const Bits bits = bits_in(folder);
+  const Bits bits = bits_of(scenario_with(pressed, 30));
   std::set<int> seen;
   for (int replica = 0; replica < 4; ++replica)
     for (int hop = 0; hop < 2; ++hop) {
@@ -80,10 +78,7 @@ TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
 
 // Without a penalty what rounding adds to the loss pulls two bits up.
 TEST(LearnedBits, TheLossAsksForMoreBits) {
-  const TemporaryFolder folder;
-  train(only_case(scenario_with({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60), folder),
-        folder);
-  const Bits bits = bits_in(folder);
+  const Bits bits = bits_of(scenario_with({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60));
   double rise = 0;
   for (int replica = 0; replica < 4; ++replica)
     for (int hop = 0; hop < 2; ++hop) {
@@ -96,10 +91,9 @@ TEST(LearnedBits, TheLossAsksForMoreBits) {
 // The gates after the first step, from the decoder and the definition: Adam's first step is g/(|g| + 1e-8).
 TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
   const double lr = 0.125, penalty = 0.02;
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_with({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}}), folder);
-  train(config, folder, 2);
-  const Bits bits = bits_in(folder);
+  const Json scenario = scenario_with({{"penalty", penalty}, {"lr", lr}, {"gate", -1.5}});
+  const Case config = case_of(scenario);
+  const Bits bits = bits_of(scenario, 2);
   const Dataset data = load_dataset(config);
   const Decoder decoder(config.train->model, Device::kCpu);
   const Quantized int3{Quantizer::kInt3, 100};  // 2 + 6 σ(−1.5) = 3.09
@@ -137,9 +131,7 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   const Trained trained = train(config, folder);
   const StoredTensors tensors = read_safetensors(folder.file("out/checkpoints/step-10.safetensors"));
   EXPECT_EQ(tensors.at("bit_gates").shape, (std::vector<std::int64_t>{4, 2}));
-  const std::vector<float> weights = floats_of(tensors.at("weights")),
-                           gates = floats_of(tensors.at("bit_gates"));
-  const std::size_t columns = weights.size() / 4;
+  const std::vector<float> gates = floats_of(tensors.at("bit_gates"));
   const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 1u);
   const Decoder decoder(config.train->model, Device::kCpu);
@@ -153,7 +145,7 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
     const Quantized first = format(gates[2 * r]), second = format(gates[2 * r + 1]);
     used.insert({facts_of(first.numbers).bits, facts_of(second.numbers).bits});
     const Boundaries boundaries{{1, 2}, HopFormats({first, second}), std::nullopt};
-    sum += decoder.loss(weights.data() + r * columns, batches[0], boundaries);
+    sum += decoder.loss(trained.weights[r].data(), batches[0], boundaries);
   }
   EXPECT_GT(used.size(), 1u) << "replicas' own";
   EXPECT_NEAR(trained.summary["final_loss"], sum / 4, 1e-6);
@@ -172,8 +164,7 @@ TEST(LearnedBits, OneStageIsTheWholeModel) {
 
 TEST(LearnedBits, AreInTheKey) {
   const auto key = [](const Json& learned_bits) {
-    const TemporaryFolder folder;
-    return training_key(only_case(scenario_with(learned_bits), folder));
+    return training_key(case_of(scenario_with(learned_bits)));
   };
   EXPECT_EQ(key(Json::object()), key({{"floor", 2}, {"penalty", 0.01}}));
   EXPECT_NE(key(Json::object()), key({{"penalty", 0.02}}));

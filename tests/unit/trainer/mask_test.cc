@@ -1,8 +1,6 @@
 // Random masks: which columns are drawn, and that they travel as a row of their own.
 #include "trainer/codecs/mask.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
 #include <set>
@@ -22,10 +20,6 @@ std::vector<std::int64_t> drawn(const RandomMask& codec, std::uint64_t draw, std
                      all.push_back(column);
                    });
   return all;
-}
-
-MessageFormat format_of(const Codec& codec, std::int64_t columns, std::uint64_t draw) {
-  return MessageFormat({"row", codec, {}}, columns, draw);
 }
 
 TEST(RandomMask, DrawsAsManyAsTheShareSaysInAscendingOrderWhateverBlockIsRead) {
@@ -87,7 +81,8 @@ TEST(RandomMask, TheColumnsThatTravelAreARow) {
     for (const std::int64_t column : columns) kept.push_back(row[static_cast<std::size_t>(column)]);
     const Codec alone = std::visit([](const auto& item) { return Codec(item); }, numbers);
     const Row sent = sent_of(alone, kept);
-    const Message message = Message(format_of({codec}, 3000, 9), RowSource{row.data(), nullptr}).encoded();
+    const Message message =
+        Message(MessageFormat({"row", {codec}, {}}, 3000, 9), RowSource{row.data(), nullptr}).encoded();
     EXPECT_EQ(message.bytes(), message_of(alone, kept).encoded().bytes());
     for (const std::int64_t block : {1024, 333}) {
       const Row found = read_row(message, block);

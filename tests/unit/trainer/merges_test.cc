@@ -1,8 +1,6 @@
 // Merges of one weight, by hand.
 #include "trainer/merges.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <stdexcept>
 
@@ -71,6 +69,9 @@ TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
   const Json &first = history_["merges"][0], &second = history_["merges"][1];
   for (const Json& entry : first["contributions"]) post(0, entry);
   merges_->make(made(history_, 0));
+  ASSERT_EQ(bench_.log.records().size(), 1u);
+  EXPECT_EQ(bench_.log.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}})) << "who contributed";
+  EXPECT_EQ(bench_.log.records()[0].bytes, 4);
   take_up(0, first["contributions"][0]);
   EXPECT_FLOAT_EQ(phi(0), first["phi"].get<float>());
   EXPECT_EQ(phi(1), 10) << "not yet";
@@ -83,14 +84,6 @@ TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
     take_up(1, entry);
     EXPECT_FLOAT_EQ(phi(entry["replica"]), second["phi"].get<float>());
   }
-}
-
-TEST_F(OneWeight, LogsWhoContributed) {
-  for (const int replica : {0, 1}) merges_->contribute({0, 0, replica, 2});
-  merges_->make(made(history_, 0));
-  ASSERT_EQ(bench_.log.records().size(), 1u);
-  EXPECT_EQ(bench_.log.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}}));
-  EXPECT_EQ(bench_.log.records()[0].bytes, 4);
 }
 
 void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {

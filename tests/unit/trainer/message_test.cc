@@ -1,12 +1,11 @@
 #include "trainer/codecs/message.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "core/base/random.h"
+#include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "trainer/codecs/wire_format.h"
 
@@ -84,10 +83,8 @@ TEST(Message, APackedOneIsACopy) {
 // Longer than a block, and with what a wire format does not keep.
 TEST(Message, APackedDifferenceReadsTheSame) {
   constexpr std::int64_t kColumns = 2 * kBlock + 3;
-  RandomStream stream(3, Purpose::kInitialWeights);
-  std::vector<float> a(kColumns), b(kColumns);
-  for (auto* row : {&a, &b})
-    for (float& value : *row) value = static_cast<float>(stream.normal());
+  Row a = uneven_row(kColumns, 1);
+  const Row b = uneven_row(kColumns, 2);
   a[1] = NAN;
   a[2] = 1e30f;
   for (Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16}) {
@@ -95,13 +92,8 @@ TEST(Message, APackedDifferenceReadsTheSame) {
     const Message packed = message.encoded(), again = packed.encoded();
     EXPECT_EQ(packed.size(), message.size());
     EXPECT_EQ(again.bytes(), packed.bytes());
-    for (std::int64_t at = 0; at < kColumns; at += kBlock) {
-      const std::int64_t end = std::min(at + kBlock, kColumns);
-      float expected[kBlock], found[kBlock];
-      message.read(at, end, expected);
-      packed.read(at, end, found);
-      EXPECT_EQ(std::memcmp(expected, found, static_cast<std::size_t>(end - at) * sizeof(float)), 0);
-    }
+    const Row expected = read_row(message), found = read_row(packed);
+    EXPECT_EQ(std::memcmp(expected.data(), found.data(), kColumns * sizeof(float)), 0);
   }
 }
 

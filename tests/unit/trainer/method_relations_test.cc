@@ -1,6 +1,4 @@
 // What methods are to each other: with some of its options one is another, to the bit or to rounding.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
 
@@ -11,9 +9,7 @@
 namespace longhaul::method_relations_test {
 
 Trained with_wire(const Json& method, const char* wire, int steps = 13) {
-  Json scenario = small_scenario(method, steps);
-  scenario["workload"] = {{"wire", wire}};
-  return train(scenario);
+  return train(small_scenario(method, steps, wire));
 }
 
 void expect_others(const Json& method, const Json& other) {
@@ -78,6 +74,9 @@ TEST(MethodRelations, AreToTheBit) {
       // No gradient is late.
       {{{"name", "ravnest"}, {"inner_steps", 4}, {"stages", 1}}, kLocal},
       {{{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 0}}, kLocal},
+      // What is sent ahead is the φ that is sent later.
+      {{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}},
+       {{"name", "noloco"}, {"inner_steps", 4}}},
       // All weights are averaged after every step.
       {{{"name", "sparta"}, {"share", 1}}, kLocalAtEachStep}};
   for (const Relation& relation : same) expect_same_bits(relation.method, relation.other);
@@ -193,9 +192,8 @@ TEST(MethodRelations, WithNothingDroppedDemoAndDgcAreTheirUncompressedSelves) {
 TEST(MethodRelations, DdpIsOneMachineWithTheWholeBatch) {
   for (const int replicas : {2, 3, 4}) {
     const auto losses = [replicas](const char* name) {
-      Json scenario = small_scenario({{"name", name}}, 13);
+      Json scenario = small_scenario({{"name", name}}, 13, "fp32");
       scenario["replicas"] = replicas;
-      scenario["workload"] = {{"wire", "fp32"}};
       scenario["train"]["evaluate_every"] = 1;
       return losses_of(train(scenario));
     };

@@ -1,8 +1,6 @@
 // Muon: the iteration against closed forms in double, a step by hand, and whole trainings.
 #include "trainer/optimizer/muon.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 
@@ -25,18 +23,12 @@ Matrix product(const Matrix& a, const Matrix& b, std::int64_t m, std::int64_t k,
   return c;
 }
 
-Matrix random_matrix(std::int64_t count, std::uint32_t number) {
-  RandomStream stream(11, Purpose::kInitialWeights, number);
-  Matrix values(as_index(count));
-  for (double& value : values) value = stream.normal();
-  return values;
-}
-
 // I − 2 v vᵀ/|v|²: orthogonal.
 Matrix reflection(std::int64_t size, std::uint32_t number) {
-  const Matrix v = random_matrix(size, number);
+  RandomStream stream(11, Purpose::kInitialWeights, number);
+  Matrix v(as_index(size));
   double square = 0;
-  for (const double value : v) square += value * value;
+  for (double& value : v) value = stream.normal(), square += value * value;
   Matrix h(as_index(size * size));
   for (std::int64_t i = 0; i < size; ++i)
     for (std::int64_t j = 0; j < size; ++j)
@@ -56,12 +48,6 @@ double polynomial(double x) {
   return 3.4445 * x - 4.7750 * std::pow(x, 3) + 2.0315 * std::pow(x, 5);
 }
 
-std::vector<float> orthogonalized(const Matrix& matrix, std::int64_t rows, std::int64_t columns, int steps) {
-  std::vector<float> x(matrix.begin(), matrix.end());
-  NewtonSchulz(steps).orthogonalize(rows, columns, x.data());
-  return x;
-}
-
 struct Shape {
   std::int64_t rows, columns;
 };
@@ -79,8 +65,9 @@ TEST(NewtonSchulz, AppliesThePolynomialToTheSingularValuesAndKeepsTheVectors) {
         values.push_back(3. / static_cast<double>(1 + i));
         square += values.back() * values.back();
       }
-      const std::vector<float> found =
-          orthogonalized(with_singular_values(values, rows, columns), rows, columns, steps);
+      const Matrix matrix = with_singular_values(values, rows, columns);
+      std::vector<float> found(matrix.begin(), matrix.end());
+      NewtonSchulz(steps).orthogonalize(rows, columns, found.data());
       for (double& value : values) {
         value /= std::sqrt(square);
         for (int step = 0; step < steps; ++step) value = polynomial(value);
@@ -155,23 +142,14 @@ Json with_optimizer(Json scenario, const Json& keys) {
 
 const Json kMuon = {{"name", "muon"}};
 
-std::vector<float> weights_after_a_step(const Json& scenario) {
-  const TemporaryFolder folder;
-  train(only_case(scenario, folder), folder);
-  return floats_of(read_safetensors(folder.file("out/checkpoints/step-1.safetensors")).at("weights"));
-}
-
 TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
   const Json scenario = small_scenario({{"name", "independent"}}, 1);
-  const std::vector<float> adamw = weights_after_a_step(scenario),
-                           muon = weights_after_a_step(with_optimizer(scenario, kMuon));
-  const TemporaryFolder folder;
-  const ModelShape shape = only_case(scenario, folder).train->model;
-  ASSERT_EQ(adamw.size(), as_index(4 * shape.parameters()));
-  for (int replica = 0; replica < 4; ++replica)
+  const auto adamw = train(scenario).weights, muon = train(with_optimizer(scenario, kMuon)).weights;
+  const ModelShape shape = case_of(scenario).train->model;
+  for (std::size_t replica = 0; replica < 4; ++replica)
     for (const Parameter& parameter : parameter_layout(shape)) {
-      const std::int64_t begin = replica * shape.parameters() + parameter.offset;
-      const bool is_same = std::memcmp(&adamw[as_index(begin)], &muon[as_index(begin)],
+      const std::size_t begin = as_index(parameter.offset);
+      const bool is_same = std::memcmp(&adamw[replica][begin], &muon[replica][begin],
                                        as_index(parameter.size()) * sizeof(float)) == 0;
       EXPECT_EQ(is_same, parameter.layer < 0 || parameter.is_norm) << parameter.name;
     }

@@ -1,13 +1,13 @@
 // Outer steps through the code that a training runs, on one-weight rows: against histories worked out by
 // hand, and against the known contraction of the replicas' disagreement.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
+#include <stdexcept>
 
 #include "core/base/random.h"
 #include "core/plan/operations.h"
 #include "methods/noloco.h"
+#include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 
@@ -48,9 +48,10 @@ TEST_P(OuterStepHistory, IsTheOneWorkedOutByHand) {
   bench.set_column(Slot::kSlowWeights, phi);
   bench.set_column(Slot::kOuterMomentum, history["start"]["momentum"]);
   const OperationRule rule = rule_for({"delta", "phi"});
-  for (const Json& step : history["steps"]) {
+  int number = 0;
+  for (const Json& step : history[history.contains("steps") ? "steps" : "rounds"]) {
     bench.set_column(Slot::kWeights, step["theta"]);
-    bench.run(rule, 1, step["groups"].get<std::vector<std::vector<int>>>());
+    bench.run(rule, ++number, step.value("groups", Json::array()).get<std::vector<std::vector<int>>>());
     expect_near(bench.column(Slot::kSlowWeights), step["phi"], "phi");
     expect_near(bench.column(Slot::kOuterMomentum), step["momentum"], "momentum");
     EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
@@ -60,7 +61,7 @@ TEST_P(OuterStepHistory, IsTheOneWorkedOutByHand) {
 INSTANTIATE_TEST_SUITE_P(Golden, OuterStepHistory,
                          testing::Values("noloco_pairs.json", "noloco_group_of_three.json",
                                          "noloco_three_replicas.json", "diloco_nesterov.json",
-                                         "diloco_heavy_ball.json"),
+                                         "diloco_heavy_ball.json", "delayed_nesterov.json"),
                          [](const auto& info) {
                            const std::string name = info.param;
                            return name.substr(0, name.find('.'));
@@ -91,21 +92,6 @@ TEST(StreamingDiloco, IsTheOneWorkedOutByHand) {
   }
 }
 
-TEST(DelayedNesterov, IsTheOneWorkedOutByHand) {
-  const Json history = golden("delayed_nesterov.json");
-  Bench bench(method_spec(history["method"]), 2, 1);
-  OperationRule rule = rule_for({"delta"});
-  rule.every = 4;
-  int step = 0;
-  for (const Json& round : history["rounds"]) {
-    bench.set_column(Slot::kWeights, round["theta"]);
-    bench.run(rule, step += 4);
-    expect_near(bench.column(Slot::kSlowWeights), round["phi"], "phi");
-    expect_near(bench.column(Slot::kOuterMomentum), round["momentum"], "momentum");
-    EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
-  }
-}
-
 // Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ (what its paper's section on
 // it says): against SGD with Nesterov momentum in double, K at a time.
 TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
@@ -132,36 +118,15 @@ TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
   }
 }
 
-TEST(EagerDiloco, IsTheOneWorkedOutByHand) {
-  const Json history = golden("eager_diloco.json");
+// Each round is applied with the next one, and the first alone.
+class LateHistory : public testing::TestWithParam<const char*> {};
+
+TEST_P(LateHistory, IsTheOneWorkedOutByHand) {
+  const Json history = golden(GetParam());
   Bench bench(method_spec(history["method"]), 2, 1);
   const OperationRule rule = overlapped_rule(4);
-  const Json first = history["rounds"][0], second = history["rounds"][1];
-  const Operation of_first{&rule, 4, 8, {}, 0}, of_second{&rule, 8, 12, {}, 0};
-  bench.set_column(Slot::kWeights, first["theta"]);
-  bench.runner.post(of_first);
-  bench.runner.take({"first", 4, 0, 4, 4}, bench.arena.held().replicas());
-  const auto expect = [&](const Json& round) {
-    expect_near(bench.column(Slot::kSlowWeights), round["phi"], "phi");
-    expect_near(bench.column(Slot::kOuterMomentum), round["momentum"], "momentum");
-    EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
-  };
-  expect(first);
-  bench.set_column(Slot::kWeights, second["theta"]);
-  bench.runner.post(of_second);
-  bench.runner.apply(of_first);
-  expect(second);
-}
-
-Json co2_options() {
-  return golden("co2.json").at("method");
-}
-
-TEST(Co2, IsTheOneWorkedOutByHand) {
-  Bench bench(method_spec(co2_options()), 2, 1);
-  const OperationRule rule = overlapped_rule(4);
   int step = 0;
-  for (const Json& round : golden("co2.json")["rounds"]) {
+  for (const Json& round : history["rounds"]) {
     step += 4;
     bench.set_column(Slot::kWeights, round["theta"]);
     bench.runner.post({&rule, step, step + 4, {}, 0});
@@ -169,17 +134,22 @@ TEST(Co2, IsTheOneWorkedOutByHand) {
       bench.runner.take({"first", 4, 0, 4, 4}, bench.arena.held().replicas());
     else
       bench.runner.apply({&rule, step - 4, step, {}, 0});
-    const std::vector<double> phi(2, round["phi"]), momentum(2, round["momentum"]);
-    EXPECT_EQ(bench.column(Slot::kSlowWeights), phi) << step;
-    EXPECT_EQ(bench.column(Slot::kOuterMomentum), momentum) << step;
-    EXPECT_EQ(bench.column(Slot::kWeights), phi) << step;
+    // One number where both replicas have it.
+    for (const auto& [slot, name] :
+         {std::pair{Slot::kSlowWeights, "phi"}, {Slot::kOuterMomentum, "momentum"}})
+      EXPECT_EQ(bench.column(slot), round[name].is_array() ? round[name].get<std::vector<double>>()
+                                                           : std::vector<double>(2, round[name]))
+          << name << ", step " << step;
+    EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Golden, LateHistory, testing::Values("eager_diloco.json", "co2.json"));
 
 // The gap is one number for the whole row: of 2500 columns, three blocks, with the arithmetic in double.
 TEST(Co2, TheGapIsOfTheWholeRow) {
   constexpr std::int64_t kColumns = 2500;
-  Bench bench(method_spec(co2_options()), 3, kColumns);
+  Bench bench(method_spec(golden("co2.json")["method"]), 3, kColumns);
   RandomStream stream(1, Purpose::kInitialWeights);
   std::vector<double> delta(kColumns), momentum(kColumns);
   double moved = 0, gap = 0;
@@ -240,15 +210,15 @@ TEST(Sparseloco, IsTheOneWorkedOutByHand) {
 }
 
 // φ of SparseLoCo with η 1 after one round from φ = 0, which is the mean that it takes.
-std::vector<float> mean_taken(const std::string& mean_of, const TopK& codec,
+std::vector<float> mean_taken(const std::string& mean_of, const Codec& codec,
                               const std::vector<std::vector<float>>& deltas) {
   UpdateBench bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 1}, {"mean_of", mean_of}}),
                     static_cast<int>(deltas.size()), static_cast<std::int64_t>(deltas[0].size()));
   OperationRule rule = rule_for({"delta"});
-  rule.payload[0].codec = Codec{codec};
+  rule.payload[0].codec = codec;
   for (std::size_t r = 0; r < deltas.size(); ++r) bench.set(Slot::kWeights, static_cast<int>(r), deltas[r]);
   bench.run(rule);
-  return bench.row(Slot::kSlowWeights, 3);
+  return bench.row(Slot::kSlowWeights, bench.arena.replicas() - 1);
 }
 
 // Two of five columns of each replica travel: the first from 0, 1 and 3, the second from 2 alone, the third
@@ -256,36 +226,28 @@ std::vector<float> mean_taken(const std::string& mean_of, const TopK& codec,
 TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
   const std::vector<std::vector<float>> deltas = {
       {8, 1, 4, 0, .5f}, {4, 1, 0, -6, .5f}, {-1, 2, 6, 0, .5f}, {-6, 0, 2, 1, .5f}};
-  const TopK two{5, 2, Wire::kFp32};
+  const Codec two{TopK{5, 2, Wire::kFp32}};
   EXPECT_EQ(mean_taken("senders", two, deltas), (std::vector<float>{2, 2, 4, -6, 0}));
   EXPECT_EQ(mean_taken("all", two, deltas), (std::vector<float>{1.5f, 0.5f, 3, -1.5f, 0}));
-  const TopK top_k{4, 1, Wire::kFp32};
+  const Codec top_k{TopK{4, 1, Wire::kFp32}};
   EXPECT_EQ(mean_taken("senders", top_k, {{8, 1, 0, 0}, {0, -4, 1, 0}, {0, 0, 2, 1}, {1, 2, 3, 4}}),
             (std::vector<float>{8, -4, 2, 4}));
   EXPECT_EQ(mean_taken("all", top_k, {{8, 1, 0, 0}, {0, -4, 1, 0}, {0, 0, 2, 1}, {1, 2, 3, 4}}),
             (std::vector<float>{2, -1, 0.5f, 1}));
   // A zero that is kept was sent.
-  EXPECT_EQ(mean_taken("senders", TopK{2, 2, Wire::kFp32}, {{4, 0}, {4, 0}, {4, 0}, {4, 2}}),
+  EXPECT_EQ(mean_taken("senders", {TopK{2, 2, Wire::kFp32}}, {{4, 0}, {4, 0}, {4, 0}, {4, 2}}),
             (std::vector<float>{4, 0.5f}));
 }
 
 // `all` is the sum of what each message reads as, in the order of the replicas, over their number.
 TEST(MeanOf, AllHasTheBitsOfThePlainMean) {
-  std::vector<std::vector<float>> deltas;
-  std::vector<Message> messages;
-  const TopK codec{256, 16, Quantizer::kTwoBit};
-  for (std::uint32_t r = 0; r < 5; ++r) {
-    RandomStream stream(4, Purpose::kInitialWeights, r);
-    deltas.emplace_back();
-    for (int i = 0; i < 1000; ++i) deltas.back().push_back(static_cast<float>(stream.normal()));
-  }
-  for (const std::vector<float>& row : deltas)
-    messages.push_back(
-        Message(MessageFormat({"row", {codec}, {}}, 1000), RowSource{row.data(), nullptr}).encoded());
-  std::vector<float> sum(1000), senders(1000), next(1000);
+  std::vector<Row> deltas;
+  const Codec codec{TopK{256, 16, Quantizer::kTwoBit}};
+  Row sum(1000), senders(1000);
   std::vector<int> counts(1000);
-  for (const Message& message : messages) {
-    message.read(0, 1000, next.data());
+  for (std::uint32_t r = 0; r < 5; ++r) {
+    deltas.push_back(uneven_row(1000, r));
+    const Row next = sent_of(codec, deltas.back());
     for (std::size_t i = 0; i < 1000; ++i) {
       sum[i] += next[i];
       counts[i] += next[i] != 0;  // all that is kept is far from zero
@@ -303,17 +265,12 @@ TEST(MeanOf, AllHasTheBitsOfThePlainMean) {
 // Two columns, of whose two cosine coefficients (a + b)/√2 and (a − b)/√2 the larger one travels: 6/√2 of the
 // first from replica 0, 3/√2 of the second from 1. Back they are (6 + 3)/2 and (6 − 3)/2.
 TEST(MeanOf, CountsTheSendersOfACoefficient) {
-  for (const bool senders : {true, false}) {
-    UpdateBench bench(
-        method_spec({{"name", "sparseloco"}, {"outer_lr", 1}, {"mean_of", senders ? "senders" : "all"}}), 2,
-        2);
-    OperationRule rule = rule_for({"delta"});
-    rule.payload[0].codec = Codec{DctTopK{64, 1, Wire::kFp32, {{1, 2}}}};
-    const float rows[] = {4, 2, 1, -2};
-    std::copy_n(rows, 4, bench.arena.row(Slot::kWeights, 0));
-    bench.run(rule);
-    EXPECT_NEAR(bench.arena.row(Slot::kSlowWeights, 1)[0], senders ? 4.5 : 2.25, 1e-6);
-    EXPECT_NEAR(bench.arena.row(Slot::kSlowWeights, 1)[1], senders ? 1.5 : 0.75, 1e-6);
+  const Codec codec{DctTopK{64, 1, Wire::kFp32, {{1, 2}}}};
+  const std::vector<float> senders = mean_taken("senders", codec, {{4, 2}, {1, -2}}),
+                           all = mean_taken("all", codec, {{4, 2}, {1, -2}});
+  for (const std::size_t column : {0, 1}) {
+    EXPECT_NEAR(senders[column], column == 0 ? 4.5 : 1.5, 1e-6);
+    EXPECT_NEAR(all[column], column == 0 ? 2.25 : 0.75, 1e-6);
   }
 }
 
@@ -347,16 +304,6 @@ TEST(WeightAverages, AreThoseWorkedOutByHand) {
   }
 }
 
-// Weights 1, 2, 4, 9. 0 sends to 1 and 2, 3 to 1: 1 goes on from (1 + 2 + 9)/3 and 2 from (1 + 4)/2; nobody
-// sends to 0 and 3.
-TEST(Epidemic, IsTheOneWorkedOutByHand) {
-  Bench bench(method_spec({{"name", "epidemic"}}), 4, 1);
-  bench.set_column(Slot::kWeights, {1, 2, 4, 9});
-  const OperationRule rule = rule_for({"weights"});
-  bench.runner.run({&rule, 1, 1, {}, 0, {{2, 1}, {}, {}, {1}}});
-  EXPECT_EQ(bench.column(Slot::kWeights), (std::vector<double>{1, 4, 2.5, 9}));
-}
-
 // Both replicas' weights when the average is posted are 1 and 3, when it arrives 2 and 7: of the column that
 // travelled they become 2 each, or 2 + (2 - 1) and 7 + (2 - 3).
 TEST(Sparta, IsTheOneWorkedOutByHand) {
@@ -380,16 +327,6 @@ TEST(Sparta, IsTheOneWorkedOutByHand) {
     EXPECT_EQ(columns, (std::multiset<std::vector<float>>{
                            {2, 7}, adds ? std::vector<float>{3, 6} : std::vector<float>{2, 2}}));
   }
-}
-
-TEST(OuterStep, ReplicasInNoGroupStayAsTheyAre) {
-  Bench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}), 4, 1);
-  bench.set_column(Slot::kWeights, {1, 2, 3, 4});
-  const OperationRule rule = rule_for({"delta", "phi"});
-  bench.run(rule, 1, {{3, 1}});
-  EXPECT_EQ(bench.column(Slot::kWeights)[0], 1);
-  EXPECT_EQ(bench.column(Slot::kWeights)[2], 3);
-  EXPECT_EQ(bench.column(Slot::kSlowWeights)[0], 0);
 }
 
 TEST(Noloco, EqualReplicasStayEqualWhateverTheWireFormatIs) {
@@ -491,6 +428,16 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
             << "step " << step << ", gamma " << gamma;
       }
     }
+}
+
+// What no update knows.
+TEST(UpdateRegistry, AMethodThatItDoesNotKnowDoesNotStart) {
+  EXPECT_THROW(make_update({"half-a-method", "", Json::object()}), std::logic_error);
+}
+
+TEST(UpdateRegistry, ATensorOfWhichTheUpdateKnowsNoRowsStopsTheTraining) {
+  UpdateBench bench({"ddp", "ddp", Json::object()}, 2, 4);
+  EXPECT_THROW(bench.run(rule_for({"half-a-tensor"})), std::logic_error);
 }
 
 }  // namespace longhaul::outer_step_test

@@ -1,5 +1,4 @@
 // longhaul-train as a program: exit statuses and messages.
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>

@@ -1,8 +1,6 @@
 // Outer steps in Python: bit by bit those of the same methods in C++, and by hand.
 #include "trainer/operations/python_update.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "core/base/random.h"
@@ -55,13 +53,6 @@ struct StartedBench : UpdateBench {
   }
 };
 
-void draw(StartedBench& bench, Slot slot, std::uint64_t seed) {
-  RandomStream random(seed, Purpose::kInitialWeights);
-  float* first = bench.arena.row(slot, 0);
-  for (std::int64_t i = 0; i < bench.arena.replicas() * bench.arena.parameters(); ++i)
-    first[i] = static_cast<float>(random.normal());
-}
-
 TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
   using Groups = std::vector<std::vector<int>>;
   constexpr std::int64_t kColumns = 300001;  // several pieces of a group, whatever the number of threads
@@ -73,7 +64,9 @@ TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
       const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
       for (int round = 1; round <= 2; ++round) {
         for (StartedBench* bench : {&python, &cpp}) {
-          draw(*bench, Slot::kWeights, 7 + round);
+          RandomStream random(7, Purpose::kInitialWeights, static_cast<std::uint32_t>(round));
+          float* weights = bench->arena.row(Slot::kWeights, 0);
+          for (std::int64_t i = 0; i < 4 * kColumns; ++i) weights[i] = static_cast<float>(random.normal());
           bench->run(rule, round, groups);
         }
         for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights, Slot::kOuterMomentum})

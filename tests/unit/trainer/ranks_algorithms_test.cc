@@ -47,18 +47,27 @@ Arena filled(int replicas, std::int64_t columns, RowBlock held) {
   return arena;
 }
 
-std::vector<Message> messages_of(const Arena& arena, Wire wire) {
+// Views of the rows, or what a codec makes of them.
+std::vector<Message> messages_of(const Arena& arena, const Codec& codec) {
   std::vector<Message> messages;
-  for (int r = arena.held().first; r < arena.held().end; ++r)
-    messages.push_back(message_of(arena.row(Slot::kWeights, r), arena.parameters(), wire));
+  for (int r = arena.held().first; r < arena.held().end; ++r) {
+    const Message row(MessageFormat({"row", codec, {}}, arena.parameters()),
+                      RowSource{arena.row(Slot::kWeights, r), nullptr});
+    messages.push_back(codec.is_plain() ? row : row.encoded());
+  }
   return messages;
+}
+
+std::vector<const Message*> pointers_to(const std::vector<Message>& messages) {
+  std::vector<const Message*> all;
+  for (const Message& message : messages) all.push_back(&message);
+  return all;
 }
 
 std::vector<float> mean_in_one_process(int replicas, std::int64_t columns, Wire wire) {
   const Arena arena = filled(replicas, columns, {0, replicas});
-  const std::vector<Message> messages = messages_of(arena, wire);
-  std::vector<const Message*> all;
-  for (const Message& message : messages) all.push_back(&message);
+  const std::vector<Message> messages = messages_of(arena, {wire});
+  const std::vector<const Message*> all = pointers_to(messages);
   std::vector<float> mean(static_cast<std::size_t>(columns));
   for (std::int64_t at = 0; at < columns; at += kBlock)
     mean_of(all, at, std::min(columns, at + kBlock), mean.data() + at);
@@ -73,7 +82,7 @@ void expect_same_mean(int ranks_in_all, int replicas, std::int64_t columns, Wire
     const auto backend = make_loop_backend();
     for (std::int64_t begin = 0; begin < columns; begin += kChunk) {
       const ColumnRange chunk{begin, std::min(columns, begin + kChunk)};
-      const std::vector<float> part = mean_over_ranks(ranks, *backend, messages_of(arena, wire), chunk);
+      const std::vector<float> part = mean_over_ranks(ranks, *backend, messages_of(arena, {wire}), chunk);
       std::copy(part.begin(), part.end(), mean.begin() + begin);
     }
     EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
@@ -89,23 +98,13 @@ TEST(MeanOverRanks, HasTheBitsOfOneProcess) {
 
 TEST(MeanOverRanks, OfSendersHasTheBitsOfOneProcess) {
   constexpr std::int64_t kColumns = (1 << 18) + 5000;  // more than travel at once
-  const auto encoded = [](const Arena& arena, const Codec& codec) {
-    std::vector<Message> messages;
-    for (int r = arena.held().first; r < arena.held().end; ++r)
-      messages.push_back(Message(MessageFormat({"row", codec, {}}, kColumns),
-                                 RowSource{arena.row(Slot::kWeights, r), nullptr})
-                             .encoded());
-    return messages;
-  };
   for (const Codec& codec : {Codec{TopK{4096, 64, Quantizer::kTwoBit}}, Codec{DctTopK{}}}) {
-    const std::vector<Message> messages = encoded(filled(6, kColumns, {0, 6}), codec);
-    std::vector<const Message*> all;
-    for (const Message& message : messages) all.push_back(&message);
-    const std::vector<float> expected = mean_of_senders(all);
+    const std::vector<Message> messages = messages_of(filled(6, kColumns, {0, 6}), codec);
+    const std::vector<float> expected = mean_of_senders(pointers_to(messages));
     for (const int size : {2, 3})
       ThreadRanks::run(size, [&](Ranks& ranks) {
         const Arena arena = filled(6, kColumns, block_of(ranks, 6));
-        const std::vector<float> mean = mean_of_senders_over_ranks(ranks, encoded(arena, codec));
+        const std::vector<float> mean = mean_of_senders_over_ranks(ranks, messages_of(arena, codec));
         EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
             << to_string(codec) << ", rank " << ranks.rank() << " of " << size;
       });

@@ -1,6 +1,4 @@
 // A training that is spread over processes leaves the bytes of one process, whatever befalls it on the way.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "tests/support/csv_table.h"
@@ -64,6 +62,15 @@ class RanksTest : public testing::Test {
     EXPECT_EQ(without_times(file(out, json)), without_times(file(whole, json)));
   }
 
+  void expect_the_bytes_of_one_process(const Json& scenario, int ranks,
+                                       const std::vector<std::string>& more = {}) {
+    use(scenario);
+    for (const char* out : {"whole", "ranks"}) fs::remove_all(folder_.file(out));
+    train_with(0, "whole", more);
+    train_with(ranks, "ranks", more);
+    expect_same("ranks", "whole");
+  }
+
   static Json without_times(const std::string& file) {
     Json state = Json::parse(read_text(file));
     state.erase("hash");
@@ -99,10 +106,7 @@ class RanksTest : public testing::Test {
 class RanksOfMethod : public RanksTest, public testing::WithParamInterface<Json> {};
 
 TEST_P(RanksOfMethod, LeaveTheBytesOfOneProcess) {
-  use(scenario_of(GetParam()));
-  train_with(0, "whole");
-  train_with(4, "ranks");
-  expect_same("ranks", "whole");
+  expect_the_bytes_of_one_process(scenario_of(GetParam()), 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod, testing::ValuesIn(every_method_of_replicas(4)));
@@ -110,30 +114,20 @@ INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod, testing::ValuesIn(every_method_
 TEST_F(RanksTest, TheEnsembleIsThatOfOneProcess) {
   Json scenario = scenario_of({{"name", "independent"}, {"data", "own"}});
   scenario["train"]["evaluate_ensemble"] = true;
-  use(scenario);
-  train_with(0, "whole");
-  train_with(4, "ranks-4");
-  expect_same("ranks-4", "whole");
+  expect_the_bytes_of_one_process(scenario, 4);
   EXPECT_SAYS(read_text(file("whole", "training.json")), "final_loss_of_ensemble");
 }
 
 TEST_F(RanksTest, OneMachineWithTheWholeBatchIsOneProcess) {
-  use(scenario_of({{"name", "single"}}));
+  expect_the_bytes_of_one_process(scenario_of({{"name", "single"}}), 1);
   expect_said(RankProcesses(2, arguments("out"), folder_).wait(), 2,
               {"mpirun -n: found 2 ranks", "1 replica"});
-  train_with(0, "whole");
-  train_with(1, "ranks-1");
-  expect_same("ranks-1", "whole");
 }
 
 // All ranks on one card; gpu_test.cc has every method.
 TEST_F(RanksTest, OnACardTooTheyLeaveTheBytesOfOneProcess) {
   if (choose_device("auto", "") != Device::kCuda) GTEST_SKIP() << "there is no GPU";
-  use(scenario_of(kPresend));
-  const std::vector<std::string> on_the_card = {"--device", "cuda", "--backend", "loop"};
-  train_with(0, "whole", on_the_card);
-  train_with(2, "ranks", on_the_card);
-  expect_same("ranks", "whole");
+  expect_the_bytes_of_one_process(scenario_of(kPresend), 2, {"--device", "cuda", "--backend", "loop"});
 }
 
 // At each outer step one of five and of nine sits out: alone in its process, and beside two others.
@@ -142,11 +136,7 @@ TEST_F(RanksTest, LeaveTheBytesOfOneProcessWhereOneSitsOut) {
     for (const Json& method : {kPresend, Json{{"name", "noloco"}, {"inner_steps", 4}}}) {
       Json scenario = small_scenario(method, 10);
       scenario["replicas"] = replicas;
-      use(scenario);
-      const std::string name = std::to_string(replicas) + method.value("pattern", "exchange");
-      train_with(0, "whole-" + name);
-      train_with(ranks, "ranks-" + name);
-      expect_same("ranks-" + name, "whole-" + name);
+      expect_the_bytes_of_one_process(scenario, ranks);
     }
 }
 

@@ -1,7 +1,5 @@
 // Ravnest: a history worked out by hand, and against stages that keep old versions of their weights, as its
 // authors' code does, written apart here.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 

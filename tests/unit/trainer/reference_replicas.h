@@ -21,73 +21,18 @@ namespace longhaul {
 inline constexpr int kSteps = 12, kReplicas = 3;
 
 inline Json scenario_of(const Json& method) {
-  Json scenario = small_scenario(method, kSteps);
+  Json scenario = small_scenario(method, kSteps, "fp32");
   scenario["replicas"] = kReplicas;
-  scenario["workload"] = {{"wire", "fp32"}};
   scenario["train"]["data"]["synthetic"]["tokens"] = 4000;
   scenario["train"]["checkpoint_every"] = 1;
   scenario["train"]["optimizer"]["weight_decay"] = 0;
   return scenario;
 }
 
-struct Followed {
-  std::string metrics, exchanges;
-  Json summary;
-  std::vector<std::vector<float>> weights;  // by replica
-};
-
-inline Training::MakeJournal scheduled(const Schedule& schedule) {
-  return [schedule](const JournalSpec& spec) { return make_journal(spec, schedule); };
-}
-
-// Trains the replicas of a rank into FOLDER/out.
-inline void follow_rank(Followed& followed, Ranks& ranks, const Case& config,
-                        const Training::MakeJournal& journal, const TemporaryFolder& folder,
-                        std::unique_ptr<Backend> backend, bool resume, Device device = Device::kCpu) {
-  ProgressReporter silent("test", -1, true);
-  use_one_thread();
-  TrainingFiles files(folder.file("out"), ranks.is_first());
-  Training training(config, device, std::move(backend), files, silent, ranks, journal);
-  std::vector<std::string> refused;
-  if (resume) training.resume(refused);
-  const Json summary = training.run();
-  files.finish(summary);
-  if (ranks.is_first()) followed.summary = summary;
-  for (const int replica : training.arena().held().replicas()) {
-    const float* row = training.arena().row(Slot::kWeights, replica);
-    followed.weights[as_index(replica)].assign(row, row + training.arena().parameters());
-  }
-}
-
-// On `size` ranks, each with a back-end that ends it after so many calls.
-inline Followed follow_on_ranks(int size, const Case& config, const Schedule& schedule,
-                                const TemporaryFolder& folder, int calls, bool resume) {
-  Followed followed;
-  followed.weights.resize(as_index(config.replicas));
-  ThreadRanks::run(size, [&](Ranks& ranks) {
-    follow_rank(followed, ranks, config, scheduled(schedule), folder, std::make_unique<Stops>(calls), resume);
-  });
-  followed.metrics = read_text(folder.file("out/metrics.csv"));
-  followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
-  return followed;
-}
-
-inline Followed follow_journal(const Case& config, const Training::MakeJournal& journal,
-                               const TemporaryFolder& folder,
-                               std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
-                               Device device = Device::kCpu) {
-  Followed followed;
-  followed.weights.resize(as_index(config.replicas));
-  follow_rank(followed, one_rank(), config, journal, folder, std::move(backend), resume, device);
-  followed.metrics = read_text(folder.file("out/metrics.csv"));
-  followed.exchanges = read_text(folder.file("out/exchanges.jsonl"));
-  return followed;
-}
-
-inline Followed follow(const Case& config, const Schedule& schedule, const TemporaryFolder& folder,
-                       std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
-                       Device device = Device::kCpu) {
-  return follow_journal(config, scheduled(schedule), folder, std::move(backend), resume, device);
+inline Trained follow(const Case& config, const Schedule& schedule, const TemporaryFolder& folder,
+                      std::unique_ptr<Backend> backend = make_loop_backend(), bool resume = false,
+                      Device device = Device::kCpu) {
+  return train_with(config, folder, device, std::move(backend), resume, scheduled(schedule));
 }
 
 using Row = std::vector<float>;
@@ -154,12 +99,16 @@ class Reference {
     }
   }
 
-  // The same of each that takes it, with the mean of what others have moved by.
-  void outer_of(const std::vector<int>& moved, const std::vector<int>& taking, float lr, float mu) {
+  Row mean_delta(const std::vector<int>& moved) const {
     std::vector<Row> deltas;
     for (const int replica : moved) deltas.push_back(delta(replica));
-    const Row mean_delta = mean(deltas);
-    for (const int replica : taking) outer(replica, mean_delta, lr, mu);
+    return mean(deltas);
+  }
+
+  // The same of each that takes it, with the mean of what others have moved by.
+  void outer_of(const std::vector<int>& moved, const std::vector<int>& taking, float lr, float mu) {
+    const Row mean = mean_delta(moved);
+    for (const int replica : taking) outer(replica, mean, lr, mu);
   }
 
   // AdamW of each that takes it, with the mean of the gradients that others have computed.
@@ -179,16 +128,13 @@ class Reference {
 
   // δ_i ← α δ_i + β Δ̄ − γ (φ_i − φ̄); φ_i ← φ_i + δ_i; θ_i ← φ_i
   void noloco(const std::vector<int>& group, float alpha, float beta, float gamma) {
-    std::vector<Row> deltas, phis;
-    for (const int replica : group) {
-      deltas.push_back(delta(replica));
-      phis.push_back(replicas[as_index(replica)].phi);
-    }
-    const Row mean_delta = mean(deltas), mean_phi = mean(phis);
+    std::vector<Row> phis;
+    for (const int replica : group) phis.push_back(replicas[as_index(replica)].phi);
+    const Row moved_by = mean_delta(group), mean_phi = mean(phis);
     for (const int replica : group) {
       Replica& replica_here = replicas[as_index(replica)];
       for (std::size_t i = 0; i < mean_phi.size(); ++i) {
-        replica_here.momentum[i] = alpha * replica_here.momentum[i] + beta * mean_delta[i] -
+        replica_here.momentum[i] = alpha * replica_here.momentum[i] + beta * moved_by[i] -
                                    gamma * (replica_here.phi[i] - mean_phi[i]);
         replica_here.phi[i] += replica_here.momentum[i];
         replica_here.weights[i] = replica_here.phi[i];
@@ -212,7 +158,7 @@ class Reference {
   Decoder decoder_;
 };
 
-inline void expect_weights(const Followed& found, const Reference& reference) {
+inline void expect_weights(const Trained& found, const Reference& reference) {
   for (std::size_t replica = 0; replica < kReplicas; ++replica) {
     double largest = 0;
     for (std::size_t i = 0; i < found.weights[replica].size(); ++i)
@@ -223,9 +169,9 @@ inline void expect_weights(const Followed& found, const Reference& reference) {
 }
 
 // A card computes the same but for the order of its sums.
-inline void expect_same_on_card(const Case& config, const Schedule& schedule, const Followed& expected) {
+inline void expect_same_on_card(const Case& config, const Schedule& schedule, const Trained& expected) {
   const TemporaryFolder folder;
-  const Followed found =
+  const Trained found =
       follow(config, schedule, folder, make_stacked_backend(make_loop_backend()), false, Device::kCuda);
   EXPECT_EQ(found.exchanges, expected.exchanges);
   const std::vector<double> losses = losses_in(found.metrics), others = losses_in(expected.metrics);
@@ -237,10 +183,10 @@ inline void expect_same_on_card(const Case& config, const Schedule& schedule, co
 }
 
 // The same whatever works on it, on however many ranks, and when it is stopped after each of its checkpoints.
-inline void expect_same_bytes(const Case& config, const Schedule& schedule, const Followed& expected) {
+inline void expect_same_bytes(const Case& config, const Schedule& schedule, const Trained& expected) {
   if (has_gpu()) expect_same_on_card(config, schedule, expected);
 #ifndef LONGHAUL_EMULATED_GPU
-  const auto compare = [&](const Followed& found, const std::string& what) {
+  const auto compare = [&](const Trained& found, const std::string& what) {
     EXPECT_EQ(found.metrics, expected.metrics) << what;
     EXPECT_EQ(found.exchanges, expected.exchanges) << what;
     EXPECT_EQ(found.weights, expected.weights) << what;
@@ -252,13 +198,13 @@ inline void expect_same_bytes(const Case& config, const Schedule& schedule, cons
     const TemporaryFolder folder;
     bool is_stopped = false;
     try {
-      compare(follow_on_ranks(size, config, schedule, folder, calls, false), "on ranks");
+      compare(train_on_ranks(size, config, folder, calls, false, scheduled(schedule)), "on ranks");
     } catch (const std::runtime_error&) {
       is_stopped = true;
     }
     EXPECT_EQ(is_stopped, calls < 1000);
     if (is_stopped)
-      compare(follow_on_ranks(size, config, schedule, folder, 1000, true),
+      compare(train_on_ranks(size, config, folder, 1000, true, scheduled(schedule)),
               "on ranks, stopped after " + std::to_string(calls));
   }
   for (int calls = 1; calls < 60; calls += 6) {
@@ -287,8 +233,8 @@ struct TrainedReference : CaseInFolder, Reference {
   explicit TrainedReference(const Json& scenario) : CaseInFolder(scenario), Reference(config) {}
 
   // Trains: the weights are those that the reference has now, and the bytes the same however it is done.
-  Followed expect_training() const {
-    const Followed found = follow(config, schedule, folder);
+  Trained expect_training() const {
+    const Trained found = follow(config, schedule, folder);
     expect_weights(found, *this);
     expect_same_bytes(config, schedule, found);
     return found;

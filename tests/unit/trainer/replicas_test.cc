@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "tests/support/said.h"
-#include "trainer/operations/exchange_log.h"
 #include "trainer/replicas/arena.h"
 #include "trainer/replicas/backend.h"
 #include "trainer/weight_spread.h"
@@ -33,31 +32,6 @@ TEST(Arena, TooLargeIsAnErrorOfTheRun) {
   EXPECT_THROW(Arena(slots_with({}), 1 << 20, std::int64_t{1} << 40), RunError);
 }
 #endif
-
-TEST(Backend, EveryTaskRunsOnceOnAnyNumberOfThreads) {
-  for (int threads : {1, 2, 5}) {
-    const auto backend = make_thread_backend(threads);
-    for (int round = 0; round < 50; ++round) {
-      std::vector<std::atomic<int>> ran(23);
-      backend->for_each(23, [&](int task) { ++ran[static_cast<std::size_t>(task)]; });
-      for (const auto& count : ran) EXPECT_EQ(count, 1);
-    }
-  }
-}
-
-TEST(Backend, ThrowsWhatTheLowestTaskThrew) {
-  for (const auto& backend : {make_loop_backend(), make_thread_backend(3)}) {
-    const auto error = thrown_by<std::runtime_error>([&] {
-      backend->for_each(20, [](int task) {
-        if (task % 7 == 3) throw std::runtime_error(std::to_string(task));
-      });
-    });
-    EXPECT_STREQ(error.what(), "3");
-    int sum = 0;  // and goes on
-    backend->for_each(1, [&](int) { ++sum; });
-    EXPECT_EQ(sum, 1);
-  }
-}
 
 // What a task leaves behind depends on all that came before it for the same i, and on nothing else.
 TEST(BackendRounds, EachGoesThroughAllRoundsInOrderAndAfterSeesThemWhole) {
@@ -188,20 +162,9 @@ TEST(BackendRounds, NothingIsAtWorkAnyMoreWhenAnErrorArrives) {
   EXPECT_TRUE(has_ended);
 }
 
-TEST(Spread, IsTheRootOfTheMeanSquaredDeviation) {
-  // Two replicas at -1 and 3 in the first of two columns: deviations 2 and 2, mean over 4 weights: sqrt(8/4).
-  Arena arena({Slot::kWeights}, 2, 2);
-  arena.row(Slot::kWeights, 0)[0] = -1;
-  arena.row(Slot::kWeights, 1)[0] = 3;
-  float mean[2];
-  EXPECT_DOUBLE_EQ(weight_spread(one_rank(), arena, Slot::kWeights, {0, 1}, *make_loop_backend(), mean),
-                   std::sqrt(2.));
-  EXPECT_EQ(mean[0], 1.f);
-  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}, mean));
-}
-
-// Of three, the first and the last: -1 and 3 again, whatever the second holds.
-TEST(Spread, IsOfThoseWhoAreAskedFor) {
+// Of three replicas the first and the last, at -1 and 3 in the first of two columns, whatever the second
+// holds: deviations 2 and 2, mean over 4 weights: sqrt(8/4).
+TEST(Spread, IsTheRootOfTheMeanSquaredDeviationOfThoseWhoAreAskedFor) {
   Arena arena({Slot::kWeights}, 3, 2);
   arena.row(Slot::kWeights, 0)[0] = -1;
   arena.row(Slot::kWeights, 1)[1] = 1000;
@@ -209,7 +172,9 @@ TEST(Spread, IsOfThoseWhoAreAskedFor) {
   float mean[2];
   EXPECT_DOUBLE_EQ(weight_spread(one_rank(), arena, Slot::kWeights, {0, 2}, *make_loop_backend(), mean),
                    std::sqrt(2.));
+  EXPECT_EQ(mean[0], 1.f);
   EXPECT_EQ(mean[1], 0.f);
+  EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 2}, mean));
   arena.row(Slot::kWeights, 2)[0] = -1;
   EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 2}, mean));
   EXPECT_FALSE(rows_are_equal(one_rank(), arena, Slot::kWeights, {0, 1}, mean));
@@ -224,20 +189,6 @@ TEST(Spread, IsZeroForEqualRowsOfAnyNumber) {
   EXPECT_EQ(weight_spread(one_rank(), arena, Slot::kWeights, all, *make_thread_backend(2), mean.data()), 0);
   EXPECT_TRUE(rows_are_equal(one_rank(), arena, Slot::kWeights, all, mean.data()));
   EXPECT_EQ(mean[2999], arena.row(Slot::kWeights, 3)[2999]);
-}
-
-TEST(ExchangeLog, AddsUpWhatOneParticipantSent) {
-  ExchangeLog log;
-  log.begin(5, "outer");
-  log.group({0, 1});
-  for (int replica : {0, 1}) {
-    log.sent(replica, "delta", 8);
-    log.sent(replica, "phi", 8);
-  }
-  log.end();
-  ASSERT_EQ(log.records().size(), 1u);
-  EXPECT_EQ(log.records()[0].bytes, 16);
-  EXPECT_EQ(log.records()[0].tensors, (std::vector<std::string>{"delta", "phi"}));
 }
 
 }  // namespace longhaul::replicas_test

@@ -138,10 +138,16 @@ class Outer : public RowKernels {
     return run;
   }
 
-  static void expect_same(const OuterRun& found, const OuterRun& expected) {
-    expect_near(found.theta, expected.theta, "theta");
-    expect_near(found.phi, expected.phi, "phi");
-    expect_near(found.momentum, expected.momentum, "momentum");
+  // It leaves what the host's runner does with the method.
+  void expect_the_hosts(const MethodSpec& method, const AnyOuterStep& step) const {
+    for (const OuterCase& outer_case : kCases) {
+      OuterRun run = start(outer_case);
+      const OuterRun expected = on_host(run, method, outer_case);
+      machine_->outer(run, step);
+      expect_near(run.theta, expected.theta, "theta");
+      expect_near(run.phi, expected.phi, "phi");
+      expect_near(run.momentum, expected.momentum, "momentum");
+    }
   }
 };
 
@@ -150,25 +156,15 @@ INSTANTIATE_TEST_SUITE_P(Machines, Outer,
                          name_of);
 
 TEST_P(Outer, NolocoIsTheHosts) {
-  const MethodSpec method{"noloco", "noloco", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.3}}};
-  for (const OuterCase& outer_case : kCases) {
-    OuterRun run = start(outer_case);
-    const OuterRun expected = on_host(run, method, outer_case);
-    machine_->noloco(run, 0.5f, 0.7f, 0.3f);
-    expect_same(run, expected);
-  }
+  expect_the_hosts({"noloco", "noloco", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.3}}},
+                   NolocoStep{0.5f, 0.7f, 0.3f});
 }
 
 TEST_P(Outer, DilocoIsTheHostsWithNesterovAndWithout) {
-  for (const OuterCase& outer_case : kCases)
-    for (const bool nesterov : {true, false}) {
-      const MethodSpec method{
-          "diloco", "diloco", {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"nesterov", nesterov}}};
-      OuterRun run = start(outer_case);
-      const OuterRun expected = on_host(run, method, outer_case);
-      machine_->diloco(run, 0.7f, 0.9f, nesterov);
-      expect_same(run, expected);
-    }
+  for (const bool nesterov : {true, false})
+    expect_the_hosts(
+        {"diloco", "diloco", {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"nesterov", nesterov}}},
+        DilocoStep{0.7f, 0.9f, nesterov});
 }
 
 TEST_P(Outer, AverageIsTheHosts) {

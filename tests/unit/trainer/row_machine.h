@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "trainer/cuda/device_exchange.h"
@@ -33,14 +35,15 @@ struct OuterRun {
   std::int64_t columns;
 };
 
+using AnyOuterStep = std::variant<NolocoStep, DilocoStep>;
+
 class RowMachine {
  public:
   virtual ~RowMachine() = default;
   virtual std::vector<float> clip_factors(const AdamwRun& run, double largest) = 0;
   virtual void adamw(AdamwRun& run, const std::vector<float>& factors, const StepScalars& scalars,
                      const std::vector<std::uint32_t>& decaying, const AdamwConstants& constants) = 0;
-  virtual void noloco(OuterRun& run, float alpha, float beta, float gamma) = 0;
-  virtual void diloco(OuterRun& run, float lr, float momentum, bool nesterov) = 0;
+  virtual void outer(OuterRun& run, const AnyOuterStep& step) = 0;
   virtual void average(Table& rows, const std::vector<std::vector<int>>& groups, Wire wire,
                        std::int64_t columns) = 0;
 };
@@ -66,15 +69,15 @@ class HostMachine : public RowMachine {
                                         run.second_moment.data(), factors.data(), &scalars, decaying.data(),
                                         nullptr, constants, run.columns, run.narrow.data()});
   }
-  void noloco(OuterRun& run, float alpha, float beta, float gamma) override {
+  void outer(OuterRun& run, const AnyOuterStep& step) override {
     const FlatGroups flat(run.groups);
-    launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
-                 OuterColumns<kColumns, NolocoStep>{tables(run, flat), {alpha, beta, gamma}});
-  }
-  void diloco(OuterRun& run, float lr, float momentum, bool nesterov) override {
-    const FlatGroups flat(run.groups);
-    launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
-                 OuterColumns<kColumns, DilocoStep>{tables(run, flat), {lr, momentum, nesterov}});
+    const OuterTables of_run = tables(run, flat);
+    std::visit(
+        [&](const auto& of_method) {
+          launch_.grid(static_cast<std::int64_t>(run.groups.size()), run.columns, kColumns,
+                       OuterColumns<kColumns, std::decay_t<decltype(of_method)>>{of_run, of_method});
+        },
+        step);
   }
   void average(Table& rows, const std::vector<std::vector<int>>& groups, Wire wire,
                std::int64_t columns) override {

@@ -1,7 +1,5 @@
 #include "trainer/speed.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul::speed_test {

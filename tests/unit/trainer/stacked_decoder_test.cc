@@ -1,8 +1,6 @@
 // The stacked decoder against the one that does a replica at a time.
 #include "trainer/model/stacked_decoder.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <ostream>
 
@@ -13,6 +11,8 @@
 
 namespace longhaul::stacked_decoder_test {
 
+using testing_stacked::expect_near;
+using testing_stacked::expect_same_bits;
 using testing_stacked::relative_difference;
 using testing_stacked::Replicas;
 using testing_stacked::run;
@@ -42,14 +42,8 @@ class StackedDecoderInFloat32 : public testing::TestWithParam<Setting> {};
 TEST_P(StackedDecoderInFloat32, LossesAndGradientsAreThoseOfTheLoop) {
   const Setting& s = GetParam();
   const Replicas replicas(s.shape, s.replicas, s.sequences, s.deviation);
-  const auto loop = replicas.one_by_one();
-  const auto stacked =
-      run(StackedDecoder(s.shape, Device::kCpu, Precision::kFloat32, s.memory_limit), replicas);
-  for (int r = 0; r < s.replicas; ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    EXPECT_NEAR(stacked.losses[at], loop.losses[at], 1e-5 * loop.losses[at]) << "replica " << r;
-    EXPECT_LT(relative_difference(stacked, loop, replicas, r), 1e-5) << "replica " << r;
-  }
+  expect_near(run(StackedDecoder(s.shape, Device::kCpu, Precision::kFloat32, s.memory_limit), replicas),
+              replicas.one_by_one(), replicas, 1e-5, 1e-5);
 }
 
 // A sign and a scale for each block: what rounding does before the boundary does not change them much. Pieces
@@ -60,15 +54,11 @@ TEST_P(StackedDecoderBoundaries, AreThoseOfTheLoop) {
   const Boundaries boundaries{{0, 1, 2}, GetParam().first, GetParam().second};
   const Replicas replicas(kSmall, 5, 3, 0.3);
   const auto expected = replicas.one_by_one(CpuDecoder(kSmall, boundaries)), whole = replicas.one_by_one();
+  for (std::size_t r = 0; r < 5; ++r) EXPECT_GT(std::abs(expected.losses[r] - whole.losses[r]), 1e-2);
   for (const std::int64_t limit : {std::int64_t{0}, memory_for(kSmall, 2, 3), memory_for(kSmall, 1, 1)}) {
-    const auto found =
-        run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, limit, boundaries), replicas);
-    for (int r = 0; r < 5; ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      EXPECT_NEAR(found.losses[at], expected.losses[at], 1e-5 * expected.losses[at]);
-      EXPECT_GT(std::abs(expected.losses[at] - whole.losses[at]), 1e-2);
-      EXPECT_LT(relative_difference(found, expected, replicas, r), 1e-5) << "replica " << r << ", " << limit;
-    }
+    SCOPED_TRACE(limit);
+    expect_near(run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, limit, boundaries), replicas),
+                expected, replicas, 1e-5, 1e-5);
   }
 }
 
@@ -109,9 +99,7 @@ TEST(StackedDecoder, PiecesOfReplicasChangeNoBit) {
       pieces(kSmall, Device::kCpu, Precision::kFloat32, memory_for(kSmall, 2, 3));
   ASSERT_EQ(pieces.piece_of(5, 3, true).replicas, 2);
   ASSERT_EQ(pieces.piece_of(5, 3, true).sequences, 3);
-  const auto item = run(whole, replicas), other = run(pieces, replicas);
-  EXPECT_EQ(item.losses, other.losses);
-  EXPECT_EQ(item.gradients, other.gradients);
+  expect_same_bits(run(pieces, replicas), run(whole, replicas));
 }
 
 TEST(StackedDecoder, PieceFitsTheLimit) {
@@ -153,9 +141,7 @@ TEST(StackedDecoder, WhatIsComputedAgainHasTheSameBits) {
     EXPECT_TRUE(again.piece_of(2, 1, true).recomputes);
     EXPECT_FALSE(again.piece_of(2, 1, false).recomputes);
     EXPECT_EQ(again.piece_of(2, 1, true).replicas, 1);
-    const auto expected = run(whole, replicas), found = run(again, replicas);
-    EXPECT_EQ(found.losses, expected.losses);
-    EXPECT_EQ(found.gradients, expected.gradients);
+    expect_same_bits(run(again, replicas), run(whole, replicas));
   }
 }
 
@@ -176,33 +162,25 @@ TEST(StackedDecoder, InBf16TheGradientIsThatOfTheLoopToSomePercent) {
   const Replicas replicas(kTraining, 3, 4, 0.02);
   const auto loop = replicas.one_by_one();
   const auto stacked = run(StackedDecoder(kTraining, Device::kCpu, Precision::kBf16), replicas);
-  for (int r = 0; r < 3; ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    EXPECT_NEAR(stacked.losses[at], loop.losses[at], 1e-3 * loop.losses[at]) << "replica " << r;
-    EXPECT_LT(relative_difference(stacked, loop, replicas, r), testing_stacked::bf16_gradient_bound())
-        << "replica " << r;
+  expect_near(stacked, loop, replicas, 1e-3, testing_stacked::bf16_gradient_bound());
+  for (int r = 0; r < 3; ++r)
     EXPECT_GT(relative_difference(stacked, loop, replicas, r), 1e-4) << "replica " << r;  // it is bf16
-  }
 }
 
-TEST(StackedDecoder, LossesAloneAreTheSame) {
-  Replicas replicas(kSmall, 3, 2, 0.3);
-  const StackedDecoder decoder(kSmall, Device::kCpu, Precision::kFloat32);
-  const auto with = run(decoder, replicas);
-  std::vector<double> losses(3);
-  decoder.run({replicas.weights.data(), nullptr, replicas.tokens.data(), replicas.token_stride(),
-               losses.data(), 3, 2});
-  EXPECT_EQ(losses, with.losses);
-}
-
-TEST(StackedDecoder, ReplicasMayReadTheSameTokens) {
+TEST(StackedDecoder, LossesAloneAreTheSameAndMayBeOfTheSameTokens) {
   const Replicas replicas(kSmall, 3, 2, 0.3);
   const StackedDecoder decoder(kSmall, Device::kCpu, Precision::kFloat32);
-  std::vector<double> losses(3);
-  decoder.run({replicas.weights.data(), nullptr, replicas.tokens.data(), 0, losses.data(), 3, 2});
+  const auto losses_with = [&](std::int64_t stride) {
+    std::vector<double> losses(3);
+    decoder.run({replicas.weights.data(), nullptr, replicas.tokens.data(), stride, losses.data(), 3, 2});
+    return losses;
+  };
+  EXPECT_EQ(losses_with(replicas.token_stride()), run(decoder, replicas).losses);
+  const std::vector<double> of_the_first = losses_with(0);
   const Decoder loop(kSmall, Device::kCpu);
   for (int r = 0; r < 3; ++r)
-    EXPECT_NEAR(losses[static_cast<std::size_t>(r)], loop.loss(replicas.row(r), replicas.batch(0)), 1e-5);
+    EXPECT_NEAR(of_the_first[static_cast<std::size_t>(r)], loop.loss(replicas.row(r), replicas.batch(0)),
+                1e-5);
 }
 
 }  // namespace longhaul::stacked_decoder_test

@@ -1,6 +1,8 @@
 // Replicas with random weights and data, for tests that hold the stacked decoder against others.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <vector>
 
@@ -84,6 +86,21 @@ inline double relative_difference(const Result& a, const Result& b, const Replic
     size += std::pow(static_cast<double>(b.gradients[at]), 2);
   }
   return std::sqrt(difference / size);
+}
+
+// Of each replica the loss and the gradient, relative.
+inline void expect_near(const Result& found, const Result& expected, const Replicas& replicas, double loss,
+                        double gradient) {
+  for (int r = 0; r < replicas.replicas; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    EXPECT_NEAR(found.losses[at], expected.losses[at], loss * expected.losses[at]) << "replica " << r;
+    EXPECT_LT(relative_difference(found, expected, replicas, r), gradient) << "replica " << r;
+  }
+}
+
+inline void expect_same_bits(const Result& found, const Result& expected) {
+  EXPECT_EQ(found.losses, expected.losses);
+  EXPECT_EQ(found.gradients, expected.gradients);
 }
 
 // Of gradients in bf16, relative: some ten times what rounded numbers leave in a sum (measured: 6e-3).

@@ -2,8 +2,6 @@
 // boundary.
 #include "trainer/pipeline/subspace.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
 #include "core/base/index.h"
@@ -98,8 +96,7 @@ TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
 }
 
 Json scenario_of(const Json& method, const Json& pipeline) {
-  Json scenario = small_scenario(method, 12);
-  scenario["workload"] = {{"wire", "fp32"}};
+  Json scenario = small_scenario(method, 12, "fp32");
   scenario["train"]["batch"] = 4;
   scenario["pipeline"] = pipeline;
   return scenario;
@@ -126,14 +123,11 @@ TEST(Subspace, ATrainingStaysInside) {
   const TemporaryFolder folder;
   const Case config = only_case(scenario_of(noloco, pipeline), folder);
   const ModelShape& shape = config.train->model;
-  ProgressReporter silent("test", -1, true);
-  TrainingFiles files(folder.file("out"));
-  Training training(config, Device::kCpu, make_loop_backend(), files, silent);
-  training.run();
+  const Trained trained = train(config, folder);
   const std::vector<float> fixed = initial_weights(shape, config.seed);
   const Subspace subspace(shape, trained_plan_of(config).pipeline, kRank, config.seed, fixed);
-  for (int replica = 0; replica < 4; ++replica)
-    expect_inside(shape, subspace, fixed, training.arena().row(Slot::kWeights, replica), 1);
+  for (const std::vector<float>& weights : trained.weights)
+    expect_inside(shape, subspace, fixed, weights.data(), 1);
 }
 
 // Coordinates and ids forward, coordinates back: a training that sends no more has the bytes of the plan.

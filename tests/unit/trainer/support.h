@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
@@ -56,21 +57,25 @@ inline std::vector<float> floats_of(const StoredTensor& tensor) {
   return values;
 }
 
-// A training of seconds: four replicas of a tiny model on a synthetic text.
-inline Json small_scenario(const Json& method, int steps = 12) {
-  return {{"name", "small"},
-          {"replicas", 4},
-          {"methods", {method}},
-          {"train",
-           {{"steps", steps},
-            {"model",
-             {{"hidden", 16}, {"layers", 2}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
-            {"data", {{"synthetic", {{"branching", 3}, {"tokens", 20000}}}}},
-            {"batch", 2},
-            {"evaluate_sequences", 8},
-            {"evaluate_every", 4},
-            {"optimizer", {{"lr", 1e-2}}}}},
-          {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+// A training of seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not
+// matter.
+inline Json small_scenario(const Json& method, int steps = 12, const char* wire = nullptr) {
+  Json scenario = {
+      {"name", "small"},
+      {"replicas", 4},
+      {"methods", {method}},
+      {"train",
+       {{"steps", steps},
+        {"model",
+         {{"hidden", 16}, {"layers", 2}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
+        {"data", {{"synthetic", {{"branching", 3}, {"tokens", 20000}}}}},
+        {"batch", 2},
+        {"evaluate_sequences", 8},
+        {"evaluate_every", 4},
+        {"optimizer", {{"lr", 1e-2}}}}},
+      {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  if (wire) scenario["workload"] = {{"wire", wire}};
+  return scenario;
 }
 
 // The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,
@@ -88,25 +93,48 @@ inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   return config;
 }
 
+// Of one that needs no file.
+inline Case case_of(const Json& scenario) {
+  const TemporaryFolder folder;
+  return only_case(scenario, folder);
+}
+
 struct Trained {
   Json summary;
-  std::string metrics, exchanges;  // contents of the files
+  std::string metrics, exchanges;           // contents of the files
+  std::vector<std::vector<float>> weights;  // by replica
 };
+
+inline Training::MakeJournal scheduled(const Schedule& schedule) {
+  return [schedule](const JournalSpec& spec) { return make_journal(spec, schedule); };
+}
+
+// Trains the replicas of a rank into FOLDER/out.
+inline void train_rank(Trained& trained, const Case& config, const TemporaryFolder& folder, Device device,
+                       std::unique_ptr<Backend> backend, bool resume, const Training::MakeJournal& journal,
+                       Ranks& ranks, OuterState state = OuterState::kAuto) {
+  ProgressReporter silent("test", -1, true);
+  use_one_thread();
+  TrainingFiles files(folder.file("out"), ranks.is_first());
+  Training training(config, device, std::move(backend), files, silent, ranks, journal, state);
+  std::vector<std::string> refused;
+  if (resume) training.resume(refused);
+  const Json summary = training.run();
+  files.finish(summary);
+  if (ranks.is_first()) trained.summary = summary;
+  for (const int replica : training.arena().held().replicas()) {
+    const float* row = training.arena().row(Slot::kWeights, replica);
+    trained.weights[as_index(replica)].assign(row, row + training.arena().parameters());
+  }
+}
 
 // Trains into FOLDER/out and reads what was written.
 inline Trained train_with(const Case& config, const TemporaryFolder& folder, Device device,
-                          std::unique_ptr<Backend> backend, bool resume = false) {
-  ProgressReporter silent("test", -1, true);
-  use_one_thread();
+                          std::unique_ptr<Backend> backend, bool resume = false,
+                          const Training::MakeJournal& journal = {}, OuterState state = OuterState::kAuto) {
   Trained trained;
-  {
-    TrainingFiles files(folder.file("out"));
-    Training training(config, device, std::move(backend), files, silent);
-    std::vector<std::string> refused;
-    if (resume) training.resume(refused);
-    trained.summary = training.run();
-    files.finish(trained.summary);
-  }
+  trained.weights.resize(as_index(config.replicas));
+  train_rank(trained, config, folder, device, std::move(backend), resume, journal, one_rank(), state);
   trained.metrics = read_text(folder.file("out/metrics.csv"));
   trained.exchanges = read_text(folder.file("out/exchanges.jsonl"));
   return trained;

@@ -5,14 +5,17 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "core/base/errors.h"
-#include "tests/unit/trainer/rank_threads.h"
 #include "trainer/ranks/ranks.h"
 
 namespace longhaul {
@@ -23,13 +26,18 @@ class ThreadRanks {
   // others, as those of a rank that died, get a RunError from what they wait for.
   static void run(int size, const std::function<void(Ranks&)>& body) {
     ThreadRanks all(size);
-    run_rank_threads(
-        size,
-        [&](int rank) {
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < size; ++rank)
+      threads.emplace_back([&, rank] {
+        try {
           One one_here(all, rank);
           body(one_here);
-        },
-        [&] { all.fail(); });
+        } catch (...) {
+          all.fail(std::current_exception());
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    if (all.failed_) std::rethrow_exception(all.failed_);
   }
 
  private:
@@ -37,9 +45,9 @@ class ThreadRanks {
 
   explicit ThreadRanks(int size) : size_(size) {}
 
-  void fail() {
+  void fail(std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    has_failed_ = true;
+    if (!failed_) failed_ = std::move(error);
     came_.notify_all();
   }
 
@@ -55,7 +63,7 @@ class ThreadRanks {
         : all_(all), way_(way), data_(data), bytes_(bytes), place_(all.next_receive_[way]++) {}
     void wait() override {
       std::unique_lock<std::mutex> lock(all_.mutex_);
-      all_.came_.wait(lock, [&] { return all_.has_failed_ || all_.sent_[way_].size() > place_; });
+      all_.came_.wait(lock, [&] { return all_.failed_ || all_.sent_[way_].size() > place_; });
       if (all_.sent_[way_].size() <= place_) throw RunError("another rank of the test has failed");
       const Bytes& found = all_.sent_[way_][place_];
       if (found.size() != bytes_) throw std::logic_error("a message of another size than was waited for");
@@ -87,7 +95,7 @@ class ThreadRanks {
     }
     void check_others(std::chrono::steady_clock::time_point) override {
       const std::lock_guard<std::mutex> lock(all_.mutex_);
-      if (all_.has_failed_) throw RunError("another rank of the test has failed");
+      if (all_.failed_) throw RunError("another rank of the test has failed");
     }
 
    private:
@@ -96,7 +104,7 @@ class ThreadRanks {
   };
 
   int size_;
-  bool has_failed_ = false;
+  std::exception_ptr failed_;  // what the first to fail threw
   std::mutex mutex_;
   std::condition_variable came_;
   std::map<std::tuple<int, int, int>, std::deque<Bytes>> sent_;  // by (from, to, channel)

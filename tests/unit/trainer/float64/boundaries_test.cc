@@ -59,6 +59,7 @@ double second_part(const std::vector<double>& weights, const Batch& batch, const
   return sum / (kSequences * kShape.context);
 }
 
+// And by hop the sum of g (x̂ − x), which is asked for where bits are learned.
 class Float64Boundaries : public testing::TestWithParam<std::pair<bool, bool>> {};
 
 TEST_P(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
@@ -72,8 +73,14 @@ TEST_P(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
   const double loss =
       float64::CpuDecoder(kShape, boundaries).loss_and_gradient(weights.data(), found.data(), batch);
 
-  Stream stream = first_part(weights, batch);
-  if (quantizes_activations) stream = as_int8(stream);
+  RoundingEffects rounding = {1, 2, 3};
+  std::vector<double> same(weights.size());
+  const float64::CpuDecoder plain(kShape);
+  EXPECT_EQ(plain.loss_and_gradient(weights.data(), same.data(), batch, boundaries, &rounding), loss);
+  EXPECT_EQ(same, found) << "asking for it changes nothing";
+
+  const Stream sent = first_part(weights, batch);
+  Stream stream = quantizes_activations ? as_int8(sent) : sent;
   EXPECT_NEAR(loss, second_part(weights, batch, stream), 1e-13);
   EXPECT_NEAR(float64::CpuDecoder(kShape, boundaries).loss(weights.data(), batch), loss, 0);
   if (quantizes_activations) {
@@ -84,6 +91,11 @@ TEST_P(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
   for (std::size_t i = 0; i < stream.size(); ++i)
     back[i] = slope(stream[i], [&] { return second_part(weights, batch, stream); });
   if (quantizes_gradients) back = as_int8(back);
+  double effect = 0;
+  for (std::size_t i = 0; i < stream.size(); ++i) effect += back[i] * (stream[i] - sent[i]);
+  ASSERT_EQ(rounding.size(), 1u);
+  EXPECT_EQ(std::abs(effect) > 1e-6, quantizes_activations);
+  EXPECT_NEAR(rounding[0], effect, 1e-6 * std::abs(effect));
   const std::int64_t cut = layer_columns(kShape)[kLayersBefore - 1].end;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double expected = slope(weights[i], [&] {
@@ -141,34 +153,6 @@ TEST(Float64Boundaries, EachHopHasItsFormatOfAList) {
   // At one place the first of two hops comes first, and its gradient's last.
   EXPECT_NE(pass({{1, 1}, list({int3, int8}), none}), pass({{1, 1}, list({int8, int3}), none}));
   EXPECT_NE(pass({{1, 1}, none, list({int3, int8})}), pass({{1, 1}, none, list({int8, int3})}));
-}
-
-// By hop the sum of g (x̂ − x), from the plain parts: their stream, what a plain quantizer makes of it, and
-// finite differences of the second part.
-TEST(Float64Boundaries, RoundingEffectsAreThoseOfThePlainParts) {
-  const Quantized int8{Quantizer::kInt8, static_cast<int>(kBlock)};
-  const Batch batch = random_batch(kShape, kSequences);
-  std::vector<double> weights = random_weights<double>(kShape, 6), gradient(weights.size());
-  for (const bool quantizes_gradients : {false, true}) {
-    const Boundaries boundaries{{kLayersBefore}, int8, quantizes_gradients ? HopFormats(int8) : HopFormats()};
-    RoundingEffects found = {1, 2, 3};
-    const float64::CpuDecoder decoder(kShape);
-    decoder.loss_and_gradient(weights.data(), gradient.data(), batch, boundaries, &found);
-    const Stream sent = first_part(weights, batch);
-    Stream read = as_int8(sent), back(sent.size());
-    for (std::size_t i = 0; i < read.size(); ++i)
-      back[i] = slope(read[i], [&] { return second_part(weights, batch, read); });
-    if (quantizes_gradients) back = as_int8(back);
-    double expected = 0;
-    for (std::size_t i = 0; i < read.size(); ++i) expected += back[i] * (read[i] - sent[i]);
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_GT(std::abs(expected), 1e-6);
-    EXPECT_NEAR(found[0], expected, 1e-6 * std::abs(expected));
-    std::vector<double> same(gradient.size());
-    EXPECT_EQ(decoder.loss_and_gradient(weights.data(), same.data(), batch, boundaries, nullptr),
-              float64::CpuDecoder(kShape, boundaries).loss(weights.data(), batch));
-    EXPECT_EQ(same, gradient) << "asking for it changes nothing";
-  }
 }
 
 }  // namespace longhaul::boundaries_test
