@@ -20,7 +20,7 @@ BEYOND_A_SCHEMA = ("without train", "but there are only", "the scenario has", "n
                    "exactly one of mean", "exactly one of link and replica", "at least one of rate", "a replica, 0", "is no file",
                    "either rate, or up and down",
                    "exactly one of them", "either link, or from and to", "exactly one of flows, rate and share",
-                   "on and off together", "only with link", "names no link", "cannot be read", "ratio without of and to", "].of: found", "].to: found")
+                   "on and off together", "only with link", "names no link", "cannot be read", "does not exist", "ratio without of and to", "].of: found", "].to: found")
 
 
 def places(value, path=()):
