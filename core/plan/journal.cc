@@ -7,9 +7,6 @@
 #include "core/plan/program.h"
 
 namespace longhaul {
-
-std::unique_ptr<Journal> make_own_pace_journal(const JournalSpec& spec, Schedule schedule);  // own_pace.cc
-
 namespace {
 
 using namespace journal;

@@ -129,6 +129,7 @@ struct JournalSpec {
 // `schedule`: as the replay wrote it; of plans in which time decides nothing an empty one, and then the
 // journal follows from the plan.
 std::unique_ptr<Journal> make_journal(const JournalSpec& spec, Schedule schedule);
+std::unique_ptr<Journal> make_own_pace_journal(const JournalSpec& spec, Schedule schedule);  // own_pace.cc
 
 // Replicas, ascending: those that are not gone; of these those that take the step; and those that have come
 // through its exchanges too, or at the last step, where all went in these, those that had computed it.
