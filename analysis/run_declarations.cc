@@ -32,11 +32,12 @@ const Node& scenario_declaration() {
 }
 
 Node verdict() {
-  return section("", {text("id").required(), text("statement").required(), text("what").required(),
-                      text("bound").required(), text("verdict").required(), anything("measured"),
-                      list_of("interval", anything("")), list_of("possible", anything("")),
-                      number("residual"), text("outside"), boolean("incomplete"), table_of("point", anything("")).required(),
-                      integer("seeds").at_least(0).required(), integer("missing_cases").at_least(0)});
+  return section("",
+                 {text("id").required(), text("statement").required(), text("what").required(),
+                  text("bound").required(), text("verdict").required(), anything("measured"),
+                  list_of("interval", anything("")), list_of("possible", anything("")), number("residual"),
+                  text("outside"), boolean("incomplete"), table_of("point", anything("")).required(),
+                  integer("seeds").at_least(0).required(), integer("missing_cases").at_least(0)});
 }
 
 // "sync_time_s.mean" is the number `mean` in the section `sync_time_s`.

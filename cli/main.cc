@@ -193,8 +193,7 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
       ->check(CLI::PositiveNumber);
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
-  compare
-      ->add_option("--format", options.format, "text, markdown or json (default: by the ending of -o)")
+  compare->add_option("--format", options.format, "text, markdown or json (default: by the ending of -o)")
       ->check(CLI::IsMember({"text", "markdown", "json"}));
   compare->add_option("-o,--output", options.out, "a file (default: standard output)");
   compare->callback([&] { status = over_results([&] { return compare_command(options); }); });

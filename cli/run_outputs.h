@@ -39,8 +39,8 @@ bool is_done(const std::string& folder);  // FOLDER/done exists
 // The path of `longhaul-train` or `longhaul-sim` beside this executable. Throws RunError if it was not built.
 std::string sibling_executable(const std::string& name);
 
-// After a replay: joins the case with its training (metrics.csv), keeps its tables or its totals alone and, last,
-// writes `done`.
+// After a replay: joins the case with its training (metrics.csv), keeps its tables or its totals alone and,
+// last, writes `done`.
 void finish_case(const RunLayout& layout, const Case& config, bool keeps_tables);
 
 // summary.json, metrics.csv, exchanges.csv, links.csv and report.html from what is on disk. `failures`: by

@@ -115,10 +115,14 @@ Node candidate_options(const Node& scenario) {
                   .means("parallel connections from one node to another"),
               list_of("pipelines", element(method_pipeline_options()))
                   .not_empty()
-                  .means("objects as `pipeline` of a scenario. Without stages an object is tried with the two smallest "
-                         "numbers that divide the nodes and on which the model fits; without microbatches it has eight "
-                         "for each stage, or as many as are whole sequences. A replica's batch is tokens_per_step for "
-                         "each stage. Default: no stages where the model fits on a node; else cut by cost, or by layers "
+                  .means("objects as `pipeline` of a scenario. Without stages an object is tried with the "
+                         "two smallest "
+                         "numbers that divide the nodes and on which the model fits; without microbatches it "
+                         "has eight "
+                         "for each stage, or as many as are whole sequences. A replica's batch is "
+                         "tokens_per_step for "
+                         "each stage. Default: no stages where the model fits on a node; else cut by cost, "
+                         "or by layers "
                          "where that alone fits"),
               list_of("rank_orders", order)
                   .not_empty()
@@ -180,9 +184,9 @@ Node plan_options(const Node& scenario) {
                                      duration("rtt").above(0).required().means("round-trip time")}))
            .means("with sites: round trips, where they do not follow from coordinates"),
        either("measurements", {text(""), list_of("", text("")).not_empty()})
-           .means(
-               "with sites: files of what one connection carries between them: what iperf3 --json, "
-               "nccl-tests and ping printed, by `hosts` or named as oslo-paris.txt, or a table from,to,rate_mbps,rtt_ms (.csv)"),
+           .means("with sites: files of what one connection carries between them: what iperf3 --json, "
+                  "nccl-tests and ping printed, by `hosts` or named as oslo-paris.txt, or a table "
+                  "from,to,rate_mbps,rtt_ms (.csv)"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")

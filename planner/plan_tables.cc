@@ -117,9 +117,10 @@ std::string inner_steps_table(const PlanRequest& plan, const SearchResult& searc
 
 std::string sites_table(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
-  Column name{"site", {}, true}, nodes{"nodes", {}}, accelerators{"accelerators", {}, true}, step{"a step, s", {}},
-      computes{"computes, %", {}}, rent{"rent, " + plan.currency, {}}, egress{"egress, " + plan.currency, {}},
-      time{"without it: time", {}}, cost{"cost, " + plan.currency, {}}, why_not{"", {}, true};
+  Column name{"site", {}, true}, nodes{"nodes", {}}, accelerators{"accelerators", {}, true},
+      step{"a step, s", {}}, computes{"computes, %", {}}, rent{"rent, " + plan.currency, {}},
+      egress{"egress, " + plan.currency, {}}, time{"without it: time", {}},
+      cost{"cost, " + plan.currency, {}}, why_not{"", {}, true};
   std::vector<std::vector<double>> seconds(1);
   for (const SiteShare& site : result.sites) {
     name.cells.push_back(site.name);
@@ -146,8 +147,8 @@ std::string sites_table(const PlanRequest& plan, const PlanResult& result) {
 }
 
 std::string faults_table(const PlanResult& result) {
-  Column words{"plan", {}, true}, time{"time", {}}, low{"low", {}}, high{"high", {}}, without{"without faults", {}},
-      goodput{"goodput, %", {}};
+  Column words{"plan", {}, true}, time{"time", {}}, low{"low", {}}, high{"high", {}},
+      without{"without faults", {}}, goodput{"goodput, %", {}};
   std::vector<std::vector<double>> seconds(4);
   for (const FaultyTime& faulty : result.faulty) {
     const TimeRange range = faulty.time();

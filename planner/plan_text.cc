@@ -200,9 +200,9 @@ std::string in_short(const PlanRequest& plan, const PlanResult& result) {
     time = result.faulty.front().time();
     cost += (time.mean_s - choice.total_s()) / 3600 * price_per_hour(plan);
   }
-  std::string words = fmt::format("In short: {} takes {}, from {} to {}", choice.candidate.words,
-                                  human_duration(time.mean_s), human_duration(time.low_s),
-                                  human_duration(time.high_s));
+  std::string words =
+      fmt::format("In short: {} takes {}, from {} to {}", choice.candidate.words, human_duration(time.mean_s),
+                  human_duration(time.low_s), human_duration(time.high_s));
   if (has_prices(plan)) words += fmt::format(", and costs {} {}", human_amount(cost), plan.currency);
   if (!result.faulty.empty()) words += ", with its faults";
   return words + fmt::format("; what to change: {}.", change_in_words(plan, result));
@@ -263,7 +263,8 @@ std::vector<std::string> caveats(const PlanResult& result) {
         "The ranges are the network model's {:.0f} % on what exchanges add to the compute of {}{}. What "
         "compute hides counts as exact.",
         100 * choice.residual,
-        human_duration(choice.compute_s) + (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
+        human_duration(choice.compute_s) +
+            (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
         choice.time.standard_error_s > 0 ? ", and two standard errors of outer steps that differ" : ""));
   if (search.still_open > 0)
     all.push_back(fmt::format(
@@ -305,7 +306,8 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
   std::string text = decision(plan, result) + "\n\n";
   text += fmt::format(
-      "{} accelerator-hours; a step computes for {}, and takes {} on average with its exchanges: {} tokens/s\n\n",
+      "{} accelerator-hours; a step computes for {}, and takes {} on average with its exchanges: {} "
+      "tokens/s\n\n",
       human_amount(accelerator_hours(plan, choice)), steps_in_words(plan),
       human_duration(choice.total_s() / choice.config.steps()),
       human_amount(static_cast<double>(choice.candidate.tokens) / choice.total_s()));
@@ -330,7 +332,8 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   if (saves_anything(result) && !in_vain.empty())
     text += fmt::format("  five times as fast, these save nothing: {}\n", join(in_vain));
   text += "ranks: " + placement_in_words(choice.config) + "\n\n";
-  if (result.sites.size() > 1) text += "the choice's sites:\n" + sites_table(plan, result) +
+  if (result.sites.size() > 1)
+    text += "the choice's sites:\n" + sites_table(plan, result) +
             "  without a site a step has fewer tokens, and there are more of them\n\n";
   if (!result.faulty.empty()) text += faults_table(result) + "\n";
   for (const std::string& caveat : caveats(result)) text += caveat + "\n";

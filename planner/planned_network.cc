@@ -209,14 +209,14 @@ std::vector<std::string> measured_arguments(const PlanRequest& plan) {
     for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
       const PlannedSite &site = plan.sites[i], &other = plan.sites[j];
       if (const auto rtt = rtt_between(site, other, given, plan.joins.at("inflation")))
-        arguments.insert(arguments.end(),
-                         {"--rtt", site.name + "," + other.name + "=" + text_seconds(*rtt)});
+        arguments.insert(arguments.end(), {"--rtt", site.name + "," + other.name + "=" + text_seconds(*rtt)});
     }
   arguments.insert(arguments.end(), plan.measurements.begin(), plan.measurements.end());
   return arguments;
 }
 
-PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder, const std::string& prefix) {
+PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder,
+                               const std::string& prefix) {
   PlannedNetwork network;
   if (plan.sites.empty())
     network = given_network(plan, folder);

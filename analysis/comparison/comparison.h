@@ -40,7 +40,7 @@ struct Group {
   std::vector<std::string> draws;  // from the seed, of what moves this metric; empty: no seed changes it
   double rounding = 0;             // of a time: a difference below it is rounding (record_values.h)
   double mean = 0;                 // of values, if there are any
-  Interval interval;  // of the mean, 95 %: Student's t
+  Interval interval;               // of the mean, 95 %: Student's t
 
   // Some seeds never reached the target, so there is no mean.
   bool missed_target() const { return has_target && values.size() < cases; }

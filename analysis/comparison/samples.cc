@@ -309,7 +309,8 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   assign_groups(request, samples, result.notes);
   std::vector<const Configuration*> configurations;
   for (const Sample& sample : samples) configurations.push_back(&sample.configuration);
-  const std::vector<std::string> keys = distinguishing_keys(configurations, row_candidates(request.by, samples));
+  const std::vector<std::string> keys =
+      distinguishing_keys(configurations, row_candidates(request.by, samples));
   std::map<std::string, std::size_t> place;
   std::vector<std::string> repeated;
   for (const Sample& sample : samples) {

@@ -67,8 +67,7 @@ class Storm : public testing::TestWithParam<std::pair<std::string, std::string>>
   fs::path run(const std::string& name) {
     const fs::path file = folder_ / "storm.json", out = folder_ / name;
     std::ofstream(file) << scenario(GetParam().first, GetParam().second);
-    const CommandResult result =
-        longhaul({"run", file, "--out", out, "--jobs", "2", "--quiet"});
+    const CommandResult result = longhaul({"run", file, "--out", out, "--jobs", "2", "--quiet"});
     EXPECT_EQ(result.status, 0) << result.err;
     return out;
   }

@@ -10,8 +10,7 @@
 namespace longhaul::validation_test {
 
 Json record(const std::string& label, const Json& swept, double sync_s, int seed = 1) {
-  return compared_record(label, seed, swept,
-                         {{"fidelity", "analytic"}, {"sync_time_s", {{"mean", sync_s}}}});
+  return compared_record(label, seed, swept, {{"fidelity", "analytic"}, {"sync_time_s", {{"mean", sync_s}}}});
 }
 
 // Two rates that the source gives, and connections that it leaves open.

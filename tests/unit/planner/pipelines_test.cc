@@ -15,8 +15,9 @@ Json star_in_stages(const Json& pipeline) {
   return json;
 }
 
-// m micro-batches in p stages of as much work take (m + p - 1) / m times as long as the work (GPipe, arXiv 1811.06965),
-// with v parts on each worker (m + (p - 1) / v) / m times (arXiv 2104.04473, section 2.2). Nothing else takes time here.
+// m micro-batches in p stages of as much work take (m + p - 1) / m times as long as the work (GPipe, arXiv
+// 1811.06965), with v parts on each worker (m + (p - 1) / v) / m times (arXiv 2104.04473, section 2.2).
+// Nothing else takes time here.
 TEST(Pipelines, BubblesByTheirClosedForm) {
   struct Row {
     int stages, microbatches;
@@ -24,8 +25,11 @@ TEST(Pipelines, BubblesByTheirClosedForm) {
     int chunks;
     double longer;
   };
-  for (const Row& row : {Row{2, 4, "gpipe", 1, 5 / 4.}, {4, 10, "gpipe", 1, 13 / 10.}, {4, 20, "1f1b", 1, 23 / 20.},
-                         {4, 20, "interleaved", 2, 21.5 / 20}, {2, 1, "1f1b", 1, 2.}}) {
+  for (const Row& row : {Row{2, 4, "gpipe", 1, 5 / 4.},
+                         {4, 10, "gpipe", 1, 13 / 10.},
+                         {4, 20, "1f1b", 1, 23 / 20.},
+                         {4, 20, "interleaved", 2, 21.5 / 20},
+                         {2, 1, "1f1b", 1, 2.}}) {
     SCOPED_TRACE(row.schedule);
     const PlanFolder folder;
     Json json = star_in_stages({{"stages", row.stages},
@@ -47,8 +51,9 @@ TEST(Pipelines, BubblesByTheirClosedForm) {
   }
 }
 
-// A micro-batch of 200 tokens of 7240 bytes crosses a hop in 8 ms and 10 ms on the way, forward and back. Each stage
-// exchanges half of 362 M parameters between its two replicas: two rounds of 181 MB, as the other stage does meanwhile.
+// A micro-batch of 200 tokens of 7240 bytes crosses a hop in 8 ms and 10 ms on the way, forward and back.
+// Each stage exchanges half of 362 M parameters between its two replicas: two rounds of 181 MB, as the other
+// stage does meanwhile.
 TEST(Pipelines, HopsAndExchangesByHand) {
   const PlanFolder folder;
   Json json = star_in_stages({{"stages", 2}, {"microbatches", 1}, {"bytes_per_token", 7240}});
@@ -64,17 +69,20 @@ TEST(Pipelines, HopsAndExchangesByHand) {
   EXPECT_EQ(chosen_scenario(plan, result)["pipeline"]["stages"], 2);
 }
 
-// Two nodes at each of two sites: a replica's stages stand at one, and each stage's ring of two is between them.
+// Two nodes at each of two sites: a replica's stages stand at one, and each stage's ring of two is between
+// them.
 TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
   const PlanFolder folder;
   Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"bytes_per_token", 7240}});
   json["network"] = two_sites();
   json["candidates"]["rank_orders"] = {"blocks"};
   const PlanResult result = planned(folder, plan_of_json(folder, json));
-  EXPECT_EQ(placement_in_words(result.choice().config), "a: 0-1; b: 2-3 (rank 2 r + s is stage s of replica r)");
+  EXPECT_EQ(placement_in_words(result.choice().config),
+            "a: 0-1; b: 2-3 (rank 2 r + s is stage s of replica r)");
   EXPECT_NEAR(result.choice().traffic.leaving[0], 50 * 2 * 2 * 181e6 * 1500 / 1448, 1);
   EXPECT_EQ(result.choice().traffic.leaving.size(), 2u);
-  // On random paths half of the micro-batches go to the other replica: 1000 steps, both ways, of each replica.
+  // On random paths half of the micro-batches go to the other replica: 1000 steps, both ways, of each
+  // replica.
   json["candidates"]["pipelines"][0]["routing"] = "random";
   const PlanResult random = planned(folder, plan_of_json(folder, json));
   EXPECT_NEAR(random.choice().traffic.leaving[0],
@@ -82,11 +90,13 @@ TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
   EXPECT_FALSE(random.choice().time.is_exact);
 }
 
-// Layers of 4 h² + 3 h · ffn + 2 h = 41,088 parameters, 6400 of the embedding and of the output, and the last norm's 64.
+// Layers of 4 h² + 3 h · ffn + 2 h = 41,088 parameters, 6400 of the embedding and of the output, and the last
+// norm's 64.
 Json small_model() {
   Json json = star();
   json.erase("parameters");
-  json["model"] = {{"hidden", 64}, {"layers", 4}, {"heads", 4}, {"ffn", 128}, {"context", 32}, {"vocabulary", 100}};
+  json["model"] = {{"hidden", 64}, {"layers", 4},   {"heads", 4},
+                   {"ffn", 128},   {"context", 32}, {"vocabulary", 100}};
   json["tokens_per_step"] = 64;
   json["tokens"] = 256000;
   return json;
@@ -94,8 +104,9 @@ Json small_model() {
 
 constexpr double kFirstHalf = 6400 + 2 * 41088, kSecondHalf = 2 * 41088 + 64 + 6400;
 
-// Both stages have two layers. Four micro-batches of 32 tokens over two accelerators: 1F1B has two under way in the first
-// stage and one in the second, GPipe all four, and the interleaved schedule five and three of one layer (2104.04473).
+// Both stages have two layers. Four micro-batches of 32 tokens over two accelerators: 1F1B has two under way
+// in the first stage and one in the second, GPipe all four, and the interleaved schedule five and three of
+// one layer (2104.04473).
 TEST(Pipelines, MemoryOfStagesByHand) {
   struct Row {
     const char* schedule;
@@ -142,11 +153,12 @@ TEST(Pipelines, ProposesStagesOnWhichTheModelFits) {
   EXPECT_EQ(whole.search.candidates, 1u);
 }
 
-// Two replicas of two stages, each at a site: b's nodes take twice as long. GPipe's two micro-batches take three halves of
-// b's second; a waits.
+// Two replicas of two stages, each at a site: b's nodes take twice as long. GPipe's two micro-batches take
+// three halves of b's second; a waits.
 TEST(Pipelines, StagesOfSitesOfDifferentSpeedByHand) {
   const PlanFolder folder;
-  Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"schedule", "gpipe"}, {"bytes_per_token", 1}});
+  Json json =
+      star_in_stages({{"stages", 2}, {"microbatches", 2}, {"schedule", "gpipe"}, {"bytes_per_token", 1}});
   for (const char* key : {"network", "nodes"}) json.erase(key);
   json["parameters"] = 1000;
   json["sites"] = {{{"name", "a"}, {"nodes", 2}}, {{"name", "b"}, {"nodes", 2}, {"step_time", "1s"}}};
@@ -163,8 +175,8 @@ TEST(Pipelines, StagesOfSitesOfDifferentSpeedByHand) {
   EXPECT_EQ(result.sites[1].why_not, "nodes: no number of stages gives 2 nodes two replicas");
 }
 
-// One of two replicas is away for 100 s of 1300, and the other one goes on: half of these steps are missing. What a step
-// that is cut, and the state that is fetched again, take is below a thousandth.
+// One of two replicas is away for 100 s of 1300, and the other one goes on: half of these steps are missing.
+// What a step that is cut, and the state that is fetched again, take is below a thousandth.
 TEST(Pipelines, FaultsAddWhatTheyTake) {
   const PlanFolder folder;
   Json json = star_in_stages({{"stages", 2}, {"microbatches", 4}, {"bytes_per_token", 1}});

@@ -70,10 +70,20 @@ TEST(PlannedNetwork, SaysWhichSitesWereMeasured) {
   Json json = sites();
   json["sites"][0]["hosts"] = {"10.0.0.1", "oslo.example"};
   json["measurements"] = {"iperf.csv", "oslo-rome.json"};
-  const std::vector<std::string> expected = {
-      "--inside", "1ms,10Gbps", "--site", "Oslo=10.0.0.1,oslo.example", "--site", "Bergen & co=", "--site",
-      "Rome=", "--rtt", "Oslo,Rome=0.04s", "--rtt", "Bergen & co,Rome=0.05s", folder.file("iperf.csv"),
-      folder.file("oslo-rome.json")};
+  const std::vector<std::string> expected = {"--inside",
+                                             "1ms,10Gbps",
+                                             "--site",
+                                             "Oslo=10.0.0.1,oslo.example",
+                                             "--site",
+                                             "Bergen & co=",
+                                             "--site",
+                                             "Rome=",
+                                             "--rtt",
+                                             "Oslo,Rome=0.04s",
+                                             "--rtt",
+                                             "Bergen & co,Rome=0.05s",
+                                             folder.file("iperf.csv"),
+                                             folder.file("oslo-rome.json")};
   for (std::size_t i : {1, 0})  // else the great circle says it
     for (const char* key : {"latitude", "longitude"}) json["sites"][i].erase(key);
   EXPECT_EQ(measured_arguments(plan_of_json(folder, json)), expected);

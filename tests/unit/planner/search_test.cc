@@ -263,7 +263,8 @@ struct Figures {
   double excess = 0;  // over deadline or budget
 };
 
-// A small plan whose numbers are drawn: some methods, H, collectives, wires and orders of ranks, with and without stages.
+// A small plan whose numbers are drawn: some methods, H, collectives, wires and orders of ranks, with and
+// without stages.
 Json drawn_plan(std::mt19937& random) {
   const auto among = [&](std::vector<Json> values, std::size_t most) {
     std::shuffle(values.begin(), values.end(), random);
@@ -511,19 +512,21 @@ Json unequal_sites() {
   json["parameters"] = 150000000;
   json["tokens"] = 300000;
   json["sites"] = {{{"name", "a"}, {"nodes", 2}, {"rate", "1538Mbps"}},
-                   {{"name", "b"}, {"rate", "1538Mbps"}, {"step_time", "1s"},
+                   {{"name", "b"},
+                    {"rate", "1538Mbps"},
+                    {"step_time", "1s"},
                     {"accelerator", {{"per_node", 4}, {"price", 1.8}}}}};
   json["paths"] = {{{"between", {"a", "b"}}, {"rtt", "20ms"}}};
   json["candidates"]["rank_orders"] = {"blocks"};
   return json;
 }
 
-// What the fourth round of a ring of three needs has come over four hops, each of 100 MB: three between the sites
-// and one at a.
+// What the fourth round of a ring of three needs has come over four hops, each of 100 MB: three between the
+// sites and one at a.
 const double kHop_s = 800e6 / 1448e6 + 0.01, kRing_s = 3 * kHop_s + 800e6 / (10e9 * 1448 / 1538) + 0.0005;
 
-// 1000 steps of 1 s, since all wait for b, and 50 rings. Without b 1500 steps of 0.5 s, and 75 rings of two rounds
-// of 150 MB at a's own 10 Gb/s.
+// 1000 steps of 1 s, since all wait for b, and 50 rings. Without b 1500 steps of 0.5 s, and 75 rings of two
+// rounds of 150 MB at a's own 10 Gb/s.
 TEST(Search, SitesOfDifferentSpeedByHand) {
   const PlanFolder folder;
   const PlanRequest plan = plan_of_json(folder, unequal_sites());
@@ -532,7 +535,8 @@ TEST(Search, SitesOfDifferentSpeedByHand) {
   const double leaving = 50 * 4 * 100e6 * 1500 / 1448;
   EXPECT_NEAR(result.choice().total_s(), seconds, 1e-6);
   EXPECT_NEAR(result.choice().utilization, 1000 / seconds, 1e-9);
-  EXPECT_NEAR(result.choice().cost(), seconds / 3600 * (2 * 2 * 3.6 + 4 * 1.8) + 2 * leaving / 1e9 * 0.25, 1e-6);
+  EXPECT_NEAR(result.choice().cost(), seconds / 3600 * (2 * 2 * 3.6 + 4 * 1.8) + 2 * leaving / 1e9 * 0.25,
+              1e-6);
   EXPECT_EQ(accelerators_of(plan), 8);
   ASSERT_EQ(result.sites.size(), 2u);
   const SiteShare &a = result.sites[0], &b = result.sites[1];
@@ -549,8 +553,8 @@ TEST(Search, SitesOfDifferentSpeedByHand) {
   EXPECT_SAYS(in_short(plan, result), "what to change: leave out b (5 min 19 s faster");
 }
 
-// b takes 10 of the 20 steps of a round, so that 60 rounds of 10 s and a ring train on as many tokens. The round
-// robin of ranks over sites gives b's step to the rank that stands there.
+// b takes 10 of the 20 steps of a round, so that 60 rounds of 10 s and a ring train on as many tokens. The
+// round robin of ranks over sites gives b's step to the rank that stands there.
 TEST(Search, DynamicStepsOfSitesByHand) {
   const PlanFolder folder;
   Json json = unequal_sites();
@@ -567,9 +571,9 @@ TEST(Search, DynamicStepsOfSitesByHand) {
   }
 }
 
-// A node that fails 20 minutes after it was repaired, for 100 s, both exponential, while all wait. Each failure costs
-// its own time and what the step that it struck had computed, 0.5 s at most, or an exchange of 0.06 s. On average that
-// is 100.25 of 1200 s; a mean of draws is as near as their spread allows.
+// A node that fails 20 minutes after it was repaired, for 100 s, both exponential, while all wait. Each
+// failure costs its own time and what the step that it struck had computed, 0.5 s at most, or an exchange of
+// 0.06 s. On average that is 100.25 of 1200 s; a mean of draws is as near as their spread allows.
 TEST(Search, FaultsAddWhatTheyTake) {
   const PlanFolder folder;
   Json json = star();
@@ -585,7 +589,8 @@ TEST(Search, FaultsAddWhatTheyTake) {
   int failures = 0;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     double gone_of_draw_s = 0;
-    for (const auto& window : FaultWindows({0, 1200, 100, 0}, seed, 0, "replica 0").until(20'000'000'000'000)) {
+    for (const auto& window :
+         FaultWindows({0, 1200, 100, 0}, seed, 0, "replica 0").until(20'000'000'000'000)) {
       const double computed_s = static_cast<double>(window.begin_ns) * 1e-9 - gone_of_draw_s;
       if (computed_s >= faulty.drawn_s) break;
       gone_of_draw_s += static_cast<double>(window.end_ns - window.begin_ns) * 1e-9;
