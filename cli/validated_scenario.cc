@@ -76,7 +76,10 @@ void check_case(const Case& config, Seen& seen) {
     if (seen.texts.insert(config.resolved["train"].dump() + std::to_string(trained.train->shards)).second)
       check_training_text(trained);
   }
-  if (!seen.networks.insert(network_key(config) + member(config.resolved, "faults").dump()).second) return;
+  const std::string size =
+      std::to_string(config.workload.parameters);  // that of train.model, where none is said
+  if (!seen.networks.insert(network_key(config) + member(config.resolved, "faults").dump() + size).second)
+    return;
   check_network(config);
   check_collectives(config, plan_of(config));
   // Whether there would be too many slices shows in counting what the replay carries.

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace longhaul {
 
@@ -23,10 +23,12 @@ std::vector<std::string> files_matching(const std::string& pattern, const std::s
 
 std::optional<std::string> read_file(const std::string& file) {
   std::ifstream in(file);
+  std::stringstream text;
   if (std::filesystem::is_directory(file) || !in) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) return std::nullopt;
-  return text;
+  // Of no characters << would say that it failed; an error of the first ones sets badbit.
+  const bool is_empty = in.peek() == std::ifstream::traits_type::eof();
+  if (in.bad() || (!is_empty && !(text << in.rdbuf()))) return std::nullopt;
+  return text.str();
 }
 
 std::string why_unreadable(const std::string& file) {

@@ -249,7 +249,7 @@ const Node& option_at(const Node& root, const std::string& path) {
     word.erase(std::remove_if(word.begin(), word.end(),
                               [](char c) { return std::string("<>[]").find(c) != std::string::npos; }),
                word.end());
-    const Node* const found = option_on_path(*node, word);
+    const Node* const found = word.empty() ? nullptr : option_on_path(*node, word);
     if (!found) {
       std::vector<std::string> keys;
       for (const Node* child : named_options(*node)) keys.push_back(child->key);

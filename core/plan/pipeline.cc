@@ -382,6 +382,12 @@ PipelinePlan pipeline_from(const Json& json, std::int64_t parameters) {
     throw InputError(
         "pipeline", "found " + json.dump(),
         "stages with as many parts each, that have all columns together, and bytes for each hop");
+  const bool has_chunks = plan.part_count() > plan.stages;
+  if (has_chunks != (plan.schedule == PipelineSchedule::kInterleaved) ||
+      (has_chunks && plan.microbatches % plan.stages != 0))
+    throw InputError(
+        "pipeline.schedule", "found " + json.at("schedule").dump(),
+        "interleaved where a stage has several parts, with micro-batches in rounds of the stages");
   if (json.contains("by_bits")) plan.by_bits = by_bits_from(json["by_bits"], hops);
   return plan;
 }

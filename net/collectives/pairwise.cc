@@ -4,6 +4,7 @@
 // Part j of member i's contribution is for member j; its own part stays. Idle star, exact where all parts are
 // B/n: (n−1) · (latency + (B/n) / rate), each member sends (n−1)/n · B. Where they differ, a round takes at
 // most what its largest part does.
+#include "core/base/index.h"
 #include "net/collectives/collective.h"
 
 namespace longhaul {
@@ -24,6 +25,22 @@ class Pairwise : public Collective {
     add_part_between(round.sends, exchange, to, member, to);
     add_part_between(round.receives, exchange, from, from, member);
     return round;
+  }
+
+  // Without the places of the parts, which cost a sum each.
+  Totals totals(const GroupExchange& exchange) const override {
+    Totals totals;
+    const int n = exchange.members;
+    for (int from = 0; from < n; ++from)
+      for (int to = 0; to < n; ++to) {
+        const std::int64_t bytes = exchange.parts.empty()
+                                       ? part_between(exchange, from, to).bytes
+                                       : exchange.parts[as_index(from * std::int64_t{n} + to)];
+        if (from == to || bytes == 0) continue;
+        ++totals.transfers;
+        totals.bytes += bytes;
+      }
+    return totals;
   }
 };
 

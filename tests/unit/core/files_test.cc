@@ -4,7 +4,17 @@
 
 #include <cerrno>
 
+#include "tests/support/files.h"
+
 namespace longhaul::files_test {
+
+TEST(Files, AreReadWholeOrNot) {
+  const TemporaryFolder folder;
+  write_text(folder.file("empty"), "");
+  EXPECT_EQ(read_file(folder.file("empty")), "");
+  EXPECT_EQ(read_file(folder.file("none")), std::nullopt);
+  EXPECT_EQ(read_file("/proc/self/mem"), std::nullopt) << "its first page cannot be read";
+}
 
 TEST(Files, ANameLeadsNowhereElse) {
   for (const char* name : {"noloco,network.tcp.connections=1", "a b", "...", "..a", "-"})

@@ -48,6 +48,7 @@ TEST(OptionAt, SaysWhatThereIsInstead) {
       error.what(),
       "net.link.up: there is no option \"link\" here; allowed: sites, links; did you mean \"links\"?");
   EXPECT_THROW(option_at(root, "net.sites.even"), InputError) << "a value is no key";
+  EXPECT_THROW(option_at(root, "net..sites"), InputError);
 }
 
 // Every entry of the real declaration has a name.

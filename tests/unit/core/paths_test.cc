@@ -220,6 +220,11 @@ TEST(PipelinePartial, ComesBackFromATrace) {
     json["partial"]["orders"] = Json::array({broken[0], broken[0], broken[0], broken[0]});
     EXPECT_THROW(pipeline_from(json, shape_of(6).parameters()), InputError) << broken;
   }
+  // With two parts a stage passes are numbered in rounds of the stages, which gpipe does not have.
+  Json json = to_json(plan_of(spec_of(4, 2), 4));
+  pipeline_from(json, shape_of(4).parameters());
+  json["stages"] = 2;
+  EXPECT_THROW(pipeline_from(json, shape_of(4).parameters()), InputError);
 }
 
 }  // namespace longhaul::paths_test
