@@ -79,6 +79,15 @@ TEST(DctTopK, IsThatOfTheDefinitionInTheLargestDivisors) {
   expect_tiles(row, found, 250, 11, 4, 1, 4, 5);
 }
 
+// Sixteen columns and eight rows of the basis are summed together: sides that leave some of either over.
+TEST(DctTopK, IsThatOfTheDefinitionWhereSumsRunTogether) {
+  const Codec codec{DctTopK{24, 7, Wire::kFp32, {{40, 20}, {19, 17}, {16, 24}}}};
+  const Row row = uneven_row(800 + 323 + 384, 3), found = sent_of(codec, row);
+  expect_tiles(row, found, 0, 40, 20, 20, 20, 7);
+  expect_tiles(row, found, 800, 19, 17, 19, 17, 7);
+  expect_tiles(row, found, 1123, 16, 24, 16, 24, 7);
+}
+
 // 16 columns a tile, then two whole rows of 4, then 3.
 TEST(DctTopK, WithoutMatricesTheColumnsAreTilesBehindOneAnother) {
   const Codec codec{DctTopK{4, 3, Wire::kFp32}};
