@@ -61,6 +61,23 @@ void GroupMeetings::write_row(int worker, const GroupOperation& run, double done
   outputs_.add_exchange(
       run.step(), run.rule_index(),
       {worker, workers_.since_origin(times.ready_s), start_s, done_s, times.bytes_sent, parts, awaited_s});
+  if ((loses_members_ || run.rule().completion.fetches) && !run.is_finished())
+    sent_by_row_[&run][worker] = times.bytes_sent;
+}
+
+void GroupMeetings::note_finished(const GroupOperation& run) {
+  const auto rows = sent_by_row_.find(&run);
+  if (rows == sent_by_row_.end()) return;
+  for (const auto& [worker, bytes] : rows->second) {
+    const std::int64_t more = run.times(worker).bytes_sent - bytes;
+    workers_.at(worker).totals.bytes_sent += more;
+    outputs_.add_bytes(run.step(), run.rule_index(), worker, more);
+  }
+  sent_by_row_.erase(rows);
+}
+
+void GroupMeetings::finish() {
+  while (!sent_by_row_.empty()) note_finished(*sent_by_row_.begin()->first);
 }
 
 }  // namespace longhaul

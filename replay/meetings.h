@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class Meetings {
   virtual void begin(int, int) {}  // it is back and begins with this step
   virtual void come_back(int) {}   // it is back where all wait: sends again what was lost
 
+  // An operation of a group is over for all: what each sent is known.
+  virtual void note_finished(const GroupOperation&) {}
   virtual int lowest_open_step(int otherwise) const { return otherwise; }  // whose rows are not known
   virtual void finish() {}                                                 // once all have ended
   virtual std::int64_t transfers() const { return 0; }                     // besides those of its operations
@@ -45,6 +48,8 @@ class GroupMeetings : public Meetings {
   void post(int worker, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) override;
   bool is_done(int worker, const Instruction& await) override;
   void end_waits(int worker) override;
+  void note_finished(const GroupOperation& run) override;
+  void finish() override;
 
  private:
   void write_row(int worker, const GroupOperation& run, double done_s, double awaited_s);
@@ -55,6 +60,8 @@ class GroupMeetings : public Meetings {
   Workers& workers_;
   ReplayOutputs& outputs_;
   bool loses_members_;
+  // What the row of a worker says that it sent, of operations whose result it may serve to others after that.
+  std::map<const GroupOperation*, std::map<int, std::int64_t>> sent_by_row_;
 };
 
 }  // namespace longhaul

@@ -41,6 +41,15 @@ class OrderedRows {
 
   void add(const Key& key, const Row& row) { blocks_[key].push_back(row); }
 
+  // Null where it is not there, or written.
+  Row* find(const Key& key, int replica) {
+    const auto block = blocks_.find(key);
+    if (block == blocks_.end()) return nullptr;
+    const auto row = std::find_if(block->second.begin(), block->second.end(),
+                                  [&](const Row& known) { return known.replica == replica; });
+    return row == block->second.end() ? nullptr : &*row;
+  }
+
   // No more rows come of blocks of which `is_over` says so; then it says so of all before them.
   template <typename IsOver>
   void close(const IsOver& is_over) {
@@ -122,6 +131,10 @@ class ReplayOutputs {
                 int replicas);
 
   void add_exchange(int step, int rule, const ExchangeRow& row) { exchange_rows_.add({step, rule}, row); }
+  // What a replica sent for an operation after its row was added.
+  void add_bytes(int step, int rule, int replica, std::int64_t more) {
+    if (ExchangeRow* row = exchange_rows_.find({step, rule}, replica)) row->bytes += more;
+  }
   void add_step(int step, const StepRow& row) { step_rows_.add(step, row); }
   void add_schedule(const ScheduleRow& row);
   void add_schedule(const MergeRow& row);

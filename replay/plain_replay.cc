@@ -238,6 +238,7 @@ void PlainReplay::member_done(GroupOperation& run, int worker) {
   if (run.is_finished()) {
     transfers_ += run.transfers();
     note_finished(run);
+    meetings_->note_finished(run);
   }
   if (worker < 0) return;
   if (counts_shares(run.rule())) note_contribution(run, worker);

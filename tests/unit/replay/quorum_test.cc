@@ -86,6 +86,17 @@ TEST(FetchedQuorum, WhoHasTheResultPassesItOn) {
   EXPECT_NEAR(replayed(fetched(2, 0.5), {1, 1, 5}).row(1, 2).done_s, 5.3, 1e-9);
 }
 
+// Of a ring of two that was over at 2.1 s, and of the result that one of them sends at 5 s, when both have
+// gone on. Rows and totals say so.
+TEST(FetchedQuorum, WhoHasGoneOnHasSentTheResultToo) {
+  const Replayed result = replayed(fetched(2, 0.5), {1, 1, 5});
+  std::int64_t rows = 0, totals = 0;
+  for (const ExchangeRecord& row : result.exchanges) rows += row.bytes;
+  for (const auto& row : rows_of(result, "replicas.csv")) totals += std::stoll(row.at(4));
+  EXPECT_EQ(rows, 2 * 1000 + 1000);
+  EXPECT_EQ(totals, 2 * 1000 + 1000);
+}
+
 // The first one, alone, is done when the grace is over; the other goes on from its result.
 TEST(FetchedQuorum, OneAloneIsEnough) {
   const Replayed result = replayed(fetched(1, 0.5), {1, 3}, 2);
