@@ -4,6 +4,7 @@
 
 #include "analysis/text.h"
 #include "methods/common/registry.h"
+#include "net/tcp/connection.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -23,6 +24,19 @@ bool are_replicas_alike(const Case& config) {
          topology_named(network.topology.name).why_no_order == kReplicasAlike;
 }
 
+// A connection keeps its window for the next message, so that two who meet again are faster than two who are
+// new to each other: unless every silence is so long that the largest window is gone (net/tcp/connection.h).
+bool forgets_windows(const OperationRule& rule, const Case& config) {
+  const NetworkSpec& network = config.network;
+  if (network.fidelity == "analytic" || network.message_time) return true;
+  if (!network.tcp.slow_start_after_idle || network.tcp.congestion_control == "bbr" || !rule.is_blocking())
+    return false;
+  constexpr double kTimeOuts = 32;  // of which each halves the window
+  const std::vector<double>& factors = config.workload.step_time_factors;
+  const double step_s = config.workload.step_time.seconds * (factors.empty() ? 1 : factors[0]);
+  return rule.every * step_s > kTimeOuts * retransmission_timeout_s(build_topology(config).rtt_s(0, 1));
+}
+
 // Whether the draw moves a time. Where all replicas are alike and meet in pairs, each pair takes the same
 // time whoever is in it. Not so in larger groups: the root of a tree is done at another time than its leaves.
 bool draws_groups(const OperationRule& rule, const Case& config) {
@@ -30,7 +44,7 @@ bool draws_groups(const OperationRule& rule, const Case& config) {
   if (rule.grouping == Grouping::kSites) return true;
   if (rule.grouping != Grouping::kRandom || rule.group_size >= config.replicas) return false;
   const bool all_in_pairs = rule.group_size == 2 && config.replicas % 2 == 0;
-  return !(all_in_pairs && are_replicas_alike(config));
+  return !(all_in_pairs && are_replicas_alike(config) && forgets_windows(rule, config));
 }
 
 // Who talks to whom, and how much.

@@ -53,8 +53,14 @@ TEST(Draws, AreWhatASeedCanMove) {
   EXPECT_EQ(draws_of(case_of(kDiloco, {{"network", {{"tcp", {{"loss", 0.001}}}}}})),
             Words{"losses of packets"});
   EXPECT_EQ(draws_of(case_of(kNoloco, {{"replicas", 2}})), Words()) << "there is one pair only";
-  EXPECT_EQ(draws_of(case_of(kNoloco)), Words()) << "all pairs of a star are alike";
+  // 50 steps of a second are longer than 32 time-outs of 0.25 s, two are not.
+  const Json rare = {{"name", "noloco"}, {"inner_steps", 50}}, steps = {{"workload", {{"steps", 50}}}};
   const Words meets{"who meets whom"};
+  EXPECT_EQ(draws_of(case_of(rare, steps)), Words()) << "all pairs of a star are alike";
+  EXPECT_EQ(draws_of(case_of(kNoloco)), meets) << "a pair that meets again finds its window";
+  Json warm = steps;
+  warm["network"]["tcp"]["slow_start_after_idle"] = false;
+  EXPECT_EQ(draws_of(case_of(rare, warm)), meets);
   EXPECT_EQ(draws_of(case_of(kNoloco, {{"replicas", 5}})), meets) << "one is left over";
   EXPECT_EQ(draws_of(case_of(kNoloco, {{"workload", {{"step_time_factors", {{"3", 2}}}}}})), meets);
   EXPECT_EQ(draws_of(case_of(kNoloco, kOneSlowLink)), meets);
