@@ -253,9 +253,11 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
   const bool has_pace = is_done && tokens > 0 && latest_s > 0;
   if (has_pace) record["tokens_per_s"] = all_steps * tokens / latest_s;
   if (has_pace || has_stages || (may_lose && latest_s > 0)) record["step_time_s"] = latest_s / config.steps();
-  // A method that gives all batches to one machine trains on the same tokens.
+  // A method that gives all batches to one machine trains on the same tokens, in N times the time of one.
+  const bool is_one_machine = config.method.options.value("machine", "") == "one";
   if (is_done && (tokens > 0 || config.workload.accelerators != 1))
-    record["accelerator_hours"] = latest_s / 3600 * config.workload.accelerators * config.workers();
+    record["accelerator_hours"] =
+        latest_s / 3600 * config.workload.accelerators * (is_one_machine ? 1 : config.workers());
   if (has_stages) {
     const StageBytes stage_bytes(case_folder);
     record["bubble_fraction"] = share("bubble_s");

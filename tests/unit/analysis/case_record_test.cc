@@ -72,6 +72,14 @@ TEST_F(CaseRecord, MeasuresSynchronizationWaitAndIdleTime) {
   EXPECT_DOUBLE_EQ(json["compute_time_s"], 5);
 }
 
+// Of `single`: one replica's machine has the whole batch for 8.5 s, or both together have it.
+TEST_F(CaseRecord, CountsOneMachineOnce) {
+  config.method.options["machine"] = "one";
+  EXPECT_DOUBLE_EQ(record()["accelerator_hours"], 8.5 / 3600);
+  config.method.options["machine"] = "all";
+  EXPECT_DOUBLE_EQ(record()["accelerator_hours"], 2 * 8.5 / 3600);
+}
+
 // Pairs of three: one sits out, and the mean of the bytes is over all three.
 TEST_F(CaseRecord, CountsWhoSitsOut) {
   EXPECT_FALSE(record().contains("sitting_out"));
