@@ -184,11 +184,14 @@ void correct(ComparisonTable& table) {
   table.tests = family.size();
 }
 
-// a is right to a factor of 1 ± its residual and so is b: a difference that this can turn round is not shown.
-// Why not; "" where it is shown.
+// What the network model's error makes of a difference: a is right to a factor of 1 ± its residual, so is b.
+double model_error(const Group& a, const Group& b) {
+  return a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
+}
+
+// A difference that the model's error can turn round is not shown. Why not; "" where it is shown.
 std::string within_residual(const Comparison& comparison, const Group& a, const Group& b) {
-  const double residual = std::max(a.residual, b.residual);
-  const double error = a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
+  const double residual = std::max(a.residual, b.residual), error = model_error(a, b);
   const double nearest_to_zero =
       std::min(std::abs(comparison.interval.low), std::abs(comparison.interval.high));
   if (residual == 0 || nearest_to_zero > error) return "";
@@ -207,9 +210,12 @@ bool is_rounding(const Metric& metric, const Comparison& comparison, const Group
   return metric.unit == Metric::Unit::kSeconds && difference < std::max(a.rounding, b.rounding);
 }
 
-void judge_equivalence(const Metric& metric, double margin, Comparison& comparison) {
+void judge_equivalence(const Metric& metric, double margin, const ComparisonRow& row,
+                       Comparison& comparison) {
   if (margin == 0 || !comparison.has_interval()) return;
-  comparison.is_equivalent = comparison.interval.low > -margin && comparison.interval.high < margin;
+  const double error = model_error(row.groups[comparison.a], row.groups[comparison.b]);
+  comparison.is_equivalent =
+      comparison.interval.low - error > -margin && comparison.interval.high + error < margin;
   const std::string within = "equal to within " + value_text(metric, margin);
   if (!comparison.remark.empty()) comparison.remark += ", ";
   comparison.remark += (comparison.is_equivalent ? "" : "not shown ") + within;
@@ -326,7 +332,7 @@ ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric
     for (ComparisonRow& row : metric.rows)
       for (Comparison& comparison : row.comparisons) {
         judge(metric.metric, row, comparison);
-        judge_equivalence(metric.metric, request.margin, comparison);
+        judge_equivalence(metric.metric, request.margin, row, comparison);
       }
   return table;
 }

@@ -66,6 +66,23 @@ TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
   }
 }
 
+// Differences 0.1, 0.0, 0.2: 0.1 ± 0.2484. Each time is right to 7 %, which adds 0.07 (10.1 + 10) = 1.407.
+TEST(Comparison, TimesAreEquivalentWhereTheModelsErrorLeavesThemWithinTheMargin) {
+  std::vector<Json> records;
+  for (const auto& [label, times] :
+       {std::pair("a", std::vector{10.1, 10.0, 10.2}), std::pair("b", std::vector{10.0, 10.0, 10.0})})
+    for (std::size_t i = 0; i < times.size(); ++i)
+      records.push_back(
+          compared_record(label, static_cast<int>(i) + 1, Json::object(), {{"simulated_time_s", times[i]}}));
+  for (const auto& [margin, is_equivalent] : {std::pair{1.76, true}, {1.75, false}}) {
+    ComparisonRequest request{"method", {"simulated_time_s"}, {}};
+    request.margin = margin;
+    const Comparison comparison = first_of(compare_runs({run_of(records)}, request));
+    EXPECT_NEAR(comparison.interval.high, 0.3484, 1e-4);
+    EXPECT_EQ(comparison.is_equivalent, is_equivalent) << margin;
+  }
+}
+
 TEST(Comparison, PlannedPairsAreTheWholeFamily) {
   std::vector<Json> records =
       losses_of({{"a", {3.1, 5.2, 4.3}}, {"b", {3.0, 5.0, 4.0}}, {"c", {2.0, 4.0, 3.1}}});
