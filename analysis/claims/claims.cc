@@ -288,7 +288,7 @@ std::string widened_in_words(const Json& verdict) {
 std::string not_done_in_words(const Json& verdict) {
   if (verdict.contains("missing_cases"))
     return fmt::format("; {} cases of the scenario are in other shards", plain(verdict["missing_cases"]));
-  return member(verdict, "incomplete") == true ? "; not all of its cases are done" : "";
+  return member(verdict, "incomplete") == true ? "; not all of its cases have it" : "";
 }
 
 Json finite_or_null(double value) {

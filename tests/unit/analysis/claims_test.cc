@@ -179,8 +179,11 @@ TEST(Claims, TheSentenceSaysWhyItIsUndecided) {
   EXPECT_EQ(
       sentence(packets),
       "ten fails: sync_time_s.mean of diloco over noloco is 9.14 in each of 2 seeds, so at least 10 fails");
-  records[2]["status"] = "failed";
-  EXPECT_SAYS(sentence(records), "not all of its cases are done, so at least 10 is undecided");
+  std::vector<Json> failed = records;
+  failed[2]["status"] = "failed";
+  records[2]["sync_time_s"] = nullptr;  // it is done, and never synchronized
+  for (const std::vector<Json>& lacking : {failed, records})
+    EXPECT_SAYS(sentence(lacking), "not all of its cases have it, so at least 10 is undecided");
 }
 
 // What a reader can do with the sentence alone: take its last range of numbers (or its number) and its bound.
