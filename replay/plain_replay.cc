@@ -295,6 +295,11 @@ std::string PlainReplay::deadlock() const {
   for (const auto& [step, plan] : open_plans_) add(plan->waiting());
   if (pipelines_) add(pipelines_->waiting());
   add(meetings_->waiting());
+  if (case_.has_absences() && (lines.empty() || at_work_.is_nobody()))
+    return fmt::format(
+        "all {} replicas are gone for good, and none has taken its last step; a fault of kind "
+        "crash with a shorter for, or of fewer replicas, leaves some",
+        trace_.context.replicas);
   std::string text =
       fmt::format("the simulation ran out of events while exchanges are open ({} of {} replicas wait):",
                   workers_.count() - finished_, workers_.count());

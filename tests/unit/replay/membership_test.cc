@@ -11,6 +11,7 @@
 #include "replay/absence_trace.h"
 #include "replay/replay.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 #include "tests/unit/replay/membership_cases.h"
 
 namespace longhaul::membership_test {
@@ -38,6 +39,13 @@ TEST(Membership, OthersGoOnWithoutIt) {
   EXPECT_EQ(at(totals[0], {1, 5, 6, 7}), (std::vector<std::string>{"2.5", "2", "0.5", "2.5"}))
       << "computed, steps in the model, lost, gone";
   EXPECT_EQ(totals[1][5], "5");
+}
+
+TEST(Membership, SaysThatNobodyIsLeft) {
+  Case config = with_crash(2, 5, OnFailure::kRetry, 2.5, 1);
+  config.faults = {absence_fault(0, {0, 1}, {2.5, 0})};
+  EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(gradients(), 2, 5)); }),
+              "all 2 replicas are gone for good");
 }
 
 // It goes when the others wait for it at the end of step 3: they know at 2.95 + 0.25.
