@@ -11,6 +11,7 @@
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"
+#include "core/base/index.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "replay/optimized_order.h"
@@ -42,23 +43,44 @@ std::string human_count(double count) {
   return fmt::format("{:.3g}", count);
 }
 
+bool is_one_machine(const OperationPlan& plan) {
+  return plan.takes_whole_batch && !plan.is_as_fast_as_all;
+}
+
+// Of the worker that computes longest in the whole run. 0 where step times are measured, and where workers
+// take what comes.
+double longest_compute_s(const Case& config, const OperationPlan& plan) {
+  const PipelinePlan& pipeline = plan.pipeline;
+  if (pipeline.has_stages() && (pipeline.is_partial() || pipeline.routing == MicrobatchRouting::kThroughput))
+    return 0;
+  const std::vector<double>& factors = config.workload.step_time_factors;
+  double longest = 0;
+  for (int worker = 0; worker < config.workers(); ++worker) {
+    const double factor = factors.empty() ? 1 : factors[as_index(worker)],
+                 share = pipeline.has_stages() ? pipeline.share_of(worker % pipeline.stages) : 1;
+    const auto steps =
+        static_cast<double>(plan.dynamic_steps.taken_until(worker / pipeline.stages, config.steps()));
+    longest = std::max(longest, factor * share * steps);
+  }
+  return longest * config.workload.step_time.mean_s() * (is_one_machine(plan) ? config.replicas : 1);
+}
+
 // What no network can make shorter: "a step computes for 593 ms: at most 3.54 M tokens/s; 47,684 steps take
-// at least 7 h 51 min, 4.02 k accelerator-hours". Without tokens what they say is left out; "" where step
-// times are measured.
+// at least 7 h 51 min, 4.02 k accelerator-hours". Without tokens what they say is left out; "" where it is
+// not known.
 std::string pace_in_words(const Case& config) {
-  double slowest = 1;
-  for (const double factor : config.workload.step_time_factors) slowest = std::max(slowest, factor);
-  const double step_s = config.workload.step_time.mean_s() * slowest;
-  if (step_s <= 0) return "";
-  const double total_s = step_s * config.steps();
-  std::string words = fmt::format("a step computes for {}", human_duration(step_s));
-  if (config.workload.tokens > 0)
-    words += fmt::format(": at most {} tokens/s",
-                         human_count(static_cast<double>(config.workload.tokens) * config.replicas / step_s));
+  const OperationPlan plan = plan_of(config);
+  const double total_s = longest_compute_s(config, plan);
+  if (total_s <= 0) return "";
+  const auto steps = static_cast<double>(plan.dynamic_steps.taken_by_all(config.replicas, config.steps()));
+  const double tokens = steps * static_cast<double>(config.workload.tokens);
+  std::string words = fmt::format("a step computes for {}", human_duration(total_s / config.steps()));
+  if (tokens > 0) words += fmt::format(": at most {} tokens/s", human_count(tokens / total_s));
   words += fmt::format("; {} steps take at least {}", config.steps(), human_duration(total_s));
-  if (config.workload.tokens > 0 || config.workload.accelerators > 1)
-    words += fmt::format(", {} accelerator-hours",
-                         human_count(total_s / 3600 * config.workload.accelerators * config.workers()));
+  if (tokens > 0 || config.workload.accelerators > 1)
+    words +=
+        fmt::format(", {} accelerator-hours", human_count(total_s / 3600 * config.workload.accelerators *
+                                                          (is_one_machine(plan) ? 1 : config.workers())));
   return words;
 }
 
