@@ -42,11 +42,19 @@ std::vector<std::string> dynamic_steps_warnings(const Case& config) {
   const double round = steps.every * *std::min_element(times.begin(), times.end());
   const auto late =
       std::find_if(times.begin(), times.end(), [round](double time) { return time > round * (1 + 1e-12); });
-  if (late == times.end()) return {};
-  return {fmt::format(
-      "{}: a step of replica {} takes longer than {} of the fastest one, so that all wait for it in "
-      "each round; a larger inner_steps helps",
-      config.name, late - times.begin(), steps.every)};
+  std::vector<std::string> found;
+  if (late != times.end())
+    found.push_back(fmt::format(
+        "{}: a step of replica {} takes longer than {} of the fastest one, so that all wait for it in "
+        "each round; a larger inner_steps helps",
+        config.name, late - times.begin(), steps.every));
+  if (const Json total = member(member(config.resolved, "workload"), "total_tokens"); !total.is_null())
+    found.push_back(fmt::format(
+        "{}: dynamic_steps train on {} of the {} of workload.total_tokens, since slow replicas leave steps "
+        "out; give workload.steps for as many",
+        config.name, steps.taken_by_all(config.replicas, config.steps()) * config.workload.tokens,
+        total.get<std::int64_t>()));
+  return found;
 }
 
 }  // namespace longhaul

@@ -61,6 +61,19 @@ TEST(DynamicStepsOption, AStepLongerThanTheRoundIsToldOf) {
   EXPECT_SAYS(warnings(with(8.5))[0], "replica 2");
 }
 
+// 16 steps of 4 times 100 tokens; of each eight they take 8, 4, 2 and 2.
+TEST(DynamicStepsOption, TellsOfTotalTokensThatAreNotReached) {
+  Json workload = {{"parameters", 1000}, {"tokens", 100}, {"total_tokens", 6400}};
+  workload.update(kFactors);
+  const Case config =
+      one_case({{"replicas", 4},
+                {"methods", {kDynamic}},
+                {"workload", workload},
+                {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}});
+  ASSERT_EQ(warnings(config).size(), 1u);
+  EXPECT_SAYS(warnings(config)[0], "train on 3200 of the 6400");
+}
+
 // Without the option a training shares its name with whatever the network and the step times are, and so it
 // does where the option changes nothing.
 TEST(DynamicStepsOption, TheTrainingKeyHoldsTheStepsThatAreTaken) {
