@@ -97,9 +97,14 @@ void fill_in_sites(Case& config) {
   for (std::size_t worker = 0; worker < sites.size(); worker += as_index(config.pipeline.stages))
     config.site_of.push_back(
         number_of.emplace(sites[worker], static_cast<int>(number_of.size())).first->second);
-  if (config.site_of.empty())
-    throw InputError("method.pairing", "found \"sites\" on a topology without sites",
-                     "\"random\", or the topology " + topologies_with_sites());
+  if (config.site_of.empty()) {
+    const bool by_option = config.method.options.contains("pairing");
+    throw InputError(
+        by_option ? "method.pairing" : "method.name",
+        fmt::format("found \"{}\" on a topology without sites", by_option ? "sites" : config.method.name),
+        fmt::format("{}, or the topology {}", by_option ? "\"random\"" : "another method",
+                    topologies_with_sites()));
+  }
   config.resolved["sites"] = config.site_of;
 }
 

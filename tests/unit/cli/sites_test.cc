@@ -4,17 +4,18 @@
 #include "cli/validated_scenario.h"
 #include "methods/common/registry.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul::sites_test {
 
 Scenario scenario_with(const std::string& topology, const std::string& network_keys,
-                       const std::string& method_keys) {
+                       const std::string& method_keys, const std::string& method = "noloco") {
   const TemporaryFolder folder;
-  write_text(
-      folder.file("sites.json"), R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10)" +
-                                     method_keys + R"(}], "workload": {"parameters": 1000, "steps": 40},
-    "network": {"topology": )" + topology +
-                                     network_keys + "}}");
+  write_text(folder.file("sites.json"), R"({"replicas": 6, "methods": [{"name": ")" + method +
+                                            R"(", "inner_steps": 10)" + method_keys +
+                                            R"(}], "workload": {"parameters": 1000, "steps": 40},
+    "network": {"topology": )" + topology + network_keys +
+                                            "}}");
   return validated_scenario(folder.file("sites.json"), {});
 }
 
@@ -40,6 +41,15 @@ TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
   const Case config = scenario_with(kRegions, "", "").cases[0];
   EXPECT_TRUE(config.site_of.empty());
   EXPECT_FALSE(config.resolved.contains("sites"));
+}
+
+// By the key that asks for them: hierarchical has no pairing.
+TEST(Sites, AreMissedWhereTheTopologyHasNone) {
+  const char* star = R"({"star": {"rate": "1Gbps", "rtt": "50ms"}})";
+  EXPECT_SAYS(said_by([&] { scenario_with(star, "", R"(, "pairing": "sites")"); }),
+              "methods[0].pairing: found \"sites\" on a topology without sites");
+  EXPECT_SAYS(said_by([&] { scenario_with(star, "", "", "hierarchical"); }),
+              "methods[0].name: found \"hierarchical\" on a topology without sites");
 }
 
 }  // namespace longhaul::sites_test
