@@ -76,8 +76,4 @@ void GroupMeetings::note_finished(const GroupOperation& run) {
   sent_by_row_.erase(rows);
 }
 
-void GroupMeetings::finish() {
-  while (!sent_by_row_.empty()) note_finished(*sent_by_row_.begin()->first);
-}
-
 }  // namespace longhaul

@@ -49,7 +49,6 @@ class GroupMeetings : public Meetings {
   bool is_done(int worker, const Instruction& await) override;
   void end_waits(int worker) override;
   void note_finished(const GroupOperation& run) override;
-  void finish() override;
 
  private:
   void write_row(int worker, const GroupOperation& run, double done_s, double awaited_s);
