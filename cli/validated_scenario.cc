@@ -252,6 +252,20 @@ std::vector<std::string> seen_before(const Case& config) {
   return warnings;
 }
 
+// A rate of "1000Mbps" is not the one that is swept as "1Gbps".
+std::vector<std::string> claims_of_no_case(const Scenario& scenario) {
+  std::vector<std::string> warnings;
+  const Json claims = claims_of(scenario);
+  if (claims.empty()) return warnings;
+  const std::vector<Json> planned = planned_records(scenario);
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    if (claims[i].contains("where") && judged_points(claims[i], planned).empty())
+      warnings.push_back(
+          fmt::format("{}.where: no case of the sweep has these values, so that nothing is judged",
+                      element_path("claims", i)));
+  return warnings;
+}
+
 }  // namespace
 
 std::vector<std::string> scenario_warnings(const Scenario& scenario) {
@@ -259,6 +273,7 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   const auto add = [&](std::vector<std::string> more) {
     for (std::string& warning : more) add_new(warning, warnings);
   };
+  add(claims_of_no_case(scenario));
   std::set<std::string> texts, networks;
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));

@@ -174,6 +174,20 @@ TEST(Warnings, OfWhatDoesNotCount) {
       << "a source may have as many tokens";
 }
 
+TEST(Warnings, OfClaimsThatNoCaseFits) {
+  const auto warnings = [](const std::string& rate) {
+    Json scenario = scenario_of(10, {{{"name", "ddp"}}});
+    const std::string key = "network.topology.star.rate";
+    scenario["sweep"][key] = {"1Gbps", "2Gbps"};
+    Json claim = {{"id", "c"}, {"metric", "sync_time_s.mean"}, {"at_most", 1}};
+    claim["where"][key] = rate;
+    scenario["claims"] = Json::array({claim});
+    return join(scenario_warnings(validated(scenario)), "\n");
+  };
+  EXPECT_EQ(warnings("1Gbps"), "");
+  EXPECT_SAYS(warnings("1000Mbps"), "claims[0].where: no case of the sweep has these values");
+}
+
 TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
   const TemporaryFolder folder;
   for (const char* name : {"one.txt", "two.txt"}) write_text(folder.file(name), std::string(2000, 'a'));
