@@ -16,7 +16,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 import first_card  # noqa: E402
 
-# Stands in for gpu_test: of suite Gpu the second test ends the program, of Machines/Outer one is skipped.
+# Stands in for gpu_test: of suite Gpu the second test ends the program, of Columns/Outer one is skipped.
 GPU_TEST = r"""#!/bin/bash
 for argument in "$@"; do
   case $argument in
@@ -27,7 +27,7 @@ done
 if [ "$list" ]; then
   case $filter in
     *:Gpu.*) printf 'Gpu.\n  First\n  Second  # GetParam() = 3\n  Third\n' ;;
-    *:Machines/*) printf 'Machines/Outer.\n  Step/Device\n' ;;
+    *:Columns/*) printf 'Columns/Outer.\n  Step/0\n' ;;
   esac
   exit
 fi
@@ -35,7 +35,7 @@ run() { case $filter in *:$1:*) echo "[ RUN      ] $1" ;; *) return 1 ;; esac; }
 run Gpu.First && echo '[       OK ] Gpu.First (1 ms)'
 run Gpu.Second && kill -SEGV $$
 run Gpu.Third && echo '[       OK ] Gpu.Third (1 ms)'
-run Machines/Outer.Step/Device && echo '[  SKIPPED ] Machines/Outer.Step/Device (0 ms)'
+run Columns/Outer.Step/0 && echo '[  SKIPPED ] Columns/Outer.Step/0 (0 ms)'
 exit 0
 """
 
@@ -74,8 +74,8 @@ class FirstCard(unittest.TestCase):
         self.assertEqual(tests["no_result"], ["Gpu.Second"])
 
     def test_a_test_that_needs_the_gpu_and_is_skipped_is_no_pass(self):
-        self.assertFalse(self.quiet_step("kernels", lambda: self.check.tests("kernels", ["Machines/*"], 60)))
-        self.assertEqual(self.found()["kernels"]["skipped"], ["Machines/Outer.Step/Device"])
+        self.assertFalse(self.quiet_step("kernels", lambda: self.check.tests("kernels", ["Columns/*"], 60)))
+        self.assertEqual(self.found()["kernels"]["skipped"], ["Columns/Outer.Step/0"])
 
     def test_a_step_that_hangs_is_cut_and_the_next_is_begun(self):
         begin = time.monotonic()
@@ -157,7 +157,7 @@ takes 15; mkdir -p "$(out "$@")"; printf 'step,replica,loss\\n45,mean,2.5\\n' >"
 """,
         build / "bin" / "validation_tokens": "takes 10; echo '[]'", build / "bin" / "exported_loss": "takes 10; echo '{}'",
         build / "bin" / "gpu_test": """case "$*" in
-  *Machines*) s=40 suite=Machines/Outer. test=Step/Device ;; *GpuRanks*) s=200 suite=Methods/GpuRanks. test=One/2 ;; *) s=90 suite=Gpu. test=First ;;
+  *Columns*) s=40 suite=Columns/Outer. test=Step/0 ;; *GpuRanks*) s=200 suite=Methods/GpuRanks. test=One/2 ;; *) s=90 suite=Gpu. test=First ;;
 esac
 case "$*" in *list_tests*) printf '%s\\n  %s\\n' $suite $test; exit ;; esac
 takes $s; echo "[ RUN      ] $suite$test"; echo "[       OK ] $suite$test (1 ms)"
