@@ -116,14 +116,6 @@ TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
   }
 }
 
-// By itself, where all tables leave too little for a replica's sequences together.
-TEST(CardMemory, OuterStateGoesToTheHostWhereMemoryIsShort) {
-  const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
-  const auto least = static_cast<std::size_t>(least_memory(scenario));
-  const emulated::MemoryOf all(least);
-  EXPECT_EQ(stacked_on_gpu(scenario).summary["outer_state"], "host");
-}
-
 // A card that is smaller is used in smaller pieces: other sums, hardly other losses.
 TEST(CardMemory, ALittleIsEnoughInPieces) {
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 1);

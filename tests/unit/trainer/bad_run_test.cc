@@ -5,7 +5,6 @@
 #include "tests/support/said.h"
 #include "tests/support/small_disk.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/data/token_text.h"
 
 namespace longhaul::bad_run_test {
 
@@ -129,18 +128,6 @@ TEST_F(BadRun, ACheckpointOfOtherLibrariesOrArithmeticIsNotResumedFrom) {
   expect_refused({{"libraries", {{"libtorch", "0.4.1"}}}}, {"0.4.1"});
   expect_refused({{"arithmetic", "stacked on 2 ranks"}},
                  {"--backend", "works replica by replica", "stacked on 2 ranks", "number of ranks"});
-}
-
-// What else is said of shards: data_test.cc and tests/unit/core/training_text_test.cc.
-TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
-  const std::int32_t header[kShardHeader] = {kShardMagic, kShardVersion, 400};
-  const std::vector<std::uint16_t> tokens(400, 16);
-  write_text(folder_.file("a.bin"), std::string(reinterpret_cast<const char*>(header), sizeof header) +
-                                        std::string(reinterpret_cast<const char*>(tokens.data()), 2 * 400));
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["data"] = {{"shards", {"a.bin"}}};
-  expect_said(failure(scenario), {"a.bin has token 16 at 0", "train.model.vocabulary, 16"});
-  EXPECT_FALSE(fs::exists(folder_.file("out")));
 }
 
 }  // namespace longhaul::bad_run_test

@@ -212,7 +212,7 @@ TEST(Shards, WrongOnesAreRefusedByName) {
   refused(shard(20240520, 2, 1, {1}), {"20240520, 2"});
   refused(shard(20240520, 1, 5, {1, 2, 3}), {"3 of 5"});
   refused("short", {"1024 bytes"});
-  refused(shard(20240520, 1, 2, {5, 100}), {"token 100", "at 1"});
+  refused(shard(20240520, 1, 2, {5, 100}), {"token 100", "at 1", "train.model.vocabulary, 100"});
 }
 
 TEST(MarkovSource, EntropyRateIsThatOfALongText) {
@@ -285,21 +285,6 @@ TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
       seen.insert(batch.tokens);
     }
   EXPECT_EQ(seen.size(), 100u);
-}
-
-// One machine with the whole batch: what four replicas draw, in their order.
-TEST(Windows, OfSeveralStreamsAreThoseOfTheReplicas) {
-  const Case config = case_of(small_scenario({{"name", "single"}})), whole = trained_case(config);
-  EXPECT_EQ(whole.replicas, 1);
-  EXPECT_EQ(whole.train->batch, config.replicas * config.train->batch);
-  const std::vector<Token> tokens = load_dataset(config).training;
-  std::vector<std::int64_t> expected;
-  for (int replica = 0; replica < config.replicas; ++replica) {
-    const Batch batch = training_batch(tokens, *config.train, config.seed, replica, 5);
-    expected.insert(expected.end(), batch.tokens.begin(), batch.tokens.end());
-  }
-  EXPECT_EQ(training_batch(tokens, *whole.train, config.seed, 0, 5).tokens, expected);
-  EXPECT_EQ(training_key(whole), training_key(config));
 }
 
 // Windows of three tokens: of five in all; and of 50 in five parts, of which replica 3 has tokens 30 to 39.

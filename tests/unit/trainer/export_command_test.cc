@@ -71,10 +71,6 @@ TEST_F(ExportCommand, AReplicaAsTransformersReadsItHasItsLoss) {
   EXPECT_EQ(losses.size(), 2u);
 }
 
-TEST_F(ExportCommand, TheMeanHasTheLossOfTheAveragedWeights) {
-  EXPECT_NEAR(loss_of(exported({})), last_metric("mean", "loss_of_mean"), 1e-5);
-}
-
 // Replica 3 is gone from step 30 on.
 TEST_F(ExportCommand, WhoIsGoneIsNotExported) {
   Schedule schedule;

@@ -195,6 +195,8 @@ TEST(MethodRelations, DdpIsOneMachineWithTheWholeBatch) {
       Json scenario = small_scenario({{"name", name}}, 13, "fp32");
       scenario["replicas"] = replicas;
       scenario["train"]["evaluate_every"] = 1;
+      const Case config = case_of(scenario);
+      EXPECT_EQ(training_key(trained_case(config)), training_key(config));
       return losses_of(train(scenario));
     };
     const std::vector<double> single = losses("single"), ddp = losses("ddp"),

@@ -142,19 +142,6 @@ TEST(Training, DilocoReplicasAgreeRightAfterAnOuterStepAndNotBetween) {
   }
 }
 
-TEST(Training, NolocoReplicasStayApartButCloserThanIndependentOnes) {
-  const double noloco = spreads(train(small_scenario(kNoloco)).metrics).at({12, "after"});
-  const double independent = spreads(train(small_scenario(kIndependent)).metrics).at({12, "plain"});
-  EXPECT_GT(noloco, 0);
-  EXPECT_LT(noloco, independent);
-}
-
-TEST(Training, TheLastStepIsAlwaysEvaluated) {
-  const auto found = spreads(train(small_scenario(kIndependent, 9)).metrics);
-  EXPECT_EQ(found.size(), 3u);  // 4, 8 and 9
-  EXPECT_EQ(found.count({9, "plain"}), 1u);
-}
-
 TEST(Training, ThreadsLeaveTheBitsOfTheLoopWithEveryMethod) {
   for (const Json& method : every_method(3)) {
     const Json scenario = small_scenario(method, 8);
