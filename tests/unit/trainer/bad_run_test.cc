@@ -1,6 +1,4 @@
 // Runs that cannot be finished: each ends with a clear word, and what there was is still there.
-#include <unistd.h>
-
 #include "methods/common/registry.h"
 #include "tests/support/said.h"
 #include "tests/support/small_disk.h"
