@@ -25,13 +25,7 @@ Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
 }
 
 std::vector<Json> methods_in_stages() {
-  std::vector<Json> methods = every_method(3);
-  methods.erase(std::remove_if(methods.begin(), methods.end(),
-                               [](const Json& entry) {
-                                 return entry["name"] == "ist" || entry["name"] == "decoupled-diloco";
-                               }),
-                methods.end());
-  return methods;
+  return every_method(3, {"ist", "decoupled-diloco"});
 }
 
 // Codecs whose chunks, tiles, blocks or draws begin anew at each stage.
