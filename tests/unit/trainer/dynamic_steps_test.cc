@@ -116,12 +116,6 @@ TEST(TrainedDynamicSteps, WithoutADifferenceNothingChanges) {
   }
 }
 
-TEST(TrainedDynamicSteps, SeveralRanksTakeThem) {
-  Json scenario = with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2-3", 3}});
-  scenario["replicas"] = 4;
-  EXPECT_EQ(metrics_of_two_ranks(scenario), train(scenario).metrics);
-}
-
 // Replica 1 (steps 2 and 3 of a round of 3) goes in step 5 and begins again with step 7, with what 0 has
 // after step 6; it takes 8 and 9, and 11 and 12.
 TEST(TrainedDynamicSteps, OneWhoComesBackTakesItsOwn) {
