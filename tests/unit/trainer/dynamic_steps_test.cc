@@ -109,9 +109,7 @@ TEST(TrainedDynamicSteps, WithoutADifferenceNothingChanges) {
        {with_factors(delayed_nesterov(3), {{"0-2", 2}}), with_factors(delayed_nesterov(3), Json::object()),
         with_factors(delayed_nesterov(3, {{"dynamic_steps", false}}), {{"1", 4}})}) {
     const Trained found = followed(scenario);
-    EXPECT_EQ(found.metrics, plain.metrics);
-    EXPECT_EQ(found.exchanges, plain.exchanges);
-    EXPECT_EQ(found.weights, plain.weights);
+    expect_same(found, plain);
     EXPECT_EQ(found.summary, plain.summary);
   }
 }

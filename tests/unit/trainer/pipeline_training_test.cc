@@ -76,8 +76,7 @@ TEST(PipelineTraining, MicrobatchesChangeTheOrderOfSumsAlone) {
 // Threads leave the bits of the loop, and the loss falls; metrics.csv.
 std::string expect_trains(const Json& scenario) {
   const Trained loop = train(scenario), threads = train(scenario, 3);
-  EXPECT_EQ(loop.metrics, threads.metrics) << scenario["methods"];
-  EXPECT_EQ(loop.exchanges, threads.exchanges) << scenario["methods"];
+  expect_same(threads, loop, scenario["methods"].dump());
   const std::vector<double> losses = losses_in(loop.metrics);
   EXPECT_LT(losses.back(), losses.front()) << scenario["methods"];
   return loop.metrics;
@@ -268,8 +267,7 @@ TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
     const Case config = only_case(scenario, folder);
     EXPECT_THROW(train_with(config, folder, Device::kCpu, std::make_unique<Stops>(call)), std::runtime_error);
     const Trained resumed = train(config, folder, 1, true);
-    EXPECT_EQ(resumed.metrics, whole.metrics) << call;
-    EXPECT_EQ(resumed.exchanges, whole.exchanges) << call;
+    expect_same(resumed, whole, std::to_string(call));
     EXPECT_EQ(resumed.summary, whole.summary) << call;
   }
 }

@@ -105,6 +105,12 @@ struct Trained {
   std::vector<std::vector<float>> weights;  // by replica
 };
 
+inline void expect_same(const Trained& found, const Trained& expected, const std::string& what = "") {
+  EXPECT_EQ(found.metrics, expected.metrics) << what;
+  EXPECT_EQ(found.exchanges, expected.exchanges) << what;
+  EXPECT_EQ(found.weights, expected.weights) << what;
+}
+
 inline Training::MakeJournal scheduled(const Schedule& schedule) {
   return [schedule](const JournalSpec& spec) { return make_journal(spec, schedule); };
 }

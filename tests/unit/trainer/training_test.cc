@@ -151,8 +151,7 @@ TEST(Training, ThreadsLeaveTheBitsOfTheLoopWithEveryMethod) {
       Trained again = train(scenario, threads);
       EXPECT_EQ(again.summary["backend"], threads > 1 ? "threads" : "loop");
       again.summary["backend"] = "loop";
-      EXPECT_EQ(loop.metrics, again.metrics) << method << ", threads " << threads;
-      EXPECT_EQ(loop.exchanges, again.exchanges) << method;
+      expect_same(again, loop, method.dump() + ", threads " + std::to_string(threads));
       EXPECT_EQ(loop.summary, again.summary) << method;
     }
   }
