@@ -308,25 +308,6 @@ TEST(Windows, ReachBothEndsOfTheTextAndOfAReplicasPart) {
   }
 }
 
-TEST(Windows, ValidationIsTheSameForEveryMethodAndSeed) {
-  const TemporaryFolder folder;
-  std::string text;
-  for (int i = 0; i < 5000; ++i) text += std::to_string(i * i);
-  write_text(folder.file("a.txt"), text);
-  std::vector<std::vector<std::int64_t>> seen;
-  for (const int seed : {1, 2})
-    for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "noloco"}, {"inner_steps", 3}}}) {
-      Json scenario = text_scenario("a.txt");
-      scenario["methods"] = {method};
-      scenario["seed"] = seed;
-      const Case config = only_case(scenario, folder);
-      const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
-      ASSERT_EQ(batches.size(), 1u);
-      seen.push_back(batches[0].tokens);
-    }
-  for (const auto& tokens : seen) EXPECT_EQ(tokens, seen[0]);
-}
-
 // Ten places for a window of 3 in 12 tokens, two parts: their middles 2.5 and 7.5.
 TEST(Windows, OfValidationAreTheMiddlesOfEqualParts) {
   EXPECT_EQ(validation_starts(12, 2, 2), (std::vector<std::size_t>{2, 7}));
