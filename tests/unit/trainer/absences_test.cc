@@ -52,8 +52,7 @@ TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
 
 // An evaluation is of those who are there: at step 4 of 0 and 1, at step 8 of 0 alone.
 TEST(TrainedAbsences, ThoseWhoAreGoneAreNotEvaluated) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "independent"}}), folder);
+  const auto& [folder, config] = CaseInFolder(scenario_of({{"name", "independent"}}));
   follow(config, schedule_of(config, {{2, 3, 2, 0, 9, 10}, {1, 9, 7, 0, 10, 11}}, {}), folder);
   std::map<std::string, std::vector<std::string>> evaluated;
   std::map<std::pair<std::string, std::string>, double> losses;
@@ -266,10 +265,9 @@ TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
 // φ sent ahead is the φ of the exchange, but where a replica came back in between: it sends its new one.
 TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
   const auto followed = [](const char* pattern) {
-    const TemporaryFolder folder;
     Json scenario = scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}});
     scenario["replicas"] = 4;
-    const Case config = only_case(scenario, folder);
+    const auto& [folder, config] = CaseInFolder(scenario);
     Groups groups = {{{0, 3}, {{0, 1}, {2, 3}}},
                      {{0, 6}, {{0, 2}}},
                      {{0, 9}, {{0, 3}, {1, 2}}},

@@ -114,8 +114,7 @@ TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
 TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   Json scenario = scenario_with({{"penalty", 0.02}, {"lr", 0.3}, {"gate", 0}}, 10);
   scenario["train"]["evaluate_ensemble"] = true;
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
+  const auto& [folder, config] = CaseInFolder(scenario);
   const Trained trained = train(config, folder);
   const StoredTensors tensors = read_safetensors(folder.file("out/checkpoints/step-10.safetensors"));
   EXPECT_EQ(tensors.at("bit_gates").shape, (std::vector<std::int64_t>{4, 2}));

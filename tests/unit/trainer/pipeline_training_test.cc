@@ -126,8 +126,7 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   scenario["replicas"] = 3;
   scenario["train"]["model"]["layers"] = 3;
   scenario["train"]["optimizer"] = {{"lr", 1e-2}, {"weight_decay", 0}, {"clip", 0.5}};
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
+  const auto& [folder, config] = CaseInFolder(scenario);
   const Trained trained = train(config, folder, 2);
 
   const TrainSpec& spec = *config.train;
@@ -210,8 +209,7 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   pipeline["activations"] = "int4";
   const Json method = {{"name", "diloco"}, {"inner_steps", 4}};
   const Json scenario = scenario_of(method, 12, pipeline);
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
+  const auto& [folder, config] = CaseInFolder(scenario);
   const Trained narrow = train(config, folder), wide = train(scenario_of(method, 12, kRandom));
   EXPECT_NE(narrow.metrics, wide.metrics);
   expect_losses(narrow, wide, 0.1, "int4");
@@ -263,8 +261,7 @@ TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
   scenario["train"]["checkpoint_every"] = 5;
   const Trained whole = train(scenario);
   for (const int call : {30, 61, 92}) {
-    const TemporaryFolder folder;
-    const Case config = only_case(scenario, folder);
+    const auto& [folder, config] = CaseInFolder(scenario);
     EXPECT_THROW(train_with(config, folder, Device::kCpu, std::make_unique<Stops>(call)), std::runtime_error);
     const Trained resumed = train(config, folder, 1, true);
     expect_same(resumed, whole, std::to_string(call));

@@ -215,13 +215,6 @@ inline void expect_same_bytes(const Case& config, const Schedule& schedule, cons
 #endif
 }
 
-struct CaseInFolder {
-  explicit CaseInFolder(const Json& scenario) : config(only_case(scenario, folder)) {}
-
-  const TemporaryFolder folder;
-  const Case config;
-};
-
 // The reference of a training on a schedule.
 struct TrainedReference : CaseInFolder, Reference {
   explicit TrainedReference(const Json& scenario) : CaseInFolder(scenario), Reference(config) {}

@@ -113,8 +113,7 @@ TEST(Subspace, OfAllDimensionsConstrainsNothing) {
 TEST(Subspace, ATrainingStaysInside) {
   const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}};
   const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of(noloco, pipeline), folder);
+  const auto& [folder, config] = CaseInFolder(scenario_of(noloco, pipeline));
   const ModelShape& shape = config.train->model;
   const Trained trained = train(config, folder);
   const std::vector<float> fixed = initial_weights(shape, config.seed);

@@ -93,10 +93,16 @@ inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   return config;
 }
 
-// Of one that needs no file.
-inline Case case_of(const Json& scenario) {
+// Of one that needs no file, with the folder in which it trains.
+struct CaseInFolder {
+  explicit CaseInFolder(const Json& scenario) : config(only_case(scenario, folder)) {}
+
   const TemporaryFolder folder;
-  return only_case(scenario, folder);
+  const Case config;
+};
+
+inline Case case_of(const Json& scenario) {
+  return CaseInFolder(scenario).config;
 }
 
 struct Trained {

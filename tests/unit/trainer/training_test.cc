@@ -32,8 +32,7 @@ std::map<std::pair<int, std::string>, double> spreads(const std::string& metrics
 // The log of what was moved, fed by the rows, against the trace, written from the plan.
 void expect_the_plans_trace(const Json& scenario) {
   SCOPED_TRACE(scenario["methods"].dump());
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
+  const auto& [folder, config] = CaseInFolder(scenario);
   const std::vector<Json> log = lines_of(train(config, folder).exchanges);
   const Trace trace = trace_of(config);
   std::size_t at = 0;
@@ -207,10 +206,9 @@ TEST(Training, InBf16TheSourceIsLearnedAsInFloat32) {
 // 16 windows are two batches of eight: with a and b their mean losses over all replicas, the standard error
 // of the mean is |a - b| / 2.
 TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
-  const TemporaryFolder folder;
   Json scenario = small_scenario(kIndependent);
   scenario["train"]["evaluate_sequences"] = 16;
-  const Case config = only_case(scenario, folder);
+  const auto& [folder, config] = CaseInFolder(scenario);
   const Trained trained = train(config, folder);
   const Json& summary = trained.summary;
   const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
