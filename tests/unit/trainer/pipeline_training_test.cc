@@ -1,6 +1,5 @@
 // Whole trainings of a model in stages.
 #include <cmath>
-#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -170,27 +169,6 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
     for (std::size_t i = 0; i < columns; ++i)
       ASSERT_NEAR(trained.weights[replica][i], weights[replica][i], 1e-6)
           << "replica " << replica << ", column " << i;
-}
-
-TEST(PipelineTraining, NolocoPairsWholeColumns) {
-  for (const char* pattern : {"exchange", "presend"}) {
-    std::map<std::pair<int, std::string>, std::map<std::string, Json>> groups;
-    for (const Json& line : lines_of(
-             train(scenario_of({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", pattern}}, 12, kRandom))
-                 .exchanges)) {
-      const std::string name = line["exchange"];
-      const std::size_t dot = name.find('.');
-      groups[{line["step"], name.substr(0, dot)}][name.substr(dot)] = line["groups"];
-    }
-    EXPECT_EQ(groups.size(), std::string(pattern) == "presend" ? 6u + 5 : 6u);
-    std::set<std::string> drawn;
-    for (const auto& [at, by_stage] : groups) {
-      ASSERT_EQ(by_stage.size(), 2u) << at.first;
-      EXPECT_EQ(by_stage.at(".stage0"), by_stage.at(".stage1")) << at.first;
-      drawn.insert(by_stage.at(".stage0").dump());
-    }
-    EXPECT_GT(drawn.size(), 1u);
-  }
 }
 
 // The anchors that a stage sent ahead are that stage's.
