@@ -97,9 +97,7 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
       schedule_of(reference.config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, one_a_step(group_of));
   for (int step = 1; step <= kSteps; ++step) {
     reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
-    const auto group = group_of.find(step);
-    if (group == group_of.end()) continue;
-    reference.outer_of(group->second, group->second, 0.5f, 0.8f);
+    if (group_of.count(step)) reference.outer_of(group_of.at(step), group_of.at(step), 0.5f, 0.8f);
     if (step == 6) reference.replicas[2] = reference.replicas[0];
   }
   reference.expect_training();
@@ -323,9 +321,7 @@ TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
   reference.schedule.groups = one_a_step(group_of);
   for (int step = 1; step <= kSteps; ++step) {
     reference.step({0, 1, 2}, step);
-    const auto group = group_of.find(step);
-    if (group == group_of.end()) continue;
-    reference.outer_of(group->second, {0, 1, 2}, 0.5f, 0.8f);
+    if (group_of.count(step)) reference.outer_of(group_of.at(step), {0, 1, 2}, 0.5f, 0.8f);
   }
   reference.expect_training();
 }

@@ -61,13 +61,8 @@ std::vector<Stage> stages_of(const std::vector<int>& bounds, const std::vector<i
                              const Row& start) {
   std::vector<Stage> stages;
   for (std::size_t s = 0; s < delays.size(); ++s) {
-    const auto size = as_index(bounds[s + 1] - bounds[s]);
-    stages.push_back({bounds[s],
-                      bounds[s + 1],
-                      delays[s],
-                      {Row(start.begin() + bounds[s], start.begin() + bounds[s + 1])},
-                      Row(size),
-                      Row(size)});
+    const Row own(start.begin() + bounds[s], start.begin() + bounds[s + 1]), zero(own.size());
+    stages.push_back({bounds[s], bounds[s + 1], delays[s], {own}, zero, zero});
   }
   return stages;
 }
