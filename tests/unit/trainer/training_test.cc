@@ -165,11 +165,6 @@ TEST(Training, SameBitsAtTheSizeOfTheQuickstart) {
   for (int threads : {2, 4}) EXPECT_EQ(loop, train(scenario, threads).metrics) << threads;
 }
 
-TEST(Training, WireFormatChangesTheResult) {
-  EXPECT_NE(train(small_scenario(kNoloco, 12, "fp32")).metrics,
-            train(small_scenario(kNoloco, 12, "bf16")).metrics);
-}
-
 TEST(Training, AddingAReplicaChangesNobodysData) {
   // Independent replicas: the first four of five are the four.
   const std::string four = train(small_scenario(kIndependent)).metrics;
