@@ -62,11 +62,7 @@ TEST_P(OuterStepHistory, IsTheOneWorkedOutByHand) {
 INSTANTIATE_TEST_SUITE_P(Golden, OuterStepHistory,
                          testing::Values("noloco_pairs.json", "noloco_group_of_three.json",
                                          "noloco_three_replicas.json", "diloco_nesterov.json",
-                                         "diloco_heavy_ball.json", "delayed_nesterov.json"),
-                         [](const auto& info) {
-                           const std::string name = info.param;
-                           return name.substr(0, name.find('.'));
-                         });
+                                         "diloco_heavy_ball.json", "delayed_nesterov.json"));
 
 // Of an operation that is posted with some weights and applied to others.
 OperationRule overlapped_rule(int overlap_steps) {
