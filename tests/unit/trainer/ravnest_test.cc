@@ -21,7 +21,7 @@ struct Bench : UpdateBench {
 TEST(Ravnest, IsTheOneWorkedOutByHand) {
   const Json history = golden("ravnest.json");
   Bench bench(method_with("ravnest", history["method"]), 1);
-  const OptimizerSpec optimizer = optimizer_of(history["optimizer"]);
+  const OptimizerSpec optimizer = parse_optimizer(history["optimizer"], 10, "optimizer");
   const std::vector<DecayRange> decay = {{0, 1, true}};
   float* weight = bench.arena.row(Slot::kWeights, 0);
   *weight = history["start"];

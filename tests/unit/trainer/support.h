@@ -26,16 +26,6 @@ inline Json golden(const std::string& name) {
   return Json::parse(read_text(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
 }
 
-// The optimizer of a history in tests/golden.
-inline OptimizerSpec optimizer_of(const Json& json) {
-  OptimizerSpec spec;
-  spec.lr = json.at("lr");
-  spec.beta1 = json.at("betas")[0];
-  spec.beta2 = json.at("betas")[1];
-  spec.weight_decay = json.at("weight_decay");
-  return spec;
-}
-
 // The lines of exchanges.jsonl.
 inline std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
