@@ -26,7 +26,7 @@ inline Json golden(const std::string& name) {
   return Json::parse(read_text(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
 }
 
-// The lines of exchanges.jsonl.
+// The lines of a log.
 inline std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
   std::istringstream in(text);
