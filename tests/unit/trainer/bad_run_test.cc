@@ -19,14 +19,6 @@ class BadRun : public testing::Test {
     for (const std::string& part : parts) EXPECT_SAYS(message, part);
   }
 
-  // On the bytes of a.txt.
-  static Json text_scenario() {
-    Json scenario = small_scenario({{"name", "ddp"}});
-    scenario["train"]["model"]["vocabulary"] = 256;
-    scenario["train"]["data"] = {{"text", {"a.txt"}}};
-    return scenario;
-  }
-
   // The step of the newest checkpoint that is whole, -1 where there is none.
   int newest_checkpoint(const Json& scenario) {
     std::vector<std::string> refused;
@@ -84,7 +76,7 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
 }
 
 TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
-  const Json scenario = text_scenario();
+  const Json scenario = text_scenario("a.txt");
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   const std::string metrics = train(config, folder_).metrics;
@@ -96,7 +88,7 @@ TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
 }
 
 TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
-  const Json scenario = text_scenario();
+  const Json scenario = text_scenario("a.txt");
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   train(config, folder_);

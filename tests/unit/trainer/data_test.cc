@@ -246,13 +246,6 @@ TEST(Dataset, UnigramEntropyByHand) {
   EXPECT_EQ(unigram_entropy({9, 9}), 0);
 }
 
-Json text_scenario(const std::string& glob) {
-  Json scenario = small_scenario({{"name", "independent"}});
-  scenario["train"]["data"] = {{"text", {glob}}};
-  scenario["train"]["model"]["vocabulary"] = 256;
-  return scenario;
-}
-
 TEST(Dataset, ValidationIsTheEndOfTheText) {
   const TemporaryFolder folder;
   write_text(folder.file("a.txt"), std::string(900, 'a') + std::string(100, 'b'));

@@ -68,6 +68,14 @@ inline Json small_scenario(const Json& method, int steps = 12, const char* wire 
   return scenario;
 }
 
+// The same on the bytes of files.
+inline Json text_scenario(const std::string& glob) {
+  Json scenario = small_scenario({{"name", "independent"}});
+  scenario["train"]["data"] = {{"text", {glob}}};
+  scenario["train"]["model"]["vocabulary"] = 256;
+  return scenario;
+}
+
 // The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,
 // replicas are at two of them in turn.
 inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
