@@ -27,10 +27,10 @@ import time
 TREE = pathlib.Path(__file__).resolve().parents[1]
 TARGETS = ["longhaul-train", "gpu_benchmark", "gpu_test", "validation_tokens", "exported_loss"]
 # Tests by step, and the seconds that a step may take at most.
-KERNELS, TRAININGS = (["Machines/*/Device"], 60), (["Gpu.*"], 130)
+KERNELS, TRAININGS = (["Columns/*"], 60), (["Gpu.*"], 130)
 RANKS = (["Methods/GpuRanks.*", "WithoutMomentum/GpuRanks.*", "RanksTest.OnACard*"], 300)
 # Without graphs, which the sanitizer does not look into.
-SANITIZED = ["Machines/*/Device", "Gpu.Gradients*", "Gpu.ManyClasses*", "Gpu.TheLoop*"]
+SANITIZED = ["Columns/*", "Gpu.Gradients*", "Gpu.ManyClasses*", "Gpu.TheLoop*"]
 BENCHMARK_S = 170
 
 ABOUT_TORCH = """

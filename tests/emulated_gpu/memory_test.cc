@@ -96,15 +96,14 @@ TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
     Json scenario = small_scenario(method, 9);
     scenario["train"]["checkpoint_every"] = 4;
     const auto left_with = [&](OuterState state, bool stops = false) {
-      const TemporaryFolder folder;
-      const Case config = only_case(scenario, folder);
+      const CaseInFolder in(scenario);
       const auto train_until = [&](int calls, bool resume) {
-        return train_with(config, folder, Device::kCuda, make_stacked_backend(std::make_unique<Stops>(calls)),
-                          resume, {}, state);
+        return train_with(in.config, in.folder, Device::kCuda,
+                          make_stacked_backend(std::make_unique<Stops>(calls)), resume, {}, state);
       };
       if (stops) {
         EXPECT_THROW(train_until(calls_to_step_5(method), false), std::runtime_error) << method.dump();
-        EXPECT_GE(checkpoint_steps(folder.file("out/checkpoints")).front(), 4) << method.dump();
+        EXPECT_GE(checkpoint_steps(in.folder.file("out/checkpoints")).front(), 4) << method.dump();
       }
       const Trained trained = train_until(1000, stops);
       EXPECT_EQ(trained.summary["outer_state"], state == OuterState::kHost ? "host" : "card");
@@ -114,14 +113,6 @@ TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
     EXPECT_EQ(left_with(OuterState::kHost), card) << method.dump();
     EXPECT_EQ(left_with(OuterState::kHost, true), card) << method.dump() << ", resumed";
   }
-}
-
-// By itself, where all tables leave too little for a replica's sequences together.
-TEST(CardMemory, OuterStateGoesToTheHostWhereMemoryIsShort) {
-  const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
-  const auto least = static_cast<std::size_t>(least_memory(scenario));
-  const emulated::MemoryOf all(least);
-  EXPECT_EQ(stacked_on_gpu(scenario).summary["outer_state"], "host");
 }
 
 // A card that is smaller is used in smaller pieces: other sums, hardly other losses.

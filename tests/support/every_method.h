@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "core/base/json.h"
@@ -10,7 +12,7 @@
 namespace longhaul {
 
 // With an outer step after each `inner_steps` steps; `pairs` of what is drawn by sites not included.
-inline std::vector<Json> every_method(int inner_steps) {
+inline std::vector<Json> every_method(int inner_steps, const std::set<std::string>& without = {}) {
   const auto outer = [inner_steps](const char* name, Json more = Json::object()) {
     more["name"] = name;
     more["inner_steps"] = inner_steps;
@@ -61,18 +63,16 @@ inline std::vector<Json> every_method(int inner_steps) {
       outer("sparseloco", {{"codec", {{"top_k", {{"chunk", 256}, {"kept", 16}, {"numbers", "two_bit"}}}}}})};
   if (overlap > 0)  // without slack: times do not decide
     methods.push_back(outer("decoupled-diloco", {{"fragments", 2}, {"overlap", overlap}, {"slack", 0}}));
+  const auto is_without = [&](const Json& method) {
+    return without.count(method["name"].get<std::string>()) > 0;
+  };
+  methods.erase(std::remove_if(methods.begin(), methods.end(), is_without), methods.end());
   return methods;
 }
 
 // Those whose replicas may live in several processes.
 inline std::vector<Json> every_method_of_replicas(int inner_steps) {
-  std::vector<Json> methods = every_method(inner_steps);
-  methods.erase(std::remove_if(methods.begin(), methods.end(),
-                               [](const Json& method) {
-                                 return method["name"] == "single" || method["name"] == "decoupled-diloco";
-                               }),
-                methods.end());
-  return methods;
+  return every_method(inner_steps, {"single", "decoupled-diloco"});
 }
 
 }  // namespace longhaul

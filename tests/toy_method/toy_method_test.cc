@@ -2,9 +2,7 @@
 // closed form, and a training that is killed.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "methods/common/registry.h"
 #include "tests/integration/command.h"
@@ -13,8 +11,6 @@
 #include "tests/unit/trainer/operation_support.h"
 
 namespace longhaul::toy_method_test {
-
-namespace fs = std::filesystem;
 
 const Json kToy = {{"name", "toy-fragments"}, {"inner_steps", 8}, {"overlap", 2}};
 
@@ -110,11 +106,9 @@ TEST_F(ToyRun, ClaimsOnThemAreDecided) {
 TEST_F(ToyRun, TheTrainerMovesWhatThePlanSays) {
   int lines = 0;
   const std::string training = summary()["cases"][0]["training"];
-  std::istringstream log(read_text(folder_ + "/run/train/" + training + "/exchanges.jsonl"));
-  for (std::string line; std::getline(log, line); ++lines) {
-    const Json entry = Json::parse(line);
-    EXPECT_EQ(entry["step"], 4 * (lines + 1));
+  for (const Json& entry : json_lines(folder_ + "/run/train/" + training + "/exchanges.jsonl")) {
     EXPECT_EQ(entry["exchange"], lines % 2 == 0 ? "fragment-1" : "fragment-0");
+    EXPECT_EQ(entry["step"], 4 * ++lines);
     EXPECT_EQ(entry["bytes"], kContribution);
   }
   EXPECT_EQ(lines, 5);

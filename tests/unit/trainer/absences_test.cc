@@ -52,8 +52,7 @@ TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
 
 // An evaluation is of those who are there: at step 4 of 0 and 1, at step 8 of 0 alone.
 TEST(TrainedAbsences, ThoseWhoAreGoneAreNotEvaluated) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "independent"}}), folder);
+  const auto& [folder, config] = CaseInFolder(scenario_of({{"name", "independent"}}));
   follow(config, schedule_of(config, {{2, 3, 2, 0, 9, 10}, {1, 9, 7, 0, 10, 11}}, {}), folder);
   std::map<std::string, std::vector<std::string>> evaluated;
   std::map<std::pair<std::string, std::string>, double> losses;
@@ -98,9 +97,7 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
       schedule_of(reference.config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, one_a_step(group_of));
   for (int step = 1; step <= kSteps; ++step) {
     reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
-    const auto group = group_of.find(step);
-    if (group == group_of.end()) continue;
-    reference.outer_of(group->second, group->second, 0.5f, 0.8f);
+    if (group_of.count(step)) reference.outer_of(group_of.at(step), group_of.at(step), 0.5f, 0.8f);
     if (step == 6) reference.replicas[2] = reference.replicas[0];
   }
   reference.expect_training();
@@ -266,10 +263,9 @@ TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
 // φ sent ahead is the φ of the exchange, but where a replica came back in between: it sends its new one.
 TEST(TrainedAbsences, WhatWasSentAheadInAnEarlierLifeDoesNotCount) {
   const auto followed = [](const char* pattern) {
-    const TemporaryFolder folder;
     Json scenario = scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}});
     scenario["replicas"] = 4;
-    const Case config = only_case(scenario, folder);
+    const auto& [folder, config] = CaseInFolder(scenario);
     Groups groups = {{{0, 3}, {{0, 1}, {2, 3}}},
                      {{0, 6}, {{0, 2}}},
                      {{0, 9}, {{0, 3}, {1, 2}}},
@@ -325,9 +321,7 @@ TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
   reference.schedule.groups = one_a_step(group_of);
   for (int step = 1; step <= kSteps; ++step) {
     reference.step({0, 1, 2}, step);
-    const auto group = group_of.find(step);
-    if (group == group_of.end()) continue;
-    reference.outer_of(group->second, {0, 1, 2}, 0.5f, 0.8f);
+    if (group_of.count(step)) reference.outer_of(group_of.at(step), {0, 1, 2}, 0.5f, 0.8f);
   }
   reference.expect_training();
 }

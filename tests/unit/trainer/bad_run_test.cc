@@ -1,11 +1,8 @@
 // Runs that cannot be finished: each ends with a clear word, and what there was is still there.
-#include <unistd.h>
-
 #include "methods/common/registry.h"
 #include "tests/support/said.h"
 #include "tests/support/small_disk.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/data/token_text.h"
 
 namespace longhaul::bad_run_test {
 
@@ -20,14 +17,6 @@ class BadRun : public testing::Test {
 
   static void expect_said(const std::string& message, const std::vector<std::string>& parts) {
     for (const std::string& part : parts) EXPECT_SAYS(message, part);
-  }
-
-  // On the bytes of a.txt.
-  static Json text_scenario() {
-    Json scenario = small_scenario({{"name", "ddp"}});
-    scenario["train"]["model"]["vocabulary"] = 256;
-    scenario["train"]["data"] = {{"text", {"a.txt"}}};
-    return scenario;
   }
 
   // The step of the newest checkpoint that is whole, -1 where there is none.
@@ -83,13 +72,11 @@ TEST_F(BadRun, ADiskThatFillsUpLosesNoCheckpointAndTheTrainingGoesOnOnceThereIsS
   fs::remove(out + "/filler");
   const Trained resumed = train(config, folder_, 1, true);
   const TemporaryFolder other;
-  const Trained whole = train(config, other);
-  EXPECT_EQ(resumed.metrics, whole.metrics);
-  EXPECT_EQ(resumed.exchanges, whole.exchanges);
+  expect_same(resumed, train(config, other));
 }
 
 TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
-  const Json scenario = text_scenario();
+  const Json scenario = text_scenario("a.txt");
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   const std::string metrics = train(config, folder_).metrics;
@@ -101,7 +88,7 @@ TEST_F(BadRun, WrongDataTouchesNothingOfAnEarlierTraining) {
 }
 
 TEST_F(BadRun, ATextThatChangedIsNotResumedWith) {
-  const Json scenario = text_scenario();
+  const Json scenario = text_scenario("a.txt");
   write_text(folder_.file("a.txt"), std::string(2000, 'a'));
   const Case config = only_case(scenario, folder_);
   train(config, folder_);
@@ -129,18 +116,6 @@ TEST_F(BadRun, ACheckpointOfOtherLibrariesOrArithmeticIsNotResumedFrom) {
   expect_refused({{"libraries", {{"libtorch", "0.4.1"}}}}, {"0.4.1"});
   expect_refused({{"arithmetic", "stacked on 2 ranks"}},
                  {"--backend", "works replica by replica", "stacked on 2 ranks", "number of ranks"});
-}
-
-// What else is said of shards: data_test.cc and tests/unit/core/training_text_test.cc.
-TEST_F(BadRun, ShardsAreRefusedByTheProgramsLoaderBeforeAnythingIsWritten) {
-  const std::int32_t header[kShardHeader] = {kShardMagic, kShardVersion, 400};
-  const std::vector<std::uint16_t> tokens(400, 16);
-  write_text(folder_.file("a.bin"), std::string(reinterpret_cast<const char*>(header), sizeof header) +
-                                        std::string(reinterpret_cast<const char*>(tokens.data()), 2 * 400));
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["data"] = {{"shards", {"a.bin"}}};
-  expect_said(failure(scenario), {"a.bin has token 16 at 0", "train.model.vocabulary, 16"});
-  EXPECT_FALSE(fs::exists(folder_.file("out")));
 }
 
 }  // namespace longhaul::bad_run_test

@@ -212,7 +212,7 @@ TEST(Shards, WrongOnesAreRefusedByName) {
   refused(shard(20240520, 2, 1, {1}), {"20240520, 2"});
   refused(shard(20240520, 1, 5, {1, 2, 3}), {"3 of 5"});
   refused("short", {"1024 bytes"});
-  refused(shard(20240520, 1, 2, {5, 100}), {"token 100", "at 1"});
+  refused(shard(20240520, 1, 2, {5, 100}), {"token 100", "at 1", "train.model.vocabulary, 100"});
 }
 
 TEST(MarkovSource, EntropyRateIsThatOfALongText) {
@@ -244,13 +244,6 @@ TEST(MarkovSource, OneSuccessorIsACycleWithoutEntropy) {
 TEST(Dataset, UnigramEntropyByHand) {
   EXPECT_NEAR(unigram_entropy({0, 0, 1, 2}), 1.5 * std::log(2.), 1e-12);  // 1/2, 1/4, 1/4: 1.5 bits
   EXPECT_EQ(unigram_entropy({9, 9}), 0);
-}
-
-Json text_scenario(const std::string& glob) {
-  Json scenario = small_scenario({{"name", "independent"}});
-  scenario["train"]["data"] = {{"text", {glob}}};
-  scenario["train"]["model"]["vocabulary"] = 256;
-  return scenario;
 }
 
 TEST(Dataset, ValidationIsTheEndOfTheText) {
@@ -287,21 +280,6 @@ TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
   EXPECT_EQ(seen.size(), 100u);
 }
 
-// One machine with the whole batch: what four replicas draw, in their order.
-TEST(Windows, OfSeveralStreamsAreThoseOfTheReplicas) {
-  const Case config = case_of(small_scenario({{"name", "single"}})), whole = trained_case(config);
-  EXPECT_EQ(whole.replicas, 1);
-  EXPECT_EQ(whole.train->batch, config.replicas * config.train->batch);
-  const std::vector<Token> tokens = load_dataset(config).training;
-  std::vector<std::int64_t> expected;
-  for (int replica = 0; replica < config.replicas; ++replica) {
-    const Batch batch = training_batch(tokens, *config.train, config.seed, replica, 5);
-    expected.insert(expected.end(), batch.tokens.begin(), batch.tokens.end());
-  }
-  EXPECT_EQ(training_batch(tokens, *whole.train, config.seed, 0, 5).tokens, expected);
-  EXPECT_EQ(training_key(whole), training_key(config));
-}
-
 // Windows of three tokens: of five in all; and of 50 in five parts, of which replica 3 has tokens 30 to 39.
 TEST(Windows, ReachBothEndsOfTheTextAndOfAReplicasPart) {
   for (const auto& [shards, count, expected] :
@@ -321,25 +299,6 @@ TEST(Windows, ReachBothEndsOfTheTextAndOfAReplicasPart) {
     }
     EXPECT_EQ(first, expected);
   }
-}
-
-TEST(Windows, ValidationIsTheSameForEveryMethodAndSeed) {
-  const TemporaryFolder folder;
-  std::string text;
-  for (int i = 0; i < 5000; ++i) text += std::to_string(i * i);
-  write_text(folder.file("a.txt"), text);
-  std::vector<std::vector<std::int64_t>> seen;
-  for (const int seed : {1, 2})
-    for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "noloco"}, {"inner_steps", 3}}}) {
-      Json scenario = text_scenario("a.txt");
-      scenario["methods"] = {method};
-      scenario["seed"] = seed;
-      const Case config = only_case(scenario, folder);
-      const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
-      ASSERT_EQ(batches.size(), 1u);
-      seen.push_back(batches[0].tokens);
-    }
-  for (const auto& tokens : seen) EXPECT_EQ(tokens, seen[0]);
 }
 
 // Ten places for a window of 3 in 12 tokens, two parts: their middles 2.5 and 7.5.

@@ -21,14 +21,17 @@ struct Tile {
   std::vector<double> values;  // row-major
 };
 
-Tile transformed(const Tile& tile) {
+// Its coefficients, or the tile of which these are the coefficients.
+Tile transformed(const Tile& tile, bool back) {
   Tile result{tile.height, tile.width, {}};
   for (std::size_t k = 0; k < tile.height; ++k)
     for (std::size_t l = 0; l < tile.width; ++l) {
       double sum = 0;
       for (std::size_t i = 0; i < tile.height; ++i)
         for (std::size_t j = 0; j < tile.width; ++j)
-          sum += tile.values[i * tile.width + j] * cosine(tile.height, k, i) * cosine(tile.width, l, j);
+          sum +=
+              tile.values[i * tile.width + j] * (back ? cosine(tile.height, i, k) * cosine(tile.width, j, l)
+                                                      : cosine(tile.height, k, i) * cosine(tile.width, l, j));
       result.values.push_back(sum);
     }
   return result;
@@ -36,20 +39,13 @@ Tile transformed(const Tile& tile) {
 
 // What is left of a tile by its `kept` largest coefficients.
 Tile left_of(const Tile& tile, std::size_t kept) {
-  Tile coefficients = transformed(tile);
+  Tile coefficients = transformed(tile, false);
   std::vector<double> sizes;
   for (const double value : coefficients.values) sizes.push_back(-std::abs(value));
   std::sort(sizes.begin(), sizes.end());
-  Tile result{tile.height, tile.width, std::vector<double>(tile.values.size())};
-  for (std::size_t k = 0; k < tile.height; ++k)
-    for (std::size_t l = 0; l < tile.width; ++l) {
-      const double value = coefficients.values[k * tile.width + l];
-      if (std::abs(value) < -sizes[std::min(kept, sizes.size()) - 1]) continue;
-      for (std::size_t i = 0; i < tile.height; ++i)
-        for (std::size_t j = 0; j < tile.width; ++j)
-          result.values[i * tile.width + j] += value * cosine(tile.height, k, i) * cosine(tile.width, l, j);
-    }
-  return result;
+  for (double& value : coefficients.values)
+    if (std::abs(value) < -sizes[std::min(kept, sizes.size()) - 1]) value = 0;
+  return transformed(coefficients, true);
 }
 
 // A matrix [rows, columns] in tiles [height, width], each by itself.

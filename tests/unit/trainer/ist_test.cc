@@ -158,8 +158,7 @@ std::vector<float> trained_narrow(const Case& config, int rounds) {
 
 // Three replicas over nine hidden columns, three rounds; the third one ends two steps before the training.
 TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of(ist(), 3, 9, 14), folder);
+  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 14));
   train(config, folder);
   const std::vector<float> expected = trained_narrow(config, 3);
   const std::vector<float> start = initial_weights(config.train->model, config.seed);
@@ -308,8 +307,7 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
   for (const char* optimizer : {"adamw", "muon"}) {
     Json scenario = scenario_of(ist(), 2, 9, 15);
     scenario["train"]["optimizer"]["name"] = optimizer;
-    const TemporaryFolder folder;
-    const Case config = only_case(scenario, folder);
+    const auto& [folder, config] = CaseInFolder(scenario);
     ProgressReporter silent("test", -1, true);
     use_one_thread();
     TrainingFiles files(folder.file("out"));
@@ -330,8 +328,7 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
 // The model that is evaluated is the whole one of the last round that ended: the same for all replicas, and
 // at step 15 that of step 12.
 TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of(ist(), 3, 9, 15), folder);
+  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 15));
   train(config, folder);
   std::map<std::string, std::string> loss;  // by step and phase
   const CsvTable table = read_csv(folder.file("out/metrics.csv"));

@@ -25,8 +25,7 @@ Training::MakeJournal journal_of(const std::string& lines) {
 }
 
 TEST(JournalByHand, TrainsAsItSays) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}), folder);
+  const auto& [folder, config] = CaseInFolder(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}));
   const std::string lines = example();
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10);
   const Trained found =
@@ -44,24 +43,24 @@ TEST(JournalByHand, TrainsAsItSays) {
 
 // A checkpoint is a place in one journal: in another one it would be that of something else.
 TEST(JournalByHand, AnotherJournalIsRefusedWhereACheckpointIsOfThisOne) {
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}), folder);
+  const CaseInFolder in(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}));
   ProgressReporter silent("test", -1, true);
   const auto training_of = [&](TrainingFiles& files, const std::string& lines) {
-    return Training(config, Device::kCpu, make_loop_backend(), files, silent, one_rank(), journal_of(lines));
+    return Training(in.config, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
+                    journal_of(lines));
   };
   const std::string lines = example();
   const std::size_t at = lines.find("\"hold\": 0");
   ASSERT_NE(at, std::string::npos) << lines;
   std::string other = lines;
   other.replace(at, 9, "\"hold\": 1");
-  TrainingFiles files(folder.file("out"));
+  TrainingFiles files(in.folder.file("out"));
   training_of(files, lines).run();
   std::vector<std::string> refused;
   EXPECT_EQ(training_of(files, lines).resume(refused), 12);
   const InputErrorParts error = thrown_by([&] { training_of(files, other).resume(refused); }).parts();
   EXPECT_EQ(error.path, "--journal");
-  EXPECT_EQ(error.hint, "remove " + folder.file("out") + "/checkpoints to begin anew");
+  EXPECT_EQ(error.hint, "remove " + in.folder.file("out") + "/checkpoints to begin anew");
 }
 
 }  // namespace longhaul::journal_training_test

@@ -2,10 +2,10 @@
 // own: what lanes read, write and add up together can be tested without a GPU.
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -15,28 +15,13 @@ namespace longhaul::testing_lanes {
 
 constexpr int kLanes = 32;
 
-class Meeting {
- public:
-  void wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const int round = round_;
-    if (++here_ == kLanes) {
-      here_ = 0;
-      ++round_;
-      all_.notify_all();
-    } else {
-      all_.wait(lock, [&] { return round_ != round; });
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable all_;
-  int here_ = 0, round_ = 0;
-};
-
 struct Shared {
-  Meeting meeting;
+  Shared() { pthread_barrier_init(&meeting, nullptr, kLanes); }
+  ~Shared() { pthread_barrier_destroy(&meeting); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  pthread_barrier_t meeting;
   double values[kLanes] = {};
 };
 
@@ -64,7 +49,7 @@ class LaneTeam {
     sync();
     return bits;
   }
-  void sync() const { shared_->meeting.wait(); }
+  void sync() const { pthread_barrier_wait(&shared_->meeting); }
 
  private:
   template <typename Number>

@@ -76,18 +76,6 @@ TEST(LearnedBits, ALargePenaltyPressesThemToTheFloor) {
   EXPECT_EQ(seen, (std::set<int>{3, 4, 5, 6, 7}));
 }
 
-// Without a penalty what rounding adds to the loss pulls two bits up.
-TEST(LearnedBits, TheLossAsksForMoreBits) {
-  const Bits bits = bits_of(scenario_with({{"penalty", 0}, {"lr", 0.1}, {"gate", -4}, {"ceiling", 8}}, 60));
-  double rise = 0;
-  for (int replica = 0; replica < 4; ++replica)
-    for (int hop = 0; hop < 2; ++hop) {
-      EXPECT_EQ(bits.at({1, replica, hop}).bits, 2);
-      rise += bits.at({60, replica, hop}).gate + 4;
-    }
-  EXPECT_GT(rise / 8, 1);
-}
-
 // The gates after the first step, from the decoder and the definition: Adam's first step is g/(|g| + 1e-8).
 TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
   const double lr = 0.125, penalty = 0.02;
@@ -126,8 +114,7 @@ TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
 TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   Json scenario = scenario_with({{"penalty", 0.02}, {"lr", 0.3}, {"gate", 0}}, 10);
   scenario["train"]["evaluate_ensemble"] = true;
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario, folder);
+  const auto& [folder, config] = CaseInFolder(scenario);
   const Trained trained = train(config, folder);
   const StoredTensors tensors = read_safetensors(folder.file("out/checkpoints/step-10.safetensors"));
   EXPECT_EQ(tensors.at("bit_gates").shape, (std::vector<std::int64_t>{4, 2}));

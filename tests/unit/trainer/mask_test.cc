@@ -100,12 +100,6 @@ TEST(RandomMask, TheColumnsThatTravelAreARow) {
   }
 }
 
-TEST(RandomMask, OfAllColumnsHasTheBytesOfTheRow) {
-  const Row row = uneven_row(2500, 2);
-  EXPECT_EQ(message_of({RandomMask{1, Wire::kBf16}}, row).encoded().bytes(),
-            message_of({Wire::kBf16}, row).encoded().bytes());
-}
-
 TEST(RandomMask, OfAPlainMessageEveryColumnTravels) {
   const Row row = {1, 2};
   bool travels[2] = {};

@@ -9,29 +9,30 @@
 
 namespace longhaul::merges_test {
 
+// Of every two steps, taken up one later.
+OperationRule merge_of(int fragment) {
+  OperationRule rule;
+  rule.name = "fragment-" + std::to_string(fragment);
+  rule.kind = OperationKind::kMerge;
+  rule.every = 2;
+  rule.overlap_steps = 1;
+  rule.payload = whole({"delta"}, Wire::kFp32);
+  rule.answer = whole({"phi"}, Wire::kFp32);
+  return rule;
+}
+
 // Three replicas of one weight, as tests/golden/decoupled_diloco.json has them.
 class OneWeight : public testing::Test {
  protected:
-  static OperationPlan plan() {
-    OperationRule rule;
-    rule.name = "fragment-0";
-    rule.kind = OperationKind::kMerge;
-    rule.every = 2;
-    rule.overlap_steps = 1;
-    rule.payload = whole({"delta"}, Wire::kFp32);
-    rule.answer = whole({"phi"}, Wire::kFp32);
-    return {{rule}};
-  }
   // Of the history, whose merges have no number above their place.
-  static journal::MakeMerge made(const Json& history, std::size_t number) {
+  journal::MakeMerge made(std::size_t number) const {
     Schedule schedule;
-    for (const Json& entry : history["merges"]) {
+    for (const Json& entry : history_["merges"]) {
       Merge& merge = schedule.merges.emplace_back();
       for (const Json& made_by : entry["contributions"])
         merge.contributions.push_back({made_by["replica"], made_by["post_step"], made_by["taken_step"]});
     }
-    const OperationPlan of_history = plan();
-    const auto journal = make_journal({of_history, {1, 3, 8, 1}, 8, 8}, schedule);
+    const auto journal = make_journal({plan_, context_, 8, 8}, schedule);
     for (auto entries = journal->next(); !entries.empty(); entries = journal->next())
       for (const Entry& entry : entries)
         if (const auto* merge = std::get_if<journal::MakeMerge>(&entry); merge && merge->merge == number)
@@ -57,7 +58,7 @@ class OneWeight : public testing::Test {
   }
 
   const Json history_ = golden("decoupled_diloco.json");
-  const OperationPlan plan_ = plan();
+  const OperationPlan plan_{{merge_of(0)}};
   const PlanContext context_{1, 3, 8, 1};
   const std::vector<Parameter> layout_ = {{"weight", 1, 1, 0, 0}};
   UpdateBench bench_{{"decoupled-diloco", "", history_["method"]}, 3, 1};
@@ -68,7 +69,7 @@ class OneWeight : public testing::Test {
 TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
   const Json &first = history_["merges"][0], &second = history_["merges"][1];
   for (const Json& entry : first["contributions"]) post(0, entry);
-  merges_->make(made(history_, 0));
+  merges_->make(made(0));
   ASSERT_EQ(bench_.log.records().size(), 1u);
   EXPECT_EQ(bench_.log.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}})) << "who contributed";
   EXPECT_EQ(bench_.log.records()[0].bytes, 4);
@@ -77,7 +78,7 @@ TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
   EXPECT_EQ(phi(1), 10) << "not yet";
 
   for (const Json& entry : second["contributions"]) post(1, entry);
-  merges_->make(made(history_, 1));
+  merges_->make(made(1));
   take_up(0, first["contributions"][1]);
   EXPECT_FLOAT_EQ(phi(1), first["phi"].get<float>());
   for (const Json& entry : second["contributions"]) {
@@ -116,17 +117,9 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
                        {"outer_momentum", 0},
                        {"mixing", 0}};
   const std::vector<Parameter> layout = {{"embedding", 1, 2, 0}, {"layers.0.query", 1, 2, 2, 0}};
-  OperationPlan plan;
-  for (const Columns& columns : {Columns{{0, 2}}, Columns{{2, 4}}}) {
-    OperationRule rule;
-    rule.name = "fragment-" + std::to_string(plan.rules.size());
-    rule.kind = OperationKind::kMerge;
-    rule.every = 2;
-    rule.overlap_steps = 1;
-    rule.payload = whole({"delta"}, Wire::kFp32);
-    rule.payload[0].columns = columns;
-    plan.rules.push_back(rule);
-  }
+  OperationPlan plan{{merge_of(0), merge_of(1)}};
+  plan.rules[0].payload[0].columns = {{0, 2}};
+  plan.rules[1].payload[0].columns = {{2, 4}};
   UpdateBench bench({"decoupled-diloco", "", method}, 3, 4);
   const auto phi = [&](int replica) { return bench.row(Slot::kSlowWeights, replica); };
   for (int replica = 0; replica < 3; ++replica)

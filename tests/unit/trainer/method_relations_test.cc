@@ -105,7 +105,9 @@ TEST(MethodRelations, AreToRounding) {
       // φ + 1 · mean(θ − φ) is the mean of θ.
       {renamed("diloco", {{"outer_lr", 1}, {"outer_momentum", 0}}), kLocal},
       {renamed("diloco", {{"inner_steps", 1}, {"outer_lr", 1}, {"outer_momentum", 0}}), kLocalAtEachStep},
-      {{{"name", "sparta"}, {"share", 1}, {"arrival", "add"}}, kLocalAtEachStep}};
+      {{{"name", "sparta"}, {"share", 1}, {"arrival", "add"}}, kLocalAtEachStep},
+      // The changes that EF21 sends add up.
+      {renamed("diloco", {{"error_feedback", "ef21"}}), kDiloco}};
   for (const Relation& relation : same) expect_same_to_rounding(relation.method, relation.other);
 }
 
@@ -146,26 +148,19 @@ TEST(MethodRelations, Co2WithoutPenaltyClipAndMomentumIsDilocox) {
   }
 }
 
-// SGD on Δ: everything travels, in float32, so that nothing is left out.
-TEST(MethodRelations, SparselocoThatKeepsEverythingIsDilocoWithoutMomentum) {
-  const Json whole = {{"top_k", {{"chunk", 64}, {"kept", 64}, {"numbers", "wire"}}}};
-  const Json sparse = {{"name", "sparseloco"}, {"inner_steps", 4}, {"outer_lr", 0.6}, {"codec", whole}};
-  const Json diloco = {{"name", "diloco"}, {"inner_steps", 4}, {"outer_lr", 0.6}, {"outer_momentum", 0}};
-  EXPECT_EQ(with_wire(sparse, "fp32").metrics, with_wire(diloco, "fp32").metrics);
-  Json plain = sparse;
-  plain["codec"] = "wire";
-  EXPECT_EQ(with_wire(plain, "fp32").metrics, with_wire(diloco, "fp32").metrics);
-  plain["codec"] = "sign";
-  expect_others(plain, diloco);
-}
-
-// A codec that leaves nothing out has nothing to feed back; of EF21 the changes add up, to rounding.
-TEST(MethodRelations, FeedbackOfACompleteMessageChangesNothing) {
-  Json classic = kDiloco, ef21 = kDiloco;
-  classic["error_feedback"] = "classic";
-  ef21["error_feedback"] = "ef21";
-  EXPECT_EQ(with_wire(classic, "fp32").metrics, with_wire(kDiloco, "fp32").metrics);
-  expect_same_to_rounding(ef21, kDiloco);
+// SGD on Δ where everything travels, in float32; and a codec that leaves nothing out has nothing to feed
+// back.
+TEST(MethodRelations, WithCompleteMessagesAreToTheBit) {
+  const Json diloco = renamed("diloco", {{"outer_momentum", 0}});
+  const auto sparseloco = [](const Json& codec) {
+    return Json{{"name", "sparseloco"}, {"inner_steps", 4}, {"outer_lr", 0.6}, {"codec", codec}};
+  };
+  for (const auto& [method, other] :
+       {Relation{sparseloco({{"top_k", {{"chunk", 64}, {"kept", 64}, {"numbers", "wire"}}}}), diloco},
+        Relation{sparseloco("wire"), diloco},
+        Relation{renamed("diloco", {{"error_feedback", "classic"}}), kDiloco}})
+    EXPECT_EQ(with_wire(method, "fp32").metrics, with_wire(other, "fp32").metrics) << method;
+  expect_others(sparseloco("sign"), diloco);
 }
 
 // With nothing dropped there is nothing to feed back: DeMo is a descent along signs, and DGC one with
@@ -195,6 +190,8 @@ TEST(MethodRelations, DdpIsOneMachineWithTheWholeBatch) {
       Json scenario = small_scenario({{"name", name}}, 13, "fp32");
       scenario["replicas"] = replicas;
       scenario["train"]["evaluate_every"] = 1;
+      const Case config = case_of(scenario);
+      EXPECT_EQ(training_key(trained_case(config)), training_key(config));
       return losses_of(train(scenario));
     };
     const std::vector<double> single = losses("single"), ddp = losses("ddp"),

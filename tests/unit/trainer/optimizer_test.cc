@@ -7,7 +7,7 @@ namespace longhaul::optimizer_test {
 
 TEST(Adamw, FollowsTheHandWorkedHistory) {
   const Json history = golden("adamw.json");
-  const OptimizerSpec spec = optimizer_of(history["optimizer"]);
+  const OptimizerSpec spec = parse_optimizer(history["optimizer"], 10, "optimizer");
   float theta = history["start"], m = 0, v = 0;
   int step = 0;
   for (const Json& entry : history["steps"]) {

@@ -76,16 +76,6 @@ TEST_F(OuterStepCommand, MakesTheHandWorkedStepAndLeavesTheOthers) {
   EXPECT_EQ(out.count("groups"), 0u);
 }
 
-TEST_F(OuterStepCommand, TakesTheMethodsOptions) {
-  const float with_gamma = floats_of(run(second_step()).at("phi"))[0];
-  const float without = floats_of(run(second_step(), "noloco", {"gamma=0"}).at("phi"))[0];
-  EXPECT_NEAR(without - with_gamma, 0.7 * 0.07, 1e-6);
-  StoredTensors everyone = second_step();
-  everyone["groups"] = indices({0, 1, 2, 3, 4}, {1, 5});
-  EXPECT_NE(run(everyone, "diloco").at("phi").bytes,
-            run(everyone, "diloco", {"nesterov=false"}).at("phi").bytes);
-}
-
 StoredTensors column(const std::map<std::string, std::vector<float>>& tables) {
   StoredTensors tensors;
   for (const auto& [name, values] : tables)

@@ -73,9 +73,7 @@ TEST_F(Program, TellsItsProgressInTheProtocol) {
   const Ended ended =
       run_case(small_scenario({{"name", "ddp"}}), "--progress-fd 3 3> " + folder_.file("progress"));
   EXPECT_EQ(ended.status, 0);
-  std::istringstream lines(read_text(folder_.file("progress")));
-  std::vector<Json> said;
-  for (std::string line; std::getline(lines, line);) said.push_back(Json::parse(line));
+  std::vector<Json> said = lines_of(read_text(folder_.file("progress")));
   ASSERT_GE(said.size(), 3u);
   EXPECT_EQ(said.front()["program"], "longhaul-train");
   EXPECT_EQ(said[said.size() - 2]["done"], 12);

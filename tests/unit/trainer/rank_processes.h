@@ -1,7 +1,6 @@
 // Starts longhaul-train as several ranks on this machine, as a user does: by mpirun.
 #pragma once
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,18 +29,22 @@ class RankProcesses {
   RankProcesses(int size, const Arguments& arguments, const TemporaryFolder& folder,
                 const std::map<int, Arguments>& differing = {})
       : output_(folder.file("output-" + std::to_string(count()))) {
-    Arguments words;
-    if (size > 0) words = {"mpirun", "--oversubscribe", "--bind-to", "none"};
+    std::string line = "exec env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
+    if (size > 0) line += " mpirun --oversubscribe --bind-to none";
     for (int rank = 0; rank < size; ++rank) {
       const auto other = differing.find(rank);
       if (differing.empty() && rank > 0) break;
-      if (rank > 0) words.push_back(":");
-      words.insert(words.end(), {"-n", std::to_string(differing.empty() ? size : 1)});
-      add_program(words, other == differing.end() ? arguments : other->second);
+      if (rank > 0) line += " :";
+      line += " -n " + std::to_string(differing.empty() ? size : 1);
+      line += program(other == differing.end() ? arguments : other->second);
     }
-    if (size == 0) add_program(words, arguments);
+    if (size == 0) line += program(arguments);
+    line += " > " + output_ + " 2>&1";
     process_ = fork();
-    if (process_ == 0) become(words);
+    if (process_ == 0) {
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      _exit(127);
+    }
   }
   ~RankProcesses() {
     if (process_ > 0) ::kill(process_, SIGKILL), ::waitpid(process_, nullptr, 0);
@@ -71,9 +74,10 @@ class RankProcesses {
     return count++;
   }
 
-  static void add_program(Arguments& words, const Arguments& arguments) {
-    words.push_back(std::string(LONGHAUL_BIN_DIR) + "/longhaul-train");
-    words.insert(words.end(), arguments.begin(), arguments.end());
+  static std::string program(const Arguments& arguments) {
+    std::string words = " '" LONGHAUL_BIN_DIR "/longhaul-train'";
+    for (const std::string& argument : arguments) words += " '" + argument + "'";
+    return words;
   }
 
   // mpirun's child that has this number in its environment.
@@ -89,19 +93,6 @@ class RankProcesses {
     }
     ADD_FAILURE() << "mpirun has no rank " << rank;
     return process_;
-  }
-
-  [[noreturn]] void become(Arguments& words) const {
-    for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"})
-      setenv(name, "1", 1);
-    std::vector<char*> raw;
-    for (std::string& word : words) raw.push_back(word.data());
-    raw.push_back(nullptr);
-    const int out = open(output_.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    execvp(raw[0], raw.data());
-    _exit(127);
   }
 
   std::string output_;

@@ -64,18 +64,12 @@ std::vector<const Message*> pointers_to(const std::vector<Message>& messages) {
   return all;
 }
 
-std::vector<float> mean_in_one_process(int replicas, std::int64_t columns, Wire wire) {
-  const Arena arena = filled(replicas, columns, {0, replicas});
-  const std::vector<Message> messages = messages_of(arena, {wire});
-  const std::vector<const Message*> all = pointers_to(messages);
-  std::vector<float> mean(static_cast<std::size_t>(columns));
-  for (std::int64_t at = 0; at < columns; at += kBlock)
-    mean_of(all, at, std::min(columns, at + kBlock), mean.data() + at);
-  return mean;
-}
-
 void expect_same_mean(int ranks_in_all, int replicas, std::int64_t columns, Wire wire) {
-  const std::vector<float> expected = mean_in_one_process(replicas, columns, wire);
+  const Arena whole = filled(replicas, columns, {0, replicas});
+  const std::vector<Message> messages = messages_of(whole, {wire});
+  std::vector<float> expected(static_cast<std::size_t>(columns));
+  for (std::int64_t at = 0; at < columns; at += kBlock)
+    mean_of(pointers_to(messages), at, std::min(columns, at + kBlock), expected.data() + at);
   ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
     const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
     std::vector<float> mean(static_cast<std::size_t>(columns));

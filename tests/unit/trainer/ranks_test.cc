@@ -83,20 +83,12 @@ class RanksTest : public testing::Test {
     for (const std::string& part : parts) EXPECT_SAYS(ended.output, part);
   }
 
-  static void wait_for_file(const std::string& name, const RankProcesses& writers) {
-    for (int i = 0; i < 12000 && !fs::exists(name) && writers.run(); ++i)
+  // Until `words` stand in a file of theirs.
+  static void wait_for(const std::string& words, const std::string& name, const RankProcesses& writers) {
+    const auto is_there = [&] { return read_text(name).find(words) != std::string::npos; };
+    for (int i = 0; i < 12000 && !(fs::exists(name) && is_there()) && writers.run(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_TRUE(fs::exists(name)) << name << (writers.run() ? "" : ": they ended before");
-  }
-
-  // Its evaluation is in the table.
-  void wait_for_step_8(const RankProcesses& writers) const {
-    wait_for_file(file("out", "metrics.csv"), writers);
-    const auto is_there = [&] {
-      return read_text(file("out", "metrics.csv")).find("\n8,") != std::string::npos;
-    };
-    while (!is_there() && writers.run()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_TRUE(is_there());
+    ASSERT_TRUE(fs::exists(name) && is_there()) << name << (writers.run() ? "" : ": they ended before");
   }
 
   TemporaryFolder folder_;
@@ -151,7 +143,7 @@ TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) 
     const std::string out = "killed-" + std::to_string(victim);
     {
       RankProcesses processes(4, arguments(out), folder_);
-      wait_for_file(file(out, "checkpoints/step-10.json"), processes);
+      wait_for("", file(out, "checkpoints/step-10.json"), processes);
       processes.kill(victim, SIGKILL);
       const auto begin = std::chrono::steady_clock::now();
       expect_said(processes.wait(), 128 + SIGKILL,
@@ -171,7 +163,7 @@ TEST_F(RanksTest, ARankThatFallsSilentIsGivenUpAfterTheTimeout) {
     std::vector<std::string> all = arguments("out");
     all.back() = "4";
     RankProcesses processes(2, all, folder_);
-    wait_for_step_8(processes);
+    wait_for("\n8,", file("out", "metrics.csv"), processes);
     processes.kill(silent, SIGSTOP);
     expect_said(processes.wait(), 1,
                 {"rank " + std::to_string(silent) + " has not answered for 4 s", "--resume"});
@@ -187,7 +179,7 @@ TEST_F(RanksTest, ASignalStopsAllAtTheSameStepWithACheckpoint) {
     const std::string out = to_one ? "one" : "all";
     {
       RankProcesses processes(2, arguments(out), folder_);
-      wait_for_file(file(out, "checkpoints/step-0.json"), processes);
+      wait_for("", file(out, "checkpoints/step-0.json"), processes);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       to_one ? processes.kill(1, SIGTERM) : processes.kill_mpirun(SIGUSR1);
       const RanksEnded ended = processes.wait();

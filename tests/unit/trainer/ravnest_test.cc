@@ -21,7 +21,7 @@ struct Bench : UpdateBench {
 TEST(Ravnest, IsTheOneWorkedOutByHand) {
   const Json history = golden("ravnest.json");
   Bench bench(method_with("ravnest", history["method"]), 1);
-  const OptimizerSpec optimizer = optimizer_of(history["optimizer"]);
+  const OptimizerSpec optimizer = parse_optimizer(history["optimizer"], 10, "optimizer");
   const std::vector<DecayRange> decay = {{0, 1, true}};
   float* weight = bench.arena.row(Slot::kWeights, 0);
   *weight = history["start"];
@@ -61,13 +61,8 @@ std::vector<Stage> stages_of(const std::vector<int>& bounds, const std::vector<i
                              const Row& start) {
   std::vector<Stage> stages;
   for (std::size_t s = 0; s < delays.size(); ++s) {
-    const auto size = as_index(bounds[s + 1] - bounds[s]);
-    stages.push_back({bounds[s],
-                      bounds[s + 1],
-                      delays[s],
-                      {Row(start.begin() + bounds[s], start.begin() + bounds[s + 1])},
-                      Row(size),
-                      Row(size)});
+    const Row own(start.begin() + bounds[s], start.begin() + bounds[s + 1]), zero(own.size());
+    stages.push_back({bounds[s], bounds[s + 1], delays[s], {own}, zero, zero});
   }
   return stages;
 }

@@ -174,9 +174,7 @@ inline void expect_same_on_card(const Case& config, const Schedule& schedule, co
   const Trained found =
       follow(config, schedule, folder, make_stacked_backend(make_loop_backend()), false, Device::kCuda);
   EXPECT_EQ(found.exchanges, expected.exchanges);
-  const std::vector<double> losses = losses_in(found.metrics), others = losses_in(expected.metrics);
-  ASSERT_EQ(losses.size(), others.size());
-  for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], others[i], 1e-3 * others[i]) << i;
+  expect_losses(found, expected, 1e-3, "on a card");
   for (std::size_t replica = 0; replica < expected.weights.size(); ++replica)
     for (std::size_t i = 0; i < expected.weights[replica].size(); ++i)
       ASSERT_NEAR(found.weights[replica][i], expected.weights[replica][i], 2e-4) << replica << " " << i;
@@ -186,26 +184,22 @@ inline void expect_same_on_card(const Case& config, const Schedule& schedule, co
 inline void expect_same_bytes(const Case& config, const Schedule& schedule, const Trained& expected) {
   if (has_gpu()) expect_same_on_card(config, schedule, expected);
 #ifndef LONGHAUL_EMULATED_GPU
-  const auto compare = [&](const Trained& found, const std::string& what) {
-    EXPECT_EQ(found.metrics, expected.metrics) << what;
-    EXPECT_EQ(found.exchanges, expected.exchanges) << what;
-    EXPECT_EQ(found.weights, expected.weights) << what;
-  };
   const TemporaryFolder threads;
-  compare(follow(config, schedule, threads, make_thread_backend(2, use_one_thread)), "threads");
+  expect_same(follow(config, schedule, threads, make_thread_backend(2, use_one_thread)), expected, "threads");
   const int size = config.replicas % 3 == 0 ? 3 : 2;
   for (const int calls : {4, 9, 1000}) {
     const TemporaryFolder folder;
     bool is_stopped = false;
     try {
-      compare(train_on_ranks(size, config, folder, calls, false, scheduled(schedule)), "on ranks");
+      expect_same(train_on_ranks(size, config, folder, calls, false, scheduled(schedule)), expected,
+                  "on ranks");
     } catch (const std::runtime_error&) {
       is_stopped = true;
     }
     EXPECT_EQ(is_stopped, calls < 1000);
     if (is_stopped)
-      compare(train_on_ranks(size, config, folder, 1000, true, scheduled(schedule)),
-              "on ranks, stopped after " + std::to_string(calls));
+      expect_same(train_on_ranks(size, config, folder, 1000, true, scheduled(schedule)), expected,
+                  "on ranks, stopped after " + std::to_string(calls));
   }
   for (int calls = 1; calls < 60; calls += 6) {
     const TemporaryFolder folder;
@@ -215,18 +209,11 @@ inline void expect_same_bytes(const Case& config, const Schedule& schedule, cons
       return;
     } catch (const std::runtime_error&) {
     }
-    compare(follow(config, schedule, folder, make_loop_backend(), true),
-            "stopped after " + std::to_string(calls));
+    expect_same(follow(config, schedule, folder, make_loop_backend(), true), expected,
+                "stopped after " + std::to_string(calls));
   }
 #endif
 }
-
-struct CaseInFolder {
-  explicit CaseInFolder(const Json& scenario) : config(only_case(scenario, folder)) {}
-
-  const TemporaryFolder folder;
-  const Case config;
-};
 
 // The reference of a training on a schedule.
 struct TrainedReference : CaseInFolder, Reference {

@@ -1,38 +1,48 @@
-// The arithmetic of the CUDA kernels over the arena's tables against updates/, which the hand-worked
-// histories in tests/golden hold: on the host everywhere, as kernels where there is a GPU.
+// The CUDA kernels over the arena's tables against updates/, which the hand-worked histories in tests/golden
+// hold: on a card, or as plain C++ in emulated_gpu_test, which every build without CUDA has.
+#ifdef LONGHAUL_WITH_CUDA
+#include "trainer/cuda/row_kernels.h"
+
+#include <gtest/gtest.h>
+
 #include <cmath>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
+#include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/operation_support.h"
-#include "tests/unit/trainer/row_machine.h"
+#include "trainer/cuda/device_table.h"
+#include "trainer/cuda/outer_rows.h"
 #include "trainer/optimizer/adamw.h"
+#include "trainer/updates/diloco.h"
+#include "trainer/updates/noloco.h"
 
 namespace longhaul::row_kernels_test {
 
-enum class Machine { kHostOneColumn, kHostPacks, kDevice };
+using Table = std::vector<float>;  // [R, P]
 
-// Columns: no multiple of a slice, nor of a word of bits.
-constexpr std::int64_t kReplicas = 7, kColumns = 2 * 4096 + 52;
+constexpr int kReplicas = 7;
 
-std::string name_of(const testing::TestParamInfo<Machine>& info) {
-  const char* names[] = {"HostOneColumn", "HostPacks", "Device"};
-  return names[static_cast<int>(info.param)];
-}
-
-class RowKernels : public testing::TestWithParam<Machine> {
+// By columns: no multiple of a slice, nor of a word of bits.
+class RowKernels : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {
-    if (GetParam() == Machine::kHostOneColumn) machine_ = std::make_unique<HostMachine<1>>();
-    if (GetParam() == Machine::kHostPacks) machine_ = std::make_unique<HostMachine<4>>();
-    if (GetParam() == Machine::kDevice) machine_ = make_device_machine();
-    if (!machine_) GTEST_SKIP() << "no GPU";
+    if (!has_gpu()) GTEST_SKIP() << "no GPU";
   }
 
   Table random(double deviation, std::uint32_t stream_number) const {
     RandomStream stream(3, Purpose::kInitialWeights, stream_number);
-    Table table(static_cast<std::size_t>(kReplicas * kColumns));
+    Table table(as_index(kReplicas * columns_));
     for (float& value : table) value = static_cast<float>(deviation * stream.normal());
     return table;
+  }
+
+  std::vector<float> clip_factors(const Table& gradient, double largest) const {
+    const DeviceTable<float> of(gradient), factors(as_index(kReplicas));
+    const DeviceTable<double> partial(as_index(kReplicas * norm_slices(columns_)));
+    clip_factors_on_device({nullptr, of.get(), nullptr, nullptr, kReplicas, columns_}, largest, partial.get(),
+                           factors.get(), nullptr);
+    return factors.read();
   }
 
   // Fused multiply-adds round once where the reference may round twice.
@@ -42,50 +52,55 @@ class RowKernels : public testing::TestWithParam<Machine> {
       ASSERT_NEAR(found[i], expected[i], 2e-6 * (std::abs(expected[i]) + 0.1)) << what << " at " << i;
   }
 
-  std::unique_ptr<RowMachine> machine_;
+  const std::int64_t columns_ = GetParam();
 };
 
-INSTANTIATE_TEST_SUITE_P(Machines, RowKernels,
-                         testing::Values(Machine::kHostOneColumn, Machine::kHostPacks, Machine::kDevice),
-                         name_of);
+// In packs of four, and one by one.
+const auto kColumns = testing::Values(2 * 4096 + 52, 2 * 4096 + 53);
+
+INSTANTIATE_TEST_SUITE_P(Columns, RowKernels, kColumns);
 
 TEST_P(RowKernels, ClipFactorsAreThoseOfEachReplicasNorm) {
-  AdamwRun run{{}, random(1, 1), {}, {}, kReplicas, kColumns};
-  std::fill(run.gradient.begin(), run.gradient.begin() + kColumns, 1e-4f);  // replica 0: not clipped
-  run.gradient[kColumns + 5] = INFINITY;                                    // replica 1: shows
-  const std::vector<float> factors = machine_->clip_factors(run, 2.5);
+  Table gradient = random(1, 1);
+  for (const float factor : clip_factors(gradient, 0)) EXPECT_EQ(factor, 1);
+  std::fill(gradient.begin(), gradient.begin() + columns_, 1e-4f);  // replica 0: not clipped
+  gradient[as_index(columns_ + 5)] = INFINITY;                      // replica 1: shows
+  const std::vector<float> factors = clip_factors(gradient, 2.5);
   EXPECT_EQ(factors[0], 1);
   EXPECT_TRUE(std::isnan(factors[1]));
-  for (std::int64_t r = 2; r < kReplicas; ++r)
-    EXPECT_NEAR(factors[static_cast<std::size_t>(r)],
-                clip_factor(row_norm(run.gradient.data() + r * kColumns, kColumns), 2.5), 1e-7);
-  for (const float factor : machine_->clip_factors({{}, random(1, 1), {}, {}, kReplicas, kColumns}, 0))
-    EXPECT_EQ(factor, 1);
+  for (int r = 2; r < kReplicas; ++r)
+    EXPECT_NEAR(factors[as_index(r)], clip_factor(row_norm(gradient.data() + r * columns_, columns_), 2.5),
+                1e-7);
 }
 
 TEST_P(RowKernels, AdamwIsTheHostsForThreeSteps) {
   OptimizerSpec spec;
   spec.weight_decay = 0.1;
-  const std::vector<DecayRange> ranges = {{0, 33, true}, {33, 97, false}, {97, kColumns, true}};
-  AdamwRun run{random(1, 1), {},      Table(kReplicas * kColumns), Table(kReplicas * kColumns),
-               kReplicas,    kColumns};
-  AdamwRun expected = run;
-  std::vector<float> factors;
+  const std::vector<DecayRange> ranges = {{0, 33, true}, {33, 97, false}, {97, columns_, true}};
+  Table weights = random(1, 1), first(weights.size()), second(weights.size()), factors;
+  const DeviceTable<float> w(weights), m(first), v(second);
+  const DeviceTable<Bf16> narrow(weights.size());
+  const DeviceTable<std::uint32_t> decaying(decay_bits(ranges, columns_));
   for (int r = 0; r < kReplicas; ++r) factors.push_back(1.f / static_cast<float>(r + 1));
+  const DeviceTable<float> f(factors);
   for (int step = 1; step <= 3; ++step) {
     const double lr = 0.01 * step;
-    run.gradient = expected.gradient = random(0.1, static_cast<std::uint32_t>(10 + step));
-    machine_->adamw(run, factors, step_scalars(spec, lr, step), decay_bits(ranges, kColumns),
-                    adamw_constants(spec));
+    const Table gradient = random(0.1, static_cast<std::uint32_t>(10 + step));
+    const DeviceTable<float> g(gradient);
+    const DeviceTable<StepScalars> scalars(std::vector<StepScalars>{step_scalars(spec, lr, step)});
+    adamw_on_device({w.get(), g.get(), m.get(), v.get(), kReplicas, columns_, narrow.get()}, f.get(),
+                    scalars.get(), decaying.get(), nullptr, adamw_constants(spec), nullptr);
     for (std::int64_t r = 0; r < kReplicas; ++r)
-      adamw_step(spec, lr, step, factors[static_cast<std::size_t>(r)], ranges,
-                 {expected.weights.data() + r * kColumns, expected.gradient.data() + r * kColumns,
-                  expected.first_moment.data() + r * kColumns, expected.second_moment.data() + r * kColumns});
-    expect_near(run.weights, expected.weights, "weights");
-    expect_near(run.first_moment, expected.first_moment, "first moment");
-    expect_near(run.second_moment, expected.second_moment, "second moment");
-    for (std::size_t i = 0; i < run.weights.size(); ++i)
-      ASSERT_EQ(run.narrow[i].bits, to_bf16(run.weights[i])) << "weights in bf16 at " << i;
+      adamw_step(spec, lr, step, factors[as_index(r)], ranges,
+                 {weights.data() + r * columns_, gradient.data() + r * columns_, first.data() + r * columns_,
+                  second.data() + r * columns_});
+    const Table found = w.read();
+    expect_near(found, weights, "weights");
+    expect_near(m.read(), first, "first moment");
+    expect_near(v.read(), second, "second moment");
+    const std::vector<Bf16> in_bf16 = narrow.read();
+    for (std::size_t i = 0; i < found.size(); ++i)
+      ASSERT_EQ(in_bf16[i].bits, to_bf16(found[i])) << "weights in bf16 at " << i;
   }
 }
 
@@ -102,58 +117,53 @@ const OuterCase kCases[] = {{{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
                             {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
                             {{{4}}, Wire::kFp32, false}};
 
-void copy_in(const Table& table, Arena& arena, Slot slot) {
-  std::copy(table.begin(), table.end(), arena.row(slot, 0));
-}
-
-// The host's runner on the same rows; anchors were sent ahead when the slow weights were these.
-OuterRun on_host(OuterRun run, const MethodSpec& method, const OuterCase& outer_case) {
-  UpdateBench bench(method, kReplicas, kColumns);
-  OperationRule ahead = rule_for({"phi"}, outer_case.wire);
-  ahead.name = "ahead";
-  ahead.overlap_steps = 1;
-  if (outer_case.sent_ahead) {
-    copy_in(run.anchors, bench.arena, Slot::kSlowWeights);
-    bench.runner.post({&ahead, 1, 2, outer_case.groups, 0});
-  }
-  copy_in(run.theta, bench.arena, Slot::kWeights);
-  copy_in(run.phi, bench.arena, Slot::kSlowWeights);
-  copy_in(run.momentum, bench.arena, Slot::kOuterMomentum);
-  bench.run(rule_for({"delta"}, outer_case.wire), 2, outer_case.groups);
-  const auto table = [&](Slot slot) {
-    return Table(bench.arena.row(slot, 0), bench.arena.row(slot, 0) + kReplicas * kColumns);
-  };
-  run.theta = table(Slot::kWeights), run.phi = table(Slot::kSlowWeights),
-  run.momentum = table(Slot::kOuterMomentum);
-  return run;
-}
-
 class Outer : public RowKernels {
  protected:
-  OuterRun start(const OuterCase& outer_case) const {
-    OuterRun run{random(1, 1), random(1, 2), random(1, 3), {}, outer_case.groups, outer_case.wire, kColumns};
-    if (!outer_case.sent_ahead) return run;
-    run.anchors = random(1, 4);
-    for (float& anchor : run.anchors) anchor = as_sent(anchor, run.wire);
-    return run;
+  void copy_in(const Table& table, UpdateBench& bench, Slot slot) const {
+    std::copy(table.begin(), table.end(), bench.arena.row(slot, 0));
+  }
+  Table table_of(const UpdateBench& bench, Slot slot) const {
+    const float* first = bench.arena.row(slot, 0);
+    return {first, first + kReplicas * columns_};
   }
 
-  // It leaves what the host's runner does with the method.
-  void expect_the_hosts(const MethodSpec& method, const AnyOuterStep& step) const {
-    for (const OuterCase& outer_case : kCases) {
-      OuterRun run = start(outer_case);
-      const OuterRun expected = on_host(run, method, outer_case);
-      machine_->outer(run, step);
-      expect_near(run.theta, expected.theta, "theta");
-      expect_near(run.phi, expected.phi, "phi");
-      expect_near(run.momentum, expected.momentum, "momentum");
+  // It leaves what the host's runner does with the method on the same rows; anchors were sent ahead when the
+  // slow weights were these.
+  template <typename Step>
+  void expect_the_hosts(const MethodSpec& method, const Step& step) const {
+    const Table theta = random(1, 1), phi = random(1, 2), momentum = random(1, 3);
+    for (const auto& [groups, wire, sent_ahead] : kCases) {
+      UpdateBench expected(method, kReplicas, columns_);
+      OperationRule ahead = rule_for({"phi"}, wire);
+      ahead.name = "ahead";
+      ahead.overlap_steps = 1;
+      Table anchors = sent_ahead ? random(1, 4) : Table();
+      for (float& anchor : anchors) anchor = as_sent(anchor, wire);
+      if (sent_ahead) {
+        copy_in(anchors, expected, Slot::kSlowWeights);
+        expected.runner.post({&ahead, 1, 2, groups, 0});
+      }
+      copy_in(theta, expected, Slot::kWeights);
+      copy_in(phi, expected, Slot::kSlowWeights);
+      copy_in(momentum, expected, Slot::kOuterMomentum);
+      expected.run(rule_for({"delta"}, wire), 2, groups);
+
+      const FlatGroups flat(groups);
+      const DeviceTable<int> members(flat.members), begins(flat.begins);
+      const DeviceTable<float> t(theta), p(phi), m(momentum), a(anchors);
+      const DeviceTable<std::uint8_t> packed(anchors.size() * as_index(bytes_per_parameter(wire)));
+      pack_on_device(a.get(), packed.get(), wire, sent_ahead ? kReplicas : 0, columns_, nullptr);
+      const OuterTables tables{t.get(), p.get(), m.get(), packed.get(), {members.get(), begins.get()},
+                               wire,    columns_};
+      outer_step_on_device(tables, static_cast<std::int64_t>(groups.size()), step, nullptr);
+      expect_near(t.read(), table_of(expected, Slot::kWeights), "theta");
+      expect_near(p.read(), table_of(expected, Slot::kSlowWeights), "phi");
+      expect_near(m.read(), table_of(expected, Slot::kOuterMomentum), "momentum");
     }
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Machines, Outer,
-                         testing::Values(Machine::kHostOneColumn, Machine::kHostPacks, Machine::kDevice),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Columns, Outer, kColumns);
 
 TEST_P(Outer, NolocoIsTheHosts) {
   expect_the_hosts({"noloco", "noloco", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.3}}},
@@ -168,15 +178,19 @@ TEST_P(Outer, DilocoIsTheHostsWithNesterovAndWithout) {
 }
 
 TEST_P(Outer, AverageIsTheHosts) {
-  for (const OuterCase& outer_case : kCases) {
-    Table rows = random(1, 1);
-    UpdateBench bench({"ddp", "ddp", Json::object()}, kReplicas, kColumns);
-    copy_in(rows, bench.arena, Slot::kGradient);
-    bench.run(rule_for({"gradient"}, outer_case.wire), 1, outer_case.groups);
-    machine_->average(rows, outer_case.groups, outer_case.wire, kColumns);
-    const float* expected = bench.arena.row(Slot::kGradient, 0);
-    expect_near(rows, Table(expected, expected + kReplicas * kColumns), "rows");
+  for (const auto& [groups, wire, ahead] : kCases) {
+    const Table rows = random(1, 1);
+    UpdateBench expected({"ddp", "ddp", Json::object()}, kReplicas, columns_);
+    copy_in(rows, expected, Slot::kGradient);
+    expected.run(rule_for({"gradient"}, wire), 1, groups);
+    const FlatGroups flat(groups);
+    const DeviceTable<int> members(flat.members), begins(flat.begins);
+    const DeviceTable<float> found(rows);
+    average_on_device(found.get(), {members.get(), begins.get()}, static_cast<std::int64_t>(groups.size()),
+                      wire, columns_, nullptr);
+    expect_near(found.read(), table_of(expected, Slot::kGradient), "rows");
   }
 }
 
 }  // namespace longhaul::row_kernels_test
+#endif

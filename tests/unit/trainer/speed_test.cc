@@ -51,8 +51,7 @@ TEST(SpeedOfATraining, KnowsCardsByTheirNames) {
 
 // training.json is the same in every run; what the clock says stands apart.
 TEST(SpeedOfATraining, IsAFileOfItsOwn) {
-  const TemporaryFolder folder;
-  const Case config = only_case(small_scenario({{"name", "diloco"}, {"inner_steps", 3}}, 6), folder);
+  const auto& [folder, config] = CaseInFolder(small_scenario({{"name", "diloco"}, {"inner_steps", 3}}, 6));
   const Trained trained = train(config, folder);
   const Json speed = Json::parse(read_text(folder.file("out/speed.json")));
   EXPECT_EQ(speed["steps"], 6);

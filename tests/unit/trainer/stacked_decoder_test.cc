@@ -2,7 +2,6 @@
 #include "trainer/model/stacked_decoder.h"
 
 #include <cmath>
-#include <ostream>
 
 #include "core/base/random.h"
 #include "tests/support/said.h"
@@ -31,43 +30,45 @@ struct Setting {
   std::int64_t memory_limit;
 };
 
-// For the names of the tests: not its bytes.
-void PrintTo(const Setting& s, std::ostream* out) {
-  *out << "hidden " << s.shape.hidden << ", layers " << s.shape.layers << ", replicas " << s.replicas
-       << ", sequences " << s.sequences << ", memory limit " << s.memory_limit;
-}
-
-class StackedDecoderInFloat32 : public testing::TestWithParam<Setting> {};
-
-TEST_P(StackedDecoderInFloat32, LossesAndGradientsAreThoseOfTheLoop) {
-  const Setting& s = GetParam();
-  const Replicas replicas(s.shape, s.replicas, s.sequences, s.deviation);
-  expect_near(run(StackedDecoder(s.shape, Device::kCpu, Precision::kFloat32, s.memory_limit), replicas),
-              replicas.one_by_one(), replicas, 1e-5, 1e-5);
+// The larger model with weights as in a training: with 0.3 its softmaxes saturate, and the two differ by
+// 2.4e-5.
+TEST(StackedDecoder, InFloat32LossesAndGradientsAreThoseOfTheLoop) {
+  const Setting settings[] = {{kSmall, 1, 1, 0.3, 0},
+                              {kSmall, 5, 3, 0.3, 0},
+                              {kSmall, 5, 3, 0.3, memory_for(kSmall, 2, 3)},
+                              {kSmall, 2, 5, 0.3, memory_for(kSmall, 1, 2)},
+                              {kSmall, 2, 3, 0.3, 1},
+                              {{12, 0, 3, 10, 7, 11}, 2, 2, 0.3, 0},
+                              {{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 0},
+                              {{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 1},
+                              {kTraining, 3, 4, 0.05, 0}};
+  for (const Setting& s : settings) {
+    SCOPED_TRACE(&s - settings);
+    const Replicas replicas(s.shape, s.replicas, s.sequences, s.deviation);
+    expect_near(run(StackedDecoder(s.shape, Device::kCpu, Precision::kFloat32, s.memory_limit), replicas),
+                replicas.one_by_one(), replicas, 1e-5, 1e-5);
+  }
 }
 
 // A sign and a scale for each block: what rounding does before the boundary does not change them much. Pieces
 // of two replicas, and of one sequence.
-class StackedDecoderBoundaries : public testing::TestWithParam<std::pair<HopFormats, HopFormats>> {};
-
-TEST_P(StackedDecoderBoundaries, AreThoseOfTheLoop) {
-  const Boundaries boundaries{{0, 1, 2}, GetParam().first, GetParam().second};
+TEST(StackedDecoder, BoundariesForAllHopsAndByHopAreThoseOfTheLoop) {
+  constexpr Quantized kSign{Quantizer::kSign, 42};
   const Replicas replicas(kSmall, 5, 3, 0.3);
-  const auto expected = replicas.one_by_one(CpuDecoder(kSmall, boundaries)), whole = replicas.one_by_one();
-  for (std::size_t r = 0; r < 5; ++r) EXPECT_GT(std::abs(expected.losses[r] - whole.losses[r]), 1e-2);
-  for (const std::int64_t limit : {std::int64_t{0}, memory_for(kSmall, 2, 3), memory_for(kSmall, 1, 1)}) {
-    SCOPED_TRACE(limit);
-    expect_near(run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, limit, boundaries), replicas),
-                expected, replicas, 1e-5, 1e-5);
+  const auto whole = replicas.one_by_one();
+  for (const Boundaries& boundaries : {Boundaries{{0, 1, 2}, HopFormats(kSign), HopFormats(kSign)},
+                                       Boundaries{{0, 1, 2},
+                                                  HopFormats({std::nullopt, kSign, std::nullopt}),
+                                                  HopFormats({kSign, std::nullopt, kSign})}}) {
+    const auto expected = replicas.one_by_one(CpuDecoder(kSmall, boundaries));
+    for (std::size_t r = 0; r < 5; ++r) EXPECT_GT(std::abs(expected.losses[r] - whole.losses[r]), 1e-2);
+    for (const std::int64_t limit : {std::int64_t{0}, memory_for(kSmall, 2, 3), memory_for(kSmall, 1, 1)}) {
+      SCOPED_TRACE(limit);
+      expect_near(run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, limit, boundaries), replicas),
+                  expected, replicas, 1e-5, 1e-5);
+    }
   }
 }
-
-constexpr Quantized kSign{Quantizer::kSign, 42};
-
-INSTANTIATE_TEST_SUITE_P(ForAllHopsAndByHop, StackedDecoderBoundaries,
-                         testing::Values(std::pair{HopFormats(kSign), HopFormats(kSign)},
-                                         std::pair{HopFormats({std::nullopt, kSign, std::nullopt}),
-                                                   HopFormats({kSign, std::nullopt, kSign})}));
 
 TEST(StackedDecoder, PiecesThatCutABlockAreRefused) {
   const HopFormats by_hop({std::nullopt, Quantized{Quantizer::kInt8, 1024}});
@@ -80,18 +81,6 @@ TEST(StackedDecoder, PiecesThatCutABlockAreRefused) {
   EXPECT_EQ(error.parts().path, "pipeline.block");
   EXPECT_EQ(error.parts().allowed, "a divisor of 84 (sequences · context · hidden)");
 }
-
-// The larger model with weights as in a training: with 0.3 its softmaxes saturate, and the two differ by
-// 2.4e-5.
-INSTANTIATE_TEST_SUITE_P(Shapes, StackedDecoderInFloat32,
-                         testing::Values(Setting{kSmall, 1, 1, 0.3, 0}, Setting{kSmall, 5, 3, 0.3, 0},
-                                         Setting{kSmall, 5, 3, 0.3, memory_for(kSmall, 2, 3)},
-                                         Setting{kSmall, 2, 5, 0.3, memory_for(kSmall, 1, 2)},
-                                         Setting{kSmall, 2, 3, 0.3, 1},
-                                         Setting{{12, 0, 3, 10, 7, 11}, 2, 2, 0.3, 0},
-                                         Setting{{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 0},
-                                         Setting{{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 1},
-                                         Setting{kTraining, 3, 4, 0.05, 0}));
 
 TEST(StackedDecoder, PiecesOfReplicasChangeNoBit) {
   const Replicas replicas(kSmall, 5, 3, 0.3);

