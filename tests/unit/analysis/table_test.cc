@@ -107,4 +107,14 @@ TEST(BestValues, OfExchangesLeaveOutWhoNeverExchanges) {
             std::vector<bool>({false, true, false}));
 }
 
+TEST(SamplingNote, SaysHowManyWindowsAndTheRangeOfTheErrors) {
+  const Json a = {{"final_loss_sampling_error", 0.0123}, {"evaluated_sequences", 64}};
+  const Json b = {{"final_loss_sampling_error", 0.0456}, {"evaluated_sequences", 64}};
+  const std::string note = sampling_note({a, Json::object(), b});
+  EXPECT_SAYS(note, "over 64 windows");
+  EXPECT_SAYS(note, "0.012 to 0.046 nats");
+  EXPECT_SAYS(sampling_note({a}), "sample is 0.012 nats");
+  EXPECT_EQ(sampling_note({Json{{"final_loss", 1.5}}}), "");
+}
+
 }  // namespace longhaul::table_test
