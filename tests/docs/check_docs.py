@@ -33,7 +33,7 @@ LIMITS = {"README.md": 900, "docs/model.md": 3000, "docs/README.md": 900}
 LONGEST_PAGE = 4000      # of docs/
 MEDIAN_SENTENCE = 20     # words, of every page of docs/ and of README.md and CONTRIBUTING.md
 # `longhaul check` walks plans or searches placements of these for up to half a minute on a busy machine: only that they
-# exist is looked at. (tests/unit/cli/paper_scenarios_test.cc reads those of scenarios/paper.)
+# exist is looked at. (tests/unit/cli/scenarios_test.cc reads those of scenarios/paper.)
 LONG_CHECKS = ("scenarios/placement/", "scenarios/paper/claim-internet", "scenarios/paper/claim-regions", "scenarios/paper/rank-order",
                "scenarios/methods/")
 # History: what it names may be gone.
