@@ -108,24 +108,6 @@ TEST(Slices, OnlyProgramsOfWholeUnitsAreCut) {
   }
 }
 
-// L = 0.1 s; a round of 0.4 s in 4 slices: the next one begins after 0.2 s, but the link is busy for 0.4. A
-// round of 0.1 s: after 0.125 s.
-TEST(Slices, ClosedFormsOfAnIdleStar) {
-  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.4, 4, 0.1), 0.1 + 3 * 0.4);
-  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 4, 0.1), 0.1 + 0.1 + 2 * 0.125);
-  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 1, 0.1), 3 * 0.2) << "uncut";
-  const auto cost = [](const std::string& name, int members, int slices) {
-    return sliced_idle_star_s(name, {members, 1000, 1, {}}, slices, 0.1, 1e4);
-  };
-  EXPECT_DOUBLE_EQ(cost("ring", 4, 5), 0.1 + 0.025 + 5 * 0.105);
-  EXPECT_DOUBLE_EQ(cost("pair", 2, 5), 0.2);
-  EXPECT_DOUBLE_EQ(cost("direct", 4, 5), 0.1 + 0.075 + 0.115);
-  EXPECT_DOUBLE_EQ(cost("parameter-server", 4, 5), 0.2 + 0.3 * 1.2);
-  EXPECT_DOUBLE_EQ(cost("tree", 2, 5), 0.2 + 6 * 0.02);
-  EXPECT_DOUBLE_EQ(cost("heap-tree", 3, 5), 0.2 + 6 * 2 * 0.02);
-  EXPECT_DOUBLE_EQ(cost("all-gather", 3, 5), 0.1 + 0.1 + 0.12);
-}
-
 TEST(Slices, TooManyAreRefused) {
   Case config = star_case(256, 1e9, 0.1);
   config.network.slice = {SliceSpec::Kind::kBytes, 65536};
