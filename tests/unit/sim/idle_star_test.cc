@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/files.h"
-#include "tests/unit/sim/open_star.h"
+#include "tests/unit/sim/replays.h"
 
 namespace longhaul::idle_star_test {
 

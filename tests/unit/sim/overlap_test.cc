@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/idle_star.h"
-#include "tests/unit/sim/open_star.h"
+#include "tests/unit/sim/replays.h"
 
 namespace longhaul::overlap_test {
 
