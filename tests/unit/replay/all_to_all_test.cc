@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "core/plan/unit_owners.h"
-#include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::all_to_all_test {
@@ -20,9 +19,7 @@ Trace dealing(int replicas) {
 }
 
 Replayed replayed(const Trace& trace) {
-  Case config = star_case(trace.context.replicas, 1e6, 0.05);
-  config.network.fidelity = "analytic";
-  return run_with(analytic_replay, config, trace);
+  return walked(star_case(trace.context.replicas, 1e6, 0.05), trace);
 }
 
 std::int64_t passed_bytes(int from, int to, int replicas, int round) {
@@ -54,7 +51,8 @@ TEST(AllToAll, OfTwoEachIsDoneWhenTheOthersPartIsThere) {
       const std::int64_t received = passed_bytes(1 - replica, replica, 2, step);
       ASSERT_GT(received, 0);
       const ExchangeRecord& row = found.row(step, replica);
-      EXPECT_NEAR(row.done_s - row.start_s, replayed(single_exchange("pair", 2, received)).sync_time_s(), 1e-9)
+      EXPECT_NEAR(row.done_s - row.start_s, replayed(single_exchange("pair", 2, received)).sync_time_s(),
+                  1e-9)
           << "step " << step;
     }
 }

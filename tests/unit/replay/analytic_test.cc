@@ -13,17 +13,11 @@
 #include "replay/network/clock.h"
 #include "replay/network/message_costs.h"
 #include "replay/network/network.h"
-#include "replay/replay.h"
 #include "tests/support/idle_star.h"
 #include "tests/unit/replay/replayed.h"
 #include "tests/unit/replay/walked_times.h"
 
 namespace longhaul::analytic_test {
-
-Replayed walked(Case config, const Trace& trace) {
-  config.network.fidelity = "analytic";
-  return run_with(analytic_replay, config, trace);
-}
 
 double sigma_of(double std_over_mean) {
   return std::sqrt(std::log1p(std_over_mean * std_over_mean));

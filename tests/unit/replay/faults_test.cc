@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "replay/replay.h"
 #include "tests/support/faults.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -13,11 +12,10 @@ FaultTimes once(double at_s, double for_s) {
   return {at_s, 0, for_s};
 }
 
-// Replicas that take 1 s a step; messages take no time.
-Case two_replicas(int steps) {
+// Replicas that take 1 s a step, four of them; messages take no time.
+Case two_replicas() {
   Case config = drawn_case(2, 0, 0);
-  config.workload.steps = steps;
-  config.workload.step_time.seconds = 1;
+  config.workload.steps = 4;
   return config;
 }
 
@@ -43,16 +41,16 @@ TEST(SlowReplicas, FactorsOfSeveralFaultsMultiply) {
 
 // Whether a step ends with an exchange or all are one event together.
 TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
-  Case config = two_replicas(4);
+  Case config = two_replicas();
   config.faults = {kSlow};
   config.resolved["faults"] = Json::array();
   const Trace none = make_trace({}, {1, 2, 4, 1000});
-  const Replayed alone = run_with(analytic_replay, config, none);
-  EXPECT_NEAR(alone.report.at("simulated_s").get<double>(), 8.5, 1e-9);
+  const Replayed alone = walked(config, none);
+  EXPECT_NEAR(simulated_s(alone), 8.5, 1e-9);
   EXPECT_EQ(alone.files.at("replicas.csv").find("\n1,4,0,4"), alone.files.at("replicas.csv").find("\n1,"));
 
   const Trace every_step = make_trace({{rule_of("ring")}}, {1, 2, 4, 1000});
-  const Replayed together = run_with(analytic_replay, config, every_step);
+  const Replayed together = walked(config, every_step);
   EXPECT_NEAR(together.row(3, 0).ready_s, 7.5, 1e-9);
   EXPECT_NEAR(together.row(3, 1).ready_s, 3, 1e-9);
   EXPECT_NEAR(together.row(3, 1).done_s, 7.5, 1e-9);
@@ -61,12 +59,12 @@ TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
 }
 
 TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
-  Case config = two_replicas(4);
+  Case config = two_replicas();
   const Trace trace = make_trace({{rule_of("ring", 2)}}, {1, 2, 4, 1000});
-  const Replayed without = run_with(analytic_replay, config, trace);
+  const Replayed without = walked(config, trace);
   config.faults = {slow_fault(0, {0, 1}, 10, once(1000, 5))};
   config.resolved["faults"] = Json::array();
-  Replayed with = run_with(analytic_replay, config, trace);
+  Replayed with = walked(config, trace);
   EXPECT_EQ(with.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n");
   with.files.erase("faults.csv");
   EXPECT_EQ(with.files, without.files);
@@ -78,16 +76,14 @@ TEST(SlowReplicas, PassesOfAStageToo) {
   PipelineSpec spec;
   spec.stages = 2;
   spec.boundary.bytes_per_token = 10;
-  Case config = drawn_case(1, 0, 0);
-  config.network.barrier = false;
+  Case config = drawn_case(1, 0, 0, false);
   config.pipeline.stages = 2;
-  config.workload.steps = 1;
   config.workload.step_time.seconds = 6;
   config.faults = {slow_fault(0, {1, 1}, 2, once(2, 2))};
   Trace trace = make_trace({}, {1, 1, 1, 1000});
   trace.plan.pipeline = pipeline_plan(spec, std::nullopt, 1000, 1, Wire::kBf16);
-  const Replayed replayed = run_with(analytic_replay, config, trace);
-  EXPECT_NEAR(replayed.report.at("simulated_s").get<double>(), 7, 1e-6);
+  const Replayed replayed = walked(config, trace);
+  EXPECT_NEAR(simulated_s(replayed), 7, 1e-6);
   EXPECT_NE(replayed.files.at("tasks.csv").find("1,1,1,0,backward,2,5"), std::string::npos)
       << replayed.files.at("tasks.csv");
 }

@@ -9,7 +9,6 @@
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "replay/absence_trace.h"
-#include "replay/replay.h"
 #include "tests/support/files.h"
 #include "tests/unit/replay/membership_cases.h"
 
@@ -20,14 +19,14 @@ namespace longhaul::membership_test {
 Replayed with_download(OperationRule rule, int replicas, int steps) {
   Case config = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
   prepare_download(config, rule);
-  return run_with(analytic_replay, config, trace_of_rule(rule, replicas, steps));
+  return walked(config, trace_of_rule(rule, replicas, steps));
 }
 
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
 // before the others are ready.
 TEST(Membership, OthersGoOnWithoutIt) {
   const Case config = with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6);
-  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 5));
+  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 5));
   EXPECT_NEAR(simulated_s(replayed), 5, 1e-6);
   const auto groups = groups_of_steps(replayed);
   EXPECT_EQ(groups.at(2), (std::vector<int>{0, 1, 2}));
@@ -43,12 +42,12 @@ TEST(Membership, OthersGoOnWithoutIt) {
 // It goes when the others wait for it at the end of step 3: they know at 2.95 + 0.25.
 TEST(Membership, OthersWaitUntilTheyKnow) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 2.95, 1e6);
-  const Replayed retried = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
+  const Replayed retried = walked(config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(retried.row(3, 1).done_s, 3.2, 1e-6);
   EXPECT_NEAR(simulated_s(retried), 4.2, 1e-6);
 
   config.recovery.on_failure = OnFailure::kDiscard;
-  const Replayed discarded = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
+  const Replayed discarded = walked(config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(simulated_s(discarded), 4.2, 1e-6);
   EXPECT_EQ(discarded.report.at("thrown_away_steps"), 1);
   EXPECT_EQ(groups_of_steps(discarded).at(3), std::vector<int>());
@@ -67,7 +66,7 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   OperationRule rule = gradients();
   rule.collective = "tree";
   const Trace trace = trace_of_rule(rule, kReplicas, 1);
-  const Replayed undisturbed = run_with(analytic_replay, config, trace);
+  const Replayed undisturbed = walked(config, trace);
   std::multiset<double> done;
   int last = 0;
   for (const ExchangeRecord& row : undisturbed.exchanges) {
@@ -81,7 +80,7 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   int rounds = 0;
   for (int with_it = have; with_it < kReplicas - 1; with_it *= 2) ++rounds;
   config.faults = {crash_of(last, crash_s, 1e6)};
-  const Replayed served = run_with(analytic_replay, config, trace);
+  const Replayed served = walked(config, trace);
   EXPECT_NEAR(simulated_s(served), crash_s + 0.25 + rounds, 1e-6) << have << " had it";
   EXPECT_EQ(served.exchanges.size(), kReplicas - 1u);
 }
@@ -89,7 +88,7 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
 // Back at 4.5 s it does step 3 once more: all end it at 5.5 s.
 TEST(Membership, OrWaitUntilItIsBack) {
   const Case config = with_crash(3, 4, OnFailure::kWait, 2.5, 2);
-  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
+  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(replayed.row(3, 1).done_s, 5.5, 1e-6);
   EXPECT_NEAR(simulated_s(replayed), 6.5, 1e-6);
   for (const auto& [step, group] : groups_of_steps(replayed)) EXPECT_EQ(group.size(), 3u) << step;
@@ -128,7 +127,7 @@ TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
 TEST(Membership, NobodyIsThere) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
   config.faults = {absence_fault(0, {0, 2}, {1.5, 0, 1})};
-  const Replayed replayed = run_with(analytic_replay, config, trace_of_rule(gradients(), 3, 4));
+  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 4));
   EXPECT_NEAR(simulated_s(replayed), 2.5 + 3, 1e-6) << "steps 2 to 4";
   const auto absences = rows_of(replayed, "absences.csv");
   ASSERT_EQ(absences.size(), 3u);
@@ -143,11 +142,11 @@ TEST(Membership, AFileOfAbsences) {
   Case config = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
   config.faults.push_back(absence_fault(0, {2, 2}, {6.25}));
   const Trace trace = trace_of_rule(gradients(), 3, 8);
-  const Replayed drawn = run_with(analytic_replay, config, trace);
+  const Replayed drawn = walked(config, trace);
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n0,2.5,4.5\n2,6.25,\n");
   config.faults = {absence_fault(0, {0, -1}, {})};
   config.faults[0].file = folder.file("spot.csv");
-  const Replayed read = run_with(analytic_replay, config, trace);
+  const Replayed read = walked(config, trace);
   EXPECT_EQ(read.files, drawn.files);
   EXPECT_EQ(groups_of_steps(read).at(4), (std::vector<int>{1, 2}));
   EXPECT_EQ(groups_of_steps(read).at(6), (std::vector<int>{0, 1, 2}));
@@ -167,10 +166,10 @@ TEST(Membership, AFaultAfterTheEndChangesNoTime) {
   Case config = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
   for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
     const Trace trace = trace_of_rule(rule, 4, 5);
-    Replayed with = run_with(analytic_replay, config, trace);
+    Replayed with = walked(config, trace);
     Case without = config;
     without.faults.clear();
-    const Replayed plain = run_with(analytic_replay, without, trace);
+    const Replayed plain = walked(without, trace);
     expect_same_times(with, plain);
     EXPECT_EQ(rows_of(with, "absences.csv").size(), 0u);
   }

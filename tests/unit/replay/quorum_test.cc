@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::quorum_test {
@@ -17,13 +16,11 @@ double ring_s(int members) {
 }
 
 Replayed replayed(const Completion& completion, const std::vector<double>& factors, int steps = 1) {
-  Case config = drawn_case(static_cast<int>(factors.size()), kMessage_s, 0);
-  config.network.barrier = false;
-  config.workload.step_time.seconds = 1;
+  Case config = drawn_case(static_cast<int>(factors.size()), kMessage_s, 0, false);
   config.workload.step_time_factors = factors;
   OperationRule rule = rule_of("ring");
   rule.completion = completion;
-  return run_with(analytic_replay, config, make_trace({{rule}}, {1, config.replicas, steps, 1000}));
+  return walked(config, make_trace({{rule}}, {1, config.replicas, steps, 1000}));
 }
 
 // Three are ready after 1 s, the quorum's grace ends at 1.5 s, the fourth comes at 2 s: a ring of three.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "core/base/errors.h"
-#include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::rebalance_test {
@@ -74,8 +73,7 @@ constexpr double kBoth_s = 3;              // of a micro-batch on stage 0
 constexpr std::int64_t kParameters = 900;  // half of them on each stage
 
 Case case_of(const Swarm& setup, double message_s = 0) {
-  Case config = drawn_case(setup.replicas, message_s, 0);
-  config.network.barrier = false;
+  Case config = drawn_case(setup.replicas, message_s, 0, false);
   config.pipeline.stages = 2;
   config.pipeline.microbatches = setup.microbatches;
   config.pipeline.routing = MicrobatchRouting::kThroughput;
@@ -109,7 +107,7 @@ Trace trace_of(const Swarm& setup, const Case& config) {
 
 Replayed run(const Swarm& setup, double message_s = 0) {
   const Case config = case_of(setup, message_s);
-  return run_with(analytic_replay, config, trace_of(setup, config));
+  return walked(config, trace_of(setup, config));
 }
 
 // From the end of the step before to its own.
@@ -258,7 +256,7 @@ TEST(Rebalancing, ALateWorkerHoldsUpTheExchange) {
   config.network.message_time.reset();
   config.network.topology = mesh_spec(1e6, 0);
   config.pipeline.state_bytes = 1e5;  // of 450 parameters: 45 MB, 360 s at 1 Mb/s
-  const Replayed replayed = run_with(analytic_replay, config, trace_of(setup, config));
+  const Replayed replayed = walked(config, trace_of(setup, config));
   const Rows moves = rows_of(replayed, "moves.csv");
   ASSERT_EQ(moves.size(), 2u);
   EXPECT_EQ(moves[0][0], "1");
@@ -275,7 +273,7 @@ TEST(Rebalancing, OnlyWhereAllWeightsOfAStageAreTheSame) {
   const Case config = case_of(setup);
   Trace trace = trace_of(setup, config);
   for (OperationRule& rule : trace.plan.rules) rule.every = 2;
-  EXPECT_THROW(run_with(analytic_replay, config, trace), InputError);
+  EXPECT_THROW(walked(config, trace), InputError);
 }
 
 }  // namespace longhaul::rebalance_test

@@ -52,8 +52,8 @@ TEST(StagedCrash, TakesTheTimeOfACrashWithoutStages) {
         for (const bool downloads : {true, false}) {
           Case config = with_crash(4, 9, on_failure, 2.4, for_s);
           config.recovery.downloads_state = downloads;
-          const Replayed whole = run_with(analytic_replay, config, trace_of_rule(rule, 4, 9)),
-                         parts = run_with(analytic_replay, of_stages(config), staged(rule, 4, 9));
+          const Replayed whole = walked(config, trace_of_rule(rule, 4, 9)),
+                         parts = walked(of_stages(config), staged(rule, 4, 9));
           EXPECT_NEAR(simulated_s(parts), simulated_s(whole), 1e-9);
           const auto found = rows_of(parts, "absences.csv"), expected = rows_of(whole, "absences.csv");
           ASSERT_EQ(found.size(), expected.size());
@@ -73,7 +73,7 @@ TEST(StagedCrash, TakesTheTimeOfACrashWithoutStages) {
 // Stage 1 is done with step 3 at 2 + 2/3 s, and its gradients have met when the replica goes; stage 0 is not.
 TEST(StagedCrash, AStepCountsOfWhichOneStageHasMet) {
   const Case config = of_stages(with_crash(3, 5, OnFailure::kRetry, 2.8, 1e6));
-  const Replayed replayed = run_with(analytic_replay, config, staged(gradients(), 3, 5));
+  const Replayed replayed = walked(config, staged(gradients(), 3, 5));
   EXPECT_EQ(groups_of_stage(replayed, 1).at(3), (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(groups_of_stage(replayed, 0).at(3), (std::vector<int>{1, 2}));
   const auto absences = rows_of(replayed, "absences.csv");
@@ -86,7 +86,7 @@ TEST(StagedCrash, AStepCountsOfWhichOneStageHasMet) {
 // and of its backward pass what fits before 2.5 s.
 TEST(StagedCrash, WhatItWasComputingIsLost) {
   const Case config = of_stages(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6));
-  const Replayed replayed = run_with(analytic_replay, config, staged(gradients(), 3, 5));
+  const Replayed replayed = walked(config, staged(gradients(), 3, 5));
   const auto rows = rows_of(replayed, "pipeline.csv");
   std::map<std::pair<std::string, std::string>, double> computed;
   for (const auto& row : rows) computed[{row[0], row[1]}] = std::stod(row[3]);
@@ -104,7 +104,7 @@ TEST(StagedCrash, EachStageDownloadsItsPart) {
   Trace trace = staged(rule, 4, 9);
   for (OperationRule& of_stage : trace.plan.rules)
     of_stage.payload[0].columns = {{of_stage.stage * 500, of_stage.stage * 500 + 1}};
-  const Replayed replayed = run_with(analytic_replay, of_stages(config), trace);
+  const Replayed replayed = walked(of_stages(config), trace);
   const auto absences = rows_of(replayed, "absences.csv");
   ASSERT_EQ(absences.size(), 1u);
   EXPECT_EQ(absences[0][6], "12000") << "bytes";
