@@ -14,14 +14,12 @@ Json minimal() {
 }
 
 InputErrorParts error_of(const Json& json) {
-  const PlanFolder folder;
-  return thrown_by([&] { plan_of_json(folder, json); }).parts();
+  return thrown_by([&] { plan_of_json(json); }).parts();
 }
 
 // 6 · 310 M parameters · 8192 tokens at 40 % of eight times 989.4 TFLOP/s.
 TEST(PlanRequest, FillsInWhatIsKnown) {
-  const PlanFolder folder;
-  const PlanRequest plan = plan_of_json(folder, minimal());
+  const PlanRequest plan = plan_of_json(minimal());
   EXPECT_EQ(plan.name, "plan");
   EXPECT_EQ(plan.nodes, 4);
   const auto parameters = static_cast<double>(model_presets()[0].shape.parameters());
@@ -44,7 +42,7 @@ TEST(PlanRequest, SaysWhatIsWrong) {
     json[key] = value;
     return json;
   };
-  EXPECT_NO_THROW(plan_of_json(PlanFolder(), minimal()));
+  EXPECT_NO_THROW(plan_of_json(minimal()));
   EXPECT_EQ(error_of(without("nodes")).path, "nodes");
   EXPECT_EQ(error_of(without("model")).path, "model");
   EXPECT_EQ(error_of(with("parameters", 5)).path, "parameters");
@@ -71,14 +69,13 @@ TEST(PlanRequest, SaysWhatIsWrong) {
 
 // Llama 3 70B as a preset and as dimensions: 70.55 B parameters, not the 79.95 B of as many heads of keys.
 TEST(PlanRequest, CountsGroupedQueries) {
-  const PlanFolder folder;
   Json json = minimal();
   json["model"] = "llama-3-70b";
-  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496);
+  EXPECT_EQ(plan_of_json(json).parameters, 70553706496);
   json["model"] = {{"hidden", 8192}, {"layers", 80}, {"heads", 64}, {"ffn", 28672}, {"vocabulary", 128256}};
-  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496 + 80LL * 2 * 8192 * 8192 * 7 / 8);
+  EXPECT_EQ(plan_of_json(json).parameters, 70553706496 + 80LL * 2 * 8192 * 8192 * 7 / 8);
   json["model"]["kv_heads"] = 8;
-  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496);
+  EXPECT_EQ(plan_of_json(json).parameters, 70553706496);
   json["model"]["kv_heads"] = 7;
   EXPECT_EQ(error_of(json).path, "model.kv_heads");
   json["model"].erase("kv_heads");
@@ -89,36 +86,34 @@ TEST(PlanRequest, CountsGroupedQueries) {
 // Money decides before a deadline, where there are prices; waiting costs money, so that no utilization is
 // asked for.
 TEST(PlanRequest, LimitsChangeWhatCounts) {
-  const PlanFolder folder;
   Json json = minimal();
-  EXPECT_EQ(plan_of_json(folder, json).prefer, Preference::kTime);
+  EXPECT_EQ(plan_of_json(json).prefer, Preference::kTime);
   json["deadline"] = "2d";
-  EXPECT_EQ(plan_of_json(folder, json).prefer, Preference::kTime) << "nothing is priced";
+  EXPECT_EQ(plan_of_json(json).prefer, Preference::kTime) << "nothing is priced";
   json["egress"] = 0.1;
-  PlanRequest plan = plan_of_json(folder, json);
+  PlanRequest plan = plan_of_json(json);
   EXPECT_EQ(plan.prefer, Preference::kMoney);
   EXPECT_EQ(plan.deadline_s, 172800);
   EXPECT_EQ(plan.min_utilization, 0);
   json.erase("deadline");
   json["budget"] = 5000;
-  plan = plan_of_json(folder, json);
+  plan = plan_of_json(json);
   EXPECT_EQ(plan.prefer, Preference::kTime);
   EXPECT_EQ(plan.min_utilization, 0);
   json["min_utilization"] = 0.5;
   json["prefer"] = "bytes";
-  plan = plan_of_json(folder, json);
+  plan = plan_of_json(json);
   EXPECT_EQ(plan.prefer, Preference::kBytes);
   EXPECT_EQ(plan.min_utilization, 0.5);
 }
 
 TEST(PlanRequest, EgressMayDifferBySite) {
-  const PlanFolder folder;
   Json json = minimal();
   json["egress"] = 0.1;
-  EXPECT_EQ(plan_of_json(folder, json).egress.of("a"), 0.1);
+  EXPECT_EQ(plan_of_json(json).egress.of("a"), 0.1);
   json["egress"] = {{"price", 0.1}, {"sites", {{"a", 0.2}}}};
-  EXPECT_EQ(plan_of_json(folder, json).egress.of("a"), 0.2);
-  EXPECT_EQ(plan_of_json(folder, json).egress.of("b"), 0.1);
+  EXPECT_EQ(plan_of_json(json).egress.of("a"), 0.2);
+  EXPECT_EQ(plan_of_json(json).egress.of("b"), 0.1);
 }
 
 TEST(HumanAmount, HasThreeDigitsAndCommas) {
