@@ -67,9 +67,7 @@ class Storm : public testing::TestWithParam<std::pair<std::string, std::string>>
   fs::path run(const std::string& name) {
     const fs::path file = folder_ / "storm.json", out = folder_ / name;
     std::ofstream(file) << scenario(GetParam().first, GetParam().second);
-    const CommandResult result = longhaul({"run", file, "--out", out, "--jobs", "2", "--quiet"});
-    EXPECT_EQ(result.status, 0) << result.err;
-    return out;
+    return run_of(file, {"--jobs", "2"}, out);
   }
 
   const fs::path folder_;
@@ -93,7 +91,7 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
 TEST_P(Storm, EndsForEveryMethod) {
   const bool is_repeated = GetParam().second == "own";
   const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
-  const Json summary = Json::parse(read_text(once / "summary.json"));
+  const Json summary = summary_of(once);
   for (const Json& record : summary.at("cases")) {
     const std::string name = record.at("case");
     ASSERT_EQ(record.at("status"), "done") << name;
