@@ -13,16 +13,13 @@ import pickle
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(SOURCE / "python"))
-sys.argv = [sys.argv[0]]
+from in_a_folder import LONGHAUL, SOURCE, InAFolder  # before the package, which it finds
 
-import longhaul  # noqa: E402
-from longhaul.tables import read_csv, value_of  # noqa: E402
+import longhaul
+from longhaul.tables import read_csv, value_of
 
 HAS_TRAINER = (pathlib.Path(LONGHAUL).parent / "longhaul-train").exists()
 NETWORK = {"name": "net", "replicas": 4, "seeds": [1, 2],
@@ -31,21 +28,6 @@ NETWORK = {"name": "net", "replicas": 4, "seeds": [1, 2],
            "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}},
            "sweep": {"network.tcp.connections": [1, 4]},
            "claims": [{"id": "tenfold", "ratio": "sync_time_s.mean", "of": "diloco", "to": "noloco", "at_least": 10}]}
-
-
-class InAFolder(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
-    def write(self, name, text):
-        file = self.folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
 
 
 class StandIn(InAFolder):

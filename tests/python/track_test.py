@@ -15,12 +15,10 @@ import tempfile
 import threading
 import unittest
 
-LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(SOURCE / "python"))
-sys.argv = [sys.argv[0]]
+from in_a_folder import LONGHAUL, SOURCE  # before the package, which it finds
 
-import longhaul  # noqa: E402
-from longhaul.track import main, track  # noqa: E402
+import longhaul
+from longhaul.track import main, track
 
 SCENARIO = {"name": "tracked", "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 4}, {"name": "ddp"}],
             "train": {"steps": 8, "batch": 2, "evaluate_every": 4, "evaluate_sequences": 4,
