@@ -204,15 +204,12 @@ class Checker:
 
     def run_blocks(self, page):
         blocks = md.blocks(self.source(page))
-        orders = [(block, re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S))
-                  for block in blocks if block.kind == "comment"]
-        if not any(match for _, match in orders):
-            return
+        orders = [(block, following, re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S))
+                  for block, following in zip(blocks, blocks[1:] + [None]) if block.kind == "comment"]
         with tempfile.TemporaryDirectory(prefix="longhaul-docs-") as folder:
             printed = None
-            for block, following in zip(blocks, blocks[1:] + [None]):
-                match = re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S)
-                if block.kind != "comment" or not match:
+            for block, following, match in orders:
+                if not match:
                     continue
                 what, argument = match.groups()
                 if what == "output":
