@@ -1,4 +1,5 @@
 """What tests of the Python package share: the package, their command line (LONGHAUL SOURCE_FOLDER), a folder for each test."""
+import importlib.util
 import pathlib
 import sys
 import tempfile
@@ -7,6 +8,10 @@ import unittest
 LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(SOURCE / "python"))
 sys.argv = sys.argv[:1]
+
+
+def has(package):
+    return importlib.util.find_spec(package) is not None
 
 
 class InAFolder(unittest.TestCase):

@@ -16,7 +16,7 @@ import sys
 import time
 import unittest
 
-from in_a_folder import LONGHAUL, SOURCE, InAFolder  # before the package, which it finds
+from in_a_folder import LONGHAUL, SOURCE, InAFolder, has  # before the package, which it finds
 
 import longhaul
 from longhaul.tables import read_csv, value_of
@@ -244,7 +244,7 @@ class Reading(InAFolder):
                 with self.assertRaisesRegex(longhaul.InputError, "summary.json: found the case"):
                     read()
 
-    @unittest.skipIf(importlib.util.find_spec("pandas") is None, "pandas is not installed")
+    @unittest.skipUnless(has("pandas"), "pandas is not installed")
     def test_a_table_is_a_frame(self):
         frame = longhaul.Table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]).frame()
         self.assertEqual(list(frame.columns), ["a", "b"])
@@ -359,8 +359,7 @@ class GapByReplicas(InAFolder):
         self.assertRegex(done.stdout, r"noloco +\+0\.0200 +\[-0\.0048, \+0\.0448\] +[+-]0\.0000   3, \[16, 64, 256\]")
 
 
-@unittest.skipIf(importlib.util.find_spec("pip") is None or importlib.util.find_spec("setuptools") is None
-                 or importlib.util.find_spec("wheel") is None or importlib.util.find_spec("venv") is None,
+@unittest.skipUnless(all(map(has, ("pip", "setuptools", "wheel", "venv"))),
                  "pip, setuptools, wheel and venv are needed (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")
 class Installing(InAFolder):
     def test_pip_installs_it_without_a_network(self):

@@ -6,7 +6,6 @@ and transformers are tried where this Python has them; else a stand-in for which
 """
 import contextlib
 import gzip
-import importlib.util
 import io
 import json
 import pathlib
@@ -17,16 +16,12 @@ import types
 import unittest
 from unittest import mock
 
-from in_a_folder import LONGHAUL, InAFolder  # before the package, which it finds
+from in_a_folder import LONGHAUL, InAFolder, has  # before the package, which it finds
 
 import longhaul
 from longhaul import shards
 
 TRAINER = pathlib.Path(LONGHAUL).parent / "longhaul-train"
-
-
-def has(*packages):
-    return all(importlib.util.find_spec(package) for package in packages)
 
 
 class Words:

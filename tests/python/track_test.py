@@ -4,7 +4,6 @@
     track_test.py LONGHAUL SOURCE_FOLDER
 """
 import csv
-import importlib.util
 import json
 import os
 import pathlib
@@ -15,7 +14,7 @@ import tempfile
 import threading
 import unittest
 
-from in_a_folder import LONGHAUL, SOURCE  # before the package, which it finds
+from in_a_folder import LONGHAUL, SOURCE, has  # before the package, which it finds
 
 import longhaul
 from longhaul.track import main, track
@@ -26,10 +25,6 @@ SCENARIO = {"name": "tracked", "replicas": 2, "methods": [{"name": "diloco", "in
                       "data": {"synthetic": {"branching": 3, "tokens": 4000}}},
             "workload": {"step_time": {"constant": "1s"}},
             "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}}
-
-
-def has(package):
-    return importlib.util.find_spec(package) is not None
 
 
 def wandb_records(file):

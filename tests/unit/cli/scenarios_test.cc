@@ -1,5 +1,6 @@
 // The scenarios of the tree: listed, valid as they stand, and as they promise; running them takes minutes.
-// And the one that longhaul new writes.
+// The one that longhaul new writes. And pairs by sites: a validated scenario says in each case who is at
+// which site, and only there.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -120,6 +121,38 @@ TEST(ValidationFiles, AreNamesOfTheFolderOrFiles) {
   EXPECT_SAYS(error.what(), "did you mean \"pccl-europe\"?");
   EXPECT_SAYS(error.parts().allowed, "pccl-atlantic");
   EXPECT_THROW(validation_files("", {}), InputError);
+}
+
+// NoLoCo's pairs of two replicas at each of three sites.
+Case at_three_sites(const Json& network, const Json& method = Json{{"pairing", "sites"}}) {
+  Json scenario = Json::parse(R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10}],
+    "workload": {"parameters": 1000, "steps": 40}, "network": {"topology": {"regions": {"matrix": "aws-2022",
+    "replicas": {"oregon": 2, "virginia": 2, "london": 2}}}}})");
+  scenario["network"].update(network);
+  scenario["methods"][0].update(method);
+  const TemporaryFolder folder;
+  write_text(folder.file("sites.json"), scenario.dump());
+  return validated_scenario(folder.file("sites.json"), {}).cases[0];
+}
+
+TEST(Sites, AreResolvedForPairsBySites) {
+  const Case config = at_three_sites(Json::object());
+  EXPECT_EQ(config.site_of, (std::vector<int>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(config.resolved["sites"], Json(config.site_of));
+  EXPECT_EQ(parse_case(config.resolved).site_of, config.site_of) << "as the trainer reads it";
+  EXPECT_EQ(trace_of(config).groups, trace_of(parse_case(config.resolved)).groups);
+}
+
+// In the order of the first replicas: London is where rank 0 is.
+TEST(Sites, FollowTheOrderOfRanks) {
+  const Case config = at_three_sites({{"rank_order", {5, 0, 2, 1, 4, 3}}});
+  EXPECT_EQ(config.site_of, (std::vector<int>{0, 1, 2, 1, 0, 2}));
+}
+
+TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
+  const Case config = at_three_sites(Json::object(), Json::object());
+  EXPECT_TRUE(config.site_of.empty());
+  EXPECT_FALSE(config.resolved.contains("sites"));
 }
 
 }  // namespace longhaul::scenarios_test

@@ -205,7 +205,6 @@ TEST(Scenario, AnAssignmentTakesThePlaceOfItsOtherForm) {
 TEST(Scenario, WholeMethodsMayBeAssigned) {
   EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
             std::vector<std::string>{"mine"});
-  EXPECT_SAYS(error_of(base(), {"methods.ringg.all_reduce=tree"}), "did you mean \"ring\"");
 }
 
 // Defaults that follow from other values: a tenth of the steps, a tenth of the rate. The cases have what was
