@@ -208,37 +208,35 @@ TEST(Warnings, OfCasesOutsideOfWhatFlowWasHeldAgainstPacketsFor) {
 }
 
 // One seed of the quickstart on two networks.
-Scenario quickstart() {
-  return validated_scenario(std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/quickstart.json",
-                            {"seeds=[1]", R"(sweep={"network.tcp.connections": [1, 8]})"});
+class WorkPlanOfTwo : public testing::Test {
+ protected:
+  const Scenario scenario_ =
+      validated_scenario(LONGHAUL_SOURCE_DIR "/scenarios/quickstart.json",
+                         {"seeds=[1]", R"(sweep={"network.tcp.connections": [1, 8]})"});
+  const WorkPlan whole_ = plan_work(scenario_);
+};
+
+TEST_F(WorkPlanOfTwo, ATrainingForEachMethodAndACaseForEachNetwork) {
+  EXPECT_EQ(whole_.trainings.size(), 3u);
+  EXPECT_EQ(whole_.cases.size(), 6u);
+  for (const Training& training : whole_.trainings) EXPECT_EQ(training.cases.size(), 2u);
 }
 
-TEST(WorkPlan, ATrainingForEachMethodAndACaseForEachNetwork) {
-  const Scenario scenario = quickstart();
-  const WorkPlan plan = plan_work(scenario);
-  EXPECT_EQ(plan.trainings.size(), 3u);
-  EXPECT_EQ(plan.cases.size(), 6u);
-  for (const Training& training : plan.trainings) EXPECT_EQ(training.cases.size(), 2u);
-}
-
-TEST(WorkPlan, APartHasTheTrainingsOfItsCases) {
-  const Scenario scenario = quickstart();
-  const WorkPlan whole = plan_work(scenario), part = part_of(whole, {whole.trainings[1].cases[1]->name});
+TEST_F(WorkPlanOfTwo, APartHasTheTrainingsOfItsCases) {
+  const WorkPlan part = part_of(whole_, {whole_.trainings[1].cases[1]->name});
   ASSERT_EQ(part.cases.size(), 1u);
   ASSERT_EQ(part.trainings.size(), 1u);
-  EXPECT_EQ(part.trainings[0].key, whole.trainings[1].key);
+  EXPECT_EQ(part.trainings[0].key, whole_.trainings[1].key);
   EXPECT_EQ(part.trainings[0].cases, part.cases);
   // Which case trains what several share does not depend on the part: its case.json has the same bytes.
-  EXPECT_EQ(part.trainings[0].example, whole.trainings[1].cases[0]);
+  EXPECT_EQ(part.trainings[0].example, whole_.trainings[1].cases[0]);
 }
 
-TEST(Shard, ShardsAreAPartitionAndShareNoTraining) {
-  const Scenario scenario = quickstart();
-  const WorkPlan whole = plan_work(scenario);
+TEST_F(WorkPlanOfTwo, ShardsAreAPartitionAndShareNoTraining) {
   std::set<std::string> cases, trainings;
   std::size_t total_cases = 0, total_trainings = 0;
   for (const char* shard : {"1/2", "2/2"}) {
-    const WorkPlan plan = part_of(whole, cases_of_shard(whole, shard));
+    const WorkPlan plan = part_of(whole_, cases_of_shard(whole_, shard));
     for (const Case* config : plan.cases) cases.insert(config->name);
     for (const Training& training : plan.trainings) trainings.insert(training.key);
     total_cases += plan.cases.size();
@@ -248,7 +246,7 @@ TEST(Shard, ShardsAreAPartitionAndShareNoTraining) {
   EXPECT_EQ(total_cases, 6u);
   EXPECT_EQ(trainings.size(), total_trainings);
   std::size_t of_seven = 0;  // more than there are trainings: four are empty
-  for (int i = 1; i <= 7; ++i) of_seven += !cases_of_shard(whole, std::to_string(i) + "/7").empty();
+  for (int i = 1; i <= 7; ++i) of_seven += !cases_of_shard(whole_, std::to_string(i) + "/7").empty();
   EXPECT_EQ(of_seven, 3u);
 }
 
@@ -271,10 +269,9 @@ TEST(Shard, AreCutByTheEstimates) {
   EXPECT_EQ(cases_of_shard(whole, "2/2").size(), 3u);
 }
 
-TEST(Shard, IsIOfN) {
-  const Scenario scenario = quickstart();
+TEST_F(WorkPlanOfTwo, AShardIsIOfN) {
   for (const char* wrong : {"", "2", "0/3", "4/3", "a/b", "1/2/3", "-1/2"})
-    EXPECT_THROW(cases_of_shard(plan_work(scenario), wrong), InputError) << wrong;
+    EXPECT_THROW(cases_of_shard(whole_, wrong), InputError) << wrong;
 }
 
 }  // namespace longhaul::work_estimate_test
