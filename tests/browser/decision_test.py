@@ -8,13 +8,12 @@ import sys
 import unittest
 
 try:
-    from page import PageTest
+    from page import ReportPage
 except ImportError as missing:
     print(f'skipped: {missing} (Debian: python3-selenium)')
     sys.exit(77)
-from runs import Runs, TINY, swept, trained
+from runs import TINY, swept, trained
 
-LONGHAUL = sys.argv[1]
 TARGET = 4.5
 
 
@@ -30,27 +29,7 @@ def judged():
     return {**scenario, 'name': 'judged', 'claims': [*scenario['claims'], each]}
 
 
-class DecisionTest(PageTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.runs = Runs(LONGHAUL, cls.folder.name)
-        cls.made = {}
-
-    def finished(self, scenario):
-        if not self.runs.simulates or ('train' in scenario and not self.runs.trains):
-            self.skipTest('longhaul-sim or longhaul-train is not built')
-        if scenario['name'] not in self.made:
-            self.made[scenario['name']] = self.runs.finished(scenario)
-        return self.made[scenario['name']]
-
-    def open(self, run, name=None):
-        self.page.open(run / 'report.html')
-        self.assertEqual(self.page.console_errors(), [])
-        self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'), 'the page scrolls sideways')
-        if name:
-            self.page.picture(name)
-
+class DecisionTest(ReportPage):
     def test_the_first_block_has_the_sentences(self):
         self.open(self.finished(decided()), 'decided')
         tops = self.page.run("""return ['conclusions', 'conclusions-of-runs', 'run', 'results', 'equal', 'pictures'].map(
@@ -97,15 +76,14 @@ class DecisionTest(PageTest):
         self.assertEqual(self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings.crossings;"), [])
 
     def test_a_sweep_says_what_holds_over_it_and_folds_the_points(self):
-        run = self.finished(judged())
-        self.open(run, 'judged')
+        self.open(self.finished(judged()), 'judged')
         self.assertRegex(self.page.text('#conclusions'), r'In the time of a synchronization: .*points')
         self.assertEqual(self.page.run("return document.querySelectorAll('#conclusions details > div').length;"), 0)
         self.page.click('#conclusions summary')
         points = self.page.run('return DATA.runs[0].conclusions.points.length;')
         self.assertEqual(self.page.run("return document.querySelectorAll('#conclusions details > div').length;"), points)
         self.page.picture('judged-open')
-        self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'))
+        self.expect_no_scrolling()
 
     def test_a_claim_on_each_point_is_one_item(self):
         run = self.finished(judged())
@@ -120,21 +98,14 @@ class DecisionTest(PageTest):
         self.assertIn("the network model's 7 % make that", self.page.text('#verdicts'), undecided)
 
     def test_every_look(self):
-        for name, scenario in (('decided', decided()), ('judged', judged())):
+        for scenario in (decided(), judged()):
             run = self.finished(scenario)
-            self.open(run)
-            self.page.emulate(scheme='dark')
-            self.page.picture(f'{name}-dark')
-            self.page.emulate()
+            self.expect_every_look(run, scenario['name'])
             self.page.size(390, 844)
-            self.open(run, f'{name}-narrow')
+            self.open(run)
             self.page.run("for (const one of document.querySelectorAll('details')) one.open = true;")
             self.page.settle()
-            self.assertFalse(self.page.run('return document.body.scrollWidth > innerWidth;'), 'opened it scrolls sideways')
-            self.page.size(1280, 900)
-            self.open(run)
-            self.assertTrue(self.page.print(f'{name}-print').startswith(b'%PDF'))
-            self.assertEqual(self.page.console_errors(), [])
+            self.expect_no_scrolling()
 
 
 if __name__ == '__main__':

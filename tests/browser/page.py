@@ -15,6 +15,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.service import Service
 
+from runs import Runs
+
 # How many pixels of a canvas have about the given colour.
 COUNT_PIXELS = """
   const [id, red, green, blue] = arguments;
@@ -185,3 +187,47 @@ class PageTest(unittest.TestCase):
     def setUp(self):
         self.page.size(1280, 900)
         self.page.emulate()
+
+
+class ReportPage(PageTest):
+    """The same with runs, each made once, and their reports."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.runs = Runs(sys.argv[1], cls.folder.name)
+        cls.made = {}
+
+    def finished(self, scenario):
+        if not self.runs.simulates or ('train' in scenario and not self.runs.trains):
+            self.skipTest('longhaul-sim or longhaul-train is not built')
+        if scenario['name'] not in self.made:
+            self.made[scenario['name']] = self.runs.finished(scenario)
+        return self.made[scenario['name']]
+
+    def expect_no_scrolling(self):
+        # Not innerWidth, which grows with a page that is too wide on a telephone.
+        self.assertFalse(self.page.run('return document.body.scrollWidth > document.documentElement.clientWidth;'), 'the page scrolls sideways')
+
+    def open(self, file, name=None):
+        """Opens a page, or that of a run, which must ask for nothing and complain about nothing."""
+        self.page.open(file / 'report.html' if file.is_dir() else file)
+        self.assertEqual(self.page.console_errors(), [])
+        self.assertEqual(self.page.requests(), [])
+        self.expect_no_scrolling()
+        if name:
+            self.page.picture(name)
+
+    def expect_every_look(self, run, name):
+        self.open(run)
+        light = self.page.run('return getComputedStyle(document.body).backgroundColor;')
+        self.page.emulate(scheme='dark')
+        self.assertNotEqual(light, self.page.run('return getComputedStyle(document.body).backgroundColor;'))
+        self.page.picture(f'{name}-dark')
+        self.page.emulate()
+        self.page.size(390, 844)
+        self.open(run, f'{name}-narrow')
+        self.page.size(1280, 900)
+        self.open(run)
+        self.assertTrue(self.page.print(f'{name}-print').startswith(b'%PDF'))
+        self.assertEqual(self.page.console_errors(), [])

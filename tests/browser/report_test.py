@@ -10,13 +10,11 @@ import sys
 import unittest
 
 try:
-    from page import PageTest
+    from page import ReportPage
 except ImportError as missing:
     print(f'skipped: {missing} (Debian: python3-selenium)')
     sys.exit(77)
-from runs import Runs, doubled, swept, trained
-
-LONGHAUL = sys.argv[1]
+from runs import doubled, swept, trained
 
 
 def mean_rows(run, case):
@@ -29,43 +27,7 @@ def records(run):
     return json.loads((run / 'summary.json').read_text())['cases']
 
 
-class ReportTest(PageTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.runs = Runs(LONGHAUL, cls.folder.name)
-        cls.made = {}
-
-    def run_of(self, name, make):
-        if name not in self.made:
-            self.made[name] = make()
-        return self.made[name]
-
-    def trained(self):
-        if not self.runs.trains:
-            self.skipTest('longhaul-train is not built')
-        return self.run_of('trained', lambda: self.runs.finished(trained()))
-
-    def swept(self):
-        if not self.runs.simulates:
-            self.skipTest('longhaul-sim is not built')
-        return self.run_of('swept', lambda: self.runs.finished(swept()))
-
-    def doubled(self):
-        if not self.runs.simulates:
-            self.skipTest('longhaul-sim is not built')
-        return self.run_of('doubled', lambda: self.runs.finished(doubled()))
-
-    def open(self, file, name=None):
-        """Opens a page, which must ask for nothing and complain about nothing."""
-        self.page.open(file)
-        self.assertEqual(self.page.console_errors(), [])
-        self.assertEqual(self.page.requests(), [])
-        # Not innerWidth, which grows with a page that is too wide on a telephone.
-        self.assertFalse(self.page.run('return document.body.scrollWidth > document.documentElement.clientWidth;'), 'the page scrolls sideways')
-        if name:
-            self.page.picture(name)
-
+class ReportTest(ReportPage):
     def expect_drawn(self, charts):
         """Each of the charts, and no other, has pixels in the colour of each of its methods that has numbers."""
         self.assertEqual(sorted(self.page.visible_charts()), sorted(charts))
@@ -80,12 +42,12 @@ class ReportTest(PageTest):
             self.assertGreater(self.page.pixels(chart, color), 20, f'{chart} has nothing in {color}')
 
     def test_a_finished_run_draws_every_chart(self):
-        self.open(self.trained() / 'report.html', 'finished')
+        self.open(self.finished(trained()), 'finished')
         self.expect_drawn(['loss-time', 'loss-steps', 'sync', 'distribution', 'breakdown', 'shares', 'replicas', 'spread'])
 
     def test_curves_are_those_of_the_tables(self):
-        run = self.trained()
-        self.open(run / 'report.html')
+        run = self.finished(trained())
+        self.open(run)
         shown = {}
         for dataset in self.page.chart('loss-time')['datasets']:
             shown.setdefault(dataset['label'], []).append(dataset)
@@ -101,8 +63,8 @@ class ReportTest(PageTest):
             self.assertAlmostEqual(last, datasets[2]['data'][-1][1], delta=1e-5 * last)
 
     def test_bars_are_those_of_the_summary(self):
-        run = self.trained()
-        self.open(run / 'report.html')
+        run = self.finished(trained())
+        self.open(run)
         chart = self.page.chart('sync')
         for label, value in zip(chart['labels'], chart['datasets'][0]['data']):
             means = [record['sync_time_s']['mean'] for record in records(run) if record['label'] == label]
@@ -113,8 +75,8 @@ class ReportTest(PageTest):
             self.assertEqual(dataset['data'][-1][1], 1)
 
     def test_the_parts_of_a_synchronization_add_up(self):
-        run = self.swept()
-        self.open(run / 'report.html')
+        run = self.finished(swept())
+        self.open(run)
         chart = self.page.chart('breakdown')
         for i, label in enumerate(chart['labels']):
             parts = sum(dataset['data'][i] for dataset in chart['datasets'])
@@ -123,7 +85,7 @@ class ReportTest(PageTest):
             self.assertAlmostEqual(parts, known, delta=1e-5 * known)
 
     def test_axes_can_be_switched(self):
-        self.open(self.trained() / 'report.html')
+        self.open(self.finished(trained()))
         box = '#chart-loss-time select'
         for key, title in (('bytes', 'payload sent per replica'), ('step', 'inner steps'), ('time_s', 'simulated time')):
             self.page.choose(box, key)
@@ -136,7 +98,7 @@ class ReportTest(PageTest):
         self.assertEqual(self.page.console_errors(), [])
 
     def test_legend_hides_a_method_everywhere(self):
-        self.open(self.trained() / 'report.html')
+        self.open(self.finished(trained()))
         color = '#0072B2'  # the first method's
         for chart in ('loss-time', 'loss-steps', 'sync', 'shares'):
             self.assertGreater(self.page.pixels(chart, color), 20, chart)
@@ -147,20 +109,20 @@ class ReportTest(PageTest):
         self.assertEqual(self.page.run("return document.querySelectorAll('#lanes figure').length;"), lanes - 1)
 
     def test_keys_reach_everything_and_say_values(self):
-        self.open(self.trained() / 'report.html')
+        self.open(self.finished(trained()))
         reached = self.page.tab_through(200)
         for needed in ('a.skip', 'input', 'select', 'canvas', 'th button', 'summary'):
             self.assertTrue(any(self.page.run('return arguments[0].matches(arguments[1]);', one, needed) for one in reached), f'Tab never reaches {needed}')
         self.page.focus('#chart-loss-steps canvas')
         self.page.press('ARROW_RIGHT', 'ARROW_RIGHT')
-        rows = mean_rows(self.trained(), records(self.trained())[0]['case'])
+        rows = mean_rows(self.finished(trained()), records(self.finished(trained()))[0]['case'])
         said = self.page.run("return document.querySelector('#chart-loss-steps .only-said').textContent;")
         self.assertIn(f'inner steps: {rows[1]["step"]};', said)
         self.assertIn('diloco', said)
 
     def test_tables_sort_and_show_seeds(self):
-        run = self.trained()
-        self.open(run / 'report.html')
+        run = self.finished(trained())
+        self.open(run)
         first = [row.split('\t')[0].strip() for row in self.page.text('#results-table tbody').split('\n')]
         self.assertEqual(first, ['ddp', 'diloco', 'noloco'])
         self.assertIn('±', self.page.text('#results-table tbody'))
@@ -172,23 +134,12 @@ class ReportTest(PageTest):
         self.assertEqual(losses, sorted(losses))
 
     def test_every_look(self):
-        for name, run in (('finished', self.trained()), ('swept', self.swept())):
-            self.open(run / 'report.html')
-            light = self.page.run('return getComputedStyle(document.body).backgroundColor;')
-            self.page.emulate(scheme='dark')
-            self.assertNotEqual(light, self.page.run('return getComputedStyle(document.body).backgroundColor;'))
-            self.page.picture(f'{name}-dark')
-            self.page.emulate()
-            self.page.size(390, 844)
-            self.open(run / 'report.html', f'{name}-narrow')
-            self.page.size(1280, 900)
-            self.open(run / 'report.html')
-            self.assertTrue(self.page.print(f'{name}-print').startswith(b'%PDF'))
-            self.assertEqual(self.page.console_errors(), [])
+        self.expect_every_look(self.finished(trained()), 'finished')
+        self.expect_every_look(self.finished(swept()), 'swept')
 
     def test_a_sweep_shows_claims_and_its_network(self):
-        run = self.swept()
-        self.open(run / 'report.html', 'swept')
+        run = self.finished(swept())
+        self.open(run, 'swept')
         summary = json.loads((run / 'summary.json').read_text())
         for claim in summary['claims']:
             self.assertIn(claim['verdict'], self.page.text('#verdicts'))
@@ -207,8 +158,8 @@ class ReportTest(PageTest):
         self.assertEqual(self.page.run("return document.querySelectorAll('#map .router').length;"), 8)
 
     def test_the_sweep_chart_follows_the_choices(self):
-        run = self.swept()
-        self.open(run / 'report.html')
+        run = self.finished(swept())
+        self.open(run)
         self.page.choose('#sweep-chart select', 'sync_time_s.mean')
         lines = self.page.run('return SWEEP.drawn.data.datasets.map(one => [one.label, one.data.map(point => [point.x, point.y])]);')
         for label, points in lines:
@@ -225,7 +176,7 @@ class ReportTest(PageTest):
         self.assertEqual(self.page.console_errors(), [])
 
     def test_lines_have_a_key_that_needs_no_colour_and_is_printed(self):
-        self.open(self.trained() / 'report.html')
+        self.open(self.finished(trained()))
         looks = """return [...document.querySelectorAll('#chart-loss-time .key.lines > span')].map(one => [one.textContent,
             one.querySelector('line').getAttribute('stroke-dasharray') || '', one.querySelector('path').getAttribute('d')]);"""
         shown = self.page.run(looks)
@@ -240,7 +191,7 @@ class ReportTest(PageTest):
         self.assertGreater(self.page.run("return document.querySelector('#chart-loss-time .key.lines').getBoundingClientRect().height;"), 8)
 
     def test_the_links_begin_with_the_bottleneck_that_the_map_names(self):
-        self.open(self.swept() / 'report.html')
+        self.open(self.finished(swept()))
         for method in self.page.run("return [...document.querySelector('#links select').options].map(one => one.value);"):
             self.page.choose('#links select', method)
             first = self.page.run("const cells = document.querySelectorAll('#links-table > .scroll tbody tr.bottleneck > *'); return [cells[0].firstChild.textContent, cells[1].textContent];")
@@ -253,8 +204,8 @@ class ReportTest(PageTest):
         self.assertEqual(self.page.run(rows), used)
 
     def test_doublings_have_a_logarithmic_axis_and_many_lanes_are_folded(self):
-        run = self.doubled()
-        self.open(run / 'report.html', 'doubled')
+        run = self.finished(doubled())
+        self.open(run, 'doubled')
         self.assertEqual(self.page.run('return SWEEP.drawn.options.scales.x.type;'), 'logarithmic')
         self.assertEqual(self.page.run('return SWEEP.drawn.scales.x.ticks.map(one => one.value);'), [8, 16, 32, 64])
         views = self.page.run("return [...document.querySelector('#view select').options].map(one => one.textContent);")
@@ -264,11 +215,11 @@ class ReportTest(PageTest):
         self.page.run("[...document.querySelectorAll('#lanes .controls label')].find(one => one.textContent.includes('every lane')).querySelector('input').click();")
         self.assertEqual(self.page.run(lanes), 64)
         self.page.size(390, 844)
-        self.open(run / 'report.html', 'doubled-narrow')
+        self.open(run, 'doubled-narrow')
         self.assertEqual(self.page.console_errors(), [])
 
     def test_marks_and_units(self):
-        self.open(self.trained() / 'report.html')
+        self.open(self.finished(trained()))
 
         def expect(script, value):
             self.assertEqual(self.page.run(f'return {script};'), value, script)
@@ -287,23 +238,21 @@ class ReportTest(PageTest):
         expect('apart([1, 2, 3, 100], value => value, () => 10)', [3, 100])
 
     def test_an_interrupted_training(self):
-        self.trained()
-        run = self.run_of('stopped', self.runs.interrupted_training)
-        self.open(run / 'report.html', 'interrupted')
+        self.finished(trained())
+        self.open(self.runs.interrupted_training(), 'interrupted')
         self.assertIn('did not finish', self.page.text('#notes'))
         self.expect_drawn(['loss-steps', 'spread'])
         self.assertTrue(self.page.chart('loss-steps')['datasets'][0]['data'])
 
     def test_an_interrupted_replay(self):
-        self.swept()
-        run = self.run_of('stopped-replay', self.runs.interrupted_replay)
-        self.open(run / 'report.html', 'interrupted-replay')
+        self.finished(swept())
+        self.open(self.runs.interrupted_replay(), 'interrupted-replay')
         self.assertIn('did not finish', self.page.text('#notes'))
         self.assertIn('sync', self.page.visible_charts())
 
     def test_two_runs_of_different_scenarios(self):
-        both = self.trained().parent / 'both.html'
-        result = self.runs.report(self.trained(), self.swept(), '-o', both)
+        both = self.finished(trained()).parent / 'both.html'
+        result = self.runs.report(self.finished(trained()), self.finished(swept()), '-o', both)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.open(both, 'two-runs')
         views = self.page.run("return [...document.querySelector('#view select').options].map(one => one.textContent);")
@@ -315,7 +264,7 @@ class ReportTest(PageTest):
         self.assertEqual(self.page.console_errors(), [])
 
     def test_bad_directories_are_named_and_the_rest_is_shown(self):
-        run = self.swept()
+        run = self.finished(swept())
         empty = run.parent / 'empty'
         empty.mkdir(exist_ok=True)
         out = run.parent / 'partly.html'

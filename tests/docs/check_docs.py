@@ -33,7 +33,7 @@ LIMITS = {"README.md": 900, "docs/model.md": 3000, "docs/README.md": 900}
 LONGEST_PAGE = 4000      # of docs/
 MEDIAN_SENTENCE = 20     # words, of every page of docs/ and of README.md and CONTRIBUTING.md
 # `longhaul check` walks plans or searches placements of these for up to half a minute on a busy machine: only that they
-# exist is looked at. (tests/unit/cli/paper_scenarios_test.cc reads those of scenarios/paper.)
+# exist is looked at. (tests/unit/cli/scenarios_test.cc reads those of scenarios/paper.)
 LONG_CHECKS = ("scenarios/placement/", "scenarios/paper/claim-internet", "scenarios/paper/claim-regions", "scenarios/paper/rank-order",
                "scenarios/methods/")
 # History: what it names may be gone.
@@ -204,15 +204,12 @@ class Checker:
 
     def run_blocks(self, page):
         blocks = md.blocks(self.source(page))
-        orders = [(block, re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S))
-                  for block in blocks if block.kind == "comment"]
-        if not any(match for _, match in orders):
-            return
+        orders = [(block, following, re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S))
+                  for block, following in zip(blocks, blocks[1:] + [None]) if block.kind == "comment"]
         with tempfile.TemporaryDirectory(prefix="longhaul-docs-") as folder:
             printed = None
-            for block, following in zip(blocks, blocks[1:] + [None]):
-                match = re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S)
-                if block.kind != "comment" or not match:
+            for block, following, match in orders:
+                if not match:
                     continue
                 what, argument = match.groups()
                 if what == "output":

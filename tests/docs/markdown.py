@@ -68,34 +68,32 @@ def blocks(source):
     return found
 
 
+def blanked(text, *patterns):
+    """The text without what is of a pattern, at the same length and lines."""
+    for pattern in patterns:
+        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), text)
+    return text
+
+
 def without_code(text):
-    """The text with its inline code and comments blanked out, at the same length and lines."""
-    blank = lambda match: re.sub(r"[^\n]", " ", match.group(0))
-    return INLINE.sub(blank, COMMENT.sub(blank, text))
+    return blanked(text, COMMENT, INLINE)
+
+
+def found_in(source, pattern, *left_out):
+    """(line, second group) of each match inside text, tables and headings, from which `left_out` are blanked out."""
+    texts = [(block.line, blanked(block.text(), *left_out)) for block in blocks(source) if block.kind not in ("code", "comment")]
+    return [(line + text.count("\n", 0, match.start()), match.group(2).strip())
+            for line, text in texts for match in pattern.finditer(text)]
 
 
 def links(source):
     """(line, target) of each link and picture outside of code."""
-    found = []
-    for block in blocks(source):
-        if block.kind in ("code", "comment"):
-            continue
-        text = without_code(block.text())
-        for match in LINK.finditer(text):
-            found.append((block.line + text.count("\n", 0, match.start()), match.group(2)))
-    return found
+    return found_in(source, LINK, COMMENT, INLINE)
 
 
 def inline_code(source):
     """(line, text) of each piece of code inside text, tables and headings."""
-    found = []
-    for block in blocks(source):
-        if block.kind in ("code", "comment"):
-            continue
-        text = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), block.text())
-        for match in INLINE.finditer(text):
-            found.append((block.line + text.count("\n", 0, match.start()), match.group(2).strip()))
-    return found
+    return found_in(source, INLINE, COMMENT)
 
 
 def anchors(source):

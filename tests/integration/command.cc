@@ -73,6 +73,19 @@ CommandResult longhaul(std::vector<std::string> arguments, const std::vector<std
   return run_command_line("longhaul", arguments);
 }
 
+std::string written(const Json& scenario, const std::string& name) {
+  const std::string file = fresh_folder("scenario") + "/" + name;
+  write_text(file, scenario.dump(1));
+  return file;
+}
+
+std::string run_of(const std::string& scenario, const std::vector<std::string>& more,
+                   const std::string& out) {
+  const CommandResult result = longhaul({"run", scenario, "--out", out, "--quiet"}, more);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  return out;
+}
+
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.status, 2) << result.out << result.err;
   for (const std::string& words : said) EXPECT_SAYS(result.err, words);

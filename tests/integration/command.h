@@ -39,8 +39,18 @@ bool wait_until(const std::function<bool()>& holds);
 // A new empty folder that is removed at the end of the program.
 std::string fresh_folder(const std::string& name);
 
+// Into a file of a new folder.
+std::string written(const Json& scenario, const std::string& name = "scenario.json");
+// `longhaul run` of a scenario's file into `out`, which it returns; it must end well.
+std::string run_of(const std::string& scenario, const std::vector<std::string>& more = {},
+                   const std::string& out = fresh_folder("run"));
+
 inline std::string scenario_file(const std::string& name) {
   return std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/" + name;
+}
+
+inline Json summary_of(const std::string& run) {
+  return Json::parse(read_text(run + "/summary.json"));
 }
 
 inline std::vector<Json> json_lines(const std::string& file) {

@@ -57,7 +57,7 @@ void example_reads(const std::string& run) {
                               run + "'"));
   const CsvTable read = read_csv(table);
   fs::remove(table);
-  const Json summary = Json::parse(read_text(run + "/summary.json"));
+  const Json summary = summary_of(run);
   ASSERT_EQ(read.rows.size(), summary["cases"].size());
   for (std::size_t i = 0; i < read.rows.size(); ++i) {
     const Json& record = summary["cases"][i];
@@ -95,10 +95,7 @@ void compare_and_plot_take(const std::string& run) {
 
 // Two seeds of every kind of case: trained, with and without exchanges, sent ahead.
 TEST(Formats, TheDocumentedOnesAreThoseOfARealRun) {
-  const std::string run = fresh_folder("formats");
-  const CommandResult result =
-      longhaul({"run", scenario_file("small.json"), "--out", run, "--quiet", "--set", "seeds=[1,2]"});
-  ASSERT_EQ(result.status, 0) << result.err;
+  const std::string run = run_of(scenario_file("small.json"), {"--set", "seeds=[1,2]"});
   every_file_is_named(run);
   columns_are_the_documented_ones(run);
   if (std::system("/usr/bin/python3 -c pass") == 0) example_reads(run);

@@ -12,12 +12,11 @@ namespace longhaul::interrupt_test {
 
 namespace fs = std::filesystem;
 
-std::string long_scenario(const std::string& folder) {
+std::string long_scenario() {
   Json scenario = small_scenario();
   scenario["train"]["steps"] = 400;
   scenario["methods"] = {{{"name", "noloco"}, {"inner_steps", 5}}, {{"name", "independent"}}};
-  write_text(folder + "/long.json", scenario.dump());
-  return folder + "/long.json";
+  return written(scenario);
 }
 
 void wait_until_training(const std::string& run) {
@@ -41,17 +40,12 @@ bool can_resume(const std::string& scenario, const std::string& run) {
 
 // Trained once for all tests.
 const std::string& undisturbed() {
-  static const std::string whole = [] {
-    const std::string folder = fresh_folder("undisturbed");
-    EXPECT_EQ(longhaul({"run", long_scenario(folder), "--out", folder + "/whole", "--quiet"}).status, 0);
-    return folder + "/whole";
-  }();
+  static const std::string whole = run_of(long_scenario());
   return whole;
 }
 
 void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks = "1") {
-  const std::string folder = fresh_folder("interrupt"), scenario = long_scenario(folder);
-  const std::string run = folder + "/run", whole = undisturbed();
+  const std::string scenario = long_scenario(), run = fresh_folder("run"), whole = undisturbed();
   const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
   wait_until_training(run);
   kill(child, signal);

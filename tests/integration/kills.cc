@@ -24,7 +24,6 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
-  const std::string folder = fresh_folder("whole");
   Json scenario = small_scenario();
   scenario["methods"] = Json::array({method});
   if (method["name"] == "hierarchical")
@@ -32,17 +31,14 @@ WholeTraining whole_training(const Json& method, int steps, int checkpoint_every
         {"topology", {{"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 2}, {"london", 2}}}}}}}};
   scenario["train"]["steps"] = steps;
   scenario["train"]["checkpoint_every"] = checkpoint_every;
-  write_text(folder + "/scenario.json", scenario.dump());
-  std::vector<std::string> arguments = {"run", folder + "/scenario.json", "--out", folder + "/run",
-                                        "--quiet"};
+  std::vector<std::string> more;
   const bool do_times_decide = method.contains("quorum");  // then the replay comes first
-  if (!do_times_decide) arguments.insert(arguments.end(), {"--only", "train"});
+  if (!do_times_decide) more = {"--only", "train"};
   const Clock::time_point start = Clock::now();
-  const CommandResult result = longhaul(arguments);
-  EXPECT_EQ(result.status, 0) << result.err;
-  WholeTraining whole{fs::directory_iterator(folder + "/run/train")->path().string()};
+  const std::string run = run_of(written(scenario), more);
+  WholeTraining whole{fs::directory_iterator(run + "/train")->path().string()};
   if (do_times_decide)
-    whole.journal = fs::directory_iterator(folder + "/run/cases")->path().string() + "/journal.jsonl";
+    whole.journal = fs::directory_iterator(run + "/cases")->path().string() + "/journal.jsonl";
   whole.seconds = seconds_since(start);
   return whole;
 }

@@ -10,11 +10,7 @@
 namespace longhaul::paper_test {
 
 Json claims_of(const std::string& scenario) {
-  const std::string out = fresh_folder(scenario);
-  const CommandResult result =
-      longhaul({"run", scenario_file("paper/" + scenario + ".json"), "--out", out, "--quiet"});
-  EXPECT_EQ(result.status, 0) << result.out << result.err;
-  return Json::parse(read_text(out + "/summary.json"))["claims"];
+  return summary_of(run_of(scenario_file("paper/" + scenario + ".json")))["claims"];
 }
 
 TEST(Paper, EveryCollectiveTakesWhatItsClosedFormSays) {

@@ -20,13 +20,10 @@ class RecordedRuns : public testing::Test {
   std::string run_scenario(const std::string& out, const Json& scenario, int jobs = 1) {
     const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
     write_text(file, scenario.dump());
-    const CommandResult result =
-        longhaul({"run", file, "--out", folder, "--quiet", "--jobs", std::to_string(jobs)});
-    EXPECT_EQ(result.status, 0) << result.err;
-    return folder;
+    return run_of(file, {"--jobs", std::to_string(jobs)}, folder);
   }
   static Json record(const std::string& run, const std::string& label) {
-    const Json summary = Json::parse(read_text(run + "/summary.json"));
+    const Json summary = summary_of(run);
     for (const Json& entry : summary["cases"])
       if (entry["label"] == label) return entry;
     throw std::runtime_error("no case " + label);

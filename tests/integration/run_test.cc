@@ -13,27 +13,14 @@ namespace longhaul::run_test {
 
 namespace fs = std::filesystem;
 
-std::string run_small(const std::string& name, const std::vector<std::string>& more = {}) {
-  const std::string out = fresh_folder(name);
-  const CommandResult result = longhaul({"run", scenario_file("small.json"), "--out", out, "--quiet"}, more);
-  EXPECT_EQ(result.status, 0) << result.out << result.err;
-  return out;
+std::string run_small(const std::vector<std::string>& more = {}) {
+  return run_of(scenario_file("small.json"), more);
 }
 
 // One undisturbed run that several tests look at.
 const std::string& reference_run() {
-  static const std::string out = run_small("reference");
+  static const std::string out = run_small();
   return out;
-}
-
-// Into the folder "run" of `folder`.
-CommandResult run_scenario(const Json& scenario, const std::string& folder) {
-  write_text(folder + "/small.json", scenario.dump());
-  return longhaul({"run", folder + "/small.json", "--out", folder + "/run", "--quiet"});
-}
-
-Json summary_of(const std::string& run) {
-  return Json::parse(read_text(run + "/summary.json"));
 }
 
 void expect_same_tables(const std::string& a, const std::string& b) {
@@ -55,11 +42,11 @@ TEST(Run, LeavesEveryFileOfTheRunDirectory) {
 }
 
 TEST(Run, SameScenarioAndSeedGiveTheSameBytesWhateverTheJobs) {
-  expect_same_tables(reference_run(), run_small("jobs", {"--jobs", "2"}));
+  expect_same_tables(reference_run(), run_small({"--jobs", "2"}));
 }
 
 TEST(Run, AnotherSeedGivesOtherBytes) {
-  const std::string other = run_small("seed", {"--set", "seed=2"});
+  const std::string other = run_small({"--set", "seed=2"});
   for (const char* table : {"metrics.csv", "exchanges.csv"})
     EXPECT_NE(read_text(reference_run() + "/" + table), read_text(other + "/" + table)) << table;
 }
@@ -82,28 +69,24 @@ TEST(Traffic, WithoutTrainTheSameTrafficIsReplayed) {
   scenario.erase("train");
   scenario["workload"]["steps"] = 22;
   scenario["workload"]["parameters"] = trained["cases"][0]["model_parameters"];
-  const std::string folder = fresh_folder("untrained");
-  const CommandResult result = run_scenario(scenario, folder);
-  ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(read_text(folder + "/run/exchanges.csv"), read_text(reference_run() + "/exchanges.csv"));
-  EXPECT_EQ(read_text(folder + "/run/links.csv"), read_text(reference_run() + "/links.csv"));
+  const std::string run = run_of(written(scenario));
+  for (const char* table : {"/exchanges.csv", "/links.csv"})
+    EXPECT_EQ(read_text(run + table), read_text(reference_run() + table)) << table;
 }
 
 // A sweep over networks trains once: as many trainings as methods.
 TEST(Run, CasesThatDifferInTheNetworkShareATraining) {
-  const std::string folder = fresh_folder("sweep");
   Json scenario = small_scenario();
   scenario["sweep"] = {{"network.topology.star.rtt", {"10ms", "100ms"}}};
-  const CommandResult result = run_scenario(scenario, folder);
-  ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(summary_of(folder + "/run")["cases"].size(), 10u);
+  const std::string run = run_of(written(scenario));
+  EXPECT_EQ(summary_of(run)["cases"].size(), 10u);
   // ddp, diloco, independent, and noloco with both of its patterns.
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder + "/run/train"), fs::directory_iterator()), 4);
+  EXPECT_EQ(std::distance(fs::directory_iterator(run + "/train"), fs::directory_iterator()), 4);
 }
 
 // As on a machine, or with ranks, that longhaul does not start itself.
 TEST(Run, TrainingsThatAreStartedByHandAreTakenAsTheyAre) {
-  const std::string out = run_small("cases", {"--only", "cases"});
+  const std::string out = run_small({"--only", "cases"});
   int trainings = 0;
   for (const auto& entry : fs::directory_iterator(out + "/train")) {
     const std::string folder = entry.path().string();
@@ -122,25 +105,24 @@ TEST(Run, TrainingsThatAreStartedByHandAreTakenAsTheyAre) {
 // A learning rate that leads to NaN in one case: the others are done and kept, the exit status is 1, the
 // message names the case.
 TEST(Run, ACaseThatFailsLeavesTheOthers) {
-  const std::string folder = fresh_folder("fails");
+  const std::string run = fresh_folder("fails");
   Json scenario = small_scenario();
   scenario["methods"] = {{{"name", "ddp"}}};
   scenario["train"]["optimizer"]["clip"] = 0;
   scenario["sweep"] = {{"train.optimizer.lr", {1e-3, 1e30}}};
-  const CommandResult result = run_scenario(scenario, folder);
+  const CommandResult result = longhaul({"run", written(scenario), "--out", run, "--quiet"});
   EXPECT_EQ(result.status, 1) << result.err;
   EXPECT_SAYS(result.err, "failed: ddp,train.optimizer.lr=1e+30");
-  const Json summary = summary_of(folder + "/run");
+  const Json summary = summary_of(run);
   ASSERT_EQ(summary["cases"].size(), 2u);
   EXPECT_EQ(summary["cases"][0]["status"], "done");
   EXPECT_EQ(summary["cases"][1]["status"], "failed");
-  EXPECT_GT(read_text(folder + "/run/metrics.csv").size(), 500u);
+  EXPECT_GT(read_text(run + "/metrics.csv").size(), 500u);
 }
 
 // Of each step and replica: two micro-batches, two hops, both ways, each of tokens · hidden numbers in blocks
 // of 100 with a scale of 4 bytes, in the bits that the training says it used there.
 TEST(Run, ReplaysTheBitsThatItsTrainingLearned) {
-  const std::string folder = fresh_folder("learned");
   Json scenario = small_scenario();
   scenario["methods"] = {{{"name", "noloco"}, {"inner_steps", 5}}};
   scenario["train"]["model"]["layers"] = 3;
@@ -152,10 +134,9 @@ TEST(Run, ReplaysTheBitsThatItsTrainingLearned) {
                           {"activations", "learned"},
                           {"block", 100},
                           {"learned_bits", {{"penalty", 2}, {"lr", 0.3}, {"gate", 1}}}};
-  const CommandResult result = run_scenario(scenario, folder);
-  ASSERT_EQ(result.status, 0) << result.err;
-  const Json entry =
-      Json::parse(read_text(fs::directory_iterator(folder + "/run/cases")->path() / "case.json"));
+  const std::string run = run_of(written(scenario));
+  const fs::path of_case = fs::directory_iterator(run + "/cases")->path();
+  const Json entry = Json::parse(read_text(of_case / "case.json"));
   const Json& model = entry["train"]["model"];
   const std::int64_t numbers =
       4 / 2 * model["context"].get<std::int64_t>() * model["hidden"].get<std::int64_t>();
@@ -167,28 +148,25 @@ TEST(Run, ReplaysTheBitsThatItsTrainingLearned) {
   };
   std::map<std::pair<std::string, int>, std::int64_t> expected, found;  // by step and replica
   std::set<std::string> bits_seen;
-  const CsvTable bits = read_csv(fs::directory_iterator(folder + "/run/train")->path() / "boundary_bits.csv");
+  const CsvTable bits = read_csv(fs::directory_iterator(run + "/train")->path() / "boundary_bits.csv");
   for (const auto& row : bits.rows) {
     expected[{row[0], std::stoi(row[1])}] += 2 * 2 * bytes_of(std::stoll(row[3]));
     bits_seen.insert(row[3]);
   }
-  const CsvTable sent = read_csv(fs::directory_iterator(folder + "/run/cases")->path() / "pipeline.csv");
+  const CsvTable sent = read_csv(of_case / "pipeline.csv");
   const std::size_t bytes = sent.column("bytes");
   for (const auto& row : sent.rows) found[{row[0], std::stoi(row[1]) / 3}] += std::stoll(row[bytes]);
   EXPECT_EQ(found, expected);
   EXPECT_GT(bits_seen.size(), 3u);
   double sum = 0;
   for (const auto& [at, of_step] : expected) sum += static_cast<double>(of_step);
-  EXPECT_NEAR(summary_of(folder + "/run")["cases"][0]["stage_bytes_per_step"],
-              sum / static_cast<double>(expected.size()), 1e-6);
+  EXPECT_NEAR(summary_of(run)["cases"][0]["stage_bytes_per_step"], sum / static_cast<double>(expected.size()),
+              1e-6);
 }
 
 // Replica 3 takes twice as long: 60 steps of 1 s in the mean of 16, and 120 for it.
 TEST(Run, OfANetworkOfHomes) {
-  const std::string out = fresh_folder("homes");
-  const CommandResult result = longhaul({"run", scenario_file("homes.json"), "--out", out, "--quiet"});
-  ASSERT_EQ(result.status, 0) << result.err;
-  const Json cases = summary_of(out)["cases"];
+  const Json cases = summary_of(run_of(scenario_file("homes.json")))["cases"];
   ASSERT_FALSE(cases.empty());
   for (const Json& entry : cases) {
     EXPECT_EQ(entry["status"], "done");

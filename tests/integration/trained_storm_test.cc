@@ -53,15 +53,12 @@ Json storm(const Json& recovery, const std::vector<Json>& methods = followed_met
 
 class TrainedStorm : public testing::TestWithParam<std::string> {
  protected:
-  std::string scenario() {
+  static std::string scenario() {
     const std::map<std::string, Json> recoveries = {{"retry", {{"on_failure", "retry"}}},
                                                     {"discard", {{"on_failure", "discard"}}},
                                                     {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
-    write_text(folder_ + "/storm.json", storm(recoveries.at(GetParam())).dump());
-    return folder_ + "/storm.json";
+    return written(storm(recoveries.at(GetParam())));
   }
-
-  const std::string folder_ = fresh_folder("trained_storm");
 };
 
 // Of a table: by step, the replicas that have a row.
@@ -75,11 +72,9 @@ std::map<std::string, std::set<std::string>> replicas_by_step(const std::string&
 }
 
 TEST_P(TrainedStorm, EndsForEveryMethod) {
-  const std::string file = scenario(), out = folder_ + "/whole";
-  const CommandResult result = longhaul({"run", file, "--out", out, "--quiet", "--jobs", "2"});
-  ASSERT_EQ(result.status, 0) << result.err;
+  const std::string file = scenario(), out = run_of(file, {"--jobs", "2"});
   int crashes = 0;
-  const Json summary = Json::parse(read_text(out + "/summary.json"));
+  const Json summary = summary_of(out);
   for (const Json& record : summary["cases"]) {
     const std::string name = record.at("case"), folder = out + "/cases/" + name;
     EXPECT_EQ(record.at("status"), "done") << name;
@@ -101,7 +96,7 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
 
   if (GetParam() != "retry") return;  // what is resumed is the same
   // Killed three times, wherever it was.
-  const std::string again = folder_ + "/killed";
+  const std::string again = fresh_folder("killed");
   std::mt19937 random(7);
   const CommandResult resumed =
       run_through_kills({"run", file, "--out", again, "--quiet", "--jobs", "2"}, {300, 2500}, random);

@@ -30,7 +30,7 @@ const std::string& finished_run() {
 // By (method, seed).
 std::map<std::pair<std::string, int>, Json> records() {
   std::map<std::pair<std::string, int>, Json> records;
-  const Json summary = Json::parse(read_text(finished_run() + "/summary.json"));
+  const Json summary = summary_of(finished_run());
   for (const Json& entry : summary["cases"]) records[{entry["method"], entry["seed"]}] = entry;
   return records;
 }

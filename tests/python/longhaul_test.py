@@ -13,16 +13,13 @@ import pickle
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(SOURCE / "python"))
-sys.argv = [sys.argv[0]]
+from in_a_folder import LONGHAUL, SOURCE, InAFolder, has  # before the package, which it finds
 
-import longhaul  # noqa: E402
-from longhaul.tables import read_csv, value_of  # noqa: E402
+import longhaul
+from longhaul.tables import read_csv, value_of
 
 HAS_TRAINER = (pathlib.Path(LONGHAUL).parent / "longhaul-train").exists()
 NETWORK = {"name": "net", "replicas": 4, "seeds": [1, 2],
@@ -31,21 +28,6 @@ NETWORK = {"name": "net", "replicas": 4, "seeds": [1, 2],
            "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}},
            "sweep": {"network.tcp.connections": [1, 4]},
            "claims": [{"id": "tenfold", "ratio": "sync_time_s.mean", "of": "diloco", "to": "noloco", "at_least": 10}]}
-
-
-class InAFolder(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
-    def write(self, name, text):
-        file = self.folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
 
 
 class StandIn(InAFolder):
@@ -262,7 +244,7 @@ class Reading(InAFolder):
                 with self.assertRaisesRegex(longhaul.InputError, "summary.json: found the case"):
                     read()
 
-    @unittest.skipIf(importlib.util.find_spec("pandas") is None, "pandas is not installed")
+    @unittest.skipUnless(has("pandas"), "pandas is not installed")
     def test_a_table_is_a_frame(self):
         frame = longhaul.Table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]).frame()
         self.assertEqual(list(frame.columns), ["a", "b"])
@@ -377,8 +359,7 @@ class GapByReplicas(InAFolder):
         self.assertRegex(done.stdout, r"noloco +\+0\.0200 +\[-0\.0048, \+0\.0448\] +[+-]0\.0000   3, \[16, 64, 256\]")
 
 
-@unittest.skipIf(importlib.util.find_spec("pip") is None or importlib.util.find_spec("setuptools") is None
-                 or importlib.util.find_spec("wheel") is None or importlib.util.find_spec("venv") is None,
+@unittest.skipUnless(all(map(has, ("pip", "setuptools", "wheel", "venv"))),
                  "pip, setuptools, wheel and venv are needed (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")
 class Installing(InAFolder):
     def test_pip_installs_it_without_a_network(self):

@@ -6,18 +6,13 @@ of its src/util.cu, with times of the same rates: nothing ran NCCL.
     measured_test.py LONGHAUL SOURCE_FOLDER
 """
 import json
-import pathlib
 import subprocess
-import sys
-import tempfile
 import unittest
 
-LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(SOURCE / "python"))
-sys.argv = [sys.argv[0]]
+from in_a_folder import LONGHAUL, SOURCE, InAFolder  # before the package, which it finds
 
-from longhaul import InputError  # noqa: E402
-from longhaul.measured import main, matrix_of  # noqa: E402
+from longhaul import InputError
+from longhaul.measured import main, matrix_of
 
 DATA = SOURCE / "tests/data/measured"
 SITES = {"warsaw": ["10.77.0.1"], "madrid": ["10.77.0.2"]}
@@ -29,7 +24,7 @@ def matrix(*names, sites=SITES, warnings=None):
     return matrix_of([DATA / name for name in names], sites, INSIDE, said.append)
 
 
-class Measured(unittest.TestCase):
+class Measured(InAFolder):
     def test_one_connection_and_a_ping(self):
         warnings = []
         pair, = matrix("forward.json", "warsaw-madrid.txt", warnings=warnings)["pairs"]
@@ -66,42 +61,40 @@ class Measured(unittest.TestCase):
             self.assertEqual(pair["rtt"], "0.035ms")
             self.assertIn("give it to the sites as their rate", warnings[0])
         text = (DATA / "nccl-all-reduce.txt").read_text()
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "warsaw-madrid-nccl.txt"
-            file.write_text(text.replace("-gpu", "-other"))  # then its name says which sites
-            self.assertEqual(matrix_of([file, DATA / "warsaw-madrid.txt"], sites, INSIDE)["pairs"][0]["throughput"], "300Mbps")
-            for wrong, word in ((text.replace("Rank  1", "Rank  0"), "is of ranks 0, 0"), (text.split("#       size")[0] + "# algbw",
-                                                                                           "no row"),
-                                (text[:text.index("    16777216")], "no row"), (text.replace("0 OK", "3 FAILED"), "arrived wrong"),
-                                (text.replace("0.04    0.04", "0.04    0.02"), "0.04 GB/s of algbw and 0.02")):
-                file.write_text(wrong)
-                with self.assertRaisesRegex(InputError, word):
-                    matrix_of([file], sites, INSIDE)
+        file = self.folder / "warsaw-madrid-nccl.txt"
+        file.write_text(text.replace("-gpu", "-other"))  # then its name says which sites
+        self.assertEqual(matrix_of([file, DATA / "warsaw-madrid.txt"], sites, INSIDE)["pairs"][0]["throughput"], "300Mbps")
+        for wrong, word in ((text.replace("Rank  1", "Rank  0"), "is of ranks 0, 0"), (text.split("#       size")[0] + "# algbw",
+                                                                                       "no row"),
+                            (text[:text.index("    16777216")], "no row"), (text.replace("0 OK", "3 FAILED"), "arrived wrong"),
+                            (text.replace("0.04    0.04", "0.04    0.02"), "0.04 GB/s of algbw and 0.02")):
+            file.write_text(wrong)
+            with self.assertRaisesRegex(InputError, word):
+                matrix_of([file], sites, INSIDE)
 
     def test_a_table(self):
-        with tempfile.TemporaryDirectory() as folder:
-            table, sites = pathlib.Path(folder) / "iperf.csv", {"oslo": [], "rome": [], "bergen & co": []}
-            table.write_text("# one stream\nto,from,rate_mbps,rtt_ms\noslo,bergen & co,200,30\nbergen & co,oslo,400,20\n"
-                             "rome,oslo,100,\nrome , bergen & co, 50, 60\n")
-            found = {frozenset(pair["between"]): (pair["throughput"], pair["rtt"]) for pair in matrix_of(
-                [table], sites, INSIDE, known_rtts={frozenset(("oslo", "rome")): "40ms", frozenset(("rome", "bergen & co")): "9s"})[
-                    "pairs"]}
-            self.assertEqual(found, {frozenset(("oslo", "bergen & co")): ("200Mbps", "20ms"),
-                                     frozenset(("oslo", "rome")): ("100Mbps", "40ms"),
-                                     frozenset(("rome", "bergen & co")): ("50Mbps", "60ms")})
-            header = "from,to,rate_mbps,rtt_ms\n"
-            for rows, where in (("from,to,rate\n", "line 1: there is no column rate_mbps"), ("", "line 1"),
-                                (header + "oslo,rome,fast,3\n", "line 2, rate_mbps"),
-                                (header + "\noslo,rome,-1,3\n", "line 3, rate_mbps"),
-                                (header + "oslo,rome,0.0,3\n", "line 2, rate_mbps"),
-                                (header + "oslo,rome,1,3 s\n", "line 2, rtt_ms"),
-                                (header + "oslo,milan,1,3\n", "line 2, to"),
-                                (header + "oslo,rome,1,3,4\n", "line 2: found 5 cells"),
-                                (header + "oslo,rome,1,3\n", "nothing says what a connection between oslo and bergen"),
-                                (header + "oslo,rome,1,3\noslo,bergen & co,1,\nrome,bergen & co,1,1\n", "the round trip between oslo and")):
-                table.write_text(rows)
-                with self.assertRaisesRegex(InputError, where):
-                    matrix_of([table], sites, INSIDE)
+        table, sites = self.folder / "iperf.csv", {"oslo": [], "rome": [], "bergen & co": []}
+        table.write_text("# one stream\nto,from,rate_mbps,rtt_ms\noslo,bergen & co,200,30\nbergen & co,oslo,400,20\n"
+                         "rome,oslo,100,\nrome , bergen & co, 50, 60\n")
+        found = {frozenset(pair["between"]): (pair["throughput"], pair["rtt"]) for pair in matrix_of(
+            [table], sites, INSIDE, known_rtts={frozenset(("oslo", "rome")): "40ms", frozenset(("rome", "bergen & co")): "9s"})[
+                "pairs"]}
+        self.assertEqual(found, {frozenset(("oslo", "bergen & co")): ("200Mbps", "20ms"),
+                                 frozenset(("oslo", "rome")): ("100Mbps", "40ms"),
+                                 frozenset(("rome", "bergen & co")): ("50Mbps", "60ms")})
+        header = "from,to,rate_mbps,rtt_ms\n"
+        for rows, where in (("from,to,rate\n", "line 1: there is no column rate_mbps"), ("", "line 1"),
+                            (header + "oslo,rome,fast,3\n", "line 2, rate_mbps"),
+                            (header + "\noslo,rome,-1,3\n", "line 3, rate_mbps"),
+                            (header + "oslo,rome,0.0,3\n", "line 2, rate_mbps"),
+                            (header + "oslo,rome,1,3 s\n", "line 2, rtt_ms"),
+                            (header + "oslo,milan,1,3\n", "line 2, to"),
+                            (header + "oslo,rome,1,3,4\n", "line 2: found 5 cells"),
+                            (header + "oslo,rome,1,3\n", "nothing says what a connection between oslo and bergen"),
+                            (header + "oslo,rome,1,3\noslo,bergen & co,1,\nrome,bergen & co,1,1\n", "the round trip between oslo and")):
+            table.write_text(rows)
+            with self.assertRaisesRegex(InputError, where):
+                matrix_of([table], sites, INSIDE)
 
     def test_what_cannot_be_read_is_named(self):
         for names, word in ((["udp.json"], "is of UDP"), (["failed.json"], "No route to host"),
@@ -113,19 +106,16 @@ class Measured(unittest.TestCase):
             matrix("forward.json", sites={"oslo": [], "rome": []})
 
     def test_a_scenario_takes_it(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "sites.json"
-            arguments = ["--site", "warsaw=10.77.0.1", "--site", "madrid=10.77.0.2", "--inside", "0.02ms,940Mbps"]
-            self.assertEqual(main([*arguments, "-o", str(file), str(DATA / "forward.json"), str(DATA / "warsaw-madrid.txt")]), 0)
-            scenario = {"name": "measured", "replicas": 4, "methods": [{"name": "diloco", "inner_steps": 5}],
-                        "workload": {"parameters": 1e6, "steps": 20, "step_time": {"constant": "1s"}},
-                        "network": {"topology": {"regions": {"matrix": "sites.json", "replicas": "even"}}}}
-            (pathlib.Path(folder) / "scenario.json").write_text(json.dumps(scenario))
-            checked = subprocess.run([LONGHAUL, "check", str(pathlib.Path(folder) / "scenario.json")], capture_output=True,
-                                     text=True)
-            self.assertEqual(checked.returncode, 0, checked.stderr)
-            self.assertEqual(main([*arguments, str(DATA / "udp.json")]), 2)
-            self.assertEqual(main(["--site", "a", "--inside", "1ms", str(DATA / "udp.json")]), 2)
+        file = self.folder / "sites.json"
+        arguments = ["--site", "warsaw=10.77.0.1", "--site", "madrid=10.77.0.2", "--inside", "0.02ms,940Mbps"]
+        self.assertEqual(main([*arguments, "-o", str(file), str(DATA / "forward.json"), str(DATA / "warsaw-madrid.txt")]), 0)
+        scenario = {"name": "measured", "replicas": 4, "methods": [{"name": "diloco", "inner_steps": 5}],
+                    "workload": {"parameters": 1e6, "steps": 20, "step_time": {"constant": "1s"}},
+                    "network": {"topology": {"regions": {"matrix": "sites.json", "replicas": "even"}}}}
+        checked = subprocess.run([LONGHAUL, "check", self.write("scenario.json", json.dumps(scenario))], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertEqual(main([*arguments, str(DATA / "udp.json")]), 2)
+        self.assertEqual(main(["--site", "a", "--inside", "1ms", str(DATA / "udp.json")]), 2)
 
 
 if __name__ == "__main__":

@@ -6,30 +6,22 @@ and transformers are tried where this Python has them; else a stand-in for which
 """
 import contextlib
 import gzip
-import importlib.util
 import io
 import json
 import pathlib
 import struct
 import subprocess
 import sys
-import tempfile
 import types
 import unittest
 from unittest import mock
 
-LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(SOURCE / "python"))
-sys.argv = [sys.argv[0]]
+from in_a_folder import LONGHAUL, InAFolder, has  # before the package, which it finds
 
-import longhaul  # noqa: E402
-from longhaul import shards  # noqa: E402
+import longhaul
+from longhaul import shards
 
 TRAINER = pathlib.Path(LONGHAUL).parent / "longhaul-train"
-
-
-def has(*packages):
-    return all(importlib.util.find_spec(package) for package in packages)
 
 
 class Words:
@@ -47,16 +39,7 @@ class Words:
         return [types.SimpleNamespace(ids=[self.vocabulary[word] for word in text.split()]) for text in texts]
 
 
-class InAFolder(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text, encoding="utf-8")
-        return str(self.folder / name)
-
+class OfShards(InAFolder):
     def main(self, *arguments):
         """(status, what it printed)"""
         said = io.StringIO()
@@ -83,7 +66,7 @@ class InAFolder(unittest.TestCase):
                 "workload": {"step_time": {"constant": "1s"}}, "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}}
 
 
-class WithWords(InAFolder):
+class WithWords(OfShards):
     def setUp(self):
         super().setUp()
         patch = mock.patch.dict(sys.modules, {"tokenizers": types.SimpleNamespace(Tokenizer=Words)})
@@ -98,7 +81,7 @@ class WithWords(InAFolder):
                                  "--shard-tokens", 5)
         self.assertEqual((status, said.splitlines()[0]), (0, "train: 11 tokens of 3 documents in 3 files"))
         self.assertEqual(self.tokens("out/train-*.bin"), [0, 1, 2, 5, 3, 0, 4, 5, 4, 4, 5])
-        self.assertEqual((self.out / "tokenizer.json").read_bytes(), pathlib.Path(self.tokenizer).read_bytes())
+        self.assertEqual((self.out / "tokenizer.json").read_bytes(), self.tokenizer.read_bytes())
 
     def test_longhaul_reads_them(self):
         text = self.write("a.txt", "\n".join("the cat sat on mat " + "cat " * i for i in range(200)))
@@ -153,7 +136,7 @@ class WithWords(InAFolder):
 
 
 @unittest.skipUnless(has("tokenizers"), "the package tokenizers is not installed")
-class WithHuggingFace(InAFolder):
+class WithHuggingFace(OfShards):
     LINES = [f"Zug {i} fährt um {i % 24}:05 nach Köln — naïve 東京 {'und weiter ' * (i % 7)}" for i in range(400)]
 
     def setUp(self):
@@ -214,7 +197,7 @@ class WithHuggingFace(InAFolder):
 
     @unittest.skipUnless(TRAINER.exists(), "longhaul-train was not built")
     def test_the_export_of_a_model_of_bytes_has_a_tokenizer_of_bytes(self):
-        scenario = self.scenario('"train": {"model": {"vocabulary": 256}, "data": {"text": ["' + self.write("a.txt", "\n".join(self.LINES)) + '"]}}')
+        scenario = self.scenario('"train": {"model": {"vocabulary": 256}, "data": {"text": ["' + str(self.write("a.txt", "\n".join(self.LINES))) + '"]}}')
         longhaul.run(scenario, self.folder / "run", program=LONGHAUL)
         tokenizer = self.exported("run")
         encoders = [(lambda text: tokenizer.encode(text).ids, tokenizer.decode)]

@@ -4,7 +4,6 @@
     track_test.py LONGHAUL SOURCE_FOLDER
 """
 import csv
-import importlib.util
 import json
 import os
 import pathlib
@@ -15,12 +14,10 @@ import tempfile
 import threading
 import unittest
 
-LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(SOURCE / "python"))
-sys.argv = [sys.argv[0]]
+from in_a_folder import LONGHAUL, SOURCE, has  # before the package, which it finds
 
-import longhaul  # noqa: E402
-from longhaul.track import main, track  # noqa: E402
+import longhaul
+from longhaul.track import main, track
 
 SCENARIO = {"name": "tracked", "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 4}, {"name": "ddp"}],
             "train": {"steps": 8, "batch": 2, "evaluate_every": 4, "evaluate_sequences": 4,
@@ -28,10 +25,6 @@ SCENARIO = {"name": "tracked", "replicas": 2, "methods": [{"name": "diloco", "in
                       "data": {"synthetic": {"branching": 3, "tokens": 4000}}},
             "workload": {"step_time": {"constant": "1s"}},
             "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}}
-
-
-def has(package):
-    return importlib.util.find_spec(package) is not None
 
 
 def wandb_records(file):

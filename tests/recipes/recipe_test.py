@@ -17,7 +17,9 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
 import slurm
+from run_contents import contents, differences
 
 RECIPE, LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
 EXAMPLES = SOURCE / 'docs/examples'
@@ -32,9 +34,6 @@ SCENARIO = {
     'workload': {'step_time': {'lognormal': {'mean': '100ms', 'sigma': 0.3}}},
     'network': {'topology': {'star': {'rate': '100Mbps', 'rtt': '50ms'}}},
     'sweep': {'network.tcp.connections': [1, 4]}}
-# Wall times, and what a child said (docs/reference/formats/run.md).
-LEFT_OUT = {'log.txt', '.lock', 'speed.json', 'step_times.csv'}
-OF_A_RUN = ('command', 'started', 'finished', 'wall_s', 'wall_times_s', 'options')
 
 
 def expect(is_so, what):
@@ -50,35 +49,6 @@ def until(condition, what):
             return found
         time.sleep(0.005)
     raise AssertionError(f'not within {PATIENCE_S} s: {what}')
-
-
-def without_wall_times(manifest):
-    return {key: value for key, value in manifest.items() if key not in OF_A_RUN}
-
-
-def contents(run):
-    files = {}
-    for file in sorted(run.rglob('*')):
-        if not file.is_file() or file.name in LEFT_OUT:
-            continue
-        text = file.read_bytes()
-        if file.name == 'manifest.json':
-            text = without_wall_times(json.loads(text))
-        if file.name == 'report.html':
-            before, data, after = re.split(rb'(?<=<script id="data" type="application/json">)(.*?)(?=</script>)', text, 1, re.S)
-            data = json.loads(data)
-            for one in data['runs']:
-                del one['folder']
-                one['manifest'] = without_wall_times(one['manifest'])
-            text = before, data, after
-        files[str(file.relative_to(run))] = text
-    return files
-
-
-def expect_same(run, other):
-    ours, theirs = contents(run), contents(other)
-    different = [name for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
-    expect(not different, f'{run} and {other} differ in {different}')
 
 
 def training_worker(out):
@@ -249,7 +219,8 @@ def main():
         if not isinstance(recipe, Dask):
             expect(not (folder / 'out/report.html').exists(), 'and makes no report')
             recipe.continued()
-        expect_same(folder / 'out', folder / 'whole')
+        different = differences(folder / 'out', folder / 'whole')
+        expect(not different, f'the runs differ in {different}')
         print(f'{len(contents(folder / "out"))} files are those of the unsplit run')
 
 

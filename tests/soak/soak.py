@@ -16,18 +16,17 @@ import json
 import os
 import pathlib
 import random
-import re
 import shutil
 import statistics
 import subprocess
 import sys
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from disturbed import Command, disturbance, gone
+from run_contents import contents, differences
 from scenarios import Draw, declared_methods
 
-LEFT_OUT = {"log.txt", ".lock", "speed.json"}
-MANIFEST_OF_THE_COMMAND = ("command", "started", "finished", "wall_s", "wall_times_s", "options")
 LONGEST_S = 180
 # What a run says of a case in which nobody gets anywhere; it has no result to compare.
 GIVES_UP = "faults come so often that nobody ends a step"
@@ -35,45 +34,6 @@ GIVES_UP = "faults come so often that nobody ends a step"
 
 class Found(Exception):
     """Something that should not be."""
-
-
-def files_of(folder):
-    return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.name not in LEFT_OUT}
-
-
-def content(path):
-    """What has to be the same: bytes, less the wall times that docs/formats.md names and what follows from them."""
-    raw = path.read_bytes()
-    if path.name == "manifest.json":
-        return without_wall_times(json.loads(raw))
-    if path.name == "report.html":
-        return report(raw.decode())
-    if path.name == "step_times.csv":
-        return [row.split(b",")[:2] for row in raw.splitlines()]
-    return raw
-
-
-def without_wall_times(manifest):
-    return {key: value for key, value in manifest.items() if key not in MANIFEST_OF_THE_COMMAND}
-
-
-def report(page):
-    """The page, and its data without the folder and the manifest's wall times."""
-    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
-    parsed = json.loads(data.group(1))
-    for run in parsed["runs"]:
-        del run["folder"]
-        run["manifest"] = without_wall_times(run["manifest"])
-    return page[:data.start()] + page[data.end():], parsed
-
-
-def differences(undisturbed, disturbed):
-    ones, others = files_of(undisturbed), files_of(disturbed)
-    found = [f"{name}: only undisturbed" for name in ones.keys() - others.keys()]
-    found += [f"{name}: only disturbed" for name in others.keys() - ones.keys()]
-    found += [name for name in ones.keys() & others.keys() if content(ones[name]) != content(others[name])]
-    return sorted(found)
 
 
 class Soak:
@@ -153,7 +113,7 @@ class Soak:
         differing = differences(folder / "undisturbed", folder / "disturbed")
         if differing:
             raise Found(f"{len(differing)} files differ: {differing[:20]}")
-        self.counts["files"] += len(files_of(folder / "undisturbed"))
+        self.counts["files"] += len(contents(folder / "undisturbed"))
         self.counts["cases"] += len(list((folder / "undisturbed/cases").iterdir()))
         self.counts["trainings"] += len(list((folder / "undisturbed").glob("train/*")))
         shutil.rmtree(folder)

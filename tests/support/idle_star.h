@@ -8,7 +8,6 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "net/collectives/collective.h"
 
@@ -41,28 +40,6 @@ inline double hierarchical_s(const GroupExchange& exchange, double latency_s, do
   return inside_s + 2 * (sites - 1) * (latency_s + vector_s / sites);
 }
 
-// The most messages that one member sends or receives.
-inline std::int64_t most_sent_or_received(const GroupExchange& exchange) {
-  if (exchange.targets.empty()) return exchange.members - 1;
-  std::size_t most = 0;
-  for (const auto* lists : {&exchange.targets, &exchange.senders})
-    for (const std::vector<int>& peers : *lists) most = std::max(most, peers.size());
-  return static_cast<std::int64_t>(most);
-}
-
-// Each round of an all-to-all takes what its largest part does.
-inline double pairwise_s(const GroupExchange& exchange, double latency_s, double bytes_per_s) {
-  const int n = exchange.members;
-  double sum_s = 0;
-  for (int distance = 1; distance < n; ++distance) {
-    std::int64_t largest = 0;
-    for (int from = 0; from < n; ++from)
-      largest = std::max(largest, part_between(exchange, from, (from + distance) % n).bytes);
-    sum_s += latency_s + static_cast<double>(largest) / bytes_per_s;
-  }
-  return sum_s;
-}
-
 inline double halving_doubling_s(int members, double latency_s, double vector_s) {
   const int levels = floor_log2(members), core = 1 << levels;
   const double core_s = 2 * levels * latency_s + 2. * (core - 1) / core * vector_s;
@@ -80,7 +57,8 @@ inline double idle_star_s(const std::string& name, const GroupExchange& exchange
   const double vector_s = bytes / bytes_per_s;
   if (name == "pair")
     return n > 2 ? idle_star_s("ring", exchange, latency_s, bytes_per_s) : latency_s + vector_s;
-  if (name == "ring" || name == "reduce-scatter") return rounds * (latency_s + bytes / n / bytes_per_s);
+  if (name == "ring" || name == "reduce-scatter" || name == "pairwise")
+    return rounds * (latency_s + bytes / n / bytes_per_s);
   if (name == "all-gather" || name == "tree") return rounds * (latency_s + vector_s);
   if (name == "direct") return 2 * (latency_s + (n - 1.) / n * bytes / bytes_per_s);
   if (name == "double-tree") return double_tree_s(rounds / 3, exchange, latency_s, bytes_per_s);
@@ -89,13 +67,11 @@ inline double idle_star_s(const std::string& name, const GroupExchange& exchange
   if (name == "hierarchical") return hierarchical_s(exchange, latency_s, vector_s);
   if (name == "leaf-tree")
     return n == 2 ? 2 * (latency_s + vector_s) : 2 * ceil_log2(n) * (latency_s + 2 * vector_s);
-  if (name == "pairwise" && exchange.parts.empty()) return rounds * (latency_s + bytes / n / bytes_per_s);
-  if (name == "pairwise") return pairwise_s(exchange, latency_s, bytes_per_s);
   if (name == "parameter-server") return 2 * (latency_s + (n - 1) * vector_s);
   if (name == "root") return 2 * exchange.tensors * latency_s + 2 * (n - 1) * vector_s;
   if (name == "serial") return exchange.tensors * latency_s + (n - 1) * bytes / bytes_per_s;
   if (name != "send") throw std::logic_error(name + " has no closed form");
-  return latency_s + static_cast<double>(most_sent_or_received(exchange) * exchange.bytes) / bytes_per_s;
+  return latency_s + (n - 1) * vector_s;
 }
 
 // Rounds that each keep every link busy for `round_s`, sliced and pipelined: a member begins a round when it

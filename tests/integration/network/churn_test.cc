@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/csv.h"
+#include "core/base/index.h"
 #include "core/base/json.h"
 #include "tests/integration/command.h"
 
@@ -67,9 +68,7 @@ class Storm : public testing::TestWithParam<std::pair<std::string, std::string>>
   fs::path run(const std::string& name) {
     const fs::path file = folder_ / "storm.json", out = folder_ / name;
     std::ofstream(file) << scenario(GetParam().first, GetParam().second);
-    const CommandResult result = longhaul({"run", file, "--out", out, "--jobs", "2", "--quiet"});
-    EXPECT_EQ(result.status, 0) << result.err;
-    return out;
+    return run_of(file, {"--jobs", "2"}, out);
   }
 
   const fs::path folder_;
@@ -81,10 +80,10 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
   const std::string file = folder / "absences.csv";
   CsvStream rows(file, {"replica", "left_step", "first_step", "bytes"});
   for (; rows.next(); ++crashes) {
-    const auto replica = static_cast<std::size_t>(rows.integer(0));
+    const auto replica = as_index(rows.integer(0));
     const std::int64_t first = rows.integer(2) > 0 ? rows.integer(2) : kSteps + 1;
     for (std::int64_t step = 1; step <= kSteps; ++step)
-      if (step >= rows.integer(1)) there[replica][static_cast<std::size_t>(step)] = step >= first;
+      if (step >= rows.integer(1)) there[replica][as_index(step)] = step >= first;
     bytes += rows.number(3);
   }
   return there;
@@ -93,7 +92,7 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
 TEST_P(Storm, EndsForEveryMethod) {
   const bool is_repeated = GetParam().second == "own";
   const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
-  const Json summary = Json::parse(read_text(once / "summary.json"));
+  const Json summary = summary_of(once);
   for (const Json& record : summary.at("cases")) {
     const std::string name = record.at("case");
     ASSERT_EQ(record.at("status"), "done") << name;
@@ -115,13 +114,11 @@ TEST_P(Storm, EndsForEveryMethod) {
     std::vector<std::set<std::int64_t>> stepped(kReplicas);
     CsvStream steps(folder / "steps.csv", {"step", "replica"});
     while (steps.next())
-      EXPECT_TRUE(stepped[static_cast<std::size_t>(steps.integer(1))].insert(steps.integer(0)).second)
-          << name;
+      EXPECT_TRUE(stepped[as_index(steps.integer(1))].insert(steps.integer(0)).second) << name;
     for (int replica = 0; replica < kReplicas; ++replica)
       for (int step = 1; step <= kSteps; ++step) {
-        const bool has_row = stepped[static_cast<std::size_t>(replica)].count(step) > 0;
-        const bool is_there =
-            waits || there[static_cast<std::size_t>(replica)][static_cast<std::size_t>(step)];
+        const bool has_row = stepped[as_index(replica)].count(step) > 0;
+        const bool is_there = waits || there[as_index(replica)][as_index(step)];
         if (!is_there) {
           EXPECT_FALSE(has_row) << name << " " << replica << " " << step;
         }
@@ -142,8 +139,7 @@ TEST_P(Storm, EndsForEveryMethod) {
         for (const std::vector<int> items : json.at("contributions")) {  // replica, posted, taken up
           expect_once(items.at(1), items.at(0));
           for (const int step : {items.at(1), items.at(2)}) {
-            const bool is_there = waits || step == 0 ||
-                                  there[static_cast<std::size_t>(items[0])][static_cast<std::size_t>(step)];
+            const bool is_there = waits || step == 0 || there[as_index(items[0])][as_index(step)];
             EXPECT_TRUE(is_there) << name << " " << json << ", step " << step;
           }
         }

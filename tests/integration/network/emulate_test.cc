@@ -24,12 +24,6 @@ Json ring_of_four() {
     "network": {"topology": {"star": {"rate": "50Mbps", "rtt": "100ms"}}}})");
 }
 
-std::string written(const Json& scenario) {
-  const std::string file = fresh_folder("emulate") + "/ring.json";
-  write_text(file, scenario.dump(2));
-  return file;
-}
-
 CommandResult emulate(const Json& scenario, const std::vector<std::string>& arguments = {}) {
   return longhaul({"emulate", written(scenario)}, arguments);
 }
@@ -38,7 +32,7 @@ CommandResult emulate(const Json& scenario, const std::vector<std::string>& argu
 TEST(Emulate, RefusesWhatNoWorldHas) {
   Json scenario = ring_of_four();
   scenario["network"]["tcp"] = {{"queue", "fq_codel"}};
-  expect_refused(emulate(scenario), {"cannot be emulated", "ring.json"});
+  expect_refused(emulate(scenario), {"cannot be emulated", "scenario.json"});
 }
 
 TEST(Emulate, TheScriptIsOfOneCase) {
@@ -113,8 +107,7 @@ Times times_of(const Json& scenario) {
   const CommandResult result = emulate(scenario, {"--out", folder});
   EXPECT_EQ(result.status, 0) << result.err;
   const auto mean_s = [&](const char* run) {
-    return Json::parse(read_text(folder + "/" + run + "/summary.json"))["cases"][0]["sync_time_s"]["mean"]
-        .get<double>();
+    return summary_of(folder + "/" + run)["cases"][0]["sync_time_s"]["mean"].get<double>();
   };
   const Times times{mean_s("measured"), mean_s("predicted")};
   std::printf("kernel %.3f s, flow %.3f s\n", times.measured_s, times.predicted_s);

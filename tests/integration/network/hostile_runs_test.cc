@@ -20,14 +20,8 @@ constexpr char kScenario[] =
   "claims": [{"id": "short", "metric": "sync_time_s.mean", "of": "noloco", "at_most": 1}]})";
 
 const std::string& good_run() {
-  static const std::string folder = [] {
-    const std::string made = fresh_folder("hostile_good");
-    write_text(made + "/tiny.json", kScenario);
-    const CommandResult run = longhaul({"run", made + "/tiny.json", "--out", made + "/run", "--quiet"});
-    EXPECT_EQ(run.status, 0) << run.err;
-    return made + "/run";
-  }();
-  return folder;
+  static const std::string run = run_of(written(Json::parse(kScenario)));
+  return run;
 }
 
 struct Damage {

@@ -32,8 +32,7 @@ class Outside : public testing::TestWithParam<Class> {};
 
 TEST_P(Outside, IsSaidWhereverItsTimesAre) {
   const Class& tested = GetParam();
-  const std::string folder = fresh_folder("outside"), file = folder + "/scenario.json", run = folder + "/run";
-  write_text(file, scenario_of(tested).dump());
+  const std::string file = written(scenario_of(tested)), run = fresh_folder("run");
   const CommandResult checked = longhaul({"check", file}), ran = longhaul({"run", file, "--out", run});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const CommandResult compared = longhaul({"compare", run, "--metric", "sync_time_s.mean"});
@@ -61,11 +60,7 @@ TEST(Claims, OnPacketsBeforeAFifoAreWidenedByHalf) {
   const auto verdict = [](const Json& tcp, double at_least) {
     Json scenario = scenario_of({"", tcp, "", "packet"});
     scenario["claims"][0]["at_least"] = at_least;
-    const std::string folder = fresh_folder("widened"), file = folder + "/scenario.json",
-                      run = folder + "/run";
-    write_text(file, scenario.dump());
-    EXPECT_EQ(longhaul({"run", file, "--out", run}).status, 0);
-    return longhaul({"claims", run}).out;
+    return longhaul({"claims", run_of(written(scenario))}).out;
   };
   // Two rounds of half a vector against one of twice that: about one.
   const Json fifo = {{"queue", "fifo"}};

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "tests/integration/command.h"
-#include "tests/integration/network/suite.h"
 #include "tests/support/said.h"
 
 namespace longhaul::plot_test {
@@ -71,12 +70,10 @@ class PlotOfKind : public testing::TestWithParam<Kind> {};
 TEST_P(PlotOfKind, IsDrawn) {
   if (longhaul({"plot", "/no/such/run"}).err.find("matplotlib was not found") != std::string::npos)
     GTEST_SKIP() << "needs python3-matplotlib";
-  const std::string folder = fresh_folder("plot"), file = folder + "/scenario.json", run = folder + "/run";
   Json scenario = base();
   scenario.merge_patch(GetParam().more);
   if (scenario["workload"].contains("model")) scenario["workload"].erase("parameters");
-  write_text(file, scenario.dump(1));
-  ASSERT_EQ(run_suite(file, run), 0) << longhaul({"check", file}).err;
+  const std::string run = run_of(written(scenario));
   const CommandResult plotted = longhaul({"plot", run, "--format", "svg"});
   ASSERT_EQ(plotted.status, 0) << plotted.err;
   for (const std::string& name : GetParam().figures) {

@@ -118,7 +118,7 @@ TEST_F(Shards, OverwritingRemovesTheRunAndNothingElse) {
   EXPECT_EQ(read_text(run + "/summary.json"), read_text(folder() + "/2/summary.json"));
   std::size_t cases = 0;
   for (const auto& entry : std::filesystem::directory_iterator(run + "/cases")) cases += entry.is_directory();
-  EXPECT_EQ(cases, Json::parse(read_text(run + "/summary.json"))["cases"].size());
+  EXPECT_EQ(cases, summary_of(run)["cases"].size());
   EXPECT_EQ(read_text(run + "/notes.txt"), "mine");
   const std::string foreign = folder() + "/foreign";
   write_text(foreign + "/thesis.tex", "mine");

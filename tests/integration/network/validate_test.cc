@@ -36,14 +36,12 @@ Json made_up(double value) {
   return scenario;
 }
 
-std::string written(const Json& scenario) {
-  const std::string file = fresh_folder("validate") + "/made-up.json";
-  write_text(file, scenario.dump(2));
-  return file;
+std::string made_up_file(const Json& scenario) {
+  return written(scenario, "made-up.json");
 }
 
 TEST(Validate, AClosedFormIsPredictedExactly) {
-  const CommandResult result = longhaul({"validate", written(made_up(kClosedForm_s))});
+  const CommandResult result = longhaul({"validate", made_up_file(made_up(kClosedForm_s))});
   EXPECT_EQ(result.status, 0) << result.err;
   char row[64];
   std::snprintf(row, sizeof row, "%.2f s +%.2f s +1\\.00", kClosedForm_s, kClosedForm_s);
@@ -55,21 +53,21 @@ TEST(Validate, AClosedFormIsPredictedExactly) {
 
 TEST(Validate, WhatIsFarOffIsNoFailureAndHasItsSentence) {
   Json scenario = made_up(2 * kClosedForm_s);
-  const CommandResult unexplained = longhaul({"validate", written(scenario)});
+  const CommandResult unexplained = longhaul({"validate", made_up_file(scenario)});
   EXPECT_EQ(unexplained.status, 0);
   EXPECT_SAYS(unexplained.out, "*a ring of 4*: off by -50 %. No reason is known.");
   scenario["validation"]["figures"][0]["why"] = "It is made up.";
-  const CommandResult explained = longhaul({"validate", written(scenario), "--format", "markdown"});
+  const CommandResult explained = longhaul({"validate", made_up_file(scenario), "--format", "markdown"});
   EXPECT_SAYS(explained.out, "- *a ring of 4*: off by -50 %. It is made up.");
   EXPECT_SAYS(explained.out, "| **0.50** |");
 }
 
 TEST(Validate, KeepsTheRunsWhereItIsTold) {
   const std::string out = fresh_folder("kept");
-  const std::string file = written(made_up(kClosedForm_s));
+  const std::string file = made_up_file(made_up(kClosedForm_s));
   EXPECT_EQ(longhaul({"validate", file, "--out", out}).status, 0);
   EXPECT_TRUE(std::filesystem::exists(out + "/made-up/report.html"));
-  const Json summary = Json::parse(read_text(out + "/made-up/summary.json"));
+  const Json summary = summary_of(out + "/made-up");
   EXPECT_NEAR(summary["cases"][0]["sync_time_s"]["mean"].get<double>() / kClosedForm_s, 1, 1e-3);
   expect_refused(longhaul({"validate", file, "--out", out}), {"already holds a run"});
 }
@@ -91,7 +89,7 @@ TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
     SCOPED_TRACE(wrong.name);
     Json scenario = made_up(1);
     scenario.merge_patch(wrong.change);
-    const CommandResult result = longhaul({"validate", written(scenario)});
+    const CommandResult result = longhaul({"validate", made_up_file(scenario)});
     expect_refused(result, {"made-up.json"});
     expect_refused(result, wrong.said);
     EXPECT_EQ(result.out, "");

@@ -91,9 +91,7 @@ TEST_F(CaseRecord, CountsWhoSitsOut) {
   const std::string everyone = "\"grouping\":\"everyone\",\"group_size\":0";
   header.replace(header.find(everyone), everyone.size(), "\"grouping\":\"random\",\"group_size\":2");
   write_text(case_folder + "/trace.jsonl", header + "{\"rule\":0,\"step\":2,\"groups\":[[1,2],[0]]}\n");
-  write_text(case_folder + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
-             "2,1,outer,2,3,4,300,2\n2,2,outer,3,3,4,300,3\n");
+  write_exchanges(case_folder, "2,1,outer,2,3,4,300,2\n2,2,outer,3,3,4,300,3\n");
   const Json json = record();
   EXPECT_EQ(json["sitting_out"], 1);
   EXPECT_EQ(json["bytes_per_sync"], 200);
@@ -289,7 +287,6 @@ TEST_F(CaseRecord, LeavesOverlappedExchangesOutOfTheSynchronization) {
 // at 3 s and has it at 5; it needs the second at 7 s, replica 1 posts it at 7.5, and it is there at 8.
 TEST_F(CaseRecord, WhereAllOverlapsTheyAreTheSynchronization) {
   write_replay(case_folder,
-               "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
                "2,0,fragment,2,3,5,100,3\n2,1,fragment,3,3,4.5,100,4\n"
                "4,0,fragment,6,7.5,8,100,7\n4,1,fragment,7.5,7.5,8,100,8.5\n");
   write_text(
@@ -312,7 +309,6 @@ TEST_F(CaseRecord, WhereAllOverlapsTheyAreTheSynchronization) {
 TEST_F(CaseRecord, AddsUpTheExchangesOfAStep) {
   write_replay(
       case_folder,
-      "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
       "2,0,gather,2,3,3.5,60,2\n2,1,gather,3,3,3.75,60,3\n2,0,scatter,3.5,3.75,4,40,3.5\n"
       "2,1,scatter,3.75,3.75,4.5,40,3.75\n4,0,gather,6,7.5,8,100,6\n4,1,gather,7.5,7.5,8.5,100,7.5\n");
   const Json json = record();
@@ -375,8 +371,7 @@ TEST_F(CaseRecord, ATargetThatIsNeverReachedIsNull) {
 }
 
 TEST_F(CaseRecord, AMethodThatNeverExchangesHasNoSynchronizationTime) {
-  write_text(case_folder + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n");
+  write_exchanges(case_folder, "");
   const Json json = record();
   EXPECT_TRUE(json["sync_time_s"].is_null());
   EXPECT_EQ(json["exchanges"], 0);
@@ -386,9 +381,9 @@ TEST_F(CaseRecord, AMethodThatNeverExchangesHasNoSynchronizationTime) {
 TEST_F(CaseRecord, OfAnInterruptedCaseHoldsWhatIsThere) {
   std::filesystem::remove(case_folder + "/replicas.csv");
   std::filesystem::remove(case_folder + "/metrics.csv");
-  write_text(case_folder + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n2,0,outer,2,3,4,100,2\n"
-             "2,1,outer,3,3,4.5,100,3\n4,0,ou");
+  write_exchanges(case_folder,
+                  "2,0,outer,2,3,4,100,2\n"
+                  "2,1,outer,3,3,4.5,100,3\n4,0,ou");
   const Json json = record("interrupted");
   EXPECT_EQ(json["status"], "interrupted");
   EXPECT_EQ(json["exchanges"], 1);

@@ -64,8 +64,7 @@ TEST_F(FigureDataOfRun, PartsAreOfTheClock) {
 }
 
 TEST_F(FigureDataOfRun, NamesATableThatIsCutOffAndKeepsTheRest) {
-  write_text(case_folder_ + "/exchanges.csv",
-             std::string(kExchanges).substr(0, std::string(kExchanges).size() - 7));
+  write_exchanges(case_folder_, std::string(kExchanges).substr(0, std::string(kExchanges).size() - 7));
   const Json all = data();
   EXPECT_TRUE(all["points"][0]["groups"][0]["times"].is_null());
   EXPECT_TRUE(all["points"][0]["groups"][0]["curve"].is_object());

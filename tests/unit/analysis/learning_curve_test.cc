@@ -51,8 +51,7 @@ TEST_F(Join, StartsAtZero) {
 }
 
 TEST_F(Join, KeepsHalfABytesMean) {
-  write_text(case_folder + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n2,0,outer,2,3,4,101,2\n");
+  write_exchanges(case_folder, "2,0,outer,2,3,4,101,2\n");
   EXPECT_SAYS(metrics(), "2,after,mean,4.5,3,3,0,50.5\n");
 }
 

@@ -213,9 +213,8 @@ TEST(OuterStep, StandsInTheOrderOfTheGroups) {
              "\n"
              R"({"rule":0,"step":2,"groups":[[2,0],[3,1]]})"
              "\n");
-  write_text(folder.path + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
-             "2,0,outer,2,3,4,1,2\n2,1,outer,2,2,3,1,2\n2,2,outer,3,3,4,1,3\n2,3,outer,1,2,3,1,1\n");
+  write_exchanges(folder.path,
+                  "2,0,outer,2,3,4,1,2\n2,1,outer,2,2,3,1,2\n2,2,outer,3,3,4,1,3\n2,3,outer,1,2,3,1,1\n");
   const Json lanes = outer_step_of(folder.path, 3)["lanes"];
   ASSERT_EQ(lanes.size(), 2u);  // whole groups only
   EXPECT_EQ(lanes[0]["replica"], 0);
@@ -232,9 +231,8 @@ TEST(OuterStep, HasALaneOfWhoSitsOut) {
              "\n"
              R"({"rule":0,"step":4,"groups":[[2,1],[0]]})"
              "\n");
-  write_text(folder.path + "/exchanges.csv",
-             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
-             "2,0,outer,2,3,4,1,2\n2,1,outer,3,3,4,1,3\n4,1,outer,6,6,7,1,6\n4,2,outer,5,6,7,1,5\n");
+  write_exchanges(folder.path,
+                  "2,0,outer,2,3,4,1,2\n2,1,outer,3,3,4,1,3\n4,1,outer,6,6,7,1,6\n4,2,outer,5,6,7,1,5\n");
   write_text(folder.path + "/steps.csv",
              "step,replica,computed_s,done_s\n2,2,2.5,2.5\n2,0,2,4\n4,0,6.5,6.5\n4,2,5,7\n");
   const Json outer = outer_step_of(folder.path, 3);

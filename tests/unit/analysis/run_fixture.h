@@ -72,20 +72,24 @@ constexpr const char* kTraceHeader =
     "\n";
 
 constexpr const char* kExchanges =
-    "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
     "2,0,outer,2,3,4,100,2\n2,1,outer,3,3,4.5,100,3\n4,0,outer,6,7.5,8,100,6\n4,1,outer,7.5,7.5,8.5,100,7."
     "5\n";
 
 // The same with 100 bytes sent ahead after step 2, while steps 3 and 4 are computed.
 constexpr const char* kExchangesWithPresend =
-    "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
     "2,0,outer,2,3,4,100,2\n2,1,outer,3,3,4.5,100,3\n2,0,presend,4,4.5,5.5,100,8\n2,1,presend,4.5,4.5,5.5,"
     "100,8.5\n"
     "4,0,outer,6,7.5,8,100,6\n4,1,outer,7.5,7.5,8.5,100,7.5\n";
 
+// `rows`: the lines below the header.
+inline void write_exchanges(const std::string& case_folder, const std::string& rows) {
+  write_text(case_folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n" + rows);
+}
+
 inline void write_replay(const std::string& case_folder, const char* exchanges = kExchanges) {
   write_text(case_folder + "/trace.jsonl", kTraceHeader);
-  write_text(case_folder + "/exchanges.csv", exchanges);
+  write_exchanges(case_folder, exchanges);
   write_text(case_folder + "/steps.csv",
              "step,replica,computed_s,done_s\n"
              "1,0,1,1\n1,1,1.5,1.5\n2,0,2,4\n2,1,3,4.5\n3,0,5,5\n3,1,6,6\n4,0,6,8\n4,1,7.5,8.5\n");

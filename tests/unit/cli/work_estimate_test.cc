@@ -1,12 +1,15 @@
-// What `longhaul check` counts: against closed forms.
+// What `longhaul check` counts, against closed forms; and how work is divided.
 #include "cli/work_estimate.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "cli/machine.h"
 #include "cli/validated_scenario.h"
+#include "cli/work_plan.h"
+#include "core/base/errors.h"
 #include "core/scenario/corpora.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
@@ -216,6 +219,73 @@ TEST(Warnings, OfCasesOutsideOfWhatFlowWasHeldAgainstPacketsFor) {
   EXPECT_EQ(warnings({{"fidelity", "packet"}, {"tcp", {{"congestion_control", "bbr"}}}}),
             "outside of what the network model was measured for: queue host+bbr in packets; claims on "
             "simulated times stay undecided there");
+}
+
+// One seed of the quickstart on two networks.
+class WorkPlanOfTwo : public testing::Test {
+ protected:
+  const Scenario scenario_ =
+      validated_scenario(LONGHAUL_SOURCE_DIR "/scenarios/quickstart.json",
+                         {"seeds=[1]", R"(sweep={"network.tcp.connections": [1, 8]})"});
+  const WorkPlan whole_ = plan_work(scenario_);
+};
+
+TEST_F(WorkPlanOfTwo, ATrainingForEachMethodAndACaseForEachNetwork) {
+  EXPECT_EQ(whole_.trainings.size(), 3u);
+  EXPECT_EQ(whole_.cases.size(), 6u);
+  for (const Training& training : whole_.trainings) EXPECT_EQ(training.cases.size(), 2u);
+}
+
+TEST_F(WorkPlanOfTwo, APartHasTheTrainingsOfItsCases) {
+  const WorkPlan part = part_of(whole_, {whole_.trainings[1].cases[1]->name});
+  ASSERT_EQ(part.cases.size(), 1u);
+  ASSERT_EQ(part.trainings.size(), 1u);
+  EXPECT_EQ(part.trainings[0].key, whole_.trainings[1].key);
+  EXPECT_EQ(part.trainings[0].cases, part.cases);
+  // Which case trains what several share does not depend on the part: its case.json has the same bytes.
+  EXPECT_EQ(part.trainings[0].example, whole_.trainings[1].cases[0]);
+}
+
+TEST_F(WorkPlanOfTwo, ShardsAreAPartitionAndShareNoTraining) {
+  std::set<std::string> cases, trainings;
+  std::size_t total_cases = 0, total_trainings = 0;
+  for (const char* shard : {"1/2", "2/2"}) {
+    const WorkPlan plan = part_of(whole_, cases_of_shard(whole_, shard));
+    for (const Case* config : plan.cases) cases.insert(config->name);
+    for (const Training& training : plan.trainings) trainings.insert(training.key);
+    total_cases += plan.cases.size();
+    total_trainings += plan.trainings.size();
+  }
+  EXPECT_EQ(cases.size(), 6u);
+  EXPECT_EQ(total_cases, 6u);
+  EXPECT_EQ(trainings.size(), total_trainings);
+  std::size_t of_seven = 0;  // more than there are trainings: four are empty
+  for (int i = 1; i <= 7; ++i) of_seven += !cases_of_shard(whole_, std::to_string(i) + "/7").empty();
+  EXPECT_EQ(of_seven, 3u);
+}
+
+// The longest first, each to the emptiest: 7 | 5; 4 to the second (9); the other 4 to the first (11); 3 to
+// the second (12).
+TEST(Shard, AreCutByCost) {
+  EXPECT_EQ(shards_by_cost({4, 7, 3, 5, 4}, 2), (std::vector<int>{1, 0, 1, 1, 0}));
+  EXPECT_EQ(shards_by_cost({1, 1, 1}, 2), (std::vector<int>{0, 1, 0})) << "alike: in their order";
+  EXPECT_EQ(shards_by_cost({2, 9}, 1000000000), (std::vector<int>{1, 0}));
+  EXPECT_EQ(shards_by_cost({}, 3), std::vector<int>());
+}
+
+// A training of 20,000 steps takes longer than three of at most 30 together.
+TEST(Shard, AreCutByTheEstimates) {
+  const Scenario scenario =
+      validated_scenario(std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/small.json",
+                         {"methods=[{\"name\": \"ddp\"}]", R"(sweep={"train.steps": [10, 20000, 20, 30]})"});
+  const WorkPlan whole = plan_work(scenario);
+  EXPECT_EQ(cases_of_shard(whole, "1/2"), (std::set<std::string>{"ddp,train.steps=20000"}));
+  EXPECT_EQ(cases_of_shard(whole, "2/2").size(), 3u);
+}
+
+TEST_F(WorkPlanOfTwo, AShardIsIOfN) {
+  for (const char* wrong : {"", "2", "0/3", "4/3", "a/b", "1/2/3", "-1/2"})
+    EXPECT_THROW(cases_of_shard(whole_, wrong), InputError) << wrong;
 }
 
 }  // namespace longhaul::work_estimate_test

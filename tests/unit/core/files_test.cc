@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <fstream>
 
+#include "core/base/csv.h"
+#include "core/base/errors.h"
+#include "tests/support/csv_table.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul::files_test {
 
@@ -34,6 +39,75 @@ TEST(Files, WhatCannotBeWrittenSaysWhy) {
   EXPECT_EQ(said(EFBIG),
             "a.csv: cannot be written: File too large (is there a limit on the size of files, ulimit -f?)");
   EXPECT_EQ(said(0), "a.csv: cannot be written (is the disk full?)");
+}
+
+TEST(Csv, RoundTripWithCommasAndQuotes) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("a.csv");
+  CsvWriter out(file, {"case", "x"});
+  out.cell("noloco,seed=1").cell(0.1).end_row();
+  out.cell("a \"b\"").cell(7).end_row();
+  out.flush();
+  const CsvTable table = read_csv(file);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0][0], "noloco,seed=1");
+  EXPECT_EQ(table.rows[0][1], "0.1");
+  EXPECT_EQ(table.rows[1][0], "a \"b\"");
+  EXPECT_EQ(table.column("x"), 1u);
+  EXPECT_THROW(table.column("y"), RunError);
+}
+
+TEST(Csv, AFullDiskIsARunError) {
+  if (!std::ifstream("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  CsvWriter out("/dev/full", {"a"});
+  EXPECT_THROW(
+      {
+        out.cell(1).end_row();
+        out.flush();
+      },
+      RunError);
+}
+
+TEST(CsvStream, AddressesColumnsByNameWhateverTheirOrder) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/a.csv", "b,a\n2.5,1\n");
+  CsvStream rows(folder.path + "/a.csv", {"a", "b"});
+  ASSERT_TRUE(rows.next());
+  EXPECT_EQ(rows.integer(0), 1);
+  EXPECT_EQ(rows.number(1), 2.5);
+  EXPECT_FALSE(rows.next());
+}
+
+TEST(CsvStream, LeavesOutALastLineWithoutItsEnd) {
+  TemporaryFolder folder;
+  write_text(folder.path + "/a.csv", "a,b\n1,2\n3,");
+  CsvStream rows(folder.path + "/a.csv", {"a"});
+  EXPECT_TRUE(rows.next());
+  EXPECT_FALSE(rows.next());
+}
+
+// Cases that run side by side are joined as they come: one may not have written its header yet.
+TEST(CsvStream, AFileWithoutAWholeHeaderHasNoRows) {
+  TemporaryFolder folder;
+  for (const char* begun : {"", "a,"}) {
+    write_text(folder.path + "/a.csv", begun);
+    CsvStream rows(folder.path + "/a.csv", {"a", "b"});
+    EXPECT_FALSE(rows.next());
+  }
+}
+
+TEST(CsvStream, NamesFileAndLineOfWhatIsWrong) {
+  TemporaryFolder folder;
+  const std::string file = folder.path + "/a.csv";
+  write_text(file, "a,b\n1,2\n3\n");
+  CsvStream rows(file, {"a"});
+  rows.next();
+  EXPECT_EQ(said_by([&] { rows.next(); }), file + ": line 3 has 1 cells, the header 2");
+  EXPECT_EQ(said_by([&] { CsvStream(file, {"loss"}); }), file + ": has no column \"loss\"");
+  write_text(file, "a\nx\n");
+  CsvStream words(file, {"a"});
+  words.next();
+  EXPECT_EQ(said_by([&] { words.number(0); }), file + ": line 2 has \"x\" for a number in \"a\"");
 }
 
 }  // namespace longhaul::files_test

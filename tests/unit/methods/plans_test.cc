@@ -575,8 +575,6 @@ void expect_rejected(const Json& method, const std::string& path, int replicas =
 }
 
 TEST(Methods, CasesThatCannotBe) {
-  expect_rejected({{"name", "ddp"}}, "replicas", 1);
-  expect_rejected({{"name", "diloco"}, {"inner_steps", 11}}, "method.inner_steps");
   for (const char* name : {"noloco", "gossip"}) {
     expect_rejected({{"name", name}, {"inner_steps", 5}}, "replicas", 1);
     expect_rejected({{"name", name}, {"inner_steps", 5}, {"group_size", 4}}, "replicas", 3);

@@ -41,6 +41,7 @@ inline TopologySpec hierarchical_spec(const Json& sites, const Json& inside, con
   return {"hierarchical", {{"sites", sites}, {"inside", inside}, {"trunk", trunk}}};
 }
 
+// Steps take 1 s.
 inline Case star_case(int replicas, double rate, double rtt_s) {
   Case config;
   config.replicas = replicas;
@@ -68,11 +69,11 @@ inline LinkOverride up_of(int replica, double rate) {
 }
 
 // A mesh on which each message takes a drawn time, in seconds.
-inline Case drawn_case(int replicas, double mean_s, double std_s) {
+inline Case drawn_case(int replicas, double mean_s, double std_s, bool barrier = true) {
   Case config = mesh_case(replicas, 1e9, 0);
   config.network.fidelity = "analytic";
   config.network.message_time = MessageTimeSpec{mean_s, std_s};
-  config.network.barrier = true;
+  config.network.barrier = barrier;
   return config;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/operations.h"
 #include "net/placement.h"
@@ -61,12 +62,11 @@ TEST(RankOrder, PathsCapsAndLinksAreThoseOfTheSites) {
   const Topology topology = build_topology(three_sites({Kind::kList, {5, 0, 2, 1, 4, 3}}));
   const std::vector<std::string> site = {"london", "oregon", "virginia", "oregon", "london", "london"};
   for (int i = 0; i < 6; ++i) {
-    EXPECT_EQ(topology.links()[static_cast<std::size_t>(i)].name,
-              "replica" + std::to_string(i) + "-" + site[static_cast<std::size_t>(i)]);
-    EXPECT_EQ(topology.links()[static_cast<std::size_t>(i)].first, i);
+    EXPECT_EQ(topology.links()[as_index(i)].name, "replica" + std::to_string(i) + "-" + site[as_index(i)]);
+    EXPECT_EQ(topology.links()[as_index(i)].first, i);
     for (int j = 0; j < 6; ++j) {
       if (i == j) continue;
-      const std::string &text = site[static_cast<std::size_t>(i)], &other = site[static_cast<std::size_t>(j)];
+      const std::string &text = site[as_index(i)], &other = site[as_index(j)];
       const SitePair pair = text == other ? aws.inside() : aws.between(text, other);
       EXPECT_NEAR(topology.rtt_s(i, j), pair.rtt, 1e-12);
       EXPECT_EQ(topology.connection_cap(i, j), pair.throughput);
@@ -128,9 +128,8 @@ struct DrawnSites {
 double round_over(const std::vector<int>& order, const std::vector<int>& site_of, const HopCosts& hops) {
   double sum = 0, longest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto item = static_cast<std::size_t>(site_of[static_cast<std::size_t>(order[i])]),
-               other =
-                   static_cast<std::size_t>(site_of[static_cast<std::size_t>(order[(i + 1) % order.size()])]);
+    const auto item = as_index(site_of[as_index(order[i])]),
+               other = as_index(site_of[as_index(order[(i + 1) % order.size()])]);
     sum += hops.latency_s[item][other] + hops.sending_s[item][other];
     longest = std::max(longest, hops.sending_s[item][other]);
   }
@@ -162,7 +161,7 @@ TEST(RankOrder, OptimizedRingIsThatOfAllPermutationsOrNear) {
       DrawnSites network(sites, static_cast<std::uint32_t>(10 * sites) + number);
       for (auto& row : network.hops.sending_s)
         for (double& value : row) value *= number % 3 == 0 ? 0.01 : number % 3 == 1 ? 1 : 20;
-      std::vector<int> site_of(static_cast<std::size_t>(sites));
+      std::vector<int> site_of(as_index(sites));
       std::iota(site_of.begin(), site_of.end(), 0);
       const double best = best_of_all_permutations(site_of, network.hops);
       const double found = optimized_round(std::vector<int>(site_of.size(), 1), network.hops);
@@ -182,13 +181,11 @@ TEST(RankOrder, ATourOverSitesOnACircleIsTheCircle) {
   const auto angle = [](int site) { return 2 * M_PI * (site * 27 % kSites) / kSites; };
   for (int i = 0; i < kSites; ++i)
     for (int j = 0; j < kSites; ++j)
-      cost[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] =
-          std::abs(2 * std::sin((angle(i) - angle(j)) / 2));
+      cost[as_index(i)][as_index(j)] = std::abs(2 * std::sin((angle(i) - angle(j)) / 2));
   const std::vector<int> tour = short_tour(cost);
   double length = 0;
   for (int i = 0; i < kSites; ++i)
-    length += cost[static_cast<std::size_t>(tour[static_cast<std::size_t>(i)])]
-                  [static_cast<std::size_t>(tour[static_cast<std::size_t>((i + 1) % kSites)])];
+    length += cost[as_index(tour[as_index(i)])][as_index(tour[as_index((i + 1) % kSites)])];
   EXPECT_NEAR(length, kSites * 2 * std::sin(M_PI / kSites), 1e-9);
 }
 

@@ -1,7 +1,9 @@
+// TCP's window, and random loss: where it falls, what it leaves on average, and when a sender reacts to it.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/window.h"
 
@@ -187,6 +189,198 @@ TEST(TcpWindow, OutlivesSilenceWhereTheHostSaysSo) {
 TEST(TcpWindow, KeepsHalfOfItAfterOneAndAHalfTimeouts) {
   EXPECT_DOUBLE_EQ(window_kept_after_idle(0.45, 0.1), 0.5);
   EXPECT_DOUBLE_EQ(window_kept_after_idle(0.30, 0.1), 1);
+}
+
+RandomStream stream(std::uint32_t source = 0) {
+  return {1, Purpose::kLoss, source, 0};
+}
+
+TEST(RandomLosses, LoseThatShareOfThePackets) {
+  constexpr double kProbability = 0.01, kSegment = 1000;
+  constexpr int kPackets = 1000000;
+  RandomLosses losses(kProbability, kSegment, stream());
+  int lost = 0;
+  double left = kPackets * kSegment;
+  while (losses.bytes_to_next() <= left) {
+    left -= losses.bytes_to_next();
+    lost += losses.sent(losses.bytes_to_next());
+  }
+  EXPECT_NEAR(lost, 10000, 4 * std::sqrt(10000.));  // four standard deviations
+  EXPECT_NE(RandomLosses(kProbability, kSegment, stream(1)).bytes_to_next(),
+            RandomLosses(kProbability, kSegment, stream(2)).bytes_to_next());
+}
+
+TEST(RandomLosses, AddUpOverLinks) {
+  EXPECT_NEAR(path_loss(0.1, 2), 0.19, 1e-15);
+  EXPECT_NEAR(path_loss(1e-9, 3), 3e-9, 1e-17);
+}
+
+// Mb/s of one connection whose window nothing but losses limits, in the steady state, a round trip a step;
+// losses after every `spacing` bytes.
+template <typename Spacing>
+double mean_rate(double rtt_s, bool is_cubic, bool is_linux, Spacing spacing) {
+  constexpr double kSegment = 1448;
+  constexpr int kWarmUp = 300, kCycles = 3000;
+  TcpWindow window({kSegment, 1e12, rtt_s, is_cubic, is_linux});
+  double sent = 0, rounds = 0;
+  for (int cycle = 0; cycle < kWarmUp + kCycles; ++cycle) {
+    if (cycle == kWarmUp) sent = rounds = 0;
+    for (double left = spacing(); left > 0; left -= window.bytes()) {
+      window.passed(rtt_s);
+      window.acknowledged(window.bytes(), window.bytes());
+      sent += window.bytes();
+      ++rounds;
+    }
+    window.congested();
+  }
+  return sent * 8 / (rounds * rtt_s) / 1e6;
+}
+
+// RFC 8312 with C = 0.4 and β = 0.7 for evenly spaced losses: 1.054 (RTT / p)^(3/4) segments, and on Linux
+// not below Reno's sqrt(3 / (2 p)). The round trip of the repair, with a window that does not grow, and whole
+// round trips cost some of it where a cycle has few of them.
+TEST(LossResponse, IsTheTableOfTheRfc) {
+  const double rtts[] = {0.02, 0.1, 0.2}, losses[] = {1e-4, 1e-5, 1e-6};
+  const double expected[3][3] = {{71, 224, 1027}, {22, 122, 687}, {18, 103, 577}};
+  for (int rtt = 0; rtt < 3; ++rtt)
+    for (int loss = 0; loss < 3; ++loss)
+      EXPECT_NEAR(mean_rate(rtts[rtt], true, true, [&] { return 1448 / losses[loss]; }) / expected[rtt][loss],
+                  1, 0.1)
+          << rtts[rtt] << ' ' << losses[loss];
+  // Reno at p = 1e-5: sqrt(150000) = 387 segments.
+  EXPECT_NEAR(mean_rate(0.02, false, false, [] { return 1448 / 1e-5; }) / 224, 1, 0.1);
+}
+
+// Independent losses, ns-3 3.37 in packets at 1e-4: 42 to 52 Mb/s at 20 ms, 26 to 31 at 100 ms.
+TEST(LossResponse, IsThatOfNs3WithIndependentLosses) {
+  const struct { double rtt_s, loss, low, high; } measured[] = {{0.02, 1e-4, 42, 52}, {0.1, 1e-4, 26, 31}};
+  for (const auto& item : measured) {
+    RandomLosses losses(item.loss, 1448, stream());
+    const double rate = mean_rate(item.rtt_s, true, false, [&] {
+      const double bytes = losses.bytes_to_next();
+      losses.sent(bytes);
+      return bytes;
+    });
+    EXPECT_GT(rate, 0.85 * item.low) << item.rtt_s << ' ' << item.loss;
+    EXPECT_LT(rate, 1.15 * item.high) << item.rtt_s << ' ' << item.loss;
+  }
+}
+
+constexpr double kRtt_s = 0.1, kTimeout_s = 0.3;
+
+// A queue above 5 ms from 1 s on: marked at 1.1, noticed at 1.2. The sender's own packets fill the queue for
+// another 30 ms: marks up to 1.23 (1.2) are of the time before; the next is at 1.25, noticed at 1.35.
+TEST(CongestionReaction, IsOneForEachRoundTrip) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, CoDel(true), std::nullopt);
+  EXPECT_EQ(reaction.next_s(), kNoSignal);
+  reaction.queue_above(1, 10);
+  EXPECT_DOUBLE_EQ(reaction.next_s(), 1.2);
+  EXPECT_EQ(reaction.take(1.19, 0), CongestionReaction::Kind::kNone);
+  EXPECT_EQ(reaction.take(1.2, 0.03), CongestionReaction::Kind::kMarked);
+  EXPECT_NEAR(reaction.next_s(), 1.35, 1e-9);
+  reaction.queue_below(1.24);
+  EXPECT_EQ(reaction.next_s(), kNoSignal);
+  EXPECT_EQ(reaction.lost(), 0) << "marked packets are not lost";
+}
+
+TEST(CongestionReaction, EndsWithTheQueue) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, CoDel(true), std::nullopt);
+  reaction.queue_above(1, 1.09);
+  EXPECT_EQ(reaction.next_s(), kNoSignal);
+}
+
+// Segments of 1000 bytes at 1 MB/s, a millisecond each. The first loss of a connection leaves at 2 s, behind
+// others; the next loss is far away.
+class LostSegment : public testing::TestWithParam<bool> {
+ protected:
+  LostSegment() : reaction_(kRtt_s, kTimeout_s, std::nullopt, first(), GetParam()) {
+    reaction_.sent(first().bytes_to_next(), 1e6, 2);
+    reaction_.set_loss(0);
+    EXPECT_EQ(reaction_.lost(), 1);
+    EXPECT_EQ(reaction_.repaired(), 0);
+  }
+
+  static RandomLosses first() { return {1e-3, 1000, stream()}; }
+  static bool has_rack() { return GetParam(); }
+  // Sent again at `repair_s`, with this reaction.
+  void expect_repair(double repair_s, CongestionReaction::Kind kind) {
+    EXPECT_NEAR(reaction_.next_s(), repair_s, 1e-9);
+    EXPECT_EQ(reaction_.take(repair_s - 1e-6, 0), CongestionReaction::Kind::kNone);
+    EXPECT_EQ(reaction_.take(repair_s, 0), kind);
+    EXPECT_EQ(reaction_.repaired(), 1);
+    EXPECT_EQ(reaction_.next_s(), kNoSignal);
+  }
+
+  CongestionReaction reaction_;
+};
+
+// The third segment behind it left at 2.003 and is acknowledged a round trip of 100 ms later.
+TEST_P(LostSegment, IsNoticedByThreeBehindIt) {
+  EXPECT_NEAR(reaction_.bytes_to_loss(), has_rack() ? 1000 : 3000, 1e-9);
+  reaction_.sent(5000, 1e6, 2.005);
+  expect_repair(2.103, CongestionReaction::Kind::kLost);
+}
+
+// They may be of a later message: two at 2.002 are too few, the third leaves at 2.051. RACK (RFC 8985) needs
+// one, and waits for a quarter of a round trip: 2 + 1.25 · 0.1.
+TEST_P(LostSegment, IsNoticedByTheNextMessage) {
+  reaction_.sent(2000, 1e6, 2.002);
+  reaction_.sent(2000, 1e6, 2.052);
+  expect_repair(has_rack() ? 2.125 : 2.151, CongestionReaction::Kind::kLost);
+}
+
+// The segment before it is acknowledged at 2.1, which sets the timer to 0.3 s.
+TEST_P(LostSegment, WaitsForTheTimerWhereNothingFollows) {
+  expect_repair(2.4, has_rack() ? CongestionReaction::Kind::kLost : CongestionReaction::Kind::kTimedOut);
+}
+
+// A segment at 2.2 comes too late to tell before the timer does, unless it alone is enough.
+TEST_P(LostSegment, IsNoticedByTheEarlier) {
+  reaction_.sent(1000, 1e6, 2.201);
+  expect_repair(has_rack() ? 2.301 : 2.4,
+                has_rack() ? CongestionReaction::Kind::kLost : CongestionReaction::Kind::kTimedOut);
+}
+
+// Each repair is lost too: the timer again, 0.3 s after it.
+TEST_P(LostSegment, IsSentAgainUntilItArrives) {
+  reaction_.set_loss(1);
+  for (const double repair_s : {2.4, 2.7}) {
+    EXPECT_NEAR(reaction_.next_s(), repair_s, 1e-9);
+    reaction_.take(repair_s, 0);
+    EXPECT_EQ(reaction_.repaired(), 0);
+  }
+  reaction_.set_loss(0);
+  reaction_.take(3, 0);
+  EXPECT_EQ(reaction_.repaired(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Recovery, LostSegment, testing::Bool(),
+                         [](const auto& info) { return info.param ? "rack" : "three_duplicates"; });
+
+// The first packet after idling has no acknowledgement before it: the timer runs from its own sending.
+TEST(CongestionReaction, TimesALoneSegmentFromItsSending) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
+  reaction.sent(1000, 1e6, 2);
+  EXPECT_NEAR(reaction.next_s(), 2.3, 1e-9);
+}
+
+// Lost at 2 and 2.002 s. What arrives behind the first leaves at 2.001, 2.003 and 2.004, behind the second
+// are two only: it goes out a round trip after the first, and the window is cut once.
+TEST(CongestionReaction, RepairsAWindowWithOneReduction) {
+  CongestionReaction reaction(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
+  const auto send = [&](double loss, double bytes, double now_s) {
+    reaction.set_loss(loss);
+    reaction.sent(bytes, 1e6, now_s);
+  };
+  send(1, 1000, 2);
+  send(0, 1000, 2.001);
+  send(1, 1000, 2.002);
+  send(0, 2000, 2.004);
+  EXPECT_NEAR(reaction.next_s(), 2.104, 1e-9);
+  EXPECT_EQ(reaction.take(2.104, 0), CongestionReaction::Kind::kLost);
+  EXPECT_NEAR(reaction.next_s(), 2.204, 1e-9);
+  EXPECT_EQ(reaction.take(2.204, 0), CongestionReaction::Kind::kNone);
+  EXPECT_EQ(reaction.repaired(), 2);
 }
 
 }  // namespace longhaul::tcp_window_test

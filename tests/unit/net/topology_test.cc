@@ -1,6 +1,11 @@
+// Topologies: links, paths, round trips; of homes the rates are drawn from log-normal distributions, held
+// against the distribution's closed form.
 #include "net/topology.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "core/base/errors.h"
 #include "net/tcp/connection.h"
@@ -107,6 +112,162 @@ TEST(Connection, AMatrixCapIsAWindow) {
   const Case config = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
   const Topology topology = build_topology(config);
   EXPECT_NEAR(connection_facts(topology, config.network.tcp, 0, 1).window_limit, 523e6 / 8 * 0.096, 1e3);
+}
+
+// The same topology with its links written out, as the packet fidelity has it.
+TEST(Mesh, WithoutStoringItsLinksIsTheMeshOfAllOfThem) {
+  Case stored = mesh_case(9, 1e8, 0.05);
+  stored.network.fidelity = "packet";
+  const Topology whole = build_topology(stored), compact = build_topology(mesh_case(9, 1e8, 0.05));
+  EXPECT_TRUE(compact.is_mesh());
+  EXPECT_FALSE(whole.is_mesh());
+  ASSERT_EQ(compact.link_count(), 36);
+  for (int i = 0; i < 36; ++i) {
+    EXPECT_EQ(compact.link(i).name, whole.link(i).name);
+    EXPECT_EQ(compact.rate(2 * i), 1e8);
+    EXPECT_EQ(compact.from(2 * i), whole.from(2 * i));
+    EXPECT_EQ(compact.to(2 * i), whole.to(2 * i));
+  }
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j)
+      if (i != j) {
+        EXPECT_EQ(compact.path(i, j).directions, whole.path(i, j).directions);
+        EXPECT_DOUBLE_EQ(compact.rtt_s(i, j), 0.05);
+      }
+}
+
+TEST(Mesh, LinksOfAThousandReplicasKnowTheirEnds) {
+  const Topology topology = build_topology(mesh_case(1024, 1e9, 0.1));
+  EXPECT_EQ(topology.link_count(), 1024 * 1023 / 2);
+  for (int second = 1; second < 1024; ++second)
+    for (const int first : {0, second / 2, second - 1}) {
+      const int number = topology.path(first, second).directions.front() / 2;
+      EXPECT_EQ(topology.link(number).first, first);
+      EXPECT_EQ(topology.link(number).second, second);
+    }
+}
+
+// Inside 10 Gb/s and 2 ms; between sites 100 Mb/s up, 1 Gb/s down, 80 ms.
+Case sites_case(const Json& sites, int replicas) {
+  Case config = star_case(replicas, 0, 0);
+  config.network.topology =
+      hierarchical_spec(sites, access_section(10e9, 10e9, 0.002), access_section(1e8, 1e9, 0.08));
+  return config;
+}
+
+TEST(Hierarchical, RoundTripsAreThoseOfTheScenario) {
+  const Topology topology = build_topology(sites_case({{"a", 2}, {"b", 3}}, 5));
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 5; ++j)
+      if (i != j) {
+        EXPECT_DOUBLE_EQ(topology.rtt_s(i, j), (i < 2) == (j < 2) ? 0.002 : 0.08);
+      }
+}
+
+TEST(Hierarchical, OnlyTrafficBetweenSitesMeetsTheTrunks) {
+  const Topology topology = build_topology(sites_case({{"a", 2}, {"b", 2}}, 4));
+  EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 10e9);
+  EXPECT_DOUBLE_EQ(topology.bottleneck(1, 2), 1e8) << "up to the core";
+  EXPECT_EQ(topology.links()[4].name, "a-wan");
+  EXPECT_EQ(topology.links()[5].name, "b-wan");
+  // Both replicas of a site go through the same link.
+  EXPECT_EQ(topology.path(0, 2).directions, (std::vector<LinkDirection>{0, 8, 11, 5}));
+  EXPECT_EQ(topology.path(1, 3).directions, (std::vector<LinkDirection>{2, 8, 11, 7}));
+}
+
+TEST(Hierarchical, SitesAreWhereTheReplicasAre) {
+  EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 1}}, 3)).site_of(), (std::vector<int>{0, 0, 1}));
+  const Topology even = build_topology(sites_case(3, 5));
+  EXPECT_EQ(even.site_of(), (std::vector<int>{0, 0, 1, 1, 2}));
+  EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 0}}, 2)).links().size(), 3u)
+      << "an empty site has no link";
+}
+
+constexpr int kMany = 4000;
+constexpr double kStandardErrors = 4;
+
+Case homes_case(int replicas, double floor = 1) {
+  Case config = star_case(replicas, 0, 0);
+  config.network.topology = {"homes",
+                             {{"up", {{"median", "22.6Mbps"}, {"sigma", 1.65}}},
+                              {"down", {{"median", "193.7Mbps"}, {"sigma", 0.55}}},
+                              {"floor", bps(floor)},
+                              {"rtt", "14ms"}}};
+  return config;
+}
+
+std::vector<double> rates(const Topology& topology, bool is_up) {
+  std::vector<double> all;
+  for (const Link& link : topology.links()) all.push_back(is_up ? link.rate_forward : link.rate_backward);
+  return all;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+std::vector<double> logarithms(std::vector<double> values) {
+  for (double& value : values) value = std::log(value);
+  return values;
+}
+
+double covariance(const std::vector<double>& a, const std::vector<double>& b) {
+  const double mean_a = mean(a), mean_b = mean(b);
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - mean_a) * (b[i] - mean_b);
+  return sum / static_cast<double>(a.size());
+}
+
+// The logarithms are normal with mean ln(median) and deviation sigma; a sample median of a normal deviates by
+// sqrt(π/2) · sigma / sqrt(n).
+TEST(Homes, RatesHaveTheMedianAndTheSigmaAskedFor) {
+  const Topology topology = build_topology(homes_case(kMany));
+  const double root = std::sqrt(kMany);
+  for (const auto& [is_up, median, sigma] : {std::tuple{true, 22.6e6, 1.65}, {false, 193.7e6, 0.55}}) {
+    std::vector<double> logs = logarithms(rates(topology, is_up));
+    EXPECT_NEAR(mean(logs), std::log(median), kStandardErrors * sigma / root);
+    EXPECT_NEAR(std::sqrt(covariance(logs, logs)), sigma, kStandardErrors * sigma / std::sqrt(2. * kMany));
+    std::nth_element(logs.begin(), logs.begin() + kMany / 2, logs.end());
+    EXPECT_NEAR(logs[kMany / 2], std::log(median), kStandardErrors * std::sqrt(M_PI / 2) * sigma / root);
+  }
+}
+
+TEST(Homes, UpAndDownAreIndependent) {
+  const Topology topology = build_topology(homes_case(kMany));
+  const std::vector<double> up = logarithms(rates(topology, true)), down = logarithms(rates(topology, false));
+  EXPECT_NEAR(covariance(up, down) / (1.65 * 0.55), 0, kStandardErrors / std::sqrt(kMany));
+}
+
+// A floor at the median holds half of the homes.
+TEST(Homes, NothingIsBelowTheFloor) {
+  const std::vector<double> up = rates(build_topology(homes_case(kMany, 22.6e6)), true);
+  EXPECT_DOUBLE_EQ(*std::min_element(up.begin(), up.end()), 22.6e6);
+  const double held = static_cast<double>(std::count(up.begin(), up.end(), 22.6e6));
+  EXPECT_NEAR(held / kMany, 0.5, kStandardErrors * 0.5 / std::sqrt(kMany));
+}
+
+TEST(Homes, OneMoreReplicaChangesNoOther) {
+  const Topology eight = build_topology(homes_case(8)), nine = build_topology(homes_case(9));
+  for (LinkDirection direction = 0; direction < 16; ++direction)
+    EXPECT_EQ(eight.rate(direction), nine.rate(direction));
+}
+
+TEST(Homes, AnotherSeedDrawsOthers) {
+  Case config = homes_case(8);
+  const std::vector<double> first = rates(build_topology(config), true);
+  config.seed = 2;
+  const std::vector<double> second = rates(build_topology(config), true);
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NE(first[i], second[i]);
+}
+
+// A speed test shows the access link alone, there and back: two homes are 2 · 14 ms apart.
+TEST(Homes, TheRoundTripIsToTheCore) {
+  const Topology topology = build_topology(homes_case(3));
+  EXPECT_DOUBLE_EQ(topology.rtt_s(0, 3), 0.014);
+  EXPECT_DOUBLE_EQ(topology.rtt_s(0, 2), 0.028);
+  EXPECT_TRUE(topology.site_of().empty());
 }
 
 }  // namespace longhaul::topology_test

@@ -50,6 +50,10 @@ inline PlanRequest plan_of_json(const PlanFolder& folder, const Json& json) {
   return read_plan(folder.write("plan.json", json.dump()), declared_scenario());
 }
 
+inline PlanRequest plan_of_json(const Json& json) {
+  return plan_of_json(PlanFolder(), json);
+}
+
 inline PlanTools tools_in(const PlanFolder& folder) {
   PlanTools tools;
   tools.validated = [&folder](const Json& scenario) {
@@ -91,6 +95,11 @@ inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
   result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
   result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
   return result;
+}
+
+inline PlanResult planned(const Json& json) {
+  const PlanFolder folder;
+  return planned(folder, plan_of_json(folder, json));
 }
 
 }  // namespace longhaul

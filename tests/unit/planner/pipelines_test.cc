@@ -31,7 +31,6 @@ TEST(Pipelines, BubblesByTheirClosedForm) {
                          {4, 20, "interleaved", 2, 21.5 / 20},
                          {2, 1, "1f1b", 1, 2.}}) {
     SCOPED_TRACE(row.schedule);
-    const PlanFolder folder;
     Json json = star_in_stages({{"stages", row.stages},
                                 {"microbatches", row.microbatches},
                                 {"schedule", row.schedule},
@@ -41,7 +40,7 @@ TEST(Pipelines, BubblesByTheirClosedForm) {
     json["nodes"] = 8;
     json["tokens"] = 800000;
     json["network"]["topology"]["star"] = {{"rate", "1000Tbps"}, {"rtt", "0s"}};
-    const PlanResult result = planned(folder, plan_of_json(folder, json));
+    const PlanResult result = planned(json);
     const Evaluation& choice = result.choice();
     EXPECT_NEAR(choice.total_s(), 500 * row.longer, 1e-3);
     EXPECT_NEAR(choice.bubble_s, 500 * (row.longer - 1), 1e-3);
@@ -72,11 +71,10 @@ TEST(Pipelines, HopsAndExchangesByHand) {
 // Two nodes at each of two sites: a replica's stages stand at one, and each stage's ring of two is between
 // them.
 TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
-  const PlanFolder folder;
   Json json = star_in_stages({{"stages", 2}, {"microbatches", 2}, {"bytes_per_token", 7240}});
   json["network"] = two_sites();
   json["candidates"]["rank_orders"] = {"blocks"};
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   EXPECT_EQ(placement_in_words(result.choice().config),
             "a: 0-1; b: 2-3 (rank 2 r + s is stage s of replica r)");
   EXPECT_NEAR(result.choice().traffic.leaving[0], 50 * 2 * 2 * 181e6 * 1500 / 1448, 1);
@@ -84,7 +82,7 @@ TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
   // On random paths half of the micro-batches go to the other replica: 1000 steps, both ways, of each
   // replica.
   json["candidates"]["pipelines"][0]["routing"] = "random";
-  const PlanResult random = planned(folder, plan_of_json(folder, json));
+  const PlanResult random = planned(json);
   EXPECT_NEAR(random.choice().traffic.leaving[0],
               (50 * 2 * 2 * 181e6 + 1000 * 2 * 0.5 * 200 * 7240) * 1500 / 1448, 1);
   EXPECT_FALSE(random.choice().time.is_exact);
@@ -116,10 +114,9 @@ TEST(Pipelines, MemoryOfStagesByHand) {
   const double of_layer = 16 * 64;
   for (const Row& row : {Row{"1f1b", 1, 4, 2}, {"gpipe", 1, 8, 8}, {"interleaved", 2, 5, 3}}) {
     SCOPED_TRACE(row.schedule);
-    const PlanFolder folder;
     Json json = small_model();
     json["candidates"]["pipelines"] = {{{"stages", 2}, {"schedule", row.schedule}, {"chunks", row.chunks}}};
-    const PlanResult result = planned(folder, plan_of_json(folder, json));
+    const PlanResult result = planned(json);
     const MemoryNeed& memory = result.choice().memory;
     EXPECT_EQ(result.choice().config.pipeline.microbatches, 4) << "two sequences for each stage";
     const bool alternates = row.chunks == 2;  // the first worker then has layers 0 and 2
@@ -133,22 +130,21 @@ TEST(Pipelines, MemoryOfStagesByHand) {
 
 // 18 bytes of 177,216 parameters over two accelerators do not fit into 0.9 MB, with half of them they do.
 TEST(Pipelines, ProposesStagesOnWhichTheModelFits) {
-  const PlanFolder folder;
   Json json = small_model();
   json["accelerator"]["memory"] = "900kB";
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   EXPECT_EQ(result.choice().config.pipeline.stages, 2);
   EXPECT_EQ(result.search.candidates, 1u) << "a single replica of four stages has nothing to exchange";
   json["nodes"] = 8;
-  const PlanResult eight = planned(folder, plan_of_json(folder, json));
+  const PlanResult eight = planned(json);
   EXPECT_EQ(eight.search.candidates, 2u) << "two and four stages";
   json["accelerator"]["memory"] = "100kB";
-  const InputError error = thrown_by([&] { planned(folder, plan_of_json(folder, json)); });
+  const InputError error = thrown_by([&] { planned(json); });
   EXPECT_EQ(error.parts().path, "accelerator");
   EXPECT_SAYS(error.parts().found, "no candidate fits: on one node weights 532 kB");
   EXPECT_SAYS(error.parts().found, "in 4 stages: weights 142 kB");
   json["accelerator"]["memory"] = "2MB";
-  const PlanResult whole = planned(folder, plan_of_json(folder, json));
+  const PlanResult whole = planned(json);
   EXPECT_EQ(whole.search.evaluations[0].config.pipeline.stages, 1) << "where it fits, it is not cut";
   EXPECT_EQ(whole.search.candidates, 1u);
 }
@@ -156,7 +152,6 @@ TEST(Pipelines, ProposesStagesOnWhichTheModelFits) {
 // Two replicas of two stages, each at a site: b's nodes take twice as long. GPipe's two micro-batches take
 // three halves of b's second; a waits.
 TEST(Pipelines, StagesOfSitesOfDifferentSpeedByHand) {
-  const PlanFolder folder;
   Json json =
       star_in_stages({{"stages", 2}, {"microbatches", 2}, {"schedule", "gpipe"}, {"bytes_per_token", 1}});
   for (const char* key : {"network", "nodes"}) json.erase(key);
@@ -165,7 +160,7 @@ TEST(Pipelines, StagesOfSitesOfDifferentSpeedByHand) {
   json["paths"] = {{{"between", {"a", "b"}}, {"rtt", "10us"}}};
   json["inside"] = "1us";
   json["candidates"]["rank_orders"] = {"blocks"};
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   const Evaluation& choice = result.choice();
   EXPECT_NEAR(choice.total_s(), 1500, 0.1);
   EXPECT_NEAR(choice.compute_s, 1000, 1e-9);
@@ -178,13 +173,12 @@ TEST(Pipelines, StagesOfSitesOfDifferentSpeedByHand) {
 // One of two replicas is away for 100 s of 1300, and the other one goes on: half of these steps are missing.
 // What a step that is cut, and the state that is fetched again, take is below a thousandth.
 TEST(Pipelines, FaultsAddWhatTheyTake) {
-  const PlanFolder folder;
   Json json = star_in_stages({{"stages", 2}, {"microbatches", 4}, {"bytes_per_token", 1}});
   json["parameters"] = 1000;
   json["tokens"] = 12000000;  // 30,000 steps
   json["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
   json["recovery"] = {{"on_failure", "retry"}, {"start", "peer"}, {"detect", "0s"}};
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   ASSERT_EQ(result.faulty.size(), 1u);
   const FaultyTime& faulty = result.faulty[0];
   EXPECT_NEAR(faulty.longer, 1 / (1 - 0.5 * 100 / 1300) - 1, 2 * faulty.half_width);
@@ -192,10 +186,7 @@ TEST(Pipelines, FaultsAddWhatTheyTake) {
 }
 
 TEST(Pipelines, SaysWhatCannotBe) {
-  const auto error_of = [](const Json& json) {
-    const PlanFolder folder;
-    return thrown_by([&] { planned(folder, plan_of_json(folder, json)); }).parts();
-  };
+  const auto error_of = [](const Json& json) { return thrown_by([&] { planned(json); }).parts(); };
   EXPECT_EQ(error_of(star_in_stages({{"stages", 3}})).path, "candidates.pipelines[0].stages");
   EXPECT_EQ(error_of(star_in_stages({{"stages", 2}})).path, "pipeline.bytes_per_token");
   EXPECT_EQ(error_of(star_in_stages({{"stages", 2}, {"bytes_per_token", 2}, {"routing", "throughput"}})).path,

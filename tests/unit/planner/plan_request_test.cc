@@ -1,7 +1,10 @@
+// What a plan asks for, and its sites as a network: round trips and rates between nodes are what it says.
 #include "planner/plan_request.h"
 
 #include <gtest/gtest.h>
 
+#include "net/topology.h"
+#include "planner/planned_network.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
@@ -14,14 +17,12 @@ Json minimal() {
 }
 
 InputErrorParts error_of(const Json& json) {
-  const PlanFolder folder;
-  return thrown_by([&] { plan_of_json(folder, json); }).parts();
+  return thrown_by([&] { plan_of_json(json); }).parts();
 }
 
 // 6 · 310 M parameters · 8192 tokens at 40 % of eight times 989.4 TFLOP/s.
 TEST(PlanRequest, FillsInWhatIsKnown) {
-  const PlanFolder folder;
-  const PlanRequest plan = plan_of_json(folder, minimal());
+  const PlanRequest plan = plan_of_json(minimal());
   EXPECT_EQ(plan.name, "plan");
   EXPECT_EQ(plan.nodes, 4);
   const auto parameters = static_cast<double>(model_presets()[0].shape.parameters());
@@ -44,7 +45,7 @@ TEST(PlanRequest, SaysWhatIsWrong) {
     json[key] = value;
     return json;
   };
-  EXPECT_NO_THROW(plan_of_json(PlanFolder(), minimal()));
+  EXPECT_NO_THROW(plan_of_json(minimal()));
   EXPECT_EQ(error_of(without("nodes")).path, "nodes");
   EXPECT_EQ(error_of(without("model")).path, "model");
   EXPECT_EQ(error_of(with("parameters", 5)).path, "parameters");
@@ -71,14 +72,13 @@ TEST(PlanRequest, SaysWhatIsWrong) {
 
 // Llama 3 70B as a preset and as dimensions: 70.55 B parameters, not the 79.95 B of as many heads of keys.
 TEST(PlanRequest, CountsGroupedQueries) {
-  const PlanFolder folder;
   Json json = minimal();
   json["model"] = "llama-3-70b";
-  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496);
+  EXPECT_EQ(plan_of_json(json).parameters, 70553706496);
   json["model"] = {{"hidden", 8192}, {"layers", 80}, {"heads", 64}, {"ffn", 28672}, {"vocabulary", 128256}};
-  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496 + 80LL * 2 * 8192 * 8192 * 7 / 8);
+  EXPECT_EQ(plan_of_json(json).parameters, 70553706496 + 80LL * 2 * 8192 * 8192 * 7 / 8);
   json["model"]["kv_heads"] = 8;
-  EXPECT_EQ(plan_of_json(folder, json).parameters, 70553706496);
+  EXPECT_EQ(plan_of_json(json).parameters, 70553706496);
   json["model"]["kv_heads"] = 7;
   EXPECT_EQ(error_of(json).path, "model.kv_heads");
   json["model"].erase("kv_heads");
@@ -89,36 +89,34 @@ TEST(PlanRequest, CountsGroupedQueries) {
 // Money decides before a deadline, where there are prices; waiting costs money, so that no utilization is
 // asked for.
 TEST(PlanRequest, LimitsChangeWhatCounts) {
-  const PlanFolder folder;
   Json json = minimal();
-  EXPECT_EQ(plan_of_json(folder, json).prefer, Preference::kTime);
+  EXPECT_EQ(plan_of_json(json).prefer, Preference::kTime);
   json["deadline"] = "2d";
-  EXPECT_EQ(plan_of_json(folder, json).prefer, Preference::kTime) << "nothing is priced";
+  EXPECT_EQ(plan_of_json(json).prefer, Preference::kTime) << "nothing is priced";
   json["egress"] = 0.1;
-  PlanRequest plan = plan_of_json(folder, json);
+  PlanRequest plan = plan_of_json(json);
   EXPECT_EQ(plan.prefer, Preference::kMoney);
   EXPECT_EQ(plan.deadline_s, 172800);
   EXPECT_EQ(plan.min_utilization, 0);
   json.erase("deadline");
   json["budget"] = 5000;
-  plan = plan_of_json(folder, json);
+  plan = plan_of_json(json);
   EXPECT_EQ(plan.prefer, Preference::kTime);
   EXPECT_EQ(plan.min_utilization, 0);
   json["min_utilization"] = 0.5;
   json["prefer"] = "bytes";
-  plan = plan_of_json(folder, json);
+  plan = plan_of_json(json);
   EXPECT_EQ(plan.prefer, Preference::kBytes);
   EXPECT_EQ(plan.min_utilization, 0.5);
 }
 
 TEST(PlanRequest, EgressMayDifferBySite) {
-  const PlanFolder folder;
   Json json = minimal();
   json["egress"] = 0.1;
-  EXPECT_EQ(plan_of_json(folder, json).egress.of("a"), 0.1);
+  EXPECT_EQ(plan_of_json(json).egress.of("a"), 0.1);
   json["egress"] = {{"price", 0.1}, {"sites", {{"a", 0.2}}}};
-  EXPECT_EQ(plan_of_json(folder, json).egress.of("a"), 0.2);
-  EXPECT_EQ(plan_of_json(folder, json).egress.of("b"), 0.1);
+  EXPECT_EQ(plan_of_json(json).egress.of("a"), 0.2);
+  EXPECT_EQ(plan_of_json(json).egress.of("b"), 0.1);
 }
 
 TEST(HumanAmount, HasThreeDigitsAndCommas) {
@@ -127,6 +125,118 @@ TEST(HumanAmount, HasThreeDigitsAndCommas) {
   EXPECT_EQ(human_amount(950.4), "950");
   EXPECT_EQ(human_amount(12345), "12,300");
   EXPECT_EQ(human_amount(1234567), "1,230,000");
+}
+
+Json sites() {
+  return Json::parse(R"({"parameters": 1000000, "tokens": 1000, "tokens_per_step": 10, "step_time": "1s",
+    "sites": [{"name": "Oslo", "nodes": 2, "rate": "1Gbps", "latitude": 60, "longitude": 10},
+              {"name": "Bergen & co", "up": "100Mbps", "down": "300Mbps", "latitude": 60, "longitude": 100},
+              {"name": "Rome"}],
+    "paths": [{"between": ["Rome", "Oslo"], "rtt": "40ms"}, {"between": ["Bergen & co", "Rome"], "rtt": "50ms"}],
+    "candidates": {"methods": ["diloco"], "inner_steps": [5], "all_reduce": ["ring"], "connections": [1],
+                   "rank_orders": ["blocks"]}})");
+}
+
+Topology topology_of(const PlanFolder& folder, const PlanRequest& plan) {
+  const PlannedNetwork network = planned_network(plan, folder.path);
+  for (const auto& [name, text] : network.files) folder.write(name, text);
+  const std::vector<Candidate> all = candidates_of(plan, network, {{"diloco", 1000}});
+  return placed_topology(tools_in(folder).validated(all.at(0).scenario));
+}
+
+// 90 degrees of longitude at 60 degrees north: cos of the angle is sin² 60° = 3/4, so 0.7227 of 6371 km.
+// There and back at 200 km/ms, 1.55 times as far.
+TEST(PlannedNetwork, RoundTripsAndWaysOutOfSites) {
+  const PlanFolder folder;
+  const PlanRequest plan = plan_of_json(folder, sites());
+  EXPECT_EQ(plan.nodes, 4);
+  const Topology topology = topology_of(folder, plan);
+  EXPECT_NEAR(topology.rtt_s(0, 1), 1e-3, 1e-12) << "two nodes of one site";
+  EXPECT_NEAR(topology.rtt_s(0, 3), 40e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(2, 3), 50e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(1, 2), 2 * 1.55 * 6371 * std::acos(0.75) / 200e3, 1e-9);
+  EXPECT_EQ(topology.bottleneck(0, 1), 10e9) << "the nodes' own links";
+  EXPECT_EQ(topology.bottleneck(0, 3), 1e9);
+  EXPECT_EQ(topology.bottleneck(2, 3), 100e6) << "Bergen's way out";
+  EXPECT_EQ(topology.bottleneck(3, 2), 300e6) << "and in";
+  EXPECT_EQ(topology.site_of(), (std::vector<int>{0, 0, 1, 2}));
+}
+
+std::string path_of_error(const PlanFolder& folder, const Json& json) {
+  return refused_path([&] { topology_of(folder, plan_of_json(folder, json)); });
+}
+
+TEST(PlannedNetwork, SaysWhatIsMissing) {
+  const PlanFolder folder;
+  Json json = sites();
+  json["paths"].erase(1);
+  EXPECT_EQ(path_of_error(folder, json), "paths");
+  json = sites();
+  json["paths"][0]["between"] = {"Rome", "Olso"};
+  EXPECT_EQ(path_of_error(folder, json), "paths[0].between");
+  json = sites();
+  json["sites"][0].erase("latitude");
+  EXPECT_EQ(path_of_error(folder, json), "sites[0].latitude");
+  json = sites();
+  json["sites"][1]["name"] = "Oslo";
+  EXPECT_EQ(path_of_error(folder, json), "sites[1].name");
+}
+
+// What python/longhaul/measured.py is told: who is where, and the round trips that no file need say.
+TEST(PlannedNetwork, SaysWhichSitesWereMeasured) {
+  const PlanFolder folder;
+  Json json = sites();
+  json["sites"][0]["hosts"] = {"10.0.0.1", "oslo.example"};
+  json["measurements"] = {"iperf.csv", "oslo-rome.json"};
+  const std::vector<std::string> expected = {"--inside",
+                                             "1ms,10Gbps",
+                                             "--site",
+                                             "Oslo=10.0.0.1,oslo.example",
+                                             "--site",
+                                             "Bergen & co=",
+                                             "--site",
+                                             "Rome=",
+                                             "--rtt",
+                                             "Oslo,Rome=0.04s",
+                                             "--rtt",
+                                             "Bergen & co,Rome=0.05s",
+                                             folder.file("iperf.csv"),
+                                             folder.file("oslo-rome.json")};
+  for (std::size_t i : {1, 0})  // else the great circle says it
+    for (const char* key : {"latitude", "longitude"}) json["sites"][i].erase(key);
+  EXPECT_EQ(measured_arguments(plan_of_json(folder, json)), expected);
+}
+
+// 300 Mb/s were measured of one connection, eight of them share an uplink of 1 Gb/s: the way out and in are
+// links, and no round trip changes.
+TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
+  const PlanFolder folder;
+  Json json = sites();
+  json["measurements"] = "iperf.csv";
+  json["candidates"]["connections"] = {8};
+  PlanRequest plan = plan_of_json(folder, json);
+  const auto pair = [](const char* from, const char* to, const char* rate, const char* rtt) {
+    return Json{{"between", {from, to}}, {"throughput", rate}, {"rtt", rtt}};
+  };
+  plan.measured = {{"about", "three sites"},
+                   {"source", "a test"},
+                   {"sites", {"Oslo", "Bergen & co", "Rome"}},
+                   {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
+                   {"pairs",
+                    {pair("Oslo", "Bergen & co", "300Mbps", "25ms"), pair("Oslo", "Rome", "100Mbps", "40ms"),
+                     pair("Bergen & co", "Rome", "50Mbps", "60ms")}}};
+  const Topology topology = topology_of(folder, plan);
+  EXPECT_NEAR(topology.rtt_s(0, 1), 1e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(0, 2), 25e-3, 1e-12);
+  EXPECT_NEAR(topology.rtt_s(2, 3), 60e-3, 1e-12);
+  EXPECT_NEAR(topology.connection_cap(0, 2), 300e6, 1e-3);
+  EXPECT_EQ(topology.bottleneck(0, 1), 10e9) << "inside a site";
+  EXPECT_EQ(topology.bottleneck(0, 3), 1e9) << "Oslo's way out; Rome has no limit";
+  EXPECT_EQ(topology.bottleneck(2, 3), 100e6) << "Bergen's way out";
+  EXPECT_EQ(topology.bottleneck(3, 2), 300e6) << "and in";
+  // Both of Oslo's nodes send 100 MB to Bergen: its way in needs 200 MB at 300 Mb/s less headers.
+  EXPECT_NEAR(busiest_s({{{0, 2}, 100e6}, {{1, 2}, 100e6}}, topology, TcpSpec{}),
+              1.6e9 / (300e6 * 1448 / 1538), 1e-9);
 }
 
 }  // namespace longhaul::plan_request_test

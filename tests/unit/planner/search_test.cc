@@ -19,8 +19,7 @@ namespace longhaul::search_test {
 // 400,000 tokens of 4 · 100 a step are 1000 steps of 0.5 s, and 50 synchronizations. Each node sends 6
 // chunks, 1.086 GB, in packets of 1448 bytes with headers of 52. Eight accelerators cost 28.80 an hour.
 TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
-  const PlanFolder folder;
-  const PlanResult result = planned(folder, plan_of_json(folder, star()));
+  const PlanResult result = planned(star());
   const Evaluation& choice = result.choice();
   const double seconds = 1000 * 0.5 + 50 * 6.06, bytes = 50 * 4 * 6 * 181e6 * 1500 / 1448;
   EXPECT_NEAR(choice.total_s(), seconds, 1e-6);
@@ -64,7 +63,7 @@ TEST(Search, TakesTheSmallestHThatKeepsTheUtilization) {
   json["candidates"]["inner_steps"] = {100, 20, 50, 10};
   for (const auto& [least, expected] : {std::pair(0.6, 20), {0.7, 50}, {0.85, 100}}) {
     json["min_utilization"] = least;
-    const PlanResult result = planned(folder, plan_of_json(folder, json));
+    const PlanResult result = planned(json);
     EXPECT_EQ(result.choice().candidate.inner_steps, expected);
     EXPECT_TRUE(result.search.rule.keeps(result.choice()));
     EXPECT_EQ(result.search.of_choice.size(), 4u);
@@ -129,8 +128,7 @@ TEST(Search, DeadlineAndBudgetByHand) {
 
 // A link of 7690 Mb/s carries a chunk in 0.2 s: 50 synchronizations save 50 · 6 · 0.8 s.
 TEST(Search, ReplaysFasterLinks) {
-  const PlanFolder folder;
-  const PlanResult result = planned(folder, plan_of_json(folder, star()));
+  const PlanResult result = planned(star());
   ASSERT_EQ(result.sensitivity.upgrades.size(), 1u) << "the nodes' links are alike";
   EXPECT_EQ(result.sensitivity.upgrades[0].what, "every node's own link");
   EXPECT_NEAR(result.sensitivity.upgrades[0].saved_s, 240, 1e-6);
@@ -139,23 +137,21 @@ TEST(Search, ReplaysFasterLinks) {
 
 // With eight accelerators that each have a way out of that rate a chunk takes 1/8 s.
 TEST(Search, AWayOutForEachAcceleratorMultipliesRateAndConnections) {
-  const PlanFolder folder;
   Json json = star();
   json["accelerator"]["per_node"] = 8;
   json["way_out"] = "per-accelerator";
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   EXPECT_NEAR(result.choice().total_s(), 500 + 50 * (6 / 8. + 0.06), 1e-6);
   EXPECT_EQ(result.choice().config.network.tcp.connections, 8);
 }
 
 // int8 halves the bytes, and a ring of fewer bytes is better in all three.
 TEST(Search, TheFrontHoldsWhatNothingDominates) {
-  const PlanFolder folder;
   Json json = star();
   json["candidates"]["wires"] = {"bf16", "int8"};
   json["candidates"]["methods"] = {"ddp", "diloco", {{"name", "noloco"}, {"inner_steps", 20}}};
   json["min_utilization"] = 0;
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   const SearchResult& search = result.search;
   EXPECT_SAYS(search.evaluations[0].candidate.words, "int8");
   std::set<std::string> methods;
@@ -221,12 +217,11 @@ TEST(ChoiceRule, TakesTheSmallestHThatIsFastEnoughOrTheCheapest) {
 // Each of 362 million values travels in 4 bits and a scale of 4 bytes in 1024 where
 // the plan asks for e3m0, two bytes where it asks for nothing.
 TEST(Search, LowersBitsOnlyWhereAsked) {
-  const PlanFolder folder;
   Json json = star();
   json["candidates"]["methods"] = {{{"name", "streaming-diloco"}, {"fragments", 1}},
                                    {{"name", "streaming-diloco"}, {"fragments", 1}, {"codec", "e3m0"}}};
   json["candidates"]["wires"] = {"bf16", "fp32"};
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   std::map<std::string, double> bytes;
   for (const Evaluation& evaluation : result.search.evaluations)
     bytes[evaluation.candidate.words] = evaluation.bytes();
@@ -239,7 +234,7 @@ TEST(Search, LowersBitsOnlyWhereAsked) {
   const PlanResult plain = [&] {
     json["candidates"]["methods"] = {{{"name", "streaming-diloco"}, {"fragments", 1}}};
     json["candidates"]["wires"] = {"bf16"};
-    return planned(folder, plan_of_json(folder, json));
+    return planned(json);
   }();
   EXPECT_EQ(plain.choice().candidate.words, begin + "bf16, ring, 1 connection");
   EXPECT_NEAR(plain.choice().bytes(), of_bf16, 1);
@@ -247,11 +242,10 @@ TEST(Search, LowersBitsOnlyWhereAsked) {
 
 // diloco and local-sgd exchange the same; two orders of four nodes at one place are one order.
 TEST(Search, ReplaysWhatIsTheSameOnce) {
-  const PlanFolder folder;
   Json json = star();
   json["candidates"]["methods"] = {"diloco", {{"name", "local-sgd"}, {"inner_steps", 20}}};
   json["candidates"]["wires"] = {"bf16", "bf16"};
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   EXPECT_EQ(result.search.candidates, 2u);
   EXPECT_EQ(result.search.evaluations.size(), 2u);
   EXPECT_LE(result.search.replays, 1);
@@ -556,12 +550,11 @@ TEST(Search, SitesOfDifferentSpeedByHand) {
 // b takes 10 of the 20 steps of a round, so that 60 rounds of 10 s and a ring train on as many tokens. The
 // round robin of ranks over sites gives b's step to the rank that stands there.
 TEST(Search, DynamicStepsOfSitesByHand) {
-  const PlanFolder folder;
   Json json = unequal_sites();
   json["candidates"]["methods"] = {"diloco", {{"name", "delayed-nesterov"}, {"dynamic_steps", true}}};
   for (const char* order : {"blocks", "round-robin"}) {
     json["candidates"]["rank_orders"] = {order};
-    const PlanResult result = planned(folder, plan_of_json(folder, json));
+    const PlanResult result = planned(json);
     const Evaluation& choice = result.choice();
     EXPECT_EQ(choice.candidate.label, "delayed-nesterov dynamic_steps");
     EXPECT_EQ(choice.config.steps(), 1200);
@@ -575,13 +568,12 @@ TEST(Search, DynamicStepsOfSitesByHand) {
 // failure costs its own time and what the step that it struck had computed, 0.5 s at most, or an exchange of
 // 0.06 s. On average that is 100.25 of 1200 s; a mean of draws is as near as their spread allows.
 TEST(Search, FaultsAddWhatTheyTake) {
-  const PlanFolder folder;
   Json json = star();
   json["parameters"] = 1000;
   json["tokens"] = 12000000;  // 30,000 steps
   json["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
   json["recovery"] = {{"on_failure", "wait"}, {"start", "own"}, {"detect", "0s"}};
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   ASSERT_EQ(result.faulty.size(), 1u);
   const FaultyTime& faulty = result.faulty[0];
   EXPECT_NEAR(faulty.drawn_s, 10 * 1300, 20) << "ten faults, in whole periods";
@@ -605,15 +597,14 @@ TEST(Search, FaultsAddWhatTheyTake) {
   EXPECT_NEAR(faulty.longer, 100.25 / 1200, 2 * faulty.half_width);
   EXPECT_NEAR(faulty.time().mean_s, result.choice().total_s() * (1 + faulty.longer), 1e-6);
   json["faults"][0].erase("every");
-  const InputError error = thrown_by([&] { plan_of_json(folder, json); });
+  const InputError error = thrown_by([&] { plan_of_json(json); });
   EXPECT_EQ(error.parts().path, "faults[0].every");
 }
 
 TEST(Search, NamesTheSiteOfAPriceThatIsNotThere) {
-  const PlanFolder folder;
   Json json = star();
   json["egress"] = {{"price", 0.25}, {"sites", {{"nodd 3", 1}}}};
-  const InputError error = thrown_by([&] { planned(folder, plan_of_json(folder, json)); });
+  const InputError error = thrown_by([&] { planned(json); });
   EXPECT_EQ(error.parts().path, "egress.sites.nodd 3");
   EXPECT_SAYS(error.parts().hint, "did you mean \"node 3");
 }
@@ -629,10 +620,9 @@ TEST(Evaluation, RangesAreOfTheNetworksPart) {
 
 // A grid of twos among three nodes, and an H of more steps than there are.
 TEST(Search, SaysWhatIsLeftOut) {
-  const PlanFolder folder;
   Json json = star();
   json["candidates"]["inner_steps"] = {20, 5000, 6000};
-  const PlanResult too_few_steps = planned(folder, plan_of_json(folder, json));
+  const PlanResult too_few_steps = planned(json);
   ASSERT_EQ(too_few_steps.search.notes.size(), 2u);
   EXPECT_EQ(
       too_few_steps.search.notes[0],
@@ -640,7 +630,7 @@ TEST(Search, SaysWhatIsLeftOut) {
   json["nodes"] = 3;
   json["candidates"]["methods"] = {"diloco", "moshpit"};
   json["candidates"]["inner_steps"] = {20, 50};
-  const PlanResult odd = planned(folder, plan_of_json(folder, json));
+  const PlanResult odd = planned(json);
   ASSERT_EQ(odd.search.notes.size(), 1u) << "once for all H";
   EXPECT_EQ(odd.search.notes[0].rfind("moshpit is left out: replicas: found 3", 0), 0u)
       << odd.search.notes[0];
@@ -649,27 +639,25 @@ TEST(Search, SaysWhatIsLeftOut) {
 // Of three nodes one sits out each of 100 outer steps: two send Δ and φ, in packets of 1448 bytes with
 // headers of 52.
 TEST(Search, HasNolocoForAnOddNumberOfNodes) {
-  const PlanFolder folder;
   Json json = star();
   json["nodes"] = 3;
   json["tokens"] = 600000;  // 2000 steps
   json["candidates"]["methods"] = {{{"name", "noloco"}, {"inner_steps", 20}}};
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   EXPECT_TRUE(result.search.notes.empty());
   EXPECT_NEAR(result.choice().bytes(), 100 * 2 * 2 * 2 * 362e6 * 1500 / 1448, 1);
 }
 
 // 18 bytes a parameter and 8 of DiLoCo's outer state over two accelerators; 10 B do not fit into 80 GB.
 TEST(Search, ChecksMemory) {
-  const PlanFolder folder;
   Json json = star();
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
+  const PlanResult result = planned(json);
   EXPECT_DOUBLE_EQ(result.choice().memory.without_outer_state(), 18 * 181e6);
   EXPECT_DOUBLE_EQ(result.choice().memory.with_outer_state(), 26 * 181e6);
   EXPECT_TRUE(result.choice().memory.fits());
   json["parameters"] = 10000000000;
   json["accelerator"]["memory"] = "80GB";
-  const InputError error = thrown_by([&] { planned(folder, plan_of_json(folder, json)); });
+  const InputError error = thrown_by([&] { planned(json); });
   EXPECT_EQ(error.parts().path, "accelerator");
   EXPECT_SAYS(error.parts().found, "90 GB an accelerator of 80 GB");
 }

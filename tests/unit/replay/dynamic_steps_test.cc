@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "replay/replay.h"
 #include "tests/unit/replay/membership_cases.h"
 
 namespace longhaul::dynamic_steps_test {
@@ -12,9 +11,7 @@ namespace longhaul::dynamic_steps_test {
 constexpr double kMessage_s = 0.3, kRing_s = 4 * kMessage_s;
 
 Case case_of(const std::vector<double>& factors, double message_s = kMessage_s) {
-  Case config = drawn_case(static_cast<int>(factors.size()), message_s, 0);
-  config.network.barrier = false;
-  config.workload.step_time.seconds = 1;
+  Case config = drawn_case(static_cast<int>(factors.size()), message_s, 0, false);
   config.workload.step_time_factors = factors;
   return config;
 }
@@ -37,8 +34,7 @@ std::map<std::pair<int, int>, double> clocks_of(const Replayed& replayed) {
 TEST(DynamicStepsReplay, AllEndARoundTogether) {
   Case config = case_of({1, 2, 4});
   config.workload.steps = 24;
-  const Replayed replayed =
-      run_with(analytic_replay, config, make_trace(plan_of_rounds(8, {8, 4, 2}), {1, 3, 24, 1000}));
+  const Replayed replayed = walked(config, make_trace(plan_of_rounds(8, {8, 4, 2}), {1, 3, 24, 1000}));
   for (int round = 1; round <= 3; ++round)
     for (int replica = 0; replica < 3; ++replica) {
       const ExchangeRecord& row = replayed.row(8 * round, replica);
@@ -52,8 +48,7 @@ TEST(DynamicStepsReplay, AllEndARoundTogether) {
     EXPECT_NEAR(std::stod(row[2]), 3 * kRing_s, 1e-9) << "idle";
   }
   // Without them the slow one takes 32 s a round.
-  const Replayed plain =
-      run_with(analytic_replay, config, make_trace({{rule_of("ring", 8)}}, {1, 3, 24, 1000}));
+  const Replayed plain = walked(config, make_trace({{rule_of("ring", 8)}}, {1, 3, 24, 1000}));
   EXPECT_NEAR(simulated_s(plain), 3 * (32 + kRing_s), 1e-9);
 }
 
@@ -62,8 +57,7 @@ TEST(DynamicStepsReplay, AllEndARoundTogether) {
 TEST(DynamicStepsReplay, ClocksGoOnWithTheStepsThatAreTaken) {
   Case config = case_of({3, 1, 1.5});
   config.workload.steps = 10;
-  const Replayed replayed =
-      run_with(analytic_replay, config, make_trace(plan_of_rounds(8, {2, 8, 5}), {1, 3, 10, 1000}));
+  const Replayed replayed = walked(config, make_trace(plan_of_rounds(8, {2, 8, 5}), {1, 3, 10, 1000}));
   const std::vector<std::vector<double>> expected = {
       {0, 0, 0, 3, 3, 3, 3, 6}, {1, 2, 3, 4, 5, 6, 7, 8}, {0, 1.5, 1.5, 3, 4.5, 4.5, 6, 7.5}};
   const auto clocks = clocks_of(replayed);
@@ -84,7 +78,7 @@ TEST(DynamicStepsReplay, TheLastStepOverlapsWithItsExchange) {
   const auto replayed = [&](bool overlaps) {
     OperationPlan plan = plan_of_rounds(8, {8, 4, 2});
     if (overlaps) plan.rules[0].overlap_backward = 0.5, plan.rules[0].buckets = 2;
-    return run_with(analytic_replay, config, make_trace(plan, {1, 3, 8, 1000}));
+    return walked(config, make_trace(plan, {1, 3, 8, 1000}));
   };
   // The first bucket is released when a quarter of the last step is left, last of all by the fastest, 0.25 s
   // before 8 s; the second follows it, and messages take 0.3 s however long they are.
@@ -98,7 +92,7 @@ TEST(DynamicStepsReplay, DrawnTimesBelongToTheirSteps) {
   config.workload.steps = 4;
   config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0.3, 0.4};
   const auto times = [&](const OperationPlan& plan) {
-    const auto clocks = clocks_of(run_with(analytic_replay, config, make_trace(plan, {1, 2, 4, 1000})));
+    const auto clocks = clocks_of(walked(config, make_trace(plan, {1, 2, 4, 1000})));
     std::vector<double> of_steps;
     for (int step = 1; step <= 4; ++step)
       of_steps.push_back(clocks.at({step, 1}) - (step > 1 ? clocks.at({step - 1, 1}) : 0));
@@ -120,7 +114,7 @@ TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
   config.recovery.downloads_state = false;
   config.resolved["faults"] = Json::array();
   const Trace trace = make_trace(plan_of_rounds(4, {4, 2, 4}), {1, 3, 12, 1000});
-  const Replayed replayed = run_with(analytic_replay, config, trace);
+  const Replayed replayed = walked(config, trace);
   const auto absence = rows_of(replayed, "absences.csv").at(0);
   EXPECT_EQ(absence[1], "4") << "the step that it was taking";
   EXPECT_EQ(absence[9], "6") << "where those who are there are at 5.5 s";
@@ -145,7 +139,7 @@ TEST(DynamicStepsReplay, OneThatIsWaitedForTakesAllOfThem) {
   config.recovery.on_failure = OnFailure::kWait;
   config.resolved["faults"] = Json::array();
   const Trace trace = make_trace(plan_of_rounds(4, {4, 2, 4}), {1, 3, 10, 1000});
-  const Replayed replayed = run_with(analytic_replay, config, trace);
+  const Replayed replayed = walked(config, trace);
   EXPECT_NEAR(replayed.row(4, 0).done_s, 5.5 + 2, 1e-9);
   EXPECT_NEAR(simulated_s(replayed), 7.5 + 4 + 2, 1e-9);
   const auto totals = rows_of(replayed, "replicas.csv");

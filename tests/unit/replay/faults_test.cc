@@ -1,10 +1,12 @@
-// Replicas that are slow for a while, by hand.
+// Replicas that are slow for a while, by hand; and files that say when replicas are gone, and what is said of
+// files that do not.
 #include "replay/faults.h"
 
 #include <gtest/gtest.h>
 
-#include "replay/replay.h"
+#include "replay/absence_trace.h"
 #include "tests/support/faults.h"
+#include "tests/support/said.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::faults_test {
@@ -13,11 +15,10 @@ FaultTimes once(double at_s, double for_s) {
   return {at_s, 0, for_s};
 }
 
-// Replicas that take 1 s a step; messages take no time.
-Case two_replicas(int steps) {
+// Replicas that take 1 s a step, four of them; messages take no time.
+Case two_replicas() {
   Case config = drawn_case(2, 0, 0);
-  config.workload.steps = steps;
-  config.workload.step_time.seconds = 1;
+  config.workload.steps = 4;
   return config;
 }
 
@@ -43,16 +44,16 @@ TEST(SlowReplicas, FactorsOfSeveralFaultsMultiply) {
 
 // Whether a step ends with an exchange or all are one event together.
 TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
-  Case config = two_replicas(4);
+  Case config = two_replicas();
   config.faults = {kSlow};
   config.resolved["faults"] = Json::array();
   const Trace none = make_trace({}, {1, 2, 4, 1000});
-  const Replayed alone = run_with(analytic_replay, config, none);
-  EXPECT_NEAR(alone.report.at("simulated_s").get<double>(), 8.5, 1e-9);
+  const Replayed alone = walked(config, none);
+  EXPECT_NEAR(simulated_s(alone), 8.5, 1e-9);
   EXPECT_EQ(alone.files.at("replicas.csv").find("\n1,4,0,4"), alone.files.at("replicas.csv").find("\n1,"));
 
   const Trace every_step = make_trace({{rule_of("ring")}}, {1, 2, 4, 1000});
-  const Replayed together = run_with(analytic_replay, config, every_step);
+  const Replayed together = walked(config, every_step);
   EXPECT_NEAR(together.row(3, 0).ready_s, 7.5, 1e-9);
   EXPECT_NEAR(together.row(3, 1).ready_s, 3, 1e-9);
   EXPECT_NEAR(together.row(3, 1).done_s, 7.5, 1e-9);
@@ -61,12 +62,12 @@ TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
 }
 
 TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
-  Case config = two_replicas(4);
+  Case config = two_replicas();
   const Trace trace = make_trace({{rule_of("ring", 2)}}, {1, 2, 4, 1000});
-  const Replayed without = run_with(analytic_replay, config, trace);
+  const Replayed without = walked(config, trace);
   config.faults = {slow_fault(0, {0, 1}, 10, once(1000, 5))};
   config.resolved["faults"] = Json::array();
-  Replayed with = run_with(analytic_replay, config, trace);
+  Replayed with = walked(config, trace);
   EXPECT_EQ(with.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n");
   with.files.erase("faults.csv");
   EXPECT_EQ(with.files, without.files);
@@ -78,18 +79,76 @@ TEST(SlowReplicas, PassesOfAStageToo) {
   PipelineSpec spec;
   spec.stages = 2;
   spec.boundary.bytes_per_token = 10;
-  Case config = drawn_case(1, 0, 0);
-  config.network.barrier = false;
+  Case config = drawn_case(1, 0, 0, false);
   config.pipeline.stages = 2;
-  config.workload.steps = 1;
   config.workload.step_time.seconds = 6;
   config.faults = {slow_fault(0, {1, 1}, 2, once(2, 2))};
   Trace trace = make_trace({}, {1, 1, 1, 1000});
   trace.plan.pipeline = pipeline_plan(spec, std::nullopt, 1000, 1, Wire::kBf16);
-  const Replayed replayed = run_with(analytic_replay, config, trace);
-  EXPECT_NEAR(replayed.report.at("simulated_s").get<double>(), 7, 1e-6);
+  const Replayed replayed = walked(config, trace);
+  EXPECT_NEAR(simulated_s(replayed), 7, 1e-6);
   EXPECT_NE(replayed.files.at("tasks.csv").find("1,1,1,0,backward,2,5"), std::string::npos)
       << replayed.files.at("tasks.csv");
+}
+
+constexpr std::int64_t kSecond = 1000000000;
+
+AbsenceTrace absences_of(const std::string& text) {
+  return parse_absences(text, "spot.csv", 4);
+}
+
+// "line and column: what was found; what is allowed"
+std::string error_of(const std::string& text) {
+  const InputErrorParts parts = refused_parts([&] { absences_of(text); });
+  EXPECT_EQ(parts.file, "spot.csv");
+  return parts.path + ": " + parts.found + "; " + parts.allowed;
+}
+
+TEST(AbsenceTrace, ARowIsAnAbsence) {
+  const AbsenceTrace absences =
+      absences_of("# made up\nleft_s, replica, back_s\n\n90, 2, 2min\r\n1.5,0,\n2min,2,0.1h\n");
+  ASSERT_EQ(absences.size(), 2u) << "replicas 1 and 3 stay";
+  ASSERT_EQ(absences.at(0).size(), 1u);
+  EXPECT_EQ(absences.at(0)[0].begin_ns, 1500000000);
+  EXPECT_EQ(absences.at(0)[0].end_ns, FaultWindows::kNever);
+  ASSERT_EQ(absences.at(2).size(), 2u);
+  EXPECT_EQ(absences.at(2)[0].begin_ns, 90 * kSecond);
+  EXPECT_EQ(absences.at(2)[0].end_ns, 120 * kSecond);
+  EXPECT_EQ(absences.at(2)[1].begin_ns, 120 * kSecond) << "in the moment in which it is back";
+  EXPECT_EQ(absences.at(2)[1].end_ns, 360 * kSecond);
+}
+
+TEST(AbsenceTrace, WhatIsWrongIsSaidWithItsLine) {
+  const std::string header = "replica,left_s,back_s\n";
+  EXPECT_EQ(error_of(""), ": has no rows; a header line, replica,left_s,back_s, and rows");
+  EXPECT_EQ(error_of(header), ": has no rows; a header line, replica,left_s,back_s, and rows");
+  EXPECT_EQ(error_of("replica,left_s\n0,1\n"),
+            "line 1: found the columns replica, left_s; replica, left_s, back_s");
+  EXPECT_EQ(error_of("replica,left_s,back\n0,1,2\n"),
+            "line 1: found the column \"back\"; replica, left_s, back_s");
+  EXPECT_EQ(error_of(header + "0,1\n"), "line 2: has 2 cells; as many as the header: 3");
+  EXPECT_EQ(error_of(header + "4,1,2\n"), "line 2, column replica: found 4; a replica, 0 … 3");
+  EXPECT_EQ(error_of(header + "-1,1,2\n"), "line 2, column replica: found -1; a replica, 0 … 3");
+  EXPECT_EQ(error_of(header + "0.5,1,2\n"), "line 2, column replica: found 0.5; a replica, 0 … 3");
+  EXPECT_EQ(error_of(header + ",1,2\n"), "line 2, column replica: the cell is empty; a replica, 0 … 3");
+  EXPECT_EQ(error_of(header + "0,,2\n"), "line 2, column left_s: the cell is empty; a time in seconds");
+  EXPECT_EQ(error_of(header + "0,-1,2\n"), "line 2, column left_s: found -1; seconds from 0 to 1e+09");
+  EXPECT_EQ(error_of(header + "0,1,1e300\n"), "line 2, column back_s: found 1e+300; seconds from 0 to 1e+09");
+  EXPECT_EQ(error_of(header + "0,soon,\n"),
+            "line 2, column left_s: found \"soon\"; seconds, or a duration as \"90min\"");
+  EXPECT_EQ(error_of(header + "0,1;2,\n"), "line 2, column left_s: found \"1;2\"; a number");
+  EXPECT_EQ(error_of(header + "0,2,2\n"),
+            "line 2, column back_s: found 2; more than left_s, 2, or an empty cell: it does not come back");
+}
+
+TEST(AbsenceTrace, AbsencesOfOneReplicaFollowEachOther) {
+  const std::string header = "replica,left_s,back_s\n";
+  EXPECT_EQ(error_of(header + "0,1,5\n1,2,3\n0,4.5,6\n"),
+            "line 4, column left_s: found 4.5; not before replica 0 is back in line 2: 5");
+  EXPECT_EQ(error_of(header + "0,5,6\n0,1,2\n"),
+            "line 3, column left_s: found 1; not before replica 0 is back in line 2: 6");
+  EXPECT_EQ(error_of(header + "0,1,\n0,5,6\n"),
+            "line 3, column replica: replica 0 does not come back in line 2; no row behind that one");
 }
 
 }  // namespace longhaul::faults_test

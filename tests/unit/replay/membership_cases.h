@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "replay/replay.h"
 #include "tests/support/faults.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -25,10 +24,8 @@ inline Fault crash_of(int replica, double at_s, double for_s) {
 
 // Replica 0 crashes at `at_s` and is back `for_s` later; the others know of it after 0.25 s.
 inline Case with_crash(int replicas, int steps, OnFailure on_failure, double at_s, double for_s) {
-  Case config = drawn_case(replicas, 0, 0);
-  config.network.barrier = false;
+  Case config = drawn_case(replicas, 0, 0, false);
   config.workload.steps = steps;
-  config.workload.step_time.seconds = 1;
   config.faults = {crash_of(0, at_s, for_s)};
   config.recovery.on_failure = on_failure;
   config.recovery.detect_s = 0.25;
@@ -60,10 +57,6 @@ inline void prepare_download(Case& config, OperationRule& rule) {
   config.network.topology = mesh_spec(76800 * kFraming, 0);
   config.workload.parameters = 1000;
   rule.payload[0].columns = {{0, 1}};
-}
-
-inline double simulated_s(const Replayed& replayed) {
-  return replayed.report.at("simulated_s");
 }
 
 // By step, of the schedule: of all rules, or of one.

@@ -69,8 +69,7 @@ std::map<std::pair<int, int>, WorkerStep> worker_steps(const Replayed& replayed,
 }
 
 StagesRun run(const Stages& setup) {
-  Case config = drawn_case(setup.replicas, setup.message_s, 0);
-  config.network.barrier = false;
+  Case config = drawn_case(setup.replicas, setup.message_s, 0, false);
   config.pipeline.stages = setup.stages;
   config.workload.steps = setup.steps;
   config.workload.step_time.seconds = (kForward_s + kBackward_s) * setup.microbatches * setup.stages;
@@ -78,8 +77,8 @@ StagesRun run(const Stages& setup) {
   Trace trace = make_trace({setup.rules}, {1, setup.replicas, setup.steps, 1000});
   trace.plan.pipeline = equal_plan(setup);
   StagesRun run;
-  run.replayed = run_with(analytic_replay, config, trace);
-  run.clock_s = run.replayed.report.at("simulated_s");
+  run.replayed = walked(config, trace);
+  run.clock_s = simulated_s(run.replayed);
   run.steps = worker_steps(run.replayed, setup.stages);
   return run;
 }
@@ -214,8 +213,7 @@ TEST(Pipeline, SendsInTheBitsThatWereLearned) {
   Case config = drawn_case(setup.replicas, 0, 0);
   config.pipeline.stages = setup.stages;
   config.workload.steps = setup.steps;
-  config.workload.step_time.seconds = 1;
-  const Replayed replayed = run_with(analytic_replay, config, trace);
+  const Replayed replayed = walked(config, trace);
   std::int64_t all = 0;
   for (const auto& [key, row] : worker_steps(replayed, setup.stages)) {
     const auto [step, worker] = key;

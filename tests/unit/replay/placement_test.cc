@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
@@ -17,7 +18,6 @@
 #include "replay/network/clock.h"
 #include "replay/optimized_order.h"
 #include "replay/placement/site_paths.h"
-#include "replay/replay.h"
 #include "tests/unit/net/cases.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -98,8 +98,7 @@ double ring_s(const Measured& net, const std::vector<int>& site_of, double bytes
   const std::size_t n = site_of.size();
   double sum = 0, longest = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto from = static_cast<std::size_t>(site_of[i]),
-               to = static_cast<std::size_t>(site_of[(i + 1) % n]);
+    const auto from = as_index(site_of[i]), to = as_index(site_of[(i + 1) % n]);
     const double sending = bytes / static_cast<double>(n) / net.bytes_per_s[from][to];
     sum += net.latency_s[from][to] + sending;
     longest = std::max(longest, sending);
@@ -118,8 +117,7 @@ std::vector<double> gpipe_ends_s(const Measured& net, const std::vector<int>& si
   const auto way_s = [&](std::size_t first, double pass_s) {  // from stage `first` to the last, either way
     double sum = pass_s, longest = pass_s;
     for (std::size_t stage = first; stage + 1 < stages; ++stage) {
-      const auto from = static_cast<std::size_t>(site_of[stage]),
-                 to = static_cast<std::size_t>(site_of[stage + 1]);
+      const auto from = as_index(site_of[stage]), to = as_index(site_of[stage + 1]);
       const double sending_s = hop_bytes / net.bytes_per_s[from][to];
       sum += pass_s + sending_s + net.latency_s[from][to];
       longest = std::max(longest, sending_s);
@@ -139,7 +137,7 @@ struct Staged {
 
 // The step of straight GPipe with a ring of each stage every so many steps, written out.
 double staged_step_s(const Measured& net, const std::vector<int>& site_of, const Staged& shape) {
-  std::vector<double> ready_s(static_cast<std::size_t>(shape.stages));
+  std::vector<double> ready_s(as_index(shape.stages));
   double last_s = 0;
   for (int replica = 0; replica < shape.replicas; ++replica) {
     const auto first = site_of.begin() + replica * shape.stages;
@@ -154,9 +152,8 @@ double staged_step_s(const Measured& net, const std::vector<int>& site_of, const
   for (int stage = 0; stage < shape.stages; ++stage) {
     std::vector<int> sites;
     for (int replica = 0; replica < shape.replicas; ++replica)
-      sites.push_back(site_of[static_cast<std::size_t>(replica * shape.stages + stage)]);
-    done_s =
-        std::max(done_s, ready_s[static_cast<std::size_t>(stage)] + ring_s(net, sites, shape.stage_bytes));
+      sites.push_back(site_of[as_index(replica * shape.stages + stage)]);
+    done_s = std::max(done_s, ready_s[as_index(stage)] + ring_s(net, sites, shape.stage_bytes));
   }
   return last_s + (done_s - last_s) / shape.every;
 }
@@ -167,13 +164,13 @@ using Cost = std::function<double(const std::vector<int>& site_of)>;
 double least_of_all(const std::vector<int>& counts, const Cost& cost) {
   std::vector<int> site_of;
   for (std::size_t site = 0; site < counts.size(); ++site)
-    site_of.insert(site_of.end(), static_cast<std::size_t>(counts[site]), static_cast<int>(site));
+    site_of.insert(site_of.end(), as_index(counts[site]), static_cast<int>(site));
   std::vector<int> worker_at(site_of.size());
   std::iota(worker_at.begin(), worker_at.end(), 0);
   double least = cost(site_of);
   do {
     std::vector<int> permuted;
-    for (const int place : worker_at) permuted.push_back(site_of[static_cast<std::size_t>(place)]);
+    for (const int place : worker_at) permuted.push_back(site_of[as_index(place)]);
     least = std::min(least, cost(permuted));
   } while (std::next_permutation(worker_at.begin(), worker_at.end()));
   return least;
@@ -228,8 +225,8 @@ TEST_P(OnBothMatrices, StraightPipelineIsTheBestOfAllPermutations) {
 
 // Sites in turn, so that they have different numbers of workers.
 std::vector<int> spread(int workers, int sites) {
-  std::vector<int> counts(static_cast<std::size_t>(sites));
-  for (int i = 0; i < workers; ++i) ++counts[static_cast<std::size_t>(i * i % sites)];
+  std::vector<int> counts(as_index(sites));
+  for (int i = 0; i < workers; ++i) ++counts[as_index(i * i % sites)];
   counts.erase(std::remove(counts.begin(), counts.end(), 0), counts.end());
   return counts;
 }
@@ -239,7 +236,7 @@ void expect_no_worse(const Case& config, const OptimizedOrder& order, const std:
   EXPECT_LE(order.seconds, order.round_robin_s * (1 + 1e-9)) << what;
   std::vector<int> places = order.places;
   std::sort(places.begin(), places.end());
-  std::vector<int> all(static_cast<std::size_t>(config.workers()));
+  std::vector<int> all(as_index(config.workers()));
   std::iota(all.begin(), all.end(), 0);
   EXPECT_EQ(places, all) << what;
 }
@@ -326,15 +323,13 @@ TEST(CostGraph, ExchangeIsWhatTheAnalyticReplayTakes) {
   const SitePaths paths(blocks, config.network.tcp);
   for (const auto& collective : collectives())
     for (const int members : {2, 5, 8, 12}) {
-      if ((collective->name() == "pair" || collective->name() == "root" ||
-           collective->name() == "serial-pair" || collective->name() == "send") &&
-          members > 2)
-        continue;
-      if (collective->name() == "send") continue;  // among targets
+      const std::string& name = collective->name();
+      if (name == "send") continue;  // among targets
+      if (members > 2 && (name == "pair" || name == "root" || name == "serial-pair")) continue;
       std::vector<int> group = random_permutation(12, stream);
-      group.resize(static_cast<std::size_t>(members));
+      group.resize(as_index(members));
       std::vector<int> site_of;
-      for (const int worker : group) site_of.push_back(blocks.site_of()[static_cast<std::size_t>(worker)]);
+      for (const int worker : group) site_of.push_back(blocks.site_of()[as_index(worker)]);
       const std::int64_t bytes = 3000001;
       EventQueue clock;
       AnalyticNetwork network(config.network, blocks, 1, clock);
@@ -370,20 +365,18 @@ TEST(CostGraph, PassesAreWhatTheAnalyticReplayTakes) {
         config.pipeline.blocks = blocks;
         config.pipeline.chunks = schedule == PipelineSchedule::kInterleaved ? 2 : 1;
         config.workload.steps = 1;
-        config.network.fidelity = "analytic";
         config.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
         OperationPlan plan;
         plan.pipeline = staged_plan(config, "ring", 1).pipeline;
         const Trace trace = make_trace(plan, {config.seed, config.replicas, 1, config.workload.parameters});
-        const Replayed replayed = run_with(analytic_replay, config, trace);
+        const Replayed replayed = walked(config, trace);
         Case in_blocks = config;
         in_blocks.network.rank_order = {};
         const SitePaths paths(build_topology(in_blocks), config.network.tcp);
         const std::vector<double> ends_s =
             StepPasses(plan.pipeline, config.replicas, config.seed, 1)
                 .ends_s(build_topology(config).site_of(), paths, std::vector<double>(12, 1.));
-        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()),
-                    replayed.report.at("simulated_s").get<double>(), 1e-6)
+        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), simulated_s(replayed), 1e-6)
             << static_cast<int>(routing) << static_cast<int>(schedule) << blocks;
       }
 }

@@ -1,29 +1,29 @@
 // Operations that do not wait for everyone, in closed form: every message takes 0.3 s, so a ring of n members
-// 2 (n − 1) · 0.3 s, and a step takes 1 s times the replica's factor.
+// 2 (n − 1) · 0.3 s, and a step takes 1 s times the replica's factor. And the grace time that follows from
+// lags.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
-#include "replay/replay.h"
+#include "replay/lag_history.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::quorum_test {
 
-constexpr double kMessage_s = 0.3;
+constexpr double kMessage_s = 0.3, kInfinity = std::numeric_limits<double>::infinity();
 
 double ring_s(int members) {
   return 2 * (members - 1) * kMessage_s;
 }
 
 Replayed replayed(const Completion& completion, const std::vector<double>& factors, int steps = 1) {
-  Case config = drawn_case(static_cast<int>(factors.size()), kMessage_s, 0);
-  config.network.barrier = false;
-  config.workload.step_time.seconds = 1;
+  Case config = drawn_case(static_cast<int>(factors.size()), kMessage_s, 0, false);
   config.workload.step_time_factors = factors;
   OperationRule rule = rule_of("ring");
   rule.completion = completion;
-  return run_with(analytic_replay, config, make_trace({{rule}}, {1, config.replicas, steps, 1000}));
+  return walked(config, make_trace({{rule}}, {1, config.replicas, steps, 1000}));
 }
 
 // Three are ready after 1 s, the quorum's grace ends at 1.5 s, the fourth comes at 2 s: a ring of three.
@@ -110,7 +110,7 @@ TEST(FetchedQuorum, OneAloneIsEnough) {
 // With an endless grace it is the operation of all.
 TEST(FetchedQuorum, WithAnEndlessGraceNobodyIsLate) {
   const Replayed all = replayed({}, {1, 1, 2, 1}, 3),
-                 endless = replayed(fetched(1, std::numeric_limits<double>::infinity()), {1, 1, 2, 1}, 3);
+                 endless = replayed(fetched(1, kInfinity), {1, 1, 2, 1}, 3);
   ASSERT_EQ(endless.exchanges.size(), all.exchanges.size());
   for (std::size_t i = 0; i < all.exchanges.size(); ++i) {
     EXPECT_EQ(endless.exchanges[i].bytes, all.exchanges[i].bytes);
@@ -166,8 +166,7 @@ TEST(Quorum, TheSlowOneIsPassedByAtEveryStep) {
 // 0.9 s after the first: the same three lags again, and the same 0.5 s. Since it did not exchange, at step 3
 // it is ready in time.
 TEST(Quorum, AnAdaptiveGraceFollowsTheLags) {
-  Completion completion{1, 0, AdaptiveGrace{3, 64, 0, std::numeric_limits<double>::infinity()}};
-  const Replayed result = replayed(completion, {1, 1.1, 1.2, 1.9}, 3);
+  const Replayed result = replayed({1, 0, AdaptiveGrace{3, 64, 0, kInfinity}}, {1, 1.1, 1.2, 1.9}, 3);
   const double first = 1.9 + ring_s(4), second = first + 1 + 0.5 + ring_s(3);
   for (int replica = 0; replica < 4; ++replica) EXPECT_NEAR(result.row(1, replica).done_s, first, 1e-9);
   for (int replica = 0; replica < 3; ++replica) EXPECT_NEAR(result.row(2, replica).done_s, second, 1e-9);
@@ -186,8 +185,7 @@ TEST(Quorum, AnAdaptiveGraceFollowsTheLags) {
 // all, with 1.2.
 TEST(Quorum, LagsCountFromTheQuorum) {
   for (const double mads : {0.2, 1.2}) {
-    Completion completion{2, 0, AdaptiveGrace{mads, 64, 0, std::numeric_limits<double>::infinity()}};
-    const Replayed result = replayed(completion, {1, 1.5, 1.6, 2.1}, 2);
+    const Replayed result = replayed({2, 0, AdaptiveGrace{mads, 64, 0, kInfinity}}, {1, 1.5, 1.6, 2.1}, 2);
     const double first = 2.1 + ring_s(4);
     const double expected = mads < 1 ? first + 1.5 + 0.4 + ring_s(3) : first + 2.1 + ring_s(4);
     EXPECT_NEAR(result.row(2, 0).done_s, expected, 1e-9) << mads;
@@ -199,6 +197,60 @@ TEST(Quorum, AnAdaptiveGraceMayStartWithATime) {
   const Replayed result = replayed({1, 0, AdaptiveGrace{3, 64, 0, 0.3}}, {1, 1.1, 1.2, 1.9});
   EXPECT_NEAR(result.row(1, 0).done_s, 1.3 + ring_s(3), 1e-9);
   EXPECT_NEAR(result.row(1, 3).done_s, 1.9, 1e-9);
+}
+
+TEST(Median, IsTheOneInTheMiddleOrTheMeanOfTwo) {
+  EXPECT_EQ(median({3}), 3);
+  EXPECT_EQ(median({9, 1, 2}), 2);
+  EXPECT_EQ(median({9, 1, 2, 4}), 3);
+  EXPECT_EQ(median({5, 5, 1, 5}), 5);
+  EXPECT_THROW(median({}), std::logic_error);
+}
+
+// Of 1, 1, 2, 2, 4, 6, 9 the median is 2, and the deviations are 1, 1, 0, 0, 2, 4, 7: their median is 1.
+TEST(MedianAbsoluteDeviation, HasNoFactor) {
+  EXPECT_EQ(median_absolute_deviation({1, 1, 2, 2, 4, 6, 9}), 1);
+  EXPECT_EQ(median_absolute_deviation({4}), 0);
+}
+
+TEST(LagHistory, StartsWithTheStart) {
+  LagHistory history(8);
+  EXPECT_EQ(history.grace_s({3, 8, 0, 12.5}), 12.5);
+  EXPECT_EQ(history.grace_s({3, 8, 0, kInfinity}), kInfinity);
+  history.add({});
+  EXPECT_EQ(history.grace_s({3, 8, 0, 12.5}), 12.5) << "one who met nobody tells nothing";
+}
+
+// 1, 2, 4 and 1, 2, 6, 9 are the lags above: 2 + 3 · 1.
+TEST(LagHistory, WaitsForMedianAndDeviations) {
+  LagHistory history(8);
+  history.add({1, 2, 4});
+  history.add({2, 1, 9, 6});
+  EXPECT_EQ(history.grace_s({3, 8, 0, kInfinity}), 5);
+  EXPECT_EQ(history.grace_s({0, 8, 0, kInfinity}), 2);
+  EXPECT_EQ(history.grace_s({3, 8, 7.5, kInfinity}), 7.5) << "at least so long";
+}
+
+// Of the last two operations: 3 and 5, 7. Median 5, deviations 2, 0, 2.
+TEST(LagHistory, ForgetsWhatHasLeftTheWindow) {
+  LagHistory history(2);
+  const std::int64_t first = history.add({100, 200});
+  history.add({3});
+  history.add({5, 7});
+  EXPECT_EQ(history.grace_s({1, 2, 0, kInfinity}), 7);
+  history.add_late(first, 1000);
+  EXPECT_EQ(history.grace_s({1, 2, 0, kInfinity}), 7);
+}
+
+// One that was passed by is ready 11 s late, after the next operation: 1, 3, 11. Median 3, deviations 2,
+// 0, 8.
+TEST(LagHistory, CountsTheLateOnceTheyAreKnown) {
+  LagHistory history(2);
+  const std::int64_t first = history.add({1});
+  history.add({3});
+  EXPECT_EQ(history.grace_s({1, 2, 0, kInfinity}), 3) << "1 and 3: median 2, deviations 1 and 1";
+  history.add_late(first, 11);
+  EXPECT_EQ(history.grace_s({1, 2, 0, kInfinity}), 5);
 }
 
 }  // namespace longhaul::quorum_test

@@ -1,10 +1,12 @@
-// SWARM's moves of workers between stages, by hand.
+// SWARM by hand: moves of workers between stages, and who gets the next micro-batch.
 #include "replay/rebalance.h"
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "core/base/errors.h"
-#include "replay/replay.h"
+#include "replay/wiring.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::rebalance_test {
@@ -74,8 +76,7 @@ constexpr double kBoth_s = 3;              // of a micro-batch on stage 0
 constexpr std::int64_t kParameters = 900;  // half of them on each stage
 
 Case case_of(const Swarm& setup, double message_s = 0) {
-  Case config = drawn_case(setup.replicas, message_s, 0);
-  config.network.barrier = false;
+  Case config = drawn_case(setup.replicas, message_s, 0, false);
   config.pipeline.stages = 2;
   config.pipeline.microbatches = setup.microbatches;
   config.pipeline.routing = MicrobatchRouting::kThroughput;
@@ -109,7 +110,7 @@ Trace trace_of(const Swarm& setup, const Case& config) {
 
 Replayed run(const Swarm& setup, double message_s = 0) {
   const Case config = case_of(setup, message_s);
-  return run_with(analytic_replay, config, trace_of(setup, config));
+  return walked(config, trace_of(setup, config));
 }
 
 // From the end of the step before to its own.
@@ -258,7 +259,7 @@ TEST(Rebalancing, ALateWorkerHoldsUpTheExchange) {
   config.network.message_time.reset();
   config.network.topology = mesh_spec(1e6, 0);
   config.pipeline.state_bytes = 1e5;  // of 450 parameters: 45 MB, 360 s at 1 Mb/s
-  const Replayed replayed = run_with(analytic_replay, config, trace_of(setup, config));
+  const Replayed replayed = walked(config, trace_of(setup, config));
   const Rows moves = rows_of(replayed, "moves.csv");
   ASSERT_EQ(moves.size(), 2u);
   EXPECT_EQ(moves[0][0], "1");
@@ -275,7 +276,47 @@ TEST(Rebalancing, OnlyWhereAllWeightsOfAStageAreTheSame) {
   const Case config = case_of(setup);
   Trace trace = trace_of(setup, config);
   for (OperationRule& rule : trace.plan.rules) rule.every = 2;
-  EXPECT_THROW(run_with(analytic_replay, config, trace), InputError);
+  EXPECT_THROW(walked(config, trace), InputError);
+}
+
+// Workers of two stages in turn: 0, 2 and 4 hand to 1, 3 and 5.
+constexpr int kFirst = 0, kSecond = 2;
+const std::vector<int> kNext = {1, 3, 5};
+
+// Of three that nobody knows each gets one, its own replica's first; then they took 1, 2 and 4 s. Work given
+// so far is 1 each, and the next one goes to the least of 1 + 1, 1 + 2, 1 + 4; then of 2 + 1, 3, 5, where the
+// first of equals is its own replica's again; then of 4, 3, 5.
+TEST(Wiring, GivesToWhoHasTheLeastWorkWithIt) {
+  Wiring wiring(3, 2);
+  for (const int to : kNext) EXPECT_EQ(wiring.choose(kFirst), to);
+  wiring.measured(kFirst, 1, 1);
+  wiring.measured(kFirst, 3, 2);
+  wiring.measured(kFirst, 5, 4);
+  for (const int to : {1, 1, 3, 1, 1}) EXPECT_EQ(wiring.choose(kFirst), to);
+  EXPECT_EQ(wiring.choose(kSecond), 3) << "each worker knows what it has measured itself";
+}
+
+// A fifth of a new measurement: 1, then 1 + 0.2 · (6 − 1) = 2.
+TEST(Wiring, AveragesWhatItMeasures) {
+  Wiring wiring(2, 2);
+  wiring.measured(kFirst, 1, 1);
+  wiring.measured(kFirst, 3, 1.5);
+  EXPECT_EQ(wiring.choose(kFirst), 1);
+  wiring.measured(kFirst, 1, 6);
+  EXPECT_EQ(wiring.choose(kFirst), 3) << "1 + 2 against 1.5";
+}
+
+// Worker 2 leaves stage 0 for stage 1. While it is away worker 0 has 1, 3 and 5; then it is one of four,
+// which counts as having the least work that 0 has given, and as fast as the fastest: 1 s.
+TEST(Wiring, AWorkerThatJoinsGetsItsShare) {
+  Wiring wiring(3, 2);
+  for (const int to : kNext) wiring.measured(kFirst, to, to == 1 ? 1 : 2);
+  for (const int to : {1, 1, 3, 5}) EXPECT_EQ(wiring.choose(kFirst), to);  // 2, 2 and 2 s of work
+  wiring.leave(kSecond);
+  for (const int to : {1, 1, 3, 5}) EXPECT_EQ(wiring.choose(kFirst), to);  // 4 each
+  wiring.join(kSecond, 1);
+  // 1 would have 5 s, 2 too, 3 and 5 6 s; then 1 6 and 2 5.
+  for (const int to : {1, 2, 1, 2, 3, 5}) EXPECT_EQ(wiring.choose(kFirst), to);
 }
 
 }  // namespace longhaul::rebalance_test

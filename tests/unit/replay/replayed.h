@@ -9,6 +9,7 @@
 
 #include "core/base/child_main.h"
 #include "core/plan/trace.h"
+#include "replay/replay.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/files.h"
 #include "tests/unit/net/cases.h"
@@ -95,6 +96,16 @@ Replayed run_with(Replay replay, const Case& config, const Trace& trace) {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path))
     result.files[entry.path().filename()] = read_text(entry.path());
   return result;
+}
+
+// Over the network of fidelity analytic.
+inline Replayed walked(Case config, const Trace& trace) {
+  config.network.fidelity = "analytic";
+  return run_with(analytic_replay, config, trace);
+}
+
+inline double simulated_s(const Replayed& replayed) {
+  return replayed.report.at("simulated_s");
 }
 
 // A rule among everyone, or among random groups of `group_size`.

@@ -7,7 +7,6 @@
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 #include "replay/estimate.h"
-#include "replay/replay.h"
 #include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/net/data_flow.h"
@@ -108,24 +107,6 @@ TEST(Slices, OnlyProgramsOfWholeUnitsAreCut) {
   }
 }
 
-// L = 0.1 s; a round of 0.4 s in 4 slices: the next one begins after 0.2 s, but the link is busy for 0.4. A
-// round of 0.1 s: after 0.125 s.
-TEST(Slices, ClosedFormsOfAnIdleStar) {
-  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.4, 4, 0.1), 0.1 + 3 * 0.4);
-  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 4, 0.1), 0.1 + 0.1 + 2 * 0.125);
-  EXPECT_DOUBLE_EQ(pipelined_rounds_s(3, 0.1, 1, 0.1), 3 * 0.2) << "uncut";
-  const auto cost = [](const std::string& name, int members, int slices) {
-    return sliced_idle_star_s(name, {members, 1000, 1, {}}, slices, 0.1, 1e4);
-  };
-  EXPECT_DOUBLE_EQ(cost("ring", 4, 5), 0.1 + 0.025 + 5 * 0.105);
-  EXPECT_DOUBLE_EQ(cost("pair", 2, 5), 0.2);
-  EXPECT_DOUBLE_EQ(cost("direct", 4, 5), 0.1 + 0.075 + 0.115);
-  EXPECT_DOUBLE_EQ(cost("parameter-server", 4, 5), 0.2 + 0.3 * 1.2);
-  EXPECT_DOUBLE_EQ(cost("tree", 2, 5), 0.2 + 6 * 0.02);
-  EXPECT_DOUBLE_EQ(cost("heap-tree", 3, 5), 0.2 + 6 * 2 * 0.02);
-  EXPECT_DOUBLE_EQ(cost("all-gather", 3, 5), 0.1 + 0.1 + 0.12);
-}
-
 TEST(Slices, TooManyAreRefused) {
   Case config = star_case(256, 1e9, 0.1);
   config.network.slice = {SliceSpec::Kind::kBytes, 65536};
@@ -152,15 +133,13 @@ TEST(Slices, AnalyticPipelinesAreHopsAndTheSlicesBehind) {
         const int levels = name == "tree" ? ceil_log2(members) : floor_log2(members);
         if (name == "tree" && members != 1 << levels) continue;
         Case config = star_case(members, rate, 2 * latency_s);
-        config.network.fidelity = "analytic";
         const std::int64_t unit = is_ring ? bytes / members : bytes;
         config.network.slice = {SliceSpec::Kind::kBytes, unit / slices};
         const double slice_s = static_cast<double>(unit) / slices / bytes_per_s;
         const double expected =
             is_ring ? pipelined_rounds_s(2 * (members - 1), slice_s * slices, slices, latency_s)
                     : 2 * levels * (latency_s + slice_s) + (slices - 1) * slice_s;
-        EXPECT_NEAR(run_with(analytic_replay, config, single_exchange(name, members, bytes)).sync_time_s(),
-                    expected, 1e-6)
+        EXPECT_NEAR(walked(config, single_exchange(name, members, bytes)).sync_time_s(), expected, 1e-6)
             << name << " of " << members << " in " << slices;
       }
 }
@@ -171,11 +150,10 @@ TEST(Eager, AnalyticPushesSoManyBytesAhead) {
   Trace trace = single_exchange("pair", 2, 800000);
   trace.measured_s = {{1, 3}};
   Case config = star_case(2, rate, 2 * latency_s);
-  config.network.fidelity = "analytic";
   config.workload.step_time.kind = StepTime::Kind::kMeasured;
   for (const double eager : {0., 300000., 1e9}) {
     config.network.eager = eager;
-    const Replayed replayed = run_with(analytic_replay, config, trace);
+    const Replayed replayed = walked(config, trace);
     const double left = std::max(0., 800000 - eager);
     EXPECT_NEAR(replayed.row(1, 1).done_s, 3 + (left > 0 ? latency_s + left / bytes_per_s : 0), 1e-6);
     EXPECT_NEAR(replayed.row(1, 0).done_s, 3 + latency_s + 800000 / bytes_per_s, 1e-6);

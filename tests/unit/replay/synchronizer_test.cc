@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "net/tcp/framing.h"
-#include "replay/replay.h"
 #include "tests/unit/replay/membership_cases.h"
 
 namespace longhaul::synchronizer_test {
@@ -34,9 +33,6 @@ OperationRule merge_rule(const Merging& merging) {
 
 Case merging_case(const std::vector<double>& factors) {
   Case config = star_case(static_cast<int>(factors.size()), 8e6 / payload_share(TcpSpec().segment), 0.2);
-  config.network.fidelity = "analytic";
-  config.network.tcp.segment = TcpSpec().segment;
-  config.workload.step_time.seconds = 1;
   config.workload.step_time_factors = factors;
   return config;
 }
@@ -45,9 +41,12 @@ Trace trace_of(const Merging& merging, int replicas) {
   return make_trace({{merge_rule(merging)}}, {1, replicas, merging.steps, kBytes});
 }
 
+Replayed replayed(const Merging& merging, const Case& config) {
+  return walked(config, trace_of(merging, config.replicas));
+}
+
 Replayed replayed(const Merging& merging, const std::vector<double>& factors) {
-  const Case config = merging_case(factors);
-  return run_with(analytic_replay, config, trace_of(merging, config.replicas));
+  return replayed(merging, merging_case(factors));
 }
 
 struct Line {
@@ -65,6 +64,11 @@ std::vector<Line> merges_of(const Replayed& result) {
 }
 
 using Contributions = std::vector<std::vector<int>>;  // replica, posted after, taken up at the end of
+
+void expect_merge(const Line& merge, const Contributions& contributions, double done_s) {
+  EXPECT_EQ(merge.contributions, contributions);
+  EXPECT_NEAR(merge.done_s, done_s, 1e-9);
+}
 
 void expect_row(const Replayed& result, int step, int replica, double ready_s, double start_s,
                 double done_s) {
@@ -89,14 +93,11 @@ TEST(Synchronizer, MergesWhatIsThereWhenTheGraceOfAQuorumIsOver) {
   const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
   const std::vector<Line> merges = merges_of(result);
   ASSERT_EQ(merges.size(), 3u);
-  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 6}, {1, 4, 6}, {2, 4, 5}}));
+  expect_merge(merges[0], {{0, 4, 6}, {1, 4, 6}, {2, 4, 5}}, 5.3);
   EXPECT_NEAR(merges[0].start_s, 4.8, 1e-9);
-  EXPECT_NEAR(merges[0].done_s, 5.3, 1e-9);
-  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 8, 9}, {1, 8, 9}, {3, 4, 5}}));
+  expect_merge(merges[1], {{0, 8, 9}, {1, 8, 9}, {3, 4, 5}}, 8.5);
   EXPECT_NEAR(merges[1].start_s, 8, 1e-9);
-  EXPECT_NEAR(merges[1].done_s, 8.5, 1e-9);
-  EXPECT_EQ(merges[2].contributions, (Contributions{{2, 8, 0}, {3, 8, 9}}));
-  EXPECT_NEAR(merges[2].done_s, 16.2, 1e-9);
+  expect_merge(merges[2], {{2, 8, 0}, {3, 8, 9}}, 16.2);
   expect_row(result, 4, 0, 4, 4.8, 5.3);
   expect_row(result, 4, 1, 4, 4.8, 5.3 + kMessage_s);
   expect_row(result, 4, 2, 4.8, 4.8, 5.3 + kMessage_s);
@@ -133,10 +134,8 @@ TEST(Synchronizer, WhoHasNothingBackPostsNothing) {
   const Replayed result = replayed({2, 9}, {1, 2.5});
   const std::vector<Line> merges = merges_of(result);
   ASSERT_EQ(merges.size(), 4u);
-  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 2, 6}, {1, 2, 3}}));
-  EXPECT_NEAR(merges[0].done_s, 5.2, 1e-9);
-  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 6, 0}, {1, 4, 5}}));
-  EXPECT_NEAR(merges[1].done_s, 10.2, 1e-9);
+  expect_merge(merges[0], {{0, 2, 6}, {1, 2, 3}}, 5.2);
+  expect_merge(merges[1], {{0, 6, 0}, {1, 4, 5}}, 10.2);
   EXPECT_EQ(merges[2].contributions, (Contributions{{1, 6, 7}}));
   EXPECT_EQ(merges[3].contributions, (Contributions{{1, 8, 9}}));
   expect_row(result, 4, 0, 4, 4, 4);
@@ -181,12 +180,9 @@ TEST(Synchronizer, AnAdaptiveGraceFollowsTheLags) {
   const Replayed result = replayed({4, 9, {1, 0, AdaptiveGrace{0, 64, 0, 0.5}}}, {1, 1.2});
   const std::vector<Line> merges = merges_of(result);
   ASSERT_EQ(merges.size(), 3u);
-  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 5}}));
-  EXPECT_NEAR(merges[0].done_s, 4.5, 1e-9);
-  EXPECT_EQ(merges[1].contributions, (Contributions{{1, 4, 6}}));
-  EXPECT_NEAR(merges[1].done_s, 6, 1e-9);
-  EXPECT_EQ(merges[2].contributions, (Contributions{{0, 8, 0}, {1, 8, 9}}));
-  EXPECT_NEAR(merges[2].done_s, 9.8, 1e-9);
+  expect_merge(merges[0], {{0, 4, 5}}, 4.5);
+  expect_merge(merges[1], {{1, 4, 6}}, 6);
+  expect_merge(merges[2], {{0, 8, 0}, {1, 8, 9}}, 9.8);
 }
 
 // The parts of every row add up to done − start: none, or the last contribution's way from then on, the grace
@@ -213,10 +209,6 @@ Case with_crashes(const std::vector<double>& factors, const std::vector<Fault>& 
   config.recovery.downloads_state = false;
   config.resolved["faults"] = Json::array();
   return config;
-}
-
-Replayed replayed(const Merging& merging, const Case& config) {
-  return run_with(analytic_replay, config, trace_of(merging, config.replicas));
 }
 
 void expect_steps(const Replayed& result, int replica, const char* useful, const char* lost_s) {
@@ -263,10 +255,8 @@ TEST(SynchronizerWithCrashes, WhoIsBackIsWaitedFor) {
   const Replayed result = replayed({2, 6}, with_crashes({1, 1}, {crash_of(1, 1.5, 1)}));
   const std::vector<Line> merges = merges_of(result);
   ASSERT_EQ(merges.size(), 2u);
-  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 2, 3}}));
-  EXPECT_NEAR(merges[0].done_s, 2, 1e-9);
-  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
-  EXPECT_NEAR(merges[1].done_s, 4.5 + kMessage_s, 1e-9);
+  expect_merge(merges[0], {{0, 2, 3}}, 2);
+  expect_merge(merges[1], {{0, 4, 5}, {1, 4, 5}}, 4.5 + kMessage_s);
 }
 
 // What replica 2 posted is on its way when replica 1 is back, in step 3: that merge is made when it arrives,
@@ -275,10 +265,8 @@ TEST(SynchronizerWithCrashes, AMergeThatHasBegunDoesNotWaitForWhoIsBack) {
   const Replayed result = replayed({2, 5}, with_crashes({1, 1, 1}, {crash_of(1, 1.5, 0.6)}));
   const std::vector<Line> merges = merges_of(result);
   ASSERT_EQ(merges.size(), 2u);
-  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 2, 3}, {2, 2, 3}}));
-  EXPECT_NEAR(merges[0].done_s, 2.2, 1e-9);
-  EXPECT_EQ(merges[1].contributions, (Contributions{{0, 4, 5}, {1, 4, 5}, {2, 4, 5}}));
-  EXPECT_NEAR(merges[1].done_s, 4.1 + kMessage_s, 1e-9);
+  expect_merge(merges[0], {{0, 2, 3}, {2, 2, 3}}, 2.2);
+  expect_merge(merges[1], {{0, 4, 5}, {1, 4, 5}, {2, 4, 5}}, 4.1 + kMessage_s);
 }
 
 // Replica 0 takes 10 s a step. What replica 1 posted after step 2 is in the open merge when it crashes, at
@@ -300,8 +288,7 @@ TEST(SynchronizerWithCrashes, WhereAllWaitWhatWasLostIsSentAgain) {
       replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.1, 1)}, 0.25, OnFailure::kWait));
   const std::vector<Line> merges = merges_of(result);
   ASSERT_EQ(merges.size(), 2u);
-  EXPECT_EQ(merges[0].contributions, (Contributions{{0, 4, 6}, {1, 4, 5}}));
-  EXPECT_NEAR(merges[0].done_s, 5.1 + kMessage_s, 1e-9);
+  expect_merge(merges[0], {{0, 4, 6}, {1, 4, 5}}, 5.1 + kMessage_s);
   EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);
   EXPECT_NEAR(result.row(4, 1).awaited_s, 6.1, 1e-9);
   expect_steps(result, 1, "9", "0.1");
@@ -311,8 +298,7 @@ TEST(SynchronizerWithCrashes, WhereAllWaitWhatWasLostIsSentAgain) {
 TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
   const Replayed result =
       replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.3, 1)}, 0.25, OnFailure::kWait));
-  EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
-  EXPECT_NEAR(merges_of(result).at(0).done_s, 4.2, 1e-9);
+  expect_merge(merges_of(result).at(0), {{0, 4, 5}, {1, 4, 5}}, 4.2);
   EXPECT_NEAR(result.row(4, 1).done_s, 5.3 + kMessage_s, 1e-9);
   EXPECT_EQ(result.report["transfers"], 2 + 3);
 }

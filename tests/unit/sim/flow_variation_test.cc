@@ -6,9 +6,8 @@
 #include "tests/support/files.h"
 #include "tests/support/max_min_rates.h"
 #include "tests/support/said.h"
-#include "tests/unit/sim/arrival.h"
-#include "tests/unit/sim/random_stars.h"
 #include "tests/unit/sim/replays.h"
+#include "tests/unit/sim/transfers.h"
 
 namespace longhaul::flow_variation_test {
 

@@ -22,17 +22,16 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 void expect_same_tables(Case config, const Trace& trace, const std::string& what) {
   for (const bool barrier : {false, true}) {
     config.network.barrier = barrier;
-    config.network.fidelity = "analytic";
-    const Replayed walked = run_with(analytic_replay, config, trace);
     config.network.fidelity = "flow";
-    const Replayed replayed = run_replay(config, trace);
+    const Replayed without_events = walked(config, trace), replayed = run_replay(config, trace);
     for (const char* table : {"exchanges.csv", "breakdown.csv", "steps.csv", "replicas.csv", "links.csv"})
-      EXPECT_EQ(walked.files.at(table), replayed.files.at(table)) << what << ' ' << table << ' ' << barrier;
-    EXPECT_EQ(sorted_lines(walked.files.at("schedule.jsonl")),
+      EXPECT_EQ(without_events.files.at(table), replayed.files.at(table))
+          << what << ' ' << table << ' ' << barrier;
+    EXPECT_EQ(sorted_lines(without_events.files.at("schedule.jsonl")),
               sorted_lines(replayed.files.at("schedule.jsonl")))
         << what;
-    EXPECT_EQ(walked.report["transfers"], replayed.report["transfers"]);
-    EXPECT_EQ(walked.report["simulated_s"], replayed.report["simulated_s"]);
+    EXPECT_EQ(without_events.report["transfers"], replayed.report["transfers"]);
+    EXPECT_EQ(without_events.report["simulated_s"], replayed.report["simulated_s"]);
   }
 }
 

@@ -3,11 +3,11 @@
 // With a step of 1 s of which the last f are backward, bucket i of b is released at 1 - f (1 - i/b). Buckets
 // are reduced one after another and each takes t, so that the last one is done at
 // max(1 - f + f/b + b t, 1 + t): either the network is busy from the first bucket on, or it waits for the
-// last. The star has no window effects (tests/unit/sim/open_star.h).
+// last. The star has no window effects (tests/unit/sim/replays.h).
 #include <gtest/gtest.h>
 
 #include "tests/support/idle_star.h"
-#include "tests/unit/sim/open_star.h"
+#include "tests/unit/sim/replays.h"
 
 namespace longhaul::overlap_test {
 

@@ -1,11 +1,11 @@
 // Sliced collectives replayed on an idle star and on a mesh, against the closed forms of their headers; and
-// senders that push before their receiver has posted. Window effects are out of reach (open_star.h).
+// senders that push before their receiver has posted. Window effects are out of reach (open_star()).
 #include <gtest/gtest.h>
 
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
 #include "tests/support/idle_star.h"
-#include "tests/unit/sim/open_star.h"
+#include "tests/unit/sim/replays.h"
 
 namespace longhaul::sliced_star_test {
 

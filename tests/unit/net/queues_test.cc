@@ -1,8 +1,24 @@
 #include <gtest/gtest.h>
 
 #include "net/tcp/congestion.h"
+#include "net/tcp/fifo.h"
+#include "net/topology.h"
 
-namespace longhaul::codel_test {
+namespace longhaul::queues_test {
+
+// 100 Mb/s and 50 ms: 625,000 bytes.
+TEST(Fifo, HoldsAsManyBandwidthDelayProductsAsAsked) {
+  TcpSpec tcp;
+  EXPECT_EQ(fifo_bytes(tcp, 1e8, 0.05), 625000);
+  tcp.queue_products = 0.25;
+  EXPECT_EQ(fifo_bytes(tcp, 1e8, 0.05), 156250);
+  EXPECT_EQ(fifo_bytes(tcp, 1e6, 0.001), 20 * 1538) << "at least 20 packets";
+  tcp.queue_bytes = 5000;
+  EXPECT_EQ(fifo_bytes(tcp, 1e8, 0.05), 5000);
+  EXPECT_EQ(fifo_bytes(tcp, kUnlimited, 0.05), 5000);
+  tcp.queue_bytes.reset();
+  EXPECT_GE(fifo_bytes(tcp, kUnlimited, 0.05), 1000000000);
+}
 
 TEST(CoDel, WatchesFiveMilliseconds) {
   EXPECT_DOUBLE_EQ(CoDel(true).watched_level(1e6), 5000);
@@ -49,4 +65,4 @@ TEST(CoDel, GoesOnWhereItLeftOffIfThatWasRecently) {
   }
 }
 
-}  // namespace longhaul::codel_test
+}  // namespace longhaul::queues_test

@@ -1,10 +1,13 @@
-// The committed schema is the one that the declarations make.
+// What commands say that run nothing: lists, the committed schema, checks and help; and wrong input: exit
+// status 2, and one message that names the file, the JSON path, what was found and what is allowed.
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 #include "tests/integration/command.h"
 #include "tests/support/said.h"
 
-namespace longhaul::schema_test {
+namespace longhaul::commands_test {
 
 TEST(Schema, TheCommittedFileIsWhatTheDeclarationsMake) {
   const CommandResult result = longhaul({"list", "schema"});
@@ -62,4 +65,41 @@ TEST(Check, SaysWhatNoNetworkCanMakeShorter) {
   EXPECT_SAYS(said(ddp, stages), "40 steps take at least 10 s, ");
 }
 
-}  // namespace longhaul::schema_test
+// Which scenarios are refused, and how: tests/unit/cli/bad_scenarios_test.cc.
+TEST(BadInput, ExitsWith2AndOneMessageAndLeavesNothing) {
+  const std::string folder = fresh_folder("bad");
+  Json scenario = small_scenario();
+  scenario["replica"] = 4;
+  write_text(folder + "/bad.json", scenario.dump(1));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"check"}, {"run", "--out", folder + "/out"}}) {
+    const CommandResult result = longhaul(command, {folder + "/bad.json"});
+    expect_refused(result, {"bad.json: replica: unknown key", "did you mean \"replicas\"?"});
+    EXPECT_FALSE(std::filesystem::exists(folder + "/out"));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+TEST(Help, IsThereForEachCommand) {
+  const CommandResult all = longhaul({"help"}), run = longhaul({"help", "run"});
+  EXPECT_EQ(all.status, 0);
+  EXPECT_EQ(all.out, longhaul({"--help"}).out);
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.out, longhaul({"run", "--help"}).out);
+  EXPECT_SAYS(run.out, "SCENARIO");
+  expect_refused(longhaul({"help", "chekc"}), {"COMMAND: found \"chekc\"", "did you mean \"check\"?"});
+}
+
+TEST(BadInput, FlagsOfTheCommand) {
+  const std::string scenario = scenario_file("small.json");
+  expect_refused(longhaul({"run", scenario, "--shard", "3/2"}), {"--shard", "1 <= i <= n"});
+  expect_refused(longhaul({"run", scenario, "--set", "replicas"}), {"--set", "key.path=value"});
+  expect_refused(longhaul({"run", scenario, "--jobs", "0"}), {"--jobs"});
+  expect_refused(longhaul({"run", scenario, "--frobnicate"}), {"--frobnicate"});
+  expect_refused(longhaul({"list", "nothing"}), {"methods"});
+  expect_refused(longhaul({"report", "/no/such/run"}), {"/no/such/run"});
+  expect_refused(longhaul({"run", scenario, "--resume", "--overwrite"}), {"--resume excludes --overwrite"});
+  expect_refused(longhaul({}), {"a command is missing"});
+}
+
+}  // namespace longhaul::commands_test

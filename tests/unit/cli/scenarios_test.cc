@@ -1,0 +1,167 @@
+// The scenarios of the tree: listed, valid as they stand, and as they promise; running them takes minutes.
+// The one that longhaul new writes. And pairs by sites: a validated scenario says in each case who is at
+// which site, and only there.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/validated_scenario.h"
+#include "core/base/errors.h"
+#include "methods/common/registry.h"
+#include "tests/support/files.h"
+#include "tests/support/said.h"
+
+namespace longhaul::scenarios_test {
+
+TEST(ScenarioList, EveryScenarioOfTheTreeHasASentence) {
+  const std::vector<ScenarioInfo> all = scenarios_in(LONGHAUL_SOURCE_DIR "/scenarios");
+  EXPECT_GT(all.size(), 10u);
+  int in_subfolders = 0;
+  for (const ScenarioInfo& scenario_info : all) {
+    EXPECT_GT(scenario_info.about.size(), 20u) << scenario_info.file;
+    EXPECT_EQ(scenario_info.file.find("schema"), std::string::npos);
+    EXPECT_EQ(scenario_info.file.find("/networks/"), std::string::npos);
+    in_subfolders += scenario_info.file.find("/paper/") != std::string::npos;
+  }
+  EXPECT_GT(in_subfolders, 3);
+}
+
+TEST(ScenarioList, ASentenceEndsWhereTheNextBegins) {
+  EXPECT_EQ(first_sentence("Is it ten times? A star."), "Is it ten times?");
+  EXPECT_EQ(first_sentence("Fig. 5A (arXiv 2506.10911): trees. Then more."),
+            "Fig. 5A (arXiv 2506.10911): trees.");
+  EXPECT_EQ(first_sentence("One only"), "One only");
+}
+
+TEST(NewCommand, WritesAValidScenarioThatNamesItsSchema) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(new_command(folder.file("my.jsonc")), kDone);
+  const Scenario scenario = validated_scenario(folder.file("my.jsonc"), {});
+  EXPECT_EQ(scenario.name, "my");
+  EXPECT_EQ(scenario.cases.size(), 9u);  // three methods, three seeds
+  const std::string schema = scenario.written["$schema"], scheme = "file://";
+  ASSERT_EQ(schema.rfind(scheme, 0), 0u) << schema;
+  EXPECT_TRUE(std::filesystem::exists(schema.substr(scheme.size()))) << schema;
+}
+
+TEST(NewCommand, AFileThatExistsStays) {
+  const TemporaryFolder folder;
+  write_text(folder.file("my.jsonc"), "mine");
+  EXPECT_THROW(new_command(folder.file("my.jsonc")), InputError);
+  EXPECT_EQ(read_text(folder.file("my.jsonc")), "mine");
+}
+
+TEST(PaperScenarios, AreValidAndMakeClaims) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(LONGHAUL_SOURCE_DIR "/scenarios/paper")) {
+    const Scenario scenario = validated_scenario(entry.path().string(), {});
+    EXPECT_GT(scenario.cases.size(), 0u) << entry.path();
+    EXPECT_GT(claims_of(scenario).size(), 0u) << entry.path();
+    ++count;
+  }
+  EXPECT_GT(count, 0);
+}
+
+// A label means one thing in all studies of the loss: an hour on a card is not spent on settings that a later
+// tuning has replaced.
+TEST(PaperScenarios, ArmsOfOneLabelHaveOneMethod) {
+  std::map<std::string, std::pair<Json, std::string>> arms;
+  int shared = 0;
+  for (const char* name :
+       {"perplexity", "perplexity-tuned", "perplexity-gpu", "perplexity-size", "loss-regime"}) {
+    const Scenario scenario =
+        validated_scenario(fmt::format("{}/scenarios/paper/{}.json", LONGHAUL_SOURCE_DIR, name), {});
+    for (const Json& method : scenario.resolved.at("methods")) {
+      const std::string label = method.value("label", method.at("name").get<std::string>());
+      const auto [known, is_new] = arms.try_emplace(label, method, name);
+      EXPECT_EQ(known->second.first, method) << label << " of " << name << " and " << known->second.second;
+      shared += is_new ? 0 : 1;
+    }
+  }
+  EXPECT_GT(shared, 5);
+}
+
+// Every method is in the comparison of all.
+TEST(MethodScenarios, HaveEveryMethod) {
+  const Scenario scenario =
+      validated_scenario(LONGHAUL_SOURCE_DIR "/scenarios/methods/equal-tokens.json", {});
+  std::set<std::string> trained, there;
+  for (const Case& config : scenario.cases) trained.insert(config.method.name);
+  for (const Method& method : methods()) there.insert(method.name);
+  there.erase("fsdp");  // whose numbers are ddp's
+  EXPECT_EQ(trained, there);
+}
+
+const std::string kFolder = LONGHAUL_SOURCE_DIR "/scenarios/validation";
+
+TEST(ValidationScenarios, AreValidTrainNothingAndStandOnThePage) {
+  const std::string text = read_text(LONGHAUL_SOURCE_DIR "/results/reference/validation/tables.md");
+  const std::vector<std::string> files = validation_files(kFolder, {});
+  EXPECT_GT(files.size(), 10u);
+  for (const std::string& file : files) {
+    const Scenario scenario = validated_scenario(file, {});
+    ASSERT_TRUE(scenario.resolved.contains("validation")) << file;
+    for (const Case& config : scenario.cases) EXPECT_FALSE(config.train) << file;
+    EXPECT_SAYS(text, "### " + scenario.name + ": ")
+        << scenario.name << " is not in results/reference/validation/tables.md: make validation";
+    for (const Json& figure : scenario.resolved["validation"]["figures"])
+      EXPECT_SAYS(text, figure["what"].get<std::string>()) << figure["what"];
+  }
+}
+
+TEST(ValidationFiles, AreNamesOfTheFolderOrFiles) {
+  EXPECT_EQ(validation_files(kFolder, {"pccl-europe", "mine.json"}),
+            (std::vector<std::string>{kFolder + "/pccl-europe.json", "mine.json"}));
+  const InputError error = thrown_by([&] { validation_files(kFolder, {"pccl-europa"}); });
+  EXPECT_EQ(error.parts().path, "NAME");
+  EXPECT_SAYS(error.what(), "did you mean \"pccl-europe\"?");
+  EXPECT_SAYS(error.parts().allowed, "pccl-atlantic");
+  EXPECT_THROW(validation_files("", {}), InputError);
+}
+
+// NoLoCo's pairs of two replicas at each of three sites.
+Case at_three_sites(const Json& network, const Json& method = Json{{"pairing", "sites"}}) {
+  Json scenario = Json::parse(R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10}],
+    "workload": {"parameters": 1000, "steps": 40}, "network": {"topology": {"regions": {"matrix": "aws-2022",
+    "replicas": {"oregon": 2, "virginia": 2, "london": 2}}}}})");
+  scenario["network"].update(network);
+  scenario["methods"][0].update(method);
+  const TemporaryFolder folder;
+  write_text(folder.file("sites.json"), scenario.dump());
+  return validated_scenario(folder.file("sites.json"), {}).cases[0];
+}
+
+TEST(Sites, AreResolvedForPairsBySites) {
+  const Case config = at_three_sites(Json::object());
+  EXPECT_EQ(config.site_of, (std::vector<int>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(config.resolved["sites"], Json(config.site_of));
+  EXPECT_EQ(parse_case(config.resolved).site_of, config.site_of) << "as the trainer reads it";
+  EXPECT_EQ(trace_of(config).groups, trace_of(parse_case(config.resolved)).groups);
+}
+
+// In the order of the first replicas: London is where rank 0 is.
+TEST(Sites, FollowTheOrderOfRanks) {
+  const Case config = at_three_sites({{"rank_order", {5, 0, 2, 1, 4, 3}}});
+  EXPECT_EQ(config.site_of, (std::vector<int>{0, 1, 2, 1, 0, 2}));
+}
+
+TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
+  const Case config = at_three_sites(Json::object(), Json::object());
+  EXPECT_TRUE(config.site_of.empty());
+  EXPECT_FALSE(config.resolved.contains("sites"));
+}
+
+// By the key that asks for them: hierarchical has no pairing.
+TEST(Sites, AreMissedWhereTheTopologyHasNone) {
+  const Json star = Json::parse(R"({"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}})");
+  EXPECT_SAYS(said_by([&] { at_three_sites(star); }),
+              "methods[0].pairing: found \"sites\" on a topology without sites");
+  EXPECT_SAYS(said_by([&] { at_three_sites(star, {{"name", "hierarchical"}}); }),
+              "methods[0].name: found \"hierarchical\" on a topology without sites");
+}
+
+}  // namespace longhaul::scenarios_test
