@@ -160,7 +160,9 @@ TEST(Sites, AreMissedWhereTheTopologyHasNone) {
   const Json star = Json::parse(R"({"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}})");
   EXPECT_SAYS(said_by([&] { at_three_sites(star); }),
               "methods[0].pairing: found \"sites\" on a topology without sites");
-  EXPECT_SAYS(said_by([&] { at_three_sites(star, {{"name", "hierarchical"}}); }),
+  EXPECT_SAYS(said_by([&] {
+                at_three_sites(star, {{"name", "hierarchical"}});
+              }),
               "methods[0].name: found \"hierarchical\" on a topology without sites");
 }
 
