@@ -20,16 +20,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-void check(const Case& config) {
-  check_inner_steps(config);
-}
-
 }  // namespace toy_adam
 
 Method toy_adam_method() {
   using namespace toy_adam;
-  return Method("toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, check,
-                overlap_warnings, keeps);
+  return Method("toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, {check_inner_steps},
+                {overlap_warnings}, keeps);
 }
 
 }  // namespace longhaul
