@@ -2,6 +2,7 @@
 // in the GPU's memory, for all groups of an operation at once.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -211,30 +212,55 @@ class RowAverage : public Update {
 // φ = θ for all that are held here.
 void start_slow_weights(Replicas& replicas);
 
+class OuterUpdate : public Update {
+ public:
+  void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
+
+  // Back to where the round began.
+  void take(const LocalStep&, int replica, ColumnRange columns, Arena& arena) const override {
+    std::copy_n(arena.row(Slot::kSlowWeights, replica) + columns.begin, columns.size(),
+                arena.row(Slot::kWeights, replica) + columns.begin);
+  }
+};
+
+// Of a replica, from a column on.
+struct OuterRows {
+  OuterRows(Arena& arena, int replica, std::int64_t begin)
+      : theta(arena.row(Slot::kWeights, replica) + begin),
+        phi(arena.row(Slot::kSlowWeights, replica) + begin),
+        momentum(arena.row(Slot::kOuterMomentum, replica) + begin) {}
+
+  float *theta, *phi, *momentum;
+};
+
 // Step: the outer step on one column of a member, from
 //   mean_delta   Δ̄, over the group, of Δ_j = θ_j − φ_j
 //   mean_phi     φ̄, likewise, and
 //   sent_phi     its own φ, as the others see it; both 0 where kReadsPhi is false
 //
-//   static constexpr bool kReadsPhi;
+//   static constexpr bool kReadsPhi, kHasKernel;
 //   void operator()(float& theta, float& phi, float& momentum, float mean_delta, float mean_phi,
 //                   float sent_phi) const;
 template <typename Step>
-class ColumnwiseOuterUpdate : public Update {
+class ColumnwiseOuterUpdate : public OuterUpdate {
  public:
   explicit ColumnwiseOuterUpdate(const Step& step) : step_(step) {}
 
-  void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
-
-  std::vector<std::string> reads(const Operation&) const override {
+  std::vector<std::string> reads(const Operation& operation) const override {
+    if (Step::kReadsPhi && !operation.rule->is_blocking()) return {};  // φ, sent ahead for the next step
     return Step::kReadsPhi ? std::vector<std::string>{"delta", "phi"} : std::vector<std::string>{"delta"};
   }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
-    take(step_, arrived.size(), arrived.mean("delta"), Step::kReadsPhi ? arrived.mean("phi") : nullptr,
-         Step::kReadsPhi ? arrived.own("phi") : nullptr, arena.row(Slot::kWeights, replica) + arrived.begin,
-         arena.row(Slot::kSlowWeights, replica) + arrived.begin,
-         arena.row(Slot::kOuterMomentum, replica) + arrived.begin);
+    const OuterRows rows(arena, replica, arrived.begin);
+    step_columns(step_, arrived.size(), arrived.mean("delta"),
+                 Step::kReadsPhi ? arrived.mean("phi") : nullptr,
+                 Step::kReadsPhi ? arrived.own("phi") : nullptr, rows.theta, rows.phi, rows.momentum);
+  }
+
+  bool apply_on_device(const Operation&, DeviceSteps& steps) const override {
+    if constexpr (Step::kHasKernel) steps.outer_step(step_);
+    return Step::kHasKernel;
   }
 
  protected:
@@ -242,9 +268,9 @@ class ColumnwiseOuterUpdate : public Update {
 
  private:
   // A function of its own, since only of parameters compilers believe that they do not overlap.
-  static void take(const Step step, std::int64_t count, const float* __restrict mean_delta,
-                   const float* __restrict mean_phi, const float* __restrict sent_phi,
-                   float* __restrict theta, float* __restrict phi, float* __restrict momentum) {
+  static void step_columns(const Step step, std::int64_t count, const float* __restrict mean_delta,
+                           const float* __restrict mean_phi, const float* __restrict sent_phi,
+                           float* __restrict theta, float* __restrict phi, float* __restrict momentum) {
     for (std::int64_t i = 0; i < count; ++i)
       if constexpr (Step::kReadsPhi)
         step(theta[i], phi[i], momentum[i], mean_delta[i], mean_phi[i], sent_phi[i]);
