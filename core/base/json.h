@@ -90,6 +90,11 @@ enum class JsonComments { kNone, kAllowed };  // of both kinds that C++ has
 // nested more than kDeepestJson deep, or larger than kLargestJson.
 Json parse_json(std::string_view text, JsonComments comments = JsonComments::kNone);
 
+// Throws InputError at the first key that its object already has, with the path of the second: readers take
+// the last one without a word, so that the line which a user has changed may be the one that does not count.
+// `text` is JSON that parse_json() has read; comments are passed over.
+void check_no_duplicate_keys(std::string_view text);
+
 // What the library says of a value that is not as it was used, in our words. The key that is missing is the
 // path.
 InputError in_our_words(const Json::exception& error);

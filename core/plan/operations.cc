@@ -11,7 +11,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
-#include "core/plan/unit_owners.h"
 
 namespace longhaul {
 namespace {

@@ -156,7 +156,7 @@ struct OperationRule {
   Payload answer = {};   // of kMerge: what comes back to each that contributed
   bool sharded = false;  // each participant contributes its 1/n of the columns, padded to ceil(columns/n)
   // Of kAllToAll, a blocking rule among everyone in plain numbers: the units that pass from their owners of
-  // one round to those of the next (unit_owners.h). A contribution is what its owner has of them, padded to
+  // one round to those of the next (hidden_units.h). A contribution is what its owner has of them, padded to
   // the largest of all; what travels are the parts of it that change their owner, exactly.
   std::vector<HiddenUnits> units = {};
 

@@ -1,5 +1,3 @@
-#include "core/plan/rule_json.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "core/base/duplicate_keys.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/scenario/inner_optimizer.h"
 

@@ -97,7 +97,7 @@ struct InnerStep {
   const std::vector<DecayRange>& decay;
 };
 
-// By column of a row [parameters]: the replica whose it was, and the one whose it becomes (unit_owners.h).
+// By column of a row [parameters]: the replica whose it was, and the one whose it becomes (hidden_units.h).
 struct ColumnHolders {
   std::shared_ptr<const std::vector<int>> before, after;
 };

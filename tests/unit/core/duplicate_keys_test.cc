@@ -1,8 +1,8 @@
 // A key that stands twice is an error with the path of the second; the same key in other objects is not.
-#include "core/base/duplicate_keys.h"
 
 #include <gtest/gtest.h>
 
+#include "core/base/json.h"
 #include "tests/support/said.h"
 
 namespace longhaul::duplicate_keys_test {

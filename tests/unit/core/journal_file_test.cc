@@ -1,11 +1,10 @@
 // journal.jsonl: what is written is read as the same, and what cannot be carried out is refused with its
 // line.
-#include "core/plan/journal_file.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
 
+#include "core/plan/journal.h"
 #include "tests/support/said.h"
 
 namespace longhaul::journal_file_test {

@@ -2,7 +2,7 @@
 // step, and a pair takes the time of its own parts.
 #include <gtest/gtest.h>
 
-#include "core/plan/unit_owners.h"
+#include "core/plan/hidden_units.h"
 #include "replay/replay.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -54,7 +54,8 @@ TEST(AllToAll, OfTwoEachIsDoneWhenTheOthersPartIsThere) {
       const std::int64_t received = passed_bytes(1 - replica, replica, 2, step);
       ASSERT_GT(received, 0);
       const ExchangeRecord& row = found.row(step, replica);
-      EXPECT_NEAR(row.done_s - row.start_s, replayed(single_exchange("pair", 2, received)).sync_time_s(), 1e-9)
+      EXPECT_NEAR(row.done_s - row.start_s, replayed(single_exchange("pair", 2, received)).sync_time_s(),
+                  1e-9)
           << "step " << step;
     }
 }
