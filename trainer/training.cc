@@ -19,7 +19,6 @@
 #include "core/scenario/training_text.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
-#include "trainer/checkpoint/same_run.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/data/dataset.h"
 #include "trainer/device/cuda_device.h"

@@ -5,7 +5,6 @@
 
 #include "core/base/index.h"
 #include "trainer/codecs/dct.h"
-#include "trainer/codecs/feedback.h"
 #include "trainer/codecs/low_rank.h"
 #include "trainer/codecs/mask.h"
 #include "trainer/codecs/top_k.h"
@@ -13,6 +12,23 @@
 
 namespace longhaul {
 namespace {
+
+// Error feedback on one column, the sender's half (core/codecs/codec.h has the equations).
+struct FeedbackStep {
+  explicit FeedbackStep(const Codec& codec) : kind(codec.feedback), decay(static_cast<float>(codec.decay)) {}
+
+  // What is encoded of a value; `row` is e or g.
+  float encoded(float value, float row) const {
+    return kind == Feedback::kEf21 ? value - row : value + decay * row;
+  }
+  // e or g when of `encoded` was decoded what `sent` says.
+  float next(float encoded, float row, float sent) const {
+    return kind == Feedback::kEf21 ? row + sent : encoded - sent;
+  }
+
+  Feedback kind;
+  float decay;
+};
 
 // Of a format that is decoded in parts, or as a whole.
 template <typename Format>

@@ -54,14 +54,11 @@ void pack_on_device(const float* rows, void* packed, Wire format, std::int64_t r
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Wire wire,
                        std::int64_t columns, CudaStream stream);
 
-// Of one place of the model, which has so many columns; its paths in device memory.
-void gather_on_device(const GatherPlace& work, std::int64_t replicas, std::int64_t columns,
-                      CudaStream stream);
-void scatter_on_device(const ScatterPlace& work, std::int64_t replicas, std::int64_t columns,
-                       CudaStream stream);
-void clear_on_device(const ClearRows& work, std::int64_t replicas, CudaStream stream);
+// One of the works of microbatch_rows.h, over so many columns; its paths in device memory.
+template <typename Work>
+void along_paths_on_device(const Work& work, std::int64_t replicas, std::int64_t columns, CudaStream stream);
 
-// Of an evaluation (spread_rows.h), or between ranks (rank_rows.h): one of the works that exact_columns.cu
+// Of an evaluation (spread_rows.h), or between ranks (rank_rows.h): one of the works that outer_steps.cu
 // names, over so many columns or blocks.
 template <typename Work>
 void over_columns_on_device(const Work& work, std::int64_t columns, CudaStream stream);

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "methods/common/python_step.h"
-#include "trainer/operations/python_update.h"
 
 namespace longhaul {
 

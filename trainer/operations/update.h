@@ -192,6 +192,10 @@ const std::vector<UpdateMaker>& update_makers();
 // know it.
 std::unique_ptr<Update> make_update(const MethodSpec& method);
 
+// The update of a method whose step is a user's, in Python (methods/common/python_step.h). `like`: the update
+// of the method whose plan is carried out; it says which operations are followed by a step.
+std::unique_ptr<Update> make_python_update(const Json& method_options, std::unique_ptr<Update> like);
+
 // Every member's row becomes the mean of those of its group. Of gradients, before the optimizer takes its
 // step: what data parallel methods do. Of weights: local SGD, in its many groupings.
 class RowAverage : public Update {
