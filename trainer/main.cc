@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "core/base/child_main.h"
-#include "core/base/command_line_error.h"
 #include "core/base/errors.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"

@@ -2,7 +2,6 @@
 // its products: what stands before and behind the orthogonalization of a matrix; the weights that
 // micro-batches meet on their paths, and the way of their gradients back.
 #include "trainer/cuda/launch.cuh"
-#include "trainer/cuda/muon_rows.h"
 #include "trainer/cuda/row_kernels.h"
 
 namespace longhaul {

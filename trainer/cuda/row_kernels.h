@@ -6,12 +6,11 @@
 // to 16 bytes; where P is a multiple of 4, a thread takes 16 bytes at a time.
 #pragma once
 
-#include "trainer/cuda/adamw_rows.h"
 #include "trainer/cuda/microbatch_rows.h"
+#include "trainer/cuda/optimizer_rows.h"
 #include "trainer/cuda/outer_rows.h"
 #include "trainer/cuda/spread_rows.h"
 #include "trainer/device/cuda_device.h"
-#include "trainer/optimizer/muon.h"
 
 namespace longhaul {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/scenario/corpora.h"
+#include "core/scenario/training_text.h"
 
 namespace longhaul {
 

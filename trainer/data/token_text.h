@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/hash.h"
-#include "core/scenario/token_shards.h"
+#include "core/scenario/training_text.h"
 
 namespace longhaul {
 
@@ -23,7 +23,7 @@ struct TokenText {
 // Throws RunError for a file that cannot be read.
 TokenText read_bytes(const std::vector<std::string>& files, std::uint64_t hash = kFnvOffset);
 
-// Token shards (core/scenario/token_shards.h).
+// Token shards (core/scenario/training_text.h).
 
 // The tokens of all shards, one after the other. The hash continues `hash`, that of what was read before.
 // Throws InputError (`path`) that names the file for a wrong magic or version, a file shorter than its header

@@ -7,7 +7,7 @@
 
 #include "cli/machine.h"
 #include "cli/validated_scenario.h"
-#include "core/scenario/corpora.h"
+#include "core/scenario/training_text.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
