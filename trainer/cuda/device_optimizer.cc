@@ -7,7 +7,6 @@
 
 #include "core/base/index.h"
 #include "trainer/device/torch.h"
-#include "trainer/optimizer/newton_schulz.h"
 
 namespace longhaul {
 namespace {

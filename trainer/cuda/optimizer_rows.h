@@ -11,7 +11,6 @@
 #include "trainer/model/packs.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/optimizer/muon.h"
-#include "trainer/optimizer/newton_schulz.h"
 
 namespace longhaul {
 
