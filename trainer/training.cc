@@ -142,10 +142,8 @@ void Training::restore(const Checkpoint& checkpoint) {
   pending_ = std::move(rest.pending);
   CheckpointTensors tensors(checkpoint, replicas_);
   restore_tensors(tensors, replicas_, operations_, pending_, step_ == train_.steps);
-  const auto floats = static_cast<std::int64_t>(sizeof(float));
   if (BitGates* gates = steps_.gates()) {
-    for (const auto& [name, values] : gates->tables())
-      tensors.to_all(name, values->data(), static_cast<std::int64_t>(values->size()) * floats);
+    for (const auto& [name, values] : gates->tables()) tensors.to_all(name, *values);
     gates->restored();
   }
   if (step_ < train_.steps) {
