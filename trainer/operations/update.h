@@ -123,7 +123,7 @@ class Update {
   // an operation that is due at the same step; at first, when nothing could be sent ahead, what would have
   // been. None: the operation does nothing of its own.
   virtual std::vector<std::string> reads(const Operation& operation) const;
-  // What a mean is divided by where members send columns of their own choice (codecs/sender_mean.h): by those
+  // What a mean is divided by where members send columns of their own choice (codecs/message.h): by those
   // who sent the column, or by all of the group.
   virtual bool counts_senders_alone() const { return false; }
   // Of a kAllToAll: who contributes each column, and who gets it.
