@@ -130,10 +130,6 @@ const FaultWindows::Window* FaultWindows::at(std::int64_t time_ns) const {
   return time_ns < latest.end_ns ? &latest : nullptr;
 }
 
-bool FaultWindows::is_on(std::int64_t time_ns) const {
-  return at(time_ns) != nullptr;
-}
-
 std::int64_t FaultWindows::end_ns(std::int64_t time_ns) const {
   const Window* window = at(time_ns);
   return window ? window->end_ns : time_ns;

@@ -90,7 +90,7 @@ class FaultWindows {
   // These, ascending; none begins before the one before is over.
   explicit FaultWindows(std::vector<Window> windows);
 
-  bool is_on(std::int64_t time_ns) const;
+  bool is_on(std::int64_t time_ns) const { return at(time_ns) != nullptr; }
   // The next begin or end after `time_ns`; kNever if none comes.
   std::int64_t next_change_ns(std::int64_t time_ns) const;
   // Where it is on at `time_ns`: when it is no more.

@@ -18,7 +18,7 @@ class CardTables {
 
   // [held, P], for kernels.
   float* of(Slot slot) const;
-  void clear(Slot slot);
+  void clear(Slot slot) { clear_on_device(of(slot), bytes_); }
   // From the arena, and back to it. Nothing where the table is the arena's.
   void upload(Slot slot);
   void download(Slot slot);

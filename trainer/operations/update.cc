@@ -35,10 +35,6 @@ std::pair<Slot, const Slot*> Update::source(const std::string& tensor) const {
                          "\", and the method's update does not say of what rows");
 }
 
-std::vector<std::string> Update::reads(const Operation& operation) const {
-  return operation.rule->tensors();
-}
-
 void Update::apply_piece(const Operation& operation, const std::vector<int>&, ColumnRange,
                          const Replicas& replicas, const std::function<void(const Take&)>& arrive) const {
   arrive([&](int replica, const Arrived& arrived) { apply(operation, replica, arrived, replicas.arena); });

@@ -122,7 +122,9 @@ class Update {
   // The tensors that apply() reads: those of the operation's payload, and others that a member sent ahead in
   // an operation that is due at the same step; at first, when nothing could be sent ahead, what would have
   // been. None: the operation does nothing of its own.
-  virtual std::vector<std::string> reads(const Operation& operation) const;
+  virtual std::vector<std::string> reads(const Operation& operation) const {
+    return operation.rule->tensors();
+  }
   // What a mean is divided by where members send columns of their own choice (codecs/message.h): by those
   // who sent the column, or by all of the group.
   virtual bool counts_senders_alone() const { return false; }

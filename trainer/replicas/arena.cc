@@ -82,10 +82,6 @@ float* Arena::row(Slot slot, int replica) {
   return tables_[index_of(slot)].get() + (replica - held_.first) * parameters_;
 }
 
-const float* Arena::row(Slot slot, int replica) const {
-  return const_cast<Arena*>(this)->row(slot, replica);
-}
-
 int Arena::share(Slot slot) {
   auto& table = tables_[index_of(slot)];
   const std::size_t bytes = table.get_deleter().bytes;

@@ -72,10 +72,10 @@ class Arena {
 
   // Of a replica that is held here; throws std::logic_error for another.
   float* row(Slot slot, int replica);
-  const float* row(Slot slot, int replica) const;
+  const float* row(Slot slot, int replica) const { return const_cast<Arena*>(this)->row(slot, replica); }
 
-  // From now on the table lies in a file in memory, at the same address: the descriptor that is returned is the
-  // caller's, who maps it in another process. Throws RunError.
+  // From now on the table lies in a file in memory, at the same address: the descriptor that is returned is
+  // the caller's, who maps it in another process. Throws RunError.
   int share(Slot slot);
 
  private:
