@@ -119,4 +119,13 @@ std::string text_of(const Json& json, const std::string& key);
 std::optional<double> optional_rate(const Json& json, const char* key);      // bit/s
 std::optional<double> optional_duration(const Json& json, const char* key);  // s
 
+// The error, said of a line: "FILE: line 3, rule: found 7; ...". `allowed` where it does not say.
+InputError of_line(const InputError& error, const std::string& file, int line, const std::string& allowed);
+
+// json.at(key), an integer. Throws InputError with the key.
+std::int64_t number_at(const Json& json, const char* key);
+
+// `found`, which is in this range. Throws InputError of `path`.
+std::int64_t in_range(const std::string& path, std::int64_t found, std::int64_t least, std::int64_t most);
+
 }  // namespace longhaul

@@ -12,7 +12,6 @@
 #include "core/base/hash.h"
 #include "core/base/index.h"
 #include "core/plan/journal.h"
-#include "core/plan/lines.h"
 
 namespace longhaul {
 namespace {

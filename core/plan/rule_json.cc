@@ -7,7 +7,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
-#include "core/plan/lines.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {

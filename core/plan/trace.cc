@@ -12,7 +12,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
-#include "core/plan/lines.h"
 
 namespace longhaul {
 namespace {

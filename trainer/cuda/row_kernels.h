@@ -6,13 +6,125 @@
 // to 16 bytes; where P is a multiple of 4, a thread takes 16 bytes at a time.
 #pragma once
 
-#include "trainer/cuda/microbatch_rows.h"
+#include <cstdint>
+
 #include "trainer/cuda/optimizer_rows.h"
 #include "trainer/cuda/outer_rows.h"
-#include "trainer/cuda/spread_rows.h"
 #include "trainer/device/cuda_device.h"
+#include "trainer/pipeline/microbatches.h"
 
 namespace longhaul {
+
+// Paths of micro-batches over tables [R, P] in one memory, a thread a column: what pipeline/microbatches.h
+// does row by row. Paths lie in that memory too, so that a captured graph finds those of its step there.
+
+// What a path meets at one place: the columns from `begin` of the replica's row. Replica -1: nothing.
+struct DeviceStop {
+  int replica;
+  std::int64_t begin;
+};
+
+// One place of the model, of columns [begin, …) in rows [R, parameters]; paths [R, places].
+struct PlaceOfPaths {
+  const DeviceStop* paths;
+  int places, place;
+  std::int64_t parameters, begin;
+
+  LONGHAUL_HOST_DEVICE std::int64_t at_home(std::int64_t home, std::int64_t column) const {
+    return home * parameters + begin + column;
+  }
+  // -1 where the path leaves it out.
+  LONGHAUL_HOST_DEVICE std::int64_t where_it_passes(std::int64_t home, std::int64_t column) const {
+    const DeviceStop& stop = paths[home * places + place];
+    return stop.replica < 0 ? -1 : stop.replica * parameters + stop.begin + column;
+  }
+};
+
+struct ClearRows {
+  float* rows;
+  std::int64_t columns;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t row, std::int64_t column) const {
+    rows[row * columns + column] = 0;
+  }
+};
+
+struct GatherPlace {
+  PlaceOfPaths of;
+  const float* weights;
+  float* composed;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t home, std::int64_t column) const {
+    const std::int64_t at = of.where_it_passes(home, column);
+    composed[of.at_home(home, column)] = at < 0 ? 0 : weights[at];
+  }
+};
+
+struct ScatterPlace {
+  PlaceOfPaths of;
+  const float* partial;
+  float* gradients;
+  float share;
+  bool is_first;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t home, std::int64_t column) const {
+    const std::int64_t at = of.where_it_passes(home, column);
+    if (at < 0) return;
+    float& sum = gradients[at];
+    sum = with_microbatch(sum, partial[of.at_home(home, column)], share, is_first);
+  }
+};
+
+// What an evaluation asks of the rows of a table [R, P]: whether they are equal, their mean, and how far they
+// are from it, in double and in the order of weight_spread.cc, whose bits these are.
+
+// *differs becomes 1 where a row has other bits than the first one.
+struct FindDifferences {
+  const std::uint32_t* rows;
+  std::int64_t replicas, columns;
+  int* differs;  // every thread that writes it writes the same
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t column) const {
+    for (std::int64_t r = 1; r < replicas; ++r)
+      if (rows[r * columns + column] != rows[column]) *differs = 1;
+  }
+};
+
+// Of columns `first` … of the rows: their mean, and the squares of the deviations from it, added up over the
+// replicas in their order.
+struct CenterColumns {
+  const float* rows;
+  std::int64_t replicas, columns, first;
+  float* mean;      // [P]
+  double* squares;  // by column, from the first on
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t at) const {
+    const float* column = rows + first + at;
+    double center = 0, sum = 0;
+    for (std::int64_t r = 0; r < replicas; ++r) center += static_cast<double>(column[r * columns]);
+    center /= static_cast<double>(replicas);
+    for (std::int64_t r = 0; r < replicas; ++r) {
+      const double away = static_cast<double>(column[r * columns]) - center;
+      sum += away * away;
+    }
+    mean[first + at] = static_cast<float>(center);
+    squares[at] = sum;
+  }
+};
+
+// sums [b] ← squares [count] of block b, one after the other.
+struct SumBlocks {
+  const double* squares;
+  double* sums;
+  std::int64_t count, block;
+
+  LONGHAUL_HOST_DEVICE void operator()(std::int64_t, std::int64_t b) const {
+    const std::int64_t begin = b * block, end = begin + block < count ? begin + block : count;
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; ++i) sum += squares[i];
+    sums[b] = sum;
+  }
+};
 
 struct AdamwTables {
   float *weights, *gradient, *first_moment, *second_moment;
@@ -53,11 +165,11 @@ void pack_on_device(const float* rows, void* packed, Wire format, std::int64_t r
 void average_on_device(float* rows, const GroupTable& table, std::int64_t groups, Wire wire,
                        std::int64_t columns, CudaStream stream);
 
-// One of the works of microbatch_rows.h, over so many columns; its paths in device memory.
+// One of the works on paths, over so many columns; its paths in device memory.
 template <typename Work>
 void along_paths_on_device(const Work& work, std::int64_t replicas, std::int64_t columns, CudaStream stream);
 
-// Of an evaluation (spread_rows.h), or between ranks (rank_rows.h): one of the works that outer_steps.cu
+// Of an evaluation, or between ranks (rank_rows.h): one of the works that outer_steps.cu
 // names, over so many columns or blocks.
 template <typename Work>
 void over_columns_on_device(const Work& work, std::int64_t columns, CudaStream stream);
