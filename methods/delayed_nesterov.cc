@@ -2,7 +2,6 @@
 // step with each Δ that arrives, and a step of its momentum with every N-th. Here all replicas arrive
 // together, so N is a number of rounds. They take H steps each, or with dynamic local steps (DyLU)
 // as many as fit into the time of the fastest.
-#include "core/plan/kept_rows.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/method.h"
 

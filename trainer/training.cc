@@ -14,7 +14,6 @@
 #include "core/base/index.h"
 #include "core/base/model_shape.h"
 #include "core/plan/combinations.h"
-#include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
 #include "core/scenario/training_text.h"
 #include "methods/common/registry.h"

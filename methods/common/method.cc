@@ -4,7 +4,6 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
-#include "core/plan/kept_rows.h"
 
 namespace longhaul {
 

@@ -46,7 +46,7 @@ struct Method {
   std::vector<Check> checks;
   // What a user should know before running it; empty: nothing.
   std::vector<Warnings> hints;
-  // The rows that a replica keeps for the method, by name (core/plan/kept_rows.h); null: none.
+  // The rows that a replica keeps for the method, by name (core/plan/operations.h); null: none.
   Keeps keeps;
   // Its own defaults of keys of train.optimizer (core/scenario/inner_optimizer.h).
   Json optimizer;

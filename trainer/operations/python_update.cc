@@ -9,7 +9,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/pool.h"
-#include "core/plan/kept_rows.h"
 #include "core/scenario/case.h"
 #include "methods/common/python_step.h"
 #include "trainer/operations/update.h"

@@ -244,7 +244,7 @@ struct OuterRows {
 //   mean_phi     φ̄, likewise, and
 //   sent_phi     its own φ, as the others see it; both 0 where kReadsPhi is false
 //
-//   static constexpr bool kReadsPhi, kHasKernel;
+//   static constexpr bool kReadsPhi, kHasKernel;  // the latter: DeviceSteps has it
 //   void operator()(float& theta, float& phi, float& momentum, float mean_delta, float mean_phi,
 //                   float sent_phi) const;
 template <typename Step>

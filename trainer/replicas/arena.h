@@ -41,7 +41,7 @@ inline bool operator!=(Slot a, Slot b) {
   return !(a == b);
 }
 
-// The tables of every replica, and those of these names behind them (core/plan/kept_rows.h).
+// The tables of every replica, and those of these names behind them (core/plan/operations.h).
 std::vector<Slot> slots_with(const std::vector<std::string>& names);
 // A table by a name that need not stay.
 Slot slot_named(const std::string& name);

@@ -1,5 +1,4 @@
 // The method of docs/howto/add-a-method.md with a table of its own: DiLoCo with Adam as its outer optimizer.
-#include "core/plan/kept_rows.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
