@@ -59,10 +59,6 @@ Arena::Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters, Row
 Arena::Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters)
     : Arena(std::move(slots), replicas, parameters, {0, replicas}) {}
 
-bool Arena::has(Slot slot) const {
-  return std::find(slots_.begin(), slots_.end(), slot) != slots_.end();
-}
-
 // By address first: the steps of small models ask for rows all the time, and names of other tables differ.
 std::size_t Arena::index_of(Slot slot) const {
   for (std::size_t i = 0; i < slots_.size(); ++i)

@@ -3,6 +3,7 @@
 // that the bytes on the wire are exact.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -66,7 +67,7 @@ class Arena {
   RowBlock held() const { return held_; }
   std::int64_t parameters() const { return parameters_; }
   const std::vector<Slot>& slots() const { return slots_; }
-  bool has(Slot slot) const;
+  bool has(Slot slot) const { return std::find(slots_.begin(), slots_.end(), slot) != slots_.end(); }
   std::size_t index_of(Slot slot) const;  // in slots(); throws std::logic_error where there is none
   std::int64_t bytes() const;             // 4 · slots · R · P, of all processes together
 
