@@ -10,7 +10,6 @@
 #include "analysis/run_files.h"
 #include "core/base/csv.h"
 #include "core/base/index.h"
-#include "core/plan/lines.h"
 #include "core/plan/pipeline.h"
 
 namespace longhaul {

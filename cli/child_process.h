@@ -62,7 +62,7 @@ class ChildProcess {
 };
 
 // Where this process is a rank of a launcher's (mpirun, srun), as a worker of mpi4py is: its children are
-// none (trainer/ranks/launched_rank.cc), nor is an mpirun that it starts inside of that job.
+// none (trainer/ranks/ranks.cc), nor is an mpirun that it starts inside of that job.
 void leave_launcher();
 
 // Ctrl-C in longhaul itself: the first is forwarded to the children, the second kills them.

@@ -12,7 +12,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/units.h"
-#include "core/scenario/corpora.h"
+#include "core/scenario/training_text.h"
 
 namespace longhaul {
 namespace {

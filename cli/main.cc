@@ -9,7 +9,6 @@
 
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
-#include "core/base/command_line_error.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
 #include "core/base/program_main.h"

@@ -13,7 +13,7 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "core/plan/trace.h"
-#include "core/scenario/corpora.h"
+#include "core/scenario/training_text.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
 #include "replay/outputs.h"

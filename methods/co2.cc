@@ -44,7 +44,7 @@ std::vector<std::string> warnings(const Case& config) {
 Method co2_method() {
   using namespace co2;
   return Method("co2", "outer steps with momentum, a round late and damped by staleness (arXiv 2401.16265)",
-                options(), plan, check_outer, warnings, keeps_outer_step);
+                options(), plan, {check_inner_steps, check_compression}, {warnings}, keeps_outer_step);
 }
 
 }  // namespace longhaul

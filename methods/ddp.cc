@@ -6,10 +6,6 @@
 namespace longhaul {
 namespace ddp {
 
-std::vector<Node> options() {
-  return with_all_reduce(quorum_options(true));
-}
-
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule gradient{"gradient", OperationKind::kAllReduce, method.options.at("all_reduce")};
   gradient.before_optimizer = true;
@@ -19,16 +15,11 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{gradient}};
 }
 
-void check(const Case& config) {
-  check_exchanging(config);
-  check_waiting(config);
-}
-
 }  // namespace ddp
 
 Method ddp_method() {
-  using namespace ddp;
-  return Method("ddp", "all-reduce of the gradients every step", options(), plan, check, overlap_warnings);
+  return Method("ddp", "all-reduce of the gradients every step", with_all_reduce(quorum_options(true)),
+                ddp::plan, {check_exchanging, check_waiting}, {overlap_warnings});
 }
 
 }  // namespace longhaul

@@ -66,8 +66,6 @@ void check_quorum(const Case& config) {
 }
 
 void check(const Case& config) {
-  check_fragments(config);
-  check_quorum(config);
   if (config.method.options.at("error_feedback") == "ef21")
     throw InputError("method.error_feedback", "found \"ef21\"", "none or classic",
                      "the mean that it adds up is one of all replicas, equally weighted");
@@ -85,7 +83,8 @@ Method decoupled_diloco_method() {
   using namespace decoupled_diloco;
   return Method("decoupled-diloco",
                 "merges of fragments by quorum, for which no replica waits (arXiv 2604.21428)", options(),
-                plan, check, no_warnings, keeps_slow_weights);
+                plan, {check_inner_steps, check_compression, check_fragments, check_quorum, check}, {},
+                keeps_slow_weights);
 }
 
 }  // namespace longhaul

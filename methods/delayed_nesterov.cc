@@ -2,7 +2,6 @@
 // step with each Δ that arrives, and a step of its momentum with every N-th. Here all replicas arrive
 // together, so N is a number of rounds. They take H steps each, or with dynamic local steps (DyLU)
 // as many as fit into the time of the fastest.
-#include "core/plan/kept_rows.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/method.h"
 
@@ -30,19 +29,13 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-std::vector<std::string> warnings(const Case& config) {
-  std::vector<std::string> found = overlap_warnings(config);
-  for (std::string& warning : dynamic_steps_warnings(config)) found.push_back(std::move(warning));
-  return found;
-}
-
 }  // namespace delayed_nesterov
 
 Method delayed_nesterov_method() {
   using namespace delayed_nesterov;
   return Method("delayed-nesterov",
                 "outer momentum at every K-th outer step, plain gradients between (arXiv 2401.09135)",
-                options(), plan, check_inner_steps, warnings, keeps);
+                options(), plan, {check_inner_steps}, {overlap_warnings, dynamic_steps_warnings}, keeps);
 }
 
 }  // namespace longhaul

@@ -19,19 +19,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-void check(const Case& config) {
-  check_exchanging(config);
-  check_compression(config);
-  check_mean_of(config);
-  check_own_optimizer(config);
-}
-
 }  // namespace demo
 
 Method demo_method() {
   using namespace demo;
   return Method("demo", "the largest cosine coefficients of the momentum every step (arXiv 2411.19870)",
-                options(), plan, check);
+                options(), plan, {check_exchanging, check_compression, check_mean_of, check_own_optimizer});
 }
 
 }  // namespace longhaul

@@ -47,18 +47,13 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
-void check(const Case& config) {
-  check_exchanging(config);
-  check_compression(config);
-  check_own_optimizer(config);
-}
-
 }  // namespace dgc
 
 Method dgc_method() {
   using namespace dgc;
   return Method("dgc", "the largest columns of the accumulated momentum every step (arXiv 1712.01887)",
-                options(), plan, check, no_warnings, keeps, {{"lr", 0.1}});
+                options(), plan, {check_exchanging, check_compression, check_own_optimizer}, {}, keeps,
+                {{"lr", 0.1}});
 }
 
 }  // namespace longhaul

@@ -31,9 +31,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 void check(const Case& config) {
-  check_inner_steps(config);
-  check_compression(config);
-  check_waiting(config);
   const Json& options = config.method.options;
   if (options.at("error_feedback") == "ef21" && !completion_of(options).is_all())
     throw InputError("method.error_feedback", "found \"ef21\" with a quorum", "none or classic",
@@ -41,13 +38,11 @@ void check(const Case& config) {
 }
 
 std::vector<std::string> warnings(const Case& config) {
-  std::vector<std::string> found = overlap_warnings(config);
-  const bool nesterov = config.method.options.at("nesterov");
-  if (!nesterov && config.method.options.at("outer_momentum") > 0.5)
-    found.push_back(fmt::format(
-        "{}: heavy-ball momentum of {} without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3",
-        config.name, config.method.options["outer_momentum"].dump()));
-  return found;
+  const Json& options = config.method.options;
+  if (options.at("nesterov") == true || options.at("outer_momentum") <= 0.5) return {};
+  return {fmt::format(
+      "{}: heavy-ball momentum of {} without look-ahead; the NoLoCo authors' heavy-ball baseline has 0.3",
+      config.name, options["outer_momentum"].dump())};
 }
 
 }  // namespace diloco
@@ -55,7 +50,8 @@ std::vector<std::string> warnings(const Case& config) {
 Method diloco_method() {
   using namespace diloco;
   return Method("diloco", "all-reduce of the outer gradients every H steps (arXiv 2311.08105)", options(),
-                plan, check, warnings, keeps_outer_step);
+                plan, {check_inner_steps, check_compression, check_waiting, check},
+                {overlap_warnings, warnings}, keeps_outer_step);
 }
 
 }  // namespace longhaul

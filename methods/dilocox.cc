@@ -27,7 +27,7 @@ std::vector<std::string> warnings(const Case& config) {
 Method dilocox_method() {
   using namespace dilocox;
   return Method("dilocox", "DiLoCo with low-rank outer gradients a round late (arXiv 2506.21263)", options(),
-                plan, check_outer, warnings, keeps_outer_step);
+                plan, {check_inner_steps, check_compression}, {warnings}, keeps_outer_step);
 }
 
 }  // namespace longhaul

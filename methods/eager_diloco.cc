@@ -23,7 +23,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 
 // What one's own Δ of the round before was is in the message that was sent, which EF21 does not hold.
 void check(const Case& config) {
-  check_outer(config);
   const Json& options = config.method.options;
   if (options.at("error_feedback") == "ef21" && options.at("delay") == 1)
     throw InputError("method.error_feedback", "found \"ef21\" with delay 1", "none or classic");
@@ -40,7 +39,7 @@ std::vector<std::string> warnings(const Case& config) {
 Method eager_diloco_method() {
   using namespace eager_diloco;
   return Method("eager-diloco", "DiLoCo with the others' outer gradients one round late (arXiv 2502.12996)",
-                options(), plan, check, warnings, keeps_outer_step);
+                options(), plan, {check_inner_steps, check_compression, check}, {warnings}, keeps_outer_step);
 }
 
 }  // namespace longhaul

@@ -24,7 +24,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 void check(const Case& config) {
-  check_inner_steps(config);
   const int targets = config.method.options.at("targets");
   if (targets >= config.replicas)
     throw InputError("method.targets", fmt::format("found {} with {} replicas", targets, config.replicas),
@@ -39,7 +38,7 @@ Method epidemic_method() {
       "epidemic",
       "mean of one's own weights and those of the replicas that drew one as a target, every H steps (arXiv "
       "2310.01972)",
-      options(), plan, check);
+      options(), plan, {check_inner_steps, check});
 }
 
 }  // namespace longhaul

@@ -32,7 +32,7 @@ Method fsdp_method() {
       "fsdp",
       "sharded data parallel (ZeRO-3, arXiv 1910.02054): numerics of ddp, 3(N-1)/N of the model sent "
       "every step",
-      {}, plan, check_exchanging);
+      {}, plan, {check_exchanging});
 }
 
 }  // namespace longhaul

@@ -6,10 +6,6 @@
 namespace longhaul {
 namespace gossip {
 
-std::vector<Node> options() {
-  return {inner_steps_option(50), group_size_option(), grace_option()};
-}
-
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule rule{"average", OperationKind::kGroupAverage, "pair", method.options.at("inner_steps")};
   rule.grouping = Grouping::kRandom;
@@ -19,17 +15,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-void check(const Case& config) {
-  check_inner_steps(config);
-  check_groups(config);
-  check_waiting(config);
-}
-
 }  // namespace gossip
 
 Method gossip_method() {
-  using namespace gossip;
-  return Method("gossip", "mean of the weights of random pairs every H steps", options(), plan, check);
+  return Method("gossip", "mean of the weights of random pairs every H steps",
+                {inner_steps_option(50), group_size_option(), grace_option()}, gossip::plan,
+                {check_inner_steps, check_group_size, check_waiting});
 }
 
 }  // namespace longhaul

@@ -27,14 +27,11 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 std::vector<std::string> warnings(const Case& config) {
-  std::vector<std::string> found = overlap_warnings(config);
   const int between = config.method.options.at("inner_steps").get<int>() *
                       config.method.options.at("across_every").get<int>();
-  if (between > config.steps())
-    found.push_back(
-        fmt::format("{}: the sites never meet: the first average between them would be after step {} of {}",
-                    config.name, between, config.steps()));
-  return found;
+  if (between <= config.steps()) return {};
+  return {fmt::format("{}: the sites never meet: the first average between them would be after step {} of {}",
+                      config.name, between, config.steps())};
 }
 
 }  // namespace hierarchical
@@ -43,7 +40,7 @@ Method hierarchical_method() {
   using namespace hierarchical;
   return Method("hierarchical",
                 "mean of the weights inside each site every H steps, between sites at every k-th of these",
-                options(), plan, check_inner_steps, warnings);
+                options(), plan, {check_inner_steps}, {overlap_warnings, warnings});
 }
 
 }  // namespace longhaul

@@ -23,8 +23,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel&) {
 
 Method independent_method() {
   using namespace independent;
-  return Method("independent", "no exchange: the zero-communication bound", options(), plan,
-                [](const Case&) {});
+  return Method("independent", "no exchange: the zero-communication bound", options(), plan, {});
 }
 
 }  // namespace longhaul

@@ -54,19 +54,16 @@ void check_units(const Case& config, const ModelShape& model, const std::string&
 }
 
 void check(const Case& config) {
-  check_inner_steps(config);
   check_model_is_known(config.workload.model.has_value());
   check_units(config, *config.workload.model, "workload.model");
   if (config.train) check_units(config, config.train->model, "train.model");
 }
 
 std::vector<std::string> warnings(const Case& config) {
-  std::vector<std::string> found = overlap_warnings(config);
-  if (const int left = config.steps() % config.method.options.at("inner_steps").get<int>(); left > 0)
-    found.push_back(
-        fmt::format("{}: the last {} of {} steps end no round: the model is that of the round before",
-                    config.name, left, config.steps()));
-  return found;
+  const int left = config.steps() % config.method.options.at("inner_steps").get<int>();
+  if (left == 0) return {};
+  return {fmt::format("{}: the last {} of {} steps end no round: the model is that of the round before",
+                      config.name, left, config.steps())};
 }
 
 }  // namespace ist
@@ -76,7 +73,7 @@ Method ist_method() {
   return Method(
       "ist",
       "each replica trains its own part of every layer's width, dealt anew each round (arXiv 1910.02120)",
-      options(), plan, check, warnings, keeps_slow_weights);
+      options(), plan, {check_inner_steps, check}, {overlap_warnings, warnings}, keeps_slow_weights);
 }
 
 }  // namespace longhaul

@@ -38,7 +38,6 @@ std::string powers_of(std::int64_t base) {
 }
 
 void check(const Case& config) {
-  check_inner_steps(config);
   const int base = config.method.options.at("group_size");
   if (grid_dimensions(config.replicas, base) == 0)
     throw InputError("replicas",
@@ -53,7 +52,7 @@ Method moshpit_method() {
   using namespace moshpit;
   return Method("moshpit",
                 "mean of the weights along one dimension of a grid every H steps (arXiv 2103.03239)",
-                options(), plan, check, overlap_warnings);
+                options(), plan, {check_inner_steps, check}, {overlap_warnings});
 }
 
 }  // namespace longhaul

@@ -14,11 +14,6 @@ std::vector<Node> options() {
        all_reduce_options()});
 }
 
-void check(const Case& config) {
-  check_inner_steps(config);
-  check_waiting(config);
-}
-
 OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   OperationRule outer = all_reduce_rule("outer", "delta", method.options, model);
   outer.completion = fetched_completion_of(method.options);
@@ -30,7 +25,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 Method muloco_method() {
   using namespace muloco;
   return Method("muloco", "DiLoCo with Muon as its inner optimizer (arXiv 2505.23725)", options(), plan,
-                check, overlap_warnings, keeps_outer_step, {{"name", "muon"}});
+                {check_inner_steps, check_waiting}, {overlap_warnings}, keeps_outer_step, {{"name", "muon"}});
 }
 
 }  // namespace longhaul

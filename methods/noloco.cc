@@ -59,9 +59,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 void check(const Case& config) {
-  check_inner_steps(config);
-  check_groups(config);
-  check_waiting(config);
   if (config.method.options.value("grace", Json("unlimited")) != "unlimited" &&
       config.method.options.at("pattern") == "presend")
     throw InputError("method.grace", "found with pattern \"presend\"", "exchange, root, serial",
@@ -88,7 +85,7 @@ double noloco_gamma_bound(double alpha, int group_size, int replicas) {
 Method noloco_method() {
   using namespace noloco;
   return Method("noloco", "averages within random pairs every H steps (arXiv 2506.10911)", options(), plan,
-                check, warnings, keeps_outer_step);
+                {check_inner_steps, check_group_size, check_waiting, check}, {warnings}, keeps_outer_step);
 }
 
 }  // namespace longhaul

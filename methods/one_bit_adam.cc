@@ -35,18 +35,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{first, second}};
 }
 
-void check(const Case& config) {
-  check_exchanging(config);
-  check_compression(config);
-  check_own_optimizer(config);
-}
-
 }  // namespace one_bit_adam
 
 Method one_bit_adam_method() {
   using namespace one_bit_adam;
   return Method("one-bit-adam", "signs of the momentum once the variance is frozen (arXiv 2102.02888)",
-                options(), plan, check);
+                options(), plan, {check_exchanging, check_compression, check_own_optimizer});
 }
 
 }  // namespace longhaul

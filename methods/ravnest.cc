@@ -65,8 +65,6 @@ void check_stages(const Case& config, const ModelShape& model) {
 }
 
 void check(const Case& config) {
-  check_inner_steps(config);
-  check_own_optimizer(config);
   if (config.pipeline.has_stages())
     throw InputError("pipeline.stages",
                      fmt::format("found {} with method \"{}\"", config.pipeline.stages, config.method.label),
@@ -83,7 +81,7 @@ Method ravnest_method() {
   using namespace ravnest;
   return Method("ravnest",
                 "stages with late updates inside clusters, averages between them (arXiv 2401.01728)",
-                options(), plan, check, overlap_warnings, keeps);
+                options(), plan, {check_inner_steps, check_own_optimizer, check}, {overlap_warnings}, keeps);
 }
 
 }  // namespace longhaul

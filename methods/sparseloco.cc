@@ -20,18 +20,13 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{rule}};
 }
 
-void check(const Case& config) {
-  check_inner_steps(config);
-  check_compression(config);
-  check_mean_of(config);
-}
-
 }  // namespace sparseloco
 
 Method sparseloco_method() {
   using namespace sparseloco;
   return Method("sparseloco", "the largest columns of the outer gradients every H steps (arXiv 2508.15706)",
-                options(), plan, check, no_warnings, keeps_slow_weights);
+                options(), plan, {check_inner_steps, check_compression, check_mean_of}, {},
+                keeps_slow_weights);
 }
 
 }  // namespace longhaul

@@ -37,7 +37,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 Method sparta_method() {
   using namespace sparta;
   return Method("sparta", "mean of a random 0.5 % of the weights every step, at once or late (EXO Labs)",
-                options(), plan, check_inner_steps);
+                options(), plan, {check_inner_steps});
 }
 
 }  // namespace longhaul

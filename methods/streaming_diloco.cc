@@ -73,8 +73,6 @@ std::vector<OperationRule> fragment_rules(const Json& options, const PlannedMode
 }
 
 void check_fragments(const Case& config) {
-  check_inner_steps(config);
-  check_compression(config);
   const Json& options = config.method.options;
   if (!config.workload.model && options.at("fragments") == 0)
     throw InputError("method.fragments", "found 0 without a model", "the number of fragments",
@@ -139,7 +137,6 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
 }
 
 void check(const Case& config) {
-  check_fragments(config);
   const Json& options = config.method.options;
   if (!config.workload.model && options.at("overlap_backward") != 0)
     throw InputError("method.overlap_backward",
@@ -153,7 +150,8 @@ Method streaming_diloco_method() {
   using namespace streaming_diloco;
   return Method("streaming-diloco",
                 "outer steps of fragments in turn, overlapped with compute (arXiv 2501.18512)", options(),
-                plan, check, fragment_warnings, keeps_outer_step);
+                plan, {check_inner_steps, check_compression, check_fragments, check}, {fragment_warnings},
+                keeps_outer_step);
 }
 
 }  // namespace longhaul

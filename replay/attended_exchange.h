@@ -1,6 +1,6 @@
 // An operation that may go without some of its group: members that come too late (Completion), and where
 // replicas crash and come back those that are lost on the way, while others may join (RecoverySpec,
-// core/scenario/recovery.h).
+// core/scenario/fault.h).
 //
 // A quorum. It begins with the members that are ready when the quorum was there for the grace time, or with
 // all as soon as all are. It passes the others by: they send nothing and wait for nothing; or, where it says

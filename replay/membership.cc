@@ -7,7 +7,6 @@
 #include "core/base/hash.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
-#include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
 #include "replay/replay_with_absences.h"
 

@@ -1,5 +1,5 @@
 // Who is there: replicas crash and come back (faults of kind crash), and what follows is what the section
-// `recovery` says (core/scenario/recovery.h).
+// `recovery` says (core/scenario/fault.h).
 //
 // A crash. The others know of it `detect` later; operations that lack the replica then go on as on_failure
 // says. With "wait" nobody is told: it does its step again when it is back, from its own state.

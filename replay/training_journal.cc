@@ -5,7 +5,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
-#include "core/plan/journal_file.h"
+#include "core/plan/journal.h"
 
 namespace longhaul {
 

@@ -1,5 +1,5 @@
 // What the replay of a case decides for its training, where times decide that: journal.jsonl
-// (core/plan/journal_file.h).
+// (core/plan/journal.h).
 #pragma once
 
 #include <string>

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "core/base/command_line_error.h"
 #include "core/base/errors.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"

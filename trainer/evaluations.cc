@@ -73,14 +73,10 @@ void Evaluations::restore(const Json& state) {
 }
 
 void Evaluations::restore_kept(const Json& state, CheckpointTensors& tensors) {
-  const std::int64_t parameters = replicas_.arena.parameters();
   for (const Json& json : state.at("kept")) {
     const At at(json.at(0), json.at(1));
     const int replica = json.at(2);
-    std::vector<float>& row = kept_[at][replica];
-    if (replicas_.arena.held().contains(replica)) row.resize(as_index(parameters));
-    tensors.to_holder(name_of(at, replica), replica, row.data(),
-                      parameters * static_cast<std::int64_t>(sizeof(float)));
+    kept_[at][replica] = tensors.held(name_of(at, replica), replica, replicas_.arena.parameters());
   }
 }
 

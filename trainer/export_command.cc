@@ -12,7 +12,6 @@
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/commands.h"
-#include "trainer/exported_tokenizer.h"
 #include "trainer/model/decoder.h"
 #include "trainer/replicas/arena.h"
 
@@ -188,6 +187,61 @@ void write_model(const std::string& file, const ModelShape& shape, const std::ve
     tensors.push_back({huggingface_name(parameter.name), "F32", size, weights.data() + parameter.offset});
   }
   write_safetensors(file, tensors, {{"format", "pt"}});  // transformers refuses files without it
+}
+
+std::string utf8(int code) {  // below 2^11
+  if (code < 0x80) return {static_cast<char>(code)};
+  return {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+}
+
+// The tokenizers package writes a byte as a printable character, as GPT-2's encoder.py does
+// (bytes_to_unicode): itself where it is printable in Latin-1, else the next from U+0100 on. Token = byte;
+// there are no merges.
+std::string byte_tokenizer() {
+  Json vocabulary = Json::object();
+  int next = 0x100;
+  for (int byte = 0; byte < 256; ++byte) {
+    const bool is_printable = (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
+    vocabulary[utf8(is_printable ? byte : next++)] = byte;
+  }
+  const Json bytes = {
+      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", false}};
+  const Json tokenizer = {{"version", "1.0"},
+                          {"truncation", nullptr},
+                          {"padding", nullptr},
+                          {"added_tokens", Json::array()},
+                          {"normalizer", nullptr},
+                          {"pre_tokenizer", bytes},
+                          {"post_processor", nullptr},
+                          {"decoder", bytes},
+                          {"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", Json::array()}}}};
+  return tokenizer.dump(1) + "\n";
+}
+
+std::optional<std::string> tokenizer_of(const DataSpec& data, const std::string& folder) {
+  if (data.kind == DataSpec::Kind::kSynthetic) return std::nullopt;
+  if (data.kind != DataSpec::Kind::kShards) return byte_tokenizer();
+  const std::vector<std::string> shards = files_matching(data.globs.front(), folder);
+  if (shards.empty()) return std::nullopt;
+  return read_file((fs::path(shards[0]).parent_path() / "tokenizer.json").string());
+}
+
+// The tokenizer beside an exported model, so that transformers' AutoTokenizer finds it. Writes tokenizer.json
+// and tokenizer_config.json into `out`: for shards the tokenizer.json beside the first of them (where
+// `python -m longhaul.shards` puts it), for texts and corpora one whose tokens are the bytes. Writes nothing
+// where `case_file` does not exist, the shards have no tokenizer beside them or the data is synthetic. Throws
+// InputError for a damaged case, RunError where `out` cannot be written.
+void write_tokenizer(const std::string& case_file, const std::string& out) {
+  if (!fs::exists(case_file)) return;
+  const Case trained = read_case(case_file);
+  const std::optional<std::string> tokenizer = tokenizer_of(trained.train->data, trained.folder);
+  if (!tokenizer) return;
+  write_durably(out + "/tokenizer.json", *tokenizer);
+  // Without it AutoTokenizer would take LLaMA's own class, which adds a space and a first token.
+  const Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
+                       {"model_max_length", trained.train->model.context},
+                       {"clean_up_tokenization_spaces", false}};
+  write_durably(out + "/tokenizer_config.json", config.dump(2) + "\n");
 }
 
 }  // namespace

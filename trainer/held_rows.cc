@@ -62,16 +62,12 @@ Json HeldRows::state() const {
 }
 
 void HeldRows::restore(const Json& state, CheckpointTensors& tensors) {
-  const std::int64_t parameters = replicas_.arena.parameters();
   for (const Json& json : state) {
     const std::size_t copy = json.at(0);
     Rows& rows = held_[copy];
     rows = {json.at(1), json.at(2)};
-    const bool is_here = replicas_.arena.held().contains(rows.source);
-    rows.values.assign(slots_.size(), std::vector<float>(is_here ? as_index(parameters) : 0));
-    for (std::size_t i = 0; i < slots_.size(); ++i)
-      tensors.to_holder(name_of(copy, slots_[i]), rows.source, rows.values[i].data(),
-                        parameters * static_cast<std::int64_t>(sizeof(float)));
+    for (const Slot slot : slots_)
+      rows.values.push_back(tensors.held(name_of(copy, slot), rows.source, replicas_.arena.parameters()));
   }
 }
 

@@ -14,9 +14,10 @@
 #include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/operations/update.h"
+#include "trainer/optimizer/muon.h"
 #include "trainer/pipeline/bit_gates.h"
 #include "trainer/pipeline/microbatches.h"
-#include "trainer/row_optimizer.h"
+#include "trainer/pipeline/subspace.h"
 
 namespace longhaul {
 
@@ -35,6 +36,25 @@ struct StepResults {
 
   std::vector<double> losses, seconds;
   std::vector<std::vector<float>> gates;  // of learned bits, by hop: those that it used
+};
+
+// The optimizer on rows in host memory: clip, then the step of the method's own (Update) or of AdamW and
+// Muon; weights of a subspace are projected back into it. What is referred to must outlive it.
+struct RowOptimizer {
+  const TrainSpec& train;
+  const std::vector<DecayRange>& decay;  // AdamW's columns; the others are those of `muon`
+  const std::vector<MuonMatrix>& muon;
+  const Update& update;
+  Arena& arena;
+  std::vector<int> taken;            // how many steps that of each replica has taken, wherever it is held
+  std::optional<Subspace> subspace;  // that the weights are kept in
+
+  // The step of a replica that is held here, on its gradient; several threads may take those of several.
+  void step(int step, int replica);
+  // What the method's own needs before an exchange.
+  void prepare(int step, int replica) const;
+  InnerStep facts(int step, int updates) const;
+  void count_elsewhere(const std::vector<int>& replicas, int steps);
 };
 
 class InnerSteps {

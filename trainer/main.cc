@@ -11,11 +11,10 @@
 #include <thread>
 
 #include "core/base/child_main.h"
-#include "core/base/command_line_error.h"
 #include "core/base/errors.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
-#include "core/plan/journal_file.h"
+#include "core/plan/journal.h"
 #include "methods/common/registry.h"
 #include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"

@@ -218,29 +218,26 @@ std::vector<TensorView> Merges::tensors() const {
 }
 
 void Merges::restore(const Json& state, CheckpointTensors& tensors) {
-  const auto floats = static_cast<std::int64_t>(sizeof(float));
-  tensors.to_all(kPhi, phi_.data(), floats * context_.parameters);
-  tensors.to_all(kMomentum, momentum_.data(), floats * context_.parameters);
+  tensors.to_all(kPhi, phi_);
+  tensors.to_all(kMomentum, momentum_);
   for (const Json& json : state.at("posted")) {
     const std::size_t merge = json.at(0);
     const int replica = json.at(1);
     Posted& posted = posted_[{merge, replica}];
     posted = {json.at(2), json.at(3)};
     const MessageFormat format = format_of(posted.rule, posted.step);
-    std::vector<std::uint8_t> bytes(is_here(replica) ? as_index(format.bytes()) : 0);
-    tensors.to_holder(name_of_message(merge, replica), replica, bytes.data(), format.bytes());
+    std::vector<std::uint8_t> bytes =
+        tensors.held<std::uint8_t>(name_of_message(merge, replica), replica, format.bytes());
     if (is_here(replica)) posted.message = Message(format, std::move(bytes));
-    if (tensors_of(posted.rule).empty()) continue;
-    posted.anchor.resize(is_here(replica) ? as_index(size_of(posted.rule)) : 0);
-    tensors.to_holder(name_of_anchor(merge, replica), replica, posted.anchor.data(),
-                      floats * size_of(posted.rule));
+    if (!tensors_of(posted.rule).empty())
+      posted.anchor = tensors.held(name_of_anchor(merge, replica), replica, size_of(posted.rule));
   }
   for (const Json& json : state.at("results")) {
     const std::size_t merge = json.at(0);
     Result& result = results_[merge];
     result.rule = json.at(1), result.takers = json.at(2);
     result.phi.resize(as_index(size_of(result.rule)));
-    tensors.to_all(name_of_result(merge), result.phi.data(), floats * size_of(result.rule));
+    tensors.to_all(name_of_result(merge), result.phi);
   }
 }
 

@@ -9,7 +9,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
-#include "core/plan/kept_rows.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/safetensors.h"

@@ -33,10 +33,6 @@ std::optional<double> peak_flop_per_second(const std::string& card, Precision pr
   return std::nullopt;
 }
 
-void Speed::begin() {
-  start_ = window_start_ = Clock::now();
-}
-
 void Speed::reached(double tokens, Clock::time_point now) {
   tokens_ = tokens;
   const double seconds = std::chrono::duration<double>(now - window_start_).count();

@@ -39,7 +39,7 @@ class Speed {
   };
 
   // Now, with no step taken.
-  void begin();
+  void begin() { start_ = window_start_ = Clock::now(); }
   // So many tokens since then.
   void reached(double tokens, Clock::time_point now = Clock::now());
   // Over the last second or more; none before that.

@@ -14,12 +14,10 @@
 #include "core/base/index.h"
 #include "core/base/model_shape.h"
 #include "core/plan/combinations.h"
-#include "core/plan/kept_rows.h"
 #include "core/plan/program.h"
 #include "core/scenario/training_text.h"
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
-#include "trainer/checkpoint/same_run.h"
 #include "trainer/checkpoint/training_state.h"
 #include "trainer/data/dataset.h"
 #include "trainer/device/cuda_device.h"
@@ -143,10 +141,8 @@ void Training::restore(const Checkpoint& checkpoint) {
   pending_ = std::move(rest.pending);
   CheckpointTensors tensors(checkpoint, replicas_);
   restore_tensors(tensors, replicas_, operations_, pending_, step_ == train_.steps);
-  const auto floats = static_cast<std::int64_t>(sizeof(float));
   if (BitGates* gates = steps_.gates()) {
-    for (const auto& [name, values] : gates->tables())
-      tensors.to_all(name, values->data(), static_cast<std::int64_t>(values->size()) * floats);
+    for (const auto& [name, values] : gates->tables()) tensors.to_all(name, *values);
     gates->restored();
   }
   if (step_ < train_.steps) {

@@ -78,7 +78,7 @@ class Training {
   void save_checkpoint(int step);
   void finish_writing();  // of the checkpoint before; throws what that threw
   void restore(const Checkpoint& checkpoint);
-  Json identity() const;  // same_run.h
+  Json identity() const;  // check_same_run()
   Json summary() const;
 
   const Case case_;  // as it is trained (trained_case)

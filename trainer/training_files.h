@@ -15,8 +15,7 @@ namespace longhaul {
 class TrainingFiles {
  public:
   // Nothing is touched before begin() or continue_from(), and nothing at all where another process writes
-  // them
-  // (`writes` false: of several ranks the first one does).
+  // them (`writes` false: of several ranks the first one does).
   explicit TrainingFiles(std::string folder, bool writes = true);
 
   const std::string& folder() const { return folder_; }

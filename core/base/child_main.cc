@@ -51,10 +51,6 @@ void ProgressReporter::progress(double done, double total, const std::string& un
                stderr);
 }
 
-void ProgressReporter::finished(const Json& result) {
-  send({{"result", result}});
-}
-
 void ProgressReporter::failed(const std::string& message, int exit_status) {
   send({{"error", message}, {"exit", exit_status}});
   if (descriptor_ < 0) std::fputs(fmt::format("{}: error: {}\n", program_, message).c_str(), stderr);

@@ -23,7 +23,7 @@ class ProgressReporter {
   // At most ten a second get through; the last one (done == total) always does. `text` is for people.
   void progress(double done, double total, const std::string& unit, const std::string& text);
   // The last word of a child: what it made, or why it could not.
-  void finished(const Json& result);
+  void finished(const Json& result) { send({{"result", result}}); }
   void failed(const std::string& message, int exit_status);
 
  private:

@@ -7,7 +7,6 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
-#include "core/base/units.h"
 
 namespace longhaul {
 
@@ -26,14 +25,6 @@ CsvWriter::CsvWriter(const std::string& file, const std::vector<std::string>& he
 
 CsvWriter::CsvWriter(const std::string& file) : file_(file), out_(file, std::ios::app) {
   flush();
-}
-
-CsvWriter& CsvWriter::cell(const std::string& text) {
-  return add(csv_quoted(text));
-}
-
-CsvWriter& CsvWriter::cell(double value) {
-  return add(format_number(value));
 }
 
 CsvWriter& CsvWriter::cell(std::int64_t value) {

@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "core/base/limits.h"
+#include "core/base/units.h"
 
 namespace longhaul {
+
+std::string csv_quoted(const std::string& text);
 
 class CsvWriter {
  public:
@@ -20,8 +23,9 @@ class CsvWriter {
   // Continues `file`, which has its header, at its end. Throws RunError if that fails.
   explicit CsvWriter(const std::string& file);
 
-  CsvWriter& cell(const std::string& text);  // quoted where it holds a comma or a quote
-  CsvWriter& cell(double value);
+  // Quoted where it holds a comma or a quote.
+  CsvWriter& cell(const std::string& text) { return add(csv_quoted(text)); }
+  CsvWriter& cell(double value) { return add(format_number(value)); }
   CsvWriter& cell(std::int64_t value);
   CsvWriter& cell(int value) { return cell(static_cast<std::int64_t>(value)); }
   void end_row();  // throws RunError if the disk is full
@@ -87,7 +91,5 @@ class CsvStream {
 // Columns of numbers, by name.
 std::map<std::string, std::vector<double>> read_numbers(const std::string& file,
                                                         const std::vector<std::string>& columns);
-
-std::string csv_quoted(const std::string& text);
 
 }  // namespace longhaul

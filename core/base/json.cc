@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <set>
 #include <stdexcept>
 
 #include "core/base/units.h"
@@ -73,6 +74,21 @@ std::string with_article(const std::string& type) {
   return is_plain ? type : fmt::format("{} {}", has_vowel ? "an" : "a", type);
 }
 
+// An object or a list that the reader is inside of.
+struct Level {
+  bool is_list = false;
+  std::string key;  // of an object: the last one
+  std::size_t index = 0;
+  std::set<std::string> seen;
+};
+
+std::string path_of(const std::vector<Level>& levels) {
+  std::string path;
+  for (const Level& level : levels)
+    path = level.is_list ? element_path(path, level.index) : child_path(path, level.key);
+  return path;
+}
+
 }  // namespace
 
 void break_off(const char* broken) {
@@ -103,6 +119,28 @@ Json parse_json(std::string_view text, JsonComments comments) {
   } catch (const Json::exception& error) {  // a number that no double holds
     throw InputError("", fmt::format("is not JSON ({})", without_prefix(error.what())), "");
   }
+}
+
+void check_no_duplicate_keys(std::string_view text) {
+  using Event = Json::parse_event_t;
+  std::vector<Level> levels;
+  const auto follow = [&](int, Event event, const Json& parsed) {
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    if (event == Event::key) {
+      levels.back().key = parsed.get<std::string>();
+      if (!levels.back().seen.insert(levels.back().key).second)
+        throw InputError(path_of(levels),
+                         fmt::format("the key \"{}\" stands twice in this object", levels.back().key),
+                         "each key once", "remove one of them");
+    } else if (begins) {
+      levels.push_back({event == Event::array_start, "", 0, {}});
+    } else {  // a value has ended
+      if (event != Event::value) levels.pop_back();
+      if (!levels.empty() && levels.back().is_list) ++levels.back().index;
+    }
+    return begins || event == Event::key;  // what has ended is not kept: the parser would search all of it
+  };
+  const Json unused = Json::parse(text, follow, /*allow_exceptions=*/false, /*ignore_comments=*/true);
 }
 
 InputError in_our_words(const Json::exception& error) {
@@ -158,6 +196,31 @@ std::optional<double> optional_rate(const Json& json, const char* key) {
 std::optional<double> optional_duration(const Json& json, const char* key) {
   if (!json.contains(key)) return std::nullopt;
   return parse_duration(json[key]);
+}
+
+InputError of_line(const InputError& error, const std::string& file, int line, const std::string& allowed) {
+  InputErrorParts parts = error.parts();
+  parts.file = file;
+  const std::string of_text = "line 1, ";  // each line is a text of its own to parse_json
+  if (parts.path.rfind(of_text, 0) == 0) parts.path.erase(0, of_text.size());
+  parts.path = fmt::format("line {}{}{}", line, parts.path.empty() ? "" : ", ", parts.path);
+  if (parts.allowed.empty()) parts.allowed = allowed;
+  return InputError(parts);
+}
+
+std::int64_t number_at(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  try {
+    return value.get<std::int64_t>();
+  } catch (const InputError& error) {
+    throw InputError(key, error.parts().found, error.parts().allowed);
+  }
+}
+
+std::int64_t in_range(const std::string& path, std::int64_t found, std::int64_t least, std::int64_t most) {
+  if (found < least || found > most)
+    throw InputError(path, fmt::format("found {}", found), fmt::format("{} to {}", least, most));
+  return found;
 }
 
 }  // namespace longhaul

@@ -90,6 +90,11 @@ enum class JsonComments { kNone, kAllowed };  // of both kinds that C++ has
 // nested more than kDeepestJson deep, or larger than kLargestJson.
 Json parse_json(std::string_view text, JsonComments comments = JsonComments::kNone);
 
+// Throws InputError at the first key that its object already has, with the path of the second: readers take
+// the last one without a word, so that the line which a user has changed may be the one that does not count.
+// `text` is JSON that parse_json() has read; comments are passed over.
+void check_no_duplicate_keys(std::string_view text);
+
 // What the library says of a value that is not as it was used, in our words. The key that is missing is the
 // path.
 InputError in_our_words(const Json::exception& error);
@@ -113,5 +118,14 @@ std::string text_of(const Json& json, const std::string& key);
 // `json` is an object. Throw InputError (units.h) for a text that is no such quantity.
 std::optional<double> optional_rate(const Json& json, const char* key);      // bit/s
 std::optional<double> optional_duration(const Json& json, const char* key);  // s
+
+// The error, said of a line: "FILE: line 3, rule: found 7; ...". `allowed` where it does not say.
+InputError of_line(const InputError& error, const std::string& file, int line, const std::string& allowed);
+
+// json.at(key), an integer. Throws InputError with the key.
+std::int64_t number_at(const Json& json, const char* key);
+
+// `found`, which is in this range. Throws InputError of `path`.
+std::int64_t in_range(const std::string& path, std::int64_t found, std::int64_t least, std::int64_t most);
 
 }  // namespace longhaul

@@ -53,10 +53,6 @@ std::uint64_t RandomStream::bits64() {
   return high << 32 | bits32();
 }
 
-double RandomStream::uniform() {
-  return static_cast<double>(bits64() >> 11) * 0x1.0p-53;
-}
-
 std::uint64_t RandomStream::below(std::uint64_t bound) {
   const std::uint64_t rejected = (0 - bound) % bound;  // 2^64 mod bound: draws below it would be one too many
   for (;;) {

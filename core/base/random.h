@@ -50,7 +50,7 @@ class RandomStream {
 
   std::uint32_t bits32();
   std::uint64_t bits64();
-  double uniform();                           // in [0, 1), 53 bits
+  double uniform() { return static_cast<double>(bits64() >> 11) * 0x1.0p-53; }  // in [0, 1), 53 bits
   std::uint64_t below(std::uint64_t bound);   // in [0, bound), unbiased; bound > 0
   double normal();                            // mean 0, variance 1 (Box-Muller)
   double lognormal(double mu, double sigma);  // exp(mu + sigma * normal())

@@ -41,14 +41,6 @@ Numbers Numbers::from_json(const Json& json) {
   return from_word<Wire>(plain(json["numbers"]), "codec.numbers");
 }
 
-void Numbers::add_to(Json& json) const {
-  json[is_quantized ? "quantizer" : "numbers"] = words();
-}
-
-std::string Numbers::words() const {
-  return is_quantized ? word_of(quantizer) : word_of(wire);
-}
-
 std::int64_t Numbers::bytes(std::int64_t count) const {
   if (!is_quantized) return count * bytes_per_parameter(wire);
   if (count == 0) return 0;

@@ -97,8 +97,8 @@ struct Numbers {
   static Node option(const char* key, std::string fallback);  // "wire", or a quantizer
   static Numbers from_option(const Json& word, Wire wire);
   static Numbers from_json(const Json& json);  // one of its keys "numbers" and "quantizer"
-  void add_to(Json& json) const;
-  std::string words() const;
+  void add_to(Json& json) const { json[is_quantized ? "quantizer" : "numbers"] = words(); }
+  std::string words() const { return is_quantized ? word_of(quantizer) : word_of(wire); }
   std::int64_t bytes(std::int64_t count) const;  // of so many together
 
   bool is_quantized = false;

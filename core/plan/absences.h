@@ -1,5 +1,5 @@
 // Which replicas are gone for which steps, where the others go on without them (faults of kind crash, section
-// `recovery`, core/scenario/recovery.h).
+// `recovery`, core/scenario/fault.h).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,6 @@
 
 #include "core/plan/operations.h"
 #include "core/scenario/case.h"
-#include "core/scenario/recovery.h"
 
 namespace longhaul {
 

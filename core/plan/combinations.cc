@@ -8,7 +8,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/plan/absences.h"
-#include "core/plan/kept_rows.h"
 
 namespace longhaul {
 namespace {

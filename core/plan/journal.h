@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <variant>
@@ -130,6 +131,19 @@ struct JournalSpec {
 // journal follows from the plan.
 std::unique_ptr<Journal> make_journal(const JournalSpec& spec, Schedule schedule);
 std::unique_ptr<Journal> make_own_pace_journal(const JournalSpec& spec, Schedule schedule);  // own_pace.cc
+
+// journal.jsonl: a journal as lines of JSON, an entry each (docs/reference/formats/journal.md). The replay
+// writes one where time decides what a training does; others may be written by hand (journal_file.cc).
+
+// A header and all entries that are left.
+void write_journal(Journal& journal, const OperationPlan& plan, const PlanContext& context,
+                   std::ostream& out);
+
+// One that can be carried out: each entry finds what it needs, of rules and replicas that there are, and the
+// last one saves the last step. `plan` must outlive it. Throws InputError with the line number; `file` only
+// names it.
+std::unique_ptr<Journal> read_journal(std::istream& in, const std::string& file, const OperationPlan& plan,
+                                      const PlanContext& context);
 
 // Replicas, ascending: those that are not gone; of these those that take the step; and those that have come
 // through its exchanges too, or at the last step, where all went in these, those that had computed it.

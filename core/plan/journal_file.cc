@@ -1,5 +1,3 @@
-#include "core/plan/journal_file.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +11,7 @@
 #include "core/base/errors.h"
 #include "core/base/hash.h"
 #include "core/base/index.h"
-#include "core/plan/lines.h"
+#include "core/plan/journal.h"
 
 namespace longhaul {
 namespace {

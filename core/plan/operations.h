@@ -156,7 +156,7 @@ struct OperationRule {
   Payload answer = {};   // of kMerge: what comes back to each that contributed
   bool sharded = false;  // each participant contributes its 1/n of the columns, padded to ceil(columns/n)
   // Of kAllToAll, a blocking rule among everyone in plain numbers: the units that pass from their owners of
-  // one round to those of the next (unit_owners.h). A contribution is what its owner has of them, padded to
+  // one round to those of the next (hidden_units.h). A contribution is what its owner has of them, padded to
   // the largest of all; what travels are the parts of it that change their owner, exactly.
   std::vector<HiddenUnits> units = {};
 
@@ -191,7 +191,7 @@ struct OperationPlan {
   // fast as all.
   bool takes_whole_batch = false, is_as_fast_as_all = false;
   bool has_own_data = false;            // each replica draws from its own part of the text
-  std::vector<std::string> keeps = {};  // rows that the method keeps, by name (kept_rows.h)
+  std::vector<std::string> keeps = {};  // rows that the method keeps, by name (kept_rows())
   // One part, where the case has no pipeline. With stages each rule is of one of them.
   PipelinePlan pipeline = {};
   std::vector<GradientDelay> delays = {};  // of all columns; empty: no delay. They take no time.
@@ -328,5 +328,22 @@ std::vector<std::vector<int>> whole_sites(const std::vector<int>& site_of);
 // where replicas is no power of base (grid_dimensions() is 0).
 std::vector<std::vector<int>> grid_groups(int replicas, int base, int round);
 int grid_dimensions(int replicas, int base);
+
+// What a replica keeps besides its weights, its gradient and the inner optimizer's two moments: rows of
+// float32 numbers, each as long as the weights. Methods declare theirs by name (Method::keeps); codecs with
+// error feedback have theirs besides. Arena, planner and recovery take them from here.
+
+// Rows that several methods keep.
+inline const std::string kSlowWeightsRow = "slow_weights", kOuterMomentumRow = "outer_momentum";
+// Rows of codecs: what could not be sent; of EF21, the mean of what was; and of Reduction::kServers what the
+// rounded means left out, of which a server keeps its 1/N and a replica here all.
+inline const std::string kErrorRow = "error", kSentMeanRow = "sent_mean", kServerErrorRow = "server_error";
+
+// Whether a codec of the plan feeds errors back in this way.
+bool feeds_back(const OperationPlan& plan, Feedback kind);
+bool has_servers(const OperationPlan& plan);  // Reduction::kServers
+
+// All of them: the method's, then those of its codecs.
+std::vector<std::string> kept_rows(const OperationPlan& plan);
 
 }  // namespace longhaul

@@ -10,7 +10,6 @@
 #include "core/base/index.h"
 #include "core/base/limits.h"
 #include "core/plan/hidden_units.h"
-#include "core/plan/lines.h"
 #include "core/plan/paths.h"
 
 namespace longhaul {

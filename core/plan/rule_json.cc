@@ -1,5 +1,3 @@
-#include "core/plan/rule_json.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +7,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
-#include "core/plan/lines.h"
 #include "core/plan/trace.h"
 
 namespace longhaul {

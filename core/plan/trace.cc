@@ -11,10 +11,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
-#include "core/base/json.h"
 #include "core/base/limits.h"
-#include "core/plan/lines.h"
-#include "core/plan/rule_json.h"
 
 namespace longhaul {
 namespace {

@@ -17,7 +17,6 @@
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/network_spec.h"
 #include "core/scenario/pipeline.h"
-#include "core/scenario/recovery.h"
 
 namespace longhaul {
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,7 +90,7 @@ class FaultWindows {
   // These, ascending; none begins before the one before is over.
   explicit FaultWindows(std::vector<Window> windows);
 
-  bool is_on(std::int64_t time_ns) const;
+  bool is_on(std::int64_t time_ns) const { return at(time_ns) != nullptr; }
   // The next begin or end after `time_ns`; kNever if none comes.
   std::int64_t next_change_ns(std::int64_t time_ns) const;
   // Where it is on at `time_ns`: when it is no more.
@@ -109,5 +110,23 @@ class FaultWindows {
   mutable std::vector<Window> windows_;
   mutable std::uint32_t draws_ = 0;
 };
+
+// The section `recovery`: what the others do about a replica that is gone, and what it begins with when it is
+// back.
+
+struct RecoverySpec {
+  // Of an operation that lacks a member. retry: begun anew among those who are left; who has no partner left
+  // goes on alone. discard: it fails for all of its group, and with gradients their step. wait: all wait for
+  // it; it does its step again from its own state.
+  enum class OnFailure { kRetry, kDiscard, kWait };
+  OnFailure on_failure = OnFailure::kRetry;
+  double detect_s = 10;                    // until the others know that it is gone
+  bool downloads_state = true;             // of one who is there, drawn; else it has its own
+  std::optional<double> state_bytes = {};  // a parameter; none: as the method's state needs (state_bytes_of)
+};
+
+Node recovery_options();
+// Of a resolved case; without the section the defaults.
+RecoverySpec parse_recovery(const Json& resolved);
 
 }  // namespace longhaul

@@ -8,10 +8,10 @@
 #include <set>
 #include <sstream>
 
-#include "core/base/duplicate_keys.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/scenario/inner_optimizer.h"
 
@@ -284,31 +284,28 @@ std::string identity(const std::string& label, const Json& swept, const Json& se
 
 using Expand = std::function<void(Json&, const std::string&)>;
 
-class Expansion {
- public:
-  Expansion(const Json& written, const Node& declaration, const std::string& name, const std::string& folder,
-            const std::function<void(const Case&)>& check, const Expand& expand)
-      : written_(written),
-        declaration_(declaration),
-        name_(name),
-        folder_(folder),
-        check_(check),
-        expand_(expand) {}
+struct Expansion {
+  const Json& written;
+  const Node& declaration;
+  const std::string &scenario_name, &folder;
+  const std::function<void(const Case&)>& check;
+  const Expand& expand;
+  std::vector<Case> expanded = {};
+  std::set<std::string> names = {}, keys = {};
 
   std::vector<Case> cases() {
-    for (const Point& point : sweep_points(written_)) add_point(point);
-    return std::move(cases_);
+    for (const Point& point : sweep_points(written)) add_point(point);
+    return std::move(expanded);
   }
 
- private:
   void add_point(const Point& point) {
-    Json scenario = written_;
+    Json scenario = written;
     for (const auto& [key, value] : point) assign(scenario, key, value, "sweep");
     try {
-      if (expand_) expand_(scenario, folder_);
-      scenario = resolve(declaration_, scenario, "");
+      if (expand) expand(scenario, folder);
+      scenario = resolve(declaration, scenario, "");
     } catch (const InputError& error) {
-      throw point.empty() ? error : with_point(in_sweep(error, written_, point), point);
+      throw point.empty() ? error : with_point(in_sweep(error, written, point), point);
     }
     const bool many_seeds = scenario.contains("seeds");
     const Json seeds = many_seeds ? scenario["seeds"] : Json::array({scenario["seed"]});
@@ -323,9 +320,9 @@ class Expansion {
     for (const auto& [key, value] : point)
       if (!addresses_other_method(key, label)) swept[key] = value;
     const std::string name = case_name(label, swept, many_seeds, seed);
-    if (!keys_.insert(identity(label, swept, seed)).second)
+    if (!keys.insert(identity(label, swept, seed)).second)
       return;  // a point that differs only in another method's keys, or stands in two objects of the sweep
-    if (!names_.insert(name).second)
+    if (!names.insert(name).second)
       throw InputError("sweep", fmt::format("two cases would be called \"{}\"", name),
                        "values that differ in their readable form");
     Json resolved = scenario;
@@ -336,13 +333,13 @@ class Expansion {
     resolved["method"] = method;
     resolved["swept"] = swept;
     resolved["case"] = name;
-    resolved["scenario"] = name_;
-    resolved["folder"] = folder_;
+    resolved["scenario"] = scenario_name;
+    resolved["folder"] = folder;
     try {
-      cases_.push_back(parse_case(resolved));
-      if (check_) check_(cases_.back());
+      expanded.push_back(parse_case(resolved));
+      if (check) check(expanded.back());
     } catch (const InputError& error) {
-      throw point.empty() ? error : with_point(in_sweep(error, written_, point), point);
+      throw point.empty() ? error : with_point(in_sweep(error, written, point), point);
     }
   }
 
@@ -353,14 +350,6 @@ class Expansion {
     parts.hint += fmt::format("{}(at the sweep's point {})", parts.hint.empty() ? "" : " ", join(where));
     return InputError(parts);
   }
-
-  const Json& written_;
-  const Node& declaration_;
-  const std::string name_, folder_;
-  const std::function<void(const Case&)>& check_;
-  const Expand& expand_;
-  std::vector<Case> cases_;
-  std::set<std::string> names_, keys_;
 };
 
 }  // namespace
@@ -388,7 +377,7 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
     check_seeds(scenario.written);
     check_labels(scenario.resolved);
     scenario.name = scenario.resolved.value("name", fs::path(file).stem().string());
-    scenario.cases = Expansion(scenario.written, declaration, scenario.name, folder, check, expand).cases();
+    scenario.cases = Expansion{scenario.written, declaration, scenario.name, folder, check, expand}.cases();
     complete(scenario.resolved, scenario.written);
   } catch (const InputError& error) {
     throw error.in_file(file);

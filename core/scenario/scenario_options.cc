@@ -4,12 +4,11 @@
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/case.h"
-#include "core/scenario/corpora.h"
 #include "core/scenario/fault.h"
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/metrics.h"
 #include "core/scenario/pipeline.h"
-#include "core/scenario/recovery.h"
+#include "core/scenario/training_text.h"
 
 namespace longhaul {
 namespace {

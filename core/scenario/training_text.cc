@@ -2,13 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
-#include "core/scenario/token_shards.h"
 
 namespace longhaul {
 namespace {
@@ -87,6 +88,52 @@ void check_training_text(const Case& config) {
   check_part_length("training", tokens, train.model.context);
   check_part_length("validation", held_out, train.model.context);
   check_own_parts(tokens, train);
+}
+
+std::size_t tokens_of_shard(const std::string& file, const std::string& path) {
+  std::ifstream in(file, std::ios::binary);
+  std::error_code has_no_size;  // as a pipe
+  const std::uintmax_t bytes = std::filesystem::file_size(file, has_no_size);
+  if (!in || has_no_size) throw InputError(path, file + " cannot be read", "llm.c token shards");
+  std::array<std::int32_t, kShardHeader> header{};
+  if (!in.read(reinterpret_cast<char*>(header.data()), sizeof header))
+    throw InputError(
+        {"", path, file + " is shorter than a shard's header of 1024 bytes", "llm.c token shards", ""});
+  if (header[0] != kShardMagic || header[1] != kShardVersion)
+    throw InputError(path,
+                     file + " begins with " + std::to_string(header[0]) + ", " + std::to_string(header[1]),
+                     "a shard of llm.c: 20240520, 1", "other tokenized files have to be converted");
+  if (header[2] < 0)
+    throw InputError(
+        {"", path, file + " says it holds " + std::to_string(header[2]) + " tokens", "0 or more", ""});
+  const std::size_t said = as_index(header[2]);
+  const std::uintmax_t there = (bytes - sizeof header) / kShardTokenBytes;
+  if (there < said)
+    throw InputError({"", path, fmt::format("{} ends after {} of {} tokens", file, there, said),
+                      "a whole shard", "was its download or conversion interrupted?"});
+  if (bytes > sizeof header + said * kShardTokenBytes)
+    throw InputError(path, fmt::format("{} goes on after the {} tokens that it says it holds", file, said),
+                     "a shard of llm.c, 2 bytes a token", "was it written twice, or with wider tokens?");
+  return said;
+}
+
+InputError missing_corpus(const InstalledCorpus& corpus, const std::string& folder) {
+  return InputError("train.data.corpus", fmt::format("{} has no file of {}", folder, corpus.name),
+                    corpus.contents,
+                    fmt::format("run {} (as root), or name files with train.data.text", corpus.script));
+}
+
+void check_corpus_is_here(const std::string& name) {
+  std::error_code unreadable;
+  for (const InstalledCorpus& corpus : {kLinuxSource, kDebianProse})
+    if (name == corpus.name && !std::filesystem::is_directory(corpus.folder, unreadable))
+      throw missing_corpus(corpus, corpus.folder);
+}
+
+double installed_bytes(const std::string& name) {
+  for (const InstalledCorpus& corpus : {kLinuxSource, kDebianProse})
+    if (name == corpus.name) return corpus.bytes;
+  return 0;
 }
 
 }  // namespace longhaul

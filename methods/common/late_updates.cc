@@ -31,11 +31,6 @@ OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is
   return {{outer}, {{"first", outer.every, 0, outer.every, outer.every}}};
 }
 
-void check_outer(const Case& config) {
-  check_inner_steps(config);
-  check_compression(config);
-}
-
 double late_outer_lr_bound(double momentum, double fresh) {
   const double late = 1 - fresh, m = momentum;
   double stable = 0, unstable = 4;

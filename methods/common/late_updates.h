@@ -16,8 +16,6 @@ std::vector<Node> with_outer_all_reduce(std::vector<Node> options, const Compres
 // and the local step "first" stands in for the outer step.
 OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is_late);
 
-void check_outer(const Case& config);  // check_inner_steps() and check_compression()
-
 // The outer learning rates below it keep the mean of a method with late outer gradients stable where the
 // inner steps of a round undo a displacement of φ wholly (Δ = −φ around the optimum). Of a share `fresh` of
 // the mean is Δ of this round, of the rest of the round before:

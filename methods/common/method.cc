@@ -4,9 +4,19 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
-#include "core/plan/kept_rows.h"
 
 namespace longhaul {
+
+void Method::check(const Case& config) const {
+  for (const Check one : checks) one(config);
+}
+
+std::vector<std::string> Method::warnings(const Case& config) const {
+  std::vector<std::string> all;
+  for (const Warnings some : hints)
+    for (std::string& warning : some(config)) all.push_back(std::move(warning));
+  return all;
+}
 
 std::vector<std::string> keeps_slow_weights(const Json&) {
   return {kSlowWeightsRow};
@@ -114,17 +124,13 @@ void check_own_optimizer(const Case& config) {
         "the method has an optimizer of its own, which takes lr, betas, weight_decay and clip from there");
 }
 
-void check_groups(const Case& config) {
+void check_group_size(const Case& config) {
   const int size = config.method.options.at("group_size");
   if (config.replicas < size)
     throw InputError(
         "replicas",
         fmt::format("found {} with groups of {} (method \"{}\")", config.replicas, size, config.method.label),
         fmt::format("at least {}", size), "a group needs that many: or make method.group_size smaller");
-}
-
-std::vector<std::string> no_warnings(const Case&) {
-  return {};
 }
 
 int fragment_of(FragmentPattern pattern, int layer, int layers, int count) {

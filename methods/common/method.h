@@ -21,22 +21,20 @@ struct PlannedModel {
   std::vector<Parameter> layout = {};  // empty where `layers` is
 };
 
-std::vector<std::string> no_warnings(const Case& config);
-
 struct Method {
   using Plan = OperationPlan (*)(const MethodSpec& method, const PlannedModel& model);
   using Check = void (*)(const Case& config);
   using Warnings = std::vector<std::string> (*)(const Case& config);
   using Keeps = std::vector<std::string> (*)(const Json& options);
 
-  Method(std::string name, std::string about, std::vector<Node> options, Plan plan, Check check,
-         Warnings warnings = no_warnings, Keeps keeps = nullptr, Json optimizer = Json::object())
+  Method(std::string name, std::string about, std::vector<Node> options, Plan plan, std::vector<Check> checks,
+         std::vector<Warnings> hints = {}, Keeps keeps = nullptr, Json optimizer = Json::object())
       : name(std::move(name)),
         about(std::move(about)),
         options(std::move(options)),
         plan(plan),
-        check(check),
-        warnings(warnings),
+        checks(std::move(checks)),
+        hints(std::move(hints)),
         keeps(keeps),
         optimizer(std::move(optimizer)) {}
 
@@ -44,14 +42,17 @@ struct Method {
   std::string about;  // one line, with the source
   std::vector<Node> options;
   Plan plan;
-  // Throws InputError for a case that cannot be: paths are "replicas" or "method.KEY".
-  Check check;
+  // Each throws InputError for a case that cannot be: paths are "replicas" or "method.KEY".
+  std::vector<Check> checks;
   // What a user should know before running it; empty: nothing.
-  Warnings warnings;
-  // The rows that a replica keeps for the method, by name (core/plan/kept_rows.h); null: none.
+  std::vector<Warnings> hints;
+  // The rows that a replica keeps for the method, by name (core/plan/operations.h); null: none.
   Keeps keeps;
   // Its own defaults of keys of train.optimizer (core/scenario/inner_optimizer.h).
   Json optimizer;
+
+  void check(const Case& config) const;                         // all checks, in their order
+  std::vector<std::string> warnings(const Case& config) const;  // all hints, likewise
 };
 
 std::vector<std::string> keeps_slow_weights(const Json& options);
@@ -74,7 +75,17 @@ void check_exchanging(const Case& config);   // at least 2 replicas
 void check_inner_steps(const Case& config);  // that, and method.inner_steps is at most the case's steps
 // Of a method with an optimizer of its own: train.optimizer is not muon.
 void check_own_optimizer(const Case& config);
-void check_groups(const Case& config);  // at least one group: method.group_size is at most replicas
+void check_group_size(const Case& config);  // at least one group: method.group_size is at most replicas
+
+// The operations of a method where the model is in stages: each stage exchanges its own columns, among its
+// replicas. Groups are drawn once for all stages, so that whole columns of workers are paired (NoLoCo, arXiv
+// 2506.10911, section 3.2; stages.cc).
+//
+// Each rule becomes one of each stage that it has columns of, called "NAME.stageS". Its codec works on these
+// columns: chunks, tiles and scales begin anew at each stage. Without stages the plan is as it was.
+//
+// Throws InputError for a method whose operations cannot be cut.
+OperationPlan with_stages(OperationPlan plan, PipelinePlan pipeline, const PlannedModel& model);
 
 // Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,
 // section 2.1). `count` parts, 1 to as many as there are layers: layer l is in part l mod count (the paper's

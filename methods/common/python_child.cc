@@ -1,5 +1,3 @@
-#include "methods/common/python_child.h"
-
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>
@@ -17,6 +15,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "methods/common/python_step.h"
 
 namespace longhaul {
 

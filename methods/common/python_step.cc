@@ -8,7 +8,6 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/plan/kept_rows.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/compression.h"
 #include "methods/common/registry.h"

@@ -11,7 +11,6 @@
 #include "core/scenario/scenario_options.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/python_step.h"
-#include "methods/common/stages.h"
 
 namespace longhaul {
 namespace {

@@ -1,10 +1,9 @@
-#include "methods/common/stages.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "core/base/errors.h"
+#include "methods/common/method.h"
 
 namespace longhaul {
 namespace {

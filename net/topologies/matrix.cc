@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/base/duplicate_keys.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/base/options.h"
 #include "core/base/units.h"
 

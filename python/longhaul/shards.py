@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Iterable, Iterator, List, NamedTuple, Optional
 
 from .errors import InputError, exit_status, reading
 
-MAGIC, VERSION, HEADER = 20240520, 1, 256  # core/scenario/token_shards.h
+MAGIC, VERSION, HEADER = 20240520, 1, 256  # core/scenario/training_text.h
 MOST_TOKENS_OF_A_VOCABULARY = 65536        # a token has 16 bits
 BATCH = 1000                               # documents that are encoded at once, on all cores
 

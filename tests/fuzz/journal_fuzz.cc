@@ -1,7 +1,7 @@
 // Journals of a plan with one operation that overlaps, one that does not, and one of merges.
 #include <sstream>
 
-#include "core/plan/journal_file.h"
+#include "core/plan/journal.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace longhaul;

@@ -49,6 +49,13 @@ class CheckpointFolder {
 // The steps of the checkpoints in a folder, newest first.
 std::vector<int> checkpoint_steps(const std::string& folder);
 
+// Whether a training can continue from a checkpoint with the same bytes: its text, its journal, and all that
+// turns the same arithmetic into other bits. What of it has to be as it was: {corpus_hash, device,
+// arithmetic, libraries, journal}, on a card {sequences_at_once}. Throws InputError with the first of them
+// that is another in `checkpoint`. Of one that lacks a key it is not known; it passes. `folder`: of the
+// training.
+void check_same_run(const Json& now, const Json& checkpoint, const std::string& folder);
+
 // What all ranks have to know alike before the first step.
 
 // `mine`: {what: value}, small. Throws InputError on every rank where a value is not that of rank 0, and

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/errors.h"
-#include "core/base/index.h"
 
 namespace longhaul {
 namespace {
@@ -67,9 +66,11 @@ void CheckpointTensors::to_holder(const std::string& name, int replica, void* ou
   deliver(replicas_.ranks, holder, out, as_index(bytes), reader(name, bytes));
 }
 
-void CheckpointTensors::to_all(const std::string& name, void* out, std::int64_t bytes) {
-  if (const ReadBytes read = reader(name, bytes)) read(0, bytes, out);
-  broadcast(replicas_.ranks, 0, out, as_index(bytes));
+void CheckpointTensors::to_all(const std::string& name, std::vector<float>& numbers) {
+  const std::size_t bytes = numbers.size() * sizeof(float);
+  const auto length = static_cast<std::int64_t>(bytes);
+  if (const ReadBytes read = reader(name, length)) read(0, length, numbers.data());
+  broadcast(replicas_.ranks, 0, numbers.data(), bytes);
 }
 
 ReadBytes CheckpointTensors::reader(const std::string& name, std::int64_t expected) {
@@ -111,11 +112,7 @@ void restore_tensors(CheckpointTensors& tensors, Replicas& replicas, OperationRu
   for (const Slot slot : kept_slots(replicas.arena, operations.update().product(), is_last))
     tensors.table(slot);
   const auto fetch_message = [&](const PostedMessages::Pending& pending_here) {
-    const std::int64_t bytes = pending_here.format.bytes();
-    std::vector<std::uint8_t> encoded(replicas.arena.held().contains(pending_here.replica) ? as_index(bytes)
-                                                                                           : 0);
-    tensors.to_holder(pending_here.name, pending_here.replica, encoded.data(), bytes);
-    return encoded;
+    return tensors.held<std::uint8_t>(pending_here.name, pending_here.replica, pending_here.format.bytes());
   };
   for (const Operation& operation : pending) operations.posted().put(operation, fetch_message);
 }

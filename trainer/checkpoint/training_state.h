@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/index.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/operations/operation_runner.h"
@@ -21,11 +22,17 @@ class CheckpointTensors {
   CheckpointTensors(const Checkpoint& checkpoint, Replicas& replicas);
 
   void table(Slot slot);
-  // To the rank that holds the replica, where `out` has room for it; elsewhere nothing is written.
-  void to_holder(const std::string& name, int replica, void* out, std::int64_t bytes);
-  void to_all(const std::string& name, void* out, std::int64_t bytes);
+  // `count` numbers, on the rank that holds the replica; elsewhere none.
+  template <typename Number = float>
+  std::vector<Number> held(const std::string& name, int replica, std::int64_t count) {
+    std::vector<Number> numbers(replicas_.arena.held().contains(replica) ? as_index(count) : 0);
+    to_holder(name, replica, numbers.data(), count * static_cast<std::int64_t>(sizeof(Number)));
+    return numbers;
+  }
+  void to_all(const std::string& name, std::vector<float>& numbers);  // as many as there are
 
  private:
+  void to_holder(const std::string& name, int replica, void* out, std::int64_t bytes);
   ReadBytes reader(const std::string& name, std::int64_t expected);
 
   Replicas& replicas_;

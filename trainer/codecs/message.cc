@@ -5,7 +5,6 @@
 
 #include "core/base/index.h"
 #include "trainer/codecs/dct.h"
-#include "trainer/codecs/feedback.h"
 #include "trainer/codecs/low_rank.h"
 #include "trainer/codecs/mask.h"
 #include "trainer/codecs/top_k.h"
@@ -13,6 +12,23 @@
 
 namespace longhaul {
 namespace {
+
+// Error feedback on one column, the sender's half (core/codecs/codec.h has the equations).
+struct FeedbackStep {
+  explicit FeedbackStep(const Codec& codec) : kind(codec.feedback), decay(static_cast<float>(codec.decay)) {}
+
+  // What is encoded of a value; `row` is e or g.
+  float encoded(float value, float row) const {
+    return kind == Feedback::kEf21 ? value - row : value + decay * row;
+  }
+  // e or g when of `encoded` was decoded what `sent` says.
+  float next(float encoded, float row, float sent) const {
+    return kind == Feedback::kEf21 ? row + sent : encoded - sent;
+  }
+
+  Feedback kind;
+  float decay;
+};
 
 // Of a format that is decoded in parts, or as a whole.
 template <typename Format>
@@ -164,6 +180,48 @@ void weighted_mean_of(const std::vector<const Message*>& messages, const std::ve
     messages[m]->read(begin, end, next);
     for (std::int64_t i = 0; i < end - begin; ++i) out[i] += weights[m] * next[i];
   }
+}
+
+namespace {
+
+template <typename Format>
+std::vector<Kept> kept_by(const Format&, const EncodedRow&) {
+  throw std::logic_error("a message of this codec has all columns");
+}
+template <typename Format>
+std::vector<float> columns_of_kept(const Format&, const std::vector<float>&) {
+  throw std::logic_error("a message of this codec has all columns");
+}
+
+}  // namespace
+
+std::vector<Kept> kept_by(const Message& message) {
+  const MessageFormat& format = message.format();
+  const EncodedRow encoded{message.bytes().data(), format.columns, format.draw};
+  return std::visit([&](const auto& codec) { return kept_by(codec, encoded); }, format.codec.format);
+}
+
+void add_kept(const std::vector<Kept>& kept, std::int64_t begin, std::int64_t end, SenderSum* sums) {
+  auto item = std::lower_bound(kept.begin(), kept.end(), begin,
+                               [](const Kept& a, std::int64_t place) { return a.place < place; });
+  for (; item != kept.end() && item->place < end; ++item) {
+    sums[item->place].sum += item->value;
+    ++sums[item->place].senders;
+  }
+}
+
+std::vector<float> mean_of_sums(const MessageFormat& format, const std::vector<SenderSum>& sums) {
+  std::vector<float> mean(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].senders > 0) mean[i] = sums[i].sum / static_cast<float>(sums[i].senders);
+  return std::visit([&](const auto& codec) { return columns_of_kept(codec, mean); }, format.codec.format);
+}
+
+std::vector<float> mean_of_senders(const std::vector<const Message*>& messages) {
+  const MessageFormat& format = messages.front()->format();
+  std::vector<SenderSum> sums(as_index(format.columns));
+  for (const Message* message : messages) add_kept(kept_by(*message), 0, format.columns, sums.data());
+  return mean_of_sums(format, sums);
 }
 
 }  // namespace longhaul

@@ -13,10 +13,8 @@
 #include <cstring>
 
 #include "core/codecs/quantized.h"
-#include "trainer/codecs/bit_stream.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/codecs/pieces.h"
-#include "trainer/codecs/selection.h"
 #include "trainer/device/host_device.h"
 
 namespace longhaul {

@@ -9,7 +9,7 @@
 #include "trainer/cuda/device_exchange.h"
 #include "trainer/cuda/device_microbatches.h"
 #include "trainer/cuda/device_optimizer.h"
-#include "trainer/cuda/pinned.h"
+#include "trainer/cuda/device_table.h"
 #include "trainer/cuda/rank_exchange.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/model/stacked_decoder.h"

@@ -24,10 +24,6 @@ float* CardTables::of(Slot slot) const {
   return table.on_card.get() ? table.on_card.get() : static_cast<float*>(table.pages->on_card());
 }
 
-void CardTables::clear(Slot slot) {
-  clear_on_device(of(slot), bytes_);
-}
-
 void CardTables::upload(Slot slot) {
   const Table& table = tables_[arena_.index_of(slot)];
   if (table.on_card.get()) copy_to_device(table.on_card.get(), table.arena, bytes_);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "trainer/cuda/device_table.h"
-#include "trainer/cuda/pinned.h"
 #include "trainer/replicas/arena.h"
 
 namespace longhaul {
@@ -18,7 +17,7 @@ class CardTables {
 
   // [held, P], for kernels.
   float* of(Slot slot) const;
-  void clear(Slot slot);
+  void clear(Slot slot) { clear_on_device(of(slot), bytes_); }
   // From the arena, and back to it. Nothing where the table is the arena's.
   void upload(Slot slot);
   void download(Slot slot);

@@ -55,19 +55,20 @@ PlaceOfPaths DeviceMicrobatches::place_of_paths(int microbatch, int place) const
 void DeviceMicrobatches::run(const Tables& tables, const Decode& decode, CudaStream stream) {
   if (is_whole_and_at_home(plan_)) return decode(0, tables);
   const float share = 1 / static_cast<float>(plan_.microbatches);
-  if (plan_.is_partial()) clear_on_device({tables.gradients, parameters_}, replicas_, stream);
+  if (plan_.is_partial())
+    along_paths_on_device(ClearRows{tables.gradients, parameters_}, replicas_, parameters_, stream);
   const auto size_of = [&](int part) { return plan_.parts[as_index(part)].columns.size(); };
   for (int microbatch = 0; microbatch < plan_.microbatches; ++microbatch) {
     const bool composes = is_composed(plan_);
     if (composes)
       for (int part = 0; part < plan_.part_count(); ++part)
-        gather_on_device({place_of_paths(microbatch, part), tables.weights, composed_.get()}, replicas_,
-                         size_of(part), stream);
+        along_paths_on_device(GatherPlace{place_of_paths(microbatch, part), tables.weights, composed_.get()},
+                              replicas_, size_of(part), stream);
     decode(microbatch, {composes ? composed_.get() : tables.weights, partial_.get()});
     for (int part = 0; part < plan_.part_count(); ++part)
-      scatter_on_device({place_of_paths(microbatch, part), partial_.get(), tables.gradients, share,
-                         microbatch == 0 && !plan_.is_partial()},
-                        replicas_, size_of(part), stream);
+      along_paths_on_device(ScatterPlace{place_of_paths(microbatch, part), partial_.get(), tables.gradients,
+                                         share, microbatch == 0 && !plan_.is_partial()},
+                            replicas_, size_of(part), stream);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "trainer/cuda/device_table.h"
-#include "trainer/cuda/pinned.h"
 #include "trainer/cuda/row_kernels.h"
 #include "trainer/pipeline/microbatches.h"
 

@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#ifdef LONGHAUL_NCCL
-#include "trainer/cuda/nccl_transfers.h"
-#endif
-
 namespace longhaul {
 namespace {
 

@@ -28,6 +28,11 @@ class DeviceTransfers {
 // host memory and `ranks` elsewhere.
 std::unique_ptr<DeviceTransfers> make_device_transfers(Ranks& ranks);
 
+// Over NCCL, from card to card, only where the build has its header (LONGHAUL_NCCL). All ranks call it
+// together. Null on all of them where two share a GPU, or where one has LONGHAUL_NCCL=0 in its environment.
+// Throws RunError where NCCL does not connect them.
+std::unique_ptr<DeviceTransfers> make_nccl_transfers(Ranks& ranks);
+
 // Everyone's `data`, on the GPU, becomes that of rank `from`; as broadcast() of ranks.h.
 void broadcast(DeviceTransfers& transfers, const Ranks& ranks, int from, void* data, std::size_t bytes,
                CudaStream stream);

@@ -1,5 +1,3 @@
-#include "trainer/cuda/nccl_transfers.h"
-
 #include <nccl.h>
 
 #include <chrono>
@@ -9,6 +7,7 @@
 #include <thread>
 
 #include "core/base/errors.h"
+#include "trainer/cuda/device_transfers.h"
 
 namespace longhaul {
 namespace {

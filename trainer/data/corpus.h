@@ -1,13 +1,13 @@
 // The built-in corpora: real text that Debian packages bring, cut into a training part and a held-out part.
 //
 // Which file is held out depends on a hash of its name alone, so that a file more or less moves no other from
-// one part to the other. What both parts have in common is a matter of copied_stretches.h.
+// one part to the other. What both parts have in common is a matter of token_text.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/scenario/corpora.h"
+#include "core/scenario/training_text.h"
 
 namespace longhaul {
 

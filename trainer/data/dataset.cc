@@ -7,9 +7,7 @@
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/scenario/training_text.h"
-#include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"
-#include "trainer/data/markov_source.h"
 #include "trainer/data/token_text.h"
 
 namespace longhaul {

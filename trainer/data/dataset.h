@@ -1,6 +1,6 @@
 // The text that a case trains on, cut into a training part and a held-out validation part: the end of the
 // text, or files of their own (train.data.validation, corpus.h). What a corpus holds out has nothing in
-// common with what is trained on (copied_stretches.h); of a user's own text both parts are taken as they are.
+// common with what is trained on (token_text.h); of a user's own text both parts are taken as they are.
 #pragma once
 
 #include <optional>

@@ -42,7 +42,12 @@ struct Boundaries {
 // dL/ds = rounding / s.
 using RoundingEffects = std::vector<double>;
 
-Boundaries boundaries_of(const PipelinePlan& plan, const BoundarySpec& spec);
+inline Boundaries boundaries_of(const PipelinePlan& plan, const BoundarySpec& spec) {
+  Boundaries boundaries{{}, spec.activations, spec.gradients};
+  for (int part = 0; part + 1 < plan.part_count(); ++part)
+    boundaries.before.push_back(plan.parts[static_cast<std::size_t>(part)].end_layer);
+  return boundaries;
+}
 
 template <typename Number>
 struct AsFloats {

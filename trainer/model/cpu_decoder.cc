@@ -6,7 +6,6 @@
 #include "core/base/index.h"
 #include "trainer/model/gemm.h"
 #include "trainer/model/kernels.h"
-#include "trainer/model/layer_parts.h"
 
 namespace longhaul {
 LONGHAUL_PRECISION_BEGIN

@@ -13,7 +13,6 @@
 #include "trainer/model/decoder.h"
 #include "trainer/model/gemm.h"
 #include "trainer/model/layer_operators.h"
-#include "trainer/model/layer_parts.h"
 #include "trainer/model/stacked_attention.h"
 #include "trainer/model/stacked_decoder.h"
 

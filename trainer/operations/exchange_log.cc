@@ -17,10 +17,6 @@ void ExchangeLog::begin(int step, const std::string& exchange) {
   sent_.clear();
 }
 
-void ExchangeLog::group(const std::vector<int>& members) {
-  open_.groups.push_back(members);
-}
-
 void ExchangeLog::sent(int replica, const std::string& tensor, std::int64_t bytes) {
   sent_[replica] += bytes;
   if (std::find(open_.tensors.begin(), open_.tensors.end(), tensor) == open_.tensors.end())

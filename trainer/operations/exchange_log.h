@@ -25,7 +25,7 @@ class ExchangeLog {
   explicit ExchangeLog(std::ostream* out = nullptr) : out_(out) {}
 
   void begin(int step, const std::string& exchange);
-  void group(const std::vector<int>& members);
+  void group(const std::vector<int>& members) { open_.groups.push_back(members); }
   void sent(int replica, const std::string& tensor, std::int64_t bytes);
   void end();
 

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "core/base/index.h"
-#include "trainer/operations/rounded_mean.h"
 #include "trainer/ranks/chained_sum.h"
 
 namespace longhaul {
@@ -26,6 +25,29 @@ Columns columns_of(const Operation& operation, std::int64_t parameters) {
       throw std::logic_error("the tensors of operation \"" + operation.rule->name +
                              "\" have different columns");
   return ranges_of(payload.front().columns, parameters);
+}
+
+// The mean of reduction.h, of these columns of the model, with the rows in which servers keep what their
+// rounding left out. These errors are known to all members alike: each row of them is read and written, so
+// that any number of processes has the bytes of one.
+std::vector<float> rounded_mean(const Columns& columns, const Codec& codec, int members, Arena& arena,
+                                const ContributionsOf& contributions) {
+  std::int64_t count = 0;
+  for (const ColumnRange& range : columns) count += range.size();
+  if (codec.reduction != Reduction::kServers) return reduced_mean(codec, count, members, contributions);
+  const RowBlock& held = arena.held();
+  const float* row = arena.row(Slot::kServerError, held.first);
+  std::vector<float> errors;
+  for (const ColumnRange& range : columns) errors.insert(errors.end(), row + range.begin, row + range.end);
+  std::vector<float> mean = reduced_mean(codec, count, members, contributions, errors.data());
+  for (int replica = held.first; replica < held.end; ++replica) {
+    const float* from = errors.data();
+    for (const ColumnRange& range : columns) {
+      std::copy_n(from, range.size(), arena.row(Slot::kServerError, replica) + range.begin);
+      from += range.size();
+    }
+  }
+  return mean;
 }
 
 }  // namespace
@@ -275,8 +297,8 @@ void OperationRunner::step(const Operation& operation, const std::vector<int>& g
         const std::size_t k = std::min(taker, means_of_tensor - 1);
         for (std::size_t i = 0; i < tensors.size(); ++i) {
           arrived[i].own = &messages[i].at(takers[taker].contributor);
-          arrived[i].mean = add_up(*arrived[i].own, takers[taker].replica, at, to,
-                                   means[i * means_of_tensor + k].data());
+          arrived[i].mean =
+              add_up(*arrived[i].own, takers[taker].replica, at, to, means[i * means_of_tensor + k].data());
         }
         take(takers[taker].replica, Arrived(at, to, static_cast<int>(heard[k].size()), arrived));
       }

@@ -1,8 +1,6 @@
 // The step runs in processes beside this one, one a thread, which map the tables that it names: no row is
 // copied but what has arrived. Against pybind11: a user's python3 and packages as they are, no Python in the
 // trainer's build, and an error in the step cannot take the trainer with it; a request costs 0.1 ms.
-#include "trainer/operations/python_update.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,9 +9,9 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/pool.h"
-#include "core/plan/kept_rows.h"
 #include "core/scenario/case.h"
 #include "methods/common/python_step.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul {
 namespace {

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "methods/common/python_step.h"
-#include "trainer/operations/python_update.h"
 
 namespace longhaul {
 
@@ -34,10 +33,6 @@ std::pair<Slot, const Slot*> Update::source(const std::string& tensor) const {
   if (tensor == "delta") return {Slot::kWeights, &Slot::kSlowWeights};
   throw std::logic_error("the plan sends \"" + tensor +
                          "\", and the method's update does not say of what rows");
-}
-
-std::vector<std::string> Update::reads(const Operation& operation) const {
-  return operation.rule->tensors();
 }
 
 void Update::apply_piece(const Operation& operation, const std::vector<int>&, ColumnRange,

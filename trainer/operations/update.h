@@ -2,6 +2,7 @@
 // in the GPU's memory, for all groups of an operation at once.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -96,7 +97,7 @@ struct InnerStep {
   const std::vector<DecayRange>& decay;
 };
 
-// By column of a row [parameters]: the replica whose it was, and the one whose it becomes (unit_owners.h).
+// By column of a row [parameters]: the replica whose it was, and the one whose it becomes (hidden_units.h).
 struct ColumnHolders {
   std::shared_ptr<const std::vector<int>> before, after;
 };
@@ -121,8 +122,10 @@ class Update {
   // The tensors that apply() reads: those of the operation's payload, and others that a member sent ahead in
   // an operation that is due at the same step; at first, when nothing could be sent ahead, what would have
   // been. None: the operation does nothing of its own.
-  virtual std::vector<std::string> reads(const Operation& operation) const;
-  // What a mean is divided by where members send columns of their own choice (codecs/sender_mean.h): by those
+  virtual std::vector<std::string> reads(const Operation& operation) const {
+    return operation.rule->tensors();
+  }
+  // What a mean is divided by where members send columns of their own choice (codecs/message.h): by those
   // who sent the column, or by all of the group.
   virtual bool counts_senders_alone() const { return false; }
   // Of a kAllToAll: who contributes each column, and who gets it.
@@ -191,6 +194,10 @@ const std::vector<UpdateMaker>& update_makers();
 // know it.
 std::unique_ptr<Update> make_update(const MethodSpec& method);
 
+// The update of a method whose step is a user's, in Python (methods/common/python_step.h). `like`: the update
+// of the method whose plan is carried out; it says which operations are followed by a step.
+std::unique_ptr<Update> make_python_update(const Json& method_options, std::unique_ptr<Update> like);
+
 // Every member's row becomes the mean of those of its group. Of gradients, before the optimizer takes its
 // step: what data parallel methods do. Of weights: local SGD, in its many groupings.
 class RowAverage : public Update {
@@ -211,30 +218,55 @@ class RowAverage : public Update {
 // φ = θ for all that are held here.
 void start_slow_weights(Replicas& replicas);
 
+class OuterUpdate : public Update {
+ public:
+  void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
+
+  // Back to where the round began.
+  void take(const LocalStep&, int replica, ColumnRange columns, Arena& arena) const override {
+    std::copy_n(arena.row(Slot::kSlowWeights, replica) + columns.begin, columns.size(),
+                arena.row(Slot::kWeights, replica) + columns.begin);
+  }
+};
+
+// Of a replica, from a column on.
+struct OuterRows {
+  OuterRows(Arena& arena, int replica, std::int64_t begin)
+      : theta(arena.row(Slot::kWeights, replica) + begin),
+        phi(arena.row(Slot::kSlowWeights, replica) + begin),
+        momentum(arena.row(Slot::kOuterMomentum, replica) + begin) {}
+
+  float *theta, *phi, *momentum;
+};
+
 // Step: the outer step on one column of a member, from
 //   mean_delta   Δ̄, over the group, of Δ_j = θ_j − φ_j
 //   mean_phi     φ̄, likewise, and
 //   sent_phi     its own φ, as the others see it; both 0 where kReadsPhi is false
 //
-//   static constexpr bool kReadsPhi;
+//   static constexpr bool kReadsPhi, kHasKernel;  // the latter: DeviceSteps has it
 //   void operator()(float& theta, float& phi, float& momentum, float mean_delta, float mean_phi,
 //                   float sent_phi) const;
 template <typename Step>
-class ColumnwiseOuterUpdate : public Update {
+class ColumnwiseOuterUpdate : public OuterUpdate {
  public:
   explicit ColumnwiseOuterUpdate(const Step& step) : step_(step) {}
 
-  void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum
-
-  std::vector<std::string> reads(const Operation&) const override {
+  std::vector<std::string> reads(const Operation& operation) const override {
+    if (Step::kReadsPhi && !operation.rule->is_blocking()) return {};  // φ, sent ahead for the next step
     return Step::kReadsPhi ? std::vector<std::string>{"delta", "phi"} : std::vector<std::string>{"delta"};
   }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
-    take(step_, arrived.size(), arrived.mean("delta"), Step::kReadsPhi ? arrived.mean("phi") : nullptr,
-         Step::kReadsPhi ? arrived.own("phi") : nullptr, arena.row(Slot::kWeights, replica) + arrived.begin,
-         arena.row(Slot::kSlowWeights, replica) + arrived.begin,
-         arena.row(Slot::kOuterMomentum, replica) + arrived.begin);
+    const OuterRows rows(arena, replica, arrived.begin);
+    step_columns(step_, arrived.size(), arrived.mean("delta"),
+                 Step::kReadsPhi ? arrived.mean("phi") : nullptr,
+                 Step::kReadsPhi ? arrived.own("phi") : nullptr, rows.theta, rows.phi, rows.momentum);
+  }
+
+  bool apply_on_device(const Operation&, DeviceSteps& steps) const override {
+    if constexpr (Step::kHasKernel) steps.outer_step(step_);
+    return Step::kHasKernel;
   }
 
  protected:
@@ -242,9 +274,9 @@ class ColumnwiseOuterUpdate : public Update {
 
  private:
   // A function of its own, since only of parameters compilers believe that they do not overlap.
-  static void take(const Step step, std::int64_t count, const float* __restrict mean_delta,
-                   const float* __restrict mean_phi, const float* __restrict sent_phi,
-                   float* __restrict theta, float* __restrict phi, float* __restrict momentum) {
+  static void step_columns(const Step step, std::int64_t count, const float* __restrict mean_delta,
+                           const float* __restrict mean_phi, const float* __restrict sent_phi,
+                           float* __restrict theta, float* __restrict phi, float* __restrict momentum) {
     for (std::int64_t i = 0; i < count; ++i)
       if constexpr (Step::kReadsPhi)
         step(theta[i], phi[i], momentum[i], mean_delta[i], mean_phi[i], sent_phi[i]);

@@ -24,7 +24,11 @@
 namespace longhaul {
 
 // Sequences [m · B/M, (m + 1) · B/M) of a batch of B; M divides B.
-Batch microbatch_of(const Batch& batch, int microbatch, int microbatches);
+inline Batch microbatch_of(const Batch& batch, int microbatch, int microbatches) {
+  const auto size = static_cast<std::ptrdiff_t>(batch.tokens.size()) / microbatches;
+  const auto begin = batch.tokens.begin() + microbatch * size;
+  return {batch.sequences / microbatches, {begin, begin + size}};
+}
 
 // Whether a micro-batch may pass parts of other replicas than its own.
 inline bool leaves_home(const PipelinePlan& plan) {

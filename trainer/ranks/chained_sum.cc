@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/index.h"
+#include "trainer/codecs/top_k.h"
 
 namespace longhaul {
 namespace {

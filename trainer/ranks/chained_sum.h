@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "trainer/codecs/message.h"
-#include "trainer/codecs/sender_mean.h"
 #include "trainer/ranks/ranks.h"
 #include "trainer/replicas/backend.h"
 

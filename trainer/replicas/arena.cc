@@ -59,10 +59,6 @@ Arena::Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters, Row
 Arena::Arena(std::vector<Slot> slots, int replicas, std::int64_t parameters)
     : Arena(std::move(slots), replicas, parameters, {0, replicas}) {}
 
-bool Arena::has(Slot slot) const {
-  return std::find(slots_.begin(), slots_.end(), slot) != slots_.end();
-}
-
 // By address first: the steps of small models ask for rows all the time, and names of other tables differ.
 std::size_t Arena::index_of(Slot slot) const {
   for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -80,10 +76,6 @@ float* Arena::row(Slot slot, int replica) {
   if (!held_.contains(replica))
     throw std::logic_error("the rows of replica " + std::to_string(replica) + " are not held here");
   return tables_[index_of(slot)].get() + (replica - held_.first) * parameters_;
-}
-
-const float* Arena::row(Slot slot, int replica) const {
-  return const_cast<Arena*>(this)->row(slot, replica);
 }
 
 int Arena::share(Slot slot) {

@@ -3,6 +3,7 @@
 // that the bytes on the wire are exact.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -41,7 +42,7 @@ inline bool operator!=(Slot a, Slot b) {
   return !(a == b);
 }
 
-// The tables of every replica, and those of these names behind them (core/plan/kept_rows.h).
+// The tables of every replica, and those of these names behind them (core/plan/operations.h).
 std::vector<Slot> slots_with(const std::vector<std::string>& names);
 // A table by a name that need not stay.
 Slot slot_named(const std::string& name);
@@ -66,16 +67,16 @@ class Arena {
   RowBlock held() const { return held_; }
   std::int64_t parameters() const { return parameters_; }
   const std::vector<Slot>& slots() const { return slots_; }
-  bool has(Slot slot) const;
+  bool has(Slot slot) const { return std::find(slots_.begin(), slots_.end(), slot) != slots_.end(); }
   std::size_t index_of(Slot slot) const;  // in slots(); throws std::logic_error where there is none
   std::int64_t bytes() const;             // 4 · slots · R · P, of all processes together
 
   // Of a replica that is held here; throws std::logic_error for another.
   float* row(Slot slot, int replica);
-  const float* row(Slot slot, int replica) const;
+  const float* row(Slot slot, int replica) const { return const_cast<Arena*>(this)->row(slot, replica); }
 
-  // From now on the table lies in a file in memory, at the same address: the descriptor that is returned is the
-  // caller's, who maps it in another process. Throws RunError.
+  // From now on the table lies in a file in memory, at the same address: the descriptor that is returned is
+  // the caller's, who maps it in another process. Throws RunError.
   int share(Slot slot);
 
  private:

@@ -13,7 +13,7 @@
 namespace longhaul {
 namespace {
 
-class Co2Update : public Update {
+class Co2Update : public OuterUpdate {
  public:
   explicit Co2Update(const Json& options)
       : lr_(options.at("outer_lr")),
@@ -24,7 +24,6 @@ class Co2Update : public Update {
   void follow(const OperationPlan& plan, const PlanContext&) override {
     for (const OperationRule& rule : plan.rules) last_stage_ = std::max(last_stage_, rule.stage);
   }
-  void start(Replicas& replicas) override { start_slow_weights(replicas); }
 
   // What θ was has been sent, so that its row can hold Δ̄ until all of it has arrived.
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {
@@ -35,19 +34,13 @@ class Co2Update : public Update {
   // all.
   void finish(const Operation& operation, int replica, Arena& arena) const override {
     if (operation.rule->stage != last_stage_) return;
-    float *theta = arena.row(Slot::kWeights, replica), *phi = arena.row(Slot::kSlowWeights, replica),
-          *momentum = arena.row(Slot::kOuterMomentum, replica);
+    const auto [theta, phi, momentum] = OuterRows(arena, replica, 0);
     const float share = operation.rule->is_blocking() ? 1 : share_of(theta, momentum, arena.parameters());
     for (std::int64_t i = 0; i < arena.parameters(); ++i) {
       momentum[i] = clipped(momentum_ * momentum[i] + share * theta[i]);
       phi[i] += lr_ * momentum[i];
       theta[i] = phi[i];
     }
-  }
-
-  void take(const LocalStep&, int replica, ColumnRange columns, Arena& arena) const override {
-    std::copy_n(arena.row(Slot::kSlowWeights, replica) + columns.begin, columns.size(),
-                arena.row(Slot::kWeights, replica) + columns.begin);
   }
 
  private:

@@ -13,21 +13,18 @@
 namespace longhaul {
 namespace {
 
-class DelayedNesterov : public Update {
+class DelayedNesterov : public OuterUpdate {
  public:
   DelayedNesterov(float lr, float momentum, int momentum_every)
       : lr_(lr), momentum_(momentum), momentum_every_(momentum_every) {}
 
-  void start(Replicas& replicas) override { start_slow_weights(replicas); }  // no momentum, nothing buffered
   std::vector<std::string> reads(const Operation&) const override { return {"delta"}; }
 
   void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const override {
     const bool has_momentum = round_at(*operation.rule, operation.post_step) % momentum_every_ == 0;
     const float* mean = arrived.mean("delta");
-    float *theta = arena.row(Slot::kWeights, replica) + arrived.begin,
-          *phi = arena.row(Slot::kSlowWeights, replica) + arrived.begin,
-          *momentum = arena.row(Slot::kOuterMomentum, replica) + arrived.begin,
-          *buffer = arena.row(kBuffer, replica) + arrived.begin;
+    const auto [theta, phi, momentum] = OuterRows(arena, replica, arrived.begin);
+    float* buffer = arena.row(kBuffer, replica) + arrived.begin;
     const float share = 1 / static_cast<float>(momentum_every_);
     for (std::int64_t i = 0; i < arrived.size(); ++i) {
       const float delta = share * mean[i];

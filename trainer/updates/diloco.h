@@ -11,7 +11,7 @@
 namespace longhaul {
 
 struct DilocoStep {
-  static constexpr bool kReadsPhi = false;  // all are equal
+  static constexpr bool kReadsPhi = false, kHasKernel = true;  // all φ are equal
   float lr, momentum;
   bool nesterov;
 

@@ -3,27 +3,12 @@
 //   v ← μ v + Δ̄(t − 1);   φ ← φ + η (Δ̄(t − 1) + μ v);   θ_i ← φ,      Δ̄(0) = 0
 //
 // What a round did to θ is in its Δ alone, which is sent when the round ends and used when the next one does.
-#include <algorithm>
-
 #include "trainer/updates/diloco.h"
 
 namespace longhaul {
-namespace {
-
-class DilocoxUpdate : public ColumnwiseOuterUpdate<DilocoStep> {
- public:
-  using ColumnwiseOuterUpdate::ColumnwiseOuterUpdate;
-
-  void take(const LocalStep&, int replica, ColumnRange columns, Arena& arena) const override {
-    std::copy_n(arena.row(Slot::kSlowWeights, replica) + columns.begin, columns.size(),
-                arena.row(Slot::kWeights, replica) + columns.begin);
-  }
-};
-
-}  // namespace
 
 std::unique_ptr<Update> make_dilocox_update(const Json& options) {
-  return std::make_unique<DilocoxUpdate>(
+  return std::make_unique<ColumnwiseOuterUpdate<DilocoStep>>(
       DilocoStep{options.at("outer_lr"), options.at("outer_momentum"), true});
 }
 

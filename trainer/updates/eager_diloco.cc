@@ -19,36 +19,21 @@ class EagerUpdate : public ColumnwiseOuterUpdate<DilocoStep> {
     if (operation.rule->is_blocking())
       return ColumnwiseOuterUpdate::apply(operation, replica, arrived, arena);
     const float *mean = arrived.mean("delta"), *sent = arrived.own("delta");
-    const Rows rows = rows_of(arena, replica, arrived.begin);
+    const OuterRows rows(arena, replica, arrived.begin);
     const float share = 1 / static_cast<float>(arrived.members);
     for (std::int64_t i = 0; i < arrived.size(); ++i)
       step(rows, i, mean[i] + share * (rows.theta[i] - rows.phi[i] - sent[i]));
   }
 
-  bool apply_on_device(const Operation& operation, DeviceSteps& steps) const override {
-    if (!operation.rule->is_blocking()) return false;
-    steps.outer_step(step_);
-    return true;
-  }
-
   // The first round: nothing has arrived.
   void take(const LocalStep&, int replica, ColumnRange columns, Arena& arena) const override {
-    const Rows rows = rows_of(arena, replica, columns.begin);
+    const OuterRows rows(arena, replica, columns.begin);
     const float share = 1 / static_cast<float>(arena.replicas());
     for (std::int64_t i = 0; i < columns.size(); ++i) step(rows, i, share * (rows.theta[i] - rows.phi[i]));
   }
 
  private:
-  struct Rows {
-    float *theta, *phi, *momentum;
-  };
-
-  static Rows rows_of(Arena& arena, int replica, std::int64_t begin) {
-    return {arena.row(Slot::kWeights, replica) + begin, arena.row(Slot::kSlowWeights, replica) + begin,
-            arena.row(Slot::kOuterMomentum, replica) + begin};
-  }
-
-  void step(const Rows& rows, std::int64_t i, float delta) const {
+  void step(const OuterRows& rows, std::int64_t i, float delta) const {
     step_(rows.theta[i], rows.phi[i], rows.momentum[i], delta, 0, 0);
   }
 };

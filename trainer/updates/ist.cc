@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "core/base/index.h"
-#include "core/plan/unit_owners.h"
+#include "core/plan/hidden_units.h"
 #include "trainer/operations/update.h"
 
 namespace longhaul {

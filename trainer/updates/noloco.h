@@ -14,7 +14,7 @@
 namespace longhaul {
 
 struct NolocoStep {
-  static constexpr bool kReadsPhi = true;
+  static constexpr bool kReadsPhi = true, kHasKernel = true;
   float alpha, beta, gamma;
 
   LONGHAUL_HOST_DEVICE void operator()(float& theta, float& phi, float& momentum, float mean_delta,

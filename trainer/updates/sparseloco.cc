@@ -8,11 +8,10 @@
 namespace longhaul {
 namespace {
 
-class SparselocoUpdate : public Update {
+class SparselocoUpdate : public OuterUpdate {
  public:
   SparselocoUpdate(float lr, bool of_senders) : lr_(lr), of_senders_(of_senders) {}
 
-  void start(Replicas& replicas) override { start_slow_weights(replicas); }
   bool counts_senders_alone() const override { return of_senders_; }
 
   void apply(const Operation&, int replica, const Arrived& arrived, Arena& arena) const override {

@@ -10,7 +10,7 @@
 namespace longhaul {
 
 struct StreamingStep {
-  static constexpr bool kReadsPhi = false;
+  static constexpr bool kReadsPhi = false, kHasKernel = false;
   DilocoStep outer;
   float mixing;
 

@@ -1,5 +1,4 @@
 // The method of docs/howto/add-a-method.md with a table of its own: DiLoCo with Adam as its outer optimizer.
-#include "core/plan/kept_rows.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -20,16 +19,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return {{all_reduce_rule("outer", "delta", method.options, model)}};
 }
 
-void check(const Case& config) {
-  check_inner_steps(config);
-}
-
 }  // namespace toy_adam
 
 Method toy_adam_method() {
   using namespace toy_adam;
-  return Method("toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, check,
-                overlap_warnings, keeps);
+  return Method("toy-adam", "DiLoCo with outer Adam (a demonstration)", options(), plan, {check_inner_steps},
+                {overlap_warnings}, keeps);
 }
 
 }  // namespace longhaul

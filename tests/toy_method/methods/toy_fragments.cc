@@ -43,16 +43,12 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   return plan;
 }
 
-void check(const Case& config) {
-  check_inner_steps(config);
-}
-
 }  // namespace toy_fragments
 
 Method toy_fragments_method() {
   using namespace toy_fragments;
   return Method("toy-fragments", "two compressed fragments that overlap with compute (a demonstration)",
-                options(), plan, check, no_warnings, keeps_slow_weights);
+                options(), plan, {check_inner_steps}, {}, keeps_slow_weights);
 }
 
 }  // namespace longhaul

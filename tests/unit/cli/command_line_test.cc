@@ -1,7 +1,7 @@
 // Errors of a command line, from one of two commands.
 #include <gtest/gtest.h>
 
-#include "core/base/command_line_error.h"
+#include "core/base/program_main.h"
 
 namespace longhaul::command_line_test {
 

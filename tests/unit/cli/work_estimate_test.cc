@@ -10,7 +10,7 @@
 #include "cli/validated_scenario.h"
 #include "cli/work_plan.h"
 #include "core/base/errors.h"
-#include "core/scenario/corpora.h"
+#include "core/scenario/training_text.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 

@@ -8,8 +8,6 @@
 #include <map>
 #include <set>
 
-#include "core/plan/unit_owners.h"
-
 namespace longhaul::hidden_units_test {
 
 const ModelShape kShape{12, 2, 3, 7, 8, 5};

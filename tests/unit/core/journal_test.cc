@@ -8,7 +8,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "core/plan/journal_file.h"
 #include "tests/support/said.h"
 
 namespace longhaul::journal_test {

@@ -6,7 +6,6 @@
 
 #include <vector>
 
-#include "core/base/duplicate_keys.h"
 #include "tests/support/said.h"
 
 namespace longhaul::json_test {

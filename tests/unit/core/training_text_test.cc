@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/scenario/token_shards.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 

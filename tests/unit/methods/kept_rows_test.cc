@@ -1,7 +1,6 @@
-#include "core/plan/kept_rows.h"
-
 #include <gtest/gtest.h>
 
+#include "core/plan/operations.h"
 #include "methods/common/registry.h"
 
 namespace longhaul::kept_rows_test {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/random.h"
-#include "core/plan/unit_owners.h"
+#include "core/plan/hidden_units.h"
 #include "net/collectives/collective.h"
 #include "net/tcp/framing.h"
 #include "net/topologies/registry.h"

@@ -11,10 +11,8 @@
 #include "core/scenario/training_text.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
-#include "trainer/data/copied_stretches.h"
 #include "trainer/data/corpus.h"
 #include "trainer/data/dataset.h"
-#include "trainer/data/markov_source.h"
 #include "trainer/data/token_text.h"
 
 namespace longhaul::data_test {

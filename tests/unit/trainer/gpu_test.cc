@@ -13,7 +13,7 @@
 #include "tests/unit/trainer/stacked_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/codecs/number_formats.h"
-#include "trainer/cuda/device_muon.h"
+#include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/step_graph.h"
 #include "trainer/device/cuda_device.h"

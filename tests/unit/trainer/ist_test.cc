@@ -8,7 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
-#include "core/plan/unit_owners.h"
+#include "core/plan/hidden_units.h"
 #include "tests/support/csv_table.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/random_model.h"

@@ -1,7 +1,7 @@
 // A journal written by hand (docs/reference/formats/journal.md), carried out.
 #include <sstream>
 
-#include "core/plan/journal_file.h"
+#include "core/plan/journal.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/reference_replicas.h"
 #include "trainer/model/gemm.h"

@@ -8,7 +8,6 @@
 #include "core/base/random.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
-#include "trainer/optimizer/newton_schulz.h"
 
 namespace longhaul::muon_test {
 

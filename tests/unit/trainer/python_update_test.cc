@@ -1,6 +1,4 @@
 // Outer steps in Python: bit by bit those of the same methods in C++, and by hand.
-#include "trainer/operations/python_update.h"
-
 #include <cmath>
 
 #include "core/base/random.h"
@@ -8,6 +6,7 @@
 #include "tests/support/said.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
+#include "trainer/operations/update.h"
 
 namespace longhaul::python_update_test {
 
