@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "analysis/comparison/loss_curve.h"
+#include "analysis/comparison/equal_budget.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"

@@ -1,5 +1,6 @@
-// Losses of several methods after the same simulated time and after the same bytes: at parts of what the
-// first of them to end had used, so that no curve is drawn on beyond its end.
+// How far the learning curve of a case was after a time, or after some bytes; and the losses of several
+// methods after the same time and bytes: at parts of what the first of them to end had used, so that no curve
+// is drawn on beyond its end.
 #pragma once
 
 #include <optional>
@@ -7,10 +8,37 @@
 #include <vector>
 
 #include "analysis/comparison/comparison.h"
-#include "analysis/comparison/loss_curve.h"
 #include "analysis/comparison/samples.h"
 
 namespace longhaul {
+
+enum class Budget { kSeconds, kBytes };
+
+class LossCurve {
+ public:
+  // The rows `mean` of CASE_FOLDER/metrics.csv; empty where the case trained nothing. Throws DamagedFile.
+  static LossCurve of_case(const std::string& case_folder);
+
+  bool empty() const { return points_.empty(); }
+  // What the last evaluation of a curve that is not empty had used: simulated seconds, or bytes that a
+  // replica had sent; and the first.
+  double end(Budget kind) const { return points_.back().used(kind); }
+  double start(Budget kind) const { return points_.front().used(kind); }
+  // The loss, mean over replicas, when so many seconds, or bytes, were used: between two evaluations on the
+  // line through them, between those before and after an outer step the former; after the last evaluation
+  // that one. None where the first evaluation needed more.
+  std::optional<double> within(Budget kind, double budget) const;
+
+ private:
+  struct Point {
+    double seconds = 0, bytes = 0, loss = 0;
+    bool is_before = false, is_after = false;  // an outer step
+
+    double used(Budget kind) const { return kind == Budget::kSeconds ? seconds : bytes; }
+  };
+
+  std::vector<Point> points_;
+};
 
 // Where the losses of a row are compared.
 struct Horizon {

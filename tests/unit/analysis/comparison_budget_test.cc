@@ -3,7 +3,7 @@
 
 #include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
-#include "analysis/comparison/loss_curve.h"
+#include "analysis/comparison/equal_budget.h"
 #include "analysis/comparison/metric.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
