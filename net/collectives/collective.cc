@@ -88,16 +88,10 @@ int ceil_log2(int n) {
   return n <= 1 ? 0 : floor_log2(n - 1) + 1;
 }
 
-// Each is defined in the file of its name.
-using Make = std::unique_ptr<Collective>();
-Make make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
-    make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair,
-    make_all_gather, make_reduce_scatter, make_send, make_pairwise;
-
 const std::vector<std::unique_ptr<Collective>>& collectives() {
   static const std::vector<std::unique_ptr<Collective>> all = [] {
     std::vector<std::unique_ptr<Collective>> list;
-    for (Make* make :
+    for (const MakeCollective make :
          {make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
           make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root,
           make_serial_pair, make_all_gather, make_reduce_scatter, make_send, make_pairwise})

@@ -14,9 +14,6 @@
 #include "net/collectives/collective.h"
 
 namespace longhaul {
-
-std::unique_ptr<Collective> make_ring();  // ring.cc
-
 namespace {
 
 int site_of(const GroupExchange& exchange, int member) {
@@ -99,8 +96,6 @@ class Hierarchical : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_hierarchical() {
-  return std::make_unique<Hierarchical>();
-}
+const MakeCollective make_hierarchical = make_collective<Hierarchical>;
 
 }  // namespace longhaul
