@@ -9,7 +9,6 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
-#include "planner/pipelines.h"
 
 namespace longhaul {
 namespace {

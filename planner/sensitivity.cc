@@ -1,5 +1,5 @@
-#include "planner/sensitivity.h"
-
+// What would make the chosen plan faster: its busiest links, one at a time and by kind, five times as fast,
+// by replay. Where sites were measured, what a connection carries between them counts as a link.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/matrix.h"
+#include "planner/plan_result.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {

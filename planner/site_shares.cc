@@ -1,5 +1,8 @@
-#include "planner/site_shares.h"
-
+// What each site of a plan gives to the choice and takes from it: how much of the time its nodes compute,
+// what they cost, and the choice without the site.
+//
+// Without a site the same method goes its way among the other nodes, with as many tokens in all, so that
+// there are more steps, of fewer tokens each. Placement is searched anew; everything else stays as it is.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,11 +12,14 @@
 #include "analysis/run_files.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "planner/plan_result.h"
 #include "planner/site_steps.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
 namespace {
+
+constexpr std::size_t kMostLeftOut = 8;
 
 // The plan without a site, whose only candidate is the choice.
 PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& choice) {
@@ -31,7 +37,8 @@ PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& 
   }
   plan.written["paths"] = paths;
   plan.written["candidates"]["methods"] = choice.at("methods");
-  Json& pipelines = plan.candidates["pipelines"] = Json::array({choice.value("pipeline", Json{{"stages", 1}})});
+  Json& pipelines = plan.candidates["pipelines"] =
+      Json::array({choice.value("pipeline", Json{{"stages", 1}})});
   if (choice.contains("pipeline"))
     for (const char* key : {"stages", "microbatches"}) pipelines[0].erase(key);
   plan.candidates["wires"] = {choice.at("workload").at("wire")};
@@ -60,8 +67,9 @@ void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& cho
 
 }  // namespace
 
-std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search, const TokenNeeds& needs,
-                                   const PlanTools& tools, const std::string& folder) {
+std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search,
+                                   const TokenNeeds& needs, const PlanTools& tools,
+                                   const std::string& folder) {
   const Evaluation& choice = search.evaluations.front();
   const Case& config = choice.config;
   const std::vector<int> site_of = placed_topology(config).site_of();
