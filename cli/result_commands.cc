@@ -7,9 +7,9 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/verdict_matrix.h"
-#include "analysis/comparison/budget_loss.h"
-#include "analysis/comparison/decision_words.h"
-#include "analysis/comparison/render.h"
+#include "analysis/comparison/comparison.h"
+#include "analysis/comparison/decision.h"
+#include "analysis/comparison/equal_budget.h"
 #include "analysis/report/report.h"
 #include "analysis/residual.h"
 #include "analysis/run_files.h"

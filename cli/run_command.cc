@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "analysis/claims/claims.h"
-#include "analysis/comparison/decision_words.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/run_directory.h"

@@ -1,5 +1,4 @@
-#include "analysis/comparison/budget_loss.h"
-
+// Budget losses among the metrics of a comparison.
 #include <fmt/core.h>
 
 #include <algorithm>

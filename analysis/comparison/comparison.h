@@ -119,4 +119,13 @@ ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric
 // of five (kPower), and how many seeds would find one of three standard deviations. None where they suffice.
 std::vector<std::string> power_notes(const ComparisonTable& table);
 
+// As GitHub's Markdown, and as JSON (docs/reference/formats/exports.md).
+std::string comparison_markdown(const ComparisonTable& table);
+Json comparison_json(const ComparisonTable& table);
+
+// "2.4425", or "never reached", "reached by 3 of 5"; "–" without a value.
+std::string mean_text(const Metric& metric, const Group& group);
+// "[2.4312, 2.4538]"; "in every seed" where no seed changes it; "" where there is no mean or a single seed.
+std::string interval_text(const Metric& metric, const Group& group);
+
 }  // namespace longhaul

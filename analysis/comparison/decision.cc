@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/record_values.h"
 #include "analysis/statistics.h"

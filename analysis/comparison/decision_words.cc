@@ -1,12 +1,10 @@
-#include "analysis/comparison/decision_words.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "analysis/comparison/render.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"

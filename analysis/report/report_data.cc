@@ -7,7 +7,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/verdict_matrix.h"
-#include "analysis/comparison/decision_words.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"

@@ -1,7 +1,6 @@
 // The loss within a budget, on tables written by hand.
 #include <gtest/gtest.h>
 
-#include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/comparison/metric.h"

@@ -2,7 +2,7 @@
 // seeds, so the difference is -1 without scatter.
 #include <gtest/gtest.h>
 
-#include "analysis/comparison/render.h"
+#include "analysis/comparison/comparison.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 

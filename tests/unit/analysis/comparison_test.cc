@@ -1,7 +1,6 @@
 #include "analysis/comparison/comparison.h"
 
 #include "analysis/comparison/metric.h"
-#include "analysis/comparison/render.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
