@@ -16,7 +16,6 @@
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
-#include "emulation/delay_relay.h"
 #include "emulation/world.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
