@@ -14,7 +14,6 @@
 #include "core/base/index.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
-#include "planner/site_steps.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {

@@ -13,7 +13,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "planner/plan_result.h"
-#include "planner/site_steps.h"
+#include "planner/search.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {

@@ -1,5 +1,4 @@
-#include "planner/site_steps.h"
-
+// Steps of nodes that compute for longer at one site than at another.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,6 +6,7 @@
 #include "core/base/index.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
+#include "planner/search.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
