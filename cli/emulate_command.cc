@@ -7,7 +7,7 @@
 
 #include "analysis/record_values.h"
 #include "analysis/run_files.h"
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"

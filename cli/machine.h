@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/work_estimate.h"
-#include "cli/work_plan.h"
 
 namespace longhaul {
 

@@ -15,7 +15,6 @@
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/run_directory.h"
-#include "analysis/runs/summary.h"
 #include "analysis/table.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"

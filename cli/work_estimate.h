@@ -1,15 +1,31 @@
-// What a scenario will take, before anything runs: time, memory and disk. Orders of magnitude, from counts
-// that were held against runs.
+// What a run has to do, the trainings, each once, and the cases; and what that will take, before anything
+// runs: time, memory and disk. Orders of magnitude, from counts that were held against runs.
 #pragma once
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "cli/work_plan.h"
+#include "core/scenario/scenario.h"
 #include "replay/estimate.h"
 
 namespace longhaul {
+
+struct Training {
+  std::string key;
+  const Case* example = nullptr;  // the scenario's first case with this key; all others train the same
+  std::vector<const Case*> cases;
+};
+
+struct WorkPlan {
+  std::vector<Training> trainings;
+  std::vector<const Case*> cases;  // in the order of the scenario
+};
+
+WorkPlan plan_work(const Scenario& scenario);
+
+// What `names` of its cases need.
+WorkPlan part_of(const WorkPlan& whole, const std::set<std::string>& names);
 
 // Steps that are walked to count what a replay carries. With more of them the counts are those of the first
 // ones, scaled up: a plan repeats itself.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 

@@ -1,7 +1,6 @@
 #include "analysis/runs/run_directory.h"
 
 #include "analysis/run_files.h"
-#include "analysis/runs/summary.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/run_fixture.h"
 

@@ -1,5 +1,4 @@
-#include "analysis/runs/summary.h"
-
+#include "analysis/runs/run_directory.h"
 #include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul::summary_test {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "cli/commands.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

@@ -1,4 +1,3 @@
-#include "cli/work_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "core/base/errors.h"
 #include "tests/unit/planner/in_process.h"
 
