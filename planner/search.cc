@@ -59,36 +59,21 @@ class Search {
  private:
   std::string fidelity() const { return network_.section.value("fidelity", "flow"); }
 
-  // Candidates that cannot be, by method and why.
-  struct Refused {
-    std::string method, why;
-    std::set<int> inner_steps;
-    std::size_t candidates = 0;
-  };
-
-  static void refuse(const Candidate& candidate, const InputError& error, std::vector<Refused>& refused) {
-    const std::string why = fmt::format("{}: {}", error.parts().path, error.parts().found);
-    auto found = std::find_if(refused.begin(), refused.end(), [&](const Refused& refused_here) {
-      return refused_here.method == candidate.method && refused_here.why == why;
-    });
-    if (found == refused.end()) found = refused.insert(found, {candidate.method, why, {}, 0});
-    found->inner_steps.insert(candidate.inner_steps);
-    ++found->candidates;
-  }
+  // H of candidates that cannot be, by method and why.
+  using Refused = nlohmann::ordered_map<std::pair<std::string, std::string>, std::multiset<int>>;
 
   // All of a method, or with these H alone.
-  void note_refused(const std::vector<Refused>& refused, const std::vector<Candidate>& candidates) {
-    for (const Refused& refused_here : refused) {
-      const auto of_method = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-        return other.method == refused_here.method;
-      });
-      std::string which = refused_here.method;
-      if (as_index(of_method) != refused_here.candidates && *refused_here.inner_steps.begin() > 0) {
-        std::vector<std::string> numbers;
-        for (const int inner : refused_here.inner_steps) numbers.push_back(std::to_string(inner));
-        which += " with H = " + enumeration(numbers, "and");
-      }
-      result_.notes.push_back(fmt::format("{} is left out: {}", which, refused_here.why));
+  void note_refused(const Refused& refused, const std::vector<Candidate>& candidates) {
+    for (const auto& [reason, inner_steps] : refused) {
+      const auto& [method, why] = reason;
+      const auto of_method = std::count_if(candidates.begin(), candidates.end(),
+                                           [&of = method](const Candidate& one) { return one.method == of; });
+      std::vector<std::string> numbers;
+      for (const int inner : inner_steps) add_new(std::to_string(inner), numbers);
+      const bool are_some = as_index(of_method) != inner_steps.size() && *inner_steps.begin() > 0;
+      result_.notes.push_back(fmt::format("{}{} is left out: {}", method,
+                                          are_some ? " with H = " + enumeration(numbers, "and") : "", why));
+      result_.candidates += inner_steps.size();
     }
   }
 
@@ -97,17 +82,17 @@ class Search {
     result_.notes.insert(result_.notes.end(), plan_.notes.begin(), plan_.notes.end());
     const std::vector<Candidate> candidates = candidates_of(plan_, network_, needs_.of_method);
     std::optional<InputError> first;
-    std::vector<Refused> refused;
+    Refused refused;
     for (const Candidate& candidate : candidates) {
       try {
         add(candidate);
       } catch (const InputError& error) {
         if (!first) first = error;
-        refuse(candidate, error, refused);
+        const std::string why = error.parts().path + ": " + error.parts().found;
+        refused[{candidate.method, why}].insert(candidate.inner_steps);
       }
     }
     note_refused(refused, candidates);
-    for (const Refused& refused_here : refused) result_.candidates += refused_here.candidates;
     if (all_.empty() && first) throw *first;
     result_.candidates += all_.size();
     check_prices();

@@ -165,16 +165,13 @@ std::vector<DecisionWords::Part> parts_of(const Decision& decision, double clock
                        found.comparison.test == Test::kOneDraw ? "shown for this draw" : "shown",
                        behind_words(decision, found)});
   // Of several without a difference for the same reason the reason stands once.
-  std::vector<std::string> reasons;
-  std::map<std::string, std::vector<const Against*>> of;
-  for (const Against& found : decision.others) {
-    if (found.doubt == Doubt::kNone || found.doubt == Doubt::kEqual) continue;
-    add_new(reason_of(decision, found, clock_residual), reasons);
-    of[reason_of(decision, found, clock_residual)].push_back(&found);
-  }
-  for (const std::string& reason : reasons) {
+  nlohmann::ordered_map<std::string, std::vector<const Against*>> reasons;
+  for (const Against& found : decision.others)
+    if (found.doubt != Doubt::kNone && found.doubt != Doubt::kEqual)
+      reasons[reason_of(decision, found, clock_residual)].push_back(&found);
+  for (const auto& [reason, of] : reasons) {
     std::vector<std::string> names, with_values;
-    for (const Against* found : of[reason]) {
+    for (const Against* found : of) {
       names.push_back(name_of(*found));
       with_values.push_back(fmt::format("{} ({})", names.back(),
                                         value_words(decision.metric, decision.row.groups[found->other])));

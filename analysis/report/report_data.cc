@@ -220,17 +220,12 @@ void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases)
 }
 
 void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& points, Json& problems) {
-  std::vector<std::string> labels;  // in the order of the sweep
-  std::map<std::string, std::vector<std::size_t>> members;
-  for (std::size_t i = 0; i < run.records.size(); ++i) {
-    const std::string label = sweep_point(run.records[i]);
-    if (!members.count(label)) labels.push_back(label);
-    members[label].push_back(i);
-  }
-  for (const std::string& label : labels) {
+  nlohmann::ordered_map<std::string, std::vector<std::size_t>> by_label;
+  for (std::size_t i = 0; i < run.records.size(); ++i) by_label[sweep_point(run.records[i])].push_back(i);
+  for (const auto& [label, members] : by_label) {
     std::vector<std::size_t> indices;
     std::vector<Json> records;
-    for (const std::size_t i : members[label]) {
+    for (const std::size_t i : members) {
       indices.push_back(first + i);
       records.push_back(run.records[i]);
     }
