@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -13,6 +12,7 @@
 #include "analysis/seed_rows.h"
 #include "analysis/text.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -25,7 +25,7 @@ constexpr int kWidestNote = 100;
 std::string short_key(const std::string& key, const std::vector<std::string>& all) {
   const std::string last = last_key(key);
   const auto ends_alike = [&](const std::string& other) { return last_key(other) == last; };
-  return std::count_if(all.begin(), all.end(), ends_alike) > 1 ? key : last;
+  return count_if(all, ends_alike) > 1 ? key : last;
 }
 
 // Cells hold plain texts, numbers and [1,2] alike; what a case does not sweep stays empty.
@@ -46,8 +46,7 @@ TextColumn text_column(const std::vector<Json>& records, const std::string& key,
 }
 
 bool varies(const TextColumn& column) {
-  return std::any_of(column.cells.begin(), column.cells.end(),
-                     [&](const auto& cell) { return cell != column.cells[0]; });
+  return any_of(column.cells, [&](const auto& cell) { return cell != column.cells[0]; });
 }
 
 TextColumn number_column(const Metric& metric, const std::vector<std::string>& values,

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -28,6 +27,7 @@
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 
@@ -165,8 +165,7 @@ class Run {
     const auto is_same_label = [&](const Training& other) {
       return other.example->method.label == config.method.label;
     };
-    if (std::count_if(plan_.trainings.begin(), plan_.trainings.end(), is_same_label) < 2)
-      return "train " + config.method.label;
+    if (count_if(plan_.trainings, is_same_label) < 2) return "train " + config.method.label;
     const bool is_of_one_case = training.cases.size() == 1;
     return is_of_one_case ? "train " + config.name
                           : fmt::format("train {}, seed {}", config.method.label, config.seed);
@@ -328,9 +327,8 @@ class Run {
     const int status = status_now();
     if (status == kInputWrong) throw InputError({scenario_.file, "", failures_.begin()->second, "", ""});
     print_failures();
-    const auto done = std::count_if(plan_.cases.begin(), plan_.cases.end(), [&](const Case* config) {
-      return is_done(layout_.case_folder(*config));
-    });
+    const auto done =
+        count_if(plan_.cases, [&](const Case* config) { return is_done(layout_.case_folder(*config)); });
     if (!options_.quiet)
       std::printf("done: %td of %zu cases (longhaul run %s --out %s --resume makes the report)\n", done,
                   plan_.cases.size(), scenario_.file.c_str(), layout_.folder.c_str());
@@ -396,15 +394,13 @@ class Run {
 };
 
 void check_executables(const RunOptions& options, const Scenario& scenario) {
-  const bool trains = std::any_of(scenario.cases.begin(), scenario.cases.end(),
-                                  [](const Case& config) { return config.train.has_value(); });
+  const bool trains = any_of(scenario.cases, [](const Case& config) { return config.train.has_value(); });
   if (trains && (options.only.empty() || options.only == "train")) sibling_executable("longhaul-train");
   if (trains && options.ranks > 1 && program_on_path("mpirun").empty())
     throw InputError("--ranks", "mpirun was not found, which starts the ranks",
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
-  const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), [](const Case& config) {
-    return config.network.fidelity != "analytic";
-  });
+  const bool simulates =
+      any_of(scenario.cases, [](const Case& config) { return config.network.fidelity != "analytic"; });
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 

@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -49,8 +49,7 @@ Placement spread_evenly(Placement sites, int replicas) {
 }
 
 Placement without_empty_sites(Placement sites) {
-  sites.erase(std::remove_if(sites.begin(), sites.end(), [](const auto& site) { return site.second == 0; }),
-              sites.end());
+  drop_if(sites, [](const auto& site) { return site.second == 0; });
   return sites;
 }
 

@@ -2,10 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "analysis/text.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
@@ -24,8 +23,7 @@ std::vector<Json> written_methods(const PlanRequest& plan) {
 
 const Node* option_of(const std::string& method, const char* key) {
   const std::vector<Node>& options = method_named(method).options;
-  const auto found =
-      std::find_if(options.begin(), options.end(), [&](const Node& option) { return option.key == key; });
+  const auto found = find_if(options, [&](const Node& option) { return option.key == key; });
   return found == options.end() ? nullptr : &*found;
 }
 
@@ -124,8 +122,7 @@ class Combiner {
     workload["total_tokens"] = tokens;
     const NodeHardware& hardware = plan_.hardware;
     if (plan_.written.contains("step_time") ||
-        std::any_of(plan_.sites.begin(), plan_.sites.end(),
-                    [](const PlannedSite& site) { return site.hardware.has_value(); }))
+        any_of(plan_.sites, [](const PlannedSite& site) { return site.hardware.has_value(); }))
       workload["step_time"] = {{"constant", format_number(plan_.step_s * stages) + "s"}};
     else
       workload["step_time"] = {

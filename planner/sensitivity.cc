@@ -2,7 +2,6 @@
 // by replay. Where sites were measured, what a connection carries between them counts as a link.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -11,6 +10,7 @@
 #include "analysis/text.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/matrix.h"
@@ -56,8 +56,7 @@ std::vector<BusyLink> busy_links(const Evaluation& choice, const std::vector<Net
         links.push_back({one.name, is_forward, rate, direction.bytes / choice.time.replayed_steps,
                          direction.bytes * 8 / rate / choice.time.replayed_s});
     }
-  std::stable_sort(links.begin(), links.end(),
-                   [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; });
+  stable_sort(links, [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; });
   return links;
 }
 
@@ -110,7 +109,7 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
   for (std::size_t i = 0; i < matrix.sites().size(); ++i)
     for (std::size_t j = i + 1; j < matrix.sites().size(); ++j) {
       const Sites sites = {matrix.sites()[i], matrix.sites()[j]};
-      const bool is_faster = std::any_of(pairs.begin(), pairs.end(), [&](const Sites& pair) {
+      const bool is_faster = any_of(pairs, [&](const Sites& pair) {
         return pair == sites || pair == Sites{sites[1], sites[0]};
       });
       Json pair = written(matrix.between(sites[0], sites[1]), is_faster ? kFaster : 1);
@@ -184,8 +183,7 @@ class Upgrades {
     const std::vector<TrainingTime> times = times_of(cases_, tools, names, "faster links");
     for (std::size_t i = 0; i < times.size(); ++i)
       upgrades_[i].saved_s = choice_.total_s() - times[i].total_s;
-    std::stable_sort(upgrades_.begin(), upgrades_.end(),
-                     [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });
+    stable_sort(upgrades_, [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });
     return std::move(upgrades_);
   }
 
@@ -208,7 +206,7 @@ class Upgrades {
 void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrades) {
   std::vector<BusyLink> pairs = busy_pairs(choice);
   const auto is_busier = [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; };
-  std::stable_sort(pairs.begin(), pairs.end(), is_busier);
+  stable_sort(pairs, is_busier);
   std::vector<Sites> all;
   double slowest = 0;
   for (const BusyLink& pair : pairs) {
@@ -220,7 +218,7 @@ void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrad
   }
   if (all.size() > 1) upgrades.add_pairs("each connection between sites", all, slowest);
   found.links.insert(found.links.end(), pairs.begin(), pairs.end());
-  std::stable_sort(found.links.begin(), found.links.end(), is_busier);
+  stable_sort(found.links, is_busier);
 }
 
 }  // namespace

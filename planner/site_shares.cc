@@ -5,13 +5,13 @@
 // there are more steps, of fewer tokens each. Placement is searched anew; everything else stays as it is.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <numeric>
 
 #include "analysis/run_files.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "planner/plan_result.h"
 #include "planner/search.h"
 #include "replay/optimized_order.h"
@@ -25,8 +25,7 @@ constexpr std::size_t kMostLeftOut = 8;
 PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& choice) {
   const std::string name = site.name;
   plan.nodes -= site.nodes;
-  plan.sites.erase(std::find_if(plan.sites.begin(), plan.sites.end(),
-                                [&](const PlannedSite& one) { return one.name == name; }));
+  plan.sites.erase(find_if(plan.sites, [&](const PlannedSite& one) { return one.name == name; }));
   plan.step_s = 0;
   for (const PlannedSite& one : plan.sites) plan.step_s = std::max(plan.step_s, one.step_s);
   plan.egress.of_site.erase(name);
@@ -92,8 +91,7 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
   }
   std::vector<std::size_t> small(shares.size());
   std::iota(small.begin(), small.end(), 0);
-  std::stable_sort(small.begin(), small.end(),
-                   [&](std::size_t a, std::size_t b) { return shares[a].nodes < shares[b].nodes; });
+  stable_sort(small, [&](std::size_t a, std::size_t b) { return shares[a].nodes < shares[b].nodes; });
   if (small.size() > kMostLeftOut) small.resize(kMostLeftOut);
   if (shares.size() > 1)
     for (const std::size_t number_here : small)

@@ -1,10 +1,9 @@
 #include "analysis/comparison/decision.h"
 
-#include <algorithm>
-
 #include "analysis/comparison/samples.h"
 #include "analysis/record_values.h"
 #include "analysis/statistics.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -71,7 +70,7 @@ std::vector<Standing> standings(const std::vector<Group>& groups) {
     if (!groups[i].values.empty() || groups[i].has_target)
       all.push_back({i, static_cast<double>(groups[i].values.size()) /
                             static_cast<double>(std::max<std::size_t>(1, groups[i].cases))});
-  std::stable_sort(all.begin(), all.end(), [&](const Standing& a, const Standing& b) {
+  stable_sort(all, [&](const Standing& a, const Standing& b) {
     return a.reached != b.reached ? a.reached > b.reached : groups[a.group].mean < groups[b.group].mean;
   });
   return all;
@@ -177,9 +176,7 @@ std::optional<OverSeeds> ratio_of(const Group& other, const Group& first) {
 
 Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
   const std::vector<Json> records = all_records(runs);
-  if (std::none_of(records.begin(), records.end(),
-                   [](const Json& record) { return record.value("status", "") == "done"; }))
-    return {};
+  if (none_of(records, [](const Json& record) { return record.value("status", "") == "done"; })) return {};
   Samples samples = samples_of(runs, request);
   std::vector<PointDecisions> points;  // by row
   bool any_pair = false;

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -8,6 +7,7 @@
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/topologies/registry.h"
 
@@ -248,9 +248,8 @@ std::string over_points(const std::string& metric, const std::string& question,
       of_one_draw += decision.is_of_one_draw;
     }
   if (asked == 0) return "";
-  std::stable_sort(leaders.begin(), leaders.end(), [&](const std::string& a, const std::string& b) {
-    return leads[a].size() > leads[b].size();
-  });
+  stable_sort(leaders,
+              [&](const std::string& a, const std::string& b) { return leads[a].size() > leads[b].size(); });
   std::vector<std::string> parts;
   for (const std::string& leader : leaders)
     parts.push_back(fmt::format("{} is ahead at {} points ({})", leader,
@@ -281,8 +280,7 @@ std::string values_words(const std::vector<const Json*>& records, const char* ke
 }
 
 bool is_swept(const std::vector<std::string>& keys, const std::string& section) {
-  return std::any_of(keys.begin(), keys.end(),
-                     [&](const std::string& key) { return key.rfind(section, 0) == 0; });
+  return any_of(keys, [&](const std::string& key) { return key.rfind(section, 0) == 0; });
 }
 
 // "star of access links with 1Gbps, round trip 50ms", of each run; where it is swept its name alone.

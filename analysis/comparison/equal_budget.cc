@@ -1,10 +1,10 @@
 #include "analysis/comparison/equal_budget.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 
 #include "core/base/csv.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 
@@ -21,8 +21,7 @@ LossCurve LossCurve::of_case(const std::string& case_folder) {
 }
 
 std::optional<double> LossCurve::within(Budget kind, double budget) const {
-  const auto next = std::find_if(points_.begin(), points_.end(),
-                                 [&](const Point& point) { return point.used(kind) > budget; });
+  const auto next = find_if(points_, [&](const Point& point) { return point.used(kind) > budget; });
   if (next == points_.begin()) return std::nullopt;
   const Point& last = *std::prev(next);
   if (next == points_.end() || (last.is_before && next->is_after)) return last.loss;

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <map>
@@ -14,6 +13,7 @@
 #include "analysis/report/parts.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -65,8 +65,7 @@ std::pair<std::vector<Carrier>, std::optional<int>> by_busy_time(const std::vect
     return std::make_tuple(!is_worst, trunks_first && !one.link->is_trunk(), -one.load().busy_s,
                            -one.load().full());
   };
-  std::stable_sort(used.begin(), used.end(),
-                   [&](const Carrier& a, const Carrier& b) { return rank(a) < rank(b); });
+  stable_sort(used, [&](const Carrier& a, const Carrier& b) { return rank(a) < rank(b); });
   return {std::move(used), worst ? std::optional(as_busy - 1) : std::nullopt};
 }
 
@@ -139,7 +138,7 @@ Json network_map(const std::string& case_folder, std::size_t most) {
   std::vector<NetworkLink> links = read_links(case_folder);
   Json map = {{"nodes", Json::array()}, {"replicas", Json::array()}, {"links", Json::array()}};
   // Trunks first, then what was busy longest.
-  std::stable_sort(links.begin(), links.end(), [](const NetworkLink& a, const NetworkLink& b) {
+  stable_sort(links, [](const NetworkLink& a, const NetworkLink& b) {
     return a.is_trunk() != b.is_trunk() ? a.is_trunk() : a.busy_s() > b.busy_s();
   });
   map["left_out"] = links.size() - std::min(links.size(), most);

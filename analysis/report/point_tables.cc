@@ -1,14 +1,13 @@
 // The tables of cases at one point of a sweep: means over seeds, and losses after the same time and bytes.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
 #include "analysis/seed_rows.h"
 #include "analysis/statistics.h"
 #include "analysis/table.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -47,8 +46,7 @@ Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>
     means.push_back(means_record(row));
     json.push_back({{"cases", cases}, {"seeds", row.done.size()}});
   }
-  const bool several =
-      std::any_of(rows.begin(), rows.end(), [](const SeedRow& row) { return row.done.size() > 1; });
+  const bool several = any_of(rows, [](const SeedRow& row) { return row.done.size() > 1; });
   if (!several) return json;
   for (const Metric& metric : columns()) {
     const std::vector<bool> best = best_values(means, metric);

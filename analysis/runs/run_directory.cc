@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -12,6 +11,7 @@
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -150,8 +150,7 @@ std::vector<std::string> missing_shards(const Shards& shards) {
   const int all = split_of(shards.front()).shards;
   std::vector<std::string> missing;
   for (int shard = 1; shard <= all; ++shard)
-    if (std::none_of(shards.begin(), shards.end(),
-                     [&](const RunDirectory& part) { return split_of(part).shard == shard; }))
+    if (none_of(shards, [&](const RunDirectory& part) { return split_of(part).shard == shard; }))
       missing.push_back(fmt::format("{}/{}", shard, all));
   return missing;
 }
@@ -167,8 +166,7 @@ void add_cases(const Shards& shards, RunDirectory& run) {
   }
   run.folder = join(folders, ", ");
   const auto number = [](const Json& record) { return record.value("number", std::int64_t{0}); };
-  std::stable_sort(run.records.begin(), run.records.end(),
-                   [&](const Json& a, const Json& b) { return number(a) < number(b); });
+  stable_sort(run.records, [&](const Json& a, const Json& b) { return number(a) < number(b); });
 }
 
 RunDirectory whole(const Shards& shards) {
@@ -193,8 +191,7 @@ RunDirectory whole(const Shards& shards) {
 void join_shards(std::vector<RunDirectory>& runs) {
   std::vector<Shards> groups;
   for (RunDirectory& run : runs) {
-    const auto known =
-        std::find_if(groups.begin(), groups.end(), [&](const Shards& group) { return take(group, run); });
+    const auto known = find_if(groups, [&](const Shards& group) { return take(group, run); });
     if (known == groups.end())
       groups.push_back({std::move(run)});
     else
@@ -241,8 +238,7 @@ RunDirectories open_runs(const std::vector<std::string>& folders) {
     }
   }
   join_shards(opened.runs);
-  const bool any = std::any_of(opened.runs.begin(), opened.runs.end(),
-                               [](const RunDirectory& run) { return !run.records.empty(); });
+  const bool any = any_of(opened.runs, [](const RunDirectory& run) { return !run.records.empty(); });
   if (!any)
     throw InputError("", opened.problems.empty() ? "no run directory was given" : join(opened.problems, "; "),
                      "folders that longhaul run has written");

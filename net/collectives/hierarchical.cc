@@ -8,9 +8,8 @@
 // size, else an upper bound, with m of the largest (rounds are blocking send-receives, so that no leader is
 // slowed down by one that is ahead of it, and each phase ends no later than where all sites are the largest):
 // 2(m−1) · B / rate + 2 · latency (if m > 1) + 2(S−1) · (latency + (B/S) / rate).
-#include <algorithm>
-
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "net/collectives/collective.h"
 
 namespace longhaul {
@@ -68,8 +67,7 @@ class Hierarchical : public Collective {
   static Round inside(const GroupExchange& exchange, const std::vector<int>& leaders, int member,
                       bool reduces) {
     const int site = site_of(exchange, member);
-    const int leader = *std::find_if(leaders.begin(), leaders.end(),
-                                     [&](int other) { return site_of(exchange, other) == site; });
+    const int leader = *find_if(leaders, [&](int other) { return site_of(exchange, other) == site; });
     Round round;
     if (member != leader) {
       add_message(reduces ? round.sends : round.receives, leader, 0, exchange.bytes, reduces);

@@ -1,8 +1,7 @@
 #include "sim/network/flow_variation.h"
 
-#include <algorithm>
-
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 
@@ -40,8 +39,7 @@ void FlowVariation::advance_to(std::int64_t now_ns) {
 
 bool FlowVariation::concerns(const ConnectionFacts& facts) const {
   const auto is_changed = [&](LinkDirection link_direction) { return is_changed_[as_index(link_direction)]; };
-  return std::any_of(facts.data.begin(), facts.data.end(), is_changed) ||
-         std::any_of(facts.acks.begin(), facts.acks.end(), is_changed);
+  return any_of(facts.data, is_changed) || any_of(facts.acks, is_changed);
 }
 
 ConnectionFacts FlowVariation::present(const ConnectionFacts& own, int source, int target) const {
