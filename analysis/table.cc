@@ -51,7 +51,7 @@ bool varies(const TextColumn& column) {
 
 TextColumn number_column(const Metric& metric, const std::vector<std::string>& values,
                          const std::vector<bool>& best) {
-  const bool marks = std::find(best.begin(), best.end(), true) != best.end();
+  const bool marks = contains(best, true);
   TextColumn text{metric.heading + (marks ? " " : ""), {}, false, metric.importance, metric.meaning};
   for (std::size_t i = 0; i < values.size(); ++i)
     text.cells.push_back((values[i].empty() ? "–" : values[i]) + (best[i] ? "*" : marks ? " " : ""));

@@ -58,7 +58,7 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
                        const std::string& path) {
   constexpr std::size_t kMostShown = 30;
   for (const auto& [site, count] : sites)
-    if (std::find(known.begin(), known.end(), site) == known.end())
+    if (!contains(known, site))
       throw InputError(path + "." + site, fmt::format("found an unknown site \"{}\"", site),
                        join_some(known, kMostShown), did_you_mean(site, known));
 }

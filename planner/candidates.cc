@@ -179,7 +179,7 @@ void name_candidate(const OperationPlan& plan, Candidate& candidate) {
 
 std::vector<std::string> candidate_methods(const PlanRequest& plan) {
   std::vector<std::string> names;
-  for (const Json& method : written_methods(plan)) add_new(method["name"], names);
+  for (const Json& method : written_methods(plan)) add_new(method["name"].get<std::string>(), names);
   return names;
 }
 

@@ -186,7 +186,7 @@ class Search {
     std::vector<std::size_t> exchanges;
     for (const std::size_t number : numbers) {
       const Evaluation& evaluation = all_[number];
-      if (std::find(exchanges.begin(), exchanges.end(), evaluation.exchanges) != exchanges.end()) continue;
+      if (contains(exchanges, evaluation.exchanges)) continue;
       exchanges.push_back(evaluation.exchanges);
       const Case& config = evaluation.config;
       tasks.push_back(first_steps(config, steps_to_replay(plan_of(config), config.steps()), fidelity(),

@@ -210,7 +210,7 @@ void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrad
   std::vector<Sites> all;
   double slowest = 0;
   for (const BusyLink& pair : pairs) {
-    if (std::find(all.begin(), all.end(), pair.sites) != all.end()) continue;
+    if (contains(all, pair.sites)) continue;
     const double of_one = pair.rate / choice.config.network.tcp.connections;
     slowest = all.empty() ? of_one : std::min(slowest, of_one);
     all.push_back(pair.sites);

@@ -30,10 +30,8 @@ PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& 
   for (const PlannedSite& one : plan.sites) plan.step_s = std::max(plan.step_s, one.step_s);
   plan.egress.of_site.erase(name);
   Json paths = Json::array();
-  for (const Json& path : plan.written.value("paths", Json::array())) {
-    const Json& between = path.at("between");
-    if (std::find(between.begin(), between.end(), Json(name)) == between.end()) paths.push_back(path);
-  }
+  for (const Json& path : plan.written.value("paths", Json::array()))
+    if (!contains(path.at("between"), Json(name))) paths.push_back(path);
   plan.written["paths"] = paths;
   plan.written["candidates"]["methods"] = choice.at("methods");
   Json& pipelines = plan.candidates["pipelines"] =

@@ -29,9 +29,7 @@ PointDecisions facts_of(RowSample& row) {
   facts.at = row.at;
   for (const GroupSample& group : row.groups)
     for (const RunCase& run_case : group.cases) {
-      if (const auto tokens = value_at(*run_case.record, "tokens");
-          tokens && std::find(facts.tokens.begin(), facts.tokens.end(), *tokens) == facts.tokens.end())
-        facts.tokens.push_back(*tokens);
+      if (const auto tokens = value_at(*run_case.record, "tokens")) add_new(*tokens, facts.tokens);
       if (const auto target = value_at(*run_case.record, "target_loss")) facts.target = target;
       // The clock of a method that is ahead may be late, and that of another early.
       if (run_case.record->contains("fidelity"))
@@ -99,8 +97,7 @@ std::optional<Against> against(const ComparisonRow& row, std::size_t first, std:
 
 const ComparisonRow* row_at(const MetricComparison& metric, const Json& point) {
   for (const ComparisonRow& row : metric.rows)
-    if (row.point == point || std::find(row.same_at.begin(), row.same_at.end(), point) != row.same_at.end())
-      return &row;
+    if (row.point == point || contains(row.same_at, point)) return &row;
   return nullptr;
 }
 

@@ -99,8 +99,7 @@ Json or_null(const Part& part, Json& problems) {
     return part();
   } catch (const RunError& error) {
     // Several parts are drawn from one table.
-    const bool is_known = std::find(problems.begin(), problems.end(), error.what()) != problems.end();
-    if (!is_known) problems.push_back(error.what());
+    add_new(error.what(), problems);
     return nullptr;
   }
 }

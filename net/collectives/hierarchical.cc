@@ -57,7 +57,7 @@ class Hierarchical : public Collective {
     std::vector<int> found, known;
     for (int member = 0; member < exchange.members; ++member) {
       const int site = site_of(exchange, member);
-      if (std::find(known.begin(), known.end(), site) != known.end()) continue;
+      if (contains(known, site)) continue;
       known.push_back(site);
       found.push_back(member);
     }
