@@ -1,6 +1,5 @@
-#include "planner/accelerators.h"
-
 #include "core/base/errors.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 

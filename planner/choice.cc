@@ -1,8 +1,7 @@
-#include "planner/choice.h"
-
 #include <cmath>
 
 #include "core/base/ranges.h"
+#include "planner/search.h"
 
 namespace longhaul {
 

@@ -11,7 +11,6 @@
 #include "core/base/units.h"
 #include "core/scenario/case.h"
 #include "methods/common/python_step.h"
-#include "planner/accelerators.h"
 
 namespace longhaul {
 namespace {

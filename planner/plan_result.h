@@ -7,7 +7,6 @@
 
 #include "planner/plan_request.h"
 #include "planner/search.h"
-#include "planner/token_needs.h"
 
 namespace longhaul {
 

@@ -7,8 +7,8 @@
 #include "core/base/index.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
+#include "planner/extrapolation.h"
 #include "planner/plan_result.h"
-#include "planner/site_traffic.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {

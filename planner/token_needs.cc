@@ -1,5 +1,3 @@
-#include "planner/token_needs.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include "analysis/runs/run_directory.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
+#include "planner/search.h"
 
 namespace longhaul {
 namespace {
