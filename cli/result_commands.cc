@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "analysis/claims/claims.h"
-#include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/decision.h"
 #include "analysis/comparison/equal_budget.h"

@@ -1,4 +1,3 @@
-#include "analysis/claims/verdict_matrix.h"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,6 @@
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
-#include "analysis/seed_rows.h"
 #include "analysis/statistics.h"
 #include "analysis/table.h"
 #include "core/base/ranges.h"

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "analysis/claims/claims.h"
-#include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/decision.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"

@@ -2,7 +2,7 @@
 // plot make of them.
 #include <algorithm>
 
-#include "analysis/claims/verdict_matrix.h"
+#include "analysis/claims/claims.h"
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/figures/figure_data.h"

@@ -3,7 +3,6 @@
 
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/equal_budget.h"
-#include "analysis/comparison/metric.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

@@ -1,6 +1,5 @@
 #include "analysis/comparison/comparison.h"
 
-#include "analysis/comparison/metric.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"

@@ -1,4 +1,3 @@
-#include "analysis/seed_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "analysis/claims/verdict_matrix.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "analysis/claims/claims.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 

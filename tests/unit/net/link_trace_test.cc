@@ -1,8 +1,7 @@
 // The step functions of trace files, and what is said of files that are none.
-#include "net/variation/link_trace.h"
-
 #include <gtest/gtest.h>
 
+#include "net/variation/variation.h"
 #include "tests/support/said.h"
 
 namespace longhaul::link_trace_test {
