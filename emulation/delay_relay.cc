@@ -21,7 +21,6 @@
 #include "core/base/errors.h"
 #include "core/base/random.h"
 #include "emulation/host.h"
-#include "emulation/real_clock.h"
 #include "emulation/world.h"
 #include "net/tcp/framing.h"
 

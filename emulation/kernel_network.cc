@@ -19,7 +19,6 @@
 
 #include "core/base/errors.h"
 #include "emulation/host.h"
-#include "emulation/real_clock.h"
 #include "emulation/world.h"
 #include "net/tcp/framing.h"
 #include "replay/network/network.h"

@@ -1,5 +1,3 @@
-#include "planner/memory_need.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "core/base/units.h"
 #include "core/plan/kept_rows.h"
 #include "methods/common/registry.h"
+#include "planner/search.h"
 
 namespace longhaul {
 namespace {
@@ -61,7 +60,8 @@ MemoryNeed need_of(const NodeHardware& hardware, const PlanRequest& plan, const 
 
 }  // namespace
 
-MemoryNeed memory_need(const PlanRequest& plan, const PipelinePlan& pipeline, std::int64_t tokens, double rows) {
+MemoryNeed memory_need(const PlanRequest& plan, const PipelinePlan& pipeline, std::int64_t tokens,
+                       double rows) {
   if (plan.sites.empty()) return need_of(plan.hardware, plan, pipeline, tokens, rows);
   MemoryNeed tightest;
   for (const PlannedSite& site : plan.sites) {
@@ -88,9 +88,10 @@ std::string memory_in_words(const MemoryNeed& need) {
   if (need.available > 0) words += fmt::format(" of {}", human_bytes(need.available));
   words += need.where;
   if (need.activations > 0)
-    words += fmt::format("; activations of {}, computed again layer by layer, take {} more ({} where they are kept)",
-                         need.of_stages.empty() ? "one sequence" : "what is under way",
-                         human_bytes(need.activations), human_bytes(need.kept_activations));
+    words += fmt::format(
+        "; activations of {}, computed again layer by layer, take {} more ({} where they are kept)",
+        need.of_stages.empty() ? "one sequence" : "what is under way", human_bytes(need.activations),
+        human_bytes(need.kept_activations));
   else
     words += "; activations are not in it";
   if (!need.fits())

@@ -6,7 +6,7 @@
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "planner/candidates.h"
-#include "planner/memory_need.h"
+#include "planner/search.h"
 
 namespace longhaul {
 namespace {

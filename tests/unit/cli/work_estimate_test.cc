@@ -5,7 +5,6 @@
 
 #include <filesystem>
 
-#include "cli/machine.h"
 #include "cli/validated_scenario.h"
 #include "core/scenario/corpora.h"
 #include "tests/support/files.h"
