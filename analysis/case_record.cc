@@ -186,11 +186,7 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
     if (row.step() != last_step) ++outer_steps;
     last_step = row.step();
   });
-  const auto times = [&](double Synchronization::*of) {
-    std::vector<double> list;
-    for (const Synchronization& sync : all) list.push_back(sync.*of);
-    return list;
-  };
+  const auto times = [&](double Synchronization::*of) { return each_of(all, of); };
   const double replicas = config.replicas;
   record["exchanges"] = outer_steps;
   if (groups.sitting_out() > 0) record["sitting_out"] = groups.sitting_out();

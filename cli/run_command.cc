@@ -410,8 +410,7 @@ WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
   if (options.only == "report")
     throw InputError("--only-case", "found beside --only report", "one of them",
                      "--only report --resume makes the report of all cases");
-  std::vector<std::string> names;
-  for (const Case* config : whole.cases) names.push_back(config->name);
+  const std::vector<std::string> names = each_of(whole.cases, &Case::name);
   for (const std::string& name : options.only_cases)
     if (!contains(names, name))
       throw InputError(

@@ -93,8 +93,7 @@ std::vector<int> round_robin_places(const std::vector<int>& places_at) {
 }
 
 std::vector<int> places_of_ranks(const RankOrderSpec& order, const Placement& placement, std::uint64_t seed) {
-  std::vector<int> places_at;  // by site
-  for (const auto& [site, count] : placement) places_at.push_back(count);
+  std::vector<int> places_at = each_of(placement, &Placement::value_type::second);  // by site
   const int replicas = std::accumulate(places_at.begin(), places_at.end(), 0);
   switch (order.kind) {
     case RankOrderSpec::Kind::kBlocks: {

@@ -178,9 +178,8 @@ class Upgrades {
   }
 
   std::vector<Upgrade> replayed(const PlanTools& tools) {
-    std::vector<std::string> names;
-    for (const Upgrade& upgrade : upgrades_) names.push_back(upgrade.what);
-    const std::vector<TrainingTime> times = times_of(cases_, tools, names, "faster links");
+    const std::vector<TrainingTime> times =
+        times_of(cases_, tools, each_of(upgrades_, &Upgrade::what), "faster links");
     for (std::size_t i = 0; i < times.size(); ++i)
       upgrades_[i].saved_s = choice_.total_s() - times[i].total_s;
     stable_sort(upgrades_, [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });

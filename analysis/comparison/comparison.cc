@@ -22,9 +22,7 @@ using Test = Comparison::Test;
 using Outcome = Comparison::Outcome;
 
 std::vector<double> numbers(const std::vector<SeedValue>& values) {
-  std::vector<double> list;
-  for (const SeedValue& seed_value : values) list.push_back(seed_value.value);
-  return list;
+  return each_of(values, &SeedValue::value);
 }
 
 Group group_of(const GroupSample& sample, const Metric& metric) {

@@ -26,8 +26,7 @@ std::vector<GroupSample> groups_of(const RunDirectory& run, const std::vector<Js
 // "2.150 ± 0.011", or "2.150 (1 of 3 seeds)"; "–" of what was never within the budget.
 std::string cell_words(const std::vector<SeedValue>& losses, std::size_t seeds) {
   if (losses.empty()) return "–";
-  std::vector<double> values;
-  for (const SeedValue& seed_value : losses) values.push_back(seed_value.value);
+  const std::vector<double> values = each_of(losses, &SeedValue::value);
   if (values.size() < seeds)
     return fmt::format("{:.3f} ({} of {} seeds)", mean(values), values.size(), seeds);
   return with_half_width(metric_named("final_loss"), mean(values), half_width(values));

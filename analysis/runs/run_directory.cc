@@ -197,8 +197,7 @@ void join_shards(std::vector<RunDirectory>& runs) {
     else
       known->push_back(std::move(run));
   }
-  runs.clear();
-  for (const Shards& group : groups) runs.push_back(whole(group));
+  runs = each_of(groups, whole);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <type_traits>
+#include <vector>
 
 namespace longhaul {
 
@@ -15,6 +18,13 @@ inline constexpr auto find_if = [](auto&& in, auto&& is) { return std::find_if(i
 inline constexpr auto count_if = [](auto&& in, auto&& is) { return std::count_if(in.begin(), in.end(), is); };
 inline constexpr auto stable_sort = [](auto& all, auto&& is_before) {
   std::stable_sort(all.begin(), all.end(), is_before);
+};
+
+// A member of each, or what a function says of each.
+inline constexpr auto each_of = [](const auto& all, auto&& what) {
+  std::vector<std::decay_t<decltype(std::invoke(what, *all.begin()))>> found;
+  for (const auto& one : all) found.push_back(std::invoke(what, one));
+  return found;
 };
 
 // Takes out those for which `is` holds.

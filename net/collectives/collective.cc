@@ -1,7 +1,5 @@
 #include "net/collectives/collective.h"
 
-#include <fmt/core.h>
-
 #include <numeric>
 
 #include "core/base/errors.h"
@@ -102,13 +100,7 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
 }
 
 const Collective& find_collective(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& collective : collectives()) {
-    if (collective->name() == name) return *collective;
-    names.push_back(collective->name());
-  }
-  throw InputError("collective", fmt::format("found \"{}\"", name), join(names),
-                   did_you_mean(name, names, "see longhaul list collectives"));
+  return *find_named(name, collectives(), &Collective::name, "collective", "see longhaul list collectives");
 }
 
 }  // namespace longhaul

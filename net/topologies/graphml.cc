@@ -2,13 +2,13 @@
 // rtt / 4 at the nodes.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/json.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/graphml_file.h"
@@ -47,9 +47,7 @@ Placement sites_for_even(const GraphmlGraph& graph) {
 Placement placement_of(const Case& config, const GraphmlGraph& graph) {
   const std::optional<Placement> written = written_placement(config);
   if (!written) return without_empty_sites(spread_evenly(sites_for_even(graph), config.workers()));
-  std::vector<std::string> names;
-  for (const GraphmlNode& node : graph.nodes) names.push_back(node.name);
-  check_sites_known(*written, names, std::string(kPath) + ".replicas");
+  check_sites_known(*written, each_of(graph.nodes, &GraphmlNode::name), std::string(kPath) + ".replicas");
   return without_empty_sites(*written);
 }
 

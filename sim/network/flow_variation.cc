@@ -53,10 +53,7 @@ double FlowVariation::cap(const ConnectionFacts& facts, double rate_limit) const
 }
 
 std::vector<double> FlowVariation::losses(const ConnectionFacts& facts) const {
-  std::vector<double> losses;
-  for (const LinkDirection link_direction : facts.data)
-    losses.push_back(variation_->losses()[as_index(link_direction)]);
-  return losses;
+  return each_of(facts.data, [&](LinkDirection at) { return variation_->losses()[as_index(at)]; });
 }
 
 double FlowVariation::tail_s(const ConnectionFacts& facts, std::int64_t bytes) const {
