@@ -75,8 +75,7 @@ std::vector<TextColumn> case_columns(const std::vector<Json>& records) {
   const TextColumn seed = text_column(records, "seed", false), status = text_column(records, "status", true);
   if (varies(seed)) table.push_back(seed);
   for (const Metric& metric : columns()) {
-    std::vector<std::string> values;
-    for (const Json& record : records) values.push_back(cell_text(metric, record));
+    const auto values = each_of(records, [&](const Json& record) { return cell_text(metric, record); });
     TextColumn text = number_column(metric, values, best_values(records, metric));
     if (!empty(text)) table.push_back(std::move(text));
   }
@@ -101,8 +100,7 @@ std::vector<TextColumn> mean_columns(const std::vector<Json>& records, const std
   std::vector<TextColumn> table = describing_columns(firsts);
   table.push_back(seeds);
   for (const Metric& metric : columns()) {
-    std::vector<std::string> values;
-    for (const SeedRow& row : rows) values.push_back(mean_cell(row, metric));
+    const auto values = each_of(rows, [&](const SeedRow& row) { return mean_cell(row, metric); });
     TextColumn text = number_column(metric, values, best_values(means, metric));
     if (!empty(text)) table.push_back(std::move(text));
   }

@@ -86,9 +86,7 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
     link.bytes = bytes / config.steps();
     link.busy = busy;
   }
-  std::vector<BusyLink> links;
-  for (const auto& [sites, link] : busiest) links.push_back(link);
-  return links;
+  return each_of(busiest, [](const auto& entry) { return entry.second; });
 }
 
 using Sites = std::vector<std::string>;

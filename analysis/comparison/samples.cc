@@ -200,8 +200,7 @@ void group_by_method(std::vector<Sample>& samples) {
   for (Sample& sample : samples) by_label[plain(sample.configuration["label"])].push_back(&sample);
   const std::vector<std::string> keys = all_keys(samples);
   for (const auto& [label, members] : by_label) {
-    std::vector<const Configuration*> configurations;
-    for (const Sample* sample : members) configurations.push_back(&sample->configuration);
+    const auto configurations = each_of(members, [](const Sample* one) { return &one->configuration; });
     const std::string prefix = "methods." + label + ".";
     std::vector<std::string> own = {"method"};  // two scenarios may give one label to two methods
     std::copy_if(keys.begin(), keys.end(), std::back_inserter(own),
@@ -302,8 +301,7 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   keep_where(request.where, samples);
   if (samples.empty()) throw InputError("", "no case of these runs is done", "runs with finished cases");
   assign_groups(request, samples, result.notes);
-  std::vector<const Configuration*> configurations;
-  for (const Sample& sample : samples) configurations.push_back(&sample.configuration);
+  const auto configurations = each_of(samples, [](const Sample& sample) { return &sample.configuration; });
   const std::vector<std::string> keys =
       distinguishing_keys(configurations, row_candidates(request.by, samples));
   std::map<std::string, std::size_t> place;

@@ -130,8 +130,7 @@ Topology build(const Case& config) {
   const std::map<std::string, Uplink> uplinks = uplinks_of(regions);
   check_uplinks(uplinks, placement);
   Topology topology(config.workers());
-  std::vector<int> routers;
-  for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
+  const auto routers = each_of(placement, [&](const auto& at) { return topology.add_router(at.first); });
   const double rate = parse_rate(regions.at("rate"));
   attach_replicas(topology, placement, routers, {rate, rate, matrix.inside().rtt}, config);
   join_sites(topology, exits_of(topology, routers, uplinks), matrix,
