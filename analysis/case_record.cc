@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/plan/trace.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/python_step.h"
@@ -138,8 +138,7 @@ class GroupTimes {
   void finish_exchange() {
     if (step_ < 0) return;
     const std::vector<OperationRule>& rules = trace_.plan.rules;
-    const auto rule =
-        std::find_if(rules.begin(), rules.end(), [&](const OperationRule& one) { return one.name == rule_; });
+    const auto rule = find_if(rules, [&](const OperationRule& one) { return one.name == rule_; });
     const auto groups = trace_.groups.find({static_cast<int>(rule - rules.begin()), static_cast<int>(step_)});
     if (groups != trace_.groups.end()) {
       const int stages = trace_.plan.pipeline.stages, stage = std::max(0, rule->stage);
@@ -187,11 +186,7 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
     if (row.step() != last_step) ++outer_steps;
     last_step = row.step();
   });
-  const auto times = [&](double Synchronization::*of) {
-    std::vector<double> list;
-    for (const Synchronization& sync : all) list.push_back(sync.*of);
-    return list;
-  };
+  const auto times = [&](double Synchronization::*of) { return each_of(all, of); };
   const double replicas = config.replicas;
   record["exchanges"] = outer_steps;
   if (groups.sitting_out() > 0) record["sitting_out"] = groups.sitting_out();

@@ -1,6 +1,5 @@
 #include "analysis/exchange_table.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +9,7 @@
 #include "analysis/run_files.h"
 #include "core/base/csv.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/plan/pipeline.h"
 
 namespace longhaul {
@@ -134,8 +134,7 @@ ExchangeTable::ExchangeTable(const std::string& case_folder)
   rules_ = std::move(facts.rules);
   steps_ = facts.steps;
   workers_ = facts.workers;
-  blocks_somewhere_ = std::any_of(rules_.begin(), rules_.end(),
-                                  [](const ExchangeRuleFacts& rule) { return rule.overlap_steps == 0; });
+  blocks_somewhere_ = any_of(rules_, [](const ExchangeRuleFacts& rule) { return rule.overlap_steps == 0; });
 }
 
 bool ExchangeTable::next() {
@@ -143,8 +142,7 @@ bool ExchangeTable::next() {
   step_ = rows_.integer(kStep, 0, steps_);
   replica_ = rows_.integer(kReplica, 0, workers_ - 1);
   if (rule_ && rule_->name == exchange()) return true;
-  const auto found = std::find_if(rules_.begin(), rules_.end(),
-                                  [&](const ExchangeRuleFacts& rule) { return rule.name == exchange(); });
+  const auto found = find_if(rules_, [&](const ExchangeRuleFacts& rule) { return rule.name == exchange(); });
   rule_ = found == rules_.end() ? nullptr : &*found;
   return true;
 }

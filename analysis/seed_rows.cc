@@ -1,5 +1,3 @@
-#include "analysis/seed_rows.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>

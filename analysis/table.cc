@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -10,9 +9,9 @@
 #include <vector>
 
 #include "analysis/record_values.h"
-#include "analysis/seed_rows.h"
 #include "analysis/text.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -25,7 +24,7 @@ constexpr int kWidestNote = 100;
 std::string short_key(const std::string& key, const std::vector<std::string>& all) {
   const std::string last = last_key(key);
   const auto ends_alike = [&](const std::string& other) { return last_key(other) == last; };
-  return std::count_if(all.begin(), all.end(), ends_alike) > 1 ? key : last;
+  return count_if(all, ends_alike) > 1 ? key : last;
 }
 
 // Cells hold plain texts, numbers and [1,2] alike; what a case does not sweep stays empty.
@@ -46,13 +45,12 @@ TextColumn text_column(const std::vector<Json>& records, const std::string& key,
 }
 
 bool varies(const TextColumn& column) {
-  return std::any_of(column.cells.begin(), column.cells.end(),
-                     [&](const auto& cell) { return cell != column.cells[0]; });
+  return any_of(column.cells, [&](const auto& cell) { return cell != column.cells[0]; });
 }
 
 TextColumn number_column(const Metric& metric, const std::vector<std::string>& values,
                          const std::vector<bool>& best) {
-  const bool marks = std::find(best.begin(), best.end(), true) != best.end();
+  const bool marks = contains(best, true);
   TextColumn text{metric.heading + (marks ? " " : ""), {}, false, metric.importance, metric.meaning};
   for (std::size_t i = 0; i < values.size(); ++i)
     text.cells.push_back((values[i].empty() ? "–" : values[i]) + (best[i] ? "*" : marks ? " " : ""));
@@ -77,8 +75,7 @@ std::vector<TextColumn> case_columns(const std::vector<Json>& records) {
   const TextColumn seed = text_column(records, "seed", false), status = text_column(records, "status", true);
   if (varies(seed)) table.push_back(seed);
   for (const Metric& metric : columns()) {
-    std::vector<std::string> values;
-    for (const Json& record : records) values.push_back(cell_text(metric, record));
+    const auto values = each_of(records, [&](const Json& record) { return cell_text(metric, record); });
     TextColumn text = number_column(metric, values, best_values(records, metric));
     if (!empty(text)) table.push_back(std::move(text));
   }
@@ -103,8 +100,7 @@ std::vector<TextColumn> mean_columns(const std::vector<Json>& records, const std
   std::vector<TextColumn> table = describing_columns(firsts);
   table.push_back(seeds);
   for (const Metric& metric : columns()) {
-    std::vector<std::string> values;
-    for (const SeedRow& row : rows) values.push_back(mean_cell(row, metric));
+    const auto values = each_of(rows, [&](const SeedRow& row) { return mean_cell(row, metric); });
     TextColumn text = number_column(metric, values, best_values(means, metric));
     if (!empty(text)) table.push_back(std::move(text));
   }

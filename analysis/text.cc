@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -52,14 +51,6 @@ std::string aligned_table(const std::vector<std::string>& lines) {
 }
 
 }  // namespace
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-void add_new(const std::string& word, std::vector<std::string>& words) {
-  if (!contains(words, word)) words.push_back(word);
-}
 
 std::string counted(std::size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");

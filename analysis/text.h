@@ -4,12 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/ranges.h"
+
 namespace longhaul {
-
-bool contains(const std::vector<std::string>& words, const std::string& word);
-
-// Appends `word` unless it is among them.
-void add_new(const std::string& word, std::vector<std::string>& words);
 
 // "1 seed", "3 seeds".
 std::string counted(std::size_t count, const std::string& what);

@@ -1,5 +1,3 @@
-#include "cli/claim.h"
-
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>

@@ -7,7 +7,7 @@
 
 #include "analysis/record_values.h"
 #include "analysis/run_files.h"
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"
@@ -16,7 +16,6 @@
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
-#include "emulation/delay_relay.h"
 #include "emulation/world.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"

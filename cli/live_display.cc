@@ -1,5 +1,3 @@
-#include "cli/live_display.h"
-
 #include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/job_pool.h"
 #include "core/base/units.h"
 
 namespace longhaul {

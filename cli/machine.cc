@@ -1,5 +1,3 @@
-#include "cli/machine.h"
-
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -9,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/units.h"

@@ -13,7 +13,7 @@
 #include "core/base/json.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
-#include "emulation/kernel_network.h"
+#include "emulation/world.h"
 #include "replay/replay.h"
 
 namespace {

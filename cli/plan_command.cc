@@ -17,7 +17,7 @@
 #include "core/base/errors.h"
 #include "core/base/option_docs.h"
 #include "core/base/units.h"
-#include "planner/accelerators.h"
+#include "planner/plan_request.h"
 #include "planner/plan_result.h"
 #include "planner/planned_network.h"
 #include "replay/estimate.h"

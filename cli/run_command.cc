@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -11,24 +10,22 @@
 #include <thread>
 
 #include "analysis/claims/claims.h"
-#include "analysis/comparison/decision_words.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/runs/run_directory.h"
-#include "analysis/runs/summary.h"
 #include "analysis/table.h"
 #include "analysis/text.h"
 #include "cli/child_process.h"
-#include "cli/claim.h"
 #include "cli/commands.h"
 #include "cli/job_pool.h"
-#include "cli/machine.h"
 #include "cli/replay_job.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 
@@ -166,8 +163,7 @@ class Run {
     const auto is_same_label = [&](const Training& other) {
       return other.example->method.label == config.method.label;
     };
-    if (std::count_if(plan_.trainings.begin(), plan_.trainings.end(), is_same_label) < 2)
-      return "train " + config.method.label;
+    if (count_if(plan_.trainings, is_same_label) < 2) return "train " + config.method.label;
     const bool is_of_one_case = training.cases.size() == 1;
     return is_of_one_case ? "train " + config.name
                           : fmt::format("train {}, seed {}", config.method.label, config.seed);
@@ -329,9 +325,8 @@ class Run {
     const int status = status_now();
     if (status == kInputWrong) throw InputError({scenario_.file, "", failures_.begin()->second, "", ""});
     print_failures();
-    const auto done = std::count_if(plan_.cases.begin(), plan_.cases.end(), [&](const Case* config) {
-      return is_done(layout_.case_folder(*config));
-    });
+    const auto done =
+        count_if(plan_.cases, [&](const Case* config) { return is_done(layout_.case_folder(*config)); });
     if (!options_.quiet)
       std::printf("done: %td of %zu cases (longhaul run %s --out %s --resume makes the report)\n", done,
                   plan_.cases.size(), scenario_.file.c_str(), layout_.folder.c_str());
@@ -397,15 +392,13 @@ class Run {
 };
 
 void check_executables(const RunOptions& options, const Scenario& scenario) {
-  const bool trains = std::any_of(scenario.cases.begin(), scenario.cases.end(),
-                                  [](const Case& config) { return config.train.has_value(); });
+  const bool trains = any_of(scenario.cases, [](const Case& config) { return config.train.has_value(); });
   if (trains && (options.only.empty() || options.only == "train")) sibling_executable("longhaul-train");
   if (trains && options.ranks > 1 && program_on_path("mpirun").empty())
     throw InputError("--ranks", "mpirun was not found, which starts the ranks",
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
-  const bool simulates = std::any_of(scenario.cases.begin(), scenario.cases.end(), [](const Case& config) {
-    return config.network.fidelity != "analytic";
-  });
+  const bool simulates =
+      any_of(scenario.cases, [](const Case& config) { return config.network.fidelity != "analytic"; });
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 
@@ -417,8 +410,7 @@ WorkPlan planned(const RunOptions& options, const Scenario& scenario) {
   if (options.only == "report")
     throw InputError("--only-case", "found beside --only report", "one of them",
                      "--only report --resume makes the report of all cases");
-  std::vector<std::string> names;
-  for (const Case* config : whole.cases) names.push_back(config->name);
+  const std::vector<std::string> names = each_of(whole.cases, &Case::name);
   for (const std::string& name : options.only_cases)
     if (!contains(names, name))
       throw InputError(

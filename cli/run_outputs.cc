@@ -14,7 +14,7 @@
 #include "analysis/learning_curve.h"
 #include "analysis/report/report.h"
 #include "analysis/run_files.h"
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "analysis/claims/validation.h"
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "analysis/text.h"
 #include "cli/commands.h"
 #include "cli/scratch_folder.h"

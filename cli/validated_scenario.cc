@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -116,7 +115,7 @@ void note_python_content(const Case& config, Json& written) {
     Json& content = method["content"];
     const Json& found = config.method.options["python"]["content"];
     if (!content.is_array()) content = Json::array();
-    if (std::find(content.begin(), content.end(), found) == content.end()) content.push_back(found);
+    add_new(found, content);
   }
 }
 

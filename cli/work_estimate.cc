@@ -1,6 +1,5 @@
 #include "cli/work_estimate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -11,6 +10,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "core/plan/trace.h"
 #include "core/scenario/training_text.h"
@@ -58,8 +58,8 @@ int late_rows(const Case& config) {
 // also slow weights and their momentum.
 double bytes_of_tables(const Case& config) {
   const OperationPlan plan = trained_plan_of(config);
-  const bool has_outer_steps = std::any_of(plan.rules.begin(), plan.rules.end(),
-                                           [](const OperationRule& rule) { return !rule.before_optimizer; });
+  const bool has_outer_steps =
+      any_of(plan.rules, [](const OperationRule& rule) { return !rule.before_optimizer; });
   return has_outer_steps ? 24 : 16;
 }
 
@@ -128,6 +128,34 @@ std::pair<int, int> parse_shard(const std::string& text) {
 
 }  // namespace
 
+WorkPlan plan_work(const Scenario& scenario) {
+  WorkPlan plan;
+  std::map<std::string, std::size_t> training_of;
+  for (const Case& config : scenario.cases) {
+    plan.cases.push_back(&config);
+    if (!config.train) continue;
+    const std::string key = training_key(config);
+    const auto [entry, is_new] = training_of.emplace(key, plan.trainings.size());
+    if (is_new) plan.trainings.push_back({key, &config, {}});
+    plan.trainings[entry->second].cases.push_back(&config);
+  }
+  return plan;
+}
+
+WorkPlan part_of(const WorkPlan& whole, const std::set<std::string>& names) {
+  const auto named = [&](const std::vector<const Case*>& cases) {
+    std::vector<const Case*> some;
+    for (const Case* config : cases)
+      if (names.count(config->name) > 0) some.push_back(config);
+    return some;
+  };
+  WorkPlan part{{}, named(whole.cases)};
+  for (const Training& training : whole.trainings)
+    if (std::vector<const Case*> cases = named(training.cases); !cases.empty())
+      part.trainings.push_back({training.key, training.example, std::move(cases)});
+  return part;
+}
+
 double TrainingMemory::together() const {
   return tables + passes + text + kProgram;
 }
@@ -172,8 +200,7 @@ bool keeps_tables(const Scenario& scenario) {
 std::vector<int> shards_by_cost(const std::vector<double>& costs, int shards) {
   std::vector<std::size_t> order(costs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
+  stable_sort(order, [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
   std::vector<double> sums(std::min(as_index(shards), costs.size()));
   std::vector<int> shard_of(costs.size());
   for (const std::size_t group : order) {

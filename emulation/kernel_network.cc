@@ -1,5 +1,9 @@
-#include "emulation/kernel_network.h"
-
+// The network of an emulated replay: every message of the plan travels over the kernel's own TCP, between the
+// processes of its two workers (host.h), in a world that stands (world.h).
+//
+// The replay decides what is sent when, by the operations and the rounds of collectives as in a simulation: a
+// message is handed to its host when both ends are ready. That is told without a message, as in the other
+// networks.
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -15,7 +19,7 @@
 
 #include "core/base/errors.h"
 #include "emulation/host.h"
-#include "emulation/real_clock.h"
+#include "emulation/world.h"
 #include "net/tcp/framing.h"
 #include "replay/network/network.h"
 #include "replay/replay.h"

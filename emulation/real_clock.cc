@@ -1,5 +1,3 @@
-#include "emulation/real_clock.h"
-
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -9,6 +7,7 @@
 
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
+#include "emulation/host.h"
 
 namespace longhaul {
 

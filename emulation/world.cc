@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -12,6 +11,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "emulation/host.h"
 #include "net/tcp/framing.h"
 
@@ -43,7 +43,7 @@ void check_tcp(const TcpSpec& tcp) {
   refuse(tcp.trunk_queue != "same", "network.tcp.trunk_queue", '"' + tcp.trunk_queue + '"', "\"same\"");
   refuse(tcp.window.has_value(), "network.tcp.window", "a limit", "\"unlimited\"");
   const std::vector<std::string> known = congestion_controls_here();
-  if (std::find(known.begin(), known.end(), tcp.congestion_control) == known.end())
+  if (!contains(known, tcp.congestion_control))
     throw InputError("network.tcp.congestion_control",
                      fmt::format("found \"{}\", which this kernel lacks", tcp.congestion_control),
                      join(known), "modprobe tcp_" + tcp.congestion_control);

@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -49,8 +49,7 @@ Placement spread_evenly(Placement sites, int replicas) {
 }
 
 Placement without_empty_sites(Placement sites) {
-  sites.erase(std::remove_if(sites.begin(), sites.end(), [](const auto& site) { return site.second == 0; }),
-              sites.end());
+  drop_if(sites, [](const auto& site) { return site.second == 0; });
   return sites;
 }
 
@@ -59,7 +58,7 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
                        const std::string& path) {
   constexpr std::size_t kMostShown = 30;
   for (const auto& [site, count] : sites)
-    if (std::find(known.begin(), known.end(), site) == known.end())
+    if (!contains(known, site))
       throw InputError(path + "." + site, fmt::format("found an unknown site \"{}\"", site),
                        join_some(known, kMostShown), did_you_mean(site, known));
 }
@@ -94,8 +93,7 @@ std::vector<int> round_robin_places(const std::vector<int>& places_at) {
 }
 
 std::vector<int> places_of_ranks(const RankOrderSpec& order, const Placement& placement, std::uint64_t seed) {
-  std::vector<int> places_at;  // by site
-  for (const auto& [site, count] : placement) places_at.push_back(count);
+  std::vector<int> places_at = each_of(placement, &Placement::value_type::second);  // by site
   const int replicas = std::accumulate(places_at.begin(), places_at.end(), 0);
   switch (order.kind) {
     case RankOrderSpec::Kind::kBlocks: {

@@ -1,6 +1,6 @@
-#include "planner/accelerators.h"
-
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 
@@ -24,19 +24,13 @@ const std::vector<Accelerator>& accelerators() {
 }
 
 std::vector<std::string> accelerator_names() {
-  std::vector<std::string> names;
-  for (const Accelerator& accelerator : accelerators()) names.push_back(accelerator.name);
-  return names;
+  return each_of(accelerators(), &Accelerator::name);
 }
 
 const Accelerator& accelerator_named(const std::string& name) {
-  for (const Accelerator& accelerator : accelerators())
-    if (accelerator.name == name) return accelerator;
-  const std::vector<std::string> names = accelerator_names();
-  throw InputError("accelerator.name", "found \"" + name + "\"", join(names),
-                   did_you_mean(name, names,
-                                "for another one leave the name out and give peak (FLOP/s of bf16, without "
-                                "sparsity) and memory (as \"192GB\")"));
+  return find_named(name, accelerators(), &Accelerator::name, "accelerator.name",
+                    "for another one leave the name out and give peak (FLOP/s of bf16, without sparsity) and "
+                    "memory (as \"192GB\")");
 }
 
 }  // namespace longhaul

@@ -2,14 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "analysis/text.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
-#include "planner/pipelines.h"
 
 namespace longhaul {
 namespace {
@@ -25,8 +23,7 @@ std::vector<Json> written_methods(const PlanRequest& plan) {
 
 const Node* option_of(const std::string& method, const char* key) {
   const std::vector<Node>& options = method_named(method).options;
-  const auto found =
-      std::find_if(options.begin(), options.end(), [&](const Node& option) { return option.key == key; });
+  const auto found = find_if(options, [&](const Node& option) { return option.key == key; });
   return found == options.end() ? nullptr : &*found;
 }
 
@@ -125,8 +122,7 @@ class Combiner {
     workload["total_tokens"] = tokens;
     const NodeHardware& hardware = plan_.hardware;
     if (plan_.written.contains("step_time") ||
-        std::any_of(plan_.sites.begin(), plan_.sites.end(),
-                    [](const PlannedSite& site) { return site.hardware.has_value(); }))
+        any_of(plan_.sites, [](const PlannedSite& site) { return site.hardware.has_value(); }))
       workload["step_time"] = {{"constant", format_number(plan_.step_s * stages) + "s"}};
     else
       workload["step_time"] = {
@@ -183,7 +179,7 @@ void name_candidate(const OperationPlan& plan, Candidate& candidate) {
 
 std::vector<std::string> candidate_methods(const PlanRequest& plan) {
   std::vector<std::string> names;
-  for (const Json& method : written_methods(plan)) add_new(method["name"], names);
+  for (const Json& method : written_methods(plan)) add_new(method["name"].get<std::string>(), names);
   return names;
 }
 

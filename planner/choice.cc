@@ -1,7 +1,7 @@
-#include "planner/choice.h"
-
-#include <algorithm>
 #include <cmath>
+
+#include "core/base/ranges.h"
+#include "planner/search.h"
 
 namespace longhaul {
 
@@ -17,7 +17,8 @@ bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance) {
 
 double Evaluation::low_s() const {
   const double alone_s = compute_s + bubble_s;
-  return std::max(alone_s, total_s() - residual * std::max(0., total_s() - alone_s) - 2 * time.standard_error_s);
+  return std::max(alone_s,
+                  total_s() - residual * std::max(0., total_s() - alone_s) - 2 * time.standard_error_s);
 }
 
 double Evaluation::high_s() const {
@@ -63,18 +64,15 @@ std::vector<std::size_t> pareto_front(const std::vector<Evaluation>& all, const 
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].left_out.empty()) continue;
-    const bool is_beaten = std::any_of(all.begin(), all.end(), [&](const Evaluation& other) {
-      return other.left_out.empty() && dominates(other, all[i]);
-    });
+    const bool is_beaten = any_of(
+        all, [&](const Evaluation& other) { return other.left_out.empty() && dominates(other, all[i]); });
     if (!is_beaten) front.push_back(i);
   }
-  std::stable_sort(front.begin(), front.end(),
-                   [&](std::size_t a, std::size_t b) { return rule.is_better(all[a], all[b]); });
+  stable_sort(front, [&](std::size_t a, std::size_t b) { return rule.is_better(all[a], all[b]); });
   std::vector<std::size_t> kept;
   for (const std::size_t number : front)
-    if (std::none_of(kept.begin(), kept.end(), [&](std::size_t better) {
-          return is_no_worse(all[better], all[number], kSameToAPlanner);
-        }))
+    if (none_of(kept,
+                [&](std::size_t better) { return is_no_worse(all[better], all[number], kSameToAPlanner); }))
       kept.push_back(number);
   return kept;
 }

@@ -1,4 +1,5 @@
-// The time of a whole training from a replay of its first outer steps.
+// The time of a whole training from a replay of its first outer steps, and its bytes from the plan of
+// operations alone: what nodes send each other and what leaves each site.
 //
 // A plan of operations repeats: with P the period of its rules (H for most methods, 1 for ddp), a replay of K
 // steps with S − K a multiple of P ends as the whole training of S steps ends. So where the last two periods
@@ -7,10 +8,15 @@
 // (random pairs) their mean stands for the rest, with its standard error.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/plan/operations.h"
+#include "core/plan/trace.h"
+#include "core/scenario/case.h"
+#include "net/topology.h"
 
 namespace longhaul {
 
@@ -43,5 +49,30 @@ TrainingTime training_time(const std::vector<double>& clock_s, double end_s, int
 // The same from CASE_FOLDER/steps.csv, of a replay of steps_to_replay().
 TrainingTime training_time(const std::string& case_folder, const OperationPlan& plan, int replayed,
                            int steps);
+
+// Bytes of payload from one node to another.
+using NodeTraffic = std::map<std::pair<int, int>, double>;
+
+// Of the whole training. `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them.
+// Each period of the rest sends what those of the trace do on average, after a warm-up of the method. Its
+// messages are between replicas alone (no merges).
+NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
+                         std::int64_t steps);
+
+// A site is called by the router that its nodes' links lead to; where the network has none each node is one:
+// "node 3".
+std::vector<std::string> site_names(const Topology& topology);
+
+struct SiteTraffic {
+  std::vector<std::string> sites;  // site_names()
+  std::vector<double> leaving;     // bytes of IP packets to nodes of other sites
+  double together() const;
+};
+
+SiteTraffic site_traffic(const NodeTraffic& traffic, const Topology& topology, int segment);
+
+// The longest time that a direction of a link, or the connections of two nodes, need for their bytes, in
+// seconds: in fidelity flow the training takes at least as long.
+double busiest_s(const NodeTraffic& traffic, const Topology& topology, const TcpSpec& tcp);
 
 }  // namespace longhaul

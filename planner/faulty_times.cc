@@ -1,5 +1,7 @@
-#include "planner/faulty_times.h"
-
+// How long plans take where nodes and sites fail: replays with the plan's faults, of several seeds.
+//
+// A draw replays as many steps as make kFaultsADraw of the rarest fault likely, or all. What it takes longer
+// than the same steps without faults, as a share of these, holds for the whole training.
 #include <algorithm>
 #include <cmath>
 
@@ -9,9 +11,12 @@
 #include "core/base/index.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
+#include "planner/plan_result.h"
 
 namespace longhaul {
 namespace {
+
+constexpr double kFaultsADraw = 10;
 
 Case with_faults(const PlanRequest& plan, const Evaluation& evaluation, int draw, const PlanTools& tools) {
   Json scenario = evaluation.candidate.scenario;
@@ -57,8 +62,8 @@ TimeRange FaultyTime::time() const {
           without.high_s * (1 + longer + half_width)};
 }
 
-std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult& search, const PlanTools& tools,
-                                     std::vector<std::string>& notes) {
+std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult& search,
+                                     const PlanTools& tools, std::vector<std::string>& notes) {
   std::vector<FaultyTime> times;
   if (!plan.written.contains("faults")) return times;
   std::vector<ReplayTask> tasks;
@@ -70,8 +75,7 @@ std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult
         const std::string fidelity = config.network.fidelity;
         tasks.push_back(first_steps(std::move(config), steps, fidelity, evaluation->candidate.words));
       }
-      const double drawn_s =
-          evaluation->total_s() * tasks.back().config.steps() / evaluation->config.steps();
+      const double drawn_s = evaluation->total_s() * tasks.back().config.steps() / evaluation->config.steps();
       times.push_back({evaluation->candidate.words,
                        {evaluation->total_s(), evaluation->low_s(), evaluation->high_s()},
                        plan.fault_draws,

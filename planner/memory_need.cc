@@ -1,13 +1,11 @@
-#include "planner/memory_need.h"
-
 #include <fmt/core.h>
-
-#include <algorithm>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
+#include "planner/search.h"
 
 namespace longhaul {
 namespace {
@@ -99,9 +97,7 @@ std::string memory_in_words(const MemoryNeed& need) {
   else if (need.needs_host())
     words += ": it fits with the outer state in the host's memory";
   if (need.of_stages.empty()) return words;
-  std::vector<std::string> stages;
-  for (const double bytes : need.of_stages) stages.push_back(human_bytes(bytes));
-  return words + "; by stage, with these: " + join(stages);
+  return words + "; by stage, with these: " + join(each_of(need.of_stages, human_bytes));
 }
 
 }  // namespace longhaul

@@ -1,17 +1,17 @@
-#include "planner/pipelines.h"
-
+// The stages that a plan's models may be cut into.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
-#include "planner/memory_need.h"
+#include "planner/candidates.h"
+#include "planner/search.h"
 
 namespace longhaul {
 namespace {
 
-constexpr int kMostMicrobatches = 8;     // for each stage, where the plan does not say it
+constexpr int kMostMicrobatches = 8;      // for each stage, where the plan does not say it
 constexpr std::size_t kMostOfStages = 2;  // numbers of stages, likewise
 
 Json with_stages_filled_in(const PlanRequest& plan, Json pipeline, int stages) {
@@ -30,7 +30,8 @@ MemoryNeed need_in_stages(const PlanRequest& plan, const Json& pipeline) {
   return memory_need(plan, pipeline_plan(spec, plan.model, plan.parameters, tokens, Wire::kBf16), tokens, 0);
 }
 
-// The smallest numbers of stages on which the model fits, with two replicas at least; of the objects the first that fits.
+// The smallest numbers of stages on which the model fits, with two replicas at least; of the objects the
+// first that fits.
 std::vector<Json> in_stages_that_fit(const PlanRequest& plan, const std::vector<Json>& objects) {
   std::vector<Json> fitting;
   std::string why_not;
@@ -54,11 +55,16 @@ std::vector<Json> in_stages_that_fit(const PlanRequest& plan, const std::vector<
   }
   if (!fitting.empty()) return fitting;
   const MemoryNeed alone = need_in_stages(plan, Json::object());
-  std::string found = alone.fits() ? "" : fmt::format("no candidate fits: on one node {}; ", memory_in_words(alone));
-  found += why_not.empty() ? fmt::format("no number of stages gives {} nodes two replicas", plan.nodes) : why_not;
-  throw InputError(why_not.empty() ? "nodes" : "accelerator", found,
-                   "more memory or accelerators a node (per_node), more nodes, or a smaller model",
-                   plan.model ? "" : "parameters alone cannot be cut: give model, or candidates.pipelines with bytes_per_token");
+  std::string found =
+      alone.fits() ? "" : fmt::format("no candidate fits: on one node {}; ", memory_in_words(alone));
+  found +=
+      why_not.empty() ? fmt::format("no number of stages gives {} nodes two replicas", plan.nodes) : why_not;
+  throw InputError(
+      why_not.empty() ? "nodes" : "accelerator", found,
+      "more memory or accelerators a node (per_node), more nodes, or a smaller model",
+      plan.model
+          ? ""
+          : "parameters alone cannot be cut: give model, or candidates.pipelines with bytes_per_token");
 }
 
 }  // namespace

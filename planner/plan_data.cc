@@ -1,6 +1,5 @@
-#include <algorithm>
-
 #include "analysis/report/report.h"
+#include "core/base/ranges.h"
 #include "planner/plan_result.h"
 
 namespace longhaul {
@@ -84,8 +83,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
                         {"from_bps", upgrade.from},
                         {"to_bps", upgrade.to},
                         {"saved_s", upgrade.saved_s}});
-  const bool has_own = std::any_of(plan.sites.begin(), plan.sites.end(),
-                                   [](const PlannedSite& site) { return site.hardware.has_value(); });
+  const bool has_own = any_of(plan.sites, [](const PlannedSite& site) { return site.hardware.has_value(); });
   Json faulty = Json::array();
   for (const FaultyTime& one : result.faulty)
     faulty.push_back({{"words", one.words},

@@ -2,7 +2,6 @@
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/pipeline.h"
-#include "planner/accelerators.h"
 #include "planner/plan_request.h"
 
 namespace longhaul {

@@ -2,16 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "core/scenario/case.h"
 #include "methods/common/python_step.h"
-#include "planner/accelerators.h"
 
 namespace longhaul {
 namespace {
@@ -204,8 +203,7 @@ const NodeHardware& hardware_at(const PlanRequest& plan, const PlannedSite& site
 }
 
 bool steps_differ(const PlanRequest& plan) {
-  return std::any_of(plan.sites.begin(), plan.sites.end(),
-                     [&](const PlannedSite& site) { return site.step_s < plan.step_s; });
+  return any_of(plan.sites, [&](const PlannedSite& site) { return site.step_s < plan.step_s; });
 }
 
 int accelerators_of(const PlanRequest& plan) {
@@ -225,8 +223,7 @@ double price_per_hour(const PlanRequest& plan) {
 
 bool has_prices(const PlanRequest& plan) {
   if (price_per_hour(plan) > 0 || plan.egress.price > 0) return true;
-  return std::any_of(plan.egress.of_site.begin(), plan.egress.of_site.end(),
-                     [](const auto& site) { return site.second > 0; });
+  return any_of(plan.egress.of_site, [](const auto& site) { return site.second > 0; });
 }
 
 double EgressPrices::of(const std::string& site) const {

@@ -1,17 +1,79 @@
 // What came out of a search, and how it is said: on the terminal, as JSON, as a scenario.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "planner/faulty_times.h"
 #include "planner/plan_request.h"
 #include "planner/search.h"
-#include "planner/sensitivity.h"
-#include "planner/site_shares.h"
-#include "planner/token_needs.h"
 
 namespace longhaul {
+
+struct BusyLink {
+  std::string name;  // "Oslo-wan", "Oslo's uplink", or of two sites that were measured "Oslo-Paris"
+  bool is_forward = true;
+  double rate = 0;   // bit/s in that direction; of all connections of two nodes, where sites were measured
+  double bytes = 0;  // a step of the training, mean
+  double busy = 0;   // share of the training's time that these bytes fill
+  std::vector<std::string> sites = {};  // both, where they were measured
+};
+
+struct Upgrade {
+  std::string what;         // "Oslo's uplink", "the link Oslo-wan", "every node's own link"
+  double from = 0, to = 0;  // bit/s
+  double saved_s = 0;       // of the whole training; may be below 0 within the model's error
+};
+
+struct Sensitivity {
+  std::vector<BusyLink> links;    // the busiest first
+  std::vector<Upgrade> upgrades;  // the largest saving first
+};
+
+// `choice` has been replayed. What leaves the time alone is in the list too, with a saving of about 0.
+Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools);
+
+struct SiteShare {
+  std::string name;
+  int nodes = 0, accelerators = 0;  // of all its nodes
+  std::string accelerator;          // its name; "": the plan gives none
+  double step_s = 0;                // compute of a node
+  double computes = 0;              // share of the time in which a node computes
+  double rent = 0, egress_cost = 0;
+  std::optional<Evaluation> without;  // the choice without it; none: `why_not`
+  std::string why_not;
+};
+
+// Of a plan whose file has sites; else none. Replays one plan a site, of the eight sites that have the fewest
+// nodes. `folder`: where the validated scenarios' files lie.
+std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search,
+                                   const TokenNeeds& needs, const PlanTools& tools,
+                                   const std::string& folder);
+
+// The site whose absence helps the most: less time or money and no more of the other, or a limit that is
+// kept or missed by less. Null: none.
+const SiteShare* best_left_out(const std::vector<SiteShare>& sites, const SearchResult& search);
+
+struct TimeRange {
+  double mean_s = 0, low_s = 0, high_s = 0;
+};
+
+struct FaultyTime {
+  std::string words;  // of the candidate
+  TimeRange without;  // of the whole training without faults
+  int draws = 0;
+  double drawn_s = 0;     // of one draw, without faults
+  double longer = 0;      // mean share by which the training takes longer
+  double half_width = 0;  // of its 95 % interval by Student's t over draws
+
+  TimeRange time() const;
+  double goodput() const { return 1 / (1 + longer); }  // share of the time that faults do not cost
+};
+
+// The choice, then the best replayed plan of each other method. Empty where the plan file has no faults.
+// Methods that cannot meet them are left out, with a word in `notes`.
+std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult& search,
+                                     const PlanTools& tools, std::vector<std::string>& notes);
 
 struct PlanResult {
   TokenNeeds needs;

@@ -50,10 +50,9 @@ void fill_in_one_unit(const Unit (&units)[kCount], const std::vector<std::vector
 // Money: cents in all cells of a column or in none.
 std::vector<std::string> money_cells(const std::vector<double>& amounts) {
   const double most = *std::max_element(amounts.begin(), amounts.end());
-  std::vector<std::string> cells;
-  for (const double amount : amounts)
-    cells.push_back(most >= 100 ? human_amount(std::round(amount)) : fmt::format("{:.2f}", amount));
-  return cells;
+  return each_of(amounts, [&](double amount) {
+    return most >= 100 ? human_amount(std::round(amount)) : fmt::format("{:.2f}", amount);
+  });
 }
 
 // Those of plans, with a unit in the heading: time with its range, share of computing, money, bytes.

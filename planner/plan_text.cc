@@ -1,14 +1,14 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
+#include "planner/extrapolation.h"
 #include "planner/plan_result.h"
-#include "planner/site_traffic.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -222,9 +222,8 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   for (const Evaluation* other : others)
     words += fmt::format(" {}: {}.", other->candidate.words, compared(plan, *other, choice));
   for (const Evaluation* other : best_of_each_method(search)) {
-    const bool was_said = std::any_of(others.begin(), others.end(), [&](const Evaluation* said) {
-      return said->candidate.method == other->candidate.method;
-    });
+    const bool was_said = any_of(
+        others, [&](const Evaluation* said) { return said->candidate.method == other->candidate.method; });
     if (was_said || other->candidate.method == choice.candidate.method) continue;
     words += fmt::format(
         " The best plan of {} that was replayed takes {}{}.", other->candidate.method,

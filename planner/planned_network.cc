@@ -37,8 +37,7 @@ std::string text_seconds(double seconds) {
 }
 
 void check_known(const std::string& site, const PlanRequest& plan, const std::string& path) {
-  std::vector<std::string> names;
-  for (const PlannedSite& one : plan.sites) names.push_back(one.name);
+  const std::vector<std::string> names = each_of(plan.sites, &PlannedSite::name);
   if (!contains(names, site))
     throw InputError(path, "found \"" + site + "\"", "one of sites: " + join(names),
                      did_you_mean(site, names));

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
@@ -12,9 +11,9 @@
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
-#include "planner/site_steps.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -60,36 +59,21 @@ class Search {
  private:
   std::string fidelity() const { return network_.section.value("fidelity", "flow"); }
 
-  // Candidates that cannot be, by method and why.
-  struct Refused {
-    std::string method, why;
-    std::set<int> inner_steps;
-    std::size_t candidates = 0;
-  };
-
-  static void refuse(const Candidate& candidate, const InputError& error, std::vector<Refused>& refused) {
-    const std::string why = fmt::format("{}: {}", error.parts().path, error.parts().found);
-    auto found = std::find_if(refused.begin(), refused.end(), [&](const Refused& refused_here) {
-      return refused_here.method == candidate.method && refused_here.why == why;
-    });
-    if (found == refused.end()) found = refused.insert(found, {candidate.method, why, {}, 0});
-    found->inner_steps.insert(candidate.inner_steps);
-    ++found->candidates;
-  }
+  // H of candidates that cannot be, by method and why.
+  using Refused = nlohmann::ordered_map<std::pair<std::string, std::string>, std::multiset<int>>;
 
   // All of a method, or with these H alone.
-  void note_refused(const std::vector<Refused>& refused, const std::vector<Candidate>& candidates) {
-    for (const Refused& refused_here : refused) {
-      const auto of_method = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-        return other.method == refused_here.method;
-      });
-      std::string which = refused_here.method;
-      if (as_index(of_method) != refused_here.candidates && *refused_here.inner_steps.begin() > 0) {
-        std::vector<std::string> numbers;
-        for (const int inner : refused_here.inner_steps) numbers.push_back(std::to_string(inner));
-        which += " with H = " + enumeration(numbers, "and");
-      }
-      result_.notes.push_back(fmt::format("{} is left out: {}", which, refused_here.why));
+  void note_refused(const Refused& refused, const std::vector<Candidate>& candidates) {
+    for (const auto& [reason, inner_steps] : refused) {
+      const auto& [method, why] = reason;
+      const auto of_method =
+          count_if(candidates, [&of = method](const Candidate& one) { return one.method == of; });
+      std::vector<std::string> numbers;
+      for (const int inner : inner_steps) add_new(std::to_string(inner), numbers);
+      const bool are_some = as_index(of_method) != inner_steps.size() && *inner_steps.begin() > 0;
+      result_.notes.push_back(fmt::format("{}{} is left out: {}", method,
+                                          are_some ? " with H = " + enumeration(numbers, "and") : "", why));
+      result_.candidates += inner_steps.size();
     }
   }
 
@@ -98,17 +82,17 @@ class Search {
     result_.notes.insert(result_.notes.end(), plan_.notes.begin(), plan_.notes.end());
     const std::vector<Candidate> candidates = candidates_of(plan_, network_, needs_.of_method);
     std::optional<InputError> first;
-    std::vector<Refused> refused;
+    Refused refused;
     for (const Candidate& candidate : candidates) {
       try {
         add(candidate);
       } catch (const InputError& error) {
         if (!first) first = error;
-        refuse(candidate, error, refused);
+        const std::string why = error.parts().path + ": " + error.parts().found;
+        refused[{candidate.method, why}].insert(candidate.inner_steps);
       }
     }
     note_refused(refused, candidates);
-    for (const Refused& refused_here : refused) result_.candidates += refused_here.candidates;
     if (all_.empty() && first) throw *first;
     result_.candidates += all_.size();
     check_prices();
@@ -177,21 +161,19 @@ class Search {
   // Whether a method has the same exchanges already. Of another method the replay serves this one too.
   bool is_double(Evaluation& evaluation, const std::string& key) {
     evaluation.exchanges = traffic_.emplace(key, traffic_.size()).first->second;
-    return std::any_of(all_.begin(), all_.end(), [&](const Evaluation& other) {
+    return any_of(all_, [&](const Evaluation& other) {
       return other.exchanges == evaluation.exchanges && other.candidate.label == evaluation.candidate.label;
     });
   }
 
   void check_memory() {
     const auto fits = [](const Evaluation& evaluation) { return evaluation.memory.fits(); };
-    if (std::any_of(all_.begin(), all_.end(), fits)) {
+    if (any_of(all_, fits)) {
       for (const Evaluation& evaluation : all_)
         if (!fits(evaluation) && said_.insert(evaluation.candidate.method + " memory").second)
           result_.notes.push_back(fmt::format("{} is left out: {}", evaluation.candidate.method,
                                               memory_in_words(evaluation.memory)));
-      all_.erase(std::remove_if(all_.begin(), all_.end(),
-                                [&](const Evaluation& evaluation) { return !fits(evaluation); }),
-                 all_.end());
+      drop_if(all_, [&](const Evaluation& evaluation) { return !fits(evaluation); });
       return;
     }
     throw InputError("accelerator", "no candidate fits: " + memory_in_words(all_.front().memory),
@@ -204,7 +186,7 @@ class Search {
     std::vector<std::size_t> exchanges;
     for (const std::size_t number : numbers) {
       const Evaluation& evaluation = all_[number];
-      if (std::find(exchanges.begin(), exchanges.end(), evaluation.exchanges) != exchanges.end()) continue;
+      if (contains(exchanges, evaluation.exchanges)) continue;
       exchanges.push_back(evaluation.exchanges);
       const Case& config = evaluation.config;
       tasks.push_back(first_steps(config, steps_to_replay(plan_of(config), config.steps()), fidelity(),
@@ -312,8 +294,7 @@ class Search {
       likely[number].time.total_s = std::max(all_[number].total_s(), all_[number].expected_s);
       price(likely[number]);
     }
-    std::stable_sort(numbers.begin(), numbers.end(),
-                     [&](std::size_t a, std::size_t b) { return rule.is_better(likely[a], likely[b]); });
+    stable_sort(numbers, [&](std::size_t a, std::size_t b) { return rule.is_better(likely[a], likely[b]); });
   }
 
   int replays_left() const { return std::max(0, plan_.most_replays - result_.replays); }
@@ -349,7 +330,7 @@ class Search {
     Numbers numbers;
     for (std::size_t i = 0; i < all_.size(); ++i)
       if (all_[i].candidate.recipe == recipe) numbers.push_back(i);
-    std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) {
+    stable_sort(numbers, [&](std::size_t a, std::size_t b) {
       return all_[a].candidate.inner_steps < all_[b].candidate.inner_steps;
     });
     return numbers;
@@ -379,7 +360,7 @@ class Search {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       const Evaluation& evaluation = all_[i];
       if (evaluation.is_replayed || !is_eligible(evaluation)) continue;
-      const bool is_ruled_out = std::any_of(all_.begin(), all_.end(), [&](const Evaluation& other) {
+      const bool is_ruled_out = any_of(all_, [&](const Evaluation& other) {
         return other.is_replayed && is_eligible(other) && is_no_worse(other, evaluation, 0);
       });
       if (!is_ruled_out) open.push_back(i);
@@ -425,8 +406,7 @@ class Search {
     std::vector<Evaluation> others;
     for (std::size_t i = 0; i < found.size(); ++i)
       if (!is_front[i]) others.push_back(found[i]);
-    std::stable_sort(others.begin(), others.end(),
-                     [&](const Evaluation& a, const Evaluation& b) { return rule.is_better(a, b); });
+    stable_sort(others, [&](const Evaluation& a, const Evaluation& b) { return rule.is_better(a, b); });
     result_.evaluations.insert(result_.evaluations.end(), others.begin(), others.end());
     for (const std::size_t number : of_recipe(chosen.candidate.recipe))
       result_.of_choice.push_back(all_[number]);
@@ -468,7 +448,7 @@ SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network,
 std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {
   std::vector<const Evaluation*> best;
   for (const Evaluation& evaluation : search.evaluations)
-    if (std::none_of(best.begin(), best.end(), [&](const Evaluation* other) {
+    if (none_of(best, [&](const Evaluation* other) {
           return other->candidate.method == evaluation.candidate.method;
         }))
       best.push_back(&evaluation);

@@ -1,8 +1,7 @@
-#include "planner/sensitivity.h"
-
+// What would make the chosen plan faster: its busiest links, one at a time and by kind, five times as fast,
+// by replay. Where sites were measured, what a connection carries between them counts as a link.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -11,9 +10,11 @@
 #include "analysis/text.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/matrix.h"
+#include "planner/plan_result.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -55,8 +56,7 @@ std::vector<BusyLink> busy_links(const Evaluation& choice, const std::vector<Net
         links.push_back({one.name, is_forward, rate, direction.bytes / choice.time.replayed_steps,
                          direction.bytes * 8 / rate / choice.time.replayed_s});
     }
-  std::stable_sort(links.begin(), links.end(),
-                   [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; });
+  stable_sort(links, [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; });
   return links;
 }
 
@@ -86,9 +86,7 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
     link.bytes = bytes / config.steps();
     link.busy = busy;
   }
-  std::vector<BusyLink> links;
-  for (const auto& [sites, link] : busiest) links.push_back(link);
-  return links;
+  return each_of(busiest, [](const auto& entry) { return entry.second; });
 }
 
 using Sites = std::vector<std::string>;
@@ -109,7 +107,7 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
   for (std::size_t i = 0; i < matrix.sites().size(); ++i)
     for (std::size_t j = i + 1; j < matrix.sites().size(); ++j) {
       const Sites sites = {matrix.sites()[i], matrix.sites()[j]};
-      const bool is_faster = std::any_of(pairs.begin(), pairs.end(), [&](const Sites& pair) {
+      const bool is_faster = any_of(pairs, [&](const Sites& pair) {
         return pair == sites || pair == Sites{sites[1], sites[0]};
       });
       Json pair = written(matrix.between(sites[0], sites[1]), is_faster ? kFaster : 1);
@@ -178,13 +176,11 @@ class Upgrades {
   }
 
   std::vector<Upgrade> replayed(const PlanTools& tools) {
-    std::vector<std::string> names;
-    for (const Upgrade& upgrade : upgrades_) names.push_back(upgrade.what);
-    const std::vector<TrainingTime> times = times_of(cases_, tools, names, "faster links");
+    const std::vector<TrainingTime> times =
+        times_of(cases_, tools, each_of(upgrades_, &Upgrade::what), "faster links");
     for (std::size_t i = 0; i < times.size(); ++i)
       upgrades_[i].saved_s = choice_.total_s() - times[i].total_s;
-    std::stable_sort(upgrades_.begin(), upgrades_.end(),
-                     [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });
+    stable_sort(upgrades_, [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });
     return std::move(upgrades_);
   }
 
@@ -207,11 +203,11 @@ class Upgrades {
 void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrades) {
   std::vector<BusyLink> pairs = busy_pairs(choice);
   const auto is_busier = [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; };
-  std::stable_sort(pairs.begin(), pairs.end(), is_busier);
+  stable_sort(pairs, is_busier);
   std::vector<Sites> all;
   double slowest = 0;
   for (const BusyLink& pair : pairs) {
-    if (std::find(all.begin(), all.end(), pair.sites) != all.end()) continue;
+    if (contains(all, pair.sites)) continue;
     const double of_one = pair.rate / choice.config.network.tcp.connections;
     slowest = all.empty() ? of_one : std::min(slowest, of_one);
     all.push_back(pair.sites);
@@ -219,7 +215,7 @@ void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrad
   }
   if (all.size() > 1) upgrades.add_pairs("each connection between sites", all, slowest);
   found.links.insert(found.links.end(), pairs.begin(), pairs.end());
-  std::stable_sort(found.links.begin(), found.links.end(), is_busier);
+  stable_sort(found.links, is_busier);
 }
 
 }  // namespace

@@ -1,37 +1,41 @@
-#include "planner/site_shares.h"
-
+// What each site of a plan gives to the choice and takes from it: how much of the time its nodes compute,
+// what they cost, and the choice without the site.
+//
+// Without a site the same method goes its way among the other nodes, with as many tokens in all, so that
+// there are more steps, of fewer tokens each. Placement is searched anew; everything else stays as it is.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <numeric>
 
 #include "analysis/run_files.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
-#include "planner/site_steps.h"
+#include "core/base/ranges.h"
+#include "planner/plan_result.h"
+#include "planner/search.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
 namespace {
 
+constexpr std::size_t kMostLeftOut = 8;
+
 // The plan without a site, whose only candidate is the choice.
 PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& choice) {
   const std::string name = site.name;
   plan.nodes -= site.nodes;
-  plan.sites.erase(std::find_if(plan.sites.begin(), plan.sites.end(),
-                                [&](const PlannedSite& one) { return one.name == name; }));
+  plan.sites.erase(find_if(plan.sites, [&](const PlannedSite& one) { return one.name == name; }));
   plan.step_s = 0;
   for (const PlannedSite& one : plan.sites) plan.step_s = std::max(plan.step_s, one.step_s);
   plan.egress.of_site.erase(name);
   Json paths = Json::array();
-  for (const Json& path : plan.written.value("paths", Json::array())) {
-    const Json& between = path.at("between");
-    if (std::find(between.begin(), between.end(), Json(name)) == between.end()) paths.push_back(path);
-  }
+  for (const Json& path : plan.written.value("paths", Json::array()))
+    if (!contains(path.at("between"), Json(name))) paths.push_back(path);
   plan.written["paths"] = paths;
   plan.written["candidates"]["methods"] = choice.at("methods");
-  Json& pipelines = plan.candidates["pipelines"] = Json::array({choice.value("pipeline", Json{{"stages", 1}})});
+  Json& pipelines = plan.candidates["pipelines"] =
+      Json::array({choice.value("pipeline", Json{{"stages", 1}})});
   if (choice.contains("pipeline"))
     for (const char* key : {"stages", "microbatches"}) pipelines[0].erase(key);
   plan.candidates["wires"] = {choice.at("workload").at("wire")};
@@ -60,8 +64,9 @@ void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& cho
 
 }  // namespace
 
-std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search, const TokenNeeds& needs,
-                                   const PlanTools& tools, const std::string& folder) {
+std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search,
+                                   const TokenNeeds& needs, const PlanTools& tools,
+                                   const std::string& folder) {
   const Evaluation& choice = search.evaluations.front();
   const Case& config = choice.config;
   const std::vector<int> site_of = placed_topology(config).site_of();
@@ -84,8 +89,7 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
   }
   std::vector<std::size_t> small(shares.size());
   std::iota(small.begin(), small.end(), 0);
-  std::stable_sort(small.begin(), small.end(),
-                   [&](std::size_t a, std::size_t b) { return shares[a].nodes < shares[b].nodes; });
+  stable_sort(small, [&](std::size_t a, std::size_t b) { return shares[a].nodes < shares[b].nodes; });
   if (small.size() > kMostLeftOut) small.resize(kMostLeftOut);
   if (shares.size() > 1)
     for (const std::size_t number_here : small)

@@ -1,12 +1,12 @@
-#include "planner/site_steps.h"
-
-#include <algorithm>
+// Steps of nodes that compute for longer at one site than at another.
 #include <cmath>
 #include <numeric>
 
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
+#include "planner/search.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -20,8 +20,7 @@ void give_steps_to_ranks(const PlanRequest& plan, const std::function<Case(const
   Json& factors = scenario["workload"]["step_time_factors"] = Json::object();
   for (int rank = 0; rank < config.workers(); ++rank) {
     const std::string& name = names[as_index(topology.site_of()[as_index(rank)])];
-    const auto site = std::find_if(plan.sites.begin(), plan.sites.end(),
-                                   [&](const PlannedSite& one) { return one.name == name; });
+    const auto site = find_if(plan.sites, [&](const PlannedSite& one) { return one.name == name; });
     if (site->step_s < plan.step_s) factors[std::to_string(rank)] = site->step_s / plan.step_s;
   }
   if (!config.network.rank_order.places.empty())

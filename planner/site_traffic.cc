@@ -1,5 +1,3 @@
-#include "planner/site_traffic.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>

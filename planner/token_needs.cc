@@ -1,13 +1,12 @@
-#include "planner/token_needs.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
+#include "planner/search.h"
 
 namespace longhaul {
 namespace {

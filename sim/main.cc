@@ -10,30 +10,31 @@
 
 namespace {
 
+using namespace longhaul;
+
 int replay_command(int argc, char** argv) {
-  longhaul::ReplayArguments arguments;
+  ReplayArguments arguments;
   CLI::App app("Replays the exchanges of one case over its network on ns-3 (docs/formats.md).",
                "longhaul-sim");
-  longhaul::declare_replay_arguments(app, arguments);
+  declare_replay_arguments(app, arguments);
   app.set_version_flag("--version",
-                       std::string("longhaul-sim " LONGHAUL_VERSION " (") + longhaul::source_commit() + ")");
+                       std::string("longhaul-sim " LONGHAUL_VERSION " (") + source_commit() + ")");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const longhaul::InputError said = longhaul::command_line_error(app, error, {argv + 1, argv + argc});
-    std::fprintf(stderr, "error: %s\n", said.what());
-    return longhaul::kInputWrong;
+    std::fprintf(stderr, "error: %s\n", command_line_error(app, error, {argv + 1, argv + argc}).what());
+    return kInputWrong;
   }
-  return longhaul::replay_program("longhaul-sim", arguments,
-                                  [](const longhaul::Case& config, const longhaul::Trace& trace,
-                                     const std::string& folder, longhaul::ProgressReporter& reporter) {
-                                    return longhaul::simulated_replay(config, trace, folder, reporter);
-                                  });
+  return replay_program(
+      "longhaul-sim", arguments,
+      [](const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter) {
+        return simulated_replay(config, trace, folder, reporter);
+      });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return longhaul::program_main("longhaul-sim", [&] { return replay_command(argc, argv); });
+  return program_main("longhaul-sim", [&] { return replay_command(argc, argv); });
 }

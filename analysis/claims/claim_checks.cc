@@ -1,19 +1,17 @@
 // Whether claims can be judged, before a run: what `longhaul check` says of them.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "analysis/claims/claims.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
 
 void check_one_of(const Json& claim, const std::string& path, const std::vector<std::string>& keys) {
-  const auto count =
-      std::count_if(keys.begin(), keys.end(), [&](const std::string& key) { return claim.contains(key); });
+  const auto count = count_if(keys, [&](const std::string& key) { return claim.contains(key); });
   if (count != 1)
     throw InputError(path, fmt::format("found {} of {}", count, join(keys)), "exactly one of them");
 }

@@ -416,23 +416,18 @@ std::string verdict_sentence(const Json& verdict) {
 }
 
 std::vector<std::string> verdict_lines(const Json& verdicts) {
-  std::vector<std::string> lines, ids;
-  for (const Json& verdict : verdicts) add_new(plain(verdict["id"]), ids);
-  for (const std::string& id : ids) {
+  std::vector<std::string> lines;
+  nlohmann::ordered_map<std::string, std::vector<const Json*>> by_id;
+  for (const Json& verdict : verdicts) by_id[plain(verdict["id"])].push_back(&verdict);
+  for (const auto& [id, same] : by_id) {
     std::map<std::string, int> counts;
-    const Json* last = nullptr;
-    int points = 0;
-    for (const Json& verdict : verdicts) {
-      if (plain(verdict["id"]) != id) continue;
-      ++counts[plain(verdict["verdict"])];
-      ++points;
-      last = &verdict;
-    }
-    lines.push_back(points == 1
-                        ? verdict_sentence(*last)
+    for (const Json* verdict : same) ++counts[plain((*verdict)["verdict"])];
+    lines.push_back(same.size() == 1
+                        ? verdict_sentence(*same[0])
                         : fmt::format("{} at each of {} points: {} hold, {} are undecided, {} fail (longhaul "
                                       "claims has the table)",
-                                      id, points, counts["holds"], counts["undecided"], counts["fails"]));
+                                      id, same.size(), counts["holds"], counts["undecided"],
+                                      counts["fails"]));
   }
   return lines;
 }

@@ -106,30 +106,23 @@ std::string off_by(const std::vector<const FigureVerdict*>& verdicts) {
 }
 
 // Figures that are off for the same reason share a sentence.
-struct SharedReason {
-  std::string why;
-  std::vector<const FigureVerdict*> of;
-};
+using Reasons = nlohmann::ordered_map<std::string, std::vector<const FigureVerdict*>>;
 
-std::vector<SharedReason> reasons_of(const Validation& validation) {
-  std::vector<SharedReason> reasons;
+Reasons reasons_of(const Validation& validation) {
+  Reasons reasons;
   for (const FigureVerdict& figure_verdict : validation.figures) {
     if (!figure_verdict.is_off()) continue;
-    const std::string given = figure_verdict.figure.value("why", ""),
-                      why = given.empty() ? "No reason is known." : given;
-    auto shared = std::find_if(reasons.begin(), reasons.end(),
-                               [&why](const SharedReason& reason) { return reason.why == why; });
-    if (shared == reasons.end()) shared = reasons.insert(reasons.end(), SharedReason{why, {}});
-    shared->of.push_back(&figure_verdict);
+    const std::string given = figure_verdict.figure.value("why", "");
+    reasons[given.empty() ? "No reason is known." : given].push_back(&figure_verdict);
   }
   return reasons;
 }
 
-std::string names_of(const SharedReason& reason) {
+std::string names_of(const std::vector<const FigureVerdict*>& verdicts) {
   constexpr std::size_t kMostNames = 4;
-  if (reason.of.size() > kMostNames) return counted(reason.of.size(), "figure");
+  if (verdicts.size() > kMostNames) return counted(verdicts.size(), "figure");
   std::vector<std::string> names;
-  for (const FigureVerdict* figure_verdict : reason.of)
+  for (const FigureVerdict* figure_verdict : verdicts)
     names.push_back("*" + plain(figure_verdict->figure.at("what")) + "*");
   return join(names, "; ");
 }
@@ -175,10 +168,10 @@ std::string markdown_of(const Validation& validation) {
   if (!assumptions.empty()) text += "\n";
   text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
   for (const FigureVerdict& figure_verdict : validation.figures) text += figure_row(figure_verdict);
-  const std::vector<SharedReason> reasons = reasons_of(validation);
+  const Reasons reasons = reasons_of(validation);
   if (!reasons.empty()) text += "\n";
-  for (const SharedReason& reason : reasons)
-    text += fmt::format("- {}: {}. {}\n", names_of(reason), off_by(reason.of), reason.why);
+  for (const auto& [why, verdicts] : reasons)
+    text += fmt::format("- {}: {}. {}\n", names_of(verdicts), off_by(verdicts), why);
   return text + "\n";
 }
 

@@ -1,8 +1,5 @@
-#include "analysis/claims/verdict_matrix.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -11,6 +8,7 @@
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -50,22 +48,19 @@ std::vector<Axis> axes_of(const std::vector<JudgedPoint>& points) {
   std::vector<Axis> axes;
   for (const JudgedPoint& point : points)
     for (const auto& [key, value] : point.swept.items()) {
-      auto axis =
-          std::find_if(axes.begin(), axes.end(), [&key = key](const Axis& a) { return a.key == key; });
+      auto axis = find_if(axes, [&key = key](const Axis& a) { return a.key == key; });
       if (axis == axes.end()) axis = axes.insert(axes.end(), Axis{key, {}, explained_by(key, points), true});
       const std::string text = plain(value);
       if (place_of(axis->values, text) == axis->values.size()) axis->values.push_back(text);
       axis->numbers = axis->numbers && value.is_number();
     }
-  axes.erase(std::remove_if(axes.begin(), axes.end(), [](const Axis& a) { return a.values.size() < 2; }),
-             axes.end());
+  drop_if(axes, [](const Axis& a) { return a.values.size() < 2; });
   // Objects of a sweep may come in any order; numbers have one of their own.
   for (Axis& axis : axes)
     if (axis.numbers)
       std::sort(axis.values.begin(), axis.values.end(),
                 [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
-  std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis& a, const Axis& b) { return a.explained > b.explained; });
+  stable_sort(axes, [](const Axis& a, const Axis& b) { return a.explained > b.explained; });
   return axes;
 }
 

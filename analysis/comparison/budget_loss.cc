@@ -1,12 +1,11 @@
-#include "analysis/comparison/budget_loss.h"
-
+// Budget losses among the metrics of a comparison.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "analysis/comparison/loss_curve.h"
+#include "analysis/comparison/equal_budget.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"

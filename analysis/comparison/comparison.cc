@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -14,6 +13,7 @@
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -22,9 +22,7 @@ using Test = Comparison::Test;
 using Outcome = Comparison::Outcome;
 
 std::vector<double> numbers(const std::vector<SeedValue>& values) {
-  std::vector<double> list;
-  for (const SeedValue& seed_value : values) list.push_back(seed_value.value);
-  return list;
+  return each_of(values, &SeedValue::value);
 }
 
 Group group_of(const GroupSample& sample, const Metric& metric) {
@@ -130,9 +128,7 @@ std::vector<std::pair<std::size_t, std::size_t>> compared_groups(const std::vect
                                                                  const std::vector<Pair>& pairs) {
   std::vector<std::pair<std::size_t, std::size_t>> indices;
   const auto index_of = [&](const std::string& name) {
-    return as_index(
-        std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.name == name; }) -
-        groups.begin());
+    return as_index(find_if(groups, [&](const Group& group) { return group.name == name; }) - groups.begin());
   };
   for (const auto& [a, b] : pairs)
     if (index_of(a) < groups.size() && index_of(b) < groups.size())

@@ -1,11 +1,9 @@
 #include "analysis/comparison/decision.h"
 
-#include <algorithm>
-
-#include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/record_values.h"
 #include "analysis/statistics.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -31,9 +29,7 @@ PointDecisions facts_of(RowSample& row) {
   facts.at = row.at;
   for (const GroupSample& group : row.groups)
     for (const RunCase& run_case : group.cases) {
-      if (const auto tokens = value_at(*run_case.record, "tokens");
-          tokens && std::find(facts.tokens.begin(), facts.tokens.end(), *tokens) == facts.tokens.end())
-        facts.tokens.push_back(*tokens);
+      if (const auto tokens = value_at(*run_case.record, "tokens")) add_new(*tokens, facts.tokens);
       if (const auto target = value_at(*run_case.record, "target_loss")) facts.target = target;
       // The clock of a method that is ahead may be late, and that of another early.
       if (run_case.record->contains("fidelity"))
@@ -72,7 +68,7 @@ std::vector<Standing> standings(const std::vector<Group>& groups) {
     if (!groups[i].values.empty() || groups[i].has_target)
       all.push_back({i, static_cast<double>(groups[i].values.size()) /
                             static_cast<double>(std::max<std::size_t>(1, groups[i].cases))});
-  std::stable_sort(all.begin(), all.end(), [&](const Standing& a, const Standing& b) {
+  stable_sort(all, [&](const Standing& a, const Standing& b) {
     return a.reached != b.reached ? a.reached > b.reached : groups[a.group].mean < groups[b.group].mean;
   });
   return all;
@@ -101,8 +97,7 @@ std::optional<Against> against(const ComparisonRow& row, std::size_t first, std:
 
 const ComparisonRow* row_at(const MetricComparison& metric, const Json& point) {
   for (const ComparisonRow& row : metric.rows)
-    if (row.point == point || std::find(row.same_at.begin(), row.same_at.end(), point) != row.same_at.end())
-      return &row;
+    if (row.point == point || contains(row.same_at, point)) return &row;
   return nullptr;
 }
 
@@ -178,9 +173,7 @@ std::optional<OverSeeds> ratio_of(const Group& other, const Group& first) {
 
 Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const ComparisonRequest& request) {
   const std::vector<Json> records = all_records(runs);
-  if (std::none_of(records.begin(), records.end(),
-                   [](const Json& record) { return record.value("status", "") == "done"; }))
-    return {};
+  if (none_of(records, [](const Json& record) { return record.value("status", "") == "done"; })) return {};
   Samples samples = samples_of(runs, request);
   std::vector<PointDecisions> points;  // by row
   bool any_pair = false;

@@ -1,15 +1,13 @@
-#include "analysis/comparison/decision_words.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "analysis/comparison/render.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/topologies/registry.h"
 
@@ -167,16 +165,13 @@ std::vector<DecisionWords::Part> parts_of(const Decision& decision, double clock
                        found.comparison.test == Test::kOneDraw ? "shown for this draw" : "shown",
                        behind_words(decision, found)});
   // Of several without a difference for the same reason the reason stands once.
-  std::vector<std::string> reasons;
-  std::map<std::string, std::vector<const Against*>> of;
-  for (const Against& found : decision.others) {
-    if (found.doubt == Doubt::kNone || found.doubt == Doubt::kEqual) continue;
-    add_new(reason_of(decision, found, clock_residual), reasons);
-    of[reason_of(decision, found, clock_residual)].push_back(&found);
-  }
-  for (const std::string& reason : reasons) {
+  nlohmann::ordered_map<std::string, std::vector<const Against*>> reasons;
+  for (const Against& found : decision.others)
+    if (found.doubt != Doubt::kNone && found.doubt != Doubt::kEqual)
+      reasons[reason_of(decision, found, clock_residual)].push_back(&found);
+  for (const auto& [reason, of] : reasons) {
     std::vector<std::string> names, with_values;
-    for (const Against* found : of[reason]) {
+    for (const Against* found : of) {
       names.push_back(name_of(*found));
       with_values.push_back(fmt::format("{} ({})", names.back(),
                                         value_words(decision.metric, decision.row.groups[found->other])));
@@ -253,9 +248,8 @@ std::string over_points(const std::string& metric, const std::string& question,
       of_one_draw += decision.is_of_one_draw;
     }
   if (asked == 0) return "";
-  std::stable_sort(leaders.begin(), leaders.end(), [&](const std::string& a, const std::string& b) {
-    return leads[a].size() > leads[b].size();
-  });
+  stable_sort(leaders,
+              [&](const std::string& a, const std::string& b) { return leads[a].size() > leads[b].size(); });
   std::vector<std::string> parts;
   for (const std::string& leader : leaders)
     parts.push_back(fmt::format("{} is ahead at {} points ({})", leader,
@@ -286,8 +280,7 @@ std::string values_words(const std::vector<const Json*>& records, const char* ke
 }
 
 bool is_swept(const std::vector<std::string>& keys, const std::string& section) {
-  return std::any_of(keys.begin(), keys.end(),
-                     [&](const std::string& key) { return key.rfind(section, 0) == 0; });
+  return any_of(keys, [&](const std::string& key) { return key.rfind(section, 0) == 0; });
 }
 
 // "star of access links with 1Gbps, round trip 50ms", of each run; where it is swept its name alone.

@@ -1,8 +1,7 @@
 #include "analysis/comparison/draws.h"
 
-#include <algorithm>
-
 #include "analysis/text.h"
+#include "core/base/ranges.h"
 #include "methods/common/registry.h"
 #include "net/tcp/connection.h"
 #include "net/topologies/registry.h"
@@ -78,15 +77,15 @@ void add_of_network(const Case& config, std::vector<std::string>& draws) {
   if (network.topology.name == "homes") add_new("rates of homes", draws);
   if (network.tcp.loss > 0) add_new("losses of packets", draws);
   if (variation.has_jitter()) add_new("jitter of links", draws);
-  if (std::any_of(variation.background.begin(), variation.background.end(),
-                  [](const BackgroundSpec& traffic) { return traffic.on_s || traffic.off_s; }))
+  if (any_of(variation.background,
+             [](const BackgroundSpec& traffic) { return traffic.on_s || traffic.off_s; }))
     add_new("background traffic", draws);
 }
 
 void add_of_faults(const Case& config, std::vector<std::string>& draws) {
   for (const bool of_links : {true, false})
-    if (std::any_of(config.faults.begin(), config.faults.end(),
-                    [&](const Fault& fault) { return fault.is_drawn() && fault.is_of_links() == of_links; }))
+    if (any_of(config.faults,
+               [&](const Fault& fault) { return fault.is_drawn() && fault.is_of_links() == of_links; }))
       add_new(of_links ? "faults of links" : "faults of replicas", draws);
 }
 

@@ -1,6 +1,33 @@
 #include "analysis/comparison/equal_budget.h"
 
+#include <filesystem>
+#include <iterator>
+
+#include "core/base/csv.h"
+#include "core/base/ranges.h"
+
 namespace longhaul {
+
+LossCurve LossCurve::of_case(const std::string& case_folder) {
+  LossCurve curve;
+  const std::string file = case_folder + "/metrics.csv";
+  if (!std::filesystem::exists(file)) return curve;
+  CsvStream rows(file, {"replica", "phase", "loss", "simulated_s", "bytes_sent"});
+  while (rows.next())
+    if (rows.text(0) == "mean")
+      curve.points_.push_back({rows.number(3), rows.number(4), rows.number(2), rows.text(1) == "before",
+                               rows.text(1) == "after"});
+  return curve;
+}
+
+std::optional<double> LossCurve::within(Budget kind, double budget) const {
+  const auto next = find_if(points_, [&](const Point& point) { return point.used(kind) > budget; });
+  if (next == points_.begin()) return std::nullopt;
+  const Point& last = *std::prev(next);
+  if (next == points_.end() || (last.is_before && next->is_after)) return last.loss;
+  const double used = last.used(kind);
+  return last.loss + (next->loss - last.loss) * (budget - used) / (next->used(kind) - used);
+}
 
 RowCurves::RowCurves(const std::vector<GroupSample>& groups) {
   for (const GroupSample& group : groups) {

@@ -1,5 +1,6 @@
-// Losses of several methods after the same simulated time and after the same bytes: at parts of what the
-// first of them to end had used, so that no curve is drawn on beyond its end.
+// How far the learning curve of a case was after a time, or after some bytes; and the losses of several
+// methods after the same time and bytes: at parts of what the first of them to end had used, so that no curve
+// is drawn on beyond its end.
 #pragma once
 
 #include <optional>
@@ -7,10 +8,37 @@
 #include <vector>
 
 #include "analysis/comparison/comparison.h"
-#include "analysis/comparison/loss_curve.h"
 #include "analysis/comparison/samples.h"
 
 namespace longhaul {
+
+enum class Budget { kSeconds, kBytes };
+
+class LossCurve {
+ public:
+  // The rows `mean` of CASE_FOLDER/metrics.csv; empty where the case trained nothing. Throws DamagedFile.
+  static LossCurve of_case(const std::string& case_folder);
+
+  bool empty() const { return points_.empty(); }
+  // What the last evaluation of a curve that is not empty had used: simulated seconds, or bytes that a
+  // replica had sent; and the first.
+  double end(Budget kind) const { return points_.back().used(kind); }
+  double start(Budget kind) const { return points_.front().used(kind); }
+  // The loss, mean over replicas, when so many seconds, or bytes, were used: between two evaluations on the
+  // line through them, between those before and after an outer step the former; after the last evaluation
+  // that one. None where the first evaluation needed more.
+  std::optional<double> within(Budget kind, double budget) const;
+
+ private:
+  struct Point {
+    double seconds = 0, bytes = 0, loss = 0;
+    bool is_before = false, is_after = false;  // an outer step
+
+    double used(Budget kind) const { return kind == Budget::kSeconds ? seconds : bytes; }
+  };
+
+  std::vector<Point> points_;
+};
 
 // Where the losses of a row are compared.
 struct Horizon {
@@ -42,5 +70,16 @@ class RowCurves {
 
   std::vector<Curves> groups_;
 };
+
+// The loss that a case has reached within a budget is a metric of a comparison by name: "loss@10min" of
+// simulated time, "loss@5GB" of what one replica has sent. So methods are compared at equal time or equal
+// bytes on trainings that went on for longer.
+//
+// Puts those among `metrics` into the records of all cases that are done, at their
+// paths. Of a case that was not evaluated within its budget, or trained nothing, there is none: the notes say
+// of which, and why. Throws InputError (--metric) for a budget that is neither a time nor a number of bytes,
+// and where no case has a loss within it.
+std::vector<std::string> add_budget_losses(const std::vector<std::string>& metrics,
+                                           std::vector<RunDirectory>& runs);
 
 }  // namespace longhaul

@@ -1,13 +1,12 @@
-#include "analysis/comparison/metric.h"
-
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -24,9 +23,8 @@ std::vector<Metric> default_metrics(const std::vector<Json>& records) {
   std::vector<Metric> taken;
   for (const Metric& metric : metrics()) {
     const std::string& needed = metric.target.empty() ? metric.path : metric.target;
-    if (metric.compared && std::any_of(records.begin(), records.end(), [&](const Json& record) {
-          return value_at(record, needed).has_value();
-        }))
+    if (metric.compared &&
+        any_of(records, [&](const Json& record) { return value_at(record, needed).has_value(); }))
       taken.push_back(metric);
   }
   return taken;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -187,9 +187,7 @@ void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samp
     const auto value_of = [&](const Sample& sample) { return plain(member(sample.configuration, key)); };
     std::vector<std::string> values;
     for (const Sample& sample : samples) add_new(value_of(sample), values);
-    samples.erase(std::remove_if(samples.begin(), samples.end(),
-                                 [&](const Sample& sample) { return value_of(sample) != text; }),
-                  samples.end());
+    drop_if(samples, [&](const Sample& sample) { return value_of(sample) != text; });
     if (samples.empty())
       throw InputError("--where", fmt::format("no case has {} = {}", key, text),
                        fmt::format("of {}: {}", key, join(values)));
@@ -202,8 +200,7 @@ void group_by_method(std::vector<Sample>& samples) {
   for (Sample& sample : samples) by_label[plain(sample.configuration["label"])].push_back(&sample);
   const std::vector<std::string> keys = all_keys(samples);
   for (const auto& [label, members] : by_label) {
-    std::vector<const Configuration*> configurations;
-    for (const Sample* sample : members) configurations.push_back(&sample->configuration);
+    const auto configurations = each_of(members, [](const Sample* one) { return &one->configuration; });
     const std::string prefix = "methods." + label + ".";
     std::vector<std::string> own = {"method"};  // two scenarios may give one label to two methods
     std::copy_if(keys.begin(), keys.end(), std::back_inserter(own),
@@ -235,9 +232,7 @@ void group_by_key(const std::string& key, std::vector<Sample>& samples, std::vec
   if (!without.empty())
     notes.push_back(cases_that(without.size(), "has", "have") + " no " + key +
                     ", left out: " + named_few(without, kMostNamed));
-  samples.erase(
-      std::remove_if(samples.begin(), samples.end(), [](const auto& item) { return item.group.empty(); }),
-      samples.end());
+  drop_if(samples, [](const auto& item) { return item.group.empty(); });
 }
 
 void assign_groups(const ComparisonRequest& request, std::vector<Sample>& samples,
@@ -257,7 +252,7 @@ std::vector<std::string> row_candidates(const std::string& by, const std::vector
     return (by == "method" || by == "label") && (key == "label" || key == "method");
   };
   std::vector<std::string> keys = all_keys(samples);
-  keys.erase(std::remove_if(keys.begin(), keys.end(), is_compared), keys.end());
+  drop_if(keys, is_compared);
   return keys;
 }
 
@@ -290,8 +285,7 @@ void order_by_seed(Samples& samples) {
   const auto seed_of = [](const RunCase& run_case) { return run_case.record->value("seed", Json()); };
   for (RowSample& row : samples.rows)
     for (GroupSample& group : row.groups)
-      std::stable_sort(group.cases.begin(), group.cases.end(),
-                       [&](const RunCase& x, const RunCase& y) { return seed_of(x) < seed_of(y); });
+      stable_sort(group.cases, [&](const RunCase& x, const RunCase& y) { return seed_of(x) < seed_of(y); });
 }
 
 }  // namespace
@@ -307,8 +301,7 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   keep_where(request.where, samples);
   if (samples.empty()) throw InputError("", "no case of these runs is done", "runs with finished cases");
   assign_groups(request, samples, result.notes);
-  std::vector<const Configuration*> configurations;
-  for (const Sample& sample : samples) configurations.push_back(&sample.configuration);
+  const auto configurations = each_of(samples, [](const Sample& sample) { return &sample.configuration; });
   const std::vector<std::string> keys =
       distinguishing_keys(configurations, row_candidates(request.by, samples));
   std::map<std::string, std::size_t> place;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -10,8 +9,7 @@
 #include <tuple>
 
 #include "analysis/claims/claims.h"
-#include "analysis/claims/verdict_matrix.h"
-#include "analysis/comparison/metric.h"
+#include "analysis/comparison/comparison.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/exchange_table.h"
 #include "analysis/learning_curve.h"
@@ -20,6 +18,7 @@
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -184,8 +183,7 @@ std::vector<Quantity> quantities_of(const std::vector<RunDirectory>& runs) {
       Quantity& quantity = quantities[at];
       if (of_this_run.insert(at).second)
         quantity.records.insert(quantity.records.end(), run.records.begin(), run.records.end());
-      if (std::find(quantity.claims.begin(), quantity.claims.end(), claim) == quantity.claims.end())
-        quantity.claims.push_back(claim);
+      add_new(claim, quantity.claims);
     }
   }
   return quantities;

@@ -25,7 +25,7 @@ struct FigureRequest {
 //  "sweeps": [{"metric", "unit", "entries": [{"point", "label", "seeds", "y", "low", "high"}]}],
 //  "claims": [{"claim", "claims", "unit", "verdicts": [sentences], "keys": the two that decide most,
 //     "points": [{"swept", "measured", "low", "high", "residual"}]}],
-//  "matrices": claim_pictures() of verdict_matrix.h,
+//  "matrices": claim_pictures() of claims.h,
 //  "notes": [what is left out, and why]}
 // `points` are the first six of the sweep; "time_s" and "bytes" of a curve are null where they are not known.
 // A claim's `low` and `high` are its interval widened by the network model's error; `claims` are all on the

@@ -24,19 +24,8 @@ struct NetworkLink {
   bool is_trunk() const;  // between two nodes that are no replicas
 };
 
-// Whether a node is "replica12"; then `number` is 12.
-bool is_replica(const std::string& node, std::size_t* number = nullptr);
-
 // From network.csv and links.csv; without network.csv the links that carried something, with no ends. Empty
 // without links.csv. Throws RunError for damaged files.
 std::vector<NetworkLink> read_links(const std::string& case_folder);
-
-// The direction that was busy longest; of those within 1 % of it (a transfer keeps every link of its path
-// busy) the one that was fullest meanwhile.
-struct Bottleneck {
-  std::size_t link = 0, direction = 0;
-  int alike = 0;  // how many others are within 1 %
-};
-std::optional<Bottleneck> bottleneck_of(const std::vector<NetworkLink>& links);
 
 }  // namespace longhaul

@@ -1,49 +1,72 @@
-#include <algorithm>
+#include <fmt/core.h>
+
+#include <cctype>
 #include <filesystem>
 #include <map>
-#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/record_values.h"
 #include "analysis/report/network_links.h"
 #include "analysis/report/parts.h"
 #include "core/base/csv.h"
+#include "core/base/errors.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
+
+// Whether a node is "replica12"; then `number` is 12.
+bool is_replica(const std::string& node, std::size_t* number = nullptr) {
+  constexpr std::size_t kPrefix = 7, kMostDigits = 9;
+  const bool is_one =
+      node.rfind("replica", 0) == 0 && node.size() > kPrefix && node.size() <= kPrefix + kMostDigits &&
+      std::all_of(node.begin() + kPrefix, node.end(), [](unsigned char c) { return std::isdigit(c); });
+  if (is_one && number) *number = std::stoul(node.substr(kPrefix));
+  return is_one;
+}
 
 Json direction_json(const LinkDirectionLoad& direction) {
   if (direction.bytes == 0) return nullptr;
   return {six_digits(direction.bytes), six_digits(direction.busy_s), six_digits_or_null(direction.rate_bps)};
 }
 
-struct DirectionPlace {
-  std::size_t link = 0, direction = 0;
+// A direction of a link.
+struct Carrier {
+  const NetworkLink* link = nullptr;
+  std::size_t direction = 0;
+
+  const LinkDirectionLoad& load() const { return link->directions[direction]; }
 };
 
 // Those that carried something: the bottleneck, where it is a trunk all trunks, then the others; each by the
-// time in which it was busy, and among equals the fullest first.
-std::vector<DirectionPlace> by_busy_time(const std::vector<NetworkLink>& links,
-                                         const std::optional<Bottleneck>& worst) {
-  std::vector<DirectionPlace> used;
-  for (std::size_t i = 0; i < links.size(); ++i)
-    for (std::size_t k = 0; k < 2; ++k)
-      if (links[i].directions[k].bytes > 0) used.push_back({i, k});
-  const bool trunks_first = worst && links[worst->link].is_trunk();
-  const auto is_worst = [&](const DirectionPlace& direction_place) {
-    return worst && direction_place.link == worst->link && direction_place.direction == worst->direction;
+// time in which it was busy, and among equals the fullest first. Beside them how many were busy as long as
+// the bottleneck; none where nothing was busy.
+std::pair<std::vector<Carrier>, std::optional<int>> by_busy_time(const std::vector<NetworkLink>& links) {
+  double longest_s = 0;
+  for (const NetworkLink& link : links) longest_s = std::max(longest_s, link.busy_s());
+  std::vector<Carrier> used;
+  std::optional<Carrier> worst;
+  int as_busy = 0;
+  for (const NetworkLink& link : links)
+    for (std::size_t direction = 0; direction < 2; ++direction) {
+      const Carrier one{&link, direction};
+      const LinkDirectionLoad& load = one.load();
+      if (load.bytes > 0) used.push_back(one);
+      if (load.busy_s == 0 || load.busy_s < 0.99 * longest_s) continue;
+      ++as_busy;
+      if (!worst || load.full() > worst->load().full()) worst = one;
+    }
+  const bool trunks_first = worst && worst->link->is_trunk();
+  const auto rank = [&](const Carrier& one) {
+    const bool is_worst = worst && &one.load() == &worst->load();
+    return std::make_tuple(!is_worst, trunks_first && !one.link->is_trunk(), -one.load().busy_s,
+                           -one.load().full());
   };
-  std::stable_sort(used.begin(), used.end(), [&](const DirectionPlace& a, const DirectionPlace& b) {
-    if (is_worst(a) != is_worst(b)) return is_worst(a);
-    const bool trunk_a = trunks_first && links[a.link].is_trunk(),
-               trunk_b = trunks_first && links[b.link].is_trunk();
-    if (trunk_a != trunk_b) return trunk_a;
-    const LinkDirectionLoad &link_direction_load = links[a.link].directions[a.direction],
-                            &other = links[b.link].directions[b.direction];
-    return link_direction_load.busy_s != other.busy_s ? link_direction_load.busy_s > other.busy_s
-                                                      : link_direction_load.full() > other.full();
-  });
-  return used;
+  stable_sort(used, [&](const Carrier& a, const Carrier& b) { return rank(a) < rank(b); });
+  return {std::move(used), worst ? std::optional(as_busy - 1) : std::nullopt};
 }
 
 // By replica the name of the router that its link leads to; "" for one with none or several.
@@ -69,13 +92,53 @@ std::vector<std::string> routers_of(const std::string& case_folder) {
 
 }  // namespace
 
+double NetworkLink::busy_s() const {
+  return std::max(directions[0].busy_s, directions[1].busy_s);
+}
+
+bool NetworkLink::is_trunk() const {
+  return !from.empty() && !is_replica(from) && !is_replica(to);
+}
+
+std::vector<NetworkLink> read_links(const std::string& case_folder) {
+  std::vector<NetworkLink> links;
+  const std::string file = case_folder + "/links.csv", network_file = case_folder + "/network.csv";
+  if (!std::filesystem::exists(file)) return links;
+  std::map<std::string, std::size_t, std::less<>> place;
+  const bool has_ends = std::filesystem::exists(network_file);
+  if (has_ends) {
+    CsvStream network(network_file, {"link", "from", "to", "rate_forward_bps", "rate_backward_bps"});
+    while (network.next()) {
+      NetworkLink link{
+          std::string(network.text(0)), std::string(network.text(1)), std::string(network.text(2)), {}};
+      for (std::size_t i = 0; i < 2; ++i)
+        if (!network.empty(3 + i)) link.directions[i].rate_bps = network.number(3 + i);
+      place[link.name] = links.size();
+      links.push_back(std::move(link));
+    }
+  }
+  for (CsvStream loads(file, {"link", "direction", "bytes", "busy_s"}); loads.next();) {
+    auto known = place.find(loads.text(0));
+    if (known == place.end()) {
+      if (has_ends)
+        throw DamagedFile(fmt::format("{}: the link {} is not in network.csv", file, loads.text(0)));
+      known = place.emplace(std::string(loads.text(0)), links.size()).first;
+      links.push_back({std::string(loads.text(0)), "", "", {}});
+    }
+    LinkDirectionLoad& direction = links[known->second].directions[loads.text(1) == "forward" ? 0 : 1];
+    direction.bytes = loads.number(2);
+    direction.busy_s = loads.number(3);
+  }
+  return links;
+}
+
 Json network_map(const std::string& case_folder, std::size_t most) {
   for (const char* file : {"/network.csv", "/links.csv"})
     if (!std::filesystem::exists(case_folder + file)) return nullptr;
   std::vector<NetworkLink> links = read_links(case_folder);
   Json map = {{"nodes", Json::array()}, {"replicas", Json::array()}, {"links", Json::array()}};
   // Trunks first, then what was busy longest.
-  std::stable_sort(links.begin(), links.end(), [](const NetworkLink& a, const NetworkLink& b) {
+  stable_sort(links, [](const NetworkLink& a, const NetworkLink& b) {
     return a.is_trunk() != b.is_trunk() ? a.is_trunk() : a.busy_s() > b.busy_s();
   });
   map["left_out"] = links.size() - std::min(links.size(), most);
@@ -100,21 +163,18 @@ Json network_map(const std::string& case_folder, std::size_t most) {
 Json link_table(const std::string& case_folder, std::size_t count) {
   if (!std::filesystem::exists(case_folder + "/links.csv")) return nullptr;
   const std::vector<NetworkLink> links = read_links(case_folder);
-  const std::optional<Bottleneck> worst = bottleneck_of(links);
-  const std::vector<DirectionPlace> used = by_busy_time(links, worst);
-  const double total =
-      std::accumulate(used.begin(), used.end(), 0., [&](double sum, const DirectionPlace& direction_place) {
-        return sum + links[direction_place.link].directions[direction_place.direction].bytes;
-      });
+  const auto [used, alike] = by_busy_time(links);
+  double total = 0;
+  for (const Carrier& carrier : used) total += carrier.load().bytes;
   Json table = {{"total_bytes", six_digits(total)},
                 {"used", used.size()},
-                {"alike", worst ? Json(worst->alike) : Json(nullptr)},
+                {"alike", alike ? Json(*alike) : Json(nullptr)},
                 {"rows", Json::array()}};
   for (std::size_t i = 0; i < std::min(count, used.size()); ++i) {
-    const LinkDirectionLoad& link_direction_load = links[used[i].link].directions[used[i].direction];
-    table["rows"].push_back({links[used[i].link].name, used[i].direction == 0 ? "forward" : "backward",
-                             six_digits(link_direction_load.bytes), six_digits(link_direction_load.busy_s),
-                             six_digits_or_null(link_direction_load.rate_bps)});
+    const LinkDirectionLoad& load = used[i].load();
+    table["rows"].push_back({used[i].link->name, used[i].direction == 0 ? "forward" : "backward",
+                             six_digits(load.bytes), six_digits(load.busy_s),
+                             six_digits_or_null(load.rate_bps)});
   }
   return table;
 }

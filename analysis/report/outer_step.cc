@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "analysis/report/parts.h"
 #include "analysis/run_files.h"
 #include "core/base/csv.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -81,7 +81,7 @@ bool is_known(const Lane& lane, std::int64_t former) {
 // steps the lane is left out, or begins where the first of the others does.
 void complete(const std::string& case_folder, std::int64_t former, std::int64_t step, StepLanes& lanes) {
   const auto lacks = [&](const auto& entry) { return !is_known(entry.second, former); };
-  if (std::none_of(lanes.begin(), lanes.end(), lacks)) return;
+  if (none_of(lanes, lacks)) return;
   for (CsvStream rows(case_folder + "/steps.csv", {"step", "replica", "computed_s", "done_s"});
        rows.next();) {
     const std::int64_t at = rows.integer(0);
@@ -105,8 +105,7 @@ void complete(const std::string& case_folder, std::int64_t former, std::int64_t 
 std::vector<std::int64_t> order_of(const StepLanes& lanes, std::size_t most) {
   std::vector<std::int64_t> order;
   for (const auto& entry : lanes) order.push_back(entry.first);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](auto a, auto b) { return lanes.at(a).group < lanes.at(b).group; });
+  stable_sort(order, [&](auto a, auto b) { return lanes.at(a).group < lanes.at(b).group; });
   if (order.size() <= most) return order;
   std::size_t end = most;
   while (end > 0 && lanes.at(order[end - 1]).group == lanes.at(order[end]).group) --end;

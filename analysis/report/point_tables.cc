@@ -1,14 +1,12 @@
 // The tables of cases at one point of a sweep: means over seeds, and losses after the same time and bytes.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
-#include "analysis/seed_rows.h"
 #include "analysis/statistics.h"
 #include "analysis/table.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -28,8 +26,7 @@ std::vector<GroupSample> groups_of(const RunDirectory& run, const std::vector<Js
 // "2.150 ± 0.011", or "2.150 (1 of 3 seeds)"; "–" of what was never within the budget.
 std::string cell_words(const std::vector<SeedValue>& losses, std::size_t seeds) {
   if (losses.empty()) return "–";
-  std::vector<double> values;
-  for (const SeedValue& seed_value : losses) values.push_back(seed_value.value);
+  const std::vector<double> values = each_of(losses, &SeedValue::value);
   if (values.size() < seeds)
     return fmt::format("{:.3f} ({} of {} seeds)", mean(values), values.size(), seeds);
   return with_half_width(metric_named("final_loss"), mean(values), half_width(values));
@@ -47,8 +44,7 @@ Json seed_means(const std::vector<Json>& records, const std::vector<std::size_t>
     means.push_back(means_record(row));
     json.push_back({{"cases", cases}, {"seeds", row.done.size()}});
   }
-  const bool several =
-      std::any_of(rows.begin(), rows.end(), [](const SeedRow& row) { return row.done.size() > 1; });
+  const bool several = any_of(rows, [](const SeedRow& row) { return row.done.size() > 1; });
   if (!several) return json;
   for (const Metric& metric : columns()) {
     const std::vector<bool> best = best_values(means, metric);

@@ -6,8 +6,7 @@
 #include <set>
 
 #include "analysis/claims/claims.h"
-#include "analysis/claims/verdict_matrix.h"
-#include "analysis/comparison/decision_words.h"
+#include "analysis/comparison/decision.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
 #include "analysis/report/parts.h"
@@ -99,8 +98,7 @@ Json or_null(const Part& part, Json& problems) {
     return part();
   } catch (const RunError& error) {
     // Several parts are drawn from one table.
-    const bool is_known = std::find(problems.begin(), problems.end(), error.what()) != problems.end();
-    if (!is_known) problems.push_back(error.what());
+    add_new(error.what(), problems);
     return nullptr;
   }
 }
@@ -220,17 +218,12 @@ void add_cells(const std::vector<Json>& records, std::size_t first, Json& cases)
 }
 
 void add_points(const Run& run, std::size_t run_index, std::size_t first, Json& points, Json& problems) {
-  std::vector<std::string> labels;  // in the order of the sweep
-  std::map<std::string, std::vector<std::size_t>> members;
-  for (std::size_t i = 0; i < run.records.size(); ++i) {
-    const std::string label = sweep_point(run.records[i]);
-    if (!members.count(label)) labels.push_back(label);
-    members[label].push_back(i);
-  }
-  for (const std::string& label : labels) {
+  nlohmann::ordered_map<std::string, std::vector<std::size_t>> by_label;
+  for (std::size_t i = 0; i < run.records.size(); ++i) by_label[sweep_point(run.records[i])].push_back(i);
+  for (const auto& [label, members] : by_label) {
     std::vector<std::size_t> indices;
     std::vector<Json> records;
-    for (const std::size_t i : members[label]) {
+    for (const std::size_t i : members) {
       indices.push_back(first + i);
       records.push_back(run.records[i]);
     }

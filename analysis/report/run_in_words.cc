@@ -12,12 +12,9 @@ namespace {
 
 // JSON as people write it: "name ddp; name diloco, inner_steps 20", "topology (star (rate 1Gbps, rtt 50ms))".
 std::string listed(const Json& value) {
-  std::vector<std::string> parts;
-  if (value.is_array()) {
-    for (const Json& entry : value) parts.push_back(listed(entry));
-    return join(parts, "; ");
-  }
+  if (value.is_array()) return join(each_of(value, listed), "; ");
   if (!value.is_object()) return plain(value);
+  std::vector<std::string> parts;
   for (const auto& [key, child] : value.items())
     parts.push_back(fmt::format(child.is_structured() ? "{} ({})" : "{} {}", key, listed(child)));
   return join(parts);
@@ -62,10 +59,10 @@ Json run_in_words(const Json& written, const std::vector<Json>& records) {
     if (!text.empty()) words.push_back({{"term", term}, {"text", text}});
   };
   say("Replicas", values_in(records, "replicas") + sitting_out_in_words(records));
-  for (const auto& [term, key] : {std::pair("Methods", "methods"), std::pair("Pipeline", "pipeline"),
-                                  std::pair("Model trained", "train"), std::pair("What travels", "workload"),
-                                  std::pair("Network", "network"), std::pair("Faults", "faults"),
-                                  std::pair("Recovery", "recovery")})
+  for (const auto& [term, key] :
+       {std::pair("Methods", "methods"), std::pair("Pipeline", "pipeline"),
+        std::pair("Model trained", "train"), std::pair("What travels", "workload"),
+        std::pair("Network", "network"), std::pair("Faults", "faults"), std::pair("Recovery", "recovery")})
     if (const Json section = member(written, key); !section.is_null()) say(term, listed(section));
   say("Swept", sweep_in_words(records));
   say("Seeds", values_in(records, "seed"));

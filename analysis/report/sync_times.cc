@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <filesystem>
 
 #include "analysis/exchange_table.h"
@@ -7,6 +6,7 @@
 #include "analysis/statistics.h"
 #include "core/base/csv.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -16,8 +16,7 @@ std::vector<std::size_t> shown_replicas(const std::vector<double>& idle_s, std::
   std::vector<std::size_t> order(idle_s.size());
   for (std::size_t r = 0; r < order.size(); ++r) order[r] = r;
   if (order.size() <= most) return order;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return idle_s[a] < idle_s[b]; });
+  stable_sort(order, [&](std::size_t a, std::size_t b) { return idle_s[a] < idle_s[b]; });
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < most; ++i) shown.push_back(order[i * (order.size() - 1) / (most - 1)]);
   std::sort(shown.begin(), shown.end());

@@ -2,21 +2,37 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
 #include "analysis/claims/claims.h"
 #include "analysis/run_files.h"
-#include "analysis/runs/summary.h"
 #include "analysis/text.h"
+#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
 
 namespace fs = std::filesystem;
+
+void join_table(const std::string& run_folder, const std::string& name, const std::string& columns,
+                const std::vector<std::string>& case_names) {
+  ReplacedFile joined(run_folder + "/" + name);
+  joined.stream() << "case," << columns << '\n';
+  for (const std::string& text : case_names) {
+    const std::string file = run_folder + "/cases/" + text + "/" + name;
+    if (!fs::exists(file)) continue;
+    CsvStream rows(file, {});
+    if (rows.has_header() && rows.line() != columns)
+      throw DamagedFile(fmt::format("{}: has the columns {}, not {}", file, rows.line(), columns));
+    const std::string leading = csv_quoted(text) + ",";
+    while (rows.next()) joined.stream() << leading << rows.line() << '\n';
+  }
+  joined.commit();
+}
 
 // A case and its training name their folders, which are in the run.
 void check_folder_names(const Json& record, const std::string& path) {
@@ -134,8 +150,7 @@ std::vector<std::string> missing_shards(const Shards& shards) {
   const int all = split_of(shards.front()).shards;
   std::vector<std::string> missing;
   for (int shard = 1; shard <= all; ++shard)
-    if (std::none_of(shards.begin(), shards.end(),
-                     [&](const RunDirectory& part) { return split_of(part).shard == shard; }))
+    if (none_of(shards, [&](const RunDirectory& part) { return split_of(part).shard == shard; }))
       missing.push_back(fmt::format("{}/{}", shard, all));
   return missing;
 }
@@ -151,8 +166,7 @@ void add_cases(const Shards& shards, RunDirectory& run) {
   }
   run.folder = join(folders, ", ");
   const auto number = [](const Json& record) { return record.value("number", std::int64_t{0}); };
-  std::stable_sort(run.records.begin(), run.records.end(),
-                   [&](const Json& a, const Json& b) { return number(a) < number(b); });
+  stable_sort(run.records, [&](const Json& a, const Json& b) { return number(a) < number(b); });
 }
 
 RunDirectory whole(const Shards& shards) {
@@ -177,15 +191,13 @@ RunDirectory whole(const Shards& shards) {
 void join_shards(std::vector<RunDirectory>& runs) {
   std::vector<Shards> groups;
   for (RunDirectory& run : runs) {
-    const auto known =
-        std::find_if(groups.begin(), groups.end(), [&](const Shards& group) { return take(group, run); });
+    const auto known = find_if(groups, [&](const Shards& group) { return take(group, run); });
     if (known == groups.end())
       groups.push_back({std::move(run)});
     else
       known->push_back(std::move(run));
   }
-  runs.clear();
-  for (const Shards& group : groups) runs.push_back(whole(group));
+  runs = each_of(groups, whole);
 }
 
 }  // namespace
@@ -225,8 +237,7 @@ RunDirectories open_runs(const std::vector<std::string>& folders) {
     }
   }
   join_shards(opened.runs);
-  const bool any = std::any_of(opened.runs.begin(), opened.runs.end(),
-                               [](const RunDirectory& run) { return !run.records.empty(); });
+  const bool any = any_of(opened.runs, [](const RunDirectory& run) { return !run.records.empty(); });
   if (!any)
     throw InputError("", opened.problems.empty() ? "no run directory was given" : join(opened.problems, "; "),
                      "folders that longhaul run has written");
@@ -237,6 +248,42 @@ std::vector<Json> all_records(const std::vector<RunDirectory>& runs) {
   std::vector<Json> records;
   for (const RunDirectory& run : runs) records.insert(records.end(), run.records.begin(), run.records.end());
   return records;
+}
+
+void write_summary(const std::string& run_folder, const std::string& scenario_name,
+                   const std::vector<Json>& records, const Json& claims, std::size_t scenario_cases) {
+  const Json summary = {{"format", kSummaryFormat},
+                        {"scenario", scenario_name},
+                        {"scenario_cases", std::max(scenario_cases, records.size())},
+                        {"cases", records},
+                        {"claims", claims}};
+  write_file(run_folder + "/summary.json", summary.dump(2) + "\n");
+}
+
+Json read_summary(const std::string& run_folder) {
+  const std::string file = run_folder + "/summary.json";
+  const Json summary = [&] {
+    try {
+      return read_json_or_null(file, summary_declaration());
+    } catch (const DamagedFile& error) {
+      throw DamagedFile(
+          fmt::format("{} (it is damaged; longhaul run --resume writes it anew)", error.what()));
+    }
+  }();
+  if (summary.is_null()) throw DamagedFile(run_folder + ": is no run directory (it has no summary.json)");
+  const int format = summary["format"];
+  if (format > kSummaryFormat)
+    throw DamagedFile(fmt::format("{}: was written by a newer Longhaul (format {}, this one reads up to {})",
+                                  run_folder, format, kSummaryFormat));
+  return summary;
+}
+
+void join_tables(const std::string& run_folder, const std::vector<std::string>& case_names) {
+  join_table(run_folder, "metrics.csv",
+             "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent", case_names);
+  join_table(run_folder, "exchanges.csv", "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s",
+             case_names);
+  join_table(run_folder, "links.csv", "link,direction,bytes,busy_s", case_names);
 }
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
-// Opening run directories for a command that takes several: what cannot be read is
-// named, and the others are still used.
+// Run directories: what stands at their top (summary.json and the joined tables of the cases), and opening
+// them for a command that takes several: what cannot be read is named, and the others are still used.
 //
 // Shards of one scenario become one run, as if it had been run in one: directories whose manifests name the
 // same scenario (hash) and different shards of the same split. Cases then stand in the order of the scenario
@@ -47,5 +47,21 @@ RunDirectories open_runs(const std::vector<std::string>& folders);
 
 // The records of all runs, one after the other.
 std::vector<Json> all_records(const std::vector<RunDirectory>& runs);
+
+constexpr int kSummaryFormat = 1;
+
+// Writes RUN_FOLDER/summary.json: {"format", "scenario", "scenario_cases", "cases": records, "claims":
+// verdicts}. `scenario_cases`: of the whole scenario, where this run is a shard of it. Throws RunError.
+void write_summary(const std::string& run_folder, const std::string& scenario_name,
+                   const std::vector<Json>& records, const Json& claims = Json::array(),
+                   std::size_t scenario_cases = 0);
+
+// Throws DamagedFile that names the folder if it is no run, its summary is damaged or of a newer format.
+Json read_summary(const std::string& run_folder);
+
+// Writes metrics.csv, exchanges.csv and links.csv of the run: those of the cases with a leading column
+// `case`, in the order given. A case without the file (nothing trained, not finished) adds no rows. Throws
+// RunError.
+void join_tables(const std::string& run_folder, const std::vector<std::string>& case_names);
 
 }  // namespace longhaul

@@ -7,6 +7,7 @@
 //               simulation): exit status 1.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -63,5 +64,16 @@ std::string join_some(std::vector<std::string> words, std::size_t most);
 
 // "a, b and c" with "and".
 std::string enumeration(std::vector<std::string> words, const std::string& conjunction);
+
+// The one of `all` whose `name`, a member, is `word`. Throws InputError at `path` where there is none.
+template <typename All, typename Name>
+const auto& find_named(const std::string& word, const All& all, Name name, const std::string& path,
+                       const std::string& otherwise = "") {
+  for (const auto& one : all)
+    if (std::invoke(name, one) == word) return one;
+  std::vector<std::string> names;
+  for (const auto& one : all) names.push_back(std::invoke(name, one));
+  throw InputError(path, "found \"" + word + "\"", join(names), did_you_mean(word, names, otherwise));
+}
 
 }  // namespace longhaul

@@ -225,7 +225,7 @@ Metric metric_named(const std::string& path) {
   Metric other;
   other.path = path;
   other.unit = unit_by_name(path);
-  other.lower_is_better = path.rfind("loss@", 0) == 0;  // analysis/comparison/budget_loss.h
+  other.lower_is_better = path.rfind("loss@", 0) == 0;  // analysis/comparison/equal_budget.h
   return other;
 }
 

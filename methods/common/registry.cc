@@ -45,11 +45,7 @@ PlannedModel planned_model(const ModelShape& shape, Wire wire) {
 }
 
 const Method& method_named(const std::string& name) {
-  for (const Method& method : methods())
-    if (method.name == name) return method;
-  std::vector<std::string> names;
-  for (const Method& method : methods()) names.push_back(method.name);
-  throw InputError("method.name", fmt::format("found \"{}\"", name), join(names), did_you_mean(name, names));
+  return find_named(name, methods(), &Method::name, "method.name");
 }
 
 std::vector<Node> method_options() {

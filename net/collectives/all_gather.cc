@@ -39,8 +39,6 @@ class AllGather : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_all_gather() {
-  return std::make_unique<AllGather>();
-}
+const MakeCollective make_all_gather = make_collective<AllGather>;
 
 }  // namespace longhaul

@@ -1,7 +1,5 @@
 #include "net/collectives/collective.h"
 
-#include <fmt/core.h>
-
 #include <numeric>
 
 #include "core/base/errors.h"
@@ -88,16 +86,10 @@ int ceil_log2(int n) {
   return n <= 1 ? 0 : floor_log2(n - 1) + 1;
 }
 
-// Each is defined in the file of its name.
-using Make = std::unique_ptr<Collective>();
-Make make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
-    make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair,
-    make_all_gather, make_reduce_scatter, make_send, make_pairwise;
-
 const std::vector<std::unique_ptr<Collective>>& collectives() {
   static const std::vector<std::unique_ptr<Collective>> all = [] {
     std::vector<std::unique_ptr<Collective>> list;
-    for (Make* make :
+    for (const MakeCollective make :
          {make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
           make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root,
           make_serial_pair, make_all_gather, make_reduce_scatter, make_send, make_pairwise})
@@ -108,13 +100,7 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
 }
 
 const Collective& find_collective(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& collective : collectives()) {
-    if (collective->name() == name) return *collective;
-    names.push_back(collective->name());
-  }
-  throw InputError("collective", fmt::format("found \"{}\"", name), join(names),
-                   did_you_mean(name, names, "see longhaul list collectives"));
+  return *find_named(name, collectives(), &Collective::name, "collective", "see longhaul list collectives");
 }
 
 }  // namespace longhaul

@@ -86,6 +86,17 @@ class Collective {
   Purpose purpose_;
 };
 
+// How one is made: each is defined in the file of its name.
+using MakeCollective = std::unique_ptr<Collective> (*)();
+extern const MakeCollective make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree,
+    make_halving_doubling, make_direct, make_parameter_server, make_hierarchical, make_pair_average,
+    make_root, make_serial_pair, make_all_gather, make_reduce_scatter, make_send, make_pairwise;
+
+template <typename Kind>
+std::unique_ptr<Collective> make_collective() {
+  return std::make_unique<Kind>();
+}
+
 // An exchange among these replicas; `site_of_replica` may be empty. `targets`: of an operation whose replicas
 // send to targets (core/plan/operations.h), of all replicas, which then are the group in their order; `parts`
 // of one that is an all-to-all, likewise.

@@ -41,8 +41,6 @@ class Direct : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_direct() {
-  return std::make_unique<Direct>();
-}
+const MakeCollective make_direct = make_collective<Direct>;
 
 }  // namespace longhaul

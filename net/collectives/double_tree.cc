@@ -160,8 +160,6 @@ class DoubleTree : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_double_tree() {
-  return std::make_unique<DoubleTree>();
-}
+const MakeCollective make_double_tree = make_collective<DoubleTree>;
 
 }  // namespace longhaul

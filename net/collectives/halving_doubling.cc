@@ -78,8 +78,6 @@ class HalvingDoubling : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_halving_doubling() {
-  return std::make_unique<HalvingDoubling>();
-}
+const MakeCollective make_halving_doubling = make_collective<HalvingDoubling>;
 
 }  // namespace longhaul

@@ -46,8 +46,6 @@ class HeapTree : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_heap_tree() {
-  return std::make_unique<HeapTree>();
-}
+const MakeCollective make_heap_tree = make_collective<HeapTree>;
 
 }  // namespace longhaul

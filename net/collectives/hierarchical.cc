@@ -8,15 +8,11 @@
 // size, else an upper bound, with m of the largest (rounds are blocking send-receives, so that no leader is
 // slowed down by one that is ahead of it, and each phase ends no later than where all sites are the largest):
 // 2(m−1) · B / rate + 2 · latency (if m > 1) + 2(S−1) · (latency + (B/S) / rate).
-#include <algorithm>
-
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "net/collectives/collective.h"
 
 namespace longhaul {
-
-std::unique_ptr<Collective> make_ring();  // ring.cc
-
 namespace {
 
 int site_of(const GroupExchange& exchange, int member) {
@@ -61,7 +57,7 @@ class Hierarchical : public Collective {
     std::vector<int> found, known;
     for (int member = 0; member < exchange.members; ++member) {
       const int site = site_of(exchange, member);
-      if (std::find(known.begin(), known.end(), site) != known.end()) continue;
+      if (contains(known, site)) continue;
       known.push_back(site);
       found.push_back(member);
     }
@@ -71,8 +67,7 @@ class Hierarchical : public Collective {
   static Round inside(const GroupExchange& exchange, const std::vector<int>& leaders, int member,
                       bool reduces) {
     const int site = site_of(exchange, member);
-    const int leader = *std::find_if(leaders.begin(), leaders.end(),
-                                     [&](int other) { return site_of(exchange, other) == site; });
+    const int leader = *find_if(leaders, [&](int other) { return site_of(exchange, other) == site; });
     Round round;
     if (member != leader) {
       add_message(reduces ? round.sends : round.receives, leader, 0, exchange.bytes, reduces);
@@ -99,8 +94,6 @@ class Hierarchical : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_hierarchical() {
-  return std::make_unique<Hierarchical>();
-}
+const MakeCollective make_hierarchical = make_collective<Hierarchical>;
 
 }  // namespace longhaul

@@ -145,8 +145,6 @@ class LeafTree : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_leaf_tree() {
-  return std::make_unique<LeafTree>();
-}
+const MakeCollective make_leaf_tree = make_collective<LeafTree>;
 
 }  // namespace longhaul

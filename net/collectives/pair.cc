@@ -5,9 +5,6 @@
 #include "net/collectives/collective.h"
 
 namespace longhaul {
-
-std::unique_ptr<Collective> make_ring();  // ring.cc
-
 namespace {
 
 class PairAverage : public Collective {
@@ -46,8 +43,6 @@ class PairAverage : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_pair_average() {
-  return std::make_unique<PairAverage>();
-}
+const MakeCollective make_pair_average = make_collective<PairAverage>;
 
 }  // namespace longhaul

@@ -46,8 +46,6 @@ class Pairwise : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_pairwise() {
-  return std::make_unique<Pairwise>();
-}
+const MakeCollective make_pairwise = make_collective<Pairwise>;
 
 }  // namespace longhaul

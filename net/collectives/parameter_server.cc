@@ -6,9 +6,6 @@
 #include "net/collectives/collective.h"
 
 namespace longhaul {
-
-std::unique_ptr<Collective> make_root();  // root.cc
-
 namespace {
 
 class ParameterServer : public Collective {
@@ -31,8 +28,6 @@ class ParameterServer : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_parameter_server() {
-  return std::make_unique<ParameterServer>();
-}
+const MakeCollective make_parameter_server = make_collective<ParameterServer>;
 
 }  // namespace longhaul

@@ -39,8 +39,6 @@ class ReduceScatter : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_reduce_scatter() {
-  return std::make_unique<ReduceScatter>();
-}
+const MakeCollective make_reduce_scatter = make_collective<ReduceScatter>;
 
 }  // namespace longhaul

@@ -50,8 +50,6 @@ class Ring : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_ring() {
-  return std::make_unique<Ring>();
-}
+const MakeCollective make_ring = make_collective<Ring>;
 
 }  // namespace longhaul

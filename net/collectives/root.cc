@@ -34,8 +34,6 @@ class Root : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_root() {
-  return std::make_unique<Root>();
-}
+const MakeCollective make_root = make_collective<Root>;
 
 }  // namespace longhaul

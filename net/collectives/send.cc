@@ -51,8 +51,6 @@ class Send : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_send() {
-  return std::make_unique<Send>();
-}
+const MakeCollective make_send = make_collective<Send>;
 
 }  // namespace longhaul

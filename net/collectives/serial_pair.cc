@@ -39,8 +39,6 @@ class SerialPair : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_serial_pair() {
-  return std::make_unique<SerialPair>();
-}
+const MakeCollective make_serial_pair = make_collective<SerialPair>;
 
 }  // namespace longhaul

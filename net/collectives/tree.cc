@@ -50,8 +50,6 @@ class Tree : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_tree() {
-  return std::make_unique<Tree>();
-}
+const MakeCollective make_tree = make_collective<Tree>;
 
 }  // namespace longhaul

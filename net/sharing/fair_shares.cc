@@ -1,9 +1,9 @@
 #include "net/sharing/fair_shares.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -278,8 +278,7 @@ const std::vector<int>& FairShares::solve_all(Reference reference) {
   changed_.clear();
   for (const LinkDirection direction : dirty_) link(direction).is_dirty = false;
   dirty_.clear();
-  std::vector<double> capacity;
-  for (const Link& link : links_) capacity.push_back(link.capacity);
+  const std::vector<double> capacity = each_of(links_, &Link::capacity);
   std::vector<int> sending;
   std::vector<Flow> flows;
   for (int flow = 0; flow < static_cast<int>(flows_.size()); ++flow)

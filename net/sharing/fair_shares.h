@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "core/base/index.h"
-#include "net/sharing/capped_filling.h"
 #include "net/sharing/max_min.h"
 
 namespace longhaul {

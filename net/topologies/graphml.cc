@@ -2,13 +2,13 @@
 // rtt / 4 at the nodes.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/json.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/graphml_file.h"
@@ -47,9 +47,7 @@ Placement sites_for_even(const GraphmlGraph& graph) {
 Placement placement_of(const Case& config, const GraphmlGraph& graph) {
   const std::optional<Placement> written = written_placement(config);
   if (!written) return without_empty_sites(spread_evenly(sites_for_even(graph), config.workers()));
-  std::vector<std::string> names;
-  for (const GraphmlNode& node : graph.nodes) names.push_back(node.name);
-  check_sites_known(*written, names, std::string(kPath) + ".replicas");
+  check_sites_known(*written, each_of(graph.nodes, &GraphmlNode::name), std::string(kPath) + ".replicas");
   return without_empty_sites(*written);
 }
 
@@ -94,13 +92,11 @@ Topology build(const Case& config) {
                     options.at("routing") == "hops" ? Routing::kFewestHops : Routing::kLeastDelay);
   std::map<std::string, int> router_of;
   for (const GraphmlNode& node : graph.nodes) router_of[node.name] = topology.add_router(node.name);
-  std::vector<int> routers;
-  for (const auto& [node, count] : placement) routers.push_back(router_of.at(node));
+  const auto routers = each_of(placement, [&](const auto& site) { return router_of.at(site.first); });
   const double access_rate = parse_rate(options.at("rate"));
   attach_replicas(topology, placement, routers, {access_rate, access_rate, parse_duration(options.at("rtt"))},
                   config);
-  std::vector<double> rates;
-  for (const GraphmlEdge& edge : graph.edges) rates.push_back(rate_of(edge, options));
+  auto rates = each_of(graph.edges, [&](const GraphmlEdge& edge) { return rate_of(edge, options); });
   sort_parallel_rates(graph.edges, rates);
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {
     const GraphmlEdge& edge = graph.edges[i];

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/base/options.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -74,7 +74,7 @@ void check_sites(const Json& between, const std::vector<std::string>& sites, con
   if (between.size() != 2 || between[0] == between[1])
     throw InputError(path + ".between", "found " + between.dump(), "two different sites");
   for (const Json& site : between) {
-    if (std::find(sites.begin(), sites.end(), site) != sites.end()) continue;
+    if (contains(sites, site)) continue;
     throw InputError(path + ".between", "found " + site.dump(), "one of sites: " + join(sites),
                      did_you_mean(site, sites));
   }

@@ -3,11 +3,11 @@
 // site with an uplink has a gateway besides, behind a link that all its replicas share.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <map>
 
 #include "core/base/errors.h"
 #include "core/base/json.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/matrix.h"
@@ -45,7 +45,7 @@ Placement written_placement(const Case& config) {
     Placement placement;
     for (const Json& site : json.value("sites", Json::array())) {
       const auto is_it = [&](const auto& known) { return known.first == site; };
-      if (std::any_of(placement.begin(), placement.end(), is_it))
+      if (any_of(placement, is_it))
         throw InputError(element_path(path + ".sites", placement.size()),
                          fmt::format("found \"{}\" a second time", plain(site)), "each site once",
                          "\"replicas\" with a number for each site places more at one of them");
@@ -100,10 +100,9 @@ void join_sites(Topology& topology, const std::vector<Exit>& exits, const Matrix
 
 void check_uplinks(const std::map<std::string, Uplink>& uplinks, const Placement& placement) {
   Placement written;
-  std::vector<std::string> sites;
   for (const auto& [site, uplink] : uplinks) written.push_back({site, 0});
-  for (const auto& [site, count] : placement) sites.push_back(site);
-  check_sites_known(written, sites, std::string(kPath) + ".uplinks");
+  check_sites_known(written, each_of(placement, &Placement::value_type::first),
+                    std::string(kPath) + ".uplinks");
 }
 
 std::vector<std::vector<double>> caps_between(const Placement& placement, const Matrix& matrix, double part) {
@@ -131,8 +130,7 @@ Topology build(const Case& config) {
   const std::map<std::string, Uplink> uplinks = uplinks_of(regions);
   check_uplinks(uplinks, placement);
   Topology topology(config.workers());
-  std::vector<int> routers;
-  for (const auto& [site, count] : placement) routers.push_back(topology.add_router(site));
+  const auto routers = each_of(placement, [&](const auto& at) { return topology.add_router(at.first); });
   const double rate = parse_rate(regions.at("rate"));
   attach_replicas(topology, placement, routers, {rate, rate, matrix.inside().rtt}, config);
   join_sites(topology, exits_of(topology, routers, uplinks), matrix,

@@ -86,13 +86,7 @@ void check_connected(const Topology& topology) {
 }  // namespace
 
 const TopologyKind& topology_named(const std::string& name) {
-  std::vector<std::string> all;
-  for (const TopologyKind& kind : topologies()) {
-    if (kind.name() == name) return kind;
-    all.push_back(kind.name());
-  }
-  throw InputError(kTopologyPath, fmt::format("found \"{}\"", name), join(all),
-                   did_you_mean(name, all, "see longhaul list networks"));
+  return find_named(name, topologies(), &TopologyKind::name, kTopologyPath, "see longhaul list networks");
 }
 
 TopologyOptions topology_options() {

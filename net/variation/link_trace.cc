@@ -1,5 +1,3 @@
-#include "net/variation/link_trace.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "core/base/files.h"
 #include "core/base/trace_lines.h"
 #include "core/base/units.h"
+#include "net/variation/variation.h"
 
 namespace longhaul {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/errors.h"
@@ -10,6 +9,7 @@
 #include "core/base/index.h"
 #include "core/base/json.h"
 #include "core/base/random.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/overrides.h"
 #include "net/variation/struck_links.h"
@@ -143,8 +143,7 @@ void Variation::add_background(const BackgroundSpec& spec, int index, std::uint6
 void Variation::add_traffic(const BackgroundSpec& spec, std::vector<LinkDirection> path,
                             const std::string& place, int index, std::uint64_t seed,
                             const std::string& json_path) {
-  if (std::none_of(path.begin(), path.end(),
-                   [&](LinkDirection link_direction) { return std::isfinite(own_rate(link_direction)); }))
+  if (none_of(path, [&](LinkDirection link_direction) { return std::isfinite(own_rate(link_direction)); }))
     throw InputError(json_path, place + " has no limit to its rate", "a link with a rate of its own",
                      "traffic of others takes nothing of a link that carries everything");
   int source = -1;
@@ -227,7 +226,7 @@ double Variation::capacity(const OfDirection& direction_here, LinkDirection dire
 }
 
 bool Variation::may_lose() const {
-  return std::any_of(faults_.begin(), faults_.end(), [](const Strike& fault) { return fault.loss > 0; });
+  return any_of(faults_, [](const Strike& fault) { return fault.loss > 0; });
 }
 
 std::int64_t Variation::next_change_ns() const {

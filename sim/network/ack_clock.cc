@@ -1,6 +1,6 @@
-#include "sim/network/ack_clock.h"
-
 #include <algorithm>
+
+#include "sim/network/flow_channel.h"
 
 namespace longhaul {
 

@@ -1,8 +1,6 @@
-#include "sim/network/flow_variation.h"
-
-#include <algorithm>
-
 #include "core/base/index.h"
+#include "core/base/ranges.h"
+#include "sim/network/channel_table.h"
 
 namespace longhaul {
 
@@ -40,8 +38,7 @@ void FlowVariation::advance_to(std::int64_t now_ns) {
 
 bool FlowVariation::concerns(const ConnectionFacts& facts) const {
   const auto is_changed = [&](LinkDirection link_direction) { return is_changed_[as_index(link_direction)]; };
-  return std::any_of(facts.data.begin(), facts.data.end(), is_changed) ||
-         std::any_of(facts.acks.begin(), facts.acks.end(), is_changed);
+  return any_of(facts.data, is_changed) || any_of(facts.acks, is_changed);
 }
 
 ConnectionFacts FlowVariation::present(const ConnectionFacts& own, int source, int target) const {
@@ -56,10 +53,7 @@ double FlowVariation::cap(const ConnectionFacts& facts, double rate_limit) const
 }
 
 std::vector<double> FlowVariation::losses(const ConnectionFacts& facts) const {
-  std::vector<double> losses;
-  for (const LinkDirection link_direction : facts.data)
-    losses.push_back(variation_->losses()[as_index(link_direction)]);
-  return losses;
+  return each_of(facts.data, [&](LinkDirection at) { return variation_->losses()[as_index(at)]; });
 }
 
 double FlowVariation::tail_s(const ConnectionFacts& facts, std::int64_t bytes) const {

@@ -9,11 +9,11 @@
 #include <ns3/type-id.h>
 #include <ns3/uinteger.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/tcp/framing.h"
 #include "sim/network/clock.h"
@@ -101,8 +101,7 @@ ConnectionFacts PacketNetwork::facts_between(int source, int target) const {
 }
 
 bool PacketNetwork::is_busy() const {
-  return std::any_of(channels_.begin(), channels_.end(),
-                     [](const auto& entry) { return entry.second.channel->is_busy(); });
+  return any_of(channels_, [](const auto& entry) { return entry.second.channel->is_busy(); });
 }
 
 void PacketNetwork::apply_variation(LinkDirection direction) {

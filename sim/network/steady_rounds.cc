@@ -1,8 +1,7 @@
-#include "sim/network/steady_rounds.h"
-
 #include <utility>
 
 #include "sim/network/clock.h"
+#include "sim/network/flow_network.h"
 
 namespace longhaul {
 

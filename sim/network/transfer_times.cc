@@ -1,6 +1,6 @@
-#include "sim/network/transfer_times.h"
-
 #include <algorithm>
+
+#include "sim/network/flow_channel.h"
 
 namespace longhaul {
 namespace {

@@ -1,5 +1,5 @@
 // Rates and delays of links over time: the first byte says whether and how the trace repeats.
-#include "net/variation/link_trace.h"
+#include "net/variation/variation.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace longhaul;

@@ -2,9 +2,9 @@
 // plot make of them.
 #include <algorithm>
 
-#include "analysis/claims/verdict_matrix.h"
-#include "analysis/comparison/budget_loss.h"
-#include "analysis/comparison/render.h"
+#include "analysis/claims/claims.h"
+#include "analysis/comparison/comparison.h"
+#include "analysis/comparison/equal_budget.h"
 #include "analysis/figures/figure_data.h"
 #include "analysis/report/report.h"
 #include "analysis/runs/run_directory.h"

@@ -8,7 +8,6 @@
 #include <random>
 #include <regex>
 
-#include "analysis/claims/verdict_matrix.h"
 #include "analysis/statistics.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"

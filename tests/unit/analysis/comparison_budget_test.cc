@@ -1,10 +1,8 @@
 // The loss within a budget, on tables written by hand.
 #include <gtest/gtest.h>
 
-#include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
-#include "analysis/comparison/loss_curve.h"
-#include "analysis/comparison/metric.h"
+#include "analysis/comparison/equal_budget.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

@@ -3,13 +3,14 @@
 // Seed s of method a falls from 5 at 0 s to 3 + e at 10 s and 100 bytes, of b from 5 to 2 + e at 20 s and 400
 // bytes, with e = 0, 0.01, 0.02. So a is ahead after 10 s (b is at 3.5 + e/2) and after 100 bytes (b is at
 // 4.25 + e/4), and b at the end.
+#include "analysis/comparison/decision.h"
+
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "analysis/claims/claims.h"
-#include "analysis/comparison/decision_words.h"
 #include "analysis/report/parts.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

@@ -4,7 +4,7 @@
 
 #include "analysis/case_record.h"
 #include "analysis/learning_curve.h"
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "tests/unit/analysis/compared_runs.h"
 #include "tests/unit/analysis/run_fixture.h"
 

@@ -2,9 +2,8 @@
 // alone decides.
 #include <gtest/gtest.h>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/comparison/draws.h"
-#include "analysis/comparison/metric.h"
-#include "analysis/comparison/render.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"

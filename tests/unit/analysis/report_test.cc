@@ -5,7 +5,7 @@
 #include "analysis/case_record.h"
 #include "analysis/learning_curve.h"
 #include "analysis/report/parts.h"
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"
 

@@ -6,7 +6,6 @@
 
 #include "analysis/exchange_table.h"
 #include "analysis/run_files.h"
-#include "analysis/runs/summary.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

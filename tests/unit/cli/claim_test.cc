@@ -1,5 +1,3 @@
-#include "cli/claim.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

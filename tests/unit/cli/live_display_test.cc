@@ -1,5 +1,3 @@
-#include "cli/live_display.h"
-
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
@@ -9,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+
+#include "cli/job_pool.h"
 
 namespace longhaul::live_display_test {
 

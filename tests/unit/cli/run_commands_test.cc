@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "cli/commands.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "net/overrides.h"
-#include "net/variation/link_trace.h"
 #include "tests/support/said.h"
 
 namespace longhaul::variation_test {

@@ -1,9 +1,8 @@
-#include "planner/token_needs.h"
-
 #include <gtest/gtest.h>
 
-#include "analysis/runs/summary.h"
+#include "analysis/runs/run_directory.h"
 #include "core/base/errors.h"
+#include "planner/search.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul::token_needs_test {
