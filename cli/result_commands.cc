@@ -1,10 +1,9 @@
-// Commands that read finished runs: report, compare, claims and plot.
+// Commands that read finished runs and write a text: report, compare and claims.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <sstream>
 
 #include "analysis/claims/claims.h"
 #include "analysis/comparison/comparison.h"
@@ -14,10 +13,7 @@
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
-#include "cli/child_process.h"
 #include "cli/commands.h"
-#include "cli/python_scripts.h"
-#include "cli/scratch_folder.h"
 #include "core/base/errors.h"
 
 namespace longhaul {
@@ -70,14 +66,6 @@ std::string sentences_on(const Json& claim, const Json& verdicts) {
   if (sentences.size() > kMostSentences)
     text += fmt::format("- and {} more points, as in the table\n", sentences.size() - kMostSentences);
   return text + "\n";
-}
-
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || !std::filesystem::is_directory(folder))
-    throw InputError({folder, "", "cannot be made" + (error ? " (" + error.message() + ")" : std::string()),
-                      "a folder that can be written to (-o)", ""});
 }
 
 }  // namespace
@@ -139,46 +127,6 @@ int claims_command(const std::vector<std::string>& runs, const std::string& out)
   }
   write_or_print(out, text);
   return kDone;
-}
-
-int plot_command(const PlotOptions& options) {
-  const ScratchFolder scratch("plot");
-  const char* const finds =
-      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
-  const std::string interpreter = program_on_path("python3", [&](const std::string& file) {
-    return options.list || output_of({file, "-c", finds}, scratch.path).first == 0;
-  });
-  if (interpreter.empty())
-    throw InputError("", "matplotlib was not found, which draws the figures",
-                     "a python3 on the search path that has it",
-                     "Debian: apt-get install python3-matplotlib");
-  RunDirectories opened = open_runs(options.runs);
-  const std::vector<std::string> notes = add_budget_losses(options.request.metrics, opened.runs);
-  warn(opened.problems);
-  warn(notes);
-  const std::string usual = options.runs.size() == 1 ? options.runs[0] + "/figures" : "figures",
-                    folder = options.out.empty() ? usual : options.out,
-                    request = scratch.path + "/request.json";
-  const Json json = {{"data", figure_data(opened.runs, options.request)},
-                     {"out", folder},
-                     {"size", options.size},
-                     {"formats", options.formats},
-                     {"theme", options.dark ? "dark" : "print"},
-                     {"only", options.only},
-                     {"log_x", options.log_x},
-                     {"list", options.list}};
-  write_file(request, json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  write_python_scripts(scratch.path);
-  if (!options.list) make_folder(folder);
-  const auto [status, said] = output_of({interpreter, scratch.path + "/figures.py", request}, scratch.path);
-  std::stringstream lines(said);
-  for (std::string line; std::getline(lines, line);) {
-    const bool is_result = status == kDone && line.rfind("warning: ", 0) != 0;
-    std::fprintf(is_result ? stdout : stderr, "%s\n", line.c_str());
-  }
-  if (status != kDone && status != kRunFailed && status != kInputWrong)
-    throw RunError(fmt::format("{} failed with status {}", interpreter, status));
-  return status;
 }
 
 }  // namespace longhaul
