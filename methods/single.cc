@@ -9,7 +9,7 @@ std::vector<Node> options() {
   return {choice("machine", {"one", "all"})
               .by_default("one")
               .timing_only()
-              .means("how fast it is: as one replica's accelerator, so that a step takes N times as long, or "
+              .means("how fast it is: as replica 0's accelerator, so that a step takes N times as long, or "
                      "as all of them together")};
 }
 

@@ -52,6 +52,13 @@ std::vector<int> AttendedExchange::contributors() const {
   return replicas;
 }
 
+std::vector<int> AttendedExchange::listeners() const {
+  std::vector<int> replicas;
+  for (const int replica : order_)
+    if (members_.at(replica).listens) replicas.push_back(replica);
+  return replicas;
+}
+
 std::unique_ptr<BucketedExchange> AttendedExchange::run_among(const std::vector<int>& members) {
   // Targets are numbers of members (net/collectives/collective.h).
   Operation exchange = exchange_;

@@ -46,6 +46,7 @@ class AttendedExchange : public GroupOperation {
   // It was gone and is back: what it released is lost; where `has_row`, it releases that again at once.
   void redo(int replica, bool has_row);
 
+  std::vector<int> listeners() const;
   // It failed: nobody has a result.
   bool is_discarded() const { return is_discarded_; }
 

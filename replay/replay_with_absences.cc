@@ -31,7 +31,11 @@ std::shared_ptr<StepPlan> ReplayWithAbsences::make_plan(int step,
 }
 
 void ReplayWithAbsences::note_finished(const GroupOperation& run) {
-  const bool is_discarded = static_cast<const AttendedExchange&>(run).is_discarded();
+  const auto& attended = static_cast<const AttendedExchange&>(run);
+  const bool is_discarded = attended.is_discarded();
+  // They have no row, and pass on what others contribute.
+  for (const int listener : attended.listeners())
+    workers_.at(listener).totals.bytes_sent += attended.times(listener).bytes_sent;
   if (is_discarded) outputs_.note_discarded(run.rule().before_optimizer);
   if (!run.participants().empty() || is_discarded)
     outputs_.add_schedule({run.rule_index(), run.step(), &run.participants(),

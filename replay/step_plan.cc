@@ -90,15 +90,16 @@ StepTimes::StepTimes(const Case& config, const Trace& trace)
 }
 
 double StepTimes::seconds(int worker, int step) const {
-  const double drawn = trace_.plan.takes_whole_batch ? whole_batch_s(step) : drawn_s(worker, step);
+  if (trace_.plan.takes_whole_batch) return whole_batch_s(step);
+  const double drawn = drawn_s(worker, step);
   return factors_.empty() ? drawn : drawn * factors_[as_index(worker)];
 }
 
-// Of the one worker, that of replica 0. What was measured is of the whole batch.
+// What was measured is of the whole batch.
 double StepTimes::whole_batch_s(int step) const {
   const bool is_measured = rule_.kind == StepTime::Kind::kMeasured;
   const double one_s = drawn_s(0, step) / (is_measured ? trace_.context.replicas : 1);
-  return trace_.plan.is_as_fast_as_all ? one_s : one_s * trace_.context.replicas;
+  return one_s * whole_batch_steps(trace_.plan, factors_, trace_.context.replicas);
 }
 
 double StepTimes::drawn_s(int worker, int step) const {

@@ -145,6 +145,14 @@ int training_replicas(const OperationPlan& plan, int replicas) {
   return plan.takes_whole_batch ? 1 : replicas;
 }
 
+double whole_batch_steps(const OperationPlan& plan, const std::vector<double>& factors, int replicas) {
+  if (!plan.is_as_fast_as_all) return replicas * (factors.empty() ? 1 : factors[0]);
+  if (factors.empty()) return 1;
+  double speed = 0;
+  for (const double factor : factors) speed += 1 / factor;
+  return replicas / speed;
+}
+
 bool timing_matters(const OperationPlan& plan) {
   return std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
     const bool goes_on = rule.kind == OperationKind::kMerge && rule.slack_steps != 0;

@@ -186,9 +186,8 @@ struct GradientDelay {
 struct OperationPlan {
   std::vector<OperationRule> rules;
   std::vector<LocalStep> local = {};  // after the optimizer, before blocking operations. It takes no time.
-  // One worker by itself takes the batches of all replicas at each step, and there are no rules. That takes
-  // as long as it would take it to do their steps one after the other; or as long as one of them, if it is as
-  // fast as all.
+  // One worker by itself takes the batches of all replicas at each step, and there are no rules
+  // (whole_batch_steps()).
   bool takes_whole_batch = false, is_as_fast_as_all = false;
   bool has_own_data = false;            // each replica draws from its own part of the text
   std::vector<std::string> keeps = {};  // rows that the method keeps, by name (kept_rows())
@@ -197,6 +196,10 @@ struct OperationPlan {
   std::vector<GradientDelay> delays = {};  // of all columns; empty: no delay. They take no time.
   DynamicSteps dynamic_steps = {};         // its rules then post at the end of rounds alone
 };
+
+// How long a step with the batches of all replicas takes, in steps of one replica on a worker of factor 1:
+// on replica 0's worker, or on all together, which share it by their speeds. `factors`: of workers, or empty.
+double whole_batch_steps(const OperationPlan& plan, const std::vector<double>& factors, int replicas);
 
 // How many replicas sit out each outer step, where groups are drawn: those that are left over.
 int sitting_out(const OperationPlan& plan, int replicas);

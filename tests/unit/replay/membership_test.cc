@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "core/base/csv.h"
@@ -121,6 +122,11 @@ TEST(Membership, OneWhoIsBackListensFirst) {
   EXPECT_EQ(absence[6], "12000");
   EXPECT_NEAR(std::stod(absence[7]), 5.75, 0.01);
   EXPECT_EQ(absence[9], "6");
+  std::map<std::string, std::int64_t> sent;  // by replica; also what it passed on in step 5
+  for (const auto& row : rows_of(replayed, "transfers.csv"))
+    if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
+  for (const auto& row : rows_of(replayed, "replicas.csv"))
+    EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
 }
 
 // Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
