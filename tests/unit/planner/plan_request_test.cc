@@ -121,6 +121,24 @@ TEST(PlanRequest, EgressMayDifferBySite) {
   EXPECT_EQ(plan_of_json(folder, json).egress.of("b"), 0.1);
 }
 
+// b is dearer and has more memory, and its steps take as long as the plan says; c reaches half of the peak of
+// eight times 989.4 TFLOP/s, so that the plan's step time is not its own.
+TEST(PlanRequest, PriceAndMemoryOfASiteLeaveItsStepTime) {
+  const PlanFolder folder;
+  Json json = minimal();
+  for (const char* key : {"network", "nodes"}) json.erase(key);
+  json["step_time"] = "1s";
+  json["sites"] = Json::parse(R"([{"name": "a"}, {"name": "b", "accelerator": {"price": 3, "memory": "94GB"}},
+                      {"name": "c", "accelerator": {"utilization": 0.5}}])");
+  const PlanRequest plan = plan_of_json(folder, json);
+  ASSERT_EQ(plan.sites.size(), 3u);
+  EXPECT_EQ(plan.sites[0].step_s, 1);
+  EXPECT_EQ(plan.sites[1].step_s, 1);
+  EXPECT_EQ(price_per_hour(plan), 8 * 3);
+  const auto parameters = static_cast<double>(model_presets()[0].shape.parameters());
+  EXPECT_DOUBLE_EQ(plan.sites[2].step_s, 6 * parameters * 8192 / (8 * 989.4e12 * 0.5));
+}
+
 TEST(HumanAmount, HasThreeDigitsAndCommas) {
   EXPECT_EQ(human_amount(0), "0");
   EXPECT_EQ(human_amount(1.2345), "1.23");
