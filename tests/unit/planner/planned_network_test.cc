@@ -44,6 +44,20 @@ TEST(PlannedNetwork, RoundTripsAndWaysOutOfSites) {
   EXPECT_EQ(topology.site_of(), (std::vector<int>{0, 0, 1, 2}));
 }
 
+// 32 nodes of 100 Gb/s send 1 GB each to the other site, 3.2 Tb/s together: their own links decide.
+TEST(PlannedNetwork, SitesWithoutARateLimitNothing) {
+  const PlanFolder folder;
+  Json json = sites();
+  json.erase("paths");
+  json["node_rate"] = "100Gbps";
+  json["sites"] = Json::parse(R"([{"name": "Oslo", "nodes": 32, "latitude": 60, "longitude": 10},
+                                  {"name": "Bergen", "nodes": 32, "latitude": 60, "longitude": 5}])");
+  const Topology topology = topology_of(folder, plan_of_json(folder, json));
+  NodeTraffic traffic;
+  for (int node = 0; node < 32; ++node) traffic[{node, 32 + node}] = 1e9;
+  EXPECT_NEAR(busiest_s(traffic, topology, TcpSpec{}), 8e9 / (100e9 * 1448 / 1538), 1e-9);
+}
+
 std::string path_of_error(const PlanFolder& folder, const Json& json) {
   return refused_path([&] { topology_of(folder, plan_of_json(folder, json)); });
 }
