@@ -70,6 +70,11 @@ EgressPrices parse_egress(const Json& json) {
   return prices;
 }
 
+// Price and memory apart.
+bool is_as_fast(const NodeHardware& a, const NodeHardware& b) {
+  return a.peak == b.peak && a.utilization == b.utilization && a.per_node == b.per_node;
+}
+
 // What a site's nodes compute with, where it is not the plan's accelerator, and for how long.
 void read_nodes_of_site(const Json& json, const std::string& path, PlanRequest& plan, PlannedSite& site) {
   const std::string accelerator = child_path(path, "accelerator");
@@ -77,7 +82,8 @@ void read_nodes_of_site(const Json& json, const std::string& path, PlanRequest& 
   if (site.hardware && site.hardware->per_node != plan.hardware.per_node && plan.way_out_per_accelerator)
     throw InputError(accelerator + ".per_node", "differs beside way_out per-accelerator",
                      "as many everywhere, or way_out shared and the rates of nodes and sites");
-  const bool is_own = site.hardware || json.contains("step_time");
+  const bool is_own =
+      json.contains("step_time") || (site.hardware && !is_as_fast(*site.hardware, plan.hardware));
   if (is_own && !site.hardware) site.hardware = plan.hardware;
   site.step_s = step_seconds(is_own ? json : plan.written, plan, hardware_at(plan, site),
                              is_own ? accelerator : "accelerator");

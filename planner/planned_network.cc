@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr double kFibreKmPerSecond = 200e3;
 constexpr char kGraphFile[] = "sites.graphml", kMatrixFile[] = "sites.json";
-// Of links that stand for no limit: no sum of nodes reaches it, and fidelity flow still carries it.
-constexpr double kNoLimit = 1e12;
+// Of links that stand for no limit: the fastest that fidelity flow carries (replay/estimate.cc).
+constexpr double kNoLimit = 1e13;
 
 using SitePairs = std::map<std::pair<std::string, std::string>, double>;
 

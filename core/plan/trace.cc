@@ -109,8 +109,13 @@ std::pair<int, int> operation_in(const Json& json, const Trace& trace) {
   const std::int64_t rule = number_at(json, "rule");
   if (rule < 0 || rule >= static_cast<std::int64_t>(trace.plan.rules.size()))
     throw InputError("rule", fmt::format("found {}", rule), "the index of a rule in the header");
-  return {static_cast<int>(rule),
-          static_cast<int>(in_range("step", number_at(json, "step"), 1, trace.context.steps))};
+  const int steps = trace.context.steps;
+  const auto step = static_cast<int>(in_range("step", number_at(json, "step"), 1, steps));
+  if (const OperationRule& posted = trace.plan.rules[as_index(rule)]; !is_posted_at(posted, steps, step))
+    throw InputError(
+        "step", fmt::format("found {}, after which {} is not posted", step, posted.name),
+        fmt::format("a step of the rule, which is every {} steps, phase {}", posted.every, posted.phase));
+  return {static_cast<int>(rule), step};
 }
 
 // Of steps x replicas x hops: they are held one by one.

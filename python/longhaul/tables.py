@@ -9,6 +9,8 @@ from longhaul.errors import InputError, reading
 
 Value = Union[None, int, float, str]
 
+NAMES = ("case", "exchange", "link")  # columns of names, which a number may be: the label "01"
+
 
 class Table(List[Dict[str, Any]]):
     """Rows as dicts, all with the same keys in the same order."""
@@ -64,13 +66,13 @@ def csv_rows(file: pathlib.Path) -> Iterator[Dict[str, Value]]:
     with file.open(encoding="utf-8", newline="") as lines:
         whole = (line for line in lines if line.endswith("\n"))
         for row in csv.DictReader(whole):
-            yield {key: value_of(text) for key, text in row.items()}
+            yield {key: text if key in NAMES and text else value_of(text) for key, text in row.items()}
 
 
 def read_csv(file: pathlib.Path, case: Optional[str] = None) -> Table:
     """The whole file, or the rows of one case."""
     with reading(file):
-        return Table(row for row in csv_rows(file) if case is None or str(row["case"]) == case)
+        return Table(row for row in csv_rows(file) if case is None or row["case"] == case)
 
 
 def flat(record: Dict[str, Any], prefix: str = "") -> Dict[str, Any]:

@@ -188,6 +188,11 @@ class Reading(InAFolder):
         self.assertEqual(read_csv(file), [{"case": "a,b=1", "x": 1}, {"case": "c", "x": 2}])
         self.assertEqual(read_csv(file, "a,b=1").column("x"), [1])
 
+    def test_a_name_may_look_like_a_number(self):
+        file = self.write("t.csv", "case,x\n01,1\n1_0,2\ninf,3\n")
+        self.assertEqual([read_csv(file, case).column("x") for case in ("01", "1_0", "inf")], [[1], [2], [3]])
+        self.assertEqual(read_csv(file).column("case"), ["01", "1_0", "inf"])
+
     def test_a_folder_that_is_no_run(self):
         with self.assertRaisesRegex(longhaul.InputError, "no run directory"):
             longhaul.open_run(self.folder)

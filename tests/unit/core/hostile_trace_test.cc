@@ -95,6 +95,12 @@ TEST(HostileTrace, GroupsNameReplicasThatThereAre) {
             "t.jsonl: line 2, step: found 9; allowed: 1 to 8");
 }
 
+// The rule is posted after the steps 2, 4, 6 and 8: groups of step 3 would meet nowhere, and others be drawn.
+TEST(HostileTrace, GroupsAreOfAStepAtWhichTheyMeet) {
+  EXPECT_SAYS(refusal(header(), "{\"rule\":0,\"step\":3,\"groups\":[[0,3],[1,2]]}\n"),
+              "t.jsonl: line 2, step: found 3, after which outer is not posted");
+}
+
 TEST(HostileTrace, TimesAreSecondsOfEachReplica) {
   EXPECT_EQ(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,4]}\n"), "");
   EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2]}\n"), "");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "net/topology.h"
+#include "planner/extrapolation.h"
 #include "planner/planned_network.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
@@ -119,6 +120,24 @@ TEST(PlanRequest, EgressMayDifferBySite) {
   EXPECT_EQ(plan_of_json(json).egress.of("b"), 0.1);
 }
 
+// b is dearer and has more memory, and its steps take as long as the plan says; c reaches half of the peak of
+// eight times 989.4 TFLOP/s, so that the plan's step time is not its own.
+TEST(PlanRequest, PriceAndMemoryOfASiteLeaveItsStepTime) {
+  const PlanFolder folder;
+  Json json = minimal();
+  for (const char* key : {"network", "nodes"}) json.erase(key);
+  json["step_time"] = "1s";
+  json["sites"] = Json::parse(R"([{"name": "a"}, {"name": "b", "accelerator": {"price": 3, "memory": "94GB"}},
+                      {"name": "c", "accelerator": {"utilization": 0.5}}])");
+  const PlanRequest plan = plan_of_json(folder, json);
+  ASSERT_EQ(plan.sites.size(), 3u);
+  EXPECT_EQ(plan.sites[0].step_s, 1);
+  EXPECT_EQ(plan.sites[1].step_s, 1);
+  EXPECT_EQ(price_per_hour(plan), 8 * 3);
+  const auto parameters = static_cast<double>(model_presets()[0].shape.parameters());
+  EXPECT_DOUBLE_EQ(plan.sites[2].step_s, 6 * parameters * 8192 / (8 * 989.4e12 * 0.5));
+}
+
 TEST(HumanAmount, HasThreeDigitsAndCommas) {
   EXPECT_EQ(human_amount(0), "0");
   EXPECT_EQ(human_amount(1.2345), "1.23");
@@ -160,6 +179,20 @@ TEST(PlannedNetwork, RoundTripsAndWaysOutOfSites) {
   EXPECT_EQ(topology.bottleneck(2, 3), 100e6) << "Bergen's way out";
   EXPECT_EQ(topology.bottleneck(3, 2), 300e6) << "and in";
   EXPECT_EQ(topology.site_of(), (std::vector<int>{0, 0, 1, 2}));
+}
+
+// 32 nodes of 100 Gb/s send 1 GB each to the other site, 3.2 Tb/s together: their own links decide.
+TEST(PlannedNetwork, SitesWithoutARateLimitNothing) {
+  const PlanFolder folder;
+  Json json = sites();
+  json.erase("paths");
+  json["node_rate"] = "100Gbps";
+  json["sites"] = Json::parse(R"([{"name": "Oslo", "nodes": 32, "latitude": 60, "longitude": 10},
+                                  {"name": "Bergen", "nodes": 32, "latitude": 60, "longitude": 5}])");
+  const Topology topology = topology_of(folder, plan_of_json(folder, json));
+  NodeTraffic traffic;
+  for (int node = 0; node < 32; ++node) traffic[{node, 32 + node}] = 1e9;
+  EXPECT_NEAR(busiest_s(traffic, topology, TcpSpec{}), 8e9 / (100e9 * 1448 / 1538), 1e-9);
 }
 
 std::string path_of_error(const PlanFolder& folder, const Json& json) {
