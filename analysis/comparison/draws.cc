@@ -25,15 +25,21 @@ bool are_replicas_alike(const Case& config) {
 
 // A connection keeps its window for the next message, so that two who meet again are faster than two who are
 // new to each other: unless every silence is so long that the largest window is gone (net/tcp/connection.h).
+// What is sent beside the compute is taken to send for twice as long as its bytes take.
 bool forgets_windows(const OperationRule& rule, const Case& config) {
   const NetworkSpec& network = config.network;
   if (network.fidelity == "analytic" || network.message_time) return true;
-  if (!network.tcp.slow_start_after_idle || network.tcp.congestion_control == "bbr" || !rule.is_blocking())
-    return false;
+  if (!network.tcp.slow_start_after_idle || network.tcp.congestion_control == "bbr") return false;
   constexpr double kTimeOuts = 32;  // of which each halves the window
+  const Topology topology = build_topology(config);
+  double bytes = 0;
+  for (const PayloadPart& part : rule.payload)
+    bytes += encoded_bytes(part.codec,
+                           contributed_columns(rule, part, config.workload.parameters, config.replicas));
+  const double sending_s = rule.is_blocking() ? 0 : 2 * 8 * bytes / topology.bottleneck(0, 1);
   const std::vector<double>& factors = config.workload.step_time_factors;
   const double step_s = config.workload.step_time.seconds * (factors.empty() ? 1 : factors[0]);
-  return rule.every * step_s > kTimeOuts * retransmission_timeout_s(build_topology(config).rtt_s(0, 1));
+  return rule.every * step_s - sending_s > kTimeOuts * retransmission_timeout_s(topology.rtt_s(0, 1));
 }
 
 // Whether the draw moves a time. Where all replicas are alike and meet in pairs, each pair takes the same

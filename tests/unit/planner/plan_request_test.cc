@@ -186,6 +186,7 @@ TEST(PlannedNetwork, SitesWithoutARateLimitNothing) {
   const PlanFolder folder;
   Json json = sites();
   json.erase("paths");
+  json["tokens_per_step"] = 1;
   json["node_rate"] = "100Gbps";
   json["sites"] = Json::parse(R"([{"name": "Oslo", "nodes": 32, "latitude": 60, "longitude": 10},
                                   {"name": "Bergen", "nodes": 32, "latitude": 60, "longitude": 5}])");
