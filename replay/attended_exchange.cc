@@ -37,7 +37,7 @@ AttendedExchange::AttendedExchange(const ExchangeContext& context, const Operati
 
 void AttendedExchange::open() {
   is_open_ = order_.size() > 1;
-  participants_ = is_open_ && !waits_for_all() ? std::vector<int>() : contributors();
+  participants_ = is_open_ && !waits_for_all() ? std::vector<int>() : members_that(false);
   run_.reset();
   if (is_open_ && waits_for_all()) run_ = run_among(order_);
   came_s_.clear();
@@ -45,17 +45,10 @@ void AttendedExchange::open() {
   is_awaited_ = std::make_shared<bool>(true);
 }
 
-std::vector<int> AttendedExchange::contributors() const {
+std::vector<int> AttendedExchange::members_that(bool listen) const {
   std::vector<int> replicas;
   for (const int replica : order_)
-    if (!members_.at(replica).listens) replicas.push_back(replica);
-  return replicas;
-}
-
-std::vector<int> AttendedExchange::listeners() const {
-  std::vector<int> replicas;
-  for (const int replica : order_)
-    if (members_.at(replica).listens) replicas.push_back(replica);
+    if (members_.at(replica).listens == listen) replicas.push_back(replica);
   return replicas;
 }
 
@@ -218,7 +211,7 @@ void AttendedExchange::go_on(bool fails) {
                order_.end());
   if (!order_.empty()) begin_anew();
   order_ = all;
-  if (!is_open_ || waits_for_all()) participants_ = contributors();
+  if (!is_open_ || waits_for_all()) participants_ = members_that(false);
 }
 
 void AttendedExchange::fetch_result() {

@@ -46,7 +46,7 @@ class AttendedExchange : public GroupOperation {
   // It was gone and is back: what it released is lost; where `has_row`, it releases that again at once.
   void redo(int replica, bool has_row);
 
-  std::vector<int> listeners() const;
+  std::vector<int> members_that(bool listen) const;  // or contribute
   // It failed: nobody has a result.
   bool is_discarded() const { return is_discarded_; }
 
@@ -75,7 +75,6 @@ class AttendedExchange : public GroupOperation {
 
   bool waits_for_all() const { return rule().completion.is_all(); }
   bool takes_part(int replica) const;
-  std::vector<int> contributors() const;
   std::unique_ptr<BucketedExchange> run_among(const std::vector<int>& members);
   void open();
   void give_up();

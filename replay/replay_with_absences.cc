@@ -34,7 +34,7 @@ void ReplayWithAbsences::note_finished(const GroupOperation& run) {
   const auto& attended = static_cast<const AttendedExchange&>(run);
   const bool is_discarded = attended.is_discarded();
   // They have no row, and pass on what others contribute.
-  for (const int listener : attended.listeners())
+  for (const int listener : attended.members_that(true))
     workers_.at(listener).totals.bytes_sent += attended.times(listener).bytes_sent;
   if (is_discarded) outputs_.note_discarded(run.rule().before_optimizer);
   if (!run.participants().empty() || is_discarded)
