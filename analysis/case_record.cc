@@ -175,6 +175,7 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
   const std::vector<Synchronization> all = synchronizations(case_folder, [&](const ExchangeTable& row) {
+    if (!row.takes_part()) return;
     bytes += static_cast<double>(row.bytes());
     has_overlap = has_overlap || row.overlaps();
     RuleTimes& rule = by_rule[std::string(row.exchange())];

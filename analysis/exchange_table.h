@@ -63,9 +63,12 @@ class ExchangeTable {
   // When the replica came to the point that needs it: ready_s of one that blocks.
   double awaited_s() const { return rows_.number(kAwaited); }
 
+  // False of one that was passed by: it sends nothing and is done when it is ready.
+  bool takes_part() const { return bytes() > 0 || done_s() > ready_s(); }
+
   // Whether its times count as the method's synchronization: it blocks, or nothing of the method does. What
   // is sent ahead of a blocking exchange counts with that.
-  bool is_synchronization() const { return !overlaps() || !blocks_somewhere_; }
+  bool is_synchronization() const { return (!overlaps() || !blocks_somewhere_) && takes_part(); }
   double sync_s() const { return done_s() - start_s(); }
   // Waited for those that it must hear from, of the time that the replica stood still.
   double wait_s() const;

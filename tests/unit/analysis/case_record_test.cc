@@ -98,6 +98,19 @@ TEST_F(CaseRecord, CountsWhoSitsOut) {
   EXPECT_DOUBLE_EQ(json["wait_s"]["mean"], 0.5) << "of the two that exchange";
 }
 
+// Replica 1 is passed by at step 4: its 0 s are nobody's time of a synchronization.
+TEST_F(CaseRecord, LeavesOutWhomAnExchangePassedBy) {
+  write_exchanges(case_folder,
+                  "2,0,outer,2,3,4,100,2\n2,1,outer,3,3,4.5,100,3\n4,0,outer,6,7.5,8,100,6\n"
+                  "4,1,outer,7.5,7.5,7.5,0,7.5\n");
+  const Json json = record();
+  EXPECT_EQ(json["exchanges"], 2);
+  EXPECT_EQ(json["bytes_per_sync"], 300 / 2. / 2);
+  EXPECT_DOUBLE_EQ(json["sync_time_s"]["mean"], (1 + 1.5 + 0.5) / 3);
+  EXPECT_DOUBLE_EQ(json["wait_s"]["mean"], (1 + 0 + 1.5) / 3);
+  EXPECT_DOUBLE_EQ(json["exchange_time_s"], (1 + 1.5 + 0.5) / 2);
+}
+
 // The last of all is done 1.5 s and 1 s after the start; with groups of one each counts for itself.
 TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
   EXPECT_DOUBLE_EQ(record()["sync_time_s"]["last"], (1.5 + 1) / 2);
