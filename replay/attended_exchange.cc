@@ -72,9 +72,7 @@ void AttendedExchange::give_up() {
   is_open_ = false;
   is_awaited_.reset();
   if (!run_) return;
-  for (const int replica : run_->group())
-    if (const auto member = members_.find(replica); member != members_.end())
-      member->second.wasted_bytes += run_->times(replica).bytes_sent;
+  for (const int replica : run_->group()) wasted_bytes_[replica] += run_->times(replica).bytes_sent;
   run_->give_up();
   transfers_given_up_ += run_->transfers();
   context_.given_up->push_back(std::shared_ptr<BucketedExchange>(std::move(run_)));
@@ -273,8 +271,17 @@ MemberTimes AttendedExchange::times(int replica) const {
     times.parts.waiting_s += fetched->second.at_s - times.done_s - times.parts.total_s();
     times.done_s = fetched->second.at_s;
   }
-  times.bytes_sent += member.wasted_bytes + (servers_ ? servers_->bytes_sent(replica) : 0);
+  if (const auto wasted = wasted_bytes_.find(replica); wasted != wasted_bytes_.end())
+    times.bytes_sent += wasted->second;
+  times.bytes_sent += servers_ ? servers_->bytes_sent(replica) : 0;
   return times;
+}
+
+std::map<int, std::int64_t> AttendedExchange::bytes_of_lost() const {
+  std::map<int, std::int64_t> bytes;
+  for (const auto& [replica, wasted] : wasted_bytes_)
+    if (members_.count(replica) == 0) bytes[replica] = wasted;
+  return bytes;
 }
 
 bool AttendedExchange::is_done(int replica) const {

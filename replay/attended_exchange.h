@@ -47,6 +47,8 @@ class AttendedExchange : public GroupOperation {
   void redo(int replica, bool has_row);
 
   std::vector<int> members_that(bool listen) const;  // or contribute
+  // What those sent who were members and are lost.
+  std::map<int, std::int64_t> bytes_of_lost() const;
   // It failed: nobody has a result.
   bool is_discarded() const { return is_discarded_; }
 
@@ -66,7 +68,6 @@ class AttendedExchange : public GroupOperation {
     bool listens = false;
     int released = 0;  // buckets
     double ready_s = -1, done_s = -1;
-    std::int64_t wasted_bytes = 0;  // that it sent in exchanges that were given up
   };
   struct Fetched {
     double at_s = 0;
@@ -91,7 +92,8 @@ class AttendedExchange : public GroupOperation {
   bool discards_;
   MemberDone on_member_done_;
   std::map<int, Member> members_;
-  std::vector<int> order_;  // of members, in the order of the group
+  std::map<int, std::int64_t> wasted_bytes_;  // by who sent them in exchanges that were given up
+  std::vector<int> order_;                    // of members, in the order of the group
   std::vector<int> participants_;
   // Whether members meet: not where one is left, nor once it has failed or is fetched. Then the meeting, of
   // those who take part; null while a quorum is waited for, and where one takes part alone.

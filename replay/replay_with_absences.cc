@@ -33,9 +33,10 @@ std::shared_ptr<StepPlan> ReplayWithAbsences::make_plan(int step,
 void ReplayWithAbsences::note_finished(const GroupOperation& run) {
   const auto& attended = static_cast<const AttendedExchange&>(run);
   const bool is_discarded = attended.is_discarded();
-  // They have no row, and pass on what others contribute.
+  // Neither have a row: who listens passes on what others contribute, and who is lost had begun.
   for (const int listener : attended.members_that(true))
     workers_.at(listener).totals.bytes_sent += attended.times(listener).bytes_sent;
+  for (const auto& [lost, bytes] : attended.bytes_of_lost()) workers_.at(lost).totals.bytes_sent += bytes;
   if (is_discarded) outputs_.note_discarded(run.rule().before_optimizer);
   if (!run.participants().empty() || is_discarded)
     outputs_.add_schedule({run.rule_index(), run.step(), &run.participants(),

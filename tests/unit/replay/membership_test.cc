@@ -311,4 +311,16 @@ TEST(StagedCrash, EachStageDownloadsItsPart) {
   EXPECT_NEAR(std::stod(absences[0][7]) - std::stod(absences[0][3]), 6000 / 9600., 1e-3);
 }
 
+// Messages of a third of 1000 bytes take a second: it goes in its second one of step 1.
+TEST(Membership, WhatTheLostOneSentIsInItsTotal) {
+  Case config = with_crash(3, 1, OnFailure::kRetry, 2.5, 1e6);
+  config.network.message_time = MessageTimeSpec{1, 0};
+  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 1));
+  std::map<std::string, std::int64_t> sent;
+  for (const auto& row : rows_of(replayed, "transfers.csv")) sent[row.at(2)] += std::stoll(row.at(6));
+  const auto totals = rows_of(replayed, "replicas.csv");
+  EXPECT_NEAR(std::stod(totals.at(0).at(4)), 2 * 1000 / 3., 1);
+  for (const auto& row : totals) EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
+}
+
 }  // namespace longhaul::membership_test
