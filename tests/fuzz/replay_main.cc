@@ -1,10 +1,10 @@
 // A fuzz target without libFuzzer: it gets every file of its corpus, each also cut to half and with each 97th
 // byte turned, so that what the fuzzer has found once stays found in every build.
 //
-//   NAME_fuzz FOLDER...                     that
-//   NAME_fuzz --mutate SECONDS SEED FOLDER...   and for so long changed ones (mutations.h); the one at work
-//   stands in
-//                                           NAME_fuzz.input of the temporary folder, where a signal leaves it
+//   NAME_fuzz FOLDER...                         that
+//   NAME_fuzz --mutate SECONDS SEED FOLDER...   and for so long changed ones (mutations.h)
+//
+// NAME_fuzz.input of the temporary folder keeps the one at work, where a signal leaves it.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -42,10 +42,6 @@ class InputAtWork {
   char* text_ = nullptr;
 };
 
-void give(const std::string& input) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
-}
-
 std::vector<std::string> files_of(int count, char** folders) {
   std::vector<std::filesystem::path> paths;
   for (int i = 0; i < count; ++i)
@@ -58,10 +54,10 @@ std::vector<std::string> files_of(int count, char** folders) {
 
 long long give_corpus(const std::vector<std::string>& corpus) {
   for (std::string bytes : corpus) {
-    give(bytes);
-    give(bytes.substr(0, bytes.size() / 2));
+    longhaul::take(bytes);
+    longhaul::take(bytes.substr(0, bytes.size() / 2));
     for (std::size_t k = 0; k < bytes.size(); k += 97) bytes[k] = static_cast<char>(bytes[k] ^ 1);
-    give(bytes);
+    longhaul::take(bytes);
   }
   return 3 * static_cast<long long>(corpus.size());
 }
@@ -78,7 +74,7 @@ long long give_mutations(const std::vector<std::string>& corpus, double seconds,
     input = longhaul::mutated(input, seed + static_cast<std::uint64_t>(count));
     at_work.keep(input);
     alarm(30);
-    give(input);
+    longhaul::take(input);
   }
   alarm(0);
   return count;
