@@ -4,6 +4,7 @@ listed here, LibTorch's headers only in trainer/ and ns-3's only in sim/, no fil
 
   tests/structure.py [ROOT]      exit status 1 and a line for each fault
 """
+import graphlib
 import pathlib
 import re
 import sys
@@ -38,20 +39,6 @@ def includes(root):
             yield file, name.strip('"')
 
 
-def circles(edges):
-    """Folders from which an arrow leads back to them."""
-    def reached(start):
-        seen, todo = set(), [start]
-        while todo:
-            for other in edges.get(todo.pop(), ()):
-                if other not in seen:
-                    seen.add(other)
-                    todo.append(other)
-        return seen
-
-    return sorted(folder for folder in edges if folder in reached(folder))
-
-
 def faults(root):
     for file, text in sources(root):
         if text.count("\n") > MOST_LINES:
@@ -70,9 +57,10 @@ def faults(root):
             yield f"{file} includes {included}: {top}/ does not use {other.parts[0]}/"
         if other.parent != file.parent:
             edges.setdefault(str(file.parent), set()).add(str(other.parent))
-    found = circles(edges)
-    if found:
-        yield "folders in a circle: " + ", ".join(found)
+    try:
+        graphlib.TopologicalSorter(edges).prepare()
+    except graphlib.CycleError as error:
+        yield "folders in a circle: " + ", ".join(error.args[1])
 
 
 def main():
