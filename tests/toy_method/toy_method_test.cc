@@ -60,30 +60,20 @@ Json scenario() {
   return json;
 }
 
-class ToyRun : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder_ = fresh_folder("toy");
-    write_text(folder_ + "/scenario.json", scenario().dump());
-    result_ = longhaul({"run", folder_ + "/scenario.json", "--out", folder_ + "/run", "--quiet"});
-  }
-  static Json summary() { return Json::parse(read_text(folder_ + "/run/summary.json")); }
-
-  static std::string folder_;
-  static CommandResult result_;
-};
-std::string ToyRun::folder_;
-CommandResult ToyRun::result_;
-
-TEST_F(ToyRun, HasSyncAndExposedTimesInClosedForm) {
-  ASSERT_LE(result_.status, 1) << result_.err;
-  const Json cases = summary()["cases"];
-  ASSERT_EQ(cases.size(), 2u);
-  for (const Json& entry : cases) {
+TEST(ToyMethod, ItsRunIsInClosedForm) {
+  const std::string out = fresh_folder("toy") + "/run";
+  const CommandResult result = longhaul({"run", written(scenario()), "--out", out, "--quiet"});
+  ASSERT_LE(result.status, 1) << result.err;
+  const Json summary = summary_of(out);
+  ASSERT_EQ(summary["cases"].size(), 2u);
+  for (const Json& entry : summary["cases"]) {
     EXPECT_NEAR(entry["sync_time_s"]["mean"].get<double>(), 0.9, 1e-6);
     EXPECT_NEAR(entry["exposed_s"]["mean"].get<double>(), entry["label"] == "toy-late" ? 0.5 : 0.1, 1e-6);
   }
-  const CsvTable table = read_csv(folder_ + "/run/cases/toy-fragments/exchanges.csv");
+  ASSERT_EQ(summary["claims"].size(), 2u);
+  for (const Json& claim : summary["claims"])
+    EXPECT_EQ(claim["verdict"], claim["id"] == "less-exposed" ? "holds" : "fails");
+  const CsvTable table = read_csv(out + "/cases/toy-fragments/exchanges.csv");
   std::set<std::string> steps, names;
   for (const auto& row : table.rows) {
     steps.insert(row[table.column("step")]);
@@ -93,20 +83,10 @@ TEST_F(ToyRun, HasSyncAndExposedTimesInClosedForm) {
   EXPECT_EQ(steps, (std::set<std::string>{"4", "8", "12", "16", "20"}));
   EXPECT_EQ(names, (std::set<std::string>{"fragment-0", "fragment-1"}));
   EXPECT_EQ(table.rows.size(), 5u * 4);
-}
-
-TEST_F(ToyRun, ClaimsOnThemAreDecided) {
-  std::map<std::string, std::string> verdicts;
-  const Json claims = summary()["claims"];
-  for (const Json& claim : claims) verdicts[claim["id"]] = claim["verdict"];
-  EXPECT_EQ(verdicts["less-exposed"], "holds");
-  EXPECT_EQ(verdicts["less-sync"], "fails");
-}
-
-TEST_F(ToyRun, TheTrainerMovesWhatThePlanSays) {
+  // The trainer moves what the plan says.
   int lines = 0;
-  const std::string training = summary()["cases"][0]["training"];
-  for (const Json& entry : json_lines(folder_ + "/run/train/" + training + "/exchanges.jsonl")) {
+  const std::string training = summary["cases"][0]["training"];
+  for (const Json& entry : json_lines(out + "/train/" + training + "/exchanges.jsonl")) {
     EXPECT_EQ(entry["exchange"], lines % 2 == 0 ? "fragment-1" : "fragment-0");
     EXPECT_EQ(entry["step"], 4 * ++lines);
     EXPECT_EQ(entry["bytes"], kContribution);
