@@ -1,5 +1,6 @@
-// A method with a table of its own: its step on a file, as docs/howto/add-a-method.md proves one, and a
-// training that is killed. Numbers are halves and quarters, so that the arithmetic by hand is exact.
+// The method of docs/howto/add-a-method.md, which has a table of its own: its step on a file, as that page
+// proves one, a run, and a training that is killed. Numbers are halves and quarters, so that the arithmetic
+// by hand is exact.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include "tests/integration/command.h"
 #include "tests/integration/kills.h"
+#include "tests/support/csv_table.h"
 #include "trainer/checkpoint/safetensors.h"
 
 namespace longhaul::toy_adam_test {
@@ -54,6 +56,28 @@ TEST(ToyAdam, ItsFirstTwoStepsAreThoseWorkedOutByHand) {
   EXPECT_EQ(tables["outer_squares"], (Table{0.4375, 1.75, 0.4375, 1.75}));
   EXPECT_FLOAT_EQ(tables["phi"][0], 2);
   EXPECT_FLOAT_EQ(tables["phi"][1], 1);
+}
+
+// Two all-reduces around a ring of four, six messages of 0.3 s one after another, each a quarter of 37,024
+// numbers of 2 bytes: embedding and output, 8192 each, two layers of 10,304 and a norm of 32.
+TEST(ToyAdam, ItsRunIsInClosedForm) {
+  Json scenario = small_scenario();
+  scenario["methods"] = {{{"name", "toy-adam"}, {"inner_steps", 10}, {"all_reduce", "ring"}}};
+  scenario["workload"] = {{"step_time", {{"constant", "400ms"}}}};
+  scenario["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
+                         {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}}};
+  const std::string run = run_of(written(scenario));
+  const Json record = summary_of(run)["cases"][0];
+  EXPECT_EQ(record["label"], "toy-adam");
+  EXPECT_NEAR(record["sync_time_s"]["mean"].get<double>(), 1.8, 1e-6);
+  const CsvTable table = read_csv(run + "/cases/toy-adam/exchanges.csv");
+  EXPECT_EQ(table.rows.size(), 2u * 4);
+  for (const auto& row : table.rows) EXPECT_EQ(row[table.column("bytes")], std::to_string(6 * 37024 / 4 * 2));
+  // What the trainer has moved.
+  const std::vector<Json> moved =
+      json_lines(run + "/train/" + record["training"].get<std::string>() + "/exchanges.jsonl");
+  ASSERT_EQ(moved.size(), 2u);
+  for (const Json& entry : moved) EXPECT_EQ(entry["bytes"], 37024 * 2);
 }
 
 // Its table is in the checkpoints.
