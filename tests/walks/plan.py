@@ -307,8 +307,6 @@ def abilene(planner):
     expect(text.lstrip().startswith("Take "), "the first word decides")
     expect(compute_s <= chosen["time_s"] < 2 * compute_s, f"{chosen['time_s'] / 3600:.1f} h, compute alone {compute_s / 3600:.1f} h")
     expect(chosen["time_low_s"] <= chosen["time_s"] <= chosen["time_high_s"], "with the network model's error")
-    near(chosen["compute_cost"], chosen["time_s"] / 3600 * 512 * 2.5, 1e-6, "cost of the compute")
-    near(chosen["egress_cost"], chosen["bytes_leaving_sites"] / 1e9 * 0.05, 1e-6, "cost of the egress")
     expect(len(chosen["leaving"]) == 11 and "Kansas City" in data["placement"], "a placement at eleven cities")
     expect(sum(one["is_on_front"] for one in data["plans"]) >= 1 and len({one["method"] for one in data["plans"]}) >= 2,
            "several methods were replayed")
