@@ -4,12 +4,14 @@ longhaul is a script here whose --help says what the test needs."""
 import contextlib
 import io
 import pathlib
-import tempfile
+import sys
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import check_docs
 import commands as cmd
 import markdown as md
+from folder import InAFolder
 
 LONGHAUL = r"""#!/bin/sh
 main() { printf 'Usage: longhaul SUBCOMMAND\nOptions:\n  -h,--help x\nSubcommands:\n  run      Runs\n  check    Checks\n'; }
@@ -37,25 +39,19 @@ GOOD = {
 TREE = "<!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"
 
 
-class TreeTest(unittest.TestCase):
+class TreeTest(InAFolder):
     """A tree that is right, in a folder of its own."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
-        for path, text in {**GOOD, "bin/longhaul": LONGHAUL}.items():
+        super().setUp()
+        for path, text in GOOD.items():
             self.write(path, text)
-        (self.root / "bin/longhaul").chmod(0o755)
-
-    def write(self, path, text):
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        self.longhaul = self.write("bin/longhaul", LONGHAUL)
+        self.longhaul.chmod(0o755)
 
     def problems(self, run=False):
         with contextlib.redirect_stdout(io.StringIO()):
-            return check_docs.Checker(self.root, self.root / "bin/longhaul", run).check()
+            return check_docs.Checker(self.folder, self.longhaul, run).check()
 
     def with_text(self, text, page="docs/page.md", run=False):
         """The problems with the text added to the page."""

@@ -10,12 +10,13 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(sys.argv.pop(1)) / "python" / "longhaul"))
+SOURCE = pathlib.Path(sys.argv.pop(1))
+sys.path[:0] = [str(SOURCE / "python/longhaul"), str(SOURCE / "tests/support")]
 
 import figures  # noqa: E402
+from folder import InAFolder  # noqa: E402
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 if HAS_MATPLOTLIB:
@@ -187,15 +188,10 @@ class Which(unittest.TestCase):
 
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "needs python3-matplotlib")
-class Drawn(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
+class Drawn(InAFolder):
     def svg(self, figure, **style):
-        file = self.folder / "figure.json"
-        file.write_text(json.dumps({**figure, "size": "single", "formats": ["svg"], "theme": "print", **style}), encoding="utf-8")
+        style = {"size": "single", "formats": ["svg"], "theme": "print", **style}
+        file = self.write("figure.json", json.dumps({**figure, **style}))
         draw.draw(file)
         return file.with_suffix(".svg").read_text(encoding="utf-8")
 
@@ -278,9 +274,8 @@ class Drawn(unittest.TestCase):
         request = {"data": {**NOTHING, "points": [at([group("diloco", curve=curve([1, 2], [3, 2]))])]},
                    "out": str(self.folder), "size": "single", "formats": endings, "theme": "print",
                    "only": ["loss-time"], "log_x": False, "list": False}
-        file, moved = self.folder / "request.json", self.folder / "moved"
-        file.write_text(json.dumps(request), encoding="utf-8")
-        self.assertEqual(figures.main(file), 0)
+        self.assertEqual(figures.main(self.write("request.json", json.dumps(request))), 0)
+        moved = self.folder / "moved"
         moved.mkdir()
         for ending in ("json", "py"):
             shutil.copy(self.folder / f"loss-time.{ending}", moved)
