@@ -26,8 +26,8 @@ ARROWS = {
 
 def sources(root):
     """{file: text} of the product's sources, paths from the root."""
-    return {file.relative_to(root): file.read_text() for folder in ARROWS for file in sorted((root / folder).rglob("*"))
-            if file.suffix in (".h", ".cc", ".cu", ".cuh")}
+    return {file.relative_to(root): file.read_text() for folder in ARROWS
+            for file in sorted((root / folder).rglob("*")) if file.suffix in (".h", ".cc", ".cu", ".cuh")}
 
 
 def includes(text):

@@ -100,7 +100,8 @@ class Page:
     def requests(self):
         """The addresses of everything that was asked for, without the page itself and data in it."""
         messages = [json.loads(entry['message'])['message'] for entry in self.driver.get_log('performance')]
-        urls = [message['params']['request']['url'] for message in messages if message['method'] == 'Network.requestWillBeSent']
+        urls = [message['params']['request']['url'] for message in messages
+                if message['method'] == 'Network.requestWillBeSent']
         return [url for url in urls if not url.startswith(('file:', 'data:'))]
 
     def run(self, script, *arguments):

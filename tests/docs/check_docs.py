@@ -41,8 +41,8 @@ LONG_CHECKS = ("scenarios/placement/", "scenarios/paper/claim-internet", "scenar
 # History: what it names may be gone.
 HISTORY = ("CHANGELOG.md",)
 # Where files of the tree are named by their path from the root.
-ROOTS = ("scenarios", "docs", "tests", "scripts", "results/reference", "core", "methods", "net", "replay", "sim",
-         "trainer", "analysis", "cli", "cmake", "python")
+ROOTS = ("scenarios", "docs", "tests", "scripts", "results/reference", "core", "methods", "net", "replay",
+         "sim", "trainer", "analysis", "cli", "cmake", "python")
 PATH = re.compile(rf"(?:{'|'.join(ROOTS)})/[\w./+-]+")
 PLAIN_PATH = re.compile(r"(?<![\w/.])((?:docs|scenarios)/[\w/.-]*\w\.(?:md|json|csv|py|svg))")
 # Whole keys of a scenario's options, as network.tcp.connections.
@@ -102,8 +102,8 @@ class Checker:
         names += md.found_in(source, PLAIN_PATH, md.LINK, md.COMMENT, md.INLINE)
         for line, word in names:
             word = word.strip("(),;:").rstrip(".")
-            if PATH.fullmatch(word) and not cmd.is_placeholder(word) and not self.exists(word.rstrip("/")) and \
-                    not self.exists(self.target(page, word)):
+            if PATH.fullmatch(word) and not cmd.is_placeholder(word) and \
+                    not self.exists(word.rstrip("/")) and not self.exists(self.target(page, word)):
                 yield line, f"no file {word} in the tree"
 
     def of_keys(self, page):
@@ -123,7 +123,8 @@ class Checker:
             if block.kind == "code":
                 for found in re.finditer(r"(?:.*\\\n)*.+", block.text()):
                     line = block.line + block.text().count("\n", 0, found.start())
-                    yield from ((line, part) for part in cmd.commands_of(re.sub(r"\s*\\\n\s*", " ", found[0])))
+                    joined = re.sub(r"\s*\\\n\s*", " ", found[0])
+                    yield from ((line, part) for part in cmd.commands_of(joined))
 
     def of_commands(self, page):
         inline = [(line, text) for line, text in md.inline_code(self.pages[page]) if " " in text]
@@ -159,8 +160,8 @@ class Checker:
 
     @functools.cache
     def checked(self, *words):
-        return subprocess.run([self.programs.folder / "longhaul", "check", "--anywhere", *words], cwd=self.root,
-                              capture_output=True, timeout=300, text=True)
+        return subprocess.run([self.programs.folder / "longhaul", "check", "--anywhere", *words],
+                              cwd=self.root, capture_output=True, timeout=300, text=True)
 
     def run_blocks(self, page):
         blocks = md.blocks(self.pages[page])
@@ -189,8 +190,9 @@ class Checker:
     def run_block(self, page, line, text, folder):
         self.ran.append(f"{page}:{line}")
         path = f"{self.programs.folder}{os.pathsep}{os.environ['PATH']}"
-        return subprocess.run(["sh", "-e"], input=text, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=dict(os.environ, PATH=path, LONGHAUL_ROOT=self.root), timeout=600, text=True)
+        environment = dict(os.environ, PATH=path, LONGHAUL_ROOT=self.root)
+        return subprocess.run(["sh", "-e"], input=text, cwd=folder, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=600, text=True)
 
     def unless(self, run, status, line):
         if run.returncode != status:
@@ -231,14 +233,14 @@ class Checker:
                 yield page, 1, "no way leads here from docs/README.md"
 
     def unquoted(self):
-        """What stays in the tree because a page quotes it: each scenario is named by a page, each method and all-reduce
-        by such a scenario and by a page of results."""
+        """What stays in the tree because a page quotes it: each scenario is named by a page, each method and
+        all-reduce by such a scenario and by a page of results."""
         texts = {page: text for page, text in self.pages.items() if page not in HISTORY}
         everything, quoted = "\n".join(texts.values()), ""
         for file in sorted((self.root / "scenarios").rglob("*.json")):
             path = file.relative_to(self.root)
-            if "networks" in path.parts or file.name.endswith(".schema.json"):  # matrices and schemas are none
-                continue
+            if "networks" in path.parts or file.name.endswith(".schema.json"):
+                continue  # matrices and schemas are none
             named = re.search(rf"(?<![\w-]){re.escape(file.name)}\b", everything)
             if "validation" in path.parts:  # longhaul validate NAME
                 named = named or f"`{file.stem}`" in everything
@@ -256,7 +258,8 @@ class Checker:
 
     def of_real_runs(self):
         """The short table of published and predicted figures has those of the tables that `make validation` wrote."""
-        page, tables = "docs/validation/real-runs.md", self.pages.get("results/reference/validation/tables.md", "")
+        page = "docs/validation/real-runs.md"
+        tables = self.pages.get("results/reference/validation/tables.md", "")
         sections = dict(re.findall(r"^### ([\w-]+): (.*?)(?=^###? |\Z)", tables, re.S | re.M))
         rows = [(line, [cell.strip() for cell in row.strip("|").split("|")])
                 for block in md.blocks(self.pages.get(page, "")) if block.kind == "table"

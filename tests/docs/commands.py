@@ -21,12 +21,12 @@ class Programs:
 
     @functools.cache
     def said(self, name, *arguments):
-        return subprocess.run([self.folder / name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=60, text=True)
+        return subprocess.run([self.folder / name, *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=60, text=True)
 
     @functools.cache
     def option_keys(self):
-        """The dotted keys of `longhaul list options`; those of one method, topology or fault also without its name."""
+        """The dotted keys of `longhaul list options`; those of one method, topology or fault also without it."""
         keys = {re.sub(r"\[\]|\.$", "", line)
                 for line in re.findall(r"^\S.*$", self.said("longhaul", "list", "options").stdout, re.M)}
         return keys | {re.sub(r"\.<[^>]*>", "", key) for key in keys}
@@ -34,7 +34,8 @@ class Programs:
     def mechanisms(self):
         """("method" or "all-reduce", name) of all that a scenario can name as one."""
         for topic, kind in (("methods", "method"), ("collectives", "all-reduce")):
-            for name, words in re.findall(r"^([a-z][\w-]*):?\s+(.*)$", self.said("longhaul", "list", topic).stdout, re.M):
+            listed = self.said("longhaul", "list", topic).stdout
+            for name, words in re.findall(r"^([a-z][\w-]*):?\s+(.*)$", listed, re.M):
                 if kind == "method" or words.startswith("all-reduce "):
                     yield kind, name
 
@@ -91,12 +92,13 @@ def problems_of_program(words, programs):
                 return [f"{name} has no subcommand {word}; it has {', '.join(sorted(subcommands))}"]
             subcommand, options = word, found[0]
         elif re.match(r"^--?[A-Za-z]", word) and word.split("=")[0] not in options:
-            problems.append(f"{' '.join(filter(None, [name, subcommand]))} has no option {word.split('=')[0]}")
+            command = name + (f" {subcommand}" if subcommand else "")
+            problems.append(f"{command} has no option {word.split('=')[0]}")
     return problems
 
 
 def make_targets(makefile):
-    return {target for line in re.findall(r"^([A-Za-z][\w -]*):(?!=)", makefile, re.M) for target in line.split()}
+    return set(" ".join(re.findall(r"^([A-Za-z][\w -]*):(?!=)", makefile, re.M)).split())
 
 
 def cmake_presets(text):

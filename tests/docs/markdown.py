@@ -55,7 +55,7 @@ def blocks(source):
             found.append(Block("code", start + 1, code.split("\n")))
         else:
             in_list = is_list_item(line) or (in_list and line.startswith(" "))
-            end = after(start + 1, lambda text: text.strip() and not is_list_item(text) and not OTHER.match(text))
+            end = after(start + 1, lambda text: text.strip() and not (is_list_item(text) or OTHER.match(text)))
             found.append(Block("text", start + 1, lines[start:end]))
     return found
 
@@ -68,7 +68,7 @@ def blanked(text, *patterns):
 
 
 def found_in(source, pattern, *left_out):
-    """(line, last group) of each match inside text, tables and headings, from which `left_out` are blanked out."""
+    """(line, last group) of each match inside text, tables and headings, in which `left_out` are blanked out."""
     texts = [(block.line, blanked(block.text(), *left_out))
              for block in blocks(source) if block.kind not in ("code", "comment")]
     return [(line + text.count("\n", 0, match.start()), match.groups()[-1].strip())

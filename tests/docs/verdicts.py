@@ -83,7 +83,8 @@ class Verdicts:
         if statement is None:
             raise ValueError(f"no scenario {verdict.scenario} has a claim {claim}")
         if statement != verdict.statement:
-            raise ValueError(f"the scenario {verdict.scenario} states the claim {claim} otherwise than its page of results")
+            raise ValueError(f"the scenario {verdict.scenario} states the claim {claim} otherwise than its page of "
+                             "results")
         if said != verdict.verdict:
             raise ValueError(f'the verdict on {claim} is "{verdict.verdict}", not "{said}"')
         return verdict

@@ -306,7 +306,8 @@ class GapByReplicas(InAFolder):
 
     def test_the_slope_is_the_mean_over_the_seeds_and_its_interval_is_students(self):
         law, half = self.law(self.rows()), 4.303 * 0.01 / math.sqrt(3)  # slopes 0.01, 0.02, 0.03
-        for found, expected in zip(law[:5], (0.02, 0.02 - half, 0.02 + half, 0.5, 0)):  # slope, its interval, intercept, worst
+        # Slope, its interval, intercept, what is worst.
+        for found, expected in zip(law[:5], (0.02, 0.02 - half, 0.02 + half, 0.5, 0)):
             self.assertAlmostEqual(found, expected)
 
     def test_what_is_off_the_line_is_said(self):  # a bump of 0.3 in the middle of three: +0.2 there, -0.1 at the ends

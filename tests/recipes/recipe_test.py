@@ -81,7 +81,7 @@ class Recipe:
 
     def missing(self):
         return ([name for name in self.programs if not shutil.which(name)]
-                + [f'the Python module {name}' for name in self.modules if not importlib.util.find_spec(name)])
+                + [f'Python module {name}' for name in self.modules if not importlib.util.find_spec(name)])
 
     def services(self, stack):
         """Starts what the recipe needs beside it."""
@@ -201,7 +201,7 @@ def main():
             expect(not (folder / 'out/report.html').exists(), 'and makes no report')
             recipe.continued()
         different = differences(folder / 'out', folder / 'whole')
-        expect(not different, f'of {len(contents(folder / "out"))} files {len(different)} differ from the unsplit run: {different}')
+        expect(not different, f'{len(different)} of {len(contents(folder / "out"))} files differ: {different}')
 
 
 main()

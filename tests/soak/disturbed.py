@@ -36,9 +36,9 @@ class Command:
     def __init__(self, arguments, word, folder=None):
         self.word, self.peak_kb, self.sent = word, 0, None
         self.start = time.monotonic()
-        self.process = subprocess.Popen(arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-                                        env={**os.environ, WORD: word})
+        self.process = subprocess.Popen(
+            arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True, errors="replace", start_new_session=True, env={**os.environ, WORD: word})
         self.words = ""
         self.reader = threading.Thread(target=self._read)
         self.reader.start()

@@ -78,8 +78,8 @@ class Soak:
         """Runs and resumes until it has ended by itself."""
         for attempt in range(draw.choice([1, 2, 3, 5, 8])):
             moment_s = draw.uniform(0, draw.choice([0.1, 0.4, 0.8]) * seconds)
-            command, status = self.run(folder, "disturbed", 2, *["--resume"] * (attempt > 0), moment_s=moment_s,
-                                       disturb=disturbance(draw))
+            command, status = self.run(folder, "disturbed", 2, *["--resume"] * (attempt > 0),
+                                       moment_s=moment_s, disturb=disturbance(draw))
             sent = command.sent
             if sent:
                 self.counts.update([" to ".join(sent), "signals"])

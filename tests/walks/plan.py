@@ -66,12 +66,12 @@ def measured_diloco(planner):
 
 
 def intellect(planner):
-    """1 T tokens by 14 nodes of 2^20 tokens a step, 38 minutes and an all-reduce of 469 s a hundred steps. (Published: 42
-    days, with up to 14 nodes.)"""
+    """1 T tokens by 14 nodes of 2^20 tokens a step, 38 minutes and an all-reduce of 469 s a hundred steps.
+    (Published: 42 days, with up to 14 nodes.)"""
     found = planner.plan(planner.example("intellect-1"))[0]["plans"][0]
     steps = math.ceil(1e12 / (14 * 2 ** 20))
     expect(found["steps"] == steps, f"{found['steps']} steps, by hand {steps}")
-    near(found["time_s"], steps * 22.8 + steps // 100 * 469, 0.02, "seconds of INTELLECT-1 with 14 nodes all the time")
+    near(found["time_s"], steps * 22.8 + steps // 100 * 469, 0.02, "seconds with 14 nodes all the time")
 
 
 def llama_70b(planner):
@@ -85,13 +85,13 @@ def llama_70b(planner):
     step_s = 6 * PARAMETERS_70B * 262144 / (32 * 0.4 * 989.4e12)
     bytes_of_hop = 12 * 2 * PARAMETERS_70B / 7
     by_hand = steps * step_s + steps // 200 * 8 * bytes_of_hop / (2e9 * PAYLOAD)
-    expect(data["parameters"] == PARAMETERS_70B, f"Llama 3 70B has {data['parameters']} parameters, published {PARAMETERS_70B}")
-    expect(0 <= found["time_s"] / by_hand - 1 < 0.02, f"{found['time_s']:.0f} s with seven nodes, by hand {by_hand:.0f} s")
+    expect(data["parameters"] == PARAMETERS_70B, f"{data['parameters']} parameters, published {PARAMETERS_70B}")
+    expect(0 <= found["time_s"] / by_hand - 1 < 0.02, f"{found['time_s']:.0f} s, by hand {by_hand:.0f} s")
     leaving = steps // 200 * bytes_of_hop * 1500 / 1448
     expect(len(found["leaving"]) == 5, f"five sites send: {found['leaving']}")
     for site, of_site in found["leaving"].items():
         near(of_site, leaving, 1e-6, f"bytes that leave {site}")
-    near(found["egress_cost"], 4 * leaving / 1e9 * 0.06, 1e-6, "cost of the egress, which is free in Stuttgart")
+    near(found["egress_cost"], 4 * leaving / 1e9 * 0.06, 1e-6, "cost of the egress, free in Stuttgart")
     saved, uplink = {one["what"]: one["saved_s"] for one in data["upgrades"]}, "stuttgart's uplink"
     expect(saved[uplink] > 0.99 * max(saved.values()) and data["links"][0]["link"] == uplink,
            f"{uplink} is what to buy, it saves {saved[uplink] / 86400:.1f} d")
@@ -150,7 +150,7 @@ def eight_files_of_iperf3(planner):
     rent = 32 * 2.3 + 48 * 1.2 + 8 * 0.9
     near(found["compute_cost"], found["time_s"] / 3600 * rent, 1e-9, "cost at each accelerator's own price")
     computes = {one["site"]: one["computes"] for one in data["sites"]}
-    near(computes["paris"] / computes["oregon"], 362.05 / 989.4, 1e-9, "share of the time in which Paris waits for Oregon")
+    near(computes["paris"] / computes["oregon"], 362.05 / 989.4, 1e-9, "Paris waits for Oregon")
     without, steps_of_six = data["sites"][3]["without"], math.ceil(2e12 / (6 * 65536))
     expect(without["steps"] == steps_of_six and
            without["time_s"] > steps_of_six * 6 * PARAMETERS_8B * 65536 / (24 * 0.4 * 312e12),
@@ -170,7 +170,7 @@ def eight_files_of_iperf3(planner):
     plan["sites"][1]["accelerator"]["per_node"] = 96
     plan["sites"][3]["accelerator"]["per_node"] = 64
     data, text, _ = planner.plan(plan)
-    near(data["step_s"], 6 * PARAMETERS_70B * 262144 / (64 * 0.4 * 362.05e12), 1e-9, "seconds of a step of 70 B")
+    near(data["step_s"], 6 * PARAMETERS_70B * 262144 / (64 * 0.4 * 362.05e12), 1e-9, "seconds a step of 70 B")
     one_sentence(data, text)
 
 
@@ -280,8 +280,8 @@ def dt_fm(planner):
 
 
 def equals_the_whole_replay(planner):
-    """Some outer steps tell the whole. Where partners are drawn their mean stands for all; where exchanges take turns it
-    is exact."""
+    """Some outer steps tell the whole. Where partners are drawn their mean stands for all; where exchanges take
+    turns it is exact."""
     sites = planner.example("sites")
     plans = [("diloco-measured", planner.example("diloco-measured"), 1e-9), ("sites", sites, 1e-9)]
     regions = {"matrix": "aws-2022", "replicas": {"oregon": 2, "virginia": 2, "london": 2, "tokyo": 2}}
@@ -344,8 +344,8 @@ def schema(planner):
 
 def main():
     planner = Planner(sys.argv[1], pathlib.Path(sys.argv[2]).resolve())
-    for part in (schema, wrong_plans, measured_diloco, intellect, llama_70b, deadline, eight_files_of_iperf3, outages, torchft,
-                 stages, dt_fm, equals_the_whole_replay, abilene):
+    for part in (schema, wrong_plans, measured_diloco, intellect, llama_70b, deadline, eight_files_of_iperf3,
+                 outages, torchft, stages, dt_fm, equals_the_whole_replay, abilene):
         part(planner)
 
 

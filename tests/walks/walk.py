@@ -19,9 +19,10 @@ class Walk:
         (self.folder / name).write_text(text if isinstance(text, str) else json.dumps(text, indent=2))
 
     def __call__(self, *arguments, timeout=600, status=0):
-        """What `longhaul ARGUMENTS` prints, run in the walk's folder; of another status than 0 what it says of that."""
+        """What `longhaul ARGUMENTS` prints, run in the walk's folder; its errors where another status is expected."""
         print('longhaul', *arguments, flush=True)
-        done = subprocess.run([self.longhaul, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run([self.longhaul, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=timeout)
         if done.returncode != status:
             sys.exit(f'exit status {done.returncode}\n{done.stdout}{done.stderr}')
         return done.stderr.strip() if status else done.stdout
