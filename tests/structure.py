@@ -4,6 +4,7 @@ listed here, LibTorch's headers only in trainer/ and ns-3's only in sim/, no fil
 
   tests/structure.py [ROOT]      exit status 1 and a line for each fault
 """
+import graphlib
 import pathlib
 import re
 import sys
@@ -24,61 +25,43 @@ ARROWS = {
 
 
 def sources(root):
-    """(file, text) of the product's sources, paths from the root."""
-    for folder in ARROWS:
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix in (".h", ".cc", ".cu", ".cuh"):
-                yield file.relative_to(root), file.read_text()
+    """{file: text} of the product's sources, paths from the root."""
+    return {file.relative_to(root): file.read_text() for folder in ARROWS
+            for file in sorted((root / folder).rglob("*")) if file.suffix in (".h", ".cc", ".cu", ".cuh")}
 
 
-def includes(root):
-    """(file, included) of the product's sources; <...> keeps its brackets."""
-    for file, text in sources(root):
-        for name in re.findall(r'^#include ([<"][^>"]+[>"])', text, re.MULTILINE):
-            yield file, name.strip('"')
+def includes(text):
+    """<...> keeps its brackets."""
+    return [name.strip('"') for name in re.findall(r'^#include ([<"][^>"]+[>"])', text, re.MULTILINE)]
 
 
-def circles(edges):
-    """Folders from which an arrow leads back to them."""
-    def reached(start):
-        seen, todo = set(), [start]
-        while todo:
-            for other in edges.get(todo.pop(), ()):
-                if other not in seen:
-                    seen.add(other)
-                    todo.append(other)
-        return seen
-
-    return sorted(folder for folder in edges if folder in reached(folder))
-
-
-def faults(root):
-    for file, text in sources(root):
-        if text.count("\n") > MOST_LINES:
-            yield f"{file} has {text.count(chr(10))} lines, at most {MOST_LINES}: one concept a file"
+def faults(files):
     edges = {}
-    for file, included in includes(root):
+    for file, text in files.items():
+        if (lines := text.count("\n")) > MOST_LINES:
+            yield f"{file} has {lines} lines, at most {MOST_LINES}: one concept a file"
         top = file.parts[0]
-        if re.match(r"<(torch|ATen|c10)/", included) and top != "trainer":
-            yield f"{file} includes LibTorch's {included}"
-        if included.startswith("<ns3/") and top != "sim":
-            yield f"{file} includes ns-3's {included}"
-        other = pathlib.PurePosixPath(included)
-        if included.startswith("<") or other.parts[0] not in ARROWS:
-            continue
-        if other.parts[0] != top and other.parts[0] not in ARROWS[top]:
-            yield f"{file} includes {included}: {top}/ does not use {other.parts[0]}/"
-        if other.parent != file.parent:
-            edges.setdefault(str(file.parent), set()).add(str(other.parent))
-    found = circles(edges)
-    if found:
-        yield "folders in a circle: " + ", ".join(found)
+        for included in includes(text):
+            if re.match(r"<(torch|ATen|c10)/", included) and top != "trainer":
+                yield f"{file} includes LibTorch's {included}"
+            if included.startswith("<ns3/") and top != "sim":
+                yield f"{file} includes ns-3's {included}"
+            other = pathlib.PurePosixPath(included)
+            if other.parts[0] not in ARROWS:
+                continue
+            if other.parts[0] not in {top} | ARROWS[top]:
+                yield f"{file} includes {included}: {top}/ does not use {other.parts[0]}/"
+            if other.parent != file.parent:
+                edges.setdefault(str(file.parent), set()).add(str(other.parent))
+    try:
+        graphlib.TopologicalSorter(edges).prepare()
+    except graphlib.CycleError as error:
+        yield "folders in a circle: " + ", ".join(error.args[1])
 
 
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])
-    count = sum(1 for _ in includes(root))
-    found = list(faults(root))
+    files = sources(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]))
+    found, count = list(faults(files)), sum(len(includes(text)) for text in files.values())
     print("\n".join(found) if found else f"{count} includes, no arrow up, no circle between folders")
     return 1 if found or count == 0 else 0
 

@@ -7,11 +7,7 @@ import json
 import sys
 import unittest
 
-try:
-    from page import ReportPage
-except ImportError as missing:
-    print(f'skipped: {missing} (Debian: python3-selenium)')
-    sys.exit(77)
+from page import ReportPage
 from runs import TINY, swept, trained
 
 TARGET = 4.5
@@ -35,10 +31,10 @@ class DecisionTest(ReportPage):
         tops = self.page.run("""return ['conclusions', 'conclusions-of-runs', 'run', 'results', 'equal', 'pictures'].map(
             id => document.getElementById(id).getBoundingClientRect().top);""")
         self.assertEqual(tops, sorted(tops))
-        said = self.page.run("return [...document.querySelectorAll('#conclusions .decisions > li')].map(one => one.textContent);")
-        decisions = self.page.run('return DATA.runs[0].conclusions.points[0].decisions;')
+        said = self.page.texts('#conclusions .decisions > li')
+        decisions = self.page.value('DATA.runs[0].conclusions.points[0].decisions')
         self.assertEqual(said, [one['opening'] + ''.join(part['badge'] + part['words'] for part in one['parts']) for one in decisions])
-        badges = self.page.run("return [...document.querySelectorAll('#conclusions .parts .verdict')].map(one => one.textContent);")
+        badges = self.page.texts('#conclusions .parts .verdict')
         self.assertEqual(badges, [part['badge'] for one in decisions for part in one['parts']])
         self.assertGreater(len(badges), len(decisions))  # three methods: a badge for each comparison, not for each question
         self.assertEqual([one['question'] for one in decisions][:3], ['at equal tokens', 'after the same simulated time', 'after the same bytes'])
@@ -48,7 +44,7 @@ class DecisionTest(ReportPage):
         self.open(self.finished(decided()))
         for row in ('ddp', 'diloco', 'noloco'):
             self.assertIn(row, self.page.text('#equal-tables'))
-        ends = self.page.run("return [...document.querySelectorAll('#equal-tables thead th')].map(one => one.innerText);")
+        ends = self.page.value("[...document.querySelectorAll('#equal-tables thead th')].map(one => one.innerText)")
         self.assertEqual(len(ends), 8)
         self.assertTrue(ends[3].endswith('all') and ends[1].endswith('a quarter'), ends)
 
@@ -60,7 +56,7 @@ class DecisionTest(ReportPage):
         for record in json.loads((run / 'summary.json').read_text())['cases']:
             times.setdefault(record['label'], []).append(record['time_to_target_s'])
         means = sorted(sum(of_seeds) / len(of_seeds) for of_seeds in times.values())
-        shown = self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings;")
+        shown = self.page.value("CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings")
         self.assertEqual(shown['loss'], TARGET)
         self.assertEqual(len(shown['crossings']), 3)
         for known, x in zip(means, sorted(one['x'] for one in shown['crossings'])):
@@ -73,22 +69,22 @@ class DecisionTest(ReportPage):
                   return dark / width;"""
         self.assertGreater(self.page.run(line, TARGET), 0.4, 'no dashed line across')
         self.page.choose('#chart-loss-time select', 'step')
-        self.assertEqual(self.page.run("return CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings.crossings;"), [])
+        self.assertEqual(self.page.value("CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings.crossings"), [])
 
     def test_a_sweep_says_what_holds_over_it_and_folds_the_points(self):
         self.open(self.finished(judged()), 'judged')
         self.assertRegex(self.page.text('#conclusions'), r'In the time of a synchronization: .*points')
-        self.assertEqual(self.page.run("return document.querySelectorAll('#conclusions details > div').length;"), 0)
+        self.assertEqual(self.page.count('#conclusions details > div'), 0)
         self.page.click('#conclusions summary')
-        points = self.page.run('return DATA.runs[0].conclusions.points.length;')
-        self.assertEqual(self.page.run("return document.querySelectorAll('#conclusions details > div').length;"), points)
+        points = self.page.value('DATA.runs[0].conclusions.points.length')
+        self.assertEqual(self.page.count('#conclusions details > div'), points)
         self.page.picture('judged-open')
         self.expect_no_scrolling()
 
     def test_a_claim_on_each_point_is_one_item(self):
         run = self.finished(judged())
         self.open(run)
-        self.assertEqual(self.page.run("return document.querySelectorAll('#verdicts > li').length;"), 3)
+        self.assertEqual(self.page.count('#verdicts > li'), 3)
         same = [one for one in json.loads((run / 'summary.json').read_text())['claims'] if one['id'] == 'each']
         self.assertIn(f'of {len(same)} points', self.page.text('#verdicts'))
         self.assertNotIn('(at ', self.page.text('#verdicts > li:last-child'))

@@ -7,13 +7,16 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 import unittest
 
-from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.chrome.service import Service
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.chrome.service import Service
+except ImportError as missing:
+    print(f'skipped: {missing} (Debian: python3-selenium)')
+    sys.exit(77)
 
 from runs import Runs
 
@@ -39,14 +42,12 @@ CHART_DATA = """
 """
 
 
-def chrome_options(dark=False):
+def chrome_options():
     options = webdriver.ChromeOptions()
     for argument in ('--headless=new', '--disable-gpu', '--hide-scrollbars', '--force-device-scale-factor=1',
                      '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update',
                      '--host-resolver-rules=MAP * ~NOTFOUND'):
         options.add_argument(argument)
-    if dark:
-        options.add_argument('--force-dark-mode')
     if os.geteuid() == 0:
         options.add_argument('--no-sandbox')  # chromium refuses to run as root with it
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
@@ -98,25 +99,31 @@ class Page:
 
     def requests(self):
         """The addresses of everything that was asked for, without the page itself and data in it."""
-        urls = []
-        for entry in self.driver.get_log('performance'):
-            message = json.loads(entry['message'])['message']
-            if message['method'] == 'Network.requestWillBeSent':
-                urls.append(message['params']['request']['url'])
+        messages = [json.loads(entry['message'])['message'] for entry in self.driver.get_log('performance')]
+        urls = [message['params']['request']['url'] for message in messages
+                if message['method'] == 'Network.requestWillBeSent']
         return [url for url in urls if not url.startswith(('file:', 'data:'))]
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
+    def value(self, expression):
+        return self.run(f'return {expression};')
+
+    def count(self, selector):
+        return self.run('return document.querySelectorAll(arguments[0]).length;', selector)
+
+    def texts(self, selector):
+        return self.run('return [...document.querySelectorAll(arguments[0])].map(one => one.textContent);', selector)
+
     def visible_charts(self):
-        return self.run("return CHARTS.filter(one => one.drawn).map(one => one.id);")
+        return self.value('CHARTS.filter(one => one.drawn).map(one => one.id)')
 
     def chart(self, name):
         return self.run(CHART_DATA, name)
 
     def pixels(self, name, color):
-        red, green, blue = (int(color[i:i + 2], 16) for i in (1, 3, 5))
-        return self.run(COUNT_PIXELS, name, red, green, blue)
+        return self.run(COUNT_PIXELS, name, *bytes.fromhex(color[1:]))
 
     def text(self, selector):
         return self.run('const found = document.querySelector(arguments[0]); return found ? found.innerText : null;', selector)
@@ -163,14 +170,6 @@ class Page:
         (self.pictures / f'{name}.pdf').write_bytes(data)
         return data
 
-    def wait_for(self, condition, seconds=20):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if self.run(f'return Boolean({condition});'):
-                return True
-            time.sleep(0.1)
-        return False
-
 
 class PageTest(unittest.TestCase):
     """One browser and one folder for all tests of a class, each of which begins at 1280 pixels in the light.
@@ -188,6 +187,40 @@ class PageTest(unittest.TestCase):
         self.page.size(1280, 900)
         self.page.emulate()
 
+    def expect_quiet(self):
+        """It has asked for nothing and complained about nothing."""
+        self.assertEqual(self.page.console_errors(), [])
+        self.assertEqual(self.page.requests(), [])
+
+    def expect_no_scrolling(self):
+        # Not innerWidth, which grows with a page that is too wide on a telephone.
+        self.assertFalse(self.page.value('document.body.scrollWidth > document.documentElement.clientWidth'),
+                         'the page scrolls sideways')
+
+    def open(self, file, name=None):
+        """Opens a page, or the report of a run."""
+        self.page.open(file / 'report.html' if file.is_dir() else file)
+        self.expect_quiet()
+        self.expect_no_scrolling()
+        if name:
+            self.page.picture(name)
+
+    def expect_every_look(self, file, name):
+        self.open(file, f'{name}-light')
+        color = 'getComputedStyle(document.body).backgroundColor'
+        light = self.page.value(color)
+        self.page.emulate(scheme='dark')
+        self.assertNotEqual(light, self.page.value(color))
+        self.page.picture(f'{name}-dark')
+        self.page.emulate()
+        self.page.size(390, 844)
+        self.open(file, f'{name}-narrow')
+        self.page.size(1280, 900)
+        self.open(file)
+        printed = self.page.print(f'{name}-print')
+        self.assertTrue(printed.startswith(b'%PDF') and len(printed) > 10000)
+        self.expect_quiet()
+
 
 class ReportPage(PageTest):
     """The same with runs, each made once, and their reports."""
@@ -204,30 +237,3 @@ class ReportPage(PageTest):
         if scenario['name'] not in self.made:
             self.made[scenario['name']] = self.runs.finished(scenario)
         return self.made[scenario['name']]
-
-    def expect_no_scrolling(self):
-        # Not innerWidth, which grows with a page that is too wide on a telephone.
-        self.assertFalse(self.page.run('return document.body.scrollWidth > document.documentElement.clientWidth;'), 'the page scrolls sideways')
-
-    def open(self, file, name=None):
-        """Opens a page, or that of a run, which must ask for nothing and complain about nothing."""
-        self.page.open(file / 'report.html' if file.is_dir() else file)
-        self.assertEqual(self.page.console_errors(), [])
-        self.assertEqual(self.page.requests(), [])
-        self.expect_no_scrolling()
-        if name:
-            self.page.picture(name)
-
-    def expect_every_look(self, run, name):
-        self.open(run)
-        light = self.page.run('return getComputedStyle(document.body).backgroundColor;')
-        self.page.emulate(scheme='dark')
-        self.assertNotEqual(light, self.page.run('return getComputedStyle(document.body).backgroundColor;'))
-        self.page.picture(f'{name}-dark')
-        self.page.emulate()
-        self.page.size(390, 844)
-        self.open(run, f'{name}-narrow')
-        self.page.size(1280, 900)
-        self.open(run)
-        self.assertTrue(self.page.print(f'{name}-print').startswith(b'%PDF'))
-        self.assertEqual(self.page.console_errors(), [])

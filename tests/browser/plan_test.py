@@ -8,13 +8,8 @@ import subprocess
 import sys
 import unittest
 
-try:
-    from page import PageTest
-except ImportError:
-    print('skipped: python3-selenium is not installed')
-    sys.exit(77)
+from page import PageTest
 
-LONGHAUL = sys.argv[1]
 SCENARIOS = pathlib.Path(__file__).resolve().parents[2] / 'scenarios' / 'plans'
 
 
@@ -23,45 +18,30 @@ class PlanPage(PageTest):
     def setUpClass(cls):
         super().setUpClass()
         cls.out = pathlib.Path(cls.folder.name) / 'sites'
-        subprocess.run([LONGHAUL, 'plan', SCENARIOS / 'sites.json', '-o', cls.out], check=True, capture_output=True, timeout=300)
+        subprocess.run([sys.argv[1], 'plan', SCENARIOS / 'sites.json', '-o', cls.out], check=True, capture_output=True, timeout=300)
         cls.data = json.loads((cls.out / 'plan.json').read_text())
 
     def setUp(self):
         super().setUp()
-        self.page.open(self.out / 'plan.html')
-
-    def tearDown(self):
-        self.assertEqual(self.page.console_errors(), [])
-        self.assertEqual(self.page.requests(), [])
+        self.open(self.out / 'plan.html')
+        self.addCleanup(self.expect_quiet)
 
     def test_says_what_the_terminal_says(self):
         self.assertEqual(self.page.text('#decision'), self.data['decision'])
-        rows = self.page.run("return [...document.querySelectorAll('#plans-table tbody tr')].map(row => row.cells[0].innerText);")
-        self.assertEqual(rows, [one['words'] for one in self.data['plans']])
-        rows = self.page.run("return [...document.querySelectorAll('#sites-table tbody tr')].map(row => row.cells[0].innerText);")
-        self.assertEqual(rows, ['Oslo', 'Paris', 'Montreal'])
-        self.assertEqual(self.page.run("return document.querySelectorAll('#caveats li').length;"), len(self.data['caveats']))
+        for table, names in (('plans', [one['words'] for one in self.data['plans']]), ('sites', ['Oslo', 'Paris', 'Montreal'])):
+            rows = f"[...document.querySelectorAll('#{table}-table tbody tr')].map(row => row.cells[0].innerText)"
+            self.assertEqual(self.page.value(rows), names)
+        self.assertEqual(self.page.count('#caveats li'), len(self.data['caveats']))
 
     def test_draws_every_plan_that_is_not_far_off(self):
-        points = self.page.run('return chart.data.datasets.flatMap(set => set.data.map(point => [point.x, point.y]));')
+        points = self.page.value('chart.data.datasets.flatMap(set => set.data.map(point => [point.x, point.y]))')
         longest = 3 * self.data['plans'][0]['time_s']
         expected = sorted([one['time_s'], one['cost']] for one in self.data['plans'] if one['time_s'] <= longest)
         self.assertGreater(len(expected), 5)
         self.assertEqual(sorted(points), expected)
 
     def test_light_dark_print_and_narrow(self):
-        self.page.picture('plan-light')
-        light = self.page.run("return getComputedStyle(document.body).backgroundColor;")
-        self.page.emulate(scheme='dark')
-        self.assertNotEqual(self.page.run("return getComputedStyle(document.body).backgroundColor;"), light)
-        self.page.picture('plan-dark')
-        self.page.emulate()
-        self.page.size(390, 844)
-        self.page.settle()
-        self.assertLessEqual(self.page.run('return document.documentElement.scrollWidth;'), 390)
-        self.page.picture('plan-narrow')
-        self.page.size(1280, 900)
-        self.assertGreater(len(self.page.print('plan-print')), 10000)
+        self.expect_every_look(self.out / 'plan.html', 'plan')
 
 
 if __name__ == '__main__':

@@ -89,4 +89,4 @@ class Runs:
         return self.interrupted(scenario, lambda run: any(run.glob('cases/*/done')), '--jobs', '1')
 
     def report(self, *arguments):
-        return subprocess.run([self.longhaul, 'report', *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run([self.longhaul, 'report', *map(str, arguments)], capture_output=True, text=True, timeout=120, check=True)

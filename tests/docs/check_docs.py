@@ -16,14 +16,16 @@ of code says what is done with it:
 Everything that is wrong is printed as page:line, and the status is then 1.
 """
 import argparse
+import functools
+import itertools
 import os
+import pathlib
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import commands as cmd
 import markdown as md
 import verdicts
@@ -34,327 +36,260 @@ LONGEST_PAGE = 4000      # of docs/
 MEDIAN_SENTENCE = 20     # words, of every page of docs/ and of README.md and CONTRIBUTING.md
 # `longhaul check` walks plans or searches placements of these for up to half a minute on a busy machine: only that they
 # exist is looked at. (tests/unit/cli/scenarios_test.cc reads those of scenarios/paper.)
-LONG_CHECKS = ("scenarios/placement/", "scenarios/paper/claim-internet", "scenarios/paper/claim-regions", "scenarios/paper/rank-order",
-               "scenarios/methods/")
+LONG_CHECKS = ("scenarios/placement/", "scenarios/paper/claim-internet", "scenarios/paper/claim-regions",
+               "scenarios/paper/rank-order", "scenarios/methods/")
 # History: what it names may be gone.
 HISTORY = ("CHANGELOG.md",)
 # Where files of the tree are named by their path from the root.
-ROOTS = ("scenarios", "docs", "tests", "scripts", "results/reference", "core", "methods", "net", "replay", "sim", "trainer",
-         "analysis", "cli", "cmake", "python")
-PATH = re.compile(r"^(?:%s)/[\w./+-]+$" % "|".join(ROOTS))
+ROOTS = ("scenarios", "docs", "tests", "scripts", "results/reference", "core", "methods", "net", "replay",
+         "sim", "trainer", "analysis", "cli", "cmake", "python")
+PATH = re.compile(rf"(?:{'|'.join(ROOTS)})/[\w./+-]+")
+PLAIN_PATH = re.compile(r"(?<![\w/.])((?:docs|scenarios)/[\w/.-]*\w\.(?:md|json|csv|py|svg))")
+# Whole keys of a scenario's options, as network.tcp.connections.
+KEY = re.compile(r"(train|workload|network|pipeline|recovery)(\.[a-z_0-9]+)+")
+FILE = re.compile(r"\.(csv|json|jsonl|md|h|cc|py)$")
+ORDER = re.compile(r"<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->", re.S)
 
 
 class Checker:
     def __init__(self, root, longhaul=None, run=False):
-        self.root = os.path.abspath(root)
+        self.root = pathlib.Path(root).resolve()
         self.programs = cmd.Programs(longhaul) if longhaul else None
         self.run = run
-        self.problems, self.ran = [], []
-        self.sources, self.anchors, self.checked = {}, {}, {}
+        self.ran = []
+        self.pages = {page: self.text(page) for page in self.found_pages()}
         self.verdicts = verdicts.Verdicts(self.root)
-        makefile = self.read_if("Makefile")
-        self.targets = cmd.make_targets(makefile) if makefile is not None else None
-        presets = self.read_if("CMakePresets.json")
-        self.presets = cmd.cmake_presets(presets) if presets is not None else None
+        self.targets = cmd.make_targets(self.text("Makefile"))
+        self.presets = cmd.cmake_presets(self.text("CMakePresets.json"))
 
-    def read_if(self, path):
-        full = os.path.join(self.root, path)
-        if not os.path.exists(full):
-            return None
-        with open(full, encoding="utf-8") as file:
-            return file.read()
+    def text(self, path):
+        return (self.root / path).read_text(encoding="utf-8")
 
-    def say(self, page, line, what):
-        self.problems.append("%s:%d: %s" % (page, line, what))
-
-    def pages(self):
-        found = []
+    def found_pages(self):
         for folder, folders, files in os.walk(self.root):
-            folders[:] = sorted(name for name in folders
-                                if not name.startswith((".", "build", "torch-cuda", "shared")) and name != "third_party")
+            folders[:] = sorted(name for name in folders if name != "third_party" and
+                                not name.startswith((".", "build", "torch-cuda", "shared")))
             if os.path.relpath(folder, self.root) == "results":
-                folders[:] = [name for name in folders if name == "reference"]
-            found += [os.path.relpath(os.path.join(folder, name), self.root) for name in sorted(files)
-                      if name.endswith(".md")]
-        return found
+                folders[:] = ["reference"]
+            yield from (os.path.relpath(os.path.join(folder, name), self.root)
+                        for name in sorted(files) if name.endswith(".md"))
 
-    def source(self, page):
-        if page not in self.sources:
-            self.sources[page] = self.read_if(page)
-        return self.sources[page]
+    # --- links and names: each check of a page gives (line, what is wrong) ---
 
-    def anchors_of(self, page):
-        if page not in self.anchors:
-            self.anchors[page] = md.anchors(self.source(page))
-        return self.anchors[page]
+    def target(self, page, path):
+        """What a path on the page leads to, from the root."""
+        return os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
 
-    # --- links and names ---
-
-    def check_links(self, page):
-        for line, target in md.links(self.source(page)):
-            if re.match(r"^[a-z][a-z0-9+.-]*:", target):
+    def of_links(self, page):
+        for line, target in md.links(self.pages[page]):
+            if re.match(r"[a-z][a-z0-9+.-]*:", target):
                 continue
             path, _, anchor = target.partition("#")
-            other = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
-            if not os.path.exists(os.path.join(self.root, other)):
-                self.say(page, line, "dead link %s" % target)
-            elif anchor and other.endswith(".md") and anchor not in self.anchors_of(other):
-                self.say(page, line, "no heading #%s in %s" % (anchor, other))
+            other = self.target(page, path)
+            if not (self.root / other).exists():
+                yield line, f"dead link {target}"
+            elif anchor and other.endswith(".md") and anchor not in md.anchors(self.text(other)):
+                yield line, f"no heading #{anchor} in {other}"
 
     def exists(self, name):
-        full = os.path.join(self.root, name)
-        return any(os.path.exists(full + end) for end in ("", ".h", ".cc", ".cu", ".py", ".json"))
+        return any((self.root / (name + end)).exists() for end in ("", ".h", ".cc", ".cu", ".py", ".json"))
 
-    def check_names(self, page):
-        if page in HISTORY:
-            return
-        names = [(line, word) for line, text in md.inline_code(self.source(page)) for word in text.split()]
-        for block in md.blocks(self.source(page)):
-            if block.kind == "code":
-                for number, line in enumerate(block.lines):
-                    names += [(block.line + number, word.strip("'\",")) for word in line.split()]
-            elif block.kind in ("text", "table"):
-                text = md.without_code(md.LINK.sub(lambda m: " " * len(m.group(0)), block.text()))
-                for match in re.finditer(r"(?<![\w/.])(?:docs|scenarios)/[\w/.-]*\w\.(?:md|json|csv|py|svg)", text):
-                    names.append((block.line + text.count("\n", 0, match.start()), match.group(0)))
+    def of_names(self, page):
+        source = self.pages[page]
+        names = [(line, word) for line, text in md.inline_code(source) for word in text.split()]
+        names += [(line, word.strip("'\",")) for block in md.blocks(source) if block.kind == "code"
+                  for line, text in enumerate(block.lines, block.line) for word in text.split()]
+        names += md.found_in(source, PLAIN_PATH, md.LINK, md.COMMENT, md.INLINE)
         for line, word in names:
             word = word.strip("(),;:").rstrip(".")
-            if PATH.match(word) and not cmd.is_placeholder(word) and not self.exists(word.rstrip("/")) and \
-                    not self.exists(os.path.join(os.path.dirname(page), word)):
-                self.say(page, line, "no file %s in the tree" % word)
+            if PATH.fullmatch(word) and not cmd.is_placeholder(word) and \
+                    not self.exists(word.rstrip("/")) and not self.exists(self.target(page, word)):
+                yield line, f"no file {word} in the tree"
 
-    def check_keys(self, page):
-        """Options of a scenario that are named by their whole key, as `network.tcp.connections`."""
-        if page in HISTORY or self.programs is None:
-            return
-        sections = ("train", "workload", "network", "pipeline", "recovery")
-        for line, text in md.inline_code(self.source(page)):
-            key = text.split(":")[0].split("=")[0].strip()
-            if re.match(r"^(%s)(\.[a-z_0-9]+)+$" % "|".join(sections), key) and key not in self.programs.option_keys() and \
-                    not re.search(r"\.(csv|json|jsonl|md|h|cc|py)$", key):
-                self.say(page, line, "a scenario has no option %s" % key)
+    def of_keys(self, page):
+        for line, text in md.inline_code(self.pages[page]) if self.programs else ():
+            key = re.split("[:=]", text)[0].strip()
+            if KEY.fullmatch(key) and not FILE.search(key) and key not in self.programs.option_keys():
+                yield line, f"a scenario has no option {key}"
 
-    def check_verdicts(self, page):
-        if page not in HISTORY:
-            for line, what in verdicts.problems_of(self.source(page), self.verdicts):
-                self.say(page, line, what)
+    def of_verdicts(self, page):
+        return verdicts.problems_of(self.pages[page], self.verdicts)
 
     # --- commands ---
 
     def command_lines(self, page):
         """(line, command) of code blocks; lines that end with a backslash are joined to the next."""
-        for block in md.blocks(self.source(page)):
-            if block.kind != "code":
-                continue
-            text, start = "", None
-            for number, line in enumerate(block.lines):
-                start = block.line + number if start is None else start
-                text += line.strip()
-                if text.endswith("\\"):
-                    text = text[:-1] + " "
-                    continue
-                for part in cmd.commands_of(text):
-                    yield start, part.strip()
-                text, start = "", None
+        for block in md.blocks(self.pages[page]):
+            if block.kind == "code":
+                for found in re.finditer(r"(?:.*\\\n)*.+", block.text()):
+                    line = block.line + block.text().count("\n", 0, found.start())
+                    joined = re.sub(r"\s*\\\n\s*", " ", found[0])
+                    yield from ((line, part) for part in cmd.commands_of(joined))
 
-    def check_commands(self, page):
-        if page in HISTORY:
-            return
-        lines = list(self.command_lines(page))
-        inline = [(line, text) for line, text in md.inline_code(self.source(page)) if " " in text]
-        for line, text in lines + inline:
-            words = cmd.shell_words(text)
-            while words and re.match(r"^[A-Z_]+=", words[0]):
-                words = words[1:]
-            if not words:
-                continue
-            program = os.path.basename(words[0])
-            if program == "make" and self.targets is not None and re.match(r"^make( [a-z][\w-]*| [A-Z_]+=\S+| -\S+)+$",
-                                                                          " ".join(words)):
-                for word in words[1:]:
-                    if re.match(r"^[a-z][\w-]*$", word) and word not in self.targets:
-                        self.say(page, line, "the Makefile has no target %s" % word)
-            elif program in ("cmake", "ctest") and self.presets is not None:
-                for before, word in zip(words, words[1:]):
-                    if before == "--preset" and word not in self.presets:
-                        self.say(page, line, "CMakePresets.json has no preset %s" % word)
-            elif program in cmd.PROGRAMS and self.programs is not None and words[0] in (program, "build/bin/" + program):
-                for problem in cmd.problems_of_program(words, self.programs):
-                    self.say(page, line, problem)
-                if program == "longhaul" and len(words) > 2 and words[1] in ("run", "check", "plan"):
-                    self.check_scenario(page, line, words)
+    def of_commands(self, page):
+        inline = [(line, text) for line, text in md.inline_code(self.pages[page]) if " " in text]
+        for line, text in [*self.command_lines(page), *inline]:
+            words = list(itertools.dropwhile(re.compile("[A-Z_]+=").match, cmd.shell_words(text)))
+            yield from ((line, what) for what in (self.of_command(words) if words else ()))
 
-    def check_scenario(self, page, line, words):
-        """`longhaul check` of a scenario of the tree with the --set of the command, once for each such pair."""
-        files = [word for word in words[2:] if word.startswith("scenarios/") and word.endswith(".json")]
-        if len(files) != 1 or words[1] == "plan" or cmd.is_placeholder(files[0]) or not self.exists(files[0]) or \
-                files[0].startswith(LONG_CHECKS):
-            return
-        sets = [arg for before, arg in zip(words, words[1:]) if before == "--set"]
-        if any(cmd.is_placeholder(re.sub(r"[{}\[\]]", "", text)) for text in sets):
-            return
-        key = (files[0], tuple(sets))
-        if key not in self.checked:
-            command = [self.programs.path("longhaul"), "check", "--anywhere", files[0]] + [x for s in sets for x in ("--set", s)]
-            run = subprocess.run(command, cwd=self.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300,
-                                 universal_newlines=True)
-            self.checked[key] = run.stderr.strip() if run.returncode else None
-        if self.checked[key] is not None:
-            self.say(page, line, "longhaul check fails: " + self.checked[key])
+    def of_command(self, words):
+        program = os.path.basename(words[0])
+        if program == "make" and re.fullmatch(r"make( [a-z][\w-]*| [A-Z_]+=\S+| -\S+)+", " ".join(words)):
+            for word in words[1:]:
+                if re.fullmatch(r"[a-z][\w-]*", word) and word not in self.targets:
+                    yield f"the Makefile has no target {word}"
+        elif program in ("cmake", "ctest"):
+            for before, word in itertools.pairwise(words):
+                if before == "--preset" and word not in self.presets:
+                    yield f"CMakePresets.json has no preset {word}"
+        elif program in cmd.PROGRAMS and self.programs and words[0] in (program, "build/bin/" + program):
+            yield from cmd.problems_of_program(words, self.programs)
+            if program == "longhaul" and words[1:2] in (["run"], ["check"]):
+                yield from self.of_scenario(words[2:])
+
+    def of_scenario(self, words):
+        """`longhaul check` of a scenario of the tree with the --set of the command."""
+        files = [word for word in words if word.startswith("scenarios/") and word.endswith(".json")]
+        sets = [arg for before, arg in itertools.pairwise(words) if before == "--set"]
+        if len(files) == 1 and not cmd.is_placeholder(files[0]) and self.exists(files[0]) and \
+                not files[0].startswith(LONG_CHECKS) and \
+                not any(cmd.is_placeholder(re.sub(r"[{}\[\]]", "", text)) for text in sets):
+            run = self.checked(files[0], *(word for text in sets for word in ("--set", text)))
+            if run.returncode:
+                yield "longhaul check fails: " + run.stderr.strip()
+
+    @functools.cache
+    def checked(self, *words):
+        return subprocess.run([self.programs.folder / "longhaul", "check", "--anywhere", *words],
+                              cwd=self.root, capture_output=True, timeout=300, text=True)
 
     def run_blocks(self, page):
-        blocks = md.blocks(self.source(page))
-        orders = [(block, following, re.match(r"^<!--\s*(file|scenario|run|output)(?::\s*(.*?))?\s*-->$", block.text().strip(), re.S))
-                  for block, following in zip(blocks, blocks[1:] + [None]) if block.kind == "comment"]
+        blocks = md.blocks(self.pages[page])
         with tempfile.TemporaryDirectory(prefix="longhaul-docs-") as folder:
-            printed = None
-            for block, following, match in orders:
-                if not match:
-                    continue
-                what, argument = match.groups()
+            printed = ""
+            for block, following in itertools.zip_longest(blocks, blocks[1:]):
+                match = ORDER.fullmatch(block.text().strip()) if block.kind == "comment" else None
+                what, argument = match.groups() if match else (None, None)
                 if what == "output":
-                    if printed is None or argument not in printed:
-                        self.say(page, block.line, "the run did not print: " + str(argument))
-                    continue
-                if following is None or following.kind != "code":
-                    self.say(page, block.line, "no block of code follows <!-- %s -->" % what)
-                elif what in ("file", "scenario"):
-                    path = os.path.join(folder, argument)
-                    os.makedirs(os.path.dirname(path), exist_ok=True)
-                    with open(path, "w", encoding="utf-8") as file:
-                        file.write(following.text() + "\n")
+                    if argument not in printed:
+                        yield block.line, f"the run did not print: {argument}"
+                elif what and (following is None or following.kind != "code"):
+                    yield block.line, f"no block of code follows <!-- {what} -->"
+                elif what == "run":
+                    run = self.run_block(page, following.line, following.text(), folder)
+                    printed = run.stdout
+                    yield from self.unless(run, int(argument or 0), following.line)
+                elif what:
+                    path = pathlib.Path(folder, argument)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(following.text() + "\n", encoding="utf-8")
                     if what == "scenario":
-                        self.run_block(page, md.Block("code", following.line, ["longhaul check '%s'" % argument]), folder, 0)
-                else:
-                    printed = self.run_block(page, following, folder, int(argument or 0))
+                        run = self.run_block(page, following.line, f"longhaul check '{argument}'", folder)
+                        yield from self.unless(run, 0, following.line)
 
-    def run_block(self, page, block, folder, status):
-        environment = dict(os.environ, PATH=self.programs.folder + os.pathsep + os.environ["PATH"], LONGHAUL_ROOT=self.root)
-        run = subprocess.run(["sh", "-e"], input=block.text(), cwd=folder, env=environment, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, timeout=600, universal_newlines=True)
-        self.ran.append("%s:%d" % (page, block.line))
+    def run_block(self, page, line, text, folder):
+        self.ran.append(f"{page}:{line}")
+        path = f"{self.programs.folder}{os.pathsep}{os.environ['PATH']}"
+        environment = dict(os.environ, PATH=path, LONGHAUL_ROOT=self.root)
+        return subprocess.run(["sh", "-e"], input=text, cwd=folder, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=600, text=True)
+
+    def unless(self, run, status, line):
         if run.returncode != status:
-            self.say(page, block.line, "ended with status %d instead of %d:\n%s" % (run.returncode, status, run.stdout[-2000:]))
-        return run.stdout
+            yield line, f"ended with status {run.returncode} instead of {status}:\n{run.stdout[-2000:]}"
 
     # --- words, and the way to a page ---
 
-    def check_words(self, page):
+    def of_words(self, page):
         """Prints the page's line of the table."""
-        source = self.source(page)
+        source = self.pages[page]
         lengths = md.sentences(source)
-        total = len(source.split())
-        median = statistics.median(lengths) if lengths else 0
-        long_ones = sum(1 for length in lengths if length > 40)
-        print("%7d %6d %8.1f %6d  %s" % (total, len(lengths), median, long_ones, page))
-        if page in HISTORY or not (page in ("README.md", "CONTRIBUTING.md") or page.startswith("docs/")):
+        total, median = len(source.split()), statistics.median(lengths or [0])
+        long_ones = sum(length > 40 for length in lengths)
+        print(f"{total:7} {len(lengths):6} {median:8.1f} {long_ones:6}  {page}")
+        if page in HISTORY or not page.startswith(("README.md", "CONTRIBUTING.md", "docs/")):
             return
         generated = "<!-- generated" in source or "<!-- Tables: " in source
-        limit = LIMITS.get(page, LONGEST_PAGE if page.startswith("docs/") else None)
-        if limit is not None and total > limit and not generated:
-            self.say(page, 1, "%d words; at most %d are allowed" % (total, limit))
+        limit = LIMITS.get(page, LONGEST_PAGE if page.startswith("docs/") else total)
+        if total > limit and not generated:
+            yield 1, f"{total} words; at most {limit} are allowed"
         if median > MEDIAN_SENTENCE:
-            self.say(page, 1, "the median sentence has %.1f words; at most %d are allowed" % (median, MEDIAN_SENTENCE))
+            yield 1, f"the median sentence has {median:.1f} words; at most {MEDIAN_SENTENCE} are allowed"
 
-    def check_reachable(self, pages):
+    # --- what is wrong with the tree: (page, line, what) ---
+
+    def unreachable(self):
         """Every page of docs/ and every notebook of results/reference/ is linked from docs/README.md, directly or over
         other such pages. (claims/ are matrices, which pages name by their folder.)"""
-        folders = ("docs/", "results/reference/")
-        if "docs/README.md" not in pages:
-            return
-        reached, to_do = {"docs/README.md"}, ["docs/README.md"]
+        pages = {page for page in self.pages if page.startswith(("docs/", "results/reference/"))}
+        reached, to_do = set(), {"docs/README.md"}
         while to_do:
             page = to_do.pop()
-            for _, target in md.links(self.source(page)):
-                path = target.partition("#")[0]
-                if not path or re.match(r"^[a-z][a-z0-9+.-]*:", target):
-                    continue
-                other = os.path.normpath(os.path.join(os.path.dirname(page), path))
-                if other.startswith(folders) and other in pages and other not in reached:
-                    reached.add(other)
-                    to_do.append(other)
-        for page in pages:
-            if page.startswith(folders) and page not in reached and not page.startswith("results/reference/claims/"):
-                self.say(page, 1, "no way leads here from docs/README.md")
+            reached.add(page)
+            links = {self.target(page, target.partition("#")[0]) for _, target in md.links(self.pages[page])}
+            to_do |= (links & pages) - reached
+        for page in sorted(pages - reached):
+            if not page.startswith("results/reference/claims/"):
+                yield page, 1, "no way leads here from docs/README.md"
 
-    # --- what stays in the tree because a page quotes it ---
-
-    def scenario_files(self):
-        """The scenarios and plans of the tree, by their paths; matrices and schemas are none."""
-        found = []
-        for folder, folders, files in os.walk(os.path.join(self.root, "scenarios")):
-            folders[:] = sorted(name for name in folders if name != "networks")
-            found += [os.path.relpath(os.path.join(folder, name), self.root) for name in sorted(files)
-                      if name.endswith(".json") and not name.endswith(".schema.json")]
-        return found
-
-    def check_quoted(self, pages):
-        """Each scenario is named by a page, each method and all-reduce by such a scenario and by a page of results."""
-        texts = {page: self.source(page) for page in pages if page not in HISTORY}
+    def unquoted(self):
+        """What stays in the tree because a page quotes it: each scenario is named by a page, each method and
+        all-reduce by such a scenario and by a page of results."""
+        texts = {page: text for page, text in self.pages.items() if page not in HISTORY}
         everything, quoted = "\n".join(texts.values()), ""
-        for path in self.scenario_files():
-            stem = os.path.basename(path)[:-len(".json")]
-            named = re.search(r"(?<![\w-])%s\.json\b" % re.escape(stem), everything)
-            if path.startswith("scenarios/validation/"):  # longhaul validate NAME
-                named = named or "`%s`" % stem in everything
+        for file in sorted((self.root / "scenarios").rglob("*.json")):
+            path = file.relative_to(self.root)
+            if "networks" in path.parts or file.name.endswith(".schema.json"):
+                continue  # matrices and schemas are none
+            named = re.search(rf"(?<![\w-]){re.escape(file.name)}\b", everything)
+            if "validation" in path.parts:  # longhaul validate NAME
+                named = named or f"`{file.stem}`" in everything
             if named:
-                quoted += self.read_if(path)
+                quoted += self.text(path)
             else:
-                self.say(path, 1, "no page quotes this scenario")
+                yield path, 1, "no page quotes this scenario"
         of_results = ("docs/results/", "docs/claims.md", "results/reference/")
         results = "\n".join(text for page, text in texts.items() if page.startswith(of_results))
         for topic, name in self.programs.mechanisms() if self.programs else ():
-            if not re.search(r"\"%s\"" % re.escape(name), quoted):
-                self.say("scenarios", 1, "no quoted scenario has the %s %s" % (topic, name))
-            elif "`%s`" % name not in results:
-                self.say("docs/results", 1, "no page of results quotes the %s %s" % (topic, name))
+            if f'"{name}"' not in quoted:
+                yield "scenarios", 1, f"no quoted scenario has the {topic} {name}"
+            elif f"`{name}`" not in results:
+                yield "docs/results", 1, f"no page of results quotes the {topic} {name}"
 
-    def check_real_runs(self):
+    def of_real_runs(self):
         """The short table of published and predicted figures has those of the tables that `make validation` wrote."""
-        page, tables = "docs/validation/real-runs.md", self.read_if("results/reference/validation/tables.md")
-        if tables is None or self.source(page) is None:
-            return
+        page = "docs/validation/real-runs.md"
+        tables = self.pages.get("results/reference/validation/tables.md", "")
         sections = dict(re.findall(r"^### ([\w-]+): (.*?)(?=^###? |\Z)", tables, re.S | re.M))
-        for block in md.blocks(self.source(page)):
-            rows = block.lines if block.kind == "table" else []
-            for number, row in enumerate(rows):
-                cells = [cell.strip() for cell in row.strip("|").split("|")]
-                section = sections.get(cells[0].strip("`"))
-                if section is None:
-                    continue
-                for figure in re.findall(r"[\d.]+(?: s\b)?", cells[2] + ", " + cells[3]):
-                    if not re.search(r"\| \**%s[ *|]" % re.escape(figure), section):
-                        self.say(page, block.line + number, "%s is no figure of %s" % (figure, cells[0]))
+        rows = [(line, [cell.strip() for cell in row.strip("|").split("|")])
+                for block in md.blocks(self.pages.get(page, "")) if block.kind == "table"
+                for line, row in enumerate(block.lines, block.line)]
+        for line, cells in rows:
+            section = sections.get(cells[0].strip("`"))
+            for figure in re.findall(r"[\d.]+(?: s\b)?", ", ".join(cells[2:4])) if section else ():
+                if not re.search(rf"\| \**{re.escape(figure)}[ *|]", section):
+                    yield page, line, f"{figure} is no figure of {cells[0]}"
 
     def check(self):
-        pages = self.pages()
         print("  words  sent.   median  > 40  page")
-        for page in pages:
-            self.check_links(page)
-            self.check_names(page)
-            self.check_commands(page)
-            self.check_keys(page)
-            self.check_verdicts(page)
-            self.check_words(page)
-            if self.run and self.programs is not None:
-                self.run_blocks(page)
-        self.check_reachable(pages)
-        self.check_quoted(pages)
-        self.check_real_runs()
-        return self.problems
+        of_today = [self.of_names, self.of_commands, self.of_keys, self.of_verdicts]
+        runs = [self.run_blocks] if self.run and self.programs else []
+        found = [(page, line, what) for page in self.pages
+                 for of in [self.of_links, *(of_today if page not in HISTORY else []), self.of_words, *runs]
+                 for line, what in of(page)]
+        found += [*self.unreachable(), *self.unquoted(), *self.of_real_runs()]
+        return [f"{page}:{line}: {what}" for page, line, what in found]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--root", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2])
     parser.add_argument("--longhaul", help="the built program; its options are read from --help")
     parser.add_argument("--run", action="store_true", help="also run the blocks that say <!-- run -->")
     arguments = parser.parse_args()
     checker = Checker(arguments.root, arguments.longhaul, arguments.run)
     problems = checker.check()
-    for problem in problems:
-        print(problem)
-    print("%d problems, %d blocks run" % (len(problems), len(checker.ran)))
+    print(*problems, f"{len(problems)} problems, {len(checker.ran)} blocks run", sep="\n")
     sys.exit(1 if problems else 0)
 
 

@@ -3,16 +3,15 @@
 longhaul is a script here whose --help says what the test needs."""
 import contextlib
 import io
-import os
-import stat
+import pathlib
 import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import check_docs
 import commands as cmd
 import markdown as md
+from folder import InAFolder
 
 LONGHAUL = r"""#!/bin/sh
 main() { printf 'Usage: longhaul SUBCOMMAND\nOptions:\n  -h,--help x\nSubcommands:\n  run      Runs\n  check    Checks\n'; }
@@ -37,42 +36,35 @@ GOOD = {
     "Makefile": "test: all\nall:\n",
     "CMakePresets.json": '{"configurePresets": [{"name": "release"}]}',
 }
+TREE = "<!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"
 
 
-class TreeTest(unittest.TestCase):
+class TreeTest(InAFolder):
     """A tree that is right, in a folder of its own."""
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.root = self.folder.name
-        self.longhaul = os.path.join(self.root, "bin", "longhaul")
+        super().setUp()
         for path, text in GOOD.items():
             self.write(path, text)
-        self.write("bin/longhaul", LONGHAUL)
-        os.chmod(self.longhaul, os.stat(self.longhaul).st_mode | stat.S_IXUSR)
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def write(self, path, text):
-        full = os.path.join(self.root, path)
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full, "w", encoding="utf-8") as file:
-            file.write(text)
+        self.longhaul = self.write("bin/longhaul", LONGHAUL)
+        self.longhaul.chmod(0o755)
 
     def problems(self, run=False):
         with contextlib.redirect_stdout(io.StringIO()):
-            return check_docs.Checker(self.root, self.longhaul, run).check()
+            return check_docs.Checker(self.folder, self.longhaul, run).check()
 
-    def finds(self, page, text, words, run=False):
-        """The text is added to the page; that alone is wrong, at the line where it begins."""
-        line = GOOD[page].count("\n") + 2
+    def with_text(self, text, page="docs/page.md", run=False):
+        """The problems with the text added to the page."""
         self.write(page, GOOD[page] + "\n" + text + "\n")
-        found = self.problems(run)
+        return self.problems(run)
+
+    def finds(self, text, words, page="docs/page.md", run=False):
+        """The text is added to the page; that alone is wrong, at the line where it begins."""
+        found = self.with_text(text, page, run)
         self.assertEqual(len(found), 1, found)
         self.assertIn(words, found[0])
         self.assertTrue(found[0].startswith(page + ":"), found[0])
-        return int(found[0].split(":")[1]) - line
+        return int(found[0].split(":")[1]) - GOOD[page].count("\n") - 2
 
 
 class Tree(TreeTest):
@@ -80,70 +72,61 @@ class Tree(TreeTest):
         self.assertEqual(self.problems(), [])
 
     def test_dead_links_and_anchors(self):
-        self.assertEqual(self.finds("docs/page.md", "Then\n[gone](gone.md).", "dead link gone.md"), 1)
-        self.finds("docs/page.md", "[x](page.md#third-part)", "no heading #third-part in docs/page.md")
-        self.finds("docs/page.md", "[x](#third-part)", "no heading #third-part")
-        self.finds("docs/page.md", "![x](picture.png)", "dead link picture.png")
+        self.assertEqual(self.finds("Then\n[gone](gone.md).", "dead link gone.md"), 1)
+        self.finds("[x](page.md#third-part)", "no heading #third-part in docs/page.md")
+        self.finds("[x](#third-part)", "no heading #third-part")
+        self.finds("![x](picture.png)", "dead link picture.png")
 
-    def test_links_inside_code_and_to_the_web_are_left_alone(self):
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\n`[x](gone.md)` [y](https://example.org/a#b)\n\n    [z](gone.md)\n")
-        self.assertEqual(self.problems(), [])
+    def test_what_is_no_mistake_is_left_alone(self):
+        for text in ("`[x](gone.md)` [y](https://example.org/a#b)\n\n    [z](gone.md)",
+                     "`scenarios/NAME.json` `scenarios/*.json` `docs/{a,b}.md`",  # for the reader to fill in
+                     "    longhaul hidden --case x",  # a subcommand for other programs
+                     "`network.tcp.window: 4` `network.topology.rate` `network.csv`"):
+            self.assertEqual(self.with_text(text), [])
 
     def test_files_that_do_not_exist(self):
-        self.finds("docs/page.md", "Look at `scenarios/b.json`.", "no file scenarios/b.json")
-        self.finds("docs/page.md", "Look at docs/other.md, too.", "no file docs/other.md")
-        self.assertEqual(self.finds("docs/page.md", "    cat scenarios/a.json\n    cat scenarios/b.json", "no file scenarios/b.json"), 1)
-
-    def test_names_for_the_reader_to_fill_in_are_left_alone(self):
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\n`scenarios/NAME.json` `scenarios/*.json` `docs/{a,b}.md`\n")
-        self.assertEqual(self.problems(), [])
+        self.finds("Look at `scenarios/b.json`.", "no file scenarios/b.json")
+        self.finds("Look at docs/other.md, too.", "no file docs/other.md")
+        self.assertEqual(self.finds("    cat scenarios/a.json\n    cat scenarios/b.json", "no file scenarios/b.json"), 1)
 
     def test_commands_that_no_longer_run(self):
-        self.finds("docs/page.md", "    longhaul walk scenarios/a.json", "longhaul has no subcommand walk; it has check, run")
-        self.finds("docs/page.md", "    build/bin/longhaul run scenarios/a.json --speed 3", "longhaul run has no option --speed")
-        self.finds("docs/page.md", "Use `longhaul run s.json --speed`.", "longhaul run has no option --speed")
-        self.finds("docs/page.md", "    cd x && longhaul check x.json --out y  # a comment --with", "longhaul check has no option --out")
-        self.finds("docs/page.md", "    longhaul --speed run", "longhaul has no option --speed")
-        self.finds("docs/page.md", "    longhaul run a \\\n      --speed 3", "longhaul run has no option --speed")
-        self.finds("docs/page.md", "    longhaul check scenarios/a.json --set replicas=0", "longhaul check fails: error: replicas")
+        self.finds("    longhaul walk scenarios/a.json", "longhaul has no subcommand walk; it has check, run")
+        self.finds("    build/bin/longhaul run scenarios/a.json --speed 3", "longhaul run has no option --speed")
+        self.finds("Use `longhaul run s.json --speed`.", "longhaul run has no option --speed")
+        self.finds("    cd x && longhaul check x.json --out y  # a comment --with", "longhaul check has no option --out")
+        self.finds("    longhaul --speed run", "longhaul has no option --speed")
+        self.finds("    longhaul run a \\\n      --speed 3", "longhaul run has no option --speed")
+        self.finds("    longhaul check scenarios/a.json --set replicas=0", "longhaul check fails: error: replicas")
 
-    def test_a_subcommand_for_other_programs_is_known(self):
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\n    longhaul hidden --case x\n")
-        self.assertEqual(self.problems(), [])
-
-    def test_options_of_a_scenario(self):
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\n`network.tcp.window: 4` `network.topology.rate` `network.csv`\n")
-        self.assertEqual(self.problems(), [])
-        self.finds("docs/page.md", "Set `network.tcp.windows`.", "a scenario has no option network.tcp.windows")
-
-    def test_targets_and_presets(self):
-        self.finds("docs/page.md", "Then `make tset`.", "the Makefile has no target tset")
-        self.finds("docs/page.md", "    cmake --preset fast && make all", "CMakePresets.json has no preset fast")
+    def test_options_targets_and_presets(self):
+        self.finds("Set `network.tcp.windows`.", "a scenario has no option network.tcp.windows")
+        self.finds("Then `make tset`.", "the Makefile has no target tset")
+        self.finds("    cmake --preset fast && make all", "CMakePresets.json has no preset fast")
 
     def test_blocks_are_run(self):
-        text = "<!-- file: a/b.txt -->\n```\nhello\n```\n\n<!-- run -->\n```sh\ncat a/b.txt\nlonghaul run c.json\n```\n"
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\n" + text + "\n<!-- output: ran c.json -->\n")
-        self.assertEqual(self.problems(run=True), [])
-        self.finds("docs/page.md", text + "\n<!-- output: ran d.json -->", "the run did not print: ran d.json", run=True)
-        self.finds("docs/page.md", "<!-- run -->\n```\nfalse\n```", "ended with status 1 instead of 0", run=True)
-        self.finds("docs/page.md", "<!-- run: 2 -->\n```\ntrue\n```", "ended with status 0 instead of 2", run=True)
-        self.finds("docs/page.md", "<!-- scenario: bad.json -->\n```\n{}\n```", "ended with status 2 instead of 0", run=True)
-        self.finds("docs/page.md", "<!-- run -->\n\nwords", "no block of code follows", run=True)
+        text = ("<!-- file: a/b.txt -->\n```\nhello\n```\n\n<!-- run -->\n```sh\ncat a/b.txt\nlonghaul run c.json\n```\n\n"
+                "<!-- output: ran %s.json -->")
+        self.assertEqual(self.with_text(text % "c", run=True), [])
+        for wrong, words in ((text % "d", "the run did not print: ran d.json"),
+                             ("<!-- run -->\n```\nfalse\n```", "ended with status 1 instead of 0"),
+                             ("<!-- run: 2 -->\n```\ntrue\n```", "ended with status 0 instead of 2"),
+                             ("<!-- scenario: bad.json -->\n```\n{}\n```", "ended with status 2 instead of 0"),
+                             ("<!-- run -->\n\nwords", "no block of code follows")):
+            self.finds(wrong, words, run=True)
 
     def test_words_and_sentences(self):
-        self.finds("README.md", "one two three.\n" * 300, "words; at most 900")
+        self.finds("one two three.\n" * 300, "words; at most 900", "README.md")
         self.write("README.md", GOOD["README.md"])
-        self.finds("docs/page.md", ("One " + "w " * 20 + "end. ") * 3, "the median sentence has 22.0 words; at most 20")
-        self.finds("docs/page.md", "| a |\n" + "| b c |\n" * 2000, "words; at most 4000")
+        self.finds(("One " + "w " * 20 + "end. ") * 3, "the median sentence has 22.0 words; at most 20")
+        self.finds("| a |\n" + "| b c |\n" * 2000, "words; at most 4000")
 
     def test_pages_that_nobody_links(self):
         self.write("docs/lonely.md", "# Lonely\n")
         self.assertEqual(self.problems(), ["docs/lonely.md:1: no way leads here from docs/README.md"])
         self.write("docs/lonely.md", GOOD["docs/page.md"])
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\n[Lonely](lonely.md), [figures](../results/reference/README.md)\n")
         self.write("results/reference/README.md", "# Figures\n\n[Runs](runs/README.md)\n")
         self.write("results/reference/runs/README.md", "# Runs\n")
-        self.assertEqual(self.problems(), [])
+        self.assertEqual(self.with_text("[Lonely](lonely.md), [figures](../results/reference/README.md)"), [])
         self.write("results/reference/README.md", "# Figures\n")
         self.assertEqual(self.problems(), ["results/reference/runs/README.md:1: no way leads here from docs/README.md"])
 
@@ -152,16 +135,13 @@ class Tree(TreeTest):
         self.write("scenarios/networks/matrix.json", "{}")
         self.write("scenarios/plan.schema.json", "{}")
         self.assertEqual(self.problems(), ["scenarios/sub/b.json:1: no page quotes this scenario"])
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\nAs `other-b.json` does.\n")
-        self.assertEqual(len(self.problems()), 1)
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\nAs `b.json` does.\n")
-        self.assertEqual(self.problems(), [])
+        self.assertEqual(len(self.with_text("As `other-b.json` does.")), 1)
+        self.assertEqual(self.with_text("As `b.json` does."), [])
 
     def test_runs_of_others_are_quoted_by_their_names(self):
         self.write("scenarios/validation/run-1.json", "{}")
         self.assertEqual(self.problems(), ["scenarios/validation/run-1.json:1: no page quotes this scenario"])
-        self.write("docs/page.md", GOOD["docs/page.md"] + "\n| `run-1` | 3 s |\n")
-        self.assertEqual(self.problems(), [])
+        self.assertEqual(self.with_text("| `run-1` | 3 s |"), [])
 
     def test_mechanisms_that_nothing_quotes(self):
         self.write("scenarios/a.json", '{"all_reduce": "ring"}')
@@ -193,33 +173,30 @@ class VerdictTree(TreeTest):
                    "9 points: 2.9 – 17, 3 hold, 2 undecided, 4 fail.\n\n### ring\n\n*twice*\n\nx. 6 points: 1 – 1.5, fails.\n")
 
     def page(self, text):
-        return "<!-- verdicts -->\n\n%s\n\n<!-- end of verdicts -->\n\nNo verdict here." % text
+        return f"<!-- verdicts -->\n\n{text}\n\n<!-- end of verdicts -->\n\nNo verdict here."
 
     def test_sentences_with_their_verdicts_pass(self):
-        tree = "<!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"
-        self.write("docs/page.md", GOOD["docs/page.md"] + self.page(
-            "Ten holds at 3 of 9 points, from 2.9 to 17 times. %s\nIs it so? <!-- claim: none -->\n\n| a | b |\n|---|---|\n"
-            "| ring | fails at 6 of 6 points <!-- claim: net ring: fails --> |" % tree))
-        self.assertEqual(self.problems(), [])
+        self.assertEqual(self.with_text(self.page(
+            f"Ten holds at 3 of 9 points, from 2.9 to 17 times. {TREE}\nIs it so? <!-- claim: none -->\n\n| a | b |\n"
+            "|---|---|\n| ring | fails at 6 of 6 points <!-- claim: net ring: fails --> |")), [])
 
     def test_sentences_without_one_are_found(self):
         good = "It fails. <!-- claim: net ring: fails -->"
-        self.finds("docs/page.md", self.page(good + " It holds."), "gives no claim: \"It holds.\"")
-        self.finds("docs/page.md", self.page("It holds. " + good), "two sentences and the claim of one")
-        self.finds("docs/page.md", self.page("| a |\n|---|\n| b |"), "gives no claim")
+        self.finds(self.page(good + " It holds."), "gives no claim: \"It holds.\"")
+        self.finds(self.page("It holds. " + good), "two sentences and the claim of one")
+        self.finds(self.page("| a |\n|---|\n| b |"), "gives no claim")
 
     def test_other_verdicts_are_found(self):
-        self.finds("docs/page.md", self.page("It holds. <!-- claim: net ring: holds -->"), 'the verdict on ring is "fails", not "holds"')
-        self.finds("docs/page.md", self.page("It fails. <!-- claim: net heap: fails -->"), "has no claim heap")
-        self.finds("docs/page.md", self.page("It fails. <!-- claim: gone ring: fails -->"), "no page results/reference/claims/gone.md")
-        tree = "<!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"
-        self.finds("docs/page.md", self.page("Ten holds at 5 of 9 points. " + tree), "no claim of this sentence has 5 of 9 points")
-        self.finds("docs/page.md", self.page("It takes 2.9 to 18 times as long. " + tree), "no claim of this sentence is from 2.9 to 18")
+        self.finds(self.page("It holds. <!-- claim: net ring: holds -->"), 'the verdict on ring is "fails", not "holds"')
+        self.finds(self.page("It fails. <!-- claim: net heap: fails -->"), "has no claim heap")
+        self.finds(self.page("It fails. <!-- claim: gone ring: fails -->"), "no page results/reference/claims/gone.md")
+        self.finds(self.page("Ten holds at 5 of 9 points. " + TREE), "no claim of this sentence has 5 of 9 points")
+        self.finds(self.page("It takes 2.9 to 18 times as long. " + TREE), "no claim of this sentence is from 2.9 to 18")
 
     def test_claims_that_scenarios_do_not_have_are_found(self):
         self.write("scenarios/paper/star.json", '{"claims": [{"id": "ring", "statement": "three times"}]}')
-        self.finds("docs/page.md", self.page("It fails. <!-- claim: net ring: fails -->"), "states the claim ring otherwise")
-        self.finds("docs/page.md", self.page("Some. <!-- claim: net tree: 3 hold, 2 undecided, 4 fail -->"), "no scenario star has a claim tree")
+        self.finds(self.page("It fails. <!-- claim: net ring: fails -->"), "states the claim ring otherwise")
+        self.finds(self.page("Some. " + TREE), "no scenario star has a claim tree")
 
 
 class Markdown(unittest.TestCase):

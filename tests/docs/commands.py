@@ -1,6 +1,8 @@
 """Commands in the documents: what they name has to exist, in the programs and in the tree."""
+import functools
 import json
 import os
+import pathlib
 import re
 import shlex
 import subprocess
@@ -12,48 +14,39 @@ class Programs:
     """The built programs beside `longhaul`. Their options are read from --help, once for each subcommand."""
 
     def __init__(self, longhaul):
-        self.folder = os.path.dirname(os.path.abspath(longhaul))
-        self.known, self.main_help = {}, {}
-        self.keys = None
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
+        self.folder = pathlib.Path(longhaul).resolve().parent
 
     def exists(self, name):
-        return os.path.exists(self.path(name))
+        return (self.folder / name).exists()
 
+    @functools.cache
+    def said(self, name, *arguments):
+        return subprocess.run([self.folder / name, *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=60, text=True)
+
+    @functools.cache
     def option_keys(self):
-        if self.keys is None:
-            run = subprocess.run([self.path("longhaul"), "list", "options"], stdout=subprocess.PIPE, timeout=60,
-                                 universal_newlines=True)
-            self.keys = option_keys(run.stdout)
-        return self.keys
+        """The dotted keys of `longhaul list options`; those of one method, topology or fault also without it."""
+        keys = {re.sub(r"\[\]|\.$", "", line)
+                for line in re.findall(r"^\S.*$", self.said("longhaul", "list", "options").stdout, re.M)}
+        return keys | {re.sub(r"\.<[^>]*>", "", key) for key in keys}
 
     def mechanisms(self):
         """("method" or "all-reduce", name) of all that a scenario can name as one."""
         for topic, kind in (("methods", "method"), ("collectives", "all-reduce")):
-            run = subprocess.run([self.path("longhaul"), "list", topic], stdout=subprocess.PIPE, timeout=60,
-                                 universal_newlines=True)
-            for name, words in re.findall(r"^([a-z][\w-]*):?\s+(.*)$", run.stdout, re.M):
+            listed = self.said("longhaul", "list", topic).stdout
+            for name, words in re.findall(r"^([a-z][\w-]*):?\s+(.*)$", listed, re.M):
                 if kind == "method" or words.startswith("all-reduce "):
                     yield kind, name
 
-    def help(self, name, subcommand=None):
+    def help(self, name, *subcommand):
         """(options, subcommands) of a program or subcommand; None where there is no such subcommand."""
-        key = (name, subcommand)
-        if key not in self.known:
-            command = [self.path(name)] + ([subcommand] if subcommand else []) + ["--help"]
-            run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
-                                 universal_newlines=True)
-            if subcommand is None:
-                self.main_help[name] = run.stdout
-            if run.returncode != 0 or (subcommand and run.stdout == self.main_help.get(name)):
-                self.known[key] = None  # an unknown subcommand with --help prints the program's own help
-            else:
-                options = set(re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", run.stdout))
-                listed = run.stdout.split("Subcommands:")[1] if "Subcommands:" in run.stdout else ""
-                self.known[key] = (options, set(re.findall(r"^  ([a-z][\w-]*) ", listed, re.M)))
-        return self.known[key]
+        run = self.said(name, *subcommand, "--help")
+        if run.returncode != 0 or (subcommand and run.stdout == self.said(name, "--help").stdout):
+            return None  # an unknown subcommand with --help prints the program's own help
+        _, _, listed = run.stdout.partition("Subcommands:")
+        return (set(re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", run.stdout)),
+                set(re.findall(r"^  ([a-z][\w-]*) ", listed, re.M)))
 
 
 def shell_words(line):
@@ -61,11 +54,11 @@ def shell_words(line):
     line = re.sub(r"\s#\s.*$", "", line.strip())
     line = re.sub(r"^\$ ", "", line)
     try:
-        words = shlex.split(line, comments=False)
+        words = shlex.split(line)
     except ValueError:
         return []
     for end, word in enumerate(words):
-        if word in ("|", "&&", ";", ">", "2>", "<", "||", "&", "…") or word.startswith((">", "2>", "|")):
+        if word in (";", "&&", "&", "<", "…") or word.startswith((">", "2>", "|")):
             return words[:end]
         if word.endswith(";"):
             return words[:end] + [word[:-1]]
@@ -79,8 +72,7 @@ def commands_of(line):
 
 def is_placeholder(word):
     """Names that stand for something of the reader's: RUN, KEY, NAME.json, …, and globs."""
-    return re.search(r"[*?<>{}…|$\[\]]|\.\.\.", word) is not None or re.search(r"(^|[/.=])[A-Z]{2,}[A-Z_]*(?=$|[/.])",
-                                                                             word) is not None
+    return re.search(r"[*?<>{}…|$\[\]]|\.\.\.|(^|[/.=])[A-Z]{2,}[A-Z_]*(?=$|[/.])", word) is not None
 
 
 def problems_of_program(words, programs):
@@ -97,31 +89,16 @@ def problems_of_program(words, programs):
                 return problems
             found = programs.help(name, word)  # one that is not listed may be there for other programs
             if found is None:
-                return ["%s has no subcommand %s; it has %s" % (name, word, ", ".join(sorted(subcommands)))]
+                return [f"{name} has no subcommand {word}; it has {', '.join(sorted(subcommands))}"]
             subcommand, options = word, found[0]
         elif re.match(r"^--?[A-Za-z]", word) and word.split("=")[0] not in options:
-            problems.append("%s has no option %s" % (name + (" " + subcommand if subcommand else ""), word.split("=")[0]))
+            command = name + (f" {subcommand}" if subcommand else "")
+            problems.append(f"{command} has no option {word.split('=')[0]}")
     return problems
 
 
 def make_targets(makefile):
-    targets = set()
-    for line in makefile.split("\n"):
-        match = re.match(r"^([A-Za-z][\w -]*):(?!=)", line)
-        if match:
-            targets.update(match.group(1).split())
-    return targets
-
-
-def option_keys(listing):
-    """The dotted keys of `longhaul list options`; those of one method, topology or fault also without its name."""
-    keys = set()
-    for line in listing.split("\n"):
-        if line and not line.startswith(" "):
-            key = re.sub(r"\[\]|\.$", "", line)
-            keys.add(key)
-            keys.add(re.sub(r"\.<[^>]*>", "", key))
-    return keys
+    return set(" ".join(re.findall(r"^([A-Za-z][\w -]*):(?!=)", makefile, re.M)).split())
 
 
 def cmake_presets(text):

@@ -1,10 +1,12 @@
 """Markdown as the checker needs it: prose, code, links, anchors, sentences."""
+import functools
 import re
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 COMMENT = re.compile(r"<!--(.*?)-->", re.S)
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 INLINE = re.compile(r"(`+)(.+?)\1", re.S)
+OTHER = re.compile(r"\s*(#{1,6} |\||```|~~~|<!--)")  # what ends a text without a blank line
 
 
 class Block:
@@ -24,47 +26,37 @@ def is_list_item(line):
 def blocks(source):
     """The blocks of a page in their order. A list item is a text block of its own; an indented line is code where
     it follows a blank line outside of lists, as in CommonMark."""
-    found, lines, i = [], source.split("\n"), 0
-    in_list = False
-    while i < len(lines):
-        line = lines[i]
+    found, lines, end, in_list = [], source.split("\n"), 0, False
+
+    def after(begin, goes_on):
+        """The first line from `begin` that is no part of the block."""
+        return next((i for i in range(begin, len(lines)) if not goes_on(lines[i])), len(lines))
+
+    while end < len(lines):
+        start, line = end, lines[end]
         if not line.strip():
-            i += 1
-            continue
-        start = i
-        if FENCE.match(line):
-            i += 1
-            while i < len(lines) and not FENCE.match(lines[i]):
-                i += 1
-            found.append(Block("code", start + 2, lines[start + 1:i]))
-            i += 1
+            end += 1
+        elif FENCE.match(line):
+            end = after(start + 1, lambda text: not FENCE.match(text)) + 1
+            found.append(Block("code", start + 2, lines[start + 1:end - 1]))
         elif line.lstrip().startswith("<!--"):
-            while i < len(lines) and "-->" not in lines[i]:
-                i += 1
-            i += 1
-            found.append(Block("comment", start + 1, lines[start:i]))
-        elif re.match(r"^#{1,6} ", line):
-            in_list = False
-            i += 1
+            end = after(start, lambda text: "-->" not in text) + 1
+            found.append(Block("comment", start + 1, lines[start:end]))
+        elif re.match(r"#{1,6} ", line):
+            in_list, end = False, start + 1
             found.append(Block("heading", start + 1, [line]))
         elif line.lstrip().startswith("|"):
             in_list = in_list and line.startswith(" ")
-            while i < len(lines) and lines[i].lstrip().startswith("|"):
-                i += 1
-            found.append(Block("table", start + 1, lines[start:i]))
+            end = after(start, lambda text: text.lstrip().startswith("|"))
+            found.append(Block("table", start + 1, lines[start:end]))
         elif line.startswith("    ") and not in_list:
-            while i < len(lines) and (lines[i].startswith("    ") or not lines[i].strip()):
-                i += 1
-            while not lines[i - 1].strip():
-                i -= 1
-            found.append(Block("code", start + 1, [text[4:] for text in lines[start:i]]))
+            end = after(start, lambda text: text.startswith("    ") or not text.strip())
+            code = "\n".join(text[4:] for text in lines[start:end]).rstrip()
+            found.append(Block("code", start + 1, code.split("\n")))
         else:
             in_list = is_list_item(line) or (in_list and line.startswith(" "))
-            i += 1
-            while i < len(lines) and lines[i].strip() and not is_list_item(lines[i]) and \
-                    not re.match(r"^\s*(#{1,6} |\||```|~~~|<!--)", lines[i]):
-                i += 1
-            found.append(Block("text", start + 1, lines[start:i]))
+            end = after(start + 1, lambda text: text.strip() and not (is_list_item(text) or OTHER.match(text)))
+            found.append(Block("text", start + 1, lines[start:end]))
     return found
 
 
@@ -75,14 +67,11 @@ def blanked(text, *patterns):
     return text
 
 
-def without_code(text):
-    return blanked(text, COMMENT, INLINE)
-
-
 def found_in(source, pattern, *left_out):
-    """(line, second group) of each match inside text, tables and headings, from which `left_out` are blanked out."""
-    texts = [(block.line, blanked(block.text(), *left_out)) for block in blocks(source) if block.kind not in ("code", "comment")]
-    return [(line + text.count("\n", 0, match.start()), match.group(2).strip())
+    """(line, last group) of each match inside text, tables and headings, in which `left_out` are blanked out."""
+    texts = [(block.line, blanked(block.text(), *left_out))
+             for block in blocks(source) if block.kind not in ("code", "comment")]
+    return [(line + text.count("\n", 0, match.start()), match.groups()[-1].strip())
             for line, text in texts for match in pattern.finditer(text)]
 
 
@@ -96,6 +85,7 @@ def inline_code(source):
     return found_in(source, INLINE, COMMENT)
 
 
+@functools.cache
 def anchors(source):
     """The anchors of a page's headings, by GitHub's rule, and those of <a id="…">."""
     seen, found = {}, set()
@@ -105,15 +95,14 @@ def anchors(source):
         title = block.lines[0].lstrip("#").strip()
         title = LINK.sub(lambda match: match.group(1), title).replace("`", "").replace("*", "")
         slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-        count = seen.get(slug, 0)
-        seen[slug] = count + 1
-        found.add(slug if count == 0 else "%s-%d" % (slug, count))
+        seen[slug] = seen.get(slug, -1) + 1
+        found.add(f"{slug}-{seen[slug]}" if seen[slug] else slug)
     return found | set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", source))
 
 
 def words(text):
     """How many words: what has a letter or a digit."""
-    return sum(1 for word in text.split() if re.search(r"\w", word))
+    return sum(bool(re.search(r"\w", word)) for word in text.split())
 
 
 CODE = "\x01"  # marks the beginning of inline code, with which a sentence may begin

@@ -8,9 +8,9 @@ it rests on:
 
 The page names its scenario (## NAME), which has the claim with the same statement. Counts in the sentence, as "6 of 9
 points", are those of one of its claims, and so are ranges, as "1.4 to 4.7 times"."""
-import glob
+import dataclasses
+import functools
 import json
-import os
 import re
 
 import markdown as md
@@ -23,15 +23,18 @@ COUNT = re.compile(r"\b(\d+) of (?:the )?(\d+) points")
 RANGE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) times")
 
 
+@dataclasses.dataclass
 class Verdict:
-    def __init__(self, scenario, statement, points, measured, verdict):
-        self.scenario, self.statement, self.points, self.measured, self.verdict = scenario, statement, points, measured, verdict
+    scenario: str
+    statement: str
+    points: int
+    measured: str
+    verdict: str
 
     def counts(self):
         """How many points hold, are undecided and fail."""
-        for words in ("holds", "undecided", "fails"):
-            if self.verdict == words:
-                return {self.points}
+        if self.verdict in ("holds", "undecided", "fails"):
+            return {self.points}
         return {int(number) for number in re.findall(r"\d+", self.verdict)} | {0}
 
 
@@ -42,12 +45,9 @@ def verdicts_of(text):
     for level, title, body in zip(parts[::3], parts[1::3], parts[2::3]):
         if level == "##":
             scenario = title.strip()
-            continue
-        statement = re.search(r"^\*(.*)\*$", body, re.M)
-        points = POINTS.search(body)
-        if points:
-            found[title.strip()] = Verdict(scenario, statement.group(1) if statement else "", int(points.group(1)),
-                                           points.group(2), points.group(3))
+        elif points := POINTS.search(body):
+            statement = re.search(r"^\*(.*)\*$|\Z", body, re.M)[1] or ""
+            found[title.strip()] = Verdict(scenario, statement, int(points[1]), points[2], points[3])
     return found
 
 
@@ -55,47 +55,39 @@ class Verdicts:
     """The verdicts of a tree."""
 
     def __init__(self, root):
-        self.root, self.pages = root, {}
+        self.root = root
 
+    @functools.cache
     def page(self, name):
-        if name not in self.pages:
-            path = os.path.join(self.root, "results", "reference", "claims", name + ".md")
-            self.pages[name] = None
-            if os.path.exists(path):
-                with open(path, encoding="utf-8") as file:
-                    self.pages[name] = verdicts_of(file.read())
-        return self.pages[name]
+        file = self.root / f"results/reference/claims/{name}.md"
+        return verdicts_of(file.read_text(encoding="utf-8")) if file.exists() else None
 
     def statement_in_scenario(self, scenario, claim):
-        for path in glob.glob(os.path.join(self.root, "scenarios", "**", "*.json"), recursive=True):
-            if os.path.basename(path) != scenario + ".json":
-                continue
-            with open(path, encoding="utf-8") as file:
-                for one in json.load(file).get("claims", []):
-                    if one.get("id") == claim:
-                        return one.get("statement", "")
-        return None
+        claims = [one for file in (self.root / "scenarios").rglob(f"{scenario}.json")
+                  for one in json.loads(file.read_text(encoding="utf-8")).get("claims", [])]
+        return next((one.get("statement", "") for one in claims if one.get("id") == claim), None)
 
-    def problem(self, mark):
-        """(what is wrong with a mark or None, its Verdict or None)."""
-        match = re.match(r"^(\S+) (\S+): (.+)$", mark, re.S)
+    def of(self, mark):
+        """The verdict that a mark names; a ValueError says what is wrong with the mark."""
+        match = re.fullmatch(r"(\S+) (\S+): (.+)", mark, re.S)
         if not match:
-            return "a claim is PAGE ID: VERDICT, not \"%s\"" % mark, None
+            raise ValueError(f'a claim is PAGE ID: VERDICT, not "{mark}"')
         name, claim, said = match.groups()
         page = self.page(name)
         if page is None:
-            return "no page results/reference/claims/%s.md" % name, None
-        verdict = page.get(claim)
-        if verdict is None:
-            return "results/reference/claims/%s.md has no claim %s" % (name, claim), None
+            raise ValueError(f"no page results/reference/claims/{name}.md")
+        if claim not in page:
+            raise ValueError(f"results/reference/claims/{name}.md has no claim {claim}")
+        verdict = page[claim]
         statement = self.statement_in_scenario(verdict.scenario, claim)
         if statement is None:
-            return "no scenario %s has a claim %s" % (verdict.scenario, claim), None
+            raise ValueError(f"no scenario {verdict.scenario} has a claim {claim}")
         if statement != verdict.statement:
-            return "the scenario %s states the claim %s otherwise than its page of results" % (verdict.scenario, claim), None
+            raise ValueError(f"the scenario {verdict.scenario} states the claim {claim} otherwise than its page of "
+                             "results")
         if said != verdict.verdict:
-            return "the verdict on %s is \"%s\", not \"%s\"" % (claim, verdict.verdict, said), None
-        return None, verdict
+            raise ValueError(f'the verdict on {claim} is "{verdict.verdict}", not "{said}"')
+        return verdict
 
 
 def pieces(block):
@@ -106,8 +98,7 @@ def pieces(block):
 
 
 def sentence_count(text):
-    text = md.LINK.sub(lambda link: link.group(1), text).replace("*", "").strip()
-    text = re.sub(r"^([-+]|\d+[.)])\s+", "", text)
+    text = re.sub(r"^([-+]|\d+[.)])\s+", "", md.LINK.sub(r"\1", text).replace("*", "").strip())
     return len(re.findall(r"[.?!:](?=\s+[A-Z0-9(\"]|$)", text)) or (1 if md.words(text) else 0)
 
 
@@ -118,44 +109,37 @@ def problems_of(source, verdicts):
         if block.kind == "comment":
             words = block.text().strip()[4:-3].strip()
             inside = words == BEGIN or (inside and words != END)
-            continue
-        if not inside:
-            continue
-        for line, text in pieces(block):
+        for line, text in pieces(block) if inside else ():
             problems += [(line, what) for what in problems_of_piece(text, verdicts, block.kind == "table")]
     return problems
 
 
 def problems_of_piece(text, verdicts, is_row):
     if is_row:
-        parts = [text, "".join(mark.group(0) for mark in MARK.finditer(text))]
+        parts = [text, "".join(mark[0] for mark in MARK.finditer(text))]
     else:
         parts = re.split(r"((?:\s*<!--\s*claim:.*?-->)+)", text, flags=re.S)
     for said, marks in zip(parts[::2], parts[1::2] + [""]):
-        said = md.COMMENT.sub("", said)
+        said = " ".join(md.COMMENT.sub("", said).split())
         if md.words(said) == 0:
             continue
         if not marks:
-            yield "gives no claim: \"%s\"" % " ".join(said.split())[:80]
-            continue
-        if not is_row and sentence_count(said) > 1:
-            yield "two sentences and the claim of one: \"%s\"" % " ".join(said.split())[:80]
+            yield f'gives no claim: "{said[:80]}"'
+        elif not is_row and sentence_count(said) > 1:
+            yield f'two sentences and the claim of one: "{said[:80]}"'
         judged = []
         for mark in MARK.findall(marks):
-            if mark == "none":
-                continue
-            problem, verdict = verdicts.problem(mark)
-            if problem:
-                yield problem
-            else:
-                judged.append(verdict)
+            try:
+                judged += [verdicts.of(mark)] if mark != "none" else []
+            except ValueError as wrong:
+                yield str(wrong)
         yield from wrong_numbers(said, judged)
 
 
 def wrong_numbers(said, judged):
     for count, points in COUNT.findall(said):
         if judged and not any(int(points) == one.points and int(count) in one.counts() for one in judged):
-            yield "no claim of this sentence has %s of %s points" % (count, points)
+            yield f"no claim of this sentence has {count} of {points} points"
     for low, high in RANGE.findall(said):
-        if judged and not any(one.measured == "%s – %s" % (low, high) for one in judged):
-            yield "no claim of this sentence is from %s to %s" % (low, high)
+        if judged and not any(one.measured == f"{low} – {high}" for one in judged):
+            yield f"no claim of this sentence is from {low} to {high}"

@@ -2,18 +2,13 @@
 #include "replay/absence_trace.h"
 #include "tests/fuzz/fuzz.h"
 
-using namespace longhaul;
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text = text_of_input(data, size);
-  return allow_errors([&] {
-    for (const auto& [replica, windows] : parse_absences(text, "evictions.csv", 4)) {
-      if (replica < 0 || replica >= 4) abort();
-      std::int64_t last_ns = 0;
-      for (const FaultWindows::Window& window : windows) {
-        if (window.begin_ns < last_ns || window.end_ns <= window.begin_ns) abort();
-        last_ns = window.end_ns;
-      }
+void longhaul::read_input(const std::string& input) {
+  for (const auto& [replica, windows] : parse_absences(input, "evictions.csv", 4)) {
+    if (replica < 0 || replica >= 4) abort();
+    std::int64_t last_ns = 0;
+    for (const FaultWindows::Window& window : windows) {
+      if (window.begin_ns < last_ns || window.end_ns <= window.begin_ns) abort();
+      last_ns = window.end_ns;
     }
-  });
+  }
 }

@@ -6,11 +6,9 @@
 #include "tests/fuzz/fuzz.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 
-using namespace longhaul;
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::string json = text_of_input(data, size), tensors;
-  for (const auto& [name, text] : files_in(json)) {
+void longhaul::read_input(const std::string& input) {
+  std::string json = input, tensors;
+  for (const auto& [name, text] : files_in(input)) {
     if (name == "tensors") tensors = text;
     if (name == "json") json = text + "  \"hash\": \"" + hex64(fnv1a(text)) + "\"}\n";
   }
@@ -20,8 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   file_with("checkpoints/step-4.safetensors", tensors);
   file_with("checkpoints/step-4.json", json);
   allow_errors([&] { read_checkpoint(folder + "/step-4.json"); });
-  return allow_errors([&] {
-    std::vector<std::string> refused;
-    if (!CheckpointFolder(scratch_folder(), "key").newest(refused) && refused.empty()) abort();
-  });
+  std::vector<std::string> refused;
+  if (!CheckpointFolder(scratch_folder(), "key").newest(refused) && refused.empty()) abort();
 }

@@ -1,5 +1,5 @@
-// What the fuzz targets share. Each defines LLVMFuzzerTestOneInput; libFuzzer calls it with inputs that it
-// makes up (preset fuzz), replay_main.cc with those of the corpus in every build.
+// What the fuzz targets share. Each defines read_input; libFuzzer calls it with inputs that it makes up
+// (preset fuzz, libfuzzer_entry.cc), replay_main.cc with those of the corpus in every build.
 //
 // What a reader may do with any input: return, or throw InputError or RunError. Everything else, among it the
 // words of a library and a broken invariant, leaves the target and ends the fuzzer.
@@ -19,9 +19,9 @@
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
 namespace longhaul {
+
+void read_input(const std::string& input);
 
 inline std::string text_of_input(const std::uint8_t* data, std::size_t size) {
   return std::string(reinterpret_cast<const char*>(data), size);
@@ -48,7 +48,7 @@ inline std::string file_with(const std::string& name, std::string_view bytes) {
 
 // An error without words is one that nobody can act on.
 template <typename Read>
-int allow_errors(const Read& read) {
+void allow_errors(const Read& read) {
   try {
     read();
   } catch (const InputError& error) {
@@ -56,7 +56,10 @@ int allow_errors(const Read& read) {
   } catch (const RunError& error) {
     if (std::string(error.what()).empty()) abort();
   }
-  return 0;
+}
+
+inline void take(const std::string& input) {
+  allow_errors([&] { read_input(input); });
 }
 
 // Of an input that stands for several files: "=== NAME\n" begins each.

@@ -2,13 +2,10 @@
 #include "core/base/json.h"
 #include "tests/fuzz/fuzz.h"
 
-using namespace longhaul;
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text = text_of_input(data, size);
+void longhaul::read_input(const std::string& input) {
   for (const JsonComments comments : {JsonComments::kNone, JsonComments::kAllowed})
     allow_errors([&] {
-      const Json value = parse_json(text, comments), copy = value;
+      const Json value = parse_json(input, comments), copy = value;
       if (parse_json(copy.dump(2)).dump() != value.dump()) abort();
       // Each scalar as each type that the readers ask for.
       for (const auto& item : value.items()) {
@@ -17,5 +14,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         as(int{}), as(std::int64_t{}), as(std::uint64_t{}), as(std::size_t{}), as(double{});
       }
     });
-  return 0;
 }

@@ -21,13 +21,10 @@ const auto& any_of(const Items& items, Random& random) {
   return items[below(random, std::size(items))];
 }
 
-const Json& values() {
-  static const Json all = Json::parse(R"([
+const Json kValues = Json::parse(R"([
     0, 1, 2, 3, 7, -1, 4294967296, 2147483647, -2147483648, 1000000000, 1048576, 100000, 1e300, 1e-300, 0.5, -0.5, 4.5,
     true, false, null, "", "x", "0s", "1e300s", "-1s", "1Gbps", "0bps", "1e18B", "random", "all", 9223372036854775807,
     18446744073709551615, [], {}, [0], [-1, 100000], {"name": "x"}])");
-  return all;
-}
 
 void collect(Json& value, std::vector<Json*>& all) {
   all.push_back(&value);
@@ -48,11 +45,9 @@ void change(Json& whole, Random& random) {
       entry = number / 2 + static_cast<std::int64_t>(below(random, 5)) - 2;
       return;
     }
-    case 1: {  // another value of the same text
-      Json other = *any_of(all, random);
-      entry = std::move(other);
+    case 1:  // another value of the same text
+      entry = Json(*any_of(all, random));
       return;
-    }
     case 2:  // one key or element less
       if (!entry.is_structured() || entry.empty()) break;
       if (entry.is_object())
@@ -70,7 +65,7 @@ void change(Json& whole, Random& random) {
     default:
       break;
   }
-  entry = any_of(values(), random);
+  entry = any_of(kValues, random);
 }
 
 // A line of JSON, or of a table.

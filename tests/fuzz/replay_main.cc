@@ -1,50 +1,21 @@
 // A fuzz target without libFuzzer: it gets every file of its corpus, each also cut to half and with each 97th
 // byte turned, so that what the fuzzer has found once stays found in every build.
 //
-//   NAME_fuzz FOLDER...                     that
-//   NAME_fuzz --mutate SECONDS SEED FOLDER...   and for so long changed ones (mutations.h); the one at work
-//   stands in
-//                                           NAME_fuzz.input of the temporary folder, where a signal leaves it
+//   NAME_fuzz FOLDER...                         that
+//   NAME_fuzz --mutate SECONDS SEED FOLDER...   and for so long changed ones (mutations.h)
+//
+// NAME_fuzz.input of the temporary folder keeps the one at work, where a signal leaves it.
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutations.h"
 
 namespace {
-
-// Memory that is a file: it outlives the process.
-class InputAtWork {
- public:
-  explicit InputAtWork(const std::string& file) : descriptor_(open(file.c_str(), O_RDWR | O_CREAT, 0600)) {
-    if (descriptor_ < 0 || ftruncate(descriptor_, kSize) != 0) return;
-    void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (memory != MAP_FAILED) text_ = static_cast<char*>(memory);
-  }
-  ~InputAtWork() { close(descriptor_); }
-
-  void keep(const std::string& input) {
-    if (!text_) return;
-    const std::size_t length = std::min(input.size(), kSize - 32);
-    std::snprintf(text_, 32, "%zu bytes:\n", length);
-    std::memcpy(text_ + 32, input.data(), length);
-  }
-
- private:
-  static constexpr std::size_t kSize = 1 << 20;
-  int descriptor_;
-  char* text_ = nullptr;
-};
-
-void give(const std::string& input) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
-}
 
 std::vector<std::string> files_of(int count, char** folders) {
   std::vector<std::filesystem::path> paths;
@@ -58,10 +29,10 @@ std::vector<std::string> files_of(int count, char** folders) {
 
 long long give_corpus(const std::vector<std::string>& corpus) {
   for (std::string bytes : corpus) {
-    give(bytes);
-    give(bytes.substr(0, bytes.size() / 2));
+    longhaul::take(bytes);
+    longhaul::take(bytes.substr(0, bytes.size() / 2));
     for (std::size_t k = 0; k < bytes.size(); k += 97) bytes[k] = static_cast<char>(bytes[k] ^ 1);
-    give(bytes);
+    longhaul::take(bytes);
   }
   return 3 * static_cast<long long>(corpus.size());
 }
@@ -69,18 +40,21 @@ long long give_corpus(const std::vector<std::string>& corpus) {
 long long give_mutations(const std::vector<std::string>& corpus, double seconds, std::uint64_t seed,
                          const std::string& kept) {
   using Clock = std::chrono::steady_clock;
-  InputAtWork at_work(kept);
+  const int at_work = open(kept.c_str(), O_WRONLY | O_CREAT, 0600);
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   long long count = 0;
   for (std::string input; Clock::now() < end; ++count) {
     // A change of a right input, or one more of what has been changed already.
     if (count % 4 == 0) input = corpus[static_cast<std::size_t>(count / 4) % corpus.size()];
     input = longhaul::mutated(input, seed + static_cast<std::uint64_t>(count));
-    at_work.keep(input);
+    // Where it cannot be kept, all else goes on.
+    static_cast<void>(pwrite(at_work, input.data(), input.size(), 0) < 0 ||
+                      ftruncate(at_work, static_cast<off_t>(input.size())) != 0);
     alarm(30);
-    give(input);
+    longhaul::take(input);
   }
   alarm(0);
+  close(at_work);
   return count;
 }
 

@@ -9,8 +9,7 @@
 #include "replay/estimate.h"
 #include "tests/fuzz/fuzz.h"
 
-using namespace longhaul;
-
+namespace longhaul {
 namespace {
 
 // Larger ones are right, and take longer than a fuzzer has.
@@ -37,14 +36,14 @@ void check(const Case& config) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void read_input(const std::string& input) {
   static const Node declaration = scenario_options(method_options(), topology_options());
-  const std::string file = file_with("scenario.json", text_of_input(data, size));
-  return allow_errors([&] {
-    const Scenario scenario = load_scenario(file, {}, declaration, [](const Case& config) {
-      if (is_small(config)) check_topology(config);
-    });
-    for (std::size_t i = 0; i < std::min<std::size_t>(scenario.cases.size(), 8); ++i)
-      allow_errors([&] { check(scenario.cases[i]); });
+  const std::string file = file_with("scenario.json", input);
+  const Scenario scenario = load_scenario(file, {}, declaration, [](const Case& config) {
+    if (is_small(config)) check_topology(config);
   });
+  for (std::size_t i = 0; i < std::min<std::size_t>(scenario.cases.size(), 8); ++i)
+    allow_errors([&] { check(scenario.cases[i]); });
 }
+
+}  // namespace longhaul

@@ -7,30 +7,24 @@
 #include "core/plan/trace.h"
 #include "tests/fuzz/fuzz.h"
 
-using namespace longhaul;
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  return allow_errors([&] {
-    std::istringstream in(text_of_input(data, size));
-    const Trace trace = read_trace(in, "trace.jsonl");
-    std::ostringstream out;
-    write_trace(trace, out);
-    std::istringstream again(out.str());
-    std::ostringstream twice;
-    write_trace(read_trace(again, "written.jsonl"), twice);
-    if (twice.str() != out.str()) abort();
-    if (trace.context.replicas > 64 || trace.context.parameters > 1'000'000 || trace.plan.rules.size() > 16)
-      return;
-    for (int step = 1; step <= std::min(12, trace.context.steps); ++step) {
-      for (const Operation& operation : trace.operations_at(step)) {
-        groups_of(operation, trace.context.replicas);
-        for (int bucket = 0; bucket < std::min(4, operation.rule->buckets); ++bucket)
-          if (bucket_bytes(operation, bucket) < 0) abort();
-      }
-      for (int replica = 0; replica < trace.context.replicas; ++replica)
-        if (trace.plan.dynamic_steps.taken_until(replica, step) > step) abort();
-      operations_due(trace.plan, trace.context, step);
-      program_of_step(trace.plan, trace.context.steps, step);
+void longhaul::read_input(const std::string& input) {
+  std::istringstream in(input);
+  const Trace trace = read_trace(in, "trace.jsonl");
+  std::stringstream out, twice;
+  write_trace(trace, out);
+  write_trace(read_trace(out, "written.jsonl"), twice);
+  if (twice.str() != out.str()) abort();
+  if (trace.context.replicas > 64 || trace.context.parameters > 1'000'000 || trace.plan.rules.size() > 16)
+    return;
+  for (int step = 1; step <= std::min(12, trace.context.steps); ++step) {
+    for (const Operation& operation : trace.operations_at(step)) {
+      groups_of(operation, trace.context.replicas);
+      for (int bucket = 0; bucket < std::min(4, operation.rule->buckets); ++bucket)
+        if (bucket_bytes(operation, bucket) < 0) abort();
     }
-  });
+    for (int replica = 0; replica < trace.context.replicas; ++replica)
+      if (trace.plan.dynamic_steps.taken_until(replica, step) > step) abort();
+    operations_due(trace.plan, trace.context, step);
+    program_of_step(trace.plan, trace.context.steps, step);
+  }
 }

@@ -29,20 +29,16 @@ def output(*command, **options):
 class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.prefix = pathlib.Path(cls.temporary.name) / "prefix"
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.prefix, cls.work = (pathlib.Path(temporary.name) / name for name in ("prefix", "work"))
+        cls.work.mkdir()
         output(CMAKE, "--install", BUILD, "--prefix", cls.prefix)
         cls.longhaul = cls.prefix / "bin/longhaul"
         cls.scenarios = cls.prefix / "share/longhaul/scenarios"
-        cls.work = pathlib.Path(cls.temporary.name) / "work"
-        cls.work.mkdir()
         # What longhaul-train opens when a training needs LibTorch; with CUDA it links LibTorch itself.
         cls.module = cls.prefix / "lib/longhaul/liblonghaul_torch.so"
         cls.has_module = (cls.prefix / "bin/longhaul-train").exists() and "libtorch" not in output("ldd", cls.prefix / "bin/longhaul-train")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def test_it_checks_lists_and_runs_what_it_brought(self):
         self.assertIn("is a valid scenario", output(self.longhaul, "check", self.scenarios / "small.json", cwd=self.work))

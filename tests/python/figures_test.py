@@ -10,14 +10,17 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(sys.argv.pop(1)) / "python" / "longhaul"))
+SOURCE = pathlib.Path(sys.argv.pop(1))
+sys.path[:0] = [str(SOURCE / "python/longhaul"), str(SOURCE / "tests/support")]
 
 import figures  # noqa: E402
+from folder import InAFolder  # noqa: E402
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
+if HAS_MATPLOTLIB:
+    import draw
 COLORS = {"diloco": "#0072B2", "noloco": "#D55E00"}
 NOTHING = {"colors": COLORS, "quantities": {"500ms": [0.5, "s"], "2s": [2, "s"]}, "points": [], "sweeps": [], "claims": [],
            "matrices": [], "notes": []}
@@ -122,12 +125,9 @@ class Which(unittest.TestCase):
         self.assertEqual(figure["y"], {"title": "sync time, mean", "unit": "s", "log": True})
 
     def test_a_sweep_of_texts_or_of_one_value_is_none(self):
-        def names(values):
-            return list(made(sweeps=[{"metric": "m", "unit": "", "entries": swept("k", values, lambda _: 1)}])[0])
-        self.assertEqual(names(["ring", "tree"]), [])
-        self.assertEqual(names([4]), [])
-        self.assertEqual(names(["500ms", 3]), [])
-        self.assertEqual(names(["500ms", "2s"]), ["sweep-m-k"])
+        for values, names in ((["ring", "tree"], []), ([4], []), (["500ms", 3], []), (["500ms", "2s"], ["sweep-m-k"])):
+            found, _ = made(sweeps=[{"metric": "m", "unit": "", "entries": swept("k", values, lambda _: 1)}])
+            self.assertEqual(list(found), names)
 
     def test_what_else_is_swept_makes_panels_up_to_six(self):
         def of(count):
@@ -182,29 +182,16 @@ class Which(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'did you mean "shares"'):
             figures.chosen(all_of, ["share"])
 
-    def test_words_and_spacings(self):
-        self.assertEqual(figures.axis_words("sync_time_s.mean"), "sync time, mean")
-        self.assertEqual(figures.axis_words("bytes_sent_per_replica"), "bytes sent per replica")
-        self.assertTrue(figures.is_geometric([4, 8, 16]))
-        self.assertFalse(figures.is_geometric([1, 2, 3]))
-        self.assertFalse(figures.is_geometric([0, 1, 10]))
-        self.assertTrue(figures.spans_decades([1, 100]))
-        self.assertFalse(figures.spans_decades([0, 100]))
+    def test_spacings(self):
+        self.assertEqual(list(map(figures.is_geometric, ([4, 8, 16], [1, 2, 3], [0, 1, 10]))), [True, False, False])
+        self.assertEqual(list(map(figures.spans_decades, ([1, 100], [0, 100]))), [True, False])
 
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "needs python3-matplotlib")
-class Drawn(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
+class Drawn(InAFolder):
     def svg(self, figure, **style):
-        import draw
-        file = self.folder / "figure.json"
-        file.write_text(json.dumps({**figure, "size": "single", "formats": ["svg"], "theme": "print", **style}), encoding="utf-8")
+        style = {"size": "single", "formats": ["svg"], "theme": "print", **style}
+        file = self.write("figure.json", json.dumps({**figure, **style}))
         draw.draw(file)
         return file.with_suffix(".svg").read_text(encoding="utf-8")
 
@@ -261,17 +248,15 @@ class Drawn(unittest.TestCase):
         self.assertIn("#3a414a", self.svg(figure, theme="dark"))
 
     def test_dark_is_light_on_dark(self):
-        print_, dark = (self.svg(self.losses()["loss-time"], theme=theme) for theme in ("print", "dark"))
-        self.assertIn("fill: #ffffff", print_)
-        self.assertNotIn("fill: #ffffff", dark)
-        self.assertIn("fill: #14171b", dark)
-        self.assertIn("stroke: #0072b2", dark)
-
-    def test_dark_lines_are_lighter_on_dark(self):
-        """#440154 with 0.4 of the ink, #e8eaed."""
-        figure = made(claims=[claimed()])[0]["claim-it_s_ten"]
-        self.assertIn("stroke: #440154", self.svg(figure))
-        self.assertIn("stroke: #865e91", self.svg(figure, theme="dark"))
+        """#440154 becomes #865e91, with 0.4 of the ink, #e8eaed."""
+        for figure, stroke, on_dark in ((self.losses()["loss-time"], "#0072b2", "#0072b2"),
+                                        (made(claims=[claimed()])[0]["claim-it_s_ten"], "#440154", "#865e91")):
+            svg, dark = self.svg(figure), self.svg(figure, theme="dark")
+            for color, drawn, other in (("fill: #ffffff", svg, dark), ("fill: #14171b", dark, svg)):
+                self.assertIn(color, drawn)
+                self.assertNotIn(color, other)
+            self.assertIn(f"stroke: {stroke}", svg)
+            self.assertIn(f"stroke: {on_dark}", dark)
 
     def test_many_lines_have_their_key_beside_the_axes(self):
         def places(count):
@@ -289,9 +274,7 @@ class Drawn(unittest.TestCase):
         request = {"data": {**NOTHING, "points": [at([group("diloco", curve=curve([1, 2], [3, 2]))])]},
                    "out": str(self.folder), "size": "single", "formats": endings, "theme": "print",
                    "only": ["loss-time"], "log_x": False, "list": False}
-        file = self.folder / "request.json"
-        file.write_text(json.dumps(request), encoding="utf-8")
-        self.assertEqual(figures.main(file), 0)
+        self.assertEqual(figures.main(self.write("request.json", json.dumps(request))), 0)
         moved = self.folder / "moved"
         moved.mkdir()
         for ending in ("json", "py"):
@@ -301,16 +284,14 @@ class Drawn(unittest.TestCase):
             self.assertEqual((moved / name).read_bytes(), (self.folder / name).read_bytes(), name)
 
     def test_marks_and_units(self):
-        import draw
         self.assertEqual(draw.log_marks(0.9, 60), [1, 2, 5, 10, 20, 50])
         self.assertEqual(draw.log_marks(0.9, 60, 5), [1, 10])
         self.assertEqual([math.log10(mark) for mark in draw.log_marks(1, 1e6, 4)], [0, 2, 4, 6])
         self.assertEqual(draw.log_marks(3, 4), [])
         self.assertEqual(draw.apart([0, 0.5, 1.364, 1.5, 2.5], False), [0, 0.5, 1.364, 2.5])  # 0.136 of 2.5 is too near
-        self.assertEqual(draw.scale_of("s", 7200), (3600, "h"))
-        self.assertEqual(draw.scale_of("s", 100), (1, "s"))
-        self.assertEqual(draw.scale_of("s", 0.25), (1e-3, "ms"))
-        self.assertEqual(draw.scale_of("nats", 3), (1, "nats"))
+        for unit, value, scale in (("s", 7200, (3600, "h")), ("s", 100, (1, "s")), ("s", 0.25, (1e-3, "ms")),
+                                   ("nats", 3, (1, "nats"))):
+            self.assertEqual(draw.scale_of(unit, value), scale)
 
 
 if __name__ == "__main__":

@@ -2,26 +2,13 @@
 import importlib.util
 import pathlib
 import sys
-import tempfile
-import unittest
 
 LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(SOURCE / "python"))
+sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "tests/support")]
 sys.argv = sys.argv[:1]
+
+from folder import InAFolder  # noqa: E402, F401
 
 
 def has(package):
     return importlib.util.find_spec(package) is not None
-
-
-class InAFolder(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def write(self, name, text):
-        file = self.folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file

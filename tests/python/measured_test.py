@@ -19,53 +19,38 @@ SITES = {"warsaw": ["10.77.0.1"], "madrid": ["10.77.0.2"]}
 INSIDE = {"rtt": "0.5ms", "throughput": "940Mbps"}
 
 
-def matrix(*names, sites=SITES, warnings=None):
-    said = [] if warnings is None else warnings
-    return matrix_of([DATA / name for name in names], sites, INSIDE, said.append)
+def matrix(*names, sites=SITES, warn=lambda text: None):
+    return matrix_of([DATA / name for name in names], sites, INSIDE, warn)
 
 
 class Measured(InAFolder):
-    def test_one_connection_and_a_ping(self):
+    def expect_pair(self, names, sites, rate, delta, rtt, warning):
+        """The only pair, and words of the first warning; "" where there is none."""
         warnings = []
-        pair, = matrix("forward.json", "warsaw-madrid.txt", warnings=warnings)["pairs"]
-        self.assertEqual(pair["between"], ["warsaw", "madrid"])
+        pair, = matrix(*names, sites=sites, warn=warnings.append)["pairs"]
+        self.assertEqual((pair["between"], pair["rtt"]), (["warsaw", "madrid"], rtt))
+        self.assertAlmostEqual(float(pair["throughput"][:-4]), rate, delta=delta)
+        self.assertIn(warning, (warnings or [""])[0])
+        self.assertEqual(bool(warnings), bool(warning))
+
+    def test_iperf3_and_a_ping(self):
         # 1448 of 1514 bytes of a frame are payload; the bucket counts frames without their framing.
-        self.assertAlmostEqual(float(pair["throughput"][:-4]), 300 * 1448 / 1514, delta=3)
-        self.assertEqual(pair["rtt"], "0.035ms")
-        self.assertEqual(warnings, [])
-
-    def test_the_slower_direction_counts(self):
-        warnings = []
-        pair, = matrix("forward.json", "reverse.json", "warsaw-madrid.txt", warnings=warnings)["pairs"]
-        self.assertAlmostEqual(float(pair["throughput"][:-4]), 100 * 1448 / 1514, delta=1)
-        self.assertIn("the slower one is taken", warnings[0])
-
-    def test_parallel_streams_are_counted_one_by_one(self):
-        warnings = []
-        pair, = matrix("four.json", "warsaw-madrid.txt", warnings=warnings)["pairs"]
-        self.assertAlmostEqual(float(pair["throughput"][:-4]), 300 * 1448 / 1514 / 4, delta=1)
-        self.assertIn("4 streams", warnings[0])
-
-    def test_a_round_trip_beside_its_own_load_is_said(self):
-        warnings = []
-        pair, = matrix("forward.json", warnings=warnings)["pairs"]
-        self.assertEqual(pair["rtt"], "3.151ms")
-        self.assertIn("without queues", warnings[0])
+        wide, narrow, ping = 300 * 1448 / 1514, 100 * 1448 / 1514, "warsaw-madrid.txt"
+        self.expect_pair(["forward.json", ping], SITES, wide, 3, "0.035ms", "")
+        self.expect_pair(["forward.json", "reverse.json", ping], SITES, narrow, 1, "0.035ms", "the slower one is taken")
+        self.expect_pair(["four.json", ping], SITES, wide / 4, 1, "0.035ms", "4 streams")
+        self.expect_pair(["forward.json"], SITES, wide, 3, "3.151ms", "without queues")  # beside its own load
 
     def test_nccl_tests(self):
         sites = {"warsaw": ["warsaw-gpu"], "madrid": ["madrid-gpu"]}
         for file, rate in (("nccl-all-reduce.txt", 300), ("nccl-sendrecv.txt", 100)):
-            warnings = []
-            pair, = matrix(file, "warsaw-madrid.txt", sites=sites, warnings=warnings)["pairs"]
-            self.assertAlmostEqual(float(pair["throughput"][:-4]), rate, places=3)
-            self.assertEqual(pair["rtt"], "0.035ms")
-            self.assertIn("give it to the sites as their rate", warnings[0])
+            self.expect_pair([file, "warsaw-madrid.txt"], sites, rate, 5e-4, "0.035ms", "give it to the sites as their rate")
         text = (DATA / "nccl-all-reduce.txt").read_text()
         file = self.folder / "warsaw-madrid-nccl.txt"
         file.write_text(text.replace("-gpu", "-other"))  # then its name says which sites
         self.assertEqual(matrix_of([file, DATA / "warsaw-madrid.txt"], sites, INSIDE)["pairs"][0]["throughput"], "300Mbps")
-        for wrong, word in ((text.replace("Rank  1", "Rank  0"), "is of ranks 0, 0"), (text.split("#       size")[0] + "# algbw",
-                                                                                       "no row"),
+        for wrong, word in ((text.replace("Rank  1", "Rank  0"), "is of ranks 0, 0"),
+                            (text.split("#       size")[0] + "# algbw", "no row"),
                             (text[:text.index("    16777216")], "no row"), (text.replace("0 OK", "3 FAILED"), "arrived wrong"),
                             (text.replace("0.04    0.04", "0.04    0.02"), "0.04 GB/s of algbw and 0.02")):
             file.write_text(wrong)

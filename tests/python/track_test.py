@@ -46,30 +46,25 @@ def wandb_records(file):
 class Tracked(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = pathlib.Path(temporary.name)
         cls.run_folder = str(cls.folder / "run")
         longhaul.run(SCENARIO, cls.run_folder, program=LONGHAUL)
         with open(cls.folder / "run/cases/diloco/metrics.csv", newline="") as file:
             cls.rows = [row for row in csv.DictReader(file) if row["replica"] == "mean"]
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
-
     def out(self, name):
         return str(self.folder / name)
 
-    def test_the_rows_are_those_before_and_after_two_outer_steps(self):
-        self.assertEqual([(row["step"], row["phase"]) for row in self.rows],
-                         [("4", "before"), ("4", "after"), ("8", "before"), ("8", "after")])
-
     def test_csv(self):
+        self.assertEqual([(row["step"], row["phase"]) for row in self.rows],  # of two outer steps
+                         [("4", "before"), ("4", "after"), ("8", "before"), ("8", "after")])
         self.assertEqual(track(self.run_folder, "csv", self.out("csv")), 4 + 2)
         with open(self.folder / "csv/diloco.csv", newline="") as file:
             found = list(csv.DictReader(file))
-        self.assertEqual([float(row["loss"]) for row in found], [float(row["loss"]) for row in self.rows])
-        self.assertEqual([float(row["simulated_s"]) for row in found], [float(row["simulated_s"]) for row in self.rows])
+        for column in ("loss", "simulated_s"):
+            self.assertEqual([float(row[column]) for row in found], [float(row[column]) for row in self.rows])
 
     def test_follows_a_run_that_goes_on(self):
         run = self.folder / "live"

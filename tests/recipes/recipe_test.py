@@ -17,9 +17,10 @@ import sys
 import tempfile
 import time
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'support'))
+sys.path += [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ('support', 'walks')]
 import slurm
 from run_contents import contents, differences
+from walk import expect
 
 RECIPE, LONGHAUL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
 EXAMPLES = SOURCE / 'docs/examples'
@@ -36,16 +37,10 @@ SCENARIO = {
     'sweep': {'network.tcp.connections': [1, 4]}}
 
 
-def expect(is_so, what):
-    if not is_so:
-        raise AssertionError(what)
-
-
 def until(condition, what):
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        found = condition()
-        if found:
+        if found := condition():
             return found
         time.sleep(0.005)
     raise AssertionError(f'not within {PATIENCE_S} s: {what}')
@@ -67,10 +62,9 @@ def kill_worker(out, group):
     command = pathlib.Path(f'/proc/{worker}/cmdline').read_bytes()
     expect(b'--only-case' in command and str(out.name).encode() in command, f'pid {worker} is a worker of ours: {command}')
     parent = int(re.search(r'PPid:\t(\d+)', pathlib.Path(f'/proc/{worker}/status').read_text()).group(1))
-    its_group = os.getpgid(worker)
-    expect(its_group != os.getpgid(0), 'it is not in the group of this test')
-    if its_group != group:
-        os.killpg(its_group, signal.SIGKILL)
+    expect(os.getpgid(worker) != os.getpgid(0), 'it is not in the group of this test')
+    if os.getpgid(worker) != group:
+        os.killpg(os.getpgid(worker), signal.SIGKILL)
     else:
         os.kill(worker, signal.SIGKILL)
         if RECIPE == 'processes':  # the pool's process that waits for it
@@ -78,24 +72,16 @@ def kill_worker(out, group):
     print(f'killed pid {worker}')
 
 
-def missing(programs=(), modules=()):
-    for program in programs:
-        if not shutil.which(program):
-            return f'{program} is not installed'
-    for module in modules:
-        if not importlib.util.find_spec(module):
-            return f'the Python module {module} is not installed'
-    return None
-
-
 class Recipe:
     """The command that runs or continues the sweep in `out`, in the folder of this test."""
+    programs, modules = (), ()
 
     def __init__(self, folder):
         self.folder = folder
 
-    def why_not(self):
-        return None
+    def missing(self):
+        return ([name for name in self.programs if not shutil.which(name)]
+                + [f'Python module {name}' for name in self.modules if not importlib.util.find_spec(name)])
 
     def services(self, stack):
         """Starts what the recipe needs beside it."""
@@ -114,16 +100,14 @@ class Recipe:
 
 
 class Parallel(Recipe):
-    def why_not(self):
-        return missing(['parallel'])
+    programs = ['parallel']
 
     def command(self):
         return ['sh', EXAMPLES / 'sweep_parallel.sh', 's.json', 'out', '-j', '2']
 
 
 class Snakemake(Recipe):
-    def why_not(self):
-        return missing(['snakemake'])
+    programs = ['snakemake']
 
     def command(self):
         return ['snakemake', '--cores', '2', '--rerun-incomplete', '--quiet', 'all', '-s', EXAMPLES / 'Snakefile', '--config',
@@ -136,8 +120,7 @@ class Processes(Recipe):
 
 
 class Mpi(Processes):
-    def why_not(self):
-        return missing(['mpirun'], ['mpi4py'])
+    programs, modules = ['mpirun'], ['mpi4py']
 
     def command(self):
         python, *rest = super().command()
@@ -146,9 +129,7 @@ class Mpi(Processes):
 
 class Dask(Processes):
     """Its scheduler gives what a lost worker was at to another one: nothing has to be continued by hand."""
-
-    def why_not(self):
-        return missing(modules=['distributed'])
+    modules = ['distributed']
 
     def services(self, stack):
         file = self.folder / 'scheduler.json'
@@ -174,9 +155,10 @@ class Dask(Processes):
 
 class Slurm(Recipe):
     """A controller and a node on this machine, of this test alone."""
+    programs = ['slurmctld', 'slurmd', 'sbatch', 'munged']
 
-    def why_not(self):
-        return missing(['slurmctld', 'slurmd', 'sbatch', 'munged']) or (None if os.geteuid() == 0 else 'slurmd wants root')
+    def missing(self):
+        return super().missing() + ['root, which slurmd wants'] * (os.geteuid() != 0)
 
     def services(self, stack):
         os.environ['SLURM_CONF'] = str(slurm.start(self.folder / 'slurm', stack))
@@ -207,9 +189,8 @@ def main():
         folder = pathlib.Path(name)
         recipe = {one.__name__.lower(): one for one in (Parallel, Snakemake, Processes, Mpi, Dask, Slurm)}[RECIPE](folder)
         os.environ.update(PATH=f'{LONGHAUL.parent}:{os.environ["PATH"]}', PYTHONPATH=str(SOURCE / 'python'))
-        reason = recipe.why_not()
-        if reason:
-            print(f'skipped: {reason}')
+        if recipe.missing():
+            print('skipped: missing here:', *recipe.missing())
             sys.exit(77)
         (folder / 's.json').write_text(json.dumps(SCENARIO))
         subprocess.run([LONGHAUL, 'run', 's.json', '--out', 'whole', '--quiet'], cwd=folder, check=True)
@@ -220,8 +201,7 @@ def main():
             expect(not (folder / 'out/report.html').exists(), 'and makes no report')
             recipe.continued()
         different = differences(folder / 'out', folder / 'whole')
-        expect(not different, f'the runs differ in {different}')
-        print(f'{len(contents(folder / "out"))} files are those of the unsplit run')
+        expect(not different, f'{len(different)} of {len(contents(folder / "out"))} files differ: {different}')
 
 
 main()

@@ -7,13 +7,13 @@ import gzip
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
-SCRIPTS = pathlib.Path(sys.argv[1]) / "scripts"
-sys.path.insert(0, str(SCRIPTS))
-sys.argv = sys.argv[:1]
+SOURCE = pathlib.Path(sys.argv.pop(1))
+SCRIPTS = SOURCE / "scripts"
+sys.path[:0] = [str(SCRIPTS), str(SOURCE / "tests/support")]
 
+from folder import InAFolder  # noqa: E402
 from prose_of_packages import beginning, is_prose, paragraphs_of  # noqa: E402
 
 LONG = "This sentence is here to be kept, because it is long enough and because it has the words that English has."
@@ -53,12 +53,7 @@ class Markup(unittest.TestCase):
                          [LONG, OTHER])
 
 
-class Packages(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-        self.addCleanup(self.temporary.cleanup)
-
+class Packages(InAFolder):
     def package(self, name, files):
         root = self.folder / name
         for path, data in {"DEBIAN/control": f"Package: {name}\nVersion: 1\nArchitecture: all\n"

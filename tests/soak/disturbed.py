@@ -1,8 +1,10 @@
 """A command that is disturbed: a signal to one of its processes or to all of them, at one moment.
 
 Processes are told by a word in their environment, which children have from their parents: also those that outlive them."""
+import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -14,35 +16,29 @@ WORD = "LONGHAUL_SOAK"
 def marked(word):
     """Ids of the living processes that have `word`."""
     needle, found = f"{WORD}={word}\0".encode(), []
-    for place in pathlib.Path("/proc").iterdir():
-        if place.name.isdigit():
-            try:
-                if needle in (place / "environ").read_bytes():
-                    found.append(int(place.name))
-            except OSError:
-                pass  # it has ended, or is another user's
+    for place in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended, or is another user's
+            if needle in (place / "environ").read_bytes():
+                found.append(int(place.name))
     return sorted(found)
 
 
 def peak_kb(pid):
     """The most memory that a process has had; None once it has ended."""
-    try:
-        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1])
-    except OSError:
-        pass
-    return None
+    with contextlib.suppress(OSError):
+        found = re.search(r"^VmHWM:\s*(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)
+        return int(found[1]) if found else None
 
 
 class Command:
     """Runs `arguments` in a group of its own; keeps exit status, words, wall time and the peak of its memory."""
 
-    def __init__(self, arguments, word):
+    def __init__(self, arguments, word, folder=None):
         self.word, self.peak_kb, self.sent = word, 0, None
         self.start = time.monotonic()
-        self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                        text=True, errors="replace", start_new_session=True, env={**os.environ, WORD: word})
+        self.process = subprocess.Popen(
+            arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True, errors="replace", start_new_session=True, env={**os.environ, WORD: word})
         self.words = ""
         self.reader = threading.Thread(target=self._read)
         self.reader.start()
@@ -72,11 +68,9 @@ class Command:
 def send(pids, which):
     reached = 0
     for pid in pids:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, which)
             reached += 1
-        except ProcessLookupError:
-            pass
     return reached
 
 

@@ -59,10 +59,11 @@ class Soak:
                 raise Found(f"check ended with {check.returncode}: {check.stderr[-500:]}")
         raise Found("no scenario that check takes")
 
-    def run(self, folder, out, more, moment_s=None, disturb=None):
+    def run(self, folder, out, jobs, *more, moment_s=None, disturb=None):
         word = f"{os.getpid()}-{self.counts['commands']}"
         self.counts["commands"] += 1
-        command = Command([self.longhaul, "run", str(folder / "scenario.json"), "--out", str(folder / out), "--quiet", *more], word)
+        command = Command([self.longhaul, "run", folder / "scenario.json", "--out", folder / out, "--quiet",
+                           "--jobs", str(jobs), *more], word)
         status = command.wait(LONGEST_S, moment_s, disturb)
         left = gone(word, 0 if status is None else 30)
         if status is None:
@@ -73,22 +74,15 @@ class Soak:
         command.finish()
         return command, status
 
-    def whole(self, folder, out, more):
-        command, status = self.run(folder, out, more)
-        if status != 0:
-            raise Found(f"{out} ended with {status}: {command.words[-1000:]}")
-        return command.seconds
-
     def disturbed(self, folder, seconds, draw):
         """Runs and resumes until it has ended by itself."""
         for attempt in range(draw.choice([1, 2, 3, 5, 8])):
-            more = ["--jobs", "2"] + (["--resume"] if attempt else [])
-            moment = draw.uniform(0, draw.choice([0.1, 0.4, 0.8]) * seconds)
-            command, status = self.run(folder, "disturbed", more, moment, disturbance(draw))
+            moment_s = draw.uniform(0, draw.choice([0.1, 0.4, 0.8]) * seconds)
+            command, status = self.run(folder, "disturbed", 2, *["--resume"] * (attempt > 0),
+                                       moment_s=moment_s, disturb=disturbance(draw))
             sent = command.sent
             if sent:
-                self.counts[" to ".join(sent)] += 1
-                self.counts["signals"] += 1
+                self.counts.update([" to ".join(sent), "signals"])
             if status == 0:
                 break
             allowed = {130, -9, -2, -15} if not sent or sent[1] != "child" else {1, 130}
@@ -96,26 +90,24 @@ class Soak:
                 allowed.add(1)
             if not sent or status not in allowed:
                 raise Found(f"ended with {status} after {sent}: {command.words[-1000:]}")
-        self.whole(folder, "disturbed", ["--jobs", "2", "--resume"])
+        command, status = self.run(folder, "disturbed", 2, "--resume")
+        if status != 0:
+            raise Found(f"disturbed ended with {status}: {command.words[-1000:]}")
 
     def one(self, number):
         folder = self.drawn(number)
-        draw = random.Random(f"{self.seed}/{number}/signals")
-        command, status = self.run(folder, "undisturbed", ["--jobs", "1"])
-        if status == 1 and GIVES_UP in command.words:
+        whole = folder / "undisturbed"
+        command, status = self.run(folder, whole.name, 1)
+        if status == 0:
+            self.disturbed(folder, command.seconds, random.Random(f"{self.seed}/{number}/signals"))
+            if differing := differences(whole, folder / "disturbed"):
+                raise Found(f"{len(differing)} files differ: {differing[:20]}")
+            self.counts.update(files=len(contents(whole)), cases=len(list((whole / "cases").iterdir())),
+                               trainings=len(list(whole.glob("train/*"))))
+        elif status == 1 and GIVES_UP in command.words:
             self.counts["given up"] += 1
-            shutil.rmtree(folder)
-            return
-        if status != 0:
+        else:
             raise Found(f"undisturbed ended with {status}: {command.words[-1000:]}")
-        seconds = command.seconds
-        self.disturbed(folder, seconds, draw)
-        differing = differences(folder / "undisturbed", folder / "disturbed")
-        if differing:
-            raise Found(f"{len(differing)} files differ: {differing[:20]}")
-        self.counts["files"] += len(contents(folder / "undisturbed"))
-        self.counts["cases"] += len(list((folder / "undisturbed/cases").iterdir()))
-        self.counts["trainings"] += len(list((folder / "undisturbed").glob("train/*")))
         shutil.rmtree(folder)
 
     def memory(self):

@@ -72,10 +72,7 @@ def main():
         print('matplotlib is not installed: no figures')
         return
     longhaul('plot', 'run', '-o', 'figures')
-    figure = longhaul.folder / 'figures' / 'claim-twice'
-    for ending in ('py', 'json', 'svg', 'pdf'):
-        expect(figure.with_suffix(f'.{ending}').stat().st_size > 300, f'figures/claim-twice.{ending}')
-    data = json.loads(figure.with_suffix('.json').read_text())
+    data = json.loads((longhaul.folder / 'figures/claim-twice.json').read_text())
     expect(data['possible_name'] == "with the network model's 7 %", 'its key names the band of the network model')
     expect(sentence in data['title'], 'its title says the sentence on the claim')
 

@@ -5,60 +5,54 @@
 
 Nothing is fitted: what is expected is a published figure, or follows from published inputs by hand.
 """
-import copy
 import json
 import math
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 
-from walk import expect
+from walk import Walk, expect, near
+
+PARAMETERS_8B, PARAMETERS_70B, PAYLOAD = 8030261248, 70553706496, 1448 / 1538
 
 
-class Planner:
-    def __init__(self, longhaul, source, folder):
-        self.longhaul, self.plans, self.folder, self.count = longhaul, source / "scenarios" / "plans", pathlib.Path(folder), 0
-
-    def call(self, *arguments):
-        return subprocess.run([self.longhaul, *map(str, arguments)], capture_output=True, text=True, timeout=600)
+class Planner(Walk):
+    def __init__(self, longhaul, source):
+        super().__init__(longhaul)
+        self.source, self.count = source, 0
+        self.plans = pathlib.Path(shutil.copytree(source / "scenarios", self.folder / "scenarios")) / "plans"
 
     def written(self, plan):
         """A plan beside the others, so that the files it names are found."""
         self.count += 1
-        file = self.folder / f"plan{self.count}.json"
-        plan = copy.deepcopy(plan)
-        graph = plan.get("network", {}).get("topology", {}).get("graphml")
-        if graph:
-            graph["file"] = str((self.plans / graph["file"]).resolve())
-        if "measurements" in plan:
-            files = plan["measurements"] if isinstance(plan["measurements"], list) else [plan["measurements"]]
-            plan["measurements"] = [str((self.plans / name).resolve()) for name in files]
-        file.write_text(json.dumps(plan))
-        return file
+        self.write("scenarios/plans/written.json", plan)
+        return self.plans / "written.json"
 
     def plan(self, plan):
-        out = self.folder / f"out{self.count + 1}"
-        done = self.call("plan", self.written(plan), "-o", out)
-        if done.returncode != 0:
-            raise SystemExit(f"longhaul plan ended with {done.returncode}: {done.stderr}")
-        return json.loads((out / "plan.json").read_text()), done.stdout, out
+        """Its data, what it prints, its folder."""
+        file, out = self.written(plan), self.folder / f"out{self.count}"
+        text = self("plan", file, "-o", out)
+        return json.loads((out / "plan.json").read_text()), text, out
 
-    def example(self, name):
-        return json.loads((self.plans / f"{name}.json").read_text())
+    def example(self, name, candidates=None, **more):
+        plan = json.loads((self.plans / f"{name}.json").read_text())
+        if candidates:
+            plan["candidates"].update(candidates)
+        return {**plan, **more}
 
-    def whole_s(self, out):
-        """Seconds that the run of all steps takes of the scenario that a plan has left."""
-        for command in (["check"], ["run", "--out", out / "run", "--quiet"]):
-            done = self.call(*command, out / "scenario.json")
-            expect(done.returncode == 0, f"longhaul {command[0]} takes the scenario {done.stderr}")
-        return json.loads((out / "run" / "summary.json").read_text())["cases"][0]["simulated_time_s"]
+    def expect_whole(self, words, found, out, within):
+        """The run of all steps of the scenario that a plan has left takes as long as the plan says."""
+        self("check", out / "scenario.json")
+        self("run", out / "scenario.json", "--out", out / "run", "--quiet")
+        whole_s = self.summary(out / "run")["cases"][0]["simulated_time_s"]
+        words += f", {found['replayed_steps']} of {found['steps']} steps: {found['time_s']} s, all of them {whole_s} s"
+        expect(abs(found["time_s"] / whole_s - 1) < within if within else
+               found["time_low_s"] <= whole_s <= found["time_high_s"], words)
 
     def refusal(self, plan):
-        done = self.call("plan", self.written(plan), "-o", self.folder / "never")
-        expect(done.returncode == 2, f"exit status 2: {done.stderr.strip()}")
-        return done.stderr.strip()
+        return self.refused("plan", self.written(plan), "-o", self.folder / "never")
 
 
 def measured_diloco(planner):
@@ -67,44 +61,37 @@ def measured_diloco(planner):
     for rate, published in (("50Mbps", 128), ("200Mbps", 128), ("1Gbps", 128), ("5Gbps", 32)):
         plan = planner.example("diloco-measured")
         plan["network"]["topology"]["star"]["up"] = rate
-        data, _, _ = planner.plan(plan)
-        found = data["plans"][0]
-        expect(found["inner_steps"] == published,
-               f"H at {rate} is {found['inner_steps']} ({100 * found['utilization']:.0f} % compute), published {published}")
+        found = planner.plan(plan)[0]["plans"][0]["inner_steps"]
+        expect(found == published, f"H at {rate} is {found}, published {published}")
 
 
 def intellect(planner):
-    """1 T tokens by 14 nodes of 2^20 tokens a step, 38 minutes and an all-reduce of 469 s a hundred steps."""
-    data, text, _ = planner.plan(planner.example("intellect-1"))
-    found = data["plans"][0]
+    """1 T tokens by 14 nodes of 2^20 tokens a step, 38 minutes and an all-reduce of 469 s a hundred steps.
+    (Published: 42 days, with up to 14 nodes.)"""
+    found = planner.plan(planner.example("intellect-1"))[0]["plans"][0]
     steps = math.ceil(1e12 / (14 * 2 ** 20))
-    by_hand = steps * 22.8 + steps // 100 * 469
     expect(found["steps"] == steps, f"{found['steps']} steps, by hand {steps}")
-    expect(abs(found["time_s"] / by_hand - 1) < 0.02,
-           f"INTELLECT-1 with 14 nodes all the time: {found['time_s'] / 86400:.1f} d, by hand {by_hand / 86400:.1f} d "
-           "(published: 42 d, with up to 14 nodes)")
+    near(found["time_s"], steps * 22.8 + steps // 100 * 469, 0.02, "seconds with 14 nodes all the time")
 
 
 def llama_70b(planner):
     """70.55 B parameters at seven nodes. Twelve rounds of a ring take a seventh of the model each through Stuttgart's
-    uplink of 2 Gb/s, less than the 8 · 300 Mb/s that were measured to it, and windows that grow
-    anew cost up to 2 %. Five hops leave a site."""
-    plan = planner.example("llama-3-70b")
-    plan["candidates"].update(methods=["diloco"], inner_steps=[200], rank_orders=["blocks"], all_reduce=["ring"])
-    plan.update(deadline="365d", budget=1000000000)
-    data, text, _ = planner.plan(plan)
-    found = data["plans"][0]
-    parameters, nodes, steps = 70553706496, 7, math.ceil(2e12 / (7 * 262144))
-    step_s = 6 * parameters * 262144 / (32 * 0.4 * 989.4e12)
-    bytes_of_hop = 12 * 2 * parameters / nodes
-    by_hand = steps * step_s + steps // 200 * 8 * bytes_of_hop / (2e9 * 1448 / 1538)
-    expect(data["parameters"] == parameters, f"Llama 3 70B has {data['parameters']} parameters, published {parameters}")
-    expect(0 <= found["time_s"] / by_hand - 1 < 0.02,
-           f"seven nodes, uplink of 2 Gb/s: {found['time_s'] / 86400:.1f} d, by hand {by_hand / 86400:.1f} d")
+    uplink of 2 Gb/s, less than the 8 · 300 Mb/s that were measured to it, and windows that grow anew cost up to 2 %.
+    Five hops leave a site."""
+    data, _, _ = planner.plan(planner.example(
+        "llama-3-70b", {"methods": ["diloco"], "inner_steps": [200], "rank_orders": ["blocks"], "all_reduce": ["ring"]},
+        deadline="365d", budget=1000000000))
+    found, steps = data["plans"][0], math.ceil(2e12 / (7 * 262144))
+    step_s = 6 * PARAMETERS_70B * 262144 / (32 * 0.4 * 989.4e12)
+    bytes_of_hop = 12 * 2 * PARAMETERS_70B / 7
+    by_hand = steps * step_s + steps // 200 * 8 * bytes_of_hop / (2e9 * PAYLOAD)
+    expect(data["parameters"] == PARAMETERS_70B, f"{data['parameters']} parameters, published {PARAMETERS_70B}")
+    expect(0 <= found["time_s"] / by_hand - 1 < 0.02, f"{found['time_s']:.0f} s, by hand {by_hand:.0f} s")
     leaving = steps // 200 * bytes_of_hop * 1500 / 1448
-    expect(all(abs(of_site / leaving - 1) < 1e-6 for of_site in found["leaving"].values()) and len(found["leaving"]) == 5,
-           f"each of five sites sends {leaving / 1e15:.2f} PB by hand: {found['leaving']}")
-    expect(abs(found["egress_cost"] / (4 * leaving / 1e9 * 0.06) - 1) < 1e-6, "Stuttgart's egress is free")
+    expect(len(found["leaving"]) == 5, f"five sites send: {found['leaving']}")
+    for site, of_site in found["leaving"].items():
+        near(of_site, leaving, 1e-6, f"bytes that leave {site}")
+    near(found["egress_cost"], 4 * leaving / 1e9 * 0.06, 1e-6, "cost of the egress, free in Stuttgart")
     saved, uplink = {one["what"]: one["saved_s"] for one in data["upgrades"]}, "stuttgart's uplink"
     expect(saved[uplink] > 0.99 * max(saved.values()) and data["links"][0]["link"] == uplink,
            f"{uplink} is what to buy, it saves {saved[uplink] / 86400:.1f} d")
@@ -115,16 +102,15 @@ def llama_70b(planner):
 def deadline(planner):
     """Within 72 days the ring, which costs the least, is too slow. It goes eight rounds of a fifth of 8.03 B parameters
     over three hops between sites every 500 steps."""
-    data, text, _ = planner.plan(planner.example("deadline"))
+    data, _, _ = planner.plan(planner.example("deadline"))
     taken, free = data["plans"][0], data["without_limits"]
     expect(taken["time_s"] <= 72 * 86400 < free["time_s"] and free["cost"] < taken["cost"],
            f"72 days cost {taken['cost'] - free['cost']:.0f} EUR more than {free['time_s'] / 86400:.1f}")
     steps = math.ceil(2e12 / (5 * 65536))
-    leaving = steps // 500 * 3 * 8 * 2 * 8030261248 / 5 * 1500 / 1448
-    expect("ring" in free["words"] and "blocks" in free["words"] and abs(free["bytes_leaving_sites"] / leaving - 1) < 1e-3,
-           f"{free['words']} sends {free['bytes_leaving_sites'] / 1e12:.1f} TB, by hand {leaving / 1e12:.1f}")
-    by_hand = free["time_s"] / 3600 * 40 * 2.3 + leaving / 1e9 * 0.06
-    expect(abs(free["cost"] / by_hand - 1) < 1e-3, f"and costs {free['cost']:.0f} EUR, by hand {by_hand:.0f}")
+    leaving = steps // 500 * 3 * 8 * 2 * PARAMETERS_8B / 5 * 1500 / 1448
+    expect("ring" in free["words"] and "blocks" in free["words"], free["words"])
+    near(free["bytes_leaving_sites"], leaving, 1e-3, "bytes that leave the sites")
+    near(free["cost"], free["time_s"] / 3600 * 40 * 2.3 + leaving / 1e9 * 0.06, 1e-3, "its cost in EUR")
     expect("It keeps the deadline of 72.0 d. Without it: " + free["words"] in data["decision"], "the answer says what it costs")
 
 
@@ -140,45 +126,43 @@ def eight_files_of_iperf3(planner):
     All wait for Oregon. The ring's slowest hop is Frankfurt's to Virginia: of its twelve rounds four need nothing of
     Oregon and pass while Frankfurt waits, and Oregon is done before the last two. Between them stand the ways from
     Oregon over Paris to that hop, and from it to Oregon."""
-    plan = planner.example("iperf3")
-    rates = {}
+    plan, rates = planner.example("iperf3"), {}
     for name in plan["measurements"]:
         run = json.loads((planner.plans / name).read_text())
         pair = frozenset(pathlib.Path(name).stem.split("-"))
         rate = run["end"]["sum_received"]["bits_per_second"] / run["start"]["test_start"]["num_streams"]
         rates[pair] = min(rates.get(pair, rate), rate)
-    narrow = copy.deepcopy(plan)
-    narrow["candidates"].update(methods=["diloco"], inner_steps=[500], rank_orders=["blocks"])
-    data, text, out = planner.plan(narrow)
+    narrow = {"methods": ["diloco"], "inner_steps": [500], "rank_orders": ["blocks"]}
+    data, text, out = planner.plan(planner.example("iperf3", narrow))
     trips = {frozenset(path["between"]): float(path["rtt"][:-2]) / 1e3 for path in plan["paths"]}
     uplinks = {site["name"]: float(site["rate"][:-4]) * 1e9 for site in plan["sites"]}
-    starts(planner, out, data, max(trip * min([rates[pair], *(uplinks[site] * 1448 / 1538 / 8 for site in pair)]) / 8
+    starts(planner, out, data, max(trip * min([rates[pair], *(uplinks[site] * PAYLOAD / 8 for site in pair)]) / 8
                                    for pair, trip in trips.items()))
-    found, parameters = data["plans"][0], 8030261248
-    steps, step_s = math.ceil(2e12 / (7 * 65536)), 6 * parameters * 65536 / (8 * 0.4 * 362.05e12)
-    payload, chunk = 1448 / 1538, 8 * 2 * parameters / 7
-    hop = {pair: chunk / (8 * rate) for pair, rate in rates.items()}
-    ways = (hop[frozenset(("oregon", "paris"))] + hop[frozenset(("paris", "frankfurt"))] + 3 * chunk / (10e9 * payload)
-            + max(hop[frozenset(("virginia", "oregon"))], chunk / (2e9 * payload)))
-    by_hand = steps * step_s + steps // 500 * (6 * hop[frozenset(("frankfurt", "virginia"))] + ways)
-    expect(abs(found["time_s"] / by_hand - 1) < 0.01,
-           f"with Oregon {found['time_s'] / 86400:.1f} d, by hand {by_hand / 86400:.1f} d")
+    found, chunk = data["plans"][0], 8 * 2 * PARAMETERS_8B / 7
+    steps, step_s = math.ceil(2e12 / (7 * 65536)), 6 * PARAMETERS_8B * 65536 / (8 * 0.4 * 362.05e12)
+
+    def hop(*sites):
+        return chunk / (8 * rates[frozenset(sites)])
+    ways = (hop("oregon", "paris") + hop("paris", "frankfurt") + 3 * chunk / (10e9 * PAYLOAD)
+            + max(hop("virginia", "oregon"), chunk / (2e9 * PAYLOAD)))
+    by_hand = steps * step_s + steps // 500 * (6 * hop("frankfurt", "virginia") + ways)
+    near(found["time_s"], by_hand, 0.01, "seconds with Oregon")
     rent = 32 * 2.3 + 48 * 1.2 + 8 * 0.9
-    expect(abs(found["compute_cost"] / (found["time_s"] / 3600 * rent) - 1) < 1e-9, "each accelerator has its own price")
+    near(found["compute_cost"], found["time_s"] / 3600 * rent, 1e-9, "cost at each accelerator's own price")
     computes = {one["site"]: one["computes"] for one in data["sites"]}
-    expect(abs(computes["paris"] / computes["oregon"] - 362.05 / 989.4) < 1e-9, "Paris waits for Oregon")
-    without = data["sites"][3]["without"]
-    steps_of_six = math.ceil(2e12 / (6 * 65536))
-    expect(without["steps"] == steps_of_six and without["time_s"] > steps_of_six * 6 * parameters * 65536 / (24 * 0.4 * 312e12),
+    near(computes["paris"] / computes["oregon"], 362.05 / 989.4, 1e-9, "Paris waits for Oregon")
+    without, steps_of_six = data["sites"][3]["without"], math.ceil(2e12 / (6 * 65536))
+    expect(without["steps"] == steps_of_six and
+           without["time_s"] > steps_of_six * 6 * PARAMETERS_8B * 65536 / (24 * 0.4 * 312e12),
            f"without Oregon {without['steps']} steps, {without['time_s'] / 86400:.1f} d")
     expect(any("4 streams" in caveat for caveat in data["caveats"]), "what parallel streams mean is said")
     one_sentence(data, text)
     data, text, _ = planner.plan(plan)
-    found = data["plans"][0]
+    found, without = data["plans"][0], data["sites"][3]["without"]
     print(text)
-    without = data["sites"][3]["without"]
-    expect(found["time_s"] <= 90 * 86400 and found["cost"] > 300000 and without["cost"] < 300000 and without["time_s"] < 90 * 86400
-           and re.search(r"what to change: leave out oregon \(.* faster, .* EUR cheaper .*, which keeps the limits\)\.$", data["in_short"]),
+    expect(found["time_s"] <= 90 * 86400 and found["cost"] > 300000 and
+           without["cost"] < 300000 and without["time_s"] < 90 * 86400 and
+           re.search(r"what to change: leave out oregon \(.* faster, .* EUR cheaper .*, which keeps the limits\)\.$", data["in_short"]),
            "the budget is kept without Oregon alone")
     one_sentence(data, text)
     plan.update(model="llama-3-70b", tokens_per_step=262144, deadline="400d", budget=4000000)
@@ -186,8 +170,7 @@ def eight_files_of_iperf3(planner):
     plan["sites"][1]["accelerator"]["per_node"] = 96
     plan["sites"][3]["accelerator"]["per_node"] = 64
     data, text, _ = planner.plan(plan)
-    slowest_s = 6 * 70553706496 * 262144 / (64 * 0.4 * 362.05e12)
-    expect(abs(data["step_s"] / slowest_s - 1) < 1e-9, f"a step of 70 B takes {data['step_s']:.1f} s, by hand {slowest_s:.1f} s")
+    near(data["step_s"], 6 * PARAMETERS_70B * 262144 / (64 * 0.4 * 362.05e12), 1e-9, "seconds a step of 70 B")
     one_sentence(data, text)
 
 
@@ -196,16 +179,16 @@ def starts(planner, out, data, window):
     programs = out / "programs"
     programs.mkdir()
     for name in ("sysctl", "torchrun", "ip"):
-        says = "echo default via 10.0.0.1 dev ens5 proto dhcp" if name == "ip" else \
-            f'echo {name} "$@" "$NCCL_SOCKET_IFNAME $NCCL_ALGO $((NCCL_SOCKET_NTHREADS * NCCL_NSOCKS_PERTHREAD))"'
-        (programs / name).write_text("#!/bin/sh\n" + says + "\n")
+        says = "default via 10.0.0.1 dev ens5 proto dhcp" if name == "ip" else \
+            f'{name} "$@" "$NCCL_SOCKET_IFNAME $NCCL_ALGO $((NCCL_SOCKET_NTHREADS * NCCL_NSOCKS_PERTHREAD))"'
+        (programs / name).write_text(f"#!/bin/sh\necho {says}\n")
         (programs / name).chmod(0o755)
     done = subprocess.run(["bash", out / "launch.sh", "3", "10.90.1.1", "train.py", "--lr", "1"], capture_output=True, text=True,
                           env={"PATH": f"{programs}:/usr/bin:/bin", "NCCL_SOCKET_NTHREADS": "0", "NCCL_NSOCKS_PERTHREAD": "0",
                                "NCCL_SOCKET_IFNAME": "", "NCCL_ALGO": ""})
     expect(done.returncode == 0, "launch.sh is carried out " + done.stderr)
     buffer = int(re.search(r"rmem_max=(\d+)", done.stdout)[1])
-    expect(abs(buffer / (2 * window) - 1) < 1e-3, f"buffers of {buffer} bytes, by hand twice {window:.0f}")
+    near(buffer, 2 * window, 1e-3, "bytes of buffers")
     expect(f"torchrun --nnodes={data['nodes']} --nproc-per-node=gpu --node-rank=3 --master-addr=10.90.1.1 --master-port=29500 "
            "train.py --lr 1 ens5 Ring 8\n" in done.stdout and "tcp_slow_start_after_idle=1" in done.stdout, done.stdout)
     expect("# ranks: " + data["placement"] in (out / "launch.sh").read_text(), "which rank stands where")
@@ -233,11 +216,11 @@ def torchft(planner):
     data, _, _ = planner.plan(planner.example("torchft"))
     faulty, step, minute = data["with_faults"][0], data["plans"][0]["time_s"] / 6249, 60
     published = 5145 / 6249 * 29.6 / 30 * 9 / 10.9
-    expect(abs(step / 9 - 1) < 0.01, f"{step:.2f} s a step without failures, published 9 s")
-    expect(abs(faulty["goodput"] / published - 1) < 0.15, f"goodput {faulty['goodput']:.3f}, published {published:.3f}")
+    near(step, 9, 0.01, "seconds a step without failures, 9 published")
+    near(faulty["goodput"], published, 0.15, "goodput beside the published one")
     kept = math.exp(-step / minute)
     most = kept * step / (kept * step + (1 - kept) * (step / 2 + 5))
-    state_s = 12 * 1235814400 * 8 / (10e9 * 1448 / 1538)
+    state_s = 12 * 1235814400 * 8 / (10e9 * PAYLOAD)
     expect(most * (1 - state_s / minute) * 29 / 30 < faulty["goodput"] < most, f"by hand between that and {most:.3f}")
 
 
@@ -247,27 +230,27 @@ def stages(planner):
     the last one's way back. Work is 2 operations for each weight of a matrix and 2 for each of 8192 tokens and 4096
     numbers of attention. Six hops of 8192 tokens at 10 Gb/s are waited for, and every 200 steps six rounds of a ring, a
     quarter of the model each, through each site's 2 Gb/s."""
-    plan = planner.example("stages")
-    plan["candidates"].update(methods=["diloco"], inner_steps=[200], rank_orders=["blocks"])
-    data, text, out = planner.plan(plan)
-    found, parameters = data["plans"][0], 8030261248
-    number, step_s = math.ceil(1e10 / (16 * 65536)), 6 * parameters * 65536 / (2 * 0.4 * 165.2e12)
-    expect(abs(data["step_s"] / step_s - 1) < 1e-9 and found["steps"] == number, f"{found['steps']} steps of {step_s:.1f} s")
+    plan = planner.example("stages", {"methods": ["diloco"], "inner_steps": [200], "rank_orders": ["blocks"]})
+    data, _, out = planner.plan(plan)
+    found = data["plans"][0]
+    number, step_s = math.ceil(1e10 / (16 * 65536)), 6 * PARAMETERS_8B * 65536 / (2 * 0.4 * 165.2e12)
+    near(data["step_s"], step_s, 1e-9, "seconds of a step")
+    expect(found["steps"] == number, f"{found['steps']} steps, by hand {number}")
     expect(found["stages"] == 4 and json.loads((out / "scenario.json").read_text())["replicas"] == 4, found["words"])
     matrices = 2 * 4096 * 40 * 128 + 3 * 4096 * 14336
     layer, output = 2 * matrices + 2 * 4096 * 8192, 2 * 4096 * 128256
-    work, payload = 32 * layer + output, 1448 / 1538
-    step = 4 * step_s * (24 * layer / 32 + 8 * layer + output) / work + 6 * (8 * 8192 * 4096 * 2 / (10e9 * payload) + 0.0005)
-    ring = 6 * 8 * 2 * parameters / 4 / (2e9 * payload)
+    step = (4 * step_s * (24 * layer / 32 + 8 * layer + output) / (32 * layer + output)
+            + 6 * (8 * 8192 * 4096 * 2 / (10e9 * PAYLOAD) + 0.0005))
+    ring = 6 * 8 * 2 * PARAMETERS_8B / 4 / (2e9 * PAYLOAD)
     by_hand = number * step + number // 200 * ring
-    expect(0 <= found["time_s"] / by_hand - 1 < 0.01, f"{found['time_s'] / 86400:.3f} d, by hand {by_hand / 86400:.3f} d")
-    memory = [26 / 2 * (rest + 8 * (matrices + 2 * 4096)) + (2 * 8 * under_way + 34) * 4096 * 4096
-              for rest, under_way in ((128256 * 4096, 4), (0, 3), (0, 2), (4096 + 128256 * 4096, 1))]
-    expect(all(abs(a / b - 1) < 1e-9 for a, b in zip(data["memory"]["stages_bytes"], memory)), f"memory by stage {memory}")
-    leaving = number // 200 * 4 * 6 * 2 * parameters / 4 * 1500 / 1448
-    expect(abs(found["bytes_leaving_sites"] / leaving - 1) < 1e-6, f"{leaving / 1e12:.2f} TB leave the sites, by hand, and no hop")
-    whole_s = planner.whole_s(out)
-    expect(abs(found["time_s"] / whole_s - 1) < 1e-6, f"{found['replayed_steps']} steps say {found['time_s']} s, all of them {whole_s} s")
+    expect(0 <= found["time_s"] / by_hand - 1 < 0.01, f"{found['time_s']:.0f} s, by hand {by_hand:.0f} s")
+    for of_stage, rest, under_way in zip(data["memory"]["stages_bytes"],
+                                         (128256 * 4096, 0, 0, 4096 + 128256 * 4096), (4, 3, 2, 1)):
+        by_hand = 26 / 2 * (rest + 8 * (matrices + 2 * 4096)) + (2 * 8 * under_way + 34) * 4096 * 4096
+        near(of_stage, by_hand, 1e-9, "bytes of memory of a stage")
+    leaving = number // 200 * 4 * 6 * 2 * PARAMETERS_8B / 4 * 1500 / 1448
+    near(found["bytes_leaving_sites"], leaving, 1e-6, "bytes that leave the sites, no hop among them")
+    planner.expect_whole("stages", found, out, 1e-6)
     plan["accelerator"]["memory"] = "4GB"
     said = planner.refusal(plan)
     expect(len(said.splitlines()) == 1 and "in 8 stages" in said and "more memory" in said, "no number of stages fits")
@@ -276,68 +259,60 @@ def stages(planner):
 def dt_fm(planner):
     """DT-FM's GPT-XL of 24 layers on 64 nodes as a plan: eight pipelines of eight stages, an iteration of two flushes. Its
     own schedule, pipelines inside regions, is to be taken before random places, with the times of results/reference."""
-    tables = (planner.plans.parents[1] / "results/reference/validation/tables.md").read_text()
+    tables = (planner.source / "results/reference/validation/tables.md").read_text()
     for case in (3, 4):
         scenario = json.loads((planner.plans.parent / "validation" / f"dt-fm-{case}.json").read_text())
         network, work = scenario["network"], scenario["workload"]
         network["tcp"].pop("connections")
-        plan = {"nodes": 64, "parameters": work["parameters"], "tokens": 2 * 8 * work["tokens"], "tokens_per_step": work["tokens"] // 8,
-                "step_time": f"{float(work['step_time']['constant'][:-1]) / 8}s", "accelerator": {"memory": "16GB"}, "network": network,
+        plan = {"nodes": 64, "parameters": work["parameters"], "tokens": 2 * 8 * work["tokens"],
+                "tokens_per_step": work["tokens"] // 8, "accelerator": {"memory": "16GB"}, "network": network,
+                "step_time": f"{float(work['step_time']['constant'][:-1]) / 8}s", "seed": scenario["seed"],
                 "candidates": {"methods": [{"name": "diloco", "inner_steps": 2, "all_reduce": "ring"}], "wires": ["fp16"],
-                               "connections": [16], "pipelines": [scenario["pipeline"]]}, "seed": scenario["seed"]}
+                               "connections": [16], "pipelines": [scenario["pipeline"]]}}
         section = tables[tables.index(f"### dt-fm-{case}:"):]
         for order, places in (("scheduled", ["blocks", "random"]), ("unscheduled", ["random"])):
             plan["candidates"]["rank_orders"] = places
             found = planner.plan(plan)[0]["plans"][0]["time_s"]
-            recorded, published = (float(re.search(rf"\| {order}, 24 layers, batch 1024 \| ([\d.]+) s .*?\| ([\d.]+) s \|", section)[i])
-                                   for i in (2, 1))
-            expect(abs(found - recorded) < 0.051, f"case {case}, {order}: {found:.1f} s an iteration, recorded {recorded}, published {published}")
+            published, recorded = map(float, re.search(
+                rf"\| {order}, 24 layers, batch 1024 \| ([\d.]+) s .*?\| ([\d.]+) s \|", section).groups())
+            expect(abs(found - recorded) < 0.051,
+                   f"case {case}, {order}: {found:.1f} s an iteration, recorded {recorded}, published {published}")
 
 
 def equals_the_whole_replay(planner):
-    """Some outer steps tell the whole: the run of all steps takes exactly as long."""
-    for name in ("diloco-measured", "sites"):
-        data, _, out = planner.plan(planner.example(name))
-        chosen, whole_s = data["plans"][0], planner.whole_s(out)
-        expect(abs(chosen["time_s"] / whole_s - 1) < 1e-9,
-               f"{name}: {chosen['replayed_steps']} of {chosen['steps']} steps say {chosen['time_s']} s, all of them {whole_s} s")
-
-
-def between_regions(planner):
-    """Where partners are drawn the mean of some outer steps stands for all; where exchanges take turns it is exact."""
-    for method, error in (("noloco", None), ("hierarchical", 1e-9), ("ddp", 1e-5)):
-        plan = planner.example("sites")
-        plan.pop("sites")
-        plan.update(nodes=8, tokens=400000000, tokens_per_step=16384, min_utilization=0,
-                    network={"topology": {"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "virginia": 2, "london": 2, "tokyo": 2}}}},
-                    candidates={"methods": [method], "inner_steps": [20], "connections": [8], "all_reduce": ["ring"], "rank_orders": ["blocks"]})
+    """Some outer steps tell the whole. Where partners are drawn their mean stands for all; where exchanges take
+    turns it is exact."""
+    sites = planner.example("sites")
+    plans = [("diloco-measured", planner.example("diloco-measured"), 1e-9), ("sites", sites, 1e-9)]
+    regions = {"matrix": "aws-2022", "replicas": {"oregon": 2, "virginia": 2, "london": 2, "tokyo": 2}}
+    between = {**sites, "nodes": 8, "tokens": 400000000, "tokens_per_step": 16384, "min_utilization": 0,
+               "network": {"topology": {"regions": regions}}}
+    del between["sites"]
+    for method, within in (("noloco", None), ("hierarchical", 1e-9), ("ddp", 1e-5)):
+        candidates = {"methods": [method], "inner_steps": [20], "connections": [8], "all_reduce": ["ring"],
+                      "rank_orders": ["blocks"]}
+        plans.append((method, {**between, "candidates": candidates}, within))
+    for name, plan, within in plans:
         data, _, out = planner.plan(plan)
-        chosen, whole_s = data["plans"][0], planner.whole_s(out)
-        is_near = (abs(chosen["time_s"] / whole_s - 1) < error if error
-                   else chosen["time_low_s"] <= whole_s <= chosen["time_high_s"])
-        expect(is_near,
-               f"{method}: {chosen['replayed_steps']} of {chosen['steps']} steps say {chosen['time_s']} s, all of them {whole_s} s")
+        planner.expect_whole(name, data["plans"][0], out, within)
 
 
 def abilene(planner):
     """64 nodes of eight GPUs, 10 B parameters and 100 B tokens on Abilene to time, money and a placement."""
-    plan = planner.example("abilene")
-    plan["candidates"].update(inner_steps=[50, 200], all_reduce=["ring"], rank_orders=["blocks"])  # all: two minutes
-    data, text, out = planner.plan(plan)
+    data, text, out = planner.plan(planner.example(  # all candidates: two minutes
+        "abilene", {"inner_steps": [50, 200], "all_reduce": ["ring"], "rank_orders": ["blocks"]}))
     chosen = data["plans"][0]
     print(text)
     compute_s = 6 * 10e9 * 100e9 / (512 * 989.4e12 * 0.4)
     expect(text.lstrip().startswith("Take "), "the first word decides")
     expect(compute_s <= chosen["time_s"] < 2 * compute_s, f"{chosen['time_s'] / 3600:.1f} h, compute alone {compute_s / 3600:.1f} h")
     expect(chosen["time_low_s"] <= chosen["time_s"] <= chosen["time_high_s"], "with the network model's error")
-    expect(abs(chosen["compute_cost"] - chosen["time_s"] / 3600 * 512 * 2.5) < 1e-6 * chosen["cost"], "compute is priced")
-    expect(abs(chosen["egress_cost"] - chosen["bytes_leaving_sites"] / 1e9 * 0.05) < 1e-6 * chosen["cost"], "egress is priced")
     expect(len(chosen["leaving"]) == 11 and "Kansas City" in data["placement"], "a placement at eleven cities")
     expect(sum(one["is_on_front"] for one in data["plans"]) >= 1 and len({one["method"] for one in data["plans"]}) >= 2,
            "several methods were replayed")
     expect(len(data["upgrades"]) >= 2 and len(data["links"]) >= 1, "what faster links would save")
     expect("an accelerator of 80 GB" in text and "loss is not known" in text, "memory, and what is not known")
-    expect(planner.call("check", out / "scenario.json").returncode == 0, "longhaul check takes the scenario")
+    planner("check", out / "scenario.json")
     page = (out / "plan.html").read_text()
     expect("src=" not in page.split("<script>")[0] and chosen["words"] in page, "a page that needs no network")
 
@@ -348,34 +323,30 @@ def wrong_plans(planner):
     said = planner.refusal(plan)
     expect("tokenz" in said and 'did you mean "tokens"' in said, "a slip is named")
     expect(not (planner.folder / "never").exists(), "wrong input leaves no folder behind")
-    plan = planner.example("diloco-measured")
-    plan["candidates"]["inner_steps"] = [100000]
-    expect("inner_steps" in planner.refusal(plan), "no candidate can be")
+    said = planner.refusal(planner.example("diloco-measured", {"inner_steps": [100000]}))
+    expect("inner_steps" in said, "no candidate can be")
 
 
-def schema(planner, source):
-    printed = planner.call("plan", "--schema").stdout
-    expect(json.loads(printed) == json.loads((source / "scenarios" / "plan.schema.json").read_text()),
+def schema(planner):
+    printed, scenarios = json.loads(planner("plan", "--schema")), planner.source / "scenarios"
+    expect(printed == json.loads((scenarios / "plan.schema.json").read_text()),
            "scenarios/plan.schema.json is what longhaul plan --schema prints")
     try:
         import jsonschema
     except ImportError:
         return
-    resolver = jsonschema.RefResolver(base_uri=(source / "scenarios").resolve().as_uri() + "/", referrer=json.loads(printed))
-    validator = jsonschema.Draft202012Validator(json.loads(printed), resolver=resolver)
-    for file in sorted(planner.plans.glob("*.json")):
+    resolver = jsonschema.RefResolver(base_uri=scenarios.as_uri() + "/", referrer=printed)
+    validator = jsonschema.Draft202012Validator(printed, resolver=resolver)
+    for file in sorted((scenarios / "plans").glob("*.json")):
         errors = list(validator.iter_errors(json.loads(file.read_text())))
         expect(not errors, f"{file.name} is as the schema says {errors[:1]}")
 
 
 def main():
-    longhaul, source = sys.argv[1], pathlib.Path(sys.argv[2])
-    with tempfile.TemporaryDirectory(prefix="longhaul-walk-") as folder:
-        planner = Planner(longhaul, source, folder)
-        schema(planner, source)
-        for part in (wrong_plans, measured_diloco, intellect, llama_70b, deadline, eight_files_of_iperf3, outages, torchft, stages, dt_fm,
-                     equals_the_whole_replay, between_regions, abilene):
-            part(planner)
+    planner = Planner(sys.argv[1], pathlib.Path(sys.argv[2]).resolve())
+    for part in (schema, wrong_plans, measured_diloco, intellect, llama_70b, deadline, eight_files_of_iperf3,
+                 outages, torchft, stages, dt_fm, equals_the_whole_replay, abilene):
+        part(planner)
 
 
 main()

@@ -4,14 +4,14 @@
     python_method.py LONGHAUL SOURCE
 
 From the file to a sentence with intervals and a plan; killed and resumed to the same bytes; and what `check` says of mistakes."""
-import contextlib
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'soak'))
+from disturbed import Command, gone, marked, send
 from walk import Walk, bullets, expect
 
 METHOD = '''"""NoLoCo in which the shorter change of a group counts more, tensor by tensor."""
@@ -44,17 +44,33 @@ SCENARIO = {
 PLAN = {'parameters': 1000000000, 'tokens': 20000000000, 'tokens_per_step': 65536, 'nodes': 8, 'step_time': '2s',
         'network': {'topology': {'star': {'rate': '1Gbps', 'rtt': '50ms'}}},
         'candidates': {'methods': ['diloco', {'name': 'python', 'label': 'mine', 'file': 'mine.py'}], 'inner_steps': [50, 100]}}
-# A changed line, and what `check` has to say of it.
+# Groups of four with a codec of the file's own.
+DECLARED = '''among = 4
+every = 5
+codec = "int8"
+sends = ["weights"]
+
+
+def step(theta, mean_weights):
+    theta[:] = mean_weights
+'''
+FROM_NOTHING = 'among = "all"\nevery = 5\nsends = ["delta"]\n\n\ndef step(theta, mean_delta):\n    theta -= mean_delta\n'
+# Of a file the line that is changed, and what `check` has to say of it.
 MISTAKES = [
-    ('theta[:] = phi', 'theta[:] = phi[', 'line 16: SyntaxError'),
-    ('theta[:] = phi', 'theta[:] = fie', 'line 16: NameError'),
-    ('theta[:] = phi', 'theta[:] = phi[:, :3]', 'line 16: ValueError: could not broadcast'),
-    ('sent_phi, round', 'sent_fi, round', 'step has the argument "sent_fi"; allowed: theta, phi, momentum'),
-    ('"noloco"', '"nolocco"', 'did you mean "noloco"?'),
-    ('["agreement"]', '"agreement"', 'line 5: keeps is \'agreement\'; allowed: a list of names'),
-    ('phi += momentum', 'phi = phi + momentum', 'line 15: phi = ... makes a new array, and the table stays as it was'),
-    ('def step', 'def stepp', 'there is no function step'),
-    ('power=1.0', 'power=[1]', 'the default of power is [1]; allowed: a number'),
+    (METHOD, 'theta[:] = phi', 'theta[:] = phi[', 'line 16: SyntaxError'),
+    (METHOD, 'theta[:] = phi', 'theta[:] = fie', 'line 16: NameError'),
+    (METHOD, 'theta[:] = phi', 'theta[:] = phi[:, :3]', 'line 16: ValueError: could not broadcast'),
+    (METHOD, 'sent_phi, round', 'sent_fi, round', 'step has the argument "sent_fi"; allowed: theta, phi, momentum'),
+    (METHOD, '"noloco"', '"nolocco"', 'did you mean "noloco"?'),
+    (METHOD, '["agreement"]', '"agreement"', 'line 5: keeps is \'agreement\'; allowed: a list of names'),
+    (METHOD, 'phi += momentum', 'phi = phi + momentum',
+     'line 15: phi = ... makes a new array, and the table stays as it was'),
+    (METHOD, 'def step', 'def stepp', 'there is no function step'),
+    (METHOD, 'power=1.0', 'power=[1]', 'the default of power is [1]; allowed: a number'),
+    (METHOD, 'like = "noloco"', 'among = 1', 'line 4: among is 1; allowed: "all", "pairs" or'),
+    (DECLARED, '"int8"', '"int9"', 'line 3: codec: found "int9"; allowed: one of wire, int8'),
+    (DECLARED, 'every', 'inner_steps', 'line 2: inner_steps is not read here; allowed: every'),
+    (FROM_NOTHING, 'every = 5', 'every = "5"', 'line 2: every is \'5\'; allowed: inner steps'),
 ]
 
 
@@ -80,44 +96,34 @@ def main():
     expect('mine' in (longhaul.folder / 'run/report.html').read_text(), 'it is in the report')
 
     command = [longhaul.longhaul, 'run', 'mine.json', '--out', 'killed', '--jobs', '2', '--quiet']
-    kills = 0
-    while kills < 4:
-        run = subprocess.Popen(command + ['--resume'] * (kills > 0), cwd=longhaul.folder, start_new_session=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(1.5 + 0.7 * kills)
-        if run.poll() is not None:
+    for kills in range(4):
+        run = Command(command + ['--resume'] * (kills > 0), f'{os.getpid()}', longhaul.folder)
+        run.wait(300, 1.5 + 0.7 * kills, lambda it: send(marked(it.word), signal.SIGKILL))
+        run.finish()
+        if not run.sent:
             break
-        trainers = subprocess.run(['ps', '-o', 'pid=', '--ppid', str(run.pid)], capture_output=True, text=True, check=False).stdout.split()
-        for process in (run.pid, *map(int, trainers)):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-        run.wait()
-        kills += 1
-        time.sleep(0.5)
-    expect(kills > 0, f'the run was killed {kills} times')
+        gone(run.word, 30)
+    expect(kills > 0, 'the run was killed')
     longhaul('run', 'mine.json', '--out', 'killed', '--jobs', '2', '--resume')
     whole, resumed = (tables(longhaul.folder / name) for name in ('run', 'killed'))
     expect(len(whole) >= 18 and whole == resumed, f'{len(whole)} files of the resumed run are those of the whole one, byte by byte')
 
-    def refused(*arguments):
-        done = subprocess.run([longhaul.longhaul, *arguments], cwd=longhaul.folder, capture_output=True, text=True, timeout=300, check=False)
-        return done.stderr if done.returncode == 2 else f'(status {done.returncode}) {done.stdout}{done.stderr}'
+    def refused(text, *said, of=('check', 'mine.json'), more=()):
+        longhaul.write('mine.py', text)
+        words = longhaul.refused(*of, *more)
+        expect(all(one in words for one in said), words)
 
-    for written, wrong, said in MISTAKES:
-        longhaul.write('mine.py', METHOD.replace(written, wrong))
-        words = refused('check', 'mine.json')
-        expect(said in words and 'methods[1].file' in words and not words.startswith('('), f'of {wrong}: {words.strip()}')
-    longhaul.write('mine.py', METHOD)
-    words = refused('check', 'mine.json', '--set', 'methods[1].powr=2')
-    expect('unknown key "powr"' in words and 'did you mean "power"?' in words, f'of an unknown parameter: {words.strip()}')
-
-    longhaul.write('mine.py', (source / 'scenarios/methods/python/outer_adam.py').read_text().replace('"diloco"', '"co2"'))
-    words = refused('check', 'mine.json', '--set', 'methods=[{"name": "python", "file": "mine.py", "inner_steps": 5}]')
-    expect('like = "co2", which does more than' in words, f'of a method whose plan is more than a step: {words.strip()}')
-
-    longhaul.write('mine.py', METHOD.replace('beta * agreement', 'beta'))
-    words = refused('run', 'mine.json', '--out', 'killed', '--resume')
-    expect('holds a run of another scenario' in words and not words.startswith('('), f'another file does not resume the run: {words.strip()}')
+    for text, written, wrong, said in MISTAKES:
+        refused(text.replace(written, wrong), said, 'methods[1].file')
+    of_python = 'methods=[{"name": "python", "file": "mine.py"%s}]'
+    refused(FROM_NOTHING, 'line 3: sends has "delta"; allowed: weights; delta is theta less phi',
+            more=('--set', of_python % ''))
+    adam = (source / 'scenarios/methods/python/outer_adam.py').read_text()
+    refused(adam.replace('"diloco"', '"co2"'), 'like = "co2", which does more than',
+            more=('--set', of_python % ', "inner_steps": 5'))
+    refused(METHOD, 'unknown key "powr"', 'did you mean "power"?', more=('--set', 'methods[1].powr=2'))
+    refused(METHOD.replace('beta * agreement', 'beta'), 'holds a run of another scenario',
+            of=('run', 'mine.json', '--out', 'killed', '--resume'))
     longhaul('run', 'mine.json', '--out', 'changed', '--jobs', '2', '--set', 'seeds=[1]')
     losses = {run: {record['label']: record['final_loss'] for record in longhaul.summary(run)['cases'] if record['seed'] == 1}
               for run in ('run', 'changed')}
@@ -138,28 +144,11 @@ def main():
         expect(curves[name] == curves[f'{name}.py'], f'{name} declared and written in Python has the bytes and times of {name} in C++')
     expect(len({curve[0] for curve in curves.values()}) == 7, 'and the five others have losses of their own')
 
-    # Groups of four with a codec of the file's own: one message of int8 to each of three others, 1/2 of bf16.
-    longhaul.write('mine.py', 'among = 4\nevery = 5\ncodec = "int8"\nsends = ["weights"]\n\n\n'
-                              'def step(theta, mean_weights):\n    theta[:] = mean_weights\n')
+    longhaul.write('mine.py', DECLARED)
     longhaul('run', 'mine.json', '--out', 'declared', '--jobs', '2', '--set', 'seeds=[1]', '--set',
              'methods=[{"name": "python", "file": "mine.py"}, {"name": "python", "label": "plain", "file": "mine.py", "codec": "wire"}]')
     small, plain = (record['bytes_sent_per_replica'] for record in longhaul.summary('declared')['cases'])
-    expect(0.5 < small / plain < 0.52, f'int8 of a declaration sends {small / plain:.3f} of bf16')
-    written = (longhaul.folder / 'mine.py').read_text()
-    for before, wrong, said in [('"int8"', '"int9"', 'line 3: codec: found "int9"; allowed: one of wire, int8'),
-                                ('every', 'inner_steps', 'line 2: inner_steps is not read here; allowed: every')]:
-        longhaul.write('mine.py', written.replace(before, wrong))
-        words = refused('check', 'mine.json')
-        expect('methods[1].file' in words and said in words, f'of {wrong}: {words.strip()}')
-    longhaul.write('mine.py', METHOD.replace('like = "noloco"', 'among = 1'))
-    words = refused('check', 'mine.json')
-    expect('line 4: among is 1; allowed: "all", "pairs" or' in words, f'of groups of one: {words.strip()}')
-    longhaul.write('mine.py', 'among = "all"\nevery = "5"\nsends = ["delta"]\n\n\ndef step(theta, mean_delta):\n    theta -= mean_delta\n')
-    words = refused('check', 'mine.json')
-    expect('line 2: every is \'5\'; allowed: inner steps' in words, f'of every as a text: {words.strip()}')
-    longhaul.write('mine.py', (longhaul.folder / 'mine.py').read_text().replace('"5"', '5'))
-    words = refused('check', 'mine.json', '--set', 'methods=[{"name": "python", "file": "mine.py"}]')
-    expect('line 3: sends has "delta"; allowed: weights; delta is theta less phi' in words, f'of a change from nothing: {words.strip()}')
+    expect(0.5 < small / plain < 0.52, f'a message of int8 to each of three others is {small / plain:.3f} of bf16')
 
 
 main()

@@ -18,13 +18,17 @@ class Walk:
     def write(self, name, text):
         (self.folder / name).write_text(text if isinstance(text, str) else json.dumps(text, indent=2))
 
-    def __call__(self, *arguments, timeout=300):
-        """The standard output of `longhaul ARGUMENTS`, run in the walk's folder."""
+    def __call__(self, *arguments, timeout=600, status=0):
+        """What `longhaul ARGUMENTS` prints, run in the walk's folder; its errors where another status is expected."""
         print('longhaul', *arguments, flush=True)
-        done = subprocess.run([self.longhaul, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=timeout, check=False)
-        if done.returncode != 0:
+        done = subprocess.run([self.longhaul, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=timeout)
+        if done.returncode != status:
             sys.exit(f'exit status {done.returncode}\n{done.stdout}{done.stderr}')
-        return done.stdout
+        return done.stderr.strip() if status else done.stdout
+
+    def refused(self, *arguments):
+        return self(*arguments, status=2)
 
     def summary(self, run):
         return json.loads((self.folder / run / 'summary.json').read_text())
@@ -39,6 +43,10 @@ def expect(is_met, words):
     if not is_met:
         sys.exit(f'FAILED: {words}')
     print('ok:', words)
+
+
+def near(found, by_hand, within, words):
+    expect(abs(found / by_hand - 1) < within, f'{words}: {found:.6g}, by hand {by_hand:.6g}')
 
 
 def bullets(text):

@@ -1,4 +1,5 @@
-// The method of docs/howto/add-a-method.md with a table of its own: DiLoCo with Adam as its outer optimizer.
+// The method of docs/howto/add-a-method.md, with a table of its own: DiLoCo with Adam as its outer optimizer.
+// It is in the programs of tests/toy_method alone, to show what a method needs and to hold that it is enough.
 #include "methods/common/method.h"
 
 namespace longhaul {
