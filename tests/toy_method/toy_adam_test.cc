@@ -58,15 +58,20 @@ TEST(ToyAdam, ItsFirstTwoStepsAreThoseWorkedOutByHand) {
   EXPECT_FLOAT_EQ(tables["phi"][1], 1);
 }
 
-// Two all-reduces around a ring of four, six messages of 0.3 s one after another, each a quarter of 37,024
-// numbers of 2 bytes: embedding and output, 8192 each, two layers of 10,304 and a norm of 32.
-TEST(ToyAdam, ItsRunIsInClosedForm) {
+// Two outer steps of four replicas.
+Json with_messages_of_300_ms() {
   Json scenario = small_scenario();
   scenario["methods"] = {{{"name", "toy-adam"}, {"inner_steps", 10}, {"all_reduce", "ring"}}};
   scenario["workload"] = {{"step_time", {{"constant", "400ms"}}}};
   scenario["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
                          {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}}};
-  const std::string run = run_of(written(scenario));
+  return scenario;
+}
+
+// Two all-reduces around a ring of four, six messages of 0.3 s one after another, each a quarter of 37,024
+// numbers of 2 bytes: embedding and output, 8192 each, two layers of 10,304 and a norm of 32.
+TEST(ToyAdam, ItsRunIsInClosedForm) {
+  const std::string run = run_of(written(with_messages_of_300_ms()));
   const Json record = summary_of(run)["cases"][0];
   EXPECT_EQ(record["label"], "toy-adam");
   EXPECT_NEAR(record["sync_time_s"]["mean"].get<double>(), 1.8, 1e-6);
@@ -78,6 +83,24 @@ TEST(ToyAdam, ItsRunIsInClosedForm) {
       json_lines(run + "/train/" + record["training"].get<std::string>() + "/exchanges.jsonl");
   ASSERT_EQ(moved.size(), 2u);
   for (const Json& entry : moved) EXPECT_EQ(entry["bytes"], 37024 * 2);
+}
+
+// Replica 3 goes in its first step and stays away: the others meet in rings of three, four messages of 0.3 s
+// after each ten steps, without stages as a quorum of three. What they train is the same either way.
+TEST(ToyAdam, GoesOnWithAQuorumACrashAndTwoStages) {
+  Json scenario = with_messages_of_300_ms();
+  scenario["methods"][0]["quorum"] = 3;
+  scenario["faults"] = {{{"kind", "crash"}, {"replicas", "3"}, {"at", "100ms"}, {"for", "1h"}}};
+  const Json alone = summary_of(run_of(written(scenario)))["cases"][0];
+  EXPECT_NEAR(alone["simulated_time_s"].get<double>(), 20 * 0.4 + 2 * 1.2, 1e-6);
+  scenario["methods"][0].erase("quorum");
+  scenario["pipeline"] = {{"stages", 2}, {"microbatches", 1}};
+  const Json staged = summary_of(run_of(written(scenario)))["cases"][0];
+  for (const Json& record : {alone, staged}) {
+    EXPECT_NEAR(record["sync_time_s"]["mean"].get<double>(), 1.2, 1e-6);
+    EXPECT_EQ(record["crashes"], 1);
+  }
+  EXPECT_EQ(staged["final_loss"], alone["final_loss"]);
 }
 
 // Its table is in the checkpoints.
