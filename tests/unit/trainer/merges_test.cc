@@ -111,16 +111,13 @@ TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
 // Three replicas of a matrix of a layer [1, 2] and an embedding [1, 2], fragments of their own; η 1, no
 // momentum: what is merged is added to φ = 10.
 TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
-  const Json method = {{"name", "decoupled-diloco"},
-                       {"merge", "radial-directional"},
-                       {"outer_lr", 1},
-                       {"outer_momentum", 0},
-                       {"mixing", 0}};
+  const Json options = {
+      {"merge", "radial-directional"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"mixing", 0}};
   const std::vector<Parameter> layout = {{"embedding", 1, 2, 0}, {"layers.0.query", 1, 2, 2, 0}};
   OperationPlan plan{{merge_of(0), merge_of(1)}};
   plan.rules[0].payload[0].columns = {{0, 2}};
   plan.rules[1].payload[0].columns = {{2, 4}};
-  UpdateBench bench({"decoupled-diloco", "", method}, 3, 4);
+  UpdateBench bench(method_with("decoupled-diloco", options), 3, 4);
   const auto phi = [&](int replica) { return bench.row(Slot::kSlowWeights, replica); };
   for (int replica = 0; replica < 3; ++replica)
     for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights}) bench.set(slot, replica, {10, 10, 10, 10});
@@ -128,11 +125,10 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   Merges merges(plan, context, layout, *bench.update, bench.all);
   bench.set(Slot::kWeights, 0, {12, 10, 12, 10});
   bench.set(Slot::kWeights, 1, {10, 12, 10, 12});
-  for (const std::size_t fragment : {0u, 1u}) {
-    const int rule = static_cast<int>(fragment);
-    for (const int replica : {0, 1}) merges.contribute({fragment, rule, replica, 2});
-    merges.make({fragment, rule, {{0, 2, 3}, {1, 2, 3}}, {0.5F, 0.5F}});
-    for (const int replica : {0, 1}) merges.take_up({fragment, rule, replica});
+  for (const int fragment : {0, 1}) {
+    for (const int replica : {0, 1}) merges.contribute({as_index(fragment), fragment, replica, 2});
+    merges.make({as_index(fragment), fragment, {{0, 2, 3}, {1, 2, 3}}, {0.5F, 0.5F}});
+    for (const int replica : {0, 1}) merges.take_up({as_index(fragment), fragment, replica});
   }
   const double root = std::sqrt(2.);
   for (const int replica : {0, 1}) expect_near(phi(replica), {11, 11, 10 + root, 10 + root});
