@@ -121,9 +121,8 @@ TEST(TrainedAbsences, StagesOfThoseWhoWereThere) {
     reference.step(step == 7 ? Members{0, 1} : kAll, step);
     if (step == 7) reference.replicas[2] = reference.replicas[0];
     if (step % 3 != 0) continue;
-    const std::vector<Row> deltas = {reference.delta(0), reference.delta(1), reference.delta(2)};
-    Row mean = Reference::mean(deltas);
-    const Row of_two = Reference::mean({deltas[0], deltas[1]});
+    Row mean = reference.mean_delta(kAll);
+    const Row of_two = reference.mean_delta({0, 1});
     if (step == 6)
       for (const ColumnRange& range : trained_plan_of(reference.config).pipeline.columns_of(0))
         std::copy(of_two.begin() + range.begin, of_two.begin() + range.end, mean.begin() + range.begin);

@@ -50,14 +50,6 @@ void make_files(const TemporaryFolder& folder, const std::vector<std::string>& n
   for (const std::string& name : names) write_text(folder.file(name), name);
 }
 
-TEST(SystemHeaders, AreRealText) {
-  std::vector<std::string> files;
-  for (const CorpusFile& file : system_headers(0.05)) files.push_back(file.file);
-  const TokenText text = read_bytes(files);
-  EXPECT_GT(text.tokens.size(), 10'000'000u);
-  EXPECT_NEAR(unigram_entropy(text.tokens), 3.5, 0.4);  // English-like: about five bits a byte
-}
-
 TEST(SystemHeaders, AreThoseOfTheCompilerLibcAndLinuxAndNoOthers) {
   const TemporaryFolder folder;
   const std::string library = "c++/" + std::to_string(__GNUC__);
@@ -146,7 +138,7 @@ std::vector<bool> copied_by_comparing(const std::vector<Token>& training,
   return copied;
 }
 
-TEST(CopiedStretches, AreThoseThatComparingEveryPairOfPlacesFinds) {
+TEST(CopiedStretches, AreThoseThatComparingEveryPairOfPlacesFindsAndAreTakenOut) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RandomStream stream(seed, Purpose::kTrainingData);
     const auto random_text = [&](std::size_t length) {
@@ -166,20 +158,14 @@ TEST(CopiedStretches, AreThoseThatComparingEveryPairOfPlacesFinds) {
     const std::vector<bool> expected = copied_by_comparing(training, held_out);
     EXPECT_GE(std::count(expected.begin(), expected.end(), true), 65 + 66 + 130);
     EXPECT_EQ(copied_tokens(training, held_out), expected) << "seed " << seed;
+    std::vector<Token> rest;
+    for (std::size_t i = 0; i < held_out.size(); ++i)
+      if (!expected[i]) rest.push_back(held_out[i]);
+    EXPECT_EQ(remove_copied_stretches(training, held_out), expected.size() - rest.size());
+    EXPECT_EQ(held_out, rest);
+    EXPECT_EQ(remove_copied_stretches({1, 2}, held_out), 0u) << "shorter than a stretch";
+    EXPECT_EQ(copied_tokens(training, {1, 2}), std::vector<bool>(2));
   }
-}
-
-TEST(CopiedStretches, AreTakenOut) {
-  const std::vector<Token> line(70, 7);
-  std::vector<Token> training(100, 1), held_out(10, 2);
-  training.insert(training.end(), line.begin(), line.end());
-  held_out.insert(held_out.end(), line.begin(), line.end());
-  held_out.insert(held_out.end(), 10, 3);
-  EXPECT_EQ(remove_copied_stretches(training, held_out), 70u);
-  std::vector<Token> rest(10, 2);
-  rest.insert(rest.end(), 10, 3);
-  EXPECT_EQ(held_out, rest);
-  EXPECT_EQ(remove_copied_stretches({1, 2}, held_out), 0u);  // shorter than a stretch
 }
 
 TEST(Shards, ReadTheFormatOfLlmC) {
@@ -328,10 +314,12 @@ TEST(Windows, OfTheWholePartPredictEachTokenOnce) {
   EXPECT_EQ(predicted, expected);
 }
 
-TEST(Dataset, WhatACorpusHoldsOutHasNothingInCommonWithItsTraining) {
+TEST(Dataset, ACorpusIsRealTextAndWhatItHoldsOutHasNothingInCommonWithItsTraining) {
   Json scenario = text_scenario("");
   scenario["train"]["data"] = {{"corpus", "system-headers"}};
   const Dataset data = load_dataset(case_of(scenario));
+  EXPECT_GT(data.training.size() + data.validation.size() + data.copied_tokens, 10'000'000u);
+  EXPECT_NEAR(unigram_entropy(data.training), 3.5, 0.4);  // English-like: about five bits a byte
   EXPECT_GT(data.validation.size(), 100'000u);
   EXPECT_GT(data.copied_tokens, 10'000u);
   // What is left meets where something was taken out, so that few new stretches may arise; by chance none
