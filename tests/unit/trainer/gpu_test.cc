@@ -116,8 +116,7 @@ TEST_F(Gpu, StagesAreTheCpusInFloat32) {
 // changes them behind it. With the weights of before the exchange the losses are others by 6e-3 and more.
 TEST_F(Gpu, InBf16ProductsTakeTheWeightsThatAnExchangeLeft) {
   for (const char* method : {"diloco", "muloco", "sparta"}) {
-    Json scenario = small_scenario({{"name", method}}, 6);
-    if (method != std::string("sparta")) scenario["methods"][0]["inner_steps"] = 1;
+    Json scenario = small_scenario({{"name", method}, {"inner_steps", 1}}, 6);
     scenario["train"]["precision"] = "bf16";
     scenario["train"]["evaluate_every"] = 1;
     expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, method);
@@ -235,9 +234,8 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
     }
 }
 
-// What a training on `size` ranks leaves: tables, log, and the bytes of each replica's rows of all slots, of
-// which the files keep the weights alone.
-// On one card, or (emulated) each on its own.
+// What a training on `size` ranks leaves, on one card or (emulated) each on its own: tables, log, and the
+// bytes of each replica's rows of all slots, of which the files keep the weights alone.
 std::vector<std::string> left_by_ranks(const Json& scenario, int size, bool own_cards = false) {
   const CaseInFolder in(scenario);
   std::vector<std::string> left(as_index(in.config.replicas));
