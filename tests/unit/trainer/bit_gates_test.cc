@@ -29,15 +29,12 @@ TEST(BitGates, BitsByHand) {
     EXPECT_EQ(used_bits(spec_of(floor, ceiling, 0), gate), bits) << gate;
 }
 
-// A loss of what is read, and its gradient.
+// A loss of what is read.
 double loss_of(const std::vector<double>& read) {
   double loss = 0;
   for (std::size_t i = 0; i < read.size(); ++i)
     loss += std::sin(1. + static_cast<double>(i)) * read[i] + 0.2 * read[i] * read[i] * read[i];
   return loss;
-}
-double slope_of(const std::vector<double>& read, std::size_t i) {
-  return std::sin(1. + static_cast<double>(i)) + 0.6 * read[i] * read[i];
 }
 
 // Two blocks of 5 and a shorter one, and gates whose b are whole.
@@ -53,7 +50,8 @@ TEST(BitGates, GradientIsThatOfALossWhoseRoundingsAreFixed) {
     std::vector<double> read(sent.begin(), sent.end());
     requantize(*spec.format_of(bits), read.data(), static_cast<std::int64_t>(read.size()));
     double rounding = 0;
-    for (std::size_t i = 0; i < sent.size(); ++i) rounding += slope_of(read, i) * (read[i] - sent[i]);
+    for (std::size_t i = 0; i < sent.size(); ++i)
+      rounding += slope(read[i], [&] { return loss_of(read); }) * (read[i] - sent[i]);
 
     const auto step_of = [&](std::size_t i, double b) {
       const std::size_t begin = i / block * block, end = std::min(begin + block, sent.size());
