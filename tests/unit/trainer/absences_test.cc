@@ -25,11 +25,10 @@ Groups one_a_step(const std::map<int, Members>& group_of) {
 }
 
 Schedule schedule_of(const Case& config, const std::vector<Absence>& rows, const Groups& groups) {
-  const OperationPlan plan = trained_plan_of(config);
   Schedule schedule;
   schedule.has_all = true;
   schedule.groups = groups;
-  schedule.absences = Absences(rows, plan_context(config), keeps_replicas_alike(plan));
+  schedule.absences = Absences(rows, plan_context(config), keeps_replicas_alike(trained_plan_of(config)));
   return schedule;
 }
 struct Followed : TrainedReference {

@@ -305,9 +305,8 @@ TEST(Windows, OfValidationAreTheMiddlesOfEqualParts) {
 
 // The window of `context` + 1 tokens predicts all but its first.
 TEST(Windows, OfTheWholePartPredictEachTokenOnce) {
-  const std::vector<std::size_t> starts = validation_starts(23, 4, 0);
   std::vector<int> predicted(23);
-  for (const std::size_t start : starts)
+  for (const std::size_t start : validation_starts(23, 4, 0))
     for (std::size_t i = 1; i <= 4; ++i) ++predicted[start + i];
   std::vector<int> expected(23, 1);
   expected[0] = expected[21] = expected[22] = 0;  // 22 to predict: five windows of four

@@ -289,8 +289,7 @@ TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
   std::map<std::string, std::string> loss;  // by step and phase
   const CsvTable table = read_csv(folder.file("out/metrics.csv"));
   for (const auto& row : table.rows) {
-    const std::string key = row[0] + row[1];
-    EXPECT_EQ(loss.emplace(key, row[3]).first->second, row[3]) << "one model";
+    EXPECT_EQ(loss.emplace(row[0] + row[1], row[3]).first->second, row[3]) << "one model";
     if (row[2] == "mean") {
       EXPECT_EQ(std::stod(row[table.column("weight_spread")]), 0);
     }

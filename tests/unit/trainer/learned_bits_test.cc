@@ -42,9 +42,8 @@ Bits bits_of(const Json& scenario, int threads = 1) {
 
 // A gate at 0 is 5 of 2 to 8 bits.
 TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
-  const Json frozen = {{"lr", 0}, {"penalty", 5}, {"gate", 0}};
   for (const Json& method : {kNoloco, Json{{"name", "ddp"}}, Json{{"name", "co2"}, {"inner_steps", 3}}}) {
-    Json learned = scenario_with(frozen, 9, method), given = learned;
+    Json learned = scenario_with({{"lr", 0}, {"penalty", 5}, {"gate", 0}}, 9, method), given = learned;
     given["pipeline"].erase("learned_bits");
     given["pipeline"]["activations"] = "int5";
     const Trained expected = train(given);

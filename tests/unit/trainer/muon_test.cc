@@ -126,9 +126,8 @@ Json with_muon(Json scenario) {
 TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
   const Json scenario = small_scenario({{"name", "independent"}}, 1);
   const auto adamw = train(scenario).weights, muon = train(with_muon(scenario)).weights;
-  const ModelShape shape = case_of(scenario).train->model;
   for (std::size_t replica = 0; replica < 4; ++replica)
-    for (const Parameter& parameter : parameter_layout(shape)) {
+    for (const Parameter& parameter : parameter_layout(case_of(scenario).train->model)) {
       const std::size_t begin = as_index(parameter.offset);
       const bool is_same = std::memcmp(&adamw[replica][begin], &muon[replica][begin],
                                        as_index(parameter.size()) * sizeof(float)) == 0;
