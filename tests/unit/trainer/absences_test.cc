@@ -12,39 +12,50 @@ namespace longhaul::absences_test {
 
 const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 3}, {"outer_lr", 0.5}, {"outer_momentum", 0.8}};
 
-// Who took part in operation `rule` of a step; of the others everyone who computed it.
-using Groups = std::map<std::pair<int, int>, std::vector<std::vector<int>>>;
+using Members = std::vector<int>;
+const Members kAll = {0, 1, 2};
 
-Groups one_a_step(const std::map<int, std::vector<int>>& group_of) {
+// Who took part in operation `rule` of a step; of the others everyone who computed it.
+using Groups = std::map<std::pair<int, int>, std::vector<Members>>;
+
+Groups one_a_step(const std::map<int, Members>& group_of) {
   Groups groups;
   for (const auto& [step, group] : group_of) groups[{0, step}] = {group};
   return groups;
 }
 
 Schedule schedule_of(const Case& config, const std::vector<Absence>& rows, const Groups& groups) {
-  const OperationPlan plan = trained_plan_of(config);
   Schedule schedule;
   schedule.has_all = true;
   schedule.groups = groups;
-  schedule.absences = Absences(rows, plan_context(config), keeps_replicas_alike(plan));
+  schedule.absences = Absences(rows, plan_context(config), keeps_replicas_alike(trained_plan_of(config)));
   return schedule;
 }
+struct Followed : TrainedReference {
+  Followed(const Json& scenario, const std::vector<Absence>& rows, const Groups& groups = {})
+      : TrainedReference(scenario) {
+    schedule = schedule_of(config, rows, groups);
+  }
+
+  void steps(const Members& computing, int first, int last) {
+    for (int number = first; number <= last; ++number) step(computing, number);
+  }
+};
 
 // Replica 1 was ahead of 0, whose rows after step 4 it gets at the end of its own step 7; replica 2 copies
 // what 1 has become after step 9, and does not come back from its second absence.
 TEST(TrainedAbsences, RowsAreThoseOfTheSource) {
-  TrainedReference reference(scenario_of({{"name", "independent"}}));
-  reference.schedule =
-      schedule_of(reference.config, {{1, 8, 7, 0, 4, 9}, {2, 3, 2, 1, 9, 10}, {2, 12, 11, -1, 0, 0}}, {});
-  for (int step = 1; step <= 2; ++step) reference.step({0, 1, 2}, step);
-  for (int step = 3; step <= 4; ++step) reference.step({0, 1}, step);
+  Followed reference(scenario_of({{"name", "independent"}}),
+                     {{1, 8, 7, 0, 4, 9}, {2, 3, 2, 1, 9, 10}, {2, 12, 11, -1, 0, 0}});
+  reference.steps(kAll, 1, 2);
+  reference.steps({0, 1}, 3, 4);
   const Replica after_4 = reference.replicas[0];
-  for (int step = 5; step <= 7; ++step) reference.step({0, 1}, step);
+  reference.steps({0, 1}, 5, 7);
   reference.replicas[1] = after_4;
   reference.step({0}, 8);
   reference.step({0, 1}, 9);
   reference.replicas[2] = reference.replicas[1];
-  for (int step = 10; step <= 11; ++step) reference.step({0, 1, 2}, step);
+  reference.steps(kAll, 10, 11);
   reference.step({0, 1}, 12);
   EXPECT_EQ(reference.expect_training().summary["tokens"], (2 * 3 + 5 * 2 + 1 + 2 + 2 * 3 + 2) * 2 * 12)
       << "steps that were taken";
@@ -64,8 +75,7 @@ TEST(TrainedAbsences, ThoseWhoAreGoneAreNotEvaluated) {
   EXPECT_EQ(evaluated["4"], (Words{"0", "1", "mean"}));
   EXPECT_EQ(evaluated["8"], (Words{"0", "mean"})) << "1 went in the exchange of the step";
   EXPECT_EQ(evaluated["12"], (Words{"0", "1", "2", "mean"}));
-  const double mean_of_4 = losses[{"4", "mean"}];
-  EXPECT_DOUBLE_EQ(mean_of_4, (losses[{"4", "0"}] + losses[{"4", "1"}]) / 2);
+  EXPECT_DOUBLE_EQ((losses[{"4", "mean"}]), (losses[{"4", "0"}] + losses[{"4", "1"}]) / 2);
 }
 
 // Replica 1 misses steps 6 and 7; the step whose exchange fails moves nobody.
@@ -73,14 +83,11 @@ TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
   Json scenario = scenario_of({{"name", "ddp"}});
   scenario["recovery"] = {{"on_failure", "discard"}};
   scenario["faults"] = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "1s"}}};
-  TrainedReference reference(scenario);
-  std::map<int, std::vector<int>> group_of;
-  for (int step = 1; step <= kSteps; ++step)
-    group_of[step] = step == 6 || step == 7 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
+  std::map<int, Members> group_of;
+  for (int step = 1; step <= kSteps; ++step) group_of[step] = step == 6 || step == 7 ? Members{0, 2} : kAll;
   group_of[4] = {};
-  reference.schedule = schedule_of(reference.config, {{1, 6, 5, 0, 7, 8}}, one_a_step(group_of));
-  for (int step = 1; step <= kSteps; ++step) {
-    const std::vector<int>& group = group_of[step];
+  Followed reference(scenario, {{1, 6, 5, 0, 7, 8}}, one_a_step(group_of));
+  for (const auto& [step, group] : group_of) {
     reference.adam_of(group, group, step);
     if (step == 7) reference.replicas[1] = reference.replicas[0];
   }
@@ -90,13 +97,10 @@ TEST(TrainedAbsences, GradientsOfThoseWhoWereThere) {
 
 // H = 3. Replica 2 is not in the round of step 6, and begins with what 0 has after it.
 TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
-  TrainedReference reference(scenario_of(kDiloco));
-  const std::map<int, std::vector<int>> group_of = {
-      {3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}, {12, {1, 2}}};
-  reference.schedule =
-      schedule_of(reference.config, {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, one_a_step(group_of));
+  const std::map<int, Members> group_of = {{3, kAll}, {6, {0, 1}}, {9, kAll}, {12, {1, 2}}};
+  Followed reference(scenario_of(kDiloco), {{2, 5, 4, 0, 6, 7}, {0, 13, 11, -1, 0, 0}}, one_a_step(group_of));
   for (int step = 1; step <= kSteps; ++step) {
-    reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
+    reference.step(step == 5 || step == 6 ? Members{0, 1} : kAll, step);
     if (group_of.count(step)) reference.outer_of(group_of.at(step), group_of.at(step), 0.5f, 0.8f);
     if (step == 6) reference.replicas[2] = reference.replicas[0];
   }
@@ -108,23 +112,20 @@ TEST(TrainedAbsences, OuterStepsOfThoseWhoWereThere) {
 TEST(TrainedAbsences, StagesOfThoseWhoWereThere) {
   Json scenario = scenario_of(kDiloco);
   scenario["pipeline"] = {{"stages", 2}, {"microbatches", 1}};
-  TrainedReference reference(scenario);
   Groups groups;
   for (const int step : {3, 6, 9, 12})
-    for (const int stage : {0, 1})
-      groups[{stage, step}] = {step == 6 && stage == 0 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}};
-  reference.schedule = schedule_of(reference.config, {{2, 7, 5, 0, 7, 8}}, groups);
+    for (const int stage : {0, 1}) groups[{stage, step}] = {step == 6 && stage == 0 ? Members{0, 1} : kAll};
+  Followed reference(scenario, {{2, 7, 5, 0, 7, 8}}, groups);
   for (int step = 1; step <= kSteps; ++step) {
-    reference.step(step == 7 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
+    reference.step(step == 7 ? Members{0, 1} : kAll, step);
     if (step == 7) reference.replicas[2] = reference.replicas[0];
     if (step % 3 != 0) continue;
-    const std::vector<Row> deltas = {reference.delta(0), reference.delta(1), reference.delta(2)};
-    Row mean = Reference::mean(deltas);
-    const Row of_two = Reference::mean({deltas[0], deltas[1]});
+    Row mean = reference.mean_delta(kAll);
+    const Row of_two = reference.mean_delta({0, 1});
     if (step == 6)
       for (const ColumnRange& range : trained_plan_of(reference.config).pipeline.columns_of(0))
         std::copy(of_two.begin() + range.begin, of_two.begin() + range.end, mean.begin() + range.begin);
-    for (const int replica : {0, 1, 2}) reference.outer(replica, mean, 0.5f, 0.8f);
+    for (const int replica : kAll) reference.outer(replica, mean, 0.5f, 0.8f);
   }
   reference.expect_training();
 }
@@ -134,36 +135,32 @@ TEST(TrainedAbsences, StagesOfThoseWhoWereThere) {
 TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
   Json method = kDiloco;
   method["name"] = "eager-diloco";
-  TrainedReference reference(scenario_of(method));
-  const std::map<int, std::vector<int>> posted_by = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {0, 1, 2}}};
-  reference.schedule =
-      schedule_of(reference.config, {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, one_a_step(posted_by));
+  const std::map<int, Members> posted_by = {{3, kAll}, {6, {0, 1}}, {9, kAll}};
+  Followed reference(scenario_of(method), {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, one_a_step(posted_by));
   std::map<int, std::vector<Row>> sent;  // by post step, [replica]
-  std::map<int, std::vector<int>> own;   // by step that it is due at: whose message is each replica's
-  own[6] = {0, 1, 2};
-  own[9] = {0, 1, 0};
-  own[12] = {0, 2, 2};
+  // By step that it is due at: whose message is each replica's.
+  const std::map<int, Members> own = {{6, {0, 1, 2}}, {9, {0, 1, 0}}, {12, {0, 2, 2}}};
   for (int step = 1; step <= kSteps; ++step) {
-    std::vector<int> computing = {0};
+    Members computing = {0};
     if (step != 10) computing.push_back(1);
     if (step < 5 || step > 7) computing.push_back(2);
     reference.step(computing, step);
     if (posted_by.count(step))
-      for (int replica = 0; replica < kReplicas; ++replica) sent[step].push_back(reference.delta(replica));
+      for (const int replica : kAll) sent[step].push_back(reference.delta(replica));
     if (step == 3)
-      for (int replica = 0; replica < kReplicas; ++replica) {
+      for (const int replica : kAll) {
         Row third = reference.delta(replica);
         for (float& value : third) value /= kReplicas;
         reference.outer(replica, third, 0.5f, 0.8f);
       }
     if (own.count(step)) {
-      const std::vector<int>& members = posted_by.at(step - 3);
+      const Members& members = posted_by.at(step - 3);
       std::vector<Row> deltas;
       for (const int member : members) deltas.push_back(sent[step - 3][as_index(member)]);
       const Row mean = Reference::mean(deltas);
       for (const int replica : computing) {
         Row eager = reference.delta(replica);
-        const Row& mine = sent[step - 3][as_index(own[step][as_index(replica)])];
+        const Row& mine = sent[step - 3][as_index(own.at(step)[as_index(replica)])];
         for (std::size_t i = 0; i < eager.size(); ++i)
           eager[i] = mean[i] + (eager[i] - mine[i]) / static_cast<float>(members.size());
         reference.outer(replica, eager, 0.5f, 0.8f);
@@ -180,19 +177,10 @@ TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
 // take step 6 and goes on with its own. At step 8 four steps are in the Δ of 0 since its last contribution;
 // four in that of 1, three of them taken by 0; three in that of 2. At step 12 replica 1 is gone.
 TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
-  TrainedReference reference(scenario_of({{"name", "decoupled-diloco"},
-                                          {"inner_steps", 4},
-                                          {"fragments", 1},
-                                          {"overlap", 1},
-                                          {"merge", "mean"},
-                                          {"codec", "wire"},
-                                          {"quorum", 1},
-                                          {"grace", "1s"},
-                                          {"outer_lr", 0.5},
-                                          {"outer_momentum", 0.8},
-                                          {"mixing", 0.25}}));
-  reference.schedule =
-      schedule_of(reference.config, {{2, 6, 5, -1, 0, 7}, {1, 6, 5, 0, 7, 8}, {1, 12, 11, -1, 0, 0}}, {});
+  Followed reference(scenario_of(Json::parse(R"({"name": "decoupled-diloco", "inner_steps": 4, "fragments": 1,
+                         "overlap": 1, "merge": "mean", "codec": "wire", "quorum": 1, "grace": "1s",
+                         "outer_lr": 0.5, "outer_momentum": 0.8, "mixing": 0.25})")),
+                     {{2, 6, 5, -1, 0, 7}, {1, 6, 5, 0, 7, 8}, {1, 12, 11, -1, 0, 0}});
   reference.schedule.merges = {
       {0, 0, {{0, 4, 6}, {1, 4, 0}}}, {0, 1, {{2, 4, 5}}}, {0, 2, {{0, 8, 9}, {1, 8, 10}, {2, 8, 9}}}};
 
@@ -211,27 +199,25 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
     for (std::size_t i = 0; i < result.size(); ++i) of.weights[i] = 0.25F * of.weights[i] + 0.75F * result[i];
     of.phi = result;
   };
-  const auto steps = [&](int replica, int from, int to) {
-    for (int step = from; step <= to; ++step) reference.step({replica}, step);
-  };
-  for (const int replica : {0, 1, 2}) steps(replica, 1, 4);
+  reference.steps(kAll, 1, 4);
   const Row first = merged({{0.5, reference.delta(0)}, {0.5, reference.delta(1)}});
   const Row second = merged({{1, reference.delta(2)}});
-  steps(0, 5, 6);
+  reference.steps({0}, 5, 6);
   take_up(0, first);
-  steps(0, 7, 7);
+  reference.step({0}, 7);
   reference.replicas[1] = reference.replicas[0];
-  steps(2, 5, 5);
+  reference.step({2}, 5);
   take_up(2, second);
-  steps(2, 7, 7);
-  for (const int replica : {0, 1, 2}) steps(replica, 8, 8);
+  reference.step({2}, 7);
+  reference.step(kAll, 8);
   const Row third =
       merged({{4. / 11, reference.delta(0)}, {4. / 11, reference.delta(1)}, {3. / 11, reference.delta(2)}});
-  for (const int replica : {0, 1, 2}) steps(replica, 9, 9);
-  for (const int replica : {0, 2}) take_up(replica, third), steps(replica, 10, 12);
-  steps(1, 10, 10);
+  reference.step(kAll, 9);
+  for (const int replica : {0, 2}) take_up(replica, third);
+  reference.steps({0, 2}, 10, 12);
+  reference.step({1}, 10);
   take_up(1, third);
-  steps(1, 11, 11);
+  reference.step({1}, 11);
   const Trained found = reference.expect_training();
   EXPECT_EQ(found.summary["tokens"], (12 + 9 + 11) * 2 * 12) << "steps that were taken";
   std::map<std::string, std::set<std::string>> evaluated;
@@ -245,18 +231,14 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
 // same step, the second time with what 1 has become, which 1 itself had from 0: each is read when its source
 // has come to that step, and not later.
 TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
-  TrainedReference reference(scenario_of({{"name", "decoupled-diloco"},
-                                          {"inner_steps", 4},
-                                          {"fragments", 1},
-                                          {"overlap", 1},
-                                          {"merge", "mean"}}));
-  reference.schedule = schedule_of(
-      reference.config, {{1, 1, 0, 0, 0, 1}, {2, 5, 4, 0, 5, 6}, {1, 6, 5, 0, 5, 6}, {2, 6, 5, 1, 5, 6}}, {});
+  Followed reference(scenario_of(Json::parse(R"({"name": "decoupled-diloco", "inner_steps": 4, "fragments": 1,
+                         "overlap": 1, "merge": "mean"})")),
+                     {{1, 1, 0, 0, 0, 1}, {2, 5, 4, 0, 5, 6}, {1, 6, 5, 0, 5, 6}, {2, 6, 5, 1, 5, 6}});
   reference.schedule.merges = {{0, 0, {{0, 4, 0}, {1, 4, 0}, {2, 4, 0}}}};
-  for (int step = 1; step <= 4; ++step) reference.step({0, 1, 2}, step);
+  reference.steps(kAll, 1, 4);
   reference.step({0, 1}, 5);
   reference.replicas[1] = reference.replicas[2] = reference.replicas[0];
-  for (int step = 6; step <= kSteps; ++step) reference.step({0, 1, 2}, step);
+  reference.steps(kAll, 6, kSteps);
   reference.expect_training();
 }
 
@@ -291,7 +273,7 @@ TEST(TrainedAbsences, WhoSitsOutTakesItsOuterStepAlone) {
   for (const char* pattern : {"exchange", "presend"}) {
     TrainedReference reference(scenario_of({{"name", "noloco"}, {"inner_steps", 3}, {"pattern", pattern}}));
     Groups groups;
-    std::map<int, std::vector<std::vector<int>>> taken;  // by step, the groups whose members step
+    std::map<int, std::vector<Members>> taken;  // by step, the groups whose members step
     for (const int step : {3, 6, 9, 12}) {
       const auto drawn = random_groups(reference.config.seed, kReplicas, 2, step);
       ASSERT_EQ(drawn.size(), 2u);
@@ -302,8 +284,8 @@ TEST(TrainedAbsences, WhoSitsOutTakesItsOuterStepAlone) {
     }
     reference.schedule = schedule_of(reference.config, {{2, 5, 4, 0, 6, 7}}, groups);
     for (int step = 1; step <= kSteps; ++step) {
-      reference.step(step == 5 || step == 6 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 2}, step);
-      for (const std::vector<int>& group : taken[step]) reference.noloco(group, 0.5f, 0.7f, 0.7f);
+      reference.step(step == 5 || step == 6 ? Members{0, 1} : kAll, step);
+      for (const Members& group : taken[step]) reference.noloco(group, 0.5f, 0.7f, 0.7f);
       if (step == 6) reference.replicas[2] = reference.replicas[0];
     }
     weights.push_back(reference.expect_training().weights);
@@ -317,23 +299,22 @@ TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
   Json method = kDiloco;
   method.update({{"quorum", 1}, {"grace", "1s"}});
   TrainedReference reference(scenario_of(method));
-  const std::map<int, std::vector<int>> group_of = {{3, {0, 1, 2}}, {6, {0, 1}}, {9, {2}}, {12, {1, 2}}};
+  const std::map<int, Members> group_of = {{3, kAll}, {6, {0, 1}}, {9, {2}}, {12, {1, 2}}};
   reference.schedule.groups = one_a_step(group_of);
   for (int step = 1; step <= kSteps; ++step) {
-    reference.step({0, 1, 2}, step);
-    if (group_of.count(step)) reference.outer_of(group_of.at(step), {0, 1, 2}, 0.5f, 0.8f);
+    reference.step(kAll, step);
+    if (group_of.count(step)) reference.outer_of(group_of.at(step), kAll, 0.5f, 0.8f);
   }
   reference.expect_training();
 }
 
 TEST(TrainedDeadlines, LateGradientsAreThrownAway) {
   TrainedReference reference(scenario_of({{"name", "ddp"}, {"quorum", 2}, {"grace", "1s"}}));
-  std::map<int, std::vector<int>> group_of;
-  for (int step = 1; step <= kSteps; ++step)
-    group_of[step] = step % 3 == 0 ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2};
+  std::map<int, Members> group_of;
+  for (int step = 1; step <= kSteps; ++step) group_of[step] = step % 3 == 0 ? Members{0, 2} : kAll;
   group_of[7] = {1};
   reference.schedule.groups = one_a_step(group_of);
-  for (int step = 1; step <= kSteps; ++step) reference.adam_of(group_of[step], {0, 1, 2}, step);
+  for (const auto& [step, group] : group_of) reference.adam_of(group, kAll, step);
   reference.expect_training();
 }
 

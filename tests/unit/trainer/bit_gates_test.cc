@@ -7,56 +7,42 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "tests/unit/trainer/float64/slope.h"
 
 namespace longhaul::bit_gates_test {
 
 LearnedBits spec_of(int floor, int ceiling, double penalty, double lr = 0.1, double gate = 0) {
-  LearnedBits spec;
-  spec.floor = floor;
-  spec.ceiling = ceiling;
-  spec.penalty = penalty;
-  spec.lr = lr;
-  spec.gate = gate;
-  spec.block = 5;
-  return spec;
+  return {floor, ceiling, penalty, lr, gate, 1, 5, false};
 }
 
 TEST(BitGates, BitsByHand) {
   EXPECT_DOUBLE_EQ(learned_bits(spec_of(2, 8, 0), 0), 5);
   EXPECT_NEAR(learned_bits(spec_of(2, 8, 0), std::log(2.)), 6, 1e-12);
   EXPECT_NEAR(learned_bits(spec_of(2, 8, 0), -std::log(5.)), 3, 1e-12);
-  EXPECT_EQ(used_bits(spec_of(2, 8, 0), 2.5), 8) << "7.54";
-  EXPECT_EQ(used_bits(spec_of(4, 8, 0), 2.5), 8) << "7.70";
-  EXPECT_EQ(used_bits(spec_of(2, 8, 0), 2.2), 7) << "7.40";
-  EXPECT_EQ(used_bits(spec_of(2, 7, 0), 0), 4) << "4.5 goes to the even one";
-  EXPECT_EQ(used_bits(spec_of(3, 6, 0), 0), 4);
-  EXPECT_EQ(used_bits(spec_of(2, 8, 0), -20), 2);
-  EXPECT_EQ(used_bits(spec_of(2, 8, 0), 20), 8);
-  EXPECT_EQ(used_bits(spec_of(6, 6, 0), -3), 6);
+  // 7.54, 7.70 and 7.40; 4.5 goes to the even one.
+  const std::tuple<int, int, double, int> used[] = {{2, 8, 2.5, 8}, {4, 8, 2.5, 8}, {2, 8, 2.2, 7},
+                                                    {2, 7, 0, 4},   {3, 6, 0, 4},   {2, 8, -20, 2},
+                                                    {2, 8, 20, 8},  {6, 6, -3, 6}};
+  for (const auto& [floor, ceiling, gate, bits] : used)
+    EXPECT_EQ(used_bits(spec_of(floor, ceiling, 0), gate), bits) << gate;
 }
 
-// Of the penalty: 0.8/2 · 2 · 1/2 · 1/4.
-TEST(BitGates, WithoutBitsToChooseFromThePenaltyAloneMovesThem) {
-  EXPECT_NEAR(gate_gradient(spec_of(5, 5, 0.8), 0, 0.3, 2), 0.1, 1e-15);
-}
-
-// A loss of what is read, and its gradient.
+// A loss of what is read.
 double loss_of(const std::vector<double>& read) {
   double loss = 0;
   for (std::size_t i = 0; i < read.size(); ++i)
     loss += std::sin(1. + static_cast<double>(i)) * read[i] + 0.2 * read[i] * read[i] * read[i];
   return loss;
 }
-double slope_of(const std::vector<double>& read, std::size_t i) {
-  return std::sin(1. + static_cast<double>(i)) + 0.6 * read[i] * read[i];
-}
 
 // Two blocks of 5 and a shorter one, and gates whose b are whole.
 TEST(BitGates, GradientIsThatOfALossWhoseRoundingsAreFixed) {
   const std::vector<double> sent = {0.9, -0.31, 0.52, -1.37, 0.05, 2.6, 1.1, -0.7, 0.33, -2.2, 0.41, -0.19};
   const std::size_t block = 5;
+  EXPECT_NEAR(gate_gradient(spec_of(5, 5, 0.8), 0, 0.3, 2), 0.1, 1e-15)
+      << "without bits to choose from it is the penalty's, 0.8/2 · 2 · 1/2 · 1/4";
   for (const auto& [bits, gate] :
        {std::pair{4, -std::log(2.)}, {5, 0.}, {6, std::log(2.)}, {3, -std::log(5.)}}) {
     const LearnedBits spec = spec_of(2, 8, 0.7);
@@ -64,7 +50,8 @@ TEST(BitGates, GradientIsThatOfALossWhoseRoundingsAreFixed) {
     std::vector<double> read(sent.begin(), sent.end());
     requantize(*spec.format_of(bits), read.data(), static_cast<std::int64_t>(read.size()));
     double rounding = 0;
-    for (std::size_t i = 0; i < sent.size(); ++i) rounding += slope_of(read, i) * (read[i] - sent[i]);
+    for (std::size_t i = 0; i < sent.size(); ++i)
+      rounding += slope(read[i], [&] { return loss_of(read); }) * (read[i] - sent[i]);
 
     const auto step_of = [&](std::size_t i, double b) {
       const std::size_t begin = i / block * block, end = std::min(begin + block, sent.size());

@@ -50,21 +50,12 @@ void make_files(const TemporaryFolder& folder, const std::vector<std::string>& n
   for (const std::string& name : names) write_text(folder.file(name), name);
 }
 
-TEST(SystemHeaders, AreRealText) {
-  std::vector<std::string> files;
-  for (const CorpusFile& file : system_headers(0.05)) files.push_back(file.file);
-  const TokenText text = read_bytes(files);
-  EXPECT_GT(text.tokens.size(), 10'000'000u);
-  EXPECT_NEAR(unigram_entropy(text.tokens), 3.5, 0.4);  // English-like: about five bits a byte
-}
-
 TEST(SystemHeaders, AreThoseOfTheCompilerLibcAndLinuxAndNoOthers) {
   const TemporaryFolder folder;
   const std::string library = "c++/" + std::to_string(__GNUC__);
   make_files(folder,
-             {"stdio.h", library + "/vector", "linux/tcp.h", "asm-generic/w.h", "x86_64-linux-gnu/bits/y.h"});
-  make_files(folder,
-             {"zlib.h", "sqlite3.h", "readme", "c++/3/vector", "other/x.h", "x86_64-linux-gnu/more/z.h"});
+             {"stdio.h", library + "/vector", "linux/tcp.h", "asm-generic/w.h", "x86_64-linux-gnu/bits/y.h",
+              "zlib.h", "sqlite3.h", "readme", "c++/3/vector", "other/x.h", "x86_64-linux-gnu/more/z.h"});
   EXPECT_EQ(names_of(system_headers(0, folder.path)),
             (std::vector<std::string>{"asm-generic/w.h", library + "/vector", "linux/tcp.h", "stdio.h",
                                       "x86_64-linux-gnu/bits/y.h"}));
@@ -72,11 +63,12 @@ TEST(SystemHeaders, AreThoseOfTheCompilerLibcAndLinuxAndNoOthers) {
 
 TEST(Corpora, WithoutTheirFilesTheMessageSaysHowToGetThem) {
   const TemporaryFolder folder;
-  const std::string path = "train.data.corpus";
-  expect_parts(said_by([&] { system_headers(0.05, folder.path); }), {path, "install g++"});
-  expect_parts(said_by([&] { linux_source(0.05, folder.path); }), {path, "scripts/linux_source.sh"});
-  expect_parts(said_by([&] { debian_prose(0.05, folder.path); }),
-               {path, "debian-prose-12", "scripts/debian_prose.sh"});
+  const auto expect_said = [&](const auto& corpus, const std::vector<std::string>& parts) {
+    expect_parts(said_by([&] { corpus(0.05, folder.path); }), parts);
+  };
+  expect_said(system_headers, {"train.data.corpus", "install g++"});
+  expect_said(linux_source, {"train.data.corpus", "scripts/linux_source.sh"});
+  expect_said(debian_prose, {"train.data.corpus", "debian-prose-12", "scripts/debian_prose.sh"});
 }
 
 // Which part a file is in depends on its own name alone: one more moves no other.
@@ -85,20 +77,21 @@ TEST(SystemHeaders, AFileMoreMovesNoOther) {
   std::vector<std::string> names;
   for (int i = 0; i < 400; ++i) names.push_back("linux/" + std::to_string(i) + ".h");
   make_files(folder, names);
-  std::map<std::string, bool> before;
-  int held_out = 0;
-  for (const CorpusFile& file : system_headers(0.25, folder.path)) {
-    before[file.name] = file.is_held_out;
-    held_out += file.is_held_out;
-  }
+  const auto parts = [&] {
+    std::map<std::string, bool> is_held_out;
+    for (const CorpusFile& file : system_headers(0.25, folder.path))
+      is_held_out[file.name] = file.is_held_out;
+    return is_held_out;
+  };
+  const std::map<std::string, bool> before = parts();
   EXPECT_EQ(before.size(), 400u);
+  int held_out = 0;
+  for (const auto& [name, part] : before) held_out += part;
   EXPECT_NEAR(held_out, 100, 35);  // a quarter; four standard deviations of 400 fair draws
   make_files(folder, {"linux/0000.h", "linux/new.h"});
-  for (const CorpusFile& file : system_headers(0.25, folder.path)) {
-    if (before.count(file.name)) {
-      EXPECT_EQ(file.is_held_out, before[file.name]) << file.name;
-    }
-  }
+  const std::map<std::string, bool> after = parts();
+  EXPECT_EQ(after.size(), 402u);
+  for (const auto& [name, part] : before) EXPECT_EQ(after.at(name), part) << name;
 }
 
 TEST(LinuxSource, HoldsOutWholeFolders) {
@@ -112,12 +105,9 @@ TEST(LinuxSource, HoldsOutWholeFolders) {
   EXPECT_EQ(files.size(), 180u);  // neither the picture nor the driver
   for (const CorpusFile& file : files)
     parts[std::filesystem::path(file.name).parent_path().string()].insert(file.is_held_out);
-  std::set<bool> seen;
-  for (const auto& [name, part] : parts) {
-    EXPECT_EQ(part.size(), 1u) << name;
-    seen.insert(*part.begin());
-  }
-  EXPECT_EQ(seen.size(), 2u);
+  std::set<std::set<bool>> seen;
+  for (const auto& [name, part] : parts) seen.insert(part);
+  EXPECT_EQ(seen, (std::set<std::set<bool>>{{false}, {true}}));
 }
 
 // By hand: 60 documents, none of whose parts may be split, and files that are not its text.
@@ -130,12 +120,7 @@ TEST(DebianProse, ADocumentIsAFileAndHeldOutWhole) {
   const std::vector<CorpusFile> files = debian_prose(0.3, folder.path);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names_of(files), names);
-  int held_out = 0;
-  for (const CorpusFile& file : files) {
-    EXPECT_EQ(file.is_held_out, is_held_out(file.name, 0.3)) << file.name;
-    held_out += file.is_held_out;
-  }
-  EXPECT_NEAR(held_out, 18, 14);  // four standard deviations of 60 draws of 0.3
+  for (const CorpusFile& file : files) EXPECT_EQ(file.is_held_out, is_held_out(file.name, 0.3)) << file.name;
 }
 
 // Every pair of places compared, and runs of equal tokens marked: the slow reference.
@@ -153,7 +138,7 @@ std::vector<bool> copied_by_comparing(const std::vector<Token>& training,
   return copied;
 }
 
-TEST(CopiedStretches, AreThoseThatComparingEveryPairOfPlacesFinds) {
+TEST(CopiedStretches, AreThoseThatComparingEveryPairOfPlacesFindsAndAreTakenOut) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RandomStream stream(seed, Purpose::kTrainingData);
     const auto random_text = [&](std::size_t length) {
@@ -173,20 +158,14 @@ TEST(CopiedStretches, AreThoseThatComparingEveryPairOfPlacesFinds) {
     const std::vector<bool> expected = copied_by_comparing(training, held_out);
     EXPECT_GE(std::count(expected.begin(), expected.end(), true), 65 + 66 + 130);
     EXPECT_EQ(copied_tokens(training, held_out), expected) << "seed " << seed;
+    std::vector<Token> rest;
+    for (std::size_t i = 0; i < held_out.size(); ++i)
+      if (!expected[i]) rest.push_back(held_out[i]);
+    EXPECT_EQ(remove_copied_stretches(training, held_out), expected.size() - rest.size());
+    EXPECT_EQ(held_out, rest);
+    EXPECT_EQ(remove_copied_stretches({1, 2}, held_out), 0u) << "shorter than a stretch";
+    EXPECT_EQ(copied_tokens(training, {1, 2}), std::vector<bool>(2));
   }
-}
-
-TEST(CopiedStretches, AreTakenOut) {
-  const std::vector<Token> line(70, 7);
-  std::vector<Token> training(100, 1), held_out(10, 2);
-  training.insert(training.end(), line.begin(), line.end());
-  held_out.insert(held_out.end(), line.begin(), line.end());
-  held_out.insert(held_out.end(), 10, 3);
-  EXPECT_EQ(remove_copied_stretches(training, held_out), 70u);
-  std::vector<Token> rest(10, 2);
-  rest.insert(rest.end(), 10, 3);
-  EXPECT_EQ(held_out, rest);
-  EXPECT_EQ(remove_copied_stretches({1, 2}, held_out), 0u);  // shorter than a stretch
 }
 
 TEST(Shards, ReadTheFormatOfLlmC) {
@@ -244,24 +223,40 @@ TEST(Dataset, UnigramEntropyByHand) {
   EXPECT_EQ(unigram_entropy({9, 9}), 0);
 }
 
-TEST(Dataset, ValidationIsTheEndOfTheText) {
+TEST(Dataset, ValidationIsTheEndOfTheTextOrItsOwnFiles) {
   const TemporaryFolder folder;
-  write_text(folder.file("a.txt"), std::string(900, 'a') + std::string(100, 'b'));
-  Json scenario = text_scenario("a.txt");
-  scenario["train"]["validation_fraction"] = 0.1;
-  const Dataset data = load_dataset(only_case(scenario, folder));
-  EXPECT_EQ(data.training, std::vector<Token>(900, 'a'));
-  EXPECT_EQ(data.validation, std::vector<Token>(100, 'b'));
-  EXPECT_FALSE(data.source_entropy);
+  const std::string text = std::string(900, 'a') + std::string(100, 'b'), held_out(50, 'v');
+  write_text(folder.file("a.txt"), text);
+  write_text(folder.file("val.txt"), held_out);
+  Json end = text_scenario("a.txt"), files = end;
+  end["train"]["validation_fraction"] = 0.1;
+  const Dataset cut = load_dataset(only_case(end, folder));
+  EXPECT_EQ(cut.training, std::vector<Token>(900, 'a'));
+  EXPECT_EQ(cut.validation, std::vector<Token>(100, 'b'));
+  EXPECT_FALSE(cut.source_entropy);
+  files["train"]["data"]["validation"] = {"val.txt"};
+  const Dataset apart = load_dataset(only_case(files, folder));
+  EXPECT_EQ(apart.training, std::vector<Token>(text.begin(), text.end()));
+  EXPECT_EQ(apart.validation, std::vector<Token>(50, 'v'));
+  EXPECT_EQ(apart.hash, fnv1a(text + held_out));
 }
 
-TEST(Dataset, EmptyAndShortTextsAreRefused) {
+TEST(Dataset, WrongDataIsRefusedByName) {
   const TemporaryFolder folder;
+  const auto refused = [&](const Json& data, const std::vector<std::string>& parts) {
+    Json scenario = text_scenario("");
+    scenario["train"]["data"] = data;
+    expect_parts(said_by([&] { load_dataset(only_case(scenario, folder)); }), parts);
+  };
   write_text(folder.file("a.txt"), "");
-  const Case config = only_case(text_scenario("a.txt"), folder);
-  expect_parts(said_by([&] { load_dataset(config); }), {"train.data", "empty"});
+  refused({{"text", {"a.txt"}}}, {"train.data", "empty"});
   write_text(folder.file("a.txt"), std::string(50, 'x'));  // 5 % are fewer than context + 1 = 13
-  expect_parts(said_by([&] { load_dataset(config); }), {"train.data", "validation", "13"});
+  refused({{"text", {"a.txt"}}}, {"train.data", "validation", "13"});
+  write_text(folder.file("a.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 1)));
+  write_text(folder.file("val.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 999)));
+  refused({{"shards", {"a.bin"}}, {"validation", {"val.bin"}}},
+          {"train.data.validation", "val.bin", "token 999"});
+  refused({{"corpus", "system-headers"}, {"validation", {"val.txt"}}}, {"train.data.validation", "corpus"});
 }
 
 TEST(Windows, EveryReplicaAndStepDrawsItsOwn) {
@@ -287,7 +282,7 @@ TEST(Windows, ReachBothEndsOfTheTextAndOfAReplicasPart) {
     train.model.context = 2;
     train.batch = 200;
     train.shards = shards;
-    std::vector<Token> tokens(static_cast<std::size_t>(count));
+    std::vector<Token> tokens(as_index(count));
     std::iota(tokens.begin(), tokens.end(), Token{0});
     std::set<std::int64_t> first;
     const Batch batch = training_batch(tokens, train, 1, 3, 1);
@@ -310,47 +305,20 @@ TEST(Windows, OfValidationAreTheMiddlesOfEqualParts) {
 
 // The window of `context` + 1 tokens predicts all but its first.
 TEST(Windows, OfTheWholePartPredictEachTokenOnce) {
-  const std::vector<std::size_t> starts = validation_starts(23, 4, 0);
   std::vector<int> predicted(23);
-  for (const std::size_t start : starts)
+  for (const std::size_t start : validation_starts(23, 4, 0))
     for (std::size_t i = 1; i <= 4; ++i) ++predicted[start + i];
   std::vector<int> expected(23, 1);
   expected[0] = expected[21] = expected[22] = 0;  // 22 to predict: five windows of four
   EXPECT_EQ(predicted, expected);
 }
 
-TEST(Dataset, ValidationFilesAreHeldOutAndNothingElse) {
-  const TemporaryFolder folder;
-  write_text(folder.file("a.txt"), std::string(900, 'a'));
-  write_text(folder.file("val.txt"), std::string(50, 'v'));
-  Json scenario = text_scenario("a.txt");
-  scenario["train"]["data"]["validation"] = {"val.txt"};
-  const Dataset data = load_dataset(only_case(scenario, folder));
-  EXPECT_EQ(data.training, std::vector<Token>(900, 'a'));
-  EXPECT_EQ(data.validation, std::vector<Token>(50, 'v'));
-  EXPECT_EQ(data.hash, fnv1a(std::string(900, 'a') + std::string(50, 'v')));
-}
-
-TEST(Dataset, ValidationShardsAreNamedInTheirErrors) {
-  const TemporaryFolder folder;
-  write_text(folder.file("a.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 1)));
-  write_text(folder.file("val.bin"), shard(20240520, 1, 50, std::vector<Token>(50, 999)));
-  Json scenario = text_scenario("");
-  scenario["train"]["data"] = {{"shards", {"a.bin"}}, {"validation", {"val.bin"}}};
-  expect_parts(said_by([&] { load_dataset(only_case(scenario, folder)); }),
-               {"train.data.validation", "val.bin", "token 999"});
-}
-
-TEST(Dataset, ACorpusTakesNoValidationFiles) {
-  Json scenario = text_scenario("");
-  scenario["train"]["data"] = {{"corpus", "system-headers"}, {"validation", {"val.txt"}}};
-  expect_parts(said_by([&] { case_of(scenario); }), {"train.data.validation", "corpus"});
-}
-
-TEST(Dataset, WhatACorpusHoldsOutHasNothingInCommonWithItsTraining) {
+TEST(Dataset, ACorpusIsRealTextAndWhatItHoldsOutHasNothingInCommonWithItsTraining) {
   Json scenario = text_scenario("");
   scenario["train"]["data"] = {{"corpus", "system-headers"}};
   const Dataset data = load_dataset(case_of(scenario));
+  EXPECT_GT(data.training.size() + data.validation.size() + data.copied_tokens, 10'000'000u);
+  EXPECT_NEAR(unigram_entropy(data.training), 3.5, 0.4);  // English-like: about five bits a byte
   EXPECT_GT(data.validation.size(), 100'000u);
   EXPECT_GT(data.copied_tokens, 10'000u);
   // What is left meets where something was taken out, so that few new stretches may arise; by chance none

@@ -24,13 +24,10 @@ std::string set_up_with(const char* wanted) {
 }
 
 // NVIDIA's documentation of cuBLAS names these two, "Results reproducibility".
-TEST(RepeatableCublas, TakesOneOfTheTwoSettings) {
+TEST(RepeatableCublas, TakesOneOfTheTwoSettingsAndRefusesAnother) {
   EXPECT_EQ(set_up_with(nullptr), ":4096:8");
   EXPECT_EQ(set_up_with(":16:8"), ":16:8");
   EXPECT_EQ(set_up_with(":4096:8"), ":4096:8");
-}
-
-TEST(RepeatableCublas, RefusesAnother) {
   const InputError error = thrown_by([&] { set_up_with(":4096:2:16:8"); });
   EXPECT_EQ(error.parts().path, kWorkspaces);
   EXPECT_SAYS(error.parts().found, ":4096:2:16:8");

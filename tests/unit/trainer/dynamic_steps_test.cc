@@ -13,11 +13,8 @@
 namespace longhaul::dynamic_steps_test {
 
 Json delayed_nesterov(int inner_steps, Json more = {{"dynamic_steps", true}}) {
-  more.update({{"name", "delayed-nesterov"},
-               {"inner_steps", inner_steps},
-               {"momentum_every", 2},
-               {"outer_lr", 0.6},
-               {"outer_momentum", 0.8}});
+  more.update({{"name", "delayed-nesterov"}, {"inner_steps", inner_steps}, {"momentum_every", 2}});
+  more.update({{"outer_lr", 0.6}, {"outer_momentum", 0.8}});
   return more;
 }
 
@@ -59,11 +56,7 @@ void take_by_hand(Reference& reference, int every, const Takers& takers) {
 TEST(TrainedDynamicSteps, AreThoseOfTheEquations) {
   TrainedReference reference(with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}}));
   take_by_hand(reference, 3, {{1, {0}}, {2, {0, 1}}, {3, {0, 1, 2}}});
-  EXPECT_EQ(reference.replicas[0].updates, 12);
-  EXPECT_EQ(reference.replicas[1].updates, 8);
-  EXPECT_EQ(reference.replicas[2].updates, 4);
-  EXPECT_EQ(reference.expect_training().summary["tokens"], (12 + 8 + 4) * 2 * 12)
-      << "of the steps that are taken";
+  EXPECT_EQ(reference.expect_training().summary["tokens"], (12 + 8 + 4) * 2 * 12) << "steps that are taken";
 }
 
 // Of five steps the first replica takes 2 (3 and 5), the last one 3 (2, 4 and 5). What is behind the second
@@ -71,7 +64,6 @@ TEST(TrainedDynamicSteps, AreThoseOfTheEquations) {
 TEST(TrainedDynamicSteps, ARoundThatDoesNotEndHasItsShare) {
   TrainedReference reference(with_factors(delayed_nesterov(5), {{"0", 2.5}, {"2", 1.6}}));
   take_by_hand(reference, 5, {{1, {1}}, {2, {1, 2}}, {3, {0, 1}}, {4, {1, 2}}, {5, {0, 1, 2}}});
-  EXPECT_EQ(reference.replicas[2].updates, 3 + 3 + 1);
   EXPECT_EQ(reference.expect_training().summary["tokens"], (4 + 12 + 7) * 2 * 12);
 }
 
@@ -128,16 +120,14 @@ TEST(TrainedDynamicSteps, OneWhoComesBackTakesItsOwn) {
   const std::map<int, std::vector<int>> takers = {
       {1, {0}}, {2, {0, 1}}, {3, {0, 1, 2}}, {4, {0}},  {5, {0}},     {6, {0, 2}},
       {7, {0}}, {8, {0, 1}}, {9, {0, 1, 2}}, {10, {0}}, {11, {0, 1}}, {12, {0, 1, 2}}};
-  std::int64_t steps = 0;
   for (const auto& [step, replicas] : takers) {
     reference.step(replicas, step);
-    steps += static_cast<std::int64_t>(replicas.size());
     if (step % 3 != 0) continue;
     const std::vector<int>& members = schedule.groups.at({0, step})[0];
     reference.outer_of(members, members, 0.6f, 0.8f);
     if (step == 6) reference.replicas[1] = reference.replicas[0];
   }
-  EXPECT_EQ(reference.expect_training().summary["tokens"], steps * 2 * 12);
+  EXPECT_EQ(reference.expect_training().summary["tokens"], (12 + 6 + 4) * 2 * 12);
 }
 
 }  // namespace longhaul::dynamic_steps_test

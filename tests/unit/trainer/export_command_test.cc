@@ -17,11 +17,10 @@ class ExportCommand : public testing::Test {
   // Steps so large that every weight has moved far from its start, replicas apart.
   static Json scenario() {
     Json scenario = small_scenario({{"name", "independent"}}, 60);
-    scenario["train"]["model"]["layers"] = 2;
     scenario["train"]["optimizer"]["lr"] = 0.1;
     return scenario;
   }
-  void SetUp() override { trained_ = train(one_, folder_); }
+  void SetUp() override { train(one_, folder_); }
 
   ExportedLlama exported(std::optional<int> replica) {
     const std::string out = folder_.file("model");
@@ -58,7 +57,6 @@ class ExportCommand : public testing::Test {
 
   TemporaryFolder folder_;
   const Case one_ = only_case(scenario(), folder_);
-  Trained trained_;
 };
 
 TEST_F(ExportCommand, AReplicaAsTransformersReadsItHasItsLoss) {
@@ -86,41 +84,30 @@ TEST_F(ExportCommand, NamesShapesAndConfigurationAreThoseOfLlamaForCausalLM) {
   const ExportedLlama model = exported(1);
   EXPECT_EQ(model.tensors().size(), 2u * 9 + 3) << "ExportedLlama has found those that there have to be";
   using Shape = std::vector<std::int64_t>;
-  const auto has = [](const std::string& name, const char* part) {
-    return name.find(part) != std::string::npos;
-  };
-  for (const auto& [name, tensor] : model.tensors()) {
-    const std::int64_t rows = has(name, "gate_proj") || has(name, "up_proj") ? 24 : 16,
-                       columns = has(name, "down_proj") ? 24 : 16;
-    EXPECT_EQ(tensor.shape, has(name, "norm") ? Shape{16} : (Shape{rows, columns})) << name;
-    EXPECT_EQ(tensor.dtype, "F32");
+  for (const auto& item : model.tensors()) {
+    const auto has = [&](const char* part) { return item.first.find(part) != std::string::npos; };
+    const std::int64_t rows = has("gate_proj") || has("up_proj") ? 24 : 16,
+                       columns = has("down_proj") ? 24 : 16;
+    EXPECT_EQ(item.second.shape, has("norm") ? Shape{16} : (Shape{rows, columns})) << item.first;
+    EXPECT_EQ(item.second.dtype, "F32");
   }
-  const Json config = model.config();
-  EXPECT_EQ(config["architectures"], Json({"LlamaForCausalLM"}));
-  EXPECT_EQ(config["model_type"], "llama");
-  EXPECT_EQ(config["intermediate_size"], 24);
-  EXPECT_EQ(config["num_key_value_heads"], 2);
-  EXPECT_EQ(config["max_position_embeddings"], 12);
-  EXPECT_EQ(config["vocab_size"], 16);
-  EXPECT_EQ(config["tie_word_embeddings"], false);
-  EXPECT_EQ(config["rope_theta"], 10000);
+  const Json expected = Json::parse(R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+      "intermediate_size": 24, "num_key_value_heads": 2, "max_position_embeddings": 12, "vocab_size": 16,
+      "tie_word_embeddings": false, "rope_theta": 10000})");
+  for (const auto& [key, value] : expected.items()) EXPECT_EQ(model.config().at(key), value) << key;
   // transformers refuses a file without it.
   EXPECT_SAYS(read_text(folder_.file("model/model.safetensors")), R"("__metadata__":{"format":"pt"})");
 }
 
-TEST_F(ExportCommand, TakesACheckpointByItsFile) {
-  const std::string file = folder_.file("out/checkpoints/step-60.json");
-  EXPECT_EQ(run_export({file, 0, false, folder_.file("model")}), 60);
-}
-
 // A manifest as `longhaul run` writes it; train/KEY of seed 2 is the training of this test.
-TEST_F(ExportCommand, FindsATrainingOfARunByItsMethodAndSeed) {
+TEST_F(ExportCommand, FindsACheckpointByItsFileAndATrainingOfARunByItsMethodAndSeed) {
   const std::string run = folder_.file("run"), model = folder_.file("model");
   std::filesystem::create_directories(run + "/train");
   std::filesystem::create_directory_symlink(folder_.file("out"), run + "/train/a-22");
   write_text(run + "/manifest.json",
              R"({"trainings": {"a-11": {"label": "a", "seed": 1}, "a-22": {"label": "a", "seed": 2},
                                "b-33": {"label": "b", "seed": 2}}})");
+  EXPECT_EQ(run_export({folder_.file("out/checkpoints/step-60.json"), 0, false, model}), 60);
   EXPECT_EQ(run_export({run, 0, false, model, "a", 2}), 60);
   const std::string several = refused({run, 0, false, model, "a", {}});
   EXPECT_SAYS(several, "2 of the 3 trainings");

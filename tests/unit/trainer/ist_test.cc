@@ -1,6 +1,5 @@
 // Independent subnetwork training: a replica's zeros are a subnetwork exactly, and a training of full width
 // with zeros is one of narrow models that exchange their units, written apart here.
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -21,6 +20,7 @@
 #include "trainer/optimizer/adamw.h"
 
 namespace longhaul::ist_test {
+using Row = std::vector<float>;
 
 Json ist(Json more = Json::object()) {
   Json method = {{"name", "ist"}, {"inner_steps", 4}, {"unit_outputs", "sum"}};
@@ -35,8 +35,9 @@ Json scenario_of(const Json& method, int replicas, int ffn, int steps, const cha
   return scenario;
 }
 
-std::vector<HiddenUnits> units_of(const ModelShape& shape) {
-  return ffn_units(parameter_layout(shape));
+// Of the columns of the whole model.
+std::vector<int> owners_of(const ModelShape& shape, std::uint64_t seed, int replicas, int round) {
+  return column_owners(seed, ffn_units(parameter_layout(shape)), replicas, round, shape.parameters());
 }
 
 bool is_anothers(int owner, int replica) {
@@ -46,21 +47,20 @@ bool is_anothers(int owner, int replica) {
 // Exactly zero for each unit of others, by each decoder; for none of the columns of one's own in all.
 TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
   constexpr ModelShape kShape{12, 2, 3, 10, 7, 11};
-  const std::int64_t columns = kShape.parameters();
   const Batch batch = random_batch(kShape, 3);
-  const std::vector<int> owners = column_owners(4, units_of(kShape), 3, 0, columns);
+  const std::vector<int> owners = owners_of(kShape, 4, 3, 0);
   for (int replica = 0; replica < 3; ++replica) {
-    std::vector<float> weights = random_weights<float>(kShape, 3);
+    Row weights = random_weights<float>(kShape, 3);
     for (std::size_t i = 0; i < weights.size(); ++i)
       if (is_anothers(owners[i], replica)) weights[i] = 0;
-    std::vector<std::vector<float>> gradients(3, std::vector<float>(weights.size(), 123.f));
+    std::vector<Row> gradients(3, Row(weights.size(), 123.f));
     Decoder(kShape, Device::kCpu).loss_and_gradient(weights.data(), gradients[0].data(), batch);
     double loss = 0;
     for (const Precision precision : {Precision::kFloat32, Precision::kBf16})
       StackedDecoder(kShape, Device::kCpu, precision, std::int64_t{1} << 30)
           .run({weights.data(), gradients[precision == Precision::kBf16 ? 2 : 1].data(), batch.tokens.data(),
                 static_cast<std::int64_t>(batch.tokens.size()), &loss, 1, batch.sequences});
-    for (const std::vector<float>& gradient : gradients) {
+    for (const Row& gradient : gradients) {
       int own_zeros = 0;
       for (std::size_t i = 0; i < gradient.size(); ++i) {
         if (is_anothers(owners[i], replica)) {
@@ -73,78 +73,46 @@ TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
   }
 }
 
-// A model that has only the hidden columns of one replica, as the workers of the paper have it.
-class NarrowModel {
- public:
-  // owners: of the columns of the whole model.
-  NarrowModel(const ModelShape& whole, const std::vector<int>& owners, int replica) {
-    for (std::int64_t i = 0; i < whole.parameters(); ++i)
-      if (!is_anothers(owners[as_index(i)], replica)) columns_.push_back(i);
-    const std::int64_t parameters = static_cast<std::int64_t>(columns_.size());
-    shape_ = whole;
-    for (shape_.ffn = 1; shape_.parameters() < parameters; ++shape_.ffn) {
-    }
-    EXPECT_EQ(shape_.parameters(), parameters) << "the same width in each layer";
-  }
-
-  const ModelShape& shape() const { return shape_; }
-  std::vector<float> gather(const std::vector<float>& whole) const {
-    std::vector<float> narrow;
-    for (const std::int64_t column : columns_) narrow.push_back(whole[as_index(column)]);
-    return narrow;
-  }
-  void scatter(const std::vector<float>& narrow, std::vector<float>& whole) const {
-    for (std::size_t i = 0; i < narrow.size(); ++i) whole[as_index(columns_[i])] = narrow[i];
-  }
-
- private:
-  ModelShape shape_;
-  std::vector<std::int64_t> columns_;  // of the whole model, in the order of the narrow one
-};
-
 struct Rows {
-  std::vector<float> weights, first, second;
+  Row weights, first, second;
 };
 
-std::vector<DecayRange> decay_of(const ModelShape& shape) {
-  std::vector<DecayRange> ranges;
-  for (const Parameter& parameter : parameter_layout(shape))
-    ranges.push_back({parameter.offset, parameter.offset + parameter.size(), !parameter.is_norm});
-  return ranges;
-}
-
-// Narrow models with an optimizer each, whose units go to their next owners by hand; [P] of the whole model.
-std::vector<float> trained_narrow(const Case& config, int rounds) {
+// Models that have only the hidden columns of one replica, as the workers of the paper have them, with an
+// optimizer each; units go to their next owners by hand. [P] of the whole model.
+Row trained_narrow(const Case& config, int rounds) {
   const TrainSpec& train = *config.train;
   const Dataset data = load_dataset(config);
   const int every = config.method.options.at("inner_steps");
-  const std::int64_t columns = train.model.parameters();
-  const std::vector<HiddenUnits> units = units_of(train.model);
-  std::vector<float> whole = initial_weights(train.model, config.seed);
-  std::vector<Rows> kept(as_index(config.replicas),
-                         {whole, std::vector<float>(whole.size()), std::vector<float>(whole.size())});
+  std::vector<DecayRange> decay;
+  for (const Parameter& parameter : parameter_layout(train.model))
+    decay.push_back({parameter.offset, parameter.offset + parameter.size(), !parameter.is_norm});
+  Row whole = initial_weights(train.model, config.seed);
+  std::vector<Rows> kept(as_index(config.replicas), {whole, Row(whole.size()), Row(whole.size())});
   for (int round = 0; round < rounds; ++round) {
-    const std::vector<int> owners = column_owners(config.seed, units, config.replicas, round, columns);
+    const std::vector<int> owners = owners_of(train.model, config.seed, config.replicas, round);
     for (int replica = 0; replica < config.replicas; ++replica) {
-      const NarrowModel narrow(train.model, owners, replica);
-      const Decoder decoder(narrow.shape(), Device::kCpu);
       Rows& rows = kept[as_index(replica)];
-      for (std::size_t i = 0; i < owners.size(); ++i)
+      rows.weights = whole;
+      std::vector<std::size_t> columns;  // of the whole model, in the order of the narrow one
+      for (std::size_t i = 0; i < owners.size(); ++i) {
+        if (!is_anothers(owners[i], replica)) columns.push_back(i);
         if (owners[i] != kShared) rows.first[i] = rows.second[i] = 0;
-      Rows mine{narrow.gather(whole), narrow.gather(rows.first), narrow.gather(rows.second)};
-      std::vector<float> gradient(mine.weights.size());
-      for (int step = round * every + 1; step <= (round + 1) * every; ++step) {
-        decoder.loss_and_gradient(mine.weights.data(), gradient.data(),
-                                  training_batch(data.training, train, config.seed, replica, step));
-        const double norm =
-            std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.));
-        adamw_step(train.optimizer, learning_rate(train.optimizer, step, train.steps), step,
-                   clip_factor(norm, train.optimizer.clip), decay_of(narrow.shape()),
-                   {mine.weights.data(), gradient.data(), mine.first.data(), mine.second.data()});
       }
-      narrow.scatter(mine.weights, rows.weights);
-      narrow.scatter(mine.first, rows.first);
-      narrow.scatter(mine.second, rows.second);
+      ModelShape shape = train.model;
+      while (as_index(shape.parameters()) > columns.size()) --shape.ffn;
+      EXPECT_EQ(as_index(shape.parameters()), columns.size()) << "the same width in each layer";
+      const Decoder decoder(shape, Device::kCpu);
+      Row narrow(columns.size()), narrow_gradient(columns.size()), gradient(whole.size());
+      for (int step = round * every + 1; step <= (round + 1) * every; ++step) {
+        for (std::size_t i = 0; i < columns.size(); ++i) narrow[i] = rows.weights[columns[i]];
+        decoder.loss_and_gradient(narrow.data(), narrow_gradient.data(),
+                                  training_batch(data.training, train, config.seed, replica, step));
+        for (std::size_t i = 0; i < columns.size(); ++i) gradient[columns[i]] = narrow_gradient[i];
+        const double norm = row_norm(narrow_gradient.data(), shape.parameters());
+        adamw_step(train.optimizer, learning_rate(train.optimizer, step, train.steps), step,
+                   clip_factor(norm, train.optimizer.clip), decay,
+                   {rows.weights.data(), gradient.data(), rows.first.data(), rows.second.data()});
+      }
     }
     for (std::size_t i = 0; i < whole.size(); ++i) {
       double sum = 0;
@@ -160,9 +128,8 @@ std::vector<float> trained_narrow(const Case& config, int rounds) {
 TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
   const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 14));
   train(config, folder);
-  const std::vector<float> expected = trained_narrow(config, 3);
-  const std::vector<float> start = initial_weights(config.train->model, config.seed);
-  const std::vector<float> found =
+  const Row expected = trained_narrow(config, 3), start = initial_weights(config.train->model, config.seed);
+  const Row found =
       floats_of(read_safetensors(folder.file("out/checkpoints/step-14.safetensors")).at("slow_weights"));
   ASSERT_EQ(found.size(), 3 * expected.size());
   double moved = 0;
@@ -192,9 +159,7 @@ struct Round : UpdateBench {
   void run(int step) {
     for (const Operation& operation : operations_at(plan, context, step)) runner.run(operation);
   }
-  std::vector<int> owners(int round) const {
-    return column_owners(context.seed, units_of(shape), context.replicas, round, shape.parameters());
-  }
+  std::vector<int> owners(int round) const { return owners_of(shape, context.seed, context.replicas, round); }
 
   ModelShape shape;
   OperationPlan plan;
@@ -207,7 +172,7 @@ TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
   for (int number = 0; number < 2; ++number) {
     const std::vector<int> before = round.owners(number), after = round.owners(number + 1);
     ASSERT_NE(before, after);
-    std::vector<std::vector<float>> weights, first;
+    std::vector<Row> weights, first;
     for (int replica = 0; replica < 3; ++replica) {
       weights.push_back(round.row(Slot::kWeights, replica));
       first.push_back(round.row(Slot::kFirstMoment, replica));
@@ -218,9 +183,8 @@ TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
     }
     round.run(4 * (number + 1));
     for (int replica = 0; replica < 3; ++replica) {
-      const std::vector<float> phi = round.row(Slot::kSlowWeights, replica),
-                               theta = round.row(Slot::kWeights, replica),
-                               moment = round.row(Slot::kFirstMoment, replica);
+      const Row phi = round.row(Slot::kSlowWeights, replica), theta = round.row(Slot::kWeights, replica),
+                moment = round.row(Slot::kFirstMoment, replica);
       for (std::size_t i = 0; i < phi.size(); ++i) {
         const auto sent = [&](int owner) { return from_bf16(to_bf16(weights[as_index(owner)][i])); };
         const bool is_shared = before[i] == kShared;
@@ -239,15 +203,13 @@ TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
 // A unit is one weight here, and the seed is one that draws the owners of the history.
 TEST(Ist, FollowsTheHandWorkedHistory) {
   const Json history = golden("ist.json");
-  const std::vector<HiddenUnits> units = {{2, {{1, 1, 1, 0, 1}}}};
-  const auto owners_are_drawn_by = [&](std::uint64_t seed) {
-    for (int round = 0; round < 3; ++round)
-      if (unit_owners(seed, 2, 0, 2, round) != history["owners"][as_index(round)].get<std::vector<int>>())
-        return false;
-    return true;
-  };
   PlanContext context{1, 2, 8, 3};
-  while (!owners_are_drawn_by(context.seed)) ++context.seed;
+  const auto owners = [&] {
+    Json drawn;
+    for (int round = 0; round < 3; ++round) drawn.push_back(unit_owners(context.seed, 2, 0, 2, round));
+    return drawn;
+  };
+  while (owners() != history["owners"]) ++context.seed;
 
   OperationPlan plan{{OperationRule(), OperationRule()}};
   for (OperationRule& rule : plan.rules) {
@@ -257,10 +219,8 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   plan.rules[0].payload[0].columns = {{0, 1}};
   plan.rules[1].payload[0].columns = {{1, 3}};
   plan.rules[1].kind = OperationKind::kAllToAll;
-  plan.rules[1].units = units;
+  plan.rules[1].units = {{2, {{1, 1, 1, 0, 1}}}};
   UpdateBench bench({"ist", "ist", {{"unit_outputs", "sum"}}}, 2, 3);
-  using Row = std::vector<float>;
-
   for (int replica = 0; replica < 2; ++replica) bench.set(Slot::kWeights, replica, history["start"]);
   bench.update->follow(plan, context);
   bench.update->start(bench.all);
@@ -278,10 +238,6 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   }
 }
 
-bool reads_a_unit(const Parameter& parameter) {
-  return parameter.name.find("feed_forward.down") != std::string::npos;
-}
-
 // The weights that read a unit, those of down, stand in the whole model divided by the number of
 // replicas; subnetworks have what was sent.
 TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
@@ -292,12 +248,13 @@ TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
       if (step > 0) round->run(step);
     for (int replica = 0; replica < 2; ++replica) {
       EXPECT_EQ(summed.row(Slot::kWeights, replica), averaged.row(Slot::kWeights, replica)) << step;
-      const std::vector<float> sum = summed.row(Slot::kSlowWeights, replica),
-                               mean = averaged.row(Slot::kSlowWeights, replica);
-      for (const Parameter& parameter : parameter_layout(summed.shape))
-        for (std::int64_t i = parameter.offset; i < parameter.offset + parameter.size(); ++i)
-          ASSERT_EQ(mean[as_index(i)], reads_a_unit(parameter) ? sum[as_index(i)] / 2 : sum[as_index(i)])
-              << parameter.name << ", step " << step;
+      const Row sum = summed.row(Slot::kSlowWeights, replica),
+                mean = averaged.row(Slot::kSlowWeights, replica);
+      for (const Parameter& parameter : parameter_layout(summed.shape)) {
+        const bool reads_a_unit = parameter.name.find("feed_forward.down") != std::string::npos;
+        for (std::size_t i = as_index(parameter.offset), end = i + as_index(parameter.size()); i < end; ++i)
+          ASSERT_EQ(mean[i], reads_a_unit ? sum[i] / 2 : sum[i]) << parameter.name << ", step " << step;
+      }
     }
   }
 }
@@ -314,8 +271,7 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
     Training training(config, Device::kCpu, make_loop_backend(), files, silent);
     training.run();
     const Arena& arena = training.arena();
-    const std::vector<int> owners =
-        column_owners(config.seed, units_of(config.train->model), 2, 3, arena.parameters());
+    const std::vector<int> owners = owners_of(config.train->model, config.seed, 2, 3);
     for (int replica = 0; replica < 2; ++replica)
       for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment, Slot::kGradient})
         for (std::size_t i = 0; i < owners.size(); ++i)
@@ -333,8 +289,7 @@ TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
   std::map<std::string, std::string> loss;  // by step and phase
   const CsvTable table = read_csv(folder.file("out/metrics.csv"));
   for (const auto& row : table.rows) {
-    const std::string key = row[0] + row[1];
-    EXPECT_EQ(loss.emplace(key, row[3]).first->second, row[3]) << "one model";
+    EXPECT_EQ(loss.emplace(row[0] + row[1], row[3]).first->second, row[3]) << "one model";
     if (row[2] == "mean") {
       EXPECT_EQ(std::stod(row[table.column("weight_spread")]), 0);
     }
@@ -360,21 +315,20 @@ TEST(Ist, AnOuterStepOfACallersTensorsDealsTheUnitsOfSeedAndStep) {
   const std::string model =
       R"({"hidden": 4, "layers": 1, "heads": 2, "ffn": 6, "context": 8, "vocabulary": 3})";
   const auto columns = as_index(shape.parameters());
-  std::vector<float> theta(2 * columns);
+  Row theta(2 * columns);
   std::iota(theta.begin(), theta.end(), 1.f);
   const std::vector<std::int64_t> size = {2, shape.parameters()};
-  write_safetensors(folder.file("in"), {{"theta", store(theta, size)},
-                                        {"phi", store(theta, size)},
-                                        {"first_moment", store(theta, size)},
-                                        {"second_moment", store(theta, size)}});
+  StoredTensors tensors;
+  for (const char* name : {"theta", "phi", "first_moment", "second_moment"})
+    tensors[name] = store(theta, size);
+  write_safetensors(folder.file("in"), tensors);
   const auto run = [&](int step, const std::string& of_model, std::uint64_t seed = 5) {
     run_outer_step(
         {"ist", folder.file("in"), folder.file("out"), "fp32", {"inner_steps=10"}, step, 0, seed, of_model});
     return floats_of(read_safetensors(folder.file("out")).at("theta"));
   };
-  const std::vector<float> found = run(30, model);
-  const std::vector<int> before = column_owners(5, units_of(shape), 2, 2, shape.parameters()),
-                         after = column_owners(5, units_of(shape), 2, 3, shape.parameters());
+  const Row found = run(30, model);
+  const std::vector<int> before = owners_of(shape, 5, 2, 2), after = owners_of(shape, 5, 2, 3);
   for (std::size_t replica = 0; replica < 2; ++replica)
     for (std::size_t i = 0; i < columns; ++i) {
       const float mean = (theta[i] + theta[columns + i]) / 2;
@@ -383,9 +337,7 @@ TEST(Ist, AnOuterStepOfACallersTensorsDealsTheUnitsOfSeedAndStep) {
     }
   EXPECT_NE(run(30, model, 6), found);
   EXPECT_THROW(run(31, model), InputError);
-  EXPECT_THROW(run(30, ""), InputError);
-  EXPECT_THROW(run(30, R"({"hidden": 6})"), InputError);
-  EXPECT_THROW(run(30, "hidden"), InputError);
+  for (const char* wrong : {"", R"({"hidden": 6})", "hidden"}) EXPECT_THROW(run(30, wrong), InputError);
 }
 
 }  // namespace longhaul::ist_test

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "trainer/model/gemm.h"
 
@@ -20,13 +22,15 @@ std::vector<float> random_values(std::size_t count, double deviation) {
 }
 
 TEST(Kernels, SwigluIsTheFormulaFromMinusToPlusNinety) {
-  std::vector<float> gate_up, y(181);
+  std::vector<float> gate_up, y(182);
   for (int gate = -90; gate <= 90; ++gate) gate_up.push_back(static_cast<float>(gate));
-  gate_up.insert(gate_up.end(), 181, 2.f);
-  swiglu_forward({1, 181, 362, 181}, gate_up.data(), y.data());
+  gate_up.push_back(NAN);
+  gate_up.insert(gate_up.end(), 182, 2.f);
+  swiglu_forward({1, 182, 364, 182}, gate_up.data(), y.data());
+  EXPECT_TRUE(std::isnan(y[181])) << "not a number stays one";
   for (int gate = -90; gate <= 90; ++gate) {
     const double exact = 2. * gate / (1 + std::exp(-static_cast<double>(gate)));
-    EXPECT_NEAR(y[static_cast<std::size_t>(gate + 90)], exact, 1e-6 * std::abs(exact) + 1e-30) << gate;
+    EXPECT_NEAR(y[as_index(gate + 90)], exact, 1e-6 * std::abs(exact) + 1e-30) << gate;
   }
 }
 
@@ -81,16 +85,6 @@ TEST(Kernels, SameBitsAtAnyAlignment) {
   }
 }
 
-TEST(Kernels, ANotANumberStaysOne) {
-  std::vector<float> gate_up = {NAN, 1}, y(1);
-  swiglu_forward({1, 1, 2, 1}, gate_up.data(), y.data());
-  EXPECT_TRUE(std::isnan(y[0]));
-}
-
-struct ProductSize {
-  std::int64_t m, n, k;
-};
-
 // Against sums in double, all ways of reading the operands, adding and not; small and larger than any
 // kernel's block.
 TEST(Gemm, IsTheSumOfProducts) {
@@ -100,24 +94,25 @@ TEST(Gemm, IsTheSumOfProducts) {
     return static_cast<double>(x.transposed ? x.data[column * x.stride + row]
                                             : x.data[row * x.stride + column]);
   };
-  for (const ProductSize size : {ProductSize{5, 7, 3}, ProductSize{1, 33, 64}, ProductSize{67, 130, 401}})
+  for (const auto& [m, n, k] :
+       std::vector<std::array<std::int64_t, 3>>{{5, 7, 3}, {1, 33, 64}, {67, 130, 401}})
     for (const bool turn_a : {false, true})
       for (const bool turn_b : {false, true}) {
         const Operand operand{a.data(), kStride, turn_a}, other{b.data(), kStride, turn_b};
-        std::vector<double> sums(static_cast<std::size_t>(size.m * kStride));
-        for (std::int64_t i = 0; i < size.m; ++i)
-          for (std::int64_t j = 0; j < size.n; ++j)
-            for (std::int64_t l = 0; l < size.k; ++l)
-              sums[static_cast<std::size_t>(i * kStride + j)] += 0.5 * at(operand, i, l) * at(other, l, j);
+        std::vector<double> sums(as_index(m * kStride));
+        for (std::int64_t i = 0; i < m; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t l = 0; l < k; ++l)
+              sums[as_index(i * kStride + j)] += 0.5 * at(operand, i, l) * at(other, l, j);
         const std::vector<float> before = random_values(sums.size(), 1);
         for (const auto& product : {multiply, multiply_by_tensors})
           for (const float beta : {0.f, 1.f}) {
             std::vector<float> c = before;
-            product(size.m, size.n, size.k, 0.5f, operand, other, beta, c.data(), kStride);
+            product(m, n, k, 0.5f, operand, other, beta, c.data(), kStride);
             for (std::size_t place = 0; place < c.size(); ++place) {
-              const bool is_in_product = static_cast<std::int64_t>(place) % kStride < size.n;
+              const bool is_in_product = static_cast<std::int64_t>(place) % kStride < n;
               ASSERT_NEAR(c[place], is_in_product ? beta * before[place] + sums[place] : before[place],
-                          1e-6 * static_cast<double>(size.k))
+                          1e-6 * static_cast<double>(k))
                   << turn_a << turn_b << beta << " at " << place;
             }
           }

@@ -16,11 +16,6 @@ namespace longhaul::testing_lanes {
 constexpr int kLanes = 32;
 
 struct Shared {
-  Shared() { pthread_barrier_init(&meeting, nullptr, kLanes); }
-  ~Shared() { pthread_barrier_destroy(&meeting); }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-
   pthread_barrier_t meeting;
   double values[kLanes] = {};
 };
@@ -71,12 +66,14 @@ struct LaneLaunch : HostLaunch {
   template <typename Work>
   void rows(std::int64_t count, const Work& work) const {
     Shared shared;
+    pthread_barrier_init(&shared.meeting, nullptr, kLanes);
     std::vector<std::thread> lanes;
     for (int lane = 0; lane < kLanes; ++lane)
       lanes.emplace_back([&, lane] {
         for (std::int64_t row = 0; row < count; ++row) work(LaneTeam(shared, lane), row);
       });
     for (std::thread& lane : lanes) lane.join();
+    pthread_barrier_destroy(&shared.meeting);
   }
   template <typename Work>
   void blocks(std::int64_t count, const Work& work) const {

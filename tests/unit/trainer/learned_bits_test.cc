@@ -16,11 +16,8 @@ Json scenario_with(const Json& learned_bits, int steps = 9, const Json& method =
   Json scenario = small_scenario(method, steps, "fp32");
   scenario["train"]["batch"] = 4;
   scenario["train"]["model"]["layers"] = 3;
-  scenario["pipeline"] = {{"stages", 3},
-                          {"microbatches", 2},
-                          {"activations", "learned"},
-                          {"block", 100},
-                          {"learned_bits", learned_bits}};
+  scenario["pipeline"] = {{"stages", 3}, {"microbatches", 2}, {"activations", "learned"}, {"block", 100}};
+  scenario["pipeline"]["learned_bits"] = learned_bits;
   return scenario;
 }
 
@@ -45,9 +42,8 @@ Bits bits_of(const Json& scenario, int threads = 1) {
 
 // A gate at 0 is 5 of 2 to 8 bits.
 TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
-  const Json frozen = {{"lr", 0}, {"penalty", 5}, {"gate", 0}};
   for (const Json& method : {kNoloco, Json{{"name", "ddp"}}, Json{{"name", "co2"}, {"inner_steps", 3}}}) {
-    Json learned = scenario_with(frozen, 9, method), given = learned;
+    Json learned = scenario_with({{"lr", 0}, {"penalty", 5}, {"gate", 0}}, 9, method), given = learned;
     given["pipeline"].erase("learned_bits");
     given["pipeline"]["activations"] = "int5";
     const Trained expected = train(given);
@@ -100,8 +96,7 @@ TEST(LearnedBits, TheFirstStepOfEachGateIsTheSignOfItsGradient) {
       for (std::size_t hop = 0; hop < 2; ++hop) mean[hop] += rounding[hop] / 2;
     }
     for (int hop = 0; hop < 2; ++hop) {
-      const double g =
-          (-kappa * mean[static_cast<std::size_t>(hop)] * 6 + penalty / 2 * 2 * open) * open * (1 - open);
+      const double g = (-kappa * mean[as_index(hop)] * 6 + penalty / 2 * 2 * open) * open * (1 - open);
       EXPECT_EQ(bits.at({1, replica, hop}).bits, 3);
       EXPECT_NEAR(bits.at({2, replica, hop}).gate, -1.5 - lr * g / (std::abs(g) + 1e-8), 1e-5)
           << replica << hop;
@@ -150,9 +145,7 @@ TEST(LearnedBits, OneStageIsTheWholeModel) {
 }
 
 TEST(LearnedBits, AreInTheKey) {
-  const auto key = [](const Json& learned_bits) {
-    return training_key(case_of(scenario_with(learned_bits)));
-  };
+  const auto key = [](const Json& bits) { return training_key(case_of(scenario_with(bits))); };
   EXPECT_EQ(key(Json::object()), key({{"floor", 2}, {"penalty", 0.01}}));
   EXPECT_NE(key(Json::object()), key({{"penalty", 0.02}}));
 }

@@ -7,12 +7,7 @@
 namespace longhaul::low_rank_test {
 
 Codec low_rank(int rank, std::vector<MatrixShape> matrices, int iterations = 1) {
-  LowRank format;
-  format.rank = rank;
-  format.factors = format.plain = Wire::kFp32;
-  format.iterations = iterations;
-  format.matrices = std::move(matrices);
-  return {format};
+  return {LowRank{rank, Wire::kFp32, Wire::kFp32, iterations, std::move(matrices)}};
 }
 
 double square_of_difference(const Row& a, const Row& b) {
@@ -32,14 +27,12 @@ std::vector<double> squared_singular_values(const Row& matrix, std::size_t m, st
       for (std::size_t q = p + 1; q < n; ++q) {
         const double angle = 0.5 * std::atan2(2 * a[p][q], a[q][q] - a[p][p]);
         const double c = std::cos(angle), s = std::sin(angle);
-        for (std::size_t k = 0; k < n; ++k) {
-          const double x = a[k][p], y = a[k][q];
-          a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
-        }
-        for (std::size_t k = 0; k < n; ++k) {
-          const double x = a[p][k], y = a[q][k];
-          a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
-        }
+        const auto turn = [c, s](double& x, double& y) {
+          const double before = x;
+          x = c * x - s * y, y = s * before + c * y;
+        };
+        for (std::size_t k = 0; k < n; ++k) turn(a[k][p], a[k][q]);
+        for (std::size_t k = 0; k < n; ++k) turn(a[p][k], a[q][k]);
       }
   std::vector<double> values;
   for (std::size_t i = 0; i < n; ++i) values.push_back(a[i][i]);
@@ -83,12 +76,8 @@ TEST(LowRank, ComesNearTheBestThereIs) {
 }
 
 TEST(LowRank, VectorsAndSmallMatricesTravelPlain) {
-  LowRank format;
-  format.rank = 2;
-  format.factors = Quantized{Quantizer::kInt4, 1024};
-  format.plain = Wire::kBf16;
-  format.matrices = {{1, 50}, {4, 4}, {20, 10}, {30, 1}};
-  const Codec codec{format};
+  const Quantized int4{Quantizer::kInt4, 1024};
+  const Codec codec{LowRank{2, int4, Wire::kBf16, 1, {{1, 50}, {4, 4}, {20, 10}, {30, 1}}}};
   EXPECT_EQ(encoded_bytes(codec, 50 + 16 + 200 + 30), 2 * 50 + 2 * 16 + 2 * (4 + 10 + 4 + 5) + 2 * 30)
       << "4 × 4 is no larger than 2 · (4 + 4)";
   const Row row = uneven_row(296, 9), found = sent_of(codec, row);

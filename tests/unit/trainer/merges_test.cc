@@ -2,7 +2,7 @@
 #include "trainer/merges.h"
 
 #include <cmath>
-#include <stdexcept>
+#include <map>
 
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
@@ -21,64 +21,52 @@ OperationRule merge_of(int fragment) {
   return rule;
 }
 
-// Three replicas of one weight, as tests/golden/decoupled_diloco.json has them.
-class OneWeight : public testing::Test {
- protected:
-  // Of the history, whose merges have no number above their place.
-  journal::MakeMerge made(std::size_t number) const {
-    Schedule schedule;
-    for (const Json& entry : history_["merges"]) {
-      Merge& merge = schedule.merges.emplace_back();
-      for (const Json& made_by : entry["contributions"])
-        merge.contributions.push_back({made_by["replica"], made_by["post_step"], made_by["taken_step"]});
-    }
-    const auto journal = make_journal({plan_, context_, 8, 8}, schedule);
-    for (auto entries = journal->next(); !entries.empty(); entries = journal->next())
-      for (const Entry& entry : entries)
-        if (const auto* merge = std::get_if<journal::MakeMerge>(&entry); merge && merge->merge == number)
-          return *merge;
-    throw std::out_of_range("the history has no such merge");
-  }
+// Three replicas of one weight, as tests/golden/decoupled_diloco.json has them. The second merge is made
+// before replica 1 takes up the first, and it gets what it contributed to.
+TEST(Merges, AreMadeByTokensAndTakeALateContribution) {
+  const Json history = golden("decoupled_diloco.json");
+  const Json &first = history["merges"][0], &second = history["merges"][1];
+  const OperationPlan plan{{merge_of(0)}};
+  const PlanContext context{1, 3, 8, 1};
+  const std::vector<Parameter> layout = {{"weight", 1, 1, 0, 0}};
+  UpdateBench bench({"decoupled-diloco", "", history["method"]}, 3, 1);
+  const auto theta = [&](int replica) -> float& { return *bench.arena.row(Slot::kWeights, replica); };
+  const auto phi = [&](int replica) -> float& { return *bench.arena.row(Slot::kSlowWeights, replica); };
+  for (int replica = 0; replica < 3; ++replica) theta(replica) = phi(replica) = history["start"]["phi"];
+  Merges merges(plan, context, layout, *bench.update, bench.all);
 
-  OneWeight() {
-    for (int replica = 0; replica < 3; ++replica)
-      theta(replica) = *bench_.arena.row(Slot::kSlowWeights, replica) = history_["start"]["phi"];
-    merges_ = std::make_unique<Merges>(plan_, context_, layout_, *bench_.update, bench_.all);
+  Schedule schedule;
+  for (const Json* merge : {&first, &second}) {
+    auto& contributions = schedule.merges.emplace_back().contributions;
+    for (const Json& of : (*merge)["contributions"])
+      contributions.push_back({of["replica"], of["post_step"], of["taken_step"]});
   }
-  float& theta(int replica) { return *bench_.arena.row(Slot::kWeights, replica); }
-  float phi(int replica) const { return *bench_.arena.row(Slot::kSlowWeights, replica); }
-  void post(std::size_t merge, const Json& entry) {
+  std::map<std::size_t, journal::MakeMerge> made;
+  const auto journal = make_journal({plan, context, 8, 8}, schedule);
+  for (auto entries = journal->next(); !entries.empty(); entries = journal->next())
+    for (const Entry& entry : entries)
+      if (const auto* merge = std::get_if<journal::MakeMerge>(&entry)) made.emplace(merge->merge, *merge);
+
+  const auto post = [&](std::size_t merge, const Json& entry) {
     theta(entry["replica"]) = entry["posted"];
-    merges_->contribute({merge, 0, entry["replica"], entry["post_step"]});
-  }
-  void take_up(std::size_t merge, const Json& entry) {
+    merges.contribute({merge, 0, entry["replica"], entry["post_step"]});
+  };
+  const auto take_up = [&](std::size_t merge, const Json& entry) {
     theta(entry["replica"]) = entry["theta"];
-    merges_->take_up({merge, 0, entry["replica"]});
+    merges.take_up({merge, 0, entry["replica"]});
     EXPECT_FLOAT_EQ(theta(entry["replica"]), entry["after"].get<float>()) << entry;
-  }
-
-  const Json history_ = golden("decoupled_diloco.json");
-  const OperationPlan plan_{{merge_of(0)}};
-  const PlanContext context_{1, 3, 8, 1};
-  const std::vector<Parameter> layout_ = {{"weight", 1, 1, 0, 0}};
-  UpdateBench bench_{{"decoupled-diloco", "", history_["method"]}, 3, 1};
-  std::unique_ptr<Merges> merges_;
-};
-
-// The second merge is made before replica 1 takes up the first, and it gets what it contributed to.
-TEST_F(OneWeight, MergesByTokensAndTakesALateContribution) {
-  const Json &first = history_["merges"][0], &second = history_["merges"][1];
+  };
   for (const Json& entry : first["contributions"]) post(0, entry);
-  merges_->make(made(0));
-  ASSERT_EQ(bench_.log.records().size(), 1u);
-  EXPECT_EQ(bench_.log.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}})) << "who contributed";
-  EXPECT_EQ(bench_.log.records()[0].bytes, 4);
+  merges.make(made.at(0));
+  ASSERT_EQ(bench.log.records().size(), 1u);
+  EXPECT_EQ(bench.log.records()[0].groups, (std::vector<std::vector<int>>{{0, 1}})) << "who contributed";
+  EXPECT_EQ(bench.log.records()[0].bytes, 4);
   take_up(0, first["contributions"][0]);
   EXPECT_FLOAT_EQ(phi(0), first["phi"].get<float>());
   EXPECT_EQ(phi(1), 10) << "not yet";
 
   for (const Json& entry : second["contributions"]) post(1, entry);
-  merges_->make(made(1));
+  merges.make(made.at(1));
   take_up(0, first["contributions"][1]);
   EXPECT_FLOAT_EQ(phi(1), first["phi"].get<float>());
   for (const Json& entry : second["contributions"]) {
@@ -111,16 +99,13 @@ TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
 // Three replicas of a matrix of a layer [1, 2] and an embedding [1, 2], fragments of their own; η 1, no
 // momentum: what is merged is added to φ = 10.
 TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
-  const Json method = {{"name", "decoupled-diloco"},
-                       {"merge", "radial-directional"},
-                       {"outer_lr", 1},
-                       {"outer_momentum", 0},
-                       {"mixing", 0}};
+  const Json options = {
+      {"merge", "radial-directional"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"mixing", 0}};
   const std::vector<Parameter> layout = {{"embedding", 1, 2, 0}, {"layers.0.query", 1, 2, 2, 0}};
   OperationPlan plan{{merge_of(0), merge_of(1)}};
   plan.rules[0].payload[0].columns = {{0, 2}};
   plan.rules[1].payload[0].columns = {{2, 4}};
-  UpdateBench bench({"decoupled-diloco", "", method}, 3, 4);
+  UpdateBench bench(method_with("decoupled-diloco", options), 3, 4);
   const auto phi = [&](int replica) { return bench.row(Slot::kSlowWeights, replica); };
   for (int replica = 0; replica < 3; ++replica)
     for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights}) bench.set(slot, replica, {10, 10, 10, 10});
@@ -128,11 +113,10 @@ TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   Merges merges(plan, context, layout, *bench.update, bench.all);
   bench.set(Slot::kWeights, 0, {12, 10, 12, 10});
   bench.set(Slot::kWeights, 1, {10, 12, 10, 12});
-  for (const std::size_t fragment : {0u, 1u}) {
-    const int rule = static_cast<int>(fragment);
-    for (const int replica : {0, 1}) merges.contribute({fragment, rule, replica, 2});
-    merges.make({fragment, rule, {{0, 2, 3}, {1, 2, 3}}, {0.5F, 0.5F}});
-    for (const int replica : {0, 1}) merges.take_up({fragment, rule, replica});
+  for (const int fragment : {0, 1}) {
+    for (const int replica : {0, 1}) merges.contribute({as_index(fragment), fragment, replica, 2});
+    merges.make({as_index(fragment), fragment, {{0, 2, 3}, {1, 2, 3}}, {0.5F, 0.5F}});
+    for (const int replica : {0, 1}) merges.take_up({as_index(fragment), fragment, replica});
   }
   const double root = std::sqrt(2.);
   for (const int replica : {0, 1}) expect_near(phi(replica), {11, 11, 10 + root, 10 + root});

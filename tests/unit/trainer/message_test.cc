@@ -69,37 +69,26 @@ TEST(Message, ReadsAsTheRoundedDifferenceAndCountsItsBytes) {
   EXPECT_EQ(message_of(a.data(), 100, Wire::kFp32).size(), 400);
 }
 
-TEST(Message, APackedOneIsACopy) {
-  std::vector<float> row(5, 0.3f);
-  const Message view = message_of(row.data(), 5, Wire::kFp16);
-  const Message copy = view.encoded();
-  row.assign(5, 7.f);
-  float out[2];
-  copy.read(3, 5, out);
-  EXPECT_EQ(out[0], rounded(0.3f, Wire::kFp16));
-  EXPECT_EQ(copy.size(), view.size());
-}
-
 // Longer than a block, and with what a wire format does not keep.
-TEST(Message, APackedDifferenceReadsTheSame) {
+TEST(Message, APackedOneIsACopyThatReadsTheSame) {
   constexpr std::int64_t kColumns = 2 * kBlock + 3;
-  Row a = uneven_row(kColumns, 1);
   const Row b = uneven_row(kColumns, 2);
-  a[1] = NAN;
-  a[2] = 1e30f;
   for (Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16}) {
+    Row a = uneven_row(kColumns, 1);
+    a[1] = NAN;
+    a[2] = 1e30f;
     const Message message = message_of(a.data(), kColumns, wire, b.data());
     const Message packed = message.encoded(), again = packed.encoded();
     EXPECT_EQ(packed.size(), message.size());
     EXPECT_EQ(again.bytes(), packed.bytes());
-    const Row expected = read_row(message), found = read_row(packed);
-    EXPECT_EQ(std::memcmp(expected.data(), found.data(), kColumns * sizeof(float)), 0);
+    const Row expected = read_row(message);
+    a.assign(a.size(), 7.f);
+    EXPECT_EQ(std::memcmp(expected.data(), read_row(packed).data(), kColumns * sizeof(float)), 0);
   }
 }
 
 TEST(Message, MeanIsSummedInTheOrderGiven) {
-  // In float32 1 + 1e8 - 1e8 depends on the order; the mean must be that of this order.
-  const float value = 1, big = 1e8f, minus = -1e8f;
+  const float value = 1, big = 1e8f, minus = -1e8f;  // in float32 their sum depends on the order
   const Message a = message_of(&value, 1, Wire::kFp32), b = message_of(&big, 1, Wire::kFp32),
                 c = message_of(&minus, 1, Wire::kFp32);
   float mean;

@@ -8,8 +8,8 @@
 
 namespace longhaul::method_relations_test {
 
-Trained with_wire(const Json& method, const char* wire, int steps = 13) {
-  return train(small_scenario(method, steps, wire));
+Trained with_wire(const Json& method, const char* wire) {
+  return train(small_scenario(method, 13, wire));
 }
 
 void expect_others(const Json& method, const Json& other) {
@@ -48,7 +48,12 @@ Json renamed(const char* name, Json more) {
   return method;
 }
 
-const Json kDdp = {{"name", "ddp"}}, kLocal = {{"name", "local-sgd"}, {"inner_steps", 4}},
+Json by_four_steps(const char* name, Json more = Json::object()) {
+  more.update({{"name", name}, {"inner_steps", 4}});
+  return more;
+}
+
+const Json kDdp = {{"name", "ddp"}}, kLocal = by_four_steps("local-sgd"),
            kLocalAtEachStep = {{"name", "local-sgd"}, {"inner_steps", 1}};
 
 struct Relation {
@@ -67,33 +72,25 @@ TEST(MethodRelations, AreToTheBit) {
       // It never freezes: there are 13 steps.
       {{{"name", "one-bit-adam"}, {"freeze_step", 13}}, kDdp},
       // Averages of one group.
-      {{{"name", "gossip"}, {"inner_steps", 4}, {"group_size", 4}}, kLocal},
-      {{{"name", "moshpit"}, {"inner_steps", 4}, {"group_size", 4}}, kLocal},
-      {{{"name", "hierarchical"}, {"inner_steps", 4}, {"across_every", 1}}, kLocal},
-      {{{"name", "epidemic"}, {"inner_steps", 4}, {"targets", 3}}, kLocal},
+      {by_four_steps("gossip", {{"group_size", 4}}), kLocal},
+      {by_four_steps("moshpit", {{"group_size", 4}}), kLocal},
+      {by_four_steps("hierarchical", {{"across_every", 1}}), kLocal},
+      {by_four_steps("epidemic", {{"targets", 3}}), kLocal},
       // No gradient is late.
-      {{{"name", "ravnest"}, {"inner_steps", 4}, {"stages", 1}}, kLocal},
-      {{{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 0}}, kLocal},
+      {by_four_steps("ravnest", {{"stages", 1}}), kLocal},
+      {by_four_steps("ravnest", {{"delay", 0}}), kLocal},
       // What is sent ahead is the φ that is sent later.
-      {{{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}},
-       {{"name", "noloco"}, {"inner_steps", 4}}},
+      {by_four_steps("noloco", {{"pattern", "presend"}}), by_four_steps("noloco")},
       // All weights are averaged after every step.
       {{{"name", "sparta"}, {"share", 1}}, kLocalAtEachStep}};
   for (const Relation& relation : same) expect_same_bits(relation.method, relation.other);
   // With n = N all φ are one, so that the term of γ is zero.
-  const Json heavy_ball = {{"name", "diloco"},
-                           {"inner_steps", 4},
-                           {"outer_lr", 0.7},
-                           {"outer_momentum", 0.3},
-                           {"nesterov", false}};
+  const Json heavy_ball =
+      by_four_steps("diloco", {{"outer_lr", 0.7}, {"outer_momentum", 0.3}, {"nesterov", false}});
   for (const double gamma : {0., 0.3, 0.7})
-    expect_same_bits({{"name", "noloco"},
-                      {"inner_steps", 4},
-                      {"group_size", 4},
-                      {"alpha", 0.3},
-                      {"beta", 0.7},
-                      {"gamma", gamma}},
-                     heavy_ball);
+    expect_same_bits(
+        by_four_steps("noloco", {{"group_size", 4}, {"alpha", 0.3}, {"beta", 0.7}, {"gamma", gamma}}),
+        heavy_ball);
 }
 
 TEST(MethodRelations, AreToRounding) {
@@ -120,10 +117,10 @@ TEST(MethodRelations, WithOtherOptionsTheyAreOthers) {
       {renamed("delayed-nesterov", {{"momentum_every", 2}}), kDiloco},
       {renamed("muloco", Json::object()), kDiloco},
       {{{"name", "one-bit-adam"}, {"freeze_step", 12}}, kDdp},
-      {{{"name", "moshpit"}, {"inner_steps", 4}}, kLocal},
-      {{{"name", "hierarchical"}, {"inner_steps", 4}, {"across_every", 2}}, kLocal},
-      {{{"name", "epidemic"}, {"inner_steps", 4}, {"targets", 2}}, kLocal},
-      {{{"name", "ravnest"}, {"inner_steps", 4}, {"delay", 1}}, kLocal},
+      {by_four_steps("moshpit"), kLocal},
+      {by_four_steps("hierarchical", {{"across_every", 2}}), kLocal},
+      {by_four_steps("epidemic", {{"targets", 2}}), kLocal},
+      {by_four_steps("ravnest", {{"delay", 1}}), kLocal},
       {{{"name", "sparta"}, {"share", 0.5}}, kLocalAtEachStep}};
   for (const Relation& relation : others) expect_others(relation.method, relation.other);
 }
@@ -137,14 +134,12 @@ TEST(MethodRelations, Co2WithoutPenaltyClipAndMomentumIsDilocox) {
     dilocox.update(
         {{"name", "dilocox"}, {"codec", "wire"}, {"error_feedback", "none"}, {"feedback_decay", 1}});
     expect_same_bits(co2, dilocox);
-    for (const char* on : {"gap_penalty", "outer_momentum"}) {
+    for (const auto& [on, value] :
+         {std::pair{"gap_penalty", 0.5}, {"outer_momentum", 0.5}, {"outer_clip", 1e-3}}) {
       Json other = co2;
-      other[on] = 0.5;
+      other[on] = value;
       expect_others(other, co2);
     }
-    Json clipped = co2;
-    clipped["outer_clip"] = 1e-3;
-    expect_others(clipped, co2);
   }
 }
 
@@ -153,7 +148,7 @@ TEST(MethodRelations, Co2WithoutPenaltyClipAndMomentumIsDilocox) {
 TEST(MethodRelations, WithCompleteMessagesAreToTheBit) {
   const Json diloco = renamed("diloco", {{"outer_momentum", 0}});
   const auto sparseloco = [](const Json& codec) {
-    return Json{{"name", "sparseloco"}, {"inner_steps", 4}, {"outer_lr", 0.6}, {"codec", codec}};
+    return by_four_steps("sparseloco", {{"outer_lr", 0.6}, {"codec", codec}});
   };
   for (const auto& [method, other] :
        {Relation{sparseloco({{"top_k", {{"chunk", 64}, {"kept", 64}, {"numbers", "wire"}}}}), diloco},
@@ -196,9 +191,7 @@ TEST(MethodRelations, DdpIsOneMachineWithTheWholeBatch) {
     };
     const std::vector<double> single = losses("single"), ddp = losses("ddp"),
                               independent = losses("independent");
-    std::set<double> of_each_step;
-    for (std::size_t i = 0; i < ddp.size(); ++i) of_each_step.insert(ddp[i]);
-    EXPECT_EQ(of_each_step.size(), 13u);
+    EXPECT_EQ(std::set<double>(ddp.begin(), ddp.end()).size(), 13u);
     // losses_of() has a line for each replica and one for their mean.
     ASSERT_EQ(single.size(), 2 * 13u);
     ASSERT_EQ(ddp.size(), (as_index(replicas) + 1) * 13u);

@@ -13,15 +13,6 @@ namespace longhaul::muon_test {
 
 using Matrix = std::vector<double>;  // row-major
 
-Matrix product(const Matrix& a, const Matrix& b, std::int64_t m, std::int64_t k, std::int64_t n) {
-  Matrix c(as_index(m * n));
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t l = 0; l < k; ++l)
-        c[as_index(i * n + j)] += a[as_index(i * k + l)] * b[as_index(l * n + j)];
-  return c;
-}
-
 // I − 2 v vᵀ/|v|²: orthogonal.
 Matrix reflection(std::int64_t size, std::uint32_t number) {
   RandomStream stream(11, Purpose::kInitialWeights, number);
@@ -37,26 +28,20 @@ Matrix reflection(std::int64_t size, std::uint32_t number) {
 
 // U diag(values) V with two reflections.
 Matrix with_singular_values(const std::vector<double>& values, std::int64_t rows, std::int64_t columns) {
-  Matrix diagonal(as_index(rows * columns));
-  for (std::size_t i = 0; i < values.size(); ++i) diagonal[i * as_index(columns) + i] = values[i];
-  return product(product(reflection(rows, 1), diagonal, rows, rows, columns), reflection(columns, 2), rows,
-                 columns, columns);
+  const Matrix u = reflection(rows, 1), v = reflection(columns, 2);
+  Matrix result(as_index(rows * columns));
+  for (std::size_t i = 0, width = as_index(columns); i < result.size(); ++i)
+    for (std::size_t k = 0; k < values.size(); ++k)
+      result[i] += u[i / width * as_index(rows) + k] * values[k] * v[k * width + i % width];
+  return result;
 }
-
-double polynomial(double x) {
-  return 3.4445 * x - 4.7750 * std::pow(x, 3) + 2.0315 * std::pow(x, 5);
-}
-
-struct Shape {
-  std::int64_t rows, columns;
-};
-const Shape kShapes[] = {{8, 8}, {8, 24}, {24, 8}, {1, 5}, {48, 16}};
 
 // Roundings of float32 are made larger by the polynomial's slope at zero, 3.4445⁵ = 485, at most.
 constexpr double kRounding = 485 * 1.2e-7;
 
 TEST(NewtonSchulz, AppliesThePolynomialToTheSingularValuesAndKeepsTheVectors) {
-  for (const auto& [rows, columns] : kShapes)
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{8, 8}, {8, 24}, {24, 8}, {1, 5}, {48, 16}})
     for (const int steps : {1, 3, 5}) {
       std::vector<double> values;
       double square = 0;
@@ -69,7 +54,8 @@ TEST(NewtonSchulz, AppliesThePolynomialToTheSingularValuesAndKeepsTheVectors) {
       NewtonSchulz(steps).orthogonalize(rows, columns, found.data());
       for (double& value : values) {
         value /= std::sqrt(square);
-        for (int step = 0; step < steps; ++step) value = polynomial(value);
+        for (int step = 0; step < steps; ++step)
+          value = 3.4445 * value - 4.7750 * std::pow(value, 3) + 2.0315 * std::pow(value, 5);
         if (steps < 5) continue;
         EXPECT_GT(value, 0.65) << "as orthogonal as the source says";
         EXPECT_LT(value, 1.25);
@@ -92,12 +78,6 @@ TEST(NewtonSchulz, LeavesZerosAndForgetsTheMatrixBefore) {
   EXPECT_EQ(small, alone);
 }
 
-OptimizerSpec muon_spec(const Json& more = Json::object()) {
-  Json section = {{"name", "muon"}, {"lr", 0.1}, {"betas", {0.9, 0.95}}, {"weight_decay", 0.1}, {"clip", 0}};
-  section.update(more);
-  return parse_optimizer(section, 10, "train.optimizer");
-}
-
 TEST(Muon, FollowsTheHandWorkedHistory) {
   const Json history = golden("muon.json");
   const OptimizerSpec spec = parse_optimizer(history["optimizer"], 10, "optimizer");
@@ -114,7 +94,10 @@ TEST(Muon, FollowsTheHandWorkedHistory) {
 
 TEST(Muon, HasTheNamedMatricesOfTheLayersAndNothingElse) {
   const ModelShape shape{16, 2, 2, 24, 12, 32};
-  const std::vector<MuonMatrix> matrices = muon_matrices(shape, muon_spec());
+  OptimizerSpec spec;
+  EXPECT_TRUE(muon_matrices(shape, spec).empty());
+  spec.name = InnerOptimizer::kMuon;
+  const std::vector<MuonMatrix> matrices = muon_matrices(shape, spec);
   ASSERT_EQ(matrices.size(), 2u * 7);
   // Embedding and the first norm, then query, key, value and output of 16 x 16.
   for (std::size_t i = 0; i < 4; ++i) {
@@ -128,25 +111,23 @@ TEST(Muon, HasTheNamedMatricesOfTheLayersAndNothingElse) {
     EXPECT_EQ(matrices[i].size(), 16 * 24);
     EXPECT_FLOAT_EQ(matrices[i].scale, 0.2f * std::sqrt(24.f));
   }
-  const std::vector<MuonMatrix> aspect = muon_matrices(shape, muon_spec({{"update_scale", "aspect"}}));
+  Json section = golden("muon.json")["optimizer"];
+  section["update_scale"] = "aspect";
+  const auto aspect = muon_matrices(shape, parse_optimizer(section, 10, "optimizer"));
   EXPECT_FLOAT_EQ(aspect[4].scale, std::sqrt(1.5f));
   EXPECT_FLOAT_EQ(aspect[6].scale, 1);
-  EXPECT_TRUE(muon_matrices(shape, OptimizerSpec()).empty());
 }
 
-Json with_optimizer(Json scenario, const Json& keys) {
-  scenario["train"]["optimizer"].update(keys);
+Json with_muon(Json scenario) {
+  scenario["train"]["optimizer"]["name"] = "muon";
   return scenario;
 }
 
-const Json kMuon = {{"name", "muon"}};
-
 TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
   const Json scenario = small_scenario({{"name", "independent"}}, 1);
-  const auto adamw = train(scenario).weights, muon = train(with_optimizer(scenario, kMuon)).weights;
-  const ModelShape shape = case_of(scenario).train->model;
+  const auto adamw = train(scenario).weights, muon = train(with_muon(scenario)).weights;
   for (std::size_t replica = 0; replica < 4; ++replica)
-    for (const Parameter& parameter : parameter_layout(shape)) {
+    for (const Parameter& parameter : parameter_layout(case_of(scenario).train->model)) {
       const std::size_t begin = as_index(parameter.offset);
       const bool is_same = std::memcmp(&adamw[replica][begin], &muon[replica][begin],
                                        as_index(parameter.size()) * sizeof(float)) == 0;
@@ -156,7 +137,7 @@ TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
 
 TEST(Muon, LearnsUnderEveryOuterMethod) {
   for (const Json& method : every_method(10)) {
-    const Json summary = train(with_optimizer(small_scenario(method, 60), kMuon)).summary;
+    const Json summary = train(with_muon(small_scenario(method, 60))).summary;
     // The best that knows only how often each token comes stays at the unigram entropy.
     EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>())
         << method.dump();

@@ -59,11 +59,8 @@ double second_part(const std::vector<double>& weights, const Batch& batch, const
   return sum / (kSequences * kShape.context);
 }
 
-// And by hop the sum of g (x̂ − x), which is asked for where bits are learned.
-class Float64Boundaries : public testing::TestWithParam<std::pair<bool, bool>> {};
-
-TEST_P(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
-  const auto [quantizes_activations, quantizes_gradients] = GetParam();
+// Loss and gradient, and by hop the sum of g (x̂ − x), which is asked for where bits are learned.
+void expect_two_parts(bool quantizes_activations, bool quantizes_gradients) {
   const Quantized int8{Quantizer::kInt8, static_cast<int>(kBlock)};
   Boundaries boundaries{{kLayersBefore}, std::nullopt, std::nullopt};
   if (quantizes_activations) boundaries.activations = int8;
@@ -109,9 +106,11 @@ TEST_P(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Int8, Float64Boundaries,
-                         testing::Values(std::pair{true, true}, std::pair{true, false},
-                                         std::pair{false, true}));
+TEST(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
+  expect_two_parts(true, true);
+  expect_two_parts(true, false);
+  expect_two_parts(false, true);
+}
 
 // Where a part has no layer the stream is quantized again at the same place. That changes nothing: the
 // largest number of a block is seven steps of int4 once more.
@@ -139,20 +138,18 @@ TEST(Float64Boundaries, EachHopHasItsFormatOfAList) {
         float64::CpuDecoder(kShape, boundaries).loss_and_gradient(weights.data(), gradient.data(), batch);
     return gradient;
   };
-  const auto list = [](std::vector<std::optional<Quantized>> formats) {
-    return HopFormats(std::move(formats));
-  };
+  using List = HopFormats;
   const std::nullopt_t none = std::nullopt;
-  EXPECT_EQ(pass({{1, 2}, list({int3, none}), none}), pass({{1}, int3, none}));
-  EXPECT_EQ(pass({{1, 2}, list({none, int3}), none}), pass({{2}, int3, none}));
-  EXPECT_EQ(pass({{1, 2}, none, list({int3, none})}), pass({{1}, none, int3}));
-  EXPECT_EQ(pass({{1, 2}, none, list({none, int3})}), pass({{2}, none, int3}));
-  EXPECT_EQ(pass({{1, 2}, list({int3, int3}), list({int8, int8})}), pass({{1, 2}, int3, int8}));
-  EXPECT_NE(pass({{1, 2}, list({int3, int8}), none}), pass({{1, 2}, list({int8, int3}), none}));
-  EXPECT_NE(pass({{1, 2}, none, list({int3, int8})}), pass({{1, 2}, none, list({int8, int3})}));
+  EXPECT_EQ(pass({{1, 2}, List({int3, none}), none}), pass({{1}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, List({none, int3}), none}), pass({{2}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, none, List({int3, none})}), pass({{1}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, none, List({none, int3})}), pass({{2}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, List({int3, int3}), List({int8, int8})}), pass({{1, 2}, int3, int8}));
+  EXPECT_NE(pass({{1, 2}, List({int3, int8}), none}), pass({{1, 2}, List({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 2}, none, List({int3, int8})}), pass({{1, 2}, none, List({int8, int3})}));
   // At one place the first of two hops comes first, and its gradient's last.
-  EXPECT_NE(pass({{1, 1}, list({int3, int8}), none}), pass({{1, 1}, list({int8, int3}), none}));
-  EXPECT_NE(pass({{1, 1}, none, list({int3, int8})}), pass({{1, 1}, none, list({int8, int3})}));
+  EXPECT_NE(pass({{1, 1}, List({int3, int8}), none}), pass({{1, 1}, List({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 1}, none, List({int3, int8})}), pass({{1, 1}, none, List({int8, int3})}));
 }
 
 }  // namespace longhaul::boundaries_test
