@@ -105,11 +105,11 @@ void expect_as_with_versions(const MethodSpec& spec, const std::vector<int>& bou
 
   Bench bench(spec, kColumns);
   const std::vector<DecayRange> decay = {{0, kColumns, true}};
-  float *weights = bench.arena.row(Slot::kWeights, 0), *gradient = bench.arena.row(Slot::kGradient, 0);
+  float* weights = bench.arena.row(Slot::kWeights, 0);
   std::copy(start.begin(), start.end(), weights);
   for (int step = 1; step <= kSteps; ++step) {
-    const Row of_step = gradient_of(Row(weights, weights + kColumns), step);
-    std::copy(of_step.begin(), of_step.end(), gradient);
+    const Row gradient = gradient_of(Row(weights, weights + kColumns), step);
+    std::copy(gradient.begin(), gradient.end(), bench.arena.row(Slot::kGradient, 0));
     if (!bench.update->has_own_optimizer()) FAIL() << "without delay it is the replica's AdamW";
     ASSERT_TRUE(bench.update->optimize({step, step, lr_at(step), 1, optimizer, decay}, 0, bench.arena));
     for (const Stage& stage : stages)
