@@ -89,21 +89,17 @@ TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
 }
 
 Json scenario_of(const Json& method, const Json& pipeline) {
-  Json scenario = small_scenario(method, 12, "fp32");
-  scenario["train"]["batch"] = 4;
-  scenario["pipeline"] = pipeline;
-  return scenario;
+  return changed(small_scenario(method, 12, "fp32"), {{"train", {{"batch", 4}}}, {"pipeline", pipeline}});
 }
 
 // With as many dimensions as the model is wide nothing is constrained, but to rounding.
 TEST(Subspace, OfAllDimensionsConstrainsNothing) {
-  const Json method = {{"name", "ddp"}};
-  const Json free = {{"stages", 2}};
-  const int hidden = small_scenario(method, 1)["train"]["model"]["hidden"];
-  const Json whole = {{"stages", 2}, {"subspace", hidden}}, narrow = {{"stages", 2}, {"subspace", 2}};
-  const double expected = train(scenario_of(method, free)).summary["final_loss"];
-  const double same = train(scenario_of(method, whole)).summary["final_loss"],
-               other = train(scenario_of(method, narrow)).summary["final_loss"];
+  const auto loss_with = [](const Json& more) -> double {
+    return train(scenario_of({{"name", "ddp"}}, changed({{"stages", 2}}, more))).summary["final_loss"];
+  };
+  const int hidden = small_scenario({{"name", "ddp"}})["train"]["model"]["hidden"];
+  const double expected = loss_with(Json::object()), same = loss_with({{"subspace", hidden}}),
+               other = loss_with({{"subspace", 2}});
   EXPECT_NEAR(same, expected, 1e-4 * expected);
   EXPECT_GT(std::abs(other - expected), 1e-3 * expected);
 }
@@ -111,8 +107,8 @@ TEST(Subspace, OfAllDimensionsConstrainsNothing) {
 // After averages in pairs along random paths every replica is inside: what passes the boundary has no more
 // than its coordinates.
 TEST(Subspace, ATrainingStaysInside) {
-  const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}};
-  const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
+  const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}},
+             pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
   const auto& [folder, config] = CaseInFolder(scenario_of(noloco, pipeline));
   const ModelShape& shape = config.train->model;
   const Trained trained = train(config, folder);
