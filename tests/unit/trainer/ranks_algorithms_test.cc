@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "core/base/index.h"
 #include "core/base/random.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
@@ -17,8 +16,7 @@ TEST(Ranks, ABroadcastReachesEveryoneFromAnyone) {
   for (int size : {1, 2, 3, 4, 5, 8})
     for (int from = 0; from < size; ++from)
       ThreadRanks::run(size, [&](Ranks& ranks) {
-        const std::string mine = "from " + std::to_string(ranks.rank());
-        EXPECT_EQ(broadcast(ranks, from, mine), "from " + std::to_string(from));
+        EXPECT_EQ(broadcast(ranks, from, std::to_string(ranks.rank())), std::to_string(from));
       });
 }
 
@@ -65,27 +63,23 @@ std::vector<const Message*> pointers_to(const std::vector<Message>& messages) {
   return all;
 }
 
-bool has_bits(const std::vector<float>& found, const std::vector<float>& expected) {
-  return found.size() == expected.size() &&
-         std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)) == 0;
-}
-
 void expect_same_mean(int ranks_in_all, int replicas, std::int64_t columns, Wire wire) {
   const Arena whole = filled(replicas, columns, {0, replicas});
   const std::vector<Message> messages = messages_of(whole, {wire});
-  std::vector<float> expected(as_index(columns));
+  std::vector<float> expected(static_cast<std::size_t>(columns));
   for (std::int64_t at = 0; at < columns; at += kBlock)
     mean_of(pointers_to(messages), at, std::min(columns, at + kBlock), expected.data() + at);
   ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
     const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
-    std::vector<float> mean;
+    std::vector<float> mean(static_cast<std::size_t>(columns));
     const auto backend = make_loop_backend();
     for (std::int64_t begin = 0; begin < columns; begin += kChunk) {
       const ColumnRange chunk{begin, std::min(columns, begin + kChunk)};
       const std::vector<float> part = mean_over_ranks(ranks, *backend, messages_of(arena, {wire}), chunk);
-      mean.insert(mean.end(), part.begin(), part.end());
+      std::copy(part.begin(), part.end(), mean.begin() + begin);
     }
-    EXPECT_TRUE(has_bits(mean, expected)) << ranks_in_all << " ranks, rank " << ranks.rank();
+    EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
+        << ranks_in_all << " ranks, rank " << ranks.rank();
   });
 }
 
@@ -103,7 +97,8 @@ TEST(MeanOverRanks, OfSendersHasTheBitsOfOneProcess) {
     for (const int size : {2, 3})
       ThreadRanks::run(size, [&](Ranks& ranks) {
         const Arena arena = filled(6, kColumns, block_of(ranks, 6));
-        EXPECT_TRUE(has_bits(mean_of_senders_over_ranks(ranks, messages_of(arena, codec)), expected))
+        const std::vector<float> mean = mean_of_senders_over_ranks(ranks, messages_of(arena, codec));
+        EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
             << to_string(codec) << ", rank " << ranks.rank() << " of " << size;
       });
   }
@@ -111,17 +106,17 @@ TEST(MeanOverRanks, OfSendersHasTheBitsOfOneProcess) {
 
 void expect_same_spread(int ranks_in_all, int replicas, std::int64_t columns) {
   const Arena whole = filled(replicas, columns, {0, replicas});
-  const auto spread_and_mean = [&](Ranks& ranks, const Arena& arena) {
-    std::vector<float> mean(as_index(columns));
-    const double spread = weight_spread(ranks, arena, Slot::kWeights, whole.held().replicas(),
-                                        *make_loop_backend(), mean.data());
-    return std::pair(spread, mean);
-  };
-  const auto expected = spread_and_mean(one_rank(), whole);
+  const auto backend = make_loop_backend();
+  std::vector<float> expected(static_cast<std::size_t>(columns));
+  const double spread =
+      weight_spread(one_rank(), whole, Slot::kWeights, whole.held().replicas(), *backend, expected.data());
   ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
-    const auto found = spread_and_mean(ranks, filled(replicas, columns, block_of(ranks, replicas)));
-    EXPECT_EQ(found.first, expected.first);
-    EXPECT_TRUE(has_bits(found.second, expected.second));
+    const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
+    const auto own = make_loop_backend();
+    std::vector<float> mean(expected.size());
+    EXPECT_EQ(weight_spread(ranks, arena, Slot::kWeights, whole.held().replicas(), *own, mean.data()),
+              spread);
+    EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0);
   });
 }
 
@@ -141,11 +136,11 @@ TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
         if (r == other) arena.row(Slot::kWeights, r)[kColumns - 1] += 1;
       }
       std::vector<float> row(kColumns);
-      std::vector<int> all = {0, 1, 2, 3, 4, 5};
-      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, all, row.data()), other == -1);
+      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, {0, 1, 2, 3, 4, 5}, row.data()), other == -1);
       // Without the one that differs, wherever it is.
-      all.erase(std::remove(all.begin(), all.end(), other), all.end());
-      EXPECT_TRUE(rows_are_equal(ranks, arena, Slot::kWeights, all, row.data())) << other;
+      std::vector<int> others = {0, 1, 2, 3, 4, 5};
+      others.erase(std::remove(others.begin(), others.end(), other), others.end());
+      EXPECT_TRUE(rows_are_equal(ranks, arena, Slot::kWeights, others, row.data())) << other;
     });
 }
 
