@@ -70,35 +70,30 @@ double loss_of_met_layers(const PipelinePlan& plan, const Rows& rows, const Rout
   ModelShape shape = kShape;
   shape.layers = 0;
   std::vector<double> weights;
-  const auto append = [&](const Stop& stop, std::int64_t begin, std::int64_t end) {
-    const std::vector<double>& row = rows[static_cast<std::size_t>(stop.replica)];
-    weights.insert(weights.end(), row.begin() + begin, row.begin() + end);
-  };
   for (const Stop& stop : path) {
     if (!stop.is_there()) continue;
-    const PipelinePart& part = plan.parts[static_cast<std::size_t>(stop.part)];
-    append(stop, part.columns.begin, part.columns.end);
+    const PipelinePart& part = plan.parts[as_index(stop.part)];
+    const std::vector<double>& row = rows[as_index(stop.replica)];
+    weights.insert(weights.end(), row.begin() + part.columns.begin, row.begin() + part.columns.end);
     shape.layers += part.end_layer - part.first_layer;
   }
   return float64::CpuDecoder(shape).loss(weights.data(), batch);
 }
 
-struct PathsOf {
-  int replicas, skip;
-  MicrobatchRouting routing;
-  PartialPaths partial;
-};
-
 // Five stages of one layer each: all of them, or of the three in the middle each micro-batch leaves one out,
 // and may swap the others.
 TEST(Float64Paths, HaveTheGradientsOfTheModelThatTheyMeetTo1e7) {
   constexpr MicrobatchRouting kStraight = MicrobatchRouting::kStraight, kRandom = MicrobatchRouting::kRandom;
-  const PathsOf all[] = {{3, 0, kRandom, PartialPaths::kScheduled},
-                         {2, 1, kStraight, PartialPaths::kScheduled},
-                         {2, 1, kStraight, PartialPaths::kRandom},
-                         {2, 1, kRandom, PartialPaths::kScheduled},
-                         {2, 1, kRandom, PartialPaths::kRandom}};
-  for (const PathsOf& of : all) {
+  const struct {
+    int replicas, skip;
+    MicrobatchRouting routing;
+    PartialPaths partial;
+  } all[] = {{3, 0, kRandom, PartialPaths::kScheduled},
+             {2, 1, kStraight, PartialPaths::kScheduled},
+             {2, 1, kStraight, PartialPaths::kRandom},
+             {2, 1, kRandom, PartialPaths::kScheduled},
+             {2, 1, kRandom, PartialPaths::kRandom}};
+  for (const auto& of : all) {
     SCOPED_TRACE(&of - all);
     PipelineSpec spec;
     spec.stages = 5;
