@@ -80,8 +80,8 @@ TEST(StreamingDiloco, IsTheOneWorkedOutByHand) {
   }
 }
 
-// Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ (what its paper's section on
-// it says): against SGD with Nesterov momentum in double, K at a time.
+// Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ, as its paper says: in
+// double.
 TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
   constexpr double kLr = 0.7, kMomentum = 0.9;
   for (const int every : {1, 3, 5}) {
@@ -205,8 +205,8 @@ TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
     std::vector<Row> deltas;
     Row senders, all;
   } cases[] = {
-      // The first of five travels from 0, 1 and 3, the second from 2 alone, the third from 0, 2 and 3, the
-      // fourth from 1 alone, the last from none.
+      // Of five columns the first travels from 0, 1 and 3, the second from 2, the third from 0, 2 and 3, the
+      // fourth from 1.
       {{5, 2, Wire::kFp32},
        {{8, 1, 4, 0, .5f}, {4, 1, 0, -6, .5f}, {-1, 2, 6, 0, .5f}, {-6, 0, 2, 1, .5f}},
        {2, 2, 4, -6, 0},
@@ -279,8 +279,7 @@ TEST(WeightAverages, AreThoseWorkedOutByHand) {
   }
 }
 
-// Both replicas' weights when the average is posted are 1 and 3, when it arrives 2 and 7: of the column that
-// travelled they become 2 each, or 2 + (2 - 1) and 7 + (2 - 3).
+// Of the column that travelled the weights become 2 each, or 2 + (2 - 1) and 7 + (2 - 3).
 TEST(Sparta, IsTheOneWorkedOutByHand) {
   for (const bool adds : {false, true}) {
     UpdateBench bench(method_spec({{"name", "sparta"}, {"arrival", adds ? "add" : "replace"}}), 2, 2);

@@ -3,7 +3,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/base/errors.h"
 #include "core/plan/combinations.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
@@ -128,8 +127,7 @@ TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
   EXPECT_EQ(key(with({{"skip", 0}})), key(random));
 }
 
-// The weights that a training leaves, against loops over its draws: which sequences, which path, which
-// columns.
+// The weights of a training against loops over its draws: which sequences, which path, which columns.
 TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   constexpr int kSteps = 3;
   const Json scenario = with_layers(3, scenario_of({{"name", "independent"}}, kSteps, kThreeStages)),
@@ -216,8 +214,7 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   EXPECT_NEAR(train(ensemble).summary["final_loss_of_ensemble"], quantized, 1e-5);
 }
 
-// Three stages of one layer: a list of what the word says for all hops is that word, and one that is not, on
-// each back-end, is not.
+// A list of what the word says for all hops is that word, and one that is not, on each back-end, is not.
 TEST(PipelineTraining, FormatsByHop) {
   const auto scenario_with = [](const Json& activations, const Json& gradients) {
     const Json formats = {{"activations", activations}, {"gradients", gradients}};

@@ -72,8 +72,7 @@ TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
   }
 }
 
-// Δ is (2, 0) and (0, −4), so Δ̄ = (1, −2); m = Δ̄/2, v = Δ̄²/4; m/(1 − ½) = Δ̄, v/(1 − ¾) = Δ̄²; φ + ½ sign(Δ̄) =
-// (1.5, 1.5).
+// Δ̄ = (1, −2), m = Δ̄/2, v = Δ̄²/4, corrected Δ̄ and Δ̄²; φ + ½ sign(Δ̄) = (1.5, 1.5).
 TEST_F(PythonStep, OfAdamIsTheOneWorkedOutByHand) {
   StartedBench bench(in_python("outer_adam.py", {{"outer_lr", 0.5}, {"beta1", 0.5}, {"beta2", 0.75}}), 2, 2);
   bench.set(Slot::kSlowWeights, {1, 2, 1, 2});

@@ -58,8 +58,7 @@ std::vector<double> two_bit_reference(const std::vector<double>& block) {
   return means_of_bins(block, bins, Wire::kBf16);
 }
 
-// As the authors' code: torch.round((x - mean) / scale + 2).clamp(0, 3), scale = 6 · std / 4, 1 where that is
-// zero.
+// As the authors' code: torch.round((x - mean) / scale + 2).clamp(0, 3), scale = 6 · std / 4 or, if 0, 1.
 std::vector<double> six_sigma_reference(const std::vector<double>& block) {
   const auto count = static_cast<double>(block.size());
   const double mean = std::accumulate(block.begin(), block.end(), 0.) / count;

@@ -47,8 +47,7 @@ class RanksTest : public testing::Test {
     return folder_.file(out + "/" + name);
   }
 
-  // The tables, the result and the last checkpoint. Wall times, and with them a size in the checkpoint's
-  // JSON, differ from run to run.
+  // The tables, the result and the last checkpoint, but for wall times and a size in the latter's JSON.
   void expect_same(const std::string& out, const std::string& whole, int last_step = 10) const {
     const std::string last = "checkpoints/step-" + std::to_string(last_step);
     for (const std::string& name : std::vector<std::string>{"metrics.csv", "exchanges.jsonl", "training.json",
@@ -127,8 +126,7 @@ TEST_F(RanksTest, LeaveTheBytesOfOneProcessWhereOneSitsOut) {
       expect_the_bytes_of_one_process(changed(scenario_of(method), {{"replicas", replicas}}), ranks);
 }
 
-// Killed with anchors in flight (they are from step 4 on), resumed with another number of processes. Long
-// before any rank would have given up the one that is gone.
+// With anchors in flight, long before a rank would have given up another; resumed by more processes or fewer.
 TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) {
   use(changed(scenario_of(kPresend, 120), {{"train", {{"checkpoint_every", 5}}}}));
   train_with(0, "whole");

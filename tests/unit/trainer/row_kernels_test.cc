@@ -63,8 +63,7 @@ class RowKernels : public testing::TestWithParam<std::int64_t> {
       ASSERT_NEAR(found[i], expected[i], 2e-6 * (std::abs(expected[i]) + 0.1)) << what << " at " << i;
   }
 
-  // It leaves what the host's runner does with the method on the same rows; anchors were sent ahead when the
-  // slow weights were these.
+  // It leaves what the host's runner does on the same rows; anchors: the slow weights when they were sent.
   template <typename Step>
   void expect_the_hosts(const MethodSpec& method, const Step& step) const {
     const Table theta = random(1, 1), phi = random(1, 2), momentum = random(1, 3);

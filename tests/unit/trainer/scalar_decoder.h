@@ -1,5 +1,4 @@
-// The decoder once more, as slowly and plainly as it can be written: loops over doubles, one sequence at a
-// time, no library. It is what trainer/model/decoder.cc is held against.
+// The decoder once more, as plainly as it can be written: loops over doubles, one sequence at a time.
 #pragma once
 
 #include <cmath>

@@ -28,8 +28,7 @@ StackedDecoder in_float32(const ModelShape& shape, std::int64_t memory_limit = 0
   return StackedDecoder(shape, Device::kCpu, Precision::kFloat32, memory_limit, boundaries);
 }
 
-// The larger model with weights as in a training: with 0.3 its softmaxes saturate, and the two differ by
-// 2.4e-5.
+// The larger model has weights as in a training: with 0.3 softmaxes saturate, and the two differ by 2.4e-5.
 TEST(StackedDecoder, InFloat32LossesAndGradientsAreThoseOfTheLoop) {
   const struct {
     ModelShape shape;
@@ -53,8 +52,7 @@ TEST(StackedDecoder, InFloat32LossesAndGradientsAreThoseOfTheLoop) {
   }
 }
 
-// A sign and a scale for each block: what rounding does before the boundary does not change them much. Pieces
-// of two replicas, and of one sequence.
+// A sign and a scale for each block: what rounding does before the boundary does not change them much.
 TEST(StackedDecoder, BoundariesForAllHopsAndByHopAreThoseOfTheLoop) {
   constexpr Quantized kSign{Quantizer::kSign, 42};
   const Replicas replicas(kSmall, 5, 3, 0.3);
@@ -143,8 +141,7 @@ TEST(StackedDecoder, InBf16PiecesOfSequencesAddUpInFloat32) {
     EXPECT_LT(relative_difference(run(pieces, replicas), run(whole, replicas), replicas, r), 1e-4) << r;
 }
 
-// bf16 has 8 bits: half a unit in the last place is 0.2 % of each rounded number. The bounds are some ten
-// times what such errors leave in a sum (measured: losses 2e-5).
+// Half a unit of bf16 is 0.2 %. The bounds are some ten times what it leaves in a sum (losses: 2e-5).
 TEST(StackedDecoder, InBf16TheGradientIsThatOfTheLoopToSomePercent) {
   const Replicas replicas(kTraining, 3, 4, 0.02);
   const auto loop = replicas.one_by_one();

@@ -1,5 +1,4 @@
-// A model whose boundaries lie in a subspace: the weights of a training by the definition, and what passes a
-// boundary.
+// A model whose boundaries lie in a subspace: the weights of a training, and what passes a boundary.
 #include "trainer/pipeline/subspace.h"
 
 #include <cmath>
@@ -47,8 +46,7 @@ TEST(Subspace, TheBasisIsDrawnFromTheSeed) {
   EXPECT_NE(subspace_of(weights).basis(), Subspace(kShape, plan_of(2), kRank, 4, weights).basis());
 }
 
-// Every column of a projection into the stream, and every row of E − E₀, of the layers before the last part;
-// nothing else changes.
+// Every column of a projection into the stream, and every row of E − E₀, before the last part.
 void expect_inside(const ModelShape& shape, const Subspace& subspace, const std::vector<float>& fixed,
                    const float* row, int constrained_layers) {
   for (const Parameter& parameter : parameter_layout(shape)) {
@@ -104,8 +102,7 @@ TEST(Subspace, OfAllDimensionsConstrainsNothing) {
   EXPECT_GT(std::abs(other - expected), 1e-3 * expected);
 }
 
-// After averages in pairs along random paths every replica is inside: what passes the boundary has no more
-// than its coordinates.
+// After averages in pairs along random paths: what passes the boundary has no more than its coordinates.
 TEST(Subspace, ATrainingStaysInside) {
   const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}},
              pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};

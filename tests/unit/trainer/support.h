@@ -47,8 +47,7 @@ inline std::vector<float> floats_of(const StoredTensor& tensor) {
   return values;
 }
 
-// A training of seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not
-// matter.
+// Seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not matter.
 inline Json small_scenario(const Json& method, int steps = 12, const char* wire = nullptr) {
   Json scenario = {
       {"name", "small"},

@@ -1,5 +1,4 @@
-// Ranks that are threads of the test and hand each other copies: the algorithms of trainer/ranks without a
-// network, for any number of ranks.
+// Ranks that are threads of the test and hand each other copies: trainer/ranks without a network.
 #pragma once
 
 #include <condition_variable>

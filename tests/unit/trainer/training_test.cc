@@ -104,8 +104,7 @@ TEST(Training, ATextThatIsTooShortForEveryReplicasPartIsRefused) {
   EXPECT_THROW(train(changed(experts, {{"replicas", 4096}})), InputError);
 }
 
-// Equal replicas predict alike; of others the mean of the predictions is better than the mean of their
-// losses, since −log is convex.
+// The mean of others' predictions is better than the mean of their losses, since −log is convex.
 TEST(Training, TheEnsembleOfEqualReplicasIsOneOfThem) {
   const auto summary = [](const Json& method) {
     return train(changed_training(method, {{"evaluate_ensemble", true}})).summary;
@@ -181,8 +180,7 @@ TEST(Training, InBf16TheSourceIsLearnedAsInFloat32) {
   EXPECT_NEAR(narrow["final_loss"], exact["final_loss"], 0.02 * exact["final_loss"].get<double>());
 }
 
-// 16 windows are two batches of eight: with a and b their mean losses over all replicas, the standard error
-// of the mean is |a - b| / 2.
+// 16 windows are two batches: with a and b their mean losses, the mean's standard error is |a - b| / 2.
 TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
   const auto& [folder, config] = CaseInFolder(changed_training(kIndependent, {{"evaluate_sequences", 16}}));
   const Trained trained = train(config, folder);

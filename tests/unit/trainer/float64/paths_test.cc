@@ -80,8 +80,7 @@ double loss_of_met_layers(const PipelinePlan& plan, const Rows& rows, const Rout
   return float64::CpuDecoder(shape).loss(weights.data(), batch);
 }
 
-// Five stages of one layer each: all of them, or of the three in the middle each micro-batch leaves one out,
-// and may swap the others.
+// Five stages of one layer: all, or of the three in the middle each micro-batch leaves one out and may swap.
 TEST(Float64Paths, HaveTheGradientsOfTheModelThatTheyMeetTo1e7) {
   constexpr MicrobatchRouting kStraight = MicrobatchRouting::kStraight, kRandom = MicrobatchRouting::kRandom;
   const struct {
