@@ -1,21 +1,13 @@
 // longhaul-train as a program: exit statuses and messages.
-#include <sys/wait.h>
-
 #include <cstdlib>
 
 #include "tests/support/csv_table.h"
-#include "tests/support/said.h"
-#include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/rank_processes.h"
 #include "trainer/model/gemm.h"
 
 namespace longhaul::program_test {
 
 const Json kDdp = {{"name", "ddp"}};
-
-struct Ended {
-  int status;
-  std::string output;  // both streams
-};
 
 class Program : public testing::Test {
  protected:
@@ -23,7 +15,7 @@ class Program : public testing::Test {
   static void SetUpTestSuite() { setenv("CUDA_VISIBLE_DEVICES", "", 1); }
   static void TearDownTestSuite() { unsetenv("CUDA_VISIBLE_DEVICES"); }
 
-  Ended run(const std::string& arguments) {
+  RanksEnded run(const std::string& arguments) {
     const std::string command = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train " + arguments + " > " +
                                 folder_.file("output") + " 2>&1";
     const int status = std::system(command.c_str());
@@ -34,16 +26,12 @@ class Program : public testing::Test {
   std::string into(const std::string& out, const std::string& file = "case.json") const {
     return "--case " + folder_.file(file) + " --out " + out + " ";
   }
-  Ended run_case(const Json& scenario, const std::string& arguments = "") {
+  RanksEnded run_case(const Json& scenario, const std::string& arguments = "") {
     write_text(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
     return run(into(folder_.file("out")) + arguments);
   }
 
-  static void expect_said(const Ended& ended, int status, const std::vector<std::string>& parts) {
-    EXPECT_EQ(ended.status, status) << ended.output;
-    for (const std::string& part : parts) EXPECT_SAYS(ended.output, part);
-  }
-  static void expect_refused(const Ended& ended, const std::vector<std::string>& parts) {
+  static void expect_refused(const RanksEnded& ended, const std::vector<std::string>& parts) {
     expect_said(ended, 2, parts);
   }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul {
@@ -18,6 +19,11 @@ struct RanksEnded {
   int status = 0;      // of mpirun: exit status; 128 + signal
   std::string output;  // of all, both streams
 };
+
+inline void expect_said(const RanksEnded& ended, int status, const std::vector<std::string>& parts) {
+  EXPECT_EQ(ended.status, status) << ended.output;
+  for (const std::string& part : parts) EXPECT_SAYS(ended.output, part);
+}
 
 class RankProcesses {
  public:
