@@ -12,15 +12,15 @@ namespace longhaul::subspace_test {
 const ModelShape kShape{16, 4, 2, 24, 8, 40};
 constexpr int kRank = 5;
 
-PipelinePlan plan_of(int stages) {
+PipelinePlan plan_of_two_stages() {
   PipelineSpec spec;
-  spec.stages = stages;
+  spec.stages = 2;
   spec.boundary.subspace = kRank;
   return pipeline_plan(spec, kShape, kShape.parameters(), 64, Wire::kBf16);
 }
 
-Subspace subspace_of(const std::vector<float>& weights) {
-  return Subspace(kShape, plan_of(2), kRank, 3, weights);
+Subspace subspace_of(const std::vector<float>& weights, std::uint64_t seed = 3) {
+  return Subspace(kShape, plan_of_two_stages(), kRank, seed, weights);
 }
 
 // Of a vector the part outside span(U), by its definition.
@@ -43,7 +43,7 @@ double length(const std::vector<double>& vector) {
 TEST(Subspace, TheBasisIsDrawnFromTheSeed) {
   const std::vector<float> weights = initial_weights(kShape, 1);
   EXPECT_EQ(subspace_of(weights).basis(), subspace_of(weights).basis());
-  EXPECT_NE(subspace_of(weights).basis(), Subspace(kShape, plan_of(2), kRank, 4, weights).basis());
+  EXPECT_NE(subspace_of(weights).basis(), subspace_of(weights, 4).basis());
 }
 
 // Every column of a projection into the stream, and every row of E − E₀, before the last part.
@@ -117,7 +117,7 @@ TEST(Subspace, ATrainingStaysInside) {
 
 // Coordinates and ids forward, coordinates back: a training that sends no more has the bytes of the plan.
 TEST(Subspace, BytesFollow) {
-  const PipelinePlan plan = plan_of(2);
+  const PipelinePlan plan = plan_of_two_stages();
   EXPECT_EQ(plan.forward_bytes, (std::vector<std::int64_t>{64 * (5 * 2 + 2)}));
   EXPECT_EQ(plan.backward_bytes, (std::vector<std::int64_t>{64 * 5 * 2}));
 }
