@@ -14,9 +14,8 @@
 
 namespace longhaul::outer_step_test {
 
-MethodSpec method_spec(const Json& options) {
-  const std::string name = options.at("name");
-  return {name, name, options};
+MethodSpec method_of(const Json& history) {
+  return {history["method"]["name"], "", history["method"]};
 }
 
 void expect_near(const std::vector<float>& found, const std::vector<double>& expected,
@@ -36,28 +35,23 @@ void expect_rows(const UpdateBench& bench, const Json& history, double within = 
     EXPECT_EQ(bench.table(Slot::kWeights), bench.table(Slot::kSlowWeights));
 }
 
-class OuterStepHistory : public testing::TestWithParam<const char*> {};
-
-TEST_P(OuterStepHistory, IsTheOneWorkedOutByHand) {
-  const Json history = golden(GetParam());
-  const Json& start = history["start"];
-  UpdateBench bench(method_spec(history["method"]), static_cast<int>(start["phi"].size()), 1);
-  bench.set(Slot::kSlowWeights, start["phi"]);
-  bench.set(Slot::kOuterMomentum, start["momentum"]);
-  int number = 0;
-  for (const Json& step : history[history.contains("steps") ? "steps" : "rounds"]) {
-    bench.set(Slot::kWeights, step["theta"]);
-    bench.run(rule_for({"delta", "phi"}), ++number, step.value("groups", Json::array()));
-    expect_rows(bench, step);
+TEST(OuterStepHistory, IsTheOneWorkedOutByHand) {
+  for (const char* file : {"noloco_pairs.json", "noloco_group_of_three.json", "noloco_three_replicas.json",
+                           "diloco_nesterov.json", "diloco_heavy_ball.json", "delayed_nesterov.json"}) {
+    SCOPED_TRACE(file);
+    const Json history = golden(file), start = history["start"];
+    UpdateBench bench(method_of(history), static_cast<int>(start["phi"].size()), 1);
+    bench.set(Slot::kSlowWeights, start["phi"]);
+    bench.set(Slot::kOuterMomentum, start["momentum"]);
+    int number = 0;
+    for (const Json& step : history[history.contains("steps") ? "steps" : "rounds"]) {
+      bench.set(Slot::kWeights, step["theta"]);
+      bench.run(rule_for({"delta", "phi"}), ++number, step.value("groups", Json::array()));
+      expect_rows(bench, step);
+    }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, OuterStepHistory,
-                         testing::Values("noloco_pairs.json", "noloco_group_of_three.json",
-                                         "noloco_three_replicas.json", "diloco_nesterov.json",
-                                         "diloco_heavy_ball.json", "delayed_nesterov.json"));
-
-// Of an operation that is posted with some weights and applied to others.
 OperationRule overlapped_rule(int overlap_steps) {
   OperationRule rule = rule_for({"delta"});
   rule.every = 4;
@@ -65,18 +59,28 @@ OperationRule overlapped_rule(int overlap_steps) {
   return rule;
 }
 
-TEST(StreamingDiloco, IsTheOneWorkedOutByHand) {
-  const Json history = golden("streaming_diloco.json");
-  UpdateBench bench(method_spec(history["method"]), 2, 1);
-  const OperationRule rule = overlapped_rule(2);
-  int step = 0;
-  for (const Json& round : history["rounds"]) {
-    const Operation operation{&rule, step += 4, step + 2, {}, 0};
-    bench.set(Slot::kWeights, round["posted"]);
-    bench.runner.post(operation);
-    bench.set(Slot::kWeights, round["theta"]);
-    bench.runner.apply(operation);
-    expect_rows(bench, round);
+// What is posted with some weights is applied to others of its round, or in the next one, and the first
+// alone.
+TEST(OverlappedHistory, IsTheOneWorkedOutByHand) {
+  for (const char* file : {"streaming_diloco.json", "eager_diloco.json", "co2.json"}) {
+    SCOPED_TRACE(file);
+    const Json history = golden(file);
+    UpdateBench bench(method_of(history), 2, 1);
+    const bool is_late = !history["rounds"][0].contains("posted");
+    const OperationRule rule = overlapped_rule(is_late ? 4 : 2);
+    int step = 0;
+    for (const Json& round : history["rounds"]) {
+      step += 4;
+      bench.set(Slot::kWeights, round[is_late ? "theta" : "posted"]);
+      bench.runner.post({&rule, step, step + rule.overlap_steps, {}, 0});
+      bench.set(Slot::kWeights, round["theta"]);
+      const int posted = is_late ? step - 4 : step;
+      if (posted == 0)
+        bench.runner.take({"first", 4, 0, 4, 4}, {0, 1});
+      else
+        bench.runner.apply({&rule, posted, posted + rule.overlap_steps, {}, 0});
+      expect_rows(bench, round, 0);
+    }
   }
 }
 
@@ -85,11 +89,8 @@ TEST(StreamingDiloco, IsTheOneWorkedOutByHand) {
 TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
   constexpr double kLr = 0.7, kMomentum = 0.9;
   for (const int every : {1, 3, 5}) {
-    UpdateBench bench(method_spec({{"name", "delayed-nesterov"},
-                                   {"outer_lr", kLr},
-                                   {"outer_momentum", kMomentum},
-                                   {"momentum_every", every}}),
-                      2, 1);
+    const Json options = {{"outer_lr", kLr}, {"outer_momentum", kMomentum}, {"momentum_every", every}};
+    UpdateBench bench({"delayed-nesterov", "", options}, 2, 1);
     double phi = 0, momentum = 0, sum = 0;
     for (int step = 1; step <= 4 * every; ++step) {
       const double delta = std::sin(step);
@@ -106,32 +107,10 @@ TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
   }
 }
 
-// Each round is applied with the next one, and the first alone.
-class LateHistory : public testing::TestWithParam<const char*> {};
-
-TEST_P(LateHistory, IsTheOneWorkedOutByHand) {
-  const Json history = golden(GetParam());
-  UpdateBench bench(method_spec(history["method"]), 2, 1);
-  const OperationRule rule = overlapped_rule(4);
-  int step = 0;
-  for (const Json& round : history["rounds"]) {
-    step += 4;
-    bench.set(Slot::kWeights, round["theta"]);
-    bench.runner.post({&rule, step, step + 4, {}, 0});
-    if (step == 4)
-      bench.runner.take({"first", 4, 0, 4, 4}, {0, 1});
-    else
-      bench.runner.apply({&rule, step - 4, step, {}, 0});
-    expect_rows(bench, round, 0);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Golden, LateHistory, testing::Values("eager_diloco.json", "co2.json"));
-
 // The gap is one number for the whole row: of 2500 columns, three blocks, with the arithmetic in double.
 TEST(Co2, TheGapIsOfTheWholeRow) {
   constexpr std::size_t kColumns = 2500;
-  UpdateBench bench(method_spec(golden("co2.json")["method"]), 3, kColumns);
+  UpdateBench bench(method_of(golden("co2.json")), 3, kColumns);
   Row momentum(kColumns), weights[3];
   std::vector<double> delta(kColumns);
   double moved = 0, gap = 0;
@@ -174,8 +153,7 @@ struct TwoColumns : UpdateBench {
 };
 
 TEST(Sparseloco, IsTheOneWorkedOutByHand) {
-  TwoColumns bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 0.5}, {"mean_of", "all"}}),
-                   Feedback::kClassic, 0.5);
+  TwoColumns bench({"sparseloco", "", {{"outer_lr", 0.5}, {"mean_of", "all"}}}, Feedback::kClassic, 0.5);
   bench.set(Slot::kWeights, {4, 2, 1, -2});  // sends (4, 0) and keeps (0, 2); (0, -2) and (1, 0)
   bench.run(bench.rule);
   EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{1, -0.5, 1, -0.5})) << "the mean is (2, -1)";
@@ -190,7 +168,7 @@ TEST(Sparseloco, IsTheOneWorkedOutByHand) {
 
 // φ of SparseLoCo with η 1 after one round from φ = 0, which is the mean that it takes.
 Row mean_taken(const std::string& mean_of, const Codec& codec, const std::vector<Row>& deltas) {
-  UpdateBench bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 1}, {"mean_of", mean_of}}),
+  UpdateBench bench({"sparseloco", "", {{"outer_lr", 1}, {"mean_of", mean_of}}},
                     static_cast<int>(deltas.size()), static_cast<std::int64_t>(deltas[0].size()));
   OperationRule rule = rule_for({"delta"});
   rule.payload[0].codec = codec;
@@ -255,9 +233,8 @@ TEST(MeanOf, CountsTheSendersOfACoefficient) {
 }
 
 TEST(Ef21, SendsChangesThatAddUp) {
-  TwoColumns bench(
-      method_spec({{"name", "diloco"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}),
-      Feedback::kEf21, 1);
+  TwoColumns bench({"diloco", "", {{"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}},
+                   Feedback::kEf21, 1);
   bench.set(Slot::kWeights, {4, 2, 1, -2});  // g = (4, 0) and (0, -2)
   bench.run(bench.rule);
   EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{2, -1, 2, -1})) << "the mean of both g";
@@ -270,7 +247,7 @@ TEST(Ef21, SendsChangesThatAddUp) {
 TEST(WeightAverages, AreThoseWorkedOutByHand) {
   const Json golden_file = golden("weight_averages.json");
   for (const Json& history : golden_file["histories"]) {
-    UpdateBench bench(method_spec({{"name", history["method"]}}), 4, 1);
+    UpdateBench bench({history["method"], "", Json::object()}, 4, 1);
     bench.set(Slot::kWeights, golden_file["weights"]);
     for (std::size_t round = 0; round < history["groups"].size(); ++round) {
       bench.run(rule_for({"weights"}), static_cast<int>(round) + 1, history["groups"][round]);
@@ -282,7 +259,7 @@ TEST(WeightAverages, AreThoseWorkedOutByHand) {
 // Of the column that travelled the weights become 2 each, or 2 + (2 - 1) and 7 + (2 - 3).
 TEST(Sparta, IsTheOneWorkedOutByHand) {
   for (const bool adds : {false, true}) {
-    UpdateBench bench(method_spec({{"name", "sparta"}, {"arrival", adds ? "add" : "replace"}}), 2, 2);
+    UpdateBench bench({"sparta", "", {{"arrival", adds ? "add" : "replace"}}}, 2, 2);
     OperationRule rule = overlapped_rule(2);
     rule.payload = {{"weights", {RandomMask{0.5, Wire::kFp32}}}};
     const Operation operation{&rule, 4, 6, {}, 0, {}, 3};
@@ -298,7 +275,7 @@ TEST(Sparta, IsTheOneWorkedOutByHand) {
 
 TEST(Noloco, EqualReplicasStayEqualWhateverTheWireFormatIs) {
   // 0.1 is on no grid: were the γ term taken from the unrounded φ, it would pull φ towards the rounded one.
-  UpdateBench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}), 2, 1);
+  UpdateBench bench({"noloco", "", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}}, 2, 1);
   bench.set(Slot::kWeights, {0.1f, 0.1f});
   bench.set(Slot::kSlowWeights, {0.1f, 0.1f});
   bench.run(rule_for({"delta", "phi"}, Wire::kBf16));
@@ -368,9 +345,8 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
                    gamma = times > 0 ? times * bound : 0.7;
       std::vector<double> found(kSteps + 1);
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        UpdateBench bench(
-            method_spec({{"name", "noloco"}, {"alpha", kAlpha}, {"beta", 0.7}, {"gamma", gamma}}), kReplicas,
-            16);
+        UpdateBench bench({"noloco", "", {{"alpha", kAlpha}, {"beta", 0.7}, {"gamma", gamma}}}, kReplicas,
+                          16);
         RandomStream stream(seed, Purpose::kInitialWeights);
         Row weights(as_index(kReplicas) * 16);
         for (float& weight : weights) weight = static_cast<float>(stream.normal());
