@@ -9,16 +9,13 @@
 
 namespace longhaul::quantized_test {
 
-constexpr Quantizer kAll[] = {Quantizer::kInt8,   Quantizer::kInt4,          Quantizer::kE3m0,
-                              Quantizer::kTwoBit, Quantizer::kSign,          Quantizer::kInt7,
-                              Quantizer::kInt6,   Quantizer::kInt5,          Quantizer::kInt3,
-                              Quantizer::kInt2,   Quantizer::kTwoBitSixSigma};
-
-// Of the candidates the nearest; of two as near the later one.
-double nearest_of(const std::vector<double>& candidates, double value) {
-  double best = candidates[0];
-  for (const double x : candidates)
-    if (std::abs(value - x) <= std::abs(value - best)) best = x;
+// 0 or largest · 2^-6 … 2^0: the nearest, of two as near the later one.
+double e3m0_reference(double magnitude, double largest) {
+  double best = 0;
+  for (int exponent = -6; exponent <= 0; ++exponent) {
+    const double x = std::ldexp(largest, exponent);
+    if (std::abs(magnitude - x) <= std::abs(magnitude - best)) best = x;
+  }
   return best;
 }
 
@@ -81,12 +78,11 @@ std::vector<double> reference(Quantizer quantizer, const std::vector<double>& bl
   if (quantizer == Quantizer::kTwoBitSixSigma) return six_sigma_reference(block);
   double largest = 0, squares = 0;
   for (const double value : block) largest = std::max(largest, std::abs(value)), squares += value * value;
-  std::vector<double> decoded, magnitudes = {0};
-  for (int exponent = -6; exponent <= 0; ++exponent) magnitudes.push_back(std::ldexp(largest, exponent));
+  std::vector<double> decoded;
   for (const double value : block) {
     const double sign = value < 0 ? -1 : 1;
     if (quantizer == Quantizer::kE3m0)
-      decoded.push_back(sign * nearest_of(magnitudes, std::abs(value)));
+      decoded.push_back(sign * e3m0_reference(std::abs(value), largest));
     else if (quantizer == Quantizer::kSign)
       decoded.push_back(sign * std::sqrt(squares / static_cast<double>(block.size())));
     else
@@ -97,16 +93,16 @@ std::vector<double> reference(Quantizer quantizer, const std::vector<double>& bl
 }
 
 TEST(Quantized, IsTheReferenceWhateverBlockIsRead) {
-  for (const Quantizer quantizer : kAll)
+  Row row = uneven_row(2077, 1);
+  for (std::size_t i = 0; i < row.size(); i += 3) row[i] = std::round(4 * row[i]) / 4;  // ties, zeros
+  for (const QuantizerFacts& of : Words<Quantizer>::all)
     for (const int block : {1, 2, 7, 64, 1000}) {
-      Row row = uneven_row(2077, 1);
-      for (std::size_t i = 0; i < row.size(); i += 3) row[i] = std::round(4 * row[i]) / 4;  // ties, zeros
-      const Codec codec{Quantized{quantizer, block}};
+      const Codec codec{Quantized{of.value, block}};
       const Row found = sent_of(codec, row);
       EXPECT_EQ(sent_of(codec, row, 13), found);
       for (std::size_t begin = 0; begin < row.size(); begin += as_index(block)) {
         const std::size_t end = std::min(row.size(), begin + as_index(block));
-        const std::vector<double> expected = reference(quantizer, {row.data() + begin, row.data() + end});
+        const std::vector<double> expected = reference(of.value, {row.data() + begin, row.data() + end});
         for (std::size_t i = begin; i < end; ++i)
           ASSERT_NEAR(found[i], expected[i - begin], 1e-7 * std::abs(expected[i - begin]))
               << to_string(codec) << ", column " << i << " is " << row[i];
@@ -146,8 +142,8 @@ TEST(Quantized, HasTheBytesWorkedOutByHand) {
 }
 
 TEST(Quantized, ZerosAndTinyBlocksWork) {
-  for (const Quantizer quantizer : kAll) {
-    const Codec codec{Quantized{quantizer, 4}};
+  for (const QuantizerFacts& of : Words<Quantizer>::all) {
+    const Codec codec{Quantized{of.value, 4}};
     EXPECT_EQ(sent_of(codec, {0, -0.f, 0, 0, 0, -0.f}), Row(6, 0)) << to_string(codec);
     const float tiny = std::numeric_limits<float>::denorm_min();
     for (const float found : sent_of(codec, {tiny, -tiny, 3 * tiny, 0})) {
@@ -210,9 +206,9 @@ TEST(TwoBit, HasItsErrorAndNoWrongSignInWhatTopKKeeps) {
 
 // And the block beside it is as if nothing were.
 TEST(Quantized, ANanOrAnInfinityShowsInItsWholeBlock) {
-  for (const Quantizer quantizer : kAll)
+  for (const QuantizerFacts& of : Words<Quantizer>::all)
     for (const float bad : {NAN, -NAN, INFINITY, -INFINITY}) {
-      const Codec codec{Quantized{quantizer, 3}};
+      const Codec codec{Quantized{of.value, 3}};
       const Row found = sent_of(codec, {1, bad, 0, 1, -1, 1}), well = sent_of(codec, {1, -1, 1});
       for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(found[i])) << to_string(codec) << " " << i;
       EXPECT_EQ(Row(found.begin() + 3, found.end()), well) << to_string(codec);
