@@ -25,9 +25,7 @@ Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
   return changed(small_scenario(method, steps, "fp32"), {{"train", {{"batch", 4}}}, {"pipeline", pipeline}});
 }
 
-std::vector<Json> methods_in_stages() {
-  return every_method(3, {"ist", "decoupled-diloco"});
-}
+const std::vector<Json> kMethods = every_method(3, {"ist", "decoupled-diloco"});
 
 // Codecs whose chunks, tiles, blocks or draws begin anew at each stage.
 bool works_on_pieces(const Json& method) {
@@ -35,7 +33,7 @@ bool works_on_pieces(const Json& method) {
 }
 
 TEST(PipelineTraining, WithStraightRoutesItIsTheWholeModelBitForBit) {
-  for (const Json& method : methods_in_stages()) {
+  for (const Json& method : kMethods) {
     const Trained cut = train(scenario_of(method, 8, kStraight));
     const std::vector<double> losses = losses_in(cut.metrics);
     EXPECT_LT(losses.back(), losses.front()) << method;
@@ -63,7 +61,7 @@ TEST(PipelineTraining, StagesOfSeveralChunksToo) {
 
 // Rounding may turn a code of a codec into the next one.
 TEST(PipelineTraining, MicrobatchesChangeTheOrderOfSumsAlone) {
-  for (const Json& method : methods_in_stages())
+  for (const Json& method : kMethods)
     for (const int microbatches : {2, 4}) {
       if (works_on_pieces(method) && microbatches == 4) continue;
       const Json cut = changed(kStraight, {{"microbatches", microbatches}});
@@ -82,7 +80,7 @@ std::string expect_trains(const Json& scenario) {
 }
 
 TEST(PipelineTraining, RandomRoutesTrainWithEveryMethodAndThreadsLeaveTheLoopsBits) {
-  for (const Json& method : methods_in_stages()) {
+  for (const Json& method : kMethods) {
     const std::string metrics = expect_trains(scenario_of(method, 8, kRandom));
     if (method["name"] != "single" && method["name"] != "ddp" && method["name"] != "fsdp") {
       const Json straight = changed(kRandom, {{"routing", "straight"}});
@@ -98,7 +96,7 @@ Json partial_scenario(const Json& method, int steps, const Json& more) {
 }
 
 TEST(PipelineTraining, PartialPathsTrainAndThreadsLeaveTheLoopsBits) {
-  for (const Json& method : methods_in_stages())
+  for (const Json& method : kMethods)
     for (const char* paths : {"scheduled", "random"})
       expect_trains(partial_scenario(method, 8, {{"paths", paths}}));
 }
@@ -212,24 +210,23 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   // Of equal replicas: the loss of each.
   const Json ensemble = changed(scenario, {{"train", {{"evaluate_ensemble", true}}}});
   EXPECT_NEAR(train(ensemble).summary["final_loss_of_ensemble"], quantized, 1e-5);
+  EXPECT_FALSE(narrow.summary.contains("final_loss_of_ensemble")) << "unless it is asked for";
 }
 
 // A list of what the word says for all hops is that word, and one that is not, on each back-end, is not.
 TEST(PipelineTraining, FormatsByHop) {
-  const auto scenario_with = [](const Json& activations, const Json& gradients) {
+  const auto metrics_with = [](const Json& activations, const Json& gradients, int threads = 1) {
     const Json formats = {{"activations", activations}, {"gradients", gradients}};
-    return with_layers(
-        3, scenario_of({{"name", "diloco"}, {"inner_steps", 4}}, 8, changed(kThreeStages, formats)));
+    const Json pipeline = changed(kThreeStages, formats), method = {{"name", "diloco"}, {"inner_steps", 4}};
+    return train(with_layers(3, scenario_of(method, 8, pipeline)), threads).metrics;
   };
-  const Json int4_int3 = {"int4", "int3"}, int3_int4 = {"int3", "int4"}, wire_int8 = {"wire", "int8"};
-  EXPECT_EQ(train(scenario_with({"int5", "int5"}, "as-activations")).metrics,
-            train(scenario_with("int5", {"int5", "int5"})).metrics);
-  EXPECT_EQ(train(scenario_with({"wire", "wire"}, "as-activations")).metrics,
-            train(scenario_with("wire", "wire")).metrics);
-  const Trained loop = train(scenario_with(int4_int3, wire_int8));
-  EXPECT_EQ(train(scenario_with(int4_int3, wire_int8), 3).metrics, loop.metrics);
-  EXPECT_NE(train(scenario_with(int3_int4, wire_int8)).metrics, loop.metrics);
-  EXPECT_NE(train(scenario_with(int4_int3, {"int8", "wire"})).metrics, loop.metrics);
+  const Json int4_int3 = {"int4", "int3"}, wire_int8 = {"wire", "int8"};
+  for (const char* word : {"int5", "wire"})
+    EXPECT_EQ(metrics_with({word, word}, "as-activations"), metrics_with(word, {word, word})) << word;
+  const std::string loop = metrics_with(int4_int3, wire_int8);
+  EXPECT_EQ(metrics_with(int4_int3, wire_int8, 3), loop);
+  EXPECT_NE(metrics_with({"int3", "int4"}, wire_int8), loop);
+  EXPECT_NE(metrics_with(int4_int3, {"int8", "wire"}), loop);
 }
 
 // Stopped after so many rounds of the back-end, and gone on with from the last checkpoint.

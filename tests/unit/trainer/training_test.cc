@@ -11,10 +11,9 @@
 
 namespace longhaul::training_test {
 
-const Json kDdp = {{"name", "ddp"}};
-const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 4}};
-const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 4}};
-const Json kIndependent = {{"name", "independent"}};
+const Json kDdp = {{"name", "ddp"}}, kIndependent = {{"name", "independent"}},
+           kDiloco = {{"name", "diloco"}, {"inner_steps", 4}},
+           kNoloco = {{"name", "noloco"}, {"inner_steps", 4}};
 
 Json changed_training(const Json& method, const Json& train, int steps = 12) {
   return changed(small_scenario(method, steps), {{"train", train}});
@@ -92,27 +91,13 @@ INSTANTIATE_TEST_SUITE_P(PairsBySites, TrainerWalksThePlan,
                                          changed(kNoloco, {{"pairing", "sites"}, {"pattern", "presend"}})));
 
 TEST(Training, ExpertsOnTheirOwnPartOfTheTextAreOtherTrainings) {
-  EXPECT_NE(train(small_scenario(changed(kIndependent, {{"data", "own"}}))).metrics,
-            train(small_scenario(kIndependent)).metrics);
-  const auto key = [](const Json& method) { return training_key(case_of(small_scenario(method))); };
-  EXPECT_NE(key(changed(kIndependent, {{"data", "own"}})), key(kIndependent));
-  EXPECT_EQ(key(changed(kIndependent, {{"data", "shared"}})), key(kIndependent));
-}
-
-TEST(Training, ATextThatIsTooShortForEveryReplicasPartIsRefused) {
-  const Json experts = small_scenario(changed(kIndependent, {{"data", "own"}}));
-  EXPECT_THROW(train(changed(experts, {{"replicas", 4096}})), InputError);
-}
-
-// The mean of others' predictions is better than the mean of their losses, since −log is convex.
-TEST(Training, TheEnsembleOfEqualReplicasIsOneOfThem) {
-  const auto summary = [](const Json& method) {
-    return train(changed_training(method, {{"evaluate_ensemble", true}})).summary;
-  };
-  const Json equal = summary(kDdp), apart = summary(kIndependent);
-  EXPECT_NEAR(equal["final_loss_of_ensemble"].get<double>(), equal["final_loss"].get<double>(), 1e-5);
-  EXPECT_LT(apart["final_loss_of_ensemble"].get<double>(), apart["final_loss"].get<double>() - 1e-5);
-  EXPECT_FALSE(train(small_scenario(kDdp)).summary.contains("final_loss_of_ensemble"));
+  const Json shared = small_scenario(kIndependent),
+             own = small_scenario(changed(kIndependent, {{"data", "own"}}));
+  EXPECT_NE(train(own).metrics, train(shared).metrics);
+  EXPECT_NE(training_key(case_of(own)), training_key(case_of(shared)));
+  EXPECT_EQ(training_key(case_of(small_scenario(changed(kIndependent, {{"data", "shared"}})))),
+            training_key(case_of(shared)));
+  EXPECT_THROW(train(changed(own, {{"replicas", 4096}})), InputError) << "the parts are too short";
 }
 
 TEST(Training, ReplicasAgreeAlwaysWithDdpAndRightAfterAnOuterStepWithDiloco) {
@@ -184,7 +169,6 @@ TEST(Training, InBf16TheSourceIsLearnedAsInFloat32) {
 TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
   const auto& [folder, config] = CaseInFolder(changed_training(kIndependent, {{"evaluate_sequences", 16}}));
   const Trained trained = train(config, folder);
-  const Json& summary = trained.summary;
   const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 2u);
   const Decoder decoder(config.train->model, Device::kCpu);
@@ -193,14 +177,12 @@ TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
     for (const std::vector<float>& weights : trained.weights)
       means[batch] += decoder.loss(weights.data(), batches[batch]) / 4;
   EXPECT_GT(std::abs(means[0] - means[1]), 1e-4);
-  EXPECT_NEAR(summary["final_loss_sampling_error"], std::abs(means[0] - means[1]) / 2, 1e-9);
-  EXPECT_NEAR(summary["final_loss"], (means[0] + means[1]) / 2, 1e-9);
-}
+  EXPECT_NEAR(trained.summary["final_loss_sampling_error"], std::abs(means[0] - means[1]) / 2, 1e-9);
+  EXPECT_NEAR(trained.summary["final_loss"], (means[0] + means[1]) / 2, 1e-9);
 
-TEST(Training, TheWholeHeldOutPartIsNoSample) {
-  const Json summary = train(changed_training(kIndependent, {{"evaluate_sequences", "all"}})).summary;
-  EXPECT_FALSE(summary.contains("final_loss_sampling_error"));
-  EXPECT_EQ(summary["evaluated_sequences"], (1000 - 1) / 12);  // a twentieth of 20,000 tokens
+  const Json whole = train(changed_training(kIndependent, {{"evaluate_sequences", "all"}})).summary;
+  EXPECT_FALSE(whole.contains("final_loss_sampling_error")) << "it is no sample";
+  EXPECT_EQ(whole["evaluated_sequences"], (1000 - 1) / 12);  // a twentieth of 20,000 tokens
 }
 
 // Threads are ahead of each other when one finds it: the step and the replica are those of the loop.
