@@ -12,20 +12,16 @@ StoredTensor indices(const std::vector<std::int64_t>& values, std::vector<std::i
           std::string(reinterpret_cast<const char*>(values.data()), values.size() * 8)};
 }
 
-TEST(Safetensors, ReadsWhatItWroteAndWhatOthersWrite) {
+// What they wrote themselves all tests of the command read.
+TEST(Safetensors, ReadWhatOthersWrite) {
   const TemporaryFolder folder;
-  write_safetensors(folder.file("a"), {{"x", store({1, 2, 3, 4, 5, 6}, {2, 3})}, {"y", indices({7}, {1})}});
-  const StoredTensors read = read_safetensors(folder.file("a"));
-  EXPECT_EQ(read.at("x").shape, (std::vector<std::int64_t>{2, 3}));
-  EXPECT_EQ(floats_of(read.at("x")), (std::vector<float>{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(read.at("y").dtype, "I64");
   const std::string header =
       R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
   const std::uint64_t length = header.size();
   const float value = 0.5;
-  write_text(folder.file("b"), std::string(reinterpret_cast<const char*>(&length), 8) + header +
+  write_text(folder.file("a"), std::string(reinterpret_cast<const char*>(&length), 8) + header +
                                    std::string(reinterpret_cast<const char*>(&value), 4));
-  EXPECT_EQ(floats_of(read_safetensors(folder.file("b")).at("w")), std::vector<float>{0.5});
+  EXPECT_EQ(floats_of(read_safetensors(folder.file("a")).at("w")), std::vector<float>{0.5});
 }
 
 TEST(Safetensors, DamagedFilesAreRefused) {
