@@ -19,8 +19,9 @@ using testing_stacked::run;
 constexpr ModelShape kSmall{12, 2, 3, 10, 7, 11}, kTraining{96, 3, 4, 256, 65, 256};
 
 // The memory that so many replicas, with so many sequences each, take at a time.
-std::int64_t memory_for(const ModelShape& shape, int replicas, int sequences) {
-  return StackedDecoder::workspace_bytes(shape, Precision::kFloat32, replicas, sequences, true, {});
+std::int64_t memory_for(const ModelShape& shape, int replicas, int sequences,
+                        Precision precision = Precision::kFloat32) {
+  return StackedDecoder::workspace_bytes(shape, precision, replicas, sequences, true, {});
 }
 
 StackedDecoder in_float32(const ModelShape& shape, std::int64_t memory_limit = 0,
@@ -91,9 +92,7 @@ TEST(StackedDecoder, PiecesOfReplicasChangeNoBit) {
 TEST(StackedDecoder, PieceFitsTheLimit) {
   const StackedDecoder decoder(kTraining, Device::kCpu, Precision::kBf16, 30'000'000);
   const auto piece = decoder.piece_of(64, 4, true);
-  EXPECT_LE(
-      StackedDecoder::workspace_bytes(kTraining, Precision::kBf16, piece.replicas, piece.sequences, true, {}),
-      30'000'000);
+  EXPECT_LE(memory_for(kTraining, piece.replicas, piece.sequences, Precision::kBf16), 30'000'000);
   EXPECT_GT(piece.replicas, 1);
   EXPECT_EQ(StackedDecoder(kTraining, Device::kCpu, Precision::kBf16, 1).piece_of(64, 4, true).sequences, 1);
 }
