@@ -142,26 +142,24 @@ TEST(Co2, TheGapIsOfTheWholeRow) {
   }
 }
 
-// Two columns of which the larger one travels: SparseLoCo with η 0.5, β 0.5 and DiLoCo with EF21, η 1.
-struct TwoColumns : UpdateBench {
-  TwoColumns(const MethodSpec& method, Feedback feedback, double decay)
-      : UpdateBench(method, 2, 2, {Slot::kError, Slot::kSentMean}), rule(rule_for({"delta"})) {
-    rule.payload[0].codec = {TopK{2, 1, Wire::kFp32}, feedback, decay};
-  }
+OperationRule rule_with(const Codec& codec) {
+  OperationRule rule = rule_for({"delta"});
+  rule.payload[0].codec = codec;
+  return rule;
+}
 
-  OperationRule rule;
-};
-
+// Of two columns the larger one travels, η 0.5, β 0.5.
 TEST(Sparseloco, IsTheOneWorkedOutByHand) {
-  TwoColumns bench({"sparseloco", "", {{"outer_lr", 0.5}, {"mean_of", "all"}}}, Feedback::kClassic, 0.5);
+  UpdateBench bench({"sparseloco", "", {{"outer_lr", 0.5}, {"mean_of", "all"}}}, 2, 2, {Slot::kError});
+  const OperationRule rule = rule_with({TopK{2, 1, Wire::kFp32}, Feedback::kClassic, 0.5});
   bench.set(Slot::kWeights, {4, 2, 1, -2});  // sends (4, 0) and keeps (0, 2); (0, -2) and (1, 0)
-  bench.run(bench.rule);
+  bench.run(rule);
   EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{1, -0.5, 1, -0.5})) << "the mean is (2, -1)";
   EXPECT_EQ(bench.table(Slot::kWeights), bench.table(Slot::kSlowWeights));
   EXPECT_EQ(bench.table(Slot::kError), (Row{0, 2, 1, 0}));
   // Δ (0.5, 0.5), and half of (0, 2): (0.5, 1.5), sends (0, 1.5); (3, 0), and half of (1, 0), sends all
   bench.set(Slot::kWeights, {1.5, 0, 4, -0.5});
-  bench.run(bench.rule);
+  bench.run(rule);
   EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{1.875, -0.125, 1.875, -0.125})) << "(1.75, 0.75)";
   EXPECT_EQ(bench.table(Slot::kError), (Row{0.5, 0, 0, 0}));
 }
@@ -170,10 +168,8 @@ TEST(Sparseloco, IsTheOneWorkedOutByHand) {
 Row mean_taken(const std::string& mean_of, const Codec& codec, const std::vector<Row>& deltas) {
   UpdateBench bench({"sparseloco", "", {{"outer_lr", 1}, {"mean_of", mean_of}}},
                     static_cast<int>(deltas.size()), static_cast<std::int64_t>(deltas[0].size()));
-  OperationRule rule = rule_for({"delta"});
-  rule.payload[0].codec = codec;
   for (std::size_t r = 0; r < deltas.size(); ++r) bench.set(Slot::kWeights, static_cast<int>(r), deltas[r]);
-  bench.run(rule);
+  bench.run(rule_with(codec));
   return bench.row(Slot::kSlowWeights, bench.arena.replicas() - 1);
 }
 
@@ -233,14 +229,15 @@ TEST(MeanOf, CountsTheSendersOfACoefficient) {
 }
 
 TEST(Ef21, SendsChangesThatAddUp) {
-  TwoColumns bench({"diloco", "", {{"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}},
-                   Feedback::kEf21, 1);
+  UpdateBench bench({"diloco", "", {{"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}}, 2, 2,
+                    {Slot::kError, Slot::kSentMean});
+  const OperationRule rule = rule_with({TopK{2, 1, Wire::kFp32}, Feedback::kEf21, 1});
   bench.set(Slot::kWeights, {4, 2, 1, -2});  // g = (4, 0) and (0, -2)
-  bench.run(bench.rule);
+  bench.run(rule);
   EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{2, -1, 2, -1})) << "the mean of both g";
   // Δ (4, 2), less g: (0, 2), g = (4, 2); Δ (1, -2), less g: (1, 0), g = (1, -2)
   bench.set(Slot::kWeights, {6, 1, 3, -3});
-  bench.run(bench.rule);
+  bench.run(rule);
   EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{4.5, -1, 4.5, -1})) << "the mean of both g is (2.5, 0)";
 }
 

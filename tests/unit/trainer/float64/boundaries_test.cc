@@ -84,9 +84,7 @@ TEST(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
     Stream stream = quantizes_activations ? as_int8(sent) : sent;
     EXPECT_NEAR(loss, second_part(weights, stream), 1e-13);
     EXPECT_EQ(decoder.loss(weights.data(), kBatch), loss);
-    if (quantizes_activations) {
-      EXPECT_GT(std::abs(loss - ScalarDecoder(kShape, weights).loss(kBatch)), 1e-6);
-    }
+    EXPECT_EQ(std::abs(loss - ScalarDecoder(kShape, weights).loss(kBatch)) > 1e-6, quantizes_activations);
 
     Stream back(stream.size());
     for (std::size_t i = 0; i < stream.size(); ++i)
@@ -133,20 +131,17 @@ TEST(Float64Boundaries, EachHopHasItsFormatOfAList) {
         float64::CpuDecoder(kShape, boundaries).loss_and_gradient(kWeights.data(), gradient.data(), kBatch);
     return gradient;
   };
-  const auto list = [](std::vector<std::optional<Quantized>> formats) {
-    return HopFormats(std::move(formats));
-  };
   const std::nullopt_t none = std::nullopt;
-  EXPECT_EQ(pass({{1, 2}, list({int3, none}), none}), pass({{1}, int3, none}));
-  EXPECT_EQ(pass({{1, 2}, list({none, int3}), none}), pass({{2}, int3, none}));
-  EXPECT_EQ(pass({{1, 2}, none, list({int3, none})}), pass({{1}, none, int3}));
-  EXPECT_EQ(pass({{1, 2}, none, list({none, int3})}), pass({{2}, none, int3}));
-  EXPECT_EQ(pass({{1, 2}, list({int3, int3}), list({int8, int8})}), pass({{1, 2}, int3, int8}));
-  EXPECT_NE(pass({{1, 2}, list({int3, int8}), none}), pass({{1, 2}, list({int8, int3}), none}));
-  EXPECT_NE(pass({{1, 2}, none, list({int3, int8})}), pass({{1, 2}, none, list({int8, int3})}));
+  EXPECT_EQ(pass({{1, 2}, HopFormats({int3, none}), none}), pass({{1}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, HopFormats({none, int3}), none}), pass({{2}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, none, HopFormats({int3, none})}), pass({{1}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, none, HopFormats({none, int3})}), pass({{2}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, HopFormats({int3, int3}), HopFormats({int8, int8})}), pass({{1, 2}, int3, int8}));
+  EXPECT_NE(pass({{1, 2}, HopFormats({int3, int8}), none}), pass({{1, 2}, HopFormats({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 2}, none, HopFormats({int3, int8})}), pass({{1, 2}, none, HopFormats({int8, int3})}));
   // At one place the first of two hops comes first, and its gradient's last.
-  EXPECT_NE(pass({{1, 1}, list({int3, int8}), none}), pass({{1, 1}, list({int8, int3}), none}));
-  EXPECT_NE(pass({{1, 1}, none, list({int3, int8})}), pass({{1, 1}, none, list({int8, int3})}));
+  EXPECT_NE(pass({{1, 1}, HopFormats({int3, int8}), none}), pass({{1, 1}, HopFormats({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 1}, none, HopFormats({int3, int8})}), pass({{1, 1}, none, HopFormats({int8, int3})}));
 }
 
 }  // namespace longhaul::boundaries_test
