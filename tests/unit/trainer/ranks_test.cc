@@ -103,11 +103,6 @@ TEST_F(RanksTest, TheEnsembleIsThatOfOneProcess) {
   EXPECT_SAYS(read_text(file("whole", "training.json")), "final_loss_of_ensemble");
 }
 
-TEST_F(RanksTest, OneMachineWithTheWholeBatchIsOneProcess) {
-  expect_the_bytes_of_one_process(scenario_of({{"name", "single"}}), 1);
-  expect_ended(2, 2, {"mpirun -n: found 2 ranks", "1 replica"});
-}
-
 // All ranks on one card; gpu_test.cc has every method.
 TEST_F(RanksTest, OnACardTooTheyLeaveTheBytesOfOneProcess) {
   if (choose_device("auto", "") != Device::kCuda) GTEST_SKIP() << "there is no GPU";
@@ -183,6 +178,11 @@ TEST_F(RanksTest, WhatFailsOnOneRankEndsAllWithItsWords) {
   fs::create_directories(folder_.file("out"));
   fs::create_symlink("/dev/full", folder_.file("out/metrics.csv"));
   expect_ended(2, 1, {"rank 0: error: ", "metrics.csv: cannot be written"});
+  fs::remove_all(folder_.file("out"));
+  const Json optimizer = {{"lr", 1e30}, {"warmup", 100}};
+  use(changed(scenario_of({{"name", "independent"}}, 200), {{"train", {{"optimizer", optimizer}}}}));
+  expect_ended(2, 1, {"step ", "of replica 0 is not finite"});
+  EXPECT_FALSE(checkpoint_steps(file("out", "checkpoints")).empty());
 }
 
 TEST_F(RanksTest, TwoTrainingsAtOnceDoNotMeet) {
@@ -194,21 +194,13 @@ TEST_F(RanksTest, TwoTrainingsAtOnceDoNotMeet) {
   for (const char* out : {"first", "second"}) expect_same(out, "whole");
 }
 
-TEST_F(RanksTest, ALossThatIsNotFiniteEndsAllRanksWithTheSameWords) {
-  const Json optimizer = {{"lr", 1e30}, {"warmup", 100}};
-  use(changed(scenario_of({{"name", "independent"}}, 200), {{"train", {{"optimizer", optimizer}}}}));
-  expect_ended(2, 1, {"step ", "of replica 0 is not finite"});
-  EXPECT_FALSE(checkpoint_steps(file("out", "checkpoints")).empty());
-}
-
-TEST_F(RanksTest, ANumberOfRanksThatDoesNotDivideTheReplicasIsWrongInput) {
+// Anything else is wrong input.
+TEST_F(RanksTest, DivideTheReplicasAndHaveTheSameCase) {
+  expect_the_bytes_of_one_process(scenario_of({{"name", "single"}}), 1);
+  expect_ended(2, 2, {"mpirun -n: found 2 ranks", "1 replica"});
   use(scenario_of(kDdp));
   expect_ended(3, 2, {"mpirun -n: found 3 ranks, but the case has 8 replicas", "1, 2, 4, 8"});
   EXPECT_FALSE(fs::exists(folder_.file("out")));
-}
-
-TEST_F(RanksTest, RanksWithDifferentCasesAreRefused) {
-  use(scenario_of(kDdp));
   const Arguments first = arguments("out");
   use(scenario_of(kDdp, 12), "other.json");
   expect_said(RankProcesses(2, first, folder_, arguments("out")).wait(), 2, {"rank 1 has ", "as rank 0"});
