@@ -146,14 +146,6 @@ TEST_F(OuterStepCommand, TakesTheFirstRoundOfLateMethods) {
   EXPECT_THROW(expect_step("diloco", half_and(), start, {}), InputError);
 }
 
-// Without layers there are no fragments, unless their number is given.
-TEST_F(OuterStepCommand, SaysThatFragmentsNeedTheirNumber) {
-  const InputError error = thrown_by([&] {
-    run(column({{"theta", {3, 4}}, {"phi", {1, 1}}, {"momentum", {2, 2}}}), "streaming-diloco");
-  });
-  EXPECT_SAYS(error.what(), "--model with the dimensions, or --set fragments=1");
-}
-
 // The targets of Epidemic Learning, and the columns of SPARTA by their seed.
 TEST_F(OuterStepCommand, TakesTargetsAndDrawsColumns) {
   StoredTensors tensors;
@@ -215,6 +207,10 @@ TEST_F(OuterStepCommand, RefusesWhatIsWrong) {
   EXPECT_THROW(run(tensors, "nolocco"), InputError);
   EXPECT_THROW(run(tensors, "dilocox"), InputError);  // low rank of no matrix
   EXPECT_THROW(run(tensors, "noloco", {"gama=1"}), InputError);
+  // Without layers there are no fragments, unless their number is given.
+  const StoredTensors flat = column({{"theta", {3, 4}}, {"phi", {1, 1}}, {"momentum", {2, 2}}});
+  EXPECT_SAYS(said_by([&] { run(flat, "streaming-diloco"); }),
+              "--model with the dimensions, or --set fragments=1");
   tensors["groups"] = indices({0, 1, 1, 2}, {2, 2});
   EXPECT_THROW(run(tensors), InputError);
   tensors["groups"] = indices({0, 5}, {1, 2});
