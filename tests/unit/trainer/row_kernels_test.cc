@@ -147,12 +147,9 @@ TEST_P(RowKernels, AdamwIsTheHostsForThreeSteps) {
   }
 }
 
-TEST_P(RowKernels, NolocoIsTheHosts) {
+TEST_P(RowKernels, NolocoAndDilocoWithNesterovAndWithoutAreTheHosts) {
   expect_the_hosts({"noloco", "noloco", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.3}}},
                    NolocoStep{0.5f, 0.7f, 0.3f});
-}
-
-TEST_P(RowKernels, DilocoIsTheHostsWithNesterovAndWithout) {
   for (const bool nesterov : {true, false})
     expect_the_hosts(
         {"diloco", "diloco", {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"nesterov", nesterov}}},
