@@ -56,6 +56,12 @@ struct UpdateBench {
     const float* first = arena.row(slot, replica);
     return {first, first + arena.parameters()};
   }
+  // All rows, one behind the other.
+  void set(Slot slot, const std::vector<float>& table) { set(slot, 0, table); }
+  std::vector<float> table(Slot slot) const {
+    const float* first = arena.row(slot, 0);
+    return {first, first + arena.replicas() * arena.parameters()};
+  }
 
   std::unique_ptr<Update> update;
   Arena arena;

@@ -12,20 +12,16 @@ StoredTensor indices(const std::vector<std::int64_t>& values, std::vector<std::i
           std::string(reinterpret_cast<const char*>(values.data()), values.size() * 8)};
 }
 
-TEST(Safetensors, ReadsWhatItWroteAndWhatOthersWrite) {
+// What they wrote themselves all tests of the command read.
+TEST(Safetensors, ReadWhatOthersWrite) {
   const TemporaryFolder folder;
-  write_safetensors(folder.file("a"), {{"x", store({1, 2, 3, 4, 5, 6}, {2, 3})}, {"y", indices({7}, {1})}});
-  const StoredTensors read = read_safetensors(folder.file("a"));
-  EXPECT_EQ(read.at("x").shape, (std::vector<std::int64_t>{2, 3}));
-  EXPECT_EQ(floats_of(read.at("x")), (std::vector<float>{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(read.at("y").dtype, "I64");
   const std::string header =
       R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
   const std::uint64_t length = header.size();
   const float value = 0.5;
-  write_text(folder.file("b"), std::string(reinterpret_cast<const char*>(&length), 8) + header +
+  write_text(folder.file("a"), std::string(reinterpret_cast<const char*>(&length), 8) + header +
                                    std::string(reinterpret_cast<const char*>(&value), 4));
-  EXPECT_EQ(floats_of(read_safetensors(folder.file("b")).at("w")), std::vector<float>{0.5});
+  EXPECT_EQ(floats_of(read_safetensors(folder.file("a")).at("w")), std::vector<float>{0.5});
 }
 
 TEST(Safetensors, DamagedFilesAreRefused) {
@@ -38,6 +34,16 @@ TEST(Safetensors, DamagedFilesAreRefused) {
   }
   write_text(folder.file("b"), std::string("\2\0\0\0\0\0\0\0[}", 10));
   EXPECT_THROW(read_safetensors(folder.file("b")), InputError);
+}
+
+using Tables = std::map<std::string, std::vector<float>>;
+
+// Of one weight.
+StoredTensors column(const Tables& tables) {
+  StoredTensors tensors;
+  for (const auto& [name, values] : tables)
+    tensors[name] = store(values, {static_cast<std::int64_t>(values.size()), 1});
+  return tensors;
 }
 
 class OuterStepCommand : public testing::Test {
@@ -61,8 +67,24 @@ class OuterStepCommand : public testing::Test {
                     std::vector<std::string> assignments = {}) {
     return run(tensors, arguments(method, std::move(assignments)));
   }
+  static std::vector<std::string> half_and(std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"outer_lr=0.5", "outer_momentum=0.5"});
+    return more;
+  }
+  // Of one weight, two replicas, lr 0.5; `after`: some of the tables that come out.
+  void expect_step(const std::string& method, std::vector<std::string> options, const Tables& before,
+                   const Tables& after, double within = 0, int step = 1) {
+    OuterStepArguments of_step = arguments(method, std::move(options));
+    of_step.step = step, of_step.lr = 0.5, of_step.first = is_first_;
+    const StoredTensors out = run(column(before), of_step);
+    EXPECT_EQ(out.count("posted.theta"), 0u) << method;
+    for (const auto& [name, expected] : after)
+      for (std::size_t r = 0; r < 2; ++r)
+        EXPECT_NEAR(floats_of(out.at(name)).at(r), expected[r], within) << method << ", " << name << " " << r;
+  }
 
   TemporaryFolder folder_;
+  bool is_first_ = false;
 };
 
 TEST_F(OuterStepCommand, MakesTheHandWorkedStepAndLeavesTheOthers) {
@@ -76,101 +98,52 @@ TEST_F(OuterStepCommand, MakesTheHandWorkedStepAndLeavesTheOthers) {
   EXPECT_EQ(out.count("groups"), 0u);
 }
 
-StoredTensors column(const std::map<std::string, std::vector<float>>& tables) {
-  StoredTensors tensors;
-  for (const auto& [name, values] : tables)
-    tensors[name] = store(values, {static_cast<std::int64_t>(values.size()), 1});
-  return tensors;
-}
-
 // The numbers of tests/golden/.
 TEST_F(OuterStepCommand, TakesTheStepOfAMethod) {
   StoredTensors gossip = column({{"theta", {1, 2, 4, 9}}});
   gossip["groups"] = indices({0, 2, 1, 3}, {2, 2});
   EXPECT_EQ(floats_of(run(gossip, "gossip").at("theta")), (std::vector<float>{2.5, 5.5, 2.5, 5.5}));
-  const StoredTensors ddp = run(column({{"theta", {0, 0}}, {"gradient", {1, 2}}}), "ddp");
-  EXPECT_EQ(floats_of(ddp.at("gradient")), (std::vector<float>{1.5, 1.5}));
-
-  const std::vector<std::string> half = {"outer_lr=0.5", "outer_momentum=0.5"};
-  std::vector<std::string> streaming = half;
-  streaming.insert(streaming.end(), {"fragments=1", "mixing=0.5", "codec=wire"});
-  const StoredTensors arrived = run(
-      column({{"theta", {3, 4}}, {"posted.theta", {2.5, 3.5}}, {"phi", {1.5, 1.5}}, {"momentum", {2, 2}}}),
-      "streaming-diloco", streaming);
-  EXPECT_EQ(floats_of(arrived.at("theta")), (std::vector<float>{2.9375, 3.4375}));
-  EXPECT_EQ(floats_of(arrived.at("momentum")), (std::vector<float>{2.5, 2.5}));
-  EXPECT_EQ(arrived.count("posted.theta"), 0u);
-
-  const StoredTensors eager = run(column({{"theta", {1.75, 3.5}},
-                                          {"phi", {0.75, 1.5}},
-                                          {"momentum", {1, 2}},
-                                          {"posted.theta", {2, 4}},
-                                          {"posted.phi", {0, 0}}}),
-                                  "eager-diloco", half);
-  EXPECT_EQ(floats_of(eager.at("phi")), (std::vector<float>{2.75, 3.25}));
+  expect_step("ddp", {}, {{"theta", {0, 0}}, {"gradient", {1, 2}}}, {{"gradient", {1.5, 1.5}}});
+  expect_step("streaming-diloco", half_and({"fragments=1", "mixing=0.5", "codec=wire"}),
+              {{"theta", {3, 4}}, {"posted.theta", {2.5, 3.5}}, {"phi", {1.5, 1.5}}, {"momentum", {2, 2}}},
+              {{"theta", {2.9375, 3.4375}}, {"momentum", {2.5, 2.5}}});
+  Tables eager = {{"theta", {1.75, 3.5}}, {"phi", {0.75, 1.5}}, {"momentum", {1, 2}}};
+  eager.insert({{"posted.theta", {2, 4}}, {"posted.phi", {0, 0}}});
+  expect_step("eager-diloco", half_and(), eager, {{"phi", {2.75, 3.25}}});
 }
 
-// One weight, two replicas, lr 0.5.
 TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
-  const auto run_at = [this](const StoredTensors& tensors, const std::string& method, int step,
-                             std::vector<std::string> options) {
-    OuterStepArguments of_step = arguments(method, std::move(options));
-    of_step.step = step, of_step.lr = 0.5;
-    return run(tensors, of_step);
-  };
-  std::map<std::string, std::vector<float>> tables = {
-      {"theta", {1, 1}},         {"gradient", {3, -1}}, {"error", {0, 0}},       {"first_moment", {1, 1}},
-      {"second_moment", {4, 4}}, {"velocity", {2, 2}},  {"server_error", {0, 0}}};
+  const Tables start = {{"theta", {1, 1}},        {"gradient", {3, -1}},     {"error", {0, 0}},
+                        {"first_moment", {1, 1}}, {"second_moment", {4, 4}}, {"velocity", {2, 2}},
+                        {"server_error", {0, 0}}};
   // 1-bit Adam at step 2, frozen at 1: m = 0.9·1 + 0.1·3 = 1.2 and 0.8, whose signs are themselves; the mean
   // is 1. m̂ = 1/(1 − 0.81), v̂ = 4/(1 − 0.95): θ = 1 − 0.5 · 5.26316 / 8.94427.
-  const StoredTensors one_bit = run_at(column(tables), "one-bit-adam", 2, {"freeze_step=1"});
-  EXPECT_NEAR(floats_of(one_bit.at("theta"))[0], 1 - 0.5 * (1 / 0.19) / std::sqrt(80.), 1e-6);
-  EXPECT_NEAR(floats_of(one_bit.at("first_moment"))[1], 1, 1e-6);
+  const auto frozen = static_cast<float>(1 - 0.5 * (1 / 0.19) / std::sqrt(80.));
+  expect_step("one-bit-adam", {"freeze_step=1"}, start,
+              {{"theta", {frozen, frozen}}, {"first_moment", {1, 1}}}, 1e-6, 2);
   // Before that it is Adam: g = 1, m = 1, v = 0.95·4 + 0.05 = 3.85; θ = 1 − 0.5 · (1/0.1)/sqrt(3.85/0.05).
-  const StoredTensors adam = run_at(column(tables), "one-bit-adam", 1, {"freeze_step=1"});
-  EXPECT_NEAR(floats_of(adam.at("theta"))[0], 1 - 0.5 * 10 / std::sqrt(77.), 1e-6);
+  const auto adam = static_cast<float>(1 - 0.5 * 10 / std::sqrt(77.));
+  expect_step("one-bit-adam", {"freeze_step=1"}, start, {{"theta", {adam, adam}}}, 1e-6);
   // DeMo: lr · g = 1.5 and -0.5, of one column the whole transform: the sign of the mean 0.5 is 1.
-  const StoredTensors demo = run_at(column(tables), "demo", 1, {});
-  EXPECT_EQ(floats_of(demo.at("theta")), (std::vector<float>{0.5, 0.5}));
-  EXPECT_NEAR(floats_of(demo.at("error"))[0], 0, 1e-6);
+  expect_step("demo", {}, start, {{"theta", {0.5, 0.5}}});
+  expect_step("demo", {}, start, {{"error", {0, 0}}}, 1e-6);
   // DGC: u = 0.5·2 + g = 4 and 0, all of it sent; θ = 1 − 0.5·2. What replica 0 sent starts anew.
-  const StoredTensors dgc = run_at(column(tables), "dgc", 1, {"momentum=0.5", "warm_up=0"});
-  EXPECT_EQ(floats_of(dgc.at("theta")), (std::vector<float>{0, 0}));
-  EXPECT_EQ(floats_of(dgc.at("velocity")), (std::vector<float>{0, 0}));
-  const StoredTensors kept =
-      run_at(column(tables), "dgc", 1, {"momentum=0.5", "warm_up=0", "factor_masking=false"});
-  EXPECT_EQ(floats_of(kept.at("velocity")), (std::vector<float>{4, 0}));
+  expect_step("dgc", {"momentum=0.5", "warm_up=0"}, start, {{"theta", {0, 0}}, {"velocity", {0, 0}}});
+  expect_step("dgc", {"momentum=0.5", "warm_up=0", "factor_masking=false"}, start, {{"velocity", {4, 0}}});
 }
 
 // By hand, of a method whose messages are a round late: in its first round nothing has arrived. Eager updates
 // take their own part of the mean: Δ̃ = (θ − φ)/2 = 1 and 2, v = Δ̃, φ = 0.5 (Δ̃ + 0.5 v) = 0.75 Δ̃. The others
 // go back to φ.
 TEST_F(OuterStepCommand, TakesTheFirstRoundOfLateMethods) {
-  const auto first = [this](const std::string& method, std::vector<std::string> options) {
-    OuterStepArguments of_first = arguments(method, std::move(options));
-    of_first.first = true;
-    return run(column({{"theta", {2, 4}}, {"phi", {0, 0}}, {"momentum", {0, 0}}}), of_first);
-  };
-  const std::vector<std::string> half = {"outer_lr=0.5", "outer_momentum=0.5"};
-  const StoredTensors eager = first("eager-diloco", half);
-  EXPECT_EQ(floats_of(eager.at("phi")), (std::vector<float>{0.75, 1.5}));
-  EXPECT_EQ(floats_of(eager.at("theta")), (std::vector<float>{0.75, 1.5}));
-  EXPECT_EQ(floats_of(eager.at("momentum")), (std::vector<float>{1, 2}));
-  std::vector<std::string> plain = half;
-  plain.insert(plain.end(), {"codec=wire", "error_feedback=none"});
-  for (const StoredTensors& late : {first("dilocox", plain), first("co2", half)}) {
-    EXPECT_EQ(floats_of(late.at("theta")), (std::vector<float>{0, 0}));
-    EXPECT_EQ(floats_of(late.at("momentum")), (std::vector<float>{0, 0}));
-  }
-  EXPECT_THROW(first("diloco", half), InputError);
-}
-
-// Without layers there are no fragments, unless their number is given.
-TEST_F(OuterStepCommand, SaysThatFragmentsNeedTheirNumber) {
-  const InputError error = thrown_by([&] {
-    run(column({{"theta", {3, 4}}, {"phi", {1, 1}}, {"momentum", {2, 2}}}), "streaming-diloco");
-  });
-  EXPECT_SAYS(error.what(), "--model with the dimensions, or --set fragments=1");
+  const Tables start = {{"theta", {2, 4}}, {"phi", {0, 0}}, {"momentum", {0, 0}}},
+               back = {{"theta", {0, 0}}, {"momentum", {0, 0}}};
+  is_first_ = true;
+  expect_step("eager-diloco", half_and(), start,
+              {{"phi", {0.75, 1.5}}, {"theta", {0.75, 1.5}}, {"momentum", {1, 2}}});
+  expect_step("dilocox", half_and({"codec=wire", "error_feedback=none"}), start, back);
+  expect_step("co2", half_and(), start, back);
+  EXPECT_THROW(expect_step("diloco", half_and(), start, {}), InputError);
 }
 
 // The targets of Epidemic Learning, and the columns of SPARTA by their seed.
@@ -234,6 +207,10 @@ TEST_F(OuterStepCommand, RefusesWhatIsWrong) {
   EXPECT_THROW(run(tensors, "nolocco"), InputError);
   EXPECT_THROW(run(tensors, "dilocox"), InputError);  // low rank of no matrix
   EXPECT_THROW(run(tensors, "noloco", {"gama=1"}), InputError);
+  // Without layers there are no fragments, unless their number is given.
+  const StoredTensors flat = column({{"theta", {3, 4}}, {"phi", {1, 1}}, {"momentum", {2, 2}}});
+  EXPECT_SAYS(said_by([&] { run(flat, "streaming-diloco"); }),
+              "--model with the dimensions, or --set fragments=1");
   tensors["groups"] = indices({0, 1, 1, 2}, {2, 2});
   EXPECT_THROW(run(tensors), InputError);
   tensors["groups"] = indices({0, 5}, {1, 2});

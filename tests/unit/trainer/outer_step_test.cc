@@ -14,57 +14,44 @@
 
 namespace longhaul::outer_step_test {
 
-struct Bench : UpdateBench {
-  using UpdateBench::UpdateBench;
-
-  std::vector<double> column(Slot slot) const {
-    std::vector<double> values;
-    for (int r = 0; r < arena.replicas(); ++r) values.push_back(arena.row(slot, r)[0]);
-    return values;
-  }
-  void set_column(Slot slot, const std::vector<double>& values) {
-    for (int r = 0; r < arena.replicas(); ++r)
-      arena.row(slot, r)[0] = static_cast<float>(values[static_cast<std::size_t>(r)]);
-  }
-};
-
-MethodSpec method_spec(const Json& options) {
-  const std::string name = options.at("name");
-  return {name, name, options};
+MethodSpec method_of(const Json& history) {
+  return {history["method"]["name"], "", history["method"]};
 }
 
-void expect_near(const std::vector<double>& found, const std::vector<double>& expected,
-                 const std::string& what) {
+void expect_near(const std::vector<float>& found, const std::vector<double>& expected,
+                 const std::string& what, double within = 1e-6) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_NEAR(found[i], expected[i], 1e-6) << what << " of replica " << i;
+    EXPECT_NEAR(found[i], expected[i], within) << what << " at " << i;
 }
 
-class OuterStepHistory : public testing::TestWithParam<const char*> {};
+// φ, the momentum and θ, which is φ where the history does not say what it is after the step.
+void expect_rows(const UpdateBench& bench, const Json& history, double within = 1e-6) {
+  expect_near(bench.table(Slot::kSlowWeights), history["phi"], "phi", within);
+  expect_near(bench.table(Slot::kOuterMomentum), history["momentum"], "momentum", within);
+  if (history.contains("after"))
+    expect_near(bench.table(Slot::kWeights), history["after"], "theta", within);
+  else
+    EXPECT_EQ(bench.table(Slot::kWeights), bench.table(Slot::kSlowWeights));
+}
 
-TEST_P(OuterStepHistory, IsTheOneWorkedOutByHand) {
-  const Json history = golden(GetParam());
-  const auto phi = history["start"]["phi"].get<std::vector<double>>();
-  Bench bench(method_spec(history["method"]), static_cast<int>(phi.size()), 1);
-  bench.set_column(Slot::kSlowWeights, phi);
-  bench.set_column(Slot::kOuterMomentum, history["start"]["momentum"]);
-  const OperationRule rule = rule_for({"delta", "phi"});
-  int number = 0;
-  for (const Json& step : history[history.contains("steps") ? "steps" : "rounds"]) {
-    bench.set_column(Slot::kWeights, step["theta"]);
-    bench.run(rule, ++number, step.value("groups", Json::array()).get<std::vector<std::vector<int>>>());
-    expect_near(bench.column(Slot::kSlowWeights), step["phi"], "phi");
-    expect_near(bench.column(Slot::kOuterMomentum), step["momentum"], "momentum");
-    EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
+TEST(OuterStepHistory, IsTheOneWorkedOutByHand) {
+  for (const char* file : {"noloco_pairs.json", "noloco_group_of_three.json", "noloco_three_replicas.json",
+                           "diloco_nesterov.json", "diloco_heavy_ball.json", "delayed_nesterov.json"}) {
+    SCOPED_TRACE(file);
+    const Json history = golden(file), start = history["start"];
+    UpdateBench bench(method_of(history), static_cast<int>(start["phi"].size()), 1);
+    bench.set(Slot::kSlowWeights, start["phi"]);
+    bench.set(Slot::kOuterMomentum, start["momentum"]);
+    int number = 0;
+    for (const Json& step : history[history.contains("steps") ? "steps" : "rounds"]) {
+      bench.set(Slot::kWeights, step["theta"]);
+      bench.run(rule_for({"delta", "phi"}), ++number, step.value("groups", Json::array()));
+      expect_rows(bench, step);
+    }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, OuterStepHistory,
-                         testing::Values("noloco_pairs.json", "noloco_group_of_three.json",
-                                         "noloco_three_replicas.json", "diloco_nesterov.json",
-                                         "diloco_heavy_ball.json", "delayed_nesterov.json"));
-
-// Of an operation that is posted with some weights and applied to others.
 OperationRule overlapped_rule(int overlap_steps) {
   OperationRule rule = rule_for({"delta"});
   rule.every = 4;
@@ -72,94 +59,74 @@ OperationRule overlapped_rule(int overlap_steps) {
   return rule;
 }
 
-TEST(StreamingDiloco, IsTheOneWorkedOutByHand) {
-  const Json history = golden("streaming_diloco.json");
-  Bench bench(method_spec(history["method"]), 2, 1);
-  const OperationRule rule = overlapped_rule(2);
-  int step = 0;
-  for (const Json& round : history["rounds"]) {
-    const Operation operation{&rule, step += 4, step + 2, {}, 0};
-    bench.set_column(Slot::kWeights, round["posted"]);
-    bench.runner.post(operation);
-    bench.set_column(Slot::kWeights, round["theta"]);
-    bench.runner.apply(operation);
-    expect_near(bench.column(Slot::kSlowWeights), round["phi"], "phi");
-    expect_near(bench.column(Slot::kOuterMomentum), round["momentum"], "momentum");
-    expect_near(bench.column(Slot::kWeights), round["after"], "theta");
+// What is posted with some weights is applied to others of its round, or in the next one, and the first
+// alone.
+TEST(OverlappedHistory, IsTheOneWorkedOutByHand) {
+  for (const char* file : {"streaming_diloco.json", "eager_diloco.json", "co2.json"}) {
+    SCOPED_TRACE(file);
+    const Json history = golden(file);
+    UpdateBench bench(method_of(history), 2, 1);
+    const bool is_late = !history["rounds"][0].contains("posted");
+    const OperationRule rule = overlapped_rule(is_late ? 4 : 2);
+    int step = 0;
+    for (const Json& round : history["rounds"]) {
+      step += 4;
+      bench.set(Slot::kWeights, round[is_late ? "theta" : "posted"]);
+      bench.runner.post({&rule, step, step + rule.overlap_steps, {}, 0});
+      bench.set(Slot::kWeights, round["theta"]);
+      const int posted = is_late ? step - 4 : step;
+      if (posted == 0)
+        bench.runner.take({"first", 4, 0, 4, 4}, {0, 1});
+      else
+        bench.runner.apply({&rule, posted, posted + rule.overlap_steps, {}, 0});
+      expect_rows(bench, round, 0);
+    }
   }
 }
 
-// Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ (what its paper's section on
-// it says): against SGD with Nesterov momentum in double, K at a time.
+// Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ, as its paper says: in
+// double.
 TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
   constexpr double kLr = 0.7, kMomentum = 0.9;
   for (const int every : {1, 3, 5}) {
-    Bench bench(method_spec({{"name", "delayed-nesterov"},
-                             {"outer_lr", kLr},
-                             {"outer_momentum", kMomentum},
-                             {"momentum_every", every}}),
-                2, 1);
-    const OperationRule rule = rule_for({"delta"});
+    const Json options = {{"outer_lr", kLr}, {"outer_momentum", kMomentum}, {"momentum_every", every}};
+    UpdateBench bench({"delayed-nesterov", "", options}, 2, 1);
     double phi = 0, momentum = 0, sum = 0;
     for (int step = 1; step <= 4 * every; ++step) {
-      const double before = bench.column(Slot::kSlowWeights)[0], delta = std::sin(step);
-      bench.set_column(Slot::kWeights, {before + delta + 0.25, before + delta - 0.25});
-      bench.run(rule, step);
+      const double delta = std::sin(step);
+      const auto moved = static_cast<float>(bench.table(Slot::kSlowWeights)[0] + delta);
+      bench.set(Slot::kWeights, {moved + 0.25f, moved - 0.25f});
+      bench.run(rule_for({"delta"}), step);
       sum += delta;
       if (step % every != 0) continue;
       momentum = kMomentum * momentum + sum / every;
       phi += kLr * (sum / every + kMomentum * momentum);
       sum = 0;
-      EXPECT_NEAR(bench.column(Slot::kSlowWeights)[0], phi, 1e-5) << every << ", step " << step;
+      EXPECT_NEAR(bench.table(Slot::kSlowWeights)[0], phi, 1e-5) << every << ", step " << step;
     }
   }
 }
-
-// Each round is applied with the next one, and the first alone.
-class LateHistory : public testing::TestWithParam<const char*> {};
-
-TEST_P(LateHistory, IsTheOneWorkedOutByHand) {
-  const Json history = golden(GetParam());
-  Bench bench(method_spec(history["method"]), 2, 1);
-  const OperationRule rule = overlapped_rule(4);
-  int step = 0;
-  for (const Json& round : history["rounds"]) {
-    step += 4;
-    bench.set_column(Slot::kWeights, round["theta"]);
-    bench.runner.post({&rule, step, step + 4, {}, 0});
-    if (step == 4)
-      bench.runner.take({"first", 4, 0, 4, 4}, bench.arena.held().replicas());
-    else
-      bench.runner.apply({&rule, step - 4, step, {}, 0});
-    // One number where both replicas have it.
-    for (const auto& [slot, name] :
-         {std::pair{Slot::kSlowWeights, "phi"}, {Slot::kOuterMomentum, "momentum"}})
-      EXPECT_EQ(bench.column(slot), round[name].is_array() ? round[name].get<std::vector<double>>()
-                                                           : std::vector<double>(2, round[name]))
-          << name << ", step " << step;
-    EXPECT_EQ(bench.column(Slot::kWeights), bench.column(Slot::kSlowWeights));
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Golden, LateHistory, testing::Values("eager_diloco.json", "co2.json"));
 
 // The gap is one number for the whole row: of 2500 columns, three blocks, with the arithmetic in double.
 TEST(Co2, TheGapIsOfTheWholeRow) {
-  constexpr std::int64_t kColumns = 2500;
-  Bench bench(method_spec(golden("co2.json")["method"]), 3, kColumns);
-  RandomStream stream(1, Purpose::kInitialWeights);
-  std::vector<double> delta(kColumns), momentum(kColumns);
+  constexpr std::size_t kColumns = 2500;
+  UpdateBench bench(method_of(golden("co2.json")), 3, kColumns);
+  Row momentum(kColumns), weights[3];
+  std::vector<double> delta(kColumns);
   double moved = 0, gap = 0;
-  for (std::int64_t i = 0; i < kColumns; ++i) {
-    const auto m = static_cast<float>(stream.normal());
-    for (int r = 0; r < 3; ++r) {
-      bench.arena.row(Slot::kOuterMomentum, r)[i] = m;
-      const float weight = bench.arena.row(Slot::kWeights, r)[i] = static_cast<float>(stream.normal());
-      delta[static_cast<std::size_t>(i)] += weight / 3.;
+  RandomStream stream(1, Purpose::kInitialWeights);
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    momentum[i] = static_cast<float>(stream.normal());
+    for (Row& row : weights) {
+      row.push_back(static_cast<float>(stream.normal()));
+      delta[i] += row[i] / 3.;
     }
-    momentum[static_cast<std::size_t>(i)] = m;
-    moved += std::pow(delta[static_cast<std::size_t>(i)], 2);
-    gap += std::pow(0.5 * m, 2);
+    moved += std::pow(delta[i], 2);
+    gap += std::pow(0.5 * momentum[i], 2);
+  }
+  for (const int r : {0, 1, 2}) {
+    bench.set(Slot::kOuterMomentum, r, momentum);
+    bench.set(Slot::kWeights, r, weights[r]);
   }
   const OperationRule rule = overlapped_rule(4);
   bench.runner.post({&rule, 4, 8, {}, 0});
@@ -175,65 +142,59 @@ TEST(Co2, TheGapIsOfTheWholeRow) {
   }
 }
 
-// Two columns of which the larger one travels: SparseLoCo with η 0.5, β 0.5 and DiLoCo with EF21, η 1.
-struct TwoColumns : UpdateBench {
-  TwoColumns(const MethodSpec& method, Feedback feedback, double decay)
-      : UpdateBench(method, 2, 2, {Slot::kError, Slot::kSentMean}), rule(rule_for({"delta"})) {
-    rule.payload[0].codec = {TopK{2, 1, Wire::kFp32}, feedback, decay};
-  }
+OperationRule rule_with(const Codec& codec) {
+  OperationRule rule = rule_for({"delta"});
+  rule.payload[0].codec = codec;
+  return rule;
+}
 
-  OperationRule rule;
-};
-
+// Of two columns the larger one travels, η 0.5, β 0.5.
 TEST(Sparseloco, IsTheOneWorkedOutByHand) {
-  TwoColumns bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 0.5}, {"mean_of", "all"}}),
-                   Feedback::kClassic, 0.5);
-  bench.set(Slot::kWeights, 0, {4, 2});   // sends (4, 0), keeps (0, 2)
-  bench.set(Slot::kWeights, 1, {1, -2});  // sends (0, -2), keeps (1, 0)
-  bench.run(bench.rule);
-  // mean (2, -1): φ = (1, -0.5)
-  for (const int replica : {0, 1}) {
-    EXPECT_EQ(bench.row(Slot::kSlowWeights, replica), (std::vector<float>{1, -0.5}));
-    EXPECT_EQ(bench.row(Slot::kWeights, replica), (std::vector<float>{1, -0.5}));
-  }
-  EXPECT_EQ(bench.row(Slot::kError, 0), (std::vector<float>{0, 2}));
-  bench.set(Slot::kWeights, 0, {1.5, 0});   // Δ (0.5, 0.5), and half of (0, 2): (0.5, 1.5), sends (0, 1.5)
-  bench.set(Slot::kWeights, 1, {4, -0.5});  // Δ (3, 0), and half of (1, 0): (3.5, 0), sends all
-  bench.run(bench.rule);
-  // mean (1.75, 0.75): φ = (1.875, -0.125)
-  EXPECT_EQ(bench.row(Slot::kSlowWeights, 0), (std::vector<float>{1.875, -0.125}));
-  EXPECT_EQ(bench.row(Slot::kError, 0), (std::vector<float>{0.5, 0}));
-  EXPECT_EQ(bench.row(Slot::kError, 1), (std::vector<float>{0, 0}));
+  UpdateBench bench({"sparseloco", "", {{"outer_lr", 0.5}, {"mean_of", "all"}}}, 2, 2, {Slot::kError});
+  const OperationRule rule = rule_with({TopK{2, 1, Wire::kFp32}, Feedback::kClassic, 0.5});
+  bench.set(Slot::kWeights, {4, 2, 1, -2});  // sends (4, 0) and keeps (0, 2); (0, -2) and (1, 0)
+  bench.run(rule);
+  EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{1, -0.5, 1, -0.5})) << "the mean is (2, -1)";
+  EXPECT_EQ(bench.table(Slot::kWeights), bench.table(Slot::kSlowWeights));
+  EXPECT_EQ(bench.table(Slot::kError), (Row{0, 2, 1, 0}));
+  // Δ (0.5, 0.5), and half of (0, 2): (0.5, 1.5), sends (0, 1.5); (3, 0), and half of (1, 0), sends all
+  bench.set(Slot::kWeights, {1.5, 0, 4, -0.5});
+  bench.run(rule);
+  EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{1.875, -0.125, 1.875, -0.125})) << "(1.75, 0.75)";
+  EXPECT_EQ(bench.table(Slot::kError), (Row{0.5, 0, 0, 0}));
 }
 
 // φ of SparseLoCo with η 1 after one round from φ = 0, which is the mean that it takes.
-std::vector<float> mean_taken(const std::string& mean_of, const Codec& codec,
-                              const std::vector<std::vector<float>>& deltas) {
-  UpdateBench bench(method_spec({{"name", "sparseloco"}, {"outer_lr", 1}, {"mean_of", mean_of}}),
+Row mean_taken(const std::string& mean_of, const Codec& codec, const std::vector<Row>& deltas) {
+  UpdateBench bench({"sparseloco", "", {{"outer_lr", 1}, {"mean_of", mean_of}}},
                     static_cast<int>(deltas.size()), static_cast<std::int64_t>(deltas[0].size()));
-  OperationRule rule = rule_for({"delta"});
-  rule.payload[0].codec = codec;
   for (std::size_t r = 0; r < deltas.size(); ++r) bench.set(Slot::kWeights, static_cast<int>(r), deltas[r]);
-  bench.run(rule);
+  bench.run(rule_with(codec));
   return bench.row(Slot::kSlowWeights, bench.arena.replicas() - 1);
 }
 
-// Two of five columns of each replica travel: the first from 0, 1 and 3, the second from 2 alone, the third
-// from 0, 2 and 3, the fourth from 1 alone, the last from none.
 TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
-  const std::vector<std::vector<float>> deltas = {
-      {8, 1, 4, 0, .5f}, {4, 1, 0, -6, .5f}, {-1, 2, 6, 0, .5f}, {-6, 0, 2, 1, .5f}};
-  const Codec two{TopK{5, 2, Wire::kFp32}};
-  EXPECT_EQ(mean_taken("senders", two, deltas), (std::vector<float>{2, 2, 4, -6, 0}));
-  EXPECT_EQ(mean_taken("all", two, deltas), (std::vector<float>{1.5f, 0.5f, 3, -1.5f, 0}));
-  const Codec top_k{TopK{4, 1, Wire::kFp32}};
-  EXPECT_EQ(mean_taken("senders", top_k, {{8, 1, 0, 0}, {0, -4, 1, 0}, {0, 0, 2, 1}, {1, 2, 3, 4}}),
-            (std::vector<float>{8, -4, 2, 4}));
-  EXPECT_EQ(mean_taken("all", top_k, {{8, 1, 0, 0}, {0, -4, 1, 0}, {0, 0, 2, 1}, {1, 2, 3, 4}}),
-            (std::vector<float>{2, -1, 0.5f, 1}));
-  // A zero that is kept was sent.
-  EXPECT_EQ(mean_taken("senders", {TopK{2, 2, Wire::kFp32}}, {{4, 0}, {4, 0}, {4, 0}, {4, 2}}),
-            (std::vector<float>{4, 0.5f}));
+  const struct {
+    TopK codec;
+    std::vector<Row> deltas;
+    Row senders, all;
+  } cases[] = {
+      // Of five columns the first travels from 0, 1 and 3, the second from 2, the third from 0, 2 and 3, the
+      // fourth from 1.
+      {{5, 2, Wire::kFp32},
+       {{8, 1, 4, 0, .5f}, {4, 1, 0, -6, .5f}, {-1, 2, 6, 0, .5f}, {-6, 0, 2, 1, .5f}},
+       {2, 2, 4, -6, 0},
+       {1.5f, 0.5f, 3, -1.5f, 0}},
+      {{4, 1, Wire::kFp32},
+       {{8, 1, 0, 0}, {0, -4, 1, 0}, {0, 0, 2, 1}, {1, 2, 3, 4}},
+       {8, -4, 2, 4},
+       {2, -1, 0.5f, 1}},
+      // A zero that is kept was sent.
+      {{2, 2, Wire::kFp32}, {{4, 0}, {4, 0}, {4, 0}, {4, 2}}, {4, 0.5f}, {4, 0.5f}}};
+  for (const auto& [codec, deltas, senders, all] : cases) {
+    EXPECT_EQ(mean_taken("senders", {codec}, deltas), senders);
+    EXPECT_EQ(mean_taken("all", {codec}, deltas), all);
+  }
 }
 
 // `all` is the sum of what each message reads as, in the order of the replicas, over their number.
@@ -263,82 +224,64 @@ TEST(MeanOf, AllHasTheBitsOfThePlainMean) {
 // first from replica 0, 3/√2 of the second from 1. Back they are (6 + 3)/2 and (6 − 3)/2.
 TEST(MeanOf, CountsTheSendersOfACoefficient) {
   const Codec codec{DctTopK{64, 1, Wire::kFp32, {{1, 2}}}};
-  const std::vector<float> senders = mean_taken("senders", codec, {{4, 2}, {1, -2}}),
-                           all = mean_taken("all", codec, {{4, 2}, {1, -2}});
-  for (const std::size_t column : {0, 1}) {
-    EXPECT_NEAR(senders[column], column == 0 ? 4.5 : 1.5, 1e-6);
-    EXPECT_NEAR(all[column], column == 0 ? 2.25 : 0.75, 1e-6);
-  }
+  expect_near(mean_taken("senders", codec, {{4, 2}, {1, -2}}), {4.5, 1.5}, "of the senders");
+  expect_near(mean_taken("all", codec, {{4, 2}, {1, -2}}), {2.25, 0.75}, "of all");
 }
 
 TEST(Ef21, SendsChangesThatAddUp) {
-  TwoColumns bench(
-      method_spec({{"name", "diloco"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}),
-      Feedback::kEf21, 1);
-  bench.set(Slot::kWeights, 0, {4, 2});   // g = (4, 0)
-  bench.set(Slot::kWeights, 1, {1, -2});  // g = (0, -2)
-  bench.run(bench.rule);
-  EXPECT_EQ(bench.row(Slot::kSlowWeights, 0), (std::vector<float>{2, -1}));  // the mean of both g
-  bench.set(Slot::kWeights, 0, {6, 1});   // Δ (4, 2), less g: (0, 2), g = (4, 2)
-  bench.set(Slot::kWeights, 1, {3, -3});  // Δ (1, -2), less g: (1, 0), g = (1, -2)
-  bench.run(bench.rule);
-  // the mean of both g is (2.5, 0)
-  for (const int replica : {0, 1})
-    EXPECT_EQ(bench.row(Slot::kSlowWeights, replica), (std::vector<float>{4.5, -1})) << replica;
+  UpdateBench bench({"diloco", "", {{"outer_lr", 1}, {"outer_momentum", 0}, {"nesterov", true}}}, 2, 2,
+                    {Slot::kError, Slot::kSentMean});
+  const OperationRule rule = rule_with({TopK{2, 1, Wire::kFp32}, Feedback::kEf21, 1});
+  bench.set(Slot::kWeights, {4, 2, 1, -2});  // g = (4, 0) and (0, -2)
+  bench.run(rule);
+  EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{2, -1, 2, -1})) << "the mean of both g";
+  // Δ (4, 2), less g: (0, 2), g = (4, 2); Δ (1, -2), less g: (1, 0), g = (1, -2)
+  bench.set(Slot::kWeights, {6, 1, 3, -3});
+  bench.run(rule);
+  EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{4.5, -1, 4.5, -1})) << "the mean of both g is (2.5, 0)";
 }
 
 TEST(WeightAverages, AreThoseWorkedOutByHand) {
   const Json golden_file = golden("weight_averages.json");
   for (const Json& history : golden_file["histories"]) {
-    Bench bench(method_spec({{"name", history["method"]}}), 4, 1);
-    bench.set_column(Slot::kWeights, golden_file["weights"]);
-    const OperationRule rule = rule_for({"weights"});
+    UpdateBench bench({history["method"], "", Json::object()}, 4, 1);
+    bench.set(Slot::kWeights, golden_file["weights"]);
     for (std::size_t round = 0; round < history["groups"].size(); ++round) {
-      bench.run(rule, static_cast<int>(round) + 1,
-                history["groups"][round].get<std::vector<std::vector<int>>>());
-      expect_near(bench.column(Slot::kWeights), history["weights"][round], history["method"]);
+      bench.run(rule_for({"weights"}), static_cast<int>(round) + 1, history["groups"][round]);
+      expect_near(bench.table(Slot::kWeights), history["weights"][round], history["method"]);
     }
   }
 }
 
-// Both replicas' weights when the average is posted are 1 and 3, when it arrives 2 and 7: of the column that
-// travelled they become 2 each, or 2 + (2 - 1) and 7 + (2 - 3).
+// Of the column that travelled the weights become 2 each, or 2 + (2 - 1) and 7 + (2 - 3).
 TEST(Sparta, IsTheOneWorkedOutByHand) {
   for (const bool adds : {false, true}) {
-    Bench bench(method_spec({{"name", "sparta"}, {"arrival", adds ? "add" : "replace"}}), 2, 2);
+    UpdateBench bench({"sparta", "", {{"arrival", adds ? "add" : "replace"}}}, 2, 2);
     OperationRule rule = overlapped_rule(2);
     rule.payload = {{"weights", {RandomMask{0.5, Wire::kFp32}}}};
     const Operation operation{&rule, 4, 6, {}, 0, {}, 3};
-    const auto set = [&](std::vector<float> weights) {
-      for (int r = 0; r < 2; ++r)
-        std::fill_n(bench.arena.row(Slot::kWeights, r), 2, weights[static_cast<std::size_t>(r)]);
-    };
-    set({1, 3});
+    bench.set(Slot::kWeights, {1, 1, 3, 3});
     bench.runner.post(operation);
-    set({2, 7});
+    bench.set(Slot::kWeights, {2, 2, 7, 7});
     bench.runner.apply(operation);
-    std::multiset<std::vector<float>> columns;
-    for (int column : {0, 1})
-      columns.insert(
-          {bench.arena.row(Slot::kWeights, 0)[column], bench.arena.row(Slot::kWeights, 1)[column]});
-    EXPECT_EQ(columns, (std::multiset<std::vector<float>>{
-                           {2, 7}, adds ? std::vector<float>{3, 6} : std::vector<float>{2, 2}}));
+    const Row found = bench.table(Slot::kWeights);
+    EXPECT_EQ((std::multiset<Row>{{found[0], found[2]}, {found[1], found[3]}}),
+              (std::multiset<Row>{{2, 7}, adds ? Row{3, 6} : Row{2, 2}}));
   }
 }
 
 TEST(Noloco, EqualReplicasStayEqualWhateverTheWireFormatIs) {
   // 0.1 is on no grid: were the γ term taken from the unrounded φ, it would pull φ towards the rounded one.
-  Bench bench(method_spec({{"name", "noloco"}, {"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}), 2, 1);
-  bench.set_column(Slot::kWeights, {0.1, 0.1});
-  bench.set_column(Slot::kSlowWeights, {0.1, 0.1});
-  const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
-  bench.run(rule);
-  EXPECT_EQ(bench.column(Slot::kSlowWeights), (std::vector<double>{0.1f, 0.1f}));
+  UpdateBench bench({"noloco", "", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.7}}}, 2, 1);
+  bench.set(Slot::kWeights, {0.1f, 0.1f});
+  bench.set(Slot::kSlowWeights, {0.1f, 0.1f});
+  bench.run(rule_for({"delta", "phi"}, Wire::kBf16));
+  EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{0.1f, 0.1f}));
 }
 
 // The variance over replicas, mean over columns.
-double disagreement(const Bench& bench) {
-  std::vector<float> mean(static_cast<std::size_t>(bench.arena.parameters()));
+double disagreement(const UpdateBench& bench) {
+  Row mean(as_index(bench.arena.parameters()));
   return std::pow(weight_spread(one_rank(), bench.arena, Slot::kSlowWeights, bench.arena.held().replicas(),
                                 *bench.backend, mean.data()),
                   2);
@@ -399,34 +342,29 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
                    gamma = times > 0 ? times * bound : 0.7;
       std::vector<double> found(kSteps + 1);
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        Bench bench(method_spec({{"name", "noloco"}, {"alpha", kAlpha}, {"beta", 0.7}, {"gamma", gamma}}),
-                    kReplicas, 16);
+        UpdateBench bench({"noloco", "", {{"alpha", kAlpha}, {"beta", 0.7}, {"gamma", gamma}}}, kReplicas,
+                          16);
         RandomStream stream(seed, Purpose::kInitialWeights);
-        for (int r = 0; r < kReplicas; ++r)
-          for (std::int64_t i = 0; i < 16; ++i)
-            bench.arena.row(Slot::kWeights, r)[i] = static_cast<float>(stream.normal());
+        Row weights(as_index(kReplicas) * 16);
+        for (float& weight : weights) weight = static_cast<float>(stream.normal());
+        bench.set(Slot::kWeights, weights);
         bench.update->start(bench.all);
         found[0] += disagreement(bench);
         for (int step = 1; step <= kSteps; ++step) {
           bench.run(rule, step, random_groups(seed, kReplicas, kSize, step));
-          found[static_cast<std::size_t>(step)] += disagreement(bench);
+          found[as_index(step)] += disagreement(bench);
         }
       }
       Moments expected{found[0], 0, 0};
       for (int step = 1; step <= kSteps; ++step) {
         expected = after_step(expected, kAlpha, gamma, k);
-        EXPECT_NEAR(found[static_cast<std::size_t>(step)] / expected.dd, 1, 0.03)
-            << "step " << step << ", gamma " << gamma;
+        EXPECT_NEAR(found[as_index(step)] / expected.dd, 1, 0.03) << "step " << step << ", gamma " << gamma;
       }
     }
 }
 
-// What no update knows.
-TEST(UpdateRegistry, AMethodThatItDoesNotKnowDoesNotStart) {
+TEST(UpdateRegistry, AMethodOrATensorThatItDoesNotKnowEndsTheTraining) {
   EXPECT_THROW(make_update({"half-a-method", "", Json::object()}), std::logic_error);
-}
-
-TEST(UpdateRegistry, ATensorOfWhichTheUpdateKnowsNoRowsStopsTheTraining) {
   UpdateBench bench({"ddp", "ddp", Json::object()}, 2, 4);
   EXPECT_THROW(bench.run(rule_for({"half-a-tensor"})), std::logic_error);
 }

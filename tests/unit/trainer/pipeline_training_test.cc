@@ -3,7 +3,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/base/errors.h"
 #include "core/plan/combinations.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
@@ -13,32 +12,40 @@
 
 namespace longhaul::pipeline_training_test {
 
-const Json kStraight = {{"stages", 2}}, kRandom = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
+const Json kStraight = {{"stages", 2}}, kRandom = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}},
+           kThreeStages = {{"stages", 3}, {"microbatches", 2}, {"routing", "random"}},
+           kDdp = {{"name", "ddp"}};
+
+Json with_layers(int layers, const Json& scenario) {
+  return changed(scenario, {{"train", {{"model", {{"layers", layers}}}}}});
+}
 
 // Batches of four sequences, and nothing is rounded that need not be.
 Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
-  Json scenario = small_scenario(method, steps, "fp32");
-  scenario["train"]["batch"] = 4;
-  if (!pipeline.is_null()) scenario["pipeline"] = pipeline;
-  return scenario;
+  return changed(small_scenario(method, steps, "fp32"), {{"train", {{"batch", 4}}}, {"pipeline", pipeline}});
 }
 
-std::vector<Json> methods_in_stages() {
-  return every_method(3, {"ist", "decoupled-diloco"});
-}
+const std::vector<Json> kMethods = every_method(3, {"ist", "decoupled-diloco"});
 
 // Codecs whose chunks, tiles, blocks or draws begin anew at each stage.
 bool works_on_pieces(const Json& method) {
   return method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
 }
 
-TEST(PipelineTraining, WithStraightRoutesItIsTheWholeModelBitForBit) {
-  for (const Json& method : methods_in_stages()) {
+// Rounding may turn a code of a codec into the next one.
+TEST(PipelineTraining, StraightRoutesAreTheWholeModelAndMicrobatchesAnotherOrderOfSums) {
+  for (const Json& method : kMethods) {
     const Trained cut = train(scenario_of(method, 8, kStraight));
     const std::vector<double> losses = losses_in(cut.metrics);
     EXPECT_LT(losses.back(), losses.front()) << method;
-    if (!works_on_pieces(method)) {
+    const bool on_pieces = works_on_pieces(method);
+    if (!on_pieces) {
       EXPECT_EQ(cut.metrics, train(scenario_of(method, 8)).metrics) << method;
+    }
+    for (const int microbatches : on_pieces ? std::vector<int>{2} : std::vector<int>{2, 4}) {
+      const Json more = changed(kStraight, {{"microbatches", microbatches}});
+      expect_losses(train(scenario_of(method, 8, more)), cut, on_pieces ? 0.02 : 1e-4,
+                    method.dump() + more.dump());
     }
   }
 }
@@ -49,27 +56,14 @@ TEST(PipelineTraining, StagesOfSeveralChunksToo) {
   for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}, {"pattern", "presend"}},
                              Json{{"name", "streaming-diloco"}, {"inner_steps", 3}, {"fragments", 2}},
                              Json{{"name", "co2"}, {"inner_steps", 3}, {"gap_penalty", 0.5}}}) {
-    Json whole = scenario_of(method, 10, {{"microbatches", 2}}), cut = scenario_of(method, 10, interleaved);
-    for (Json* entry : {&whole, &cut}) (*entry)["train"]["model"]["layers"] = 4;
-    EXPECT_EQ(train(cut).metrics, train(whole).metrics) << method;
-    cut["pipeline"]["routing"] = "random";
-    const Trained random = train(cut);
-    EXPECT_NE(random.metrics, train(whole).metrics) << method;
-    EXPECT_EQ(random.metrics, train(cut, 3).metrics) << method;
+    const Json cut = with_layers(4, scenario_of(method, 10, interleaved)),
+               routed = changed(cut, {{"pipeline", {{"routing", "random"}}}});
+    const std::string whole = train(with_layers(4, scenario_of(method, 10, {{"microbatches", 2}}))).metrics,
+                      random = train(routed).metrics;
+    EXPECT_EQ(train(cut).metrics, whole) << method;
+    EXPECT_NE(random, whole) << method;
+    EXPECT_EQ(random, train(routed, 3).metrics) << method;
   }
-}
-
-// Rounding may turn a code of a codec into the next one.
-TEST(PipelineTraining, MicrobatchesChangeTheOrderOfSumsAlone) {
-  for (const Json& method : methods_in_stages())
-    for (const int microbatches : {2, 4}) {
-      if (works_on_pieces(method) && microbatches == 4) continue;
-      Json cut = kStraight;
-      const Trained whole = train(scenario_of(method, 8, cut));
-      cut["microbatches"] = microbatches;
-      expect_losses(train(scenario_of(method, 8, cut)), whole, works_on_pieces(method) ? 0.02 : 1e-4,
-                    method.dump() + ", micro-batches " + std::to_string(microbatches));
-    }
 }
 
 // Threads leave the bits of the loop, and the loss falls; metrics.csv.
@@ -81,51 +75,55 @@ std::string expect_trains(const Json& scenario) {
   return loop.metrics;
 }
 
-TEST(PipelineTraining, RandomRoutesTrainWithEveryMethodAndThreadsLeaveTheLoopsBits) {
-  for (const Json& method : methods_in_stages()) {
+// Five layers on five stages, of which each micro-batch leaves one out and may take two in the other order.
+Json partial_scenario(const Json& method, int steps, const Json& more) {
+  const Json partial = {{"stages", 5}, {"microbatches", 4}, {"skip", 1}, {"reorder", true}};
+  return with_layers(5, scenario_of(method, steps, changed(partial, more)));
+}
+
+TEST(PipelineTraining, RandomRoutesAndPartialPathsTrainAndThreadsLeaveTheLoopsBits) {
+  for (const Json& method : kMethods) {
     const std::string metrics = expect_trains(scenario_of(method, 8, kRandom));
     if (method["name"] != "single" && method["name"] != "ddp" && method["name"] != "fsdp") {
-      Json straight = kRandom;
-      straight["routing"] = "straight";
+      const Json straight = changed(kRandom, {{"routing", "straight"}});
       EXPECT_NE(metrics, train(scenario_of(method, 8, straight)).metrics) << method;
     }
+    for (const char* paths : {"scheduled", "random"})
+      expect_trains(partial_scenario(method, 8, {{"paths", paths}}));
   }
 }
 
-// Five layers on five stages, of which each micro-batch leaves one out and may take two in the other order.
-Json partial_scenario(const Json& method, int steps, const Json& more) {
-  Json pipeline = {{"stages", 5}, {"microbatches", 4}, {"skip", 1}, {"reorder", true}};
-  pipeline.update(more);
-  Json scenario = scenario_of(method, steps, pipeline);
-  scenario["train"]["model"]["layers"] = 5;
-  return scenario;
+TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
+  const auto key = [](const Json& scenario) { return training_key(case_of(scenario)); };
+  std::set<std::string> metrics, keys;
+  for (const Json& more : {Json{{"skip", 0}, {"reorder", false}}, Json{{"skip", 1}, {"reorder", false}},
+                           Json{{"skip", 2}}, Json{{"paths", "random"}, {"reorder", false}},
+                           Json{{"paths", "random"}}, Json{{"skip", 0}, {"paths", "random"}}}) {
+    const Json scenario = partial_scenario(kDdp, 8, more);
+    EXPECT_TRUE(metrics.insert(train(scenario).metrics).second) << more;
+    EXPECT_TRUE(keys.insert(key(scenario)).second) << more;
+  }
+  const Json partial = partial_scenario(kDdp, 8, Json::object());
+  EXPECT_TRUE(keys.insert(key(partial)).second);
+  EXPECT_EQ(key(partial_scenario(kDdp, 8, {{"backward", 3}})), key(partial)) << "the plan does not know it";
+
+  const Json random = scenario_of(kDdp, 8, kRandom);
+  const auto with = [&](const Json& more) { return changed(random, {{"pipeline", more}}); };
+  for (const Json& scenario : {scenario_of(kDdp, 8), scenario_of(kDdp, 8, kStraight), random,
+                               with({{"activations", "int8"}}), with({{"activations", "sign"}})})
+    EXPECT_TRUE(keys.insert(key(scenario)).second) << scenario["pipeline"];
+  EXPECT_EQ(key(with({{"schedule", "gpipe"}})), key(random));
+  // What came later is not in the names of trainings that were there before.
+  EXPECT_EQ(key(with({{"skip", 0}})), key(random));
 }
 
-TEST(PipelineTraining, PartialPathsTrainAndThreadsLeaveTheLoopsBits) {
-  for (const Json& method : methods_in_stages())
-    for (const char* paths : {"scheduled", "random"})
-      expect_trains(partial_scenario(method, 8, {{"paths", paths}}));
-}
-
-TEST(PipelineTraining, WhatIsLeftOutChangesTheLosses) {
-  const Json ddp = {{"name", "ddp"}};
-  std::set<std::string> metrics;
-  const Json drawn = {{"paths", "random"}, {"reorder", false}}, whole = {{"skip", 0}, {"reorder", false}};
-  for (const Json& more : {whole, Json{{"skip", 1}, {"reorder", false}}, Json{{"skip", 2}}, drawn,
-                           Json{{"paths", "random"}}, Json{{"skip", 0}, {"paths", "random"}}})
-    EXPECT_TRUE(metrics.insert(train(partial_scenario(ddp, 8, more)).metrics).second) << more;
-}
-
-// The weights that a training leaves, against loops over its draws: which sequences, which path, which
-// columns.
+// The weights of a training against loops over its draws: which sequences, which path, which columns.
 TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   constexpr int kSteps = 3;
-  Json scenario = scenario_of({{"name", "independent"}}, kSteps,
-                              {{"stages", 3}, {"microbatches", 2}, {"routing", "random"}});
-  scenario["replicas"] = 3;
-  scenario["train"]["model"]["layers"] = 3;
-  scenario["train"]["optimizer"] = {{"lr", 1e-2}, {"weight_decay", 0}, {"clip", 0.5}};
-  const auto& [folder, config] = CaseInFolder(scenario);
+  const Json scenario = with_layers(3, scenario_of({{"name", "independent"}}, kSteps, kThreeStages)),
+             optimizer = {{"weight_decay", 0}, {"clip", 0.5}};
+  const auto& [folder, config] =
+      CaseInFolder(changed(scenario, {{"replicas", 3}, {"train", {{"optimizer", optimizer}}}}));
   const Trained trained = train(config, folder, 2);
 
   const TrainSpec& spec = *config.train;
@@ -173,9 +171,8 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
 
 // The anchors that a stage sent ahead are that stage's.
 TEST(PipelineTraining, PresendIsExchangeBitForBit) {
-  const Json method = {{"name", "noloco"}, {"inner_steps", 3}};
-  Json ahead = method;
-  ahead["pattern"] = "presend";
+  const Json method = {{"name", "noloco"}, {"inner_steps", 3}},
+             ahead = changed(method, {{"pattern", "presend"}});
   for (const Json& pipeline : {kStraight, kRandom})
     EXPECT_EQ(train(scenario_of(ahead, 14, pipeline)).metrics,
               train(scenario_of(method, 14, pipeline)).metrics)
@@ -183,10 +180,8 @@ TEST(PipelineTraining, PresendIsExchangeBitForBit) {
 }
 
 TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
-  Json pipeline = kRandom;
-  pipeline["activations"] = "int4";
-  const Json method = {{"name", "diloco"}, {"inner_steps", 4}};
-  const Json scenario = scenario_of(method, 12, pipeline);
+  const Json method = {{"name", "diloco"}, {"inner_steps", 4}},
+             scenario = scenario_of(method, 12, changed(kRandom, {{"activations", "int4"}}));
   const auto& [folder, config] = CaseInFolder(scenario);
   const Trained narrow = train(config, folder), wide = train(scenario_of(method, 12, kRandom));
   EXPECT_NE(narrow.metrics, wide.metrics);
@@ -203,40 +198,34 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
   EXPECT_NEAR(narrow.summary["final_loss"], quantized, 1e-6);  // after an outer step all replicas agree
   EXPECT_GT(std::abs(quantized - loss(Decoder(config.train->model, Device::kCpu))), 1e-5);
 
-  pipeline["gradients"] = "int8";
-  EXPECT_NE(train(scenario_of(method, 12, pipeline)).metrics, narrow.metrics);
-  Json ensemble = scenario;  // of equal replicas: the loss of each
-  ensemble["train"]["evaluate_ensemble"] = true;
+  EXPECT_NE(train(changed(scenario, {{"pipeline", {{"gradients", "int8"}}}})).metrics, narrow.metrics);
+  // Of equal replicas: the loss of each.
+  const Json ensemble = changed(scenario, {{"train", {{"evaluate_ensemble", true}}}});
   EXPECT_NEAR(train(ensemble).summary["final_loss_of_ensemble"], quantized, 1e-5);
+  EXPECT_FALSE(narrow.summary.contains("final_loss_of_ensemble")) << "unless it is asked for";
 }
 
-// Three stages of one layer: a list of what the word says for all hops is that word, and one that is not, on
-// each back-end, is not.
+// A list of what the word says for all hops is that word, and one that is not, on each back-end, is not.
 TEST(PipelineTraining, FormatsByHop) {
-  const auto scenario_with = [](const Json& activations, const Json& gradients) {
-    Json scenario = scenario_of({{"name", "diloco"}, {"inner_steps", 4}}, 8,
-                                {{"stages", 3}, {"microbatches", 2}, {"routing", "random"}});
-    scenario["train"]["model"]["layers"] = 3;
-    scenario["pipeline"]["activations"] = activations;
-    scenario["pipeline"]["gradients"] = gradients;
-    return scenario;
+  const auto metrics_with = [](const Json& activations, const Json& gradients, int threads = 1) {
+    const Json formats = {{"activations", activations}, {"gradients", gradients}};
+    const Json pipeline = changed(kThreeStages, formats), method = {{"name", "diloco"}, {"inner_steps", 4}};
+    return train(with_layers(3, scenario_of(method, 8, pipeline)), threads).metrics;
   };
-  const Json int4_int3 = {"int4", "int3"}, int3_int4 = {"int3", "int4"}, wire_int8 = {"wire", "int8"};
-  EXPECT_EQ(train(scenario_with({"int5", "int5"}, "as-activations")).metrics,
-            train(scenario_with("int5", {"int5", "int5"})).metrics);
-  EXPECT_EQ(train(scenario_with({"wire", "wire"}, "as-activations")).metrics,
-            train(scenario_with("wire", "wire")).metrics);
-  const Trained loop = train(scenario_with(int4_int3, wire_int8));
-  EXPECT_EQ(train(scenario_with(int4_int3, wire_int8), 3).metrics, loop.metrics);
-  EXPECT_NE(train(scenario_with(int3_int4, wire_int8)).metrics, loop.metrics);
-  EXPECT_NE(train(scenario_with(int4_int3, {"int8", "wire"})).metrics, loop.metrics);
+  const Json int4_int3 = {"int4", "int3"}, wire_int8 = {"wire", "int8"};
+  for (const char* word : {"int5", "wire"})
+    EXPECT_EQ(metrics_with({word, word}, "as-activations"), metrics_with(word, {word, word})) << word;
+  const std::string loop = metrics_with(int4_int3, wire_int8);
+  EXPECT_EQ(metrics_with(int4_int3, wire_int8, 3), loop);
+  EXPECT_NE(metrics_with({"int3", "int4"}, wire_int8), loop);
+  EXPECT_NE(metrics_with(int4_int3, {"int8", "wire"}), loop);
 }
 
 // Stopped after so many rounds of the back-end, and gone on with from the last checkpoint.
 TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
-  Json scenario = partial_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 12,
-                                   {{"paths", "random"}, {"routing", "random"}});
-  scenario["train"]["checkpoint_every"] = 5;
+  const Json noloco = {{"name", "noloco"}, {"inner_steps", 2}};
+  const Json scenario = changed(partial_scenario(noloco, 12, {{"paths", "random"}, {"routing", "random"}}),
+                                {{"train", {{"checkpoint_every", 5}}}});
   const Trained whole = train(scenario);
   for (const int call : {30, 61, 92}) {
     const auto& [folder, config] = CaseInFolder(scenario);
@@ -248,39 +237,12 @@ TEST(PipelineTraining, ResumesToTheSameBytesOnPartialPaths) {
 }
 
 TEST(PipelineTraining, RanksTakeStraightRoutesAlone) {
-  Json straight = kRandom;
-  straight["routing"] = "straight";
   const Json method = {{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}};
-  EXPECT_EQ(metrics_of_two_ranks(scenario_of(method, 9, straight)),
-            train(scenario_of(method, 9, straight)).metrics);
-  EXPECT_EQ(metrics_of_two_ranks(partial_scenario(method, 9, {{"paths", "random"}})),
-            train(partial_scenario(method, 9, {{"paths", "random"}})).metrics);
+  for (const Json& scenario : {scenario_of(method, 9, changed(kRandom, {{"routing", "straight"}})),
+                               partial_scenario(method, 9, {{"paths", "random"}})})
+    EXPECT_EQ(metrics_of_two_ranks(scenario), train(scenario).metrics) << scenario["pipeline"];
   EXPECT_EQ(refused_with([&] { metrics_of_two_ranks(scenario_of(method, 9, kRandom)); }),
             "pipeline.routing: found \"random\" with 2 ranks");
-}
-
-TEST(PipelineTraining, WhatChangesTheNumbersIsInTheTrainingKey) {
-  const Json ddp = {{"name", "ddp"}};
-  const auto key = [&](const Json& pipeline) { return training_key(case_of(scenario_of(ddp, 4, pipeline))); };
-  std::set<std::string> keys = {key(Json()), key(kStraight), key(kRandom)};
-  for (const char* format : {"int8", "sign"}) {
-    Json pipeline = kRandom;
-    pipeline["activations"] = format;
-    keys.insert(key(pipeline));
-  }
-  EXPECT_EQ(keys.size(), 5u);
-  Json gpipe = kRandom;
-  gpipe["schedule"] = "gpipe";
-  EXPECT_EQ(key(gpipe), key(kRandom));
-  Json full = kRandom;  // what came later is not in the names of trainings that were there before
-  full["skip"] = 0;
-  EXPECT_EQ(key(full), key(kRandom));
-  const auto partial_key = [&](const Json& more) {
-    return training_key(case_of(partial_scenario(ddp, 4, more)));
-  };
-  EXPECT_NE(partial_key({{"skip", 1}}), partial_key({{"skip", 2}}));
-  EXPECT_NE(partial_key({{"paths", "random"}}), partial_key(Json::object()));
-  EXPECT_EQ(partial_key({{"backward", 3}}), partial_key(Json::object())) << "the plan does not know it";
 }
 
 }  // namespace longhaul::pipeline_training_test

@@ -1,19 +1,13 @@
 // longhaul-train as a program: exit statuses and messages.
-#include <sys/wait.h>
-
 #include <cstdlib>
 
 #include "tests/support/csv_table.h"
-#include "tests/support/said.h"
-#include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/rank_processes.h"
 #include "trainer/model/gemm.h"
 
 namespace longhaul::program_test {
 
-struct Ended {
-  int status;
-  std::string output;  // both streams
-};
+const Json kDdp = {{"name", "ddp"}};
 
 class Program : public testing::Test {
  protected:
@@ -21,21 +15,20 @@ class Program : public testing::Test {
   static void SetUpTestSuite() { setenv("CUDA_VISIBLE_DEVICES", "", 1); }
   static void TearDownTestSuite() { unsetenv("CUDA_VISIBLE_DEVICES"); }
 
-  Ended run(const std::string& arguments) {
+  RanksEnded run(const std::string& arguments) {
     const std::string command = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train " + arguments + " > " +
                                 folder_.file("output") + " 2>&1";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder_.file("output"))};
   }
 
-  Ended run_case(const Json& scenario, const std::string& arguments = "") {
-    write_text(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
-    return run("--case " + folder_.file("case.json") + " --out " + folder_.file("out") + " " + arguments);
+  // The options that name a case and the folder of its training.
+  std::string into(const std::string& out, const std::string& file = "case.json") const {
+    return "--case " + folder_.file(file) + " --out " + out + " ";
   }
-
-  static void expect_refused(const Ended& ended, const std::vector<std::string>& parts) {
-    EXPECT_EQ(ended.status, 2) << ended.output;
-    for (const std::string& part : parts) EXPECT_SAYS(ended.output, part);
+  RanksEnded run_case(const Json& scenario, const std::string& arguments = "") {
+    write_text(folder_.file("case.json"), only_case(scenario, folder_).resolved.dump());
+    return run(into(folder_.file("out")) + arguments);
   }
 
   TemporaryFolder folder_;
@@ -44,20 +37,18 @@ class Program : public testing::Test {
 TEST_F(Program, SaysItsVersionAndItsOptions) {
   EXPECT_EQ(run("--version").output.rfind("longhaul-train ", 0), 0u);
   EXPECT_EQ(run("--help").status, 0);
-  expect_refused(run("--no-such-option"), {"--no-such-option"});
-  expect_refused(run(""), {"--case"});
+  expect_said(run("--no-such-option"), 2, {"--no-such-option"});
+  expect_said(run(""), 2, {"--case"});
 }
 
 // Both multiply to what the other does but for rounding, and the manifest's line says which one did.
 TEST_F(Program, ProductsByTensorsWhereTheEnvironmentSaysSo) {
   const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}});
   std::vector<double> losses;
-  std::vector<std::string> ways = {"tensors"};
-  if (has_onednn()) ways.push_back("onednn");
-  for (const std::string& products : ways) {
+  for (const std::string products : {"tensors", "onednn"}) {
+    if (products == "onednn" && !has_onednn()) continue;
     ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", products.c_str(), 1), 0);
-    const Ended ended = run_case(scenario);
-    ASSERT_EQ(ended.status, 0) << ended.output;
+    expect_said(run_case(scenario), 0, {});
     const Json training = Json::parse(read_text(folder_.file("out/training.json")));
     EXPECT_EQ(training["blas"].get<std::string>().rfind("oneDNN", 0) == 0, products == "onednn");
     losses.push_back(training["final_loss"]);
@@ -65,14 +56,12 @@ TEST_F(Program, ProductsByTensorsWhereTheEnvironmentSaysSo) {
   }
   EXPECT_NEAR(losses.front(), losses.back(), 1e-3);
   ASSERT_EQ(setenv("LONGHAUL_PRODUCTS", "mkl", 1), 0);
-  expect_refused(run_case(scenario), {"LONGHAUL_PRODUCTS", "found \"mkl\"", "onednn or tensors"});
+  expect_said(run_case(scenario), 2, {"LONGHAUL_PRODUCTS", "found \"mkl\"", "onednn or tensors"});
   unsetenv("LONGHAUL_PRODUCTS");
 }
 
 TEST_F(Program, TellsItsProgressInTheProtocol) {
-  const Ended ended =
-      run_case(small_scenario({{"name", "ddp"}}), "--progress-fd 3 3> " + folder_.file("progress"));
-  EXPECT_EQ(ended.status, 0);
+  expect_said(run_case(small_scenario(kDdp), "--progress-fd 3 3> " + folder_.file("progress")), 0, {});
   std::vector<Json> said = lines_of(read_text(folder_.file("progress")));
   ASSERT_GE(said.size(), 3u);
   EXPECT_EQ(said.front()["program"], "longhaul-train");
@@ -80,49 +69,38 @@ TEST_F(Program, TellsItsProgressInTheProtocol) {
   EXPECT_TRUE(said.back()["result"].contains("final_loss"));
 }
 
-TEST_F(Program, CudaWithoutAGpuIsWrongInput) {
-  expect_refused(run_case(small_scenario({{"name", "ddp"}}), "--device cuda"), {"--device", "GPU"});
-  Json scenario = small_scenario({{"name", "ddp"}});
-  scenario["train"]["device"] = "cuda";
-  expect_refused(run_case(scenario), {"train.device", "GPU"});
-}
-
-TEST_F(Program, ACaseThatIsNoneIsWrongInput) {
-  expect_refused(run("--case " + folder_.file("missing.json") + " --out " + folder_.file("out")),
-                 {"missing.json"});
-  write_text(folder_.file("case.json"), "{");
-  expect_refused(run("--case " + folder_.file("case.json") + " --out " + folder_.file("out")), {"case.json"});
+TEST_F(Program, CudaWithoutAGpuOrACaseThatIsNoneIsWrongInput) {
+  const Json scenario = small_scenario(kDdp);
+  expect_said(run_case(scenario, "--device cuda"), 2, {"--device", "GPU"});
+  expect_said(run_case(changed(scenario, {{"train", {{"device", "cuda"}}}})), 2, {"train.device", "GPU"});
+  write_text(folder_.file("damaged.json"), "{");
+  for (const char* file : {"missing.json", "damaged.json"})
+    expect_said(run(into(folder_.file("out"), file)), 2, {file});
 }
 
 TEST_F(Program, AFolderThatCannotBeWrittenFailsTheRun) {
   write_text(folder_.file("out"), "a file where the folder should be");
-  EXPECT_EQ(run_case(small_scenario({{"name", "ddp"}})).status, 1);
-  const Ended ended = run("--case " + folder_.file("case.json") + " --out /proc/longhaul");
-  EXPECT_EQ(ended.status, 1);
-  EXPECT_SAYS(ended.output, "/proc/longhaul: cannot be made");
+  expect_said(run_case(small_scenario(kDdp)), 1, {});
+  expect_said(run(into("/proc/longhaul")), 1, {"/proc/longhaul: cannot be made"});
 }
 
 // Replicas are ahead of each other then: all of them end with the same step, and go on from it.
 TEST_F(Program, AnInterruptBetweenMeetingsIsResumedToTheBytesOfAnUndisturbedTraining) {
   constexpr int kSteps = 16000;
-  Json scenario = small_scenario({{"name", "independent"}}, kSteps);
-  scenario["train"]["evaluate_every"] = kSteps;
-  scenario["train"]["checkpoint_every"] = kSteps;
+  const Json rare = {{"evaluate_every", kSteps}, {"checkpoint_every", kSteps}};
+  const Json scenario = changed(small_scenario({{"name", "independent"}}, kSteps), {{"train", rare}});
   ASSERT_EQ(run_case(scenario, "--quiet --threads 3").status, 0);
   const std::string cut = folder_.file("cut"), whole = folder_.file("out"),
-                    arguments = "--case " + folder_.file("case.json") + " --quiet --threads 3 --out " + cut;
+                    progress = folder_.file("progress"), arguments = into(cut) + "--quiet --threads 3";
   // Once it has told of two steps, a tenth of a second apart.
-  const std::string told = "$(grep -c '\"done\"' " + folder_.file("progress") + " 2> /dev/null)";
-  const std::string interrupted = std::string(LONGHAUL_BIN_DIR) + "/longhaul-train --progress-fd 3 " +
-                                  arguments + " 3> " + folder_.file("progress") +
-                                  " 2> /dev/null & child=$!; until [ \"0" + told +
-                                  "\" -ge 2 ]; do kill -0 $child || exit 1; sleep 0.01; done; "
+  const std::string interrupted = LONGHAUL_BIN_DIR "/longhaul-train --progress-fd 3 " + arguments + " 3> " +
+                                  progress + " 2> /dev/null & child=$!; until [ \"0$(grep -c '\"done\"' " +
+                                  progress +
+                                  " 2> /dev/null)\" -ge 2 ]; do kill -0 $child || exit 1; sleep 0.01; done; "
                                   "kill -INT $child; wait $child";
   ASSERT_EQ(WEXITSTATUS(std::system(interrupted.c_str())), 130);
   ASSERT_FALSE(std::filesystem::exists(cut + "/done"));
-  const Ended resumed = run(arguments + " --resume");
-  EXPECT_EQ(resumed.status, 0);
-  EXPECT_SAYS(resumed.output, "resumes after step ");
+  expect_said(run(arguments + " --resume"), 0, {"resumes after step "});
   const std::string tensors = "/checkpoints/step-" + std::to_string(kSteps) + ".safetensors";
   for (const std::string& file : {std::string("/metrics.csv"), std::string("/training.json"), tensors})
     EXPECT_EQ(read_text(cut + file), read_text(whole + file)) << file;

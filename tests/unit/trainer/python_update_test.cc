@@ -18,15 +18,16 @@ class PythonStep : public testing::Test {
 };
 
 // A method as a scenario in scenarios/methods writes it, with its defaults.
-MethodSpec in_python(Json method) {
-  Json scenario = {{"methods", {method}}};
+MethodSpec in_python(const std::string& file, Json options = Json::object()) {
+  options.update({{"name", "python"}, {"file", "python/" + file}});
+  Json scenario = {{"methods", {options}}};
   PythonSteps().expand(scenario, LONGHAUL_SOURCE_DIR "/scenarios/methods");
   const Json& expanded = scenario["methods"][0];
   const std::string name = expanded["name"];
-  std::vector<Node> options = common_method_options(Json::object());
+  std::vector<Node> nodes = common_method_options(Json::object());
   const std::vector<Node>& own = method_named(name).options;
-  options.insert(options.end(), own.begin(), own.end());
-  return {name, "python", resolve(section("", options), expanded, "method")};
+  nodes.insert(nodes.end(), own.begin(), own.end());
+  return {name, "python", resolve(section("", nodes), expanded, "method")};
 }
 
 // Begins as a training does, without one.
@@ -46,10 +47,6 @@ struct StartedBench : UpdateBench {
     for (const std::string& row : plan.keeps) own.push_back(slot_named(row));
     return own;
   }
-  std::vector<float> table(Slot slot) const {
-    const float* first = arena.row(slot, 0);
-    return {first, first + arena.replicas() * arena.parameters()};
-  }
 };
 
 TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
@@ -58,14 +55,14 @@ TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
   for (const std::string name : {"diloco", "noloco"}) {
     // Neighbours, every other one, and three that are no regular distance apart with one that sits out.
     for (const Groups& groups : {Groups{{0, 1}, {2, 3}}, Groups{{0, 2}, {1, 3}}, Groups{{0, 1, 3}, {2}}}) {
-      StartedBench python(in_python({{"name", "python"}, {"file", "python/" + name + ".py"}}), 4, kColumns),
-          cpp(method_with(name), 4, kColumns);
+      StartedBench python(in_python(name + ".py"), 4, kColumns), cpp(method_with(name), 4, kColumns);
       const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
       for (int round = 1; round <= 2; ++round) {
+        RandomStream random(7, Purpose::kInitialWeights, static_cast<std::uint32_t>(round));
+        std::vector<float> weights(4 * kColumns);
+        for (float& weight : weights) weight = static_cast<float>(random.normal());
         for (StartedBench* bench : {&python, &cpp}) {
-          RandomStream random(7, Purpose::kInitialWeights, static_cast<std::uint32_t>(round));
-          float* weights = bench->arena.row(Slot::kWeights, 0);
-          for (std::int64_t i = 0; i < 4 * kColumns; ++i) weights[i] = static_cast<float>(random.normal());
+          bench->set(Slot::kWeights, weights);
           bench->run(rule, round, groups);
         }
         for (const Slot slot : {Slot::kWeights, Slot::kSlowWeights, Slot::kOuterMomentum})
@@ -75,39 +72,25 @@ TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
   }
 }
 
-// Δ is (2, 0) and (0, −4), so Δ̄ = (1, −2); m = Δ̄/2, v = Δ̄²/4; m/(1 − ½) = Δ̄, v/(1 − ¾) = Δ̄²; φ + ½ sign(Δ̄) =
-// (1.5, 1.5).
+// Δ̄ = (1, −2), m = Δ̄/2, v = Δ̄²/4, corrected Δ̄ and Δ̄²; φ + ½ sign(Δ̄) = (1.5, 1.5).
 TEST_F(PythonStep, OfAdamIsTheOneWorkedOutByHand) {
-  StartedBench bench(in_python({{"name", "python"},
-                                {"file", "python/outer_adam.py"},
-                                {"outer_lr", 0.5},
-                                {"beta1", 0.5},
-                                {"beta2", 0.75}}),
-                     2, 2);
-  const std::vector<float> phi = {1, 2, 1, 2}, theta = {3, 2, 1, -2};
-  std::copy(phi.begin(), phi.end(), bench.arena.row(Slot::kSlowWeights, 0));
-  std::copy(theta.begin(), theta.end(), bench.arena.row(Slot::kWeights, 0));
+  StartedBench bench(in_python("outer_adam.py", {{"outer_lr", 0.5}, {"beta1", 0.5}, {"beta2", 0.75}}), 2, 2);
+  bench.set(Slot::kSlowWeights, {1, 2, 1, 2});
+  bench.set(Slot::kWeights, {3, 2, 1, -2});
   bench.run(rule_for({"delta"}));
   EXPECT_EQ(bench.table(slot_named("squares")), std::vector<float>({0.25, 1, 0.25, 1}));
   EXPECT_EQ(bench.table(Slot::kOuterMomentum), std::vector<float>({0.5, -1, 0.5, -1}));
-  for (const int replica : {0, 1})
-    for (const int column : {0, 1}) EXPECT_NEAR(bench.arena.row(Slot::kWeights, replica)[column], 1.5, 1e-6);
+  for (const float weight : bench.table(Slot::kWeights)) EXPECT_NEAR(weight, 1.5, 1e-6);
 }
 
 // Losses of 1 and 1 + ln 3 at temperature 1 weigh 3/4 and 1/4: Δ̄ = 3/4 · 4 + 1/4 · 8 = 5.
 TEST_F(PythonStep, SeesTheLosses) {
-  StartedBench bench(in_python({{"name", "python"},
-                                {"file", "python/noloco_by_loss.py"},
-                                {"alpha", 0},
-                                {"beta", 1},
-                                {"gamma", 0}}),
-                     2, 1);
+  StartedBench bench(in_python("noloco_by_loss.py", {{"alpha", 0}, {"beta", 1}, {"gamma", 0}}), 2, 1);
   const std::vector<double> losses = {1, 1 + std::log(3.)};
   bench.all.losses = &losses;
-  bench.arena.row(Slot::kWeights, 0)[0] = 4;
-  bench.arena.row(Slot::kWeights, 1)[0] = 8;
+  bench.set(Slot::kWeights, {4, 8});
   bench.run(rule_for({"delta", "phi"}));
-  for (const int replica : {0, 1}) EXPECT_NEAR(bench.arena.row(Slot::kWeights, replica)[0], 5, 1e-6);
+  for (const float weight : bench.table(Slot::kWeights)) EXPECT_NEAR(weight, 5, 1e-6);
 }
 
 }  // namespace longhaul::python_update_test

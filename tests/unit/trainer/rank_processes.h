@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 
 namespace longhaul {
@@ -20,25 +20,25 @@ struct RanksEnded {
   std::string output;  // of all, both streams
 };
 
+inline void expect_said(const RanksEnded& ended, int status, const std::vector<std::string>& parts) {
+  EXPECT_EQ(ended.status, status) << ended.output;
+  for (const std::string& part : parts) EXPECT_SAYS(ended.output, part);
+}
+
 class RankProcesses {
  public:
   using Arguments = std::vector<std::string>;
 
-  // `size` ranks with the same arguments; single ones have those in `differing`. 0: one process, without
-  // mpirun.
+  // `size` ranks with the same arguments, or with others for the last one. 0: one process, without mpirun.
   RankProcesses(int size, const Arguments& arguments, const TemporaryFolder& folder,
-                const std::map<int, Arguments>& differing = {})
-      : output_(folder.file("output-" + std::to_string(count()))) {
+                const Arguments& of_last = {})
+      : output_(folder.file("output-" + std::to_string(started_++))) {
     std::string line = "exec env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
-    if (size > 0) line += " mpirun --oversubscribe --bind-to none";
-    for (int rank = 0; rank < size; ++rank) {
-      const auto other = differing.find(rank);
-      if (differing.empty() && rank > 0) break;
-      if (rank > 0) line += " :";
-      line += " -n " + std::to_string(differing.empty() ? size : 1);
-      line += program(other == differing.end() ? arguments : other->second);
-    }
-    if (size == 0) line += program(arguments);
+    if (size > 0)
+      line +=
+          " mpirun --oversubscribe --bind-to none -n " + std::to_string(of_last.empty() ? size : size - 1);
+    line += program(arguments);
+    if (!of_last.empty()) line += " : -n 1" + program(of_last);
     line += " > " + output_ + " 2>&1";
     process_ = fork();
     if (process_ == 0) {
@@ -69,11 +69,6 @@ class RankProcesses {
   }
 
  private:
-  static int count() {
-    static int count = 0;
-    return count++;
-  }
-
   static std::string program(const Arguments& arguments) {
     std::string words = " '" LONGHAUL_BIN_DIR "/longhaul-train'";
     for (const std::string& argument : arguments) words += " '" + argument + "'";
@@ -95,6 +90,7 @@ class RankProcesses {
     return process_;
   }
 
+  inline static int started_ = 0;
   std::string output_;
   pid_t process_ = 0;
 };

@@ -16,8 +16,7 @@ TEST(Ranks, ABroadcastReachesEveryoneFromAnyone) {
   for (int size : {1, 2, 3, 4, 5, 8})
     for (int from = 0; from < size; ++from)
       ThreadRanks::run(size, [&](Ranks& ranks) {
-        const std::string mine = "from " + std::to_string(ranks.rank());
-        EXPECT_EQ(broadcast(ranks, from, mine), "from " + std::to_string(from));
+        EXPECT_EQ(broadcast(ranks, from, std::to_string(ranks.rank())), std::to_string(from));
       });
 }
 
@@ -64,30 +63,38 @@ std::vector<const Message*> pointers_to(const std::vector<Message>& messages) {
   return all;
 }
 
-void expect_same_mean(int ranks_in_all, int replicas, std::int64_t columns, Wire wire) {
+bool has_bits(const std::vector<float>& found, const std::vector<float>& expected) {
+  return std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)) == 0;
+}
+
+void expect_same_mean_and_spread(int size, int replicas, std::int64_t columns, Wire wire) {
   const Arena whole = filled(replicas, columns, {0, replicas});
+  const std::vector<int> all = whole.held().replicas();
   const std::vector<Message> messages = messages_of(whole, {wire});
-  std::vector<float> expected(static_cast<std::size_t>(columns));
+  std::vector<float> expected(static_cast<std::size_t>(columns)), exact(expected.size());
   for (std::int64_t at = 0; at < columns; at += kBlock)
     mean_of(pointers_to(messages), at, std::min(columns, at + kBlock), expected.data() + at);
-  ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
+  const double spread =
+      weight_spread(one_rank(), whole, Slot::kWeights, all, *make_loop_backend(), exact.data());
+  ThreadRanks::run(size, [&](Ranks& ranks) {
     const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
-    std::vector<float> mean(static_cast<std::size_t>(columns));
+    std::vector<float> mean(expected.size());
     const auto backend = make_loop_backend();
     for (std::int64_t begin = 0; begin < columns; begin += kChunk) {
       const ColumnRange chunk{begin, std::min(columns, begin + kChunk)};
       const std::vector<float> part = mean_over_ranks(ranks, *backend, messages_of(arena, {wire}), chunk);
       std::copy(part.begin(), part.end(), mean.begin() + begin);
     }
-    EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
-        << ranks_in_all << " ranks, rank " << ranks.rank();
+    EXPECT_TRUE(has_bits(mean, expected)) << "rank " << ranks.rank() << " of " << size;
+    EXPECT_EQ(weight_spread(ranks, arena, Slot::kWeights, all, *backend, mean.data()), spread);
+    EXPECT_TRUE(has_bits(mean, exact)) << "rank " << ranks.rank() << " of " << size;
   });
 }
 
-TEST(MeanOverRanks, HasTheBitsOfOneProcess) {
+TEST(MeanOverRanks, AndTheSpreadHaveTheBitsOfOneProcess) {
   for (Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16})
-    for (int size : {2, 3, 6}) expect_same_mean(size, 6, 3 * kBlock + 5, wire);
-  expect_same_mean(2, 2, kChunk + 300000, Wire::kFp32);
+    for (int size : {2, 3, 6}) expect_same_mean_and_spread(size, 6, 3 * kBlock + 5, wire);
+  expect_same_mean_and_spread(2, 2, kChunk + 300000, Wire::kFp32);
 }
 
 TEST(MeanOverRanks, OfSendersHasTheBitsOfOneProcess) {
@@ -98,32 +105,10 @@ TEST(MeanOverRanks, OfSendersHasTheBitsOfOneProcess) {
     for (const int size : {2, 3})
       ThreadRanks::run(size, [&](Ranks& ranks) {
         const Arena arena = filled(6, kColumns, block_of(ranks, 6));
-        const std::vector<float> mean = mean_of_senders_over_ranks(ranks, messages_of(arena, codec));
-        EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0)
+        EXPECT_TRUE(has_bits(mean_of_senders_over_ranks(ranks, messages_of(arena, codec)), expected))
             << to_string(codec) << ", rank " << ranks.rank() << " of " << size;
       });
   }
-}
-
-void expect_same_spread(int ranks_in_all, int replicas, std::int64_t columns) {
-  const Arena whole = filled(replicas, columns, {0, replicas});
-  const auto backend = make_loop_backend();
-  std::vector<float> expected(static_cast<std::size_t>(columns));
-  const double spread =
-      weight_spread(one_rank(), whole, Slot::kWeights, whole.held().replicas(), *backend, expected.data());
-  ThreadRanks::run(ranks_in_all, [&](Ranks& ranks) {
-    const Arena arena = filled(replicas, columns, block_of(ranks, replicas));
-    const auto own = make_loop_backend();
-    std::vector<float> mean(expected.size());
-    EXPECT_EQ(weight_spread(ranks, arena, Slot::kWeights, whole.held().replicas(), *own, mean.data()),
-              spread);
-    EXPECT_EQ(std::memcmp(mean.data(), expected.data(), expected.size() * sizeof(float)), 0);
-  });
-}
-
-TEST(SpreadOverRanks, HasTheBitsOfOneProcess) {
-  for (int size : {2, 3, 6}) expect_same_spread(size, 6, 3 * kBlock + 5);
-  expect_same_spread(2, 2, kChunk + 300000);
 }
 
 TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
@@ -139,9 +124,8 @@ TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
       std::vector<float> row(kColumns);
       EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, {0, 1, 2, 3, 4, 5}, row.data()), other == -1);
       // Without the one that differs, wherever it is.
-      std::vector<int> others;
-      for (int r = 0; r < kReplicas; ++r)
-        if (r != other) others.push_back(r);
+      std::vector<int> others = {0, 1, 2, 3, 4, 5};
+      others.erase(std::remove(others.begin(), others.end(), other), others.end());
       EXPECT_TRUE(rows_are_equal(ranks, arena, Slot::kWeights, others, row.data())) << other;
     });
 }

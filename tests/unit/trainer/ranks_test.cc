@@ -1,9 +1,9 @@
 // A training that is spread over processes leaves the bytes of one process, whatever befalls it on the way.
 #include <algorithm>
+#include <map>
 
 #include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
-#include "tests/support/said.h"
 #include "tests/unit/trainer/rank_processes.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/ranks/mpi_ranks.h"
@@ -12,27 +12,25 @@ namespace longhaul::ranks_test {
 
 namespace fs = std::filesystem;
 
-const Json kPresend = {{"name", "noloco"}, {"inner_steps", 4}, {"pattern", "presend"}};
+const Json kDdp = {{"name", "ddp"}}, kNoloco = {{"name", "noloco"}, {"inner_steps", 4}},
+           kPresend = changed(kNoloco, {{"pattern", "presend"}});
+using Arguments = RankProcesses::Arguments;
 
 // Eight replicas: of pairs, some live in one process and some in two.
 Json scenario_of(const Json& method, int steps = 10) {
-  Json scenario = small_scenario(method, steps);
-  scenario["replicas"] = 8;
-  return scenario;
+  return changed(small_scenario(method, steps), {{"replicas", 8}});
 }
 
 // On the CPU, unless a test says so.
 class RanksTest : public testing::Test {
  protected:
-  void use(const Json& scenario) {
-    case_file_ = folder_.file("case.json");
+  void use(const Json& scenario, const std::string& name = "case.json") {
+    case_file_ = folder_.file(name);
     write_text(case_file_, only_case(scenario, folder_).resolved.dump());
   }
 
-  std::vector<std::string> arguments(const std::string& out,
-                                     const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all = {"--case",  case_file_,  "--out", folder_.file(out),
-                                    "--quiet", "--threads", "1"};
+  Arguments arguments(const std::string& out, const Arguments& more = {}) const {
+    Arguments all = {"--case", case_file_, "--out", folder_.file(out), "--quiet", "--threads", "1"};
     if (std::find(more.begin(), more.end(), "--device") == more.end())
       all.insert(all.end(), {"--device", "cpu"});
     all.insert(all.end(), more.begin(), more.end());
@@ -40,30 +38,26 @@ class RanksTest : public testing::Test {
     return all;
   }
 
-  void train_with(int ranks, const std::string& out, const std::vector<std::string>& more = {}) {
-    const RanksEnded ended = RankProcesses(ranks, arguments(out, more), folder_).wait();
-    EXPECT_EQ(ended.status, 0) << ended.output;
+  void train_with(int ranks, const std::string& out, const Arguments& more = {}) {
+    expect_said(RankProcesses(ranks, arguments(out, more), folder_).wait(), 0, {});
   }
 
   std::string file(const std::string& out, const std::string& name) const {
     return folder_.file(out + "/" + name);
   }
 
-  // The tables, the result and the last checkpoint. Wall times, and with them a size in the checkpoint's
-  // JSON, differ from run to run.
+  // The tables, the result and the last checkpoint, but for wall times and a size in the latter's JSON.
   void expect_same(const std::string& out, const std::string& whole, int last_step = 10) const {
-    const std::string tensors = "checkpoints/step-" + std::to_string(last_step) + ".safetensors";
-    for (const std::string& name : {std::string("metrics.csv"), std::string("exchanges.jsonl"),
-                                    std::string("training.json"), tensors, std::string("done")})
+    const std::string last = "checkpoints/step-" + std::to_string(last_step);
+    for (const std::string& name : std::vector<std::string>{"metrics.csv", "exchanges.jsonl", "training.json",
+                                                            last + ".safetensors", "done"})
       EXPECT_EQ(read_text(file(out, name)), read_text(file(whole, name))) << name;
     EXPECT_EQ(read_csv(file(out, "step_times.csv")).rows.size(),
               read_csv(file(whole, "step_times.csv")).rows.size());
-    const std::string json = "checkpoints/step-" + std::to_string(last_step) + ".json";
-    EXPECT_EQ(without_times(file(out, json)), without_times(file(whole, json)));
+    EXPECT_EQ(without_times(file(out, last + ".json")), without_times(file(whole, last + ".json")));
   }
 
-  void expect_the_bytes_of_one_process(const Json& scenario, int ranks,
-                                       const std::vector<std::string>& more = {}) {
+  void expect_the_bytes_of_one_process(const Json& scenario, int ranks, const Arguments& more = {}) {
     use(scenario);
     for (const char* out : {"whole", "ranks"}) fs::remove_all(folder_.file(out));
     train_with(0, "whole", more);
@@ -78,9 +72,8 @@ class RanksTest : public testing::Test {
     return state;
   }
 
-  static void expect_said(const RanksEnded& ended, int status, const std::vector<std::string>& parts) {
-    EXPECT_EQ(ended.status, status) << ended.output;
-    for (const std::string& part : parts) EXPECT_SAYS(ended.output, part);
+  void expect_ended(int ranks, int status, const std::vector<std::string>& parts) const {
+    expect_said(RankProcesses(ranks, arguments("out"), folder_).wait(), status, parts);
   }
 
   // Until `words` stand in a file of theirs.
@@ -104,16 +97,10 @@ TEST_P(RanksOfMethod, LeaveTheBytesOfOneProcess) {
 INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod, testing::ValuesIn(every_method_of_replicas(4)));
 
 TEST_F(RanksTest, TheEnsembleIsThatOfOneProcess) {
-  Json scenario = scenario_of({{"name", "independent"}, {"data", "own"}});
-  scenario["train"]["evaluate_ensemble"] = true;
-  expect_the_bytes_of_one_process(scenario, 4);
+  expect_the_bytes_of_one_process(changed(scenario_of({{"name", "independent"}, {"data", "own"}}),
+                                          {{"train", {{"evaluate_ensemble", true}}}}),
+                                  4);
   EXPECT_SAYS(read_text(file("whole", "training.json")), "final_loss_of_ensemble");
-}
-
-TEST_F(RanksTest, OneMachineWithTheWholeBatchIsOneProcess) {
-  expect_the_bytes_of_one_process(scenario_of({{"name", "single"}}), 1);
-  expect_said(RankProcesses(2, arguments("out"), folder_).wait(), 2,
-              {"mpirun -n: found 2 ranks", "1 replica"});
 }
 
 // All ranks on one card; gpu_test.cc has every method.
@@ -125,19 +112,13 @@ TEST_F(RanksTest, OnACardTooTheyLeaveTheBytesOfOneProcess) {
 // At each outer step one of five and of nine sits out: alone in its process, and beside two others.
 TEST_F(RanksTest, LeaveTheBytesOfOneProcessWhereOneSitsOut) {
   for (const auto& [replicas, ranks] : {std::pair{5, 5}, {9, 3}})
-    for (const Json& method : {kPresend, Json{{"name", "noloco"}, {"inner_steps", 4}}}) {
-      Json scenario = small_scenario(method, 10);
-      scenario["replicas"] = replicas;
-      expect_the_bytes_of_one_process(scenario, ranks);
-    }
+    for (const Json& method : {kPresend, kNoloco})
+      expect_the_bytes_of_one_process(changed(scenario_of(method), {{"replicas", replicas}}), ranks);
 }
 
-// Killed with anchors in flight (they are from step 4 on), resumed with another number of processes. Long
-// before any rank would have given up the one that is gone.
+// With anchors in flight, long before a rank would have given up another; resumed by more processes or fewer.
 TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) {
-  Json scenario = scenario_of(kPresend, 120);
-  scenario["train"]["checkpoint_every"] = 5;
-  use(scenario);
+  use(changed(scenario_of(kPresend, 120), {{"train", {{"checkpoint_every", 5}}}}));
   train_with(0, "whole");
   for (int victim : {0, 2}) {
     const std::string out = "killed-" + std::to_string(victim);
@@ -158,9 +139,9 @@ TEST_F(RanksTest, ARankThatIsKilledEndsTheOthersAndTheRunResumesToTheSameBytes) 
 
 // As a machine that vanishes: its launcher does not see it either.
 TEST_F(RanksTest, ARankThatFallsSilentIsGivenUpAfterTheTimeout) {
-  use(scenario_of({{"name", "ddp"}}, 100000));
+  use(scenario_of(kDdp, 100000));
   for (const int silent : {1, 0}) {
-    std::vector<std::string> all = arguments("out");
+    Arguments all = arguments("out");
     all.back() = "4";
     RankProcesses processes(2, all, folder_);
     wait_for("\n8,", file("out", "metrics.csv"), processes);
@@ -182,8 +163,7 @@ TEST_F(RanksTest, ASignalStopsAllAtTheSameStepWithACheckpoint) {
       wait_for("", file(out, "checkpoints/step-0.json"), processes);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       to_one ? processes.kill(1, SIGTERM) : processes.kill_mpirun(SIGUSR1);
-      const RanksEnded ended = processes.wait();
-      EXPECT_EQ(ended.status, 130) << ended.output;
+      expect_said(processes.wait(), 130, {});
     }
     const std::vector<int> steps = checkpoint_steps(file(out, "checkpoints"));
     ASSERT_FALSE(steps.empty());
@@ -194,63 +174,51 @@ TEST_F(RanksTest, ASignalStopsAllAtTheSameStepWithACheckpoint) {
 }
 
 TEST_F(RanksTest, WhatFailsOnOneRankEndsAllWithItsWords) {
-  use(scenario_of({{"name", "ddp"}}));
+  use(scenario_of(kDdp));
   fs::create_directories(folder_.file("out"));
   fs::create_symlink("/dev/full", folder_.file("out/metrics.csv"));
-  expect_said(RankProcesses(2, arguments("out"), folder_).wait(), 1,
-              {"rank 0: error: ", "metrics.csv: cannot be written"});
+  expect_ended(2, 1, {"rank 0: error: ", "metrics.csv: cannot be written"});
+  fs::remove_all(folder_.file("out"));
+  const Json optimizer = {{"lr", 1e30}, {"warmup", 100}};
+  use(changed(scenario_of({{"name", "independent"}}, 200), {{"train", {{"optimizer", optimizer}}}}));
+  expect_ended(2, 1, {"step ", "of replica 0 is not finite"});
+  EXPECT_FALSE(checkpoint_steps(file("out", "checkpoints")).empty());
 }
 
 TEST_F(RanksTest, TwoTrainingsAtOnceDoNotMeet) {
   use(scenario_of(kPresend));
   train_with(0, "whole");
-  RankProcesses first(2, arguments("first"), folder_), second(2, arguments("second"), folder_);
-  EXPECT_EQ(first.wait().status, 0);
-  EXPECT_EQ(second.wait().status, 0);
-  expect_same("first", "whole");
-  expect_same("second", "whole");
+  RankProcesses first(2, arguments("first"), folder_);
+  train_with(2, "second");
+  expect_said(first.wait(), 0, {});
+  for (const char* out : {"first", "second"}) expect_same(out, "whole");
 }
 
-TEST_F(RanksTest, ALossThatIsNotFiniteEndsAllRanksWithTheSameWords) {
-  Json scenario = scenario_of({{"name", "independent"}}, 200);
-  scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 100}};
-  use(scenario);
-  expect_said(RankProcesses(2, arguments("out"), folder_).wait(), 1, {"step ", "of replica 0 is not finite"});
-  EXPECT_FALSE(checkpoint_steps(file("out", "checkpoints")).empty());
-}
-
-TEST_F(RanksTest, ANumberOfRanksThatDoesNotDivideTheReplicasIsWrongInput) {
-  use(scenario_of({{"name", "ddp"}}));
-  expect_said(RankProcesses(3, arguments("out"), folder_).wait(), 2,
-              {"mpirun -n: found 3 ranks, but the case has 8 replicas", "1, 2, 4, 8"});
+// Anything else is wrong input.
+TEST_F(RanksTest, DivideTheReplicasAndHaveTheSameCase) {
+  expect_the_bytes_of_one_process(scenario_of({{"name", "single"}}), 1);
+  expect_ended(2, 2, {"mpirun -n: found 2 ranks", "1 replica"});
+  use(scenario_of(kDdp));
+  expect_ended(3, 2, {"mpirun -n: found 3 ranks, but the case has 8 replicas", "1, 2, 4, 8"});
   EXPECT_FALSE(fs::exists(folder_.file("out")));
-}
-
-TEST_F(RanksTest, RanksWithDifferentCasesAreRefused) {
-  use(scenario_of({{"name", "ddp"}}));
-  const std::vector<std::string> first = arguments("out");
-  write_text(folder_.file("other.json"),
-             only_case(scenario_of({{"name", "ddp"}}, 12), folder_).resolved.dump());
-  std::vector<std::string> second = first;
-  second[1] = folder_.file("other.json");
-  expect_said(RankProcesses(2, first, folder_, {{1, second}}).wait(), 2, {"rank 1 has ", "as rank 0"});
+  const Arguments first = arguments("out");
+  use(scenario_of(kDdp, 12), "other.json");
+  expect_said(RankProcesses(2, first, folder_, arguments("out")).wait(), 2, {"rank 1 has ", "as rank 0"});
 }
 
 class LaunchedRankTest : public RanksTest {
  protected:
-  void SetUp() override { clear(); }
-  void TearDown() override { clear(); }
+  void SetUp() override { set({}); }
+  void TearDown() override { set({}); }
 
   static void set(const std::map<std::string, std::string>& environment) {
-    clear();
-    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-  }
-  static void clear() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
                              "PMIX_RANK", "SLURM_STEP_NUM_TASKS"})
       ::unsetenv(name);
+    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
   }
-  static void expect(int rank, int size) {
+  static void expect(const std::map<std::string, std::string>& environment, int rank, int size) {
+    set(environment);
     EXPECT_EQ(launched_rank().rank, rank);
     EXPECT_EQ(launched_rank().size, size);
   }
@@ -258,25 +226,19 @@ class LaunchedRankTest : public RanksTest {
 
 // srun sets the last without --mpi too: then each process is alone.
 TEST_F(LaunchedRankTest, IsWhatTheLauncherSays) {
-  expect(0, 1);
-  set({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}});
-  expect(3, 8);
-  set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}});
-  expect(1, 2);
-  set({{"PMIX_RANK", "4"}, {"SLURM_STEP_NUM_TASKS", "5"}});
-  expect(4, 5);
-  set({{"SLURM_STEP_NUM_TASKS", "5"}});
-  expect(0, 1);
-  set({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}});
-  expect(0, 1);
+  expect({}, 0, 1);
+  expect({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}}, 3, 8);
+  expect({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}, 1, 2);
+  expect({{"PMIX_RANK", "4"}, {"SLURM_STEP_NUM_TASKS", "5"}}, 4, 5);
+  expect({{"SLURM_STEP_NUM_TASKS", "5"}}, 0, 1);
+  expect({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}, 0, 1);
 }
 
 // As under the mpirun of another MPI: ours finds itself alone.
 TEST_F(LaunchedRankTest, ThatMpiDoesNotConfirmIsRefused) {
-  use(scenario_of({{"name", "ddp"}}));
+  use(scenario_of(kDdp));
   set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}});
-  expect_said(RankProcesses(0, arguments("out"), folder_).wait(), 1,
-              {"started as rank 1 of 2, but MPI finds rank 0 of 1", "mpirun"});
+  expect_ended(0, 1, {"started as rank 1 of 2, but MPI finds rank 0 of 1", "mpirun"});
 }
 
 }  // namespace longhaul::ranks_test

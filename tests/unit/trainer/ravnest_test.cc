@@ -57,16 +57,6 @@ struct Stage {
   Row first, second;
 };
 
-std::vector<Stage> stages_of(const std::vector<int>& bounds, const std::vector<int>& delays,
-                             const Row& start) {
-  std::vector<Stage> stages;
-  for (std::size_t s = 0; s < delays.size(); ++s) {
-    const Row own(start.begin() + bounds[s], start.begin() + bounds[s + 1]), zero(own.size());
-    stages.push_back({bounds[s], bounds[s + 1], delays[s], {own}, zero, zero});
-  }
-  return stages;
-}
-
 void train_on(std::vector<Stage>& stages, int batch, const OptimizerSpec& spec) {
   Row seen;
   for (const Stage& stage : stages) {
@@ -100,17 +90,21 @@ void expect_as_with_versions(const MethodSpec& spec, const std::vector<int>& bou
   optimizer.clip = 1.5;
   Row start(kColumns);
   for (int i = 0; i < kColumns; ++i) start[as_index(i)] = std::cos(i);
-  std::vector<Stage> stages = stages_of(bounds, delays, start);
+  std::vector<Stage> stages;
+  for (std::size_t s = 0; s < delays.size(); ++s) {
+    const Row own(start.begin() + bounds[s], start.begin() + bounds[s + 1]), zero(own.size());
+    stages.push_back({bounds[s], bounds[s + 1], delays[s], {own}, zero, zero});
+  }
   for (int batch = 1; batch <= kSteps; ++batch) train_on(stages, batch, optimizer);
 
   Bench bench(spec, kColumns);
   const std::vector<DecayRange> decay = {{0, kColumns, true}};
-  float *weights = bench.arena.row(Slot::kWeights, 0), *gradient = bench.arena.row(Slot::kGradient, 0);
+  float* weights = bench.arena.row(Slot::kWeights, 0);
   std::copy(start.begin(), start.end(), weights);
   for (int step = 1; step <= kSteps; ++step) {
-    const Row of_step = gradient_of(Row(weights, weights + kColumns), step);
-    std::copy(of_step.begin(), of_step.end(), gradient);
-    if (!bench.update->has_own_optimizer()) FAIL() << "without delay it is the replica's AdamW";
+    const Row gradient = gradient_of(Row(weights, weights + kColumns), step);
+    std::copy(gradient.begin(), gradient.end(), bench.arena.row(Slot::kGradient, 0));
+    ASSERT_TRUE(bench.update->has_own_optimizer()) << "without delay it is the replica's AdamW";
     ASSERT_TRUE(bench.update->optimize({step, step, lr_at(step), 1, optimizer, decay}, 0, bench.arena));
     for (const Stage& stage : stages)
       for (int i = stage.begin; i < stage.end; ++i)

@@ -52,31 +52,18 @@ Vector mean_reference(std::vector<Vector> rows, Reduction reduction, double larg
   return mean;
 }
 
-// Normal rows of which each two have this correlation.
-std::vector<Row> correlated_rows(int members, std::int64_t columns, double correlation) {
-  std::vector<Row> rows;
-  RandomStream common(5, Purpose::kInitialWeights, 0);
-  Row shared(static_cast<std::size_t>(columns));
-  for (float& value : shared) value = static_cast<float>(std::sqrt(correlation) * common.normal());
-  for (int member = 0; member < members; ++member) {
-    RandomStream own(5, Purpose::kInitialWeights, static_cast<std::uint32_t>(member + 1));
-    rows.push_back(shared);
-    for (float& value : rows.back()) value += static_cast<float>(std::sqrt(1 - correlation) * own.normal());
-  }
-  return rows;
-}
-
-Codec codec_of(Quantizer quantizer, Reduction reduction) {
-  Codec codec(Quantized{quantizer, static_cast<int>(kBlockColumns)});
+Codec int4_by(Reduction reduction) {
+  Codec codec(Quantized{Quantizer::kInt4, static_cast<int>(kBlockColumns)});
   codec.reduction = reduction;
   return codec;
 }
 
-Row mean_by_code(const Codec& codec, const std::vector<Row>& rows, float* server_errors = nullptr) {
+Row mean_by_code(Reduction reduction, const std::vector<Row>& rows, float* server_errors = nullptr) {
+  const Codec codec = int4_by(reduction);
   std::vector<Message> messages;
   for (const Row& row : rows) messages.push_back(message_of(contributed_as(codec), row).encoded());
   const auto columns = static_cast<std::int64_t>(rows[0].size());
-  if (codec.reduction != Reduction::kOnce)
+  if (reduction != Reduction::kOnce)
     return reduced_mean(
         codec, columns, static_cast<int>(rows.size()),
         [&](std::int64_t begin, std::int64_t end, float* out) {
@@ -107,22 +94,28 @@ TEST(Reduction, HasTheErrorsOfPlainVectors) {
                                                                    {Reduction::kOnce, {0.12, 0.09}},
                                                                    {Reduction::kTwoShot, {0.19, 0.17}},
                                                                    {Reduction::kRing, {0.30, 0.56}}};
-  for (const int members : {8, 32}) {
-    const std::vector<Row> rows = correlated_rows(members, members * 4096 + 700, 0.05);
+  for (const std::uint32_t members : {8, 32}) {
+    Row shared(members * 4096 + 700);
+    RandomStream common(5, Purpose::kInitialWeights, 0);
+    for (float& value : shared) value = static_cast<float>(std::sqrt(0.05) * common.normal());
+    std::vector<Row> rows(members, shared);
     std::vector<Vector> plain;
-    for (const Row& row : rows) plain.emplace_back(row.begin(), row.end());
-    Vector exact(plain[0].size());
-    for (const Vector& row : plain) add(row, 0, exact);
+    Vector exact(shared.size());
+    for (std::uint32_t member = 0; member < members; ++member) {
+      RandomStream own(5, Purpose::kInitialWeights, member + 1);
+      for (float& value : rows[member]) value += static_cast<float>(std::sqrt(0.95) * own.normal());
+      plain.emplace_back(rows[member].begin(), rows[member].end());
+      add(plain.back(), 0, exact);
+    }
     for (double& value : exact) value /= members;
     const double norm = norm_of_difference(exact, Vector(exact.size()));
     for (const auto& [reduction, errors] : expected) {
-      const Row found = mean_by_code(codec_of(Quantizer::kInt4, reduction), rows);
+      SCOPED_TRACE(word_of(reduction) + std::string(" of ") + std::to_string(members));
+      const Row found = mean_by_code(reduction, rows);
       const Vector mean(found.begin(), found.end()), slow = mean_reference(plain, reduction, 7);
-      EXPECT_NEAR(norm_of_difference(mean, exact) / norm, members == 8 ? errors.first : errors.second, 0.01)
-          << word_of(reduction) << " of " << members;
+      EXPECT_NEAR(norm_of_difference(mean, exact) / norm, members == 8 ? errors.first : errors.second, 0.01);
       // A tie of float32 may go another way in float64, and is carried on by later hops: few do.
-      EXPECT_LT(norm_of_difference(mean, slow) / norm, reduction == Reduction::kRing ? 0.02 : 0.003)
-          << word_of(reduction) << " of " << members;
+      EXPECT_LT(norm_of_difference(mean, slow) / norm, reduction == Reduction::kRing ? 0.02 : 0.003);
     }
   }
 }
@@ -136,14 +129,14 @@ TEST(Reduction, RoundsWhereTheBytesDo) {
     rows[1][block + 1] = 1.75f;  // sent as 2
   }
   const auto second = [&](Reduction reduction) {
-    const Row mean = mean_by_code(codec_of(Quantizer::kInt4, reduction), rows);
-    return std::pair<float, float>(mean[1], mean[1025]);
+    const Row mean = mean_by_code(reduction, rows);
+    return Row{mean[1], mean[1025]};
   };
-  EXPECT_EQ(second(Reduction::kOnce), (std::pair<float, float>(1.5f, 1.5f)));
-  EXPECT_EQ(second(Reduction::kTwoShot), (std::pair<float, float>(2, 2))) << "1.5, a tie, to the even 2";
+  EXPECT_EQ(second(Reduction::kOnce), (Row{1.5f, 1.5f}));
+  EXPECT_EQ(second(Reduction::kTwoShot), (Row{2, 2})) << "1.5, a tie, to the even 2";
   // Sums 1 + 1.75 and 2 + 1.25 with a scale of 14 / 7: 2 and 4, halved. What is added is not rounded before:
   // 1 + 2 would be a tie of 2 and 4, and go to 4.
-  EXPECT_EQ(second(Reduction::kRing), (std::pair<float, float>(1, 2)));
+  EXPECT_EQ(second(Reduction::kRing), (Row{1, 2}));
 }
 
 // The same rows twice: what the first mean left out comes with the second, so that both together are exact.
@@ -151,30 +144,28 @@ TEST(Reduction, RoundsWhereTheBytesDo) {
 TEST(Reduction, ServersFeedBackWhatTheirMeansLeftOut) {
   std::vector<Row> rows(2, Row(1400, 0));
   for (const std::size_t half : {0, 700}) {
-    rows[0][half] = rows[1][half] =
-        half == 0 ? 6 : 14;  // both in the first block of a message, whose scale is 2
+    rows[0][half] = rows[1][half] = half == 0 ? 6 : 14;  // in the first block, whose scale is 2
     rows[0][half + 1] = half == 0 ? 4 : 2;
     rows[1][half + 1] = 4;
   }
-  const Codec codec = codec_of(Quantizer::kInt4, Reduction::kServers);
   Row errors(1400);
-  const Row first = mean_by_code(codec, rows, errors.data());
+  const Row first = mean_by_code(Reduction::kServers, rows, errors.data());
   const float left_out = errors[1];
-  const Row second = mean_by_code(codec, rows, errors.data());
+  const Row second = mean_by_code(Reduction::kServers, rows, errors.data());
   EXPECT_FLOAT_EQ(first[1], 5 * 6.f / 7) << "4 is nearest to five sevenths of 6";
   EXPECT_FLOAT_EQ(left_out, 4 - 5 * 6.f / 7);
   EXPECT_EQ(first[701], 4) << "3 with a scale of 2, a tie, to the even one";
   EXPECT_EQ(second[701], 2) << "and 3 - 1";
   for (const std::size_t i : {0, 1, 700, 701})
     EXPECT_NEAR(first[i] + second[i] + errors[i], rows[0][i] + rows[1][i], 1e-6) << i;
-  EXPECT_THROW(mean_by_code(codec, rows), std::logic_error) << "without the servers' errors";
+  EXPECT_THROW(mean_by_code(Reduction::kServers, rows), std::logic_error) << "without the servers' errors";
 }
 
 TEST(Reduction, OneMemberAloneSendsNothing) {
   const std::vector<Row> rows = {{7, 1.25f}};
-  EXPECT_EQ(mean_by_code(codec_of(Quantizer::kInt4, Reduction::kRing), rows), rows[0]);
-  EXPECT_EQ(mean_by_code(codec_of(Quantizer::kInt4, Reduction::kTwoShot), rows), (Row{7, 1}));
-  EXPECT_THROW(reduced_mean(codec_of(Quantizer::kInt4, Reduction::kOnce), 2, 1, {}), std::logic_error);
+  EXPECT_EQ(mean_by_code(Reduction::kRing, rows), rows[0]);
+  EXPECT_EQ(mean_by_code(Reduction::kTwoShot, rows), (Row{7, 1}));
+  EXPECT_THROW(reduced_mean(int4_by(Reduction::kOnce), 2, 1, {}), std::logic_error);
 }
 
 // Columns [2, 5) and [8, 10) of ten, in places 0 … 4.

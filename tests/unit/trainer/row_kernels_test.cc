@@ -23,6 +23,17 @@ using Table = std::vector<float>;  // [R, P]
 
 constexpr int kReplicas = 7;
 
+// Pairs, a row that is in no group, groups larger than what is kept in registers.
+const struct {
+  std::vector<std::vector<int>> groups;
+  Wire wire;
+  bool sent_ahead;
+} kCases[] = {{{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
+              {{{0, 1, 2, 3, 4, 5, 6}}, Wire::kBf16, false},
+              {{{1, 2, 4}, {0, 3, 5, 6}}, Wire::kFp16, false},
+              {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
+              {{{4}}, Wire::kFp32, false}};
+
 // By columns: no multiple of a slice, nor of a word of bits.
 class RowKernels : public testing::TestWithParam<std::int64_t> {
  protected:
@@ -38,7 +49,7 @@ class RowKernels : public testing::TestWithParam<std::int64_t> {
   }
 
   std::vector<float> clip_factors(const Table& gradient, double largest) const {
-    const DeviceTable<float> of(gradient), factors(as_index(kReplicas));
+    const DeviceTable<float> of(gradient), factors(kReplicas);
     const DeviceTable<double> partial(as_index(kReplicas * norm_slices(columns_)));
     clip_factors_on_device({nullptr, of.get(), nullptr, nullptr, kReplicas, columns_}, largest, partial.get(),
                            factors.get(), nullptr);
@@ -52,13 +63,45 @@ class RowKernels : public testing::TestWithParam<std::int64_t> {
       ASSERT_NEAR(found[i], expected[i], 2e-6 * (std::abs(expected[i]) + 0.1)) << what << " at " << i;
   }
 
+  // It leaves what the host's runner does on the same rows; anchors: the slow weights when they were sent.
+  template <typename Step>
+  void expect_the_hosts(const MethodSpec& method, const Step& step) const {
+    const Table theta = random(1, 1), phi = random(1, 2), momentum = random(1, 3);
+    for (const auto& [groups, wire, sent_ahead] : kCases) {
+      UpdateBench expected(method, kReplicas, columns_);
+      OperationRule ahead = rule_for({"phi"}, wire);
+      ahead.name = "ahead";
+      ahead.overlap_steps = 1;
+      Table anchors = sent_ahead ? random(1, 4) : Table();
+      for (float& anchor : anchors) anchor = as_sent(anchor, wire);
+      if (sent_ahead) {
+        expected.set(Slot::kSlowWeights, anchors);
+        expected.runner.post({&ahead, 1, 2, groups, 0});
+      }
+      expected.set(Slot::kWeights, theta);
+      expected.set(Slot::kSlowWeights, phi);
+      expected.set(Slot::kOuterMomentum, momentum);
+      expected.run(rule_for({"delta"}, wire), 2, groups);
+
+      const FlatGroups flat(groups);
+      const DeviceTable<int> members(flat.members), begins(flat.begins);
+      const DeviceTable<float> t(theta), p(phi), m(momentum), a(anchors);
+      const DeviceTable<std::uint8_t> packed(anchors.size() * as_index(bytes_per_parameter(wire)));
+      pack_on_device(a.get(), packed.get(), wire, sent_ahead ? kReplicas : 0, columns_, nullptr);
+      outer_step_on_device(
+          OuterTables{t.get(), p.get(), m.get(), packed.get(), {members.get(), begins.get()}, wire, columns_},
+          static_cast<std::int64_t>(groups.size()), step, nullptr);
+      expect_near(t.read(), expected.table(Slot::kWeights), "theta");
+      expect_near(p.read(), expected.table(Slot::kSlowWeights), "phi");
+      expect_near(m.read(), expected.table(Slot::kOuterMomentum), "momentum");
+    }
+  }
+
   const std::int64_t columns_ = GetParam();
 };
 
 // In packs of four, and one by one.
-const auto kColumns = testing::Values(2 * 4096 + 52, 2 * 4096 + 53);
-
-INSTANTIATE_TEST_SUITE_P(Columns, RowKernels, kColumns);
+INSTANTIATE_TEST_SUITE_P(Columns, RowKernels, testing::Values(2 * 4096 + 52, 2 * 4096 + 53));
 
 TEST_P(RowKernels, ClipFactorsAreThoseOfEachReplicasNorm) {
   Table gradient = random(1, 1);
@@ -104,91 +147,27 @@ TEST_P(RowKernels, AdamwIsTheHostsForThreeSteps) {
   }
 }
 
-struct OuterCase {
-  std::vector<std::vector<int>> groups;
-  Wire wire;
-  bool sent_ahead;
-};
-
-// Pairs, a row that is in no group, groups larger than what is kept in registers.
-const OuterCase kCases[] = {{{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
-                            {{{0, 1, 2, 3, 4, 5, 6}}, Wire::kBf16, false},
-                            {{{1, 2, 4}, {0, 3, 5, 6}}, Wire::kFp16, false},
-                            {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
-                            {{{4}}, Wire::kFp32, false}};
-
-class Outer : public RowKernels {
- protected:
-  void copy_in(const Table& table, UpdateBench& bench, Slot slot) const {
-    std::copy(table.begin(), table.end(), bench.arena.row(slot, 0));
-  }
-  Table table_of(const UpdateBench& bench, Slot slot) const {
-    const float* first = bench.arena.row(slot, 0);
-    return {first, first + kReplicas * columns_};
-  }
-
-  // It leaves what the host's runner does with the method on the same rows; anchors were sent ahead when the
-  // slow weights were these.
-  template <typename Step>
-  void expect_the_hosts(const MethodSpec& method, const Step& step) const {
-    const Table theta = random(1, 1), phi = random(1, 2), momentum = random(1, 3);
-    for (const auto& [groups, wire, sent_ahead] : kCases) {
-      UpdateBench expected(method, kReplicas, columns_);
-      OperationRule ahead = rule_for({"phi"}, wire);
-      ahead.name = "ahead";
-      ahead.overlap_steps = 1;
-      Table anchors = sent_ahead ? random(1, 4) : Table();
-      for (float& anchor : anchors) anchor = as_sent(anchor, wire);
-      if (sent_ahead) {
-        copy_in(anchors, expected, Slot::kSlowWeights);
-        expected.runner.post({&ahead, 1, 2, groups, 0});
-      }
-      copy_in(theta, expected, Slot::kWeights);
-      copy_in(phi, expected, Slot::kSlowWeights);
-      copy_in(momentum, expected, Slot::kOuterMomentum);
-      expected.run(rule_for({"delta"}, wire), 2, groups);
-
-      const FlatGroups flat(groups);
-      const DeviceTable<int> members(flat.members), begins(flat.begins);
-      const DeviceTable<float> t(theta), p(phi), m(momentum), a(anchors);
-      const DeviceTable<std::uint8_t> packed(anchors.size() * as_index(bytes_per_parameter(wire)));
-      pack_on_device(a.get(), packed.get(), wire, sent_ahead ? kReplicas : 0, columns_, nullptr);
-      const OuterTables tables{t.get(), p.get(), m.get(), packed.get(), {members.get(), begins.get()},
-                               wire,    columns_};
-      outer_step_on_device(tables, static_cast<std::int64_t>(groups.size()), step, nullptr);
-      expect_near(t.read(), table_of(expected, Slot::kWeights), "theta");
-      expect_near(p.read(), table_of(expected, Slot::kSlowWeights), "phi");
-      expect_near(m.read(), table_of(expected, Slot::kOuterMomentum), "momentum");
-    }
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Columns, Outer, kColumns);
-
-TEST_P(Outer, NolocoIsTheHosts) {
+TEST_P(RowKernels, NolocoAndDilocoWithNesterovAndWithoutAreTheHosts) {
   expect_the_hosts({"noloco", "noloco", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", 0.3}}},
                    NolocoStep{0.5f, 0.7f, 0.3f});
-}
-
-TEST_P(Outer, DilocoIsTheHostsWithNesterovAndWithout) {
   for (const bool nesterov : {true, false})
     expect_the_hosts(
         {"diloco", "diloco", {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"nesterov", nesterov}}},
         DilocoStep{0.7f, 0.9f, nesterov});
 }
 
-TEST_P(Outer, AverageIsTheHosts) {
+TEST_P(RowKernels, AverageIsTheHosts) {
   for (const auto& [groups, wire, ahead] : kCases) {
     const Table rows = random(1, 1);
     UpdateBench expected({"ddp", "ddp", Json::object()}, kReplicas, columns_);
-    copy_in(rows, expected, Slot::kGradient);
+    expected.set(Slot::kGradient, rows);
     expected.run(rule_for({"gradient"}, wire), 1, groups);
     const FlatGroups flat(groups);
     const DeviceTable<int> members(flat.members), begins(flat.begins);
     const DeviceTable<float> found(rows);
     average_on_device(found.get(), {members.get(), begins.get()}, static_cast<std::int64_t>(groups.size()),
                       wire, columns_, nullptr);
-    expect_near(found.read(), table_of(expected, Slot::kGradient), "rows");
+    expect_near(found.read(), expected.table(Slot::kGradient), "rows");
   }
 }
 

@@ -1,5 +1,4 @@
-// The decoder once more, as slowly and plainly as it can be written: loops over doubles, one sequence at a
-// time, no library. It is what trainer/model/decoder.cc is held against.
+// The decoder once more, as plainly as it can be written: loops over doubles, one sequence at a time.
 #pragma once
 
 #include <cmath>
@@ -21,8 +20,9 @@ class ScalarDecoder {
 
   double loss(const Batch& batch) const {
     double sum = 0;
-    const std::size_t length = static_cast<std::size_t>(shape_.context) + 1;
-    for (int s = 0; s < batch.sequences; ++s) sum += sequence_loss(batch.tokens.data() + s * length);
+    const std::int64_t* tokens = batch.tokens.data();
+    for (int s = 0; s < batch.sequences; ++s, tokens += shape_.context + 1)
+      sum += loss_at_the_end(through_layers(embed(tokens), 0, shape_.layers), tokens);
     return sum / (batch.sequences * shape_.context);
   }
 
@@ -133,10 +133,6 @@ class ScalarDecoder {
   void add(Matrix& x, const Matrix& y) const {
     for (std::size_t t = 0; t < x.size(); ++t)
       for (std::size_t i = 0; i < x[t].size(); ++i) x[t][i] += y[t][i];
-  }
-
-  double sequence_loss(const std::int64_t* tokens) const {
-    return loss_at_the_end(through_layers(embed(tokens), 0, shape_.layers), tokens);
   }
 
   ModelShape shape_;

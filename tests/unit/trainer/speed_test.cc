@@ -6,12 +6,12 @@ namespace longhaul::speed_test {
 
 using std::chrono::milliseconds;
 
-// By hand: 2 · 3 · 4 embedding and output, a layer of 4 · 3² + 3 · 3 · 5 + 2 · 3, a norm of 3: 114
-// parameters; attention 6 · 1 · 3 · 7.
+constexpr ModelShape kShape{3, 1, 1, 5, 7, 4};
+
+// By hand: 2·3·4 embedding and output, a layer of 4·3² + 3·3·5 + 2·3, a norm of 3; attention 6·1·3·7.
 TEST(SpeedOfATraining, CountsParametersAndAttention) {
-  const ModelShape shape{3, 1, 1, 5, 7, 4};
-  ASSERT_EQ(shape.parameters(), 114);
-  EXPECT_EQ(flop_per_token(shape), 6. * 114 + 6. * 21);
+  ASSERT_EQ(kShape.parameters(), 114);
+  EXPECT_EQ(flop_per_token(kShape), 6. * 114 + 6. * 21);
 }
 
 TEST(SpeedOfATraining, IsThatOfTheLastSecond) {
@@ -28,18 +28,17 @@ TEST(SpeedOfATraining, IsThatOfTheLastSecond) {
 }
 
 TEST(SpeedOfATraining, LeavesEvaluationsAndCheckpointsOutOfTheSteps) {
-  const ModelShape shape{3, 1, 1, 5, 7, 4};
   Speed speed;
   speed.begin();
   const auto start = Speed::Clock::now();
   speed.reached(6000, start + milliseconds(4000));
   speed.evaluations_s = 0.5;
   speed.checkpoints_s = 0.5;
-  const Json json = speed.summary(shape, 3, 1e7, start + milliseconds(4000));
+  const Json json = speed.summary(kShape, 3, 1e7, start + milliseconds(4000));
   EXPECT_NEAR(json["tokens_per_s"].get<double>(), 1500, 1);
   EXPECT_NEAR(json["tokens_per_s_in_steps"].get<double>(), 2000, 1);
   EXPECT_NEAR(json["utilization"].get<double>(), 2000 * 810 / 1e7, 1e-3);
-  EXPECT_FALSE(speed.summary(shape, 3, std::nullopt).contains("utilization"));
+  EXPECT_FALSE(speed.summary(kShape, 3, std::nullopt).contains("utilization"));
 }
 
 TEST(SpeedOfATraining, KnowsCardsByTheirNames) {

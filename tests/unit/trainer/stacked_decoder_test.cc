@@ -19,53 +19,54 @@ using testing_stacked::run;
 constexpr ModelShape kSmall{12, 2, 3, 10, 7, 11}, kTraining{96, 3, 4, 256, 65, 256};
 
 // The memory that so many replicas, with so many sequences each, take at a time.
-std::int64_t memory_for(const ModelShape& shape, int replicas, int sequences) {
-  return StackedDecoder::workspace_bytes(shape, Precision::kFloat32, replicas, sequences, true, {});
+std::int64_t memory_for(const ModelShape& shape, int replicas, int sequences,
+                        Precision precision = Precision::kFloat32) {
+  return StackedDecoder::workspace_bytes(shape, precision, replicas, sequences, true, {});
 }
 
-struct Setting {
-  ModelShape shape;
-  int replicas, sequences;
-  double deviation;  // of the weights
-  std::int64_t memory_limit;
-};
+StackedDecoder in_float32(const ModelShape& shape, std::int64_t memory_limit = 0,
+                          const Boundaries& boundaries = {}) {
+  return StackedDecoder(shape, Device::kCpu, Precision::kFloat32, memory_limit, boundaries);
+}
 
-// The larger model with weights as in a training: with 0.3 its softmaxes saturate, and the two differ by
-// 2.4e-5.
+// The larger model has weights as in a training: with 0.3 softmaxes saturate, and the two differ by 2.4e-5.
 TEST(StackedDecoder, InFloat32LossesAndGradientsAreThoseOfTheLoop) {
-  const Setting settings[] = {{kSmall, 1, 1, 0.3, 0},
-                              {kSmall, 5, 3, 0.3, 0},
-                              {kSmall, 5, 3, 0.3, memory_for(kSmall, 2, 3)},
-                              {kSmall, 2, 5, 0.3, memory_for(kSmall, 1, 2)},
-                              {kSmall, 2, 3, 0.3, 1},
-                              {{12, 0, 3, 10, 7, 11}, 2, 2, 0.3, 0},
-                              {{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 0},
-                              {{12, 1, 3, 10, 60, 1500}, 3, 4, 0.3, 1},
-                              {kTraining, 3, 4, 0.05, 0}};
-  for (const Setting& s : settings) {
+  const struct {
+    ModelShape shape;
+    int replicas, sequences;
+    std::int64_t memory_limit;
+    double deviation = 0.3;  // of the weights
+  } settings[] = {{kSmall, 1, 1, 0},
+                  {kSmall, 5, 3, 0},
+                  {kSmall, 5, 3, memory_for(kSmall, 2, 3)},
+                  {kSmall, 2, 5, memory_for(kSmall, 1, 2)},
+                  {kSmall, 2, 3, 1},
+                  {{12, 0, 3, 10, 7, 11}, 2, 2, 0},
+                  {{12, 1, 3, 10, 60, 1500}, 3, 4, 0},
+                  {{12, 1, 3, 10, 60, 1500}, 3, 4, 1},
+                  {kTraining, 3, 4, 0, 0.05}};
+  for (const auto& s : settings) {
     SCOPED_TRACE(&s - settings);
     const Replicas replicas(s.shape, s.replicas, s.sequences, s.deviation);
-    expect_near(run(StackedDecoder(s.shape, Device::kCpu, Precision::kFloat32, s.memory_limit), replicas),
-                replicas.one_by_one(), replicas, 1e-5, 1e-5);
+    expect_near(run(in_float32(s.shape, s.memory_limit), replicas), replicas.one_by_one(), replicas, 1e-5,
+                1e-5);
   }
 }
 
-// A sign and a scale for each block: what rounding does before the boundary does not change them much. Pieces
-// of two replicas, and of one sequence.
+// A sign and a scale for each block: what rounding does before the boundary does not change them much.
 TEST(StackedDecoder, BoundariesForAllHopsAndByHopAreThoseOfTheLoop) {
   constexpr Quantized kSign{Quantizer::kSign, 42};
   const Replicas replicas(kSmall, 5, 3, 0.3);
   const auto whole = replicas.one_by_one();
-  for (const Boundaries& boundaries : {Boundaries{{0, 1, 2}, HopFormats(kSign), HopFormats(kSign)},
-                                       Boundaries{{0, 1, 2},
-                                                  HopFormats({std::nullopt, kSign, std::nullopt}),
-                                                  HopFormats({kSign, std::nullopt, kSign})}}) {
+  const HopFormats all(kSign), second({std::nullopt, kSign, std::nullopt}),
+      others({kSign, std::nullopt, kSign});
+  for (const Boundaries& boundaries :
+       {Boundaries{{0, 1, 2}, all, all}, Boundaries{{0, 1, 2}, second, others}}) {
     const auto expected = replicas.one_by_one(CpuDecoder(kSmall, boundaries));
     for (std::size_t r = 0; r < 5; ++r) EXPECT_GT(std::abs(expected.losses[r] - whole.losses[r]), 1e-2);
     for (const std::int64_t limit : {std::int64_t{0}, memory_for(kSmall, 2, 3), memory_for(kSmall, 1, 1)}) {
       SCOPED_TRACE(limit);
-      expect_near(run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, limit, boundaries), replicas),
-                  expected, replicas, 1e-5, 1e-5);
+      expect_near(run(in_float32(kSmall, limit, boundaries), replicas), expected, replicas, 1e-5, 1e-5);
     }
   }
 }
@@ -74,29 +75,24 @@ TEST(StackedDecoder, PiecesThatCutABlockAreRefused) {
   const HopFormats by_hop({std::nullopt, Quantized{Quantizer::kInt8, 1024}});
   const Boundaries boundaries{{1, 2}, by_hop, std::nullopt};
   const Replicas replicas(kSmall, 1, 3, 0.3);
-  const InputError error = thrown_by([&] {
-    run(StackedDecoder(kSmall, Device::kCpu, Precision::kFloat32, memory_for(kSmall, 1, 1), boundaries),
-        replicas);
-  });
-  EXPECT_EQ(error.parts().path, "pipeline.block");
-  EXPECT_EQ(error.parts().allowed, "a divisor of 84 (sequences · context · hidden)");
+  const InputErrorParts refused =
+      refused_parts([&] { run(in_float32(kSmall, memory_for(kSmall, 1, 1), boundaries), replicas); });
+  EXPECT_EQ(refused.path, "pipeline.block");
+  EXPECT_EQ(refused.allowed, "a divisor of 84 (sequences · context · hidden)");
 }
 
 TEST(StackedDecoder, PiecesOfReplicasChangeNoBit) {
   const Replicas replicas(kSmall, 5, 3, 0.3);
-  const StackedDecoder whole(kSmall, Device::kCpu, Precision::kFloat32),
-      pieces(kSmall, Device::kCpu, Precision::kFloat32, memory_for(kSmall, 2, 3));
+  const StackedDecoder pieces = in_float32(kSmall, memory_for(kSmall, 2, 3));
   ASSERT_EQ(pieces.piece_of(5, 3, true).replicas, 2);
   ASSERT_EQ(pieces.piece_of(5, 3, true).sequences, 3);
-  expect_same_bits(run(pieces, replicas), run(whole, replicas));
+  expect_same_bits(run(pieces, replicas), run(in_float32(kSmall), replicas));
 }
 
 TEST(StackedDecoder, PieceFitsTheLimit) {
   const StackedDecoder decoder(kTraining, Device::kCpu, Precision::kBf16, 30'000'000);
   const auto piece = decoder.piece_of(64, 4, true);
-  EXPECT_LE(
-      StackedDecoder::workspace_bytes(kTraining, Precision::kBf16, piece.replicas, piece.sequences, true, {}),
-      30'000'000);
+  EXPECT_LE(memory_for(kTraining, piece.replicas, piece.sequences, Precision::kBf16), 30'000'000);
   EXPECT_GT(piece.replicas, 1);
   EXPECT_EQ(StackedDecoder(kTraining, Device::kCpu, Precision::kBf16, 1).piece_of(64, 4, true).sequences, 1);
 }
@@ -134,31 +130,24 @@ TEST(StackedDecoder, WhatIsComputedAgainHasTheSameBits) {
   }
 }
 
-// A gradient is added up over pieces in float32: without that each piece is rounded to bf16, 2e-3 of it.
-TEST(StackedDecoder, InBf16PiecesOfSequencesAddUpInFloat32) {
-  const Replicas replicas(kTraining, 2, 4, 0.02);
+// Half a unit of bf16 is 0.2 %. The bounds are some ten times what it leaves in a sum (losses: 2e-5). Pieces
+// are added up in float32: without that each is rounded to bf16, 2e-3 of it.
+TEST(StackedDecoder, InBf16TheGradientIsThatOfTheLoopToSomePercentAndPiecesAddUpInFloat32) {
+  const Replicas replicas(kTraining, 3, 4, 0.02);
   const StackedDecoder whole(kTraining, Device::kCpu, Precision::kBf16),
       pieces(kTraining, Device::kCpu, Precision::kBf16, 1);
-  ASSERT_EQ(pieces.piece_of(2, 4, true).sequences, 1);
-  const auto item = run(whole, replicas), other = run(pieces, replicas);
-  for (int r = 0; r < 2; ++r)
-    EXPECT_LT(relative_difference(other, item, replicas, r), 1e-4) << "replica " << r;
-}
-
-// bf16 has 8 bits: half a unit in the last place is 0.2 % of each rounded number. The bounds are some ten
-// times what such errors leave in a sum (measured: losses 2e-5).
-TEST(StackedDecoder, InBf16TheGradientIsThatOfTheLoopToSomePercent) {
-  const Replicas replicas(kTraining, 3, 4, 0.02);
-  const auto loop = replicas.one_by_one();
-  const auto stacked = run(StackedDecoder(kTraining, Device::kCpu, Precision::kBf16), replicas);
+  ASSERT_EQ(pieces.piece_of(3, 4, true).sequences, 1);
+  const auto loop = replicas.one_by_one(), stacked = run(whole, replicas), in_pieces = run(pieces, replicas);
   expect_near(stacked, loop, replicas, 1e-3, testing_stacked::bf16_gradient_bound());
-  for (int r = 0; r < 3; ++r)
+  for (int r = 0; r < 3; ++r) {
     EXPECT_GT(relative_difference(stacked, loop, replicas, r), 1e-4) << "replica " << r;  // it is bf16
+    EXPECT_LT(relative_difference(in_pieces, stacked, replicas, r), 1e-4) << "replica " << r;
+  }
 }
 
 TEST(StackedDecoder, LossesAloneAreTheSameAndMayBeOfTheSameTokens) {
   const Replicas replicas(kSmall, 3, 2, 0.3);
-  const StackedDecoder decoder(kSmall, Device::kCpu, Precision::kFloat32);
+  const StackedDecoder decoder = in_float32(kSmall);
   const auto losses_with = [&](std::int64_t stride) {
     std::vector<double> losses(3);
     decoder.run({replicas.weights.data(), nullptr, replicas.tokens.data(), stride, losses.data(), 3, 2});
@@ -168,8 +157,7 @@ TEST(StackedDecoder, LossesAloneAreTheSameAndMayBeOfTheSameTokens) {
   const std::vector<double> of_the_first = losses_with(0);
   const Decoder loop(kSmall, Device::kCpu);
   for (int r = 0; r < 3; ++r)
-    EXPECT_NEAR(of_the_first[static_cast<std::size_t>(r)], loop.loss(replicas.row(r), replicas.batch(0)),
-                1e-5);
+    EXPECT_NEAR(of_the_first[as_index(r)], loop.loss(replicas.row(r), replicas.batch(0)), 1e-5);
 }
 
 }  // namespace longhaul::stacked_decoder_test

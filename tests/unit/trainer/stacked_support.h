@@ -6,7 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
+#include "tests/unit/trainer/random_model.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/stacked_decoder.h"
 
@@ -22,15 +24,12 @@ struct Replicas {
   Replicas(const ModelShape& of, int count, int batch_size, double deviation)
       : shape(of), replicas(count), sequences(batch_size) {
     RandomStream stream(7, Purpose::kInitialWeights, 1);
-    weights.resize(static_cast<std::size_t>(count * shape.parameters()));
-    for (float& weight : weights) weight = static_cast<float>(deviation * stream.normal());
     for (int r = 0; r < count; ++r)
       for (const Parameter& parameter : parameter_layout(shape))
-        for (std::int64_t i = 0; parameter.is_norm && i < parameter.size(); ++i)
-          weights[static_cast<std::size_t>(r * shape.parameters() + parameter.offset + i)] += 1;
-    RandomStream data(5, Purpose::kTrainingData);
-    for (std::int64_t i = 0; i < count * token_stride(); ++i)
-      tokens.push_back(static_cast<std::int64_t>(data.below(static_cast<std::uint64_t>(shape.vocabulary))));
+        for (std::int64_t i = 0; i < parameter.size(); ++i)
+          weights.push_back(static_cast<float>(deviation * stream.normal()) +
+                            (parameter.is_norm ? 1.f : 0.f));
+    tokens = random_batch(shape, count * sequences).tokens;
   }
 
   std::int64_t token_stride() const { return std::int64_t{sequences} * (shape.context + 1); }
@@ -43,11 +42,10 @@ struct Replicas {
   Result one_by_one() const { return one_by_one(Decoder(shape, Device::kCpu)); }
   template <typename Of>
   Result one_by_one(const Of& decoder) const {
-    Result result{std::vector<double>(static_cast<std::size_t>(replicas)),
-                  std::vector<float>(weights.size())};
+    Result result{{}, std::vector<float>(weights.size())};
     for (int r = 0; r < replicas; ++r)
-      result.losses[static_cast<std::size_t>(r)] =
-          decoder.loss_and_gradient(row(r), result.gradients.data() + r * shape.parameters(), batch(r));
+      result.losses.push_back(
+          decoder.loss_and_gradient(row(r), result.gradients.data() + r * shape.parameters(), batch(r)));
     return result;
   }
 
@@ -59,7 +57,7 @@ struct Replicas {
 
 // On a CPU.
 inline Result run(const StackedDecoder& decoder, const Replicas& replicas) {
-  Result result{std::vector<double>(static_cast<std::size_t>(replicas.replicas)),
+  Result result{std::vector<double>(as_index(replicas.replicas)),
                 std::vector<float>(replicas.weights.size(), 123.f)};  // what was there must not matter
   decoder.run({replicas.weights.data(), result.gradients.data(), replicas.tokens.data(),
                replicas.token_stride(), result.losses.data(), replicas.replicas, replicas.sequences});
@@ -69,11 +67,10 @@ inline Result run(const StackedDecoder& decoder, const Replicas& replicas) {
 // |a − b| / |b| of one replica's gradient.
 inline double relative_difference(const Result& a, const Result& b, const Replicas& replicas, int r) {
   double difference = 0, size = 0;
-  const std::int64_t p = replicas.shape.parameters();
-  for (std::int64_t i = r * p; i < (r + 1) * p; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    difference += std::pow(static_cast<double>(a.gradients[at]) - b.gradients[at], 2);
-    size += std::pow(static_cast<double>(b.gradients[at]), 2);
+  const std::size_t p = as_index(replicas.shape.parameters());
+  for (std::size_t i = as_index(r) * p; i < as_index(r + 1) * p; ++i) {
+    difference += std::pow(double{a.gradients[i]} - b.gradients[i], 2);
+    size += std::pow(b.gradients[i], 2);
   }
   return std::sqrt(difference / size);
 }
@@ -82,8 +79,8 @@ inline double relative_difference(const Result& a, const Result& b, const Replic
 inline void expect_near(const Result& found, const Result& expected, const Replicas& replicas, double loss,
                         double gradient) {
   for (int r = 0; r < replicas.replicas; ++r) {
-    const auto at = static_cast<std::size_t>(r);
-    EXPECT_NEAR(found.losses[at], expected.losses[at], loss * expected.losses[at]) << "replica " << r;
+    const double exact = expected.losses[as_index(r)];
+    EXPECT_NEAR(found.losses[as_index(r)], exact, loss * exact) << "replica " << r;
     EXPECT_LT(relative_difference(found, expected, replicas, r), gradient) << "replica " << r;
   }
 }

@@ -1,5 +1,4 @@
-// A model whose boundaries lie in a subspace: the weights of a training by the definition, and what passes a
-// boundary.
+// A model whose boundaries lie in a subspace: the weights of a training, and what passes a boundary.
 #include "trainer/pipeline/subspace.h"
 
 #include <cmath>
@@ -13,15 +12,15 @@ namespace longhaul::subspace_test {
 const ModelShape kShape{16, 4, 2, 24, 8, 40};
 constexpr int kRank = 5;
 
-PipelinePlan plan_of(int stages) {
+PipelinePlan plan_of_two_stages() {
   PipelineSpec spec;
-  spec.stages = stages;
+  spec.stages = 2;
   spec.boundary.subspace = kRank;
   return pipeline_plan(spec, kShape, kShape.parameters(), 64, Wire::kBf16);
 }
 
-Subspace subspace_of(const std::vector<float>& weights) {
-  return Subspace(kShape, plan_of(2), kRank, 3, weights);
+Subspace subspace_of(const std::vector<float>& weights, std::uint64_t seed = 3) {
+  return Subspace(kShape, plan_of_two_stages(), kRank, seed, weights);
 }
 
 // Of a vector the part outside span(U), by its definition.
@@ -41,14 +40,7 @@ double length(const std::vector<double>& vector) {
   return std::sqrt(square);
 }
 
-TEST(Subspace, TheBasisIsDrawnFromTheSeed) {
-  const std::vector<float> weights = initial_weights(kShape, 1);
-  EXPECT_EQ(subspace_of(weights).basis(), subspace_of(weights).basis());
-  EXPECT_NE(subspace_of(weights).basis(), Subspace(kShape, plan_of(2), kRank, 4, weights).basis());
-}
-
-// Every column of a projection into the stream, and every row of E − E₀, of the layers before the last part;
-// nothing else changes.
+// Every column of a projection into the stream, and every row of E − E₀, before the last part.
 void expect_inside(const ModelShape& shape, const Subspace& subspace, const std::vector<float>& fixed,
                    const float* row, int constrained_layers) {
   for (const Parameter& parameter : parameter_layout(shape)) {
@@ -68,12 +60,14 @@ void expect_inside(const ModelShape& shape, const Subspace& subspace, const std:
   }
 }
 
-// A second time changes nothing, which is so where the basis is orthonormal.
+// A second time changes nothing, which is so where the basis, drawn from the seed, is orthonormal.
 TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
   const std::vector<float> weights = initial_weights(kShape, 1);
   std::vector<float> row = initial_weights(kShape, 2);
   const std::vector<float> before = row;
   const Subspace subspace = subspace_of(weights);
+  EXPECT_EQ(subspace.basis(), subspace_of(weights).basis());
+  EXPECT_NE(subspace.basis(), subspace_of(weights, 4).basis());
   subspace.project(row.data());
   expect_inside(kShape, subspace, weights, row.data(), 2);
   for (const Parameter& parameter : parameter_layout(kShape)) {
@@ -89,30 +83,25 @@ TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
 }
 
 Json scenario_of(const Json& method, const Json& pipeline) {
-  Json scenario = small_scenario(method, 12, "fp32");
-  scenario["train"]["batch"] = 4;
-  scenario["pipeline"] = pipeline;
-  return scenario;
+  return changed(small_scenario(method, 12, "fp32"), {{"train", {{"batch", 4}}}, {"pipeline", pipeline}});
 }
 
 // With as many dimensions as the model is wide nothing is constrained, but to rounding.
 TEST(Subspace, OfAllDimensionsConstrainsNothing) {
-  const Json method = {{"name", "ddp"}};
-  const Json free = {{"stages", 2}};
-  const int hidden = small_scenario(method, 1)["train"]["model"]["hidden"];
-  const Json whole = {{"stages", 2}, {"subspace", hidden}}, narrow = {{"stages", 2}, {"subspace", 2}};
-  const double expected = train(scenario_of(method, free)).summary["final_loss"];
-  const double same = train(scenario_of(method, whole)).summary["final_loss"],
-               other = train(scenario_of(method, narrow)).summary["final_loss"];
+  const auto loss_with = [](const Json& more) -> double {
+    return train(scenario_of({{"name", "ddp"}}, changed({{"stages", 2}}, more))).summary["final_loss"];
+  };
+  const int hidden = small_scenario({{"name", "ddp"}})["train"]["model"]["hidden"];
+  const double expected = loss_with(Json::object()), same = loss_with({{"subspace", hidden}}),
+               other = loss_with({{"subspace", 2}});
   EXPECT_NEAR(same, expected, 1e-4 * expected);
   EXPECT_GT(std::abs(other - expected), 1e-3 * expected);
 }
 
-// After averages in pairs along random paths every replica is inside: what passes the boundary has no more
-// than its coordinates.
+// After averages in pairs along random paths: what passes the boundary has no more than its coordinates.
 TEST(Subspace, ATrainingStaysInside) {
-  const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}};
-  const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
+  const Json noloco = {{"name", "noloco"}, {"inner_steps", 4}},
+             pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"subspace", kRank}};
   const auto& [folder, config] = CaseInFolder(scenario_of(noloco, pipeline));
   const ModelShape& shape = config.train->model;
   const Trained trained = train(config, folder);
@@ -124,7 +113,7 @@ TEST(Subspace, ATrainingStaysInside) {
 
 // Coordinates and ids forward, coordinates back: a training that sends no more has the bytes of the plan.
 TEST(Subspace, BytesFollow) {
-  const PipelinePlan plan = plan_of(2);
+  const PipelinePlan plan = plan_of_two_stages();
   EXPECT_EQ(plan.forward_bytes, (std::vector<std::int64_t>{64 * (5 * 2 + 2)}));
   EXPECT_EQ(plan.backward_bytes, (std::vector<std::int64_t>{64 * 5 * 2}));
 }

@@ -47,8 +47,7 @@ inline std::vector<float> floats_of(const StoredTensor& tensor) {
   return values;
 }
 
-// A training of seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not
-// matter.
+// Seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not matter.
 inline Json small_scenario(const Json& method, int steps = 12, const char* wire = nullptr) {
   Json scenario = {
       {"name", "small"},
@@ -68,12 +67,16 @@ inline Json small_scenario(const Json& method, int steps = 12, const char* wire 
   return scenario;
 }
 
+// With these of its entries anew; null takes one away.
+inline Json changed(Json json, const Json& patch) {
+  json.merge_patch(patch);
+  return json;
+}
+
 // The same on the bytes of files.
 inline Json text_scenario(const std::string& glob) {
-  Json scenario = small_scenario({{"name", "independent"}});
-  scenario["train"]["data"] = {{"text", {glob}}};
-  scenario["train"]["model"]["vocabulary"] = 256;
-  return scenario;
+  const Json data = {{"synthetic", nullptr}, {"text", {glob}}}, model = {{"vocabulary", 256}};
+  return changed(small_scenario({{"name", "independent"}}), {{"train", {{"data", data}, {"model", model}}}});
 }
 
 // The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,

@@ -1,5 +1,4 @@
-// Ranks that are threads of the test and hand each other copies: the algorithms of trainer/ranks without a
-// network, for any number of ranks.
+// Ranks that are threads of the test and hand each other copies: trainer/ranks without a network.
 #pragma once
 
 #include <condition_variable>
@@ -51,30 +50,13 @@ class ThreadRanks {
     came_.notify_all();
   }
 
-  class Done : public Transfer {
+  class Later : public Transfer {
    public:
-    void wait() override {}
-  };
-
-  // Takes its place in the line when it is made, as a receive that was posted does.
-  class Receive : public Transfer {
-   public:
-    Receive(ThreadRanks& all, std::tuple<int, int, int> way, void* data, std::size_t bytes)
-        : all_(all), way_(way), data_(data), bytes_(bytes), place_(all.next_receive_[way]++) {}
-    void wait() override {
-      std::unique_lock<std::mutex> lock(all_.mutex_);
-      all_.came_.wait(lock, [&] { return all_.failed_ || all_.sent_[way_].size() > place_; });
-      if (all_.sent_[way_].size() <= place_) throw RunError("another rank of the test has failed");
-      const Bytes& found = all_.sent_[way_][place_];
-      if (found.size() != bytes_) throw std::logic_error("a message of another size than was waited for");
-      std::memcpy(data_, found.data(), bytes_);
-    }
+    explicit Later(std::function<void()> work) : work_(std::move(work)) {}
+    void wait() override { work_(); }
 
    private:
-    ThreadRanks& all_;
-    std::tuple<int, int, int> way_;
-    void* data_;
-    std::size_t bytes_, place_;
+    std::function<void()> work_;
   };
 
   class One : public Ranks {
@@ -87,11 +69,20 @@ class ThreadRanks {
       const char* begin = static_cast<const char*>(data);
       all_.sent_[{rank_, to, channel}].emplace_back(begin, begin + bytes);
       all_.came_.notify_all();
-      return std::make_unique<Done>();
+      return std::make_unique<Later>([] {});
     }
+    // Takes its place in the line when it is made, as a receive that was posted does.
     std::unique_ptr<Transfer> receive(int from, int channel, void* data, std::size_t bytes) override {
       const std::lock_guard<std::mutex> lock(all_.mutex_);
-      return std::make_unique<Receive>(all_, std::tuple<int, int, int>{from, rank_, channel}, data, bytes);
+      const std::tuple<int, int, int> way(from, rank_, channel);
+      return std::make_unique<Later>([way, data, bytes, &all = all_, place = all_.next_receive_[way]++] {
+        std::unique_lock<std::mutex> waiting(all.mutex_);
+        all.came_.wait(waiting, [&] { return all.failed_ || all.sent_[way].size() > place; });
+        if (all.sent_[way].size() <= place) throw RunError("another rank of the test has failed");
+        const Bytes& found = all.sent_[way][place];
+        if (found.size() != bytes) throw std::logic_error("a message of another size than was waited for");
+        std::memcpy(data, found.data(), bytes);
+      });
     }
     void check_others(std::chrono::steady_clock::time_point) override {
       const std::lock_guard<std::mutex> lock(all_.mutex_);

@@ -11,14 +11,12 @@
 
 namespace longhaul::training_test {
 
-const Json kDdp = {{"name", "ddp"}};
-const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 4}};
-const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 4}};
-const Json kIndependent = {{"name", "independent"}};
+const Json kDdp = {{"name", "ddp"}}, kIndependent = {{"name", "independent"}},
+           kDiloco = {{"name", "diloco"}, {"inner_steps", 4}},
+           kNoloco = {{"name", "noloco"}, {"inner_steps", 4}};
 
-Json with(Json json, const std::string& key, const Json& value) {
-  json[key] = value;
-  return json;
+Json changed_training(const Json& method, const Json& train, int steps = 12) {
+  return changed(small_scenario(method, steps), {{"train", train}});
 }
 
 // weight_spread by (step, phase).
@@ -54,15 +52,12 @@ void expect_the_plans_trace(const Json& scenario) {
 
 class TrainerWalksThePlan : public testing::TestWithParam<Json> {};
 
-TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTrace) {
-  expect_the_plans_trace(small_scenario(GetParam(), 14, "fp16"));
-}
-
-TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTraceInStages) {
-  if (GetParam()["name"] == "ist" || GetParam()["name"] == "decoupled-diloco") GTEST_SKIP() << "is not cut";
-  Json scenario = small_scenario(GetParam(), 14, "fp16");
-  scenario["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
-  expect_the_plans_trace(scenario);
+TEST_P(TrainerWalksThePlan, LogOfExchangesIsThePlansTraceWholeAndInStages) {
+  const Json whole = small_scenario(GetParam(), 14, "fp16");
+  expect_the_plans_trace(whole);
+  if (GetParam()["name"] == "ist" || GetParam()["name"] == "decoupled-diloco") return;  // they are not cut
+  const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
+  expect_the_plans_trace(changed(whole, {{"pipeline", pipeline}}));
 }
 
 // Two replicas, and an odd number: a group needs its members, a grid must be a power, and targets be others.
@@ -70,8 +65,7 @@ TEST(Training, TwoReplicasAndThreeTrainWithEveryMethodThatAllowsThem) {
   int refused = 0;
   for (const int replicas : {2, 3})
     for (const Json& method : every_method(3)) {
-      Json scenario = small_scenario(method, 7);
-      scenario["replicas"] = replicas;
+      const Json scenario = changed(small_scenario(method, 7), {{"replicas", replicas}});
       const std::string name = method["name"];
       const bool is_impossible = replicas < method.value("group_size", 2) ||
                                  (name == "moshpit" && replicas == 3) ||
@@ -91,54 +85,30 @@ TEST(Training, TwoReplicasAndThreeTrainWithEveryMethodThatAllowsThem) {
 
 INSTANTIATE_TEST_SUITE_P(Methods, TrainerWalksThePlan, testing::ValuesIn(every_method(4)));
 INSTANTIATE_TEST_SUITE_P(PairsBySites, TrainerWalksThePlan,
-                         testing::Values(with(kNoloco, "pairing", "sites"),
-                                         with(with(kNoloco, "pairing", "sites"), "pattern", "presend")));
+                         testing::Values(changed(kNoloco, {{"pairing", "sites"}}),
+                                         changed(kNoloco, {{"pairing", "sites"}, {"pattern", "presend"}})));
 
 TEST(Training, ExpertsOnTheirOwnPartOfTheTextAreOtherTrainings) {
-  EXPECT_NE(train(small_scenario(with(kIndependent, "data", "own"))).metrics,
-            train(small_scenario(kIndependent)).metrics);
-  const auto key = [](const Json& method) { return training_key(case_of(small_scenario(method))); };
-  EXPECT_NE(key(with(kIndependent, "data", "own")), key(kIndependent));
-  EXPECT_EQ(key(with(kIndependent, "data", "shared")), key(kIndependent));
+  const Json shared = small_scenario(kIndependent),
+             own = small_scenario(changed(kIndependent, {{"data", "own"}}));
+  EXPECT_NE(train(own).metrics, train(shared).metrics);
+  EXPECT_NE(training_key(case_of(own)), training_key(case_of(shared)));
+  EXPECT_EQ(training_key(case_of(small_scenario(changed(kIndependent, {{"data", "shared"}})))),
+            training_key(case_of(shared)));
+  EXPECT_THROW(train(changed(own, {{"replicas", 4096}})), InputError) << "the parts are too short";
 }
 
-TEST(Training, ATextThatIsTooShortForEveryReplicasPartIsRefused) {
-  Json scenario = small_scenario(with(kIndependent, "data", "own"));
-  scenario["replicas"] = 4096;
-  EXPECT_THROW(train(scenario), InputError);
-}
-
-// Equal replicas predict alike; of others the mean of the predictions is better than the mean of their
-// losses, since −log is convex.
-TEST(Training, TheEnsembleOfEqualReplicasIsOneOfThem) {
-  const auto summary = [](const Json& method) {
-    Json scenario = small_scenario(method);
-    scenario["train"]["evaluate_ensemble"] = true;
-    return train(scenario).summary;
-  };
-  const Json equal = summary(kDdp), apart = summary(kIndependent);
-  EXPECT_NEAR(equal["final_loss_of_ensemble"].get<double>(), equal["final_loss"].get<double>(), 1e-5);
-  EXPECT_LT(apart["final_loss_of_ensemble"].get<double>(), apart["final_loss"].get<double>() - 1e-5);
-  EXPECT_FALSE(train(small_scenario(kDdp)).summary.contains("final_loss_of_ensemble"));
-}
-
-TEST(Training, DdpReplicasNeverDiffer) {
+TEST(Training, ReplicasAgreeAlwaysWithDdpAndRightAfterAnOuterStepWithDiloco) {
   for (const auto& [at, spread] : spreads(train(small_scenario(kDdp)).metrics)) {
     EXPECT_EQ(spread, 0) << "step " << at.first;
     EXPECT_EQ(at.second, "plain");
   }
-}
-
-TEST(Training, DilocoReplicasAgreeRightAfterAnOuterStepAndNotBetween) {
-  Json scenario = small_scenario(kDiloco, 10);
-  scenario["train"]["evaluate_every"] = 2;
-  const auto found = spreads(train(scenario).metrics);
+  const auto found = spreads(train(changed_training(kDiloco, {{"evaluate_every", 2}}, 10)).metrics);
   ASSERT_EQ(found.size(), 7u);
-  for (int step : {2, 6, 10}) EXPECT_GT(found.at({step, "plain"}), 0);
-  for (int step : {4, 8}) {
-    EXPECT_GT(found.at({step, "before"}), 0);
-    EXPECT_EQ(found.at({step, "after"}), 0);
-  }
+  for (const auto& [at, spread] : found)
+    EXPECT_TRUE(at.second == "after" ? spread == 0 : spread > 0) << "step " << at.first;
+  for (const int step : {2, 6, 10}) EXPECT_EQ(found.count({step, "plain"}), 1u);
+  for (const int step : {4, 8}) EXPECT_EQ(found.count({step, "after"}), 1u);
 }
 
 TEST(Training, ThreadsLeaveTheBitsOfTheLoopWithEveryMethod) {
@@ -154,7 +124,7 @@ TEST(Training, ThreadsLeaveTheBitsOfTheLoopWithEveryMethod) {
       EXPECT_EQ(loop.summary, again.summary) << method;
     }
   }
-  EXPECT_NE(train(small_scenario(kDdp)).metrics, train(with(small_scenario(kDdp), "seed", 2)).metrics);
+  EXPECT_NE(train(small_scenario(kDdp)).metrics, train(changed(small_scenario(kDdp), {{"seed", 2}})).metrics);
 }
 
 TEST(Training, SameBitsAtTheSizeOfTheQuickstart) {
@@ -168,17 +138,14 @@ TEST(Training, SameBitsAtTheSizeOfTheQuickstart) {
 TEST(Training, AddingAReplicaChangesNobodysData) {
   // Independent replicas: the first four of five are the four.
   const std::string four = train(small_scenario(kIndependent)).metrics;
-  const std::string five = train(with(small_scenario(kIndependent), "replicas", 5)).metrics;
+  const std::string five = train(changed(small_scenario(kIndependent), {{"replicas", 5}})).metrics;
   const std::string rows = four.substr(four.find('\n') + 1, four.find("plain,mean") - four.find('\n') - 1);
   EXPECT_SAYS(five, rows.substr(0, rows.rfind('\n') + 1));
 }
 
 TEST(Training, LearnsTheSyntheticSourceDownToItsEntropyAndNotBelow) {
-  Json scenario = small_scenario(kNoloco, 240);
-  scenario["train"]["batch"] = 8;
-  scenario["train"]["evaluate_sequences"] = 64;
-  scenario["train"]["evaluate_every"] = 80;
-  const Json summary = train(scenario, 2).summary;
+  const Json more = {{"batch", 8}, {"evaluate_sequences", 64}, {"evaluate_every", 80}};
+  const Json summary = train(changed_training(kNoloco, more, 240), 2).summary;
   const double source = summary["source_entropy"], unigram = summary["unigram_entropy"],
                loss = summary["final_loss"];
   EXPECT_LT(loss, source + (unigram - source) / 2);
@@ -188,24 +155,18 @@ TEST(Training, LearnsTheSyntheticSourceDownToItsEntropyAndNotBelow) {
 }
 
 TEST(Training, InBf16TheSourceIsLearnedAsInFloat32) {
-  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 4}}, 60);
-  const Json exact = train(scenario).summary;
-  scenario["train"]["precision"] = "bf16";
-  const Json narrow = train(scenario).summary;
+  const Json exact = train(small_scenario(kNoloco, 60)).summary,
+             narrow = train(changed_training(kNoloco, {{"precision", "bf16"}}, 60)).summary;
   EXPECT_EQ(exact["precision"], "float32");
   EXPECT_EQ(narrow["precision"], "bf16");
   EXPECT_NE(narrow["final_loss"], exact["final_loss"]);
   EXPECT_NEAR(narrow["final_loss"], exact["final_loss"], 0.02 * exact["final_loss"].get<double>());
 }
 
-// 16 windows are two batches of eight: with a and b their mean losses over all replicas, the standard error
-// of the mean is |a - b| / 2.
+// 16 windows are two batches: with a and b their mean losses, the mean's standard error is |a - b| / 2.
 TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
-  Json scenario = small_scenario(kIndependent);
-  scenario["train"]["evaluate_sequences"] = 16;
-  const auto& [folder, config] = CaseInFolder(scenario);
+  const auto& [folder, config] = CaseInFolder(changed_training(kIndependent, {{"evaluate_sequences", 16}}));
   const Trained trained = train(config, folder);
-  const Json& summary = trained.summary;
   const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 2u);
   const Decoder decoder(config.train->model, Device::kCpu);
@@ -214,23 +175,19 @@ TEST(Training, TheSamplingErrorIsThatOfTheBatchesMeans) {
     for (const std::vector<float>& weights : trained.weights)
       means[batch] += decoder.loss(weights.data(), batches[batch]) / 4;
   EXPECT_GT(std::abs(means[0] - means[1]), 1e-4);
-  EXPECT_NEAR(summary["final_loss_sampling_error"], std::abs(means[0] - means[1]) / 2, 1e-9);
-  EXPECT_NEAR(summary["final_loss"], (means[0] + means[1]) / 2, 1e-9);
-}
+  EXPECT_NEAR(trained.summary["final_loss_sampling_error"], std::abs(means[0] - means[1]) / 2, 1e-9);
+  EXPECT_NEAR(trained.summary["final_loss"], (means[0] + means[1]) / 2, 1e-9);
 
-TEST(Training, TheWholeHeldOutPartIsNoSample) {
-  Json scenario = small_scenario(kIndependent);
-  scenario["train"]["evaluate_sequences"] = "all";
-  const Json summary = train(scenario).summary;
-  EXPECT_FALSE(summary.contains("final_loss_sampling_error"));
-  EXPECT_EQ(summary["evaluated_sequences"], (1000 - 1) / 12);  // a twentieth of 20,000 tokens
+  const Json whole = train(changed_training(kIndependent, {{"evaluate_sequences", "all"}})).summary;
+  EXPECT_FALSE(whole.contains("final_loss_sampling_error")) << "it is no sample";
+  EXPECT_EQ(whole["evaluated_sequences"], (1000 - 1) / 12);  // a twentieth of 20,000 tokens
 }
 
 // Threads are ahead of each other when one finds it: the step and the replica are those of the loop.
 TEST(Training, TheSameLossThatIsNotFiniteIsNamedWhateverTheThreads) {
-  Json scenario = small_scenario(kIndependent, 200);
-  scenario["train"]["optimizer"] = {{"lr", 1e30}, {"warmup", 100}};
-  scenario["train"]["evaluate_every"] = 200;
+  const Json optimizer = {{"lr", 1e30}, {"warmup", 100}};
+  const Json scenario =
+      changed_training(kIndependent, {{"optimizer", optimizer}, {"evaluate_every", 200}}, 200);
   const auto said = [&](int threads) { return said_by([&] { train(scenario, threads); }); };
   const std::string by_loop = said(1);
   EXPECT_SAYS(by_loop, "is not finite");

@@ -15,6 +15,9 @@ constexpr ModelShape kShape{4, 3, 2, 3, 5, 5};
 constexpr int kSequences = 2, kLayersBefore = 2;
 constexpr std::size_t kBlock = 7;  // no divisor of a row, so that blocks go over rows and sequences
 
+const Batch kBatch = random_batch(kShape, kSequences);
+const std::vector<double> kWeights = random_weights<double>(kShape, 6);
+
 using Stream = std::vector<double>;  // [sequences · context, hidden]
 
 // Of each block the largest magnitude is 127.
@@ -32,94 +35,86 @@ Stream as_int8(Stream values) {
   return values;
 }
 
-const std::int64_t* tokens_of(const Batch& batch, int sequence) {
-  return batch.tokens.data() + sequence * (kShape.context + 1);
+const std::int64_t* tokens_of(int sequence) {
+  return kBatch.tokens.data() + sequence * (kShape.context + 1);
 }
 
-Stream first_part(const std::vector<double>& weights, const Batch& batch) {
+Stream first_part(const std::vector<double>& weights) {
   const ScalarDecoder decoder(kShape, weights);
   Stream stream;
   for (int s = 0; s < kSequences; ++s)
     for (const ScalarDecoder::Vector& row :
-         decoder.through_layers(decoder.embed(tokens_of(batch, s)), 0, kLayersBefore))
+         decoder.through_layers(decoder.embed(tokens_of(s)), 0, kLayersBefore))
       stream.insert(stream.end(), row.begin(), row.end());
   return stream;
 }
 
-double second_part(const std::vector<double>& weights, const Batch& batch, const Stream& stream) {
+double second_part(const std::vector<double>& weights, const Stream& stream) {
   const ScalarDecoder decoder(kShape, weights);
   auto at = stream.begin();
   double sum = 0;
   for (int s = 0; s < kSequences; ++s) {
     ScalarDecoder::Matrix x;
     for (int t = 0; t < kShape.context; ++t, at += kShape.hidden) x.emplace_back(at, at + kShape.hidden);
-    sum +=
-        decoder.loss_at_the_end(decoder.through_layers(x, kLayersBefore, kShape.layers), tokens_of(batch, s));
+    sum += decoder.loss_at_the_end(decoder.through_layers(x, kLayersBefore, kShape.layers), tokens_of(s));
   }
   return sum / (kSequences * kShape.context);
 }
 
-// Loss and gradient, and by hop the sum of g (x̂ − x), which is asked for where bits are learned.
-void expect_two_parts(bool quantizes_activations, bool quantizes_gradients) {
-  const Quantized int8{Quantizer::kInt8, static_cast<int>(kBlock)};
-  Boundaries boundaries{{kLayersBefore}, std::nullopt, std::nullopt};
-  if (quantizes_activations) boundaries.activations = int8;
-  if (quantizes_gradients) boundaries.gradients = int8;
-  const Batch batch = random_batch(kShape, kSequences);
-  std::vector<double> weights = random_weights<double>(kShape, 6), found(weights.size(), 123.);
-  const double loss =
-      float64::CpuDecoder(kShape, boundaries).loss_and_gradient(weights.data(), found.data(), batch);
-
-  RoundingEffects rounding = {1, 2, 3};
-  std::vector<double> same(weights.size());
-  const float64::CpuDecoder plain(kShape);
-  EXPECT_EQ(plain.loss_and_gradient(weights.data(), same.data(), batch, boundaries, &rounding), loss);
-  EXPECT_EQ(same, found) << "asking for it changes nothing";
-
-  const Stream sent = first_part(weights, batch);
-  Stream stream = quantizes_activations ? as_int8(sent) : sent;
-  EXPECT_NEAR(loss, second_part(weights, batch, stream), 1e-13);
-  EXPECT_NEAR(float64::CpuDecoder(kShape, boundaries).loss(weights.data(), batch), loss, 0);
-  if (quantizes_activations) {
-    EXPECT_GT(std::abs(loss - ScalarDecoder(kShape, weights).loss(batch)), 1e-6);
-  }
-
-  Stream back(stream.size());
-  for (std::size_t i = 0; i < stream.size(); ++i)
-    back[i] = slope(stream[i], [&] { return second_part(weights, batch, stream); });
-  if (quantizes_gradients) back = as_int8(back);
-  double effect = 0;
-  for (std::size_t i = 0; i < stream.size(); ++i) effect += back[i] * (stream[i] - sent[i]);
-  ASSERT_EQ(rounding.size(), 1u);
-  EXPECT_EQ(std::abs(effect) > 1e-6, quantizes_activations);
-  EXPECT_NEAR(rounding[0], effect, 1e-6 * std::abs(effect));
-  const std::int64_t cut = layer_columns(kShape)[kLayersBefore - 1].end;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const double expected = slope(weights[i], [&] {
-      if (static_cast<std::int64_t>(i) >= cut) return second_part(weights, batch, stream);
-      const Stream moved = first_part(weights, batch);
-      double sum = 0;
-      for (std::size_t k = 0; k < moved.size(); ++k) sum += back[k] * moved[k];
-      return sum;
-    });
-    ASSERT_NEAR(found[i], expected, 1e-9 + 1e-6 * std::abs(expected)) << "parameter " << i;
-  }
-}
-
+// And by hop the sum of g (x̂ − x), which is asked for where bits are learned.
 TEST(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
-  expect_two_parts(true, true);
-  expect_two_parts(true, false);
-  expect_two_parts(false, true);
+  for (const auto& [quantizes_activations, quantizes_gradients] :
+       {std::pair{true, true}, {true, false}, {false, true}}) {
+    SCOPED_TRACE(2 * quantizes_activations + quantizes_gradients);
+    const Quantized int8{Quantizer::kInt8, static_cast<int>(kBlock)};
+    Boundaries boundaries{{kLayersBefore}, std::nullopt, std::nullopt};
+    if (quantizes_activations) boundaries.activations = int8;
+    if (quantizes_gradients) boundaries.gradients = int8;
+    std::vector<double> weights = kWeights, found(weights.size(), 123.);
+    const float64::CpuDecoder decoder(kShape, boundaries);
+    const double loss = decoder.loss_and_gradient(weights.data(), found.data(), kBatch);
+
+    RoundingEffects rounding = {1, 2, 3};
+    std::vector<double> same(weights.size());
+    const float64::CpuDecoder plain(kShape);
+    EXPECT_EQ(plain.loss_and_gradient(weights.data(), same.data(), kBatch, boundaries, &rounding), loss);
+    EXPECT_EQ(same, found) << "asking for it changes nothing";
+
+    const Stream sent = first_part(weights);
+    Stream stream = quantizes_activations ? as_int8(sent) : sent;
+    EXPECT_NEAR(loss, second_part(weights, stream), 1e-13);
+    EXPECT_EQ(decoder.loss(weights.data(), kBatch), loss);
+    EXPECT_EQ(std::abs(loss - ScalarDecoder(kShape, weights).loss(kBatch)) > 1e-6, quantizes_activations);
+
+    Stream back(stream.size());
+    for (std::size_t i = 0; i < stream.size(); ++i)
+      back[i] = slope(stream[i], [&] { return second_part(weights, stream); });
+    if (quantizes_gradients) back = as_int8(back);
+    double effect = 0;
+    for (std::size_t i = 0; i < stream.size(); ++i) effect += back[i] * (stream[i] - sent[i]);
+    ASSERT_EQ(rounding.size(), 1u);
+    EXPECT_EQ(std::abs(effect) > 1e-6, quantizes_activations);
+    EXPECT_NEAR(rounding[0], effect, 1e-6 * std::abs(effect));
+    const std::int64_t cut = layer_columns(kShape)[kLayersBefore - 1].end;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const double expected = slope(weights[i], [&] {
+        if (static_cast<std::int64_t>(i) >= cut) return second_part(weights, stream);
+        const Stream moved = first_part(weights);
+        double sum = 0;
+        for (std::size_t k = 0; k < moved.size(); ++k) sum += back[k] * moved[k];
+        return sum;
+      });
+      ASSERT_NEAR(found[i], expected, 1e-9 + 1e-6 * std::abs(expected)) << "parameter " << i;
+    }
+  }
 }
 
 // Where a part has no layer the stream is quantized again at the same place. That changes nothing: the
 // largest number of a block is seven steps of int4 once more.
 TEST(Float64Boundaries, APartWithoutLayersIsPassedToo) {
   const Quantized int4{Quantizer::kInt4, 1024};
-  const Batch batch = random_batch(kShape, kSequences);
-  const std::vector<double> weights = random_weights<double>(kShape, 6);
   const auto loss = [&](std::vector<int> before) {
-    return float64::CpuDecoder(kShape, {std::move(before), int4, int4}).loss(weights.data(), batch);
+    return float64::CpuDecoder(kShape, {std::move(before), int4, int4}).loss(kWeights.data(), kBatch);
   };
   EXPECT_NEAR(loss({1, 1}), loss({1}), 1e-6);
   EXPECT_GT(std::abs(loss({0}) - loss({1})), 1e-4);
@@ -130,26 +125,23 @@ TEST(Float64Boundaries, APartWithoutLayersIsPassedToo) {
 // A hop without a format is no boundary.
 TEST(Float64Boundaries, EachHopHasItsFormatOfAList) {
   const Quantized int3{Quantizer::kInt3, 64}, int8{Quantizer::kInt8, 16};
-  const Batch batch = random_batch(kShape, kSequences);
-  const std::vector<double> weights = random_weights<double>(kShape, 6);
   const auto pass = [&](const Boundaries& boundaries) {
-    std::vector<double> gradient(weights.size() + 1);
+    std::vector<double> gradient(kWeights.size() + 1);
     gradient.back() =
-        float64::CpuDecoder(kShape, boundaries).loss_and_gradient(weights.data(), gradient.data(), batch);
+        float64::CpuDecoder(kShape, boundaries).loss_and_gradient(kWeights.data(), gradient.data(), kBatch);
     return gradient;
   };
-  using List = HopFormats;
   const std::nullopt_t none = std::nullopt;
-  EXPECT_EQ(pass({{1, 2}, List({int3, none}), none}), pass({{1}, int3, none}));
-  EXPECT_EQ(pass({{1, 2}, List({none, int3}), none}), pass({{2}, int3, none}));
-  EXPECT_EQ(pass({{1, 2}, none, List({int3, none})}), pass({{1}, none, int3}));
-  EXPECT_EQ(pass({{1, 2}, none, List({none, int3})}), pass({{2}, none, int3}));
-  EXPECT_EQ(pass({{1, 2}, List({int3, int3}), List({int8, int8})}), pass({{1, 2}, int3, int8}));
-  EXPECT_NE(pass({{1, 2}, List({int3, int8}), none}), pass({{1, 2}, List({int8, int3}), none}));
-  EXPECT_NE(pass({{1, 2}, none, List({int3, int8})}), pass({{1, 2}, none, List({int8, int3})}));
+  EXPECT_EQ(pass({{1, 2}, HopFormats({int3, none}), none}), pass({{1}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, HopFormats({none, int3}), none}), pass({{2}, int3, none}));
+  EXPECT_EQ(pass({{1, 2}, none, HopFormats({int3, none})}), pass({{1}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, none, HopFormats({none, int3})}), pass({{2}, none, int3}));
+  EXPECT_EQ(pass({{1, 2}, HopFormats({int3, int3}), HopFormats({int8, int8})}), pass({{1, 2}, int3, int8}));
+  EXPECT_NE(pass({{1, 2}, HopFormats({int3, int8}), none}), pass({{1, 2}, HopFormats({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 2}, none, HopFormats({int3, int8})}), pass({{1, 2}, none, HopFormats({int8, int3})}));
   // At one place the first of two hops comes first, and its gradient's last.
-  EXPECT_NE(pass({{1, 1}, List({int3, int8}), none}), pass({{1, 1}, List({int8, int3}), none}));
-  EXPECT_NE(pass({{1, 1}, none, List({int3, int8})}), pass({{1, 1}, none, List({int8, int3})}));
+  EXPECT_NE(pass({{1, 1}, HopFormats({int3, int8}), none}), pass({{1, 1}, HopFormats({int8, int3}), none}));
+  EXPECT_NE(pass({{1, 1}, none, HopFormats({int3, int8})}), pass({{1, 1}, none, HopFormats({int8, int3})}));
 }
 
 }  // namespace longhaul::boundaries_test

@@ -1,5 +1,4 @@
-// The decoder that trainings run on the CPU, its sources compiled in float64: loss and gradient to many more
-// digits than float32 has.
+// The decoder that trainings run on the CPU, its sources compiled in float64.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,8 +10,7 @@
 
 namespace longhaul::gradient_test {
 
-// Hidden, layers, heads, ffn, context, vocabulary; the second one's context is longer than a block of
-// queries.
+// The second one's context is longer than a block of queries.
 const ModelShape kShapes[] = {{12, 2, 3, 10, 7, 11}, {4, 1, 2, 3, 70, 5}, {4, 1, 2, 256, 5, 5}};
 
 // The differences agree to 9e-10; a factor of 1 + 1e-6 at one term of the backward pass fails.

@@ -1,8 +1,7 @@
 // The matrix products of gemm.h in float64, as plain loops: what the decoder's float64 build multiplies with.
 #include "trainer/model/gemm.h"
 
-namespace longhaul {
-namespace float64 {
+namespace longhaul::float64 {
 namespace {
 
 double element(const Operand& matrix, std::int64_t row, std::int64_t column) {
@@ -23,5 +22,4 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, cons
     }
 }
 
-}  // namespace float64
-}  // namespace longhaul
+}  // namespace longhaul::float64
