@@ -174,6 +174,9 @@ void read_limits(const Json& json, PlanRequest& plan) {
   const bool has_limit = plan.deadline_s || plan.budget;
   plan.min_utilization = json.value("min_utilization", has_limit ? 0 : 0.8);
   const std::string prefer = json.value("prefer", plan.deadline_s && has_prices(plan) ? "money" : "time");
+  if (prefer == "money" && !has_prices(plan))
+    throw InputError("prefer", "found \"money\" without prices",
+                     "accelerator.price or egress, or \"time\" or \"bytes\"", "else all plans cost nothing");
   plan.prefer = prefer == "money"   ? Preference::kMoney
                 : prefer == "bytes" ? Preference::kBytes
                                     : Preference::kTime;

@@ -273,4 +273,13 @@ TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
               1.6e9 / (300e6 * 1448 / 1538), 1e-9);
 }
 
+TEST(PlanRequest, MoneyIsPreferredWhereSomethingIsPriced) {
+  Json json = minimal();
+  json["prefer"] = "money";
+  EXPECT_EQ(error_of(json).path, "prefer");
+  EXPECT_EQ(error_of(json).found, "found \"money\" without prices");
+  json["egress"] = 0.1;
+  EXPECT_EQ(plan_of_json(json).prefer, Preference::kMoney);
+}
+
 }  // namespace longhaul::plan_request_test
