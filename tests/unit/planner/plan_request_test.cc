@@ -282,4 +282,15 @@ TEST(PlanRequest, MoneyIsPreferredWhereSomethingIsPriced) {
   EXPECT_EQ(plan_of_json(json).prefer, Preference::kMoney);
 }
 
+TEST(PlanRequest, WhatWouldNotCountIsRefused) {
+  for (const auto& [key, value] : {std::pair<const char*, Json>("inside", "2ms"),
+                                   {"inflation", 2},
+                                   {"fault_draws", 4},
+                                   {"recovery", {{"on_failure", "wait"}}}}) {
+    Json json = minimal();
+    json[key] = value;
+    EXPECT_EQ(error_of(json).path, key);
+  }
+}
+
 }  // namespace longhaul::plan_request_test
