@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr double kFibreKmPerSecond = 200e3;
 constexpr char kGraphFile[] = "sites.graphml", kMatrixFile[] = "sites.json";
-// Of links that stand for no limit: the fastest that fidelity flow carries (replay/estimate.cc).
-constexpr double kNoLimit = 1e13;
 
 using SitePairs = std::map<std::pair<std::string, std::string>, double>;
 
