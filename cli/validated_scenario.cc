@@ -9,7 +9,6 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
-#include "analysis/comparison/draws.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
