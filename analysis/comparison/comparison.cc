@@ -211,7 +211,7 @@ bool is_rounding(const Metric& metric, const Comparison& comparison, const Group
 
 void judge_equivalence(const Metric& metric, double margin, const ComparisonRow& row,
                        Comparison& comparison) {
-  if (margin == 0 || !comparison.has_interval()) return;
+  if (margin == 0 || !comparison.has_bounds()) return;
   const double error = model_error(row.groups[comparison.a], row.groups[comparison.b]);
   comparison.is_equivalent =
       comparison.interval.low - error > -margin && comparison.interval.high + error < margin;
