@@ -293,4 +293,14 @@ TEST(PlanRequest, WhatWouldNotCountIsRefused) {
   }
 }
 
+// Two nodes of one site would be farther apart than two sites: these would get the longer round trip.
+TEST(PlannedNetwork, SitesAreNoNearerThanNodesOfOne) {
+  const PlanFolder folder;
+  Json json = sites();
+  json["paths"][0]["rtt"] = "0.5ms";
+  EXPECT_EQ(path_of_error(folder, json), "inside");
+  json["inside"] = "0.5ms";
+  EXPECT_NEAR(topology_of(folder, plan_of_json(folder, json)).rtt_s(0, 3), 0.5e-3, 1e-12);
+}
+
 }  // namespace longhaul::plan_request_test
