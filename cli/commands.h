@@ -86,8 +86,7 @@ struct PlotOptions {
 };
 
 // Figures for papers: python/longhaul/figures.py writes each with its data (.json) and the script that draws
-// it
-// (.py). What cannot be read is named on standard error.
+// it (.py). What cannot be read is named on standard error.
 int plot_command(const PlotOptions& options);
 
 struct ValidateOptions {

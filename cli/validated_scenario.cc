@@ -9,7 +9,6 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
-#include "analysis/comparison/draws.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
@@ -234,6 +233,18 @@ std::vector<std::string> useless_values(const Scenario& scenario) {
   return warnings;
 }
 
+// In a sweep some cases may have no faults, or one stage.
+std::vector<std::string> sections_of_no_case(const Scenario& scenario) {
+  std::vector<std::string> warnings;
+  const auto is_any = [&](const auto& is_so) { return any_of(scenario.cases, is_so); };
+  if (scenario.written.contains("recovery") && !is_any([](const Case& one) { return one.has_absences(); }))
+    warnings.push_back("recovery does not count: no fault of kind crash makes a replica leave");
+  if (is_any([](const Case& one) { return one.resolved.contains("pipeline"); }) &&
+      !is_any([](const Case& one) { return one.pipeline.has_stages(); }))
+    warnings.push_back("pipeline does not count in the replay: no case has stages (pipeline.stages above 1)");
+  return warnings;
+}
+
 // Files that a case validates on and trains on: its validation loss is one of what it has seen.
 std::vector<std::string> seen_before(const Case& config) {
   std::vector<std::string> warnings;
@@ -272,6 +283,7 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   const auto add = [&](std::vector<std::string> more) {
     for (std::string& warning : more) add_new(warning, warnings);
   };
+  add(sections_of_no_case(scenario));
   add(claims_of_no_case(scenario));
   std::set<std::string> texts, networks;
   for (const Case& config : scenario.cases) {

@@ -114,15 +114,12 @@ Node candidate_options(const Node& scenario) {
                   .means("parallel connections from one node to another"),
               list_of("pipelines", element(method_pipeline_options()))
                   .not_empty()
-                  .means("objects as `pipeline` of a scenario. Without stages an object is tried with the "
-                         "two smallest "
-                         "numbers that divide the nodes and on which the model fits; without microbatches it "
-                         "has eight "
-                         "for each stage, or as many as are whole sequences. A replica's batch is "
-                         "tokens_per_step for "
-                         "each stage. Default: no stages where the model fits on a node; else cut by cost, "
-                         "or by layers "
-                         "where that alone fits"),
+                  .means(
+                      "objects as `pipeline` of a scenario. Without stages an object is tried with the two "
+                      "smallest numbers that divide the nodes and on which the model fits; without "
+                      "microbatches it has eight for each stage, or as many as are whole sequences. A "
+                      "replica's batch is tokens_per_step for each stage. Default: no stages where the model "
+                      "fits on a node; else cut by cost, or by layers where that alone fits"),
               list_of("rank_orders", order)
                   .not_empty()
                   .means("orders of the ranks over the sites; default blocks and optimized where the network "
@@ -173,8 +170,8 @@ Node plan_options(const Node& scenario) {
        accelerator_options(),
        duration("step_time")
            .above(0)
-           .means("of one node, instead of 6 · parameters · tokens_per_step over "
-                  "what its accelerators reach"),
+           .means(
+               "of one node, instead of 6 · parameters · tokens_per_step over what its accelerators reach"),
        text("currency").by_default("EUR").means("of all prices, for people"),
        egress_options(),
        not_filled(*scenario.child("network")).means("as in a scenario, without what `candidates` vary"),

@@ -139,7 +139,7 @@ void read_network(const Json& json, PlanRequest& plan) {
                      "network (as in a scenario) or sites, one of them");
   if (json.contains("sites")) return read_sites(json, plan);
   plan.step_s = step_seconds(json, plan, plan.hardware, "accelerator");
-  for (const char* key : {"paths", "measurements", "node_rate"})
+  for (const char* key : {"paths", "measurements", "node_rate", "inside", "inflation"})
     if (plan.written.contains(key))
       throw InputError(key, "found beside network", "sites", "it says how sites are joined");
   if (plan.written["network"].contains("rank_order"))
@@ -174,6 +174,9 @@ void read_limits(const Json& json, PlanRequest& plan) {
   const bool has_limit = plan.deadline_s || plan.budget;
   plan.min_utilization = json.value("min_utilization", has_limit ? 0 : 0.8);
   const std::string prefer = json.value("prefer", plan.deadline_s && has_prices(plan) ? "money" : "time");
+  if (prefer == "money" && !has_prices(plan))
+    throw InputError("prefer", "found \"money\" without prices",
+                     "accelerator.price or egress, or \"time\" or \"bytes\"", "else all plans cost nothing");
   plan.prefer = prefer == "money"   ? Preference::kMoney
                 : prefer == "bytes" ? Preference::kBytes
                                     : Preference::kTime;
@@ -193,6 +196,9 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   for (const char* key : {"inside", "node_rate", "inflation"}) plan.joins[key] = json.at(key);
   plan.most_replays = json.at("replays");
   plan.fault_draws = json.at("fault_draws");
+  for (const char* key : {"recovery", "fault_draws"})
+    if (plan.written.contains(key) && !plan.written.contains("faults"))
+      throw InputError(key, "found without faults", fmt::format("faults beside it, or no {}", key));
   for (std::size_t i = 0; i < json.value("faults", Json::array()).size(); ++i)
     if (!json["faults"][i].contains("every"))
       throw InputError(element_path("faults", i) + ".every", "this key is missing", "a duration",

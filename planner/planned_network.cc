@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr double kFibreKmPerSecond = 200e3;
 constexpr char kGraphFile[] = "sites.graphml", kMatrixFile[] = "sites.json";
-// Of links that stand for no limit: the fastest that fidelity flow carries (replay/estimate.cc).
-constexpr double kNoLimit = 1e13;
 
 using SitePairs = std::map<std::pair<std::string, std::string>, double>;
 
@@ -125,6 +123,11 @@ PlannedNetwork graph_of_sites(const PlanRequest& plan, const std::string& prefix
         throw InputError("paths",
                          fmt::format("says nothing of {} and {}", plan.sites[i].name, plan.sites[j].name),
                          "their round trip, or latitude and longitude of both sites");
+      if (*rtt < inside && given.count(in_order(plan.sites[i].name, plan.sites[j].name)) > 0)
+        throw InputError("inside",
+                         fmt::format("found {}, but {} and {} are {} apart (paths)", human_duration(inside),
+                                     plan.sites[i].name, plan.sites[j].name, human_duration(*rtt)),
+                         "at most the round trip between two sites");
       overrides.push_back({{"link", gateway_of(plan.sites[i]) + "-" + gateway_of(plan.sites[j])},
                            {"delay", text_seconds(std::max(0., (*rtt - inside) / 2))}});
     }

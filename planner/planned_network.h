@@ -17,6 +17,9 @@
 
 namespace longhaul {
 
+// bit/s of links that stand for no limit: the fastest that fidelity flow carries (replay/estimate.cc).
+constexpr double kNoLimit = 1e13;
+
 struct PlannedNetwork {
   Json section;  // `network`, without rank order and connections
   std::map<std::string, std::string>

@@ -15,6 +15,7 @@
 #include "methods/common/registry.h"
 #include "net/topologies/matrix.h"
 #include "planner/plan_result.h"
+#include "planner/planned_network.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -27,11 +28,12 @@ struct Rates {
   double forward = 0, backward = 0;  // 0: no limit
 };
 
-// What stands for no limit in a network that is made of sites (planner/planned_network.cc) is none here too.
-constexpr double kLimitless = 9e11;
-
 double limit_of(const LinkDirectionLoad& direction) {
-  return direction.rate_bps.value_or(kLimitless) < kLimitless ? *direction.rate_bps : 0;
+  return direction.rate_bps.value_or(kNoLimit) < kNoLimit ? *direction.rate_bps : 0;
+}
+
+double raised(double rate) {
+  return std::min(kFaster * rate, kNoLimit);
 }
 
 std::map<std::string, Rates> rates_of(const std::vector<NetworkLink>& links) {
@@ -95,14 +97,14 @@ using Sites = std::vector<std::string>;
 std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pairs, int number) {
   const Case& config = choice.config;
   const Matrix matrix = load_matrix(config.network.topology.options.at("matrix"), config.folder);
-  const auto written = [](const SitePair& pair, double factor) {
+  const auto written = [](const SitePair& pair, bool is_faster) {
     return Json{{"rtt", format_number(pair.rtt) + "s"},
-                {"throughput", format_number(factor * pair.throughput) + "bps"}};
+                {"throughput", format_number(is_faster ? raised(pair.throughput) : pair.throughput) + "bps"}};
   };
   Json json = {{"about", matrix.about()},
                {"source", matrix.source()},
                {"sites", matrix.sites()},
-               {"inside", written(matrix.inside(), 1)},
+               {"inside", written(matrix.inside(), false)},
                {"pairs", Json::array()}};
   for (std::size_t i = 0; i < matrix.sites().size(); ++i)
     for (std::size_t j = i + 1; j < matrix.sites().size(); ++j) {
@@ -110,7 +112,7 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
       const bool is_faster = any_of(pairs, [&](const Sites& pair) {
         return pair == sites || pair == Sites{sites[1], sites[0]};
       });
-      Json pair = written(matrix.between(sites[0], sites[1]), is_faster ? kFaster : 1);
+      Json pair = written(matrix.between(sites[0], sites[1]), is_faster);
       pair["between"] = sites;
       json["pairs"].push_back(pair);
     }
@@ -121,8 +123,8 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
 
 Json faster(const std::string& link, const Rates& rates) {
   Json override = {{"link", link}};
-  if (rates.forward > 0) override["up"] = format_number(kFaster * rates.forward) + "bps";
-  if (rates.backward > 0) override["down"] = format_number(kFaster * rates.backward) + "bps";
+  if (rates.forward > 0) override["up"] = format_number(raised(rates.forward)) + "bps";
+  if (rates.backward > 0) override["down"] = format_number(raised(rates.backward)) + "bps";
   return override;
 }
 
@@ -190,7 +192,7 @@ class Upgrades {
     config.network = parse_network(config.resolved.at("network"), config.workers(), config.folder);
     config.network.rank_order = choice_.config.network.rank_order;
     cases_.push_back(std::move(config));
-    upgrades_.push_back({what, slowest, kFaster * slowest, 0});
+    upgrades_.push_back({what, slowest, raised(slowest), 0});
   }
 
   const Evaluation& choice_;

@@ -272,16 +272,18 @@ void Membership::begin(int replica, int step, int source, int copied_step) {
   replay_.begin(replica, step);
 }
 
+bool Membership::is_gone(int replica) const {
+  return !is_there(replica) && !replay_.has_ended(replica);
+}
+
 double Membership::gone_s(int replica) const {
   const Member& member = members_[as_index(replica)];
-  const bool is_gone = !member.is_there && !replay_.has_ended(replica);
-  return member.gone_s + (is_gone ? workers_.now() - member.row.left_s : 0);
+  return member.gone_s + (is_gone(replica) ? workers_.now() - member.row.left_s : 0);
 }
 
 void Membership::finish() {
-  for (std::size_t replica = 0; replica < members_.size(); ++replica)
-    if (!members_[replica].is_there && !replay_.has_ended(static_cast<int>(replica)))
-      outputs_.add_absence(members_[replica].row);
+  for (int replica = 0; replica < static_cast<int>(members_.size()); ++replica)
+    if (is_gone(replica)) outputs_.add_absence(at(replica).row);
 }
 
 }  // namespace longhaul

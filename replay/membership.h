@@ -43,6 +43,7 @@ class Membership {
   void start();  // now training begins
   bool waits() const { return on_failure_ == RecoverySpec::OnFailure::kWait; }
   bool is_there(int replica) const { return members_[as_index(replica)].is_there; }
+  bool is_gone(int replica) const;  // before its last step is over
   // Who is in the operations of `step`, which are made now.
   Attendance attendance(int step) const;
   // Operations of `step` were made: listeners that have the state release theirs.

@@ -288,6 +288,13 @@ void PlainReplay::beat() {
 
 std::string PlainReplay::deadlock() const {
   constexpr std::size_t kMostLines = 12;
+  const int replicas = trace_.context.replicas, gone = gone_replicas(), stages = trace_.plan.pipeline.stages;
+  const bool waits = on_failure_of(case_.recovery, trace_.plan) == RecoverySpec::OnFailure::kWait;
+  if (gone == replicas || (gone > 0 && waits))
+    return fmt::format(
+        "{} {} replicas are gone for good, so that training never ends; a fault of kind crash with a shorter "
+        "for, or of fewer replicas, lets it end",
+        gone == replicas ? "all" : fmt::format("{} of", gone), replicas);
   std::vector<std::string> lines;
   const auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
@@ -295,14 +302,9 @@ std::string PlainReplay::deadlock() const {
   for (const auto& [step, plan] : open_plans_) add(plan->waiting());
   if (pipelines_) add(pipelines_->waiting());
   add(meetings_->waiting());
-  if (case_.has_absences() && (lines.empty() || at_work_.is_nobody()))
-    return fmt::format(
-        "all {} replicas are gone for good, and none has taken its last step; a fault of kind "
-        "crash with a shorter for, or of fewer replicas, leaves some",
-        trace_.context.replicas);
-  std::string text =
-      fmt::format("the simulation ran out of events while exchanges are open ({} of {} replicas wait):",
-                  workers_.count() - finished_, workers_.count());
+  std::string text = fmt::format(
+      "the simulation ran out of events while exchanges are open ({} of {} {} wait):",
+      workers_.count() - finished_ - gone * stages, workers_.count(), stages == 1 ? "replicas" : "workers");
   for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + lines[i];
   if (lines.size() > kMostLines) text += fmt::format("\n  and {} more", lines.size() - kMostLines);
   return text;

@@ -33,7 +33,8 @@ class PlainReplay {
   // Where replicas may be gone these differ.
   virtual void begin_training();
   virtual bool takes_steps_together() const { return true; }  // at which nothing but compute happens
-  virtual void ended_step(int) {}                             // a worker has, its latest one
+  virtual int gone_replicas() const { return 0; }
+  virtual void ended_step(int) {}  // a worker has, its latest one
   virtual std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done);
   virtual void made_plan(StepPlan&, int) {}
   virtual void note_finished(const GroupOperation& run);

@@ -49,6 +49,12 @@ void ReplayWithAbsences::ended_step(int worker) {
     membership_.left_step(replica, step);
 }
 
+int ReplayWithAbsences::gone_replicas() const {
+  int gone = 0;
+  for (int replica = 0; replica < trace_.context.replicas; ++replica) gone += membership_.is_gone(replica);
+  return gone;
+}
+
 // Clocks of those who are gone stand where they went.
 void ReplayWithAbsences::end_totals() {
   outputs_.close(std::numeric_limits<int>::max());
@@ -151,9 +157,10 @@ void ReplayWithAbsences::redo(int replica) {
 void ReplayWithAbsences::fail() const {
   throw RunError(fmt::format(
       "faults come so often that nobody ends a step, or one that all wait for stays away: of {} replicas "
-      "{} have ended, {} are at work, at steps {} and above, after {}; rarer faults, shorter steps or "
-      "another recovery.on_failure may help",
-      workers_.count(), finished_, at_work_.replicas(), lowest_step(), human_duration(workers_.now())));
+      "{} have ended and {} are gone, the others are at steps {} and above, after {}; rarer faults, shorter "
+      "steps or another recovery.on_failure may help",
+      trace_.context.replicas, finished_ / stages_, gone_replicas(), lowest_step(),
+      human_duration(workers_.now())));
 }
 
 }  // namespace longhaul

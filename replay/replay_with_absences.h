@@ -31,6 +31,7 @@ class ReplayWithAbsences : public PlainReplay {
  private:
   void begin_training() override;
   bool takes_steps_together() const override { return false; }
+  int gone_replicas() const override;
   std::shared_ptr<StepPlan> make_plan(int step, const StepPlan::MemberDone& on_member_done) override;
   void made_plan(StepPlan& plan, int step) override { membership_.made(plan, step); }
   void note_finished(const GroupOperation& run) override;

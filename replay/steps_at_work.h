@@ -14,11 +14,6 @@ class StepsAtWork {
     if (--found->second == 0) replicas_.erase(found);
   }
   bool is_nobody() const { return replicas_.empty(); }
-  int replicas() const {
-    int all = 0;
-    for (const auto& [step, replicas] : replicas_) all += replicas;
-    return all;
-  }
   // Below which nobody is; where nobody is at work, below which rows were closed last.
   int lowest() const { return is_nobody() ? closed_ : std::max(closed_, replicas_.begin()->first); }
   int closed() const { return closed_; }

@@ -259,12 +259,15 @@ std::optional<Interval> interval_at(const Json& verdict, const char* key) {
   return Interval{ends[0], ends[1]};
 }
 
-// "9.14 [9.1, 9.2] over 3 seeds", "9.14 in each of 3 seeds", "9.14".
+// "9.14 [9.1, 9.2] over 3 seeds", "9.14 in each of 3 seeds", "9.14", "2.41 of one seed, without an interval".
 std::string measured_in_words(const Json& verdict) {
   const Json value = member(verdict, "measured");
   if (!value.is_number()) return "not measured";
   const int seeds = verdict["seeds"];
   const std::optional<Interval> interval = interval_at(verdict, "interval");
+  const std::string what = plain(member(verdict, "what")), metric = what.substr(0, what.find(' '));
+  if (seeds == 1 && follows_from_training(metric_named(metric)))
+    return number_in_words(verdict, value) + " of one seed, without an interval";
   if (seeds < 2 || !interval) return number_in_words(verdict, value);
   if (interval->high - interval->low <= 1e-9 * std::abs(value.get<double>()))
     return fmt::format("{} in each of {} seeds", number_in_words(verdict, value), seeds);

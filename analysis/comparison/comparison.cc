@@ -112,13 +112,16 @@ void test_means(const Group& a, const Group& b, Comparison& comparison) {
 
 using Pair = std::pair<std::string, std::string>;
 
+// Twice the same comparison would be corrected for as two.
 std::vector<Pair> parsed_pairs(const std::vector<std::string>& texts) {
   std::vector<Pair> pairs;
   for (const std::string& text : texts) {
     const std::size_t colon = text.find(':');
-    if (colon == 0 || colon == std::string::npos || colon + 1 == text.size())
-      throw InputError("--pair", "found \"" + text + "\"", "two names with a colon between, as a:b");
-    pairs.push_back({text.substr(0, colon), text.substr(colon + 1)});
+    const Pair pair(text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1));
+    if (pair.first.empty() || pair.second.empty() || pair.first == pair.second)
+      throw InputError("--pair", "found \"" + text + "\"",
+                       "two different names with a colon between, as a:b");
+    if (!contains(pairs, Pair(pair.second, pair.first))) add_new(pair, pairs);
   }
   return pairs;
 }
@@ -208,7 +211,7 @@ bool is_rounding(const Metric& metric, const Comparison& comparison, const Group
 
 void judge_equivalence(const Metric& metric, double margin, const ComparisonRow& row,
                        Comparison& comparison) {
-  if (margin == 0 || !comparison.has_interval()) return;
+  if (margin == 0 || !comparison.has_bounds()) return;
   const double error = model_error(row.groups[comparison.a], row.groups[comparison.b]);
   comparison.is_equivalent =
       comparison.interval.low - error > -margin && comparison.interval.high + error < margin;

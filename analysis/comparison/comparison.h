@@ -73,6 +73,7 @@ struct Comparison {
   std::string remark;          // why nothing could be tested, or shown
 
   bool has_interval() const { return test == Test::kPaired || test == Test::kWelch; }
+  bool has_bounds() const { return has_interval() || test == Test::kFixed; }  // of the whole, not of a draw
   bool has_p() const { return has_interval() || test == Test::kFisher; }
 };
 

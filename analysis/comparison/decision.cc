@@ -89,7 +89,10 @@ std::optional<Against> against(const ComparisonRow& row, std::size_t first, std:
     const double sign = turned ? -1 : 1;
     Against found{other, comparison, sign * comparison.difference.mean, comparison.interval};
     if (turned) found.interval = {-comparison.interval.high, -comparison.interval.low};
-    if (comparison.outcome == Comparison::Outcome::kNone) found.doubt = doubt_of(comparison);
+    if (comparison.outcome == Comparison::Outcome::kNone)
+      found.doubt = doubt_of(comparison);
+    else if (found.difference < 0)
+      found.doubt = Doubt::kOtherSeeds;
     return found;
   }
   return std::nullopt;
@@ -136,9 +139,8 @@ std::optional<Decision> decided(const std::string& question, const Metric& metri
     decision.others.push_back(std::move(*found));
   }
   if (decision.others.empty()) return std::nullopt;
-  const Group &first = decision.leader(), &second = row.groups[decision.others[0].other];
-  const std::optional<OverSeeds> ratio = ratio_of(second, first);
-  decision.lead = !decision.is_time() ? second.mean - first.mean : ratio ? ratio->mean : 0;
+  const std::optional<OverSeeds> ratio = ratio_of(row.groups[decision.others[0].other], decision.leader());
+  decision.lead = !decision.is_time() ? decision.others[0].difference : ratio ? ratio->mean : 0;
   decision.is_tie =
       decision.others.size() == 1 && decision.doubt != Doubt::kNone && decision.doubt != Doubt::kEqual;
   return decision;

@@ -20,8 +20,9 @@
 namespace longhaul {
 
 struct Decision {
-  // Why no difference is shown between the first and another.
-  enum class Doubt { kNone, kOneSeed, kChance, kNetworkModel, kEqual };
+  // Why no difference is shown between the first and another. kOtherSeeds: of the seeds that both have, the
+  // other is ahead.
+  enum class Doubt { kNone, kOneSeed, kChance, kNetworkModel, kEqual, kOtherSeeds };
 
   // What compare says of the first against another group.
   struct Against {

@@ -80,6 +80,7 @@ std::string reason_of(const Decision& decision, const Against& against, double c
   const Group &first = decision.leader(), &other = decision.row.groups[against.other];
   const std::string difference = "the difference of " + difference_words(decision.metric, against);
   if (against.doubt == Doubt::kOneSeed) return comparison.remark;
+  if (against.doubt == Doubt::kOtherSeeds) return "over the seeds that both have the order is the other one";
   if (against.doubt == Doubt::kChance)
     return comparison.test == Test::kFisher ? "so many of so few seeds may be chance"
                                             : difference + " may be chance";
@@ -201,7 +202,8 @@ std::string doubts_words(const std::map<Doubt, std::size_t>& doubts) {
   for (const auto& [doubt, words] : {std::pair(Doubt::kOneSeed, "one seed shows nothing"),
                                      std::pair(Doubt::kChance, "the difference may be chance"),
                                      std::pair(Doubt::kNetworkModel, "the network model's error is as large"),
-                                     std::pair(Doubt::kEqual, "the first are equal")})
+                                     std::pair(Doubt::kEqual, "the first are equal"),
+                                     std::pair(Doubt::kOtherSeeds, "the first has other seeds")})
     if (const auto found = doubts.find(doubt); found != doubts.end())
       parts.push_back(doubts.size() == 1 ? words : fmt::format("at {} {}", found->second, words));
   return join(parts);

@@ -114,10 +114,4 @@ std::vector<std::string> draws_of(const std::string& case_file) {
   }
 }
 
-bool follows_from_training(const Metric& metric) {
-  if (metric.unit == Metric::Unit::kNats || !metric.target.empty()) return true;
-  const std::string root = metric.path.substr(0, metric.path.find('.'));
-  return root == "perplexity" || root == "weight_spread" || root == "boundary_bits" || root == "best_loss";
-}
-
 }  // namespace longhaul

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/scenario/case.h"
-#include "core/scenario/metrics.h"
 
 namespace longhaul {
 
@@ -16,9 +15,7 @@ std::vector<std::string> draws_of(const Case& config);
 constexpr const char* kUnknownDraws = "what is not known";
 std::vector<std::string> draws_of(const std::string& case_file);
 
-// Whether a metric follows from a training, which draws its first weights and its data from the seed:
-// {kTheTraining} beside what the replay draws.
+// Of a metric that follows from a training, beside what the replay draws.
 constexpr const char* kTheTraining = "the training";
-bool follows_from_training(const Metric& metric);
 
 }  // namespace longhaul

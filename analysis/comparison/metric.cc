@@ -82,7 +82,8 @@ std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const 
       throw InputError("--metric", "no case has a number \"" + path + "\"" + guess(path, known),
                        join_some(known, kMostNames),
                        "every number of a case in summary.json has its path as its name");
-    chosen.push_back(metric_named(path));
+    if (none_of(chosen, [&](const Metric& metric) { return metric.path == path; }))
+      chosen.push_back(metric_named(path));
   }
   return chosen;
 }

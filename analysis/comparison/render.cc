@@ -179,7 +179,7 @@ Json comparison_json_of(const ComparisonRow& row, const Comparison& comparison, 
           {"interval", comparison.has_interval() ? interval_json(comparison.interval) : Json()},
           {"confidence", comparison.has_interval() ? Json(1 - comparison.corrected.level) : Json()},
           {"detectable", comparison.test == Test::kPaired ? Json(comparison.detectable) : Json()},
-          {"equivalent", comparison.has_interval() && margin > 0 ? Json(comparison.is_equivalent) : Json()},
+          {"equivalent", comparison.has_bounds() && margin > 0 ? Json(comparison.is_equivalent) : Json()},
           {"remark", comparison.remark}};
 }
 

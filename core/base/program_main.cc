@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <sstream>
@@ -154,6 +155,11 @@ const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& 
 }
 
 }  // namespace
+
+std::string not_above_zero(const std::string& text) {
+  const bool is_above = std::strtod(text.c_str(), nullptr) > 0;
+  return is_above ? CLI::PositiveNumber(text) : "found " + text + "; allowed: a number above 0";
+}
 
 InputError command_line_error(const CLI::App& app, const CLI::ParseError& error,
                               const std::vector<std::string>& arguments) {

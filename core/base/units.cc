@@ -43,11 +43,12 @@ double parse_quantity(const std::string& text, const UnitTable& units, const cha
   const char* end = compact.data() + compact.size();
   const auto [rest, error] = std::from_chars(compact.data(), end, value);
   const std::string allowed = fmt::format("a number with its unit, as {}", examples);
-  if (error != std::errc() || !std::isfinite(value))
-    throw InputError("", fmt::format("\"{}\" is not {}", text, what), allowed);
   const std::string unit(rest, end);
   const auto entry = units.find(unit);
-  if (entry != units.end()) return value * entry->second;
+  if (entry != units.end()) value *= entry->second;
+  if (error != std::errc() || !std::isfinite(value))
+    throw InputError("", fmt::format("\"{}\" is not {}", text, what), allowed);
+  if (entry != units.end()) return value;
   if (unit.empty()) throw InputError("", fmt::format("\"{}\" has no unit", text), allowed);
   throw InputError("", fmt::format("\"{}\" has the unit \"{}\", which is not {}'s", text, unit, what),
                    allowed);

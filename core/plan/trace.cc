@@ -160,6 +160,21 @@ void check_bits(Trace& trace) {
   trace.bits.resize(as_index(trace.context.steps), trace.bits.back());
 }
 
+// What is missing would be drawn from the seed.
+void check_draws(const Trace& trace) {
+  const int steps = trace.context.steps;
+  for (std::size_t i = 0; i < trace.plan.rules.size(); ++i) {
+    const OperationRule& rule = trace.plan.rules[i];
+    const bool sends = has_targets(rule.grouping), draws = rule.grouping != Grouping::kEveryone;
+    for (int step = last_post_step(rule, steps); draws && is_posted_at(rule, steps, step); step -= rule.every)
+      if ((sends ? trace.targets : trace.groups).count({static_cast<int>(i), step}) == 0)
+        throw InputError(sends ? "targets" : "groups",
+                         fmt::format("there is no line of rule {} (\"{}\") and step {}", i, rule.name, step),
+                         "a line for each step after which the rule is posted",
+                         "longhaul run writes them all");
+  }
+}
+
 void read_line(const Json& json, Trace& trace) {
   using Lists = std::vector<std::vector<int>>;
   if (json.contains("groups")) {
@@ -273,6 +288,7 @@ Trace read_trace(std::istream& in, const std::string& file) {
     throw InputError({file, "", "is empty", "a trace written by longhaul", ""});
   try {
     check_bits(trace);
+    check_draws(trace);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

@@ -46,7 +46,8 @@ Trace make_trace(OperationPlan plan, const PlanContext& context);
 
 void write_trace(const Trace& trace, std::ostream& out);
 
-// Throws InputError with the line number for a line that is no trace; `file` only names it.
+// Throws InputError with the line number for a line that is no trace, and where groups or targets of an
+// operation are missing; `file` only names it.
 Trace read_trace(std::istream& in, const std::string& file);
 
 // A rule as the header has it. What a rule does not say is as in OperationRule; rule_from() throws InputError

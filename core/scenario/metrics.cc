@@ -229,6 +229,12 @@ Metric metric_named(const std::string& path) {
   return other;
 }
 
+bool follows_from_training(const Metric& metric) {
+  if (metric.unit == Unit::kNats || !metric.target.empty()) return true;
+  const std::string root = metric.path.substr(0, metric.path.find('.'));
+  return root == "perplexity" || root == "weight_spread" || root == "boundary_bits";
+}
+
 std::string unit_sign(Unit unit) {
   switch (unit) {
     case Unit::kNats:

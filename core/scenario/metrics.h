@@ -40,6 +40,9 @@ std::vector<std::string> metric_paths();
 // Any number of a record: its declaration, or for what is not declared a unit by its name and nothing else.
 Metric metric_named(const std::string& path);
 
+// Whether it follows from a training, which draws its first weights and its data from the seed.
+bool follows_from_training(const Metric& metric);
+
 // "s", "B", "nats"; "" for what is written without.
 std::string unit_sign(Metric::Unit unit);
 

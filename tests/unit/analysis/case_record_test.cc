@@ -90,7 +90,8 @@ TEST_F(CaseRecord, CountsWhoSitsOut) {
   header.replace(header.find("\"replicas\":2"), 12, "\"replicas\":3");
   const std::string everyone = "\"grouping\":\"everyone\",\"group_size\":0";
   header.replace(header.find(everyone), everyone.size(), "\"grouping\":\"random\",\"group_size\":2");
-  write_text(case_folder + "/trace.jsonl", header + "{\"rule\":0,\"step\":2,\"groups\":[[1,2],[0]]}\n");
+  write_text(case_folder + "/trace.jsonl", header + "{\"rule\":0,\"step\":2,\"groups\":[[1,2],[0]]}\n" +
+                                               "{\"rule\":0,\"step\":4,\"groups\":[[1,2],[0]]}\n");
   write_exchanges(case_folder, "2,1,outer,2,3,4,300,2\n2,2,outer,3,3,4,300,3\n");
   const Json json = record();
   EXPECT_EQ(json["sitting_out"], 1);

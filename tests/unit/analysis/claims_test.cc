@@ -386,4 +386,14 @@ TEST(VerdictMatrix, PrintsWhatItsVerdictSays) {
   EXPECT_SAYS(word, ". 1 point: 10.7, holds.");
 }
 
+// Times may be the same in every seed; what a training reaches is not.
+TEST(Claims, TheSentenceSaysThatALossIsOfOneSeed) {
+  std::vector<Json> records = {record("noloco", 2, 2.4)};
+  const Json claim = {{"metric", "final_loss"}, {"of", "noloco"}, {"at_most", 2.5}};
+  EXPECT_EQ(verdict_sentence(judged(claim, records)[0]),
+            "c holds: final_loss of noloco is 2.4 of one seed, without an interval, so at most 2.5 holds");
+  records.push_back(record("noloco", 2, 2.4, Json::object(), 2));
+  EXPECT_SAYS(verdict_sentence(judged(claim, records)[0]), "is 2.4 in each of 2 seeds, so at most 2.5 holds");
+}
+
 }  // namespace longhaul::claims_test

@@ -467,4 +467,25 @@ TEST(ErrorRates, AnEffectOfThreeStandardDeviationsIsFound) {
   EXPECT_GE(claimed_of(3, two_methods(3)), kDraws * 8 / 10);
 }
 
+TEST(Comparison, APairIsOfTwoNames) {
+  const std::vector<Json> records = losses_of({{"a", {3.1, 5.2}}, {"b", {3.0, 5.0}}});
+  ComparisonRequest request{"method", {"final_loss"}, {}};
+  for (const char* pair : {"a:a", "a:", ":a", "a"}) {
+    request.pairs = {pair};
+    EXPECT_EQ(problem_of(records, request),
+              "--pair: found \"" + std::string(pair) +
+                  "\"; allowed: two different names with a colon between, as a:b");
+  }
+}
+
+// Named twice, either way round, it is one test and not two.
+TEST(Comparison, WhatIsAskedTwiceIsTestedOnce) {
+  const std::vector<Json> records = losses_of({{"a", {3.1, 5.2, 4.3}}, {"b", {3.0, 5.0, 4.0}}});
+  ComparisonRequest request{"method", {"final_loss", "final_loss"}, {}};
+  request.pairs = {"a:b", "a:b", "b:a"};
+  const ComparisonTable table = compare_runs({run_of(records)}, request);
+  EXPECT_EQ(table.tests, 1u);
+  EXPECT_EQ(first_of(table).corrected.p, first_of(table).difference.p);
+}
+
 }  // namespace longhaul::comparison_test

@@ -245,4 +245,22 @@ TEST_F(Conclusion, WhoSendsNothingBoundsNoBytes) {
   EXPECT_EQ(curves.losses(0, Budget::kBytes, 100).at(0).value, 4);
 }
 
+// Seeds 1 to 3 of all, and a fourth of b and c that is far off: over the seeds that both have b is 0.5 behind
+// a, and c 0.1 ahead of it, although its mean of four is higher.
+TEST_F(Conclusion, OtherSeedsPutNobodyAhead) {
+  for (int seed = 1; seed <= 4; ++seed) {
+    const double loss = seed == 4 ? 9 : 3 + 0.1 * seed;
+    if (seed < 4) add("a", seed, 10, 100, loss, Json::object());
+    add("b", seed, 10, 100, seed == 4 ? 9 : loss + 0.5, Json::object());
+  }
+  EXPECT_NEAR(at(conclusions_of({run_}), "final_loss").lead, 0.5, 1e-9);
+  for (int seed = 1; seed <= 4; ++seed)
+    add("c", seed, 10, 100, seed == 4 ? 9 : 2.9 + 0.1 * seed, Json::object());
+  const Said loss = at(conclusions_of({run_}), "final_loss");
+  EXPECT_EQ(loss.leads, "a");
+  EXPECT_EQ(loss.doubt, Decision::Doubt::kOtherSeeds);
+  EXPECT_SAYS(loss.sentence, "a has the lowest loss");
+  EXPECT_SAYS(loss.sentence, "is shown: over the seeds that both have the order is the other one");
+}
+
 }  // namespace longhaul::decision_test

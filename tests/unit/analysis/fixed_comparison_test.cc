@@ -199,4 +199,18 @@ TEST(MetricValues, DurationsAreAsPeopleWriteThem) {
   EXPECT_EQ(difference_text(time, -151920), "-42 h 12 min");
 }
 
+// 10 s against 11 s, each right to 7 %: at most 1 + 0.07 · 21 = 2.47 s apart.
+TEST_F(FixedComparison, AMarginIsAskedOfATimeThatNoSeedChangesToo) {
+  compared({10}, {11}, ring_);  // case.json of both
+  std::vector<Json> records = {compared_record("a", 1, Json::object(), {{"simulated_time_s", 10}}),
+                               compared_record("b", 1, Json::object(), {{"simulated_time_s", 11}})};
+  records[0]["case"] = "a0";
+  records[1]["case"] = "b0";
+  ComparisonRequest request{"method", {"simulated_time_s"}, {}};
+  for (const auto& [margin, words] : {std::pair{2.5, ", equal to within"}, {2.4, ", not shown equal"}}) {
+    request.margin = margin;
+    EXPECT_SAYS(first_of(compare_runs({run_of(records, folder_.path)}, request)).remark, words);
+  }
+}
+
 }  // namespace longhaul::fixed_comparison_test

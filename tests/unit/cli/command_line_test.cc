@@ -82,4 +82,14 @@ TEST_F(CommandLine, SaysWhatIsWrongWithAProgram) {
             "--method: is missing; allowed: which method; longhaul-train outer-step --help");
 }
 
+TEST(NumberAboveZero, IsNotNan) {
+  CLI::App program("Compares.", "longhaul");
+  double margin = 0;
+  program.add_option("--margin", margin, "how much")->check(not_above_zero);
+  for (const char* text : {"nan", "NaN", "0", "inf"})
+    EXPECT_EQ(said_of(program, {"--margin", text}),
+              std::string("--margin: found ") + text + "; allowed: a number above 0");
+  EXPECT_EQ(said_of(program, {"--margin", "0.5"}), "none");
+}
+
 }  // namespace longhaul::command_line_test

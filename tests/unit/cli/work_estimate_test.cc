@@ -286,4 +286,28 @@ TEST_F(WorkPlanOfTwo, AShardIsIOfN) {
     EXPECT_THROW(cases_of_shard(whole_, wrong), InputError) << wrong;
 }
 
+// In a sweep a section counts where it does in one case.
+TEST(Warnings, OfSectionsThatNoCaseMakesUseOf) {
+  const auto warnings = [](const Json& change) {
+    Json scenario = scenario_of(10, {{{"name", "ddp"}}});
+    scenario.merge_patch(change);
+    return join(scenario_warnings(validated(scenario)), "\n");
+  };
+  const Json crash = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "1s"}, {"for", "1s"}}};
+  const Json recovery = {{"recovery", {{"on_failure", "wait"}}}};
+  EXPECT_EQ(warnings(recovery), "recovery does not count: no fault of kind crash makes a replica leave");
+  Json change = recovery;
+  change["faults"] = crash;
+  EXPECT_EQ(warnings(change), "");
+  change["faults"] = Json::array();
+  change["sweep"]["faults"] = {Json::array(), crash};
+  EXPECT_EQ(warnings(change), "");
+
+  change = {{"pipeline", {{"microbatches", 2}, {"bytes_per_token", 1}}}, {"workload", {{"tokens", 8}}}};
+  EXPECT_EQ(warnings(change),
+            "pipeline does not count in the replay: no case has stages (pipeline.stages above 1)");
+  change["sweep"]["pipeline.stages"] = {1, 2};
+  EXPECT_EQ(warnings(change), "");
+}
+
 }  // namespace longhaul::work_estimate_test

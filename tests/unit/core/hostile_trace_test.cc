@@ -27,9 +27,17 @@ Json header() {
           {"rules", {rule()}}};
 }
 
-// Of a header and lines behind it.
+std::string groups_of(int step) {
+  return Json({{"rule", 0}, {"step", step}, {"groups", {{0, 3}, {1, 2}}}}).dump() + "\n";
+}
+
+std::string all_groups() {
+  return groups_of(2) + groups_of(4) + groups_of(6) + groups_of(8);
+}
+
+// Of a header, lines behind it and those of its groups.
 std::string refusal(const Json& head, const std::string& lines = "") {
-  return said_by([&] { trace_from(head.dump() + "\n" + lines); });
+  return said_by([&] { trace_from(head.dump() + "\n" + lines + all_groups()); });
 }
 
 std::string refusal_of_rule(const Json& patch) {
@@ -149,6 +157,18 @@ TEST(HostileTrace, HasNoWordsOfTheJsonLibrary) {
   for (const std::string& error : {refusal_of_rule("payload", 3), refusal_of_rule("name", Json()), refusal(3),
                                    said_by([] { trace_from(""); })})
     EXPECT_TRUE(error.find("json.exception") == std::string::npos && !error.empty()) << error;
+}
+
+// What is missing would be drawn from the seed, whatever the training did.
+TEST(HostileTrace, HasALineForEachOperation) {
+  const std::string head = header().dump() + "\n";
+  EXPECT_EQ(
+      said_by([&] { trace_from(head + groups_of(2) + groups_of(4) + groups_of(8)); }),
+      "t.jsonl: groups: there is no line of rule 0 (\"outer\") and step 6; allowed: a line for each step "
+      "after which the rule is posted; longhaul run writes them all");
+  Json sending = header();
+  sending["rules"][0].update(Json{{"grouping", "targets"}, {"group_size", 1}});
+  EXPECT_SAYS(refusal(sending), "t.jsonl: targets: there is no line of rule 0 (\"outer\") and step 8");
 }
 
 }  // namespace longhaul::hostile_trace_test

@@ -44,4 +44,9 @@ TEST(Units, ForPeople) {
   EXPECT_EQ(human_duration(3738 * 86400.), "10.2 years") << "of 365.25 days";
 }
 
+TEST(Units, AreOfFiniteNumbers) {
+  for (const char* text : {"1e300Tbps", "nanGbps", "infbps"})
+    EXPECT_SAYS(thrown_by([&] { parse_rate(text); }).what(), std::string("\"") + text + "\" is not a rate");
+}
+
 }  // namespace longhaul::units_test

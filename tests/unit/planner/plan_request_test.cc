@@ -273,4 +273,34 @@ TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
               1.6e9 / (300e6 * 1448 / 1538), 1e-9);
 }
 
+TEST(PlanRequest, MoneyIsPreferredWhereSomethingIsPriced) {
+  Json json = minimal();
+  json["prefer"] = "money";
+  EXPECT_EQ(error_of(json).path, "prefer");
+  EXPECT_EQ(error_of(json).found, "found \"money\" without prices");
+  json["egress"] = 0.1;
+  EXPECT_EQ(plan_of_json(json).prefer, Preference::kMoney);
+}
+
+TEST(PlanRequest, WhatWouldNotCountIsRefused) {
+  for (const auto& [key, value] : {std::pair<const char*, Json>("inside", "2ms"),
+                                   {"inflation", 2},
+                                   {"fault_draws", 4},
+                                   {"recovery", {{"on_failure", "wait"}}}}) {
+    Json json = minimal();
+    json[key] = value;
+    EXPECT_EQ(error_of(json).path, key);
+  }
+}
+
+// Two nodes of one site would be farther apart than two sites: these would get the longer round trip.
+TEST(PlannedNetwork, SitesAreNoNearerThanNodesOfOne) {
+  const PlanFolder folder;
+  Json json = sites();
+  json["paths"][0]["rtt"] = "0.5ms";
+  EXPECT_EQ(path_of_error(folder, json), "inside");
+  json["inside"] = "0.5ms";
+  EXPECT_NEAR(topology_of(folder, plan_of_json(folder, json)).rtt_s(0, 3), 0.5e-3, 1e-12);
+}
+
 }  // namespace longhaul::plan_request_test

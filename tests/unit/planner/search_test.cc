@@ -662,4 +662,20 @@ TEST(Search, ChecksMemory) {
   EXPECT_SAYS(error.parts().found, "90 GB an accelerator of 80 GB");
 }
 
+// A site without a rate has 10 Tb/s in its place, and no link is made faster than that.
+TEST(Search, RatesOfTerabitsAreLimits) {
+  Json json = unequal_sites();
+  json["sites"][0]["rate"] = "1Tbps";
+  json["sites"][1]["rate"] = "4Tbps";
+  std::map<std::string, double> rates, raised;
+  const PlanResult result = planned(json);
+  for (const BusyLink& link : result.sensitivity.links) rates[link.name] = link.rate;
+  for (const Upgrade& upgrade : result.sensitivity.upgrades) raised[upgrade.what] = upgrade.to;
+  EXPECT_EQ(rates["a's uplink"], 1e12);
+  EXPECT_EQ(rates["b's uplink"], 4e12);
+  EXPECT_EQ(rates.count("a gateway-b gateway"), 0u);
+  EXPECT_EQ(raised["a's uplink"], 5e12);
+  EXPECT_EQ(raised["b's uplink"], 1e13);
+}
+
 }  // namespace longhaul::search_test

@@ -323,4 +323,17 @@ TEST(Membership, WhatTheLostOneSentIsInItsTotal) {
   for (const auto& row : totals) EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
 }
 
+// One of three goes for good while all wait for who is gone: in the step whose gradients meet, or in one
+// behind the last that do, which the others end.
+TEST(Membership, SaysHowManyAllWaitFor) {
+  for (const auto& [every, at_s] : {std::pair{1, 2.5}, {4, 8.5}}) {
+    Case config = with_crash(3, 10, OnFailure::kWait, at_s, 1);
+    config.faults = {absence_fault(0, {0, 0}, {at_s, 0})};
+    OperationRule rule = gradients();
+    rule.every = every;
+    EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(rule, 3, 10)); }),
+                "1 of 3 replicas are gone for good, so that training never ends");
+  }
+}
+
 }  // namespace longhaul::membership_test
