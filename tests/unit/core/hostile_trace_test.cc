@@ -101,6 +101,28 @@ TEST(HostileTrace, GroupsAreOfAStepAtWhichTheyMeet) {
               "t.jsonl: line 2, step: found 3, after which outer is not posted");
 }
 
+TEST(HostileTrace, ColumnsFollowEachOtherInsideTheModel) {
+  const auto of_columns = [](const char* columns) {
+    Json payload = rule()["payload"];
+    payload[0]["columns"] = Json::parse(columns);
+    return refusal_of_rule("payload", payload);
+  };
+  EXPECT_EQ(of_columns("[[0,10],[20,1000]]"), "");
+  for (const char* columns : {"[[0,1001]]", "[[10,20],[5,9]]", "[[0,10],[10,20]]", "[[7,7]]"})
+    EXPECT_SAYS(of_columns(columns), "line 1, columns: found [") << columns;
+}
+
+TEST(HostileTrace, WhatDoesNotWaitForAllHasAQuorumAWindowAndAnOverlap) {
+  EXPECT_SAYS(refusal_of_rule("completion", {{"quorum", 0}}), "line 1, completion: found");
+  const Json adaptive = {{"mads", 2.5}, {"window", 0}};
+  EXPECT_SAYS(refusal_of_rule("completion", {{"quorum", 1}, {"adaptive", adaptive}}),
+              "line 1, adaptive: found");
+  Json merge = {{"kind", "merge"}, {"grouping", "everyone"}, {"answer", rule()["payload"]}};
+  EXPECT_SAYS(refusal_of_rule(merge), "line 1, kind: found \"merge\" of rule \"outer\"");
+  merge["overlap_steps"] = 1;
+  EXPECT_EQ(refusal_of_rule(merge), "");
+}
+
 TEST(HostileTrace, TimesAreSecondsOfEachReplica) {
   EXPECT_EQ(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,4]}\n"), "");
   EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2]}\n"), "");
