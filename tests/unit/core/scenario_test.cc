@@ -39,6 +39,11 @@ Scenario load(const Json& json, const std::vector<std::string>& assignments = {}
   return load_text(json.dump(), assignments);
 }
 
+// Of the base with a patch.
+Case first_case(const Json& patch = Json::object()) {
+  return load(base(patch)).cases[0];
+}
+
 std::vector<std::string> names(const Scenario& scenario) {
   std::vector<std::string> names;
   for (const Case& config : scenario.cases) names.push_back(config.name);
@@ -63,22 +68,19 @@ TEST(Scenario, ThatIsEmptyOrHasAKeyTwiceIsRefused) {
 }
 
 TEST(Scenario, ADrawnTimeIsInSeconds) {
-  Json json = base();
-  json["network"] = {{"fidelity", "analytic"},
-                     {"topology", {{"star", {{"rtt", "0s"}}}}},
-                     {"message_time", {{"mean", "2s"}, {"std", "500ms"}}}};
-  const Scenario scenario = load(json);
-  EXPECT_DOUBLE_EQ(scenario.cases[0].network.message_time->mean, 2);
-  EXPECT_DOUBLE_EQ(scenario.cases[0].network.message_time->std, 0.5);
+  const Json network = Json::parse(R"({"fidelity": "analytic", "topology": {"star": {"rtt": "0s"}},
+      "message_time": {"mean": "2s", "std": "500ms"}})");
+  const MessageTimeSpec time = first_case({{"network", network}}).network.message_time.value();
+  EXPECT_DOUBLE_EQ(time.mean, 2);
+  EXPECT_DOUBLE_EQ(time.std, 0.5);
 }
 
 // What a topology means is not core's: the section travels with its defaults.
 TEST(Scenario, ATopologyIsANameAndASection) {
-  Json json = base();
-  json["network"]["topology"] = {{"cloud", Json::object()}};
-  const TopologySpec topology = load(json).cases[0].network.topology;
+  const Json cloud = {{"topology", {{"star", nullptr}, {"cloud", Json::object()}}}};
+  const TopologySpec topology = first_case({{"network", cloud}}).network.topology;
   EXPECT_EQ(topology.name, "cloud");
-  EXPECT_EQ(topology.options, Json::parse(R"({"name": "mine"})"));
+  EXPECT_EQ(topology.options, (Json{{"name", "mine"}}));
 }
 
 // As the topologies check their cases (net/topologies/registry.h).
@@ -123,15 +125,10 @@ TEST(Scenario, AMethodsKeyMultipliesThatMethodAlone) {
             (std::vector<std::string>{"ring,all_reduce=ring", "pairs", "ring,all_reduce=tree"}));
 }
 
-TEST(Scenario, AListOfSweepsIsTheUnionOfProducts) {
-  const Json sweep = {{{"replicas", {2, 4}}}, {{"network.tcp.connections", {8}}}};
-  EXPECT_EQ(load(base({{"sweep", sweep}})).cases.size(), 2u * 2 + 2);
-}
-
 TEST(Scenario, OverridesNameLinksOrReplicas) {
   const Json patch = Json::parse(R"({"network": {"overrides": [{"link": "*-core", "rate": "1Mbps"},
       {"replica": 2, "up": "2Mbps"}, {"replica": "1-3", "delay": "1s"}]}})");
-  const std::vector<LinkOverride> overrides = load(base(patch)).cases[0].network.overrides;
+  const std::vector<LinkOverride> overrides = first_case(patch).network.overrides;
   ASSERT_EQ(overrides.size(), 3u);
   EXPECT_EQ(overrides[0].link, "*-core");
   EXPECT_DOUBLE_EQ(*overrides[0].down, 1e6);
@@ -143,9 +140,9 @@ TEST(Scenario, OverridesNameLinksOrReplicas) {
 }
 
 TEST(Scenario, StepTimeFactorsAreOfReplicasAndRanges) {
-  EXPECT_TRUE(load(base()).cases[0].workload.step_time_factors.empty());
+  EXPECT_TRUE(first_case().workload.step_time_factors.empty());
   const Json workload = {{"step_time_factors", {{"0-2", 3}, {"1", 0.5}}}};
-  EXPECT_EQ(load(base({{"workload", workload}})).cases[0].workload.step_time_factors,
+  EXPECT_EQ(first_case({{"workload", workload}}).workload.step_time_factors,
             (std::vector<double>{3, 0.5, 3, 1}));
 }
 
@@ -155,6 +152,8 @@ TEST(Scenario, SetOverrides) {
   EXPECT_EQ(scenario.cases[0].network.topology.options["rtt"], "100ms");
   EXPECT_EQ(scenario.cases[1].method.options["inner_steps"], 2);
   EXPECT_EQ(scenario.cases[1].replicas, 16);
+  EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
+            std::vector<std::string>{"mine"});
   EXPECT_SAYS(error_of(base(), {"methods.paris.inner_steps=2"}), "did you mean \"pairs\"?");
   EXPECT_SAYS(error_of(base(), {"replicas"}), "key.path=value");
 }
@@ -164,13 +163,9 @@ TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
   const Scenario scenario = load(base({{"seeds", {1, 2}}}), {"methods[1].inner_steps=2", "seeds[1]=7"});
   EXPECT_EQ(scenario.cases[2].method.options["inner_steps"], 2);
   EXPECT_EQ(scenario.cases[3].seed, 7u);
-  const std::size_t methods = base()["methods"].size();
-  const std::string last = "methods[0] to methods[" + std::to_string(methods - 1) + "]";
-  for (const std::string& index :
-       {std::to_string(methods), std::string("-1"), std::string("x"), std::string()}) {
-    const std::string error = error_of(base(), {"methods[" + index + "].inner_steps=2"});
-    EXPECT_SAYS(error, "names no element; allowed: " + last);
-  }
+  for (const char* index : {"2", "-1", "x", ""})
+    EXPECT_SAYS(error_of(base(), {"methods[" + std::string(index) + "].inner_steps=2"}),
+                "names no element; allowed: methods[0] to methods[1]");
   EXPECT_SAYS(error_of(base(), {"claims[0].at_least=2"}), "the scenario has no list \"claims\"");
   EXPECT_SAYS(error_of(base({{"sweep", {{"methods[1].inner_steps", {1, 2}}}}})),
               "methods.LABEL.key with a label of");
@@ -187,7 +182,7 @@ TEST(Scenario, AFolderIsNoFile) {
   EXPECT_SAYS(error_at(folder.path), "that of this run is " + folder.file("scenario.json"));
 }
 
-// Each case once, or its seeds would count twice in an interval.
+// The union of products, but each case once, or its seeds would count twice in an interval.
 TEST(Scenario, APointOfTwoObjectsIsOneCaseWhateverTheOrderOfItsKeys) {
   const Json sweep = Json::parse(R"([{"replicas": [2, 4], "network.tcp.connections": [1]},
                                      {"network.tcp.connections": [1, 8], "replicas": [4]}])");
@@ -200,11 +195,6 @@ TEST(Scenario, AnAssignmentTakesThePlaceOfItsOtherForm) {
   const Json one = base({{"seed", 3}}), two = base({{"seeds", {1, 2}}});
   EXPECT_EQ(load(one, {"seeds=[1,2]"}).cases.size(), 2 * load(one).cases.size());
   EXPECT_EQ(load(two, {"seed=3"}).cases.size() * 2, load(two).cases.size());
-}
-
-TEST(Scenario, WholeMethodsMayBeAssigned) {
-  EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
-            std::vector<std::string>{"mine"});
 }
 
 // Defaults that follow from other values: a tenth of the steps, a tenth of the rate. The cases have what was
@@ -273,11 +263,8 @@ TEST(Scenario, AMethodMayHaveAnOptimizerOfItsOwn) {
 
 TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
   const auto tcp_of = [](const Json& size) {
-    Json json = base();
-    json["network"]["fidelity"] = "packet";
-    json["network"]["tcp"] = {{"queue", "fifo"}};
-    if (!size.is_null()) json["network"]["tcp"]["queue_size"] = size;
-    return load(json).cases[0].network.tcp;
+    const Json tcp = {{"queue", "fifo"}, {"queue_size", size}};  // null: none
+    return first_case({{"network", {{"fidelity", "packet"}, {"tcp", tcp}}}}).network.tcp;
   };
   EXPECT_EQ(tcp_of(nullptr).queue_products, 1);
   EXPECT_EQ(tcp_of(0.25).queue_products, 0.25);
@@ -290,7 +277,7 @@ TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
 TEST(Scenario, LognormalByMeanAndByMu) {
   const auto mu_of = [](const char* key, const Json& value) {
     const Json time = {{"lognormal", {{key, value}, {"sigma", 0.5}}}};
-    return load(base({{"workload", {{"step_time", time}}}})).cases[0].workload.step_time.mu;
+    return first_case({{"workload", {{"step_time", time}}}}).workload.step_time.mu;
   };
   EXPECT_NEAR(mu_of("mean", "3s"), std::log(3) - 0.125, 1e-12);
   EXPECT_EQ(mu_of("mu", 1), 1);
@@ -299,23 +286,20 @@ TEST(Scenario, LognormalByMeanAndByMu) {
 // Tokens of a step: said, or those of the FLOPs, or batch times context of what is trained. The time follows:
 // 6 · 310 M parameters · tokens at 40 % of 1e14 FLOP/s.
 TEST(Scenario, TokensOfAStep) {
-  Json json = base();
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 0);
-  json["workload"]["tokens"] = 4096;
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 4096);
-  json["workload"]["step_time"] = {{"flops", {{"peak", 1e14}, {"utilisation", 0.4}}}};
-  const double parameters = static_cast<double>(model_presets()[0].shape.parameters());
-  EXPECT_NEAR(load(json).cases[0].workload.step_time.seconds, 6 * parameters * 4096 / 4e13, 1e-9);
-  json["workload"]["step_time"]["flops"]["tokens"] = 8192;
-  EXPECT_SAYS(error_of(json), "workload.tokens");
-  json["workload"].erase("tokens");
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 8192);
-  EXPECT_NEAR(load(json).cases[0].workload.step_time.seconds, 6 * parameters * 8192 / 4e13, 1e-9);
-  json["workload"]["step_time"]["flops"].erase("tokens");
-  EXPECT_SAYS(error_of(json), "workload.step_time.flops.tokens");
-  json["workload"].erase("step_time");
-  json["train"] = {{"steps", 10}, {"batch", 3}, {"model", {{"context", 32}}}};
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 96);
+  const auto patch = [](const Json& tokens, const Json& of_flops) {  // null: none
+    const Json flops = {{"flops", {{"peak", 1e14}, {"utilisation", 0.4}, {"tokens", of_flops}}}};
+    return Json{{"workload", {{"tokens", tokens}, {"step_time", flops}}}};
+  };
+  const double token_s = 6 * static_cast<double>(model_presets()[0].shape.parameters()) / 4e13;
+  EXPECT_EQ(first_case().workload.tokens, 0);
+  EXPECT_EQ(first_case({{"workload", {{"tokens", 4096}}}}).workload.tokens, 4096);
+  EXPECT_NEAR(first_case(patch(4096, nullptr)).workload.step_time.seconds, 4096 * token_s, 1e-9);
+  EXPECT_SAYS(error_of(base(patch(4096, 8192))), "workload.tokens");
+  EXPECT_EQ(first_case(patch(nullptr, 8192)).workload.tokens, 8192);
+  EXPECT_NEAR(first_case(patch(nullptr, 8192)).workload.step_time.seconds, 8192 * token_s, 1e-9);
+  EXPECT_SAYS(error_of(base(patch(nullptr, nullptr))), "workload.step_time.flops.tokens");
+  const Json train = Json::parse(R"({"steps": 10, "batch": 3, "model": {"context": 32}})");
+  EXPECT_EQ(first_case({{"train", train}}).workload.tokens, 96);
 }
 
 TEST(Scenario, CaseNamesOfSweptObjectsAreReadable) {
@@ -328,15 +312,10 @@ TEST(Scenario, CaseNamesOfSweptObjectsAreReadable) {
 // What tells them apart, the seed at the end, lies behind the 200th character.
 TEST(Scenario, LongNamesThatDifferAtTheEndStayApart) {
   Json json = base({{"seeds", {1, 2}}});
-  for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f'})
-    json["methods"][0]["label"] = json["methods"][0].value("label", "") + std::string(40, letter);
-  const Scenario scenario = load(json);
-  std::set<std::string> seen;
-  for (const Case& config : scenario.cases) {
-    EXPECT_LE(config.name.size(), 200u);
-    seen.insert(config.name);
-  }
-  EXPECT_EQ(seen.size(), 4u);
+  json["methods"][0]["label"] = std::string(240, 'a');
+  const std::vector<std::string> found = names(load(json));
+  for (const std::string& name : found) EXPECT_LE(name.size(), 200u);
+  EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), 4u);
 }
 
 VariationSpec parse(const char* text, const char* fidelity = "flow") {
