@@ -41,9 +41,11 @@ std::string order_of(const PipelinePlan& plan, int stage) {
   return text;
 }
 
-template <typename Call>
-InputErrorParts error_of(const Call& call) {
-  return thrown_by([&] { call(); }).parts();
+Trace trace_of(const PipelinePlan& pipeline, const PlanContext& context,
+               const std::vector<OperationRule>& rules = {}) {
+  OperationPlan plan{rules};
+  plan.pipeline = pipeline;
+  return make_trace(plan, context);
 }
 
 TEST(PipelineOrder, GpipeTakesAllForwardPassesFirst) {
@@ -128,21 +130,20 @@ TEST(PipelineBytes, AListHasAFormatForEachHop) {
 
 PipelineSpec learned_spec(int floor, int ceiling, bool with_gradients) {
   PipelineSpec spec = spec_of(3, 4);
-  spec.boundary.learned.emplace();
-  spec.boundary.learned->floor = floor;
-  spec.boundary.learned->ceiling = ceiling;
-  spec.boundary.learned->block = 64;
-  spec.boundary.learned->gradients = with_gradients;
+  LearnedBits& learned = spec.boundary.learned.emplace();
+  learned.floor = floor;
+  learned.ceiling = ceiling;
+  learned.block = 64;
+  learned.gradients = with_gradients;
   return spec;
 }
 
 // 128 numbers in two blocks: 8 bytes of scales and 16 bytes a bit.
 TEST(PipelineBytes, OfLearnedBitsFollowFromWhatWasUsed) {
-  OperationPlan plan;
-  plan.pipeline = plan_of(learned_spec(3, 6, true), 4);
-  EXPECT_EQ(plan.pipeline.forward_bytes, (std::vector<std::int64_t>(2, 8 + 16 * 6))) << "before it is known";
-  EXPECT_EQ(plan.pipeline.bytes_of_step(), 4 * 2 * 2 * 104);
-  Trace trace = make_trace(plan, {1, 2, 5, shape_of(4).parameters()});
+  const PipelinePlan plan = plan_of(learned_spec(3, 6, true), 4);
+  EXPECT_EQ(plan.forward_bytes, (std::vector<std::int64_t>(2, 8 + 16 * 6))) << "before it is known";
+  EXPECT_EQ(plan.bytes_of_step(), 4 * 2 * 2 * 104);
+  Trace trace = trace_of(plan, {1, 2, 5, shape_of(4).parameters()});
   EXPECT_EQ(trace.stage_bytes(5, 1), 4 * 2 * 2 * 104);
   trace.bits = {{{6, 6}, {6, 5}}, {{6, 6}, {6, 5}}, {{4, 6}, {6, 3}}, {{4, 6}, {6, 3}}, {{3, 3}, {3, 3}}};
   const std::string written = text_of(trace);
@@ -158,9 +159,7 @@ TEST(PipelineBytes, OfLearnedBitsFollowFromWhatWasUsed) {
 TEST(PipelineBytes, GradientsOfLearnedHopsMayHaveAFormatOfTheirOwn) {
   PipelineSpec spec = learned_spec(2, 8, false);
   spec.boundary.gradients = Quantized{Quantizer::kInt7, 64};
-  OperationPlan plan;
-  plan.pipeline = plan_of(spec, 4);
-  Trace trace = make_trace(plan, {1, 1, 1, shape_of(4).parameters()});
+  Trace trace = trace_of(plan_of(spec, 4), {1, 1, 1, shape_of(4).parameters()});
   trace.bits = {{{2, 8}}};
   EXPECT_EQ(trace.hop_bytes(1, 0, 0, true), 8 + 32);
   EXPECT_EQ(trace.hop_bytes(1, 0, 1, true), 8 + 128);
@@ -168,25 +167,20 @@ TEST(PipelineBytes, GradientsOfLearnedHopsMayHaveAFormatOfTheirOwn) {
 }
 
 TEST(PipelineTrace, LearnedBitsMustBeThere) {
-  OperationPlan plan;
-  plan.pipeline = plan_of(learned_spec(3, 6, true), 4);
-  const std::string header = text_of(make_trace(plan, {1, 2, 5, shape_of(4).parameters()}));
-  const auto read = [&](const std::string& lines) { return [=] { trace_from(header + lines); }; };
-  const InputErrorParts none = error_of(read(""));
-  EXPECT_EQ(none.path, "bits");
-  EXPECT_EQ(none.hint.substr(0, 11), "train first");
-  EXPECT_EQ(error_of(read("{\"step\":2,\"bits\":[[6,6],[6,6]]}\n")).path, "line 2, step");
-  const auto with_header = [&](const Json& patch) {
-    Json changed = Json::parse(header);
-    changed.merge_patch(patch);
-    return [text = changed.dump() + "\n{\"step\":1,\"bits\":[[6,6],[6,6]]}\n"] { trace_from(text); };
+  const Trace trace = trace_of(plan_of(learned_spec(3, 6, true), 4), {1, 2, 5, shape_of(4).parameters()});
+  const auto refused = [&](const std::string& lines, const Json& patch = Json::object()) {
+    Json header = Json::parse(text_of(trace));
+    header.merge_patch(patch);
+    return refused_parts([&] { trace_from(header.dump() + "\n" + lines); });
   };
-  EXPECT_EQ(error_of(with_header({{"steps", 1000000000}})).path, "line 2, bits") << "memory has an end";
-  EXPECT_EQ(error_of(with_header({{"pipeline", {{"by_bits", {{"fewest", 7}}}}}})).path,
-            "line 1, pipeline.by_bits");
-  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6]]}\n")).path, "line 2, bits");
-  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,7]]}\n")).path, "line 2, bits");
-  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,2]]}\n")).path, "line 2, bits");
+  EXPECT_EQ(refused("").path, "bits");
+  EXPECT_EQ(refused("").hint.substr(0, 11), "train first");
+  EXPECT_EQ(refused("{\"step\":2,\"bits\":[[6,6],[6,6]]}").path, "line 2, step");
+  const std::string right = "{\"step\":1,\"bits\":[[6,6],[6,6]]}";
+  EXPECT_EQ(refused(right, {{"steps", 1000000000}}).path, "line 2, bits") << "memory has an end";
+  EXPECT_EQ(refused(right, {{"pipeline", {{"by_bits", {{"fewest", 7}}}}}}).path, "line 1, pipeline.by_bits");
+  for (const char* bits : {"[[6,6]]", "[[6,6],[6,7]]", "[[6,6],[6,2]]"})
+    EXPECT_EQ(refused("{\"step\":1,\"bits\":" + std::string(bits) + "}").path, "line 2, bits") << bits;
 }
 
 Json pipeline_case(Json pipeline) {
@@ -195,8 +189,8 @@ Json pipeline_case(Json pipeline) {
 }
 
 TEST(PipelineSection, AMethodsOwnKeysTakeThePlaceOfTheScenarios) {
-  Json json = {{"method", {{"name", "ddp"}, {"pipeline", {{"routing", "random"}}}}},
-               {"pipeline", {{"stages", 4}, {"routing", "straight"}}}};
+  Json json = Json::parse(R"({"method": {"name": "ddp", "pipeline": {"routing": "random"}},
+                              "pipeline": {"stages": 4, "routing": "straight"}})");
   json = with_effective_pipeline(json);
   EXPECT_FALSE(json["method"].contains("pipeline"));
   const PipelineSpec spec = parse_pipeline(json);
@@ -207,42 +201,37 @@ TEST(PipelineSection, AMethodsOwnKeysTakeThePlaceOfTheScenarios) {
 }
 
 TEST(PipelineSection, FormatsByHop) {
-  const auto boundary = [](Json pipeline) {
-    return parse_pipeline(pipeline_case(std::move(pipeline))).boundary;
+  const auto boundary = [](const char* pipeline) {
+    return parse_pipeline(pipeline_case(Json::parse(pipeline))).boundary;
   };
   const BoundarySpec list =
-      boundary({{"stages", 4}, {"activations", {"int8", "wire", "int3"}}, {"block", 32}});
+      boundary(R"({"stages": 4, "activations": ["int8", "wire", "int3"], "block": 32})");
   for (const HopFormats* formats : {&list.activations, &list.gradients}) {
     EXPECT_EQ(formats->at(0), (Quantized{Quantizer::kInt8, 32}));
     EXPECT_EQ(formats->at(1), std::nullopt);
     EXPECT_EQ(formats->at(2), (Quantized{Quantizer::kInt3, 32}));
   }
   const BoundarySpec back =
-      boundary({{"stages", 3}, {"activations", "int5"}, {"gradients", {"wire", "e3m0"}}});
+      boundary(R"({"stages": 3, "activations": "int5", "gradients": ["wire", "e3m0"]})");
   EXPECT_EQ(back.activations.at(1), (Quantized{Quantizer::kInt5, 1024}));
   EXPECT_EQ(back.gradients.at(0), std::nullopt);
   EXPECT_EQ(back.gradients.at(1), (Quantized{Quantizer::kE3m0, 1024}));
-  EXPECT_FALSE(boundary({{"stages", 2}, {"activations", "int5"}, {"gradients", "wire"}}).gradients.any());
-  EXPECT_TRUE(boundary({{"stages", 4},
-                        {"chunks", 2},
-                        {"schedule", "interleaved"},
-                        {"microbatches", 4},
-                        {"activations", std::vector<std::string>(7, "int4")}})
+  EXPECT_FALSE(boundary(R"({"stages": 2, "activations": "int5", "gradients": "wire"})").gradients.any());
+  EXPECT_TRUE(boundary(R"({"stages": 4, "chunks": 2, "schedule": "interleaved", "microbatches": 4,
+      "activations": ["int4", "int4", "int4", "int4", "int4", "int4", "int4"]})")
                   .activations.any());
 }
 
 TEST(PipelineSection, LearnedBitsHaveDefaultsThatTheCaseSays) {
-  const Json resolved = pipeline_case({{"stages", 2}, {"activations", "learned"}});
-  EXPECT_EQ(
-      resolved["pipeline"]["learned_bits"],
-      (Json{
-          {"floor", 2}, {"ceiling", 8}, {"penalty", 0.01}, {"lr", 0.02}, {"gate", 2.5}, {"first_step", 1}}));
+  Json pipeline = {{"stages", 2}, {"activations", "learned"}};
+  const Json resolved = pipeline_case(pipeline);
+  EXPECT_EQ(resolved["pipeline"]["learned_bits"], Json::parse(R"({"floor": 2, "ceiling": 8, "penalty": 0.01,
+      "lr": 0.02, "gate": 2.5, "first_step": 1})"));
   const BoundarySpec boundary = parse_pipeline(resolved).boundary;
   EXPECT_FALSE(boundary.activations.any());
   EXPECT_TRUE(boundary.learned->gradients);
-  EXPECT_FALSE(
-      parse_pipeline(pipeline_case({{"stages", 2}, {"activations", "learned"}, {"gradients", "wire"}}))
-          .boundary.learned->gradients);
+  pipeline["gradients"] = "wire";
+  EXPECT_FALSE(parse_pipeline(pipeline_case(pipeline)).boundary.learned->gradients);
   EXPECT_FALSE(pipeline_case({{"stages", 2}, {"activations", "int8"}})["pipeline"].contains("learned_bits"))
       << "nothing new where nothing new is used";
 }
@@ -253,19 +242,17 @@ TEST(PipelineTrace, ComesBackAsItWasWritten) {
   PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kInterleaved, 2);
   spec.routing = MicrobatchRouting::kRandom;
   spec.blocks = true;
-  OperationPlan plan{{rule}};
-  plan.pipeline = plan_of(spec, 4);
-  const Trace back = read_back(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}));
-  EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan.pipeline));
+  const PipelinePlan plan = plan_of(spec, 4);
+  const Trace back = read_back(trace_of(plan, {1, 3, 2, shape_of(4).parameters()}, {rule}));
+  EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan));
   EXPECT_EQ(back.plan.pipeline.bytes_of_step(), 4 * 3 * 16 * 8 * 2 * 2);
   EXPECT_EQ(back.plan.rules[0].stage, 1);
 }
 
 TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
-  OperationPlan plan{{rule_of("gradient", "ring", 1)}};
-  plan.pipeline = plan_of(spec_of(2, 4), 4);
-  const Trace trace = make_trace(plan, {1, 3, 2, shape_of(4).parameters()});
-  EXPECT_EQ(error_of([&] { read_back(trace); }).path, "line 1, stage");
+  const Trace trace = trace_of(plan_of(spec_of(2, 4), 4), {1, 3, 2, shape_of(4).parameters()},
+                               {rule_of("gradient", "ring", 1)});
+  EXPECT_EQ(refused_path([&] { read_back(trace); }), "line 1, stage");
 }
 
 // Masks of two stages of one step leave out other columns, and without stages they are what they were.
