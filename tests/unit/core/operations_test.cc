@@ -205,16 +205,6 @@ TEST(OperationPlan, ThoseWithTargetsAreOfEveryoneAndSendWholeRows) {
   EXPECT_EQ(operation.bytes, 2000);
 }
 
-TEST(OperationPlan, EachStepHasADrawOfItsOwnFromTheSeed) {
-  const OperationPlan plan = sending_plan();
-  PlanContext other = kContext;
-  other.seed = 2;
-  const std::uint64_t draw = operations_at(plan, kContext, 10).at(0).draw;
-  EXPECT_EQ(draw, operations_at(plan, kContext, 10).at(0).draw);
-  EXPECT_NE(draw, operations_at(plan, kContext, 15).at(0).draw);
-  EXPECT_NE(draw, operations_at(plan, other, 10).at(0).draw);
-}
-
 TEST(Trace, ReadsBackTargetsAndRefusesThoseThatCannotBe) {
   const OperationPlan plan = sending_plan();
   const std::string text = text_of(make_trace(plan, kContext));
