@@ -22,10 +22,8 @@ TEST(ReplicaRange, IsOneOrSeveralOrAll) {
 
 TEST(FaultWindows, OnceFromATimeOnForAsLongAsItSays) {
   const FaultWindows windows({10, 0, 5}, 1, 0, "replica 0");
-  EXPECT_FALSE(windows.is_on(10 * kSecond - 1));
-  EXPECT_TRUE(windows.is_on(10 * kSecond));
-  EXPECT_TRUE(windows.is_on(15 * kSecond - 1));
-  EXPECT_FALSE(windows.is_on(15 * kSecond));
+  for (const std::int64_t on_ns : {10 * kSecond, 15 * kSecond - 1}) EXPECT_TRUE(windows.is_on(on_ns));
+  for (const std::int64_t off_ns : {10 * kSecond - 1, 15 * kSecond}) EXPECT_FALSE(windows.is_on(off_ns));
   EXPECT_EQ(windows.next_change_ns(0), 10 * kSecond);
   EXPECT_EQ(windows.next_change_ns(10 * kSecond), 15 * kSecond);
   EXPECT_EQ(windows.next_change_ns(15 * kSecond), FaultWindows::kNever);
@@ -70,10 +68,11 @@ TEST(FaultWindows, ADrawBelongsToSeedNumberAndSubject) {
   const auto first = [&](std::uint64_t seed, int number, const std::string& subject) {
     return FaultWindows(times, seed, number, subject).next_change_ns(0);
   };
-  EXPECT_EQ(first(1, 0, "replica 0"), first(1, 0, "replica 0"));
-  EXPECT_NE(first(1, 0, "replica 0"), first(2, 0, "replica 0"));
-  EXPECT_NE(first(1, 0, "replica 0"), first(1, 1, "replica 0"));
-  EXPECT_NE(first(1, 0, "replica 0"), first(1, 0, "replica 1"));
+  const std::int64_t draw_ns = first(1, 0, "replica 0");
+  EXPECT_EQ(draw_ns, first(1, 0, "replica 0"));
+  EXPECT_NE(draw_ns, first(2, 0, "replica 0"));
+  EXPECT_NE(draw_ns, first(1, 1, "replica 0"));
+  EXPECT_NE(draw_ns, first(1, 0, "replica 1"));
 }
 
 // Looked at late or early, often or once.
@@ -96,11 +95,11 @@ Json resolved(const Json& faults) {
 }
 
 TEST(Faults, AreReadInTheirOrder) {
-  const std::vector<Fault> faults = parse_faults(
-      resolved({{{"kind", "slow"}, {"replicas", "1-2"}, {"factor", 10}, {"at", "10min"}, {"for", "20s"}},
-                {{"kind", "site"}, {"site", "tokyo"}, {"at", "1h"}, {"for", "1h"}},
-                {{"kind", "link"}, {"link", "*-core"}, {"rate", 0.5}, {"every", "2h"}, {"for", "5min"}}}),
-      4);
+  const std::vector<Fault> faults = parse_faults(resolved(Json::parse(R"([
+      {"kind": "slow", "replicas": "1-2", "factor": 10, "at": "10min", "for": "20s"},
+      {"kind": "site", "site": "tokyo", "at": "1h", "for": "1h"},
+      {"kind": "link", "link": "*-core", "rate": 0.5, "every": "2h", "for": "5min"}])")),
+                                                 4);
   ASSERT_EQ(faults.size(), 3u);
   EXPECT_EQ(faults[0].replicas, std::make_pair(1, 2));
   EXPECT_EQ(faults[0].compute, 10);
