@@ -119,6 +119,20 @@ TEST(HostileTrace, WhatDoesNotWaitForAllHasAQuorumAWindowAndAnOverlap) {
   EXPECT_EQ(refusal_of_rule(merge), "");
 }
 
+TEST(HostileTrace, AnAllToAllHasUnits) {
+  const auto of_units = [](const Json& units) {
+    Json head = header();
+    head["parameters"] = 1000000000000;
+    head["rules"][0].update({{"kind", "all-to-all"}, {"grouping", "everyone"}, {"units", units}});
+    return refusal(head);
+  };
+  const auto family = [](int count) { return Json{{"count", count}, {"matrices", {{0, 8, 1, 0, 8}}}}; };
+  EXPECT_EQ(of_units({family(13), family(13)}), "");
+  EXPECT_SAYS(of_units({family(13), family(0)}), "line 1, units: found 0 units");
+  EXPECT_SAYS(of_units({family(13), family(20000000)}), "found 20000013 together");
+  EXPECT_SAYS(of_units(Json::array()), "line 1, units: this key is missing");
+}
+
 TEST(HostileTrace, TimesAreSecondsOfEachReplica) {
   EXPECT_EQ(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,4]}\n"), "");
   EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2]}\n"), "");

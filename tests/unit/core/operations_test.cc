@@ -328,7 +328,7 @@ TEST(RuleOfATrace, ComesFromItsKeysAndBecomesThem) {
   EXPECT_TRUE(plain.completion.is_all());
 }
 
-TEST(RuleOfATrace, HasItsCompletionAndItsAnswer) {
+TEST(RuleOfATrace, HasWhatItsKindNeeds) {
   const OperationRule merge = rule_with(Json::parse(R"({"kind": "merge", "overlap_steps": 2,
       "completion": {"quorum": 3, "grace_s": 0.5}, "slack_steps": 1,
       "answer": [{"tensor": "phi", "codec": {"numbers": "fp32"}}]})"));
@@ -336,6 +336,10 @@ TEST(RuleOfATrace, HasItsCompletionAndItsAnswer) {
   EXPECT_EQ(std::tuple(merge.slack_steps, merge.completion.quorum, merge.completion.grace_s),
             std::tuple(1, 3, 0.5));
   EXPECT_EQ(answer_bytes(merge, 100), 400);
+  const OperationRule deal = rule_with(Json::parse(R"({"kind": "all-to-all",
+      "units": [{"count": 13, "matrices": [[0, 8, 1, 0, 8], [200, 1, 8, 13, 1]]}]})"));
+  EXPECT_EQ(deal.kind, OperationKind::kAllToAll);
+  EXPECT_EQ(deal.units, (std::vector<HiddenUnits>{{13, {{0, 8, 1, 0, 8}, {200, 1, 8, 13, 1}}}}));
   Json adaptive = {{"mads", 2.5}, {"window", 32}, {"at_least_s", 0.25}};
   for (const double start_s : {std::numeric_limits<double>::infinity(), 12.5}) {
     if (std::isfinite(start_s)) adaptive["start_s"] = start_s;

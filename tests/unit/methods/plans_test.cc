@@ -8,7 +8,6 @@
 #include "methods/noloco.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
-#include "tests/support/traces.h"
 #include "tests/unit/methods/one_case.h"
 
 namespace longhaul::plans_test {
@@ -183,32 +182,6 @@ TEST(Plans, UnitsGoToTheirNextOwners) {
     different.insert(parts);
   }
   EXPECT_EQ(different.size(), 5u) << "drawn anew each time";
-}
-
-TEST(Plans, AnAllToAllIsReadBackFromATrace) {
-  const Trace trace = trace_of(shaped_case(kUnits, shape_of(2, 13), 2));
-  const Trace back = read_back(trace);
-  EXPECT_EQ(back.plan.rules[1].units, trace.plan.rules[1].units);
-  EXPECT_EQ(back.plan.rules[1].kind, OperationKind::kAllToAll);
-  EXPECT_EQ(back.plan.rules[1].collective, "pairwise");
-  for (const int step : {20, 100}) {
-    EXPECT_EQ(back.operations_at(step)[1].parts, trace.operations_at(step)[1].parts);
-    for (const std::size_t rule : {0, 1})
-      EXPECT_EQ(back.operations_at(step)[rule].bytes, trace.operations_at(step)[rule].bytes);
-  }
-  const std::string units = text_of(trace);
-  for (const auto& [from, to] :
-       {std::pair("\"count\":13", "\"count\":0"), std::pair("\"units\":[{", "\"unit\":[{")}) {
-    std::string wrong = units;
-    ASSERT_NE(wrong.find(from), std::string::npos) << from;
-    wrong.replace(wrong.find(from), std::string(from).size(), to);
-    EXPECT_THROW(trace_from(wrong), InputError) << to;
-  }
-  std::string many = units;
-  many.replace(many.find("\"count\":13"), 10, "\"count\":20000000");
-  const std::size_t number = many.find("\"parameters\":") + 13;
-  many.replace(number, many.find(',', number) - number, "1000000000000");
-  EXPECT_SAYS(said_by([&] { trace_from(many); }), "20000013 together");
 }
 
 // The square of a large side of the grid is no int: the words do not name it.
