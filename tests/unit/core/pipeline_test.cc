@@ -236,23 +236,20 @@ TEST(PipelineSection, LearnedBitsHaveDefaultsThatTheCaseSays) {
       << "nothing new where nothing new is used";
 }
 
-TEST(PipelineTrace, ComesBackAsItWasWritten) {
+TEST(PipelineTrace, ComesBackWithAStageForEachRule) {
   OperationRule rule = rule_of("gradient.stage1", "ring", 1);
   rule.stage = 1;
   PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kInterleaved, 2);
   spec.routing = MicrobatchRouting::kRandom;
   spec.blocks = true;
   const PipelinePlan plan = plan_of(spec, 4);
-  const Trace back = read_back(trace_of(plan, {1, 3, 2, shape_of(4).parameters()}, {rule}));
+  const PlanContext context{1, 3, 2, shape_of(4).parameters()};
+  const Trace back = read_back(trace_of(plan, context, {rule}));
   EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan));
   EXPECT_EQ(back.plan.pipeline.bytes_of_step(), 4 * 3 * 16 * 8 * 2 * 2);
   EXPECT_EQ(back.plan.rules[0].stage, 1);
-}
-
-TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
-  const Trace trace = trace_of(plan_of(spec_of(2, 4), 4), {1, 3, 2, shape_of(4).parameters()},
-                               {rule_of("gradient", "ring", 1)});
-  EXPECT_EQ(refused_path([&] { read_back(trace); }), "line 1, stage");
+  rule.stage = -1;
+  EXPECT_EQ(refused_path([&] { read_back(trace_of(plan, context, {rule})); }), "line 1, stage");
 }
 
 // Masks of two stages of one step leave out other columns, and without stages they are what they were.

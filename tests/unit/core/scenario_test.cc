@@ -54,17 +54,22 @@ std::string error_of(const Json& json, const std::vector<std::string>& assignmen
   return said_by([&] { load(json, assignments); });
 }
 
-// As longhaul new writes them; an error behind a comment still names its line.
-TEST(Scenario, MayHaveComments) {
+// Comments as longhaul new writes them; an error behind one still names its line.
+TEST(Scenario, IsAFileThatMayHaveComments) {
   EXPECT_EQ(load_text("// what this is\n" + base().dump() + "/* done */\n").cases.size(), 2u);
   EXPECT_SAYS(said_by([] { load_text("// what this is\n{ // broken\n  \"replicas\": }"); }),
               "scenario.json: line 3, column 15: is not JSON");
-}
-
-TEST(Scenario, ThatIsEmptyOrHasAKeyTwiceIsRefused) {
   EXPECT_EQ(refused_with([] { load_text(""); }), ": is empty");
   std::string text = base().dump();
   EXPECT_EQ(refused_path([&] { load_text(text.insert(1, "\"replicas\": 8, ")); }), "replicas");
+  const TemporaryFolder folder;
+  const auto error_at = [](const std::string& file) {
+    return said_by([&] { load_scenario(file, {}, declaration()); });
+  };
+  EXPECT_SAYS(error_at(folder.path), ": is a folder; allowed: a scenario file (JSON)");
+  EXPECT_SAYS(error_at(folder.file("none.json")), ": does not exist");
+  write_text(folder.file("scenario.json"), "{}");
+  EXPECT_SAYS(error_at(folder.path), "that of this run is " + folder.file("scenario.json"));
 }
 
 TEST(Scenario, ADrawnTimeIsInSeconds) {
@@ -101,23 +106,19 @@ TEST(Scenario, ACheckSeesEveryCaseAndItsErrorsNameThePoint) {
   EXPECT_SAYS(error.parts().hint, "replicas = 8");
 }
 
-TEST(Scenario, OneCaseAMethodWithoutASweep) {
-  const Scenario scenario = load(base());
-  EXPECT_EQ(names(scenario), (std::vector<std::string>{"ring", "pairs"}));
-  const Case& config = scenario.cases[0];
+TEST(Scenario, OneCaseAMethodAndPointOfAProduct) {
+  EXPECT_EQ(names(load(base())), (std::vector<std::string>{"ring", "pairs"}));
+  const Case config = first_case();
   EXPECT_EQ(config.workload.parameters, model_presets()[0].shape.parameters());
   EXPECT_EQ(config.steps(), 10);
   EXPECT_EQ(config.network.tcp.connections, 1);
   EXPECT_FALSE(config.network.tcp.window.has_value());
-}
-
-TEST(Scenario, AProductOfTwoKeysAndASeedList) {
-  const Scenario scenario =
-      load(base({{"sweep", {{"replicas", {4, 8}}, {"network.tcp.connections", {1, 8}}}}, {"seeds", {1, 2}}}));
-  EXPECT_EQ(scenario.cases.size(), 2u * 2 * 2 * 2);
-  EXPECT_EQ(scenario.cases[0].name, "ring,replicas=4,network.tcp.connections=1,seed=1");
-  EXPECT_EQ(scenario.cases.back().name, "pairs,replicas=8,network.tcp.connections=8,seed=2");
-  EXPECT_EQ(scenario.cases.back().network.tcp.connections, 8);
+  const Json sweep = {{"replicas", {4, 8}}, {"network.tcp.connections", {1, 8}}};
+  const std::vector<Case> cases = load(base({{"sweep", sweep}, {"seeds", {1, 2}}})).cases;
+  EXPECT_EQ(cases.size(), 2u * 2 * 2 * 2);
+  EXPECT_EQ(cases[0].name, "ring,replicas=4,network.tcp.connections=1,seed=1");
+  EXPECT_EQ(cases.back().name, "pairs,replicas=8,network.tcp.connections=8,seed=2");
+  EXPECT_EQ(cases.back().network.tcp.connections, 8);
 }
 
 TEST(Scenario, AMethodsKeyMultipliesThatMethodAlone) {
@@ -169,17 +170,6 @@ TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
   EXPECT_SAYS(error_of(base(), {"claims[0].at_least=2"}), "the scenario has no list \"claims\"");
   EXPECT_SAYS(error_of(base({{"sweep", {{"methods[1].inner_steps", {1, 2}}}}})),
               "methods.LABEL.key with a label of");
-}
-
-TEST(Scenario, AFolderIsNoFile) {
-  const TemporaryFolder folder;
-  const auto error_at = [](const std::string& file) -> std::string {
-    return said_by([&] { load_scenario(file, {}, declaration()); });
-  };
-  EXPECT_SAYS(error_at(folder.path), ": is a folder; allowed: a scenario file (JSON)");
-  EXPECT_SAYS(error_at(folder.file("none.json")), ": does not exist");
-  write_text(folder.file("scenario.json"), "{}");
-  EXPECT_SAYS(error_at(folder.path), "that of this run is " + folder.file("scenario.json"));
 }
 
 // The union of products, but each case once, or its seeds would count twice in an interval.
@@ -302,15 +292,12 @@ TEST(Scenario, TokensOfAStep) {
   EXPECT_EQ(first_case({{"train", train}}).workload.tokens, 96);
 }
 
-TEST(Scenario, CaseNamesOfSweptObjectsAreReadable) {
+// What tells long names apart, the seed at the end, lies behind the 200th character.
+TEST(Scenario, NamesOfCasesAreReadableAndDiffer) {
   const Json sweep = {{"workload.step_time_factors", {Json::object(), {{"0-1", 2.5}}}}};
   const std::vector<Case> cases = load(base({{"sweep", sweep}})).cases;
   EXPECT_SAYS(cases.front().name, ",workload.step_time_factors=none");
   EXPECT_SAYS(cases.back().name, ",workload.step_time_factors=0-1_2.5");
-}
-
-// What tells them apart, the seed at the end, lies behind the 200th character.
-TEST(Scenario, LongNamesThatDifferAtTheEndStayApart) {
   Json json = base({{"seeds", {1, 2}}});
   json["methods"][0]["label"] = std::string(240, 'a');
   const std::vector<std::string> found = names(load(json));
@@ -323,14 +310,7 @@ VariationSpec parse(const char* text, const char* fidelity = "flow") {
   return parse_variation({{"fidelity", fidelity}, {"variation", variation}}, "/some/folder");
 }
 
-TEST(Variation, IsEmptyWhereNothingIsSaid) {
-  EXPECT_TRUE(parse_variation({{"fidelity", "flow"}}, ".").is_empty());
-  EXPECT_TRUE(parse("{}").is_empty());
-  EXPECT_TRUE(parse(R"({"jitter": {}})", "packet").is_empty());
-  EXPECT_FALSE(parse(R"({"jitter": {"rate_sigma": 0.1}})", "packet").is_empty());
-}
-
-TEST(Variation, HasValuesInSIUnits) {
+TEST(Variation, HasValuesInSIUnitsOrIsEmpty) {
   const VariationSpec spec = parse(R"({
     "traces": [{"link": "a-b", "file": "t.csv"},
                {"link": "a-c", "file": "/abs.csv", "repeat": true, "direction": "forward"},
@@ -355,6 +335,10 @@ TEST(Variation, HasValuesInSIUnits) {
   EXPECT_EQ(spec.jitter.rate_sigma, 0.2);
   EXPECT_EQ(spec.jitter.delay_sigma, 0);
   EXPECT_EQ(spec.jitter.every_s, 0.1);
+  EXPECT_TRUE(parse_variation({{"fidelity", "flow"}}, ".").is_empty());
+  EXPECT_TRUE(parse("{}").is_empty());
+  EXPECT_TRUE(parse(R"({"jitter": {}})", "packet").is_empty());
+  EXPECT_FALSE(parse(R"({"jitter": {"rate_sigma": 0.1}})", "packet").is_empty());
 }
 
 }  // namespace longhaul::scenario_test
