@@ -8,24 +8,11 @@
 
 namespace longhaul::hostile_trace_test {
 
-Json rule() {
-  return {{"name", "outer"},
-          {"kind", "group-average"},
-          {"collective", "pair"},
-          {"every", 2},
-          {"grouping", "random"},
-          {"group_size", 2},
-          {"payload", {{{"tensor", "phi"}, {"codec", {{"numbers", "bf16"}}}}}}};
-}
-
 Json header() {
-  return {{"longhaul_trace", kTraceVersion},
-          {"seed", 1},
-          {"replicas", 4},
-          {"steps", 8},
-          {"parameters", 1000},
-          {"evaluate_every", 0},
-          {"rules", {rule()}}};
+  return Json::parse(R"({"longhaul_trace": 2, "seed": 1, "replicas": 4, "steps": 8, "parameters": 1000,
+      "evaluate_every": 0, "rules": [{"name": "outer", "kind": "group-average", "collective": "pair",
+      "every": 2, "grouping": "random", "group_size": 2,
+      "payload": [{"tensor": "phi", "codec": {"numbers": "bf16"}}]}]})");
 }
 
 // Of a header and lines behind it.
@@ -43,9 +30,9 @@ std::string refusal_of_rule(const char* key, const Json& value) {
   return refusal_of_rule(Json{{key, value}});
 }
 
-std::string refusal_of_header(const char* key, const Json& value) {
+std::string refusal_of_header(const Json& patch) {
   Json head = header();
-  head[key] = value;
+  head.update(patch);
   return refusal(head);
 }
 
@@ -69,19 +56,16 @@ TEST(HostileTrace, NothingIsDividedByZero) {
 }
 
 TEST(HostileTrace, NothingIsMadeRoomForThatNobodyReplays) {
-  EXPECT_EQ(refusal_of_header("replicas", 1000000000),
+  EXPECT_EQ(refusal_of_header({{"replicas", 1000000000}}),
             "t.jsonl: line 1, replicas: found 1000000000; allowed: 1 to 1048576");
-  EXPECT_EQ(refusal_of_header("replicas", 4294967300).substr(0, 34), "t.jsonl: line 1, replicas: found 4");
-  EXPECT_NE(refusal_of_header("steps", 0), "");
-  EXPECT_NE(refusal_of_header("parameters", std::int64_t{1} << 60), "");
-  EXPECT_NE(refusal_of_header("sites", {0, 1}), "") << "of two of four replicas";
-  Json head = header();
-  head["replicas"] = 1 << 20;
-  head["parameters"] = 1000000000000000;
-  EXPECT_SAYS(refusal(head), "payload: found 2e+15 bytes among 1048576 replicas");
+  EXPECT_SAYS(refusal_of_header({{"replicas", 4294967300}}), "t.jsonl: line 1, replicas: found 4294967300");
+  EXPECT_SAYS(refusal_of_header({{"steps", 0}}), "line 1, steps: found 0");
+  EXPECT_SAYS(refusal_of_header({{"parameters", std::int64_t{1} << 60}}), "line 1, parameters: found");
+  EXPECT_SAYS(refusal_of_header({{"sites", {0, 1}}}), "line 1, sites: found 2") << "of two of four replicas";
+  EXPECT_SAYS(refusal_of_header({{"replicas", 1 << 20}, {"parameters", 1000000000000000}}),
+              "payload: found 2e+15 bytes among 1048576 replicas");
 }
 
-// The rule is posted after the steps 2, 4, 6 and 8: groups of step 3 would meet nowhere, and others be drawn.
 TEST(HostileTrace, GroupsNameReplicasThatThereAreAndAStepAtWhichTheyMeet) {
   const auto of_groups = [](std::int64_t rule, int step, const char* groups) {
     return refusal(header(), fmt::format(R"({{"rule":{},"step":{},"groups":{}}})", rule, step, groups));
@@ -99,7 +83,7 @@ TEST(HostileTrace, GroupsNameReplicasThatThereAreAndAStepAtWhichTheyMeet) {
 
 TEST(HostileTrace, ColumnsFollowEachOtherInsideTheModel) {
   const auto of_columns = [](const char* columns) {
-    Json payload = rule()["payload"];
+    Json payload = header()["rules"][0]["payload"];
     payload[0]["columns"] = Json::parse(columns);
     return refusal_of_rule("payload", payload);
   };
@@ -113,7 +97,7 @@ TEST(HostileTrace, WhatDoesNotWaitForAllHasAQuorumAWindowAndAnOverlap) {
   const Json adaptive = {{"mads", 2.5}, {"window", 0}};
   EXPECT_SAYS(refusal_of_rule("completion", {{"quorum", 1}, {"adaptive", adaptive}}),
               "line 1, adaptive: found");
-  Json merge = {{"kind", "merge"}, {"grouping", "everyone"}, {"answer", rule()["payload"]}};
+  Json merge = {{"kind", "merge"}, {"grouping", "everyone"}, {"answer", header()["rules"][0]["payload"]}};
   EXPECT_SAYS(refusal_of_rule(merge), "line 1, kind: found \"merge\" of rule \"outer\"");
   merge["overlap_steps"] = 1;
   EXPECT_EQ(refusal_of_rule(merge), "");
@@ -121,10 +105,9 @@ TEST(HostileTrace, WhatDoesNotWaitForAllHasAQuorumAWindowAndAnOverlap) {
 
 TEST(HostileTrace, AnAllToAllHasUnits) {
   const auto of_units = [](const Json& units) {
-    Json head = header();
-    head["parameters"] = 1000000000000;
-    head["rules"][0].update({{"kind", "all-to-all"}, {"grouping", "everyone"}, {"units", units}});
-    return refusal(head);
+    Json rule = header()["rules"][0];
+    rule.update({{"kind", "all-to-all"}, {"grouping", "everyone"}, {"units", units}});
+    return refusal_of_header({{"parameters", 1000000000000}, {"rules", {rule}}});
   };
   const auto family = [](int count) { return Json{{"count", count}, {"matrices", {{0, 8, 1, 0, 8}}}}; };
   EXPECT_EQ(of_units({family(13), family(13)}), "");
@@ -134,14 +117,17 @@ TEST(HostileTrace, AnAllToAllHasUnits) {
 }
 
 TEST(HostileTrace, TimesAreSecondsOfEachReplica) {
-  EXPECT_EQ(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,4]}\n"), "");
-  EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2]}\n"), "");
-  EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,-4]}\n"), "");
+  const auto of_times = [](const std::string& times) {
+    return refusal(header(), "{\"step\":1,\"compute_s\":[" + times + "]}");
+  };
+  EXPECT_EQ(of_times("1,2,3,4"), "");
+  EXPECT_SAYS(of_times("1,2"), "line 2, compute_s: found 2 times");
+  EXPECT_SAYS(of_times("1,2,3,-4"), "line 2, compute_s: found -4");
 }
 
 TEST(HostileTrace, DynamicStepsFitTheRounds) {
   const auto refusal_of = [](const Json& every, const Json& taken) {
-    return refusal_of_header("dynamic_steps", {{"every", every}, {"taken", taken}});
+    return refusal_of_header({{"dynamic_steps", {{"every", every}, {"taken", taken}}}});
   };
   EXPECT_EQ(refusal_of(2, {2, 1, 2, 2}), "");
   const std::tuple<int, Json, const char*> wrong[] = {
@@ -154,18 +140,16 @@ TEST(HostileTrace, DynamicStepsFitTheRounds) {
       {3, {1, 1, 1, 1}, "every: found 3 with a rule every 2 steps, phase 0;"}};
   for (const auto& [every, taken, words] : wrong)
     EXPECT_SAYS(refusal_of(every, taken), "t.jsonl: line 1, " + std::string(words));
-  for (const Json& other : {Json(3), Json{{"taken", {1, 1, 1, 1}}}, Json{{"every", 2}},
-                            Json{{"every", 2.5}, {"taken", {1, 1, 1, 1}}},
-                            Json{{"every", 2}, {"taken", {1, 1.5, 1, 1}}}, Json{{"every", 2}, {"taken", 1}}})
-    EXPECT_NE(refusal_of_header("dynamic_steps", other), "") << other;
+  for (const Json& other : Json::parse(R"([3, {"taken": [1, 1, 1, 1]}, {"every": 2},
+           {"every": 2.5, "taken": [1, 1, 1, 1]}, {"every": 2, "taken": [1, 1.5, 1, 1]},
+           {"every": 2, "taken": 1}])"))
+    EXPECT_NE(refusal_of_header({{"dynamic_steps", other}}), "") << other;
   Json head = header();
   head["dynamic_steps"] = {{"every", 2}, {"taken", {2, 1, 2, 2}}};
   head["rules"][0]["phase"] = 1;
   EXPECT_SAYS(refusal(head), "phase 1");
-  head = header();
   head["rules"] = Json::array();
   head["whole_batch"] = "one";
-  head["dynamic_steps"] = {{"every", 2}, {"taken", {2, 1, 2, 2}}};
   EXPECT_SAYS(refusal(head), "dynamic_steps: found beside");
 }
 
