@@ -157,20 +157,21 @@ TEST(GridGroups, GoAlongOneDimensionAfterTheOther) {
 }
 
 TEST(RandomTargets, AreOthersDrawnAnewAndByEachReplicaForItself) {
-  const auto targets = random_targets(3, 12, 4, 50);
-  ASSERT_EQ(targets.size(), 12u);
-  for (int replica = 0; replica < 12; ++replica) {
-    const std::vector<int>& mine = targets[static_cast<std::size_t>(replica)];
-    const std::set<int> different(mine.begin(), mine.end());
-    EXPECT_EQ(different.size(), 4u);
-    EXPECT_EQ(different.count(replica), 0u);
-    EXPECT_TRUE(*different.begin() >= 0 && *different.rbegin() < 12);
+  for (const int replicas : {12, 5}) {  // of five each sends to all others
+    const Groups targets = random_targets(3, replicas, 4, 50);
+    ASSERT_EQ(targets.size(), static_cast<std::size_t>(replicas));
+    for (int replica = 0; replica < replicas; ++replica) {
+      const std::vector<int>& mine = targets[static_cast<std::size_t>(replica)];
+      const std::set<int> different(mine.begin(), mine.end());
+      EXPECT_EQ(different.size(), 4u);
+      EXPECT_EQ(different.count(replica), 0u);
+      EXPECT_TRUE(*different.begin() >= 0 && *different.rbegin() < replicas);
+    }
   }
+  const Groups targets = random_targets(3, 12, 4, 50);
   EXPECT_NE(targets, random_targets(3, 12, 4, 100));
   EXPECT_NE(targets, random_targets(4, 12, 4, 50));
   EXPECT_EQ(targets, random_targets(3, 12, 4, 50));
-  for (const std::vector<int>& mine : random_targets(3, 5, 4, 50))
-    EXPECT_EQ(std::set<int>(mine.begin(), mine.end()).size(), 4u);
 }
 
 // How many hear a replica is fixed; by how many it is heard is binomial (n - 1, s / (n - 1)): of 20 replicas
@@ -197,27 +198,24 @@ OperationPlan sending_plan() {
   return {{rule}};
 }
 
-TEST(OperationPlan, ThoseWithTargetsAreOfEveryoneAndSendWholeRows) {
+TEST(Targets, AreOfEveryoneAndReadBackFromATrace) {
   const OperationPlan plan = sending_plan();
   const Operation operation = operations_at(plan, kContext, 10).at(0);
   EXPECT_EQ(operation.targets, random_targets(1, 8, 3, 10));
   EXPECT_EQ(groups_of(operation, 8), (Groups{{0, 1, 2, 3, 4, 5, 6, 7}}));
-  EXPECT_EQ(operation.bytes, 2000);
-}
-
-TEST(Trace, ReadsBackTargetsAndRefusesThoseThatCannotBe) {
-  const OperationPlan plan = sending_plan();
+  EXPECT_EQ(operation.bytes, 2000) << "whole rows";
   const std::string text = text_of(make_trace(plan, kContext));
   const Trace back = trace_from(text);
   EXPECT_EQ(back.plan.rules[0].kind, OperationKind::kSend);
   EXPECT_EQ(back.plan.rules[0].grouping, Grouping::kTargets);
-  EXPECT_EQ(back.operations_at(10)[0].targets, operations_at(plan, kContext, 10)[0].targets);
+  EXPECT_EQ(back.operations_at(10)[0].targets, operation.targets);
+  const auto with = [&text](const std::string& targets) {
+    return trace_from(text + R"({"rule":0,"step":5,"targets":)" + targets + "}\n");
+  };
   for (const char* targets : {"[[1]]", "[[1],[2],[3],[4],[5],[6],[7],[8]]",
                               "[[1],[1],[3],[4],[5],[6],[7],[0]]", "[[1,1],[2],[3],[4],[5],[6],[7],[0]]"})
-    EXPECT_THROW(trace_from(text + R"({"rule":0,"step":5,"targets":)" + targets + "}\n"), InputError)
-        << targets;
-  const std::string given = R"({"rule":0,"step":5,"targets":[[1],[2],[3],[4],[5],[6],[7],[]]})";
-  EXPECT_EQ(trace_from(text + given + "\n").operations_at(5)[0].targets[7], std::vector<int>{});
+    EXPECT_THROW(with(targets), InputError) << targets;
+  EXPECT_EQ(with("[[1],[2],[3],[4],[5],[6],[7],[]]").operations_at(5)[0].targets[7], std::vector<int>{});
 }
 
 TEST(Trace, ReadsBackWhoTakesTheWholeBatch) {
@@ -242,8 +240,7 @@ TEST(WholeSites, LeaveASingleReplicaAlone) {
   rule.across_every = 2;
   const OperationPlan plan{{rule}};
   const PlanContext context{1, 3, 20, 10, {0, 1, 2}};
-  EXPECT_TRUE(operations_at(plan, context, 5).at(0).groups.empty()) << "nobody to meet";
-  EXPECT_TRUE(groups_of(operations_at(plan, context, 5).at(0), 3).empty());
+  EXPECT_EQ(groups_of(operations_at(plan, context, 5).at(0), 3), Groups{}) << "nobody to meet";
   EXPECT_EQ(groups_of(operations_at(plan, context, 10).at(0), 3), (Groups{{0, 1, 2}}));
 }
 
