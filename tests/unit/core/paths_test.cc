@@ -77,27 +77,20 @@ TEST(PipelinePaths, EveryReplicaFollowsAsOften) {
     for (const int times : row) EXPECT_NEAR(times, 2000, 150);
 }
 
-// Two workers between ends that take no time: the second micro-batch finds the first part taken, and meets
-// the other one.
-TEST(PipelinePartial, TheSecondMicrobatchMeetsWhatIsFree) {
-  const PipelinePlan plan = plan_of(spec_of(4, 2, 1), 4);
-  EXPECT_EQ(scheduled_orders(plan, {0, 1, 1, 0}), (Orders{{0, 1, -1, 3}, {0, -1, 2, 3}}));
-}
-
-// Three workers, of which each micro-batch meets two. The first one is at 1 from 0 to 1 and at 2 from 1 to 2;
-// the second one finds 1 taken and meets 2 and 3 at those times. Each part is met twice: the third one must
-// take 1 and 3.
-TEST(PipelinePartial, EachPartIsMetAsOften) {
-  const PipelinePlan plan = plan_of(spec_of(5, 3, 1), 5);
-  EXPECT_EQ(scheduled_orders(plan, {0, 1, 1, 1, 0}),
+TEST(PipelinePartial, OrdersAreThoseWorkedOutByHand) {
+  // Two workers between ends that take no time: the second micro-batch finds the first part taken, and meets
+  // the other one.
+  EXPECT_EQ(scheduled_orders(plan_of(spec_of(4, 2, 1), 4), {0, 1, 1, 0}),
+            (Orders{{0, 1, -1, 3}, {0, -1, 2, 3}}));
+  // Three workers, of which each micro-batch meets two. The first one is at 1 from 0 to 1 and at 2 from 1 to
+  // 2; the second one finds 1 taken and meets 2 and 3 at those times. Each part is met twice: the third one
+  // must take 1 and 3.
+  EXPECT_EQ(scheduled_orders(plan_of(spec_of(5, 3, 1), 5), {0, 1, 1, 1, 0}),
             (Orders{{0, 1, 2, -1, 4}, {0, -1, 2, 3, 4}, {0, 1, -1, 3, 4}}));
-}
-
-// The second one goes the other way round: 2 is free at first, and 1 after that.
-TEST(PipelinePartial, NeighboursAreSwappedWhereThatIsFaster) {
-  const PipelinePlan plan = plan_of(spec_of(4, 2, 0, true), 4);
-  EXPECT_EQ(scheduled_orders(plan, {0, 1, 1, 0}), (Orders{{0, 1, 2, 3}, {0, 2, 1, 3}}));
-  EXPECT_EQ(scheduled_orders(plan, {1, 1, 1, 1}), (Orders{{0, 1, 2, 3}, {0, 1, 2, 3}}))
+  // The second one goes the other way round: 2 is free at first, and 1 after that.
+  const PipelinePlan reorders = plan_of(spec_of(4, 2, 0, true), 4);
+  EXPECT_EQ(scheduled_orders(reorders, {0, 1, 1, 0}), (Orders{{0, 1, 2, 3}, {0, 2, 1, 3}}));
+  EXPECT_EQ(scheduled_orders(reorders, {1, 1, 1, 1}), (Orders{{0, 1, 2, 3}, {0, 1, 2, 3}}))
       << "the first part lets one through after another: nothing is gained";
 }
 

@@ -48,27 +48,23 @@ Trace trace_of(const PipelinePlan& pipeline, const PlanContext& context,
   return make_trace(plan, context);
 }
 
-TEST(PipelineOrder, GpipeTakesAllForwardPassesFirst) {
-  const PipelinePlan plan = plan_of(spec_of(2, 3, PipelineSchedule::kGpipe), 2, 48);
-  for (const int stage : {0, 1}) EXPECT_EQ(order_of(plan, stage), "F0 F1 F2 B0 B1 B2");
-}
-
-// Three stages and four micro-batches, as the figures of arXiv 2104.04473 have it for four stages.
-TEST(PipelineOrder, OneForwardOneBackward) {
-  const PipelinePlan plan = plan_of(spec_of(3, 4), 3);
-  EXPECT_EQ(order_of(plan, 0), "F0 F1 F2 B0 F3 B1 B2 B3");
-  EXPECT_EQ(order_of(plan, 1), "F0 F1 B0 F2 B1 F3 B2 B3");
-  EXPECT_EQ(order_of(plan, 2), "F0 B0 F1 B1 F2 B2 F3 B3");
-  const PipelinePlan few = plan_of(spec_of(3, 1), 3);
-  for (const int stage : {0, 1, 2}) EXPECT_EQ(order_of(few, stage), "F0 B0");
-}
-
-TEST(PipelineOrder, InterleavedChangesChunksAfterAsManyMicroBatchesAsStages) {
-  const PipelinePlan plan = plan_of(spec_of(2, 4, PipelineSchedule::kInterleaved, 2), 4);
-  EXPECT_EQ(order_of(plan, 0),
-            "F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3");
-  EXPECT_EQ(order_of(plan, 1),
-            "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3");
+// GPipe takes all forward passes first. 1F1B with three stages and four micro-batches, as the figures of
+// arXiv 2104.04473 have it for four stages. Interleaved passes change chunks after as many micro-batches as
+// stages.
+TEST(PipelineOrder, IsThatOfTheSchedule) {
+  const std::tuple<PipelineSpec, std::vector<std::string>> schedules[] = {
+      {spec_of(2, 3, PipelineSchedule::kGpipe), {"F0 F1 F2 B0 B1 B2", "F0 F1 F2 B0 B1 B2"}},
+      {spec_of(3, 4), {"F0 F1 F2 B0 F3 B1 B2 B3", "F0 F1 B0 F2 B1 F3 B2 B3", "F0 B0 F1 B1 F2 B2 F3 B3"}},
+      {spec_of(3, 1), {"F0 B0", "F0 B0", "F0 B0"}},
+      {spec_of(2, 4, PipelineSchedule::kInterleaved, 2),
+       {"F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3",
+        "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3"}}};
+  for (const auto& [spec, orders] : schedules) {
+    const PipelinePlan plan = plan_of(spec, spec.stages * spec.chunks, 16 * spec.microbatches);
+    ASSERT_EQ(orders.size(), as_index(spec.stages));
+    for (int stage = 0; stage < spec.stages; ++stage)
+      EXPECT_EQ(order_of(plan, stage), orders[as_index(stage)]);
+  }
 }
 
 // h 8, ffn 16, V 32: a layer has 4·64 + 3·128 + 16 = 656 parameters, embedding and output 256 each.
