@@ -110,18 +110,13 @@ TEST(ChildMain, AChildThatLooksMayTakeItsTime) {
       testing::ExitedWithCode(42), "");
 }
 
-TEST(FolderLock, NamesTheFolderThatMayNotBeMade) {
-  const TemporaryFolder folder;
-  write_text(folder.file("file"), "");
-  const RunError error = thrown_by<RunError>([&] { const FolderLock lock(folder.file("file") + "/run"); });
-  EXPECT_EQ(error.what(), folder.file("file") + "/run: cannot be made: Not a directory");
-}
-
-TEST(FolderLock, IsHeldByOne) {
+TEST(FolderLock, IsHeldByOneAndNamesTheFolderThatMayNotBeMade) {
   const TemporaryFolder folder;
   const FolderLock lock(folder.path);
-  const RunError error = thrown_by<RunError>([&] { const FolderLock other(folder.path); });
-  EXPECT_SAYS(error.what(), "another process is writing here");
+  EXPECT_SAYS(said_by([&] { const FolderLock other(folder.path); }), "another process is writing here");
+  write_text(folder.file("file"), "");
+  EXPECT_EQ(said_by([&] { const FolderLock none(folder.file("file") + "/run"); }),
+            folder.file("file") + "/run: cannot be made: Not a directory");
 }
 
 }  // namespace longhaul::program_main_test
