@@ -206,23 +206,20 @@ TEST(Scenario, TheResolvedScenarioHasEveryDefault) {
 
 // 4 replicas of 512 tokens: 2048 a step, and the last step is whole.
 TEST(Scenario, StepsFollowFromTheTokens) {
-  Json json = base();
-  json["workload"].erase("steps");
-  json["workload"]["total_tokens"] = 20480;
-  EXPECT_SAYS(error_of(json), "workload.total_tokens: found, but nothing says");
-  json["workload"]["tokens"] = 512;
-  json["replicas"] = 4;
-  EXPECT_EQ(load(json).cases[0].steps(), 10);
-  json["workload"]["total_tokens"] = 20481;
-  EXPECT_EQ(load(json).cases[0].steps(), 11);
-  EXPECT_EQ(parse_case(load(json).cases[0].resolved).steps(), 11) << "a child reads the resolved case";
-  json["workload"]["total_tokens"] = std::int64_t{1000000000000000000};
-  EXPECT_SAYS(error_of(json), "at most 1000000000 steps");
-  json["workload"]["steps"] = 10;
-  EXPECT_SAYS(error_of(json), "workload.total_tokens: found beside workload.steps (10)");
-  json["workload"].erase("steps");
-  json["train"] = {{"steps", 10}};
-  EXPECT_SAYS(error_of(json), "workload.total_tokens: found beside a train section");
+  const auto with = [](std::int64_t total, const Json& tokens = 512) {  // null: none
+    return base({{"workload", {{"steps", nullptr}, {"tokens", tokens}, {"total_tokens", total}}}});
+  };
+  EXPECT_SAYS(error_of(with(20480, nullptr)), "workload.total_tokens: found, but nothing says");
+  EXPECT_EQ(load(with(20480)).cases[0].steps(), 10);
+  const Case longer = load(with(20481)).cases[0];
+  EXPECT_EQ(longer.steps(), 11);
+  EXPECT_EQ(parse_case(longer.resolved).steps(), 11) << "a child reads the resolved case";
+  EXPECT_SAYS(error_of(with(1000000000000000000)), "at most 1000000000 steps");
+  Json both = with(20481), trained = both;
+  both["workload"]["steps"] = 10;
+  EXPECT_SAYS(error_of(both), "workload.total_tokens: found beside workload.steps (10)");
+  trained["train"] = {{"steps", 10}};
+  EXPECT_SAYS(error_of(trained), "workload.total_tokens: found beside a train section");
 }
 
 // One scenario compares a method with itself under two optimizers: by label, each with its own keys.
