@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -41,13 +42,13 @@ int groups_inside(const Groups& groups, const std::vector<int>& site_of) {
 
 // Each replica is in one group, all of them of one size; where one is left over, the last one is smaller.
 void expect_partition(const Groups& groups, std::size_t replicas, std::size_t size) {
-  std::multiset<int> all;
+  std::vector<int> all, expected(replicas);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    all.insert(groups[i].begin(), groups[i].end());
+    all.insert(all.end(), groups[i].begin(), groups[i].end());
     EXPECT_EQ(groups[i].size(), std::min(size, replicas - i * size));
   }
-  std::multiset<int> expected;
-  for (std::size_t i = 0; i < replicas; ++i) expected.insert(static_cast<int>(i));
+  std::sort(all.begin(), all.end());
+  std::iota(expected.begin(), expected.end(), 0);
   EXPECT_EQ(all, expected);
 }
 
@@ -80,26 +81,23 @@ TEST(SiteGroups, WhatAnOddSiteLeavesOverGoesAcross) {
 // over two meet across, and one sits out. 1, 2 and 2: the single replica sits out at each step that stays
 // inside. At a step across, all pairs of 3 and 2 can be across where one of the three sits out.
 TEST(SiteGroups, OneOfAnOddNumberSitsOut) {
-  const struct {
-    std::vector<int> counts;
-    decltype(&groups_inside_sites) groups_of;
-    int inside;  // pairs
-    std::set<int> may_sit_out;
-  } cases[] = {{{3, 4}, groups_inside_sites, 3, {0, 1, 2}},
-               {{3, 3, 5}, groups_inside_sites, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
-               {{1, 2, 2}, groups_inside_sites, 2, {0}},
-               {{3, 2}, groups_across_sites, 0, {0, 1, 2}}};
-  for (const auto& item : cases) {
-    const std::vector<int> site_of = sites(item.counts);
+  using Draw = decltype(&groups_inside_sites);
+  const std::tuple<std::vector<int>, Draw, int, std::set<int>> cases[] = {
+      {{3, 4}, groups_inside_sites, 3, {0, 1, 2}},
+      {{3, 3, 5}, groups_inside_sites, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+      {{1, 2, 2}, groups_inside_sites, 2, {0}},
+      {{3, 2}, groups_across_sites, 0, {0, 1, 2}}};
+  for (const auto& [counts, draw, pairs_inside, may_sit_out] : cases) {
+    const std::vector<int> site_of = sites(counts);
     std::set<int> sat_out;
     for (int step = 1; step <= 200; ++step) {
-      const auto groups = item.groups_of(1, site_of, 2, step);
+      const auto groups = draw(1, site_of, 2, step);
       ASSERT_EQ(groups.back().size(), 1u);
       sat_out.insert(groups.back()[0]);
-      EXPECT_EQ(groups_inside(groups, site_of), item.inside + 1) << "and the group of one";
+      EXPECT_EQ(groups_inside(groups, site_of), pairs_inside + 1) << "and the group of one";
       expect_partition(groups, site_of.size(), 2);
     }
-    EXPECT_EQ(sat_out, item.may_sit_out);
+    EXPECT_EQ(sat_out, may_sit_out);
   }
 }
 

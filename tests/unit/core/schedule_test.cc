@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "tests/support/traces.h"
 
 namespace longhaul::schedule_test {

@@ -129,11 +129,11 @@ TEST(Plans, FragmentsAreReleasedLayerByLayer) {
 // Four layers of 10 columns behind 5 of an embedding, 7 columns behind them.
 TEST(Fragments, AreStridedOrConsecutiveLayers) {
   const PlannedModel model{52, {{5, 15}, {15, 25}, {25, 35}, {35, 45}}, Wire::kBf16};
-  EXPECT_EQ(fragments(model, 2), (std::vector<Columns>{{{0, 15}, {25, 35}}, {{15, 25}, {35, 52}}}));
-  EXPECT_EQ(fragments(model, 2, FragmentPattern::kConsecutive),
-            (std::vector<Columns>{{{0, 25}}, {{25, 52}}}));
-  EXPECT_EQ(fragments(model, 3, FragmentPattern::kConsecutive),
-            (std::vector<Columns>{{{0, 25}}, {{25, 35}}, {{35, 52}}}));
+  using Parts = std::vector<Columns>;
+  const FragmentPattern consecutive = FragmentPattern::kConsecutive;
+  EXPECT_EQ(fragments(model, 2), (Parts{{{0, 15}, {25, 35}}, {{15, 25}, {35, 52}}}));
+  EXPECT_EQ(fragments(model, 2, consecutive), (Parts{{{0, 25}}, {{25, 52}}}));
+  EXPECT_EQ(fragments(model, 3, consecutive), (Parts{{{0, 25}}, {{25, 35}}, {{35, 52}}}));
 }
 
 // Embedding and output, 3 rows of 2 each, behind the fragments of two layers of 38 columns; the last norm
@@ -322,15 +322,16 @@ TEST(TrainingKey, DependsOnWhatTheNumericsDependOn) {
 
 // As they were before there was a choice of optimizers, and of precisions.
 TEST(TrainingKey, OfAnOptimizerThatIsNotNamedIsTheOneThereWas) {
+  const auto key_of = [](const Json& resolved) { return training_key(parse_case(resolved)); };
   Json ddp = trained({{"name", "ddp"}});
-  EXPECT_EQ(training_key(parse_case(ddp)), "ddp-a110c5ae819943db");
+  EXPECT_EQ(key_of(ddp), "ddp-a110c5ae819943db");
   EXPECT_EQ(ddp["train"].erase("precision"), 1u);
-  EXPECT_EQ(training_key(parse_case(ddp)), "ddp-a110c5ae819943db");
-  EXPECT_EQ(training_key(parse_case(trained({{"name", "diloco"}}))), "diloco-d3ecf5d101d29016");
-  EXPECT_EQ(training_key(parse_case(trained({{"name", "noloco"}}))), "noloco-366093e741a3d98b");
-  Json adamw = trained({{"name", "diloco"}});
-  adamw["train"]["optimizer"]["name"] = "adamw";
-  EXPECT_EQ(training_key(parse_case(adamw)), "diloco-d3ecf5d101d29016") << "which is what absence means";
+  EXPECT_EQ(key_of(ddp), "ddp-a110c5ae819943db");
+  EXPECT_EQ(key_of(trained({{"name", "noloco"}})), "noloco-366093e741a3d98b");
+  Json diloco = trained({{"name", "diloco"}});
+  EXPECT_EQ(key_of(diloco), "diloco-d3ecf5d101d29016");
+  diloco["train"]["optimizer"]["name"] = "adamw";
+  EXPECT_EQ(key_of(diloco), "diloco-d3ecf5d101d29016") << "which is what absence means";
 }
 
 const Json kDiloco = {{"name", "diloco"}};
@@ -365,11 +366,8 @@ TEST(Optimizer, OfAMethodTakesThePlaceOfSomeKeys) {
                                        {{"lr", 0.5}, {"weight_decay", 0.25}})
                                  .train->optimizer;
   EXPECT_EQ(spec.name, InnerOptimizer::kMuon);
-  EXPECT_EQ(spec.newton_schulz_steps, 3);
-  EXPECT_EQ(spec.momentum, 0.95);
-  EXPECT_EQ(spec.lr, 0.5) << "from train.optimizer";
-  EXPECT_EQ(spec.weight_decay, 0.25);
-  EXPECT_EQ(spec.min_lr, 1e-4);
+  EXPECT_EQ(std::tuple(spec.newton_schulz_steps, spec.momentum, spec.min_lr), std::tuple(3, 0.95, 1e-4));
+  EXPECT_EQ(std::pair(spec.lr, spec.weight_decay), std::pair(0.5, 0.25)) << "from train.optimizer";
   EXPECT_EQ(optimized(kDiloco).train->optimizer.name, InnerOptimizer::kAdamw);
 
   const std::tuple<Json, Json, const char*> wrong[] = {
