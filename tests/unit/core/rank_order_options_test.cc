@@ -139,6 +139,7 @@ TEST(SiteGroups, EveryThirdOuterStepGoesAcross) {
   const PlanContext context{1, 8, 70, 1000, sites({4, 4})};
   const Trace trace = read_back(make_trace(by_sites(), context));
   EXPECT_EQ(trace.groups.size(), 7u + 6u);
+  EXPECT_THROW(operations_at(trace.plan, PlanContext{1, 8, 70, 1000}, 10), std::logic_error) << "no sites";
   for (int outer = 1; outer <= 7; ++outer) {
     const auto exchanges = trace.operations_at(10 * outer);
     EXPECT_EQ(exchanges[0].groups, operations_at(trace.plan, context, 10 * outer)[0].groups);
@@ -147,11 +148,6 @@ TEST(SiteGroups, EveryThirdOuterStepGoesAcross) {
     ASSERT_EQ(exchanges.size(), 2u);
     EXPECT_EQ(exchanges[1].groups, trace.operations_at(10 * outer + 10)[0].groups);
   }
-}
-
-TEST(SiteGroups, NeedTheSiteOfEveryReplica) {
-  const OperationPlan plan = by_sites();
-  EXPECT_THROW(operations_at(plan, PlanContext{1, 8, 70, 1000}, 10), std::logic_error);
 }
 
 }  // namespace longhaul::rank_order_options_test

@@ -37,6 +37,7 @@ TEST(Schedule, GivesOperationsThatDoNotWaitForAllTheGroupsThatMet) {
   EXPECT_TRUE(at_5[0].groups.empty()) << "everyone, as planned";
   EXPECT_EQ(at_5[1].groups, (Groups{{0, 2, 3}}));
   EXPECT_EQ(posted_at(10, of_method, schedule).at(1).groups, (Groups{{1}}));
+  EXPECT_THROW(posted_at(5, of_method, {}), std::logic_error) << "an operation of the plan is missing";
 }
 
 // Of drawn groups who was left alone takes no step; where nobody met there is no operation.
@@ -69,11 +70,6 @@ TEST(Schedule, WhoWasDrawnToSitOutTakesItsStep) {
   EXPECT_EQ(groups_in({drawn[0], {other}}), (Groups{drawn[0], {alone}})) << "passed by";
   EXPECT_EQ(groups_in({drawn[0]}, {{alone, 4, 3, -1, 0, 0}}), Groups{drawn[0]}) << "gone";
   EXPECT_EQ(groups_in({}), Groups{{alone}}) << "no other met";
-}
-
-TEST(Schedule, WithoutAnOperationOfThePlanIsRefused) {
-  const OperationPlan of_method = plan();
-  EXPECT_THROW(posted_at(5, of_method, {}), std::logic_error);
 }
 
 // Merges every five steps, two steps late.
