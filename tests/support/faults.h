@@ -5,16 +5,6 @@
 
 namespace longhaul {
 
-inline Fault slow_fault(int number, std::pair<int, int> replicas, double compute, const FaultTimes& times) {
-  Fault fault;
-  fault.number = number;
-  fault.kind = "slow";
-  fault.replicas = replicas;
-  fault.compute = compute;
-  fault.times = times;
-  return fault;
-}
-
 inline Fault absence_fault(int number, std::pair<int, int> replicas, const FaultTimes& times) {
   Fault fault;
   fault.number = number;
@@ -22,6 +12,14 @@ inline Fault absence_fault(int number, std::pair<int, int> replicas, const Fault
   fault.replicas = replicas;
   fault.absence = true;
   fault.times = times;
+  return fault;
+}
+
+inline Fault slow_fault(int number, std::pair<int, int> replicas, double compute, const FaultTimes& times) {
+  Fault fault = absence_fault(number, replicas, times);
+  fault.kind = "slow";
+  fault.absence = false;
+  fault.compute = compute;
   return fault;
 }
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <map>
 
+#include "tests/support/faults.h"
 #include "tests/support/said.h"
 
 namespace longhaul::combinations_test {
@@ -29,107 +29,88 @@ struct Asked {
 
 using Change = std::function<void(Asked&)>;
 
-void crash(Asked& asked) {
-  Fault fault;
-  fault.kind = "crash";
-  fault.replicas = {1, 1};
-  fault.absence = true;
-  asked.config.faults = {fault};
-}
-
-void stages(Asked& asked) {
-  asked.config.pipeline.stages = asked.plan.pipeline.stages = 2;
-  asked.plan.pipeline.parts.resize(2);
-}
-
-void train(Asked& asked) {
-  asked.config.train.emplace();
-}
-
-void learned(Asked& asked) {
-  train(asked);
-  stages(asked);
-  asked.config.pipeline.boundary.learned.emplace();
-}
-
-void quorum(Asked& asked) {
-  asked.plan.rules[0].before_optimizer = false;
-  asked.plan.rules[0].completion = {2, 1, {}};
-  asked.config.method.options["quorum"] = 2;
-}
-
 Change both(const Change& one, const Change& other) {
   return [one, other](Asked& asked) { one(asked), other(asked); };
 }
 
-void throughput(Asked& asked) {
-  stages(asked);
-  asked.config.pipeline.routing = asked.plan.pipeline.routing = MicrobatchRouting::kThroughput;
+const Change kCrash = [](Asked& asked) { asked.config.faults = {absence_fault(0, {1, 1}, {})}; };
+const Change kTrain = [](Asked& asked) { asked.config.train.emplace(); };
+const Change kStages = [](Asked& asked) {
+  asked.config.pipeline.stages = asked.plan.pipeline.stages = 2;
+  asked.plan.pipeline.parts.resize(2);
+};
+
+Change routing(MicrobatchRouting routing) {
+  return both(kStages, [routing](Asked& asked) {
+    asked.config.pipeline.routing = asked.plan.pipeline.routing = routing;
+  });
+}
+
+Change option(const char* name, const Json& value) {
+  return [name, value](Asked& asked) { asked.config.method.options[name] = value; };
 }
 
 // In the order of the table: what makes a case have the feature, and what it cannot have beside.
-const std::vector<std::pair<Change, Change>>& pairs() {
-  const Change deal_out = [](Asked& asked) { asked.plan.rules[0].kind = OperationKind::kAllToAll; };
-  const Change merges = [](Asked& asked) { asked.plan.rules[0].kind = OperationKind::kMerge; };
-  const Change ef21 = [](Asked& asked) { asked.plan.rules[0].payload[0].codec.feedback = Feedback::kEf21; };
+std::vector<std::pair<Change, Change>> pairs() {
+  const auto with_stages = [](const Change& boundary) { return both(both(kTrain, kStages), boundary); };
+  const auto rule = [](void (*change)(OperationRule&)) -> Change {
+    return [change](Asked& asked) { change(asked.plan.rules[0]); };
+  };
+  const Change deal_out = rule([](OperationRule& rule) { rule.kind = OperationKind::kAllToAll; });
+  const Change merges = rule([](OperationRule& rule) { rule.kind = OperationKind::kMerge; });
+  const Change ef21 = rule([](OperationRule& rule) { rule.payload[0].codec.feedback = Feedback::kEf21; });
+  const Change fetches = rule([](OperationRule& rule) { rule.completion = {2, 1, {}, true}; });
+  const Change outer = rule([](OperationRule& rule) { rule.before_optimizer = false; });
+  const Change some = rule([](OperationRule& rule) { rule.completion = {2, 1, {}}; });
   const Change late = [](Asked& asked) { asked.plan.delays = {{1, {}}}; };
-  const Change fetches = [](Asked& asked) { asked.plan.rules[0].completion = {2, 1, {}, true}; };
   const Change rebalances = [](Asked& asked) { asked.config.pipeline.rebalance_every = 5; };
-  const Change outer = [](Asked& asked) { asked.plan.rules[0].before_optimizer = false; };
   const Change ranks = [](Asked& asked) { asked.executor.ranks = 2; };
   const Change card = [](Asked& asked) { asked.executor.is_on_card = true; };
-  const Change dynamic = [](Asked& asked) { asked.config.method.options["dynamic_steps"] = true; };
-  const Change random = [](Asked& asked) {
-    train(asked), stages(asked);
-    asked.config.pipeline.routing = asked.plan.pipeline.routing = MicrobatchRouting::kRandom;
-  };
-  const Change subspace = [](Asked& asked) {
-    train(asked), stages(asked);
-    asked.config.pipeline.boundary.subspace = 8;
+  const Change waits = [](Asked& asked) {
+    asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait;
   };
   const Change measured = [](Asked& asked) {
     asked.config.workload.step_time.kind = StepTime::Kind::kMeasured;
   };
-  const Change python = [](Asked& asked) {
-    train(asked);
-    asked.config.method.options["python"] = Json::object();
+  const Change bf16 = [](Asked& asked) {
+    if (asked.config.train) asked.config.train->precision = Precision::kBf16;
   };
-  static const std::vector<std::pair<Change, Change>> all = {
-      {both(crash, [](Asked& asked) { asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait; }),
-       stages},
-      {both(crash, stages), throughput},
-      {crash, fetches},
-      {both(crash, train), ef21},
-      {both(crash, train), late},
-      {quorum, stages},
-      {dynamic, stages},
-      {merges, stages},
-      {deal_out, stages},
-      {both(throughput, rebalances), outer},
-      {both(throughput, train), outer},
-      {random, ranks},
-      {subspace, card},
-      {learned, [](Asked& asked) { asked.config.train.reset(); }},
-      {learned, card},
-      {learned,
-       [](Asked& asked) {
-         if (asked.config.train) asked.config.train->precision = Precision::kBf16;
-       }},
-      {learned, ranks},
-      {learned, [](Asked& asked) { asked.plan.takes_whole_batch = true; }},
-      {both(learned, [](Asked& asked) { asked.config.pipeline.stages = 1; }), quorum},
-      {measured, quorum},
-      {python, card},
-      {python, ranks},
-  };
-  return all;
+  const Change subspace = with_stages([](Asked& asked) { asked.config.pipeline.boundary.subspace = 8; });
+  const Change learned = with_stages([](Asked& asked) { asked.config.pipeline.boundary.learned.emplace(); });
+  const Change quorum = both(both(outer, some), option("quorum", 2));
+  const Change random = both(kTrain, routing(MicrobatchRouting::kRandom));
+  const Change throughput = routing(MicrobatchRouting::kThroughput);
+  const Change python = both(kTrain, option("python", Json::object()));
+  return {{both(kCrash, waits), kStages},
+          {both(kCrash, kStages), throughput},
+          {kCrash, fetches},
+          {both(kCrash, kTrain), ef21},
+          {both(kCrash, kTrain), late},
+          {quorum, kStages},
+          {option("dynamic_steps", true), kStages},
+          {merges, kStages},
+          {deal_out, kStages},
+          {both(throughput, rebalances), outer},
+          {both(throughput, kTrain), outer},
+          {random, ranks},
+          {subspace, card},
+          {learned, [](Asked& asked) { asked.config.train.reset(); }},
+          {learned, card},
+          {learned, bf16},
+          {learned, ranks},
+          {learned, [](Asked& asked) { asked.plan.takes_whole_batch = true; }},
+          {both(learned, [](Asked& asked) { asked.config.pipeline.stages = 1; }), quorum},
+          {measured, quorum},
+          {python, card},
+          {python, ranks}};
 }
 
 TEST(Combinations, EachRowRefusesBothAndNeitherAlone) {
-  ASSERT_EQ(refused_combinations().size(), pairs().size());
+  const auto all = pairs();
+  ASSERT_EQ(refused_combinations().size(), all.size());
   EXPECT_FALSE(Asked().is_refused());
-  for (std::size_t i = 0; i < pairs().size(); ++i) {
-    const auto& [feature, with] = pairs()[i];
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [feature, with] = all[i];
     const RefusedCombination& row = refused_combinations()[i];
     Asked together, one, other;
     feature(together), with(together);
@@ -147,7 +128,7 @@ TEST(Combinations, EachRowRefusesBothAndNeitherAlone) {
 // Losses are then those without crashes.
 TEST(Combinations, WhereAllWaitATrainingMayKeepWhatHoldsForTheSameMembers) {
   Asked asked;
-  crash(asked), train(asked);
+  both(kCrash, kTrain)(asked);
   asked.plan.rules[0].payload[0].codec.feedback = Feedback::kEf21;
   EXPECT_TRUE(asked.is_refused());
   asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait;
@@ -156,7 +137,7 @@ TEST(Combinations, WhereAllWaitATrainingMayKeepWhatHoldsForTheSameMembers) {
 
 TEST(Combinations, TheErrorNamesPathFoundAllowedAndWhy) {
   Asked asked;
-  crash(asked), throughput(asked);
+  both(kCrash, routing(MicrobatchRouting::kThroughput))(asked);
   const InputErrorParts parts = thrown_by([&] { check_combinations(asked.config, asked.plan); }).parts();
   EXPECT_EQ(parts.path, "faults[0].kind");
   EXPECT_EQ(parts.found, "found \"crash\" with micro-batches that take other paths than straight ones");

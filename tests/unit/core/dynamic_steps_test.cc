@@ -31,10 +31,9 @@ TEST(DynamicSteps, DecimalFactorsAreNotRoundedDown) {
 }
 
 TEST(DynamicSteps, AreOffWhereAllTakeAll) {
-  EXPECT_FALSE(dynamic_steps(20, {}).is_on());
-  EXPECT_FALSE(dynamic_steps(20, {3, 3, 3}).is_on());
-  EXPECT_FALSE(dynamic_steps(20, {0, 0}).is_on()) << "steps that take no time";
-  EXPECT_FALSE(dynamic_steps(20, {1, 1.000000000000001}).is_on());
+  for (const std::vector<double>& factors :
+       std::vector<std::vector<double>>{{}, {3, 3, 3}, {0, 0}, {1, 1.000000000000001}})
+    EXPECT_FALSE(dynamic_steps(20, factors).is_on());
   const DynamicSteps off;
   EXPECT_TRUE(off.takes(7, 3));
   EXPECT_EQ(off.taken_until(7, 12), 12);
@@ -56,15 +55,11 @@ TEST(DynamicSteps, AreSpreadOverTheRound) {
   EXPECT_EQ(steps.taken_until(3, 8 + 5), 3 + 1);
   EXPECT_EQ(steps.taken_until(2, 3 * 8 + 7), 3 * 2 + 1);
   EXPECT_EQ(steps.taken_by_all(4, 12), (8 + 4) + (4 + 2) + (2 + 1) + (3 + 1));
-}
-
-// 2^30 · 2^30 does not fit an int.
-TEST(DynamicSteps, LongRoundsCountToTheEnd) {
-  const int every = 1000000000;
-  const DynamicSteps steps{every, {every, 999999999}};
-  EXPECT_EQ(steps.taken_until(1, every), 999999999);
-  EXPECT_FALSE(steps.takes(1, 1));
-  EXPECT_TRUE(steps.takes(1, every));
+  const int most = 1000000000;  // 2^30 · 2^30 does not fit an int
+  const DynamicSteps long_rounds{most, {most, 999999999}};
+  EXPECT_EQ(long_rounds.taken_until(1, most), 999999999);
+  EXPECT_FALSE(long_rounds.takes(1, 1));
+  EXPECT_TRUE(long_rounds.takes(1, most));
 }
 
 TEST(DynamicSteps, StandInTheTrace) {

@@ -21,25 +21,17 @@ TEST(ReplicaRange, IsOneOrSeveralOrAll) {
 }
 
 TEST(FaultWindows, OnceFromATimeOnForAsLongAsItSays) {
-  const FaultWindows windows({10, 0, 5}, 1, 0, "replica 0");
-  EXPECT_FALSE(windows.is_on(10 * kSecond - 1));
-  EXPECT_TRUE(windows.is_on(10 * kSecond));
-  EXPECT_TRUE(windows.is_on(15 * kSecond - 1));
-  EXPECT_FALSE(windows.is_on(15 * kSecond));
+  const FaultWindows windows({10, 0, 5}, 1, 0, "replica 0"), for_good({3}, 1, 0, "replica 0");
+  for (const std::int64_t on_ns : {10 * kSecond, 15 * kSecond - 1}) EXPECT_TRUE(windows.is_on(on_ns));
+  for (const std::int64_t off_ns : {10 * kSecond - 1, 15 * kSecond}) EXPECT_FALSE(windows.is_on(off_ns));
   EXPECT_EQ(windows.next_change_ns(0), 10 * kSecond);
   EXPECT_EQ(windows.next_change_ns(10 * kSecond), 15 * kSecond);
   EXPECT_EQ(windows.next_change_ns(15 * kSecond), FaultWindows::kNever);
   EXPECT_EQ(windows.end_ns(12 * kSecond), 15 * kSecond);
   EXPECT_EQ(windows.until(10 * kSecond).size(), 0u);
   EXPECT_EQ(windows.until(11 * kSecond).size(), 1u);
-}
-
-TEST(FaultWindows, WithoutAnEndItLasts) {
-  FaultTimes times;
-  times.at_s = 3;
-  const FaultWindows windows(times, 1, 0, "replica 0");
-  EXPECT_TRUE(windows.is_on(1000000 * kSecond));
-  EXPECT_EQ(windows.next_change_ns(4 * kSecond), FaultWindows::kNever);
+  EXPECT_TRUE(for_good.is_on(1000000 * kSecond));
+  EXPECT_EQ(for_good.next_change_ns(4 * kSecond), FaultWindows::kNever);
 }
 
 // Of N windows the sum of exponential times has a standard deviation of sqrt(N) means.
@@ -70,10 +62,11 @@ TEST(FaultWindows, ADrawBelongsToSeedNumberAndSubject) {
   const auto first = [&](std::uint64_t seed, int number, const std::string& subject) {
     return FaultWindows(times, seed, number, subject).next_change_ns(0);
   };
-  EXPECT_EQ(first(1, 0, "replica 0"), first(1, 0, "replica 0"));
-  EXPECT_NE(first(1, 0, "replica 0"), first(2, 0, "replica 0"));
-  EXPECT_NE(first(1, 0, "replica 0"), first(1, 1, "replica 0"));
-  EXPECT_NE(first(1, 0, "replica 0"), first(1, 0, "replica 1"));
+  const std::int64_t draw_ns = first(1, 0, "replica 0");
+  EXPECT_EQ(draw_ns, first(1, 0, "replica 0"));
+  EXPECT_NE(draw_ns, first(2, 0, "replica 0"));
+  EXPECT_NE(draw_ns, first(1, 1, "replica 0"));
+  EXPECT_NE(draw_ns, first(1, 0, "replica 1"));
 }
 
 // Looked at late or early, often or once.
@@ -91,17 +84,15 @@ TEST(FaultWindows, ItDoesNotMatterWhenOneLooks) {
   EXPECT_GT(changes, 100);
 }
 
-Json resolved(const Json& faults) {
-  return {{"faults", resolve(fault_options(), faults, "faults")}};
-}
-
 TEST(Faults, AreReadInTheirOrder) {
-  const std::vector<Fault> faults = parse_faults(
-      resolved({{{"kind", "slow"}, {"replicas", "1-2"}, {"factor", 10}, {"at", "10min"}, {"for", "20s"}},
-                {{"kind", "site"}, {"site", "tokyo"}, {"at", "1h"}, {"for", "1h"}},
-                {{"kind", "link"}, {"link", "*-core"}, {"rate", 0.5}, {"every", "2h"}, {"for", "5min"}}}),
-      4);
-  ASSERT_EQ(faults.size(), 3u);
+  const Json list = Json::parse(R"([
+      {"kind": "slow", "replicas": "1-2", "factor": 10, "at": "10min", "for": "20s"},
+      {"kind": "site", "site": "tokyo", "at": "1h", "for": "1h"},
+      {"kind": "link", "link": "*-core", "rate": 0.5, "every": "2h", "for": "5min"},
+      {"kind": "crash", "file": "spot.csv"}])");
+  const std::vector<Fault> faults =
+      parse_faults({{"faults", resolve(fault_options(), list, "faults")}, {"folder", "/scenarios"}}, 4);
+  ASSERT_EQ(faults.size(), 4u);
   EXPECT_EQ(faults[0].replicas, std::make_pair(1, 2));
   EXPECT_EQ(faults[0].compute, 10);
   EXPECT_EQ(faults[0].times.at_s, 600);
@@ -113,6 +104,8 @@ TEST(Faults, AreReadInTheirOrder) {
   EXPECT_EQ(faults[2].rate, 0.5);
   EXPECT_EQ(faults[2].times.every_s, 7200);
   EXPECT_TRUE(faults[2].is_of_links() && faults[2].is_drawn());
+  EXPECT_EQ(faults[3].file, "/scenarios/spot.csv");
+  EXPECT_TRUE(faults[3].absence);
   EXPECT_TRUE(parse_faults(Json::object(), 4).empty());
 }
 
@@ -126,15 +119,6 @@ TEST(FaultWindows, OfAFileAreThoseThatItSays) {
   EXPECT_EQ(windows.next_change_ns(5 * kSecond), 7 * kSecond);
   EXPECT_EQ(windows.next_change_ns(7 * kSecond), FaultWindows::kNever);
   EXPECT_EQ(windows.until(6 * kSecond).size(), 1u);
-}
-
-TEST(Faults, AbsencesMayHaveAFile) {
-  Json json = resolved({{{"kind", "crash"}, {"file", "spot.csv"}}});
-  json["folder"] = "/scenarios";
-  const std::vector<Fault> faults = parse_faults(json, 4);
-  ASSERT_EQ(faults.size(), 1u);
-  EXPECT_EQ(faults[0].file, "/scenarios/spot.csv");
-  EXPECT_TRUE(faults[0].absence);
 }
 
 }  // namespace longhaul::faults_test

@@ -28,40 +28,34 @@ bool is_of_a_unit(const Parameter& parameter) {
 
 // Element [row, column] of a matrix of `layer` belongs to the unit that it computes, or reads.
 std::set<std::int64_t> expected_columns(int layer, int unit) {
-  const std::map<std::string, bool> writes = {{"gate", true}, {"up", true}, {"down", false}};
-  const std::string prefix = "layers." + std::to_string(layer) + ".feed_forward.";
+  const std::string prefix = "layers." + std::to_string(layer) + ".";
   std::set<std::int64_t> expected;
-  for (const Parameter& parameter : kLayout)
-    for (const auto& [name, is_row] : writes)
-      if (parameter.name == prefix + name)
-        for (std::int64_t row = 0; row < parameter.rows; ++row)
-          for (std::int64_t column = 0; column < parameter.columns; ++column)
-            if ((is_row ? row : column) == unit)
-              expected.insert(parameter.offset + row * parameter.columns + column);
+  for (const Parameter& parameter : kLayout) {
+    if (parameter.name.rfind(prefix, 0) != 0 || !is_of_a_unit(parameter)) continue;
+    const bool reads = parameter.name.find(".down") != std::string::npos;
+    for (std::int64_t row = 0; row < parameter.rows; ++row)
+      for (std::int64_t column = 0; column < parameter.columns; ++column)
+        if ((reads ? column : row) == unit)
+          expected.insert(parameter.offset + row * parameter.columns + column);
+  }
   return expected;
 }
 
+// Without a gate a unit is a row of up and a column of down.
 TEST(HiddenUnits, HaveTheRowsThatMakeThemAndTheColumnsThatReadThem) {
   const std::vector<HiddenUnits> ffn = ffn_units(kLayout);
-  ASSERT_EQ(ffn.size(), 2u);
-  for (int layer = 0; layer < 2; ++layer) {
-    const HiddenUnits& units = ffn[static_cast<std::size_t>(layer)];
-    EXPECT_EQ(units.count, 7);
-    EXPECT_EQ(units.columns(), 3 * 12);
-    for (int unit = 0; unit < 7; ++unit)
-      EXPECT_EQ(columns_of_unit(units, unit), expected_columns(layer, unit)) << unit;
-  }
-}
-
-// Without a gate a unit is a row of up and a column of down.
-TEST(HiddenUnits, OfModelsWithoutAGate) {
   ModelShape shape = kShape;
   shape.gated = false;
-  const std::vector<HiddenUnits> ffn = ffn_units(parameter_layout(shape));
+  const std::vector<HiddenUnits> without_gate = ffn_units(parameter_layout(shape));
   ASSERT_EQ(ffn.size(), 2u);
-  for (const HiddenUnits& layer : ffn) {
-    EXPECT_EQ(layer.count, 7);
-    EXPECT_EQ(layer.columns(), 2 * 12);
+  ASSERT_EQ(without_gate.size(), 2u);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    EXPECT_EQ(ffn[layer].count, 7);
+    EXPECT_EQ(ffn[layer].columns(), 3 * 12);
+    for (int unit = 0; unit < 7; ++unit)
+      EXPECT_EQ(columns_of_unit(ffn[layer], unit), expected_columns(static_cast<int>(layer), unit)) << unit;
+    EXPECT_EQ(without_gate[layer].count, 7);
+    EXPECT_EQ(without_gate[layer].columns(), 2 * 12);
   }
 }
 
@@ -79,10 +73,10 @@ TEST(HiddenUnits, AllOfThemAreTheMatricesAndTheOthersTheRest) {
   EXPECT_EQ(other_columns({}, 9), (Columns{{0, 9}}));
 }
 
-// Each unit has one owner, and all own equally many, but for one.
+// Each unit has one owner, and all own equally many, but for one. They are drawn anew by round, family and
+// seed.
 TEST(UnitOwners, AreAPartitionIntoEqualParts) {
-  for (const auto& [count, replicas] :
-       {std::pair(96, 3), std::pair(97, 3), std::pair(8, 8), std::pair(11, 4)})
+  for (const auto& [count, replicas] : {std::pair(96, 3), {97, 3}, {8, 8}, {11, 4}})
     for (int family = 0; family < 4; ++family)
       for (int round = 0; round < 5; ++round) {
         const std::vector<int> owners = unit_owners(7, count, family, replicas, round);
@@ -93,9 +87,6 @@ TEST(UnitOwners, AreAPartitionIntoEqualParts) {
           EXPECT_EQ(owned, count / replicas + has_one_more) << count << " over " << replicas;
         }
       }
-}
-
-TEST(UnitOwners, AreDrawnAnewByRoundFamilyAndSeed) {
   const std::vector<int> owners = unit_owners(7, 96, 0, 3, 5);
   EXPECT_EQ(owners, unit_owners(7, 96, 0, 3, 5));
   EXPECT_NE(owners, unit_owners(7, 96, 0, 3, 6));

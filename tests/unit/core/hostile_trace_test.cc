@@ -1,5 +1,6 @@
 // Traces of somebody else's: what cannot be is refused with its line and key, before anything divides by it,
 // draws with it or makes room for it.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/said.h"
@@ -7,24 +8,11 @@
 
 namespace longhaul::hostile_trace_test {
 
-Json rule() {
-  return {{"name", "outer"},
-          {"kind", "group-average"},
-          {"collective", "pair"},
-          {"every", 2},
-          {"grouping", "random"},
-          {"group_size", 2},
-          {"payload", {{{"tensor", "phi"}, {"codec", {{"numbers", "bf16"}}}}}}};
-}
-
 Json header() {
-  return {{"longhaul_trace", kTraceVersion},
-          {"seed", 1},
-          {"replicas", 4},
-          {"steps", 8},
-          {"parameters", 1000},
-          {"evaluate_every", 0},
-          {"rules", {rule()}}};
+  return Json::parse(R"({"longhaul_trace": 2, "seed": 1, "replicas": 4, "steps": 8, "parameters": 1000,
+      "evaluate_every": 0, "rules": [{"name": "outer", "kind": "group-average", "collective": "pair",
+      "every": 2, "grouping": "random", "group_size": 2,
+      "payload": [{"tensor": "phi", "codec": {"numbers": "bf16"}}]}]})");
 }
 
 std::string groups_of(int step) {
@@ -50,14 +38,10 @@ std::string refusal_of_rule(const char* key, const Json& value) {
   return refusal_of_rule(Json{{key, value}});
 }
 
-std::string refusal_of_header(const char* key, const Json& value) {
+std::string refusal_of_header(const Json& patch) {
   Json head = header();
-  head[key] = value;
+  head.update(patch);
   return refusal(head);
-}
-
-TEST(HostileTrace, TheOneThatIsChangedIsRight) {
-  EXPECT_EQ(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,3],[1,2]]}\n"), "");
 }
 
 TEST(HostileTrace, NothingIsDividedByZero) {
@@ -80,68 +64,100 @@ TEST(HostileTrace, NothingIsDividedByZero) {
 }
 
 TEST(HostileTrace, NothingIsMadeRoomForThatNobodyReplays) {
-  EXPECT_EQ(refusal_of_header("replicas", 1000000000),
+  EXPECT_EQ(refusal_of_header({{"replicas", 1000000000}}),
             "t.jsonl: line 1, replicas: found 1000000000; allowed: 1 to 1048576");
-  EXPECT_EQ(refusal_of_header("replicas", 4294967300).substr(0, 34), "t.jsonl: line 1, replicas: found 4");
-  EXPECT_NE(refusal_of_header("steps", 0), "");
-  EXPECT_NE(refusal_of_header("parameters", std::int64_t{1} << 60), "");
-  EXPECT_NE(refusal_of_header("sites", {0, 1}), "") << "of two of four replicas";
-  Json head = header();
-  head["replicas"] = 1 << 20;
-  head["parameters"] = 1000000000000000;
-  EXPECT_SAYS(refusal(head), "payload: found 2e+15 bytes among 1048576 replicas");
+  EXPECT_SAYS(refusal_of_header({{"replicas", 4294967300}}), "t.jsonl: line 1, replicas: found 4294967300");
+  EXPECT_SAYS(refusal_of_header({{"steps", 0}}), "line 1, steps: found 0");
+  EXPECT_SAYS(refusal_of_header({{"parameters", std::int64_t{1} << 60}}), "line 1, parameters: found");
+  EXPECT_SAYS(refusal_of_header({{"sites", {0, 1}}}), "line 1, sites: found 2") << "of two of four replicas";
+  EXPECT_SAYS(refusal_of_header({{"replicas", 1 << 20}, {"parameters", 1000000000000000}}),
+              "payload: found 2e+15 bytes among 1048576 replicas");
 }
 
-TEST(HostileTrace, GroupsNameReplicasThatThereAre) {
-  EXPECT_EQ(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,100000]]}\n"),
+TEST(HostileTrace, GroupsNameReplicasThatThereAreAndAStepAtWhichTheyMeet) {
+  const auto of_groups = [](std::int64_t rule, int step, const char* groups) {
+    return refusal(header(), fmt::format(R"({{"rule":{},"step":{},"groups":{}}})", rule, step, groups));
+  };
+  EXPECT_EQ(of_groups(0, 2, "[[0,3],[1,2]]"), "");
+  EXPECT_EQ(of_groups(0, 2, "[[0,100000]]"),
             "t.jsonl: line 2, groups: found replica 100000; allowed: 0 to 3, each at most once");
-  EXPECT_NE(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,-1]]}\n"), "");
-  EXPECT_NE(refusal(header(), "{\"rule\":0,\"step\":2,\"groups\":[[0,1],[1,2]]}\n"), "");
-  EXPECT_EQ(refusal(header(), "{\"rule\":4294967296,\"step\":2,\"groups\":[]}\n").substr(0, 38),
-            "t.jsonl: line 2, rule: found 429496729");
-  EXPECT_EQ(refusal(header(), "{\"rule\":0,\"step\":9,\"groups\":[]}\n"),
-            "t.jsonl: line 2, step: found 9; allowed: 1 to 8");
-}
-
-// The rule is posted after the steps 2, 4, 6 and 8: groups of step 3 would meet nowhere, and others be drawn.
-TEST(HostileTrace, GroupsAreOfAStepAtWhichTheyMeet) {
-  EXPECT_SAYS(refusal(header(), "{\"rule\":0,\"step\":3,\"groups\":[[0,3],[1,2]]}\n"),
+  for (const char* groups : {"[[0,-1]]", "[[0,1],[1,2]]"})
+    EXPECT_SAYS(of_groups(0, 2, groups), "line 2, groups: found replica") << groups;
+  EXPECT_SAYS(of_groups(4294967296, 2, "[]"), "t.jsonl: line 2, rule: found 429496729");
+  EXPECT_EQ(of_groups(0, 9, "[]"), "t.jsonl: line 2, step: found 9; allowed: 1 to 8");
+  EXPECT_SAYS(of_groups(0, 3, "[[0,3],[1,2]]"),
               "t.jsonl: line 2, step: found 3, after which outer is not posted");
 }
 
+TEST(HostileTrace, ColumnsFollowEachOtherInsideTheModel) {
+  const auto of_columns = [](const char* columns) {
+    Json payload = header()["rules"][0]["payload"];
+    payload[0]["columns"] = Json::parse(columns);
+    return refusal_of_rule("payload", payload);
+  };
+  EXPECT_EQ(of_columns("[[0,10],[20,1000]]"), "");
+  for (const char* columns : {"[[0,1001]]", "[[10,20],[5,9]]", "[[0,10],[10,20]]", "[[7,7]]"})
+    EXPECT_SAYS(of_columns(columns), "line 1, columns: found [") << columns;
+}
+
+TEST(HostileTrace, WhatDoesNotWaitForAllHasAQuorumAWindowAndAnOverlap) {
+  EXPECT_SAYS(refusal_of_rule("completion", {{"quorum", 0}}), "line 1, completion: found");
+  const Json adaptive = {{"mads", 2.5}, {"window", 0}};
+  EXPECT_SAYS(refusal_of_rule("completion", {{"quorum", 1}, {"adaptive", adaptive}}),
+              "line 1, adaptive: found");
+  Json merge = {{"kind", "merge"}, {"grouping", "everyone"}, {"answer", header()["rules"][0]["payload"]}};
+  EXPECT_SAYS(refusal_of_rule(merge), "line 1, kind: found \"merge\" of rule \"outer\"");
+  merge["overlap_steps"] = 1;
+  EXPECT_EQ(refusal_of_rule(merge), "");
+}
+
+TEST(HostileTrace, AnAllToAllHasUnits) {
+  const auto of_units = [](const Json& units) {
+    Json rule = header()["rules"][0];
+    rule.update({{"kind", "all-to-all"}, {"grouping", "everyone"}, {"units", units}});
+    return refusal_of_header({{"parameters", 1000000000000}, {"rules", {rule}}});
+  };
+  const auto family = [](int count) { return Json{{"count", count}, {"matrices", {{0, 8, 1, 0, 8}}}}; };
+  EXPECT_EQ(of_units({family(13), family(13)}), "");
+  EXPECT_SAYS(of_units({family(13), family(0)}), "line 1, units: found 0 units");
+  EXPECT_SAYS(of_units({family(13), family(20000000)}), "found 20000013 together");
+  EXPECT_SAYS(of_units(Json::array()), "line 1, units: this key is missing");
+}
+
 TEST(HostileTrace, TimesAreSecondsOfEachReplica) {
-  EXPECT_EQ(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,4]}\n"), "");
-  EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2]}\n"), "");
-  EXPECT_NE(refusal(header(), "{\"step\":1,\"compute_s\":[1,2,3,-4]}\n"), "");
+  const auto of_times = [](const std::string& times) {
+    return refusal(header(), "{\"step\":1,\"compute_s\":[" + times + "]}");
+  };
+  EXPECT_EQ(of_times("1,2,3,4"), "");
+  EXPECT_SAYS(of_times("1,2"), "line 2, compute_s: found 2 times");
+  EXPECT_SAYS(of_times("1,2,3,-4"), "line 2, compute_s: found -4");
 }
 
 TEST(HostileTrace, DynamicStepsFitTheRounds) {
   const auto refusal_of = [](const Json& every, const Json& taken) {
-    return refusal_of_header("dynamic_steps", {{"every", every}, {"taken", taken}});
+    return refusal_of_header({{"dynamic_steps", {{"every", every}, {"taken", taken}}}});
   };
   EXPECT_EQ(refusal_of(2, {2, 1, 2, 2}), "");
-  EXPECT_EQ(refusal_of(2, {2, 0, 2, 2}), "t.jsonl: line 1, taken: found 0; allowed: 1 to 2");
-  EXPECT_EQ(refusal_of(2, {2, 3, 2, 2}), "t.jsonl: line 1, taken: found 3; allowed: 1 to 2");
-  EXPECT_EQ(refusal_of(2, {2, 4294967297, 2, 2}),
-            "t.jsonl: line 1, taken: found 4294967297; allowed: 1 to 2");
-  EXPECT_EQ(refusal_of(2, {2, 1, 2}),
-            "t.jsonl: line 1, taken: found those of 3 replicas; allowed: one for each of the 4 replicas");
-  EXPECT_NE(refusal_of(2, Json::array()), "");
-  EXPECT_EQ(refusal_of(0, {1, 1, 1, 1}), "t.jsonl: line 1, every: found 0; allowed: 1 to 1000000000");
-  EXPECT_EQ(refusal_of(3, {1, 1, 1, 1}).substr(0, 67),
-            "t.jsonl: line 1, every: found 3 with a rule every 2 steps, phase 0;");
-  for (const Json& other : {Json(3), Json{{"taken", {1, 1, 1, 1}}}, Json{{"every", 2}},
-                            Json{{"every", 2.5}, {"taken", {1, 1, 1, 1}}},
-                            Json{{"every", 2}, {"taken", {1, 1.5, 1, 1}}}, Json{{"every", 2}, {"taken", 1}}})
-    EXPECT_NE(refusal_of_header("dynamic_steps", other), "") << other;
+  const std::tuple<int, Json, const char*> wrong[] = {
+      {2, {2, 0, 2, 2}, "taken: found 0; allowed: 1 to 2"},
+      {2, {2, 3, 2, 2}, "taken: found 3; allowed: 1 to 2"},
+      {2, {2, 4294967297, 2, 2}, "taken: found 4294967297; allowed: 1 to 2"},
+      {2, {2, 1, 2}, "taken: found those of 3 replicas; allowed: one for each of the 4 replicas"},
+      {2, Json::array(), "taken: found those of 0 replicas"},
+      {0, {1, 1, 1, 1}, "every: found 0; allowed: 1 to 1000000000"},
+      {3, {1, 1, 1, 1}, "every: found 3 with a rule every 2 steps, phase 0;"}};
+  for (const auto& [every, taken, words] : wrong)
+    EXPECT_SAYS(refusal_of(every, taken), "t.jsonl: line 1, " + std::string(words));
+  for (const Json& other : Json::parse(R"([3, {"taken": [1, 1, 1, 1]}, {"every": 2},
+           {"every": 2.5, "taken": [1, 1, 1, 1]}, {"every": 2, "taken": [1, 1.5, 1, 1]},
+           {"every": 2, "taken": 1}])"))
+    EXPECT_NE(refusal_of_header({{"dynamic_steps", other}}), "") << other;
   Json head = header();
   head["dynamic_steps"] = {{"every", 2}, {"taken", {2, 1, 2, 2}}};
   head["rules"][0]["phase"] = 1;
   EXPECT_SAYS(refusal(head), "phase 1");
-  head = header();
   head["rules"] = Json::array();
   head["whole_batch"] = "one";
-  head["dynamic_steps"] = {{"every", 2}, {"taken", {2, 1, 2, 2}}};
   EXPECT_SAYS(refusal(head), "dynamic_steps: found beside");
 }
 

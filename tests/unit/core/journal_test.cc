@@ -9,8 +9,18 @@
 #include <stdexcept>
 
 #include "tests/support/said.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::journal_test {
+
+using Lines = std::vector<std::string>;
+
+template <typename... Part>
+std::string say(const Part&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  return text.str();
+}
 
 // As one line: "compute 012 1-4", "post outer@4", "meet outer@4 [02][1]", "hold 0 of 2", …
 struct InWords {
@@ -20,77 +30,59 @@ struct InWords {
     return text;
   }
   static std::string of(const Operation& operation) {
-    std::string text = operation.rule->name + "@" + std::to_string(operation.post_step);
+    std::string text = say(operation.rule->name, "@", operation.post_step);
     for (const auto& group : operation.groups) text += " [" + of(group) + "]";
     for (const auto& taker : operation.takers.value_or(std::vector<Operation::Taker>()))
-      text += " " + std::to_string(taker.replica) + ":" + std::to_string(taker.contributor);
-    if (!operation.sends_anew.empty()) text += " anew " + of(operation.sends_anew);
-    return text;
+      text += say(" ", taker.replica, ":", taker.contributor);
+    return text + (operation.sends_anew.empty() ? "" : " anew " + of(operation.sends_anew));
   }
-  std::string operator()(const journal::Compute& entry) const {
-    return "compute " + of(entry.replicas) + " " + std::to_string(entry.first) + "-" +
-           std::to_string(entry.last);
+  auto operator()(const journal::Compute& one) const {
+    return say("compute ", of(one.replicas), " ", one.first, "-", one.last);
   }
-  std::string operator()(const journal::Optimize& entry) const { return "optimize " + of(entry.replicas); }
-  std::string operator()(const journal::Post& entry) const { return "post " + of(entry.operation); }
-  std::string operator()(const journal::Meet& entry) const { return "meet " + of(entry.operation); }
-  std::string operator()(const journal::Local& entry) const { return "local " + of(entry.replicas); }
-  std::string operator()(const journal::Contribute& entry) const {
-    return "contribute " + std::to_string(entry.replica) + " to " + std::to_string(entry.merge);
+  auto operator()(const journal::Optimize& one) const { return "optimize " + of(one.replicas); }
+  auto operator()(const journal::Post& one) const { return "post " + of(one.operation); }
+  auto operator()(const journal::Meet& one) const { return "meet " + of(one.operation); }
+  auto operator()(const journal::Local& one) const { return "local " + of(one.replicas); }
+  auto operator()(const journal::Contribute& one) const {
+    return say("contribute ", one.replica, " to ", one.merge);
   }
-  std::string operator()(const journal::MakeMerge& entry) const {
-    return "merge " + std::to_string(entry.merge);
+  auto operator()(const journal::MakeMerge& one) const { return say("merge ", one.merge); }
+  auto operator()(const journal::TakeUp& one) const {
+    return say("take ", one.merge, " up by ", one.replica);
   }
-  std::string operator()(const journal::TakeUp& entry) const {
-    return "take " + std::to_string(entry.merge) + " up by " + std::to_string(entry.replica);
+  auto operator()(const journal::Hold& one) const { return say("hold ", one.copy, " of ", one.source); }
+  auto operator()(const journal::Become& one) const { return say("become ", one.copy, " by ", one.replica); }
+  auto operator()(const journal::Keep& one) const { return say("keep ", one.replica, " ", one.phase); }
+  auto operator()(const journal::Evaluate& one) const {
+    return say("evaluate ", of(one.replicas), " ", one.phase);
   }
-  std::string operator()(const journal::Hold& entry) const {
-    return "hold " + std::to_string(entry.copy) + " of " + std::to_string(entry.source);
-  }
-  std::string operator()(const journal::Become& entry) const {
-    return "become " + std::to_string(entry.copy) + " by " + std::to_string(entry.replica);
-  }
-  std::string operator()(const journal::Keep& entry) const {
-    return "keep " + std::to_string(entry.replica) + " " + entry.phase;
-  }
-  std::string operator()(const journal::Evaluate& entry) const {
-    return "evaluate " + of(entry.replicas) + " " + entry.phase;
-  }
-  std::string operator()(const journal::EndStep& entry) const {
-    return "end " + std::to_string(entry.step) + " of " + of(entry.there);
-  }
-  std::string operator()(const journal::Save& entry) const { return "save " + std::to_string(entry.step); }
+  auto operator()(const journal::EndStep& one) const { return say("end ", one.step, " of ", of(one.there)); }
+  auto operator()(const journal::Save& one) const { return say("save ", one.step); }
 };
 
-std::vector<std::string> lines(Journal& journal) {
-  std::vector<std::string> lines;
+Lines lines(Journal& journal) {
+  Lines lines;
   for (auto entries = journal.next(); !entries.empty(); entries = journal.next())
     for (const Entry& entry : entries) lines.push_back(std::visit(InWords(), entry));
   return lines;
 }
 
-using Lines = std::vector<std::string>;
-
-// "outer" after every third step, blocking.
-OperationPlan plan() {
-  OperationRule rule;
-  rule.name = "outer";
-  rule.payload = whole({"delta"}, Wire::kFp32);
-  rule.every = 3;
-  return {{rule}};
+// "outer", blocking unless it says how many steps it overlaps.
+OperationPlan plan(int every = 3, int overlap_steps = 0) {
+  OperationPlan plan{{rule_of("outer", "ring", every)}};
+  plan.rules[0].overlap_steps = overlap_steps;
+  return plan;
 }
 
 OperationPlan gradients() {
-  OperationPlan gradients = plan();
-  gradients.rules[0].every = 1;
+  OperationPlan gradients = plan(1);
   gradients.rules[0].before_optimizer = true;
   return gradients;
 }
 
-OperationPlan merging() {
-  OperationPlan merging = plan();
+OperationPlan merging(int every = 3) {
+  OperationPlan merging = plan(every, 1);
   merging.rules[0].kind = OperationKind::kMerge;
-  merging.rules[0].overlap_steps = 1;
   merging.rules[0].completion = {1, 0.5};
   return merging;
 }
@@ -109,12 +101,10 @@ TEST(Journal, FollowsFromAPlanWhereTimeDecidesNothing) {
 }
 
 TEST(Journal, PutsWhatOverlapsWhereItIsPostedAndWhereItIsDue) {
-  OperationPlan overlapping = plan();
-  overlapping.rules[0].every = 2;
-  overlapping.rules[0].last_step = 2;
-  overlapping.rules[0].overlap_steps = 1;
+  OperationPlan once = plan(2, 1);
+  once.rules[0].last_step = 2;
   EXPECT_EQ(
-      lines_of(overlapping, {1, 1, 3, 1}),
+      lines_of(once, {1, 1, 3, 1}),
       (Lines{"compute 0 1-1", "end 1 of 0", "compute 0 2-2", "post outer@2", "end 2 of 0", "compute 0 3-3",
              "evaluate 0 before", "meet outer@2", "evaluate 0 after", "end 3 of 0", "save 3"}));
 }
@@ -144,8 +134,7 @@ TEST(Journal, GivesTheResultToWhoWasLate) {
   deadline.rules[0].completion = {1, 0.5, {}, true};
   Schedule schedule;
   schedule.groups = {{{0, 3}, {{0}}}};
-  const Lines found = lines_of(deadline, {1, 2, 3, 1}, schedule);
-  EXPECT_EQ(found[6], "meet outer@3 [0] 0:0 1:0");
+  EXPECT_EQ(lines_of(deadline, {1, 2, 3, 1}, schedule)[6], "meet outer@3 [0] 0:0 1:0");
 }
 
 // Gradients of replica 1 met with nobody: it has no step, where losing them is the policy, or where the group
@@ -165,11 +154,9 @@ TEST(Journal, ThrowsAwayAStepWhoseGradientsMetWithNobody) {
 // Two replicas, a merge after step 2 that is taken up after step 3: replica 1 is at step 5 before 0 is at 4,
 // and is evaluated with it.
 TEST(Journal, LetsReplicasOfMergesGoAtTheirOwnPace) {
-  OperationPlan every_other = merging();
-  every_other.rules[0].every = 2;
   Schedule schedule;
   schedule.merges = {{0, 0, {{0, 2, 3}}}};
-  EXPECT_EQ(lines_of(every_other, {1, 2, 4, 1}, schedule),
+  EXPECT_EQ(lines_of(merging(2), {1, 2, 4, 1}, schedule),
             (Lines{"compute 0 1-2", "compute 1 1-4",                               // who can
                    "contribute 0 to 0", "keep 1 plain", "merge 0", "end 2 of 01",  // what ends then
                    "compute 0 3-3", "take 0 up by 0", "end 3 of 01",               //
@@ -184,9 +171,8 @@ TEST(Journal, OfMergesThatWaitForEachOtherIsRefused) {
 
 // Behind any number of entries the rest is the same, and what was posted and has not met is known.
 TEST(Journal, GoesOnBehindAnyOfItsEntries) {
-  OperationPlan overlapping = plan();
-  overlapping.rules[0].overlap_steps = 2;
-  const JournalSpec spec{overlapping, {1, 2, 200, 1}, 100, 50};
+  const OperationPlan ahead = plan(3, 2);
+  const JournalSpec spec{ahead, {1, 2, 200, 1}, 100, 50};
   const Lines whole = lines(*make_journal(spec, {}));
   std::size_t pending = 0;
   for (std::size_t passed = 0; passed < whole.size(); ++passed) {
@@ -202,12 +188,13 @@ TEST(Journal, GoesOnBehindAnyOfItsEntries) {
   }
 }
 
+using Shares = std::vector<std::vector<float>>;
+
 // Of each merge, in the journal of a plan with so many rules that only merge.
-std::vector<std::vector<float>> token_shares(const Schedule& schedule, const PlanContext& context,
-                                             std::size_t rules) {
+Shares token_shares(const Schedule& schedule, const PlanContext& context, std::size_t rules) {
   OperationPlan several = merging();
   several.rules.resize(rules, several.rules[0]);
-  std::vector<std::vector<float>> shares(schedule.merges.size());
+  Shares shares(schedule.merges.size());
   const auto journal = make_journal({several, context, 100, 100}, schedule);
   for (auto entries = journal->next(); !entries.empty(); entries = journal->next())
     for (const Entry& entry : entries)
@@ -220,8 +207,7 @@ TEST(TokenShares, AreOfWhatWasTrainedSinceTheLastContribution) {
   Schedule schedule;
   schedule.merges = {
       {1, 0, {{0, 3, 5}}}, {0, 0, {{0, 5, 8}, {1, 5, 9}}}, {0, 1, {{0, 15, 0}, {1, 10, 0}, {2, 5, 0}}}};
-  EXPECT_EQ(token_shares(schedule, {1, 3, 20, 1}, 2),
-            (std::vector<std::vector<float>>{{1}, {0.5F, 0.5F}, {0.5F, 0.25F, 0.25F}}));
+  EXPECT_EQ(token_shares(schedule, {1, 3, 20, 1}, 2), (Shares{{1}, {0.5F, 0.5F}, {0.5F, 0.25F, 0.25F}}));
 }
 
 // Replica 0 posts after steps 5, 10 and 15. Replica 1 does not take steps 3 and 4: 8 of 10. Replica 2 begins
@@ -236,18 +222,15 @@ TEST(TokenShares, OfCopiesAreTheirOwnStepsAndThoseOfTheSourceSinceItContributed)
   schedule.merges = {{0, 0, {{0, 5, 7}, {1, 10, 11}}},
                      {0, 1, {{0, 10, 12}}},
                      {0, 2, {{0, 15, 16}, {2, 15, 16}, {3, 15, 16}}}};
-  const std::vector<std::vector<float>> shares = token_shares(schedule, context, 1);
-  EXPECT_EQ(shares[0], (std::vector<float>{5.F / 13, 8.F / 13}));
-  EXPECT_EQ(shares[2], (std::vector<float>{5.F / 13, 4.F / 13, 4.F / 13}));
+  EXPECT_EQ(token_shares(schedule, context, 1),
+            (Shares{{5.F / 13, 8.F / 13}, {1}, {5.F / 13, 4.F / 13, 4.F / 13}}));
 }
 
 const PlanContext kContext{1, 4, 12, 1};
 
 OperationPlan file_plan() {
-  OperationRule outer, ahead, merge;
-  outer.name = "outer", ahead.name = "ahead", merge.name = "fragment-0";
-  outer.payload = ahead.payload = merge.payload = whole({"delta"}, Wire::kFp32);
-  outer.every = ahead.every = merge.every = 4;
+  OperationRule outer = rule_of("outer", "pair", 4), ahead = rule_of("ahead", "ring", 4),
+                merge = rule_of("fragment-0", "parameter-server", 4);
   outer.grouping = Grouping::kRandom;
   outer.group_size = 2;
   ahead.overlap_steps = merge.overlap_steps = 2;
@@ -287,13 +270,11 @@ TEST(JournalFile, IsReadAsItWasWritten) {
 // A line that is wrong behind those that are right.
 TEST(JournalFile, WhatCannotBeCarriedOutIsRefusedWithItsLine) {
   const OperationPlan of = file_plan();
-  const std::string header = R"({"longhaul_journal": 1, "replicas": 4, "steps": 12})"
-                             "\n";
+  const std::string header = "{\"longhaul_journal\": 1, \"replicas\": 4, \"steps\": 12}\n";
   const auto refusal = [&](const std::string& lines) {
     return said_by([&] { read_and_written(header + lines, of); });
   };
-  const std::string save = "{\"save\": 12}";
-  EXPECT_EQ(refusal(save), "");
+  EXPECT_EQ(refusal("{\"save\": 12}"), "");
   const auto expect = [&](const std::string& lines, const std::string& words) {
     EXPECT_SAYS(refusal(lines), words) << lines << "\n" << refusal(lines);
   };
@@ -310,13 +291,12 @@ TEST(JournalFile, WhatCannotBeCarriedOutIsRefusedWithItsLine) {
   expect(R"({"meet": "outer", "step": 4, "groups": [[0, 9]]})", "9");
   expect(R"({"meet": "outer", "step": 4, "takers": [[0, 7]]})", "takers: found 7");
   expect(R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 6, 1]]})", "what was contributed to this merge");
-  const std::string given = R"({"contribute": 0, "merge": 0, "rule": "fragment-0", "step": 4})"
-                            "\n";
+  const std::string given =
+      R"({"contribute": 0, "merge": 0, "rule": "fragment-0", "step": 4})" + std::string("\n");
   expect(given + R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 6, 0.5]]})", "shares that add up to 1");
   expect(given + R"({"make": 0, "rule": "outer", "of": [[0, 4, 6, 1]]})", "line 3, rule: found \"outer\"");
   expect(given + R"({"take": 0, "merge": 0})", "a merge that is made");
-  const std::string made = given + R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 0, 1]]})"
-                                   "\n";
+  const std::string made = given + R"({"make": 0, "rule": "fragment-0", "of": [[0, 4, 0, 1]]})" + "\n";
   expect(made + R"({"take": 0, "merge": 0})", "one that takes the merge up, once");
   expect(R"({"become": 0, "copy": 3})", "a copy that is held");
   expect(R"({"keep": 0, "step": 4, "phase": "during"})", "before, after or plain");

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -51,26 +50,23 @@ TEST(Metrics, WithAColumnHaveAPlaceAndWords) {
   }
 }
 
-struct Known {
-  const char* path;
-  Unit unit;
-  bool lower_is_better, depends_on_network_time;
-};
-
 // By what is measured, not by how it is called: "bytes_sent" and "weight_spread" have an "_s" and are no
-// times.
+// times. Unit, whether lower is better, whether it depends on the network's time.
 TEST(Metrics, SayUnitAndDirection) {
-  for (const Known& known :
-       {Known{"final_loss", Unit::kNats, true, false}, Known{"sync_time_s.last", Unit::kSeconds, true, true},
-        Known{"exposed_s.p50", Unit::kSeconds, true, true},
-        Known{"compute_time_s", Unit::kSeconds, false, false},
-        Known{"idle_fraction.max", Unit::kFraction, true, true},
-        Known{"bytes_sent_per_replica", Unit::kBytes, true, false},
-        Known{"weight_spread", Unit::kNone, false, false}, Known{"exchanges", Unit::kCount, false, false}}) {
-    const Metric metric = metric_named(known.path);
-    EXPECT_EQ(metric.unit, known.unit) << known.path;
-    EXPECT_EQ(metric.lower_is_better, known.lower_is_better) << known.path;
-    EXPECT_EQ(metric.depends_on_network_time, known.depends_on_network_time) << known.path;
+  const std::tuple<const char*, Unit, bool, bool> known[] = {
+      {"final_loss", Unit::kNats, true, false},
+      {"sync_time_s.last", Unit::kSeconds, true, true},
+      {"exposed_s.p50", Unit::kSeconds, true, true},
+      {"compute_time_s", Unit::kSeconds, false, false},
+      {"idle_fraction.max", Unit::kFraction, true, true},
+      {"bytes_sent_per_replica", Unit::kBytes, true, false},
+      {"weight_spread", Unit::kNone, false, false},
+      {"exchanges", Unit::kCount, false, false}};
+  for (const auto& [path, unit, lower_is_better, depends_on_network_time] : known) {
+    const Metric metric = metric_named(path);
+    EXPECT_EQ(metric.unit, unit) << path;
+    EXPECT_EQ(metric.lower_is_better, lower_is_better) << path;
+    EXPECT_EQ(metric.depends_on_network_time, depends_on_network_time) << path;
   }
 }
 

@@ -41,32 +41,30 @@ std::string order_of(const PipelinePlan& plan, int stage) {
   return text;
 }
 
-template <typename Call>
-InputErrorParts error_of(const Call& call) {
-  return thrown_by([&] { call(); }).parts();
+Trace trace_of(const PipelinePlan& pipeline, const PlanContext& context,
+               const std::vector<OperationRule>& rules = {}) {
+  OperationPlan plan{rules};
+  plan.pipeline = pipeline;
+  return make_trace(plan, context);
 }
 
-TEST(PipelineOrder, GpipeTakesAllForwardPassesFirst) {
-  const PipelinePlan plan = plan_of(spec_of(2, 3, PipelineSchedule::kGpipe), 2, 48);
-  for (const int stage : {0, 1}) EXPECT_EQ(order_of(plan, stage), "F0 F1 F2 B0 B1 B2");
-}
-
-// Three stages and four micro-batches, as the figures of arXiv 2104.04473 have it for four stages.
-TEST(PipelineOrder, OneForwardOneBackward) {
-  const PipelinePlan plan = plan_of(spec_of(3, 4), 3);
-  EXPECT_EQ(order_of(plan, 0), "F0 F1 F2 B0 F3 B1 B2 B3");
-  EXPECT_EQ(order_of(plan, 1), "F0 F1 B0 F2 B1 F3 B2 B3");
-  EXPECT_EQ(order_of(plan, 2), "F0 B0 F1 B1 F2 B2 F3 B3");
-  const PipelinePlan few = plan_of(spec_of(3, 1), 3);
-  for (const int stage : {0, 1, 2}) EXPECT_EQ(order_of(few, stage), "F0 B0");
-}
-
-TEST(PipelineOrder, InterleavedChangesChunksAfterAsManyMicroBatchesAsStages) {
-  const PipelinePlan plan = plan_of(spec_of(2, 4, PipelineSchedule::kInterleaved, 2), 4);
-  EXPECT_EQ(order_of(plan, 0),
-            "F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3");
-  EXPECT_EQ(order_of(plan, 1),
-            "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3");
+// GPipe takes all forward passes first. 1F1B with three stages and four micro-batches, as the figures of
+// arXiv 2104.04473 have it for four stages. Interleaved passes change chunks after as many micro-batches as
+// stages.
+TEST(PipelineOrder, IsThatOfTheSchedule) {
+  const std::tuple<PipelineSpec, std::vector<std::string>> schedules[] = {
+      {spec_of(2, 3, PipelineSchedule::kGpipe), {"F0 F1 F2 B0 B1 B2", "F0 F1 F2 B0 B1 B2"}},
+      {spec_of(3, 4), {"F0 F1 F2 B0 F3 B1 B2 B3", "F0 F1 B0 F2 B1 F3 B2 B3", "F0 B0 F1 B1 F2 B2 F3 B3"}},
+      {spec_of(3, 1), {"F0 B0", "F0 B0", "F0 B0"}},
+      {spec_of(2, 4, PipelineSchedule::kInterleaved, 2),
+       {"F0:0 F0:1 F2:0 F2:1 F0:2 B2:0 F0:3 B2:1 F2:2 B0:0 F2:3 B0:1 B2:2 B2:3 B0:2 B0:3",
+        "F1:0 F1:1 F3:0 B3:0 F3:1 B3:1 F1:2 B1:0 F1:3 B1:1 F3:2 B3:2 F3:3 B3:3 B1:2 B1:3"}}};
+  for (const auto& [spec, orders] : schedules) {
+    const PipelinePlan plan = plan_of(spec, spec.stages * spec.chunks, 16 * spec.microbatches);
+    ASSERT_EQ(orders.size(), as_index(spec.stages));
+    for (int stage = 0; stage < spec.stages; ++stage)
+      EXPECT_EQ(order_of(plan, stage), orders[as_index(stage)]);
+  }
 }
 
 // h 8, ffn 16, V 32: a layer has 4·64 + 3·128 + 16 = 656 parameters, embedding and output 256 each.
@@ -128,21 +126,20 @@ TEST(PipelineBytes, AListHasAFormatForEachHop) {
 
 PipelineSpec learned_spec(int floor, int ceiling, bool with_gradients) {
   PipelineSpec spec = spec_of(3, 4);
-  spec.boundary.learned.emplace();
-  spec.boundary.learned->floor = floor;
-  spec.boundary.learned->ceiling = ceiling;
-  spec.boundary.learned->block = 64;
-  spec.boundary.learned->gradients = with_gradients;
+  LearnedBits& learned = spec.boundary.learned.emplace();
+  learned.floor = floor;
+  learned.ceiling = ceiling;
+  learned.block = 64;
+  learned.gradients = with_gradients;
   return spec;
 }
 
 // 128 numbers in two blocks: 8 bytes of scales and 16 bytes a bit.
 TEST(PipelineBytes, OfLearnedBitsFollowFromWhatWasUsed) {
-  OperationPlan plan;
-  plan.pipeline = plan_of(learned_spec(3, 6, true), 4);
-  EXPECT_EQ(plan.pipeline.forward_bytes, (std::vector<std::int64_t>(2, 8 + 16 * 6))) << "before it is known";
-  EXPECT_EQ(plan.pipeline.bytes_of_step(), 4 * 2 * 2 * 104);
-  Trace trace = make_trace(plan, {1, 2, 5, shape_of(4).parameters()});
+  const PipelinePlan plan = plan_of(learned_spec(3, 6, true), 4);
+  EXPECT_EQ(plan.forward_bytes, (std::vector<std::int64_t>(2, 8 + 16 * 6))) << "before it is known";
+  EXPECT_EQ(plan.bytes_of_step(), 4 * 2 * 2 * 104);
+  Trace trace = trace_of(plan, {1, 2, 5, shape_of(4).parameters()});
   EXPECT_EQ(trace.stage_bytes(5, 1), 4 * 2 * 2 * 104);
   trace.bits = {{{6, 6}, {6, 5}}, {{6, 6}, {6, 5}}, {{4, 6}, {6, 3}}, {{4, 6}, {6, 3}}, {{3, 3}, {3, 3}}};
   const std::string written = text_of(trace);
@@ -158,9 +155,7 @@ TEST(PipelineBytes, OfLearnedBitsFollowFromWhatWasUsed) {
 TEST(PipelineBytes, GradientsOfLearnedHopsMayHaveAFormatOfTheirOwn) {
   PipelineSpec spec = learned_spec(2, 8, false);
   spec.boundary.gradients = Quantized{Quantizer::kInt7, 64};
-  OperationPlan plan;
-  plan.pipeline = plan_of(spec, 4);
-  Trace trace = make_trace(plan, {1, 1, 1, shape_of(4).parameters()});
+  Trace trace = trace_of(plan_of(spec, 4), {1, 1, 1, shape_of(4).parameters()});
   trace.bits = {{{2, 8}}};
   EXPECT_EQ(trace.hop_bytes(1, 0, 0, true), 8 + 32);
   EXPECT_EQ(trace.hop_bytes(1, 0, 1, true), 8 + 128);
@@ -168,25 +163,20 @@ TEST(PipelineBytes, GradientsOfLearnedHopsMayHaveAFormatOfTheirOwn) {
 }
 
 TEST(PipelineTrace, LearnedBitsMustBeThere) {
-  OperationPlan plan;
-  plan.pipeline = plan_of(learned_spec(3, 6, true), 4);
-  const std::string header = text_of(make_trace(plan, {1, 2, 5, shape_of(4).parameters()}));
-  const auto read = [&](const std::string& lines) { return [=] { trace_from(header + lines); }; };
-  const InputErrorParts none = error_of(read(""));
-  EXPECT_EQ(none.path, "bits");
-  EXPECT_EQ(none.hint.substr(0, 11), "train first");
-  EXPECT_EQ(error_of(read("{\"step\":2,\"bits\":[[6,6],[6,6]]}\n")).path, "line 2, step");
-  const auto with_header = [&](const Json& patch) {
-    Json changed = Json::parse(header);
-    changed.merge_patch(patch);
-    return [text = changed.dump() + "\n{\"step\":1,\"bits\":[[6,6],[6,6]]}\n"] { trace_from(text); };
+  const Trace trace = trace_of(plan_of(learned_spec(3, 6, true), 4), {1, 2, 5, shape_of(4).parameters()});
+  const auto refused = [&](const std::string& lines, const Json& patch = Json::object()) {
+    Json header = Json::parse(text_of(trace));
+    header.merge_patch(patch);
+    return refused_parts([&] { trace_from(header.dump() + "\n" + lines); });
   };
-  EXPECT_EQ(error_of(with_header({{"steps", 1000000000}})).path, "line 2, bits") << "memory has an end";
-  EXPECT_EQ(error_of(with_header({{"pipeline", {{"by_bits", {{"fewest", 7}}}}}})).path,
-            "line 1, pipeline.by_bits");
-  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6]]}\n")).path, "line 2, bits");
-  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,7]]}\n")).path, "line 2, bits");
-  EXPECT_EQ(error_of(read("{\"step\":1,\"bits\":[[6,6],[6,2]]}\n")).path, "line 2, bits");
+  EXPECT_EQ(refused("").path, "bits");
+  EXPECT_EQ(refused("").hint.substr(0, 11), "train first");
+  EXPECT_EQ(refused("{\"step\":2,\"bits\":[[6,6],[6,6]]}").path, "line 2, step");
+  const std::string right = "{\"step\":1,\"bits\":[[6,6],[6,6]]}";
+  EXPECT_EQ(refused(right, {{"steps", 1000000000}}).path, "line 2, bits") << "memory has an end";
+  EXPECT_EQ(refused(right, {{"pipeline", {{"by_bits", {{"fewest", 7}}}}}}).path, "line 1, pipeline.by_bits");
+  for (const char* bits : {"[[6,6]]", "[[6,6],[6,7]]", "[[6,6],[6,2]]"})
+    EXPECT_EQ(refused("{\"step\":1,\"bits\":" + std::string(bits) + "}").path, "line 2, bits") << bits;
 }
 
 Json pipeline_case(Json pipeline) {
@@ -195,8 +185,8 @@ Json pipeline_case(Json pipeline) {
 }
 
 TEST(PipelineSection, AMethodsOwnKeysTakeThePlaceOfTheScenarios) {
-  Json json = {{"method", {{"name", "ddp"}, {"pipeline", {{"routing", "random"}}}}},
-               {"pipeline", {{"stages", 4}, {"routing", "straight"}}}};
+  Json json = Json::parse(R"({"method": {"name": "ddp", "pipeline": {"routing": "random"}},
+                              "pipeline": {"stages": 4, "routing": "straight"}})");
   json = with_effective_pipeline(json);
   EXPECT_FALSE(json["method"].contains("pipeline"));
   const PipelineSpec spec = parse_pipeline(json);
@@ -207,65 +197,55 @@ TEST(PipelineSection, AMethodsOwnKeysTakeThePlaceOfTheScenarios) {
 }
 
 TEST(PipelineSection, FormatsByHop) {
-  const auto boundary = [](Json pipeline) {
-    return parse_pipeline(pipeline_case(std::move(pipeline))).boundary;
+  const auto boundary = [](const char* pipeline) {
+    return parse_pipeline(pipeline_case(Json::parse(pipeline))).boundary;
   };
   const BoundarySpec list =
-      boundary({{"stages", 4}, {"activations", {"int8", "wire", "int3"}}, {"block", 32}});
+      boundary(R"({"stages": 4, "activations": ["int8", "wire", "int3"], "block": 32})");
   for (const HopFormats* formats : {&list.activations, &list.gradients}) {
     EXPECT_EQ(formats->at(0), (Quantized{Quantizer::kInt8, 32}));
     EXPECT_EQ(formats->at(1), std::nullopt);
     EXPECT_EQ(formats->at(2), (Quantized{Quantizer::kInt3, 32}));
   }
   const BoundarySpec back =
-      boundary({{"stages", 3}, {"activations", "int5"}, {"gradients", {"wire", "e3m0"}}});
+      boundary(R"({"stages": 3, "activations": "int5", "gradients": ["wire", "e3m0"]})");
   EXPECT_EQ(back.activations.at(1), (Quantized{Quantizer::kInt5, 1024}));
   EXPECT_EQ(back.gradients.at(0), std::nullopt);
   EXPECT_EQ(back.gradients.at(1), (Quantized{Quantizer::kE3m0, 1024}));
-  EXPECT_FALSE(boundary({{"stages", 2}, {"activations", "int5"}, {"gradients", "wire"}}).gradients.any());
-  EXPECT_TRUE(boundary({{"stages", 4},
-                        {"chunks", 2},
-                        {"schedule", "interleaved"},
-                        {"microbatches", 4},
-                        {"activations", std::vector<std::string>(7, "int4")}})
+  EXPECT_FALSE(boundary(R"({"stages": 2, "activations": "int5", "gradients": "wire"})").gradients.any());
+  EXPECT_TRUE(boundary(R"({"stages": 4, "chunks": 2, "schedule": "interleaved", "microbatches": 4,
+      "activations": ["int4", "int4", "int4", "int4", "int4", "int4", "int4"]})")
                   .activations.any());
 }
 
 TEST(PipelineSection, LearnedBitsHaveDefaultsThatTheCaseSays) {
-  const Json resolved = pipeline_case({{"stages", 2}, {"activations", "learned"}});
-  EXPECT_EQ(
-      resolved["pipeline"]["learned_bits"],
-      (Json{
-          {"floor", 2}, {"ceiling", 8}, {"penalty", 0.01}, {"lr", 0.02}, {"gate", 2.5}, {"first_step", 1}}));
+  Json pipeline = {{"stages", 2}, {"activations", "learned"}};
+  const Json resolved = pipeline_case(pipeline);
+  EXPECT_EQ(resolved["pipeline"]["learned_bits"], Json::parse(R"({"floor": 2, "ceiling": 8, "penalty": 0.01,
+      "lr": 0.02, "gate": 2.5, "first_step": 1})"));
   const BoundarySpec boundary = parse_pipeline(resolved).boundary;
   EXPECT_FALSE(boundary.activations.any());
   EXPECT_TRUE(boundary.learned->gradients);
-  EXPECT_FALSE(
-      parse_pipeline(pipeline_case({{"stages", 2}, {"activations", "learned"}, {"gradients", "wire"}}))
-          .boundary.learned->gradients);
+  pipeline["gradients"] = "wire";
+  EXPECT_FALSE(parse_pipeline(pipeline_case(pipeline)).boundary.learned->gradients);
   EXPECT_FALSE(pipeline_case({{"stages", 2}, {"activations", "int8"}})["pipeline"].contains("learned_bits"))
       << "nothing new where nothing new is used";
 }
 
-TEST(PipelineTrace, ComesBackAsItWasWritten) {
+TEST(PipelineTrace, ComesBackWithAStageForEachRule) {
   OperationRule rule = rule_of("gradient.stage1", "ring", 1);
   rule.stage = 1;
   PipelineSpec spec = spec_of(2, 4, PipelineSchedule::kInterleaved, 2);
   spec.routing = MicrobatchRouting::kRandom;
   spec.blocks = true;
-  OperationPlan plan{{rule}};
-  plan.pipeline = plan_of(spec, 4);
-  const Trace back = read_back(make_trace(plan, {1, 3, 2, shape_of(4).parameters()}));
-  EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan.pipeline));
+  const PipelinePlan plan = plan_of(spec, 4);
+  const PlanContext context{1, 3, 2, shape_of(4).parameters()};
+  const Trace back = read_back(trace_of(plan, context, {rule}));
+  EXPECT_EQ(to_json(back.plan.pipeline), to_json(plan));
   EXPECT_EQ(back.plan.pipeline.bytes_of_step(), 4 * 3 * 16 * 8 * 2 * 2);
   EXPECT_EQ(back.plan.rules[0].stage, 1);
-}
-
-TEST(PipelineTrace, ARuleHasAStageWhereThereAreSeveral) {
-  OperationPlan plan{{rule_of("gradient", "ring", 1)}};
-  plan.pipeline = plan_of(spec_of(2, 4), 4);
-  const Trace trace = make_trace(plan, {1, 3, 2, shape_of(4).parameters()});
-  EXPECT_EQ(error_of([&] { read_back(trace); }).path, "line 1, stage");
+  rule.stage = -1;
+  EXPECT_EQ(refused_path([&] { read_back(trace_of(plan, context, {rule})); }), "line 1, stage");
 }
 
 // Masks of two stages of one step leave out other columns, and without stages they are what they were.

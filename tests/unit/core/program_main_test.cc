@@ -19,47 +19,37 @@
 namespace longhaul::program_main_test {
 
 // Ends the process with what program_main() returns after `body`.
-[[noreturn]] void run_program(const std::function<int()>& body) {
+[[noreturn]] void run_program(const std::function<int()>& body, const char* output = nullptr) {
+  if (output) dup2(open(output, O_WRONLY), STDOUT_FILENO);
   std::_Exit(program_main("program", body));
 }
 
-void say_into(const char* file) {
-  dup2(open(file, O_WRONLY), STDOUT_FILENO);
-}
-
-void limit_files(rlim_t bytes) {
-  const rlimit limit{bytes, bytes};
-  setrlimit(RLIMIT_FSIZE, &limit);
-}
-
-const std::function<int()> kHello = [] {
+int say_hello(int status = kDone) {
   std::printf("hello\n");
-  return static_cast<int>(kDone);
-};
+  return status;
+}
 
 TEST(ProgramMain, WhatIsSaidOnAFullDiskIsAFailure) {
-  EXPECT_EXIT((say_into("/dev/full"), run_program(kHello)), testing::ExitedWithCode(kRunFailed),
-              "program: error: standard output: cannot be written: No space left on device");
-  EXPECT_EXIT((say_into("/dev/full"), run_program([] {
-                 std::cout << "hello\n";
-                 return static_cast<int>(kDone);
-               })),
-              testing::ExitedWithCode(kRunFailed), "standard output: cannot be written");
+  const auto expect_failure = [](const std::function<int()>& body, const std::string& reason = "") {
+    EXPECT_EXIT(run_program(body, "/dev/full"), testing::ExitedWithCode(kRunFailed),
+                "program: error: standard output: cannot be written" + reason);
+  };
+  expect_failure([] { return say_hello(); }, ": No space left on device");
+  expect_failure([] {
+    std::cout << "hello\n";
+    return static_cast<int>(kDone);
+  });
   // More than a buffer holds: it fails long before the end.
-  EXPECT_EXIT((say_into("/dev/full"), run_program([] {
-                 for (int i = 0; i < 100000; ++i) std::puts("hello");
-                 return static_cast<int>(kDone);
-               })),
-              testing::ExitedWithCode(kRunFailed), "standard output: cannot be written");
+  expect_failure([] {
+    for (int i = 0; i < 100000; ++i) std::puts("hello");
+    return static_cast<int>(kDone);
+  });
 }
 
 TEST(ProgramMain, AnotherFailureKeepsItsStatus) {
-  EXPECT_EXIT((say_into("/dev/full"), run_program([] {
-                 std::printf("hello\n");
-                 return static_cast<int>(kInputWrong);
-               })),
+  EXPECT_EXIT(run_program([] { return say_hello(kInputWrong); }, "/dev/full"),
               testing::ExitedWithCode(kInputWrong), "^$");
-  EXPECT_EXIT((say_into("/dev/full"), run_program([] { return static_cast<int>(kDone); })),
+  EXPECT_EXIT(run_program([] { return static_cast<int>(kDone); }, "/dev/full"),
               testing::ExitedWithCode(kDone), "^$");
 }
 
@@ -72,7 +62,7 @@ TEST(ProgramMain, AReaderThatIsGoneIsNoFailure) {
         close(ends[0]);
         close(ends[1]);
         std::signal(SIGPIPE, SIG_IGN);
-        run_program(kHello);
+        run_program([] { return say_hello(); });
       },
       testing::ExitedWithCode(kDone), "^$");
 }
@@ -83,7 +73,9 @@ TEST(ProgramMain, ALimitOnTheSizeOfFilesIsAnError) {
   const std::string file = folder.file("file");
   EXPECT_EXIT(
       {
-        limit_files(1000);
+        rlimit limit;
+        limit.rlim_cur = limit.rlim_max = 1000;
+        setrlimit(RLIMIT_FSIZE, &limit);
         run_program([&] {
           const int descriptor = open(file.c_str(), O_CREAT | O_WRONLY, 0644);
           const std::string text(4000, 'x');
@@ -118,18 +110,13 @@ TEST(ChildMain, AChildThatLooksMayTakeItsTime) {
       testing::ExitedWithCode(42), "");
 }
 
-TEST(FolderLock, NamesTheFolderThatMayNotBeMade) {
-  const TemporaryFolder folder;
-  write_text(folder.file("file"), "");
-  const RunError error = thrown_by<RunError>([&] { const FolderLock lock(folder.file("file") + "/run"); });
-  EXPECT_EQ(error.what(), folder.file("file") + "/run: cannot be made: Not a directory");
-}
-
-TEST(FolderLock, IsHeldByOne) {
+TEST(FolderLock, IsHeldByOneAndNamesTheFolderThatMayNotBeMade) {
   const TemporaryFolder folder;
   const FolderLock lock(folder.path);
-  const RunError error = thrown_by<RunError>([&] { const FolderLock other(folder.path); });
-  EXPECT_SAYS(error.what(), "another process is writing here");
+  EXPECT_SAYS(said_by([&] { const FolderLock other(folder.path); }), "another process is writing here");
+  write_text(folder.file("file"), "");
+  EXPECT_EQ(said_by([&] { const FolderLock none(folder.file("file") + "/run"); }),
+            folder.file("file") + "/run: cannot be made: Not a directory");
 }
 
 }  // namespace longhaul::program_main_test

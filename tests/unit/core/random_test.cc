@@ -19,13 +19,12 @@ TEST(Philox, KnownAnswers) {
 }
 
 TEST(RandomStream, EveryPartOfItsNameChangesIt) {
-  std::set<std::uint64_t> first;
-  first.insert(RandomStream(1, Purpose::kTrainingData, 0, 0).bits64());
-  first.insert(RandomStream(2, Purpose::kTrainingData, 0, 0).bits64());
-  first.insert(RandomStream(1ull << 32 | 1, Purpose::kTrainingData, 0, 0).bits64());
-  first.insert(RandomStream(1, Purpose::kGroups, 0, 0).bits64());
-  first.insert(RandomStream(1, Purpose::kTrainingData, 1, 0).bits64());
-  first.insert(RandomStream(1, Purpose::kTrainingData, 0, 1).bits64());
+  const std::set<std::uint64_t> first = {RandomStream(1, Purpose::kTrainingData, 0, 0).bits64(),
+                                         RandomStream(2, Purpose::kTrainingData, 0, 0).bits64(),
+                                         RandomStream(1ull << 32 | 1, Purpose::kTrainingData, 0, 0).bits64(),
+                                         RandomStream(1, Purpose::kGroups, 0, 0).bits64(),
+                                         RandomStream(1, Purpose::kTrainingData, 1, 0).bits64(),
+                                         RandomStream(1, Purpose::kTrainingData, 0, 1).bits64()};
   EXPECT_EQ(first.size(), 6u);
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -18,6 +19,8 @@ TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
   EXPECT_EQ(list.places, (std::vector<int>{3, 1, 0, 2}));
 }
 
+using Groups = std::vector<std::vector<int>>;
+
 std::vector<int> sites(const std::vector<int>& counts) {
   std::vector<int> site_of;
   for (std::size_t site = 0; site < counts.size(); ++site)
@@ -25,33 +28,28 @@ std::vector<int> sites(const std::vector<int>& counts) {
   return site_of;
 }
 
-bool is_across(const std::vector<int>& group, const std::vector<int>& site_of) {
+std::size_t sites_in(const std::vector<int>& group, const std::vector<int>& site_of) {
   std::set<int> met;
   for (const int replica : group) met.insert(site_of[static_cast<std::size_t>(replica)]);
-  return met.size() == group.size();
+  return met.size();
 }
 
-int groups_inside(const std::vector<std::vector<int>>& groups, const std::vector<int>& site_of) {
-  int inside = 0;
-  for (const auto& group : groups)
-    inside += std::all_of(group.begin(), group.end(), [&](int replica) {
-      return site_of[static_cast<std::size_t>(replica)] == site_of[static_cast<std::size_t>(group[0])];
-    });
-  return inside;
+int groups_inside(const Groups& groups, const std::vector<int>& site_of) {
+  return static_cast<int>(std::count_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
+    return sites_in(group, site_of) == 1;
+  }));
 }
 
-// Each replica is in one group.
-void expect_partition(const std::vector<std::vector<int>>& groups, std::size_t replicas) {
-  std::vector<int> all;
-  for (const auto& group : groups) all.insert(all.end(), group.begin(), group.end());
+// Each replica is in one group, all of them of one size; where one is left over, the last one is smaller.
+void expect_partition(const Groups& groups, std::size_t replicas, std::size_t size) {
+  std::vector<int> all, expected(replicas);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    all.insert(all.end(), groups[i].begin(), groups[i].end());
+    EXPECT_EQ(groups[i].size(), std::min(size, replicas - i * size));
+  }
   std::sort(all.begin(), all.end());
-  ASSERT_EQ(all.size(), replicas);
-  for (std::size_t i = 0; i < replicas; ++i) EXPECT_EQ(all[i], static_cast<int>(i));
-}
-
-void expect_partition(const std::vector<std::vector<int>>& groups, std::size_t replicas, std::size_t size) {
-  expect_partition(groups, replicas);
-  for (const auto& group : groups) EXPECT_EQ(group.size(), size);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(all, expected);
 }
 
 TEST(SiteGroups, AreInsideWhereSitesAreEvenAndDrawnAnew) {
@@ -74,7 +72,7 @@ TEST(SiteGroups, WhatAnOddSiteLeavesOverGoesAcross) {
     expect_partition(groups, 12, 2);
     EXPECT_EQ(groups_inside(groups, site_of), 4);
     for (const auto& group : groups)
-      if (is_across(group, site_of)) left_over.insert(group.begin(), group.end());
+      if (sites_in(group, site_of) == 2) left_over.insert(group.begin(), group.end());
   }
   EXPECT_EQ(left_over.size(), 12u) << "in turn each replica is the one that is left over";
 }
@@ -83,26 +81,23 @@ TEST(SiteGroups, WhatAnOddSiteLeavesOverGoesAcross) {
 // over two meet across, and one sits out. 1, 2 and 2: the single replica sits out at each step that stays
 // inside. At a step across, all pairs of 3 and 2 can be across where one of the three sits out.
 TEST(SiteGroups, OneOfAnOddNumberSitsOut) {
-  const struct {
-    std::vector<int> counts;
-    decltype(&groups_inside_sites) groups_of;
-    int inside;  // pairs
-    std::set<int> may_sit_out;
-  } cases[] = {{{3, 4}, groups_inside_sites, 3, {0, 1, 2}},
-               {{3, 3, 5}, groups_inside_sites, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
-               {{1, 2, 2}, groups_inside_sites, 2, {0}},
-               {{3, 2}, groups_across_sites, 0, {0, 1, 2}}};
-  for (const auto& item : cases) {
-    const std::vector<int> site_of = sites(item.counts);
+  using Draw = decltype(&groups_inside_sites);
+  const std::tuple<std::vector<int>, Draw, int, std::set<int>> cases[] = {
+      {{3, 4}, groups_inside_sites, 3, {0, 1, 2}},
+      {{3, 3, 5}, groups_inside_sites, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+      {{1, 2, 2}, groups_inside_sites, 2, {0}},
+      {{3, 2}, groups_across_sites, 0, {0, 1, 2}}};
+  for (const auto& [counts, draw, pairs_inside, may_sit_out] : cases) {
+    const std::vector<int> site_of = sites(counts);
     std::set<int> sat_out;
     for (int step = 1; step <= 200; ++step) {
-      const auto groups = item.groups_of(1, site_of, 2, step);
+      const auto groups = draw(1, site_of, 2, step);
       ASSERT_EQ(groups.back().size(), 1u);
       sat_out.insert(groups.back()[0]);
-      EXPECT_EQ(groups_inside(groups, site_of), item.inside + 1) << "and the group of one";
-      expect_partition(groups, site_of.size());
+      EXPECT_EQ(groups_inside(groups, site_of), pairs_inside + 1) << "and the group of one";
+      expect_partition(groups, site_of.size(), 2);
     }
-    EXPECT_EQ(sat_out, item.may_sit_out);
+    EXPECT_EQ(sat_out, may_sit_out);
   }
 }
 
@@ -115,7 +110,7 @@ TEST(SiteGroups, GoAcrossAsManySitesAsTheyHaveMembers) {
     for (int step = 1; step <= 50; ++step) {
       const auto groups = groups_across_sites(5, site_of, size, step);
       expect_partition(groups, site_of.size(), static_cast<std::size_t>(size));
-      for (const auto& group : groups) EXPECT_TRUE(is_across(group, site_of));
+      for (const auto& group : groups) EXPECT_EQ(sites_in(group, site_of), group.size());
     }
   }
 }
@@ -127,11 +122,11 @@ TEST(SiteGroups, ALargeSitePairsItsSurplusInside) {
     EXPECT_EQ(groups_inside(groups_across_sites(5, site_of, 2, step), site_of), 3);
 }
 
-OperationPlan by_sites(int across_every) {
+OperationPlan by_sites() {
   OperationRule outer = rule_of("outer", "pair", 10);
   outer.grouping = Grouping::kSites;
   outer.group_size = 2;
-  outer.across_every = across_every;
+  outer.across_every = 3;
   OperationRule presend = outer;
   presend.name = "presend";
   presend.overlap_steps = 10;
@@ -139,32 +134,20 @@ OperationPlan by_sites(int across_every) {
 }
 
 // Outer steps 1, 2, 4, 5, 7 stay inside, 3 and 6 go across; φ goes ahead to the group of the next outer step.
+// A trace has all of them.
 TEST(SiteGroups, EveryThirdOuterStepGoesAcross) {
-  const OperationPlan plan = by_sites(3);
   const PlanContext context{1, 8, 70, 1000, sites({4, 4})};
+  const Trace trace = read_back(make_trace(by_sites(), context));
+  EXPECT_EQ(trace.groups.size(), 7u + 6u);
+  EXPECT_THROW(operations_at(trace.plan, PlanContext{1, 8, 70, 1000}, 10), std::logic_error) << "no sites";
   for (int outer = 1; outer <= 7; ++outer) {
-    const auto exchanges = operations_at(plan, context, 10 * outer);
+    const auto exchanges = trace.operations_at(10 * outer);
+    EXPECT_EQ(exchanges[0].groups, operations_at(trace.plan, context, 10 * outer)[0].groups);
     EXPECT_EQ(groups_inside(exchanges[0].groups, context.site_of), outer % 3 == 0 ? 0 : 4) << outer;
-    if (outer < 7) {
-      ASSERT_EQ(exchanges.size(), 2u);
-      EXPECT_EQ(exchanges[1].groups, operations_at(plan, context, 10 * outer + 10)[0].groups);
-    }
+    if (outer == 7) continue;
+    ASSERT_EQ(exchanges.size(), 2u);
+    EXPECT_EQ(exchanges[1].groups, trace.operations_at(10 * outer + 10)[0].groups);
   }
-}
-
-TEST(SiteGroups, ATraceHasThemAndReadsThemBack) {
-  const Trace trace = make_trace(by_sites(2), {1, 8, 70, 1000, sites({4, 4})});
-  const Trace back = read_back(trace);
-  EXPECT_EQ(back.groups, trace.groups);
-  EXPECT_EQ(back.groups.size(), 7u + 6u);
-  EXPECT_EQ(back.plan.rules[0].grouping, Grouping::kSites);
-  EXPECT_EQ(back.plan.rules[0].across_every, 2);
-  EXPECT_EQ(back.operations_at(20)[0].groups, trace.operations_at(20)[0].groups);
-}
-
-TEST(SiteGroups, NeedTheSiteOfEveryReplica) {
-  const OperationPlan plan = by_sites(1);
-  EXPECT_THROW(operations_at(plan, PlanContext{1, 8, 70, 1000}, 10), std::logic_error);
 }
 
 }  // namespace longhaul::rank_order_options_test

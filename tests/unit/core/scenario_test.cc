@@ -39,6 +39,11 @@ Scenario load(const Json& json, const std::vector<std::string>& assignments = {}
   return load_text(json.dump(), assignments);
 }
 
+// Of the base with a patch.
+Case first_case(const Json& patch = Json::object()) {
+  return load(base(patch)).cases[0];
+}
+
 std::vector<std::string> names(const Scenario& scenario) {
   std::vector<std::string> names;
   for (const Case& config : scenario.cases) names.push_back(config.name);
@@ -49,36 +54,38 @@ std::string error_of(const Json& json, const std::vector<std::string>& assignmen
   return said_by([&] { load(json, assignments); });
 }
 
-// As longhaul new writes them; an error behind a comment still names its line.
-TEST(Scenario, MayHaveComments) {
+// Comments as longhaul new writes them; an error behind one still names its line.
+TEST(Scenario, IsAFileThatMayHaveComments) {
   EXPECT_EQ(load_text("// what this is\n" + base().dump() + "/* done */\n").cases.size(), 2u);
   EXPECT_SAYS(said_by([] { load_text("// what this is\n{ // broken\n  \"replicas\": }"); }),
               "scenario.json: line 3, column 15: is not JSON");
-}
-
-TEST(Scenario, ThatIsEmptyOrHasAKeyTwiceIsRefused) {
   EXPECT_EQ(refused_with([] { load_text(""); }), ": is empty");
   std::string text = base().dump();
   EXPECT_EQ(refused_path([&] { load_text(text.insert(1, "\"replicas\": 8, ")); }), "replicas");
+  const TemporaryFolder folder;
+  const auto error_at = [](const std::string& file) {
+    return said_by([&] { load_scenario(file, {}, declaration()); });
+  };
+  EXPECT_SAYS(error_at(folder.path), ": is a folder; allowed: a scenario file (JSON)");
+  EXPECT_SAYS(error_at(folder.file("none.json")), ": does not exist");
+  write_text(folder.file("scenario.json"), "{}");
+  EXPECT_SAYS(error_at(folder.path), "that of this run is " + folder.file("scenario.json"));
 }
 
 TEST(Scenario, ADrawnTimeIsInSeconds) {
-  Json json = base();
-  json["network"] = {{"fidelity", "analytic"},
-                     {"topology", {{"star", {{"rtt", "0s"}}}}},
-                     {"message_time", {{"mean", "2s"}, {"std", "500ms"}}}};
-  const Scenario scenario = load(json);
-  EXPECT_DOUBLE_EQ(scenario.cases[0].network.message_time->mean, 2);
-  EXPECT_DOUBLE_EQ(scenario.cases[0].network.message_time->std, 0.5);
+  const Json network = Json::parse(R"({"fidelity": "analytic", "topology": {"star": {"rtt": "0s"}},
+      "message_time": {"mean": "2s", "std": "500ms"}})");
+  const MessageTimeSpec time = first_case({{"network", network}}).network.message_time.value();
+  EXPECT_DOUBLE_EQ(time.mean, 2);
+  EXPECT_DOUBLE_EQ(time.std, 0.5);
 }
 
 // What a topology means is not core's: the section travels with its defaults.
 TEST(Scenario, ATopologyIsANameAndASection) {
-  Json json = base();
-  json["network"]["topology"] = {{"cloud", Json::object()}};
-  const TopologySpec topology = load(json).cases[0].network.topology;
+  const Json cloud = {{"topology", {{"star", nullptr}, {"cloud", Json::object()}}}};
+  const TopologySpec topology = first_case({{"network", cloud}}).network.topology;
   EXPECT_EQ(topology.name, "cloud");
-  EXPECT_EQ(topology.options, Json::parse(R"({"name": "mine"})"));
+  EXPECT_EQ(topology.options, (Json{{"name", "mine"}}));
 }
 
 // As the topologies check their cases (net/topologies/registry.h).
@@ -99,23 +106,19 @@ TEST(Scenario, ACheckSeesEveryCaseAndItsErrorsNameThePoint) {
   EXPECT_SAYS(error.parts().hint, "replicas = 8");
 }
 
-TEST(Scenario, OneCaseAMethodWithoutASweep) {
-  const Scenario scenario = load(base());
-  EXPECT_EQ(names(scenario), (std::vector<std::string>{"ring", "pairs"}));
-  const Case& config = scenario.cases[0];
+TEST(Scenario, OneCaseAMethodAndPointOfAProduct) {
+  EXPECT_EQ(names(load(base())), (std::vector<std::string>{"ring", "pairs"}));
+  const Case config = first_case();
   EXPECT_EQ(config.workload.parameters, model_presets()[0].shape.parameters());
   EXPECT_EQ(config.steps(), 10);
   EXPECT_EQ(config.network.tcp.connections, 1);
   EXPECT_FALSE(config.network.tcp.window.has_value());
-}
-
-TEST(Scenario, AProductOfTwoKeysAndASeedList) {
-  const Scenario scenario =
-      load(base({{"sweep", {{"replicas", {4, 8}}, {"network.tcp.connections", {1, 8}}}}, {"seeds", {1, 2}}}));
-  EXPECT_EQ(scenario.cases.size(), 2u * 2 * 2 * 2);
-  EXPECT_EQ(scenario.cases[0].name, "ring,replicas=4,network.tcp.connections=1,seed=1");
-  EXPECT_EQ(scenario.cases.back().name, "pairs,replicas=8,network.tcp.connections=8,seed=2");
-  EXPECT_EQ(scenario.cases.back().network.tcp.connections, 8);
+  const Json sweep = {{"replicas", {4, 8}}, {"network.tcp.connections", {1, 8}}};
+  const std::vector<Case> cases = load(base({{"sweep", sweep}, {"seeds", {1, 2}}})).cases;
+  EXPECT_EQ(cases.size(), 2u * 2 * 2 * 2);
+  EXPECT_EQ(cases[0].name, "ring,replicas=4,network.tcp.connections=1,seed=1");
+  EXPECT_EQ(cases.back().name, "pairs,replicas=8,network.tcp.connections=8,seed=2");
+  EXPECT_EQ(cases.back().network.tcp.connections, 8);
 }
 
 TEST(Scenario, AMethodsKeyMultipliesThatMethodAlone) {
@@ -123,15 +126,10 @@ TEST(Scenario, AMethodsKeyMultipliesThatMethodAlone) {
             (std::vector<std::string>{"ring,all_reduce=ring", "pairs", "ring,all_reduce=tree"}));
 }
 
-TEST(Scenario, AListOfSweepsIsTheUnionOfProducts) {
-  const Json sweep = {{{"replicas", {2, 4}}}, {{"network.tcp.connections", {8}}}};
-  EXPECT_EQ(load(base({{"sweep", sweep}})).cases.size(), 2u * 2 + 2);
-}
-
 TEST(Scenario, OverridesNameLinksOrReplicas) {
   const Json patch = Json::parse(R"({"network": {"overrides": [{"link": "*-core", "rate": "1Mbps"},
       {"replica": 2, "up": "2Mbps"}, {"replica": "1-3", "delay": "1s"}]}})");
-  const std::vector<LinkOverride> overrides = load(base(patch)).cases[0].network.overrides;
+  const std::vector<LinkOverride> overrides = first_case(patch).network.overrides;
   ASSERT_EQ(overrides.size(), 3u);
   EXPECT_EQ(overrides[0].link, "*-core");
   EXPECT_DOUBLE_EQ(*overrides[0].down, 1e6);
@@ -143,9 +141,9 @@ TEST(Scenario, OverridesNameLinksOrReplicas) {
 }
 
 TEST(Scenario, StepTimeFactorsAreOfReplicasAndRanges) {
-  EXPECT_TRUE(load(base()).cases[0].workload.step_time_factors.empty());
+  EXPECT_TRUE(first_case().workload.step_time_factors.empty());
   const Json workload = {{"step_time_factors", {{"0-2", 3}, {"1", 0.5}}}};
-  EXPECT_EQ(load(base({{"workload", workload}})).cases[0].workload.step_time_factors,
+  EXPECT_EQ(first_case({{"workload", workload}}).workload.step_time_factors,
             (std::vector<double>{3, 0.5, 3, 1}));
 }
 
@@ -155,6 +153,8 @@ TEST(Scenario, SetOverrides) {
   EXPECT_EQ(scenario.cases[0].network.topology.options["rtt"], "100ms");
   EXPECT_EQ(scenario.cases[1].method.options["inner_steps"], 2);
   EXPECT_EQ(scenario.cases[1].replicas, 16);
+  EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
+            std::vector<std::string>{"mine"});
   EXPECT_SAYS(error_of(base(), {"methods.paris.inner_steps=2"}), "did you mean \"pairs\"?");
   EXPECT_SAYS(error_of(base(), {"replicas"}), "key.path=value");
 }
@@ -164,30 +164,15 @@ TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
   const Scenario scenario = load(base({{"seeds", {1, 2}}}), {"methods[1].inner_steps=2", "seeds[1]=7"});
   EXPECT_EQ(scenario.cases[2].method.options["inner_steps"], 2);
   EXPECT_EQ(scenario.cases[3].seed, 7u);
-  const std::size_t methods = base()["methods"].size();
-  const std::string last = "methods[0] to methods[" + std::to_string(methods - 1) + "]";
-  for (const std::string& index :
-       {std::to_string(methods), std::string("-1"), std::string("x"), std::string()}) {
-    const std::string error = error_of(base(), {"methods[" + index + "].inner_steps=2"});
-    EXPECT_SAYS(error, "names no element; allowed: " + last);
-  }
+  for (const char* index : {"2", "-1", "x", ""})
+    EXPECT_SAYS(error_of(base(), {"methods[" + std::string(index) + "].inner_steps=2"}),
+                "names no element; allowed: methods[0] to methods[1]");
   EXPECT_SAYS(error_of(base(), {"claims[0].at_least=2"}), "the scenario has no list \"claims\"");
   EXPECT_SAYS(error_of(base({{"sweep", {{"methods[1].inner_steps", {1, 2}}}}})),
               "methods.LABEL.key with a label of");
 }
 
-TEST(Scenario, AFolderIsNoFile) {
-  const TemporaryFolder folder;
-  const auto error_at = [](const std::string& file) -> std::string {
-    return said_by([&] { load_scenario(file, {}, declaration()); });
-  };
-  EXPECT_SAYS(error_at(folder.path), ": is a folder; allowed: a scenario file (JSON)");
-  EXPECT_SAYS(error_at(folder.file("none.json")), ": does not exist");
-  write_text(folder.file("scenario.json"), "{}");
-  EXPECT_SAYS(error_at(folder.path), "that of this run is " + folder.file("scenario.json"));
-}
-
-// Each case once, or its seeds would count twice in an interval.
+// The union of products, but each case once, or its seeds would count twice in an interval.
 TEST(Scenario, APointOfTwoObjectsIsOneCaseWhateverTheOrderOfItsKeys) {
   const Json sweep = Json::parse(R"([{"replicas": [2, 4], "network.tcp.connections": [1]},
                                      {"network.tcp.connections": [1, 8], "replicas": [4]}])");
@@ -200,11 +185,6 @@ TEST(Scenario, AnAssignmentTakesThePlaceOfItsOtherForm) {
   const Json one = base({{"seed", 3}}), two = base({{"seeds", {1, 2}}});
   EXPECT_EQ(load(one, {"seeds=[1,2]"}).cases.size(), 2 * load(one).cases.size());
   EXPECT_EQ(load(two, {"seed=3"}).cases.size() * 2, load(two).cases.size());
-}
-
-TEST(Scenario, WholeMethodsMayBeAssigned) {
-  EXPECT_EQ(names(load(base(), {R"(methods=[{"name": "pairs", "label": "mine"}])"})),
-            std::vector<std::string>{"mine"});
 }
 
 // Defaults that follow from other values: a tenth of the steps, a tenth of the rate. The cases have what was
@@ -226,23 +206,20 @@ TEST(Scenario, TheResolvedScenarioHasEveryDefault) {
 
 // 4 replicas of 512 tokens: 2048 a step, and the last step is whole.
 TEST(Scenario, StepsFollowFromTheTokens) {
-  Json json = base();
-  json["workload"].erase("steps");
-  json["workload"]["total_tokens"] = 20480;
-  EXPECT_SAYS(error_of(json), "workload.total_tokens: found, but nothing says");
-  json["workload"]["tokens"] = 512;
-  json["replicas"] = 4;
-  EXPECT_EQ(load(json).cases[0].steps(), 10);
-  json["workload"]["total_tokens"] = 20481;
-  EXPECT_EQ(load(json).cases[0].steps(), 11);
-  EXPECT_EQ(parse_case(load(json).cases[0].resolved).steps(), 11) << "a child reads the resolved case";
-  json["workload"]["total_tokens"] = std::int64_t{1000000000000000000};
-  EXPECT_SAYS(error_of(json), "at most 1000000000 steps");
-  json["workload"]["steps"] = 10;
-  EXPECT_SAYS(error_of(json), "workload.total_tokens: found beside workload.steps (10)");
-  json["workload"].erase("steps");
-  json["train"] = {{"steps", 10}};
-  EXPECT_SAYS(error_of(json), "workload.total_tokens: found beside a train section");
+  const auto with = [](std::int64_t total, const Json& tokens = 512) {  // null: none
+    return base({{"workload", {{"steps", nullptr}, {"tokens", tokens}, {"total_tokens", total}}}});
+  };
+  EXPECT_SAYS(error_of(with(20480, nullptr)), "workload.total_tokens: found, but nothing says");
+  EXPECT_EQ(load(with(20480)).cases[0].steps(), 10);
+  const Case longer = load(with(20481)).cases[0];
+  EXPECT_EQ(longer.steps(), 11);
+  EXPECT_EQ(parse_case(longer.resolved).steps(), 11) << "a child reads the resolved case";
+  EXPECT_SAYS(error_of(with(1000000000000000000)), "at most 1000000000 steps");
+  Json both = with(20481), trained = both;
+  both["workload"]["steps"] = 10;
+  EXPECT_SAYS(error_of(both), "workload.total_tokens: found beside workload.steps (10)");
+  trained["train"] = {{"steps", 10}};
+  EXPECT_SAYS(error_of(trained), "workload.total_tokens: found beside a train section");
 }
 
 // One scenario compares a method with itself under two optimizers: by label, each with its own keys.
@@ -273,11 +250,8 @@ TEST(Scenario, AMethodMayHaveAnOptimizerOfItsOwn) {
 
 TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
   const auto tcp_of = [](const Json& size) {
-    Json json = base();
-    json["network"]["fidelity"] = "packet";
-    json["network"]["tcp"] = {{"queue", "fifo"}};
-    if (!size.is_null()) json["network"]["tcp"]["queue_size"] = size;
-    return load(json).cases[0].network.tcp;
+    const Json tcp = {{"queue", "fifo"}, {"queue_size", size}};  // null: none
+    return first_case({{"network", {{"fidelity", "packet"}, {"tcp", tcp}}}}).network.tcp;
   };
   EXPECT_EQ(tcp_of(nullptr).queue_products, 1);
   EXPECT_EQ(tcp_of(0.25).queue_products, 0.25);
@@ -290,7 +264,7 @@ TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
 TEST(Scenario, LognormalByMeanAndByMu) {
   const auto mu_of = [](const char* key, const Json& value) {
     const Json time = {{"lognormal", {{key, value}, {"sigma", 0.5}}}};
-    return load(base({{"workload", {{"step_time", time}}}})).cases[0].workload.step_time.mu;
+    return first_case({{"workload", {{"step_time", time}}}}).workload.step_time.mu;
   };
   EXPECT_NEAR(mu_of("mean", "3s"), std::log(3) - 0.125, 1e-12);
   EXPECT_EQ(mu_of("mu", 1), 1);
@@ -299,44 +273,33 @@ TEST(Scenario, LognormalByMeanAndByMu) {
 // Tokens of a step: said, or those of the FLOPs, or batch times context of what is trained. The time follows:
 // 6 · 310 M parameters · tokens at 40 % of 1e14 FLOP/s.
 TEST(Scenario, TokensOfAStep) {
-  Json json = base();
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 0);
-  json["workload"]["tokens"] = 4096;
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 4096);
-  json["workload"]["step_time"] = {{"flops", {{"peak", 1e14}, {"utilisation", 0.4}}}};
-  const double parameters = static_cast<double>(model_presets()[0].shape.parameters());
-  EXPECT_NEAR(load(json).cases[0].workload.step_time.seconds, 6 * parameters * 4096 / 4e13, 1e-9);
-  json["workload"]["step_time"]["flops"]["tokens"] = 8192;
-  EXPECT_SAYS(error_of(json), "workload.tokens");
-  json["workload"].erase("tokens");
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 8192);
-  EXPECT_NEAR(load(json).cases[0].workload.step_time.seconds, 6 * parameters * 8192 / 4e13, 1e-9);
-  json["workload"]["step_time"]["flops"].erase("tokens");
-  EXPECT_SAYS(error_of(json), "workload.step_time.flops.tokens");
-  json["workload"].erase("step_time");
-  json["train"] = {{"steps", 10}, {"batch", 3}, {"model", {{"context", 32}}}};
-  EXPECT_EQ(load(json).cases[0].workload.tokens, 96);
+  const auto patch = [](const Json& tokens, const Json& of_flops) {  // null: none
+    const Json flops = {{"flops", {{"peak", 1e14}, {"utilisation", 0.4}, {"tokens", of_flops}}}};
+    return Json{{"workload", {{"tokens", tokens}, {"step_time", flops}}}};
+  };
+  const double token_s = 6 * static_cast<double>(model_presets()[0].shape.parameters()) / 4e13;
+  EXPECT_EQ(first_case().workload.tokens, 0);
+  EXPECT_EQ(first_case({{"workload", {{"tokens", 4096}}}}).workload.tokens, 4096);
+  EXPECT_NEAR(first_case(patch(4096, nullptr)).workload.step_time.seconds, 4096 * token_s, 1e-9);
+  EXPECT_SAYS(error_of(base(patch(4096, 8192))), "workload.tokens");
+  EXPECT_EQ(first_case(patch(nullptr, 8192)).workload.tokens, 8192);
+  EXPECT_NEAR(first_case(patch(nullptr, 8192)).workload.step_time.seconds, 8192 * token_s, 1e-9);
+  EXPECT_SAYS(error_of(base(patch(nullptr, nullptr))), "workload.step_time.flops.tokens");
+  const Json train = Json::parse(R"({"steps": 10, "batch": 3, "model": {"context": 32}})");
+  EXPECT_EQ(first_case({{"train", train}}).workload.tokens, 96);
 }
 
-TEST(Scenario, CaseNamesOfSweptObjectsAreReadable) {
+// What tells long names apart, the seed at the end, lies behind the 200th character.
+TEST(Scenario, NamesOfCasesAreReadableAndDiffer) {
   const Json sweep = {{"workload.step_time_factors", {Json::object(), {{"0-1", 2.5}}}}};
   const std::vector<Case> cases = load(base({{"sweep", sweep}})).cases;
   EXPECT_SAYS(cases.front().name, ",workload.step_time_factors=none");
   EXPECT_SAYS(cases.back().name, ",workload.step_time_factors=0-1_2.5");
-}
-
-// What tells them apart, the seed at the end, lies behind the 200th character.
-TEST(Scenario, LongNamesThatDifferAtTheEndStayApart) {
   Json json = base({{"seeds", {1, 2}}});
-  for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f'})
-    json["methods"][0]["label"] = json["methods"][0].value("label", "") + std::string(40, letter);
-  const Scenario scenario = load(json);
-  std::set<std::string> seen;
-  for (const Case& config : scenario.cases) {
-    EXPECT_LE(config.name.size(), 200u);
-    seen.insert(config.name);
-  }
-  EXPECT_EQ(seen.size(), 4u);
+  json["methods"][0]["label"] = std::string(240, 'a');
+  const std::vector<std::string> found = names(load(json));
+  for (const std::string& name : found) EXPECT_LE(name.size(), 200u);
+  EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), 4u);
 }
 
 VariationSpec parse(const char* text, const char* fidelity = "flow") {
@@ -344,14 +307,7 @@ VariationSpec parse(const char* text, const char* fidelity = "flow") {
   return parse_variation({{"fidelity", fidelity}, {"variation", variation}}, "/some/folder");
 }
 
-TEST(Variation, IsEmptyWhereNothingIsSaid) {
-  EXPECT_TRUE(parse_variation({{"fidelity", "flow"}}, ".").is_empty());
-  EXPECT_TRUE(parse("{}").is_empty());
-  EXPECT_TRUE(parse(R"({"jitter": {}})", "packet").is_empty());
-  EXPECT_FALSE(parse(R"({"jitter": {"rate_sigma": 0.1}})", "packet").is_empty());
-}
-
-TEST(Variation, HasValuesInSIUnits) {
+TEST(Variation, HasValuesInSIUnitsOrIsEmpty) {
   const VariationSpec spec = parse(R"({
     "traces": [{"link": "a-b", "file": "t.csv"},
                {"link": "a-c", "file": "/abs.csv", "repeat": true, "direction": "forward"},
@@ -376,6 +332,10 @@ TEST(Variation, HasValuesInSIUnits) {
   EXPECT_EQ(spec.jitter.rate_sigma, 0.2);
   EXPECT_EQ(spec.jitter.delay_sigma, 0);
   EXPECT_EQ(spec.jitter.every_s, 0.1);
+  EXPECT_TRUE(parse_variation({{"fidelity", "flow"}}, ".").is_empty());
+  EXPECT_TRUE(parse("{}").is_empty());
+  EXPECT_TRUE(parse(R"({"jitter": {}})", "packet").is_empty());
+  EXPECT_FALSE(parse(R"({"jitter": {"rate_sigma": 0.1}})", "packet").is_empty());
 }
 
 }  // namespace longhaul::scenario_test

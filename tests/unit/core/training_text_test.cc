@@ -17,8 +17,10 @@ class TrainingText : public testing::Test {
     one_.train->validation_fraction = 0.1;
   }
 
-  void text(int bytes) {
+  void text(int bytes, const std::vector<std::string>& globs) {
     write_text(folder_.file("a.txt"), std::string(static_cast<std::size_t>(bytes), 'x'));
+    one_.train->data.kind = DataSpec::Kind::kText;
+    one_.train->data.globs = globs;
   }
 
   // A header that says `said`, and `tokens` tokens behind it.
@@ -40,25 +42,21 @@ class TrainingText : public testing::Test {
 
 // 100 bytes: 90 to train on and 10 held out, each at least context + 1 = 10.
 TEST_F(TrainingText, EachPartHoldsAWindow) {
-  one_.train->data.kind = DataSpec::Kind::kText;
-  one_.train->data.globs = {"*.txt"};
-  text(100);
+  text(100, {"*.txt"});
   EXPECT_EQ(error(), "");
-  text(94);  // llround(9.4) are held out
+  text(94, {"*.txt"});  // llround(9.4) are held out
   expect_said("train.data: the validation part of the text has 9 tokens; allowed: at least context + 1, 10");
   one_.train->data.validation = {"a.txt"};
   EXPECT_EQ(error(), "");
-  text(9);
+  text(9, {"*.txt"});
   expect_said("the training part of the text has 9 tokens");
-  one_.train->data.globs = {"*.txt", "missing/*"};
+  text(9, {"*.txt", "missing/*"});
   expect_said("train.data.text[1]: \"missing/*\" matches no file");
 }
 
 // 90 tokens among 10 replicas: 9 for each, and a window takes 10.
 TEST_F(TrainingText, PartsOfTheirOwnHoldAWindowEach) {
-  one_.train->data.kind = DataSpec::Kind::kText;
-  one_.train->data.globs = {"a.txt"};
-  text(100);
+  text(100, {"a.txt"});
   one_.train->shards = 9;
   EXPECT_EQ(error(), "");
   one_.train->shards = 10;

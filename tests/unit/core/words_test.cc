@@ -36,14 +36,13 @@ TYPED_TEST(WordsOf, ComeBackAsTheirValues) {
 }
 
 TYPED_TEST(WordsOf, RefuseAnUnknownWord) {
-  const InputError error = thrown_by([&] { from_word<TypeParam>("perhaps", "here"); });
-  EXPECT_EQ(error.parts().path, "here");
-  EXPECT_EQ(error.parts().found, "found \"perhaps\"");
-  EXPECT_EQ(error.parts().allowed, join(words_of<TypeParam>()));
+  const InputErrorParts parts = refused_parts([] { from_word<TypeParam>("perhaps", "here"); });
+  EXPECT_EQ(parts.path + ": " + parts.found, "here: found \"perhaps\"");
+  EXPECT_EQ(parts.allowed, join(words_of<TypeParam>()));
 }
 
 TEST(Words, SayTheirValueInOrder) {
-  EXPECT_EQ(words_of<PipelineSchedule>(), (std::vector<std::string>{"gpipe", "1f1b", "interleaved"}));
+  EXPECT_EQ(join(words_of<PipelineSchedule>()), "gpipe, 1f1b, interleaved");
   EXPECT_EQ(from_word<MicrobatchRouting>("throughput", ""), MicrobatchRouting::kThroughput);
 }
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "core/plan/operations.h"
 #include "methods/common/registry.h"
+#include "tests/support/traces.h"
 
 namespace longhaul::kept_rows_test {
 
@@ -21,17 +21,13 @@ TEST(KeptRows, AreThoseOfEachAlgorithm) {
     EXPECT_EQ(kept(name), (Names{"slow_weights"})) << name << ": no momentum of its own";
   EXPECT_EQ(kept("dgc"), (Names{"velocity"}));
   EXPECT_EQ(kept("delayed-nesterov"), (Names{"slow_weights", "outer_momentum", "outer_buffer"}));
-  EXPECT_EQ(kept("ravnest", {{"delay", 2}}), (Names{"late_gradient_0", "late_gradient_1"}));
-  EXPECT_EQ(kept("ravnest", {{"delay", "stages"}, {"stages", 3}}),
-            (Names{"late_gradient_0", "late_gradient_1"}));
+  for (const Json& late : {Json{{"delay", 2}}, Json{{"delay", "stages"}, {"stages", 3}}})
+    EXPECT_EQ(kept("ravnest", late), (Names{"late_gradient_0", "late_gradient_1"})) << late;
 }
 
 TEST(KeptRows, HaveWhatCodecsFeedBackBehindThem) {
-  OperationPlan plan;
+  OperationPlan plan{{rule_of("outer", "ring", 1)}};
   plan.keeps = {"slow_weights"};
-  OperationRule rule;
-  rule.payload = whole({"delta"}, Wire::kFp32);
-  plan.rules = {rule};
   EXPECT_EQ(kept_rows(plan), (Names{"slow_weights"}));
   plan.rules[0].payload[0].codec.feedback = Feedback::kClassic;
   EXPECT_EQ(kept_rows(plan), (Names{"slow_weights", "error"}));

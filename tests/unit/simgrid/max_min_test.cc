@@ -56,23 +56,23 @@ Network draw(std::mt19937_64& random) {
 
 // Fluids from one start or end of a transfer to the next.
 std::vector<double> our_ends_s(const Network& network) {
-  const std::size_t count = network.transfers.size();
+  const std::vector<Transfer>& transfers = network.transfers;
   FairShares shares(network.bytes_per_s, 0);
-  std::vector<double> left, ends(count, -1);
-  for (const Transfer& transfer : network.transfers) {
+  std::vector<double> left, ends(transfers.size(), -1);
+  for (const Transfer& transfer : transfers) {
     shares.add({&transfer.path});
     left.push_back(transfer.bytes);
   }
-  std::vector<bool> is_sending(count);
-  double now = 0;
-  for (std::size_t finished = 0; finished < count;) {
+  std::vector<bool> is_sending(transfers.size());
+  for (double now = 0, next;; now = next) {
     shares.solve();
-    double next = kUnlimited;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_sending[i]) next = std::min(next, now + left[i] / shares.rate(static_cast<int>(i)));
-      if (!is_sending[i] && ends[i] < 0) next = std::min(next, network.transfers[i].begin_s);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
+    next = kUnlimited;
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      if (ends[i] < 0)
+        next = std::min(
+            next, is_sending[i] ? now + left[i] / shares.rate(static_cast<int>(i)) : transfers[i].begin_s);
+    if (next == kUnlimited) return ends;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
       const int flow = static_cast<int>(i);
       if (is_sending[i]) {
         left[i] -= (next - now) * shares.rate(flow);
@@ -80,15 +80,12 @@ std::vector<double> our_ends_s(const Network& network) {
         shares.stop(flow);
         is_sending[i] = false;
         ends[i] = next + kLatencyS;
-        ++finished;
-      } else if (ends[i] < 0 && network.transfers[i].begin_s <= next) {
+      } else if (ends[i] < 0 && transfers[i].begin_s <= next) {
         shares.start(flow);
         is_sending[i] = true;
       }
     }
-    now = next;
   }
-  return ends;
 }
 
 void simulate(const Network& network, std::vector<double>& ends) {
