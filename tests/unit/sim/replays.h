@@ -21,6 +21,12 @@ inline double sync_time_s(Case config, const std::string& fidelity, const Trace&
   return run_replay(config, trace).sync_time_s(step);
 }
 
+// An exchange of `bytes` among all at each step.
+inline Replayed exchanged(const Case& config, const std::string& collective, double bytes, int steps = 1) {
+  const auto whole_bytes = static_cast<std::int64_t>(bytes);
+  return run_replay(config, single_exchange(collective, config.replicas, whole_bytes, steps));
+}
+
 // Seconds of a step's exchange in packets; as a fluid it takes as long, to within `tolerance`.
 inline double expect_flow_as_packets(const Case& config, const Trace& trace, double tolerance,
                                      const std::string& what, int step = 1) {
