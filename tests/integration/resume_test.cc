@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "tests/integration/kills.h"
@@ -22,31 +23,18 @@ class Resume : public testing::TestWithParam<Json> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Methods, Resume, testing::ValuesIn(every_method(5)));
-// Each replica at a step of its own, with contributions and merges under way.
-INSTANTIATE_TEST_SUITE_P(Merges, Resume,
-                         testing::Values(Json{{"name", "decoupled-diloco"},
-                                              {"inner_steps", 5},
-                                              {"fragments", 2},
-                                              {"overlap", 1},
-                                              {"quorum", 2},
-                                              {"grace", "0s"},
-                                              {"error_feedback", "classic"}}));
-// In stages; anchors of each are under way at most checkpoints.
-INSTANTIATE_TEST_SUITE_P(
-    Stages, Resume,
-    testing::Values(
-        Json{{"name", "noloco"},
-             {"inner_steps", 5},
-             {"pattern", "presend"},
-             {"pipeline",
-              {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}, {"activations", "int8"}}}},
-        Json{{"name", "diloco"},
-             {"inner_steps", 5},
-             {"pipeline",
-              {{"stages", 2},
-               {"activations", "learned"},
-               {"learned_bits", {{"penalty", 0.05}, {"lr", 0.2}, {"gate", 0}}}}}},
-        Json{{"name", "co2"}, {"inner_steps", 5}, {"pipeline", {{"stages", 2}}}}));
+// Each replica at a step of its own, with contributions and merges under way; and in stages, where anchors of
+// each are under way at most checkpoints.
+constexpr char kOthers[] = R"([
+  {"name": "decoupled-diloco", "inner_steps": 5, "fragments": 2, "overlap": 1, "quorum": 2, "grace": "0s",
+   "error_feedback": "classic"},
+  {"name": "noloco", "inner_steps": 5, "pattern": "presend",
+   "pipeline": {"stages": 2, "microbatches": 2, "routing": "random", "activations": "int8"}},
+  {"name": "diloco", "inner_steps": 5,
+   "pipeline": {"stages": 2, "activations": "learned",
+                "learned_bits": {"penalty": 0.05, "lr": 0.2, "gate": 0}}},
+  {"name": "co2", "inner_steps": 5, "pipeline": {"stages": 2}}])";
+INSTANTIATE_TEST_SUITE_P(Others, Resume, testing::ValuesIn(Json::parse(kOthers).get<std::vector<Json>>()));
 
 TEST_P(Resume, AfterKillsAtRandomMoments) {
   std::mt19937 random(1);
@@ -84,25 +72,79 @@ class DamagedCheckpoint : public testing::Test {
  protected:
   // A training that was interrupted: two checkpoints, the newer at the step of the interrupt.
   void SetUp() override {
-    const pid_t child = start_training(whole_, out_, false);
-    while (!fs::exists(file("step-12.json")) && !fs::exists(out_ + "/done"))
+    const pid_t child = start_training(whole_, interrupted_, false);
+    while (!fs::exists(interrupted_ + "/checkpoints/step-12.json") && !fs::exists(interrupted_ + "/done"))
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     kill(child, SIGINT);
     ASSERT_EQ(wait_for(child), 130);
-    for (const auto& entry : fs::directory_iterator(out_ + "/checkpoints"))
+    for (const auto& entry : fs::directory_iterator(interrupted_ + "/checkpoints"))
       if (entry.path().extension() == ".json")
         steps_.push_back(Json::parse(read_text(entry.path().string()))["step"]);
     std::sort(steps_.rbegin(), steps_.rend());
     ASSERT_EQ(steps_.size(), 2u);
   }
 
-  std::string file(const std::string& name) const { return out_ + "/checkpoints/" + name; }
-  std::string name(int step, const std::string& extension) const {
-    return "step-" + std::to_string(step) + extension;
+  // Of the copy that is damaged.
+  std::string file(int step, const std::string& extension) const {
+    return out_ + "/checkpoints/step-" + std::to_string(step) + extension;
+  }
+  void flip(const std::string& extension, double place) const {
+    std::string text = read_text(file(steps_[0], extension));
+    text[static_cast<std::size_t>(place * static_cast<double>(text.size()))] ^= 4;
+    write_text(file(steps_[0], extension), text);
   }
 
-  // Resumes, and expects what it says and an end as undisturbed.
-  void expect_said(const std::vector<std::string>& said) {
+  const WholeTraining& whole_ =
+      shared_whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
+  const std::string interrupted_ = fresh_folder("interrupted");
+  std::string out_ = interrupted_;
+  std::vector<int> steps_;  // newest first
+};
+
+// It is resumed to an end as undisturbed.
+TEST_F(DamagedCheckpoint, IsSaidAndTheNewestThatIsWholeIsTaken) {
+  const std::string newest = "step-" + std::to_string(steps_[0]),
+                    from_newest = "resumes after step " + std::to_string(steps_[0]) + "\n",
+                    from_older = "resumes after step " + std::to_string(steps_[1]) + "\n",
+                    from_start = "resumes from the start";
+  const struct {
+    const char* what;
+    std::function<void()> damage;
+    std::vector<std::string> said;
+  } cases[] = {
+      {"a flipped byte of a tensor",
+       [&] { flip(".safetensors", 0.7); },
+       {newest + ".safetensors", "is damaged: the hash of", from_older}},
+      {"a flipped byte of the JSON",
+       [&] { flip(".json", 0.3); },
+       {newest + ".json", "is damaged: its hash differs", from_older}},
+      {"a file that is cut short",
+       [&] {
+         const std::string tensors = file(steps_[0], ".safetensors");
+         fs::resize_file(tensors, fs::file_size(tensors) / 2);
+       },
+       {"ends beyond the end of the file", from_older}},
+      {"both of them",
+       [&] {
+         fs::remove(file(steps_[0], ".safetensors"));
+         write_text(file(steps_[1], ".json"), "");
+       },
+       {"cannot be read", "is damaged", from_start}},
+      {"one of another training",
+       [&] {
+         const std::string other = whole_training({{"name", "ddp"}}, kSteps, kCheckpointEvery).folder;
+         for (const char* extension : {".json", ".safetensors"})
+           fs::copy(other + "/checkpoints/step-40" + extension, file(kSteps, extension));
+       },
+       {"belongs to another training", from_newest}},
+      {"a table that was cut short",
+       [&] { write_text(out_ + "/metrics.csv", "step,phase"); },
+       {"metrics.csv is shorter than it was", from_start}}};
+  for (const auto& [what, damage, said] : cases) {
+    SCOPED_TRACE(what);
+    out_ = fresh_folder("damaged") + "/copy";
+    fs::copy(interrupted_, out_, fs::copy_options::recursive);
+    damage();
     const CommandResult result = run_command_line(
         "longhaul-train",
         {"--case", whole_.folder + "/case.json", "--out", out_, "--quiet", "--resume", "--threads", "1"});
@@ -110,60 +152,12 @@ class DamagedCheckpoint : public testing::Test {
     for (const std::string& words : said) EXPECT_SAYS(result.err, words);
     expect_same_training(out_, whole_);
   }
-
-  static void flip(const std::string& file, double place) {
-    std::string text = read_text(file);
-    text[static_cast<std::size_t>(place * static_cast<double>(text.size()))] ^= 4;
-    write_text(file, text);
-  }
-
-  const WholeTraining& whole_ =
-      shared_whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
-  const std::string out_ = fresh_folder("damaged");
-  std::vector<int> steps_;  // newest first
-};
-
-TEST_F(DamagedCheckpoint, AFlippedByteOfATensor) {
-  flip(file(name(steps_[0], ".safetensors")), 0.7);
-  expect_said({name(steps_[0], ".safetensors"), "is damaged: the hash of",
-               "resumes after step " + std::to_string(steps_[1]) + "\n"});
-}
-
-TEST_F(DamagedCheckpoint, AFlippedByteOfTheJson) {
-  flip(file(name(steps_[0], ".json")), 0.3);
-  expect_said({name(steps_[0], ".json"), "is damaged: its hash differs",
-               "resumes after step " + std::to_string(steps_[1]) + "\n"});
-}
-
-TEST_F(DamagedCheckpoint, AFileThatIsCutShort) {
-  const std::string tensors = file(name(steps_[0], ".safetensors"));
-  fs::resize_file(tensors, fs::file_size(tensors) / 2);
-  expect_said({"ends beyond the end of the file", "resumes after step " + std::to_string(steps_[1]) + "\n"});
-}
-
-TEST_F(DamagedCheckpoint, BothOfThem) {
-  fs::remove(file(name(steps_[0], ".safetensors")));
-  write_text(file(name(steps_[1], ".json")), "");
-  expect_said({"cannot be read", "is damaged", "resumes from the start"});
-}
-
-TEST_F(DamagedCheckpoint, OneOfAnotherTraining) {
-  const std::string other =
-      whole_training({{"name", "ddp"}}, kSteps, kCheckpointEvery).folder + "/checkpoints/";
-  for (const char* extension : {".json", ".safetensors"})
-    fs::copy(other + name(kSteps, extension), file(name(kSteps, extension)));
-  expect_said({"belongs to another training", "resumes after step " + std::to_string(steps_[0]) + "\n"});
-}
-
-TEST_F(DamagedCheckpoint, ATableThatWasCutShort) {
-  write_text(out_ + "/metrics.csv", "step,phase");
-  expect_said({"metrics.csv is shorter than it was", "resumes from the start"});
 }
 
 TEST_F(DamagedCheckpoint, WithoutResumeTheTrainingBeginsAnew) {
   EXPECT_EQ(wait_for(start_training(whole_, out_, false)), 0);
   expect_same_training(out_, whole_);
-  EXPECT_FALSE(fs::exists(file(name(steps_[0], ".json"))));
+  EXPECT_FALSE(fs::exists(file(steps_[0], ".json")));
 }
 
 }  // namespace longhaul::resume_test
