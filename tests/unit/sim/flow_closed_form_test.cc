@@ -71,9 +71,8 @@ TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
     }
     expected += left / both_ways(rate);
     // The last segment is forwarded once more by the core.
-    const Replayed replayed =
-        run_replay(star_case(2, rate, rtt_s), single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
-    EXPECT_NEAR(replayed.sync_time_s(), expected, 2e-4) << products;
+    EXPECT_NEAR(exchanged(star_case(2, rate, rtt_s), "pair", bytes).sync_time_s(), expected, 2e-4)
+        << products;
   }
 }
 
@@ -91,9 +90,9 @@ TEST(FlowCaps, AWindowLeavesAtTheRateOfTheLinkOnceARoundTrip) {
       const double last = windows - std::ceil(windows) + 1;
       const double expected = (std::ceil(windows) - 1) * full_rtt_s + rtt_s / 2 +
                               8 * (last * window * connections * kWire / kSegment + kWire) / rate;
-      const auto bytes = static_cast<std::int64_t>(windows * window * connections);
-      const Trace trace = single_exchange("tree", 2, bytes);  // one message there, one back
-      EXPECT_NEAR(run_replay(config, trace).sync_time_s() / (2 * expected), 1, 1e-3) << windows;
+      // One message there, one back.
+      const Replayed replayed = exchanged(config, "tree", windows * window * connections);
+      EXPECT_NEAR(replayed.sync_time_s() / (2 * expected), 1, 1e-3) << windows;
     }
 }
 
@@ -102,12 +101,12 @@ TEST(FlowCaps, AWindowLeavesAtTheRateOfTheLinkOnceARoundTrip) {
 TEST(FlowCaps, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
   const Case config = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
   const double bytes_per_s = 523e6 / 8, rtt_s = 0.096, largest = bytes_per_s * rtt_s;
-  const auto bytes = static_cast<std::int64_t>(20 * bytes_per_s);
-  double left = static_cast<double>(bytes), rounds = 0;
+  const double bytes = std::floor(20 * bytes_per_s);
+  double left = bytes, rounds = 0;
   for (double window = 10 * kSegment; left > std::min(window, largest); window *= 2, ++rounds)
     left -= std::min(window, largest);
   const double expected = rounds * rtt_s + rtt_s / 2 + left / payload_bytes_per_s(1e10);
-  EXPECT_NEAR(run_replay(config, single_exchange("pair", 2, bytes)).sync_time_s(), expected, 0.01);
+  EXPECT_NEAR(exchanged(config, "pair", bytes).sync_time_s(), expected, 0.01);
 }
 
 // Replica i with up[i] and down[i], bit/s.
@@ -125,8 +124,7 @@ Case homes_of(const std::vector<double>& up, const std::vector<double>& down) {
 TEST(AsymmetricStar, APairIsAsFastAsTheWayUp) {
   const double up = 2e7, down = 2e8, bytes = 2e7;
   const double expected = bytes / both_ways(up) + kRtt / 2 + 8 * kWire / down;
-  const Replayed replayed = run_replay(homes_of({up, up}, {down, down}),
-                                       single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
+  const Replayed replayed = exchanged(homes_of({up, up}, {down, down}), "pair", bytes);
   EXPECT_NEAR(replayed.sync_time_s() / expected, 1, 1e-3);
 }
 
@@ -138,8 +136,7 @@ TEST(AsymmetricStar, APairOfUnequalHomesWaitsForTheSlowerUp) {
                y = (fast - kAckShare * slow) / (1 - kAckShare * kAckShare);
   const double first_s = bytes / payload_bytes_per_s(y);
   const double rest_s = (bytes - first_s * payload_bytes_per_s(x)) / payload_bytes_per_s(slow);
-  const Replayed replayed = run_replay(homes_of({slow, fast}, {1e8, 1.5e7}),
-                                       single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
+  const Replayed replayed = exchanged(homes_of({slow, fast}, {1e8, 1.5e7}), "pair", bytes);
   EXPECT_NEAR(replayed.sync_time_s() / (first_s + rest_s + kRtt / 2), 1, 1e-3);
 }
 
@@ -149,8 +146,7 @@ TEST(AsymmetricStar, ARingIsAsFastAsItsSlowestWayUp) {
   const int members = 4;
   const double slow = 5e6, bytes = 8e6, steps = 2 * (members - 1);
   const double lower = steps * bytes / members / payload_bytes_per_s(slow);
-  const Replayed replayed = run_replay(homes_of({4e7, 3e7, slow, 2e7}, {2e8, 2e8, 2e8, 2e8}),
-                                       single_exchange("ring", members, static_cast<std::int64_t>(bytes)));
+  const Replayed replayed = exchanged(homes_of({4e7, 3e7, slow, 2e7}, {2e8, 2e8, 2e8, 2e8}), "ring", bytes);
   EXPECT_GT(replayed.sync_time_s(), lower);
   // At worst acknowledgements of 20 Mb/s, what its predecessor sends, are beside its data all the time.
   EXPECT_LT(replayed.sync_time_s(), lower / (1 - kAckShare * 3e7 / slow));
@@ -174,28 +170,26 @@ Case bbr_case(double rate, double rtt_s, int connections) {
 // CUBIC start-up costs two round trips and more.
 TEST(BbrFlow, AMessageBehindAPauseTakesLatencyAndBytesOverRate) {
   const double rate = 1e8, rtt_s = 0.05;
-  const auto bytes = static_cast<std::int64_t>(20 * rate / 8 * rtt_s);
-  const double bound_s = rtt_s / 2 + static_cast<double>(bytes) / both_ways(rate);
+  const double bytes = 20 * rate / 8 * rtt_s, bound_s = rtt_s / 2 + bytes / both_ways(rate);
   for (const int connections : {1, 4}) {
     Case config = bbr_case(rate, rtt_s, connections);
-    const Replayed replayed = run_replay(config, single_exchange("pair", 2, bytes, 2));
+    const Replayed replayed = exchanged(config, "pair", bytes, 2);
     EXPECT_GT(replayed.sync_time_s(1), bound_s + rtt_s);
     EXPECT_NEAR(replayed.sync_time_s(2), bound_s, 0.002 * bound_s);
     config.network.tcp.congestion_control = "cubic";
-    EXPECT_GT(run_replay(config, single_exchange("pair", 2, bytes, 2)).sync_time_s(2), bound_s + rtt_s / 2);
+    EXPECT_GT(exchanged(config, "pair", bytes, 2).sync_time_s(2), bound_s + rtt_s / 2);
   }
 }
 
 // A thousandth of all packets, sent again, takes a thousandth more, and a last one that is lost a round trip.
 TEST(BbrFlow, ALossOfAThousandthCostsAThousandth) {
   Case config = bbr_case(1e8, 0.01, 1);
-  const Trace trace = single_exchange("pair", 2, 500000000);
-  const double free_s = run_replay(config, trace).sync_time_s();
+  const double free_s = exchanged(config, "pair", 5e8).sync_time_s();
   config.network.tcp.loss = 5e-4;  // of a path of two links 1e-3
-  const double lossy_s = run_replay(config, trace).sync_time_s();
+  const double lossy_s = exchanged(config, "pair", 5e8).sync_time_s();
   EXPECT_NEAR(lossy_s / free_s, 1.001, 0.0004);
   config.network.tcp.congestion_control = "cubic";
-  EXPECT_GT(run_replay(config, trace).sync_time_s(), 1.5 * lossy_s);
+  EXPECT_GT(exchanged(config, "pair", 5e8).sync_time_s(), 1.5 * lossy_s);
 }
 
 // A loss may hold a message up by one round trip and a quarter, if it is of the last data; it is found by
@@ -204,10 +198,9 @@ TEST(BbrFlow, ALossOfAThousandthCostsAThousandth) {
 TEST(BbrFlow, LossesHoldAMessageUpByARoundTrip) {
   const double rtt_s = 0.05;
   Case config = bbr_case(1e8, rtt_s, 1);
-  const Trace trace = single_exchange("pair", 2, 1000000, 40);
-  const Replayed free = run_replay(config, trace);
+  const Replayed free = exchanged(config, "pair", 1e6, 40);
   config.network.tcp.loss = 5e-4;
-  const Replayed lossy = run_replay(config, trace);
+  const Replayed lossy = exchanged(config, "pair", 1e6, 40);
   std::vector<double> late_s;
   for (int step = 2; step <= 40; ++step) {
     const double more_s = lossy.sync_time_s(step) - free.sync_time_s(step);
