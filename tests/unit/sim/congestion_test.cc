@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "net/tcp/framing.h"
+#include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul::congestion_test {
@@ -62,11 +62,10 @@ double mean_of_ring(const std::string& fidelity, const std::string& response, in
   config.network.tcp.connections = 8;
   config.network.tcp.loss = 1e-3;
   config.network.tcp.loss_response = response;
-  const Trace trace = single_exchange("ring", 4, 240000, exchanges);
   double sum = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     config.seed = static_cast<std::uint64_t>(seed);
-    const Replayed replayed = run_replay(config, trace);
+    const Replayed replayed = exchanged(config, "ring", 240000, exchanges);
     for (int step = 1; step <= exchanges; ++step) sum += replayed.sync_time_s(step);
   }
   return sum / (seeds * exchanges);
@@ -106,19 +105,17 @@ TEST(Congestion, LinuxsWindowIsNotBelowRenos) {
 }
 
 TEST(Congestion, EveryByteIsCountedOnceWhateverTheQueueSays) {
-  const Trace trace = single_exchange("ring", 3, 30000000);
   for (const int connections : {1, 3}) {
     Case config = star_case(3, 1e8, 0.2);
     config.network.tcp.connections = connections;
-    const std::string expected = run_replay(config, trace).files.at("exchanges.csv");
+    const std::string expected = exchanged(config, "ring", 3e7).files.at("exchanges.csv");
     config.network.tcp.queue = "fq_codel";
     config.network.tcp.ecn = true;
-    const Replayed marked = run_replay(config, trace);
+    const Replayed marked = exchanged(config, "ring", 3e7);
     for (const ExchangeRecord& row : marked.exchanges) EXPECT_EQ(row.bytes, 40000000);
     EXPECT_NE(marked.files.at("exchanges.csv"), expected) << "marks cost something";
     // 40 MB from each replica in segments of 1448 with 90 bytes of headers.
-    const std::string links = marked.files.at("links.csv");
-    EXPECT_NE(links.find("replica0-core,forward,424"), std::string::npos) << links;
+    EXPECT_SAYS(marked.files.at("links.csv"), "replica0-core,forward,424");
   }
 }
 

@@ -11,8 +11,8 @@
 
 namespace longhaul::overlap_test {
 
-double bucket_s(const std::string& collective, int members, std::int64_t bytes) {
-  return idle_star_s(collective, {members, bytes, 1, {}}, kLatency, kBytesPerSecond);
+double bucket_s(const std::string& collective, std::int64_t bytes) {
+  return idle_star_s(collective, {4, bytes, 1, {}}, kLatency, kBytesPerSecond);
 }
 
 Trace overlapping(const std::string& collective, int members, std::int64_t bytes, double overlap, int buckets,
@@ -24,18 +24,17 @@ Trace overlapping(const std::string& collective, int members, std::int64_t bytes
 }
 
 TEST(OverlapWithBackward, EndsWithTheNetworkOrWithTheLastBucket) {
-  constexpr int kMembers = 4;
   int busy = 0, waiting = 0;
   for (const std::string collective : {"ring", "tree", "halving-doubling"})
     for (const double overlap : {0.25, 2. / 3, 1.})
       for (const int buckets : {1, 4, 8})
         for (const int segments : {1, 8}) {  // of a chunk of a quarter
-          const std::int64_t bucket = std::int64_t{kSegment} * kMembers * segments;
-          const double t = bucket_s(collective, kMembers, bucket);
+          const std::int64_t bucket = std::int64_t{kSegment} * 4 * segments;
+          const double t = bucket_s(collective, bucket);
           const double expected = std::max(1 - overlap + overlap / buckets + buckets * t, 1 + t);
           ++(expected > 1 + t ? busy : waiting);
-          const Replayed replayed = run_replay(
-              open_star(kMembers), overlapping(collective, kMembers, bucket * buckets, overlap, buckets));
+          const Replayed replayed =
+              run_replay(open_star(4), overlapping(collective, 4, bucket * buckets, overlap, buckets));
           const ExchangeRecord& row = replayed.row(1, 0);
           EXPECT_NEAR(row.done_s, expected, 4e-3 * buckets * t)
               << collective << ", overlap " << overlap << ", buckets " << buckets << " of " << segments;
@@ -59,7 +58,7 @@ TEST(OverlapWithBackward, TakesAsLongAsPacketsWhereBucketsShareConnections) {
 // What overlaps is no idle time: of ten steps each idles from the end of its compute to done.
 TEST(OverlapWithBackward, OnlyWhatIsLeftAfterTheStepIsIdle) {
   const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
-  const double t = bucket_s("ring", 4, bucket), left = std::max(-2. / 3 + 2. / 3 / 8 + 8 * t, t);
+  const double t = bucket_s("ring", bucket), left = std::max(-2. / 3 + 2. / 3 / 8 + 8 * t, t);
   const Replayed replayed = run_replay(open_star(4), overlapping("ring", 4, 8 * bucket, 2. / 3, 8, 10));
   for (const auto& row : rows_of(replayed, "replicas.csv")) {
     const double compute_s = std::stod(row[1]), idle_s = std::stod(row[2]), clock_s = std::stod(row[3]);
@@ -78,7 +77,7 @@ TEST(OverlapWithBackward, AStragglersBucketsComeLate) {
   const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
   Trace trace = overlapping("ring", 4, 4 * bucket, 0.1, 4);
   trace.measured_s = {{1, 1, 10, 1}};
-  const double t = bucket_s("ring", 4, bucket);
+  const double t = bucket_s("ring", bucket);
   const Replayed replayed = run_replay(config, trace);
   for (const int replica : {0, 2}) {
     EXPECT_DOUBLE_EQ(replayed.row(1, replica).ready_s, replica == 2 ? 10 : 1);

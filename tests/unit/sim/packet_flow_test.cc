@@ -4,7 +4,6 @@
 
 #include <cstdio>
 
-#include "net/tcp/framing.h"
 #include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
@@ -48,10 +47,9 @@ void compare_window(int replicas, double chunk) {
   Case config = star_case(replicas, 5e7, 0.2);
   config.workload.step_time.seconds = 0.01;
   config.network.tcp.window = 600000;
-  const Trace trace = single_exchange("ring", replicas, static_cast<std::int64_t>(replicas * chunk), 2);
-  const Replayed flow = run_replay(config, trace);
+  const Replayed flow = exchanged(config, "ring", replicas * chunk, 2);
   config.network.fidelity = "packet";
-  const Replayed packet = run_replay(config, trace);
+  const Replayed packet = exchanged(config, "ring", replicas * chunk, 2);
   for (const int step : {1, 2}) {
     const double ratio = flow.sync_time_s(step) / packet.sync_time_s(step);
     std::printf(
@@ -142,9 +140,9 @@ TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.fidelity = "packet";
   config.network.tcp.connections = 8;
-  const Replayed replayed = run_replay(config, single_exchange("ring", 2, 2 * 8 * 50 * 1448, 3));
-  const std::int64_t bytes = std::int64_t{3} * 2 * 8 * 50 * 1538;  // a ring of two sends each half twice
-  EXPECT_SAYS(replayed.files.at("links.csv"), "replica0-core,forward," + std::to_string(bytes) + ",");
+  const int bytes = 3 * 2 * 8 * 50 * 1538;  // a ring of two sends each half twice
+  EXPECT_SAYS(exchanged(config, "ring", 2 * 8 * 50 * 1448, 3).files.at("links.csv"),
+              "replica0-core,forward," + std::to_string(bytes) + ",");
 }
 
 TEST(Packet, LosesPacketsByTheSeed) {
@@ -161,17 +159,15 @@ TEST(Packet, LosesPacketsByTheSeed) {
   EXPECT_GT(first, clean);
 }
 
-TEST(Packet, ReportsAStalledConnectionAndNoTime) {
+TEST(Packet, ReportsAStalledConnectionAndTooManyBytes) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.tcp.loss = 0.5;
-  const RunError error =
-      thrown_by<RunError>([&] { sync_time_s(config, "packet", single_exchange("pair", 2, 30000000)); });
-  EXPECT_SAYS(error.what(), "stalled: the connection replica");
-}
-
-TEST(Packet, RefusesMoreBytesThanNs3CanCount) {
-  Case config = star_case(2, 1e10, 0.02);
-  EXPECT_THROW(sync_time_s(config, "packet", single_exchange("pair", 2, 5000000000)), RunError);
+  const auto send = [&](std::int64_t bytes) {
+    sync_time_s(config, "packet", single_exchange("pair", 2, bytes));
+  };
+  EXPECT_SAYS(thrown_by<RunError>([&] { send(30000000); }).what(), "stalled: the connection replica");
+  config = star_case(2, 1e10, 0.02);
+  EXPECT_THROW(send(5000000000), RunError) << "more bytes than ns-3 can count";
 }
 
 TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
@@ -195,11 +191,9 @@ TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
   config.network.fidelity = "packet";
   config.network.tcp.congestion_control = "bbr";
   config.workload.step_time.seconds = 1;
-  const auto bytes = static_cast<std::int64_t>(20 * rate / 8 * rtt_s);
-  const double bound_s = rtt_s / 2 + static_cast<double>(bytes) / (rate / 8 * payload_share(1448));
-  const Replayed replayed = run_replay(config, single_exchange("pair", 2, bytes, 2));
-  std::printf("BBR, 20 products: %.4f s, after 1 s %.4f s, at least %.4f s\n", replayed.sync_time_s(1),
-              replayed.sync_time_s(2), bound_s);
+  const double bytes = 20 * rate / 8 * rtt_s;
+  const double bound_s = rtt_s / 2 + bytes / (rate / 8 * payload_share(1448));
+  const Replayed replayed = exchanged(config, "pair", bytes, 2);
   for (const int step : {1, 2}) {
     EXPECT_GT(replayed.sync_time_s(step), bound_s);
     EXPECT_LT(replayed.sync_time_s(step), 1.33 * bound_s);
@@ -239,7 +233,7 @@ TEST(PipelineFlow, AgreesWithPackets) {
   Trace trace = make_trace({}, {1, 2, 2, 1000});
   const auto step_s = [&](const char* fidelity) {
     config.network.fidelity = fidelity;
-    return run_replay(config, trace).report["simulated_s"].get<double>() / 2;
+    return simulated_s(run_replay(config, trace)) / 2;
   };
   for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b}) {
     spec.schedule = schedule;
