@@ -1,5 +1,6 @@
-// A training that was cut goes on to the bytes of one that was not; damaged and foreign checkpoints are
-// refused with their reason, and the one before is used.
+// A training that was cut goes on to the bytes of one that was not, and so does a run after Ctrl-C or the
+// death of its parent; damaged and foreign checkpoints are refused with their reason, and the one before is
+// used.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -158,6 +159,54 @@ TEST_F(DamagedCheckpoint, WithoutResumeTheTrainingBeginsAnew) {
   EXPECT_EQ(wait_for(start_training(whole_, out_, false)), 0);
   expect_same_training(out_, whole_);
   EXPECT_FALSE(fs::exists(file(steps_[0], ".json")));
+}
+
+std::string long_scenario() {
+  Json scenario =
+      small_with(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
+  scenario["train"]["steps"] = 400;
+  return written(scenario);
+}
+
+bool is_training(const std::string& run) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(run + "/train", ignored))
+    if (!read_text(entry.path().string() + "/metrics.csv").empty()) return true;
+  return false;
+}
+
+// Free again once nobody holds the lock; a child that outlives its parent would still hold it.
+bool can_resume(const std::string& scenario, const std::string& run) {
+  for (int i = 0; i < 100; ++i) {
+    if (longhaul({"run", scenario, "--out", run, "--resume", "--quiet"}).status == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return false;
+}
+
+void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks = "1") {
+  const std::string scenario = long_scenario(), run = fresh_folder("run");
+  static const std::string whole = run_of(scenario);  // once for all tests
+  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
+  ASSERT_TRUE(wait_until([&] { return is_training(run); })) << "no training began";
+  kill(child, signal);
+  EXPECT_EQ(wait_for(child), expected_status);
+  ASSERT_TRUE(can_resume(scenario, run));
+  expect_same_run(run, whole);
+}
+
+TEST(Interrupt, CtrlCExitsWith130AndResumes) {
+  expect_resumed_as_undisturbed(SIGINT, 130);
+}
+
+TEST(Interrupt, AKilledParentTakesItsChildrenAlongAndResumes) {
+  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
+}
+
+// mpirun stands between; the rest is trained, and the reference too, by one process.
+TEST(Interrupt, OfSeveralRanksIsTheSame) {
+  expect_resumed_as_undisturbed(SIGINT, 130, "2");
+  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL, "2");
 }
 
 }  // namespace longhaul::resume_test

@@ -18,12 +18,8 @@ constexpr int kSteps = 20;
 // Ravnest's late gradients and EF21's mean are refused.
 std::vector<Json> followed_methods() {
   std::vector<Json> methods, all = every_method(4);
-  all.push_back({{"name", "decoupled-diloco"},
-                 {"inner_steps", 4},
-                 {"fragments", 2},
-                 {"overlap", 1},
-                 {"quorum", 5},
-                 {"grace", "50ms"}});
+  all.push_back(Json::parse(R"({"name": "decoupled-diloco", "inner_steps": 4, "fragments": 2, "overlap": 1,
+                                "quorum": 5, "grace": "50ms"})"));
   for (Json method : all) {
     if (method["name"] == "ravnest" || method.value("error_feedback", "") == "ef21") continue;
     method["label"] = method["name"].get<std::string>() + " " + std::to_string(methods.size());
@@ -33,33 +29,21 @@ std::vector<Json> followed_methods() {
 }
 
 Json storm(const Json& recovery, const std::vector<Json>& methods = followed_methods()) {
-  Json json = small_scenario();
-  json["replicas"] = 8;
+  Json json = small_with(R"({
+    "replicas": 8,
+    "network": {"fidelity": "analytic",
+                "topology": {"hierarchical": {"sites": 2, "inside": {"rate": "1Gbps", "rtt": "2ms"},
+                                              "trunk": {"rate": "1Gbps", "rtt": "10ms"}}}},
+    "faults": [{"kind": "crash", "replicas": "0-7", "every": "2.5s", "for": "300ms"}],
+    "recovery": {"detect": "100ms", "state_bytes": 4}})");
   json["methods"] = methods;
   json["train"]["steps"] = kSteps;
   json["train"]["checkpoint_every"] = 3;
-  json["network"] = {{"fidelity", "analytic"},
-                     {"topology",
-                      {{"hierarchical",
-                        {{"sites", 2},
-                         {"inside", {{"rate", "1Gbps"}, {"rtt", "2ms"}}},
-                         {"trunk", {{"rate", "1Gbps"}, {"rtt", "10ms"}}}}}}}};
-  json["faults"] = {{{"kind", "crash"}, {"replicas", "0-7"}, {"every", "2.5s"}, {"for", "300ms"}}};
-  json["recovery"] = recovery;
-  json["recovery"]["detect"] = "100ms";
-  json["recovery"]["state_bytes"] = 4;
+  json["recovery"].update(recovery);
   return json;
 }
 
-class TrainedStorm : public testing::TestWithParam<std::string> {
- protected:
-  static std::string scenario() {
-    const std::map<std::string, Json> recoveries = {{"retry", {{"on_failure", "retry"}}},
-                                                    {"discard", {{"on_failure", "discard"}}},
-                                                    {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
-    return written(storm(recoveries.at(GetParam())));
-  }
-};
+class TrainedStorm : public testing::TestWithParam<std::string> {};
 
 // Of a table: by step, the replicas that have a row.
 std::map<std::string, std::set<std::string>> replicas_by_step(const std::string& file) {
@@ -72,7 +56,10 @@ std::map<std::string, std::set<std::string>> replicas_by_step(const std::string&
 }
 
 TEST_P(TrainedStorm, EndsForEveryMethod) {
-  const std::string file = scenario(), out = run_of(file, {"--jobs", "2"});
+  const std::map<std::string, Json> recoveries = {{"retry", {{"on_failure", "retry"}}},
+                                                  {"discard", {{"on_failure", "discard"}}},
+                                                  {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
+  const std::string file = written(storm(recoveries.at(GetParam()))), out = run_of(file, {"--jobs", "2"});
   int crashes = 0;
   const Json summary = summary_of(out);
   for (const Json& record : summary["cases"]) {
@@ -94,8 +81,7 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
   }
   EXPECT_GT(crashes, 60) << "that is what the test is about";
 
-  if (GetParam() != "retry") return;  // what is resumed is the same
-  // Killed three times, wherever it was.
+  if (GetParam() != "retry") return;  // what is resumed is the same: killed three times, wherever it was
   const std::string again = fresh_folder("killed");
   std::mt19937 random(7);
   const CommandResult resumed =
