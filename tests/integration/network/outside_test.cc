@@ -37,9 +37,8 @@ TEST_P(Outside, IsSaidWhereverItsTimesAre) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   const CommandResult compared = longhaul({"compare", run, "--metric", "sync_time_s.mean"});
   ASSERT_EQ(compared.status, 0) << compared.err;
-  const std::string report = read_text(run + "/report.html"),
-                    what = "outside of what the network model was measured for";
-  for (const std::string& text : {checked.out, ran.out, compared.out, report}) {
+  const std::string what = "outside of what the network model was measured for";
+  for (const std::string& text : {checked.out, ran.out, compared.out, read_text(run + "/report.html")}) {
     EXPECT_EQ(text.find(what) != std::string::npos, !tested.said.empty()) << text.substr(0, 2000);
     EXPECT_SAYS(text, tested.said);
   }
@@ -54,18 +53,5 @@ INSTANTIATE_TEST_SUITE_P(Classes, Outside,
                                                "queue host+bbr in packets",
                                                "packet"}),
                          [](const auto& info) { return info.param.name; });
-
-// Half as long as packets before a FIFO is possible on Linux, and half as long again.
-TEST(Claims, OnPacketsBeforeAFifoAreWidenedByHalf) {
-  const auto verdict = [](const Json& tcp, double at_least) {
-    Json scenario = scenario_of({"", tcp, "", "packet"});
-    scenario["claims"][0]["at_least"] = at_least;
-    return longhaul({"claims", run_of(written(scenario))}).out;
-  };
-  // Two rounds of half a vector against one of twice that: about one.
-  const Json fifo = {{"queue", "fifo"}};
-  EXPECT_SAYS(verdict(fifo, 0.5), "undecided");
-  EXPECT_EQ(verdict(Json::object(), 0.5).find("undecided"), std::string::npos);
-}
 
 }  // namespace longhaul::outside_test

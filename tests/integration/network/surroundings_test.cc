@@ -31,23 +31,19 @@ TEST(Surroundings, ARunOutlivesItsReader) {
   EXPECT_EQ(Json::parse(read_text(run + "/manifest.json"))["status"], "done");
 }
 
-TEST(Surroundings, ALimitOnTheSizeOfFilesIsNamed) {
-  const std::string folder = fresh_folder("fsize");
-  const CommandResult said =
-      shell("ulimit -f 8; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
-  EXPECT_EQ(said.status, 1);
-  EXPECT_SAYS(said.err, "cannot be written: File too large");
-  EXPECT_EQ(said.err.find("without a word"), std::string::npos) << said.err;
-}
-
-TEST(Surroundings, TooFewDescriptorsAreNamed) {
-  const std::string folder = fresh_folder("files");
+TEST(Surroundings, LimitsAreNamed) {
+  const auto run_under = [](const std::string& limit) {
+    const std::string folder = fresh_folder("limited");
+    const CommandResult said =
+        shell(limit + "; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
+    EXPECT_EQ(said.status, 1);
+    return said.err;
+  };
+  const std::string too_large = run_under("ulimit -f 8");
+  EXPECT_SAYS(too_large, "cannot be written: File too large");
+  EXPECT_EQ(too_large.find("without a word"), std::string::npos) << too_large;
   // What the caller has left open would count too.
-  const std::string close = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ";
-  const CommandResult said = shell(close + "ulimit -n 4; $B/longhaul run '" + write_suite(folder) +
-                                   "' --out '" + folder + "/run' --quiet");
-  EXPECT_EQ(said.status, 1);
-  EXPECT_SAYS(said.err, "Too many open files");
+  EXPECT_SAYS(run_under("exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4"), "Too many open files");
 }
 
 TEST(Surroundings, FoldersThatCannotBe) {
@@ -65,34 +61,27 @@ TEST(Surroundings, TheSimulatorChecksItsCase) {
   ASSERT_EQ(run_suite(write_suite(folder), run), 0);
   const fs::path file = *fs::directory_iterator(run + "/cases");
   const Json whole = Json::parse(read_text(file / "case.json"));
-  const auto replay = [&](const char* pointer, const Json& value) {
-    Json changed = whole;
-    if (value.is_discarded())
-      changed = changed.patch({{{"op", "remove"}, {"path", pointer}}});
-    else
-      changed[Json::json_pointer(pointer)] = value;
+  const auto replay = [&](const Json& change) {
+    const Json changed = whole.patch(Json::array({change}));
     write_text(folder + "/case.json", changed.dump());
     return run_command_line("longhaul-sim", {"--case", folder + "/case.json", "--trace", file / "trace.jsonl",
                                              "--out", folder + "/out", "--quiet"});
   };
-  ASSERT_EQ(replay("/seed", whole["seed"]).status, 0);
-  const Json removed(Json::value_t::discarded);
-  const struct {
-    const char* pointer;
-    Json value;
-    const char* said;
-  } changes[] = {
-      {"/network/tcp/segment", -1448, "network.tcp.segment: found -1448"},
-      {"/network/tcp/connections", 0, "network.tcp.connections: found 0"},
-      {"/network/tcp/queue", "x", "network.tcp.queue: found \"x\""},
-      {"/network/topology/star/rtt", removed, "network.topology.star.rtt: this key is missing"},
-      {"/network/topology/star/rtt", nullptr, "network.topology.star.rtt: found null"},
-      {"/network/fidelity", nullptr, "network.fidelity: found null"},
-      {"/network", removed, "network: this key is missing"},
-      {"/replicas", removed, "replicas: this key is missing"},
+  const auto set = [](const char* pointer, const Json& value) {
+    return Json{{"op", "add"}, {"path", pointer}, {"value", value}};
   };
-  for (const auto& change : changes)
-    expect_refused(replay(change.pointer, change.value), {std::string("case.json: ") + change.said});
+  const auto removed = [](const char* pointer) { return Json{{"op", "remove"}, {"path", pointer}}; };
+  ASSERT_EQ(replay(set("/seed", whole["seed"])).status, 0);
+  const std::pair<Json, std::string> changes[] = {
+      {set("/network/tcp/segment", -1448), "network.tcp.segment: found -1448"},
+      {set("/network/tcp/connections", 0), "network.tcp.connections: found 0"},
+      {set("/network/tcp/queue", "x"), "network.tcp.queue: found \"x\""},
+      {removed("/network/topology/star/rtt"), "network.topology.star.rtt: this key is missing"},
+      {set("/network/topology/star/rtt", nullptr), "network.topology.star.rtt: found null"},
+      {set("/network/fidelity", nullptr), "network.fidelity: found null"},
+      {removed("/network"), "network: this key is missing"},
+      {removed("/replicas"), "replicas: this key is missing"}};
+  for (const auto& [change, said] : changes) expect_refused(replay(change), {"case.json: " + said});
 }
 
 // It leaves its folder as it is; the same command begins anew there.
