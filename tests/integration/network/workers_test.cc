@@ -43,6 +43,13 @@ std::vector<std::string> worker_arguments(const std::string& scenario, const std
   return arguments;
 }
 
+// All its cases are done, and every file is that of a run that was not disturbed.
+void expect_undisturbed(const std::string& scenario, const std::string& run) {
+  ASSERT_EQ(run_suite(scenario, run + "-whole"), 0);
+  EXPECT_EQ(cases_done(run), kSuiteCases);
+  EXPECT_EQ(differences_of(run, run + "-whole"), "");
+}
+
 // Of a process on another machine that renewed its date a moment ago.
 constexpr char kElsewhere[] = "node7 another-boot 12 2026-01-31T12:00:00Z\n";
 
@@ -74,8 +81,7 @@ TEST(Workers, OneIsKilledAndTheOtherEndsWithTheBytesOfOneRun) {
   ASSERT_EQ(wait_for(other), 0);
   EXPECT_EQ(cases_done(run), kSuiteCases);
   ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
-  ASSERT_EQ(run_suite(scenario, folder + "/whole"), 0);
-  EXPECT_EQ(differences_of(run, folder + "/whole"), "");
+  expect_undisturbed(scenario, run);
 }
 
 TEST(Workers, AnUnknownCaseIsNamedWithTheCommandThatListsThem) {
@@ -110,8 +116,7 @@ TEST(Workers, AndAWholeRunRefuseEachOther) {
 }
 
 void expect_resumed_as_undisturbed(int signal, int expected_status) {
-  const std::string folder = fresh_folder("suite"), scenario = write_suite(folder);
-  const std::string run = folder + "/run", whole = folder + "/whole";
+  const std::string folder = fresh_folder("suite"), scenario = write_suite(folder), run = folder + "/run";
   const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "2"});
   EXPECT_TRUE(wait_until([&] { return cases_done(run) >= 3; }));
   kill(child, signal);
@@ -119,9 +124,7 @@ void expect_resumed_as_undisturbed(int signal, int expected_status) {
   EXPECT_LT(cases_done(run), kSuiteCases) << "it was over before it was disturbed";
   // The lock of what was killed is free at once; children that outlive it by a moment are waited for.
   ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
-  ASSERT_EQ(run_suite(scenario, whole), 0);
-  EXPECT_EQ(cases_done(run), kSuiteCases);
-  EXPECT_EQ(differences_of(run, whole), "");
+  expect_undisturbed(scenario, run);
 }
 
 TEST(SuiteInterrupt, CtrlCExitsWith130AndResumes) {
@@ -132,7 +135,8 @@ TEST(SuiteInterrupt, AKilledOneResumesToo) {
   expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
 }
 
-// Killed before scenario.json had its name: what it left is no reason to refuse the folder.
+// Killed before scenario.json had its name: what it left is no reason to refuse the folder; files of others
+// are one.
 TEST(SuiteInterrupt, OneThatWasKilledBeforeItHadAScenarioResumes) {
   const std::string folder = fresh_folder("begun"), scenario = write_suite(folder);
   for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--resume"}}) {
@@ -142,16 +146,12 @@ TEST(SuiteInterrupt, OneThatWasKilledBeforeItHadAScenarioResumes) {
     EXPECT_EQ(run_suite(scenario, run, more), 0);
     EXPECT_EQ(cases_done(run), kSuiteCases);
     EXPECT_FALSE(fs::exists(run + "/scenario.json.part"));
+    const std::string taken = folder + "/taken";
+    write_text(taken + "/.lock", "");
+    write_text(taken + "/notes.txt", "mine");
+    EXPECT_EQ(run_suite(scenario, taken, more), 2);
+    EXPECT_FALSE(fs::exists(taken + "/scenario.json"));
   }
-}
-
-TEST(SuiteInterrupt, AFolderWithOtherFilesIsRefused) {
-  const std::string folder = fresh_folder("taken"), scenario = write_suite(folder);
-  write_text(folder + "/run/.lock", "");
-  write_text(folder + "/run/notes.txt", "mine");
-  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--resume"}})
-    EXPECT_EQ(run_suite(scenario, folder + "/run", more), 2);
-  EXPECT_FALSE(fs::exists(folder + "/run/scenario.json"));
 }
 
 }  // namespace longhaul::workers_test
