@@ -2,9 +2,6 @@
 // room for the residual of the network model, the measured value is nearer than that.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul::paper_test {
