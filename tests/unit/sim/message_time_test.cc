@@ -97,15 +97,6 @@ TEST(MessageTimes, OnAStarTwoChildrenShareTheirParentsLink) {
   EXPECT_NEAR(exchanged(config, "pair", 1000).sync_time_s(), 1, 0.01);
 }
 
-TEST(FlowMesh, EveryPairHasTheWholeRateOfItsLink) {
-  const double rate = 1e8, one_way = rate / 8 * payload_share(1448),
-               both_ways = one_way / (1 + ack_share(1448));
-  const double server_s = exchanged(mesh_case(6, rate, 1e-4), "parameter-server", 2e7).sync_time_s();
-  EXPECT_NEAR(server_s, 2 * (5e-5 + 2e7 / one_way), 2e-3) << "five at once as one";
-  const double pair_s = exchanged(mesh_case(2, rate, 1e-4), "pair", 2e7).sync_time_s();
-  EXPECT_NEAR(pair_s, 5e-5 + 2e7 / both_ways, 2e-3);
-}
-
 // One way at a time in the full heap. In the tree of leaves members receive while they send.
 TEST(FlowCollectives, TreesWhoseChildrenShareALinkFollowTheirClosedForms) {
   const double rate = 1e8, rtt_s = 1e-4, one_way = rate / 8 * payload_share(1448);

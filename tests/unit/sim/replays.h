@@ -27,15 +27,18 @@ inline Replayed exchanged(const Case& config, const std::string& collective, dou
   return run_replay(config, single_exchange(collective, config.replicas, whole_bytes, steps));
 }
 
+inline void expect_as_packets(double flow_s, double packet_s, double tolerance, const std::string& what) {
+  fmt::print("{}: packet {:.4f} s, flow {:.4f} s ({:+.1f} %)\n", what, packet_s, flow_s,
+             100 * (flow_s / packet_s - 1));
+  EXPECT_NEAR(flow_s / packet_s, 1, tolerance) << what;
+}
+
 // Seconds of a step's exchange in packets; as a fluid it takes as long, to within `tolerance`.
 inline double expect_flow_as_packets(const Case& config, const Trace& trace, double tolerance,
                                      const std::string& what, int step = 1) {
-  const double flow = sync_time_s(config, "flow", trace, step),
-               packet = sync_time_s(config, "packet", trace, step);
-  fmt::print("{}: packet {:.4f} s, flow {:.4f} s ({:+.1f} %)\n", what, packet, flow,
-             100 * (flow / packet - 1));
-  EXPECT_NEAR(flow / packet, 1, tolerance) << what;
-  return packet;
+  const double packet_s = sync_time_s(config, "packet", trace, step);
+  expect_as_packets(sync_time_s(config, "flow", trace, step), packet_s, tolerance, what);
+  return packet_s;
 }
 
 // A star on which window effects are out of reach: with segments of 65,483 bytes the first window of ten
