@@ -92,11 +92,12 @@ void expect_refused(const CommandResult& result, const std::vector<std::string>&
 }
 
 bool wait_until(const std::function<bool()>& holds) {
-  for (int i = 0; i < 60000; ++i) {
-    if (holds()) return true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return false;
+  return true;
 }
 
 std::string fresh_folder(const std::string& name) {

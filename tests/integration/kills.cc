@@ -8,8 +8,6 @@
 #include <map>
 #include <thread>
 
-#include "tests/integration/command.h"
-
 namespace longhaul {
 namespace {
 
@@ -84,11 +82,7 @@ CommandResult run_through_kills(std::vector<std::string> arguments, std::pair<in
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // its children see that it is gone
   }
   CommandResult last;
-  for (int tries = 0; tries < 50; ++tries) {
-    last = longhaul(arguments);
-    if (last.status == 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
+  wait_until([&] { return (last = longhaul(arguments)).status == 0; });
   return last;
 }
 

@@ -37,23 +37,25 @@ constexpr char kOthers[] = R"([
   {"name": "co2", "inner_steps": 5, "pipeline": {"stages": 2}}])";
 INSTANTIATE_TEST_SUITE_P(Others, Resume, testing::ValuesIn(Json::parse(kOthers).get<std::vector<Json>>()));
 
+// Starts or resumes it and ends it right after a checkpoint was written; its exit status.
+int cut_behind(int step, int signal, const WholeTraining& whole, const std::string& out) {
+  const pid_t child = start_training(whole, out, step > 12);
+  const std::string checkpoint = out + "/checkpoints/step-" + std::to_string(step) + ".json";
+  while (!fs::exists(checkpoint) && !fs::exists(out + "/done"))
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  kill(child, signal);
+  return wait_for(child);
+}
+
 TEST_P(Resume, AfterKillsAtRandomMoments) {
   std::mt19937 random(1);
   expect_whole_after_kills(whole_, 2, random);
 }
 
-// Cut twice right after a checkpoint was written; where anchors are sent ahead, they are in flight at each of
-// these.
+// Where anchors are sent ahead, they are in flight at each of these.
 TEST_P(Resume, FromCheckpointsInTheMiddle) {
   const std::string out = fresh_folder("cut");
-  for (int step : {12, 21}) {
-    const pid_t child = start_training(whole_, out, step > 12);
-    const std::string checkpoint = out + "/checkpoints/step-" + std::to_string(step) + ".json";
-    while (!fs::exists(checkpoint) && !fs::exists(out + "/done"))
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    kill(child, SIGKILL);
-    wait_for(child);
-  }
+  for (int step : {12, 21}) cut_behind(step, SIGKILL, whole_, out);
   EXPECT_EQ(wait_for(start_training(whole_, out, true)), 0);
   expect_same_training(out, whole_);
 }
@@ -73,11 +75,7 @@ class DamagedCheckpoint : public testing::Test {
  protected:
   // A training that was interrupted: two checkpoints, the newer at the step of the interrupt.
   void SetUp() override {
-    const pid_t child = start_training(whole_, interrupted_, false);
-    while (!fs::exists(interrupted_ + "/checkpoints/step-12.json") && !fs::exists(interrupted_ + "/done"))
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    kill(child, SIGINT);
-    ASSERT_EQ(wait_for(child), 130);
+    ASSERT_EQ(cut_behind(12, SIGINT, whole_, interrupted_), 130);
     for (const auto& entry : fs::directory_iterator(interrupted_ + "/checkpoints"))
       if (entry.path().extension() == ".json")
         steps_.push_back(Json::parse(read_text(entry.path().string()))["step"]);
@@ -175,15 +173,6 @@ bool is_training(const std::string& run) {
   return false;
 }
 
-// Free again once nobody holds the lock; a child that outlives its parent would still hold it.
-bool can_resume(const std::string& scenario, const std::string& run) {
-  for (int i = 0; i < 100; ++i) {
-    if (longhaul({"run", scenario, "--out", run, "--resume", "--quiet"}).status == 0) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  return false;
-}
-
 void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks = "1") {
   const std::string scenario = long_scenario(), run = fresh_folder("run");
   static const std::string whole = run_of(scenario);  // once for all tests
@@ -191,7 +180,10 @@ void expect_resumed_as_undisturbed(int signal, int expected_status, const std::s
   ASSERT_TRUE(wait_until([&] { return is_training(run); })) << "no training began";
   kill(child, signal);
   EXPECT_EQ(wait_for(child), expected_status);
-  ASSERT_TRUE(can_resume(scenario, run));
+  // Free again once nobody holds the lock; a child that outlives its parent would still hold it.
+  ASSERT_TRUE(wait_until([&] {
+    return longhaul({"run", scenario, "--out", run, "--resume", "--quiet"}).status == 0;
+  }));
   expect_same_run(run, whole);
 }
 
