@@ -291,8 +291,8 @@ TEST_F(FlowVariationTest, TheSeedDecidesAndNothingElse) {
 // Seconds of a pair's exchange of 10 MB each way, in packets; in flow it is the same to within `tolerance`.
 // It begins after a second of compute.
 double expect_packets_take_as_long(const TraceSpec& trace, double tolerance) {
-  return expect_flow_as_packets(traced({trace}, star_case(2, kRate, 0.05)),
-                                single_exchange("pair", 2, 10000000), tolerance, trace.link);
+  return expect_flow_as_packets(traced({trace}, star_case(2, kRate, 0.05)), "pair", 1e7, tolerance,
+                                trace.link);
 }
 
 // 40 and 100 Mb/s in turns of half a second; a fifth of the rate until one second into the exchange; a delay.

@@ -2,8 +2,6 @@
 // naive latency + bytes / rate is off. And where the network signals congestion: also against closed forms.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-
 #include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/sim/replays.h"
@@ -14,12 +12,10 @@ void compare(const std::string& collective, int replicas, double products) {
   const double rate = 1e8, rtt_s = 0.05;
   const auto message = static_cast<std::int64_t>(products * rate / 8 * rtt_s);
   const std::int64_t bytes = message * (collective == "ring" ? replicas : 1);
-  const double packet =
-      expect_flow_as_packets(star_case(replicas, rate, rtt_s), single_exchange(collective, replicas, bytes),
-                             0.1, fmt::format("{} of {}, {} products", collective, replicas, products));
-  const double naive =
-      idle_star_s(collective, {replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448));
-  EXPECT_LT(naive, packet) << "start-up and acknowledgements cost something";
+  const std::string what = fmt::format("{} of {}, {} products", collective, replicas, products);
+  EXPECT_LT(idle_star_s(collective, {replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448)),
+            expect_flow_as_packets(star_case(replicas, rate, rtt_s), collective, bytes, 0.1, what))
+      << "start-up and acknowledgements cost something";
 }
 
 TEST(PacketAndFlow, AgreeOnPairsAndRings) {
@@ -34,11 +30,9 @@ TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
   const double up = 2e7, down = 2e8, rtt_s = 0.028;
   Case config = star_case(2, up, rtt_s);
   config.network.topology = star_spec(up, down, rtt_s);
-  for (const double products : {2., 20.}) {
-    const auto bytes = static_cast<std::int64_t>(products * up / 8 * rtt_s);
-    expect_flow_as_packets(config, single_exchange("pair", 2, bytes), 0.1,
+  for (const double products : {2., 20.})
+    expect_flow_as_packets(config, "pair", products * up / 8 * rtt_s, 0.1,
                            fmt::format("pair of homes, {} products", products));
-  }
 }
 
 // A window is what may leave at once, not a rate: chunks below it leave at the link's rate, half of the
@@ -70,13 +64,12 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
   const double rate = 5e7, rtt_s = 0.02, window = 10 * 1448;
   Case config = star_case(2, rate, rtt_s);
   config.network.tcp.window = window;
-  const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(kWindows * window));
   const double segment_s = 8 * 1538 / rate, round_s = rtt_s + 2 * segment_s;  // over two links
   const double closed_s = (kWindows - 1) * round_s + 10 * segment_s + rtt_s / 2 + segment_s;
   for (const std::string fidelity : {"packet", "flow"}) {
-    const double taken_s = sync_time_s(config, fidelity, trace);
-    std::printf("window of ten segments, %d windows: %s %.4f s, by hand %.4f s\n", kWindows, fidelity.c_str(),
-                taken_s, closed_s);
+    config.network.fidelity = fidelity;
+    const double taken_s = exchanged(config, "pair", kWindows * window).sync_time_s();
+    fmt::print("window of ten segments: {} {:.4f} s, by hand {:.4f} s\n", fidelity, taken_s, closed_s);
     EXPECT_NEAR(taken_s / closed_s, 1, 0.03) << fidelity;
   }
 }
@@ -86,8 +79,7 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
 TEST(PacketAndFlow, AgreeThatAConnectionIsColdAgainAfterIdling) {
   const Case config = star_case(2, 1e8, 0.05);
   const double bytes = 5 * 1e8 / 8 * 0.05;
-  const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
-  const double packet = expect_flow_as_packets(config, trace, 0.1, "cold after idling", 2);
+  const double packet = expect_flow_as_packets(config, "pair", bytes, 0.1, "cold after idling", 2);
   EXPECT_GT(packet, 0.025 + bytes / 1.25e7 / payload_share(1448) + 0.05)
       << "more than one round trip of start-up";
 }
@@ -99,11 +91,9 @@ TEST(PacketAndFlow, AgreeThatAConnectionStaysWarmWithoutSlowStartAfterIdle) {
     config.network.tcp.congestion_control = control;
     config.network.tcp.slow_start_after_idle = false;
     const double bytes = 5 * 1e8 / 8 * 0.05;
-    const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes), 2);
-    const double packet = expect_flow_as_packets(config, trace, 0.03, control + ", warm after idling", 2);
-    const double acks = 1 + 90. / (2 * 1538);
-    const double expected = 0.025 + bytes / 1.25e7 / payload_share(1448) * acks;
-    EXPECT_NEAR(packet / expected, 1, 0.03) << control;
+    const double acks = 1 + 90. / (2 * 1538), expected = 0.025 + bytes / 1.25e7 / payload_share(1448) * acks;
+    const std::string what = control + ", warm after idling";
+    EXPECT_NEAR(expect_flow_as_packets(config, "pair", bytes, 0.03, what, 2) / expected, 1, 0.03) << control;
   }
 }
 
@@ -125,9 +115,8 @@ TEST(PacketAndFlow, AgreeOnASlicedRingOfUnequalStarts) {
 }
 
 TEST(Packet, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
-  Case config = regions_case("gcp-2025", {{"london", 1}, {"japan", 1}});  // 76 Mb/s, 214 ms
-  const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(5 * 76e6 / 8));
-  EXPECT_NEAR(expect_flow_as_packets(config, trace, 0.1, "London and Japan"), 5, 1.5);
+  const Case config = regions_case("gcp-2025", {{"london", 1}, {"japan", 1}});  // 76 Mb/s, 214 ms
+  EXPECT_NEAR(expect_flow_as_packets(config, "pair", 5 * 76e6 / 8, 0.1, "London and Japan"), 5, 1.5);
 }
 
 // Without losses nothing is sent twice: a ring of two over eight connections, 50 segments on each, three
@@ -143,31 +132,25 @@ TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
 
 TEST(Packet, LosesPacketsByTheSeed) {
   Case config = star_case(2, 1e8, 0.02);
+  const double clean_s = in_packets_s(config, "pair", 3e6);
   config.network.tcp.loss = 1e-3;
-  const Trace trace = single_exchange("pair", 2, 3000000);
-  const double clean = sync_time_s(star_case(2, 1e8, 0.02), "packet", trace);
   config.seed = 1;
-  const double first = sync_time_s(config, "packet", trace), again = sync_time_s(config, "packet", trace);
+  const double first_s = in_packets_s(config, "pair", 3e6);
+  EXPECT_GT(first_s, clean_s);
+  EXPECT_EQ(in_packets_s(config, "pair", 3e6), first_s);
   config.seed = 2;
-  const double other = sync_time_s(config, "packet", trace);
-  EXPECT_EQ(first, again);
-  EXPECT_NE(first, other);
-  EXPECT_GT(first, clean);
+  EXPECT_NE(in_packets_s(config, "pair", 3e6), first_s);
 }
 
 TEST(Packet, ReportsAStalledConnectionAndTooManyBytes) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.tcp.loss = 0.5;
-  const auto send = [&](std::int64_t bytes) {
-    sync_time_s(config, "packet", single_exchange("pair", 2, bytes));
-  };
-  EXPECT_SAYS(thrown_by<RunError>([&] { send(30000000); }).what(), "stalled: the connection replica");
-  config = star_case(2, 1e10, 0.02);
-  EXPECT_THROW(send(5000000000), RunError) << "more bytes than ns-3 can count";
+  EXPECT_SAYS(thrown_by<RunError>([&] { in_packets_s(config, "pair", 3e7); }).what(),
+              "stalled: the connection replica");
+  EXPECT_THROW(in_packets_s(star_case(2, 1e10, 0.02), "pair", 5e9), RunError) << "more than ns-3 can count";
 }
 
 TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
-  const Trace trace = single_exchange("ring", 3, 300000);
   for (const std::string queue : {"host", "fq_codel", "fifo"})
     for (const std::string control : {"cubic", "reno"}) {
       Case config = star_case(3, 1e8, 0.02);
@@ -175,7 +158,7 @@ TEST(Packet, AcceptsEveryQueueAndBothCongestionControls) {
       config.network.tcp.congestion_control = control;
       config.network.tcp.connections = 3;
       config.network.tcp.ecn = queue == "fq_codel";
-      EXPECT_GT(sync_time_s(config, "packet", trace), 0.04) << queue << ' ' << control;
+      EXPECT_GT(in_packets_s(config, "ring", 3e5), 0.04) << queue << ' ' << control;
     }
 }
 
@@ -203,16 +186,13 @@ TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
   config.replicas = 4;
   config.network.topology = hierarchical_spec({{"here", 2}, {"there", 2}}, access_section(1e9, 1e9, 0.004),
                                               access_section(1e8, 1e8, 0.05));
-  config.network.fidelity = "packet";
   config.network.tcp.queue_products = 0.25;
-  const Trace trace = single_exchange("ring", 4, 8000000);
-  const double fair_s = sync_time_s(config, "packet", trace);
+  const double fair_s = in_packets_s(config, "ring", 8e6);
   config.network.tcp.trunk_queue = "fifo";
-  const double trunk_s = sync_time_s(config, "packet", trace);
-  config.network.tcp.queue = "fifo";
-  const double all_s = sync_time_s(config, "packet", trace);
+  const double trunk_s = in_packets_s(config, "ring", 8e6);
   EXPECT_GT(trunk_s, 1.02 * fair_s);
-  EXPECT_NE(trunk_s, all_s) << "hosts keep fair queueing";
+  config.network.tcp.queue = "fifo";
+  EXPECT_NE(trunk_s, in_packets_s(config, "ring", 8e6)) << "hosts keep fair queueing";
 }
 
 // Four stages; forward and backward of a micro-batch take 1 s on a worker, a message of 1 MB goes over 100
@@ -269,9 +249,8 @@ TEST(Congestion, FlowAgreesWithPacketsOnMarks) {
     Case config = with_queue("fq_codel", 5e8, 0.1, 8948);
     config.network.tcp.connections = connections;
     const double bytes = 8 * 5e8 / 8 * 0.1;
-    const Trace trace = single_exchange("pair", 2, static_cast<std::int64_t>(bytes));
-    const double packet = expect_flow_as_packets(config, trace, 0.1, fmt::format("marks, {}", connections));
-    EXPECT_GT(packet, 1.2 * (0.05 + bytes / (5e8 / 8 * payload_share(8948))));
+    EXPECT_GT(expect_flow_as_packets(config, "pair", bytes, 0.1, fmt::format("marks, {}", connections)),
+              1.2 * (0.05 + bytes / (5e8 / 8 * payload_share(8948))));
   }
 }
 
@@ -308,11 +287,10 @@ TEST(Congestion, LinuxsRecoveryIsTheKernels) {
 TEST(Congestion, LossesFollowTheSeed) {
   Case config = with_queue("host", 1e8, 0.05, 1448);
   config.network.tcp.loss = 1e-3;
-  const Trace trace = single_exchange("pair", 2, 5000000);
-  const double first = sync_time_s(config, "flow", trace), again = sync_time_s(config, "flow", trace);
+  const double first_s = exchanged(config, "pair", 5e6).sync_time_s();
+  EXPECT_EQ(exchanged(config, "pair", 5e6).sync_time_s(), first_s);
   config.seed = 2;
-  EXPECT_EQ(first, again);
-  EXPECT_NE(first, sync_time_s(config, "flow", trace));
+  EXPECT_NE(exchanged(config, "pair", 5e6).sync_time_s(), first_s);
 }
 
 // At 20 ms and 2e-4 on the path the cubic leaves a smaller window than Reno.
