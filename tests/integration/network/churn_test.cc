@@ -3,7 +3,6 @@
 // order.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>

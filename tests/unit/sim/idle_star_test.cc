@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "net/collectives/collective.h"
-#include "net/collectives/slices.h"
 #include "tests/support/files.h"
 #include "tests/unit/sim/replays.h"
 
