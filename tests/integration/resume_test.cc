@@ -160,10 +160,9 @@ TEST_F(DamagedCheckpoint, WithoutResumeTheTrainingBeginsAnew) {
 }
 
 std::string long_scenario() {
-  Json scenario =
-      small_with(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
-  scenario["train"]["steps"] = 400;
-  return written(scenario);
+  Json json = small_with(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
+  json["train"]["steps"] = 400;
+  return written(json);
 }
 
 bool is_training(const std::string& run) {
@@ -173,7 +172,8 @@ bool is_training(const std::string& run) {
   return false;
 }
 
-void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks = "1") {
+void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks) {
+  SCOPED_TRACE(ranks + " ranks, signal " + std::to_string(signal));
   const std::string scenario = long_scenario(), run = fresh_folder("run");
   static const std::string whole = run_of(scenario);  // once for all tests
   const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
@@ -187,18 +187,13 @@ void expect_resumed_as_undisturbed(int signal, int expected_status, const std::s
   expect_same_run(run, whole);
 }
 
-TEST(Interrupt, CtrlCExitsWith130AndResumes) {
-  expect_resumed_as_undisturbed(SIGINT, 130);
-}
-
-TEST(Interrupt, AKilledParentTakesItsChildrenAlongAndResumes) {
-  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
-}
-
-// mpirun stands between; the rest is trained, and the reference too, by one process.
-TEST(Interrupt, OfSeveralRanksIsTheSame) {
-  expect_resumed_as_undisturbed(SIGINT, 130, "2");
-  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL, "2");
+// Of several ranks mpirun stands between; the rest is trained, and the reference too, by one process. A
+// killed parent takes its children along.
+TEST(Interrupt, CtrlCExitsWith130AndItAndAKilledParentResume) {
+  for (const char* ranks : {"1", "2"}) {
+    expect_resumed_as_undisturbed(SIGINT, 130, ranks);
+    expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL, ranks);
+  }
 }
 
 }  // namespace longhaul::resume_test
