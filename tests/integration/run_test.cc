@@ -1,6 +1,8 @@
-// The whole way of the data on the small scenario.
+// The whole way of the data on the small scenario, also where a machine lacks something; and scenarios that
+// carry independent checks as claims.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -8,6 +10,7 @@
 #include "tests/integration/command.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/said.h"
+#include "tests/support/small_disk.h"
 
 namespace longhaul::run_test {
 
@@ -153,6 +156,99 @@ TEST(Run, AFolderThatHoldsARunIsNotOverwritten) {
   const std::vector<std::string> command = {"run", kSmall, "--out", reference_run()};
   expect_refused(longhaul(command), {"already holds a run", "--resume"});
   expect_refused(longhaul(command, {"--resume", "--set", "seed=9"}), {"another scenario"});
+}
+
+// 137: it did not end by itself.
+CommandResult run_under_limit(int kilobytes, const std::string& more = "") {
+  return shell("ulimit -v " + std::to_string(kilobytes) + "; timeout -s KILL 60 $B/longhaul run '" +
+               scenario_file("small.json") + "' --out '" + fresh_folder("limited") + "/run' " + more);
+}
+
+bool is_limited() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return true;  // their shadows are terabytes
+#else
+  return false;
+#endif
+}
+
+TEST(AddressSpace, ARunSaysThatTheTrainingDoesNotFit) {
+  if (is_limited()) GTEST_SKIP();
+  const CommandResult run = run_under_limit(200000);
+  EXPECT_EQ(run.status, 2) << run.err;
+  EXPECT_SAYS(run.err, "train: the address space of a process is limited to 205 MB here (ulimit -v)");
+}
+
+// What needs LibTorch takes more: `check` knows of bf16, and the trainer of the variable. A limit that is
+// enough is enough.
+TEST(AddressSpace, LibTorchIsCounted) {
+  if (is_limited()) GTEST_SKIP();
+  const std::string short_one = "--set train.steps=10";
+  const CommandResult bf16 = run_under_limit(700000, short_one + " --set train.precision=bf16");
+  EXPECT_EQ(bf16.status, 2) << bf16.err;
+  EXPECT_SAYS(bf16.err, "(ulimit -v)");
+  setenv("LONGHAUL_PRODUCTS", "tensors", 1);
+  const CommandResult tensors = run_under_limit(700000, short_one);
+  unsetenv("LONGHAUL_PRODUCTS");
+  EXPECT_EQ(tensors.status, 1) << tensors.err;
+  EXPECT_SAYS(tensors.out + tensors.err, "libraries of LibTorch");
+  EXPECT_EQ(run_under_limit(700000, short_one).status, 0);
+}
+
+// A disk that fills up in a training: the summary and the report cannot be written either, but what one has
+// to read is what the training said; and once there is space, the run goes on.
+TEST(FullDisk, TheTrainingsMessageIsSaidAndTheRunGoesOnOnceThereIsSpace) {
+  constexpr std::size_t kBytes = 64 << 20, kLeft = 200 << 10;
+  const std::string folder = fresh_folder("full_disk"), out = folder + "/run", filler = folder + "/filler";
+  const SmallDisk disk(folder, kBytes);
+  if (!disk.mounted()) GTEST_SKIP() << "only root mounts";
+  write_text(filler, std::string(kBytes - kLeft, 'x'));
+  const std::vector<std::string> command = {"run", scenario_file("small.json"), "--out", out, "--quiet"};
+  const CommandResult full = longhaul(command);
+  EXPECT_EQ(full.status, 1) << full.err;
+  EXPECT_SAYS(full.err, "failed: ");
+  EXPECT_SAYS(full.err, ".safetensors: cannot be written: No space left on device");
+  std::filesystem::remove(filler);
+  const CommandResult resumed = longhaul(command, {"--resume"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(std::filesystem::exists(out + "/report.html"));
+}
+
+Json claims_of(const std::string& scenario) {
+  return summary_of(run_of(scenario_file("paper/" + scenario + ".json")))["claims"];
+}
+
+TEST(Paper, EveryCollectiveTakesWhatItsClosedFormSays) {
+  const Json claims = claims_of("collectives");
+  EXPECT_EQ(claims.size(), 26u);
+  for (const Json& claim : claims) {
+    EXPECT_EQ(claim["verdict"], "holds") << claim.dump();
+    const double ratio = claim["measured"].get<double>() / claim["threshold"].get<double>();
+    const bool is_bound = claim["bound"].get<std::string>().rfind("at most", 0) == 0 ||
+                          claim["statement"].get<std::string>().find("a bound") != std::string::npos;
+    if (is_bound)
+      EXPECT_LE(ratio, 1.004) << claim["id"];
+    else
+      EXPECT_NEAR(ratio, 1, 0.004) << claim["id"];
+  }
+}
+
+TEST(Paper, StreamingDilocosTableOfLinkRatesIsMet) {
+  const Json claims = claims_of("streaming-diloco-bandwidth");
+  EXPECT_EQ(claims.size(), 50u);
+  for (const Json& claim : claims) EXPECT_EQ(claim["verdict"], "holds") << claim.dump();
+}
+
+// At least and at most a tenth off the published hours, as the claims have it; the replay is within 5 %.
+TEST(Paper, HoursOfEagerUpdatesAreMetTo5Percent) {
+  const Json claims = claims_of("eager-updates-hours");
+  EXPECT_EQ(claims.size(), 18u);
+  for (const Json& claim : claims) {
+    EXPECT_EQ(claim["verdict"], "holds") << claim.dump();
+    const bool is_least = claim["bound"].get<std::string>().rfind("at least", 0) == 0;
+    const double published = claim["threshold"].get<double>() / (is_least ? 0.9 : 1.1);
+    EXPECT_NEAR(claim["measured"].get<double>(), published, 0.05 * published) << claim["id"];
+  }
 }
 
 }  // namespace longhaul::run_test

@@ -79,6 +79,24 @@ TEST(IdleStar, DoubleTreeStaysBelowItsBound) {
   EXPECT_GT(largest, 0.6) << "a bound far above everything says nothing";
 }
 
+// One way at a time in the full heap. In the tree of leaves members receive while they send.
+TEST(FlowCollectives, TreesWhoseChildrenShareALinkFollowTheirClosedForms) {
+  const double rate = 1e8, rtt_s = 1e-4, one_way = rate / 8 * payload_share(1448);
+  const double latency_s = rtt_s / 2 + 8 * (1448. + kHeaderBytes) / rate;
+  // Of its closed form at a rate.
+  const auto share_of = [&](double bytes_per_s, const std::string& name, int members) {
+    return exchanged(star_case(members, rate, rtt_s), name, 2e7).sync_time_s() /
+           idle_star_s(name, {members, 20000000, 1}, latency_s, bytes_per_s);
+  };
+  EXPECT_NEAR(share_of(one_way, "heap-tree", 7), 1, 2e-3);
+  for (const int members : {2, 4, 8}) EXPECT_GE(share_of(one_way, "leaf-tree", members), 1 - 2e-3) << members;
+  const double slowest = one_way / (1 + ack_share(1448));
+  for (const int members : {2, 3, 4, 5, 6, 7, 8, 11})
+    EXPECT_LE(share_of(slowest, "leaf-tree", members), 1 + 2e-3) << members;
+  for (const int members : {3, 5, 6, 7, 11})
+    EXPECT_LE(share_of(slowest, "heap-tree", members), 1 + 2e-3) << members;
+}
+
 // Where bandwidth decides, twice the vector over the rate, and the filling of the pipelines.
 TEST(IdleStar, DoubleTreeTakesTwiceTheVectorWhereBandwidthDecides) {
   const double vector_s = 2e8 / kBytesPerSecond;
