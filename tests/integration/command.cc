@@ -86,6 +86,13 @@ std::string run_of(const std::string& scenario, const std::vector<std::string>& 
   return out;
 }
 
+Json record(const std::string& run, const std::string& label) {
+  const Json summary = summary_of(run);
+  for (const Json& entry : summary["cases"])
+    if (entry["label"] == label) return entry;
+  throw std::runtime_error("no case " + label);
+}
+
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.status, 2) << result.out << result.err;
   for (const std::string& words : said) EXPECT_SAYS(result.err, words);

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "tests/integration/kills.h"
-#include "tests/integration/recorded_runs.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 
@@ -93,19 +92,14 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
 INSTANTIATE_TEST_SUITE_P(Policies, TrainedStorm, testing::Values("retry", "discard", "own"),
                          [](const auto& item) { return item.param; });
 
-class TrainedStormAlone : public RecordedRuns {
- protected:
-  TrainedStormAlone() : RecordedRuns("no_storm") {}
-};
-
 // Who waits for those who are gone trains as if nobody went; with faults that strike nobody all others do.
-TEST_F(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
+TEST(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
   const std::vector<Json> methods = {{{"name", "ddp"}},
                                      {{"name", "diloco"}, {"inner_steps", 5}},
                                      {{"name", "streaming-diloco"}, {"inner_steps", 6}, {"fragments", 2}},
                                      {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "presend"}}};
-  const auto all_losses = [&](const char* name, const Json& scenario) {
-    const std::string out = run_scenario(name, scenario, 4);
+  const auto all_losses = [&](const Json& scenario) {
+    const std::string out = run_of(written(scenario), {"--jobs", "4"});
     std::vector<std::string> tables;
     for (const Json& method : methods) tables.push_back(losses(out, method["name"].get<std::string>()));
     return tables;
@@ -114,9 +108,9 @@ TEST_F(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
   without.erase("faults");
   without.erase("recovery");
   far["faults"][0]["every"] = "1000h";
-  const auto expected = all_losses("without", without);
-  EXPECT_EQ(all_losses("far", far), expected);
-  EXPECT_EQ(all_losses("wait", storm({{"on_failure", "wait"}}, methods)), expected);
+  const auto expected = all_losses(without);
+  EXPECT_EQ(all_losses(far), expected);
+  EXPECT_EQ(all_losses(storm({{"on_failure", "wait"}}, methods)), expected);
 }
 
 }  // namespace longhaul::trained_storm_test

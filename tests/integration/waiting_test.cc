@@ -7,7 +7,6 @@
 #include <set>
 
 #include "tests/integration/kills.h"
-#include "tests/integration/recorded_runs.h"
 #include "tests/support/csv_table.h"
 
 namespace longhaul::waiting_test {
@@ -23,10 +22,18 @@ Json slow_messages(const Json& methods, const Json& factors) {
   return json;
 }
 
-class EndToEnd : public RecordedRuns {
+class EndToEnd : public testing::Test {
  protected:
-  EndToEnd() : RecordedRuns("waiting") {}
-
+  // Into FOLDER/out, which it returns.
+  std::string run_scenario(const std::string& out, const Json& scenario, int jobs = 1) {
+    const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
+    write_text(file, scenario.dump());
+    return run_of(file, {"--jobs", std::to_string(jobs)}, folder);
+  }
+  // Its first line is a header.
+  static std::vector<Json> schedule(const std::string& run, const std::string& label) {
+    return json_lines(case_folder(run, label) + "/schedule.jsonl");
+  }
   static std::string table(const std::string& run, const std::string& label, const char* file) {
     return read_text(case_folder(run, label) + "/" + file);
   }
@@ -43,6 +50,8 @@ class EndToEnd : public RecordedRuns {
       if (row[0] == "5" && row[1] == phase && row[2] != "mean") found[row[2]] = row[all.column("loss")];
     return found;
   }
+
+  const std::string folder_ = fresh_folder("waiting");
 };
 
 class Waiting : public EndToEnd {
@@ -124,16 +133,14 @@ Json by_quorum(const Json& factors = {{"3", 2}}) {
 
 class QuorumRun : public EndToEnd {
  protected:
-  static std::string training(const std::string& run) { return EndToEnd::training(run, "local-sgd"); }
-
-  const std::string run_ = run_scenario("run", by_quorum());
+  const std::string run_ = run_scenario("run", by_quorum()), training_ = training(run_, "local-sgd");
   const Json record_ = record(run_, "local-sgd");
 };
 
 // Three are ready after 2 s and go on alone after 0.5 s more: a ring of three, 4 · 0.3 s. So they wait 0.5 s
 // and synchronize 1.2 s, four times in 22 steps; the fourth passes by.
 TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
-  const std::vector<Json> moved = json_lines(training(run_) + "/exchanges.jsonl");
+  const std::vector<Json> moved = json_lines(training_ + "/exchanges.jsonl");
   ASSERT_EQ(moved.size(), 4u);
   for (std::size_t i = 0; i < moved.size(); ++i) {
     EXPECT_EQ(moved[i]["step"], 5 * (i + 1));
@@ -144,7 +151,7 @@ TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
   EXPECT_NEAR(record_["exposed_s"]["mean"], 3 * 1.7 / 4, 1e-9);
 
   const std::string equal = run_scenario("equal", by_quorum(Json::object()));
-  EXPECT_NE(training(run_).substr(run_.size()), training(equal).substr(equal.size())) << "another training";
+  EXPECT_NE(training(equal, "local-sgd").substr(equal.size()), training_.substr(run_.size()));
   EXPECT_EQ(first_group(equal, "local-sgd"), (std::vector<int>{0, 1, 2, 3}));
   EXPECT_NE(record(equal, "local-sgd")["final_loss"], record_["final_loss"]);
 }
@@ -166,7 +173,7 @@ TEST_F(QuorumRun, InPartsIsTheSameRun) {
 
 TEST_F(QuorumRun, AloneTheTrainerAsksForTheJournal) {
   const std::string out = folder_ + "/alone";
-  std::vector<std::string> arguments = {"--case", training(run_) + "/case.json", "--out", out, "--quiet"};
+  std::vector<std::string> arguments = {"--case", training_ + "/case.json", "--out", out, "--quiet"};
   expect_refused(run_command_line("longhaul-train", arguments), {"--journal"});
   arguments.insert(arguments.end(), {"--journal", case_folder(run_, "local-sgd") + "/journal.jsonl"});
   const CommandResult with = run_command_line("longhaul-train", arguments);
