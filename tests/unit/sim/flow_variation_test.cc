@@ -43,9 +43,13 @@ class FlowVariationTest : public testing::Test {
   int count_ = 0;
 };
 
-BackgroundSpec traffic_on(const std::string& link) {
+// Of so many flows; on for `on_off_s` in the mean, and off as long.
+BackgroundSpec traffic_on(const std::string& link, std::optional<int> flows = {},
+                          std::optional<double> on_off_s = {}) {
   BackgroundSpec traffic;
   traffic.link = link;
+  traffic.flows = flows;
+  traffic.on_s = traffic.off_s = on_off_s;
   return traffic;
 }
 
@@ -192,10 +196,9 @@ TEST_F(FlowVariationTest, ADelayOfTheWayBackIsPartOfTheRoundTrip) {
 
 TEST_F(FlowVariationTest, CrossFlowsTakeTheirMaxMinShare) {
   Case config = short_star();
-  config.network.variation.background = {traffic_on("replica0-core")};
+  config.network.variation.background = {traffic_on("replica0-core", 1)};
   BackgroundSpec& traffic = config.network.variation.background[0];
   traffic.directions = {true, false};
-  traffic.flows = 1;
   EXPECT_NEAR(arrival_s(config, bytes_of(3)), 6, kArrival_s) << "half";
   traffic.flows = 3;
   EXPECT_NEAR(arrival_s(config, bytes_of(3)), 12, kArrival_s) << "a quarter";
@@ -206,10 +209,7 @@ TEST_F(FlowVariationTest, CrossFlowsTakeTheirMaxMinShare) {
 // On half of the time, a cross flow leaves 3/4 on average; 2000 cycles make that good to a few per cent.
 TEST_F(FlowVariationTest, TrafficThatComesAndGoesTakesItsPart) {
   Case config = short_star();
-  config.network.variation.background = {traffic_on("replica0-core")};
-  BackgroundSpec& traffic = config.network.variation.background[0];
-  traffic.flows = 1;
-  traffic.on_s = traffic.off_s = 0.1;
+  config.network.variation.background = {traffic_on("replica0-core", 1, 0.1)};
   EXPECT_NEAR(arrival_s(config, bytes_of(300)) / 400, 1, 0.03);
 }
 
@@ -232,10 +232,8 @@ TEST_F(FlowVariationTest, TouchedAndWholeGiveTheSameCompletionTimes) {
     VariationSpec spec;
     if (trial % 3) spec.jitter = {0.3, 0.2, 0.03};
     if (trial % 4) spec.traces = {repeated("replica0-*", "0.1,0,\n0.15,3e7,0.00002\n0.3,8e7,\n", 0.4)};
-    spec.background = {traffic_on("*"), traffic_on("replica1-*")};
+    spec.background = {traffic_on("*", {}, 0.05), traffic_on("replica1-*", 2, 0.05)};
     spec.background[0].share = 0.3;
-    spec.background[1].flows = 2;
-    for (BackgroundSpec& traffic : spec.background) traffic.on_s = traffic.off_s = 0.05;
     stars.topology = std::move(named);
     ASSERT_NO_FATAL_FAILURE(expect_touched_as_whole(stars, 1e-7, [&](FlowNetwork& network) {
       network.vary(std::make_unique<Variation>(spec, stars.topology, 1));
@@ -277,10 +275,7 @@ TEST_F(FlowVariationTest, NothingIsAnEventWhileNobodySends) {
 TEST_F(FlowVariationTest, TheSeedDecidesAndNothingElse) {
   Case config = short_star(4);
   config.network.variation.jitter = {0.3, 0.3, 0.05};
-  BackgroundSpec traffic = traffic_on("replica*-core");
-  traffic.flows = 1;
-  traffic.on_s = traffic.off_s = 0.1;
-  config.network.variation.background = {traffic};
+  config.network.variation.background = {traffic_on("replica*-core", 1, 0.1)};
   config.seed = 1;
   const auto first = exchanged(config, "ring", 4e6, 3).files;
   EXPECT_EQ(exchanged(config, "ring", 4e6, 3).files, first);
