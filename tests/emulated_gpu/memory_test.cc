@@ -1,35 +1,33 @@
 // What a training takes of the card's memory is counted before anything is allocated, and said where it is
-// not enough.
+// not enough. Evaluations and what is sent ahead leave the rows there: losses and sums come to the host.
 #include "core/base/units.h"
 #include "tests/emulated_gpu/device_memory.h"
-#include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/cuda/card_memory.h"
+#include "trainer/model/stacked_decoder.h"
 
 namespace longhaul::memory_test {
 
 // So much more memory than the tables of a training, in bytes; its last words, or none.
 std::string words_with(std::size_t memory, const Json& scenario) {
   const emulated::MemoryOf all(memory);
-  try {
-    stacked_on_gpu(scenario);
-    return "";
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.parts().path, "train");
-    return error.parts().found + " | " + error.parts().allowed + " | " + error.parts().hint;
-  }
+  const InputErrorParts parts = refused_parts([&] { stacked_on_gpu(scenario); });
+  if (parts.path.empty()) return "";
+  EXPECT_EQ(parts.path, "train");
+  return parts.found + " | " + parts.allowed + " | " + parts.hint;
 }
 
-// What is left of the card while a training stands on it, of which nothing is LibTorch's here.
-std::int64_t taken_by(const Json& scenario, OuterState state) {
+// By a training that stands there with its outer state in host memory; nothing is LibTorch's here.
+std::int64_t taken_by(const Json& scenario) {
   const TemporaryFolder folder;
   ProgressReporter silent("test", -1, true);
   TrainingFiles files(folder.file("out"), true);
-  const auto before = static_cast<std::int64_t>(emulated::free_bytes());
+  const std::size_t before = emulated::free_bytes();
   const Training training(only_case(scenario, folder), Device::kCuda,
-                          make_stacked_backend(make_loop_backend()), files, silent, one_rank(), {}, state);
-  return before - static_cast<std::int64_t>(emulated::free_bytes());
+                          make_stacked_backend(make_loop_backend()), files, silent, one_rank(), {},
+                          OuterState::kHost);
+  return static_cast<std::int64_t>(before - emulated::free_bytes());
 }
 
 // The least memory with which the training is not refused, to a byte.
@@ -58,7 +56,7 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
     const std::int64_t activations =
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, true, {false, true, false}) +
         StackedDecoder::workspace_bytes(shape, Precision::kFloat32, 1, 1, false, {});
-    const std::int64_t fixed = taken_by(scenario, OuterState::kHost);
+    const std::int64_t fixed = taken_by(scenario);
     EXPECT_SAYS(words, human_bytes(static_cast<double>(fixed + activations)) + " at least")
         << fixed << " and " << activations;
     // Activations may take eight tenths of what the tables leave.
@@ -70,11 +68,9 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
 TEST(CardMemory, SaysWhatIsNeededWhatThereIsAndWhatToLower) {
   Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
   const std::string few = words_with(100000, scenario);
-  EXPECT_SAYS(few, "4 tables of 4 replicas of");
-  EXPECT_SAYS(few, "2 more tables lie in host memory");
-  EXPECT_SAYS(few, "what 100 kB are enough for");
-  EXPECT_SAYS(few, "fewer replicas on the card");
-
+  for (const char* words : {"4 tables of 4 replicas of", "2 more tables lie in host memory",
+                            "what 100 kB are enough for", "fewer replicas on the card"})
+    EXPECT_SAYS(few, words);
   scenario["train"]["model"]["context"] = 200;
   scenario["replicas"] = 2;
   EXPECT_SAYS(words_with(1000000, scenario), "a shorter context");
@@ -138,6 +134,36 @@ TEST(CardMemory, FullInTheMiddleOfARunIsSaidInWords) {
   const std::string words = said_by([&] { stacked_on_gpu(scenario); });
   EXPECT_SAYS(words, "6 tables of 4 replicas");
   EXPECT_SAYS(words, "tried to allocate 1.00 GiB");
+}
+
+constexpr std::size_t kRow = 16 * 16 * 2 + 2 * (4 * 16 * 16 + 3 * 16 * 24 + 2 * 16) + 16;  // parameters
+
+// Of twelve steps; a checkpoint has rows.
+std::size_t copied_by(const Json& method, int evaluate_every, int checkpoint_every = 12) {
+  Json scenario = small_scenario(method, 12);
+  scenario["train"]["evaluate_every"] = evaluate_every;
+  scenario["train"]["checkpoint_every"] = checkpoint_every;
+  const std::size_t before = emulated::copied_to_host();
+  stacked_on_gpu(scenario);
+  return emulated::copied_to_host() - before;
+}
+
+TEST(CardEvaluation, BringsNoRowsToTheHost) {
+  for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}}, Json{{"name", "ddp"}}}) {
+    const std::size_t number = copied_by(method, 12), twelve = copied_by(method, 1);
+    EXPECT_GT(number, 4 * kRow * sizeof(float)) << "the last checkpoint has the weights of four replicas";
+    EXPECT_GT(twelve, number);
+    EXPECT_LT(twelve - number, kRow * sizeof(float)) << method.dump();
+  }
+}
+
+// φ that is sent ahead waits on the card; a checkpoint fetches it.
+TEST(CardAnchors, StayThereBetweenCheckpoints) {
+  const auto copied = [](const char* pattern, int checkpoint_every) {
+    return copied_by({{"name", "noloco"}, {"inner_steps", 2}, {"pattern", pattern}}, 12, checkpoint_every);
+  };
+  EXPECT_EQ(copied("presend", 12), copied("exchange", 12));
+  EXPECT_EQ(copied("presend", 6), copied("exchange", 6) + 4 * kRow * 2) << "of four replicas, in bf16";
 }
 
 }  // namespace longhaul::memory_test

@@ -86,17 +86,25 @@ std::string run_of(const std::string& scenario, const std::vector<std::string>& 
   return out;
 }
 
+Json record(const std::string& run, const std::string& label) {
+  const Json summary = summary_of(run);
+  for (const Json& entry : summary["cases"])
+    if (entry["label"] == label) return entry;
+  throw std::runtime_error("no case " + label);
+}
+
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said) {
   EXPECT_EQ(result.status, 2) << result.out << result.err;
   for (const std::string& words : said) EXPECT_SAYS(result.err, words);
 }
 
 bool wait_until(const std::function<bool()>& holds) {
-  for (int i = 0; i < 60000; ++i) {
-    if (holds()) return true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return false;
+  return true;
 }
 
 std::string fresh_folder(const std::string& name) {

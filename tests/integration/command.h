@@ -53,6 +53,18 @@ inline Json summary_of(const std::string& run) {
   return Json::parse(read_text(run + "/summary.json"));
 }
 
+// What a run left of a method, by its label.
+Json record(const std::string& run, const std::string& label);
+inline std::string case_folder(const std::string& run, const std::string& label) {
+  return run + "/cases/" + record(run, label)["case"].get<std::string>();
+}
+inline std::string training(const std::string& run, const std::string& label) {
+  return run + "/train/" + record(run, label)["training"].get<std::string>();
+}
+inline std::string losses(const std::string& run, const std::string& label) {
+  return read_text(training(run, label) + "/metrics.csv");
+}
+
 inline std::vector<Json> json_lines(const std::string& file) {
   std::istringstream in(read_text(file));
   std::vector<Json> lines;
@@ -60,8 +72,14 @@ inline std::vector<Json> json_lines(const std::string& file) {
   return lines;
 }
 
+// small.json; with these sections in the place of its own.
 inline Json small_scenario() {
   return Json::parse(read_text(scenario_file("small.json")));
+}
+inline Json small_with(const char* sections) {
+  Json scenario = small_scenario();
+  scenario.update(Json::parse(sections));
+  return scenario;
 }
 
 }  // namespace longhaul

@@ -40,37 +40,34 @@ TEST(Check, SaysHowWrongTheNetworkModelIsByClass) {
 
 // 40 steps of a second, of the worker that computes longest.
 TEST(Check, SaysWhatNoNetworkCanMakeShorter) {
-  const std::string file = fresh_folder("pace") + "/s.json";
-  const auto said = [&](const Json& method, const Json& more) {
-    Json scenario = {{"replicas", 4},
-                     {"methods", {method}},
-                     {"workload", {{"parameters", 1000}, {"steps", 40}, {"step_time", {{"constant", "1s"}}}}},
-                     {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
-    scenario.merge_patch(more);
-    write_text(file, scenario.dump());
-    return longhaul({"check", file}).out;
+  const auto said = [](const std::string& method, const char* more) {
+    Json scenario = Json::parse(R"({
+      "replicas": 4, "workload": {"parameters": 1000, "steps": 40, "step_time": {"constant": "1s"}},
+      "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+    scenario["methods"] = Json::array({{{"name", method}}});
+    scenario.merge_patch(Json::parse(more));
+    return longhaul({"check", written(scenario)}).out;
   };
-  const Json fast = {{"workload", {{"step_time_factors", {{"all", 0.5}}}}}},
-             uneven = {{"workload", {{"step_time_factors", {{"1", 1.5}, {"2", 3}, {"3", 7}}}}}},
-             two_each = {{"workload", {{"accelerators", 2}}}},
-             stages = {{"pipeline", {{"stages", 4}, {"microbatches", 4}, {"bytes_per_token", 4}}},
-                       {"workload", {{"tokens", 16}}}};
-  const Json ddp = {{"name", "ddp"}}, single = {{"name", "single"}},
-             dynamic = {{"name", "delayed-nesterov"}, {"inner_steps", 10}, {"dynamic_steps", true}};
-  EXPECT_SAYS(said(ddp, fast), "a step computes for 500 ms; 40 steps take at least 20 s\n");
-  EXPECT_SAYS(said(ddp, uneven), "40 steps take at least 4 min 40 s\n");
+  EXPECT_SAYS(said("ddp", R"({"workload": {"step_time_factors": {"all": 0.5}}})"),
+              "a step computes for 500 ms; 40 steps take at least 20 s\n");
+  EXPECT_SAYS(said("ddp", R"({"workload": {"step_time_factors": {"1": 1.5, "2": 3, "3": 7}}})"),
+              "40 steps take at least 4 min 40 s\n");
   // Of ten steps they take 10, 6 of 1.5 s, 3 of 3 s and 1 of 7 s.
-  EXPECT_SAYS(said(dynamic, uneven), "40 steps take at least 40 s\n");
-  EXPECT_SAYS(said(single, two_each), "40 steps take at least 2 min 40 s, 0.0889 accelerator-hours\n");
-  EXPECT_SAYS(said(ddp, stages), "40 steps take at least 10 s, ");
+  EXPECT_SAYS(
+      said("", R"({"methods": [{"name": "delayed-nesterov", "inner_steps": 10, "dynamic_steps": true}],
+                           "workload": {"step_time_factors": {"1": 1.5, "2": 3, "3": 7}}})"),
+      "40 steps take at least 40 s\n");
+  EXPECT_SAYS(said("single", R"({"workload": {"accelerators": 2}})"),
+              "40 steps take at least 2 min 40 s, 0.0889 accelerator-hours\n");
+  EXPECT_SAYS(said("ddp", R"({"pipeline": {"stages": 4, "microbatches": 4, "bytes_per_token": 4},
+                              "workload": {"tokens": 16}})"),
+              "40 steps take at least 10 s, ");
 }
 
 // Which scenarios are refused, and how: tests/unit/cli/bad_scenarios_test.cc.
 TEST(BadInput, ExitsWith2AndOneMessageAndLeavesNothing) {
   const std::string folder = fresh_folder("bad");
-  Json scenario = small_scenario();
-  scenario["replica"] = 4;
-  write_text(folder + "/bad.json", scenario.dump(1));
+  write_text(folder + "/bad.json", small_with(R"({"replica": 4})").dump(1));
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"check"}, {"run", "--out", folder + "/out"}}) {
     const CommandResult result = longhaul(command, {folder + "/bad.json"});

@@ -1,14 +1,9 @@
 // docs/reference/formats against a real run directory: its pages name every file, and the example reads one.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <regex>
-#include <sstream>
 
-#include "core/base/options.h"
 #include "tests/integration/command.h"
 #include "tests/support/csv_table.h"
 

@@ -8,8 +8,6 @@
 #include <map>
 #include <thread>
 
-#include "tests/integration/command.h"
-
 namespace longhaul {
 namespace {
 
@@ -17,18 +15,14 @@ namespace fs = std::filesystem;
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 }  // namespace
 
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
   Json scenario = small_scenario();
   scenario["methods"] = Json::array({method});
   if (method["name"] == "hierarchical")
-    scenario["network"] = {
-        {"topology", {{"regions", {{"matrix", "aws-2022"}, {"replicas", {{"oregon", 2}, {"london", 2}}}}}}}};
+    scenario["network"]["topology"] =
+        Json::parse(R"({"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "london": 2}}})");
   scenario["train"]["steps"] = steps;
   scenario["train"]["checkpoint_every"] = checkpoint_every;
   std::vector<std::string> more;
@@ -39,7 +33,7 @@ WholeTraining whole_training(const Json& method, int steps, int checkpoint_every
   WholeTraining whole{fs::directory_iterator(run + "/train")->path().string()};
   if (do_times_decide)
     whole.journal = fs::directory_iterator(run + "/cases")->path().string() + "/journal.jsonl";
-  whole.seconds = seconds_since(start);
+  whole.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return whole;
 }
 
@@ -88,11 +82,7 @@ CommandResult run_through_kills(std::vector<std::string> arguments, std::pair<in
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // its children see that it is gone
   }
   CommandResult last;
-  for (int tries = 0; tries < 50; ++tries) {
-    last = longhaul(arguments);
-    if (last.status == 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
+  wait_until([&] { return (last = longhaul(arguments)).status == 0; });
   return last;
 }
 

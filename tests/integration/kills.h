@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul {

@@ -33,30 +33,27 @@ def places(value, path=()):
             yield from places(value[index], path + (index,))
 
 
+def with_place(scenario, path, values):
+    """A copy that has these values, by key, instead of the one at `path`."""
+    parent = changed = copy.deepcopy(scenario)
+    for key in path[:-1]:
+        parent = parent[key]
+    if path[-1] not in values:
+        del parent[path[-1]]
+    for key, value in values.items():
+        parent[key] = value
+    return changed
+
+
 def mutations(scenario):
     for path in places(scenario):
         if not path or path[0] in ("$schema", "sweep", "name", "description"):
             continue
         for wrong in WRONG_VALUES:
-            changed = copy.deepcopy(scenario)
-            parent = changed
-            for key in path[:-1]:
-                parent = parent[key]
-            parent[path[-1]] = wrong
-            yield path, f"= {json.dumps(wrong)}", changed
-        changed = copy.deepcopy(scenario)
-        parent = changed
-        for key in path[:-1]:
-            parent = parent[key]
-        if isinstance(parent, dict):
-            del parent[path[-1]]
-            yield path, "dropped", changed
-            unknown = copy.deepcopy(changed)
-            parent = unknown
-            for key in path[:-1]:
-                parent = parent[key]
-            parent[path[-1] + "x"] = 1
-            yield path, "misspelt", unknown
+            yield path, f"= {json.dumps(wrong)}", with_place(scenario, path, {path[-1]: wrong})
+        if isinstance(path[-1], str):
+            yield path, "dropped", with_place(scenario, path, {})
+            yield path, "misspelt", with_place(scenario, path, {path[-1] + "x": 1})
 
 
 def main():

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "tests/integration/kills.h"
-#include "tests/integration/recorded_runs.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 
@@ -18,12 +17,8 @@ constexpr int kSteps = 20;
 // Ravnest's late gradients and EF21's mean are refused.
 std::vector<Json> followed_methods() {
   std::vector<Json> methods, all = every_method(4);
-  all.push_back({{"name", "decoupled-diloco"},
-                 {"inner_steps", 4},
-                 {"fragments", 2},
-                 {"overlap", 1},
-                 {"quorum", 5},
-                 {"grace", "50ms"}});
+  all.push_back(Json::parse(R"({"name": "decoupled-diloco", "inner_steps": 4, "fragments": 2, "overlap": 1,
+                                "quorum": 5, "grace": "50ms"})"));
   for (Json method : all) {
     if (method["name"] == "ravnest" || method.value("error_feedback", "") == "ef21") continue;
     method["label"] = method["name"].get<std::string>() + " " + std::to_string(methods.size());
@@ -33,33 +28,21 @@ std::vector<Json> followed_methods() {
 }
 
 Json storm(const Json& recovery, const std::vector<Json>& methods = followed_methods()) {
-  Json json = small_scenario();
-  json["replicas"] = 8;
+  Json json = small_with(R"({
+    "replicas": 8,
+    "network": {"fidelity": "analytic",
+                "topology": {"hierarchical": {"sites": 2, "inside": {"rate": "1Gbps", "rtt": "2ms"},
+                                              "trunk": {"rate": "1Gbps", "rtt": "10ms"}}}},
+    "faults": [{"kind": "crash", "replicas": "0-7", "every": "2.5s", "for": "300ms"}],
+    "recovery": {"detect": "100ms", "state_bytes": 4}})");
   json["methods"] = methods;
   json["train"]["steps"] = kSteps;
   json["train"]["checkpoint_every"] = 3;
-  json["network"] = {{"fidelity", "analytic"},
-                     {"topology",
-                      {{"hierarchical",
-                        {{"sites", 2},
-                         {"inside", {{"rate", "1Gbps"}, {"rtt", "2ms"}}},
-                         {"trunk", {{"rate", "1Gbps"}, {"rtt", "10ms"}}}}}}}};
-  json["faults"] = {{{"kind", "crash"}, {"replicas", "0-7"}, {"every", "2.5s"}, {"for", "300ms"}}};
-  json["recovery"] = recovery;
-  json["recovery"]["detect"] = "100ms";
-  json["recovery"]["state_bytes"] = 4;
+  json["recovery"].update(recovery);
   return json;
 }
 
-class TrainedStorm : public testing::TestWithParam<std::string> {
- protected:
-  static std::string scenario() {
-    const std::map<std::string, Json> recoveries = {{"retry", {{"on_failure", "retry"}}},
-                                                    {"discard", {{"on_failure", "discard"}}},
-                                                    {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
-    return written(storm(recoveries.at(GetParam())));
-  }
-};
+class TrainedStorm : public testing::TestWithParam<std::string> {};
 
 // Of a table: by step, the replicas that have a row.
 std::map<std::string, std::set<std::string>> replicas_by_step(const std::string& file) {
@@ -72,7 +55,10 @@ std::map<std::string, std::set<std::string>> replicas_by_step(const std::string&
 }
 
 TEST_P(TrainedStorm, EndsForEveryMethod) {
-  const std::string file = scenario(), out = run_of(file, {"--jobs", "2"});
+  const std::map<std::string, Json> recoveries = {{"retry", {{"on_failure", "retry"}}},
+                                                  {"discard", {{"on_failure", "discard"}}},
+                                                  {"own", {{"on_failure", "retry"}, {"start", "own"}}}};
+  const std::string file = written(storm(recoveries.at(GetParam()))), out = run_of(file, {"--jobs", "2"});
   int crashes = 0;
   const Json summary = summary_of(out);
   for (const Json& record : summary["cases"]) {
@@ -94,8 +80,7 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
   }
   EXPECT_GT(crashes, 60) << "that is what the test is about";
 
-  if (GetParam() != "retry") return;  // what is resumed is the same
-  // Killed three times, wherever it was.
+  if (GetParam() != "retry") return;  // what is resumed is the same: killed three times, wherever it was
   const std::string again = fresh_folder("killed");
   std::mt19937 random(7);
   const CommandResult resumed =
@@ -107,19 +92,14 @@ TEST_P(TrainedStorm, EndsForEveryMethod) {
 INSTANTIATE_TEST_SUITE_P(Policies, TrainedStorm, testing::Values("retry", "discard", "own"),
                          [](const auto& item) { return item.param; });
 
-class TrainedStormAlone : public RecordedRuns {
- protected:
-  TrainedStormAlone() : RecordedRuns("no_storm") {}
-};
-
 // Who waits for those who are gone trains as if nobody went; with faults that strike nobody all others do.
-TEST_F(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
+TEST(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
   const std::vector<Json> methods = {{{"name", "ddp"}},
                                      {{"name", "diloco"}, {"inner_steps", 5}},
                                      {{"name", "streaming-diloco"}, {"inner_steps", 6}, {"fragments", 2}},
                                      {{"name", "noloco"}, {"inner_steps", 5}, {"pattern", "presend"}}};
-  const auto all_losses = [&](const char* name, const Json& scenario) {
-    const std::string out = run_scenario(name, scenario, 4);
+  const auto all_losses = [&](const Json& scenario) {
+    const std::string out = run_of(written(scenario), {"--jobs", "4"});
     std::vector<std::string> tables;
     for (const Json& method : methods) tables.push_back(losses(out, method["name"].get<std::string>()));
     return tables;
@@ -128,9 +108,9 @@ TEST_F(TrainedStormAlone, WithoutACrashLossesAreThoseWithoutFaults) {
   without.erase("faults");
   without.erase("recovery");
   far["faults"][0]["every"] = "1000h";
-  const auto expected = all_losses("without", without);
-  EXPECT_EQ(all_losses("far", far), expected);
-  EXPECT_EQ(all_losses("wait", storm({{"on_failure", "wait"}}, methods)), expected);
+  const auto expected = all_losses(without);
+  EXPECT_EQ(all_losses(far), expected);
+  EXPECT_EQ(all_losses(storm({{"on_failure", "wait"}}, methods)), expected);
 }
 
 }  // namespace longhaul::trained_storm_test

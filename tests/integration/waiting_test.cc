@@ -1,29 +1,38 @@
-// Methods whose replicas wait for each other for a time only, or not for everyone, from end to end: the
-// replay says who met or took part, the training follows it. Every message takes 0.3 s.
+// Methods whose replicas do not wait for the slow ones, or only for a time, from end to end: the replay says
+// who met, took part or contributed and which steps were taken, and the training follows it.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
 #include <set>
-#include <sstream>
 
-#include "tests/integration/recorded_runs.h"
+#include "tests/integration/kills.h"
 #include "tests/support/csv_table.h"
 
 namespace longhaul::waiting_test {
 
-// A step takes 0.4 s, of replica r r tenths longer.
-class Waiting : public RecordedRuns {
- protected:
-  Waiting() : RecordedRuns("waiting") {}
+// A step takes 0.4 s, of some replicas so many times as long; every message takes 0.3 s.
+Json slow_messages(const Json& methods, const Json& factors) {
+  Json json = small_with(R"({
+    "network": {"topology": {"mesh": {"rate": "1Gbps", "rtt": "0s"}},
+                "message_time": {"mean": "0.3s", "std": "0s"}},
+    "workload": {"step_time": {"constant": "400ms"}}})");
+  json["methods"] = methods;
+  json["workload"]["step_time_factors"] = factors;
+  return json;
+}
 
-  std::string run(const std::string& out, const Json& methods, bool has_barrier = false, int jobs = 1) {
-    Json json = small_scenario();
-    json["methods"] = methods;
-    json["workload"] = {{"step_time", {{"constant", "400ms"}}}};
-    json["workload"]["step_time_factors"] = {{"1", 1.1}, {"2", 1.2}, {"3", 1.3}};
-    json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
-                       {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}},
-                       {"barrier", has_barrier}};
-    return run_scenario(out, json, jobs);
+class EndToEnd : public testing::Test {
+ protected:
+  // Into FOLDER/out, which it returns.
+  std::string run_scenario(const std::string& out, const Json& scenario, int jobs = 1) {
+    const std::string file = folder_ + "/" + out + ".json", folder = folder_ + "/" + out;
+    write_text(file, scenario.dump());
+    return run_of(file, {"--jobs", std::to_string(jobs)}, folder);
+  }
+  // Its first line is a header.
+  static std::vector<Json> schedule(const std::string& run, const std::string& label) {
+    return json_lines(case_folder(run, label) + "/schedule.jsonl");
   }
   static std::string table(const std::string& run, const std::string& label, const char* file) {
     return read_text(case_folder(run, label) + "/" + file);
@@ -32,25 +41,40 @@ class Waiting : public RecordedRuns {
   static Json first_group(const std::string& run, const std::string& label) {
     return schedule(run, label).at(1)["group"];
   }
+  // At step 5, by replica.
+  static std::map<std::string, std::string> fifth_losses(const std::string& run, const std::string& label,
+                                                         const std::string& phase) {
+    const CsvTable all = read_csv(training(run, label) + "/metrics.csv");
+    std::map<std::string, std::string> found;
+    for (const auto& row : all.rows)
+      if (row[0] == "5" && row[1] == phase && row[2] != "mean") found[row[2]] = row[all.column("loss")];
+    return found;
+  }
+
+  const std::string folder_ = fresh_folder("waiting");
+};
+
+class Waiting : public EndToEnd {
+ protected:
+  // Of replica r a step takes r tenths longer.
+  std::string run(const std::string& out, const Json& methods, bool has_barrier = false, int jobs = 1) {
+    Json json = slow_messages(methods, {{"1", 1.1}, {"2", 1.2}, {"3", 1.3}});
+    json["network"]["barrier"] = has_barrier;
+    return run_scenario(out, json, jobs);
+  }
 };
 
 // Whoever waits as long as it takes is the method that waits: the same losses, the same times. Around a ring
 // that is the one in which nobody begins before all are there: before that it is not known who takes part.
 TEST_F(Waiting, AnEndlessGraceIsTheSynchronousForm) {
-  const std::string endless = "1000000s";
-  const std::string out =
-      run("endless",
-          {{{"name", "noloco"}, {"inner_steps", 5}},
-           {{"name", "noloco"}, {"label", "noloco, grace"}, {"inner_steps", 5}, {"grace", endless}},
-           {{"name", "gossip"}, {"inner_steps", 5}},
-           {{"name", "gossip"}, {"label", "gossip, grace"}, {"inner_steps", 5}, {"grace", endless}},
-           {{"name", "local-sgd"}, {"inner_steps", 5}},
-           {{"name", "local-sgd"},
-            {"label", "local-sgd, grace"},
-            {"inner_steps", 5},
-            {"quorum", 1},
-            {"grace", endless}}},
-          true);
+  Json methods = Json::array();
+  for (const std::string method : {"noloco", "gossip", "local-sgd"}) {
+    methods.push_back({{"name", method}, {"inner_steps", 5}});
+    methods.push_back(
+        {{"name", method}, {"label", method + ", grace"}, {"inner_steps", 5}, {"grace", "1000000s"}});
+  }
+  methods.back()["quorum"] = 1;
+  const std::string out = run("endless", methods, true);
   for (const std::string method : {"noloco", "gossip", "local-sgd"}) {
     EXPECT_EQ(losses(out, method + ", grace"), losses(out, method)) << method;
     for (const char* file : {"exchanges.csv", "steps.csv", "replicas.csv", "links.csv"})
@@ -64,10 +88,8 @@ TEST_F(Waiting, WhoIsLateGoesOnFromTheResultOfTheOthers) {
   const Json methods = {{{"name", "diloco"}, {"inner_steps", 5}, {"quorum", 1}, {"grace", "0.5s"}}};
   const std::string out = run("fetched", methods), again = run("fetched-jobs", methods, false, 2);
   EXPECT_EQ(first_group(out, "diloco"), (std::vector<int>{0, 1, 2}));
-  const CsvTable loss = read_csv(training(out, "diloco") + "/metrics.csv");
   std::set<std::string> after;
-  for (const auto& row : loss.rows)
-    if (row[0] == "5" && row[1] == "after" && row[2] != "mean") after.insert(row[loss.column("loss")]);
+  for (const auto& [replica, loss] : fifth_losses(out, "diloco", "after")) after.insert(loss);
   EXPECT_EQ(after.size(), 1u);
   const CsvTable totals = read_csv(case_folder(out, "diloco") + "/replicas.csv");
   EXPECT_GE(std::stod(totals.rows[3][totals.column("lost_s")]), 2.6 - 1e-9);
@@ -89,98 +111,212 @@ TEST_F(Waiting, WhoNeverMeetsTrainsAlone) {
 }
 
 // Five steps of 0.4 to 0.52 s: half a second after the first one three are there. The fourth goes on with its
-// own weights.
+// own weights: before the average all are as if alone, behind it the fourth one still is.
 TEST_F(Waiting, ADeadlinePassesTheLateOneBy) {
   const std::string out =
       run("deadline", {{{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 1}, {"grace", "0.5s"}},
                        {{"name", "independent"}}});
   EXPECT_EQ(first_group(out, "local-sgd"), (std::vector<int>{0, 1, 2}));
-  // At step 5, before the average, all are as if alone; behind it the fourth one still is.
-  const auto loss_of = [&](const char* method, const std::string& phase, const char* replica) {
-    std::istringstream in(losses(out, method));
-    for (std::string row; std::getline(in, row);)
-      if (row.rfind("5," + phase + "," + replica + ",", 0) == 0)
-        return row.substr(row.find(phase) + phase.size());
-    return std::string("no row ") + replica;
-  };
-  EXPECT_EQ(loss_of("local-sgd", "after", "3"), loss_of("independent", "plain", "3"));
-  EXPECT_NE(loss_of("local-sgd", "after", "2"), loss_of("independent", "plain", "2"));
+  const auto after = fifth_losses(out, "local-sgd", "after"),
+             alone = fifth_losses(out, "independent", "plain");
+  EXPECT_EQ(after.at("3"), alone.at("3"));
+  EXPECT_NE(after.at("2"), alone.at("2"));
 }
 
-// A step takes 0.4 s, of the last replica twice as long.
-Json scenario() {
-  Json json = small_scenario();
-  json["methods"] = {{{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 3}, {"grace", "0.5s"}}};
-  json["workload"] = {{"step_time", {{"constant", "400ms"}}}, {"step_time_factors", {{"3", 2}}}};
-  json["network"] = {{"topology", {{"mesh", {{"rate", "1Gbps"}, {"rtt", "0s"}}}}},
-                     {"message_time", {{"mean", "0.3s"}, {"std", "0s"}}}};
+// A step of the last replica takes twice as long.
+Json by_quorum(const Json& factors = {{"3", 2}}) {
+  const Json method = {{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 3}, {"grace", "0.5s"}};
+  Json json = slow_messages(Json::array({method}), factors);
   json["train"]["checkpoint_every"] = 4;
   return json;
 }
 
-class QuorumRun : public RecordedRuns {
+class QuorumRun : public EndToEnd {
  protected:
-  QuorumRun() : RecordedRuns("quorum") { write_text(folder_ + "/scenario.json", scenario().dump()); }
-  CommandResult run(const std::vector<std::string>& more, const std::string& out = "/run") {
-    return longhaul({"run", folder_ + "/scenario.json", "--out", folder_ + out, "--quiet"}, more);
-  }
-  Json record(const std::string& out = "/run") const {
-    return RecordedRuns::record(folder_ + out, "local-sgd");
-  }
-  std::string training(const std::string& out = "/run") const {
-    return RecordedRuns::training(folder_ + out, "local-sgd");
-  }
+  const std::string run_ = run_scenario("run", by_quorum()), training_ = training(run_, "local-sgd");
+  const Json record_ = record(run_, "local-sgd");
 };
 
 // Three are ready after 2 s and go on alone after 0.5 s more: a ring of three, 4 · 0.3 s. So they wait 0.5 s
 // and synchronize 1.2 s, four times in 22 steps; the fourth passes by.
 TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
-  const CommandResult result = run({});
-  ASSERT_EQ(result.status, 0) << result.err;
-  const std::vector<Json> moved = json_lines(training() + "/exchanges.jsonl");
+  const std::vector<Json> moved = json_lines(training_ + "/exchanges.jsonl");
   ASSERT_EQ(moved.size(), 4u);
   for (std::size_t i = 0; i < moved.size(); ++i) {
     EXPECT_EQ(moved[i]["step"], 5 * (i + 1));
     EXPECT_EQ(moved[i]["groups"], Json({{0, 1, 2}}));
   }
-  const Json of_case = record();
-  EXPECT_NEAR(of_case["sync_time_s"]["mean"].get<double>(), 3 * 1.2 / 4, 1e-9)
-      << "nothing for the one passed by";
-  EXPECT_NEAR(of_case["wait_s"]["mean"].get<double>(), 3 * 0.5 / 4, 1e-9);
-  EXPECT_NEAR(of_case["exposed_s"]["mean"].get<double>(), 3 * 1.7 / 4, 1e-9);
+  EXPECT_NEAR(record_["sync_time_s"]["mean"], 3 * 1.2 / 4, 1e-9) << "nothing for the one passed by";
+  EXPECT_NEAR(record_["wait_s"]["mean"], 3 * 0.5 / 4, 1e-9);
+  EXPECT_NEAR(record_["exposed_s"]["mean"], 3 * 1.7 / 4, 1e-9);
+
+  const std::string equal = run_scenario("equal", by_quorum(Json::object()));
+  EXPECT_NE(training(equal, "local-sgd").substr(equal.size()), training_.substr(run_.size()));
+  EXPECT_EQ(first_group(equal, "local-sgd"), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_NE(record(equal, "local-sgd")["final_loss"], record_["final_loss"]);
 }
 
 // Replayed and trained apart, and resumed in between, it is the same run.
 TEST_F(QuorumRun, InPartsIsTheSameRun) {
-  ASSERT_EQ(run({}).status, 0);
-  expect_refused(run({"--only", "train"}, "/parts"), {"--only replay before it"});
-  run({"--only", "replay", "--resume"}, "/parts");
-  ASSERT_EQ(run({"--only", "train", "--resume"}, "/parts").status, 0);
-  ASSERT_EQ(run({"--resume"}, "/parts").status, 0);
-  EXPECT_EQ(read_text(training("/parts") + "/metrics.csv"), read_text(training() + "/metrics.csv"));
-  EXPECT_EQ(record("/parts")["simulated_time_s"], record()["simulated_time_s"]);
-  EXPECT_EQ(record("/parts")["status"], "done");
-}
-
-TEST_F(QuorumRun, OtherTimesAreAnotherTraining) {
-  ASSERT_EQ(run({}).status, 0);
-  ASSERT_EQ(run({"--set", "workload.step_time_factors={}"}, "/equal").status, 0);
-  EXPECT_NE(training().substr(training().rfind('/')),
-            training("/equal").substr(training("/equal").rfind('/')));
-  EXPECT_EQ(schedule(folder_ + "/equal", "local-sgd").at(1)["group"], (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_NE(record("/equal")["final_loss"], record()["final_loss"]);
+  const std::string parts = folder_ + "/parts";
+  const auto run = [&](const std::vector<std::string>& more) {
+    return longhaul({"run", run_ + ".json", "--out", parts, "--quiet"}, more);
+  };
+  expect_refused(run({"--only", "train"}), {"--only replay before it"});
+  run({"--only", "replay", "--resume"});
+  ASSERT_EQ(run({"--only", "train", "--resume"}).status, 0);
+  ASSERT_EQ(run({"--resume"}).status, 0);
+  EXPECT_EQ(losses(parts, "local-sgd"), losses(run_, "local-sgd"));
+  EXPECT_EQ(record(parts, "local-sgd")["simulated_time_s"], record_["simulated_time_s"]);
+  EXPECT_EQ(record(parts, "local-sgd")["status"], "done");
 }
 
 TEST_F(QuorumRun, AloneTheTrainerAsksForTheJournal) {
-  ASSERT_EQ(run({}).status, 0);
-  const std::string out = folder_ + "/alone", case_file = training() + "/case.json";
-  expect_refused(run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet"}),
-                 {"--journal"});
-  const CommandResult with =
-      run_command_line("longhaul-train", {"--case", case_file, "--out", out, "--quiet", "--journal",
-                                          folder_ + "/run/cases/local-sgd/journal.jsonl"});
+  const std::string out = folder_ + "/alone";
+  std::vector<std::string> arguments = {"--case", training_ + "/case.json", "--out", out, "--quiet"};
+  expect_refused(run_command_line("longhaul-train", arguments), {"--journal"});
+  arguments.insert(arguments.end(), {"--journal", case_folder(run_, "local-sgd") + "/journal.jsonl"});
+  const CommandResult with = run_command_line("longhaul-train", arguments);
   EXPECT_EQ(with.status, 0) << with.err;
-  EXPECT_EQ(read_text(out + "/metrics.csv"), read_text(training() + "/metrics.csv"));
+  EXPECT_EQ(read_text(out + "/metrics.csv"), losses(run_, "local-sgd"));
+}
+
+Json in_fragments(const char* name, const char* label, const Json& more = Json::object()) {
+  Json method = {{"name", name}, {"label", label}, {"inner_steps", 8}, {"fragments", 2}, {"overlap", 3}};
+  method.update(more);
+  return method;
+}
+
+class Decoupled : public EndToEnd {
+ protected:
+  static Json scenario(const Json& methods, const Json& step_time, const char* rate = "1Gbps") {
+    Json json = small_scenario();
+    json["methods"] = methods;
+    json["train"]["steps"] = 40;
+    json["workload"] = {{"step_time", step_time}};
+    json["network"] = {{"topology", {{"star", {{"rate", rate}, {"rtt", "50ms"}}}}}};
+    return json;
+  }
+  static Json drawn(double sigma) { return {{"lognormal", {{"mean", "400ms"}, {"sigma", sigma}}}}; }
+
+  const Json constant_ = {{"constant", "400ms"}};
+};
+
+// Three steps are longer than a fragment's way and what the replicas are apart: no replica of
+// streaming-diloco waits, and merges of all contributions are its means. The same bits come out of replicas
+// that are each at a step of their own.
+TEST_F(Decoupled, OfAllContributionsIsStreamingWhereNobodyWaits) {
+  for (const Json& step_time : {constant_, drawn(0.05)}) {
+    const std::string out = run_scenario(
+        step_time.dump(), scenario({in_fragments("streaming-diloco", "streaming"),
+                                    in_fragments("decoupled-diloco", "all", {{"merge", "mean"}}),
+                                    in_fragments("decoupled-diloco", "endless",
+                                                 {{"merge", "mean"}, {"quorum", 2}, {"grace", "1000000s"}})},
+                                   step_time));
+    EXPECT_EQ(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
+    for (const char* label : {"all", "endless"}) {
+      EXPECT_EQ(losses(out, label), losses(out, "streaming")) << label << " " << step_time;
+      EXPECT_EQ(record(out, label)["simulated_time_s"], record(out, "streaming")["simulated_time_s"]);
+    }
+  }
+}
+
+// Where replicas of streaming-diloco do wait, those without slack do so too.
+TEST_F(Decoupled, WithoutSlackIsStreamingWhateverTheTimes) {
+  const std::string out = run_scenario(
+      "uneven", scenario({in_fragments("streaming-diloco", "streaming"),
+                          in_fragments("decoupled-diloco", "no slack", {{"merge", "mean"}, {"slack", 0}}),
+                          in_fragments("decoupled-diloco", "all", {{"merge", "mean"}})},
+                         drawn(0.5), "20Mbps"));
+  EXPECT_GT(record(out, "streaming")["exposed_s"]["max"], 0) << "the premise";
+  EXPECT_EQ(losses(out, "no slack"), losses(out, "streaming"));
+  EXPECT_NE(losses(out, "all"), losses(out, "streaming"));
+  EXPECT_EQ(record(out, "all")["exposed_s"]["max"], 0) << "no replica waits";
+  EXPECT_EQ(record(out, "all")["idle_fraction"]["max"], 0);
+}
+
+// One replica is five times slower for a while: merges go on without it, its own contributions come later,
+// and nobody waits.
+TEST_F(Decoupled, ASlowReplicaIsMergedLate) {
+  Json json = scenario(
+      Json::array({in_fragments("decoupled-diloco", "quorum", {{"quorum", 3}, {"grace", "0s"}})}), constant_);
+  json["faults"] = {{{"kind", "slow"}, {"replicas", "3"}, {"factor", 5}, {"at", "2s"}, {"for", "8s"}}};
+  const std::string out = run_scenario("slow", json);
+  const std::vector<Json> merges = schedule(out, "quorum");
+  int without = 0, late = 0;
+  for (std::size_t line = 1; line < merges.size(); ++line) {
+    int slow = 0, newest = 0;
+    for (const Json& entry : merges[line]["contributions"]) {
+      if (entry[0] == 3) slow = entry[1];
+      newest = std::max(newest, entry[1].get<int>());
+    }
+    without += slow == 0;
+    late += slow > 0 && slow < newest;
+  }
+  EXPECT_GT(without, 0);
+  EXPECT_GT(late, 0);
+  EXPECT_EQ(record(out, "quorum")["idle_fraction"]["max"], 0);
+}
+
+class DynamicSteps : public EndToEnd {
+ protected:
+  // 24 steps of 100 ms in rounds of 8, of 2 sequences of 32 tokens; replica 3 is `factor` times slower.
+  static Json scenario(double factor, bool is_dynamic = true) {
+    Json json = small_with(
+        R"({"methods": [{"name": "delayed-nesterov", "label": "dn", "inner_steps": 8, "momentum_every": 2}],
+      "workload": {"step_time": {"constant": "100ms"}}})");
+    if (is_dynamic) json["methods"][0]["dynamic_steps"] = true;
+    json["train"]["steps"] = 24;
+    json["train"]["checkpoint_every"] = 3;
+    json["workload"]["step_time_factors"] = {{"3", factor}};
+    return json;
+  }
+};
+
+// Replica 3 takes 2 of 8 steps: 3 · 24 + 6 of all. A round computes for 0.8 s, or 3.2 s where it takes all,
+// and its ring of four takes six messages of 10 ms.
+TEST_F(DynamicSteps, ReplayAndTrainingCountTheSame) {
+  const auto record_on_a_mesh = [&](const std::string& name, bool is_dynamic) {
+    Json json = scenario(4, is_dynamic);
+    json["network"] = Json::parse(
+        R"({"fidelity": "analytic", "barrier": true, "message_time": {"mean": "10ms", "std": "0s"},
+      "topology": {"mesh": {"rate": "1Gbps", "rtt": "50ms"}}})");
+    return record(run_scenario(name, json), "dn");
+  };
+  const Json entry = record_on_a_mesh("quarter", true), plain = record_on_a_mesh("all", false);
+  EXPECT_EQ(entry["useful_steps"], 78);
+  EXPECT_EQ(entry["tokens"], 78 * 64);
+  EXPECT_NEAR(entry["compute_time_s"], 2.4, 1e-9);
+  const double simulated_s = 3 * (0.8 + 0.06);
+  EXPECT_NEAR(entry["simulated_time_s"], simulated_s, 1e-6);
+  EXPECT_NEAR(entry["goodput_tokens_per_s"], 78 * 64 / simulated_s, 1e-2);
+  EXPECT_NEAR(entry["bytes_per_token"], entry["bytes_sent_per_replica"].get<double>() / (78 / 4. * 64), 1e-9);
+  EXPECT_NEAR(plain["simulated_time_s"], 3 * (3.2 + 0.06), 1e-6);
+  EXPECT_EQ(plain["tokens"], 4 * 24 * 64);
+  EXPECT_FALSE(plain.contains("useful_steps"));
+}
+
+// Replicas go about once a second each, and 4.3 s are simulated.
+TEST_F(DynamicSteps, KilledRunsEndWithTheSameBytes) {
+  for (const bool crashes : {false, true}) {
+    Json json = scenario(3);
+    json["train"]["steps"] = 60;
+    if (crashes) {
+      json["faults"] = {{{"kind", "crash"}, {"replicas", "0-3"}, {"every", "1.5s"}, {"for", "300ms"}}};
+      json["recovery"] = {{"detect", "100ms"}, {"state_bytes", 4}};
+    }
+    const std::string whole = run_scenario(crashes ? "crashes" : "plain", json), killed = whole + " killed";
+    const Json entry = record(whole, "dn");
+    EXPECT_LT(entry["useful_steps"], 4 * 60);
+    if (crashes) {
+      EXPECT_GT(entry["crashes"], 3) << "that is what it is about";
+    }
+    std::mt19937 random(5);
+    const CommandResult resumed =
+        run_through_kills({"run", whole + ".json", "--out", killed, "--quiet"}, {150, 900}, random);
+    ASSERT_EQ(resumed.status, 0) << resumed.err;
+    expect_same_run(killed, whole);
+  }
 }
 
 }  // namespace longhaul::waiting_test

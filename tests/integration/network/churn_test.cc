@@ -3,10 +3,8 @@
 // order.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "core/base/csv.h"
@@ -27,7 +25,7 @@ constexpr const char *kBetweenCrashes = "12s", *kGone = "2s";
 #endif
 
 // `joining`: "peer" or "own", whose state a replica begins with that is back.
-std::string scenario(const std::string& on_failure, const std::string& joining) {
+Json scenario(const std::string& on_failure, const std::string& joining) {
   Json json = Json::parse(R"({
     "name": "storm", "seed": 5, "replicas": 64,
     "methods": [
@@ -47,9 +45,9 @@ std::string scenario(const std::string& on_failure, const std::string& joining) 
       {"name": "sparseloco", "inner_steps": 6}, {"name": "sparta", "inner_steps": 6},
       {"name": "streaming-diloco", "inner_steps": 12} ],
     "workload": {"model": {"hidden": 64, "layers": 16, "heads": 4, "ffn": 256, "context": 64, "vocabulary": 256},
-                 "steps": 240, "tokens": 1000, "step_time": {"lognormal": {"mean": "1s", "sigma": 0.2}}},
+                 "tokens": 1000, "step_time": {"lognormal": {"mean": "1s", "sigma": 0.2}}},
     "network": {"fidelity": "analytic", "topology": {"hierarchical": {"sites": 2, "inside": {"rate": "10Gbps", "rtt": "500us"}, "trunk": {"rate": "10Gbps", "rtt": "500us"}}}},
-    "faults": [{"kind": "crash", "replicas": "0-15", "every": "12s", "for": "2s", "for_sigma": 1}]
+    "faults": [{"kind": "crash", "for_sigma": 1}]
   })");
   json["replicas"] = kReplicas;
   json["workload"]["steps"] = kSteps;
@@ -58,21 +56,10 @@ std::string scenario(const std::string& on_failure, const std::string& joining) 
   json["faults"][0]["for"] = kGone;
   json["recovery"] = {{"on_failure", on_failure}, {"detect", "500ms"}};
   if (joining == "own") json["recovery"]["start"] = "own";
-  return json.dump();
+  return json;
 }
 
-class Storm : public testing::TestWithParam<std::pair<std::string, std::string>> {
- protected:
-  Storm() : folder_(fresh_folder("storm")) {}
-
-  fs::path run(const std::string& name) {
-    const fs::path file = folder_ / "storm.json", out = folder_ / name;
-    std::ofstream(file) << scenario(GetParam().first, GetParam().second);
-    return run_of(file, {"--jobs", "2"}, out);
-  }
-
-  const fs::path folder_;
-};
+class Storm : public testing::TestWithParam<std::pair<std::string, std::string>> {};
 
 // Who is there at each step, from absences.csv alone.
 std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, int& crashes) {
@@ -90,39 +77,36 @@ std::vector<std::vector<bool>> presence(const fs::path& folder, double& bytes, i
 }
 
 TEST_P(Storm, EndsForEveryMethod) {
-  const bool is_repeated = GetParam().second == "own";
-  const fs::path once = run("once"), twice = is_repeated ? run("twice") : once;
+  const auto& [on_failure, joining] = GetParam();
+  const std::string file = written(scenario(on_failure, joining));
+  const std::string once = run_of(file, {"--jobs", "2"}),
+                    twice = joining == "own" ? run_of(file, {"--jobs", "2"}) : once;
   const Json summary = summary_of(once);
   for (const Json& record : summary.at("cases")) {
     const std::string name = record.at("case");
     ASSERT_EQ(record.at("status"), "done") << name;
-    const fs::path folder = once / "cases" / name;
-    for (const char* file : {"exchanges.csv", "steps.csv", "replicas.csv", "absences.csv", "schedule.jsonl",
-                             "links.csv", "replay.json", "faults.csv"})
-      EXPECT_EQ(read_text(folder / file), read_text(twice / "cases" / name / file)) << name << " " << file;
+    const fs::path cases = "cases/" + name, folder = once / cases;
+    for (const char* table : {"exchanges.csv", "steps.csv", "replicas.csv", "absences.csv", "schedule.jsonl",
+                              "links.csv", "replay.json", "faults.csv"})
+      EXPECT_EQ(read_text(folder / table), read_text(twice / cases / table)) << name << table;
 
     double bytes = 0;
     int crashes = 0;
     const auto there = presence(folder, bytes, crashes);
     EXPECT_EQ(record.at("crashes"), crashes);
     EXPECT_DOUBLE_EQ(record.at("recovery_bytes").get<double>(), bytes);
-    const bool waits = GetParam().first == "wait" || name.find("fsdp") == 0 || name.find("ist") == 0 ||
-                       name.find("single") == 0;
+    const bool waits =
+        on_failure == "wait" || name.find("fsdp") == 0 || name.find("ist") == 0 || name.find("single") == 0;
     EXPECT_GT(crashes, kReplicas * 2) << name;
 
-    // Nobody has a row of a step or an operation while it is gone, and everybody else has one of each step.
+    // Nobody has a row of a step or an operation while it is gone.
     std::vector<std::set<std::int64_t>> stepped(kReplicas);
     CsvStream steps(folder / "steps.csv", {"step", "replica"});
     while (steps.next())
       EXPECT_TRUE(stepped[as_index(steps.integer(1))].insert(steps.integer(0)).second) << name;
-    for (int replica = 0; replica < kReplicas; ++replica)
-      for (int step = 1; step <= kSteps; ++step) {
-        const bool has_row = stepped[as_index(replica)].count(step) > 0;
-        const bool is_there = waits || there[as_index(replica)][as_index(step)];
-        if (!is_there) {
-          EXPECT_FALSE(has_row) << name << " " << replica << " " << step;
-        }
-      }
+    for (std::size_t replica = 0; replica < stepped.size() && !waits; ++replica)
+      for (const std::int64_t step : stepped[replica])
+        EXPECT_TRUE(there[replica][as_index(step)]) << name << " " << replica << " " << step;
 
     // Who is in an operation computed its step; nobody is in two of a rule and step.
     const std::vector<Json> lines = json_lines(folder / "schedule.jsonl");
@@ -138,10 +122,9 @@ TEST_P(Storm, EndsForEveryMethod) {
       else
         for (const std::vector<int> items : json.at("contributions")) {  // replica, posted, taken up
           expect_once(items.at(1), items.at(0));
-          for (const int step : {items.at(1), items.at(2)}) {
-            const bool is_there = waits || step == 0 || there[as_index(items[0])][as_index(step)];
-            EXPECT_TRUE(is_there) << name << " " << json << ", step " << step;
-          }
+          for (const int step : {items.at(1), items.at(2)})
+            EXPECT_TRUE(waits || step == 0 || there[as_index(items[0])][as_index(step)])
+                << name << " " << json << ", step " << step;
         }
     }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "tests/integration/command.h"
@@ -29,20 +28,16 @@ CommandResult emulate(const Json& scenario, const std::vector<std::string>& argu
 }
 
 // What else is refused: tests/unit/emulation/world_test.cc.
-TEST(Emulate, RefusesWhatNoWorldHas) {
-  Json scenario = ring_of_four();
-  scenario["network"]["tcp"] = {{"queue", "fq_codel"}};
-  expect_refused(emulate(scenario), {"cannot be emulated", "scenario.json"});
-}
-
-TEST(Emulate, TheScriptIsOfOneCase) {
+TEST(Emulate, TheScriptIsOfOneCaseThatAWorldHas) {
   const CommandResult one = emulate(ring_of_four(), {"--script"});
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_EQ(one.out.rfind("#!/bin/sh\n", 0), 0u);
   EXPECT_SAYS(one.out, "\n3 10.9.0.4 50000000 3125'");
-  Json two = ring_of_four();
+  Json two = ring_of_four(), marks = ring_of_four();
   two["sweep"] = {{"network.topology.star.rtt", {"10ms", "20ms"}}};
   expect_refused(emulate(two, {"--script"}), {"2 cases"});
+  marks["network"]["tcp"] = {{"queue", "fq_codel"}};
+  expect_refused(emulate(marks), {"cannot be emulated", "scenario.json"});
 }
 
 class Worlds : public testing::Test {
@@ -86,9 +81,9 @@ open(f"{sys.argv[1]}/{rank}", "w").close()
 // What is written to the end of a file must not be written over.
 TEST_F(Worlds, OneFileTakesBothStreamsOfTheCommands) {
   const std::string file = fresh_folder("streams") + "/log";
-  const std::string line = std::string(LONGHAUL_BIN_DIR) + "/longhaul emulate " + written(ring_of_four()) +
-                           " -- sh -c 'echo [err] >&2; sleep 0.2; echo [out]' > " + file + " 2>&1";
-  ASSERT_EQ(std::system(line.c_str()), 0);
+  const CommandResult ended = shell("$B/longhaul emulate " + written(ring_of_four()) +
+                                    " -- sh -c 'echo [err] >&2; sleep 0.2; echo [out]' > " + file + " 2>&1");
+  ASSERT_EQ(ended.status, 0);
   const std::string text = read_text(file);
   for (const char* word : {"[err]\n", "[out]\n"}) {
     int found = 0;
@@ -148,11 +143,9 @@ TEST_F(Worlds, LinksLosePacketsWhichCubicMindsAndBbrDoesNot) {
 }
 
 int processes_naming(const std::string& word) {
-  int found = 0;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string text = read_text(entry.path() / "cmdline");  // empty where it has ended meanwhile
-    found += text.find(word) != std::string::npos;
-  }
+  int found = 0;  // texts are empty where a process has ended meanwhile
+  for (const auto& entry : fs::directory_iterator("/proc"))
+    found += read_text(entry.path() / "cmdline").find(word) != std::string::npos;
   return found;
 }
 

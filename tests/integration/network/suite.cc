@@ -7,25 +7,17 @@
 namespace longhaul {
 
 std::string write_suite(const std::string& folder) {
-  const Json claim = {{"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}, {"at_least", 2}};
-  Json all = claim, each = claim;
-  all["id"] = "everywhere";
-  each["id"] = "somewhere";
-  each["quantifier"] = "each";
-  const Json scenario = {
-      {"name", "suite"},
-      {"seeds", {1, 2}},
-      {"replicas", 4},
-      {"methods", {{{"name", "diloco"}, {"inner_steps", 4}}, {{"name", "noloco"}, {"inner_steps", 4}}}},
-      {"workload",
-       {{"parameters", 200000},
-        {"wire", "bf16"},
-        {"steps", 12},
-        {"step_time", {{"lognormal", {{"mean", "1s"}, {"sigma", 0.3}}}}}}},
-      {"network", {{"fidelity", "flow"}, {"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}},
-      {"sweep", {{"replicas", {4, 8, 32}}, {"network.tcp.connections", {1, 4}}}},
-      {"claims", {all, each}}};
-  write_text(folder + "/suite.json", scenario.dump(2));
+  write_text(folder + "/suite.json", R"({
+    "name": "suite", "seeds": [1, 2], "replicas": 4,
+    "methods": [{"name": "diloco", "inner_steps": 4}, {"name": "noloco", "inner_steps": 4}],
+    "workload": {"parameters": 200000, "wire": "bf16", "steps": 12,
+                 "step_time": {"lognormal": {"mean": "1s", "sigma": 0.3}}},
+    "network": {"fidelity": "flow", "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}},
+    "sweep": {"replicas": [4, 8, 32], "network.tcp.connections": [1, 4]},
+    "claims": [
+      {"id": "everywhere", "ratio": "sync_time_s.mean", "of": "diloco", "to": "noloco", "at_least": 2},
+      {"id": "somewhere", "ratio": "sync_time_s.mean", "of": "diloco", "to": "noloco", "at_least": 2,
+       "quantifier": "each"}]})");
   return folder + "/suite.json";
 }
 

@@ -1,9 +1,11 @@
 // What a shell does to a command: outputs that cannot be written, readers that go, limits, paths that cannot
-// be.
+// be. And what results and scenarios of somebody else's do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
@@ -31,23 +33,19 @@ TEST(Surroundings, ARunOutlivesItsReader) {
   EXPECT_EQ(Json::parse(read_text(run + "/manifest.json"))["status"], "done");
 }
 
-TEST(Surroundings, ALimitOnTheSizeOfFilesIsNamed) {
-  const std::string folder = fresh_folder("fsize");
-  const CommandResult said =
-      shell("ulimit -f 8; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
-  EXPECT_EQ(said.status, 1);
-  EXPECT_SAYS(said.err, "cannot be written: File too large");
-  EXPECT_EQ(said.err.find("without a word"), std::string::npos) << said.err;
-}
-
-TEST(Surroundings, TooFewDescriptorsAreNamed) {
-  const std::string folder = fresh_folder("files");
+TEST(Surroundings, LimitsAreNamed) {
+  const auto run_under = [](const std::string& limit) {
+    const std::string folder = fresh_folder("limited");
+    const CommandResult said =
+        shell(limit + "; $B/longhaul run '" + write_suite(folder) + "' --out '" + folder + "/run' --quiet");
+    EXPECT_EQ(said.status, 1);
+    return said.err;
+  };
+  const std::string too_large = run_under("ulimit -f 8");
+  EXPECT_SAYS(too_large, "cannot be written: File too large");
+  EXPECT_EQ(too_large.find("without a word"), std::string::npos) << too_large;
   // What the caller has left open would count too.
-  const std::string close = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ";
-  const CommandResult said = shell(close + "ulimit -n 4; $B/longhaul run '" + write_suite(folder) +
-                                   "' --out '" + folder + "/run' --quiet");
-  EXPECT_EQ(said.status, 1);
-  EXPECT_SAYS(said.err, "Too many open files");
+  EXPECT_SAYS(run_under("exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4"), "Too many open files");
 }
 
 TEST(Surroundings, FoldersThatCannotBe) {
@@ -65,34 +63,27 @@ TEST(Surroundings, TheSimulatorChecksItsCase) {
   ASSERT_EQ(run_suite(write_suite(folder), run), 0);
   const fs::path file = *fs::directory_iterator(run + "/cases");
   const Json whole = Json::parse(read_text(file / "case.json"));
-  const auto replay = [&](const char* pointer, const Json& value) {
-    Json changed = whole;
-    if (value.is_discarded())
-      changed = changed.patch({{{"op", "remove"}, {"path", pointer}}});
-    else
-      changed[Json::json_pointer(pointer)] = value;
+  const auto replay = [&](const Json& change) {
+    const Json changed = whole.patch(Json::array({change}));
     write_text(folder + "/case.json", changed.dump());
     return run_command_line("longhaul-sim", {"--case", folder + "/case.json", "--trace", file / "trace.jsonl",
                                              "--out", folder + "/out", "--quiet"});
   };
-  ASSERT_EQ(replay("/seed", whole["seed"]).status, 0);
-  const Json removed(Json::value_t::discarded);
-  const struct {
-    const char* pointer;
-    Json value;
-    const char* said;
-  } changes[] = {
-      {"/network/tcp/segment", -1448, "network.tcp.segment: found -1448"},
-      {"/network/tcp/connections", 0, "network.tcp.connections: found 0"},
-      {"/network/tcp/queue", "x", "network.tcp.queue: found \"x\""},
-      {"/network/topology/star/rtt", removed, "network.topology.star.rtt: this key is missing"},
-      {"/network/topology/star/rtt", nullptr, "network.topology.star.rtt: found null"},
-      {"/network/fidelity", nullptr, "network.fidelity: found null"},
-      {"/network", removed, "network: this key is missing"},
-      {"/replicas", removed, "replicas: this key is missing"},
+  const auto set = [](const char* pointer, const Json& value) {
+    return Json{{"op", "add"}, {"path", pointer}, {"value", value}};
   };
-  for (const auto& change : changes)
-    expect_refused(replay(change.pointer, change.value), {std::string("case.json: ") + change.said});
+  const auto removed = [](const char* pointer) { return Json{{"op", "remove"}, {"path", pointer}}; };
+  ASSERT_EQ(replay(set("/seed", whole["seed"])).status, 0);
+  const std::pair<Json, std::string> changes[] = {
+      {set("/network/tcp/segment", -1448), "network.tcp.segment: found -1448"},
+      {set("/network/tcp/connections", 0), "network.tcp.connections: found 0"},
+      {set("/network/tcp/queue", "x"), "network.tcp.queue: found \"x\""},
+      {removed("/network/topology/star/rtt"), "network.topology.star.rtt: this key is missing"},
+      {set("/network/topology/star/rtt", nullptr), "network.topology.star.rtt: found null"},
+      {set("/network/fidelity", nullptr), "network.fidelity: found null"},
+      {removed("/network"), "network: this key is missing"},
+      {removed("/replicas"), "replicas: this key is missing"}};
+  for (const auto& [change, said] : changes) expect_refused(replay(change), {"case.json: " + said});
 }
 
 // It leaves its folder as it is; the same command begins anew there.
@@ -116,6 +107,108 @@ TEST(Surroundings, APlanThatWasKilledCanBeMadeAgain) {
   write_text(folder + "/other/thesis.tex", "");
   EXPECT_EQ(longhaul({"plan", plan, "--output", folder + "/other"}).status, 2);
   EXPECT_TRUE(fs::exists(folder + "/other/thesis.tex"));
+}
+
+constexpr char kScenario[] =
+    R"({"replicas": 4, "methods": [{"name": "noloco", "inner_steps": 2, "pattern": "presend"}],
+  "workload": {"parameters": 100000, "steps": 8, "tokens": 64, "step_time": {"constant": "1s"}},
+  "network": {"fidelity": "analytic", "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}},
+  "claims": [{"id": "short", "metric": "sync_time_s.mean", "of": "noloco", "at_most": 1}]})";
+
+const std::string& good_run() {
+  static const std::string run = run_of(written(Json::parse(kScenario)));
+  return run;
+}
+
+struct Damage {
+  const char* name;
+  const char* file;  // in the run
+  std::function<std::string(const std::string&)> change;
+  std::vector<const char*> commands;  // that must refuse it; the others do not read it, or leave it out
+  const char* said;
+};
+
+void PrintTo(const Damage& damage, std::ostream* out) {
+  *out << damage.name;
+}
+
+std::string deep(const std::string&) {
+  return std::string(100000, '[') + std::string(100000, ']');
+}
+
+std::function<std::string(const std::string&)> member_set(const char* pointer, const char* value) {
+  return [=](const std::string& text) {
+    Json json = Json::parse(text);
+    json[Json::json_pointer(pointer)] = Json::parse(value);
+    return json.dump(2);
+  };
+}
+
+std::vector<Damage> damages() {
+  const std::vector<const char*> all = {"report", "compare", "claims", "plot"};
+  const char* kCase = "cases/noloco/case.json";
+  const char* kDeep = "line 1, column 101: found JSON nested 101 deep";
+  return {
+      {"DeepManifest", "manifest.json", deep, all, kDeep},
+      {"DeepScenario", "scenario.json", deep, all, kDeep},
+      {"DeepSummary", "summary.json", deep, all, kDeep},
+      {"DeepCase", kCase, deep, {"compare", "plot"}, kDeep},
+      {"EmptyVerdict", "summary.json", member_set("/claims", "[{}]"), all,
+       "summary.json: claims[0].id: this key"},
+      {"EmptyClaim", "scenario.json", member_set("/claims", "[{}]"), all,
+       "scenario.json: claims[0].id: this key"},
+      {"ClaimWithoutABound", "scenario.json",
+       member_set("/claims", R"([{"id": "a", "metric": "final_loss"}])"), all,
+       "scenario.json: claims[0]: found 0 of at_least, at_most, equals"},
+      {"RecordOfNothing", "summary.json", member_set("/cases/0", R"({"case": 3})"), all,
+       "summary.json: 1 of its cases are no records (cases[0].case: found 3"},
+      // Found by changing single values (tests/fuzz/mutations.h).
+      {"StatusIsNull", "summary.json", member_set("/cases/0/status", "null"), all,
+       "cases[0].status: found null"},
+      {"CodecOfNothing",
+       "manifest.json",
+       member_set("/scenario/methods", R"([{"name": "of tomorrow", "codec": {}}])"),
+       {},
+       ""},
+      {"RecordWithoutFidelity", "summary.json", member_set("/cases/0/fidelity", "\"\""), {}, ""},
+      {"KeyThatIsNoPointer", kCase, member_set("/train", R"({"optimizer": {"~x": 1}})"), {}, ""},
+      {"ExchangesAndAHalf", "summary.json", member_set("/cases/0/exchanges", "1.5"), {}, ""},
+      {"ShardOfTwoBillion", "manifest.json", member_set("/options/shard", "\"1/2000000000\""), all,
+       "manifest.json: options.shard: found \"1/2000000000\""},
+      {"ReplicasAreAWord", "manifest.json", member_set("/scenario/replicas", "\"x\""), all,
+       "manifest.json: scenario.replicas: found \"x\""},
+  };
+}
+
+class HostileRun : public testing::TestWithParam<Damage> {};
+
+TEST_P(HostileRun, IsRefusedWithFilePlaceAndKey) {
+  const Damage& damage = GetParam();
+  const std::string folder = fresh_folder(std::string("hostile_") + damage.name), run = folder + "/run";
+  fs::copy(good_run(), run, fs::copy_options::recursive);
+  const std::string file = run + "/" + damage.file;
+  write_text(file, damage.change(read_text(file)));
+  for (const std::string command : {"report", "compare", "claims", "plot"}) {
+    const CommandResult result = longhaul({command, run, "-o", folder + "/" + command});
+    const auto& must = damage.commands;
+    const bool must_refuse = std::find(must.begin(), must.end(), command) != must.end();
+    if (command == "plot" && result.err.find("matplotlib was not found") != std::string::npos) continue;
+    EXPECT_TRUE(result.status == 2 || (!must_refuse && result.status == 0))
+        << command << " ended with " << result.status << ": " << result.err;
+    EXPECT_EQ(result.err.find("json.exception"), std::string::npos) << result.err;
+    if (must_refuse) {
+      EXPECT_SAYS(result.err, damage.said) << command;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, HostileRun, testing::ValuesIn(damages()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(HostileRunDirectory, TheOneThatIsDamagedIsRead) {
+  const std::string folder = fresh_folder("hostile_none");
+  for (const std::string command : {"report", "compare", "claims"})
+    EXPECT_EQ(longhaul({command, good_run(), "-o", folder + "/" + command}).status, 0) << command;
 }
 
 }  // namespace longhaul::surroundings_test

@@ -18,11 +18,6 @@ double payload_bytes_per_s(double wire_rate) {
   return wire_rate / 8 * kSegment / kWire;
 }
 
-// A link of this rate carries `payload_rate` bit/s of payload.
-double line_rate(double payload_rate) {
-  return payload_rate * kWire / kSegment;
-}
-
 // Seconds that slow start loses against line rate: the rounds whose window is below the pipe, each of which
 // lasts a round trip and sends what takes window / rate.
 double slow_start_s(double bytes_per_s, double rtt_s) {
@@ -32,24 +27,20 @@ double slow_start_s(double bytes_per_s, double rtt_s) {
   return lost_s;
 }
 
-struct StartUp {
-  double rate, rtt_s;
-  double rounds, lost_s;  // as tabulated, to two digits
-};
-
+// Rates of payload, round trips, and seconds as tabulated, to two digits.
 TEST(SlowStart, LosesTheTimesOfTheTable) {
-  const StartUp table[] = {{1e8, 0.02, 5, 0.06},   {1e8, 0.1, 7, 0.55},   {1e8, 0.2, 8, 1.30},
-                           {1e9, 0.02, 8, 0.13},   {1e9, 0.1, 10, 0.88},  {1e9, 0.2, 11, 1.96},
-                           {1e10, 0.02, 11, 0.20}, {1e10, 0.1, 14, 1.21}, {1e10, 0.2, 15, 2.62}};
-  for (const StartUp& row : table) {
-    const double bytes_per_s = row.rate / 8, rate = line_rate(row.rate);
-    const double bytes = std::floor(20 * bytes_per_s * row.rtt_s);
+  const double table[][3] = {{1e8, 0.02, 0.06},  {1e8, 0.1, 0.55},  {1e8, 0.2, 1.30},
+                             {1e9, 0.02, 0.13},  {1e9, 0.1, 0.88},  {1e9, 0.2, 1.96},
+                             {1e10, 0.02, 0.20}, {1e10, 0.1, 1.21}, {1e10, 0.2, 2.62}};
+  for (const auto& [payload_rate, rtt_s, tabulated_s] : table) {
+    const double bytes_per_s = payload_rate / 8, rate = payload_rate * kWire / kSegment;
+    const double bytes = std::floor(20 * bytes_per_s * rtt_s);
     // The serialization of a segment is part of the round trip: taken off the delay, so that it is the
     // table's.
-    const double delay_s = row.rtt_s - 2 * 8 * (kWire + kAck) / rate;
-    const double lost_s = arrival_s(star_case(2, rate, delay_s), bytes) - bytes / bytes_per_s - row.rtt_s / 2;
-    EXPECT_NEAR(lost_s, row.lost_s, 0.007) << row.rate << " bit/s, " << row.rtt_s << " s";
-    EXPECT_NEAR(lost_s, slow_start_s(bytes_per_s, row.rtt_s), 0.01 * row.rtt_s);
+    const double delay_s = rtt_s - 2 * 8 * (kWire + kAck) / rate;
+    const double lost_s = arrival_s(star_case(2, rate, delay_s), bytes) - bytes / bytes_per_s - rtt_s / 2;
+    EXPECT_NEAR(lost_s, tabulated_s, 0.007) << payload_rate << " bit/s, " << rtt_s << " s";
+    EXPECT_NEAR(lost_s, slow_start_s(bytes_per_s, rtt_s), 0.01 * rtt_s);
   }
 }
 
@@ -71,9 +62,8 @@ TEST(FlowPair, IsLatencyAndStartUpAndBytesOverRate) {
     }
     expected += left / both_ways(rate);
     // The last segment is forwarded once more by the core.
-    const Replayed replayed =
-        run_replay(star_case(2, rate, rtt_s), single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
-    EXPECT_NEAR(replayed.sync_time_s(), expected, 2e-4) << products;
+    EXPECT_NEAR(exchanged(star_case(2, rate, rtt_s), "pair", bytes).sync_time_s(), expected, 2e-4)
+        << products;
   }
 }
 
@@ -91,9 +81,9 @@ TEST(FlowCaps, AWindowLeavesAtTheRateOfTheLinkOnceARoundTrip) {
       const double last = windows - std::ceil(windows) + 1;
       const double expected = (std::ceil(windows) - 1) * full_rtt_s + rtt_s / 2 +
                               8 * (last * window * connections * kWire / kSegment + kWire) / rate;
-      const auto bytes = static_cast<std::int64_t>(windows * window * connections);
-      const Trace trace = single_exchange("tree", 2, bytes);  // one message there, one back
-      EXPECT_NEAR(run_replay(config, trace).sync_time_s() / (2 * expected), 1, 1e-3) << windows;
+      // One message there, one back.
+      const Replayed replayed = exchanged(config, "tree", windows * window * connections);
+      EXPECT_NEAR(replayed.sync_time_s() / (2 * expected), 1, 1e-3) << windows;
     }
 }
 
@@ -102,12 +92,12 @@ TEST(FlowCaps, AWindowLeavesAtTheRateOfTheLinkOnceARoundTrip) {
 TEST(FlowCaps, OneConnectionBetweenRegionsHasTheMeasuredThroughput) {
   const Case config = regions_case("aws-2022", {{"oregon", 1}, {"tokyo", 1}});
   const double bytes_per_s = 523e6 / 8, rtt_s = 0.096, largest = bytes_per_s * rtt_s;
-  const auto bytes = static_cast<std::int64_t>(20 * bytes_per_s);
-  double left = static_cast<double>(bytes), rounds = 0;
+  const double bytes = std::floor(20 * bytes_per_s);
+  double left = bytes, rounds = 0;
   for (double window = 10 * kSegment; left > std::min(window, largest); window *= 2, ++rounds)
     left -= std::min(window, largest);
   const double expected = rounds * rtt_s + rtt_s / 2 + left / payload_bytes_per_s(1e10);
-  EXPECT_NEAR(run_replay(config, single_exchange("pair", 2, bytes)).sync_time_s(), expected, 0.01);
+  EXPECT_NEAR(exchanged(config, "pair", bytes).sync_time_s(), expected, 0.01);
 }
 
 // Replica i with up[i] and down[i], bit/s.
@@ -125,8 +115,7 @@ Case homes_of(const std::vector<double>& up, const std::vector<double>& down) {
 TEST(AsymmetricStar, APairIsAsFastAsTheWayUp) {
   const double up = 2e7, down = 2e8, bytes = 2e7;
   const double expected = bytes / both_ways(up) + kRtt / 2 + 8 * kWire / down;
-  const Replayed replayed = run_replay(homes_of({up, up}, {down, down}),
-                                       single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
+  const Replayed replayed = exchanged(homes_of({up, up}, {down, down}), "pair", bytes);
   EXPECT_NEAR(replayed.sync_time_s() / expected, 1, 1e-3);
 }
 
@@ -138,8 +127,7 @@ TEST(AsymmetricStar, APairOfUnequalHomesWaitsForTheSlowerUp) {
                y = (fast - kAckShare * slow) / (1 - kAckShare * kAckShare);
   const double first_s = bytes / payload_bytes_per_s(y);
   const double rest_s = (bytes - first_s * payload_bytes_per_s(x)) / payload_bytes_per_s(slow);
-  const Replayed replayed = run_replay(homes_of({slow, fast}, {1e8, 1.5e7}),
-                                       single_exchange("pair", 2, static_cast<std::int64_t>(bytes)));
+  const Replayed replayed = exchanged(homes_of({slow, fast}, {1e8, 1.5e7}), "pair", bytes);
   EXPECT_NEAR(replayed.sync_time_s() / (first_s + rest_s + kRtt / 2), 1, 1e-3);
 }
 
@@ -149,8 +137,7 @@ TEST(AsymmetricStar, ARingIsAsFastAsItsSlowestWayUp) {
   const int members = 4;
   const double slow = 5e6, bytes = 8e6, steps = 2 * (members - 1);
   const double lower = steps * bytes / members / payload_bytes_per_s(slow);
-  const Replayed replayed = run_replay(homes_of({4e7, 3e7, slow, 2e7}, {2e8, 2e8, 2e8, 2e8}),
-                                       single_exchange("ring", members, static_cast<std::int64_t>(bytes)));
+  const Replayed replayed = exchanged(homes_of({4e7, 3e7, slow, 2e7}, {2e8, 2e8, 2e8, 2e8}), "ring", bytes);
   EXPECT_GT(replayed.sync_time_s(), lower);
   // At worst acknowledgements of 20 Mb/s, what its predecessor sends, are beside its data all the time.
   EXPECT_LT(replayed.sync_time_s(), lower / (1 - kAckShare * 3e7 / slow));
@@ -174,28 +161,26 @@ Case bbr_case(double rate, double rtt_s, int connections) {
 // CUBIC start-up costs two round trips and more.
 TEST(BbrFlow, AMessageBehindAPauseTakesLatencyAndBytesOverRate) {
   const double rate = 1e8, rtt_s = 0.05;
-  const auto bytes = static_cast<std::int64_t>(20 * rate / 8 * rtt_s);
-  const double bound_s = rtt_s / 2 + static_cast<double>(bytes) / both_ways(rate);
+  const double bytes = 20 * rate / 8 * rtt_s, bound_s = rtt_s / 2 + bytes / both_ways(rate);
   for (const int connections : {1, 4}) {
     Case config = bbr_case(rate, rtt_s, connections);
-    const Replayed replayed = run_replay(config, single_exchange("pair", 2, bytes, 2));
+    const Replayed replayed = exchanged(config, "pair", bytes, 2);
     EXPECT_GT(replayed.sync_time_s(1), bound_s + rtt_s);
     EXPECT_NEAR(replayed.sync_time_s(2), bound_s, 0.002 * bound_s);
     config.network.tcp.congestion_control = "cubic";
-    EXPECT_GT(run_replay(config, single_exchange("pair", 2, bytes, 2)).sync_time_s(2), bound_s + rtt_s / 2);
+    EXPECT_GT(exchanged(config, "pair", bytes, 2).sync_time_s(2), bound_s + rtt_s / 2);
   }
 }
 
 // A thousandth of all packets, sent again, takes a thousandth more, and a last one that is lost a round trip.
 TEST(BbrFlow, ALossOfAThousandthCostsAThousandth) {
   Case config = bbr_case(1e8, 0.01, 1);
-  const Trace trace = single_exchange("pair", 2, 500000000);
-  const double free_s = run_replay(config, trace).sync_time_s();
+  const double free_s = exchanged(config, "pair", 5e8).sync_time_s();
   config.network.tcp.loss = 5e-4;  // of a path of two links 1e-3
-  const double lossy_s = run_replay(config, trace).sync_time_s();
+  const double lossy_s = exchanged(config, "pair", 5e8).sync_time_s();
   EXPECT_NEAR(lossy_s / free_s, 1.001, 0.0004);
   config.network.tcp.congestion_control = "cubic";
-  EXPECT_GT(run_replay(config, trace).sync_time_s(), 1.5 * lossy_s);
+  EXPECT_GT(exchanged(config, "pair", 5e8).sync_time_s(), 1.5 * lossy_s);
 }
 
 // A loss may hold a message up by one round trip and a quarter, if it is of the last data; it is found by
@@ -204,10 +189,9 @@ TEST(BbrFlow, ALossOfAThousandthCostsAThousandth) {
 TEST(BbrFlow, LossesHoldAMessageUpByARoundTrip) {
   const double rtt_s = 0.05;
   Case config = bbr_case(1e8, rtt_s, 1);
-  const Trace trace = single_exchange("pair", 2, 1000000, 40);
-  const Replayed free = run_replay(config, trace);
+  const Replayed free = exchanged(config, "pair", 1e6, 40);
   config.network.tcp.loss = 5e-4;
-  const Replayed lossy = run_replay(config, trace);
+  const Replayed lossy = exchanged(config, "pair", 1e6, 40);
   std::vector<double> late_s;
   for (int step = 2; step <= 40; ++step) {
     const double more_s = lossy.sync_time_s(step) - free.sync_time_s(step);

@@ -1,5 +1,6 @@
-// Every collective of the registry replayed on an idle star, against the closed form that its header gives;
-// and what the order of ranks does to a ring.
+// Collectives of the registry replayed on an idle star, whole, in slices and in buckets that overlap with the
+// backward pass, against the closed forms that their headers give; and what the order of ranks does to a
+// ring.
 //
 // Window effects are not switched off but out of reach: with segments of 65,483 bytes the first window of ten
 // covers the path (100 Mb/s x 35 ms with its serialization), and headers and acknowledgements are 0.2 % of a
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "net/collectives/collective.h"
 #include "tests/support/files.h"
 #include "tests/unit/sim/replays.h"
 
@@ -77,6 +79,24 @@ TEST(IdleStar, DoubleTreeStaysBelowItsBound) {
   EXPECT_GT(largest, 0.6) << "a bound far above everything says nothing";
 }
 
+// One way at a time in the full heap. In the tree of leaves members receive while they send.
+TEST(FlowCollectives, TreesWhoseChildrenShareALinkFollowTheirClosedForms) {
+  const double rate = 1e8, rtt_s = 1e-4, one_way = rate / 8 * payload_share(1448);
+  const double latency_s = rtt_s / 2 + 8 * (1448. + kHeaderBytes) / rate;
+  // Of its closed form at a rate.
+  const auto share_of = [&](double bytes_per_s, const std::string& name, int members) {
+    return exchanged(star_case(members, rate, rtt_s), name, 2e7).sync_time_s() /
+           idle_star_s(name, {members, 20000000, 1}, latency_s, bytes_per_s);
+  };
+  EXPECT_NEAR(share_of(one_way, "heap-tree", 7), 1, 2e-3);
+  for (const int members : {2, 4, 8}) EXPECT_GE(share_of(one_way, "leaf-tree", members), 1 - 2e-3) << members;
+  const double slowest = one_way / (1 + ack_share(1448));
+  for (const int members : {2, 3, 4, 5, 6, 7, 8, 11})
+    EXPECT_LE(share_of(slowest, "leaf-tree", members), 1 + 2e-3) << members;
+  for (const int members : {3, 5, 6, 7, 11})
+    EXPECT_LE(share_of(slowest, "heap-tree", members), 1 + 2e-3) << members;
+}
+
 // Where bandwidth decides, twice the vector over the rate, and the filling of the pipelines.
 TEST(IdleStar, DoubleTreeTakesTwiceTheVectorWhereBandwidthDecides) {
   const double vector_s = 2e8 / kBytesPerSecond;
@@ -142,7 +162,7 @@ TEST(IdleStar, OnlyTheRingOfAHierarchicalCrossesTheTrunks) {
 
 // What the order of ranks does to a ring between two far sites, against the closed form.
 //
-// Chunks of 100 bytes, links so fast that only latency counts, and windows that hold all chunks on their way.
+// Chunks of 100 bytes, of which a first window holds 144, and links so fast that only latency counts.
 // A member is done when its 2(N − 1)-th chunk has arrived, and that chunk came over the 2(N − 1) hops that
 // end at it: the two laps of the ring less two hops. Over all members every hop is in as many of these sums,
 // so that the mean is 2(N − 1)/N · (length of the ring), and the last one is done after two laps less the two
@@ -153,47 +173,198 @@ TEST(IdleStar, OnlyTheRingOfAHierarchicalCrossesTheTrunks) {
 // sites: 2(N − 1) L, mean and last. For L far above l that is N/2 times the mean in blocks, (N − 1)/2 times
 // the last.
 constexpr double kInside = 0.0005, kBetween = 0.04;  // one way, s
-constexpr std::int64_t kChunk = 100;                 // bytes: a first window holds 144
 
-Case two_far_sites(int at_each, RankOrderSpec order) {
+void expect_ring_times(int at_each, const RankOrderSpec& order, double mean_s, double last_s) {
   Case config = star_case(2 * at_each, 0, 0);
   config.network.topology =
       hierarchical_spec({{"a", at_each}, {"b", at_each}}, access_section(100e9, 100e9, 2 * kInside),
                         access_section(100e9, 100e9, 2 * kBetween));
-  config.network.rank_order = std::move(order);
-  return config;
-}
-
-struct SyncTimes {
-  double mean = 0, last = 0;
-};
-
-SyncTimes ring_times(const Case& config) {
-  const Replayed replayed =
-      run_replay(config, single_exchange("ring", config.replicas, config.replicas * kChunk));
-  SyncTimes times;
-  for (const ExchangeRecord& row : replayed.exchanges)
-    times.mean += (row.done_s - row.start_s) / config.replicas;
-  times.last = replayed.sync_time_s();
-  return times;
+  config.network.rank_order = order;
+  const Replayed replayed = exchanged(config, "ring", 100. * config.replicas);
+  double sum_s = 0;
+  for (const ExchangeRecord& row : replayed.exchanges) sum_s += row.done_s - row.start_s;
+  EXPECT_NEAR(sum_s / config.replicas, mean_s, 1e-3 * mean_s);
+  EXPECT_NEAR(replayed.sync_time_s(), last_s, 1e-3 * last_s);
 }
 
 class RingBetweenTwoSites : public testing::TestWithParam<int> {};
 
-TEST_P(RingBetweenTwoSites, InBlocksCrossesTwiceALap) {
+TEST_P(RingBetweenTwoSites, CrossesTwiceALapInBlocksAndAtEveryHopInRoundRobin) {
   const int n = 2 * GetParam();
-  const SyncTimes times = ring_times(two_far_sites(GetParam(), {}));
-  EXPECT_NEAR(times.mean, 2. * (n - 1) / n * (2 * kBetween + (n - 2) * kInside), 1e-3 * times.mean);
-  EXPECT_NEAR(times.last, 4 * kBetween + 2 * (n - 3) * kInside, 1e-3 * times.last);
-}
-
-TEST_P(RingBetweenTwoSites, InRoundRobinCrossesAtEveryHop) {
-  const int n = 2 * GetParam();
-  const SyncTimes times = ring_times(two_far_sites(GetParam(), {RankOrderSpec::Kind::kRoundRobin, {}}));
-  EXPECT_NEAR(times.mean, 2 * (n - 1) * kBetween, 1e-3 * times.mean);
-  EXPECT_NEAR(times.last, 2 * (n - 1) * kBetween, 1e-3 * times.last);
+  expect_ring_times(GetParam(), {}, 2. * (n - 1) / n * (2 * kBetween + (n - 2) * kInside),
+                    4 * kBetween + 2 * (n - 3) * kInside);
+  const double round_robin_s = 2 * (n - 1) * kBetween;
+  expect_ring_times(GetParam(), {RankOrderSpec::Kind::kRoundRobin, {}}, round_robin_s, round_robin_s);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, RingBetweenTwoSites, testing::Values(3, 4, 16));
+
+// In slices; and senders that push before their receiver has posted.
+const int kSlices[] = {2, 3, 8};
+
+struct Sliced {
+  double measured_s, closed_form_s;
+};
+
+// `segments` of each slice of a unit.
+Sliced sliced(const std::string& name, int members, int slices, int segments, Case config) {
+  const Collective& collective = find_collective(name);
+  const std::int64_t slice = std::int64_t{kSegment} * segments;
+  const bool has_parts = collective.unit_bytes({members, members, 1, {}}) == 1;
+  const std::int64_t bytes = slice * slices * (has_parts ? members : 1);
+  config.network.slice = {SliceSpec::Kind::kBytes, slice};
+  const Trace trace = make_trace({{rule_of(name)}}, {1, members, 1, bytes});
+  return {run_replay(config, trace).sync_time_s(),
+          sliced_idle_star_s(name, {members, bytes, 1, {}}, slices, kLatency, kBytesPerSecond)};
+}
+
+Sliced on_star(const std::string& name, int members, int slices, int segments) {
+  return sliced(name, members, slices, segments, open_star(members));
+}
+
+// Slices of 5 ms, where the latency decides, and of 52 ms, where the link is busy all the time.
+TEST(SlicedStar, ClosedFormsThatAreExact) {
+  for (const std::string name : {"ring", "direct", "parameter-server", "all-gather", "reduce-scatter"})
+    for (int members = 2; members <= 9; ++members)
+      for (const int slices : kSlices)
+        for (const int segments : {1, 10}) {
+          const Sliced sliced = on_star(name, members, slices, segments);
+          EXPECT_NEAR(sliced.measured_s / sliced.closed_form_s, 1, 3e-3)
+              << name << " of " << members << ", " << slices << " slices of " << segments;
+        }
+}
+
+TEST(SlicedStar, PairsAndSmallTreesAreExact) {
+  for (const int slices : kSlices) {
+    for (const std::string name : {"pair", "tree", "leaf-tree", "heap-tree"}) {
+      const Sliced pair = on_star(name, 2, slices, 4);
+      EXPECT_NEAR(pair.measured_s / pair.closed_form_s, 1, 3e-3) << name << ", " << slices;
+    }
+    const Sliced three = on_star("heap-tree", 3, slices, 4);
+    EXPECT_NEAR(three.measured_s / three.closed_form_s, 1, 3e-3) << slices;
+  }
+}
+
+// Below: the root's link carries the vector of each of its children, in and out, after a latency there and
+// back.
+TEST(SlicedStar, TreesStayBetweenTheirBounds) {
+  for (int members = 2; members <= 9; ++members)
+    for (const int slices : kSlices) {
+      const double vector_s = 4. * kSegment * slices / kBytesPerSecond;
+      const auto check = [&](const std::string& name, int children) {
+        const Sliced sliced = on_star(name, members, slices, 4);
+        EXPECT_LT(sliced.measured_s, 1.003 * sliced.closed_form_s)
+            << name << " of " << members << ", " << slices;
+        EXPECT_GT(sliced.measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
+      };
+      check("tree", ceil_log2(members));
+      check("heap-tree", std::min(2, members - 1));
+      check("leaf-tree", members == 2 ? 1 : 2);
+    }
+}
+
+// On links of their own nothing is shared: 2D hops, and the slices behind the first, as in `analytic`.
+TEST(SlicedMesh, FlowAndAnalyticAgree) {
+  for (const int members : {2, 4, 7, 8})
+    for (const int slices : kSlices)
+      for (const std::string name : {"ring", "tree", "heap-tree", "leaf-tree", "direct"}) {
+        Case mesh = open_star(members);
+        mesh.network.topology = mesh_spec(kRate, kRtt);
+        const double flow_s = sliced(name, members, slices, 4, mesh).measured_s;
+        mesh.network.fidelity = "analytic";
+        const double analytic_s = sliced(name, members, slices, 4, mesh).measured_s;
+        EXPECT_NEAR(flow_s / analytic_s, 1, 5e-3) << name << " of " << members << ", " << slices;
+      }
+}
+
+// In slices the pushed ones are passed on before the late member is there: a ring of three.
+TEST(Eager, DeliversTheSameBytes) {
+  Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36});
+  trace.measured_s = {{1, 1.5, 2}};
+  Case config = open_star(3);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  const Replayed rendezvous = run_replay(config, trace);
+  config.network.slice = {SliceSpec::Kind::kBytes, std::int64_t{kSegment} * 3};
+  config.network.eager = 5. * kSegment;
+  const Replayed eager = run_replay(config, trace);
+  for (int replica = 0; replica < 3; ++replica)
+    EXPECT_EQ(eager.row(1, replica).bytes, rendezvous.row(1, replica).bytes);
+  EXPECT_LT(eager.sync_time_s(), rendezvous.sync_time_s());
+}
+
+// An all-reduce that overlaps with the backward pass. With a step of 1 s of which the last f are backward,
+// bucket i of b is released at 1 - f (1 - i/b). Buckets are reduced one after another and each takes t, so
+// that the last one is done at max(1 - f + f/b + b t, 1 + t): either the network is busy from the first
+// bucket on, or it waits for the last.
+Trace overlapping(const std::string& collective, int members, std::int64_t bytes, double overlap, int buckets,
+                  int steps = 1) {
+  OperationRule rule = rule_of(collective);
+  rule.overlap_backward = overlap;
+  rule.buckets = buckets;
+  return make_trace({{rule}}, {1, members, steps, bytes});
+}
+
+TEST(OverlapWithBackward, EndsWithTheNetworkOrWithTheLastBucket) {
+  int busy = 0, waiting = 0;
+  for (const std::string collective : {"ring", "tree", "halving-doubling"})
+    for (const double overlap : {0.25, 2. / 3, 1.})
+      for (const int buckets : {1, 4, 8})
+        for (const int segments : {1, 8}) {  // of a chunk of a quarter
+          const std::int64_t bucket = std::int64_t{kSegment} * 4 * segments;
+          const double t = closed_form_s(collective, 4, bucket);
+          const double expected = std::max(1 - overlap + overlap / buckets + buckets * t, 1 + t);
+          ++(expected > 1 + t ? busy : waiting);
+          const Replayed replayed =
+              run_replay(open_star(4), overlapping(collective, 4, bucket * buckets, overlap, buckets));
+          const ExchangeRecord& row = replayed.row(1, 0);
+          EXPECT_NEAR(row.done_s, expected, 4e-3 * buckets * t)
+              << collective << ", overlap " << overlap << ", buckets " << buckets << " of " << segments;
+          EXPECT_DOUBLE_EQ(row.ready_s, 1);
+          EXPECT_DOUBLE_EQ(row.start_s, 1);
+        }
+  EXPECT_GT(busy, 0);
+  EXPECT_GT(waiting, 0);
+}
+
+// A bucket that starts while the one before it is under way follows it on the same connections. When each
+// burst counted as a round trip of its own, windows grew less and this exchange took 30 % longer than
+// packets'.
+TEST(OverlapWithBackward, TakesAsLongAsPacketsWhereBucketsShareConnections) {
+  Case config = star_case(8, kRate, 0.12);
+  config.workload.step_time.seconds = 4;
+  const Trace trace = overlapping("halving-doubling", 8, 312500, 0.45, 2);
+  expect_flow_as_packets(config, trace, 0.01, "two buckets on the same connections");
+}
+
+// What overlaps is no idle time: of ten steps each idles from the end of its compute to done.
+TEST(OverlapWithBackward, OnlyWhatIsLeftAfterTheStepIsIdle) {
+  const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
+  const double t = closed_form_s("ring", 4, bucket), left = std::max(-2. / 3 + 2. / 3 / 8 + 8 * t, t);
+  const Replayed replayed = run_replay(open_star(4), overlapping("ring", 4, 8 * bucket, 2. / 3, 8, 10));
+  for (const auto& row : rows_of(replayed, "replicas.csv")) {
+    const double compute_s = std::stod(row[1]), idle_s = std::stod(row[2]), clock_s = std::stod(row[3]);
+    EXPECT_DOUBLE_EQ(compute_s, 10);
+    EXPECT_NEAR(idle_s / (10 * left), 1, 0.01);
+    EXPECT_NEAR(clock_s, compute_s + idle_s, 1e-8);
+    EXPECT_EQ(std::stoll(row[4]), 10 * 8 * bucket * 2 * 3 / 4) << "as much as in one piece";
+  }
+}
+
+// Replica 2 takes ten seconds a step: the others wait for its first bucket, which it releases at 10 - 10 f (1
+// - 1/b).
+TEST(OverlapWithBackward, AStragglersBucketsComeLate) {
+  Case config = open_star(4);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
+  Trace trace = overlapping("ring", 4, 4 * bucket, 0.1, 4);
+  trace.measured_s = {{1, 1, 10, 1}};
+  const double t = closed_form_s("ring", 4, bucket);
+  const Replayed replayed = run_replay(config, trace);
+  for (const int replica : {0, 2}) {
+    EXPECT_DOUBLE_EQ(replayed.row(1, replica).ready_s, replica == 2 ? 10 : 1);
+    EXPECT_DOUBLE_EQ(replayed.row(1, replica).start_s, 10);
+    EXPECT_NEAR(replayed.row(1, replica).done_s, std::max(9.25 + 4 * t, 10 + t), 0.01);
+  }
+}
 
 }  // namespace longhaul::idle_star_test

@@ -16,20 +16,37 @@ inline Replayed run_replay(const Case& config, const Trace& trace,
                   trace);
 }
 
-inline double sync_time_s(Case config, const std::string& fidelity, const Trace& trace, int step = 1) {
-  config.network.fidelity = fidelity;
-  return run_replay(config, trace).sync_time_s(step);
+// An exchange of `bytes` among all at each step.
+inline Replayed exchanged(const Case& config, const std::string& collective, double bytes, int steps = 1) {
+  const auto whole_bytes = static_cast<std::int64_t>(bytes);
+  return run_replay(config, single_exchange(collective, config.replicas, whole_bytes, steps));
+}
+inline double in_packets_s(Case config, const std::string& collective, double bytes) {
+  config.network.fidelity = "packet";
+  return exchanged(config, collective, bytes).sync_time_s();
+}
+
+inline void expect_as_packets(double flow_s, double packet_s, double tolerance, const std::string& what) {
+  fmt::print("{}: packet {:.4f} s, flow {:.4f} s ({:+.1f} %)\n", what, packet_s, flow_s,
+             100 * (flow_s / packet_s - 1));
+  EXPECT_NEAR(flow_s / packet_s, 1, tolerance) << what;
 }
 
 // Seconds of a step's exchange in packets; as a fluid it takes as long, to within `tolerance`.
-inline double expect_flow_as_packets(const Case& config, const Trace& trace, double tolerance,
+inline double expect_flow_as_packets(Case config, const Trace& trace, double tolerance,
                                      const std::string& what, int step = 1) {
-  const double flow = sync_time_s(config, "flow", trace, step),
-               packet = sync_time_s(config, "packet", trace, step);
-  fmt::print("{}: packet {:.4f} s, flow {:.4f} s ({:+.1f} %)\n", what, packet, flow,
-             100 * (flow / packet - 1));
-  EXPECT_NEAR(flow / packet, 1, tolerance) << what;
-  return packet;
+  config.network.fidelity = "packet";
+  const double packet_s = run_replay(config, trace).sync_time_s(step);
+  config.network.fidelity = "flow";
+  expect_as_packets(run_replay(config, trace).sync_time_s(step), packet_s, tolerance, what);
+  return packet_s;
+}
+// Of an exchange of `bytes` among all at each step, at the last one.
+inline double expect_flow_as_packets(const Case& config, const std::string& collective, double bytes,
+                                     double tolerance, const std::string& what, int steps = 1) {
+  const auto whole_bytes = static_cast<std::int64_t>(bytes);
+  return expect_flow_as_packets(config, single_exchange(collective, config.replicas, whole_bytes, steps),
+                                tolerance, what, steps);
 }
 
 // A star on which window effects are out of reach: with segments of 65,483 bytes the first window of ten

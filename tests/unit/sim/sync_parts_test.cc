@@ -29,9 +29,7 @@ void expect_parts(const BreakdownRow& row, double bytes_s, double latency_s, dou
 TEST(SyncParts, ARingIsTwoTimesNLessOneMessagesOfAnNth) {
   for (const int members : {2, 3, 8, 16}) {
     const double bytes = 8. * kSegment * members, messages = 2 * (members - 1);
-    const Replayed replayed =
-        run_replay(open_star(members), single_exchange("ring", members, static_cast<std::int64_t>(bytes)));
-    for (const BreakdownRow& row : breakdown_of(replayed))
+    for (const BreakdownRow& row : breakdown_of(exchanged(open_star(members), "ring", bytes)))
       expect_parts(row, messages / members * alone_s(bytes), messages * kLatency, 0);
   }
 }
@@ -39,17 +37,16 @@ TEST(SyncParts, ARingIsTwoTimesNLessOneMessagesOfAnNth) {
 TEST(SyncParts, ATreeIsAWholeVectorAndALatencyALevel) {
   for (const int levels : {1, 2, 3, 4}) {
     const double bytes = 20. * kSegment;
-    const Replayed replayed =
-        run_replay(open_star(1 << levels), single_exchange("tree", 1 << levels, 20 * kSegment));
-    expect_parts(last_one(replayed), 2 * levels * alone_s(bytes), 2 * levels * kLatency, 0);
+    expect_parts(last_one(exchanged(open_star(1 << levels), "tree", bytes)), 2 * levels * alone_s(bytes),
+                 2 * levels * kLatency, 0);
   }
 }
 
 // Two members send to the server, whose way down is theirs by halves; then it sends to both.
 TEST(SyncParts, OfTwoMessagesOverOneLinkHalfTheTimeIsSharing) {
   const double bytes = 40. * kSegment;
-  const Replayed replayed = run_replay(open_star(3), single_exchange("parameter-server", 3, 40 * kSegment));
-  expect_parts(last_one(replayed), 2 * alone_s(bytes), 2 * kLatency, 2 * alone_s(bytes));
+  expect_parts(last_one(exchanged(open_star(3), "parameter-server", bytes)), 2 * alone_s(bytes), 2 * kLatency,
+               2 * alone_s(bytes));
 }
 
 // 150 segments leave as 10, 20, 40 and 80, a round trip apart, and the path holds more than 800. Both
@@ -61,8 +58,7 @@ TEST(SyncParts, SlowStartIsStartUpButForItsBytes) {
   const Case config = star_case(2, kRate, kLongRtt);
   const double segment_s = 8 * kWire / kRate;
   const double rtt_s = kLongRtt + 2 * segment_s + 2 * 8 * kAck / kRate;
-  const Replayed replayed = run_replay(config, single_exchange("pair", 2, 150 * 1448));
-  for (const BreakdownRow& row : breakdown_of(replayed)) {
+  for (const BreakdownRow& row : breakdown_of(exchanged(config, "pair", 150 * kPayload))) {
     EXPECT_NEAR(row.of("bytes"), alone_s(150 * kPayload, kRate, 1448), 3e-9);
     EXPECT_NEAR(row.of("latency"), kLongRtt / 2 + segment_s, 3e-9);
     EXPECT_NEAR(row.of("startup"), 3 * rtt_s - 70 * segment_s, 1e-8);
@@ -83,11 +79,10 @@ TEST(SyncParts, AWindowThatTheScenarioGivesIsPartOfThePath) {
     const double window = 125000. * connections, started = 15 * 10 * 1448. * connections;
     const double rounds = std::floor((12500000 - started) / window);
     const double last_s = alone_s(12500000 - started - rounds * window, kRate, 1448);
-    const Replayed replayed = run_replay(config, single_exchange("pair", 2, 12500000));
-    EXPECT_NEAR(last_one(replayed).of("bytes"), alone_s(started, kRate, 1448) + rounds * rtt_s + last_s,
-                1e-6);
-    EXPECT_NEAR(last_one(replayed).of("sharing"), last_s * 90 / (2 * 1538), 1e-6);
-    EXPECT_NEAR(last_one(replayed).of("startup"), 4 * rtt_s - alone_s(started, kRate, 1448), 1e-6);
+    const BreakdownRow row = last_one(exchanged(config, "pair", 12500000));
+    EXPECT_NEAR(row.of("bytes"), alone_s(started, kRate, 1448) + rounds * rtt_s + last_s, 1e-6);
+    EXPECT_NEAR(row.of("sharing"), last_s * 90 / (2 * 1538), 1e-6);
+    EXPECT_NEAR(row.of("startup"), 4 * rtt_s - alone_s(started, kRate, 1448), 1e-6);
   }
 }
 
@@ -98,8 +93,7 @@ TEST(SyncParts, ASlowLinkInARingShowsAsBytesAndNotAsWaiting) {
   Case config = open_star(4);
   config.network.overrides = {up_of(2, kRate / 4)};
   const double chunk_s = alone_s(16. * kSegment, kRate / 4);
-  const Replayed replayed = run_replay(config, single_exchange("ring", 4, 4 * 16 * kSegment));
-  const BreakdownRow behind = breakdown_of(replayed).at(3);
+  const BreakdownRow behind = breakdown_of(exchanged(config, "ring", 4. * 16 * kSegment)).at(3);
   EXPECT_GT(behind.of("bytes"), 6 * chunk_s - 5 * kLatency);
   EXPECT_LT(behind.of("bytes"), 6 * chunk_s);
   EXPECT_EQ(behind.of("waiting"), 0);
@@ -110,7 +104,7 @@ TEST(SyncParts, ASlowLinkInARingShowsAsBytesAndNotAsWaiting) {
 TEST(SyncParts, WhatLiesBeforeTheLastIsReadyDoesNotCount) {
   Case config = open_star(8);
   config.workload.step_time_factors = {1, 5, 1, 1, 1, 1, 1, 1};
-  const Replayed replayed = run_replay(config, single_exchange("tree", 8, 20 * kSegment));
+  const Replayed replayed = exchanged(config, "tree", 20. * kSegment);
   const std::vector<BreakdownRow> rows = breakdown_of(replayed);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ExchangeRecord& times = replayed.exchanges[i];
@@ -155,17 +149,16 @@ TEST(SyncParts, DrawnMessageTimesAreOnePart) {
     const Replayed replayed = run_replay(config, trace);
     const std::vector<BreakdownRow> rows = breakdown_of(replayed);
     ASSERT_EQ(rows.size(), 24u);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
       EXPECT_NEAR(rows[i].of("message") + rows[i].of("waiting"),
                   replayed.exchanges[i].done_s - replayed.exchanges[i].start_s, 1e-9);
-    }
   }
 }
 
 TEST(SyncParts, PacketsHaveBytesLatencyAndARest) {
   Case config = star_case(2, 1e8, 0.05);
   config.network.fidelity = "packet";
-  const Replayed replayed = run_replay(config, single_exchange("pair", 2, 1448000));
+  const Replayed replayed = exchanged(config, "pair", 1448000);
   const BreakdownRow row = last_one(replayed);
   EXPECT_NEAR(row.of("bytes"), alone_s(1448000, 1e8, 1448), 1e-9);
   EXPECT_NEAR(row.of("latency"), 0.025 + 8 * 1538 / 1e8, 1e-9);
@@ -235,17 +228,22 @@ OperationPlan draw_plan(Draws& draws) {
   return plan;
 }
 
-// Sums to 1e-9 of all rows; the seconds of congestion and of sharing in them.
-std::pair<double, double> expect_sums(const Replayed& replayed, const std::string& what) {
+// Five steps of a plan: the sum of each row to 1e-9; the seconds of congestion and of sharing in them.
+std::pair<double, double> expect_sums(const Case& config, const OperationPlan& plan,
+                                      std::int64_t parameters) {
+  const std::string& all_reduce = plan.rules[0].collective;
+  SCOPED_TRACE(fmt::format("{} of {}, queue {}", all_reduce, config.replicas, config.network.tcp.queue));
+  const Replayed replayed =
+      run_replay(config, make_trace(plan, {config.seed, config.replicas, 5, parameters}));
   const std::vector<BreakdownRow> rows = breakdown_of(replayed);
-  EXPECT_EQ(rows.size(), replayed.exchanges.size()) << what;
+  EXPECT_EQ(rows.size(), replayed.exchanges.size());
   std::pair<double, double> seconds{0, 0};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ExchangeRecord& times = replayed.exchanges[i];
     EXPECT_EQ(rows[i].replica, times.replica);
     EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9)
-        << what << ", step " << times.step << ", replica " << times.replica << ", " << times.exchange;
-    for (const auto& [part, part_s] : rows[i].parts) EXPECT_GE(part_s, -2e-9) << what << ' ' << part;
+        << "step " << times.step << ", replica " << times.replica << ", " << times.exchange;
+    for (const auto& [part, part_s] : rows[i].parts) EXPECT_GE(part_s, -2e-9) << part;
     seconds.first += rows[i].of("congestion");
     seconds.second += rows[i].of("sharing");
   }
@@ -255,16 +253,14 @@ std::pair<double, double> expect_sums(const Replayed& replayed, const std::strin
 TEST(SyncPartsSum, IsTheSyncTimeWhateverTheNetwork) {
   double shared_s = 0, congested_s = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE(seed);
     Draws draws(seed);
     const Case config = draw_case(draws);
     const OperationPlan plan = draw_plan(draws);
     const auto parameters = static_cast<std::int64_t>(draws.log_between(1e3, 5e6));
-    const Trace trace = make_trace(plan, {config.seed, config.replicas, 5, 2 * parameters});
-    const std::string what = "seed " + std::to_string(seed) + ": " + plan.rules[0].collective + " of " +
-                             std::to_string(config.replicas) + ", queue " + config.network.tcp.queue;
-    const auto [congestion_s, sharing_s] = expect_sums(run_replay(config, trace), what);
+    const auto [congestion_s, sharing_s] = expect_sums(config, plan, 2 * parameters);
     if (config.network.tcp.queue == "host" && config.network.tcp.loss == 0) {
-      EXPECT_EQ(congestion_s, 0) << what;
+      EXPECT_EQ(congestion_s, 0);
     }
     congested_s += congestion_s;
     shared_s += sharing_s;
@@ -276,13 +272,11 @@ TEST(SyncPartsSum, IsTheSyncTimeWhateverTheNetwork) {
 
 TEST(SyncPartsSum, OfAnalyticToo) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
     Draws draws(seed);
     Case config = draw_case(draws);
     config.network.fidelity = "analytic";
-    const OperationPlan plan = draw_plan(draws);
-    const Trace trace = make_trace(plan, {config.seed, config.replicas, 5, 200000});
-    const auto [congestion_s, sharing_s] =
-        expect_sums(run_replay(config, trace), "seed " + std::to_string(seed));
+    const auto [congestion_s, sharing_s] = expect_sums(config, draw_plan(draws), 200000);
     EXPECT_EQ(congestion_s + sharing_s, 0) << "messages do not know of each other";
   }
 }

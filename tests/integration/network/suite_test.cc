@@ -1,0 +1,316 @@
+// A suite of cases in parts. One that is interrupted or killed in the middle goes on, and ends with the bytes
+// of one that was not; so do workers that share a folder, each with --only-case, whoever is killed. The
+// report and the verdicts of its shards are those of the suite in one run.
+#include "tests/integration/network/suite.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "tests/integration/command.h"
+#include "tests/support/said.h"
+
+namespace longhaul::suite_test {
+
+namespace fs = std::filesystem;
+
+// report.html in two pieces: what it is made of, and the data that it shows.
+struct Page {
+  std::string around;
+  Json data;
+};
+
+Page page_of(const std::string& html) {
+  const std::string tag = "<script id=\"data\" type=\"application/json\">";
+  const std::size_t begin = html.find(tag) + tag.size(), end = html.find("</script>", begin);
+  return {html.substr(0, begin) + html.substr(end), Json::parse(html.substr(begin, end - begin))};
+}
+
+void remove_wall_times(Json& manifest) {
+  for (const char* key : {"command", "started", "finished", "wall_s", "wall_times_s", "options"})
+    manifest.erase(key);
+}
+
+// Every file of a run directory by its path. Left out is what docs/formats.md names as wall times, log.txt
+// and .lock: those keys of manifest.json, which report.html has once more, with the folder.
+std::map<std::string, std::string> contents_of(const std::string& run) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    const std::string name = entry.path().filename();
+    if (!entry.is_regular_file() || name == "log.txt" || name == ".lock") continue;
+    std::string& text = files[fs::relative(entry.path(), run)];
+    text = read_text(entry.path());
+    if (name == "manifest.json") {
+      Json manifest = Json::parse(text);
+      remove_wall_times(manifest);
+      text = manifest.dump();
+    }
+    if (name == "report.html") {
+      Page page = page_of(text);
+      for (Json& of_run : page.data["runs"]) {
+        of_run.erase("folder");
+        remove_wall_times(of_run["manifest"]);
+      }
+      text = page.around + page.data.dump();
+    }
+  }
+  return files;
+}
+
+// Two runs of one scenario have the same files, whatever happened to them on the way.
+void expect_same_contents(const std::string& run, const std::string& other) {
+  const std::map<std::string, std::string> files = contents_of(run), others = contents_of(other);
+  for (const auto& [name, text] : files)
+    EXPECT_TRUE(others.count(name) > 0 && others.at(name) == text) << name << " differs, or only one has it";
+  for (const auto& [name, text] : others) EXPECT_EQ(files.count(name), 1u) << name << ": only in " << other;
+}
+
+struct Listed {
+  std::string name;
+  double seconds = 0, bytes = 0;
+};
+
+std::vector<Listed> listed_cases(const std::string& scenario, const std::vector<std::string>& more = {}) {
+  const CommandResult result = longhaul({"run", scenario, "--list-cases"}, more);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  std::istringstream lines(result.out);
+  std::vector<Listed> cases;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\t'), 2) << line;
+    EXPECT_EQ(line.find_first_of(" '\"$`\\;|&*?"), std::string::npos) << "a word for any shell: " << line;
+    std::istringstream cells(line);
+    cells >> cases.emplace_back().name >> cases.back().seconds >> cases.back().bytes;
+    EXPECT_TRUE(cells) << line;
+  }
+  return cases;
+}
+
+// All its cases are done, and every file is that of a run that was not disturbed.
+void expect_undisturbed(const std::string& scenario, const std::string& run) {
+  ASSERT_EQ(run_suite(scenario, run + "-whole"), 0);
+  EXPECT_EQ(cases_done(run), kSuiteCases);
+  expect_same_contents(run, run + "-whole");
+}
+
+TEST(Workers, CasesAreListedInTheOrderOfTheSummary) {
+  const std::string folder = fresh_folder("listed"), scenario = write_suite(folder);
+  const std::vector<Listed> cases = listed_cases(scenario);
+  const Json records = summary_of(run_of(scenario))["cases"];
+  ASSERT_EQ(cases.size(), records.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(cases[i].name, records[i]["case"]);
+    EXPECT_GE(cases[i].seconds, 0.02) << "a program starts";
+    EXPECT_EQ(cases[i].bytes, 100e6) << "nothing is trained";
+  }
+  std::size_t of_shards = 0;
+  for (const char* shard : {"1/3", "2/3", "3/3"})
+    of_shards += listed_cases(scenario, {"--shard", shard}).size();
+  EXPECT_EQ(of_shards, cases.size());
+}
+
+TEST(Workers, OneIsKilledAndTheOtherEndsWithTheBytesOfOneRun) {
+  const std::string folder = fresh_folder("workers"), scenario = write_suite(folder), run = folder + "/run";
+  std::vector<std::string> arguments = {"run", scenario, "--out", run, "--quiet"};
+  for (const Listed& one : listed_cases(scenario))
+    arguments.insert(arguments.end(), {"--only-case", one.name});
+  const pid_t killed = start_command("longhaul", arguments), other = start_command("longhaul", arguments);
+  EXPECT_TRUE(wait_until([&] { return cases_done(run) >= 3; }));
+  kill(killed, SIGKILL);
+  ASSERT_EQ(wait_for(killed), 128 + SIGKILL) << "it was over before it was killed";
+  EXPECT_LT(cases_done(run), kSuiteCases);
+  EXPECT_FALSE(fs::exists(run + "/summary.json")) << "workers make no tables";
+  ASSERT_EQ(wait_for(other), 0);
+  EXPECT_EQ(cases_done(run), kSuiteCases);
+  ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+  expect_undisturbed(scenario, run);
+}
+
+TEST(Workers, AnUnknownCaseIsNamedWithTheCommandThatListsThem) {
+  const std::string folder = fresh_folder("unknown"), scenario = write_suite(folder);
+  const std::string first = listed_cases(scenario)[0].name;
+  expect_refused(longhaul({"run", scenario, "--out", folder + "/run", "--only-case", first + "0"}),
+                 {"--only-case: found \"" + first + "0\"; allowed: " + first, "and 19 more",
+                  "longhaul run " + scenario + " --list-cases"});
+  EXPECT_FALSE(fs::exists(folder + "/run"));
+}
+
+TEST(Workers, AndAWholeRunRefuseEachOther) {
+  const std::string folder = fresh_folder("refused"), scenario = write_suite(folder), run = folder + "/run";
+  const std::vector<Listed> cases = listed_cases(scenario);
+  ASSERT_EQ(longhaul({"run", scenario, "--out", run, "--quiet", "--only-case", cases[0].name}).status, 0);
+  // Of a process on another machine that renewed its date a moment ago.
+  const std::string elsewhere = "node7 another-boot 12 2026-01-31T12:00:00Z\n",
+                    claim = run + "/cases/" + cases[1].name + "/.claim";
+  write_text(claim, elsewhere);
+  const CommandResult whole = longhaul({"run", scenario, "--out", run, "--resume"});
+  EXPECT_EQ(whole.status, 1);
+  EXPECT_SAYS(whole.err,
+              "another process is writing here (cases/" + cases[1].name + ": pid 12 on host node7");
+  fs::remove(claim);
+  write_text(run + "/.lock", elsewhere);
+  const CommandResult worker = longhaul({"run", scenario, "--out", run, "--only-case", cases[1].name});
+  EXPECT_EQ(worker.status, 1);
+  EXPECT_SAYS(worker.err, "another process is writing here (pid 12 on host node7");
+  EXPECT_FALSE(fs::exists(claim));
+  // Of a folder that holds another scenario a worker does nothing.
+  EXPECT_EQ(
+      longhaul({"run", scenario, "--out", run, "--set", "seeds=[1, 3]", "--only-case", cases[0].name}).status,
+      2);
+}
+
+void expect_resumed_as_undisturbed(int signal, int expected_status) {
+  const std::string folder = fresh_folder("suite"), scenario = write_suite(folder), run = folder + "/run";
+  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "2"});
+  EXPECT_TRUE(wait_until([&] { return cases_done(run) >= 3; }));
+  kill(child, signal);
+  ASSERT_EQ(wait_for(child), expected_status);
+  EXPECT_LT(cases_done(run), kSuiteCases) << "it was over before it was disturbed";
+  // The lock of what was killed is free at once; children that outlive it by a moment are waited for.
+  ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+  expect_undisturbed(scenario, run);
+}
+
+TEST(SuiteInterrupt, CtrlCExitsWith130AndItAndAKilledOneResume) {
+  expect_resumed_as_undisturbed(SIGINT, 130);
+  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
+}
+
+// Killed before scenario.json had its name: what it left is no reason to refuse the folder; files of others
+// are one.
+TEST(SuiteInterrupt, OneThatWasKilledBeforeItHadAScenarioResumes) {
+  const std::string folder = fresh_folder("begun"), scenario = write_suite(folder);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--resume"}}) {
+    const std::string run = folder + "/run" + std::to_string(more.size());
+    write_text(run + "/.lock", "here " + read_text("/proc/sys/kernel/random/boot_id"));
+    write_text(run + "/scenario.json.part", "{\"name\": ");
+    EXPECT_EQ(run_suite(scenario, run, more), 0);
+    EXPECT_EQ(cases_done(run), kSuiteCases);
+    EXPECT_FALSE(fs::exists(run + "/scenario.json.part"));
+    const std::string taken = folder + "/taken";
+    write_text(taken + "/.lock", "");
+    write_text(taken + "/notes.txt", "mine");
+    EXPECT_EQ(run_suite(scenario, taken, more), 2);
+    EXPECT_FALSE(fs::exists(taken + "/scenario.json"));
+  }
+}
+
+class Shards : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder() = fresh_folder("shards");
+    const std::string scenario = write_suite(folder());
+    ASSERT_EQ(run_suite(scenario, folder() + "/whole"), 0);
+    for (const char* shard : {"1", "2", "3"})
+      ASSERT_EQ(run_suite(scenario, folder() + "/" + shard, {"--shard", std::string(shard) + "/3"}), 0);
+  }
+
+  static std::string& folder() {
+    static std::string path;
+    return path;
+  }
+  static std::vector<std::string> runs(const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(folder() + "/" + name);
+    return paths;
+  }
+
+  static Page report(const std::vector<std::string>& names) {
+    const std::string file = folder() + "/" + names.back() + ".html";
+    EXPECT_EQ(longhaul({"report", "-o", file}, runs(names)).status, 0);
+    return page_of(read_text(file));
+  }
+  // What tells runs apart even if they hold the same: where they lie, when and how they ran.
+  static Json without_runs_own(Json data) {
+    for (Json& run : data["runs"]) {
+      run.erase("folder");
+      run.erase("manifest");
+    }
+    return data;
+  }
+  static std::string claims(const std::vector<std::string>& names) {
+    const CommandResult result = longhaul({"claims"}, runs(names));
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  }
+};
+
+TEST_F(Shards, TheirReportIsThatOfTheUnsplitRun) {
+  const Page whole = report({"whole"}), shards = report({"3", "1", "2"});
+  EXPECT_EQ(shards.around, whole.around);
+  EXPECT_EQ(whole.data["cases"].size(), static_cast<std::size_t>(kSuiteCases));
+  EXPECT_EQ(without_runs_own(shards.data).dump(1), without_runs_own(whole.data).dump(1));
+}
+
+TEST_F(Shards, TheirVerdictsAreThoseOfTheUnsplitRun) {
+  const std::string whole = claims({"whole"});
+  EXPECT_SAYS(whole, "24 of 24 cases done");
+  EXPECT_EQ(claims({"2", "3", "1"}), whole);
+}
+
+// A run that keeps totals alone says the same of its cases and claims.
+TEST_F(Shards, TotalsAloneSayTheSame) {
+  ASSERT_EQ(run_suite(folder() + "/suite.json", folder() + "/totals", {"--set", "tables=totals"}), 0);
+  EXPECT_EQ(claims({"totals"}), claims({"whole"}));
+  EXPECT_EQ(read_text(folder() + "/totals/summary.json"), read_text(folder() + "/whole/summary.json"));
+  for (const auto& entry : fs::directory_iterator(folder() + "/totals/cases"))
+    EXPECT_FALSE(fs::exists(entry.path() / "exchanges.csv")) << entry.path();
+  EXPECT_EQ(report({"totals"}).data["cases"].size(), static_cast<std::size_t>(kSuiteCases));
+}
+
+TEST_F(Shards, AMissingOneIsNamedAndLeavesClaimsUndecided) {
+  const Page page = report({"3", "1"});
+  const Json& run = page.data["runs"].at(0);
+  EXPECT_EQ(page.data["runs"].size(), 1u);
+  EXPECT_SAYS(run["notes"].dump(), "8 of 24 cases are missing: this report was not given shard 2/3");
+  ASSERT_FALSE(run["claims"].empty());
+  for (const Json& claim : run["claims"]) {
+    EXPECT_EQ(claim["verdict"], "undecided");
+    EXPECT_SAYS(claim["grounds"].dump(), "8 cases of the scenario are in other shards");
+  }
+  EXPECT_SAYS(claims({"3", "1"}), "16 of 24 cases done. Not given: 2/3");
+}
+
+// A whole run of the scenario is no shard of it.
+TEST_F(Shards, OnlyDifferentShardsBelongTogether) {
+  EXPECT_EQ(report({"whole", "1"}).data["runs"].size(), 2u);
+  EXPECT_EQ(report({"whole", "1", "2", "3"}).data["runs"].size(), 2u);
+}
+
+// The cases of shard 1 would be in no table of a run that goes on as shard 2.
+TEST_F(Shards, AFolderOfOneShardIsNotContinuedAsAnother) {
+  const std::string scenario = folder() + "/suite.json", run = folder() + "/copy";
+  fs::copy(folder() + "/1", run, fs::copy_options::recursive);
+  const std::string before = read_text(run + "/summary.json");
+  expect_refused(longhaul({"run", scenario, "--out", run, "--resume", "--shard", "2/3"}),
+                 {"--shard: found 2/3, but 8 cases in ", " are of other shards: they would be in no table",
+                  "the shard that was run there, or no --shard"});
+  EXPECT_EQ(read_text(run + "/summary.json"), before);
+  // All of them is a union: what shard 1 did is kept, and the tables are those of the whole run.
+  EXPECT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+  for (const char* table : {"summary.json", "exchanges.csv", "links.csv"})
+    EXPECT_EQ(read_text(run + "/" + table), read_text(folder() + "/whole/" + table)) << table;
+}
+
+TEST_F(Shards, OverwritingRemovesTheRunAndNothingElse) {
+  const std::string scenario = folder() + "/suite.json", run = folder() + "/again";
+  ASSERT_EQ(run_suite(scenario, run, {"--shard", "1/3"}), 0);
+  write_text(run + "/notes.txt", "mine");
+  expect_refused(longhaul({"run", scenario, "--out", run, "--set", "replicas=8"}),
+                 {"--overwrite to remove it"});
+  EXPECT_EQ(run_suite(scenario, run, {"--overwrite", "--shard", "2/3"}), 0);
+  EXPECT_EQ(read_text(run + "/summary.json"), read_text(folder() + "/2/summary.json"));
+  std::size_t cases = 0;
+  for (const auto& entry : fs::directory_iterator(run + "/cases")) cases += entry.is_directory();
+  EXPECT_EQ(cases, summary_of(run)["cases"].size());
+  EXPECT_EQ(read_text(run + "/notes.txt"), "mine");
+  const std::string foreign = folder() + "/foreign";
+  write_text(foreign + "/thesis.tex", "mine");
+  EXPECT_EQ(run_suite(scenario, foreign, {"--overwrite"}), 2) << "no run: nothing is removed";
+  EXPECT_EQ(read_text(foreign + "/thesis.tex"), "mine");
+}
+
+}  // namespace longhaul::suite_test
