@@ -77,9 +77,8 @@ TEST(FigureData, HasTheIntervalOverTheSeedsAndWhatTheyHave) {
   const TemporaryFolder folder;
   std::vector<Json> records;
   for (const int seed : {1, 2}) {
-    records.push_back(compared_record("m", seed, Json::object(), {{"final_loss", 2.}}));
-    records.back()["case"] = "c" + std::to_string(seed);
-    write_text(folder.file("cases/c" + std::to_string(seed) + "/metrics.csv"),
+    records.push_back(compared_record("m", seed, {{"final_loss", 2.}}));
+    write_text(run_of({}, folder.path).case_folder(records.back()) + "/metrics.csv",
                "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
                "1,plain,mean,1," +
                    std::to_string(seed + 1) + ",3,0,0\n");
@@ -95,14 +94,11 @@ TEST(FigureData, HasTheIntervalOverTheSeedsAndWhatTheyHave) {
 
 std::vector<Json> swept_records() {
   std::vector<Json> records;
-  for (const int replicas : {4, 16, 64})
-    for (const int seed : {1, 2})
-      for (const char* label : {"diloco", "noloco"})
-        records.push_back(compared_record(
-            label, seed, {{"replicas", replicas}},
-            {{"replicas", replicas},
-             {"sync_time_s",
-              {{"mean", label[0] == 'd' ? 1.0 * replicas : 2.0 + (seed == 1 ? -0.5 : 0.5)}}}}));
+  for (const int replicas : {4, 16, 64}) {
+    const Json point = {{"replicas", replicas}};
+    add_values(records, "diloco", "sync_time_s.mean", {1. * replicas, 1. * replicas}, point, point);
+    add_values(records, "noloco", "sync_time_s.mean", {1.5, 2.5}, point, point);
+  }
   return records;
 }
 
@@ -131,10 +127,7 @@ TEST(FigureData, OfClaimsHasWhatWasMeasuredAtEachPointAndTheVerdicts) {
   const Json claim = {{"id", "ten"}, {"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}};
   Json everywhere = claim, at_64 = claim;
   everywhere["at_least"] = 10;
-  at_64["id"] = "forty";
-  at_64["equals"] = 40;
-  at_64["within"] = 0.1;
-  at_64["where"] = {{"replicas", 64}};
+  at_64.update({{"id", "forty"}, {"equals", 40}, {"within", 0.1}, {"where", {{"replicas", 64}}}});
   run.written = {{"claims", {everywhere, at_64}}};
   const Json data = figure_data({run}, {{"sync_time_s.mean"}, {}});
   ASSERT_EQ(data["claims"].size(), 1u);
