@@ -34,18 +34,10 @@ struct PlanFolder : TemporaryFolder {
 // Chunks of 181 MB take 1 s each and 10 ms one way: a ring of 2 · 3 rounds takes 6.06 s. Changed; null leaves
 // out.
 inline Json star(const Json& change = Json::object()) {
-  Json plan = {
-      {"nodes", 4},
-      {"parameters", 362000000},
-      {"tokens", 400000},
-      {"tokens_per_step", 100},
-      {"step_time", "0.5s"},
-      {"accelerator", {{"per_node", 2}, {"price", 3.6}}},
-      {"egress", 0.25},
-      {"network",
-       {{"fidelity", "analytic"}, {"topology", {{"star", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}},
-      {"candidates",
-       {{"methods", {"diloco"}}, {"inner_steps", {20}}, {"all_reduce", {"ring"}}, {"connections", {1}}}}};
+  Json plan = Json::parse(R"({"nodes": 4, "parameters": 362000000, "tokens": 400000, "tokens_per_step": 100,
+    "step_time": "0.5s", "accelerator": {"per_node": 2, "price": 3.6}, "egress": 0.25,
+    "network": {"fidelity": "analytic", "topology": {"star": {"rate": "1538Mbps", "rtt": "20ms"}}},
+    "candidates": {"methods": ["diloco"], "inner_steps": [20], "all_reduce": ["ring"], "connections": [1]}})");
   plan.merge_patch(change);
   return plan;
 }
@@ -82,10 +74,8 @@ inline PlanTools tools_in(const PlanFolder& folder) {
 inline Json two_sites(const Json& change) {
   Json plan = star(change);
   plan["candidates"]["rank_orders"] = {"blocks"};
-  plan["network"]["topology"] = {{"hierarchical",
-                                  {{"sites", {{"a", 2}, {"b", 2}}},
-                                   {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
-                                   {"trunk", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}};
+  plan["network"]["topology"] = Json::parse(R"({"hierarchical": {"sites": {"a": 2, "b": 2},
+    "inside": {"rate": "10Gbps", "rtt": "1ms"}, "trunk": {"rate": "1538Mbps", "rtt": "20ms"}}})");
   return plan;
 }
 
@@ -97,6 +87,15 @@ inline Json with_crashes(Json plan, const char* on_failure, const char* start) {
   plan["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
   plan["recovery"] = {{"on_failure", on_failure}, {"start", start}, {"detect", "0s"}};
   return plan;
+}
+
+// What was measured between `sites`: an object a pair.
+inline Json measured_between(const Json& sites, const Json& pairs) {
+  return {{"about", "sites"},
+          {"source", "a test"},
+          {"sites", sites},
+          {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
+          {"pairs", pairs}};
 }
 
 inline PlannedNetwork network_in(const PlanFolder& folder, const PlanRequest& plan) {

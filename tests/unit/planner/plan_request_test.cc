@@ -217,13 +217,10 @@ TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
   const auto pair = [](const char* from, const char* to, const char* rate, const char* rtt) {
     return Json{{"between", {from, to}}, {"throughput", rate}, {"rtt", rtt}};
   };
-  plan.measured = {{"about", "three sites"},
-                   {"source", "a test"},
-                   {"sites", {"Oslo", "Bergen & co", "Rome"}},
-                   {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
-                   {"pairs",
-                    {pair("Oslo", "Bergen & co", "300Mbps", "25ms"), pair("Oslo", "Rome", "100Mbps", "40ms"),
-                     pair("Bergen & co", "Rome", "50Mbps", "60ms")}}};
+  plan.measured =
+      measured_between({"Oslo", "Bergen & co", "Rome"}, {pair("Oslo", "Bergen & co", "300Mbps", "25ms"),
+                                                         pair("Oslo", "Rome", "100Mbps", "40ms"),
+                                                         pair("Bergen & co", "Rome", "50Mbps", "60ms")});
   const Topology topology = topology_of(folder, plan);
   EXPECT_NEAR(topology.rtt_s(0, 1), 1e-3, 1e-12);
   EXPECT_NEAR(topology.rtt_s(0, 2), 25e-3, 1e-12);
