@@ -19,12 +19,10 @@ using Outcome = Comparison::Outcome;
 // A method on a star; `more` on top of the scenario.
 Case case_of(const Json& method, const Json& more = Json::object()) {
   const TemporaryFolder folder;
-  Json scenario = {{"name", "s"},
-                   {"seed", 1},
-                   {"replicas", 4},
-                   {"methods", {method}},
-                   {"workload", {{"parameters", 1000}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
-                   {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  Json scenario = Json::parse(R"({"name": "s", "seed": 1, "replicas": 4,
+    "workload": {"parameters": 1000, "steps": 4, "step_time": {"constant": "1s"}},
+    "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+  scenario["methods"] = Json::array({method});
   scenario.merge_patch(more);
   write_text(folder.file("s.json"), scenario.dump());
   return load_scenario(folder.file("s.json"), {}, scenario_options(method_options(), topology_options()))
