@@ -11,16 +11,11 @@
 namespace longhaul {
 
 inline Json compared_record(const std::string& label, int seed, const Json& swept, const Json& numbers) {
-  Json record = {{"case", label + swept.dump() + std::to_string(seed)},
-                 {"status", "done"},
-                 {"method", label},
-                 {"label", label},
-                 {"seed", seed},
-                 {"swept", swept},
-                 {"parameters", Json::object()},
-                 {"replicas", 8},
-                 {"fidelity", "flow"},
-                 {"queue", "host"}};
+  static const Json done = Json::parse(
+      R"({"status": "done", "parameters": {}, "replicas": 8, "fidelity": "flow", "queue": "host"})");
+  Json record = {{"case", label + swept.dump() + std::to_string(seed)}, {"seed", seed}, {"swept", swept}};
+  record["method"] = record["label"] = label;
+  record.update(done);
   for (const auto& [key, value] : swept.items()) {
     const std::string prefix = "methods." + label + ".";
     if (key.rfind(prefix, 0) == 0) record["parameters"][key.substr(prefix.size())] = value;

@@ -240,30 +240,25 @@ Json drawn_plan(std::mt19937& random) {
   };
   const auto rate = [&] { return format_number(number(1e8, 4e9)) + "bps"; };
   const Json streaming = {{"name", "streaming-diloco"}, {"fragments", 2}, {"overlap", 3}};
-  Json plan = {{"parameters", static_cast<std::int64_t>(number(1e7, 3e8))},
-               {"tokens", 250000},
-               {"tokens_per_step", 100},
-               {"step_time", "0.5s"},
+  Json plan = Json::parse(R"({"tokens": 250000, "tokens_per_step": 100, "step_time": "0.5s", "replays": 1000,
+    "paths": [{"between": ["a", "b"], "rtt": "30ms"}, {"between": ["a", "c"], "rtt": "110ms"},
+              {"between": ["b", "c"], "rtt": "95ms"}]})");
+  plan.update({{"parameters", static_cast<std::int64_t>(number(1e7, 3e8))},
                {"accelerator", {{"price", number(1, 5)}}},
                {"egress", {{"price", number(0.01, 1)}, {"sites", {{"b", number(0.01, 5)}}}}},
                {"sites",
                 {{{"name", "a"}, {"nodes", 2}, {"rate", rate()}},
                  {{"name", "b"}, {"nodes", 1 + random() % 2}, {"up", rate()}, {"down", rate()}},
                  {{"name", "c"}, {"nodes", 1}, {"rate", rate()}}}},
-               {"paths",
-                {{{"between", {"a", "b"}}, {"rtt", "30ms"}},
-                 {{"between", {"a", "c"}}, {"rtt", "110ms"}},
-                 {{"between", {"b", "c"}}, {"rtt", "95ms"}}}},
                {"prefer", among({"time", "money", "bytes"}, 1)[0]},
                {"min_utilization", std::vector<double>{0.3, 0.6, 0.8, 0.95}[random() % 4]},
-               {"replays", 1000},
                {"candidates",
                 {{"methods", among({"ddp", "diloco", streaming, "local-sgd"}, 3)},
                  {"inner_steps", among({10, 20, 50, 100}, 4)},
                  {"wires", among({"bf16", "int8"}, 2)},
                  {"all_reduce", among({"ring", "double-tree", "halving-doubling", "direct"}, 3)},
                  {"connections", among({1, 4}, 2)},
-                 {"rank_orders", {"blocks", "round-robin"}}}}};
+                 {"rank_orders", {"blocks", "round-robin"}}}}});
   if (random() % 2 == 0) plan["deadline"] = format_number(number(300, 2000)) + "s";
   if (random() % 2 == 0) plan["budget"] = number(0.5, 20);
   if (plan["sites"][1]["nodes"] == 1)  // four nodes
