@@ -18,7 +18,7 @@ namespace longhaul::search_test {
 
 // 400,000 tokens of 4 · 100 a step are 1000 steps of 0.5 s, and 50 synchronizations. Each node sends 6
 // chunks, 1.086 GB, in packets of 1448 bytes with headers of 52. Eight accelerators cost 28.80 an hour.
-TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
+TEST(Search, TimeMoneyBytesAndMemoryOfAStarByHand) {
   const PlanResult result = planned(star());
   const Evaluation& choice = result.choice();
   const double seconds = 1000 * 0.5 + 50 * 6.06, bytes = 50 * 4 * 6 * 181e6 * 1500 / 1448;
@@ -32,6 +32,19 @@ TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
   ASSERT_EQ(choice.traffic.sites.size(), 4u) << "without sites each node is one";
   EXPECT_EQ(choice.traffic.sites[3], "node 3");
   EXPECT_NEAR(choice.traffic.leaving[3], bytes / 4, 1);
+  // A link of 7690 Mb/s carries a chunk in 0.2 s: 50 synchronizations save 50 · 6 · 0.8 s.
+  ASSERT_EQ(result.sensitivity.upgrades.size(), 1u) << "the nodes' links are alike";
+  EXPECT_EQ(result.sensitivity.upgrades[0].what, "every node's own link");
+  EXPECT_NEAR(result.sensitivity.upgrades[0].saved_s, 240, 1e-6);
+  EXPECT_NEAR(result.sensitivity.upgrades[0].to, 7690e6, 1);
+  // 18 bytes a parameter and 8 of DiLoCo's outer state over two accelerators; 10 B do not fit into 80 GB.
+  EXPECT_DOUBLE_EQ(choice.memory.without_outer_state(), 18 * 181e6);
+  EXPECT_DOUBLE_EQ(choice.memory.with_outer_state(), 26 * 181e6);
+  EXPECT_TRUE(choice.memory.fits());
+  const Json large = star({{"parameters", 10000000000}, {"accelerator", {{"memory", "80GB"}}}});
+  const InputErrorParts error = refused_parts([&] { planned(large); });
+  EXPECT_EQ(error.path, "accelerator");
+  EXPECT_SAYS(error.found, "90 GB an accelerator of 80 GB");
 }
 
 // The same with two nodes at each of two sites, blocks: of the ring's four hops two leave a site.
@@ -112,15 +125,6 @@ TEST(Search, DeadlineAndBudgetByHand) {
       EXPECT_EQ(result.search.rule.excess(result.search.evaluations[i]), 0);
     EXPECT_SAYS(decision(plan, result), expected.says);
   }
-}
-
-// A link of 7690 Mb/s carries a chunk in 0.2 s: 50 synchronizations save 50 · 6 · 0.8 s.
-TEST(Search, ReplaysFasterLinks) {
-  const PlanResult result = planned(star());
-  ASSERT_EQ(result.sensitivity.upgrades.size(), 1u) << "the nodes' links are alike";
-  EXPECT_EQ(result.sensitivity.upgrades[0].what, "every node's own link");
-  EXPECT_NEAR(result.sensitivity.upgrades[0].saved_s, 240, 1e-6);
-  EXPECT_NEAR(result.sensitivity.upgrades[0].to, 7690e6, 1);
 }
 
 // With eight accelerators that each have a way out of that rate a chunk takes 1/8 s.
@@ -579,18 +583,6 @@ TEST(Search, HasNolocoForAnOddNumberOfNodes) {
   const PlanResult result = planned(json);
   EXPECT_TRUE(result.search.notes.empty());
   EXPECT_NEAR(result.choice().bytes(), 100 * 2 * 2 * 2 * 362e6 * 1500 / 1448, 1);
-}
-
-// 18 bytes a parameter and 8 of DiLoCo's outer state over two accelerators; 10 B do not fit into 80 GB.
-TEST(Search, ChecksMemory) {
-  const MemoryNeed memory = planned(star()).choice().memory;
-  EXPECT_DOUBLE_EQ(memory.without_outer_state(), 18 * 181e6);
-  EXPECT_DOUBLE_EQ(memory.with_outer_state(), 26 * 181e6);
-  EXPECT_TRUE(memory.fits());
-  const Json large = star({{"parameters", 10000000000}, {"accelerator", {{"memory", "80GB"}}}});
-  const InputErrorParts error = refused_parts([&] { planned(large); });
-  EXPECT_EQ(error.path, "accelerator");
-  EXPECT_SAYS(error.found, "90 GB an accelerator of 80 GB");
 }
 
 }  // namespace longhaul::search_test
