@@ -44,9 +44,7 @@ TEST_F(LossCurves, ATimeIsOnTheLineBetweenTwoEvaluations) {
   EXPECT_DOUBLE_EQ(*seconds(12), 2);
   EXPECT_DOUBLE_EQ(*seconds(14.5), 1.75);
   EXPECT_DOUBLE_EQ(*seconds(1000), 1.5) << "it ended before";
-}
-
-TEST_F(LossCurves, BytesAreSpentOrNot) {
+  // Bytes are spent or not.
   EXPECT_DOUBLE_EQ(*bytes(0), 3) << "all that can be had without a byte";
   EXPECT_DOUBLE_EQ(*bytes(29), 3);
   EXPECT_DOUBLE_EQ(*bytes(30), 1.5);

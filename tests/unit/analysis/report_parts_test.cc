@@ -93,11 +93,13 @@ class TwoSites : public CaseFolder {
                "replica0-east,replica0,east,10000000,10000000,0\n"
                "replica1-west,replica1,west,10000000,10000000,0\n"
                "east-west,east,west,1000000,,0\n");
-    write_text(folder.path + "/links.csv",
-               "link,direction,bytes,busy_s\n"
-               "replica0-east,forward,1000,0.01\nreplica0-east,backward,0,0\n"
-               "replica1-west,forward,0,0\nreplica1-west,backward,1000,0.01\n"
-               "east-west,forward,1000,0.01\neast-west,backward,0,0\n");
+    write_links(
+        "replica0-east,forward,1000,0.01\nreplica0-east,backward,0,0\nreplica1-west,forward,0,0\n"
+        "replica1-west,backward,1000,0.01\neast-west,forward,1000,0.01\neast-west,backward,0,0\n");
+  }
+
+  void write_links(const std::string& rows) {
+    write_text(folder.path + "/links.csv", "link,direction,bytes,busy_s\n" + rows);
   }
 };
 
@@ -117,11 +119,9 @@ TEST_F(TwoSites, LinkTableBeginsWithTheBottleneckAndItsTrunks) {
   const Json first = link_table(folder.path, 1);  // the fullest of the busiest
   EXPECT_EQ(first["rows"], Json::array({{"east-west", "forward", 1000, 0.01, 1e6}}));
   EXPECT_EQ(first["alike"], 2);
-  write_text(folder.path + "/links.csv",
-             "link,direction,bytes,busy_s\n"
-             "replica0-east,forward,1500,0.01\nreplica0-east,backward,10,0.001\n"
-             "replica1-west,forward,0,0\nreplica1-west,backward,800,0.009\n"
-             "east-west,forward,1000,0.00995\neast-west,backward,20,0.0005\n");
+  write_links(
+      "replica0-east,forward,1500,0.01\nreplica0-east,backward,10,0.001\nreplica1-west,forward,0,0\n"
+      "replica1-west,backward,800,0.009\neast-west,forward,1000,0.00995\neast-west,backward,20,0.0005\n");
   const Json table = link_table(folder.path, 4);
   EXPECT_EQ(table["used"], 5);
   EXPECT_EQ(table["total_bytes"], 3330);
@@ -133,9 +133,7 @@ TEST_F(TwoSites, LinkTableBeginsWithTheBottleneckAndItsTrunks) {
 }
 
 TEST_F(TwoSites, LinkTableIsSortedByBusyTimeWhereNoTrunkIsTheBottleneck) {
-  write_text(
-      folder.path + "/links.csv",
-      "link,direction,bytes,busy_s\n"
+  write_links(
       "replica0-east,forward,100,0.02\nreplica1-west,backward,900,0.03\neast-west,forward,1000,0.01\n");
   const Json rows = link_table(folder.path, 10)["rows"];
   ASSERT_EQ(rows.size(), 3u);
@@ -156,7 +154,7 @@ TEST_F(TwoSites, SitesOfCaseAreWhereTheLinksOfReplicasLead) {
 }
 
 TEST_F(TwoSites, MapRefusesALinkThatIsNowhere) {
-  write_text(folder.path + "/links.csv", "link,direction,bytes,busy_s\nnorth-south,forward,1,1\n");
+  write_links("north-south,forward,1,1\n");
   EXPECT_THROW(network_map(folder.path, 10), RunError);
   std::filesystem::remove(folder.path + "/network.csv");
   EXPECT_TRUE(network_map(folder.path, 10).is_null());

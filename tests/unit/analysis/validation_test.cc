@@ -72,14 +72,11 @@ TEST(Validation, MoreThanFifteenPercentIsOffOnEitherSide) {
   EXPECT_TRUE(off(9 / 0.849));
 }
 
-TEST(Validation, ARatioIsOfPairedCases) {
+TEST(Validation, ARatioIsOfPairedCasesAndSeedsAreAveraged) {
   Json entry = figure(3);
   entry.merge_patch({{"metric", nullptr}, {"ratio", "sync_time_s.mean"}, {"to", "pair"}});
   check(entry);
   EXPECT_DOUBLE_EQ(judged({entry}).figures[0].prediction.value, 9. / 3);
-}
-
-TEST(Validation, SeedsAreAveraged) {
   std::vector<Json> seeds;
   add_values(seeds, "ring", "sync_time_s.mean", {8, 12}, {{"rate", "1Gbps"}, {"connections", 1}});
   EXPECT_DOUBLE_EQ(judged({figure(10)}, seeds).figures[0].prediction.value, 10);

@@ -135,12 +135,9 @@ TEST(Sites, AreResolvedForPairsBySites) {
   // In the order of the first replicas: London is where rank 0 is.
   EXPECT_EQ(at_three_sites({{"rank_order", {5, 0, 2, 1, 4, 3}}}).site_of,
             (std::vector<int>{0, 1, 2, 1, 0, 2}));
-}
-
-TEST(Sites, AreNotWrittenWhereNothingDependsOnThem) {
-  const Case config = at_three_sites(Json::object(), Json::object());
-  EXPECT_TRUE(config.site_of.empty());
-  EXPECT_FALSE(config.resolved.contains("sites"));
+  const Case random_pairs = at_three_sites(Json::object(), Json::object());  // nothing depends on them
+  EXPECT_TRUE(random_pairs.site_of.empty());
+  EXPECT_FALSE(random_pairs.resolved.contains("sites"));
 }
 
 // By the key that asks for them: hierarchical has no pairing.
