@@ -22,17 +22,18 @@ const char* kTable =
 class LossCurves : public testing::Test {
  protected:
   LossCurves() {
-    for (const char* file : {"metrics.csv", "run/cases/a/metrics.csv"})
-      write_text(folder_.file(file), kTable);
+    write_text(folder_.file("cases/a/metrics.csv"), kTable);
+    a_["case"] = "a";
+    b_["case"] = "b";
   }
-  std::optional<double> seconds(double budget) const {
-    return LossCurve::of_case(folder_.path).within(Budget::kSeconds, budget);
+  std::optional<double> within(Budget kind, double budget) const {
+    return LossCurve::of_case(folder_.file("cases/a")).within(kind, budget);
   }
-  std::optional<double> bytes(double budget) const {
-    return LossCurve::of_case(folder_.path).within(Budget::kBytes, budget);
-  }
+  std::optional<double> seconds(double budget) const { return within(Budget::kSeconds, budget); }
+  std::optional<double> bytes(double budget) const { return within(Budget::kBytes, budget); }
 
   TemporaryFolder folder_;
+  Json a_ = compared_record("a", 1, {{"final_loss", 1.5}}), b_ = compared_record("b", 1, Json::object());
 };
 
 TEST_F(LossCurves, ATimeIsOnTheLineBetweenTwoEvaluations) {
@@ -43,19 +44,14 @@ TEST_F(LossCurves, ATimeIsOnTheLineBetweenTwoEvaluations) {
   EXPECT_DOUBLE_EQ(*seconds(12), 2);
   EXPECT_DOUBLE_EQ(*seconds(14.5), 1.75);
   EXPECT_DOUBLE_EQ(*seconds(1000), 1.5) << "it ended before";
-}
-
-TEST_F(LossCurves, BytesAreSpentOrNot) {
+  // Bytes are spent or not.
   EXPECT_DOUBLE_EQ(*bytes(0), 3) << "all that can be had without a byte";
   EXPECT_DOUBLE_EQ(*bytes(29), 3);
   EXPECT_DOUBLE_EQ(*bytes(30), 1.5);
 }
 
 TEST_F(LossCurves, IsAMetricOfAComparison) {
-  Json record = compared_record("diloco", 1, Json::object(), {{"final_loss", 1.5}});
-  record["case"] = "a";
-  record["folder"] = "cases/a";
-  std::vector<RunDirectory> runs = {run_of({record}, folder_.file("run"))};
+  std::vector<RunDirectory> runs = {run_of({a_}, folder_.path)};
   const std::vector<std::string> metrics = {"loss@14.5s", "loss@29B"};
   add_budget_losses(metrics, runs);
   const ComparisonTable table = compare_runs(runs, {"method", metrics, {}});
@@ -69,12 +65,7 @@ TEST_F(LossCurves, IsAMetricOfAComparison) {
 
 // Of the table above the first evaluation is at 5 s. b trained nothing.
 TEST_F(LossCurves, SayWhyACaseHasNoLossWithinABudget) {
-  Json a = compared_record("a", 1, Json::object(), {{"final_loss", 1.5}}),
-       b = compared_record("b", 1, Json::object(), Json::object());
-  a["case"] = "a";
-  b["case"] = "b";
-  std::vector<RunDirectory> both = {run_of({a, b}, folder_.file("run"))},
-                            untrained = {run_of({b}, folder_.file("run"))};
+  std::vector<RunDirectory> both = {run_of({a_, b_}, folder_.path)}, untrained = {run_of({b_}, folder_.path)};
   EXPECT_EQ(add_budget_losses({"loss@6s"}, both), std::vector<std::string>{"loss@6s: b trained nothing."});
   const std::string early = said_by([&] { add_budget_losses({"loss@4s"}, both); });
   EXPECT_SAYS(early, "a had not been evaluated by then in 1 case, the first time was after 5 s");
@@ -83,11 +74,10 @@ TEST_F(LossCurves, SayWhyACaseHasNoLossWithinABudget) {
 }
 
 TEST(ChosenMetrics, GuessFirstAndListFew) {
-  const std::vector<Json> records = {
-      compared_record("a", 1, Json::object(),
-                      {{"final_loss", 1}, {"best_loss", 1}, {"sync_time_s", {{"mean", 1}, {"p95", 2}}}})};
+  const Json record = compared_record(
+      "a", 1, {{"final_loss", 1}, {"best_loss", 1}, {"sync_time_s", {{"mean", 1}, {"p95", 2}}}});
   const auto said = [&](const std::string& metric) {
-    return said_by([&] { chosen_metrics({metric}, records); });
+    return said_by([&] { chosen_metrics({metric}, {record}); });
   };
   EXPECT_SAYS(said("los"), "no case has a number \"los\"; did you mean \"final_loss\" or \"best_loss\"?");
   EXPECT_SAYS(said("sync_time"), "did you mean \"sync_time_s.mean\" or \"sync_time_s.p95\"?");

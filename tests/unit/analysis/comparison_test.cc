@@ -34,9 +34,9 @@ std::string problem_of(const std::vector<Json>& records, const ComparisonRequest
 TEST(Comparison, PairsBySeedWhateverTheOrder) {
   std::vector<Json> records = losses_of({{"diloco", {3.1, 5.2, 4.3}}, {"noloco", {3.0, 5.0, 4.0}}});
   std::swap(records[0], records[2]);
-  const ComparisonTable table = compare(records, "final_loss");
-  ASSERT_EQ(table.metrics[0].rows.size(), 1u);
-  const ComparisonRow& row = table.metrics[0].rows[0];
+  const auto rows = compare(records, "final_loss").metrics[0].rows;
+  ASSERT_EQ(rows.size(), 1u);
+  const ComparisonRow& row = rows[0];
   EXPECT_EQ(row.at, "");
   EXPECT_NEAR(row.groups[0].mean, 4.2, 1e-12);
   ASSERT_EQ(row.comparisons.size(), 1u);
@@ -52,12 +52,10 @@ TEST(Comparison, PairsBySeedWhateverTheOrder) {
 // Differences 0.01, 0.02, 0.03: mean 0.02, standard error 0.01/√3, and with 2 degrees of freedom the 97.5th
 // percentile of t is 4.3027: the interval is 0.02 ± 0.02484.
 TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
-  std::vector<Json> records = losses_of({{"diloco", {3.01, 5.02, 4.03}}, {"noloco", {3.0, 5.0, 4.0}}});
+  const RunDirectory run = run_of(losses_of({{"diloco", {3.01, 5.02, 4.03}}, {"noloco", {3.0, 5.0, 4.0}}}));
   for (const auto& [margin, is_equivalent] : {std::pair{0.0449, true}, {0.0448, false}}) {
-    ComparisonRequest request{"method", {"final_loss"}, {}};
-    request.margin = margin;
-    const ComparisonTable table = compare_runs({run_of(records)}, request);
-    const Comparison& comparison = table.metrics[0].rows[0].comparisons[0];
+    const ComparisonTable table = compare_runs({run}, {"method", {"final_loss"}, {}, {}, margin});
+    const Comparison comparison = first_of(table);
     EXPECT_NEAR(comparison.interval.high, 0.04484, 1e-5);
     EXPECT_EQ(comparison.is_equivalent, is_equivalent) << margin;
     EXPECT_EQ(comparison.outcome, Outcome::kNone);
@@ -69,27 +67,20 @@ TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
 
 // Differences 0.1, 0.0, 0.2: 0.1 ± 0.2484. Each time is right to 7 %, which adds 0.07 (10.1 + 10) = 1.407.
 TEST(Comparison, TimesAreEquivalentWhereTheModelsErrorLeavesThemWithinTheMargin) {
-  std::vector<Json> records;
-  for (const auto& [label, times] :
-       {std::pair("a", std::vector{10.1, 10.0, 10.2}), std::pair("b", std::vector{10.0, 10.0, 10.0})})
-    for (std::size_t i = 0; i < times.size(); ++i)
-      records.push_back(
-          compared_record(label, static_cast<int>(i) + 1, Json::object(), {{"simulated_time_s", times[i]}}));
+  const std::vector<std::string> times = {"simulated_time_s"};
+  const RunDirectory run =
+      run_of(values_of(times[0], {{"a", {10.1, 10.0, 10.2}}, {"b", {10.0, 10.0, 10.0}}}));
   for (const auto& [margin, is_equivalent] : {std::pair{1.76, true}, {1.75, false}}) {
-    ComparisonRequest request{"method", {"simulated_time_s"}, {}};
-    request.margin = margin;
-    const Comparison comparison = first_of(compare_runs({run_of(records)}, request));
+    const Comparison comparison = first_of(compare_runs({run}, {"method", times, {}, {}, margin}));
     EXPECT_NEAR(comparison.interval.high, 0.3484, 1e-4);
     EXPECT_EQ(comparison.is_equivalent, is_equivalent) << margin;
   }
 }
 
 TEST(Comparison, PlannedPairsAreTheWholeFamily) {
-  std::vector<Json> records =
+  const std::vector<Json> records =
       losses_of({{"a", {3.1, 5.2, 4.3}}, {"b", {3.0, 5.0, 4.0}}, {"c", {2.0, 4.0, 3.1}}});
-  ComparisonRequest request{"method", {"final_loss"}, {}};
-  request.pairs = {"c:a"};
-  const ComparisonTable table = compare_runs({run_of(records)}, request);
+  const ComparisonTable table = compare_runs({run_of(records)}, {"method", {"final_loss"}, {}, {"c:a"}});
   const ComparisonRow& row = table.metrics[0].rows[0];
   ASSERT_EQ(row.comparisons.size(), 1u);
   EXPECT_EQ(row.groups[row.comparisons[0].a].name, "c");  // in the order that was asked for
@@ -98,45 +89,29 @@ TEST(Comparison, PlannedPairsAreTheWholeFamily) {
   EXPECT_EQ(row.comparisons[0].corrected.p, row.comparisons[0].difference.p);
 }
 
-TEST(Comparison, APairThatDoesNotExistIsNamed) {
-  std::vector<Json> records = losses_of({{"noloco", {3.1, 5.2}}, {"diloco", {3.0, 5.0}}});
-  ComparisonRequest request{"method", {"final_loss"}, {}};
-  request.pairs = {"noloco:dilocco"};
-  EXPECT_SAYS(problem_of(records, request), "did you mean \"diloco\"?");
-  request.pairs = {"noloco"};
-  EXPECT_SAYS(problem_of(records, request), "a:b");
-}
-
-TEST(Comparison, OtherSeedsAreNotPaired) {
+// Seeds 1 and 2 are shared, 3 is diloco's alone; or none is.
+TEST(Comparison, SaysWhichSeedsThePairsLeaveOut) {
+  const Comparison comparison =
+      first_of(compare(losses_of({{"diloco", {3.1, 3.2, 3.3}}, {"noloco", {3.0, 3.0}}}), "final_loss"));
+  EXPECT_EQ(comparison.seeds, 2u);
+  EXPECT_EQ(comparison.remark, "1 unpaired seed left out");
   std::vector<Json> records = losses_of({{"diloco", {3.1, 3.2, 3.3}}});
   for (int seed = 11; seed < 14; ++seed)
-    records.push_back(compared_record("noloco", seed, Json::object(), {{"final_loss", 2. + 0.1 * seed}}));
+    records.push_back(compared_record("noloco", seed, {{"final_loss", 2. + 0.1 * seed}}));
   EXPECT_EQ(first_of(compare(records, "final_loss")).test, Comparison::Test::kWelch);
 }
 
-// Seeds 1 and 2 are shared, 3 is diloco's alone.
-TEST(Comparison, SaysWhichSeedsThePairsLeaveOut) {
-  std::vector<Json> records = losses_of({{"diloco", {3.1, 3.2, 3.3}}, {"noloco", {3.0, 3.0}}});
-  const Comparison comparison = first_of(compare(records, "final_loss"));
-  EXPECT_EQ(comparison.seeds, 2u);
-  EXPECT_EQ(comparison.remark, "1 unpaired seed left out");
-}
-
 TEST(Comparison, BetterIsLowerWhereLowerIsBetterAndElseOnlyLower) {
-  std::vector<Json> records;
-  for (int seed = 1; seed <= 3; ++seed)
-    for (const auto& [label, value] : {std::pair("a", 1.), {"b", 2.}})
-      records.push_back(
-          compared_record(label, seed, Json::object(), {{"final_loss", value}, {"weight_spread", value}}));
-  EXPECT_EQ(first_of(compare(records, "final_loss")).outcome, Outcome::kBetter);
-  EXPECT_EQ(first_of(compare(records, "weight_spread")).outcome, Outcome::kLower);
+  const auto outcome = [](const std::string& metric) {
+    return first_of(compare(values_of(metric, {{"a", {1., 1., 1.}}, {"b", {2., 2., 2.}}}), metric)).outcome;
+  };
+  EXPECT_EQ(outcome("final_loss"), Outcome::kBetter);
+  EXPECT_EQ(outcome("weight_spread"), Outcome::kLower);
 }
 
 TEST(Comparison, WhatDiffersBesidesTheMethodMakesRows) {
-  std::vector<Json> records;
-  add_losses(records, "a", {1, 2}, kConnections1);
+  std::vector<Json> records = losses_of({{"a", {1, 2}}, {"b", {2, 3}}}, kConnections1);
   add_losses(records, "a", {1.5, 2}, kConnections8);
-  add_losses(records, "b", {2, 3}, kConnections1);
   add_losses(records, "b", {2, 2}, kConnections8);
   const auto rows = compare(records, "final_loss").metrics[0].rows;
   ASSERT_EQ(rows.size(), 2u);
@@ -144,8 +119,8 @@ TEST(Comparison, WhatDiffersBesidesTheMethodMakesRows) {
   EXPECT_EQ(rows[1].point, kConnections8);
   EXPECT_EQ(rows[1].groups[1].name, "b");
   EXPECT_EQ(rows[1].groups[1].mean, 2);
-  EXPECT_EQ(compare(records, "final_loss", "method", {"network.tcp.connections=8"}).metrics[0].rows.size(),
-            1u);
+  const std::string only = "network.tcp.connections=8";
+  EXPECT_EQ(compare(records, "final_loss", "method", {only}).metrics[0].rows.size(), 1u);
 }
 
 // One training under two networks is one test, not two.
@@ -162,8 +137,7 @@ TEST(Comparison, RowsWithTheSameValuesAreOne) {
 }
 
 TEST(Comparison, VariantsOfAMethodAreComparedByTheirOptions) {
-  std::vector<Json> records;
-  add_losses(records, "diloco", {1, 2}, {{"methods.diloco.outer_lr", 0.5}});
+  std::vector<Json> records = losses_of({{"diloco", {1, 2}}}, {{"methods.diloco.outer_lr", 0.5}});
   add_losses(records, "diloco", {2, 3}, {{"methods.diloco.outer_lr", 0.7}});
   add_losses(records, "ddp", {2, 2});
   const ComparisonRow row = compare(records, "final_loss").metrics[0].rows.at(0);
@@ -177,14 +151,14 @@ TEST(Comparison, VariantsOfAMethodAreComparedByTheirOptions) {
 
 // Seeds in runs of their own, the same scenario otherwise, are one group; a repeated seed is no second one.
 TEST(Comparison, SeedsMayComeFromSeveralRuns) {
-  const std::vector<Json> first = losses_of({{"a", {1, 2}}}), second = losses_of({{"a", {1, 2, 4}}});
-  const ComparisonTable table =
-      compare_runs({run_of(first, "one"), run_of(second, "two")}, {"method", {}, {}});
+  const std::vector<RunDirectory> runs = {run_of(losses_of({{"a", {1, 2}}}), "one"),
+                                          run_of(losses_of({{"a", {1, 2, 4}}}), "two")};
+  const ComparisonTable table = compare_runs(runs, {"method", {}, {}});
   EXPECT_EQ(table.metrics[0].rows[0].groups[0].values.size(), 3u);
   EXPECT_TRUE(noted(table, "2 cases repeat a configuration and seed"));
-  const ComparisonTable by_run = compare_runs({run_of(first, "one"), run_of(second, "two")}, {"run", {}, {}});
-  ASSERT_EQ(by_run.metrics[0].rows[0].groups.size(), 2u);
-  EXPECT_EQ(by_run.metrics[0].rows[0].groups[1].name, "two");
+  const auto by_run = compare_runs(runs, {"run", {}, {}}).metrics[0].rows[0].groups;
+  ASSERT_EQ(by_run.size(), 2u);
+  EXPECT_EQ(by_run[1].name, "two");
 }
 
 // What case.json says beyond the record tells runs apart.
@@ -192,14 +166,11 @@ TEST(Comparison, TheResolvedCaseSaysWhatDiffers) {
   TemporaryFolder folder;
   std::vector<RunDirectory> runs;
   for (const int steps : {100, 200}) {
-    const Json record = compared_record("a", 1, Json::object(), {{"final_loss", 1. / steps}});
+    const Json record = compared_record("a", 1, {{"final_loss", 1. / steps}});
     runs.push_back(run_of({record}, folder.path + "/" + std::to_string(steps)));
-    write_text(runs.back().case_folder(record) + "/case.json",
-               Json{{"seed", 1},
-                    {"replicas", 8},
-                    {"method", {{"name", "a"}, {"label", "a"}}},
-                    {"train", {{"steps", steps}}}}
-                   .dump());
+    Json resolved = {{"seed", 1}, {"replicas", 8}, {"train", {{"steps", steps}}}};
+    resolved["method"] = {{"name", "a"}, {"label", "a"}};
+    write_text(runs.back().case_folder(record) + "/case.json", resolved.dump());
   }
   const auto rows = compare_runs(runs, {"method", {"final_loss"}, {}}).metrics[0].rows;
   ASSERT_EQ(rows.size(), 2u);
@@ -213,7 +184,7 @@ TEST(Comparison, LossesAreComparedWithinOneText) {
     std::vector<Json> records;
     for (int seed = 1; seed <= 2; ++seed) {
       const std::string key = "a-" + std::to_string(seed);
-      records.push_back(compared_record("a", seed, Json::object(), {{"final_loss", 2.}, {"training", key}}));
+      records.push_back(compared_record("a", seed, {{"final_loss", 2.}, {"training", key}}));
       Json said = {{"corpus_hash", std::to_string(seed)}};
       if (synthetic) said["source_entropy"] = 1.4;
       write_text(folder.path + "/train/" + key + "/training.json", said.dump());
@@ -226,13 +197,8 @@ TEST(Comparison, LossesAreComparedWithinOneText) {
 
 // The times in which a and b reach their target, null where they do not; all of their seeds.
 ComparisonTable compared_targets(const std::vector<Json>& a, const std::vector<Json>& b) {
-  std::vector<Json> records;
-  for (const auto& [label, times] : {std::pair("a", a), {"b", b}})
-    for (std::size_t i = 0; i < times.size(); ++i)
-      records.push_back(
-          compared_record(label, static_cast<int>(i) + 1, Json::object(),
-                          {{"fidelity", "packet"}, {"target_loss", 3}, {"time_to_target_s", times[i]}}));
-  return compare(records, "time_to_target_s");
+  const Json more = {{"fidelity", "packet"}, {"target_loss", 3}};
+  return compare(values_of("time_to_target_s", {{"a", a}, {"b", b}}, more), "time_to_target_s");
 }
 
 // One of five never reaches the target. The mean of the other four would hide that: none is given.
@@ -247,33 +213,27 @@ TEST(Comparison, ARunThatNeverReachesTheTargetIsNotAveraged) {
   EXPECT_EQ(row.comparisons[0].outcome, Outcome::kNone);  // p = 1
 }
 
-TEST(Comparison, WhereNobodyReachesTheTargetNothingIsTested) {
-  const std::vector<Json> never(2);
-  const ComparisonTable table = compared_targets(never, never);
-  EXPECT_EQ(table.tests, 0u);
-  EXPECT_EQ(first_of(table).remark, "neither reaches it");
-  EXPECT_EQ(first_of(table).outcome, Outcome::kNone);
-}
-
-// All against none: p = 2/252.
+// All against none: p = 2/252. Where none reaches the target nothing is tested.
 TEST(Comparison, AllAgainstNoneIsADifference) {
-  const ComparisonTable table = compared_targets({10, 11, 12, 10, 11}, std::vector<Json>(5));
+  const std::vector<Json> never(5);
+  const ComparisonTable table = compared_targets({10, 11, 12, 10, 11}, never);
   const ComparisonRow& row = table.metrics[0].rows[0];
   EXPECT_EQ(mean_text(table.metrics[0].metric, row.groups[1]), "never reached");
   EXPECT_NEAR(row.comparisons[0].corrected.p, 2. / 252, 1e-12);
   EXPECT_EQ(row.comparisons[0].outcome, Outcome::kBetter);
+  const ComparisonTable of_none = compared_targets(never, never);
+  EXPECT_EQ(of_none.tests, 0u);
+  EXPECT_EQ(first_of(of_none).remark, "neither reaches it");
+  EXPECT_EQ(first_of(of_none).outcome, Outcome::kNone);
 }
 
 // flow with queue host is known to 7 %: 10 s (9.3 to 10.7) and 11 s (10.2 to 11.8) may be the other way
 // round.
 TEST(Comparison, ADifferenceWithinTheNetworkModelsErrorIsNotShown) {
   const auto judged = [](double a, double b, const char* fidelity) {
-    std::vector<Json> records;
-    for (int seed = 1; seed <= 3; ++seed)
-      for (const auto& [label, time] : {std::pair("a", a), {"b", b}})
-        records.push_back(compared_record(label, seed, Json::object(),
-                                          {{"fidelity", fidelity}, {"sync_time_s", {{"mean", time}}}}));
-    return first_of(compare(records, "sync_time_s.mean"));
+    const std::string metric = "sync_time_s.mean";
+    const Json more = {{"fidelity", fidelity}};
+    return first_of(compare(values_of(metric, {{"a", {a, a, a}}, {"b", {b, b, b}}}, more), metric));
   };
   const Comparison small = judged(10, 11, "flow");
   EXPECT_EQ(small.outcome, Outcome::kNone);
@@ -285,9 +245,9 @@ TEST(Comparison, ADifferenceWithinTheNetworkModelsErrorIsNotShown) {
 // By hand for two comparisons: p 0.0742/… is corrected twofold, and what Holm rejects has an interval without
 // 0.
 TEST(Comparison, TheIntervalAgreesWithTheVerdict) {
-  std::vector<Json> records = losses_of({{"a", {3.00, 3.01, 3.02, 3.01, 3.00}},
-                                         {"b", {3.10, 3.12, 3.11, 3.12, 3.11}},
-                                         {"c", {3.09, 3.13, 3.12, 3.10, 3.12}}});
+  const std::vector<Json> records = losses_of({{"a", {3.00, 3.01, 3.02, 3.01, 3.00}},
+                                               {"b", {3.10, 3.12, 3.11, 3.12, 3.11}},
+                                               {"c", {3.09, 3.13, 3.12, 3.10, 3.12}}});
   const auto comparisons = compare(records, "final_loss").metrics[0].rows[0].comparisons;
   ASSERT_EQ(comparisons.size(), 3u);
   for (const Comparison& comparison : comparisons) {
@@ -298,21 +258,18 @@ TEST(Comparison, TheIntervalAgreesWithTheVerdict) {
   EXPECT_EQ(comparisons[2].outcome, Outcome::kNone);
 }
 
-TEST(Comparison, SaysWhereTheSeedsAreTooFew) {
+TEST(Comparison, SaysWhereSeedsAreTooFewOrLeftOut) {
   const auto compared = [](const std::vector<double>& a, const std::vector<double>& b) {
     return compare(losses_of({{"a", a}, {"b", b}}), "final_loss");
   };
   EXPECT_TRUE(noted(compared({1}, {2}), "Of one seed"));
   EXPECT_TRUE(noted(compared({1, 2, 3}, {1.5, 2, 2.5}), "3 seeds are too few"));
   EXPECT_TRUE(compared({1, 2, 3, 4, 5, 6, 7, 8}, {2, 1, 4, 3, 6, 5, 8, 7}).notes.empty());
-}
-
-TEST(Comparison, NamesWhatItLeavesOut) {
   std::vector<Json> records = losses_of({{"a", {1, 2, 3}}, {"b", {1, 2, 3}}});
   records[5]["status"] = "failed";
-  const ComparisonTable table = compare(records, "final_loss");
-  EXPECT_TRUE(noted(table, "1 case failed or did not finish and is left out: nowhere/run/b{}3"));
-  EXPECT_EQ(table.metrics[0].rows[0].groups[1].values.size(), 2u);
+  const ComparisonTable lacking = compare(records, "final_loss");
+  EXPECT_TRUE(noted(lacking, "1 case failed or did not finish and is left out: nowhere/run/b{}3"));
+  EXPECT_EQ(lacking.metrics[0].rows[0].groups[1].values.size(), 2u);
 }
 
 // Nothing is asked for: the loss, then the times, of those that the records have. best_loss is left out; the
@@ -323,14 +280,14 @@ TEST(Comparison, TakesLossesAndTimesByDefault) {
                         {"target_loss", 1},           {"final_loss", 2}, {"best_loss", 2},
                         {"time_to_target_s", nullptr}};
   std::vector<std::string> taken;
-  for (const Metric& metric : chosen_metrics({}, {compared_record("a", 1, Json::object(), numbers)}))
+  for (const Metric& metric : chosen_metrics({}, {compared_record("a", 1, numbers)}))
     taken.push_back(metric.path);
   EXPECT_EQ(taken, std::vector<std::string>({"final_loss", "time_to_target_s", "sync_time_s.mean",
                                              "wait_s.mean", "idle_fraction.mean"}));
 }
 
 TEST(Comparison, WrongWordsAreNamed) {
-  const std::vector<Json> records = losses_of({{"a", {1, 2}}}, kConnections1);
+  const std::vector<Json> records = losses_of({{"noloco", {1, 2}}, {"diloco", {1, 2}}}, kConnections1);
   EXPECT_SAYS(problem_of(records, {"method", {"final_los"}, {}}), "did you mean \"final_loss\"?");
   EXPECT_SAYS(problem_of(records, {"network.tcp.conections", {}, {}}),
               "did you mean \"network.tcp.connections\"?");
@@ -338,6 +295,8 @@ TEST(Comparison, WrongWordsAreNamed) {
   EXPECT_SAYS(problem_of(records, {"method", {}, {"network.tcp.connections=3"}}),
               "of network.tcp.connections: 1");
   EXPECT_SAYS(problem_of(records, {"method", {}, {"replicas"}}), "key=value");
+  EXPECT_SAYS(problem_of(records, {"method", {}, {}, {"noloco:dilocco"}}), "did you mean \"diloco\"?");
+  EXPECT_SAYS(problem_of(records, {"method", {}, {}, {"noloco"}}), "a:b");
 }
 
 // A method with an optimizer section of its own stands in the row of the others; a learning rate that the
@@ -349,20 +308,17 @@ TEST(Comparison, AMethodsOwnOptimizerMakesNoRowOfItsOwn) {
   const auto add = [&](const std::string& label, double lr, const Json& more, const Json& swept) {
     Json record = compared_record(label, 1, swept, {{"final_loss", 2.}});
     record["case"] = label + std::to_string(run.records.size());
-    Json optimizer = {{"lr", lr}};
-    optimizer.update(more);
-    const std::string case_folder = folder.file("cases/" + record["case"].get<std::string>());
-    write_text(
-        case_folder + "/case.json",
-        Json{{"method", {{"name", label}}}, {"train", {{"optimizer", optimizer}}}, {"swept", swept}}.dump());
+    Json resolved = {{"method", {{"name", label}}}, {"swept", swept}};
+    resolved["train"]["optimizer"] = {{"lr", lr}};
+    resolved["train"]["optimizer"].update(more);
+    write_text(run.case_folder(record) + "/case.json", resolved.dump());
     run.records.push_back(record);
   };
   add("ddp", 0.003, Json::object(), Json::object());
   add("muloco", 0.01, {{"name", "muon"}}, Json::object());
-  const ComparisonTable comparison_table = compare_runs({run}, {"method", {"final_loss"}, {}});
-  ASSERT_EQ(comparison_table.metrics.at(0).rows.size(), 1u);
-  EXPECT_EQ(comparison_table.metrics[0].rows[0].groups.size(), 2u);
-
+  const auto rows = compare_runs({run}, {"method", {"final_loss"}, {}}).metrics.at(0).rows;
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].groups.size(), 2u);
   add("ddp", 0.1, Json::object(), {{"train.optimizer.lr", 0.1}});
   EXPECT_EQ(compare_runs({run}, {"method", {"final_loss"}, {}}).metrics.at(0).rows.size(), 2u);
 }
@@ -389,45 +345,30 @@ constexpr int kDraws = 1000, kSeeds = 5;
 
 // What longhaul compare promises of its verdicts, by simulation with fixed seeds: normal losses of known mean
 // and spread go through the whole comparison, and its verdicts are counted.
-class Simulation {
- public:
-  explicit Simulation(std::uint64_t seed) : stream_(seed, static_cast<Purpose>(40), 1) {}
-
-  // A method's losses: what all methods share of a seed, its own scatter of one standard deviation, an
-  // effect.
-  std::vector<double> losses(const std::vector<double>& shared, double effect) {
-    std::vector<double> drawn;
-    for (const double value : shared) drawn.push_back(3 + value + effect + stream_.normal());
-    return drawn;
-  }
-
-  std::vector<double> shared(double scale) {
-    std::vector<double> drawn;
-    for (int i = 0; i < kSeeds; ++i) drawn.push_back(scale * stream_.normal());
-    return drawn;
-  }
-
- private:
-  RandomStream stream_;
-};
+//
+// A method's losses: what all methods share of a seed, its own scatter of one standard deviation, an effect.
+std::vector<double> losses(RandomStream& stream, std::vector<double> shared, double effect) {
+  for (double& value : shared) value = 3 + value + effect + stream.normal();
+  return shared;
+}
 
 // Any verdict but "no difference shown".
 bool claims_a_difference(const std::vector<Json>& records) {
-  const ComparisonTable table = compare_runs({run_of(records)}, {"method", {"final_loss"}, {}});
+  const ComparisonTable table = compare(records, "final_loss");
   for (const ComparisonRow& row : table.metrics[0].rows)
     for (const Comparison& comparison : row.comparisons)
-      if (comparison.outcome != Comparison::Outcome::kNone) return true;
+      if (comparison.outcome != Outcome::kNone) return true;
   return false;
 }
 
 // In how many of kDraws, each with the records that `add` draws.
 template <typename Add>
 int claimed_of(std::uint64_t seed, const Add& add) {
-  Simulation simulation(seed);
+  RandomStream stream(seed, static_cast<Purpose>(40), 1);
   int claimed = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
     std::vector<Json> records;
-    add(simulation, records);
+    add(stream, records);
     claimed += claims_a_difference(records);
   }
   testing::Test::RecordProperty("claimed", claimed);
@@ -436,10 +377,11 @@ int claimed_of(std::uint64_t seed, const Add& add) {
 
 // Two methods that share what a seed does to both.
 auto two_methods(double effect) {
-  return [=](Simulation& simulation, std::vector<Json>& records) {
-    const std::vector<double> shared = simulation.shared(2);
-    add_losses(records, "diloco", simulation.losses(shared, 0));
-    add_losses(records, "noloco", simulation.losses(shared, effect));
+  return [=](RandomStream& stream, std::vector<Json>& records) {
+    std::vector<double> shared(kSeeds);
+    for (double& value : shared) value = 2 * stream.normal();
+    add_losses(records, "diloco", losses(stream, shared, 0));
+    add_losses(records, "noloco", losses(stream, shared, effect));
   };
 }
 
@@ -452,10 +394,10 @@ TEST(ErrorRates, ANullDifferenceIsClaimedInAtMostFivePercent) {
 
 // Four methods at three points: eighteen comparisons, and still at most 5 % of the matrices hold a false one.
 TEST(ErrorRates, HolmHoldsTheFamilyOfAMatrix) {
-  const int claimed = claimed_of(2, [](Simulation& simulation, std::vector<Json>& records) {
+  const int claimed = claimed_of(2, [](RandomStream& stream, std::vector<Json>& records) {
     for (const int connections : {1, 4, 16})
       for (const char* label : {"ddp", "diloco", "noloco", "independent"})
-        add_losses(records, label, simulation.losses(std::vector<double>(kSeeds, 0.), 0),
+        add_losses(records, label, losses(stream, std::vector<double>(kSeeds), 0),
                    {{"network.tcp.connections", connections}});
   });
   EXPECT_LE(claimed, kDraws / 20);

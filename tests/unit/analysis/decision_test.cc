@@ -20,16 +20,17 @@ namespace longhaul::decision_test {
 
 class Conclusion : public testing::Test {
  protected:
-  void add(const std::string& label, int seed, double end_s, double bytes, double loss, const Json& more,
-           const Json& swept = Json::object()) {
+  void add(const std::string& label, int seed, double end_s, double bytes, double loss,
+           const Json& more = Json::object(), const Json& swept = Json::object(),
+           const std::string& start = "0,plain,mean,0,5,5,0,0\n") {
     Json numbers = {{"final_loss", loss}, {"simulated_time_s", end_s}, {"tokens", 2048000}, {"exchanges", 1}};
     numbers.update(more);
     Json record = compared_record(label, seed, swept, numbers);
     record["case"] = label + std::to_string(run_.records.size());
-    write_text(folder_.path + "/cases/" + record["case"].get<std::string>() + "/metrics.csv",
+    write_text(run_.case_folder(record) + "/metrics.csv",
                fmt::format("step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
-                           "0,plain,mean,0,5,5,0,0\n9,plain,mean,{},{},2,0,{}\n",
-                           end_s, loss, bytes));
+                           "{}9,plain,mean,{},{},2,0,{}\n",
+                           start, end_s, loss, bytes));
     run_.records.push_back(record);
   }
 
@@ -43,7 +44,7 @@ class Conclusion : public testing::Test {
 
   void add_times(const std::map<std::string, double>& times) {
     for (int seed = 1; seed <= 3; ++seed)
-      for (const auto& [label, end_s] : times) add(label, seed, end_s, 1, 3, Json::object());
+      for (const auto& [label, end_s] : times) add(label, seed, end_s, 1, 3);
   }
 
   // A decision and what is said of it.
@@ -58,6 +59,7 @@ class Conclusion : public testing::Test {
         return {decision, in_words(decision, point), decision.leader().name};
     throw std::logic_error("no decision on " + metric);
   }
+  Said at(const std::string& metric) const { return at(conclusions_of({run_}), metric); }
 
   TemporaryFolder folder_;
   RunDirectory run_ = run_of({}, folder_.path);
@@ -83,13 +85,19 @@ TEST_F(Conclusion, SaysWhoIsAheadAtEqualTokensTimeAndBytes) {
   EXPECT_SAYS(bytes.sentence, "(100 B sent by a replica, when a ends)");
   EXPECT_SAYS(all.conditions, "8 replicas, 3 seeds");
   EXPECT_TRUE(over_all_points(all).empty());
+  // Markdown and JSON have the same sentences.
+  const Json json = conclusions_json(all)["points"][0]["decisions"];
+  ASSERT_EQ(json.size(), all.points[0].decisions.size());
+  for (const Json& entry : json)
+    EXPECT_SAYS(conclusions_markdown(all), "\n- " + entry["sentence"].get<std::string>() + "\n") << entry;
+  EXPECT_EQ(json[0]["first"], "b");
 }
 
 // With 7 % a's clock may be late by 0.93 / 1.07: at 8.69 s it is at 3.26 + ..., still below b's 3.5. With the
 // 18 % it is 6.95 s and 3.61.
 TEST_F(Conclusion, ALeadAtEqualTimeMustStandTheNetworkModelsError) {
   add_lines(3, 0.18);
-  const Said time = at(conclusions_of({run_}), "loss@equal_time");
+  const Said time = at("loss@equal_time");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
   EXPECT_SAYS(time.sentence, "no difference is shown between a");
   EXPECT_SAYS(time.sentence, "the network model's error of 18 % in the times can turn the difference");
@@ -97,32 +105,25 @@ TEST_F(Conclusion, ALeadAtEqualTimeMustStandTheNetworkModelsError) {
 
 TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
   add_lines(1);
-  const Conclusions all = conclusions_of({run_});
-  EXPECT_EQ(at(all, "final_loss").doubt, Decision::Doubt::kOneSeed);
+  const Said tokens = at("final_loss");
+  EXPECT_EQ(tokens.doubt, Decision::Doubt::kOneSeed);
   EXPECT_EQ(
-      at(all, "final_loss").sentence,
+      tokens.sentence,
       "At equal tokens (2.05 million), no difference is shown between b (2.0000) and a (3.0000): one seed "
       "shows nothing.");
 }
 
-// 10 s and 11 s: 1.1, and 1.1 · 0.93 / 1.07 = 0.956, 1.1 · 1.07 / 0.93 = 1.266.
-TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatio) {
+// 10 s and 11 s: 1.1, and 1.1 · 0.93 / 1.07 = 0.956, 1.1 · 1.07 / 0.93 = 1.266. Each comparison has its own
+// badge: c is behind, b is not shown to be. Between equals there is nothing to badge.
+TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatioAndBadgesEach) {
   add_times({{"a", 10}, {"b", 11}, {"c", 40}});
-  const Said time = at(conclusions_of({run_}), "simulated_time_s");
+  const Conclusions all = conclusions_of({run_});
+  const Said time = at(all, "simulated_time_s"), loss = at(all, "final_loss");
   EXPECT_EQ(time.doubt, Decision::Doubt::kNetworkModel);
   EXPECT_SAYS(time.sentence, "a is fastest, 10 s");
   EXPECT_SAYS(time.sentence, "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27");
   EXPECT_SAYS(time.sentence, "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)");
-  const Said loss = at(conclusions_of({run_}), "final_loss");
   EXPECT_EQ(loss.doubt, Decision::Doubt::kEqual);
-}
-
-// Each comparison has its own badge: c is behind, b is not shown to be. Between equals there is nothing to
-// badge.
-TEST_F(Conclusion, EachComparisonHasItsBadge) {
-  add_times({{"a", 10}, {"b", 11}, {"c", 40}});
-  const Conclusions all = conclusions_of({run_});
-  const Said time = at(all, "simulated_time_s"), loss = at(all, "final_loss");
   ASSERT_EQ(time.parts.size(), 2u);
   EXPECT_EQ(time.parts[0].badge, "shown");
   EXPECT_EQ(time.parts[0].others, std::vector<std::string>{"c"});
@@ -141,10 +142,10 @@ TEST_F(Conclusion, EachComparisonHasItsBadge) {
 // % that is 1.7032 · 0.93/1.07 = 1.4803 to 2.6968 · 1.07/0.93 = 3.1028, in the sentence and in the claim.
 TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
   for (int seed = 1; seed <= 3; ++seed) {
-    add("a", seed, 10, 1, 3, Json::object());
-    add("b", seed, 18 + 2 * seed, 1, 3, Json::object());
+    add("a", seed, 10, 1, 3);
+    add("b", seed, 18 + 2 * seed, 1, 3);
   }
-  const std::string said = at(conclusions_of({run_}), "simulated_time_s").sentence;
+  const std::string said = at("simulated_time_s").sentence;
   EXPECT_SAYS(said, "2.2 times as long [1.7, 2.7] (1.48 to 3.1 with the network model's 7 %)");
   const Json claim = {{"id", "c"}, {"ratio", "simulated_time_s"}, {"of", "b"}, {"to", "a"}, {"at_least", 9}};
   const Json verdict = judge_claims(Json::array({claim}), run_.records)[0];
@@ -154,20 +155,14 @@ TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
 
 TEST_F(Conclusion, OfEqualsItSaysThatAllTakeTheSame) {
   add_times({{"a", 299.9}, {"b", 299.9}, {"c", 299.9}});
-  EXPECT_EQ(at(conclusions_of({run_}), "simulated_time_s").sentence,
-            "In the time of the whole run, all three take 4 min 59.9 s.");
+  EXPECT_EQ(at("simulated_time_s").sentence, "In the time of the whole run, all three take 4 min 59.9 s.");
 }
 
 // c ends its first evaluation behind the end of a.
 TEST_F(Conclusion, WhoWasNotEvaluatedByThenIsNamed) {
   add_lines(3);
-  for (int seed = 1; seed <= 3; ++seed) {
-    add("c", seed, 90, 900, 1, Json::object());
-    write_text(folder_.path + "/cases/" + run_.records.back()["case"].get<std::string>() + "/metrics.csv",
-               "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n9,plain,mean,90,1,"
-               "1,0,900\n");
-  }
-  const Said time = at(conclusions_of({run_}), "loss@equal_time");
+  for (int seed = 1; seed <= 3; ++seed) add("c", seed, 90, 900, 1, Json::object(), Json::object(), "");
+  const Said time = at("loss@equal_time");
   ASSERT_FALSE(time.parts.empty());
   EXPECT_EQ(time.parts.back().badge, "not compared");
   EXPECT_SAYS(time.sentence, "; c had not been evaluated by then.");
@@ -175,11 +170,10 @@ TEST_F(Conclusion, WhoWasNotEvaluatedByThenIsNamed) {
 
 TEST_F(Conclusion, ATargetThatSomeMissIsCounted) {
   for (int seed = 1; seed <= 5; ++seed) {
-    const Json never = {{"target_loss", 2.5}, {"time_to_target_s", nullptr}};
-    add("a", seed, 10, 1, 3, never);
+    add("a", seed, 10, 1, 3, {{"target_loss", 2.5}, {"time_to_target_s", nullptr}});
     add("b", seed, 20, 1, 2, {{"target_loss", 2.5}, {"time_to_target_s", 16}});
   }
-  const Said target = at(conclusions_of({run_}), "time_to_target_s");
+  const Said target = at("time_to_target_s");
   EXPECT_EQ(target.leads, "b");
   EXPECT_SAYS(target.sentence, "To the target loss of 2.5, b is ahead, 16 s");
   EXPECT_SAYS(target.sentence, "a never reached");
@@ -202,21 +196,11 @@ TEST_F(Conclusion, OverASweepItCountsThePoints) {
 }
 
 TEST_F(Conclusion, OfOneMethodThereIsNone) {
-  add("a", 1, 10, 1, 3, Json::object());
+  add("a", 1, 10, 1, 3);
   EXPECT_TRUE(conclusions_of({run_}).empty());
   run_.records[0]["status"] = "failed";
   EXPECT_TRUE(conclusions_of({run_}).empty());
   EXPECT_EQ(conclusions_markdown({}), "");
-}
-
-TEST_F(Conclusion, MarkdownAndJsonHaveTheSameSentences) {
-  add_lines(3);
-  const Conclusions all = conclusions_of({run_});
-  const Json json = conclusions_json(all)["points"][0]["decisions"];
-  ASSERT_EQ(json.size(), all.points[0].decisions.size());
-  for (const Json& entry : json)
-    EXPECT_SAYS(conclusions_markdown(all), "\n- " + entry["sentence"].get<std::string>() + "\n") << entry;
-  EXPECT_EQ(json[0]["first"], "b");
 }
 
 // At 2.5, 5 and 10 s a is at 4.5 + e/4, 4 + e/2 and 3 + e, mean e 0.01; half widths are 4.3027 · 0.01/√3
@@ -236,8 +220,8 @@ TEST_F(Conclusion, TablesAreAtAQuarterAHalfAndTheWholeOfWhatTheFirstHasUsed) {
 
 // What never sends is no bound on the bytes of others, and has its whole training for nothing.
 TEST_F(Conclusion, WhoSendsNothingBoundsNoBytes) {
-  add("alone", 1, 10, 0, 4, Json::object());
-  add("a", 1, 10, 100, 3, Json::object());
+  add("alone", 1, 10, 0, 4);
+  add("a", 1, 10, 100, 3);
   const RowCurves curves(
       {{"alone", "alone", {{&run_, &run_.records[0]}}, {}}, {"a", "a", {{&run_, &run_.records[1]}}, {}}});
   ASSERT_TRUE(curves.horizon(Budget::kBytes).has_value());

@@ -29,14 +29,23 @@ class FigureDataOfRun : public testing::Test {
   std::string case_folder_;
 };
 
-// The rows `mean` of the fixture's metrics; one seed, whose interval is its value.
-TEST_F(FigureDataOfRun, HasTheCurve) {
-  const Json curve = point()["groups"][0]["curve"];
+// The rows `mean` of the fixture's metrics; one seed, whose interval is its value. The four sync times are
+// 0.5, 1, 1 and 1.5. Clocks 8 and 8.5, compute 4 and 6: of 8.25 a replica computes 5, exchanges 2 and
+// waits 1.25, on average.
+TEST_F(FigureDataOfRun, HasTheCurveTheSyncTimesAndThePartsOfTheClock) {
+  const Json group = point()["groups"][0], curve = group["curve"], parts = group["parts"];
   EXPECT_EQ(curve["time_s"], (Json{1.5, 3., 4.5, 7.5, 8.5}));
   for (const char* key : {"loss", "low", "high"})
     EXPECT_EQ(curve[key], (Json{4.5, 3.6, 3., 2.375, 2.5})) << key;
   EXPECT_EQ(curve["step"], (Json{1., 2., 2., 4., 4.}));
   EXPECT_EQ(curve["bytes"], (Json{0., 0., 100., 100., 200.}));
+  EXPECT_EQ(
+      group["times"],
+      Json::parse(R"({"count": 4, "steps": [[0.5, 0], [0.5, 0.25], [1.0, 0.5], [1.0, 0.75], [1.5, 1.0]]})"));
+  EXPECT_EQ(parts.size(), 3u);
+  EXPECT_DOUBLE_EQ(parts["compute_time_s"], 5);
+  EXPECT_DOUBLE_EQ(parts["exchange_time_s"], 2);
+  EXPECT_DOUBLE_EQ(parts["wait_time_s"], 1.25);
 }
 
 // A token of system-headers is a byte; without a manifest nothing says what one is.
@@ -45,22 +54,6 @@ TEST_F(FigureDataOfRun, KnowsWhereATokenIsAByte) {
   write_text(folder_.path + "/manifest.json",
              Json{{"scenario", {{"train", {{"data", {{"corpus", "system-headers"}}}}}}}}.dump());
   EXPECT_EQ(point()["bits"], true);
-}
-
-// The four sync times are 0.5, 1, 1 and 1.5.
-TEST_F(FigureDataOfRun, SyncTimesAreADistributionFunction) {
-  EXPECT_EQ(
-      point()["groups"][0]["times"],
-      Json::parse(R"({"count": 4, "steps": [[0.5, 0], [0.5, 0.25], [1.0, 0.5], [1.0, 0.75], [1.5, 1.0]]})"));
-}
-
-// Clocks 8 and 8.5, compute 4 and 6: of 8.25 a replica computes 5, exchanges 2 and waits 1.25, on average.
-TEST_F(FigureDataOfRun, PartsAreOfTheClock) {
-  const Json parts = point()["groups"][0]["parts"];
-  EXPECT_EQ(parts.size(), 3u);
-  EXPECT_DOUBLE_EQ(parts["compute_time_s"], 5);
-  EXPECT_DOUBLE_EQ(parts["exchange_time_s"], 2);
-  EXPECT_DOUBLE_EQ(parts["wait_time_s"], 1.25);
 }
 
 TEST_F(FigureDataOfRun, NamesATableThatIsCutOffAndKeepsTheRest) {
@@ -77,9 +70,8 @@ TEST(FigureData, HasTheIntervalOverTheSeedsAndWhatTheyHave) {
   const TemporaryFolder folder;
   std::vector<Json> records;
   for (const int seed : {1, 2}) {
-    records.push_back(compared_record("m", seed, Json::object(), {{"final_loss", 2.}}));
-    records.back()["case"] = "c" + std::to_string(seed);
-    write_text(folder.file("cases/c" + std::to_string(seed) + "/metrics.csv"),
+    records.push_back(compared_record("m", seed, {{"final_loss", 2.}}));
+    write_text(run_of({}, folder.path).case_folder(records.back()) + "/metrics.csv",
                "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
                "1,plain,mean,1," +
                    std::to_string(seed + 1) + ",3,0,0\n");
@@ -95,14 +87,11 @@ TEST(FigureData, HasTheIntervalOverTheSeedsAndWhatTheyHave) {
 
 std::vector<Json> swept_records() {
   std::vector<Json> records;
-  for (const int replicas : {4, 16, 64})
-    for (const int seed : {1, 2})
-      for (const char* label : {"diloco", "noloco"})
-        records.push_back(compared_record(
-            label, seed, {{"replicas", replicas}},
-            {{"replicas", replicas},
-             {"sync_time_s",
-              {{"mean", label[0] == 'd' ? 1.0 * replicas : 2.0 + (seed == 1 ? -0.5 : 0.5)}}}}));
+  for (const int replicas : {4, 16, 64}) {
+    const Json point = {{"replicas", replicas}};
+    add_values(records, "diloco", "sync_time_s.mean", {1. * replicas, 1. * replicas}, point, point);
+    add_values(records, "noloco", "sync_time_s.mean", {1.5, 2.5}, point, point);
+  }
   return records;
 }
 
@@ -131,10 +120,7 @@ TEST(FigureData, OfClaimsHasWhatWasMeasuredAtEachPointAndTheVerdicts) {
   const Json claim = {{"id", "ten"}, {"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}};
   Json everywhere = claim, at_64 = claim;
   everywhere["at_least"] = 10;
-  at_64["id"] = "forty";
-  at_64["equals"] = 40;
-  at_64["within"] = 0.1;
-  at_64["where"] = {{"replicas", 64}};
+  at_64.update({{"id", "forty"}, {"equals", 40}, {"within", 0.1}, {"where", {{"replicas", 64}}}});
   run.written = {{"claims", {everywhere, at_64}}};
   const Json data = figure_data({run}, {{"sync_time_s.mean"}, {}});
   ASSERT_EQ(data["claims"].size(), 1u);

@@ -19,20 +19,14 @@ using Outcome = Comparison::Outcome;
 // A method on a star; `more` on top of the scenario.
 Case case_of(const Json& method, const Json& more = Json::object()) {
   const TemporaryFolder folder;
-  Json scenario = {{"name", "s"},
-                   {"seed", 1},
-                   {"replicas", 4},
-                   {"methods", {method}},
-                   {"workload", {{"parameters", 1000}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
-                   {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  Json scenario = Json::parse(R"({"name": "s", "seed": 1, "replicas": 4,
+    "workload": {"parameters": 1000, "steps": 4, "step_time": {"constant": "1s"}},
+    "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+  scenario["methods"] = Json::array({method});
   scenario.merge_patch(more);
   write_text(folder.file("s.json"), scenario.dump());
   return load_scenario(folder.file("s.json"), {}, scenario_options(method_options(), topology_options()))
       .cases.at(0);
-}
-
-Json resolved(const Json& method, const Json& more = Json::object()) {
-  return case_of(method, more).resolved;
 }
 
 const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 2}},
@@ -41,29 +35,36 @@ const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 2}},
 const Json kOneSlowLink = {{"network", {{"overrides", {{{"replica", "0"}, {"up", "1Mbps"}}}}}}};
 
 TEST(Draws, AreWhatASeedCanMove) {
-  using Words = std::vector<std::string>;
-  EXPECT_EQ(draws_of(case_of(kDiloco)), Words());
-  const Json uneven = {
-      {"workload",
-       {{"step_time", {{"constant", nullptr}, {"lognormal", {{"mean", "1s"}, {"sigma", 0.3}}}}}}}};
-  EXPECT_EQ(draws_of(case_of(kDiloco, uneven)), Words{"step times"});
-  EXPECT_EQ(draws_of(case_of(kDiloco, {{"network", {{"variation", {{"jitter", {{"rate_sigma", 0.1}}}}}}}})),
-            Words{"jitter of links"});
-  EXPECT_EQ(draws_of(case_of(kDiloco, {{"network", {{"tcp", {{"loss", 0.001}}}}}})),
-            Words{"losses of packets"});
-  EXPECT_EQ(draws_of(case_of(kNoloco, {{"replicas", 2}})), Words()) << "there is one pair only";
+  const auto drawn = [](const Json& method, const Json& more = Json::object()) {
+    return join(draws_of(case_of(method, more)), "; ");
+  };
+  EXPECT_EQ(drawn(kDiloco), "");
+  const Json lognormal = {{"constant", nullptr}, {"lognormal", {{"mean", "1s"}, {"sigma", 0.3}}}};
+  EXPECT_EQ(drawn(kDiloco, {{"workload", {{"step_time", lognormal}}}}), "step times");
+  const Json jitter = {{"jitter", {{"rate_sigma", 0.1}}}};
+  EXPECT_EQ(drawn(kDiloco, {{"network", {{"variation", jitter}}}}), "jitter of links");
+  EXPECT_EQ(drawn(kDiloco, {{"network", {{"tcp", {{"loss", 0.001}}}}}}), "losses of packets");
+  EXPECT_EQ(drawn(kNoloco, {{"replicas", 2}}), "") << "there is one pair only";
   // 50 steps of a second are longer than 32 time-outs of 0.25 s, two are not.
   const Json rare = {{"name", "noloco"}, {"inner_steps", 50}}, steps = {{"workload", {{"steps", 50}}}};
-  const Words meets{"who meets whom"};
-  EXPECT_EQ(draws_of(case_of(rare, steps)), Words()) << "all pairs of a star are alike";
-  EXPECT_EQ(draws_of(case_of(kNoloco)), meets) << "a pair that meets again finds its window";
+  const std::string meets = "who meets whom";
+  EXPECT_EQ(drawn(rare, steps), "") << "all pairs of a star are alike";
+  EXPECT_EQ(drawn(kNoloco), meets) << "a pair that meets again finds its window";
   Json warm = steps;
   warm["network"]["tcp"]["slow_start_after_idle"] = false;
-  EXPECT_EQ(draws_of(case_of(rare, warm)), meets);
-  EXPECT_EQ(draws_of(case_of(kNoloco, {{"replicas", 5}})), meets) << "one is left over";
-  EXPECT_EQ(draws_of(case_of(kNoloco, {{"workload", {{"step_time_factors", {{"3", 2}}}}}})), meets);
-  EXPECT_EQ(draws_of(case_of(kNoloco, kOneSlowLink)), meets);
-  EXPECT_EQ(draws_of(case_of(kNoloco, {{"network", {{"fidelity", "packet"}}}})), meets);
+  EXPECT_EQ(drawn(rare, warm), meets);
+  EXPECT_EQ(drawn(kNoloco, {{"replicas", 5}}), meets) << "one is left over";
+  EXPECT_EQ(drawn(kNoloco, {{"workload", {{"step_time_factors", {{"3", 2}}}}}}), meets);
+  EXPECT_EQ(drawn(kNoloco, kOneSlowLink), meets);
+  EXPECT_EQ(drawn(kNoloco, {{"network", {{"fidelity", "packet"}}}}), meets);
+  // The paper's Fig. 5A without spread, 20 s against 2 s of drawn pairs: assumed times, so that no residual
+  // is left.
+  Json mesh = {
+      {"fidelity", "analytic"}, {"message_time", {{"mean", "1s"}, {"std", "0s"}}}, {"barrier", true}};
+  mesh["topology"] = {{"star", nullptr}, {"mesh", Json::object()}};
+  EXPECT_EQ(drawn(kNoloco, {{"network", mesh}}), "");
+  mesh["message_time"]["std"] = "500ms";
+  EXPECT_EQ(drawn(kNoloco, {{"network", mesh}}), "who meets whom; times of messages");
 }
 
 // Files of another version, or of somebody else: what no check has passed must not be read on.
@@ -71,7 +72,7 @@ TEST(Draws, AreUnknownOfACaseThatIsDamaged) {
   const TemporaryFolder folder;
   const std::string file = folder.file("case.json");
   EXPECT_EQ(draws_of(file), std::vector<std::string>{kUnknownDraws});
-  Json json = resolved(kDiloco);
+  Json json = case_of(kDiloco).resolved;
   write_text(file, json.dump());
   EXPECT_EQ(draws_of(file), std::vector<std::string>());
   json["train"] = Json::object();
@@ -87,36 +88,36 @@ class FixedComparison : public testing::Test {
     std::vector<Json> records;
     for (const auto& [label, times] : {std::pair("a", a), std::pair("b", b)})
       for (std::size_t i = 0; i < times.size(); ++i) {
-        Json numbers = {{"final_loss", times[i]}, {"simulated_time_s", times[i]}};
-        numbers["wait_s"] = {{"mean", times[i]}};
-        numbers["sync_time_s"] = {{"mean", 1.}};
-        Json record = compared_record(label, static_cast<int>(i) + 1, Json::object(), numbers);
-        record["case"] = label + std::to_string(i);
+        const std::string name = label + std::to_string(i);
+        records.push_back(compared_record(label, static_cast<int>(i) + 1, {{"sync_time_s", {{"mean", 1.}}}}));
+        put_at(records.back(), metric, times[i]);
+        records.back()["case"] = name;
         Json entry = as;
         entry["seed"] = i + 1;
         entry["method"]["label"] = label;
-        write_text(folder_.path + "/cases/" + record["case"].get<std::string>() + "/case.json", entry.dump());
-        records.push_back(record);
+        write_text(folder_.file("cases/" + name + "/case.json"), entry.dump());
       }
     return compare_runs({run_of(records, folder_.path)}, {"method", {metric}, {}});
   }
 
   TemporaryFolder folder_;
-  const Json ring_ = resolved(kDiloco), pairs_ = resolved(kNoloco, kOneSlowLink);
+  const Json ring_ = case_of(kDiloco).resolved, pairs_ = case_of(kNoloco, kOneSlowLink).resolved;
 };
 
 // 16.5 h and 58.7 h, each right to 7 %: 15.3 to 17.7 and 54.6 to 62.8 are apart. One seed is enough.
 TEST_F(FixedComparison, OneSeedShowsADifferenceBeyondTheModelsError) {
   const ComparisonTable table = compared({16.5 * 3600}, {58.7 * 3600}, ring_);
-  const Comparison comparison = first_of(table);
-  EXPECT_EQ(comparison.test, Comparison::Test::kFixed);
-  EXPECT_EQ(comparison.outcome, Outcome::kBetter);
+  EXPECT_EQ(first_of(table).test, Comparison::Test::kFixed);
+  EXPECT_EQ(first_of(table).outcome, Outcome::kBetter);
   EXPECT_EQ(table.tests, 0u);
   const std::string text = comparison_markdown(table);
   EXPECT_SAYS(text,
               "| a | b | **better** | difference -42 h 12 min, the same in every seed: only the network "
               "model's error of 7 % counts |");
   EXPECT_SAYS(text, "| a | 1 | 16 h 30 min | in every seed |");
+  const Comparison loss = first_of(compared({3}, {4}, ring_, "final_loss"));
+  EXPECT_EQ(loss.outcome, Outcome::kNone);
+  EXPECT_EQ(loss.remark, "one seed shows nothing: it decides the training");
 }
 
 // 10 and 11.4: 0.07 · 21.4 = 1.498 is more than 1.4. At 11.6 it is 1.512, less than 1.6.
@@ -140,24 +141,6 @@ TEST_F(FixedComparison, WhereTheReplayDrawsOneSeedShowsATimeForItsDrawAlone) {
   EXPECT_EQ(first_of(compared({10, 11}, {20, 22}, pairs_)).test, Comparison::Test::kPaired);
 }
 
-TEST_F(FixedComparison, OneSeedOfATrainingShowsNothing) {
-  const ComparisonTable loss = compared({3}, {4}, ring_, "final_loss");
-  EXPECT_EQ(first_of(loss).outcome, Outcome::kNone);
-  EXPECT_EQ(first_of(loss).remark, "one seed shows nothing: it decides the training");
-}
-
-// The paper's Fig. 5A without spread, 20 s against 2 s of drawn pairs: assumed times, so that no residual is
-// left.
-TEST(Draws, OfEqualMessageTimesDecideNothing) {
-  Json mesh = {
-      {"fidelity", "analytic"}, {"message_time", {{"mean", "1s"}, {"std", "0s"}}}, {"barrier", true}};
-  mesh["topology"] = {{"star", nullptr}, {"mesh", Json::object()}};
-  EXPECT_EQ(draws_of(case_of(kNoloco, {{"network", mesh}})), std::vector<std::string>());
-  mesh["message_time"]["std"] = "500ms";
-  EXPECT_EQ(draws_of(case_of(kNoloco, {{"network", mesh}})),
-            (std::vector<std::string>{"who meets whom", "times of messages"}));
-}
-
 // Waits of 0 and 0.9 ms beside synchronizations of a second are equal but for rounding; 1.1 ms is not.
 TEST_F(FixedComparison, AWaitBelowAThousandthOfASynchronizationIsRounding) {
   EXPECT_EQ(first_of(compared({0}, {0.0009}, ring_, "wait_s.mean")).remark, "equal but for rounding");
@@ -167,21 +150,15 @@ TEST_F(FixedComparison, AWaitBelowAThousandthOfASynchronizationIsRounding) {
 // Differences -16, -18: mean -17, standard error 1, t(0.975, 1) = 12.71: [-29.7, -4.3]. The error of two
 // means 10 and 27 is 2.59: not within it; of 40 and 57 it is 6.79, and the interval's end is.
 TEST(Comparison, SaysWhetherTheDifferenceOrOnlyTheEndOfItsIntervalIsWithinTheModelsError) {
-  const auto judged = [](double low, double high) {
-    std::vector<Json> records;
-    for (const auto& [seed, shift] : {std::pair(1, 0.), {2, 2.}}) {
-      const Json a = {{"sync_time_s", {{"mean", low}}}}, b = {{"sync_time_s", {{"mean", high - 1 + shift}}}};
-      records.push_back(compared_record("a", seed, Json::object(), a));
-      records.push_back(compared_record("b", seed, Json::object(), b));
-    }
-    return first_of(compare_runs({run_of(records)}, {"method", {"sync_time_s.mean"}, {}}));
+  const std::string metric = "sync_time_s.mean";
+  const auto judged = [&](double low, double high) {
+    const auto records = values_of(metric, {{"a", {low, low}}, {"b", {high - 1, high + 1}}});
+    return first_of(compare_runs({run_of(records)}, {"method", {metric}, {}}));
   };
   EXPECT_EQ(judged(10, 27).outcome, Outcome::kBetter);
-  EXPECT_EQ(judged(40, 57).remark,
-            "the interval over seeds ends within the network model's error of 7 %: more seeds may decide");
-  EXPECT_EQ(judged(100, 117).remark,
-            "the interval over seeds ends within the network model's error of 7 %: more "
-            "seeds may decide");
+  for (const double low : {40, 100})
+    EXPECT_EQ(judged(low, low + 17).remark,
+              "the interval over seeds ends within the network model's error of 7 %: more seeds may decide");
 }
 
 TEST(MetricValues, DurationsAreAsPeopleWriteThem) {

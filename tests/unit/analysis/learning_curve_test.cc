@@ -32,6 +32,8 @@ TEST_F(Join, PutsEachLossAtTheClockOfItsReplica) {
             "2,after,0,4,3,,,100\n2,after,1,4.5,3,,,100\n2,after,mean,4.5,3,3,0,100\n"
             "4,before,0,6,2.5,,,100\n4,before,1,7.5,2.25,,,100\n4,before,mean,7.5,2.375,2.25,0.25,100\n"
             "4,after,0,8,2.5,,,200\n4,after,1,8.5,2.5,,,200\n4,after,mean,8.5,2.5,2.5,0,200\n");
+  write_exchanges(case_folder, "2,0,outer,2,3,4,101,2\n");
+  EXPECT_SAYS(metrics(), "2,after,mean,4.5,3,3,0,50.5\n");  // half a byte is kept
 }
 
 TEST_F(Join, CountsWhatIsSentAheadFromTheStepAtWhichItIsPosted) {
@@ -43,19 +45,12 @@ TEST_F(Join, CountsWhatIsSentAheadFromTheStepAtWhichItIsPosted) {
   EXPECT_SAYS(text, "4,after,0,8,2.5,,,300\n");
 }
 
-TEST_F(Join, StartsAtZero) {
+TEST_F(Join, StartsAtZeroAndSaysWhichEvaluationWasNotReplayed) {
   write_text(train_folder + "/metrics.csv",
              "step,phase,replica,loss,loss_of_mean,weight_spread\n0,plain,0,5,,\n0,plain,1,5,,\n0,plain,mean,"
              "5,5,0\n");
   EXPECT_SAYS(metrics(), "0,plain,mean,0,5,5,0,0\n");
-}
-
-TEST_F(Join, KeepsHalfABytesMean) {
-  write_exchanges(case_folder, "2,0,outer,2,3,4,101,2\n");
-  EXPECT_SAYS(metrics(), "2,after,mean,4.5,3,3,0,50.5\n");
-}
-
-TEST_F(Join, SaysWhichEvaluationWasNotReplayed) {
+  write_training(train_folder);
   write_text(case_folder + "/steps.csv", "step,replica,computed_s,done_s\n1,0,1,1\n1,1,1,1\n");
   const RunError error = thrown_by<RunError>([&] { metrics(); });
   EXPECT_EQ(std::string(error.what()),

@@ -102,12 +102,9 @@ TEST(Residual, OfPacketsIsWhatTheyDifferFromTheKernelWhereSomeAreLost) {
   EXPECT_EQ(packets({{"congestion_control", "bbr"}}), "queue host+bbr in packets");
 }
 
-TEST(Residual, IsUnknownWhereFaultsLosePackets) {
+TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   const Json fault = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"loss", 1e-3}};
   EXPECT_EQ(validity({{"faults", {fault}}}), "faults that lose packets");
-}
-
-TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   EXPECT_EQ(with_tcp({{"loss", 6e-3}}), "a loss of 0.006 (to 0.005)");
   EXPECT_EQ(with_tcp({{"connections", 65}}), "65 connections (to 64)");
   EXPECT_EQ(with_tcp({{"loss", 1e-4}, {"connections", 9}}), "9 connections (to 8)");

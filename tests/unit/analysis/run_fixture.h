@@ -27,41 +27,19 @@ namespace longhaul {
 inline Json resolved_case(const std::string& label, const Json& swept, bool train = true, int seed = 1) {
   std::string name = label;
   for (const auto& [key, value] : swept.items()) name += "," + key + "=" + value.dump();
-  Json json = {
-      {"case", name},
-      {"scenario", "small"},
-      {"folder", "."},
-      {"seed", seed},
-      {"replicas", 2},
-      {"method", {{"name", "diloco"}, {"label", label}, {"inner_steps", 2}, {"all_reduce", "ring"}}},
-      {"workload", {{"parameters", 50}, {"wire", "bf16"}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
-      {"network",
-       {{"fidelity", "flow"},
-        {"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}},
-        {"tcp",
-         {{"window", "unlimited"},
-          {"connections", 1},
-          {"congestion_control", "cubic"},
-          {"queue", "host"},
-          {"queue_size", 1},
-          {"ecn", false},
-          {"loss", 0},
-          {"loss_response", "linux"},
-          {"segment", 1448}}}}},
-      {"swept", swept}};
+  Json json = Json::parse(R"({"scenario": "small", "folder": ".", "replicas": 2,
+    "method": {"name": "diloco", "inner_steps": 2, "all_reduce": "ring"},
+    "workload": {"parameters": 50, "wire": "bf16", "steps": 4, "step_time": {"constant": "1s"}},
+    "network": {"fidelity": "flow", "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}},
+      "tcp": {"window": "unlimited", "connections": 1, "congestion_control": "cubic", "queue": "host",
+        "queue_size": 1, "ecn": false, "loss": 0, "loss_response": "linux", "segment": 1448}}})");
+  json.update({{"case", name}, {"seed", seed}, {"swept", swept}});
+  json["method"]["label"] = label;
   if (train)
-    json["train"] = {
-        {"steps", 4},
-        {"model",
-         {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 8}, {"context", 8}, {"vocabulary", 256}}},
-        {"data", {{"corpus", "system-headers"}}},
-        {"validation_fraction", 0.05},
-        {"evaluate_sequences", 1},
-        {"evaluate_every", 1},
-        {"batch", 1},
-        {"optimizer", {{"lr", 0.001}, {"betas", {0.9, 0.95}}, {"weight_decay", 0}, {"clip", 0}}},
-        {"device", "cpu"},
-        {"target_loss", 3}};
+    json["train"] = Json::parse(R"({"steps": 4, "batch": 1, "device": "cpu", "target_loss": 3,
+      "model": {"hidden": 8, "layers": 1, "heads": 2, "ffn": 8, "context": 8, "vocabulary": 256},
+      "data": {"corpus": "system-headers"}, "validation_fraction": 0.05, "evaluate_sequences": 1,
+      "evaluate_every": 1, "optimizer": {"lr": 0.001, "betas": [0.9, 0.95], "weight_decay": 0, "clip": 0}})");
   return json;
 }
 

@@ -16,11 +16,8 @@ TEST(Statistics, PercentileInterpolatesBetweenOrderStatistics) {
   EXPECT_DOUBLE_EQ(percentile({7}, 95), 7);
   EXPECT_DOUBLE_EQ(percentile({2, 1}, 0), 1);
   EXPECT_DOUBLE_EQ(percentile({2, 1}, 100), 2);
-}
-
-TEST(Statistics, OfNothingIsNotANumber) {
-  EXPECT_TRUE(std::isnan(mean({})));
   EXPECT_TRUE(std::isnan(percentile({}, 50)));
+  EXPECT_TRUE(std::isnan(mean({})));
 }
 
 const std::vector<double> kDrug1 = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
@@ -68,15 +65,12 @@ TEST(Significance, FishersExactTestCountsTables) {
 // By hand: 4 · 0.005, 3 · 0.01, 2 · 0.03 = 0.06 and then never less. Tested at 5 % / 4, / 3, / 2; the third
 // is not rejected, so the fourth keeps its level.
 TEST(Significance, HolmStepsDown) {
-  const std::vector<Corrected> c = holm({0.01, 0.04, 0.03, 0.005}, 0.05);
-  EXPECT_DOUBLE_EQ(c[3].p, 0.02);
-  EXPECT_DOUBLE_EQ(c[0].p, 0.03);
-  EXPECT_DOUBLE_EQ(c[2].p, 0.06);
-  EXPECT_DOUBLE_EQ(c[1].p, 0.06);
-  EXPECT_DOUBLE_EQ(c[3].level, 0.05 / 4);
-  EXPECT_DOUBLE_EQ(c[0].level, 0.05 / 3);
-  EXPECT_DOUBLE_EQ(c[2].level, 0.05 / 2);
-  EXPECT_DOUBLE_EQ(c[1].level, 0.05 / 2);
+  const std::vector<Corrected> corrected = holm({0.01, 0.04, 0.03, 0.005}, 0.05);
+  const double p[] = {0.03, 0.06, 0.06, 0.02}, level[] = {0.05 / 3, 0.05 / 2, 0.05 / 2, 0.05 / 4};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_DOUBLE_EQ(corrected.at(i).p, p[i]);
+    EXPECT_DOUBLE_EQ(corrected.at(i).level, level[i]);
+  }
   EXPECT_TRUE(holm({}, 0.05).empty());
 }
 

@@ -23,9 +23,9 @@ Json summary_of(const std::vector<Json>& records) {
 }
 
 TEST(SummaryTable, AlignsAndMarksTheBestOfEachSweepPoint) {
-  const Json summary = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5),
-                                   record("diloco", 8, 2.5, 0.5), record("noloco", 8, 2.625, 0.25)});
-  EXPECT_EQ(summary_table(summary),
+  const Json four = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5),
+                                record("diloco", 8, 2.5, 0.5), record("noloco", 8, 2.625, 0.25)});
+  EXPECT_EQ(summary_table(four),
             "method  connections   loss     sync      p95     idle   simulated   syncs\n"
             "diloco            1  2.500*   3.5 s      7 s   25.0 %  1 min 44 s       2\n"
             "noloco            1  2.625   500 ms*     1 s*  25.0 %  1 min 41 s*      2\n"
@@ -38,11 +38,8 @@ TEST(SummaryTable, AlignsAndMarksTheBestOfEachSweepPoint) {
             "  simulated  the clock of the last replica after the last step\n"
             "  syncs      how many times each replica synchronized\n"
             "* best of those it may be compared with\n");
-}
-
-TEST(SummaryTable, LeavesOutTheLeastImportantColumnsOfANarrowTerminal) {
-  const Json summary = summary_of({record("diloco", 1, 2.5, 3.5), record("noloco", 1, 2.625, 0.5)});
-  EXPECT_EQ(summary_table(summary, {40, false, false}),
+  // A narrow terminal has no place for the least important columns.
+  EXPECT_EQ(summary_table(summary_of({four["cases"][0], four["cases"][1]}), {40, false, false}),
             "method  connections   loss     sync\n"
             "diloco            1  2.500*   3.5 s\n"
             "noloco            1  2.625   500 ms*\n"
@@ -50,6 +47,7 @@ TEST(SummaryTable, LeavesOutTheLeastImportantColumnsOfANarrowTerminal) {
             "  sync  from the moment all it needs are ready until a replica goes on\n"
             "* best of those it may be compared with\n"
             "4 columns more: --all-columns, the report, and summary.json\n");
+  EXPECT_EQ(summary_table(summary_of({}), {80, false, false}), "no cases\n");
 }
 
 // Nine columns are one too many: the least important is left out, unless all are asked for.
@@ -83,13 +81,8 @@ TEST(SummaryTable, WritesPlainNumbersAsPeopleDo) {
   }
 }
 
-TEST(SummaryTable, OfARunWithoutCases) {
-  EXPECT_EQ(summary_table(summary_of({}), {80, false, false}), "no cases\n");
-}
-
 TEST(BestValues, NeedAChoiceThatShows) {
-  const Metric& loss = columns()[0];
-  ASSERT_EQ(loss.path, "final_loss");
+  const Metric loss = metric_named("final_loss");
   using Marks = std::vector<bool>;
   EXPECT_EQ(best_values({record("a", 1, 2.5, 1)}, loss), Marks({false}));
   EXPECT_EQ(best_values({record("a", 1, 2.5, 1), record("b", 1, 2.5001, 1)}, loss), Marks({false, false}));
@@ -101,17 +94,14 @@ TEST(BestValues, OfExchangesLeaveOutWhoNeverExchanges) {
   Json independent = record("independent", 1, 3, 0);
   independent["exchanges"] = 0;
   independent["sync_time_s"] = nullptr;
-  const Metric* time = nullptr;
-  for (const Metric& metric : columns())
-    if (metric.path == "simulated_time_s") time = &metric;
-  ASSERT_NE(time, nullptr);
-  EXPECT_EQ(best_values({independent, record("a", 1, 2, 10), record("b", 1, 2, 20)}, *time),
+  EXPECT_EQ(best_values({independent, record("a", 1, 2, 10), record("b", 1, 2, 20)},
+                        metric_named("simulated_time_s")),
             std::vector<bool>({false, true, false}));
 }
 
 TEST(SamplingNote, SaysHowManyWindowsAndTheRangeOfTheErrors) {
-  const Json a = {{"final_loss_sampling_error", 0.0123}, {"evaluated_sequences", 64}};
-  const Json b = {{"final_loss_sampling_error", 0.0456}, {"evaluated_sequences", 64}};
+  const Json a = {{"final_loss_sampling_error", 0.0123}, {"evaluated_sequences", 64}},
+             b = {{"final_loss_sampling_error", 0.0456}, {"evaluated_sequences", 64}};
   const std::string note = sampling_note({a, Json::object(), b});
   EXPECT_SAYS(note, "over 64 windows");
   EXPECT_SAYS(note, "0.012 to 0.046 nats");

@@ -38,13 +38,17 @@ TEST(ChildProcess, IsNoRankOfTheLauncherThatStartedUs) {
   unsetenv("OMPI_MCA_btl");
 }
 
+int ended(ChildProcess& child) {
+  while (!child.closed()) child.read_messages();
+  return child.wait();
+}
+
 TEST(ChildProcess, ProgressResultAndStatus) {
   ChildProcess child(
       shell(
           R"(echo '{"protocol": 1, "program": "x"}' >&9; echo '{"done": 40, "total": 200, "unit": "steps", "text": "loss 2.3"}' >&9; echo '{"result": {"a": 1}}' >&9)"),
       log_file());
-  while (!child.closed()) child.read_messages();
-  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(ended(child), 0);
   EXPECT_DOUBLE_EQ(child.fraction(), 0.2);
   EXPECT_EQ(child.text(), "40 of 200 steps, loss 2.3");
   EXPECT_EQ(child.result()["a"], 1);
@@ -52,22 +56,14 @@ TEST(ChildProcess, ProgressResultAndStatus) {
 
 TEST(ChildProcess, ErrorAndStatus) {
   ChildProcess child(shell(R"(echo '{"error": "no GPU", "exit": 2}' >&9; exit 2)"), log_file());
-  while (!child.closed()) child.read_messages();
-  EXPECT_EQ(child.wait(), kInputWrong);
+  EXPECT_EQ(ended(child), kInputWrong);
   EXPECT_EQ(child.error(), "no GPU");
-}
-
-TEST(ChildProcess, AMixedBuildIsSaid) {
-  ChildProcess child(shell(R"(echo '{"protocol": 2, "program": "x"}' >&9; echo 'noise' >&9)"), log_file());
-  while (!child.closed()) child.read_messages();
-  child.wait();
-  EXPECT_NE(child.error().find("protocol 2"), std::string::npos);
-}
-
-TEST(ChildProcess, AKilledOneIs128PlusTheSignal) {
-  ChildProcess child(shell("kill -9 $$"), log_file());
-  while (!child.closed()) child.read_messages();
-  EXPECT_EQ(child.wait(), 128 + 9);
+  ChildProcess of_another_build(shell(R"(echo '{"protocol": 2, "program": "x"}' >&9; echo 'noise' >&9)"),
+                                log_file());
+  ended(of_another_build);
+  EXPECT_NE(of_another_build.error().find("protocol 2"), std::string::npos);
+  ChildProcess killed(shell("kill -9 $$"), log_file());
+  EXPECT_EQ(ended(killed), 128 + 9);
 }
 
 TEST(ChildProcess, OfMpirunSpeaksOnStandardOutputAndStopsBySigusr1) {
@@ -78,8 +74,7 @@ TEST(ChildProcess, OfMpirunSpeaksOnStandardOutputAndStopsBySigusr1) {
   while (child.fraction() == 0) child.read_messages();
   EXPECT_DOUBLE_EQ(child.fraction(), 0.5);
   child.stop();
-  while (!child.closed()) child.read_messages();
-  EXPECT_EQ(child.wait(), 130);
+  EXPECT_EQ(ended(child), 130);
 }
 
 TEST(ChildProcess, AnUnwritableLogIsARunError) {
@@ -113,16 +108,12 @@ std::vector<JobResult> run_shell(const std::string& script, const std::string& f
 }
 
 TEST(JobPool, AChildWithoutAWordIsQuotedFromItsLog) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder, silent;
   EXPECT_EQ(
       run_shell("echo first; echo 'no more memory' >&2; echo ----; exit 3", folder.path)[0].error,
       "ended with status 3 without a word; the last line of " + folder.path + "/log.txt: no more memory");
-}
-
-TEST(JobPool, ASignalHasItsName) {
-  const TemporaryFolder folder;
-  EXPECT_EQ(run_shell("kill -SEGV $$", folder.path)[0].error,
-            "was ended by signal 11 (Segmentation fault); " + folder.path + "/log.txt is empty");
+  EXPECT_EQ(run_shell("kill -SEGV $$", silent.path)[0].error,
+            "was ended by signal 11 (Segmentation fault); " + silent.path + "/log.txt is empty");
 }
 
 // In a process of its own: interrupts are counted for ever.

@@ -48,7 +48,7 @@ TEST_F(ClaimTest, OfAProcessThatDiedHereItIsFreeAtOnce) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_EQ(status, 0);
-  ASSERT_EQ(read_text(file_).find(" " + std::to_string(child) + " ") == std::string::npos, false);
+  ASSERT_NE(read_text(file_).find(" " + std::to_string(child) + " "), std::string::npos);
   EXPECT_EQ(holder_of(file_), "");
   const auto claim = Claim::take(file_);
   ASSERT_TRUE(claim);
@@ -62,17 +62,12 @@ TEST_F(ClaimTest, OfAnotherMachineItIsHeldWhileItsDateIsRenewed) {
   write_from_elsewhere(std::chrono::seconds(200));
   EXPECT_EQ(holder_of(file_), "");
   EXPECT_TRUE(Claim::take(file_));
-}
-
-// Made by a process that has not written its line yet.
-TEST_F(ClaimTest, AnEmptyOneIsHeldUntilItIsOld) {
+  // Made by a process that has not written its line yet.
   write_from_elsewhere(std::chrono::seconds(1), "");
   EXPECT_FALSE(Claim::take(file_));
   write_from_elsewhere(std::chrono::seconds(200), "");
   EXPECT_TRUE(Claim::take(file_));
-}
-
-TEST_F(ClaimTest, WhatDeadWorkersLeftIsRemoved) {
+  // What dead workers left is removed.
   write_from_elsewhere(std::chrono::seconds(200));
   EXPECT_EQ(worker_in(folder_.path), "");
   remove_claims(folder_.path);

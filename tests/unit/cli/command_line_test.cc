@@ -14,29 +14,21 @@ std::string said_of(CLI::App& app, const std::vector<std::string>& arguments) {
   return "none";
 }
 
-class CommandLine : public testing::Test {
- protected:
-  CommandLine() : app_("A tool.", "longhaul") {
-    app_.require_subcommand(1);
-    CLI::App* run = app_.add_subcommand("run", "Do it; with care");
-    run->add_option("SCENARIO", text_, "scenario file")->required();
-    run->add_option("--only", text_, "a part: what's wanted")->check(CLI::IsMember({"train", "replay"}));
-    run->add_option("--set", text_, "key=value");
-    run->add_option("--jobs", jobs_, "at a time")->check(CLI::Range(1, 8));
-    run->add_flag("--resume", flag_, "go on");
-    CLI::App* list = app_.add_subcommand("list", "What there is");
-    list->add_option("TOPIC", text_, "of what")->required()->check(CLI::IsMember({"methods", "models"}));
-  }
-
-  std::string error(const std::vector<std::string>& arguments) { return said_of(app_, arguments); }
-
-  CLI::App app_;
-  std::string text_;
-  int jobs_ = 1;
-  bool flag_ = false;
-};
-
-TEST_F(CommandLine, SaysWhatIsWrongInOurForm) {
+TEST(CommandLine, SaysWhatIsWrongInOurForm) {
+  CLI::App app("A tool.", "longhaul");
+  std::string text;
+  int jobs = 1;
+  bool flag = false;
+  app.require_subcommand(1);
+  CLI::App* run = app.add_subcommand("run", "Do it; with care");
+  run->add_option("SCENARIO", text, "scenario file")->required();
+  run->add_option("--only", text, "a part: what's wanted")->check(CLI::IsMember({"train", "replay"}));
+  run->add_option("--set", text, "key=value");
+  run->add_option("--jobs", jobs, "at a time")->check(CLI::Range(1, 8));
+  run->add_flag("--resume", flag, "go on");
+  CLI::App* list = app.add_subcommand("list", "What there is");
+  list->add_option("TOPIC", text, "of what")->required()->check(CLI::IsMember({"methods", "models"}));
+  const auto error = [&](const std::vector<std::string>& arguments) { return said_of(app, arguments); };
   EXPECT_EQ(error({"run", "a.json"}), "none");
   EXPECT_EQ(error({}), "a command is missing; allowed: run, list; longhaul --help");
   EXPECT_EQ(error({"runn", "x"}), "found the command \"runn\"; allowed: run, list; did you mean \"run\"?");
@@ -57,11 +49,12 @@ TEST_F(CommandLine, SaysWhatIsWrongInOurForm) {
 }
 
 // A program without commands of its own before its options, as longhaul-train.
-TEST_F(CommandLine, SaysWhatIsWrongWithAProgram) {
+TEST(CommandLine, SaysWhatIsWrongWithAProgram) {
   CLI::App program("Trains.", "longhaul-train");
   std::string file, of;
+  int threads = 1;
   program.add_option("--case", file, "a resolved case (case.json)");
-  program.add_option("--threads", jobs_, "how many")->check(CLI::PositiveNumber);
+  program.add_option("--threads", threads, "how many")->check(CLI::PositiveNumber);
   CLI::App* step = program.add_subcommand("outer-step", "one step");
   step->add_option("--method", of, "which method")->required();
   const auto said = [&](const std::vector<std::string>& arguments) { return said_of(program, arguments); };

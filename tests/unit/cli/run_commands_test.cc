@@ -19,12 +19,8 @@ namespace fs = std::filesystem;
 class CompareCommand : public testing::Test {
  protected:
   CompareCommand() {
-    std::vector<Json> records;
-    for (int seed = 1; seed <= 2; ++seed)
-      for (const char* label : {"a", "b"})
-        records.push_back(compared_record(label, seed, Json::object(), {{"final_loss", seed}}));
     fs::create_directories(folder_ + "/run");
-    write_summary(folder_ + "/run", "s", records);
+    write_summary(folder_ + "/run", "s", losses_of({{"a", {1, 2}}, {"b", {1, 2}}}));
     write_text(folder_ + "/newer/summary.json", R"({"format": 99, "cases": []})");
     options_.runs = {folder_ + "/run"};
     options_.out = folder_ + "/out.json";
@@ -56,9 +52,7 @@ TEST_F(CompareCommand, TheFormatFollowsTheEndingUnlessItIsGiven) {
   options_.request.metrics = {"final_loss"};  // who asks for a number has a question of their own
   compare_command(options_);
   EXPECT_EQ(written().rfind("### final_loss", 0), 0u);
-}
-
-TEST_F(CompareCommand, WritesNoCsv) {
+  options_.format.clear();
   options_.out = folder_ + "/out.csv";
   EXPECT_THROW(compare_command(options_), InputError);
   EXPECT_FALSE(fs::exists(options_.out));
@@ -72,13 +66,11 @@ class PlotCommand : public testing::Test {
     fs::create_directories(folder_ + "/run");
     std::vector<Json> records;
     for (const int replicas : {4, 8})
-      for (const char* label : {"my_ddp", "noloco"})
-        records.push_back(compared_record(label, 1, {{"replicas", replicas}},
-                                          {{"replicas", replicas},
-                                           {"simulated_time_s", 100 * replicas},
-                                           {"compute_time_s", 60},
-                                           {"exchange_time_s", 30},
-                                           {"wait_time_s", 10}}));
+      for (const char* label : {"my_ddp", "noloco"}) {
+        Json numbers = {{"compute_time_s", 60}, {"exchange_time_s", 30}, {"wait_time_s", 10}};
+        numbers.update({{"replicas", replicas}, {"simulated_time_s", 100 * replicas}});
+        records.push_back(compared_record(label, 1, {{"replicas", replicas}}, numbers));
+      }
     write_summary(folder_ + "/run", "s", records);
   }
 

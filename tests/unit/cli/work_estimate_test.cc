@@ -37,18 +37,15 @@ TEST(ReplayEstimateOfManySteps, IsScaledUpFromTheFirstOnes) {
     // Each replica sends 2·3/4 of 2 bytes a parameter.
     EXPECT_EQ(replay.payload_bytes, 4LL * 2 * 3 * 2 * 1000000 / 4 * steps / 10);
   }
-}
-
-// Operations that are rarer than the steps which are walked are still counted.
-TEST(ReplayEstimateOfManySteps, CountsRareOperations) {
-  const Json diloco = {{{"name", "diloco"}, {"inner_steps", 300000}}};
-  EXPECT_EQ(replay_estimate(validated(scenario_of(30000000, diloco)).cases[0]).transfers, 100 * 24);
+  const Json rare = {{{"name", "diloco"}, {"inner_steps", 300000}}};  // than the steps which are walked
+  EXPECT_EQ(replay_estimate(validated(scenario_of(30000000, rare)).cases[0]).transfers, 100 * 24);
 }
 
 // hidden 8, ffn 16, one layer, 256 tokens: 2·256·8 + (4·64 + 3·8·16 + 2·8) + 8 = 4760 parameters.
 const Json kTiny = {{"hidden", 8}, {"layers", 1}, {"heads", 2}, {"ffn", 16}, {"context", 4}};
+const Json kDdp = {{{"name", "ddp"}}}, kDiloco5 = {{{"name", "diloco"}, {"inner_steps", 5}}};
 
-Json trained(const Json& methods, const Json& model) {
+Json trained(const Json& model, const Json& methods = kDdp) {
   Json scenario = scenario_of(10, methods);
   scenario["workload"].erase("steps");
   scenario["workload"].erase("parameters");
@@ -57,18 +54,29 @@ Json trained(const Json& methods, const Json& model) {
   return scenario;
 }
 
-TEST(TrainingMemory, TablesAreOfWhatTheMethodKeeps) {
-  const Scenario scenario =
-      validated(trained({{{"name", "ddp"}}, {{"name", "diloco"}, {"inner_steps", 5}}}, kTiny));
-  EXPECT_EQ(training_memory(scenario.cases[0], 2).tables, 16. * 4760 * 4) << "weights, gradient, two moments";
-  EXPECT_EQ(training_memory(scenario.cases[1], 2).tables, 24. * 4760 * 4)
-      << "and slow weights with a momentum";
+TrainingMemory memory_of(const Json& scenario) {
+  return training_memory(validated(scenario).cases[0], 2);
 }
 
-// The bound `single` trains one replica on the batches of all.
-TEST(TrainingMemory, OneReplicaWithTheWholeBatch) {
-  EXPECT_EQ(training_memory(validated(trained({{{"name", "single"}}}, kTiny)).cases[0], 2).tables,
-            16. * 4760);
+// The estimate points into the plan, and that into the scenario.
+struct Estimated {
+  explicit Estimated(const Json& json) : scenario(validated(json)) {}
+  const Scenario scenario;
+  const WorkPlan plan = plan_work(scenario);
+  const WorkEstimate work = estimate_work(plan, 1, 2, keeps_tables(scenario));
+};
+
+std::string warnings_of(Json scenario, const Json& change = Json::object()) {
+  scenario.merge_patch(change);
+  return join(scenario_warnings(validated(scenario)), "\n");
+}
+
+// Weights, gradient and two moments; slow weights with a momentum. `single` trains one replica on the batches
+// of all.
+TEST(TrainingMemory, TablesAreOfWhatTheMethodKeeps) {
+  EXPECT_EQ(memory_of(trained(kTiny)).tables, 16. * 4760 * 4);
+  EXPECT_EQ(memory_of(trained(kTiny, kDiloco5)).tables, 24. * 4760 * 4);
+  EXPECT_EQ(memory_of(trained(kTiny, {{{"name", "single"}}})).tables, 16. * 4760);
 }
 
 // Attention keeps two numbers for each head and pair of tokens: 8 sequences of an evaluation, two replicas at
@@ -76,7 +84,7 @@ TEST(TrainingMemory, OneReplicaWithTheWholeBatch) {
 TEST(TrainingMemory, GrowsWithTheSquareOfTheContext) {
   const auto bytes = [](int hidden, int ffn, int context) {
     const Json model = {{"hidden", hidden}, {"layers", 2}, {"heads", 4}, {"ffn", ffn}, {"context", context}};
-    return training_memory(validated(trained({{{"name", "ddp"}}}, model)).cases[0], 2).together();
+    return memory_of(trained(model)).together();
   };
   EXPECT_NEAR(bytes(128, 256, 2048), 2.88e9, 0.1 * 2.88e9);
   EXPECT_NEAR(bytes(64, 128, 4096), 9.40e9, 0.1 * 9.40e9);
@@ -87,11 +95,10 @@ TEST(TrainingMemory, GrowsWithTheSquareOfTheContext) {
 TEST(TrainingMemory, HoldsTheText) {
   const TemporaryFolder folder;
   for (const char* name : {"a.txt", "b.txt"}) write_text(folder.file(name), std::string(30000, 'a'));
-  Json scenario = trained({{{"name", "ddp"}}}, {{"hidden", 8}, {"heads", 2}});
+  Json scenario = trained({{"hidden", 8}, {"heads", 2}});
+  const TrainingMemory memory = memory_of(scenario);
   scenario["train"]["data"] = {{"text", {folder.file("*.txt")}}};
-  EXPECT_EQ(training_memory(validated(scenario).cases[0], 2).text, 2. * 60000);
-  scenario["train"]["data"] = {{"synthetic", {{"tokens", 1000000}}}};
-  const TrainingMemory memory = training_memory(validated(scenario).cases[0], 2);
+  EXPECT_EQ(memory_of(scenario).text, 2. * 60000);
   EXPECT_EQ(memory.text, 2e6);
   EXPECT_EQ(memory.together() - memory.tables - memory.passes - memory.text, 200e6) << "the program";
 }
@@ -99,11 +106,10 @@ TEST(TrainingMemory, HoldsTheText) {
 // Without tables the disk holds those of the case that is being replayed, and no more with more cases.
 TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
   const auto bytes = [](const char* tables, const Json& connections) {
-    Json scenario = scenario_of(1000, {{{"name", "ddp"}}});
+    Json scenario = scenario_of(1000, kDdp);
     scenario["tables"] = tables;
     scenario["sweep"] = {{"network.tcp.connections", connections}};
-    const Scenario scenario_here = validated(scenario);
-    return estimate_work(plan_work(scenario_here), 1, 2, keeps_tables(scenario_here)).disk_bytes;
+    return Estimated(scenario).work.disk_bytes;
   };
   // 4,000 exchanges and as many steps, of 30 bytes a row at least.
   EXPECT_GT(bytes("all", {1, 2}) - bytes("all", {1}), 8000 * 30);
@@ -112,9 +118,8 @@ TEST(WorkEstimate, TotalsAloneTakeLittleDisk) {
 
 TEST(Machine, RefusesWhatItsMemoryCannotHold) {
   const Json model = {{"hidden", 1024}, {"layers", 200}, {"heads", 8}, {"ffn", 4096}};
-  const Scenario scenario = validated(trained({{{"name", "diloco"}, {"inner_steps", 5}}}, model));
-  const WorkPlan plan = plan_work(scenario);
-  const WorkEstimate work = estimate_work(plan, 1, 2, /*keeps_tables=*/true);
+  const Estimated estimated(trained(model, kDiloco5));
+  const WorkEstimate& work = estimated.work;
   ASSERT_GT(work.memory_bytes, 64e9);
   const InputError error = thrown_by([&] { check_memory(work, "", 64e9, /*gpu_here=*/false); });
   EXPECT_EQ(error.parts().path, "train");
@@ -128,12 +133,10 @@ TEST(Machine, RefusesWhatItsMemoryCannotHold) {
 
 // ulimit -v: OpenBLAS asks for memory without end where it gets none.
 TEST(Machine, RefusesATrainingThatDoesNotFitIntoTheAddressSpace) {
-  const Scenario scenario = validated(trained({{{"name", "ddp"}}}, kTiny));
-  const WorkPlan plan = plan_work(scenario);
-  const WorkEstimate work = estimate_work(plan, 1, 2, /*keeps_tables=*/true);
-  EXPECT_NO_THROW(check_address_space(work, 2e9));
-  const InputError error = thrown_by([&] { check_address_space(work, 204.8e6); });
-  EXPECT_SAYS(error.what(), "limited to 205 MB here (ulimit -v)");
+  const Estimated tiny(trained(kTiny));
+  EXPECT_NO_THROW(check_address_space(tiny.work, 2e9));
+  EXPECT_SAYS(said_by([&] { check_address_space(tiny.work, 204.8e6); }),
+              "limited to 205 MB here (ulimit -v)");
   EXPECT_NO_THROW(check_address_space({}, 204.8e6)) << "nothing is trained";
 }
 
@@ -146,7 +149,7 @@ TEST(Machine, SaysWhatItHas) {
 // Only whether the folder is there: this machine may have a corpus or not.
 TEST(Machine, ACorpusThatIsNotHereIsNamedWithTheScriptThatBringsIt) {
   for (const InstalledCorpus& corpus : {kLinuxSource, kDebianProse}) {
-    Json scenario = trained({{{"name", "ddp"}}}, {{"hidden", 8}, {"ffn", 16}});
+    Json scenario = trained(kTiny);
     scenario["train"]["data"] = {{"corpus", corpus.name}};
     const Scenario valid = validated(scenario);
     try {
@@ -161,41 +164,32 @@ TEST(Machine, ACorpusThatIsNotHereIsNamedWithTheScriptThatBringsIt) {
 }
 
 TEST(Warnings, OfWhatDoesNotCount) {
-  const auto warnings = [](const Json& change) {
-    Json scenario = trained({{{"name", "ddp"}}}, {{"hidden", 8}, {"ffn", 16}});
-    scenario.merge_patch(change);
-    return join(scenario_warnings(validated(scenario)), "\n");
-  };
-  EXPECT_EQ(warnings(Json::object()), "");
-  EXPECT_SAYS(warnings({{"workload", {{"steps", 20}}}}), "workload.steps = 20 does not count");
+  const Json scenario = trained({{"hidden", 8}, {"ffn", 16}}), large = {{"vocabulary", 50257}};
+  EXPECT_EQ(warnings_of(scenario), "");
+  EXPECT_SAYS(warnings_of(scenario, {{"workload", {{"steps", 20}}}}), "workload.steps = 20 does not count");
   const Json corpus = {{"synthetic", nullptr}, {"corpus", "system-headers"}};
-  EXPECT_SAYS(warnings({{"train", {{"data", corpus}, {"model", {{"vocabulary", 50257}}}}}}),
-              "vocabulary = 50257");
-  EXPECT_EQ(warnings({{"train", {{"model", {{"vocabulary", 50257}}}}}}), "")
-      << "a source may have as many tokens";
+  EXPECT_SAYS(warnings_of(scenario, {{"train", {{"data", corpus}, {"model", large}}}}), "vocabulary = 50257");
+  EXPECT_EQ(warnings_of(scenario, {{"train", {{"model", large}}}}), "") << "a source may have as many tokens";
 }
 
 TEST(Warnings, OfClaimsThatNoCaseFits) {
-  const auto warnings = [](const std::string& rate) {
-    Json scenario = scenario_of(10, {{{"name", "ddp"}}});
-    const std::string key = "network.topology.star.rate";
-    scenario["sweep"][key] = {"1Gbps", "2Gbps"};
-    Json claim = {{"id", "c"}, {"metric", "sync_time_s.mean"}, {"at_most", 1}};
-    claim["where"][key] = rate;
-    scenario["claims"] = Json::array({claim});
-    return join(scenario_warnings(validated(scenario)), "\n");
-  };
-  EXPECT_EQ(warnings("1Gbps"), "");
-  EXPECT_SAYS(warnings("1000Mbps"), "claims[0].where: no case of the sweep has these values");
+  const std::string key = "network.topology.star.rate";
+  Json scenario = scenario_of(10, kDdp);
+  scenario["sweep"][key] = {"1Gbps", "2Gbps"};
+  scenario["claims"] = {
+      {{"id", "c"}, {"metric", "sync_time_s.mean"}, {"at_most", 1}, {"where", {{key, "1Gbps"}}}}};
+  EXPECT_EQ(warnings_of(scenario), "");
+  scenario["claims"][0]["where"][key] = "1000Mbps";
+  EXPECT_SAYS(warnings_of(scenario), "claims[0].where: no case of the sweep has these values");
 }
 
 TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
   const TemporaryFolder folder;
   for (const char* name : {"one.txt", "two.txt"}) write_text(folder.file(name), std::string(2000, 'a'));
   const auto warnings = [&](const Json& validation) {
-    Json scenario = trained({{{"name", "ddp"}}}, {{"hidden", 8}, {"ffn", 16}});
+    Json scenario = trained({{"hidden", 8}, {"ffn", 16}});
     scenario["train"]["data"] = {{"text", {folder.file("*.txt")}}, {"validation", validation}};
-    return join(scenario_warnings(validated(scenario)), "\n");
+    return warnings_of(scenario);
   };
   write_text(folder.file("held"), std::string(2000, 'b'));
   EXPECT_EQ(warnings({folder.file("held")}), "");
@@ -206,9 +200,7 @@ TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
 
 TEST(Warnings, OfCasesOutsideOfWhatFlowWasHeldAgainstPacketsFor) {
   const auto warnings = [](const Json& network) {
-    Json scenario = scenario_of(10, {{{"name", "ddp"}}});
-    scenario["network"].merge_patch(network);
-    return join(scenario_warnings(validated(scenario)), "\n");
+    return warnings_of(scenario_of(10, kDdp), {{"network", network}});
   };
   EXPECT_EQ(warnings({{"tcp", {{"loss", 5e-3}, {"connections", 8}}}}), "");
   EXPECT_EQ(warnings({{"tcp", {{"loss", 0.01}, {"connections", 9}}}}),
@@ -232,9 +224,7 @@ TEST_F(WorkPlanOfTwo, ATrainingForEachMethodAndACaseForEachNetwork) {
   EXPECT_EQ(whole_.trainings.size(), 3u);
   EXPECT_EQ(whole_.cases.size(), 6u);
   for (const Training& training : whole_.trainings) EXPECT_EQ(training.cases.size(), 2u);
-}
-
-TEST_F(WorkPlanOfTwo, APartHasTheTrainingsOfItsCases) {
+  // A part has the trainings of its cases.
   const WorkPlan part = part_of(whole_, {whole_.trainings[1].cases[1]->name});
   ASSERT_EQ(part.cases.size(), 1u);
   ASSERT_EQ(part.trainings.size(), 1u);
@@ -260,6 +250,8 @@ TEST_F(WorkPlanOfTwo, ShardsAreAPartitionAndShareNoTraining) {
   std::size_t of_seven = 0;  // more than there are trainings: four are empty
   for (int i = 1; i <= 7; ++i) of_seven += !cases_of_shard(whole_, std::to_string(i) + "/7").empty();
   EXPECT_EQ(of_seven, 3u);
+  for (const char* wrong : {"", "2", "0/3", "4/3", "a/b", "1/2/3", "-1/2"})
+    EXPECT_THROW(cases_of_shard(whole_, wrong), InputError) << wrong;
 }
 
 // The longest first, each to the emptiest: 7 | 5; 4 to the second (9); the other 4 to the first (11); 3 to
@@ -269,21 +261,13 @@ TEST(Shard, AreCutByCost) {
   EXPECT_EQ(shards_by_cost({1, 1, 1}, 2), (std::vector<int>{0, 1, 0})) << "alike: in their order";
   EXPECT_EQ(shards_by_cost({2, 9}, 1000000000), (std::vector<int>{1, 0}));
   EXPECT_EQ(shards_by_cost({}, 3), std::vector<int>());
-}
-
-// A training of 20,000 steps takes longer than three of at most 30 together.
-TEST(Shard, AreCutByTheEstimates) {
+  // By the estimates: a training of 20,000 steps takes longer than three of at most 30 together.
   const Scenario scenario =
-      validated_scenario(std::string(LONGHAUL_SOURCE_DIR) + "/scenarios/small.json",
-                         {"methods=[{\"name\": \"ddp\"}]", R"(sweep={"train.steps": [10, 20000, 20, 30]})"});
+      validated_scenario(LONGHAUL_SOURCE_DIR "/scenarios/small.json",
+                         {R"(methods=[{"name": "ddp"}])", R"(sweep={"train.steps": [10, 20000, 20, 30]})"});
   const WorkPlan whole = plan_work(scenario);
   EXPECT_EQ(cases_of_shard(whole, "1/2"), (std::set<std::string>{"ddp,train.steps=20000"}));
   EXPECT_EQ(cases_of_shard(whole, "2/2").size(), 3u);
-}
-
-TEST_F(WorkPlanOfTwo, AShardIsIOfN) {
-  for (const char* wrong : {"", "2", "0/3", "4/3", "a/b", "1/2/3", "-1/2"})
-    EXPECT_THROW(cases_of_shard(whole_, wrong), InputError) << wrong;
 }
 
 // In a sweep a section counts where it does in one case.

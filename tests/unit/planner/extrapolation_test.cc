@@ -47,6 +47,9 @@ TEST(Extrapolation, IsExactWherePeriodsAreEqual) {
   EXPECT_TRUE(time.is_exact);
   EXPECT_EQ(time.standard_error_s, 0);
   EXPECT_EQ(time.outer_steps, 3);
+  const TrainingTime whole = training_time({20, 28}, 31, 5, 1, 12, 12);
+  EXPECT_EQ(whole.total_s, 31) << "its end";
+  EXPECT_TRUE(whole.is_exact);
 }
 
 // Periods of 8, 12 and 10 s after the first: mean 10, standard deviation 2, error of the mean 2/√3.
@@ -68,12 +71,6 @@ TEST(Extrapolation, ReplaysWhatComesAfterAWarmUp) {
   const TrainingTime time = training_time({90, 180, 230, 240, 251, 260}, 260, 5, 3, 30, 130);
   EXPECT_DOUBLE_EQ(time.total_s, 260 + 20 * 10);
   EXPECT_FALSE(time.is_exact);
-}
-
-TEST(Extrapolation, OfAWholeReplayIsItsEnd) {
-  const TrainingTime time = training_time({20, 28}, 31, 5, 1, 12, 12);
-  EXPECT_EQ(time.total_s, 31);
-  EXPECT_TRUE(time.is_exact);
 }
 
 }  // namespace longhaul::extrapolation_test

@@ -31,19 +31,15 @@ struct PlanFolder : TemporaryFolder {
 };
 
 // Four nodes on links of 1538 Mb/s, which carry 1448 Mb/s of payload, 20 ms apart; 724 MB to exchange.
-// Chunks of 181 MB take 1 s each and 10 ms one way: a ring of 2 · 3 rounds takes 6.06 s.
-inline Json star() {
-  return {{"nodes", 4},
-          {"parameters", 362000000},
-          {"tokens", 400000},
-          {"tokens_per_step", 100},
-          {"step_time", "0.5s"},
-          {"accelerator", {{"per_node", 2}, {"price", 3.6}}},
-          {"egress", 0.25},
-          {"network",
-           {{"fidelity", "analytic"}, {"topology", {{"star", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}},
-          {"candidates",
-           {{"methods", {"diloco"}}, {"inner_steps", {20}}, {"all_reduce", {"ring"}}, {"connections", {1}}}}};
+// Chunks of 181 MB take 1 s each and 10 ms one way: a ring of 2 · 3 rounds takes 6.06 s. Changed; null leaves
+// out.
+inline Json star(const Json& change = Json::object()) {
+  Json plan = Json::parse(R"({"nodes": 4, "parameters": 362000000, "tokens": 400000, "tokens_per_step": 100,
+    "step_time": "0.5s", "accelerator": {"per_node": 2, "price": 3.6}, "egress": 0.25,
+    "network": {"fidelity": "analytic", "topology": {"star": {"rate": "1538Mbps", "rtt": "20ms"}}},
+    "candidates": {"methods": ["diloco"], "inner_steps": [20], "all_reduce": ["ring"], "connections": [1]}})");
+  plan.merge_patch(change);
+  return plan;
 }
 
 inline PlanRequest plan_of_json(const PlanFolder& folder, const Json& json) {
@@ -74,19 +70,42 @@ inline PlanTools tools_in(const PlanFolder& folder) {
   return tools;
 }
 
-// `network` of two nodes at each of the sites a and b.
-inline Json two_sites() {
-  return {{"fidelity", "analytic"},
-          {"topology",
-           {{"hierarchical",
-             {{"sites", {{"a", 2}, {"b", 2}}},
-              {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
-              {"trunk", {{"rate", "1538Mbps"}, {"rtt", "20ms"}}}}}}}};
+// The same with two nodes at each of the sites a and b, ranks in blocks.
+inline Json two_sites(const Json& change) {
+  Json plan = star(change);
+  plan["candidates"]["rank_orders"] = {"blocks"};
+  plan["network"]["topology"] = Json::parse(R"({"hierarchical": {"sites": {"a": 2, "b": 2},
+    "inside": {"rate": "10Gbps", "rtt": "1ms"}, "trunk": {"rate": "1538Mbps", "rtt": "20ms"}}})");
+  return plan;
+}
+
+// Node 0 fails 20 minutes after it was repaired, for 100 s, both exponential. 30,000 steps and little to
+// send.
+inline Json with_crashes(Json plan, const char* on_failure, const char* start) {
+  plan["parameters"] = 1000;
+  plan["tokens"] = 12000000;
+  plan["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
+  plan["recovery"] = {{"on_failure", on_failure}, {"start", start}, {"detect", "0s"}};
+  return plan;
+}
+
+// What was measured between `sites`: an object a pair.
+inline Json measured_between(const Json& sites, const Json& pairs) {
+  return {{"about", "sites"},
+          {"source", "a test"},
+          {"sites", sites},
+          {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
+          {"pairs", pairs}};
+}
+
+inline PlannedNetwork network_in(const PlanFolder& folder, const PlanRequest& plan) {
+  PlannedNetwork network = planned_network(plan, folder.path);
+  for (const auto& [name, text] : network.files) folder.write(name, text);
+  return network;
 }
 
 inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
-  const PlannedNetwork network = planned_network(plan, folder.path);
-  for (const auto& [name, text] : network.files) folder.write(name, text);
+  const PlannedNetwork network = network_in(folder, plan);
   const PlanTools tools = tools_in(folder);
   PlanResult result;
   result.needs = token_needs(plan, candidate_methods(plan));

@@ -36,24 +36,18 @@ TEST(PlanRequest, FillsInWhatIsKnown) {
 }
 
 TEST(PlanRequest, SaysWhatIsWrong) {
-  const auto without = [](const char* key) {
-    Json json = minimal();
-    json.erase(key);
-    return json;
-  };
   const auto with = [](const char* key, const Json& value) {
     Json json = minimal();
     json[key] = value;
     return json;
   };
   EXPECT_NO_THROW(plan_of_json(minimal()));
-  EXPECT_EQ(error_of(without("nodes")).path, "nodes");
-  EXPECT_EQ(error_of(without("model")).path, "model");
+  for (const std::string key : {"nodes", "model", "tokens", "tokens_per_step", "accelerator", "network"}) {
+    Json json = minimal();
+    json.erase(key);
+    EXPECT_EQ(error_of(json).path, key);
+  }
   EXPECT_EQ(error_of(with("parameters", 5)).path, "parameters");
-  EXPECT_EQ(error_of(without("tokens")).path, "tokens");
-  EXPECT_EQ(error_of(without("tokens_per_step")).path, "tokens_per_step");
-  EXPECT_EQ(error_of(without("accelerator")).path, "accelerator");
-  EXPECT_EQ(error_of(without("network")).path, "network");
   EXPECT_EQ(error_of(with("sites", Json::parse(R"([{"name": "a"}])"))).path, "sites");
   EXPECT_EQ(error_of(with("accelerator", {{"name", "H1000"}})).path, "accelerator.name");
   // Another card is no slip for one of the table.
@@ -99,9 +93,13 @@ TEST(PlanRequest, LimitsChangeWhatCounts) {
   EXPECT_EQ(plan.prefer, Preference::kMoney);
   EXPECT_EQ(plan.deadline_s, 172800);
   EXPECT_EQ(plan.min_utilization, 0);
+  EXPECT_EQ(plan.egress.of("a"), 0.1);
   json.erase("deadline");
   json["budget"] = 5000;
+  json["egress"] = {{"price", 0.1}, {"sites", {{"a", 0.2}}}};
   plan = plan_of_json(json);
+  EXPECT_EQ(plan.egress.of("a"), 0.2);
+  EXPECT_EQ(plan.egress.of("b"), 0.1);
   EXPECT_EQ(plan.prefer, Preference::kTime);
   EXPECT_EQ(plan.min_utilization, 0);
   json["min_utilization"] = 0.5;
@@ -111,25 +109,14 @@ TEST(PlanRequest, LimitsChangeWhatCounts) {
   EXPECT_EQ(plan.min_utilization, 0.5);
 }
 
-TEST(PlanRequest, EgressMayDifferBySite) {
-  Json json = minimal();
-  json["egress"] = 0.1;
-  EXPECT_EQ(plan_of_json(json).egress.of("a"), 0.1);
-  json["egress"] = {{"price", 0.1}, {"sites", {{"a", 0.2}}}};
-  EXPECT_EQ(plan_of_json(json).egress.of("a"), 0.2);
-  EXPECT_EQ(plan_of_json(json).egress.of("b"), 0.1);
-}
-
 // b is dearer and has more memory, and its steps take as long as the plan says; c reaches half of the peak of
 // eight times 989.4 TFLOP/s, so that the plan's step time is not its own.
 TEST(PlanRequest, PriceAndMemoryOfASiteLeaveItsStepTime) {
-  const PlanFolder folder;
   Json json = minimal();
-  for (const char* key : {"network", "nodes"}) json.erase(key);
-  json["step_time"] = "1s";
+  json.merge_patch({{"network", nullptr}, {"nodes", nullptr}, {"step_time", "1s"}});
   json["sites"] = Json::parse(R"([{"name": "a"}, {"name": "b", "accelerator": {"price": 3, "memory": "94GB"}},
                       {"name": "c", "accelerator": {"utilization": 0.5}}])");
-  const PlanRequest plan = plan_of_json(folder, json);
+  const PlanRequest plan = plan_of_json(json);
   ASSERT_EQ(plan.sites.size(), 3u);
   EXPECT_EQ(plan.sites[0].step_s, 1);
   EXPECT_EQ(plan.sites[1].step_s, 1);
@@ -157,9 +144,7 @@ Json sites() {
 }
 
 Topology topology_of(const PlanFolder& folder, const PlanRequest& plan) {
-  const PlannedNetwork network = planned_network(plan, folder.path);
-  for (const auto& [name, text] : network.files) folder.write(name, text);
-  const std::vector<Candidate> all = candidates_of(plan, network, {{"diloco", 1000}});
+  const std::vector<Candidate> all = candidates_of(plan, network_in(folder, plan), {{"diloco", 1000}});
   return placed_topology(tools_in(folder).validated(all.at(0).scenario));
 }
 
@@ -185,9 +170,7 @@ TEST(PlannedNetwork, RoundTripsAndWaysOutOfSites) {
 TEST(PlannedNetwork, SitesWithoutARateLimitNothing) {
   const PlanFolder folder;
   Json json = sites();
-  json.erase("paths");
-  json["tokens_per_step"] = 1;
-  json["node_rate"] = "100Gbps";
+  json.merge_patch({{"paths", nullptr}, {"tokens_per_step", 1}, {"node_rate", "100Gbps"}});
   json["sites"] = Json::parse(R"([{"name": "Oslo", "nodes": 32, "latitude": 60, "longitude": 10},
                                   {"name": "Bergen", "nodes": 32, "latitude": 60, "longitude": 5}])");
   const Topology topology = topology_of(folder, plan_of_json(folder, json));
@@ -196,24 +179,17 @@ TEST(PlannedNetwork, SitesWithoutARateLimitNothing) {
   EXPECT_NEAR(busiest_s(traffic, topology, TcpSpec{}), 8e9 / (100e9 * 1448 / 1538), 1e-9);
 }
 
-std::string path_of_error(const PlanFolder& folder, const Json& json) {
-  return refused_path([&] { topology_of(folder, plan_of_json(folder, json)); });
-}
-
 TEST(PlannedNetwork, SaysWhatIsMissing) {
   const PlanFolder folder;
-  Json json = sites();
-  json["paths"].erase(1);
-  EXPECT_EQ(path_of_error(folder, json), "paths");
-  json = sites();
-  json["paths"][0]["between"] = {"Rome", "Olso"};
-  EXPECT_EQ(path_of_error(folder, json), "paths[0].between");
-  json = sites();
-  json["sites"][0].erase("latitude");
-  EXPECT_EQ(path_of_error(folder, json), "sites[0].latitude");
-  json = sites();
-  json["sites"][1]["name"] = "Oslo";
-  EXPECT_EQ(path_of_error(folder, json), "sites[1].name");
+  // A change as of JSON Patch, and the path of what is then refused.
+  for (const auto& [change, path] :
+       {std::pair(R"([{"op": "remove", "path": "/paths/1"}])", "paths"),
+        {R"([{"op": "replace", "path": "/paths/0/between/1", "value": "Olso"}])", "paths[0].between"},
+        {R"([{"op": "remove", "path": "/sites/0/latitude"}])", "sites[0].latitude"},
+        {R"([{"op": "replace", "path": "/sites/1/name", "value": "Oslo"}])", "sites[1].name"}}) {
+    const Json json = sites().patch(Json::parse(change));
+    EXPECT_EQ(refused_path([&] { topology_of(folder, plan_of_json(folder, json)); }), path);
+  }
 }
 
 // What python/longhaul/measured.py is told: who is where, and the round trips that no file need say.
@@ -222,23 +198,12 @@ TEST(PlannedNetwork, SaysWhichSitesWereMeasured) {
   Json json = sites();
   json["sites"][0]["hosts"] = {"10.0.0.1", "oslo.example"};
   json["measurements"] = {"iperf.csv", "oslo-rome.json"};
-  const std::vector<std::string> expected = {"--inside",
-                                             "1ms,10Gbps",
-                                             "--site",
-                                             "Oslo=10.0.0.1,oslo.example",
-                                             "--site",
-                                             "Bergen & co=",
-                                             "--site",
-                                             "Rome=",
-                                             "--rtt",
-                                             "Oslo,Rome=0.04s",
-                                             "--rtt",
-                                             "Bergen & co,Rome=0.05s",
-                                             folder.file("iperf.csv"),
-                                             folder.file("oslo-rome.json")};
   for (std::size_t i : {1, 0})  // else the great circle says it
     for (const char* key : {"latitude", "longitude"}) json["sites"][i].erase(key);
-  EXPECT_EQ(measured_arguments(plan_of_json(folder, json)), expected);
+  EXPECT_EQ(join(measured_arguments(plan_of_json(folder, json)), "|"),
+            "--inside|1ms,10Gbps|--site|Oslo=10.0.0.1,oslo.example|--site|Bergen & co=|--site|Rome=|"
+            "--rtt|Oslo,Rome=0.04s|--rtt|Bergen & co,Rome=0.05s|" +
+                folder.file("iperf.csv") + "|" + folder.file("oslo-rome.json"));
 }
 
 // 300 Mb/s were measured of one connection, eight of them share an uplink of 1 Gb/s: the way out and in are
@@ -252,13 +217,10 @@ TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
   const auto pair = [](const char* from, const char* to, const char* rate, const char* rtt) {
     return Json{{"between", {from, to}}, {"throughput", rate}, {"rtt", rtt}};
   };
-  plan.measured = {{"about", "three sites"},
-                   {"source", "a test"},
-                   {"sites", {"Oslo", "Bergen & co", "Rome"}},
-                   {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
-                   {"pairs",
-                    {pair("Oslo", "Bergen & co", "300Mbps", "25ms"), pair("Oslo", "Rome", "100Mbps", "40ms"),
-                     pair("Bergen & co", "Rome", "50Mbps", "60ms")}}};
+  plan.measured =
+      measured_between({"Oslo", "Bergen & co", "Rome"}, {pair("Oslo", "Bergen & co", "300Mbps", "25ms"),
+                                                         pair("Oslo", "Rome", "100Mbps", "40ms"),
+                                                         pair("Bergen & co", "Rome", "50Mbps", "60ms")});
   const Topology topology = topology_of(folder, plan);
   EXPECT_NEAR(topology.rtt_s(0, 1), 1e-3, 1e-12);
   EXPECT_NEAR(topology.rtt_s(0, 2), 25e-3, 1e-12);

@@ -18,7 +18,7 @@ namespace longhaul::search_test {
 
 // 400,000 tokens of 4 · 100 a step are 1000 steps of 0.5 s, and 50 synchronizations. Each node sends 6
 // chunks, 1.086 GB, in packets of 1448 bytes with headers of 52. Eight accelerators cost 28.80 an hour.
-TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
+TEST(Search, TimeMoneyBytesAndMemoryOfAStarByHand) {
   const PlanResult result = planned(star());
   const Evaluation& choice = result.choice();
   const double seconds = 1000 * 0.5 + 50 * 6.06, bytes = 50 * 4 * 6 * 181e6 * 1500 / 1448;
@@ -32,15 +32,25 @@ TEST(Search, TimeMoneyAndBytesOfAStarByHand) {
   ASSERT_EQ(choice.traffic.sites.size(), 4u) << "without sites each node is one";
   EXPECT_EQ(choice.traffic.sites[3], "node 3");
   EXPECT_NEAR(choice.traffic.leaving[3], bytes / 4, 1);
+  // A link of 7690 Mb/s carries a chunk in 0.2 s: 50 synchronizations save 50 · 6 · 0.8 s.
+  ASSERT_EQ(result.sensitivity.upgrades.size(), 1u) << "the nodes' links are alike";
+  EXPECT_EQ(result.sensitivity.upgrades[0].what, "every node's own link");
+  EXPECT_NEAR(result.sensitivity.upgrades[0].saved_s, 240, 1e-6);
+  EXPECT_NEAR(result.sensitivity.upgrades[0].to, 7690e6, 1);
+  // 18 bytes a parameter and 8 of DiLoCo's outer state over two accelerators; 10 B do not fit into 80 GB.
+  EXPECT_DOUBLE_EQ(choice.memory.without_outer_state(), 18 * 181e6);
+  EXPECT_DOUBLE_EQ(choice.memory.with_outer_state(), 26 * 181e6);
+  EXPECT_TRUE(choice.memory.fits());
+  const Json large = star({{"parameters", 10000000000}, {"accelerator", {{"memory", "80GB"}}}});
+  const InputErrorParts error = refused_parts([&] { planned(large); });
+  EXPECT_EQ(error.path, "accelerator");
+  EXPECT_SAYS(error.found, "90 GB an accelerator of 80 GB");
 }
 
 // The same with two nodes at each of two sites, blocks: of the ring's four hops two leave a site.
 TEST(Search, OnlyWhatLeavesASiteCounts) {
   const PlanFolder folder;
-  Json json = star();
-  json["network"] = two_sites();
-  json["candidates"]["rank_orders"] = {"blocks"};
-  json["egress"] = {{"price", 0.25}, {"sites", {{"b", 1}}}};
+  const Json json = two_sites({{"egress", {{"price", 0.25}, {"sites", {{"b", 1}}}}}});
   const PlanResult result = planned(folder, plan_of_json(folder, json));
   const Evaluation& choice = result.choice();
   const double of_each = 50 * 6 * 181e6 * 1500 / 1448;
@@ -59,43 +69,42 @@ TEST(Search, OnlyWhatLeavesASiteCounts) {
 // H steps of 0.5 s for each 6.06 s: 20 compute 62 % of the time, 50 do 80.5 %, 100 do 89 %.
 TEST(Search, TakesTheSmallestHThatKeepsTheUtilization) {
   const PlanFolder folder;
-  Json json = star();
-  json["candidates"]["inner_steps"] = {100, 20, 50, 10};
-  for (const auto& [least, expected] : {std::pair(0.6, 20), {0.7, 50}, {0.85, 100}}) {
+  Json json = star({{"candidates", {{"inner_steps", {100, 20, 50, 10}}}}});
+  for (const auto& [least, expected] : {std::pair(0.6, 20), {0.7, 50}, {0.85, 100}, {0.95, 100}}) {
     json["min_utilization"] = least;
-    const PlanResult result = planned(json);
-    EXPECT_EQ(result.choice().candidate.inner_steps, expected);
-    EXPECT_TRUE(result.search.rule.keeps(result.choice()));
+    const PlanRequest plan = plan_of_json(folder, json);
+    const PlanResult result = planned(folder, plan);
+    EXPECT_EQ(result.choice().candidate.inner_steps, expected) << "or the one that comes nearest";
     EXPECT_EQ(result.search.of_choice.size(), 4u);
+    EXPECT_EQ(result.search.rule.keeps(result.choice()), least < 0.9);
+    EXPECT_SAYS(decision(plan, result), least > 0.9 ? "No candidate computes 95 % of the time" : "");
   }
-  json["min_utilization"] = 0.95;
-  const PlanRequest plan = plan_of_json(folder, json);
-  const PlanResult result = planned(folder, plan);
-  EXPECT_EQ(result.choice().candidate.inner_steps, 100) << "the one that comes nearest";
-  EXPECT_FALSE(result.search.rule.keeps(result.choice()));
-  EXPECT_SAYS(decision(plan, result), "No candidate computes 95 % of the time");
 }
 
 // Node 3's egress is dear. In a ring it sends 1.5 times 724 MB at each of 50 synchronizations, in a tree
 // once, but four rounds of 4.01 s take longer than six of 1.01 s: 803 s and 62.7 EUR, or 1302 s and 47.9 EUR.
 TEST(Search, DeadlineAndBudgetByHand) {
   const PlanFolder folder;
-  Json json = star();
-  json["egress"] = {{"price", 0}, {"sites", {{"node 3", 1}}}};
-  json["candidates"]["all_reduce"] = {"ring", "tree"};
+  const Json json = star({{"egress", {{"price", 0}, {"sites", {{"node 3", 1}}}}},
+                          {"candidates", {{"all_reduce", {"ring", "tree"}}}}});
   const double ring_s = 500 + 50 * 6.06, tree_s = 500 + 50 * 4 * 4.01, of_node = 50 * 0.724 * 1500 / 1448;
   const double ring_money = ring_s / 3600 * 28.8 + 1.5 * of_node, tree_money = tree_s / 3600 * 28.8 + of_node;
   struct Expected {
     const char *key, *collective, *without;
     Json value;
     double excess;
+    const char* says = "";
   };
-  for (const Expected& expected : {Expected{"deadline", "tree", "", "1400s", 0},
-                                   {"deadline", "ring", "tree", "1000s", 0},
-                                   {"deadline", "ring", "tree", "700s", ring_s / 700 - 1},
-                                   {"budget", "ring", "", 70, 0},
-                                   {"budget", "tree", "ring", 60, 0},
-                                   {"budget", "tree", "ring", 40, tree_money / 40 - 1}}) {
+  for (const Expected& expected :
+       {Expected{"deadline", "tree", "", "1400s", 0},
+        {"deadline", "ring", "tree", "1000s", 0,
+         "It keeps the deadline of 16 min 40 s. Without it: diloco, H = 20, bf16, tree, 1 connection: "
+         "14.8 EUR cheaper, but 8 min 19 s slower."},
+        {"deadline", "ring", "tree", "700s", ring_s / 700 - 1,
+         "No candidate keeps the deadline of 11 min 40 s"},
+        {"budget", "ring", "", 70, 0},
+        {"budget", "tree", "ring", 60, 0},
+        {"budget", "tree", "ring", 40, tree_money / 40 - 1}}) {
     SCOPED_TRACE(expected.key + expected.value.dump());
     Json limited = json;
     limited[expected.key] = expected.value;
@@ -112,60 +121,29 @@ TEST(Search, DeadlineAndBudgetByHand) {
     const std::optional<Evaluation>& free = result.search.without_limits;
     EXPECT_EQ(free ? free->candidate.words : "", *expected.without ? words(expected.without) : "");
     // The front has no plan that breaks what the choice keeps.
-    for (std::size_t i = 0; expected.excess == 0 && i < result.search.front; ++i) {
+    for (std::size_t i = 0; expected.excess == 0 && i < result.search.front; ++i)
       EXPECT_EQ(result.search.rule.excess(result.search.evaluations[i]), 0);
-    }
+    EXPECT_SAYS(decision(plan, result), expected.says);
   }
-  json["deadline"] = "1000s";
-  PlanRequest plan = plan_of_json(folder, json);
-  EXPECT_SAYS(decision(plan, planned(folder, plan)),
-              "It keeps the deadline of 16 min 40 s. Without it: diloco, H = 20, bf16, tree, 1 connection: "
-              "14.8 EUR cheaper, but 8 min 19 s slower.");
-  json["deadline"] = "700s";
-  plan = plan_of_json(folder, json);
-  EXPECT_SAYS(decision(plan, planned(folder, plan)), "No candidate keeps the deadline of 11 min 40 s");
-}
-
-// A link of 7690 Mb/s carries a chunk in 0.2 s: 50 synchronizations save 50 · 6 · 0.8 s.
-TEST(Search, ReplaysFasterLinks) {
-  const PlanResult result = planned(star());
-  ASSERT_EQ(result.sensitivity.upgrades.size(), 1u) << "the nodes' links are alike";
-  EXPECT_EQ(result.sensitivity.upgrades[0].what, "every node's own link");
-  EXPECT_NEAR(result.sensitivity.upgrades[0].saved_s, 240, 1e-6);
-  EXPECT_NEAR(result.sensitivity.upgrades[0].to, 7690e6, 1);
 }
 
 // With eight accelerators that each have a way out of that rate a chunk takes 1/8 s.
 TEST(Search, AWayOutForEachAcceleratorMultipliesRateAndConnections) {
-  Json json = star();
-  json["accelerator"]["per_node"] = 8;
-  json["way_out"] = "per-accelerator";
-  const PlanResult result = planned(json);
+  const PlanResult result =
+      planned(star({{"accelerator", {{"per_node", 8}}}, {"way_out", "per-accelerator"}}));
   EXPECT_NEAR(result.choice().total_s(), 500 + 50 * (6 / 8. + 0.06), 1e-6);
   EXPECT_EQ(result.choice().config.network.tcp.connections, 8);
 }
 
 // int8 halves the bytes, and a ring of fewer bytes is better in all three.
-TEST(Search, TheFrontHoldsWhatNothingDominates) {
-  Json json = star();
-  json["candidates"]["wires"] = {"bf16", "int8"};
+TEST(Search, ReplaysEachMethod) {
+  Json json = star({{"min_utilization", 0}, {"candidates", {{"wires", {"bf16", "int8"}}}}});
   json["candidates"]["methods"] = {"ddp", "diloco", {{"name", "noloco"}, {"inner_steps", 20}}};
-  json["min_utilization"] = 0;
-  const PlanResult result = planned(json);
-  const SearchResult& search = result.search;
+  const SearchResult search = planned(json).search;
   EXPECT_SAYS(search.evaluations[0].candidate.words, "int8");
   std::set<std::string> methods;
   for (const Evaluation& evaluation : search.evaluations) methods.insert(evaluation.candidate.method);
   EXPECT_EQ(methods.size(), 3u) << "of each method one is replayed";
-  for (std::size_t i = 0; i < search.evaluations.size(); ++i)
-    for (std::size_t k = 0; k < search.front; ++k)
-      EXPECT_FALSE(dominates(search.evaluations[i], search.evaluations[k])) << i << " " << k;
-  for (std::size_t i = search.front; i < search.evaluations.size(); ++i) {
-    bool is_beaten = false;
-    for (std::size_t k = 0; k < search.front; ++k)
-      is_beaten = is_beaten || dominates(search.evaluations[k], search.evaluations[i]);
-    EXPECT_TRUE(is_beaten) << search.evaluations[i].candidate.words;
-  }
 }
 
 Evaluation costing(double seconds, double money, double bytes) {
@@ -217,11 +195,11 @@ TEST(ChoiceRule, TakesTheSmallestHThatIsFastEnoughOrTheCheapest) {
 // Each of 362 million values travels in 4 bits and a scale of 4 bytes in 1024 where
 // the plan asks for e3m0, two bytes where it asks for nothing.
 TEST(Search, LowersBitsOnlyWhereAsked) {
-  Json json = star();
-  json["candidates"]["methods"] = {{{"name", "streaming-diloco"}, {"fragments", 1}},
-                                   {{"name", "streaming-diloco"}, {"fragments", 1}, {"codec", "e3m0"}}};
-  json["candidates"]["wires"] = {"bf16", "fp32"};
-  const PlanResult result = planned(json);
+  const Json plain_method = {{"name", "streaming-diloco"}, {"fragments", 1}};
+  Json e3m0 = plain_method;
+  e3m0["codec"] = "e3m0";
+  const PlanResult result =
+      planned(star({{"candidates", {{"methods", {plain_method, e3m0}}, {"wires", {"bf16", "fp32"}}}}}));
   std::map<std::string, double> bytes;
   for (const Evaluation& evaluation : result.search.evaluations)
     bytes[evaluation.candidate.words] = evaluation.bytes();
@@ -231,24 +209,20 @@ TEST(Search, LowersBitsOnlyWhereAsked) {
   const double of_bf16 = 49 * 4 * 6 * 181e6 * 1500 / 1448;
   ASSERT_EQ(bytes.count(begin + "e3m0 4-bit, ring, 1 connection"), 1u) << result.choice().candidate.words;
   EXPECT_NEAR(bytes[begin + "e3m0 4-bit, ring, 1 connection"] / of_bf16, (0.5 + 4 / 1024.) / 2, 1e-5);
-  const PlanResult plain = [&] {
-    json["candidates"]["methods"] = {{{"name", "streaming-diloco"}, {"fragments", 1}}};
-    json["candidates"]["wires"] = {"bf16"};
-    return planned(json);
-  }();
+  const PlanResult plain =
+      planned(star({{"candidates", {{"methods", Json::array({plain_method})}, {"wires", {"bf16"}}}}}));
   EXPECT_EQ(plain.choice().candidate.words, begin + "bf16, ring, 1 connection");
   EXPECT_NEAR(plain.choice().bytes(), of_bf16, 1);
 }
 
 // diloco and local-sgd exchange the same; two orders of four nodes at one place are one order.
 TEST(Search, ReplaysWhatIsTheSameOnce) {
-  Json json = star();
+  Json json = star({{"candidates", {{"wires", {"bf16", "bf16"}}}}});
   json["candidates"]["methods"] = {"diloco", {{"name", "local-sgd"}, {"inner_steps", 20}}};
-  json["candidates"]["wires"] = {"bf16", "bf16"};
-  const PlanResult result = planned(json);
-  EXPECT_EQ(result.search.candidates, 2u);
-  EXPECT_EQ(result.search.evaluations.size(), 2u);
-  EXPECT_LE(result.search.replays, 1);
+  const SearchResult search = planned(json).search;
+  EXPECT_EQ(search.candidates, 2u);
+  EXPECT_EQ(search.evaluations.size(), 2u);
+  EXPECT_LE(search.replays, 1);
 }
 
 struct Figures {
@@ -270,30 +244,25 @@ Json drawn_plan(std::mt19937& random) {
   };
   const auto rate = [&] { return format_number(number(1e8, 4e9)) + "bps"; };
   const Json streaming = {{"name", "streaming-diloco"}, {"fragments", 2}, {"overlap", 3}};
-  Json plan = {{"parameters", static_cast<std::int64_t>(number(1e7, 3e8))},
-               {"tokens", 250000},
-               {"tokens_per_step", 100},
-               {"step_time", "0.5s"},
+  Json plan = Json::parse(R"({"tokens": 250000, "tokens_per_step": 100, "step_time": "0.5s", "replays": 1000,
+    "paths": [{"between": ["a", "b"], "rtt": "30ms"}, {"between": ["a", "c"], "rtt": "110ms"},
+              {"between": ["b", "c"], "rtt": "95ms"}]})");
+  plan.update({{"parameters", static_cast<std::int64_t>(number(1e7, 3e8))},
                {"accelerator", {{"price", number(1, 5)}}},
                {"egress", {{"price", number(0.01, 1)}, {"sites", {{"b", number(0.01, 5)}}}}},
                {"sites",
                 {{{"name", "a"}, {"nodes", 2}, {"rate", rate()}},
                  {{"name", "b"}, {"nodes", 1 + random() % 2}, {"up", rate()}, {"down", rate()}},
                  {{"name", "c"}, {"nodes", 1}, {"rate", rate()}}}},
-               {"paths",
-                {{{"between", {"a", "b"}}, {"rtt", "30ms"}},
-                 {{"between", {"a", "c"}}, {"rtt", "110ms"}},
-                 {{"between", {"b", "c"}}, {"rtt", "95ms"}}}},
                {"prefer", among({"time", "money", "bytes"}, 1)[0]},
                {"min_utilization", std::vector<double>{0.3, 0.6, 0.8, 0.95}[random() % 4]},
-               {"replays", 1000},
                {"candidates",
                 {{"methods", among({"ddp", "diloco", streaming, "local-sgd"}, 3)},
                  {"inner_steps", among({10, 20, 50, 100}, 4)},
                  {"wires", among({"bf16", "int8"}, 2)},
                  {"all_reduce", among({"ring", "double-tree", "halving-doubling", "direct"}, 3)},
                  {"connections", among({1, 4}, 2)},
-                 {"rank_orders", {"blocks", "round-robin"}}}}};
+                 {"rank_orders", {"blocks", "round-robin"}}}}});
   if (random() % 2 == 0) plan["deadline"] = format_number(number(300, 2000)) + "s";
   if (random() % 2 == 0) plan["budget"] = number(0.5, 20);
   if (plan["sites"][1]["nodes"] == 1)  // four nodes
@@ -306,16 +275,14 @@ Json drawn_plan(std::mt19937& random) {
 // Those among which a plan is to be taken: within the limits, or all where none is; of these those that
 // compute enough, or all where none, or not the one that misses the limits by the least, does.
 std::vector<Figures> eligible(std::vector<Figures> all) {
-  const auto keep = [&](auto is_kept) {
-    all.erase(
-        std::remove_if(all.begin(), all.end(), [&](const Figures& figures) { return !is_kept(figures); }),
-        all.end());
+  const auto remove = [&](auto is_removed) {
+    all.erase(std::remove_if(all.begin(), all.end(), is_removed), all.end());
   };
   const auto is_less = [](const Figures& a, const Figures& b) { return a.excess < b.excess; };
   const Figures nearest = *std::min_element(all.begin(), all.end(), is_less);
-  const auto keeps = [](const Figures& figures) { return figures.keeps; };
-  if (nearest.excess == 0) keep([](const Figures& figures) { return figures.excess == 0; });
-  if (nearest.excess > 0 ? nearest.keeps : std::any_of(all.begin(), all.end(), keeps)) keep(keeps);
+  const auto idles = [](const Figures& figures) { return !figures.keeps; };
+  if (nearest.excess == 0) remove([](const Figures& figures) { return figures.excess != 0; });
+  if (nearest.excess > 0 ? nearest.keeps : !std::all_of(all.begin(), all.end(), idles)) remove(idles);
   return all;
 }
 
@@ -394,8 +361,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     std::mt19937 random(seed);
     const PlanFolder folder;
     const PlanRequest plan = plan_of_json(folder, drawn_plan(random));
-    const PlannedNetwork network = planned_network(plan, folder.path);
-    for (const auto& [name, text] : network.files) folder.write(name, text);
+    const PlannedNetwork network = network_in(folder, plan);
     const PlanTools tools = tools_with_contention(folder, seed);
     const TokenNeeds needs = token_needs(plan, candidate_methods(plan));
     const SearchResult search = search_plan(plan, network, needs, tools);
@@ -471,19 +437,11 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
 // five times the rate saves 0.8 s a chunk.
 TEST(Search, ReplaysFasterMeasuredPairs) {
   const PlanFolder folder;
-  Json json = star();
-  for (const char* key : {"network", "nodes"}) json.erase(key);
-  json["parameters"] = 100000000;
-  json["tokens"] = 200000;
-  json["sites"] = {{{"name", "a"}}, {{"name", "b"}}};
-  json["measurements"] = "iperf.csv";
-  json["candidates"]["rank_orders"] = {"blocks"};
-  PlanRequest plan = plan_of_json(folder, json);
-  plan.measured = {{"about", "two sites"},
-                   {"source", "a test"},
-                   {"sites", {"a", "b"}},
-                   {"inside", {{"rtt", "1ms"}, {"throughput", "10Gbps"}}},
-                   {"pairs", {{{"between", {"a", "b"}}, {"throughput", "800Mbps"}, {"rtt", "20ms"}}}}};
+  PlanRequest plan = plan_of_json(folder, star(Json::parse(R"({"network": null, "nodes": null,
+    "parameters": 100000000, "tokens": 200000, "sites": [{"name": "a"}, {"name": "b"}],
+    "measurements": "iperf.csv", "candidates": {"rank_orders": ["blocks"]}})")));
+  plan.measured =
+      measured_between({"a", "b"}, {{{"between", {"a", "b"}}, {"throughput", "800Mbps"}, {"rtt", "20ms"}}});
   const PlanResult result = planned(folder, plan);
   EXPECT_NEAR(result.choice().total_s(), 500 + 50 * 2.02, 1e-6);
   ASSERT_FALSE(result.sensitivity.upgrades.empty());
@@ -494,25 +452,16 @@ TEST(Search, ReplaysFasterMeasuredPairs) {
   ASSERT_FALSE(result.sensitivity.links.empty());
   EXPECT_EQ(result.sensitivity.links[0].name, "a-b");
   EXPECT_NEAR(result.sensitivity.links[0].busy, 100 / 601., 1e-6);
-  const std::string text = plan_text(plan, result);
-  EXPECT_EQ(text.find("five times as fast saves"), std::string::npos);
+  EXPECT_EQ(plan_text(plan, result).find("five times as fast saves"), std::string::npos);
 }
 
 // Two nodes at a, whose steps take 0.5 s, and one at b, whose steps take 1 s; uplinks that carry 1448 Mb/s of
 // payload, 20 ms apart; 300 MB to exchange.
 Json unequal_sites() {
-  Json json = star();
-  for (const char* key : {"network", "nodes"}) json.erase(key);
-  json["parameters"] = 150000000;
-  json["tokens"] = 300000;
-  json["sites"] = {{{"name", "a"}, {"nodes", 2}, {"rate", "1538Mbps"}},
-                   {{"name", "b"},
-                    {"rate", "1538Mbps"},
-                    {"step_time", "1s"},
-                    {"accelerator", {{"per_node", 4}, {"price", 1.8}}}}};
-  json["paths"] = {{{"between", {"a", "b"}}, {"rtt", "20ms"}}};
-  json["candidates"]["rank_orders"] = {"blocks"};
-  return json;
+  return star(Json::parse(R"({"network": null, "nodes": null, "parameters": 150000000, "tokens": 300000,
+    "sites": [{"name": "a", "nodes": 2, "rate": "1538Mbps"}, {"name": "b", "rate": "1538Mbps", "step_time": "1s",
+               "accelerator": {"per_node": 4, "price": 1.8}}],
+    "paths": [{"between": ["a", "b"], "rtt": "20ms"}], "candidates": {"rank_orders": ["blocks"]}})"));
 }
 
 // What the fourth round of a ring of three needs has come over four hops, each of 100 MB: three between the
@@ -568,11 +517,7 @@ TEST(Search, DynamicStepsOfSitesByHand) {
 // failure costs its own time and what the step that it struck had computed, 0.5 s at most, or an exchange of
 // 0.06 s. On average that is 100.25 of 1200 s; a mean of draws is as near as their spread allows.
 TEST(Search, FaultsAddWhatTheyTake) {
-  Json json = star();
-  json["parameters"] = 1000;
-  json["tokens"] = 12000000;  // 30,000 steps
-  json["faults"] = {{{"kind", "crash"}, {"replicas", "0"}, {"every", "20min"}, {"for", "100s"}}};
-  json["recovery"] = {{"on_failure", "wait"}, {"start", "own"}, {"detect", "0s"}};
+  Json json = with_crashes(star(), "wait", "own");
   const PlanResult result = planned(json);
   ASSERT_EQ(result.faulty.size(), 1u);
   const FaultyTime& faulty = result.faulty[0];
@@ -597,16 +542,14 @@ TEST(Search, FaultsAddWhatTheyTake) {
   EXPECT_NEAR(faulty.longer, 100.25 / 1200, 2 * faulty.half_width);
   EXPECT_NEAR(faulty.time().mean_s, result.choice().total_s() * (1 + faulty.longer), 1e-6);
   json["faults"][0].erase("every");
-  const InputError error = thrown_by([&] { plan_of_json(json); });
-  EXPECT_EQ(error.parts().path, "faults[0].every");
+  EXPECT_EQ(refused_path([&] { plan_of_json(json); }), "faults[0].every");
 }
 
 TEST(Search, NamesTheSiteOfAPriceThatIsNotThere) {
-  Json json = star();
-  json["egress"] = {{"price", 0.25}, {"sites", {{"nodd 3", 1}}}};
-  const InputError error = thrown_by([&] { planned(json); });
-  EXPECT_EQ(error.parts().path, "egress.sites.nodd 3");
-  EXPECT_SAYS(error.parts().hint, "did you mean \"node 3");
+  const Json json = star({{"egress", {{"price", 0.25}, {"sites", {{"nodd 3", 1}}}}}});
+  const InputErrorParts error = refused_parts([&] { planned(json); });
+  EXPECT_EQ(error.path, "egress.sites.nodd 3");
+  EXPECT_SAYS(error.hint, "did you mean \"node 3");
 }
 
 // The model's 7 % are of what the network adds to the compute.
@@ -620,46 +563,26 @@ TEST(Evaluation, RangesAreOfTheNetworksPart) {
 
 // A grid of twos among three nodes, and an H of more steps than there are.
 TEST(Search, SaysWhatIsLeftOut) {
-  Json json = star();
-  json["candidates"]["inner_steps"] = {20, 5000, 6000};
-  const PlanResult too_few_steps = planned(json);
-  ASSERT_EQ(too_few_steps.search.notes.size(), 2u);
+  const auto notes = [](const Json& change) { return planned(star(change)).search.notes; };
+  const std::vector<std::string> too_few_steps = notes({{"candidates", {{"inner_steps", {20, 5000, 6000}}}}});
+  ASSERT_EQ(too_few_steps.size(), 2u);
   EXPECT_EQ(
-      too_few_steps.search.notes[0],
+      too_few_steps[0],
       "diloco with H = 5000 is left out: method.inner_steps: found 5000, but there are only 1000 steps");
-  json["nodes"] = 3;
-  json["candidates"]["methods"] = {"diloco", "moshpit"};
-  json["candidates"]["inner_steps"] = {20, 50};
-  const PlanResult odd = planned(json);
-  ASSERT_EQ(odd.search.notes.size(), 1u) << "once for all H";
-  EXPECT_EQ(odd.search.notes[0].rfind("moshpit is left out: replicas: found 3", 0), 0u)
-      << odd.search.notes[0];
+  const Json candidates = {{"methods", {"diloco", "moshpit"}}, {"inner_steps", {20, 50}}};
+  const std::vector<std::string> odd = notes({{"nodes", 3}, {"candidates", candidates}});
+  ASSERT_EQ(odd.size(), 1u) << "once for all H";
+  EXPECT_EQ(odd[0].rfind("moshpit is left out: replicas: found 3", 0), 0u) << odd[0];
 }
 
 // Of three nodes one sits out each of 100 outer steps: two send Δ and φ, in packets of 1448 bytes with
 // headers of 52.
 TEST(Search, HasNolocoForAnOddNumberOfNodes) {
-  Json json = star();
-  json["nodes"] = 3;
-  json["tokens"] = 600000;  // 2000 steps
+  Json json = star({{"nodes", 3}, {"tokens", 600000}});  // 2000 steps
   json["candidates"]["methods"] = {{{"name", "noloco"}, {"inner_steps", 20}}};
   const PlanResult result = planned(json);
   EXPECT_TRUE(result.search.notes.empty());
   EXPECT_NEAR(result.choice().bytes(), 100 * 2 * 2 * 2 * 362e6 * 1500 / 1448, 1);
-}
-
-// 18 bytes a parameter and 8 of DiLoCo's outer state over two accelerators; 10 B do not fit into 80 GB.
-TEST(Search, ChecksMemory) {
-  Json json = star();
-  const PlanResult result = planned(json);
-  EXPECT_DOUBLE_EQ(result.choice().memory.without_outer_state(), 18 * 181e6);
-  EXPECT_DOUBLE_EQ(result.choice().memory.with_outer_state(), 26 * 181e6);
-  EXPECT_TRUE(result.choice().memory.fits());
-  json["parameters"] = 10000000000;
-  json["accelerator"]["memory"] = "80GB";
-  const InputError error = thrown_by([&] { planned(json); });
-  EXPECT_EQ(error.parts().path, "accelerator");
-  EXPECT_SAYS(error.parts().found, "90 GB an accelerator of 80 GB");
 }
 
 // A site without a rate has 10 Tb/s in its place, and no link is made faster than that.

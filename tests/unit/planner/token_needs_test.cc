@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "analysis/runs/run_directory.h"
-#include "core/base/errors.h"
 #include "planner/search.h"
+#include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul::token_needs_test {
@@ -42,16 +42,14 @@ class TokenNeedsOfRuns : public testing::Test {
   Json json_;
 };
 
-// ddp is there at step 5 of 10, both diloco at step 10; noloco never, dgc has no curve.
+// ddp is there at step 5 of 10, both diloco at step 10; noloco never, dgc has no curve. They scale with the
+// plan's tokens.
 TEST_F(TokenNeedsOfRuns, AreTheTokensAtTheTarget) {
   const TokenNeeds found = needs();
   EXPECT_EQ(found.of_method, (std::map<std::string, std::int64_t>{{"ddp", 500}, {"diloco", 1000}}));
   ASSERT_EQ(found.notes.size(), 2u);
-  EXPECT_NE(found.notes[0].find("noloco is left out: it did not get to a loss of 2"), std::string::npos);
-  EXPECT_NE(found.notes[1].find("dgc is left out: the runs have no curve"), std::string::npos);
-}
-
-TEST_F(TokenNeedsOfRuns, ScaleWithTheTokensOfThePlan) {
+  EXPECT_SAYS(found.notes[0], "noloco is left out: it did not get to a loss of 2");
+  EXPECT_SAYS(found.notes[1], "dgc is left out: the runs have no curve");
   json_["tokens"] = 70000;
   EXPECT_EQ(needs().of_method, (std::map<std::string, std::int64_t>{{"ddp", 70000}, {"diloco", 140000}}));
 }
