@@ -120,6 +120,22 @@ inline OperationRule rule_of(const std::string& collective, int every = 1, int g
   return rule;
 }
 
+// The rule for each stage of a pipeline, "NAME.stage0" and so on.
+inline std::vector<OperationRule> staged_rules(const OperationRule& rule, int stages) {
+  std::vector<OperationRule> rules(static_cast<std::size_t>(stages), rule);
+  for (OperationRule& of_stage : rules) {
+    of_stage.stage = static_cast<int>(&of_stage - rules.data());
+    of_stage.name += ".stage" + std::to_string(of_stage.stage);
+  }
+  return rules;
+}
+
+// Equal parts of so many parameters, between which a micro-batch sends 10 bytes each way.
+inline PipelinePlan equal_plan(PipelineSpec spec, std::int64_t parameters = 1000) {
+  spec.boundary.bytes_per_token = 10;
+  return pipeline_plan(spec, std::nullopt, parameters, spec.microbatches, Wire::kBf16);
+}
+
 // One exchange of `bytes` from every member at step 1.
 inline Trace single_exchange(const std::string& collective, int replicas, std::int64_t bytes, int steps = 1) {
   OperationRule rule = rule_of(collective, 1, collective == "pair" || collective == "root" ? 2 : 0);
