@@ -46,14 +46,11 @@ TEST(SlowReplicas, FactorsOfSeveralFaultsMultiply) {
 TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
   Case config = two_replicas();
   config.faults = {kSlow};
-  config.resolved["faults"] = Json::array();
-  const Trace none = make_trace({}, {1, 2, 4, 1000});
-  const Replayed alone = walked(config, none);
+  const Replayed alone = walked(config, make_trace({}, {1, 2, 4, 1000}));
   EXPECT_NEAR(simulated_s(alone), 8.5, 1e-9);
   EXPECT_EQ(alone.files.at("replicas.csv").find("\n1,4,0,4"), alone.files.at("replicas.csv").find("\n1,"));
 
-  const Trace every_step = make_trace({{rule_of("ring")}}, {1, 2, 4, 1000});
-  const Replayed together = walked(config, every_step);
+  const Replayed together = walked(config, make_trace({{rule_of("ring")}}, {1, 2, 4, 1000}));
   EXPECT_NEAR(together.row(3, 0).ready_s, 7.5, 1e-9);
   EXPECT_NEAR(together.row(3, 1).ready_s, 3, 1e-9);
   EXPECT_NEAR(together.row(3, 1).done_s, 7.5, 1e-9);
@@ -66,7 +63,6 @@ TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
   const Trace trace = make_trace({{rule_of("ring", 2)}}, {1, 2, 4, 1000});
   const Replayed without = walked(config, trace);
   config.faults = {slow_fault(0, {0, 1}, 10, once(1000, 5))};
-  config.resolved["faults"] = Json::array();
   Replayed with = walked(config, trace);
   EXPECT_EQ(with.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n");
   with.files.erase("faults.csv");
@@ -78,13 +74,12 @@ TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
 TEST(SlowReplicas, PassesOfAStageToo) {
   PipelineSpec spec;
   spec.stages = 2;
-  spec.boundary.bytes_per_token = 10;
   Case config = drawn_case(1, 0, 0, false);
   config.pipeline.stages = 2;
   config.workload.step_time.seconds = 6;
   config.faults = {slow_fault(0, {1, 1}, 2, once(2, 2))};
   Trace trace = make_trace({}, {1, 1, 1, 1000});
-  trace.plan.pipeline = pipeline_plan(spec, std::nullopt, 1000, 1, Wire::kBf16);
+  trace.plan.pipeline = equal_plan(spec);
   const Replayed replayed = walked(config, trace);
   EXPECT_NEAR(simulated_s(replayed), 7, 1e-6);
   EXPECT_NE(replayed.files.at("tasks.csv").find("1,1,1,0,backward,2,5"), std::string::npos)
@@ -118,37 +113,34 @@ TEST(AbsenceTrace, ARowIsAnAbsence) {
   EXPECT_EQ(absences.at(2)[1].end_ns, 360 * kSecond);
 }
 
+// Of one replica absences follow each other.
 TEST(AbsenceTrace, WhatIsWrongIsSaidWithItsLine) {
-  const std::string header = "replica,left_s,back_s\n";
   EXPECT_EQ(error_of(""), ": has no rows; a header line, replica,left_s,back_s, and rows");
-  EXPECT_EQ(error_of(header), ": has no rows; a header line, replica,left_s,back_s, and rows");
   EXPECT_EQ(error_of("replica,left_s\n0,1\n"),
             "line 1: found the columns replica, left_s; replica, left_s, back_s");
   EXPECT_EQ(error_of("replica,left_s,back\n0,1,2\n"),
             "line 1: found the column \"back\"; replica, left_s, back_s");
-  EXPECT_EQ(error_of(header + "0,1\n"), "line 2: has 2 cells; as many as the header: 3");
-  EXPECT_EQ(error_of(header + "4,1,2\n"), "line 2, column replica: found 4; a replica, 0 … 3");
-  EXPECT_EQ(error_of(header + "-1,1,2\n"), "line 2, column replica: found -1; a replica, 0 … 3");
-  EXPECT_EQ(error_of(header + "0.5,1,2\n"), "line 2, column replica: found 0.5; a replica, 0 … 3");
-  EXPECT_EQ(error_of(header + ",1,2\n"), "line 2, column replica: the cell is empty; a replica, 0 … 3");
-  EXPECT_EQ(error_of(header + "0,,2\n"), "line 2, column left_s: the cell is empty; a time in seconds");
-  EXPECT_EQ(error_of(header + "0,-1,2\n"), "line 2, column left_s: found -1; seconds from 0 to 1e+09");
-  EXPECT_EQ(error_of(header + "0,1,1e300\n"), "line 2, column back_s: found 1e+300; seconds from 0 to 1e+09");
-  EXPECT_EQ(error_of(header + "0,soon,\n"),
-            "line 2, column left_s: found \"soon\"; seconds, or a duration as \"90min\"");
-  EXPECT_EQ(error_of(header + "0,1;2,\n"), "line 2, column left_s: found \"1;2\"; a number");
-  EXPECT_EQ(error_of(header + "0,2,2\n"),
-            "line 2, column back_s: found 2; more than left_s, 2, or an empty cell: it does not come back");
-}
-
-TEST(AbsenceTrace, AbsencesOfOneReplicaFollowEachOther) {
-  const std::string header = "replica,left_s,back_s\n";
-  EXPECT_EQ(error_of(header + "0,1,5\n1,2,3\n0,4.5,6\n"),
-            "line 4, column left_s: found 4.5; not before replica 0 is back in line 2: 5");
-  EXPECT_EQ(error_of(header + "0,5,6\n0,1,2\n"),
-            "line 3, column left_s: found 1; not before replica 0 is back in line 2: 6");
-  EXPECT_EQ(error_of(header + "0,1,\n0,5,6\n"),
-            "line 3, column replica: replica 0 does not come back in line 2; no row behind that one");
+  const std::pair<const char*, const char*> below_a_header[] = {
+      {"", ": has no rows; a header line, replica,left_s,back_s, and rows"},
+      {"0,1\n", "line 2: has 2 cells; as many as the header: 3"},
+      {"4,1,2\n", "line 2, column replica: found 4; a replica, 0 … 3"},
+      {"-1,1,2\n", "line 2, column replica: found -1; a replica, 0 … 3"},
+      {"0.5,1,2\n", "line 2, column replica: found 0.5; a replica, 0 … 3"},
+      {",1,2\n", "line 2, column replica: the cell is empty; a replica, 0 … 3"},
+      {"0,,2\n", "line 2, column left_s: the cell is empty; a time in seconds"},
+      {"0,-1,2\n", "line 2, column left_s: found -1; seconds from 0 to 1e+09"},
+      {"0,1,1e300\n", "line 2, column back_s: found 1e+300; seconds from 0 to 1e+09"},
+      {"0,soon,\n", "line 2, column left_s: found \"soon\"; seconds, or a duration as \"90min\""},
+      {"0,1;2,\n", "line 2, column left_s: found \"1;2\"; a number"},
+      {"0,2,2\n",
+       "line 2, column back_s: found 2; more than left_s, 2, or an empty cell: it does not come back"},
+      {"0,1,5\n1,2,3\n0,4.5,6\n",
+       "line 4, column left_s: found 4.5; not before replica 0 is back in line 2: 5"},
+      {"0,5,6\n0,1,2\n", "line 3, column left_s: found 1; not before replica 0 is back in line 2: 6"},
+      {"0,1,\n0,5,6\n",
+       "line 3, column replica: replica 0 does not come back in line 2; no row behind that one"}};
+  for (const auto& [rows, said] : below_a_header)
+    EXPECT_EQ(error_of(std::string("replica,left_s,back_s\n") + rows), said);
 }
 
 }  // namespace longhaul::faults_test

@@ -29,7 +29,6 @@ inline Case with_crash(int replicas, int steps, OnFailure on_failure, double at_
   config.faults = {crash_of(0, at_s, for_s)};
   config.recovery.on_failure = on_failure;
   config.recovery.detect_s = 0.25;
-  config.resolved["faults"] = Json::array();
   return config;
 }
 
@@ -47,8 +46,8 @@ inline OperationRule weights_in_pairs() {
   return rule;
 }
 
-inline Trace trace_of_rule(const OperationRule& rule, int replicas, int steps) {
-  return make_trace({{rule}}, {1, replicas, steps, 1000});
+inline Trace trace_of_rule(const OperationRule& rule, const Case& config) {
+  return make_trace({{rule}}, {1, config.replicas, config.workload.steps, 1000});
 }
 
 // A state of 1000 parameters of 12 bytes, on links of 9600 bytes a second; operations of `rule` carry a byte.

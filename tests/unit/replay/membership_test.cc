@@ -17,27 +17,33 @@
 
 namespace longhaul::membership_test {
 
+Replayed replayed(const Case& config, const OperationRule& rule = gradients()) {
+  return walked(config, trace_of_rule(rule, config));
+}
+
 // Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
 // a second; operations of `rule` carry a byte.
 Replayed with_download(OperationRule rule, int replicas, int steps) {
   Case config = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
   prepare_download(config, rule);
-  return walked(config, trace_of_rule(rule, replicas, steps));
+  return replayed(config, rule);
 }
+
+using Group = std::vector<int>;
+using Cells = std::vector<std::string>;
 
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
 // before the others are ready.
 TEST(Membership, OthersGoOnWithoutIt) {
-  const Case config = with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6);
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 5));
-  EXPECT_NEAR(simulated_s(replayed), 5, 1e-6);
-  const auto groups = groups_of_steps(replayed);
-  EXPECT_EQ(groups.at(2), (std::vector<int>{0, 1, 2}));
-  for (const int step : {3, 4, 5}) EXPECT_EQ(groups.at(step), (std::vector<int>{1, 2})) << step;
-  EXPECT_EQ(replayed.files.at("absences.csv").substr(replayed.files.at("absences.csv").find('\n')),
+  const Replayed result = replayed(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6));
+  EXPECT_NEAR(simulated_s(result), 5, 1e-6);
+  const auto groups = groups_of_steps(result);
+  EXPECT_EQ(groups.at(2), (Group{0, 1, 2}));
+  for (const int step : {3, 4, 5}) EXPECT_EQ(groups.at(step), (Group{1, 2})) << step;
+  EXPECT_EQ(result.files.at("absences.csv").substr(result.files.at("absences.csv").find('\n')),
             "\n0,3,2.5,,-1,0,0,,,0,2\n");
-  const auto totals = rows_of(replayed, "replicas.csv");
-  EXPECT_EQ(at(totals[0], {1, 5, 6, 7}), (std::vector<std::string>{"2.5", "2", "0.5", "2.5"}))
+  const auto totals = rows_of(result, "replicas.csv");
+  EXPECT_EQ(at(totals[0], {1, 5, 6, 7}), (Cells{"2.5", "2", "0.5", "2.5"}))
       << "computed, steps in the model, lost, gone";
   EXPECT_EQ(totals[1][5], "5");
 }
@@ -45,25 +51,23 @@ TEST(Membership, OthersGoOnWithoutIt) {
 TEST(Membership, SaysThatNobodyIsLeft) {
   Case config = with_crash(2, 5, OnFailure::kRetry, 2.5, 1);
   config.faults = {absence_fault(0, {0, 1}, {2.5, 0})};
-  EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(gradients(), 2, 5)); }),
-              "all 2 replicas are gone for good");
+  EXPECT_SAYS(said_by([&] { replayed(config); }), "all 2 replicas are gone for good");
 }
 
 // It goes when the others wait for it at the end of step 3: they know at 2.95 + 0.25.
 TEST(Membership, OthersWaitUntilTheyKnow) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 2.95, 1e6);
-  const Replayed retried = walked(config, trace_of_rule(gradients(), 3, 4));
+  const Replayed retried = replayed(config);
   EXPECT_NEAR(retried.row(3, 1).done_s, 3.2, 1e-6);
   EXPECT_NEAR(simulated_s(retried), 4.2, 1e-6);
 
   config.recovery.on_failure = OnFailure::kDiscard;
-  const Replayed discarded = walked(config, trace_of_rule(gradients(), 3, 4));
+  const Replayed discarded = replayed(config);
   EXPECT_NEAR(simulated_s(discarded), 4.2, 1e-6);
   EXPECT_EQ(discarded.report.at("thrown_away_steps"), 1);
-  EXPECT_EQ(groups_of_steps(discarded).at(3), std::vector<int>());
-  EXPECT_EQ(groups_of_steps(discarded).at(4), (std::vector<int>{1, 2}));
-  EXPECT_EQ(rows_of(discarded, "replicas.csv")[1][5], "3");
-  EXPECT_EQ(rows_of(discarded, "replicas.csv")[1][6], "1");
+  EXPECT_EQ(groups_of_steps(discarded).at(3), Group());
+  EXPECT_EQ(groups_of_steps(discarded).at(4), (Group{1, 2}));
+  EXPECT_EQ(at(rows_of(discarded, "replicas.csv")[1], {5, 6}), (Cells{"3", "1"}));
 }
 
 // Messages take a second. When somebody has the result and a replica goes that has not, the others know a
@@ -75,8 +79,7 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   config.network.message_time = MessageTimeSpec{1, 0};
   OperationRule rule = gradients();
   rule.collective = "tree";
-  const Trace trace = trace_of_rule(rule, kReplicas, 1);
-  const Replayed undisturbed = walked(config, trace);
+  const Replayed undisturbed = replayed(config, rule);
   std::multiset<double> done;
   int last = 0;
   for (const ExchangeRecord& row : undisturbed.exchanges) {
@@ -90,49 +93,43 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   int rounds = 0;
   for (int with_it = have; with_it < kReplicas - 1; with_it *= 2) ++rounds;
   config.faults = {crash_of(last, crash_s, 1e6)};
-  const Replayed served = walked(config, trace);
+  const Replayed served = replayed(config, rule);
   EXPECT_NEAR(simulated_s(served), crash_s + 0.25 + rounds, 1e-6) << have << " had it";
   EXPECT_EQ(served.exchanges.size(), kReplicas - 1u);
 }
 
 // Back at 4.5 s it does step 3 once more: all end it at 5.5 s.
 TEST(Membership, OrWaitUntilItIsBack) {
-  const Case config = with_crash(3, 4, OnFailure::kWait, 2.5, 2);
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 4));
-  EXPECT_NEAR(replayed.row(3, 1).done_s, 5.5, 1e-6);
-  EXPECT_NEAR(simulated_s(replayed), 6.5, 1e-6);
-  for (const auto& [step, group] : groups_of_steps(replayed)) EXPECT_EQ(group.size(), 3u) << step;
-  EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][1], "4.5") << "half a step twice";
-  EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][6], "0.5");
+  const Replayed result = replayed(with_crash(3, 4, OnFailure::kWait, 2.5, 2));
+  EXPECT_NEAR(result.row(3, 1).done_s, 5.5, 1e-6);
+  EXPECT_NEAR(simulated_s(result), 6.5, 1e-6);
+  for (const auto& [step, group] : groups_of_steps(result)) EXPECT_EQ(group.size(), 3u) << step;
+  EXPECT_EQ(at(rows_of(result, "replicas.csv")[0], {1, 6}), (Cells{"4.5", "0.5"})) << "half a step twice";
 }
 
 // Back in step 5 of the others it has the state after 1.25 s, at 5.75. Step 5's gradients, ready at 5 s, wait
 // for that; it takes part from step 6 on.
 TEST(Membership, OneWhoIsBackListensFirst) {
-  const Replayed replayed = with_download(gradients(), 3, 7);
-  EXPECT_NEAR(replayed.row(5, 1).done_s, 5.75, 0.01);
-  EXPECT_NEAR(simulated_s(replayed), 7.75, 0.02);
-  const auto groups = groups_of_steps(replayed);
-  EXPECT_EQ(groups.at(5), (std::vector<int>{1, 2})) << "listening is not contributing";
-  EXPECT_EQ(groups.at(6), (std::vector<int>{0, 1, 2}));
-  const auto absence = rows_of(replayed, "absences.csv").at(0);
-  EXPECT_EQ(absence[1], "3");
-  EXPECT_EQ(absence[3], "4.5");
-  EXPECT_EQ(absence[5], "5") << "the state behind step 5";
-  EXPECT_EQ(absence[6], "12000");
+  const Replayed result = with_download(gradients(), 3, 7);
+  EXPECT_NEAR(result.row(5, 1).done_s, 5.75, 0.01);
+  EXPECT_NEAR(simulated_s(result), 7.75, 0.02);
+  const auto groups = groups_of_steps(result);
+  EXPECT_EQ(groups.at(5), (Group{1, 2})) << "listening is not contributing";
+  EXPECT_EQ(groups.at(6), (Group{0, 1, 2}));
+  const auto absence = rows_of(result, "absences.csv").at(0);
+  EXPECT_EQ(at(absence, {1, 3, 5, 6, 9}), (Cells{"3", "4.5", "5", "12000", "6"}))
+      << "left in step 3, back at 4.5 s, with the state behind step 5, 12 kB, takes part from step 6 on";
   EXPECT_NEAR(std::stod(absence[7]), 5.75, 0.01);
-  EXPECT_EQ(absence[9], "6");
   std::map<std::string, std::int64_t> sent;  // by replica; also what it passed on in step 5
-  for (const auto& row : rows_of(replayed, "transfers.csv"))
+  for (const auto& row : rows_of(result, "transfers.csv"))
     if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
-  for (const auto& row : rows_of(replayed, "replicas.csv"))
+  for (const auto& row : rows_of(result, "replicas.csv"))
     EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
 }
 
 // Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
 TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
-  const Replayed replayed = with_download(weights_in_pairs(), 4, 8);
-  const auto absence = rows_of(replayed, "absences.csv").at(0);
+  const auto absence = rows_of(with_download(weights_in_pairs(), 4, 8), "absences.csv").at(0);
   EXPECT_EQ(absence[5], "4") << "the state that its source had at 4.5 s";
   EXPECT_NEAR(std::stod(absence[8]), 5.75, 0.01);
   EXPECT_EQ(absence[9], "6");
@@ -142,12 +139,11 @@ TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
 TEST(Membership, NobodyIsThere) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
   config.faults = {absence_fault(0, {0, 2}, {1.5, 0, 1})};
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 4));
-  EXPECT_NEAR(simulated_s(replayed), 2.5 + 3, 1e-6) << "steps 2 to 4";
-  const auto absences = rows_of(replayed, "absences.csv");
+  const Replayed result = replayed(config);
+  EXPECT_NEAR(simulated_s(result), 2.5 + 3, 1e-6) << "steps 2 to 4";
+  const auto absences = rows_of(result, "absences.csv");
   ASSERT_EQ(absences.size(), 3u);
-  EXPECT_EQ(absences[0][4], "-1");
-  EXPECT_EQ(absences[0][9], "2");
+  EXPECT_EQ(at(absences[0], {4, 9}), (Cells{"-1", "2"}));
   for (const int later : {1, 2}) EXPECT_EQ(absences[as_index(later)][4], "0") << "from the one who is there";
 }
 
@@ -156,19 +152,19 @@ TEST(Membership, AFileOfAbsences) {
   const TemporaryFolder folder;
   Case config = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
   config.faults.push_back(absence_fault(0, {2, 2}, {6.25}));
-  const Trace trace = trace_of_rule(gradients(), 3, 8);
-  const Replayed drawn = walked(config, trace);
+  const Replayed drawn = replayed(config);
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n0,2.5,4.5\n2,6.25,\n");
   config.faults = {absence_fault(0, {0, -1}, {})};
   config.faults[0].file = folder.file("spot.csv");
-  const Replayed read = walked(config, trace);
+  const Replayed read = replayed(config);
   EXPECT_EQ(read.files, drawn.files);
-  EXPECT_EQ(groups_of_steps(read).at(4), (std::vector<int>{1, 2}));
-  EXPECT_EQ(groups_of_steps(read).at(6), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(groups_of_steps(read).at(8), (std::vector<int>{0, 1}));
+  const auto groups = groups_of_steps(read);
+  EXPECT_EQ(groups.at(4), (Group{1, 2}));
+  EXPECT_EQ(groups.at(6), (Group{0, 1, 2}));
+  EXPECT_EQ(groups.at(8), (Group{0, 1}));
   const auto faults = rows_of(read, "faults.csv");
   ASSERT_EQ(faults.size(), 2u);
-  EXPECT_EQ(faults[0], (std::vector<std::string>{"0", "crash", "replica 0", "2.5", "4.5"}));
+  EXPECT_EQ(faults[0], (Cells{"0", "crash", "replica 0", "2.5", "4.5"}));
   EXPECT_EQ(faults[1][2], "replica 2");
 
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n3,2.5,4.5\n");
@@ -178,14 +174,12 @@ TEST(Membership, AFileOfAbsences) {
 }
 
 TEST(Membership, AFaultAfterTheEndChangesNoTime) {
-  Case config = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
+  const Case config = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
+  Case without = config;
+  without.faults.clear();
   for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
-    const Trace trace = trace_of_rule(rule, 4, 5);
-    Replayed with = walked(config, trace);
-    Case without = config;
-    without.faults.clear();
-    const Replayed plain = walked(without, trace);
-    expect_same_times(with, plain);
+    const Replayed with = replayed(config, rule);
+    expect_same_times(with, replayed(without, rule));
     EXPECT_EQ(rows_of(with, "absences.csv").size(), 0u);
   }
 }
@@ -208,26 +202,17 @@ TEST(Membership, WhatKeepsReplicasAlike) {
 
 constexpr int kStages = 2;
 
-Trace staged(const OperationRule& rule, int replicas, int steps) {
-  Trace trace = trace_of_rule(rule, replicas, steps);
-  PipelineSpec spec;
-  spec.stages = kStages;
-  spec.boundary.bytes_per_token = 10;
-  trace.plan.pipeline = pipeline_plan(spec, std::nullopt, 1000, 1, Wire::kBf16);
-  trace.plan.rules.clear();
-  for (int stage = 0; stage < kStages; ++stage) {
-    trace.plan.rules.push_back(rule);
-    trace.plan.rules.back().stage = stage;
-    trace.plan.rules.back().name += ".stage" + std::to_string(stage);
-  }
-  return trace;
-}
-
 // The crash is worker 1's, stage 1 of replica 0.
-Case of_stages(Case config) {
+Replayed staged(Case config, const OperationRule& rule = gradients()) {
   config.pipeline.stages = kStages;
   config.faults = {crash_of(1, config.faults[0].times.at_s, config.faults[0].times.for_s)};
-  return config;
+  Trace trace = trace_of_rule(rule, config);
+  trace.plan.pipeline = equal_plan(config.pipeline);
+  trace.plan.rules = staged_rules(rule, kStages);
+  if (!rule.payload[0].columns.empty())  // one, of the stage's own half
+    for (OperationRule& of_stage : trace.plan.rules)
+      of_stage.payload[0].columns = {{of_stage.stage * 500, of_stage.stage * 500 + 1}};
+  return walked(config, trace);
 }
 
 // The groups of a stage's operations by step, as replicas.
@@ -252,8 +237,7 @@ TEST(StagedCrash, TakesTheTimeOfACrashWithoutStages) {
         for (const bool downloads : {true, false}) {
           Case config = with_crash(4, 9, on_failure, 2.4, for_s);
           config.recovery.downloads_state = downloads;
-          const Replayed whole = walked(config, trace_of_rule(rule, 4, 9)),
-                         parts = walked(of_stages(config), staged(rule, 4, 9));
+          const Replayed whole = replayed(config, rule), parts = staged(config, rule);
           EXPECT_NEAR(simulated_s(parts), simulated_s(whole), 1e-9);
           const auto found = rows_of(parts, "absences.csv"), expected = rows_of(whole, "absences.csv");
           ASSERT_EQ(found.size(), expected.size());
@@ -272,11 +256,10 @@ TEST(StagedCrash, TakesTheTimeOfACrashWithoutStages) {
 
 // Stage 1 is done with step 3 at 2 + 2/3 s, and its gradients have met when the replica goes; stage 0 is not.
 TEST(StagedCrash, AStepCountsOfWhichOneStageHasMet) {
-  const Case config = of_stages(with_crash(3, 5, OnFailure::kRetry, 2.8, 1e6));
-  const Replayed replayed = walked(config, staged(gradients(), 3, 5));
-  EXPECT_EQ(groups_of_stage(replayed, 1).at(3), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(groups_of_stage(replayed, 0).at(3), (std::vector<int>{1, 2}));
-  const auto absences = rows_of(replayed, "absences.csv");
+  const Replayed result = staged(with_crash(3, 5, OnFailure::kRetry, 2.8, 1e6));
+  EXPECT_EQ(groups_of_stage(result, 1).at(3), (Group{0, 1, 2}));
+  EXPECT_EQ(groups_of_stage(result, 0).at(3), (Group{1, 2}));
+  const auto absences = rows_of(result, "absences.csv");
   ASSERT_EQ(absences.size(), 1u);
   EXPECT_EQ(absences[0][1], "4") << "left_step";
   EXPECT_EQ(absences[0].back(), "2") << "ended_step";
@@ -285,11 +268,9 @@ TEST(StagedCrash, AStepCountsOfWhichOneStageHasMet) {
 // What it had computed of step 3 when it went: stage 0 a sixth of a second forward; stage 1 another sixth,
 // and of its backward pass what fits before 2.5 s.
 TEST(StagedCrash, WhatItWasComputingIsLost) {
-  const Case config = of_stages(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6));
-  const Replayed replayed = walked(config, staged(gradients(), 3, 5));
-  const auto rows = rows_of(replayed, "pipeline.csv");
+  const Replayed result = staged(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6));
   std::map<std::pair<std::string, std::string>, double> computed;
-  for (const auto& row : rows) computed[{row[0], row[1]}] = std::stod(row[3]);
+  for (const auto& row : rows_of(result, "pipeline.csv")) computed[{row[0], row[1]}] = std::stod(row[3]);
   EXPECT_NEAR((computed.at({"3", "0"})), 1. / 6, 1e-9);
   EXPECT_NEAR((computed.at({"3", "1"})), 1. / 6 + (2.5 - 2 - 1. / 3), 1e-9);
   EXPECT_EQ(computed.count({"4", "0"}), 0u);
@@ -301,11 +282,7 @@ TEST(StagedCrash, EachStageDownloadsItsPart) {
   OperationRule rule = weights_in_pairs();
   Case config = with_crash(4, 9, OnFailure::kRetry, 2.4, 1);
   prepare_download(config, rule);
-  Trace trace = staged(rule, 4, 9);
-  for (OperationRule& of_stage : trace.plan.rules)
-    of_stage.payload[0].columns = {{of_stage.stage * 500, of_stage.stage * 500 + 1}};
-  const Replayed replayed = walked(of_stages(config), trace);
-  const auto absences = rows_of(replayed, "absences.csv");
+  const auto absences = rows_of(staged(config, rule), "absences.csv");
   ASSERT_EQ(absences.size(), 1u);
   EXPECT_EQ(absences[0][6], "12000") << "bytes";
   EXPECT_NEAR(std::stod(absences[0][7]) - std::stod(absences[0][3]), 6000 / 9600., 1e-3);

@@ -101,6 +101,7 @@ Replayed run_with(Replay replay, const Case& config, const Trace& trace) {
 // Over the network of fidelity analytic.
 inline Replayed walked(Case config, const Trace& trace) {
   config.network.fidelity = "analytic";
+  if (!config.faults.empty()) config.resolved["faults"] = Json::array();  // has its tables
   return run_with(analytic_replay, config, trace);
 }
 

@@ -207,7 +207,6 @@ Case with_crashes(const std::vector<double>& factors, const std::vector<Fault>& 
   config.recovery.on_failure = on_failure;
   config.recovery.detect_s = detect_s;
   config.recovery.downloads_state = false;
-  config.resolved["faults"] = Json::array();
   return config;
 }
 
