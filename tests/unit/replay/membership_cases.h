@@ -67,10 +67,4 @@ inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed,
   return groups;
 }
 
-// All tables of times and bytes, but those of who is gone.
-inline void expect_same_times(const Replayed& found, const Replayed& expected) {
-  for (const char* file : {"exchanges.csv", "steps.csv", "links.csv", "breakdown.csv", "transfers.csv"})
-    EXPECT_EQ(found.files.at(file), expected.files.at(file)) << file;
-}
-
 }  // namespace longhaul
