@@ -86,23 +86,6 @@ TEST(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
 
 constexpr double kDegreeKm = 6371 * M_PI / 180;
 
-// tests/data/four-corners.graphml: West, Middle and East on the equator, ten degrees apart, and North at the
-// pole.
-Case corners(const SiteCounts& placement) {
-  Case config = star_case(0, 0, 0);
-  config.folder = std::string(LONGHAUL_SOURCE_DIR) + "/tests/data";
-  for (const auto& [node, count] : placement) config.replicas += count;
-  config.network.topology = {"graphml",
-                             {{"file", "four-corners.graphml"},
-                              {"replicas", placement.empty() ? Json("even") : placement_section(placement)},
-                              {"rate", "10Gbps"},
-                              {"rtt", "4ms"},
-                              {"default_rate", "1Gbps"},
-                              {"inflation", 1.5},
-                              {"routing", "delay"}}};
-  return config;
-}
-
 GraphmlGraph graph_of(const std::string& text) {
   const TemporaryFolder folder;
   write_text(folder.file("mine.graphml"), text);
@@ -135,7 +118,8 @@ TEST(GreatCircle, AlongTheEquatorToThePoleAndAcrossTheDateLine) {
 }
 
 TEST(Graphml, DelaysAreGreatCirclesTimesInflationOver200KmPerMs) {
-  const Topology topology = build_topology(corners({{"West", 1}, {"Middle", 1}, {"East", 1}, {"North", 1}}));
+  const Topology topology =
+      build_topology(corners_case({{"West", 1}, {"Middle", 1}, {"East", 1}, {"North", 1}}));
   const double ten_degrees_s = 10 * kDegreeKm / 200e3 * 1.5, access_s = 0.004;
   EXPECT_NEAR(topology.rtt_s(0, 1), 2 * ten_degrees_s + access_s, 1e-12);
   EXPECT_NEAR(topology.rtt_s(0, 2), 4 * ten_degrees_s + access_s, 1e-12);
@@ -144,7 +128,7 @@ TEST(Graphml, DelaysAreGreatCirclesTimesInflationOver200KmPerMs) {
 }
 
 TEST(Graphml, SpeedsAreRawThenOpticalCarrierThenTheDefault) {
-  const Topology topology = build_topology(corners({{"West", 2}}));
+  const Topology topology = build_topology(corners_case({{"West", 2}}));
   ASSERT_EQ(topology.links().size(), 2u + 5) << "the edge from North to itself is none";
   const auto rate = [&](const std::string& name) {
     for (const Link& link : topology.links())
@@ -157,19 +141,19 @@ TEST(Graphml, SpeedsAreRawThenOpticalCarrierThenTheDefault) {
 }
 
 TEST(Graphml, OfParallelEdgesTheFastestCarriesTheTraffic) {
-  const Topology topology = build_topology(corners({{"West", 1}, {"Middle", 1}}));
+  const Topology topology = build_topology(corners_case({{"West", 1}, {"Middle", 1}}));
   EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 10e9);
 }
 
 TEST(Graphml, ReplicasAtANodeAreASite) {
-  const Topology topology = build_topology(corners({{"East", 2}, {"West", 1}}));
+  const Topology topology = build_topology(corners_case({{"East", 2}, {"West", 1}}));
   EXPECT_EQ(topology.site_of(), (std::vector<int>{0, 0, 1}));
   EXPECT_EQ(topology.links()[0].name, "replica0-East");
   EXPECT_DOUBLE_EQ(topology.rtt_s(0, 1), 0.004);
 }
 
 TEST(Graphml, EvenSpreadsInTheOrderOfTheFile) {
-  Case config = corners({});
+  Case config = corners_case({});
   config.replicas = 6;
   EXPECT_EQ(build_topology(config).site_of(), (std::vector<int>{0, 0, 1, 1, 2, 3}));
 }
