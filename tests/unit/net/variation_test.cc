@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 #include <set>
 
 #include "net/overrides.h"
+#include "tests/support/files.h"
 #include "tests/support/said.h"
 
 namespace longhaul::variation_test {
@@ -28,25 +28,26 @@ Topology star(int replicas, int extra = 0) {
   return topology;
 }
 
-std::string trace_file(const std::string& text) {
-  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_trace.csv";
-  std::ofstream(file) << text;
-  return file;
-}
-
 VariationSpec with_trace(const std::string& link, const std::string& text, Directions directions = {}) {
   VariationSpec spec;
-  TraceSpec trace;
-  trace.link = link;
-  trace.file = trace_file(text);
-  trace.directions = directions;
-  spec.traces.push_back(trace);
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_trace.csv";
+  write_text(file, text);
+  spec.traces = {{link, file, directions, false, {}}};
   return spec;
+}
+
+// Traffic on links, and as so many connections between two nodes.
+BackgroundSpec traffic_on(const std::string& link, std::optional<double> rate, std::optional<double> share,
+                          std::optional<double> on_s = {}, std::optional<double> off_s = {}) {
+  return {link, {}, "", "", {}, rate, share, on_s, off_s};
+}
+BackgroundSpec flows_between(const std::string& from, const std::string& to, int flows) {
+  return {"", {}, from, to, flows, {}, {}, {}, {}};
 }
 
 VariationSpec with_background(const BackgroundSpec& traffic) {
   VariationSpec spec;
-  spec.background.push_back(traffic);
+  spec.background = {traffic};
   return spec;
 }
 
@@ -88,13 +89,8 @@ TEST(LinkJitter, ADrawStaysForItsPeriodAndBelongsToItsLinkAndDirection) {
 
 // The last links of both networks are the same ones, with other numbers.
 TEST(Variation, AnotherLinkChangesNoDrawOfTheOthers) {
-  VariationSpec spec;
+  VariationSpec spec = with_background(traffic_on("replica*-core", {}, 0.5, 0.7, 0.7));
   spec.jitter = {0.3, 0.2, 1};
-  BackgroundSpec traffic;
-  traffic.link = "replica*-core";
-  traffic.share = 0.5;
-  traffic.on_s = traffic.off_s = 0.7;
-  spec.background.push_back(traffic);
   const Topology small = star(3), large = star(3, 2);
   Variation variation(spec, small, 5), other(spec, large, 5);
   for (int second = 0; second < 50; ++second) {
@@ -110,12 +106,7 @@ TEST(Variation, AnotherLinkChangesNoDrawOfTheOthers) {
 TEST(Variation, IsAFunctionOfTimeHoweverOftenItIsLookedAt) {
   VariationSpec spec = with_trace("replica0-core", "time_s,rate_bps\n0,5e7\n3,0\n5,2e7\n");
   spec.jitter = {0.3, 0.2, 1};
-  BackgroundSpec traffic;
-  traffic.link = "replica1-core";
-  traffic.share = 0.5;
-  traffic.on_s = 0.3;
-  traffic.off_s = 0.1;
-  spec.background.push_back(traffic);
+  spec.background = {traffic_on("replica1-core", {}, 0.5, 0.3, 0.1)};
   const Topology topology = star(2);
   Variation often(spec, topology, 5), once(spec, topology, 5);
   while (often.next_change_ns() <= 60 * kSecond) often.advance_to(often.next_change_ns());
@@ -152,14 +143,9 @@ TEST(Variation, AnOutageLeavesNoCapacityAndTheRateOfBefore) {
 
 TEST(Variation, TrafficThatYieldsToNobodyIsTakenOffAndLeavesATenth) {
   const Topology topology = star(2);
-  BackgroundSpec rate, share;
-  rate.link = "replica0-core";
-  rate.directions = {true, false};
-  rate.rate = 3e7;
-  share.link = "*";
-  share.share = 0.2;
   VariationSpec spec = with_trace("replica0-core", "time_s,rate_bps\n1,2e7\n");
-  spec.background = {rate, share};
+  spec.background = {traffic_on("replica0-core", 3e7, {}), traffic_on("*", {}, 0.2)};
+  spec.background[0].directions = {true, false};
   Variation variation(spec, topology, 1);
   EXPECT_EQ(variation.capacities(), (std::vector<double>{5e7, 8e7, 8e7, 8e7}));
   EXPECT_EQ(variation.rates()[0], 1e8) << "a segment still takes the time of the whole rate";
@@ -192,11 +178,7 @@ TEST(OnOffSource, BeginsInItsSteadyState) {
 
 TEST(Variation, CrossFlowsTakeThePathBetweenTwoNodes) {
   const Topology topology = star(3);
-  BackgroundSpec traffic;
-  traffic.from = "replica0";
-  traffic.to = "replica2";
-  traffic.flows = 4;
-  const Variation variation(with_background(traffic), topology, 1);
+  const Variation variation(with_background(flows_between("replica0", "replica2", 4)), topology, 1);
   ASSERT_EQ(variation.cross_flows().size(), 1u);
   const Variation::CrossFlow& flow = variation.cross_flows()[0];
   EXPECT_EQ(flow.data, (std::vector<LinkDirection>{0, 5}));
@@ -206,37 +188,29 @@ TEST(Variation, CrossFlowsTakeThePathBetweenTwoNodes) {
   EXPECT_EQ(variation.next_change_ns(), Variation::kNever);
 }
 
-TEST(Variation, ErrorsNameTheNearestLinkOrNode) {
-  const Topology topology = star(3);
-  InputErrorParts parts = error_of(with_trace("replca1-core", "time_s,rate_bps\n1,2e7\n"), topology);
-  EXPECT_EQ(parts.path, "network.variation.traces[0].link");
-  EXPECT_SAYS(parts.hint, "\"replica1-core\"");
-  BackgroundSpec traffic;
-  traffic.from = "replica0";
-  traffic.to = "coer";
-  traffic.flows = 1;
-  parts = error_of(with_background(traffic), topology);
-  EXPECT_EQ(parts.path, "network.variation.background[0].to");
-  EXPECT_SAYS(parts.hint, "\"core\"");
-}
-
-TEST(Variation, ErrorsOfTracesAndTraffic) {
+TEST(Variation, ErrorsSayWhereAndWhat) {
   Topology topology = star(3);
   topology.add_link({"trunk", 3, topology.add_router("far"), kUnlimited, kUnlimited, 0.1});
-  VariationSpec twice = with_trace("*-core", "time_s,rate_bps\n1,2e7\n");
+  VariationSpec twice = with_trace("*-core", "time_s,rate_bps\n1,2e7\n"), missing = twice;
   twice.traces.push_back(twice.traces[0]);
   twice.traces[1].link = "replica2-core";
-  EXPECT_EQ(error_of(twice, topology).found,
-            "gives the rate of replica2-core forward, which network.variation.traces[0] gives too");
-  VariationSpec missing = with_trace("*-core", "");
   missing.traces[0].file = "/no/such/file.csv";
-  EXPECT_EQ(error_of(missing, topology).path, "network.variation.traces[0].file");
-  BackgroundSpec traffic;
-  traffic.link = "replica0-core";
-  traffic.rate = 9.1e7;
-  EXPECT_EQ(error_of(with_background(traffic), topology).path, "network.variation.background[0].rate");
-  traffic.link = "trunk";
-  EXPECT_SAYS(error_of(with_background(traffic), topology).found, "no limit");
+  const struct {
+    VariationSpec spec;
+    std::string path, words;  // of what was found, and of the hint
+  } wrong[] = {
+      {with_trace("replca1-core", "time_s,rate_bps\n1,2e7\n"), "traces[0].link", "\"replica1-core\""},
+      {with_background(flows_between("replica0", "coer", 1)), "background[0].to", "\"core\""},
+      {twice, "traces[1]",
+       "gives the rate of replica2-core forward, which network.variation.traces[0] gives too"},
+      {missing, "traces[0].file", ""},
+      {with_background(traffic_on("replica0-core", 9.1e7, {})), "background[0].rate", ""},
+      {with_background(traffic_on("trunk", 9.1e7, {})), "background[0]", "no limit"}};
+  for (const auto& [spec, path, words] : wrong) {
+    const InputErrorParts parts = error_of(spec, topology);
+    EXPECT_EQ(parts.path, "network.variation." + path);
+    EXPECT_SAYS(parts.found + parts.hint, words);
+  }
 }
 
 TEST(Variation, PacketsHaveNeitherOutagesNorADelayOfOneDirection) {
@@ -263,29 +237,27 @@ TEST(LinkFaults, ASiteThatIsCutOffKeepsItsOwnLinks) {
   Topology topology(3);
   const int tokyo = topology.add_router("tokyo"), paris = topology.add_router("paris"),
             oregon = topology.add_router("oregon");
-  const auto link = [&](const std::string& name, int from, int to) {
-    return topology.add_link({name, from, to, 1e9, 1e9, 0.01});
-  };
-  const int own = link("replica0-tokyo", 0, tokyo);
-  link("replica1-paris", 1, paris);
-  link("replica2-oregon", 2, oregon);
-  const int first = link("tokyo-paris", tokyo, paris), second = link("oregon-tokyo", oregon, tokyo),
-            other = link("paris-oregon", paris, oregon);
+  for (const Link& link : {Link{"replica0-tokyo", 0, tokyo, 1e9, 1e9, 0.01},
+                           {"replica1-paris", 1, paris, 1e9, 1e9, 0.01},
+                           {"replica2-oregon", 2, oregon, 1e9, 1e9, 0.01},
+                           {"tokyo-paris", tokyo, paris, 1e9, 1e9, 0.01},
+                           {"oregon-tokyo", oregon, tokyo, 1e9, 1e9, 0.01},
+                           {"paris-oregon", paris, oregon, 1e9, 1e9, 0.01}})
+    topology.add_link(link);
   VariationSpec spec;
-  Fault cut;
-  cut.site = "tokyo";
-  cut.rate = 0;
-  cut.times = {5, 0, 10};
-  spec.faults = {cut};
+  spec.faults.emplace_back();
+  spec.faults[0].site = "tokyo";
+  spec.faults[0].rate = 0;
+  spec.faults[0].times = {5, 0, 10};
   Variation variation(spec, topology, 1);
-  EXPECT_EQ(variation.next_change_ns(), 5000000000);
-  variation.advance_to(5000000000);
-  for (const int link : {first, second})
-    for (const int direction : {0, 1}) EXPECT_EQ(variation.capacities()[as_index(2 * link + direction)], 0);
-  for (const int link : {own, other}) EXPECT_EQ(variation.capacities()[as_index(2 * link)], 1e9);
-  EXPECT_EQ(variation.next_outage_end_ns(), 15000000000);
-  variation.advance_to(15000000000);
-  EXPECT_EQ(variation.capacities()[as_index(2 * first)], 1e9);
+  EXPECT_EQ(variation.next_change_ns(), 5 * kSecond);
+  variation.advance_to(5 * kSecond);
+  std::vector<double> cut_off(12, 1e9);
+  std::fill_n(cut_off.begin() + 2 * 3, 4, 0);
+  EXPECT_EQ(variation.capacities(), cut_off);
+  EXPECT_EQ(variation.next_outage_end_ns(), 15 * kSecond);
+  variation.advance_to(15 * kSecond);
+  EXPECT_EQ(variation.capacities(), std::vector<double>(12, 1e9));
   EXPECT_EQ(variation.next_change_ns(), Variation::kNever);
 
   spec.faults[0].site = "replica0";
@@ -297,12 +269,11 @@ TEST(LinkFaults, ASiteThatIsCutOffKeepsItsOwnLinks) {
 TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
   const Topology topology = star(8);
   VariationSpec spec;
-  Fault fault;
-  fault.link = "*-core";
-  fault.rate = 0.5;
-  fault.delay = 3;
-  fault.times = {0, 100, 100};
-  spec.faults = {fault};
+  spec.faults.emplace_back();
+  spec.faults[0].link = "*-core";
+  spec.faults[0].rate = 0.5;
+  spec.faults[0].delay = 3;
+  spec.faults[0].times = {0, 100, 100};
   Variation variation(spec, topology, 1);
   std::set<std::vector<double>> seen;
   double halved = 0;
@@ -322,22 +293,15 @@ TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
   EXPECT_EQ(seen.size(), 256u) << "all combinations";
 }
 
-TraceSpec once() {
-  return {};
+TraceSpec repeating(std::optional<double> period_s = {}) {
+  return {"", "", {}, true, period_s};
 }
 
-TraceSpec repeating(std::optional<double> period_s = std::nullopt) {
-  TraceSpec spec;
-  spec.repeats = true;
-  spec.period_s = period_s;
-  return spec;
-}
-
-LinkTrace trace_of(const std::string& text, const TraceSpec& spec = once()) {
+LinkTrace trace_of(const std::string& text, const TraceSpec& spec = {}) {
   return LinkTrace::parse(text, "some.csv", spec, "network.variation.traces[0]");
 }
 
-std::string error_of(const std::string& text, const TraceSpec& spec = once()) {
+std::string error_of(const std::string& text, const TraceSpec& spec = {}) {
   return said_by([&] { trace_of(text, spec); });
 }
 
