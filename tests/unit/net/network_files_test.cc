@@ -47,38 +47,35 @@ TEST(Matrix, AwsHoldsRoundTripsAndGcpOneWayDelays) {
   EXPECT_DOUBLE_EQ(gcp.inside().rtt, 0.002);
 }
 
-TEST(Matrix, BadFilesAreNamedWithThePlace) {
-  std::string twice = with_pairs(pair_of("x", "y"));
-  twice.replace(twice.find("\"rtt\": \"10ms\""), 13, "\"rtt\": \"1ms\", \"rtt\": \"10ms\"");
-  EXPECT_SAYS(error_of(twice), "pairs[0].rtt: the key \"rtt\" stands twice");
-  EXPECT_SAYS(error_of("{"), "mine.json");
-  EXPECT_SAYS(error_of(with_pairs(pair_of("x", "q"))), "pairs[0].between");
-  EXPECT_SAYS(error_of(with_pairs(pair_of("x", "y") + "," + pair_of("y", "x"))), "twice");
-  std::string negative = with_pairs(pair_of("x", "y") + "," + pair_of("x", "z")), still = negative;
-  negative.replace(negative.find("\"10ms\"") + 1, 2, "-9");
-  still.replace(still.rfind("1Gbps"), 1, "0");
-  EXPECT_SAYS(error_of(negative), "pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])");
-  EXPECT_SAYS(error_of(still), "pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])");
-  EXPECT_SAYS(error_of(R"({"about": "a", "sorce": "s"})"), "sorce");
-}
-
 std::string whole_matrix() {
   return with_pairs(pair_of("x", "y") + "," + pair_of("x", "z") + "," + pair_of("y", "z"));
 }
 
+std::string replaced(std::string text, const std::string& old, const std::string& by) {
+  return text.replace(text.find(old), old.size(), by);
+}
+
+TEST(Matrix, BadFilesAreNamedWithThePlace) {
+  const std::pair<std::string, const char*> wrong[] = {
+      {"{", "mine.json"},
+      {R"({"about": "a", "sorce": "s"})", "sorce"},
+      {replaced(whole_matrix(), R"("rtt": "10ms")", R"("rtt": "1ms", "rtt": "10ms")"),
+       "pairs[0].rtt: the key \"rtt\" stands twice"},
+      {with_pairs(pair_of("x", "q")), "pairs[0].between"},
+      {with_pairs(pair_of("x", "y") + "," + pair_of("y", "x")), "twice"},
+      {replaced(whole_matrix(), "10ms", "-9ms"), "pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])"},
+      {with_pairs(pair_of("x", "y") + "," + replaced(pair_of("x", "z"), "1Gbps", "0Gbps")),
+       "pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])"}};
+  for (const auto& [text, words] : wrong) EXPECT_SAYS(error_of(text), words);
+}
+
+// Sites 10 ms apart with 25 ms inside: the trunk would need a negative delay.
 TEST(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
   const TemporaryFolder folder;
   write_text(folder.file("mine.json"), whole_matrix());
   EXPECT_DOUBLE_EQ(load_matrix("mine.json", folder.path).between("z", "y").rtt, 0.01);
   EXPECT_THROW(load_matrix("mine.json", folder.file("elsewhere")), InputError);
-}
-
-// Sites 10 ms apart with 25 ms inside: the trunk would need a negative delay.
-TEST(MatrixFile, WithSitesNearerThanTheirInsideIsAnError) {
-  const TemporaryFolder folder;
-  std::string text = whole_matrix();
-  text.replace(text.find("1ms"), 3, "25ms");
-  write_text(folder.file("near.json"), text);
+  write_text(folder.file("near.json"), replaced(whole_matrix(), "1ms", "25ms"));
   Case config = regions_case("near.json", {{"x", 1}, {"y", 1}});
   config.folder = folder.path;
   EXPECT_SAYS(said_by([&] { build_topology(config); }), "x-y");
@@ -150,9 +147,7 @@ TEST(Graphml, ReplicasAtANodeAreASite) {
   EXPECT_EQ(topology.site_of(), (std::vector<int>{0, 0, 1}));
   EXPECT_EQ(topology.links()[0].name, "replica0-East");
   EXPECT_DOUBLE_EQ(topology.rtt_s(0, 1), 0.004);
-}
-
-TEST(Graphml, EvenSpreadsInTheOrderOfTheFile) {
+  // Spread evenly, in the order of the file.
   Case config = corners_case({});
   config.replicas = 6;
   EXPECT_EQ(build_topology(config).site_of(), (std::vector<int>{0, 0, 1, 1, 2, 3}));
@@ -173,8 +168,7 @@ TEST(Graphml, RoutingIsAChoice) {
 TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
   const std::string label = R"(<data key="l">Bergen</data>)";
   EXPECT_EQ(error_of_text(pair_with(label, "")), "");
-  for (const std::string& text : {std::string("<graphml><graph"), std::string("{}"), std::string(""),
-                                  std::string("<html><body/></html>")})
+  for (const char* text : {"<graphml><graph", "{}", "", "<html><body/></html>"})
     EXPECT_SAYS(error_of_text(text), "mine.graphml: ") << text << error_of_text(text);
   EXPECT_SAYS(error_of_text("<graphml>\n<graph"), "is not GraphML (line 2: expected");
   const auto said = [&](const std::string& node, const std::string& edge) {
@@ -185,9 +179,8 @@ TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
   EXPECT_SAYS(said("", R"(<data key="s">0</data>)"), "edge Oslo-Bergen: LinkSpeedRaw is 0");
   EXPECT_SAYS(said("", R"(<data key="s">fast</data>)"), "edge Oslo-Bergen: LinkSpeedRaw is \"fast\"");
   EXPECT_SAYS(error_of_text(pair_with(label, "", "directed")), "directed");
-  std::string text = pair_with(label, "");
-  text.replace(text.find("target=\"b\""), 10, "target=\"z\"");
-  EXPECT_SAYS(error_of_text(text), "an edge of node Oslo: its other end is no node");
+  EXPECT_SAYS(error_of_text(replaced(pair_with(label, ""), "target=\"b\"", "target=\"z\"")),
+              "an edge of node Oslo: its other end is no node");
 }
 
 TEST(GraphmlFile, NodesWithoutAnOwnLabelGetOne) {

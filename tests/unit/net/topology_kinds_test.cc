@@ -19,7 +19,7 @@ struct Example {
   std::string words;
 };
 
-const std::map<std::string, Example>& examples() {
+const Example& example_of(const std::string& name) {
   static const std::map<std::string, Example> all = {
       {"star",
        {{{"up", "20Mbps"}, {"down", "1Gbps"}, {"rtt", "50ms"}},
@@ -33,8 +33,7 @@ const std::map<std::string, Example>& examples() {
       {"homes",
        {Json::object(),
         "homes with log-normal access rates, up median 22.6Mbps, σ 1.65, down median 193.7Mbps, σ 0.55, "
-        "round "
-        "trip to the core 14ms"}},
+        "round trip to the core 14ms"}},
       {"hierarchical",
        {{{"sites", 2},
          {"inside", {{"rate", "10Gbps"}, {"rtt", "1ms"}}},
@@ -43,23 +42,16 @@ const std::map<std::string, Example>& examples() {
       {"graphml",
        {{{"file", kGraph}, {"replicas", "even"}, {"default_rate", "1Gbps"}},
         std::string("network of ") + kGraph + ", replicas spread evenly, access links 10Gbps"}}};
-  return all;
+  return all.at(name);
 }
 
 // A case on this topology, its section resolved as in a scenario.
-Case case_on(const std::string& name, const Json& section, int replicas = 4) {
-  Case config = star_case(replicas, 0, 0);
+Case case_on(const std::string& name) {
+  Case config = star_case(4, 0, 0);
+  const Json& section = example_of(name).section;
   config.network.topology = {name,
                              resolve(topology_named(name).options, section, "network.topology." + name)};
   return config;
-}
-
-Case case_on(const std::string& name) {
-  return case_on(name, examples().at(name).section);
-}
-
-InputErrorParts error_of(const Case& config) {
-  return thrown_by([&] { check_topology(config); }).parts();
 }
 
 void expect_said(const Node& option, const std::string& path) {
@@ -72,23 +64,17 @@ void expect_said(const Node& option, const std::string& path) {
 
 class EveryTopology : public testing::TestWithParam<std::string> {};
 
-TEST_P(EveryTopology, HasOptionsWithMeanings) {
+TEST_P(EveryTopology, HasOptionsWithMeaningsAndWordsForTheReport) {
   const TopologyKind& kind = topology_named(GetParam());
   EXPECT_EQ(kind.options.kind, NodeKind::kSection);
   EXPECT_FALSE(kind.options.children.empty());
   expect_said(kind.options, "network.topology");
-}
-
-TEST_P(EveryTopology, HasWordsForTheReport) {
-  ASSERT_TRUE(examples().count(GetParam())) << "no example of the topology " << GetParam();
-  const TopologyKind& kind = topology_named(GetParam());
   ASSERT_NE(kind.words, nullptr) << "the report has no words for " << GetParam();
-  EXPECT_EQ(kind.words(case_on(GetParam()).network.topology.options), examples().at(GetParam()).words);
+  EXPECT_EQ(kind.words(case_on(GetParam()).network.topology.options), example_of(GetParam()).words);
   EXPECT_NO_THROW(kind.words(Json::object())) << "a scenario that lacks keys";
 }
 
 TEST_P(EveryTopology, IsCheckedAndBuilt) {
-  ASSERT_TRUE(examples().count(GetParam())) << "no example of the topology " << GetParam();
   const TopologyKind& kind = topology_named(GetParam());
   ASSERT_NE(kind.check, nullptr);
   ASSERT_NE(kind.build, nullptr);
@@ -100,14 +86,13 @@ TEST_P(EveryTopology, IsCheckedAndBuilt) {
 
 // Silence would let a user believe that an order without effect was tried.
 TEST_P(EveryTopology, HasAnOrderOfRanksWhereItHasSites) {
-  ASSERT_TRUE(examples().count(GetParam())) << "no example of the topology " << GetParam();
   Case config = case_on(GetParam());
   config.network.rank_order.kind = RankOrderSpec::Kind::kRandom;
   if (topology_named(GetParam()).has_sites) {
     EXPECT_NO_THROW(check_topology(config));
     return;
   }
-  const InputErrorParts error = error_of(config);
+  const InputErrorParts error = thrown_by([&] { check_topology(config); }).parts();
   EXPECT_EQ(error.path, "network.rank_order");
   EXPECT_EQ(error.found, "found \"random\" on a topology without sites");
   EXPECT_EQ(error.allowed, "\"blocks\", or the topology regions, hierarchical or graphml");
