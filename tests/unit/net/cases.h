@@ -85,6 +85,14 @@ inline Case regions_case(const std::string& matrix, const SiteCounts& placement)
   return config;
 }
 
+// Of every two replicas.
+template <typename Check>
+void for_pairs(int replicas, const Check& check) {
+  for (int i = 0; i < replicas; ++i)
+    for (int j = 0; j < replicas; ++j)
+      if (i != j) check(i, j);
+}
+
 // tests/data/four-corners.graphml: West, Middle and East on the equator, ten degrees apart, and North at the
 // pole. Without a placement replicas are spread evenly.
 inline Case corners_case(const SiteCounts& placement) {

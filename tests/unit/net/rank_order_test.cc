@@ -30,17 +30,11 @@ std::vector<int> sites_in(RankOrderSpec order) {
   return build_topology(three_sites(std::move(order))).site_of();
 }
 
-TEST(RankOrder, BlocksAreSiteAfterSite) {
+// In round robin first a replica at each site, then the second of Oregon and London, then London's third.
+TEST(RankOrder, BlocksRoundRobinAndAListByHand) {
   EXPECT_EQ(sites_in({}), (std::vector<int>{0, 0, 1, 2, 2, 2}));
-}
-
-// First a replica at each site, then the second of Oregon and London, then London's third.
-TEST(RankOrder, RoundRobinTakesTheSitesInTurnAndPassesOverFullOnes) {
   EXPECT_EQ(sites_in({Kind::kRoundRobin, {}}), (std::vector<int>{0, 1, 2, 0, 2, 2}));
   EXPECT_EQ(round_robin_places({2, 1, 3}), (std::vector<int>{0, 2, 3, 1, 4, 5}));
-}
-
-TEST(RankOrder, AListNamesThePlaceOfEachRank) {
   EXPECT_EQ(sites_in({Kind::kList, {5, 0, 2, 1, 4, 3}}), (std::vector<int>{2, 0, 1, 0, 2, 2}));
 }
 
@@ -57,29 +51,24 @@ TEST(RankOrder, RandomIsAPermutationFromTheSeedOnAStreamOfItsOwn) {
   EXPECT_EQ(places_of_ranks({Kind::kRandom, {}}, {{"a", 3}, {"b", 5}}, 7), random_permutation(8, stream));
 }
 
-TEST(RankOrder, PathsCapsAndLinksAreThoseOfTheSites) {
+TEST(RankOrder, PathsCapsLinksAndOverridesGoWithTheRank) {
   const Matrix aws = load_matrix("aws-2022", ".");
-  const Topology topology = build_topology(three_sites({Kind::kList, {5, 0, 2, 1, 4, 3}}));
-  const std::vector<std::string> site = {"london", "oregon", "virginia", "oregon", "london", "london"};
-  for (int i = 0; i < 6; ++i) {
-    EXPECT_EQ(topology.links()[as_index(i)].name, "replica" + std::to_string(i) + "-" + site[as_index(i)]);
-    EXPECT_EQ(topology.links()[as_index(i)].first, i);
-    for (int j = 0; j < 6; ++j) {
-      if (i == j) continue;
-      const std::string &text = site[as_index(i)], &other = site[as_index(j)];
-      const SitePair pair = text == other ? aws.inside() : aws.between(text, other);
-      EXPECT_NEAR(topology.rtt_s(i, j), pair.rtt, 1e-12);
-      EXPECT_EQ(topology.connection_cap(i, j), pair.throughput);
-    }
-  }
-}
-
-TEST(RankOrder, OverridesOfAReplicaGoWithItsRank) {
   Case config = three_sites({Kind::kList, {5, 0, 2, 1, 4, 3}});
   config.network.overrides = {up_of(0, 1e6)};
   const Topology topology = build_topology(config);
-  EXPECT_EQ(topology.links()[0].name, "replica0-london");
-  EXPECT_EQ(topology.links()[0].rate_forward, 1e6);
+  const std::vector<std::string> site = {"london", "oregon", "virginia", "oregon", "london", "london"};
+  for (int i = 0; i < 6; ++i) {
+    const Link& link = topology.links()[as_index(i)];
+    EXPECT_EQ(link.name, "replica" + std::to_string(i) + "-" + site[as_index(i)]);
+    EXPECT_EQ(link.first, i);
+    EXPECT_EQ(link.rate_forward, i == 0 ? 1e6 : 10e9);
+  }
+  for_pairs(6, [&](int i, int j) {
+    const std::string &here = site[as_index(i)], &there = site[as_index(j)];
+    const SitePair pair = here == there ? aws.inside() : aws.between(here, there);
+    EXPECT_NEAR(topology.rtt_s(i, j), pair.rtt, 1e-12);
+    EXPECT_EQ(topology.connection_cap(i, j), pair.throughput);
+  });
 }
 
 TEST(RankOrder, EveryTopologyWithSitesHasIt) {
