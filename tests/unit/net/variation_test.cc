@@ -168,9 +168,7 @@ TEST(OnOffSource, IsOnForItsPartOfTheTime) {
   }
   EXPECT_NEAR(on_s / 8000, 0.75, 0.03);
   EXPECT_NEAR(switches, 4000, 300);
-}
-
-TEST(OnOffSource, BeginsInItsSteadyState) {
+  // It begins so.
   int on = 0;
   for (int i = 0; i < 4000; ++i) on += OnOffSource(3, 1, 1, "a-b forward", i).is_on();
   EXPECT_NEAR(on / 4000., 0.75, 0.03);
@@ -357,13 +355,14 @@ TEST(LinkTrace, DoesNotRepeatBehindTheEndOfTime) {
 }
 
 TEST(LinkTrace, KnowsWhenAnOutageEnds) {
-  EXPECT_EQ(trace_of("time_s,rate_bps\n1,0\n3,0\n5,1e6\n").outage_end_ns(kSecond), 5 * kSecond);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n1,1e6\n3,0\n").outage_end_ns(4 * kSecond), LinkTrace::kNever);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n0,1e6\n3,0\n", repeating(10)).outage_end_ns(24 * kSecond),
-            30 * kSecond);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n0,0\n3,0\n", repeating(10)).outage_end_ns(24 * kSecond),
-            LinkTrace::kNever);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n3,0\n", repeating(10)).outage_end_ns(24 * kSecond), 30 * kSecond)
+  const auto end_ns = [](const std::string& rows, const TraceSpec& spec, std::int64_t time_s) {
+    return trace_of("time_s,rate_bps\n" + rows, spec).outage_end_ns(time_s * kSecond);
+  };
+  EXPECT_EQ(end_ns("1,0\n3,0\n5,1e6\n", {}, 1), 5 * kSecond);
+  EXPECT_EQ(end_ns("1,1e6\n3,0\n", {}, 4), LinkTrace::kNever);
+  EXPECT_EQ(end_ns("0,1e6\n3,0\n", repeating(10), 24), 30 * kSecond);
+  EXPECT_EQ(end_ns("0,0\n3,0\n", repeating(10), 24), LinkTrace::kNever);
+  EXPECT_EQ(end_ns("3,0\n", repeating(10), 24), 30 * kSecond)
       << "the link's own rate is none of the trace's, and above 0";
 }
 
@@ -387,15 +386,12 @@ TEST(LinkTrace, ErrorsNameFileLineColumnAndWhatWasFound) {
   for (const auto& [text, said] : wrong) EXPECT_EQ(error_of(text), std::string("some.csv: ") + said);
   EXPECT_SAYS(error_of("time_s,rate_bps\n"), "some.csv: has no rows");
   EXPECT_SAYS(error_of("time_s,rate_bps\n0,\n"), "has neither rates nor delays");
-}
-
-// The values of a last row that ends the period never hold: they must not say anything.
-TEST(LinkTrace, ErrorsOfPeriods) {
+  // The values of a last row that ends the period never hold: they must not say anything.
   EXPECT_SAYS(error_of("time_s,rate_bps\n0,1e6\n5,2e6\n9,3e6\n", repeating()), "line 4: is where the trace");
+  EXPECT_SAYS(error_of("time_s,rate_bps\n0,1e6\n", repeating()), "line 2: is where");
   EXPECT_EQ(error_of("time_s,rate_bps\n0,1e6\n5,2e6\n", repeating(5)),
             "network.variation.traces[0].repeat: found a period of 5 s; allowed: more than the time of the "
             "last row, 5 s");
-  EXPECT_SAYS(error_of("time_s,rate_bps\n0,1e6\n", repeating()), "line 2: is where");
 }
 
 }  // namespace longhaul::variation_test

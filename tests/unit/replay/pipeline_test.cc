@@ -157,15 +157,12 @@ TEST(Pipeline, ByThroughputTheSlowGetLess) {
     EXPECT_NEAR(row.compute_s + row.bubble_s + row.network_s,
                 worker % 2 == 0 ? result.clock_s : result.clock_s - kBackward_s - 0.1, kBackward_s + 0.1);
   }
-}
-
-// A message that does not come in time is the network's; with messages that take nothing nothing is.
-TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
-  Stages setup{3, 3, 7};
-  setup.steps = 3;
-  setup.factors = {1, 2, 1, 1, 1, 3, 1, 1, 1};
-  setup.routing = MicrobatchRouting::kThroughput;
-  for (const auto& [key, row] : run(setup).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
+  // A message that does not come in time is the network's; with messages that take nothing nothing is.
+  Stages free{3, 3, 7};
+  free.steps = 3;
+  free.factors = {1, 2, 1, 1, 1, 3, 1, 1, 1};
+  free.routing = MicrobatchRouting::kThroughput;
+  for (const auto& [key, row] : run(free).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
 }
 
 // The bytes of docs/reference/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way
@@ -226,20 +223,25 @@ TEST(Pipeline, WhatIsLeftOutTakesNoTime) {
   }
 }
 
-// Two workers between ends that take no time. Both micro-batches through both: (M + S − 1) · (f + b) of those
+// As many micro-batches as orders, between ends that take no time.
+StagesRun between_idle_ends(int stages, const std::vector<std::vector<int>>& orders, int skip = 0) {
+  Stages setup{1, stages, static_cast<int>(orders.size())};
+  setup.has_idle_ends = true;
+  setup.orders = orders;
+  setup.skip = skip;
+  return run(setup);
+}
+
+// Two workers. Both micro-batches through both: (M + S − 1) · (f + b) of those
 // two, 9 s. One each: side by side. Both through both, the second one the other way round: nobody waits.
 TEST(Pipeline, WhoMeetsWhatIsFreeWaitsForNothing) {
-  Stages setup{1, 4};
-  setup.has_idle_ends = true;
-  setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}};
-  EXPECT_NEAR(run(setup).clock_s, 3 * kBoth_s, 1e-6);
-  setup.orders = {{0, 1, 2, 3}, {0, 2, 1, 3}};
-  EXPECT_NEAR(run(setup).clock_s, 2 * kBoth_s, 1e-6);
-  setup.skip = 1;
-  setup.orders = {{0, 1, -1, 3}, {0, -1, 2, 3}};
-  EXPECT_NEAR(run(setup).clock_s, kBoth_s, 1e-6);
-  setup.orders = {{0, 1, -1, 3}, {0, 1, -1, 3}};
-  EXPECT_NEAR(run(setup).clock_s, 2 * kBoth_s, 1e-6) << "one worker has all, the other one nothing";
+  const auto clock_s = [](const std::vector<std::vector<int>>& orders, int skip) {
+    return between_idle_ends(4, orders, skip).clock_s;
+  };
+  EXPECT_NEAR(clock_s({{0, 1, 2, 3}, {0, 1, 2, 3}}, 0), 3 * kBoth_s, 1e-6);
+  EXPECT_NEAR(clock_s({{0, 1, 2, 3}, {0, 2, 1, 3}}, 0), 2 * kBoth_s, 1e-6);
+  EXPECT_NEAR(clock_s({{0, 1, -1, 3}, {0, -1, 2, 3}}, 1), kBoth_s, 1e-6);
+  EXPECT_NEAR(clock_s({{0, 1, -1, 3}, {0, 1, -1, 3}}, 1), 2 * kBoth_s, 1e-6) << "one has all, one nothing";
 }
 
 // Three workers, of which each of three micro-batches meets two (by hand; forward 1 s, back 2 s). At 2 s the
@@ -247,11 +249,7 @@ TEST(Pipeline, WhoMeetsWhatIsFreeWaitsForNothing) {
 //   worker 1: F0 0-1, F2 1-2, B0 4-6, B2 7-9      worker 2: F1 0-1, F0 1-2, B0 2-4, B1 5-7
 //   worker 3: F1 1-2, F2 2-3, B1 3-5, B2 5-7
 TEST(Pipeline, WorkersTakeWhatComes) {
-  Stages setup{1, 5, 3};
-  setup.has_idle_ends = true;
-  setup.skip = 1;
-  setup.orders = {{0, 1, 2, -1, 4}, {0, -1, 2, 3, 4}, {0, 1, -1, 3, 4}};
-  const StagesRun result = run(setup);
+  const StagesRun result = between_idle_ends(5, {{0, 1, 2, -1, 4}, {0, -1, 2, 3, 4}, {0, 1, -1, 3, 4}}, 1);
   EXPECT_NEAR(result.clock_s, 9, 1e-6);
   EXPECT_NEAR(result.steps.at({1, 1}).bubble_s, 3, 1e-6);
   EXPECT_NEAR(result.steps.at({1, 2}).bubble_s, 1, 1e-6);
@@ -261,10 +259,7 @@ TEST(Pipeline, WorkersTakeWhatComes) {
 
 // Of three micro-batches through both: the second worker has F0 1-2, F1 2-3, then B0 and F2 wait for it.
 TEST(Pipeline, BackwardPassesComeFirstWhereThereIsNoOrder) {
-  Stages setup{1, 4, 3};
-  setup.has_idle_ends = true;
-  setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
-  const StagesRun result = run(setup);
+  const StagesRun result = between_idle_ends(4, {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}});
   EXPECT_NEAR(result.clock_s, 12, 1e-6);
   const std::string tasks = result.replayed.files.at("tasks.csv");
   for (const char* row : {"1,2,2,0,backward,3,5", "1,2,2,1,backward,5,7", "1,2,2,2,forward,7,8"})

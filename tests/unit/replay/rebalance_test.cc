@@ -145,11 +145,7 @@ TEST(Rebalancing, TheFirstStageMayBeTheSlowOne) {
 
 // Balanced stages: no move, and every file as it is without the key.
 TEST(Rebalancing, NothingMovesWhereStagesAreBalanced) {
-  Swarm setup;
-  setup.ratio = 1;
-  Replayed with = run(setup);
-  setup.rebalance_every = 0;
-  const Replayed without = run(setup);
+  Replayed with = run({4, 16, 5, 1}), without = run({4, 16, 5, 1, 0});
   EXPECT_TRUE(rows_of(with, "moves.csv").empty());
   with.files.erase("moves.csv");
   EXPECT_EQ(with.files, without.files);
@@ -157,26 +153,30 @@ TEST(Rebalancing, NothingMovesWhereStagesAreBalanced) {
 
 // Every third step is compared, and none after the last one.
 TEST(Rebalancing, ComparesEverySoManySteps) {
-  Swarm setup;
-  setup.rebalance_every = 3;
-  setup.steps = 6;
-  const Rows moves = rows_of(run(setup), "moves.csv");
+  const Rows moves = rows_of(run({4, 16, 6, 3, 3}), "moves.csv");
   ASSERT_EQ(moves.size(), 1u);
   EXPECT_EQ(moves[0][0], "3");
 }
 
 // Each micro-batch of each replica goes through each part once, forward and back, whoever is there; and what
-// it sends is what the plan says.
-TEST(Rebalancing, EveryMicrobatchPassesOnce) {
-  const Swarm setup;
-  const Replayed replayed = run(setup);
+// it sends is what the plan says. Workers send that, exchanges, and the downloads.
+TEST(Rebalancing, EveryMicrobatchPassesOnceAndBytesAreConserved) {
+  const Replayed replayed = run({});
   std::map<std::vector<std::string>, int> passes;
   for (const auto& row : rows_of(replayed, "tasks.csv")) ++passes[{row[0], row[2], row[3], row[4]}];
   EXPECT_EQ(passes.size(), 5u * 2 * 16 * 2);
   for (const auto& [pass, count] : passes) EXPECT_EQ(count, 4);
   std::map<std::string, std::int64_t> bytes;
   for (const auto& row : rows_of(replayed, "pipeline.csv")) bytes[row[0]] += std::stoll(row[6]);
-  for (const auto& [step, sum] : bytes) EXPECT_EQ(sum, 4 * 16 * 10 * 2) << "step " << step;
+  std::int64_t sent = 0, counted = 0;
+  for (const auto& [step, sum] : bytes) {
+    EXPECT_EQ(sum, 4 * 16 * 10 * 2) << "step " << step;
+    counted += sum;
+  }
+  for (const auto& row : rows_of(replayed, "moves.csv")) counted += std::stoll(row[5]);
+  for (const ExchangeRecord& row : replayed.exchanges) counted += row.bytes;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) sent += std::stoll(row[4]);
+  EXPECT_EQ(sent, counted);
 }
 
 // The exchange of a stage is among those that serve it: of 450 bytes a ring of n sends 2 (n − 1)/n from each.
@@ -199,9 +199,7 @@ TEST(Rebalancing, ExchangesAreAmongTheWorkersOfTheStage) {
 // Each message takes 5 s, the download too: it begins when both are done with the step, the worker takes no
 // pass before it is over, and then only of its new stage.
 TEST(Rebalancing, ADownloadIsAMessage) {
-  Swarm setup;
-  setup.steps = 2;
-  const Replayed replayed = run(setup, 5);
+  const Replayed replayed = run({4, 16, 2}, 5);
   const Rows moves = rows_of(replayed, "moves.csv");
   ASSERT_EQ(moves.size(), 1u);
   const double begin_s = std::stod(moves[0][6]), done_s = std::stod(moves[0][7]);
@@ -225,22 +223,10 @@ TEST(Rebalancing, ADownloadIsAMessage) {
     }
 }
 
-// What all workers sent: activations and gradients, exchanges, and the download.
-TEST(Rebalancing, BytesAreConserved) {
-  const Replayed replayed = run({});
-  std::int64_t sent = 0, counted = 0;
-  for (const auto& row : rows_of(replayed, "replicas.csv")) sent += std::stoll(row[4]);
-  for (const auto& row : rows_of(replayed, "pipeline.csv")) counted += std::stoll(row[6]);
-  for (const auto& row : rows_of(replayed, "moves.csv")) counted += std::stoll(row[5]);
-  for (const ExchangeRecord& row : replayed.exchanges) counted += row.bytes;
-  EXPECT_EQ(sent, counted);
-}
-
 // A worker whose download takes longer than a step holds up its new stage's exchange, and nothing else is
 // decided meanwhile.
 TEST(Rebalancing, ALateWorkerHoldsUpTheExchange) {
-  Swarm setup;
-  setup.steps = 4;
+  const Swarm setup{4, 16, 4};
   Case config = case_of(setup);
   config.network.message_time.reset();
   config.network.topology = mesh_spec(1e6, 0);
@@ -280,16 +266,13 @@ TEST(Wiring, GivesToWhoHasTheLeastWorkWithIt) {
   wiring.measured(kFirst, 5, 4);
   for (const int to : {1, 1, 3, 1, 1}) EXPECT_EQ(wiring.choose(kFirst), to);
   EXPECT_EQ(wiring.choose(kSecond), 3) << "each worker knows what it has measured itself";
-}
-
-// A fifth of a new measurement: 1, then 1 + 0.2 · (6 − 1) = 2.
-TEST(Wiring, AveragesWhatItMeasures) {
-  Wiring wiring(2, 2);
-  wiring.measured(kFirst, 1, 1);
-  wiring.measured(kFirst, 3, 1.5);
-  EXPECT_EQ(wiring.choose(kFirst), 1);
-  wiring.measured(kFirst, 1, 6);
-  EXPECT_EQ(wiring.choose(kFirst), 3) << "1 + 2 against 1.5";
+  // A fifth of a new measurement: 1, then 1 + 0.2 · (6 − 1) = 2.
+  Wiring averages(2, 2);
+  averages.measured(kFirst, 1, 1);
+  averages.measured(kFirst, 3, 1.5);
+  EXPECT_EQ(averages.choose(kFirst), 1);
+  averages.measured(kFirst, 1, 6);
+  EXPECT_EQ(averages.choose(kFirst), 3) << "1 + 2 against 1.5";
 }
 
 // Worker 2 leaves stage 0 for stage 1. While it is away worker 0 has 1, 3 and 5; then it is one of four,
