@@ -116,32 +116,24 @@ TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
   EXPECT_NEAR(shared.sync_time_s(), 2 * 1e6 / payload_bytes_per_s, 1e-6) << "four at once as long as one";
 }
 
-// A replica that posts an overlapped exchange at step 1 and needs it at step 2 is held up there if it is
-// late.
-TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
-  OperationRule ahead = rule_of("pair", 1, 2);
-  ahead.name = "ahead";
-  ahead.overlap_steps = 1;
-  Case config = drawn_case(2, 5, 0);
-  config.workload.step_time.seconds = 1;
-  const Replayed replayed = walked(config, make_trace({{ahead}}, {1, 2, 2, 1000}));
-  ASSERT_EQ(replayed.exchanges.size(), 2u);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").ready_s, 1);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").done_s, 6);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").awaited_s, 2) << "after its second step";
-  EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 6) << "its second step was over at 2";
-}
-
-// Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done.
-TEST(Analytic, BlockingExchangesOfAStepFollowEachOther) {
-  OperationRule first = rule_of("ring"), second = rule_of("direct");
+// Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done. A replica that
+// posts an overlapped exchange at step 1 and needs it at step 2 is held up there if it is late.
+TEST(Analytic, BlockingExchangesFollowEachOtherAndOverlappedOnesAreAwaited) {
+  OperationRule first = rule_of("ring"), second = rule_of("direct"), ahead = rule_of("pair", 1, 2);
   first.name = "first";
   second.name = "second";
-  const Replayed replayed = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000}));
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "first").done_s, 1 + 4 * 5);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").ready_s, 21);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").done_s, 21 + 2 * 5);
-  EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 31);
+  ahead.overlap_steps = 1;
+  const Replayed blocking = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000}));
+  EXPECT_DOUBLE_EQ(blocking.row(1, 0, "first").done_s, 1 + 4 * 5);
+  EXPECT_DOUBLE_EQ(blocking.row(1, 0, "second").ready_s, 21);
+  EXPECT_DOUBLE_EQ(blocking.row(1, 0, "second").done_s, 21 + 2 * 5);
+  EXPECT_DOUBLE_EQ(simulated_s(blocking), 31);
+  const Replayed overlapped = walked(drawn_case(2, 5, 0), make_trace({{ahead}}, {1, 2, 2, 1000}));
+  ASSERT_EQ(overlapped.exchanges.size(), 2u);
+  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).ready_s, 1);
+  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).done_s, 6);
+  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).awaited_s, 2) << "after its second step";
+  EXPECT_DOUBLE_EQ(simulated_s(overlapped), 6) << "its second step was over at 2";
 }
 
 // A step of 12 s whose second half releases three buckets, at 8, 10 and 12 s; a bucket takes two messages.
@@ -351,16 +343,13 @@ TEST(MessageTimes, HaveTheMeanAndSpreadThatWereAskedFor) {
   const double mean = sum / kDraws;
   EXPECT_NEAR(mean, 3, 0.02);
   EXPECT_NEAR(std::sqrt(squares / kDraws - mean * mean), 1.5, 0.03);
-}
-
-TEST(MessageTimes, EveryPartOfTheNameCounts) {
-  const MessageTimes times({1, 1}, 1);
+  // Every part of the name counts.
   const double t = times.seconds({1, 0, 2, 3});
   EXPECT_EQ(t, times.seconds({1, 0, 2, 3}));
   for (const MessageKey& other :
        {MessageKey{2, 0, 2, 3}, {1, 1, 2, 3}, {1, 0, 3, 3}, {1, 0, 2, 4}, {1, 0, 2, 3, 1}})
     EXPECT_NE(t, times.seconds(other));
-  EXPECT_NE(t, MessageTimes({1, 1}, 2).seconds({1, 0, 2, 3}));
+  EXPECT_NE(t, MessageTimes({3, 1.5}, 8).seconds({1, 0, 2, 3}));
 }
 
 constexpr int kUnits = 13, kColumns = 1000, kSteps = 6;
@@ -390,27 +379,24 @@ std::int64_t passed_bytes(int from, int to, int replicas, int round) {
 TEST(AllToAll, AReplicaSendsTheUnitsThatBecomeAnothers) {
   constexpr int kReplicas = 4;
   const Replayed found = replayed(dealing(kReplicas));
-  ASSERT_EQ(found.exchanges.size(), static_cast<std::size_t>(kSteps * kReplicas));
-  for (int step = 1; step <= kSteps; ++step)
-    for (int replica = 0; replica < kReplicas; ++replica) {
-      std::int64_t expected = 0;
-      for (int other = 0; other < kReplicas; ++other)
-        if (other != replica) expected += passed_bytes(replica, other, kReplicas, step);
-      EXPECT_EQ(found.row(step, replica).bytes, expected) << "step " << step;
-    }
+  ASSERT_EQ(found.exchanges.size(), as_index(kSteps * kReplicas));
+  for (const ExchangeRecord& row : found.exchanges) {
+    std::int64_t expected = 0;
+    for (int other = 0; other < kReplicas; ++other)
+      if (other != row.replica) expected += passed_bytes(row.replica, other, kReplicas, row.step);
+    EXPECT_EQ(row.bytes, expected) << "step " << row.step;
+  }
 }
 
 TEST(AllToAll, OfTwoEachIsDoneWhenTheOthersPartIsThere) {
   const Replayed found = replayed(dealing(2));
-  for (int step = 1; step <= kSteps; ++step)
-    for (int replica = 0; replica < 2; ++replica) {
-      const std::int64_t received = passed_bytes(1 - replica, replica, 2, step);
-      ASSERT_GT(received, 0);
-      const ExchangeRecord& row = found.row(step, replica);
-      EXPECT_NEAR(row.done_s - row.start_s, replayed(single_exchange("pair", 2, received)).sync_time_s(),
-                  1e-9)
-          << "step " << step;
-    }
+  ASSERT_EQ(found.exchanges.size(), as_index(kSteps * 2));
+  for (const ExchangeRecord& row : found.exchanges) {
+    const std::int64_t received = passed_bytes(1 - row.replica, row.replica, 2, row.step);
+    ASSERT_GT(received, 0);
+    const double expected_s = replayed(single_exchange("pair", 2, received)).sync_time_s();
+    EXPECT_NEAR(row.done_s - row.start_s, expected_s, 1e-9) << "step " << row.step;
+  }
 }
 
 }  // namespace longhaul::analytic_test

@@ -34,12 +34,10 @@ TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
   EXPECT_NEAR(slow.stretched_s(0, 7, 1), 0.5 + 0.95, 1e-9);
   EXPECT_NEAR(slow.stretched_s(0, 0, 4), 2.5 + 5 + 1, 1e-9);
   EXPECT_EQ(slow.stretched_s(0, 8, 1), 1);
-}
-
-TEST(SlowReplicas, FactorsOfSeveralFaultsMultiply) {
-  const SlowReplicas slow({kSlow, slow_fault(1, {0, 1}, 2, once(0, 4))}, 1, 2);
-  EXPECT_NEAR(slow.stretched_s(0, 3, 0.05), 1, 1e-9) << "20 times";
-  EXPECT_NEAR(slow.stretched_s(1, 3, 1), 1 + 0.5, 1e-9);
+  // Factors of several faults multiply.
+  const SlowReplicas slower({kSlow, slow_fault(1, {0, 1}, 2, once(0, 4))}, 1, 2);
+  EXPECT_NEAR(slower.stretched_s(0, 3, 0.05), 1, 1e-9) << "20 times";
+  EXPECT_NEAR(slower.stretched_s(1, 3, 1), 1 + 0.5, 1e-9);
 }
 
 // Whether a step ends with an exchange or all are one event together.

@@ -47,12 +47,6 @@ TEST(Membership, OthersGoOnWithoutIt) {
   EXPECT_EQ(totals[1][5], "5");
 }
 
-TEST(Membership, SaysThatNobodyIsLeft) {
-  Case config = with_crash(2, 5, OnFailure::kRetry, 2.5, 1);
-  config.faults = {absence_fault(0, {0, 1}, {2.5, 0})};
-  EXPECT_SAYS(said_by([&] { replayed(config); }), "all 2 replicas are gone for good");
-}
-
 // It goes when the others wait for it at the end of step 3: they know at 2.95 + 0.25.
 TEST(Membership, OthersWaitUntilTheyKnow) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 2.95, 1e6);
@@ -124,18 +118,18 @@ TEST(Membership, OneWhoIsBackListensFirst) {
     if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
   for (const auto& row : rows_of(result, "replicas.csv"))
     EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
+  // Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
+  const auto in_pairs = rows_of(with_download(weights_in_pairs(), 4, 8), "absences.csv").at(0);
+  EXPECT_EQ(at(in_pairs, {5, 9}), (Cells{"4", "6"})) << "the state that its source had at 4.5 s";
+  EXPECT_NEAR(std::stod(in_pairs[8]), 5.75, 0.01);
 }
 
-// Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
-TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
-  const auto absence = rows_of(with_download(weights_in_pairs(), 4, 8), "absences.csv").at(0);
-  EXPECT_EQ(at(absence, {5, 9}), (Cells{"4", "6"})) << "the state that its source had at 4.5 s";
-  EXPECT_NEAR(std::stod(absence[8]), 5.75, 0.01);
-}
-
-// All of them at once: the first who is back goes on with what it has, the others download from it.
+// All of them at once, for good or for a while: the first who is back goes on with what it has, the others
+// download from it.
 TEST(Membership, NobodyIsThere) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
+  config.faults = {absence_fault(0, {0, 2}, {1.5, 0})};
+  EXPECT_SAYS(said_by([&] { replayed(config); }), "all 3 replicas are gone for good");
   config.faults = {absence_fault(0, {0, 2}, {1.5, 0, 1})};
   const Replayed result = replayed(config);
   EXPECT_NEAR(simulated_s(result), 2.5 + 3, 1e-6) << "steps 2 to 4";
@@ -184,19 +178,15 @@ TEST(Membership, AFaultAfterTheEndChangesNoTime) {
 }
 
 // Shards are nowhere else.
-TEST(Membership, WhoHoldsWhatNobodyElseHasIsWaitedFor) {
-  const RecoverySpec retry;
-  OperationRule shards = gradients();
-  shards.sharded = true;
-  EXPECT_EQ(on_failure_of(retry, {{gradients()}}), OnFailure::kRetry);
-  EXPECT_EQ(on_failure_of(retry, {{shards}}), OnFailure::kWait);
-}
-
-TEST(Membership, WhatKeepsReplicasAlike) {
+TEST(Membership, WhatKeepsReplicasAlikeAndWhoIsWaitedFor) {
   EXPECT_TRUE(keeps_replicas_alike({{gradients()}}));
   EXPECT_TRUE(keeps_replicas_alike({{rule_of("ring", 10)}})) << "of Δ";
   EXPECT_FALSE(keeps_replicas_alike({{weights_in_pairs()}}));
   EXPECT_FALSE(keeps_replicas_alike({}));
+  OperationRule shards = gradients();
+  shards.sharded = true;
+  EXPECT_EQ(on_failure_of({}, {{gradients()}}), OnFailure::kRetry);
+  EXPECT_EQ(on_failure_of({}, {{shards}}), OnFailure::kWait);
 }
 
 constexpr int kStages = 2;
