@@ -153,18 +153,6 @@ TEST(Graphml, ReplicasAtANodeAreASite) {
   EXPECT_EQ(build_topology(config).site_of(), (std::vector<int>{0, 0, 1, 1, 2, 3}));
 }
 
-// Least delay takes the quick detour that the fewest hops leave aside.
-TEST(Graphml, RoutingIsAChoice) {
-  for (const Routing routing : {Routing::kLeastDelay, Routing::kFewestHops}) {
-    Topology topology(2, routing);
-    const int middle = topology.add_router("middle");
-    topology.add_link({"direct", 0, 1, 1, 1, 0.03});
-    topology.add_link({"first", 0, middle, 1, 1, 0.01});
-    topology.add_link({"second", middle, 1, 1, 1, 0.01});
-    EXPECT_EQ(topology.path(0, 1).directions.size(), routing == Routing::kLeastDelay ? 2u : 1u);
-  }
-}
-
 TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
   const std::string label = R"(<data key="l">Bergen</data>)";
   EXPECT_EQ(error_of_text(pair_with(label, "")), "");

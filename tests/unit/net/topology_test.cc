@@ -24,15 +24,12 @@ TEST(Star, RoundTripIsThatOfTheScenarioBetweenAnyTwo) {
   EXPECT_EQ(topology.links()[3].name, "replica3-core");
   EXPECT_DOUBLE_EQ(topology.links()[3].delay_s, 0.0125);
   EXPECT_EQ(topology.path(3, 1).directions, (std::vector<LinkDirection>{6, 3})) << "3 forward, 1 backward";
-}
-
-TEST(Star, UpAndDownHaveRatesOfTheirOwn) {
   Case config = star_case(2, 0, 0.05);
   config.network.topology = star_spec(2e7, 2e8, 0.05);
-  const Topology topology = build_topology(config);
-  EXPECT_DOUBLE_EQ(topology.rate(0), 2e7);
-  EXPECT_DOUBLE_EQ(topology.rate(1), 2e8);
-  EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 2e7);
+  const Topology uneven = build_topology(config);
+  EXPECT_DOUBLE_EQ(uneven.rate(0), 2e7);
+  EXPECT_DOUBLE_EQ(uneven.rate(1), 2e8);
+  EXPECT_DOUBLE_EQ(uneven.bottleneck(0, 1), 2e7);
 }
 
 TEST(Regions, RoundTripsAreExactlyTheMatrix) {
@@ -181,15 +178,12 @@ Case homes_case(int replicas, double floor = 1) {
   return config;
 }
 
-std::vector<double> rates(const Topology& topology, bool is_up) {
+// The logarithms of rates.
+std::vector<double> logarithms(const Topology& topology, bool is_up) {
   std::vector<double> all;
-  for (const Link& link : topology.links()) all.push_back(is_up ? link.rate_forward : link.rate_backward);
+  for (const Link& link : topology.links())
+    all.push_back(std::log(is_up ? link.rate_forward : link.rate_backward));
   return all;
-}
-
-std::vector<double> logarithms(std::vector<double> values) {
-  for (double& value : values) value = std::log(value);
-  return values;
 }
 
 double mean(const std::vector<double>& values) {
@@ -209,21 +203,21 @@ TEST(Homes, RatesHaveTheMedianAndTheSigmaAskedFor) {
   const Topology topology = build_topology(homes_case(kMany));
   const double root = std::sqrt(kMany);
   for (const auto& [is_up, median, sigma] : {std::tuple{true, 22.6e6, 1.65}, {false, 193.7e6, 0.55}}) {
-    std::vector<double> logs = logarithms(rates(topology, is_up));
+    std::vector<double> logs = logarithms(topology, is_up);
     EXPECT_NEAR(mean(logs), std::log(median), kStandardErrors * sigma / root);
     EXPECT_NEAR(std::sqrt(covariance(logs, logs)), sigma, kStandardErrors * sigma / std::sqrt(2. * kMany));
     std::nth_element(logs.begin(), logs.begin() + kMany / 2, logs.end());
     EXPECT_NEAR(logs[kMany / 2], std::log(median), kStandardErrors * std::sqrt(M_PI / 2) * sigma / root);
   }
-  const std::vector<double> up = logarithms(rates(topology, true)), down = logarithms(rates(topology, false));
+  const std::vector<double> up = logarithms(topology, true), down = logarithms(topology, false);
   EXPECT_NEAR(covariance(up, down) / (1.65 * 0.55), 0, kStandardErrors / root);
 }
 
 // A floor at the median holds half of the homes.
 TEST(Homes, NothingIsBelowTheFloor) {
-  const std::vector<double> up = rates(build_topology(homes_case(kMany, 22.6e6)), true);
-  EXPECT_DOUBLE_EQ(*std::min_element(up.begin(), up.end()), 22.6e6);
-  const double held = static_cast<double>(std::count(up.begin(), up.end(), 22.6e6));
+  const std::vector<double> up = logarithms(build_topology(homes_case(kMany, 22.6e6)), true);
+  EXPECT_DOUBLE_EQ(*std::min_element(up.begin(), up.end()), std::log(22.6e6));
+  const auto held = static_cast<double>(std::count(up.begin(), up.end(), std::log(22.6e6)));
   EXPECT_NEAR(held / kMany, 0.5, kStandardErrors * 0.5 / std::sqrt(kMany));
 }
 
@@ -281,15 +275,21 @@ TEST(Overrides, UpIsFromTheReplica) {
   EXPECT_DOUBLE_EQ(topology.rate(0), 1e9);
 }
 
-TEST(Overrides, APathIsChosenAfterThem) {
-  Topology topology(2, Routing::kLeastDelay);
-  const int middle = topology.add_router("middle");
-  topology.add_link({"direct", 0, 1, 1e9, 1e9, 0.01});
-  topology.add_link({"first", 0, middle, 1e9, 1e9, 0.02});
-  topology.add_link({"second", middle, 1, 1e9, 1e9, 0.02});
-  EXPECT_EQ(topology.path(0, 1).directions.size(), 1u);
-  apply_overrides({of_link("direct", {}, {}, 0.1)}, topology);
-  EXPECT_EQ(topology.path(0, 1).directions.size(), 2u);
+// Least delay takes the quick detour that the fewest hops leave aside; of an override, too.
+TEST(Topology, APathIsTheQuickestOrHasTheFewestHops) {
+  for (const bool by_override : {false, true})
+    for (const Routing routing : {Routing::kLeastDelay, Routing::kFewestHops}) {
+      Topology topology(2, routing);
+      const int middle = topology.add_router("middle");
+      topology.add_link({"direct", 0, 1, 1e9, 1e9, by_override ? 0.01 : 0.03});
+      topology.add_link({"first", 0, middle, 1e9, 1e9, 0.01});
+      topology.add_link({"second", middle, 1, 1e9, 1e9, 0.01});
+      if (by_override) {
+        EXPECT_EQ(topology.path(0, 1).directions.size(), 1u);
+        apply_overrides({of_link("direct", {}, {}, 0.1)}, topology);
+      }
+      EXPECT_EQ(topology.path(0, 1).directions.size(), routing == Routing::kLeastDelay ? 2u : 1u);
+    }
 }
 
 }  // namespace longhaul::topology_test

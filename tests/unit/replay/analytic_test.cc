@@ -77,18 +77,17 @@ TEST(Analytic, PairsAndTreesTakeTheirSlowestWay) {
 }
 
 TEST(Analytic, ConstantTimesAddUpOverTheRounds) {
-  const auto seconds = [](const std::string& collective, int members) {
-    return walked(drawn_case(members, 0.25, 0), single_exchange(collective, members, 4000)).sync_time_s();
+  const auto messages = [](const std::string& collective, int members) {
+    const Trace trace = single_exchange(collective, members, 4000);
+    return walked(drawn_case(members, 0.25, 0), trace).sync_time_s() / 0.25;
   };
-  EXPECT_DOUBLE_EQ(seconds("ring", 5), 2 * 4 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("tree", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("leaf-tree", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("leaf-tree", 1024), 2 * 10 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("heap-tree", 7), 2 * 2 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("heap-tree", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("halving-doubling", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("direct", 6), 2 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("pair", 2), 0.25);
+  EXPECT_DOUBLE_EQ(messages("ring", 5), 2 * 4);
+  EXPECT_DOUBLE_EQ(messages("direct", 6), 2);
+  EXPECT_DOUBLE_EQ(messages("pair", 2), 1);
+  for (const char* name : {"tree", "leaf-tree", "heap-tree", "halving-doubling"})
+    EXPECT_DOUBLE_EQ(messages(name, 8), 2 * 3) << name;
+  EXPECT_DOUBLE_EQ(messages("leaf-tree", 1024), 2 * 10);
+  EXPECT_DOUBLE_EQ(messages("heap-tree", 7), 2 * 2);
 }
 
 TEST(Analytic, FreeCommunicationLeavesOnlyTheBarrier) {

@@ -121,20 +121,16 @@ TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
   // It takes step 6 from 5.5 to 7.5 s and step 8 to 9.5 s; then a round is 4 s.
   EXPECT_NEAR(result.row(8, 0).done_s, 9.5, 1e-9);
   EXPECT_NEAR(simulated_s(result), 13.5, 1e-9);
-}
-
-// Where all wait for it, it takes step 4 once more.
-TEST(DynamicStepsReplay, OneThatIsWaitedForTakesAllOfThem) {
-  Case config = case_of(10, {1, 2, 1}, 0);
-  config.faults = {crash_of(1, 3, 2.5)};
+  // Where all wait for it, it takes step 4 once more.
   config.recovery.on_failure = OnFailure::kWait;
-  const Replayed result = replayed(config, plan_of_rounds(4, {4, 2, 4}));
-  EXPECT_NEAR(result.row(4, 0).done_s, 5.5 + 2, 1e-9);
-  EXPECT_NEAR(simulated_s(result), 7.5 + 4 + 2, 1e-9);
-  const auto totals = rows_of(result, "replicas.csv");
-  EXPECT_EQ(totals[1][5], "5") << "two of each round, and one of the half";
-  EXPECT_EQ(totals[1][6], "1") << "half of step 4";
-  EXPECT_EQ(totals[0][5], "10");
+  config.workload.steps = 10;
+  const Replayed waited = replayed(config, plan_of_rounds(4, {4, 2, 4}));
+  EXPECT_NEAR(waited.row(4, 0).done_s, 5.5 + 2, 1e-9);
+  EXPECT_NEAR(simulated_s(waited), 7.5 + 4 + 2, 1e-9);
+  const auto of_waited = rows_of(waited, "replicas.csv");
+  EXPECT_EQ(of_waited[1][5], "5") << "two of each round, and one of the half";
+  EXPECT_EQ(of_waited[1][6], "1") << "half of step 4";
+  EXPECT_EQ(of_waited[0][5], "10");
 }
 
 }  // namespace longhaul::dynamic_steps_test

@@ -70,14 +70,12 @@ TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
 // Two stages, one micro-batch, forward 1 s and back 2 s each: the second worker begins at 1 s and is twice as
 // slow from 2 s to 4 s. F1 1-2, B1 2-4 does half, the rest by 5; B0 5-7.
 TEST(SlowReplicas, PassesOfAStageToo) {
-  PipelineSpec spec;
-  spec.stages = 2;
   Case config = drawn_case(1, 0, 0, false);
   config.pipeline.stages = 2;
   config.workload.step_time.seconds = 6;
   config.faults = {slow_fault(0, {1, 1}, 2, once(2, 2))};
   Trace trace = make_trace({}, {1, 1, 1, 1000});
-  trace.plan.pipeline = equal_plan(spec);
+  trace.plan.pipeline = equal_plan(config.pipeline);
   const Replayed replayed = walked(config, trace);
   EXPECT_NEAR(simulated_s(replayed), 7, 1e-6);
   EXPECT_NE(replayed.files.at("tasks.csv").find("1,1,1,0,backward,2,5"), std::string::npos)
