@@ -303,47 +303,43 @@ std::string error_of(const std::string& text, const TraceSpec& spec = {}) {
   return said_by([&] { trace_of(text, spec); });
 }
 
-TEST(LinkTrace, ARowHoldsUntilTheNextOne) {
-  const LinkTrace trace = trace_of("time_s,rate_bps,delay_s\n2,1e8,0.01\n3.5,5e7,0.02\n");
-  EXPECT_FALSE(trace.at(0).rate.has_value()) << "the link's own";
-  EXPECT_FALSE(trace.at(2 * kSecond - 1).delay_s.has_value());
-  EXPECT_EQ(trace.at(2 * kSecond).rate, 1e8);
-  EXPECT_EQ(trace.at(3500000000 - 1).delay_s, 0.01);
-  EXPECT_EQ(trace.at(3500000000).rate, 5e7);
-  EXPECT_EQ(trace.at(1000000 * kSecond).delay_s, 0.02) << "for ever";
-  EXPECT_EQ(trace.next_change_ns(0), 2 * kSecond);
-  EXPECT_EQ(trace.next_change_ns(2 * kSecond), 3500000000);
-  EXPECT_EQ(trace.next_change_ns(3500000000), LinkTrace::kNever);
-}
-
-TEST(LinkTrace, AnEmptyCellKeepsWhatHeldBefore) {
-  const LinkTrace trace = trace_of("# made up\ndelay_s, time_s, rate_bps\r\n0.01,0,\n\n,1,2e6\n0.03,2,\n");
-  EXPECT_FALSE(trace.at(0).rate.has_value());
-  EXPECT_EQ(trace.at(0).delay_s, 0.01);
-  EXPECT_EQ(trace.at(kSecond).delay_s, 0.01);
-  EXPECT_EQ(trace.at(2 * kSecond).rate, 2e6);
-  EXPECT_EQ(trace.at(2 * kSecond).delay_s, 0.03);
-}
-
-TEST(LinkTrace, RepeatsAtTheTimeOfItsLastRow) {
-  for (const char* last : {"10,", "10,1e6"}) {
-    const LinkTrace trace = trace_of(std::string("time_s,rate_bps\n0,1e6\n4,2e6\n") + last, repeating());
-    for (const int round : {0, 1, 7}) {
-      EXPECT_EQ(trace.at((10 * round + 3) * kSecond).rate, 1e6);
-      EXPECT_EQ(trace.at((10 * round + 9) * kSecond).rate, 2e6);
-      EXPECT_EQ(trace.next_change_ns((10 * round + 3) * kSecond), (10 * round + 4) * kSecond);
-      EXPECT_EQ(trace.next_change_ns((10 * round + 4) * kSecond), (10 * round + 10) * kSecond);
+// A row holds until the next one, an empty cell keeps what held before; before the first row the link's own
+// values hold. A trace repeats at the time of its last row, or with a period, and the link's own come first.
+TEST(LinkTrace, HoldsRatesAndDelaysFromTimeToTime) {
+  struct Moment {
+    double time_s;
+    std::optional<double> rate, delay_s;
+    double next_s;  // 0: never
+  };
+  const std::string repeats = "time_s,rate_bps\n0,1e6\n4,2e6\n10,";
+  std::vector<Moment> of_repeats;
+  for (const int begin_s : {0, 10, 70})
+    for (const int after_s : {3, 4, 9})
+      of_repeats.push_back(
+          {begin_s + after_s + 0., after_s < 4 ? 1e6 : 2e6, {}, begin_s + (after_s < 4 ? 4. : 10.)});
+  const struct {
+    LinkTrace trace;
+    std::vector<Moment> moments;
+  } rows[] = {{trace_of("time_s,rate_bps,delay_s\n2,1e8,0.01\n3.5,5e7,0.02\n"),
+               {{0, {}, {}, 2},
+                {1.999999999, {}, {}, 2},
+                {2, 1e8, 0.01, 3.5},
+                {3.499999999, 1e8, 0.01, 3.5},
+                {3.5, 5e7, 0.02, 0},
+                {1e6, 5e7, 0.02, 0}}},
+              {trace_of("# made up\ndelay_s, time_s, rate_bps\r\n0.01,0,\n\n,1,2e6\n0.03,2,\n"),
+               {{0, {}, 0.01, 1}, {1, 2e6, 0.01, 2}, {2, 2e6, 0.03, 0}}},
+              {trace_of(repeats, repeating()), of_repeats},
+              {trace_of(repeats + "1e6", repeating()), of_repeats},
+              {trace_of("time_s,rate_bps\n2,1e6\n", repeating(5)),
+               {{1, {}, {}, 2}, {4, 1e6, {}, 5}, {5, {}, {}, 7}, {6, {}, {}, 7}}}};
+  for (const auto& [trace, moments] : rows)
+    for (const auto& [time_s, rate, delay_s, next_s] : moments) {
+      const std::int64_t time_ns = std::llround(time_s * 1e9);
+      EXPECT_EQ(trace.at(time_ns).rate, rate) << time_s;
+      EXPECT_EQ(trace.at(time_ns).delay_s, delay_s) << time_s;
+      EXPECT_EQ(trace.next_change_ns(time_ns), next_s > 0 ? std::llround(next_s * 1e9) : LinkTrace::kNever);
     }
-  }
-}
-
-TEST(LinkTrace, RepeatsWithAPeriodAndTheLinksOwnValuesFirst) {
-  const LinkTrace trace = trace_of("time_s,rate_bps\n2,1e6\n", repeating(5));
-  EXPECT_FALSE(trace.at(1 * kSecond).rate.has_value());
-  EXPECT_EQ(trace.at(4 * kSecond).rate, 1e6);
-  EXPECT_FALSE(trace.at(6 * kSecond).rate.has_value());
-  EXPECT_EQ(trace.next_change_ns(4 * kSecond), 5 * kSecond);
-  EXPECT_EQ(trace.next_change_ns(5 * kSecond), 7 * kSecond);
 }
 
 // 64 bits of nanoseconds are 292 years: behind them nothing changes.
