@@ -271,6 +271,11 @@ void expect_totals(const Collective& collective, const GroupExchange& exchange) 
   EXPECT_EQ(collective.totals(exchange).bytes, totals.bytes) << words_of(collective.name(), exchange);
 }
 
+TEST(Collectives, TotalsAreTheSumOfAllRounds) {
+  for (const auto& collective : collectives())
+    for (const Shape& shape : kShapes) expect_totals(*collective, {shape.members, shape.bytes, 2});
+}
+
 // Sites of equal and unequal sizes, in blocks, scattered, and each member alone.
 TEST(Collectives, SitesDoNotChangeWhatArrives) {
   for (const std::vector<int>& sites : {std::vector<int>{0, 0, 0, 1, 1, 1},
@@ -305,11 +310,6 @@ TEST(Collectives, ChunksOfADoubleTreeAllArrive) {
   // As NCCL's buffers: 512 KiB a chunk, but at most 256 of them.
   EXPECT_EQ(tree.rounds({8, 100 << 20, 1}), 3 * 100);
   EXPECT_EQ(tree.rounds({8, std::int64_t{1} << 40, 1}), 3 * 256);
-}
-
-TEST(Collectives, TotalsAreTheSumOfAllRounds) {
-  for (const auto& collective : collectives())
-    for (const Shape& shape : kShapes) expect_totals(*collective, {shape.members, shape.bytes, 2});
 }
 
 // What single members send, by hand. All but one chunk of a ring go round twice; half of that is a
@@ -348,6 +348,9 @@ TEST(Collectives, EachMemberSendsWhatIsWorkedOutByHand) {
   EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
   EXPECT_EQ(find_collective("serial").rounds({2, 100, 2}), 2) << "delta, then phi";
   EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
+  const std::int64_t bytes = std::int64_t{1} << 55;
+  EXPECT_EQ(part_begin(bytes, 1023, 1024), bytes / 1024 * 1023) << "does not overflow";
+  EXPECT_EQ(part_begin(10, 2, 3), 6) << "floor(2 · 10 / 3)";
 }
 
 // In a double tree half of the vector up as a leaf; up and to at most two children as an inner node.
@@ -382,16 +385,7 @@ TEST(Collectives, RegistryHasWhateverAPlanMayName) {
   }
   const InputError error = thrown_by([&] { find_collective("rinq"); });
   EXPECT_SAYS(error.parts().hint, "\"ring\"");
-}
-
-TEST(Collectives, PartsOfLargeVectorsDoNotOverflow) {
-  const std::int64_t bytes = std::int64_t{1} << 55;
-  EXPECT_EQ(part_begin(bytes, 1023, 1024), bytes / 1024 * 1023);
-  EXPECT_EQ(part_begin(10, 2, 3), 6) << "floor(2 · 10 / 3)";
-}
-
-// core/ lists the names that a method may choose; what they are for is the collectives' own.
-TEST(Collectives, TheChoicesOfAMethodAreThoseOfTheirPurpose) {
+  // core/ lists the names that a method may choose; what they are for is the collectives' own.
   const auto names_of = [](Collective::Purpose purpose) {
     std::vector<std::string> names;
     for (const auto& collective : collectives())

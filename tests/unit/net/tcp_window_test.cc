@@ -112,6 +112,13 @@ TEST(TcpWindow, FollowsTheCubicAfterASignal) {
   EXPECT_NEAR(window.time_to(130 * kSegment, kFast, kPipe, 0), k_s, 1e-9);
   window.flowed(k_s, kFast, kPipe, 0);
   EXPECT_NEAR(window.bytes(), 130 * kSegment, 1e-3);
+  // 4.6: a second signal at 70, below W_max: W_max = 70 · 0.85 = 59.5, W = 49, K = cbrt(10.5 / 0.4).
+  TcpWindow converges = window_of_100();
+  converges.congested();
+  converges.congested();
+  EXPECT_DOUBLE_EQ(converges.bytes(), 49 * kSegment);
+  converges.flowed(0.1, kFast, kPipe, 0);
+  EXPECT_NEAR(converges.time_to(59.5 * kSegment, kFast, kPipe, 0), std::cbrt(26.25), 1e-9);
 }
 
 // A signal at W_max every time: the mean of W over a cycle is W_max (1 − (1 − β) / 4) = 92.5.
@@ -132,16 +139,6 @@ TEST(TcpWindow, HasTheMeanOfAHandWorkedSawtooth) {
   }
 }
 
-// RFC 8312, 4.6: a second signal at 70, below W_max: W_max = 70 · 0.85 = 59.5, W = 49, K = cbrt(10.5 / 0.4).
-TEST(TcpWindow, ConvergesFast) {
-  TcpWindow window = window_of_100();
-  window.congested();
-  window.congested();
-  EXPECT_DOUBLE_EQ(window.bytes(), 49 * kSegment);
-  window.flowed(0.1, kFast, kPipe, 0);
-  EXPECT_NEAR(window.time_to(59.5 * kSegment, kFast, kPipe, 0), std::cbrt(26.25), 1e-9);
-}
-
 // Half, and a segment a round trip after the one of the repair.
 TEST(TcpWindow, RenoHalves) {
   TcpWindow window = window_of_100(/*is_cubic=*/false);
@@ -154,26 +151,22 @@ TEST(TcpWindow, RenoHalves) {
   EXPECT_DOUBLE_EQ(window.bytes(), 51 * kSegment);
 }
 
-TEST(TcpWindow, StartsFromOneSegmentAfterATimeOut) {
-  TcpWindow window = window_of_100();
+// After a signal, 100 → 70, then 3 s without data: 2^-9.5 of it, at least 10. The reduction has not ended, so
+// the first acknowledgement brings the window to the threshold.
+TEST(TcpWindow, StartsFromOneSegmentAfterATimeOutAndFromTenAfterIdling) {
+  TcpWindow window = window_of_100(), idle = window_of_100();
   window.timed_out();
   EXPECT_DOUBLE_EQ(window.bytes(), kSegment);
   for (const double expected : {2., 4., 8., 16., 32., 64., 70.}) {
     acknowledge(window);
     EXPECT_DOUBLE_EQ(window.bytes(), expected * kSegment);
   }
-}
-
-// 100 → 70, then 3 s without data: 2^-9.5 of it, at least 10. The reduction has not ended, so the first
-// acknowledgement brings the window to the threshold.
-TEST(TcpWindow, EndsAReductionAfterIdling) {
-  TcpWindow window = window_of_100();
-  window.congested();
-  window.idled(3);
-  window.hold_reduction();
-  EXPECT_DOUBLE_EQ(window.bytes(), 10 * kSegment);
-  window.acknowledged(2 * kSegment, 10 * kSegment);
-  EXPECT_DOUBLE_EQ(window.bytes(), 70 * kSegment);
+  idle.congested();
+  idle.idled(3);
+  idle.hold_reduction();
+  EXPECT_DOUBLE_EQ(idle.bytes(), 10 * kSegment);
+  idle.acknowledged(2 * kSegment, 10 * kSegment);
+  EXPECT_DOUBLE_EQ(idle.bytes(), 70 * kSegment);
 }
 
 // Two segments in 2 ms, on a link that takes no time for the one of the other direction: 1.448 MB/s.
@@ -388,13 +381,10 @@ TEST(LostSegment, IsSentAgainUntilItArrives) {
     reaction.take(3, 0);
     EXPECT_EQ(reaction.repaired(), 1);
   }
-}
-
-// The first packet after idling has no acknowledgement before it: the timer runs from its own sending.
-TEST(CongestionReaction, TimesALoneSegmentFromItsSending) {
-  CongestionReaction reaction(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
-  reaction.sent(1000, 1e6, 2);
-  EXPECT_NEAR(reaction.next_s(), 2.3, 1e-9);
+  // The first packet after idling has no acknowledgement before it: the timer runs from its own sending.
+  CongestionReaction alone(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
+  alone.sent(1000, 1e6, 2);
+  EXPECT_NEAR(alone.next_s(), 2.3, 1e-9);
 }
 
 // Lost at 2 and 2.002 s. What arrives behind the first leaves at 2.001, 2.003 and 2.004, behind the second

@@ -27,6 +27,10 @@ TEST(Estimate, AWindowThatIdledDoublesUntilItCoversThePath) {
   EXPECT_EQ(estimate(config, ten_steps).events, 10 * 2 * (6 * 2 + 2));
   config.network.tcp.connections = 4;
   EXPECT_EQ(estimate(config, ten_steps).events, 10 * 2 * (4 * 2 + 2));
+  config.network.tcp.connections = 1;
+  const double fluid_s = estimate(config, ten_steps).seconds;
+  config.network.fidelity = "packet";
+  EXPECT_GT(estimate(config, ten_steps).seconds, 100 * fluid_s) << "packets cost more";
 }
 
 // Of 8 members each sends 14 chunks of 100 kB to one neighbour: 3 doublings cover a chunk (116 kB), in the
@@ -34,14 +38,6 @@ TEST(Estimate, AWindowThatIdledDoublesUntilItCoversThePath) {
 TEST(Estimate, ARingStartsUpOncePerConnection) {
   EXPECT_EQ(estimate(star_case(8, 1e8, 0.05), single_exchange("ring", 8, 800000)).events,
             8 * (14 * 2 + 3 * 2));
-}
-
-TEST(Estimate, PacketsCostMoreThanFluid) {
-  Case config = star_case(2, 1e8, 0.05);
-  const Trace trace = single_exchange("pair", 2, 20000000, 10);
-  const double fluid = estimate(config, trace).seconds;
-  config.network.fidelity = "packet";
-  EXPECT_GT(estimate(config, trace).seconds, 100 * fluid);
 }
 
 TEST(CheckNetwork, MessagesThatNs3CannotCountNeedMoreConnections) {

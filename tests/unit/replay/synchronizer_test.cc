@@ -146,8 +146,12 @@ TEST(Synchronizer, WhoHasNothingBackPostsNothing) {
 }
 
 // Without slack all wait for all: replica 0 from the end of step 3 to 5.2 s, then a step, posts at 6.2 s, and
-// from 7.2 s on for what the other posts at 10 s. The schedule is the one that follows from the plan.
+// from 7.2 s on for what the other posts at 10 s. The schedule is the one that follows from the plan. With a
+// slack of a step replica 0 goes on to the end of step 4, 4 s, before it waits.
 TEST(Synchronizer, WithoutSlackIsSynchronous) {
+  const Replayed slack = replayed({4, 9, {}, 1}, {1, 2.5});
+  expect_row(slack, 4, 0, 4, 10, 10.2);
+  EXPECT_NEAR(slack.row(4, 0).awaited_s, 6, 1e-9);
   const Merging merging{2, 9, {}, 0};
   const Replayed result = replayed(merging, {1, 2.5});
   expect_row(result, 2, 0, 2, 5, 5.2);
@@ -166,13 +170,6 @@ TEST(Synchronizer, WithoutSlackIsSynchronous) {
       contributions.push_back({of.replica, of.post_step, of.taken_step});
     EXPECT_EQ(found[i].contributions, contributions);
   }
-}
-
-// A slack of a step: replica 0 goes on to the end of step 4, 4 s, before it waits.
-TEST(Synchronizer, SlackIsStepsThatGoOn) {
-  const Replayed result = replayed({4, 9, {}, 1}, {1, 2.5});
-  expect_row(result, 4, 0, 4, 10, 10.2);
-  EXPECT_NEAR(result.row(4, 0).awaited_s, 6, 1e-9);
 }
 
 // A quorum of one. The first merge waits half a second, and passes by what comes at 5.0 s, a second after the
@@ -231,17 +228,14 @@ TEST(SynchronizerWithCrashes, WhoIsGoneIsWaitedForUntilThatIsKnown) {
   EXPECT_NEAR(simulated_s(result), 5.75, 1e-9);
 }
 
-// Back at 2.5 s it begins with step 3, where replica 0 is, and posts after step 4.
-TEST(SynchronizerWithCrashes, WhoIsBackIsWaitedFor) {
+// Back at 2.5 s it begins with step 3, where replica 0 is, and posts after step 4. Of three, what replica 2
+// posted is on its way when replica 1 is back, in step 3: that merge is made when it arrives, and not when
+// replica 1 posts after step 4.
+TEST(SynchronizerWithCrashes, WhoIsBackIsWaitedForButNotByAMergeThatHasBegun) {
   const Replayed result = replayed({2, 6}, with_crashes({1, 1}, {crash_of(1, 1.5, 1)}));
   expect_merges(result, {{{{0, 2, 3}}, 2}, {{{0, 4, 5}, {1, 4, 5}}, 4.5 + kMessage_s}});
-}
-
-// What replica 2 posted is on its way when replica 1 is back, in step 3: that merge is made when it arrives,
-// and not when replica 1 posts after step 4.
-TEST(SynchronizerWithCrashes, AMergeThatHasBegunDoesNotWaitForWhoIsBack) {
-  const Replayed result = replayed({2, 5}, with_crashes({1, 1, 1}, {crash_of(1, 1.5, 0.6)}));
-  expect_merges(result,
+  const Replayed begun = replayed({2, 5}, with_crashes({1, 1, 1}, {crash_of(1, 1.5, 0.6)}));
+  expect_merges(begun,
                 {{{{0, 2, 3}, {2, 2, 3}}, 2.2}, {{{0, 4, 5}, {1, 4, 5}, {2, 4, 5}}, 4.1 + kMessage_s}});
 }
 
@@ -256,7 +250,8 @@ TEST(SynchronizerWithCrashes, TheNewerContributionTakesThePlaceOfTheOlder) {
   expect_steps(result, 1, "7", "2.5");
 }
 
-// Where all wait, it sends again when it is back, at 5.1 s, and does its step 5 again.
+// Where all wait, it sends again when it is back, at 5.1 s, and does its step 5 again. An answer that it
+// should have had at 4.4 s is sent again, too: it crashes at 4.3 s.
 TEST(SynchronizerWithCrashes, WhereAllWaitWhatWasLostIsSentAgain) {
   const Replayed result = replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.1, 1)}, OnFailure::kWait));
   const std::vector<Line> merges = merges_of(result);
@@ -266,15 +261,11 @@ TEST(SynchronizerWithCrashes, WhereAllWaitWhatWasLostIsSentAgain) {
   EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);
   EXPECT_NEAR(result.row(4, 1).awaited_s, 6.1, 1e-9);
   expect_steps(result, 1, "9", "0.1");
-}
-
-// An answer that replica 1 should have had at 4.4 s: it crashes at 4.3 s.
-TEST(SynchronizerWithCrashes, WhereAllWaitAnAnswerIsSentAgain) {
-  const Replayed result = replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.3, 1)}, OnFailure::kWait));
-  EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
-  EXPECT_NEAR(merges_of(result)[0].done_s, 4.2, 1e-9);
-  EXPECT_NEAR(result.row(4, 1).done_s, 5.3 + kMessage_s, 1e-9);
-  EXPECT_EQ(result.report["transfers"], 2 + 3);
+  const Replayed answered = replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.3, 1)}, OnFailure::kWait));
+  EXPECT_EQ(merges_of(answered).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
+  EXPECT_NEAR(merges_of(answered)[0].done_s, 4.2, 1e-9);
+  EXPECT_NEAR(answered.row(4, 1).done_s, 5.3 + kMessage_s, 1e-9);
+  EXPECT_EQ(answered.report["transfers"], 2 + 3);
 }
 
 }  // namespace longhaul::synchronizer_test
