@@ -29,15 +29,13 @@ std::string pair_of(const std::string& text, const std::string& other) {
   return R"({"between": [")" + text + R"(", ")" + other + R"("], "rtt": "10ms", "throughput": "1Gbps"})";
 }
 
-TEST(Matrix, BuiltInOnesSayWhereTheyComeFrom) {
-  EXPECT_EQ(built_in_matrices(), (std::vector<std::string>{"aws-2022", "gcp-2025"}));
-  EXPECT_EQ(load_matrix("aws-2022", ".").sites().size(), 10u);
-  EXPECT_EQ(load_matrix("gcp-2025", ".").sites().size(), 12u);
-  for (const std::string& name : built_in_matrices()) EXPECT_GT(load_matrix(name, ".").source().size(), 20u);
-}
-
-TEST(Matrix, AwsHoldsRoundTripsAndGcpOneWayDelays) {
+// Of AWS round trips were published, of GCP one-way delays.
+TEST(Matrix, BuiltInOnesAreThePublishedFigures) {
   const Matrix aws = load_matrix("aws-2022", "."), gcp = load_matrix("gcp-2025", ".");
+  EXPECT_EQ(built_in_matrices(), (std::vector<std::string>{"aws-2022", "gcp-2025"}));
+  EXPECT_EQ(aws.sites().size(), 10u);
+  EXPECT_EQ(gcp.sites().size(), 12u);
+  for (const Matrix* matrix : {&aws, &gcp}) EXPECT_GT(matrix->source().size(), 20u);
   EXPECT_DOUBLE_EQ(aws.between("oregon", "virginia").rtt, 0.067);
   EXPECT_DOUBLE_EQ(aws.between("ireland", "frankfurt").throughput, 1.08e9);
   EXPECT_DOUBLE_EQ(aws.inside().rtt, 0.005);
@@ -122,6 +120,7 @@ TEST(Graphml, DelaysAreGreatCirclesTimesInflationOver200KmPerMs) {
   EXPECT_NEAR(topology.rtt_s(0, 2), 4 * ten_degrees_s + access_s, 1e-12);
   EXPECT_NEAR(topology.rtt_s(1, 3), 20 * ten_degrees_s + access_s, 1e-12)
       << "1,000 km to West, 10,000 to North";
+  EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 10e9) << "of parallel edges the fastest carries the traffic";
 }
 
 TEST(Graphml, SpeedsAreRawThenOpticalCarrierThenTheDefault) {
@@ -135,11 +134,6 @@ TEST(Graphml, SpeedsAreRawThenOpticalCarrierThenTheDefault) {
   EXPECT_DOUBLE_EQ(rate("Middle-East"), 48 * 51.84e6) << "LinkNote, oc48c";
   EXPECT_DOUBLE_EQ(rate("North-West"), 192 * 51.84e6) << "LinkLabel, OC-192";
   EXPECT_DOUBLE_EQ(rate("East-North"), 1e9) << "nothing, so default_rate";
-}
-
-TEST(Graphml, OfParallelEdgesTheFastestCarriesTheTraffic) {
-  const Topology topology = build_topology(corners_case({{"West", 1}, {"Middle", 1}}));
-  EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 10e9);
 }
 
 TEST(Graphml, ReplicasAtANodeAreASite) {
@@ -169,9 +163,7 @@ TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
   EXPECT_SAYS(error_of_text(pair_with(label, "", "directed")), "directed");
   EXPECT_SAYS(error_of_text(replaced(pair_with(label, ""), "target=\"b\"", "target=\"z\"")),
               "an edge of node Oslo: its other end is no node");
-}
-
-TEST(GraphmlFile, NodesWithoutAnOwnLabelGetOne) {
+  // Nodes without a label of their own get one.
   EXPECT_EQ(graph_of(pair_with("", "")).nodes[1].name, "node1");
   const GraphmlGraph graph = graph_of(pair_with(R"(<data key="l">Oslo</data>)", ""));
   EXPECT_EQ(graph.nodes[1].name, "Oslo#2");

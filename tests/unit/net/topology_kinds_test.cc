@@ -109,9 +109,9 @@ INSTANTIATE_TEST_SUITE_P(Topologies, EveryTopology, testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
 TEST(Topologies, AnUnknownNameIsNamedWithTheNearestOne) {
-  const InputError error = thrown_by([&] { topology_named("regoins"); });
-  EXPECT_EQ(error.parts().path, "network.topology");
-  EXPECT_EQ(error.parts().hint, "did you mean \"regions\"?");
+  const InputErrorParts parts = refused_parts([&] { topology_named("regoins"); });
+  EXPECT_EQ(parts.path, "network.topology");
+  EXPECT_EQ(parts.hint, "did you mean \"regions\"?");
 }
 
 // Ookla's published means: 88.8 up and 225.5 down; a log-normal has median · exp(sigma² / 2).

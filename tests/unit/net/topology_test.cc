@@ -59,6 +59,10 @@ TEST(Regions, ATrunkWinsOverAQuickerDetour) {
   const int direct = topology.add_link({"a-b", a, b, 1, 1, 0.1});
   EXPECT_EQ(topology.path(0, 1).directions, (std::vector<LinkDirection>{0, 2 * direct, 3}));
   EXPECT_EQ(topology.path(1, 0).directions, (std::vector<LinkDirection>{2, 2 * direct + 1, 1}));
+  Topology apart(2);
+  apart.add_link({"replica0-a", 0, apart.add_router("a"), 1, 1, 0});
+  apart.add_link({"replica1-b", 1, apart.add_router("b"), 1, 1, 0});
+  EXPECT_THROW(apart.path(0, 1), InputError);
 }
 
 TEST(Regions, EvenGivesTheFirstSitesTheRemainder) {
@@ -70,13 +74,6 @@ TEST(Regions, EvenGivesTheFirstSitesTheRemainder) {
   EXPECT_EQ(topology.links()[1].name, "replica1-oregon");
   EXPECT_EQ(topology.links()[2].name, "replica2-london");
   EXPECT_EQ(topology.links()[4].name, "replica4-tokyo");
-}
-
-TEST(Topology, TwoPartsWithoutALinkAreAnError) {
-  Topology topology(2);
-  topology.add_link({"replica0-a", 0, topology.add_router("a"), 1, 1, 0});
-  topology.add_link({"replica1-b", 1, topology.add_router("b"), 1, 1, 0});
-  EXPECT_THROW(topology.path(0, 1), InputError);
 }
 
 // 2 · 25 ms, a segment of 1538 bytes over two links of 100 Mb/s, an acknowledgement of 90 bytes back over
@@ -147,7 +144,11 @@ TEST(Hierarchical, RoundTripsAreThoseOfTheScenario) {
             [&](int i, int j) { EXPECT_DOUBLE_EQ(topology.rtt_s(i, j), (i < 2) == (j < 2) ? 0.002 : 0.08); });
 }
 
-TEST(Hierarchical, OnlyTrafficBetweenSitesMeetsTheTrunks) {
+TEST(Hierarchical, SitesAreWhereTheReplicasAreAndTrunksBetweenThem) {
+  EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 1}}, 3)).site_of(), (std::vector<int>{0, 0, 1}));
+  EXPECT_EQ(build_topology(sites_case(3, 5)).site_of(), (std::vector<int>{0, 0, 1, 1, 2}));
+  EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 0}}, 2)).links().size(), 3u)
+      << "an empty site has no link";
   const Topology topology = build_topology(sites_case({{"a", 2}, {"b", 2}}, 4));
   EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 10e9);
   EXPECT_DOUBLE_EQ(topology.bottleneck(1, 2), 1e8) << "up to the core";
@@ -156,13 +157,6 @@ TEST(Hierarchical, OnlyTrafficBetweenSitesMeetsTheTrunks) {
   // Both replicas of a site go through the same link.
   EXPECT_EQ(topology.path(0, 2).directions, (std::vector<LinkDirection>{0, 8, 11, 5}));
   EXPECT_EQ(topology.path(1, 3).directions, (std::vector<LinkDirection>{2, 8, 11, 7}));
-}
-
-TEST(Hierarchical, SitesAreWhereTheReplicasAre) {
-  EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 1}}, 3)).site_of(), (std::vector<int>{0, 0, 1}));
-  EXPECT_EQ(build_topology(sites_case(3, 5)).site_of(), (std::vector<int>{0, 0, 1, 1, 2}));
-  EXPECT_EQ(build_topology(sites_case({{"a", 2}, {"b", 0}}, 2)).links().size(), 3u)
-      << "an empty site has no link";
 }
 
 constexpr int kMany = 4000;
@@ -230,14 +224,10 @@ TEST(Homes, AnotherSeedDrawsOthersAndOneMoreReplicaDoesNot) {
     EXPECT_EQ(eight.rate(direction), nine.rate(direction));
     EXPECT_NE(eight.rate(direction), others.rate(direction));
   }
-}
-
-// A speed test shows the access link alone, there and back: two homes are 2 · 14 ms apart.
-TEST(Homes, TheRoundTripIsToTheCore) {
-  const Topology topology = build_topology(homes_case(3));
-  EXPECT_DOUBLE_EQ(topology.rtt_s(0, 3), 0.014);
-  EXPECT_DOUBLE_EQ(topology.rtt_s(0, 2), 0.028);
-  EXPECT_TRUE(topology.site_of().empty());
+  // A speed test shows the access link alone, there and back: two homes are 2 · 14 ms apart.
+  EXPECT_DOUBLE_EQ(eight.rtt_s(0, 8), 0.014) << "to the core";
+  EXPECT_DOUBLE_EQ(eight.rtt_s(0, 2), 0.028);
+  EXPECT_TRUE(eight.site_of().empty());
 }
 
 LinkOverride of_link(const std::string& link, std::optional<double> up, std::optional<double> down,

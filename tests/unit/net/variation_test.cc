@@ -128,17 +128,13 @@ TEST(Variation, ATraceChangesTheDirectionsThatItIsFor) {
   EXPECT_EQ(variation.delays_s(), (std::vector<double>{0.01, 0.01, 0.01, 0.02}));
   variation.advance_to(2 * kSecond);
   EXPECT_TRUE(variation.changed().empty());
-}
-
-// In an outage nothing passes; how long a segment takes on the link is known from before.
-TEST(Variation, AnOutageLeavesNoCapacityAndTheRateOfBefore) {
-  const Topology topology = star(1);
-  Variation variation(with_trace("*", "time_s,rate_bps\n1,5e7\n2,0\n4,1e7\n"), topology, 1);
-  variation.advance_to(kSecond);
-  variation.advance_to(2 * kSecond);
-  EXPECT_EQ(variation.capacities(), (std::vector<double>{0, 0}));
-  EXPECT_EQ(variation.rates(), (std::vector<double>{5e7, 5e7}));
-  EXPECT_EQ(variation.next_outage_end_ns(), 4 * kSecond);
+  // In an outage nothing passes; how long a segment takes on the link is known from before.
+  Variation outage(with_trace("*", "time_s,rate_bps\n1,5e7\n2,0\n4,1e7\n"), topology, 1);
+  outage.advance_to(kSecond);
+  outage.advance_to(2 * kSecond);
+  EXPECT_EQ(outage.capacities(), std::vector<double>(4, 0));
+  EXPECT_EQ(outage.rates(), std::vector<double>(4, 5e7));
+  EXPECT_EQ(outage.next_outage_end_ns(), 4 * kSecond);
 }
 
 TEST(Variation, TrafficThatYieldsToNobodyIsTakenOffAndLeavesATenth) {

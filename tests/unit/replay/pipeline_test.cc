@@ -73,7 +73,8 @@ StagesRun run(const Stages& setup) {
   return {replayed, simulated_s(replayed), worker_steps(replayed, setup.stages)};
 }
 
-// (M + S − 1) · (f + b) for GPipe and 1F1B (arXiv 1811.06965; 2104.04473, section 2.2).
+// (M + S − 1) · (f + b) for GPipe and 1F1B (arXiv 1811.06965; 2104.04473, section 2.2). Of V chunks the
+// bubble is V times shorter (section 2.2 again).
 TEST(Pipeline, OnAFreeNetworkTheStepIsTheTextbooks) {
   for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
     for (const int stages : {2, 3, 8})
@@ -85,10 +86,6 @@ TEST(Pipeline, OnAFreeNetworkTheStepIsTheTextbooks) {
         EXPECT_NEAR(result.steps.at({1, 0}).bubble_s, (stages - 1) * kBoth_s, 1e-6);
         EXPECT_NEAR(result.steps.at({1, 0}).network_s, 0, 1e-6);
       }
-}
-
-// Of V chunks the bubble is V times shorter (arXiv 2104.04473, section 2.2).
-TEST(Pipeline, ChunksShortenTheBubble) {
   for (const int stages : {2, 4})
     for (const int chunks : {2, 3})
       for (const int rounds : {1, 2, 4}) {
