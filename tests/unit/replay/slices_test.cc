@@ -21,7 +21,7 @@ int count(const SliceSpec& spec, const std::string& name, int members, std::int6
   return slice_count(spec, find_collective(name), {members, bytes, 1, {}});
 }
 
-TEST(Slices, CutAMessageIntoEqualPartsOfAtMostTheSize) {
+TEST(Slices, CutAMessageIntoEqualPartsOfAtMostTheSizeOrAsTheLibraries) {
   const SliceSpec spec{SliceSpec::Kind::kBytes, 1000};
   EXPECT_EQ(count(spec, "tree", 4, 1000), 1);
   EXPECT_EQ(count(spec, "tree", 4, 1001), 2);
@@ -31,9 +31,6 @@ TEST(Slices, CutAMessageIntoEqualPartsOfAtMostTheSize) {
   EXPECT_EQ(count({}, "ring", 4, 1000000), 1);
   for (const char* name : {"halving-doubling", "double-tree", "root", "serial", "hierarchical"})
     EXPECT_EQ(count(spec, name, 2, 5000), 1) << name;
-}
-
-TEST(Slices, OfTheLibrariesAreThoseOfTheirSources) {
   const SliceSpec nccl{SliceSpec::Kind::kNccl, 0}, gloo{SliceSpec::Kind::kGloo, 0};
   EXPECT_EQ(count(nccl, "ring", 4, 40 * kMiB), 10);
   EXPECT_EQ(count(nccl, "tree", 4, 40 * kMiB), 80);
