@@ -14,8 +14,6 @@
 
 namespace longhaul {
 
-inline constexpr double kFraming = 1538. / 1448;  // of Ethernet
-
 using OnFailure = RecoverySpec::OnFailure;
 
 inline Fault crash_of(int replica, double at_s, double for_s) {
@@ -53,7 +51,7 @@ inline Trace trace_of_rule(const OperationRule& rule, const Case& config) {
 // A state of 1000 parameters of 12 bytes, on links of 9600 bytes a second; operations of `rule` carry a byte.
 inline void prepare_download(Case& config, OperationRule& rule) {
   config.network.message_time.reset();
-  config.network.topology = mesh_spec(76800 * kFraming, 0);
+  config.network.topology = mesh_spec(76800 * 1538. / 1448, 0);  // with Ethernet's framing
   config.workload.parameters = 1000;
   rule.payload[0].columns = {{0, 1}};
 }

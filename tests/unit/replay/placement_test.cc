@@ -247,13 +247,11 @@ TEST(Placement, WordsNameWhoIsWhere) {
   EXPECT_EQ(places_in_words(config, {0, 1, 2, 3}), "a: r0 s0-1; b: r1 s0-1");
   EXPECT_EQ(places_in_words(placed_case("aws-2022", {3, 1}, "ring", 1000), {0, 1, 3, 2}).substr(0, 5),
             load_matrix("aws-2022", ".").sites()[0].substr(0, 5));
-}
-
-TEST(Placement, PlacesThatWereFoundAreTakenAndStagesNeedThePlan) {
-  Case config = two_sites(1, 1000);
-  EXPECT_THROW(placed_topology(config), std::logic_error);
-  config.network.rank_order.places = {3, 1, 2, 0};
-  EXPECT_EQ(placed_topology(config).site_of(), (std::vector<int>{1, 0, 1, 0}));
+  // Places that were found are taken; without them stages need the plan.
+  Case found = config;
+  EXPECT_THROW(placed_topology(found), std::logic_error);
+  found.network.rank_order.places = {3, 1, 2, 0};
+  EXPECT_EQ(placed_topology(found).site_of(), (std::vector<int>{1, 0, 1, 0}));
 }
 
 // A matrix file of four sites: A and C are near each other, B and D too, all others far.
