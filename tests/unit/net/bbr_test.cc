@@ -146,25 +146,21 @@ TEST(Bbr, ShortMessagesArePacedByWhatTheyShow) {
   EXPECT_NEAR(took_s, kRtt_s / (2.885 * 0.99 - 1), 0.05 * kRtt_s);
 }
 
-// The phase of gain 1.25 lasts a round trip where the share is more than that, and comes every eighth.
-TEST(Bbr, AGreaterShareIsFoundByAQuarterEveryEightRoundTrips) {
-  Sender sender;
-  sender.time_of(100 * kShare * kRtt_s);
-  sender.share = 10 * kShare;
-  const double before = sender.bbr.bandwidth();
-  sender.send(1e15, sender.now_s + 5 * 8 * kRtt_s + 1e-3);
-  EXPECT_NEAR(sender.bbr.bandwidth() / before, std::pow(1.25 * 0.99, 5), 1e-6);
-}
-
-// A lower one is known once ten round trips have not shown the old one.
-TEST(Bbr, ASmallerShareIsForgottenLate) {
-  Sender sender;
-  sender.time_of(100 * kShare * kRtt_s);
-  sender.share = kShare / 2;
-  sender.send(1e15, sender.now_s + 9 * kRtt_s);
-  EXPECT_NEAR(sender.bbr.bandwidth(), kShare, 1e-6 * kShare);
-  sender.send(1e15, sender.now_s + 3 * kRtt_s);
-  EXPECT_NEAR(sender.bbr.bandwidth(), kShare / 2, 1e-6 * kShare);
+// The phase of gain 1.25 lasts a round trip where the share is more than that, and comes every eighth. A
+// smaller share is known once ten round trips have not shown the old one.
+TEST(Bbr, AGreaterShareIsFoundByQuartersAndASmallerOneLate) {
+  Sender greater;
+  greater.time_of(100 * kShare * kRtt_s);
+  Sender smaller = greater;
+  greater.share = 10 * kShare;
+  smaller.share = kShare / 2;
+  const double before = greater.bbr.bandwidth();
+  greater.send(1e15, greater.now_s + 5 * 8 * kRtt_s + 1e-3);
+  EXPECT_NEAR(greater.bbr.bandwidth() / before, std::pow(1.25 * 0.99, 5), 1e-6);
+  smaller.send(1e15, smaller.now_s + 9 * kRtt_s);
+  EXPECT_NEAR(smaller.bbr.bandwidth(), kShare, 1e-6 * kShare);
+  smaller.send(1e15, smaller.now_s + 3 * kRtt_s);
+  EXPECT_NEAR(smaller.bbr.bandwidth(), kShare / 2, 1e-6 * kShare);
 }
 
 // Ten seconds after it was last known: for a round trip and 200 ms four segments a round trip, unless the

@@ -85,4 +85,29 @@ inline Case regions_case(const std::string& matrix, const SiteCounts& placement)
   return config;
 }
 
+// Of every two replicas.
+template <typename Check>
+void for_pairs(int replicas, const Check& check) {
+  for (int i = 0; i < replicas; ++i)
+    for (int j = 0; j < replicas; ++j)
+      if (i != j) check(i, j);
+}
+
+// tests/data/four-corners.graphml: West, Middle and East on the equator, ten degrees apart, and North at the
+// pole. Without a placement replicas are spread evenly.
+inline Case corners_case(const SiteCounts& placement) {
+  Case config = star_case(0, 0, 0);
+  config.folder = LONGHAUL_SOURCE_DIR "/tests/data";
+  for (const auto& [node, count] : placement) config.replicas += count;
+  config.network.topology = {"graphml",
+                             {{"file", "four-corners.graphml"},
+                              {"replicas", placement.empty() ? Json("even") : placement_section(placement)},
+                              {"rate", "10Gbps"},
+                              {"rtt", "4ms"},
+                              {"default_rate", "1Gbps"},
+                              {"inflation", 1.5},
+                              {"routing", "delay"}}};
+  return config;
+}
+
 }  // namespace longhaul

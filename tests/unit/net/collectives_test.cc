@@ -1,16 +1,145 @@
-// Every collective is run on sets of contributions (data_flow.h).
+// Every collective is run on sets of contributions: what a member holds of each byte is the set of members
+// whose contribution went into it. Messages carry what their sender held when it entered the round. With
+// slices every member walks through the rounds once a slice.
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 #include <set>
 
+#include "core/base/index.h"
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
+#include "net/collectives/slices.h"
 #include "tests/support/idle_star.h"
 #include "tests/support/said.h"
-#include "tests/unit/net/data_flow.h"
 
 namespace longhaul::collectives_test {
+
+using Contributions = std::vector<std::multiset<int>>;  // by byte
+
+class DataFlow {
+ public:
+  // `held`: what each member holds at first.
+  DataFlow(const Collective& collective, const GroupExchange& exchange, std::vector<Contributions> held,
+           int slices)
+      : collective_(collective), exchange_(exchange), slices_(slices), held_(std::move(held)) {
+    round_.assign(held_.size() * as_index(slices), -1);
+  }
+
+  // No member waits for ever, and no message is left over. `last_first`: later slices are looked at first.
+  void run(bool last_first) {
+    const int walks = slices_ * exchange_.members;
+    for (int walk = 0; walk < walks; ++walk) enter(walk);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int i = 0; i < walks; ++i) moved = try_to_finish_round(last_first ? walks - 1 - i : i) || moved;
+    }
+    for (const int round : round_) EXPECT_EQ(round, collective_.rounds(exchange_));
+    for (const auto& [ends, queue] : wires_) EXPECT_TRUE(queue.empty());
+  }
+
+  const std::vector<Contributions>& held() const { return held_; }
+
+ private:
+  struct InFlight {
+    Message message;
+    Contributions data;
+  };
+
+  // Walk s of member m is s · n + m.
+  int member_of(int walk) const { return walk % exchange_.members; }
+  int walk_beside(int walk, int peer) const { return walk - member_of(walk) + peer; }
+  Round round_of(int walk) const {
+    const Round whole = collective_.round(exchange_, member_of(walk), round_[as_index(walk)]);
+    return slices_ == 1 ? whole : slice_of(whole, walk / exchange_.members, slices_);
+  }
+
+  void enter(int walk) {
+    if (++round_[as_index(walk)] >= collective_.rounds(exchange_)) return;
+    for (const Message& message : round_of(walk).sends) {
+      const auto begin = held_[as_index(member_of(walk))].begin() + message.offset;
+      wires_[{walk, walk_beside(walk, message.peer)}].push_back(
+          {message, Contributions(begin, begin + message.bytes)});
+    }
+  }
+
+  bool try_to_finish_round(int walk) {
+    if (round_[as_index(walk)] >= collective_.rounds(exchange_)) return false;
+    const Round round = round_of(walk);
+    for (const Message& expected : round.receives)
+      if (wires_[{walk_beside(walk, expected.peer), walk}].empty()) return false;
+    for (const Message& expected : round.receives) receive(walk, expected);
+    enter(walk);
+    return true;
+  }
+
+  void receive(int walk, const Message& expected) {
+    std::deque<InFlight>& wire = wires_[{walk_beside(walk, expected.peer), walk}];
+    const InFlight arrived = wire.front();
+    wire.pop_front();
+    EXPECT_EQ(arrived.message.offset, expected.offset);
+    EXPECT_EQ(arrived.message.bytes, expected.bytes);
+    EXPECT_EQ(arrived.message.reduces, expected.reduces);
+    for (std::int64_t i = 0; i < expected.bytes; ++i) {
+      std::multiset<int>& here = held_[as_index(member_of(walk))][as_index(expected.offset + i)];
+      const std::multiset<int>& there = arrived.data[as_index(i)];
+      if (!expected.reduces) here.clear();
+      here.insert(there.begin(), there.end());
+    }
+  }
+
+  const Collective& collective_;
+  GroupExchange exchange_;
+  int slices_;
+  std::vector<Contributions> held_;
+  std::vector<int> round_;                                     // by walk
+  std::map<std::pair<int, int>, std::deque<InFlight>> wires_;  // by walks
+};
+
+std::string words_of(const std::string& name, const GroupExchange& exchange) {
+  return name + " of " + std::to_string(exchange.members) + ", " + std::to_string(exchange.bytes);
+}
+
+// What members hold in the end.
+std::vector<Contributions> end_of(const std::string& name, const GroupExchange& exchange,
+                                  const std::vector<Contributions>& held, int slices = 1,
+                                  bool last_first = false) {
+  SCOPED_TRACE(words_of(name, exchange) + " in " + std::to_string(slices));
+  DataFlow flow(find_collective(name), exchange, held, slices);
+  flow.run(last_first);
+  return flow.held();
+}
+
+// Each member's own contribution, over the whole vector.
+std::vector<Contributions> own_vectors(const GroupExchange& exchange) {
+  std::vector<Contributions> held;
+  for (int member = 0; member < exchange.members; ++member)
+    held.push_back(Contributions(as_index(exchange.bytes), {member}));
+  return held;
+}
+
+// The same of vectors in which all contributions stand side by side.
+std::vector<Contributions> own_places(const GroupExchange& exchange) {
+  const std::size_t bytes = as_index(exchange.bytes), members = as_index(exchange.members);
+  std::vector<Contributions> held(members, Contributions(members * bytes));
+  for (std::size_t i = 0; i < members * bytes; ++i) held[i / bytes][i] = {static_cast<int>(i / bytes)};
+  return held;
+}
+
+std::multiset<int> everyone(int members) {
+  std::multiset<int> all;
+  for (int member = 0; member < members; ++member) all.insert(member);
+  return all;
+}
+
+// Each member holds the contributions of all, once each.
+void expect_sum(const std::string& name, const GroupExchange& exchange, int slices = 1,
+                bool last_first = false) {
+  const Contributions all(as_index(exchange.bytes), everyone(exchange.members));
+  for (const Contributions& held : end_of(name, exchange, own_vectors(exchange), slices, last_first))
+    EXPECT_EQ(held, all) << words_of(name, exchange) << " in " << slices;
+}
 
 struct Shape {
   int members;
@@ -28,44 +157,40 @@ std::vector<std::string> averaging_collectives() {
   return names;
 }
 
+// Whole, and in slices where it may be cut.
 TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
-  for (const std::string& name : averaging_collectives())
-    for (const Shape& shape : kShapes) {
-      SCOPED_TRACE(name + " of " + std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
-      DataFlow flow(find_collective(name), {shape.members, shape.bytes, 2});
-      ASSERT_TRUE(flow.run());
-      EXPECT_TRUE(flow.nothing_left());
-      expect_sum(flow, shape.members);
-    }
+  for (const std::string& name : averaging_collectives()) {
+    for (const Shape& shape : kShapes) expect_sum(name, {shape.members, shape.bytes, 2});
+    if (find_collective(name).unit_bytes({4, 1000, 1}) == 0) continue;
+    for (int members = 2; members <= 9; ++members)
+      for (const int slices : {2, 3, 7})
+        for (const bool last_first : {false, true}) expect_sum(name, {members, 53, 1}, slices, last_first);
+  }
 }
 
 // Everyone ends with contribution j at the j-th place and holds only its own at first.
 TEST(Collectives, AnAllGatherPutsAllContributionsSideBySide) {
-  for (const Shape& shape : kShapes) {
-    SCOPED_TRACE(std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
-    const auto bytes = static_cast<std::size_t>(shape.bytes), n = static_cast<std::size_t>(shape.members);
-    std::vector<Contributions> own(n, Contributions(n * bytes)), all(n, Contributions(n * bytes));
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t i = j * bytes; i < (j + 1) * bytes; ++i) {
-        own[j][i] = {static_cast<int>(j)};
-        for (std::size_t member = 0; member < n; ++member) all[member][i] = {static_cast<int>(j)};
-      }
-    DataFlow flow(find_collective("all-gather"), {shape.members, shape.bytes, 1}, own);
-    ASSERT_TRUE(flow.run());
-    EXPECT_TRUE(flow.nothing_left());
-    for (std::size_t member = 0; member < n; ++member)
-      EXPECT_EQ(flow.held(static_cast<int>(member)), all[member]);
-  }
+  const auto check = [](const GroupExchange& exchange, int slices) {
+    const std::vector<Contributions> own = own_places(exchange);
+    Contributions all(own[0].size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = own[i / as_index(exchange.bytes)][i];
+    for (const Contributions& held : end_of("all-gather", exchange, own, slices, slices > 1))
+      EXPECT_EQ(held, all) << words_of("all-gather", exchange);
+  };
+  for (const Shape& shape : kShapes) check({shape.members, shape.bytes, 1}, 1);
+  check({5, 11, 1}, 3);
 }
 
 TEST(Collectives, AReduceScatterLeavesEveryMemberItsPartOfTheSum) {
-  for (const Shape& shape : kShapes) {
-    SCOPED_TRACE(std::to_string(shape.members) + ", " + std::to_string(shape.bytes));
-    DataFlow flow(find_collective("reduce-scatter"), {shape.members, shape.bytes, 1});
-    ASSERT_TRUE(flow.run());
-    EXPECT_TRUE(flow.nothing_left());
-    expect_part_of_sum(flow, shape.members, shape.bytes);
-  }
+  const auto check = [](int members, std::int64_t bytes, int slices) {
+    const GroupExchange exchange{members, bytes, 1};
+    const auto end = end_of("reduce-scatter", exchange, own_vectors(exchange), slices, slices > 1);
+    for (int j = 0; j < members; ++j)
+      for (auto i = part_begin(bytes, j, members); i < part_begin(bytes, j + 1, members); ++i)
+        EXPECT_EQ(end[as_index(j)][as_index(i)], everyone(members)) << words_of("reduce-scatter", exchange);
+  };
+  for (const Shape& shape : kShapes) check(shape.members, shape.bytes, 1);
+  for (const int members : {2, 3, 5, 8}) check(members, 53, 3);
 }
 
 GroupExchange sending(std::int64_t bytes, const std::vector<std::vector<int>>& targets) {
@@ -79,12 +204,10 @@ GroupExchange sending(std::int64_t bytes, const std::vector<std::vector<int>>& t
 TEST(Collectives, TargetsGetWhatIsSentToThemAndNothingElse) {
   const GroupExchange exchange = sending(10, {{1}, {2, 3}, {}, {1}});
   const Collective& send = find_collective("send");
-  DataFlow flow(send, exchange);
-  ASSERT_TRUE(flow.run());
-  EXPECT_TRUE(flow.nothing_left());
-  const std::multiset<int> expected[] = {{0}, {0, 1, 3}, {1, 2}, {1, 3}};
-  for (int member = 0; member < 4; ++member)
-    for (const auto& contributions : flow.held(member)) EXPECT_EQ(contributions, expected[member]) << member;
+  std::vector<Contributions> expected;
+  for (const std::multiset<int>& of : {std::multiset<int>{0}, {0, 1, 3}, {1, 2}, {1, 3}})
+    expected.push_back(Contributions(10, of));
+  EXPECT_EQ(end_of("send", exchange, own_vectors(exchange)), expected);
   EXPECT_EQ(send.totals(exchange).transfers, 4);
   EXPECT_EQ(send.totals(exchange).bytes, 40);
   EXPECT_EQ(send.totals(sending(0, {{1}, {0}})).transfers, 0);
@@ -93,27 +216,19 @@ TEST(Collectives, TargetsGetWhatIsSentToThemAndNothingElse) {
 // Member j ends with part j of everyone's contribution, in the place of that contribution's part, and with
 // nothing that is for another but what it had.
 void expect_parts(const std::string& name, const GroupExchange& exchange) {
-  SCOPED_TRACE(name + " of " + std::to_string(exchange.members) + ", " + std::to_string(exchange.bytes));
   const int n = exchange.members;
-  const auto bytes = static_cast<std::size_t>(exchange.bytes), count = static_cast<std::size_t>(n);
-  std::vector<Contributions> own(count, Contributions(count * bytes));
-  for (std::size_t j = 0; j < count; ++j)
-    for (std::size_t i = j * bytes; i < (j + 1) * bytes; ++i) own[j][i] = {static_cast<int>(j)};
+  const std::vector<Contributions> own = own_places(exchange);
   std::vector<Contributions> expected = own;
   for (int from = 0; from < n; ++from) {
-    std::size_t at = static_cast<std::size_t>(from) * bytes;
+    std::size_t at = as_index(from * exchange.bytes);
     for (int to = 0; to < n; ++to) {
       const std::int64_t part = exchange.parts.empty()
                                     ? (to + 1) * exchange.bytes / n - to * exchange.bytes / n
-                                    : exchange.parts[static_cast<std::size_t>(from * n + to)];
-      for (std::int64_t i = 0; i < part; ++i) expected[static_cast<std::size_t>(to)][at++] = {from};
+                                    : exchange.parts[as_index(from * n + to)];
+      for (std::int64_t i = 0; i < part; ++i) expected[as_index(to)][at++] = {from};
     }
   }
-  DataFlow flow(find_collective(name), exchange, own);
-  ASSERT_TRUE(flow.run());
-  EXPECT_TRUE(flow.nothing_left());
-  for (int member = 0; member < n; ++member)
-    EXPECT_EQ(flow.held(member), expected[static_cast<std::size_t>(member)]) << member;
+  EXPECT_EQ(end_of(name, exchange, own), expected) << words_of(name, exchange);
 }
 
 // Five members whose contributions are of up to 12 bytes; some have nothing for each other.
@@ -131,33 +246,46 @@ TEST(Collectives, AnAllToAllBringsEveryoneThePartsThatAreForIt) {
   EXPECT_EQ(find_collective("pairwise").totals(kUneven).transfers, 12);
 }
 
+// Of all rounds.
+std::vector<Message> sent_by(int member, const Collective& collective, const GroupExchange& exchange) {
+  std::vector<Message> sent;
+  for (int index = 0; index < collective.rounds(exchange); ++index)
+    for (const Message& message : collective.round(exchange, member, index).sends) sent.push_back(message);
+  return sent;
+}
+
+std::int64_t bytes_sent_by(int member, const Collective& collective, const GroupExchange& exchange) {
+  std::int64_t total = 0;
+  for (const Message& message : sent_by(member, collective, exchange)) total += message.bytes;
+  return total;
+}
+
 // Messages and bytes are those of all rounds.
 void expect_totals(const Collective& collective, const GroupExchange& exchange) {
   Totals totals;
-  for (int member = 0; member < exchange.members; ++member)
-    for (int index = 0; index < collective.rounds(exchange); ++index)
-      for (const Message& message : collective.round(exchange, member, index).sends) {
-        ++totals.transfers;
-        totals.bytes += message.bytes;
-      }
-  EXPECT_EQ(collective.totals(exchange).transfers, totals.transfers);
-  EXPECT_EQ(collective.totals(exchange).bytes, totals.bytes);
+  for (int member = 0; member < exchange.members; ++member) {
+    totals.transfers += static_cast<std::int64_t>(sent_by(member, collective, exchange).size());
+    totals.bytes += bytes_sent_by(member, collective, exchange);
+  }
+  EXPECT_EQ(collective.totals(exchange).transfers, totals.transfers) << words_of(collective.name(), exchange);
+  EXPECT_EQ(collective.totals(exchange).bytes, totals.bytes) << words_of(collective.name(), exchange);
+}
+
+TEST(Collectives, TotalsAreTheSumOfAllRounds) {
+  for (const auto& collective : collectives())
+    for (const Shape& shape : kShapes) expect_totals(*collective, {shape.members, shape.bytes, 2});
 }
 
 // Sites of equal and unequal sizes, in blocks, scattered, and each member alone.
 TEST(Collectives, SitesDoNotChangeWhatArrives) {
-  const Collective& collective = find_collective("hierarchical");
   for (const std::vector<int>& sites : {std::vector<int>{0, 0, 0, 1, 1, 1},
                                         {0, 1, 2, 0, 1, 2},
                                         {3, 3, 3, 3, 3, 7},
                                         {5, 4, 3, 2, 1, 0},
                                         {1, 1, 1, 1, 1, 1}}) {
     const GroupExchange exchange{6, 31, 1, sites};
-    DataFlow flow(collective, exchange);
-    ASSERT_TRUE(flow.run());
-    EXPECT_TRUE(flow.nothing_left());
-    expect_sum(flow, 6);
-    expect_totals(collective, exchange);
+    expect_sum("hierarchical", exchange);
+    expect_totals(find_collective("hierarchical"), exchange);
   }
 }
 
@@ -179,23 +307,9 @@ TEST(Collectives, ChunksOfADoubleTreeAllArrive) {
     EXPECT_EQ(tree.rounds(exchange), 3 * chunks);
     EXPECT_EQ(tree.totals(exchange).transfers, 2 * (members - 1) * 2 * chunks);
   }
-}
-
-TEST(Collectives, TotalsAreTheSumOfAllRounds) {
-  for (const auto& collective : collectives())
-    for (const Shape& shape : kShapes) {
-      SCOPED_TRACE(collective->name() + " of " + std::to_string(shape.members) + ", " +
-                   std::to_string(shape.bytes));
-      expect_totals(*collective, {shape.members, shape.bytes, 2});
-    }
-}
-
-std::int64_t sent(const std::string& name, const GroupExchange& exchange, int member) {
-  const Collective& collective = find_collective(name);
-  std::int64_t total = 0;
-  for (int index = 0; index < collective.rounds(exchange); ++index)
-    for (const Message& message : collective.round(exchange, member, index).sends) total += message.bytes;
-  return total;
+  // As NCCL's buffers: 512 KiB a chunk, but at most 256 of them.
+  EXPECT_EQ(tree.rounds({8, 100 << 20, 1}), 3 * 100);
+  EXPECT_EQ(tree.rounds({8, std::int64_t{1} << 40, 1}), 3 * 256);
 }
 
 // What single members send, by hand. All but one chunk of a ring go round twice; half of that is a
@@ -229,27 +343,24 @@ TEST(Collectives, EachMemberSendsWhatIsWorkedOutByHand) {
                   {"serial", {3, 100, 2}, {200, 200, 200}}};
   for (const auto& [name, exchange, by_member] : expected)
     for (std::size_t member = 0; member < by_member.size(); ++member)
-      EXPECT_EQ(sent(name, exchange, static_cast<int>(member)), by_member[member])
-          << name << " of " << exchange.members << ", member " << member;
+      EXPECT_EQ(bytes_sent_by(static_cast<int>(member), find_collective(name), exchange), by_member[member])
+          << words_of(name, exchange) << ", member " << member;
   EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
   EXPECT_EQ(find_collective("serial").rounds({2, 100, 2}), 2) << "delta, then phi";
   EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
+  const std::int64_t bytes = std::int64_t{1} << 55;
+  EXPECT_EQ(part_begin(bytes, 1023, 1024), bytes / 1024 * 1023) << "does not overflow";
+  EXPECT_EQ(part_begin(10, 2, 3), 6) << "floor(2 · 10 / 3)";
 }
 
-TEST(Collectives, NoMemberOfALeafTreeSendsToItself) {
-  const Collective& tree = find_collective("leaf-tree");
+// In a double tree half of the vector up as a leaf; up and to at most two children as an inner node.
+TEST(Collectives, NoMemberOfALeafTreeSendsToItselfOrIsAnInnerNodeOfBothDoubleTrees) {
   for (int members = 2; members <= 33; ++members)
-    for (int member = 0; member < members; ++member)
-      for (int index = 0; index < tree.rounds({members, 100, 1}); ++index)
-        for (const Message& message : tree.round({members, 100, 1}, member, index).sends)
-          EXPECT_NE(message.peer, member) << members;
-}
-
-// Half of the vector up as a leaf; up and to at most two children as an inner node.
-TEST(Collectives, NobodyIsAnInnerNodeOfBothTrees) {
-  for (int members = 2; members <= 33; ++members)
-    for (int member = 0; member < members; ++member)
-      EXPECT_LE(sent("double-tree", {members, 400, 1}, member), 800) << members << ' ' << member;
+    for (int member = 0; member < members; ++member) {
+      for (const Message& message : sent_by(member, find_collective("leaf-tree"), {members, 100, 1}))
+        EXPECT_NE(message.peer, member) << members;
+      EXPECT_LE(bytes_sent_by(member, find_collective("double-tree"), {members, 400, 1}), 800) << members;
+    }
 }
 
 // What replays hold to a bound, or not at all: L = 0.1 s, 1000 bytes at 10,000 bytes/s, 0.1 s for the whole
@@ -265,13 +376,6 @@ TEST(Collectives, BoundsOfAnIdleStar) {
   EXPECT_DOUBLE_EQ(cost("heap-tree", 8), 6 * 0.3);
 }
 
-// 512 KiB a chunk, but at most 256 of them.
-TEST(Collectives, ALargeDoubleTreeHasStepsOfNcclsBuffers) {
-  const Collective& tree = find_collective("double-tree");
-  EXPECT_EQ(tree.rounds({8, 100 << 20, 1, {}}), 3 * 100);
-  EXPECT_EQ(tree.rounds({8, std::int64_t{1} << 40, 1, {}}), 3 * 256);
-}
-
 TEST(Collectives, RegistryHasWhateverAPlanMayName) {
   std::vector<std::string> names = averaging_collectives();
   names.push_back("pairwise");
@@ -281,16 +385,7 @@ TEST(Collectives, RegistryHasWhateverAPlanMayName) {
   }
   const InputError error = thrown_by([&] { find_collective("rinq"); });
   EXPECT_SAYS(error.parts().hint, "\"ring\"");
-}
-
-TEST(Collectives, PartsOfLargeVectorsDoNotOverflow) {
-  const std::int64_t bytes = std::int64_t{1} << 55;
-  EXPECT_EQ(part_begin(bytes, 1023, 1024), bytes / 1024 * 1023);
-  EXPECT_EQ(part_begin(10, 2, 3), 6) << "floor(2 · 10 / 3)";
-}
-
-// core/ lists the names that a method may choose; what they are for is the collectives' own.
-TEST(Collectives, TheChoicesOfAMethodAreThoseOfTheirPurpose) {
+  // core/ lists the names that a method may choose; what they are for is the collectives' own.
   const auto names_of = [](Collective::Purpose purpose) {
     std::vector<std::string> names;
     for (const auto& collective : collectives())

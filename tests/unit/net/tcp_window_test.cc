@@ -1,31 +1,42 @@
-// TCP's window, and random loss: where it falls, what it leaves on average, and when a sender reacts to it.
+// TCP's window; queues; and random loss: where it falls, what it leaves on average, and when a sender reacts
+// to it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
+#include "net/tcp/fifo.h"
 #include "net/tcp/window.h"
+#include "net/topology.h"
 
 namespace longhaul::tcp_window_test {
 
 constexpr double kSegment = 1448;
 
-TcpWindow window_of(double limit, double rtt_s, bool is_cubic = true) {
-  return TcpWindow({kSegment, limit, rtt_s, is_cubic});
+TcpWindow window_of(double limit = 1e9, bool is_cubic = true) {
+  return TcpWindow({kSegment, limit, /*rtt_s=*/0.1, is_cubic});
 }
 
-TEST(TcpWindow, DoublesEveryRoundTripThatUsesIt) {
-  TcpWindow window = window_of(1e9, 0.1);
+// All of it was in flight.
+void acknowledge(TcpWindow& window) {
+  window.acknowledged(window.bytes(), window.bytes());
+}
+
+TEST(TcpWindow, DoublesEveryRoundTripThatUsesItUpToItsLimit) {
+  TcpWindow window = window_of(), limited = window_of(50000);
   for (double expected = 10 * kSegment; expected < 1e6; expected *= 2) {
     EXPECT_DOUBLE_EQ(window.bytes(), expected);
-    window.acknowledged(window.bytes(), window.bytes());
+    EXPECT_DOUBLE_EQ(limited.bytes(), std::min(expected, 50000.));
+    acknowledge(window);
+    acknowledge(limited);
   }
 }
 
 // 4000 bytes in flight under a window of 14,480: less than half of it.
 TEST(TcpWindow, DoesNotGrowUnused) {
-  TcpWindow window = window_of(1e9, 0.1);
+  TcpWindow window = window_of();
   window.acknowledged(4000, 4000);
   EXPECT_DOUBLE_EQ(window.bytes(), 14480);
   window.acknowledged(10000, 10000);
@@ -33,35 +44,28 @@ TEST(TcpWindow, DoesNotGrowUnused) {
 }
 
 // The pipe holds 20 segments, the window 20: one more round trip of acknowledgements makes it 40, and HyStart
-// ends slow start there. From then on it grows by 5 % a round trip at first.
+// ends slow start there. From then on it grows by 5 % a round trip at first. Reno has no HyStart.
 TEST(TcpWindow, CubicLeavesSlowStartWhenThePipeIsFull) {
-  TcpWindow window = window_of(1e9, 0.1);
-  window.acknowledged(window.bytes(), window.bytes());
+  TcpWindow window = window_of(), reno = window_of(1e9, /*is_cubic=*/false);
+  acknowledge(window);
   window.filled_pipe(1e6, 20 * kSegment);
   EXPECT_DOUBLE_EQ(window.bytes(), 40 * kSegment);
   EXPECT_FALSE(window.in_slow_start());
-  window.acknowledged(window.bytes(), window.bytes());
+  acknowledge(window);
   EXPECT_DOUBLE_EQ(window.bytes(), 1.05 * 40 * kSegment);
-}
-
-TEST(TcpWindow, RenoHasNoHyStart) {
-  TcpWindow window = window_of(1e9, 0.1, /*is_cubic=*/false);
-  window.filled_pipe(1e6, 20 * kSegment);
-  EXPECT_TRUE(window.in_slow_start());
-}
-
-TEST(TcpWindow, NeverExceedsItsLimit) {
-  TcpWindow window = window_of(50000, 0.1);
-  for (int i = 0; i < 10; ++i) window.acknowledged(window.bytes(), window.bytes());
-  EXPECT_DOUBLE_EQ(window.bytes(), 50000);
+  reno.filled_pipe(1e6, 20 * kSegment);
+  EXPECT_TRUE(reno.in_slow_start());
 }
 
 // RTT 0.1 s: time-out 0.3 s. 0.29 s change nothing; 3 s are 10 time-outs, 2^-9.5 of 80 segments is below the
-// initial window. The threshold stays at 80 segments: slow start up to there and no further.
+// initial window. The threshold stays at 80 segments: slow start up to there and no further. Not with
+// net.ipv4.tcp_slow_start_after_idle = 0.
 TEST(TcpWindow, IsColdAgainAfterIdling) {
-  TcpWindow window = window_of(1e9, 0.1);
-  window.acknowledged(window.bytes(), window.bytes());
-  window.acknowledged(window.bytes(), window.bytes());
+  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.45, 0.1), 0.5) << "after one and a half time-outs";
+  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.30, 0.1), 1);
+  TcpWindow window = window_of();
+  acknowledge(window);
+  acknowledge(window);
   window.filled_pipe(1e6, 40 * kSegment);
   window.idled(0.29);
   EXPECT_DOUBLE_EQ(window.bytes(), 80 * kSegment);
@@ -69,15 +73,21 @@ TEST(TcpWindow, IsColdAgainAfterIdling) {
   EXPECT_DOUBLE_EQ(window.bytes(), 10 * kSegment);
   for (const double expected : {20., 40., 80.}) {
     EXPECT_TRUE(window.in_slow_start());
-    window.acknowledged(window.bytes(), window.bytes());
+    acknowledge(window);
     EXPECT_DOUBLE_EQ(window.bytes(), expected * kSegment);
   }
   EXPECT_FALSE(window.in_slow_start());
+  WindowRules rules{kSegment, 1e9, 0.1, true};
+  rules.slow_start_after_idle = false;
+  TcpWindow outlives(rules);
+  acknowledge(outlives);
+  EXPECT_FALSE(outlives.idled(3));
+  EXPECT_DOUBLE_EQ(outlives.bytes(), 20 * kSegment);
 }
 
 // 10 segments of slow start and 90 acknowledged.
 TcpWindow window_of_100(bool is_cubic = true) {
-  TcpWindow window = window_of(1e9, 0.1, is_cubic);
+  TcpWindow window = window_of(1e9, is_cubic);
   window.acknowledged(90 * kSegment, 100 * kSegment);
   return window;
 }
@@ -102,6 +112,13 @@ TEST(TcpWindow, FollowsTheCubicAfterASignal) {
   EXPECT_NEAR(window.time_to(130 * kSegment, kFast, kPipe, 0), k_s, 1e-9);
   window.flowed(k_s, kFast, kPipe, 0);
   EXPECT_NEAR(window.bytes(), 130 * kSegment, 1e-3);
+  // 4.6: a second signal at 70, below W_max: W_max = 70 · 0.85 = 59.5, W = 49, K = cbrt(10.5 / 0.4).
+  TcpWindow converges = window_of_100();
+  converges.congested();
+  converges.congested();
+  EXPECT_DOUBLE_EQ(converges.bytes(), 49 * kSegment);
+  converges.flowed(0.1, kFast, kPipe, 0);
+  EXPECT_NEAR(converges.time_to(59.5 * kSegment, kFast, kPipe, 0), std::cbrt(26.25), 1e-9);
 }
 
 // A signal at W_max every time: the mean of W over a cycle is W_max (1 − (1 − β) / 4) = 92.5.
@@ -122,48 +139,34 @@ TEST(TcpWindow, HasTheMeanOfAHandWorkedSawtooth) {
   }
 }
 
-// RFC 8312, 4.6: a second signal at 70, below W_max: W_max = 70 · 0.85 = 59.5, W = 49, K = cbrt(10.5 / 0.4).
-TEST(TcpWindow, ConvergesFast) {
-  TcpWindow window = window_of_100();
-  window.congested();
-  window.congested();
-  EXPECT_DOUBLE_EQ(window.bytes(), 49 * kSegment);
-  window.flowed(0.1, kFast, kPipe, 0);
-  EXPECT_NEAR(window.time_to(59.5 * kSegment, kFast, kPipe, 0), std::cbrt(26.25), 1e-9);
-}
-
 // Half, and a segment a round trip after the one of the repair.
 TEST(TcpWindow, RenoHalves) {
   TcpWindow window = window_of_100(/*is_cubic=*/false);
   window.congested();
   EXPECT_DOUBLE_EQ(window.bytes(), 50 * kSegment);
-  window.acknowledged(window.bytes(), window.bytes());
+  acknowledge(window);
   EXPECT_DOUBLE_EQ(window.bytes(), 50 * kSegment);
   window.passed(0.1);
-  window.acknowledged(window.bytes(), window.bytes());
+  acknowledge(window);
   EXPECT_DOUBLE_EQ(window.bytes(), 51 * kSegment);
 }
 
-TEST(TcpWindow, StartsFromOneSegmentAfterATimeOut) {
-  TcpWindow window = window_of_100();
+// After a signal, 100 → 70, then 3 s without data: 2^-9.5 of it, at least 10. The reduction has not ended, so
+// the first acknowledgement brings the window to the threshold.
+TEST(TcpWindow, StartsFromOneSegmentAfterATimeOutAndFromTenAfterIdling) {
+  TcpWindow window = window_of_100(), idle = window_of_100();
   window.timed_out();
   EXPECT_DOUBLE_EQ(window.bytes(), kSegment);
   for (const double expected : {2., 4., 8., 16., 32., 64., 70.}) {
-    window.acknowledged(window.bytes(), window.bytes());
+    acknowledge(window);
     EXPECT_DOUBLE_EQ(window.bytes(), expected * kSegment);
   }
-}
-
-// 100 → 70, then 3 s without data: 2^-9.5 of it, at least 10. The reduction has not ended, so the first
-// acknowledgement brings the window to the threshold.
-TEST(TcpWindow, EndsAReductionAfterIdling) {
-  TcpWindow window = window_of_100();
-  window.congested();
-  window.idled(3);
-  window.hold_reduction();
-  EXPECT_DOUBLE_EQ(window.bytes(), 10 * kSegment);
-  window.acknowledged(2 * kSegment, 10 * kSegment);
-  EXPECT_DOUBLE_EQ(window.bytes(), 70 * kSegment);
+  idle.congested();
+  idle.idled(3);
+  idle.hold_reduction();
+  EXPECT_DOUBLE_EQ(idle.bytes(), 10 * kSegment);
+  idle.acknowledged(2 * kSegment, 10 * kSegment);
+  EXPECT_DOUBLE_EQ(idle.bytes(), 70 * kSegment);
 }
 
 // Two segments in 2 ms, on a link that takes no time for the one of the other direction: 1.448 MB/s.
@@ -176,19 +179,58 @@ TEST(TcpWindow, HyStartNeedsCloseAcknowledgements) {
   }
 }
 
-// net.ipv4.tcp_slow_start_after_idle = 0.
-TEST(TcpWindow, OutlivesSilenceWhereTheHostSaysSo) {
-  WindowRules rules{kSegment, 1e9, 0.1, true};
-  rules.slow_start_after_idle = false;
-  TcpWindow window(rules);
-  window.acknowledged(window.bytes(), window.bytes());
-  EXPECT_FALSE(window.idled(3));
-  EXPECT_DOUBLE_EQ(window.bytes(), 20 * kSegment);
+// 100 Mb/s and 50 ms: 625,000 bytes.
+TEST(Fifo, HoldsAsManyBandwidthDelayProductsAsAsked) {
+  TcpSpec tcp;
+  EXPECT_EQ(fifo_bytes(tcp, 1e8, 0.05), 625000);
+  tcp.queue_products = 0.25;
+  EXPECT_EQ(fifo_bytes(tcp, 1e8, 0.05), 156250);
+  EXPECT_EQ(fifo_bytes(tcp, 1e6, 0.001), 20 * 1538) << "at least 20 packets";
+  tcp.queue_bytes = 5000;
+  EXPECT_EQ(fifo_bytes(tcp, 1e8, 0.05), 5000);
+  EXPECT_EQ(fifo_bytes(tcp, kUnlimited, 0.05), 5000);
+  tcp.queue_bytes.reset();
+  EXPECT_GE(fifo_bytes(tcp, kUnlimited, 0.05), 1000000000);
 }
 
-TEST(TcpWindow, KeepsHalfOfItAfterOneAndAHalfTimeouts) {
-  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.45, 0.1), 0.5);
-  EXPECT_DOUBLE_EQ(window_kept_after_idle(0.30, 0.1), 1);
+// An interval after the level was passed, then interval · x with x(1) = 1 and one Newton step for 1 / sqrt(n)
+// a signal, x(n) = x(n − 1) (3 − n x(n − 1)²) / 2: 0.5, 0.5625, 0.48779.
+TEST(CoDel, SignalsMoreAndMoreOften) {
+  CoDel codel(true);
+  EXPECT_DOUBLE_EQ(codel.watched_level(1e6), 5000) << "5 ms";
+  EXPECT_FALSE(codel.drops());
+  EXPECT_TRUE(CoDel(false).drops());
+  EXPECT_EQ(codel.next_s(0), kNoSignal);
+  codel.above(2);
+  codel.above(2.05);
+  double expected = 2.1;
+  EXPECT_DOUBLE_EQ(codel.next_s(0), expected);
+  for (const double gap : {0.1, 0.05, 0.05625, 0.0487793}) {
+    EXPECT_NEAR(codel.next_s(expected + 1e-9), expected + gap, 1e-7);
+    expected = codel.next_s(expected + 1e-9);
+  }
+}
+
+// It is silent once the queue is short; then the interval begins again. Four signals, then short, then long
+// again: it goes on with 4 − 1 = 3, x = 0.48779 (3 − 3 · 0.48779²) / 2 = 0.55759. After 16 intervals of a
+// short queue it has forgotten.
+TEST(CoDel, GoesOnWhereItLeftOffIfThatWasRecently) {
+  CoDel silent(true);
+  silent.above(0);
+  silent.below();
+  EXPECT_EQ(silent.next_s(0), kNoSignal);
+  silent.above(0.2);
+  EXPECT_DOUBLE_EQ(silent.next_s(0), 0.3);
+  for (const bool is_recent : {true, false}) {
+    CoDel codel(true);
+    codel.above(0);
+    codel.next_s(0.31);  // signals at 0.1, 0.2, 0.25, 0.306
+    codel.below();
+    const double again = is_recent ? 0.4 : 3;
+    codel.above(again);
+    EXPECT_DOUBLE_EQ(codel.next_s(0), again + 0.1);
+    EXPECT_NEAR(codel.next_s(again + 0.1001), again + 0.1 + (is_recent ? 0.055759 : 0.1), 1e-6);
+  }
 }
 
 RandomStream stream(std::uint32_t source = 0) {
@@ -208,9 +250,7 @@ TEST(RandomLosses, LoseThatShareOfThePackets) {
   EXPECT_NEAR(lost, 10000, 4 * std::sqrt(10000.));  // four standard deviations
   EXPECT_NE(RandomLosses(kProbability, kSegment, stream(1)).bytes_to_next(),
             RandomLosses(kProbability, kSegment, stream(2)).bytes_to_next());
-}
-
-TEST(RandomLosses, AddUpOverLinks) {
+  // They add up over links.
   EXPECT_NEAR(path_loss(0.1, 2), 0.19, 1e-15);
   EXPECT_NEAR(path_loss(1e-9, 3), 3e-9, 1e-17);
 }
@@ -227,7 +267,7 @@ double mean_rate(double rtt_s, bool is_cubic, bool is_linux, Spacing spacing) {
     if (cycle == kWarmUp) sent = rounds = 0;
     for (double left = spacing(); left > 0; left -= window.bytes()) {
       window.passed(rtt_s);
-      window.acknowledged(window.bytes(), window.bytes());
+      acknowledge(window);
       sent += window.bytes();
       ++rounds;
     }
@@ -281,87 +321,70 @@ TEST(CongestionReaction, IsOneForEachRoundTrip) {
   reaction.queue_below(1.24);
   EXPECT_EQ(reaction.next_s(), kNoSignal);
   EXPECT_EQ(reaction.lost(), 0) << "marked packets are not lost";
-}
-
-TEST(CongestionReaction, EndsWithTheQueue) {
-  CongestionReaction reaction(kRtt_s, kTimeout_s, CoDel(true), std::nullopt);
-  reaction.queue_above(1, 1.09);
-  EXPECT_EQ(reaction.next_s(), kNoSignal);
+  CongestionReaction short_queue(kRtt_s, kTimeout_s, CoDel(true), std::nullopt);
+  short_queue.queue_above(1, 1.09);
+  EXPECT_EQ(short_queue.next_s(), kNoSignal);
 }
 
 // Segments of 1000 bytes at 1 MB/s, a millisecond each. The first loss of a connection leaves at 2 s, behind
 // others; the next loss is far away.
-class LostSegment : public testing::TestWithParam<bool> {
- protected:
-  LostSegment() : reaction_(kRtt_s, kTimeout_s, std::nullopt, first(), GetParam()) {
-    reaction_.sent(first().bytes_to_next(), 1e6, 2);
-    reaction_.set_loss(0);
-    EXPECT_EQ(reaction_.lost(), 1);
-    EXPECT_EQ(reaction_.repaired(), 0);
-  }
-
-  static RandomLosses first() { return {1e-3, 1000, stream()}; }
-  static bool has_rack() { return GetParam(); }
-  // Sent again at `repair_s`, with this reaction.
-  void expect_repair(double repair_s, CongestionReaction::Kind kind) {
-    EXPECT_NEAR(reaction_.next_s(), repair_s, 1e-9);
-    EXPECT_EQ(reaction_.take(repair_s - 1e-6, 0), CongestionReaction::Kind::kNone);
-    EXPECT_EQ(reaction_.take(repair_s, 0), kind);
-    EXPECT_EQ(reaction_.repaired(), 1);
-    EXPECT_EQ(reaction_.next_s(), kNoSignal);
-  }
-
-  CongestionReaction reaction_;
-};
-
-// The third segment behind it left at 2.003 and is acknowledged a round trip of 100 ms later.
-TEST_P(LostSegment, IsNoticedByThreeBehindIt) {
-  EXPECT_NEAR(reaction_.bytes_to_loss(), has_rack() ? 1000 : 3000, 1e-9);
-  reaction_.sent(5000, 1e6, 2.005);
-  expect_repair(2.103, CongestionReaction::Kind::kLost);
+CongestionReaction with_lost_segment(bool has_rack) {
+  const RandomLosses first(1e-3, 1000, stream());
+  CongestionReaction reaction(kRtt_s, kTimeout_s, std::nullopt, first, has_rack);
+  reaction.sent(first.bytes_to_next(), 1e6, 2);
+  reaction.set_loss(0);
+  EXPECT_EQ(reaction.lost(), 1);
+  EXPECT_EQ(reaction.repaired(), 0);
+  EXPECT_NEAR(reaction.bytes_to_loss(), has_rack ? 1000 : 3000, 1e-9);
+  return reaction;
 }
 
-// They may be of a later message: two at 2.002 are too few, the third leaves at 2.051. RACK (RFC 8985) needs
-// one, and waits for a quarter of a round trip: 2 + 1.25 · 0.1.
-TEST_P(LostSegment, IsNoticedByTheNextMessage) {
-  reaction_.sent(2000, 1e6, 2.002);
-  reaction_.sent(2000, 1e6, 2.052);
-  expect_repair(has_rack() ? 2.125 : 2.151, CongestionReaction::Kind::kLost);
-}
-
-// The segment before it is acknowledged at 2.1, which sets the timer to 0.3 s.
-TEST_P(LostSegment, WaitsForTheTimerWhereNothingFollows) {
-  expect_repair(2.4, has_rack() ? CongestionReaction::Kind::kLost : CongestionReaction::Kind::kTimedOut);
-}
-
-// A segment at 2.2 comes too late to tell before the timer does, unless it alone is enough.
-TEST_P(LostSegment, IsNoticedByTheEarlier) {
-  reaction_.sent(1000, 1e6, 2.201);
-  expect_repair(has_rack() ? 2.301 : 2.4,
-                has_rack() ? CongestionReaction::Kind::kLost : CongestionReaction::Kind::kTimedOut);
+// Noticed by three behind it; RACK (RFC 8985) needs one, and waits for a quarter of a round trip.
+TEST(LostSegment, IsSentAgainWhenItIsNoticed) {
+  using Kind = CongestionReaction::Kind;
+  const struct {
+    std::vector<std::pair<double, double>> sent;  // behind it: bytes, and when they have left
+    std::pair<double, Kind> three, rack;          // when it is repaired, and as what it was noticed
+  } cases[] = {
+      // The third segment behind it left at 2.003 and is acknowledged a round trip of 100 ms later.
+      {{{5000, 2.005}}, {2.103, Kind::kLost}, {2.103, Kind::kLost}},
+      // They may be of a later message: two at 2.002 are too few, the third leaves at 2.051. 2 + 1.25 · 0.1.
+      {{{2000, 2.002}, {2000, 2.052}}, {2.151, Kind::kLost}, {2.125, Kind::kLost}},
+      // The segment before it is acknowledged at 2.1, which sets the timer to 0.3 s.
+      {{}, {2.4, Kind::kTimedOut}, {2.4, Kind::kLost}},
+      // A segment at 2.2 comes too late to tell before the timer does, unless it alone is enough.
+      {{{1000, 2.201}}, {2.4, Kind::kTimedOut}, {2.301, Kind::kLost}}};
+  for (const bool has_rack : {false, true})
+    for (const auto& [sent, three, rack] : cases) {
+      CongestionReaction reaction = with_lost_segment(has_rack);
+      for (const auto& [bytes, now_s] : sent) reaction.sent(bytes, 1e6, now_s);
+      const auto [repair_s, kind] = has_rack ? rack : three;
+      EXPECT_NEAR(reaction.next_s(), repair_s, 1e-9);
+      EXPECT_EQ(reaction.take(repair_s - 1e-6, 0), Kind::kNone);
+      EXPECT_EQ(reaction.take(repair_s, 0), kind);
+      EXPECT_EQ(reaction.repaired(), 1);
+      EXPECT_EQ(reaction.next_s(), kNoSignal);
+    }
 }
 
 // Each repair is lost too: the timer again, 0.3 s after it.
-TEST_P(LostSegment, IsSentAgainUntilItArrives) {
-  reaction_.set_loss(1);
-  for (const double repair_s : {2.4, 2.7}) {
-    EXPECT_NEAR(reaction_.next_s(), repair_s, 1e-9);
-    reaction_.take(repair_s, 0);
-    EXPECT_EQ(reaction_.repaired(), 0);
+TEST(LostSegment, IsSentAgainUntilItArrives) {
+  for (const bool has_rack : {false, true}) {
+    CongestionReaction reaction = with_lost_segment(has_rack);
+    reaction.set_loss(1);
+    for (const double repair_s : {2.4, 2.7}) {
+      EXPECT_NEAR(reaction.next_s(), repair_s, 1e-9);
+      reaction.take(repair_s, 0);
+      EXPECT_EQ(reaction.repaired(), 0);
+    }
+    reaction.set_loss(0);
+    reaction.take(3, 0);
+    EXPECT_EQ(reaction.repaired(), 1);
   }
-  reaction_.set_loss(0);
-  reaction_.take(3, 0);
-  EXPECT_EQ(reaction_.repaired(), 1);
-}
-
-INSTANTIATE_TEST_SUITE_P(Recovery, LostSegment, testing::Bool(),
-                         [](const auto& info) { return info.param ? "rack" : "three_duplicates"; });
-
-// The first packet after idling has no acknowledgement before it: the timer runs from its own sending.
-TEST(CongestionReaction, TimesALoneSegmentFromItsSending) {
-  CongestionReaction reaction(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
-  reaction.sent(1000, 1e6, 2);
-  EXPECT_NEAR(reaction.next_s(), 2.3, 1e-9);
+  // The first packet after idling has no acknowledgement before it: the timer runs from its own sending.
+  CongestionReaction alone(kRtt_s, kTimeout_s, std::nullopt, RandomLosses(1, 1000, stream()));
+  alone.sent(1000, 1e6, 2);
+  EXPECT_NEAR(alone.next_s(), 2.3, 1e-9);
 }
 
 // Lost at 2 and 2.002 s. What arrives behind the first leaves at 2.001, 2.003 and 2.004, behind the second

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 #include <set>
 
 #include "net/overrides.h"
+#include "tests/support/files.h"
 #include "tests/support/said.h"
 
 namespace longhaul::variation_test {
@@ -28,25 +28,26 @@ Topology star(int replicas, int extra = 0) {
   return topology;
 }
 
-std::string trace_file(const std::string& text) {
-  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_trace.csv";
-  std::ofstream(file) << text;
-  return file;
-}
-
 VariationSpec with_trace(const std::string& link, const std::string& text, Directions directions = {}) {
   VariationSpec spec;
-  TraceSpec trace;
-  trace.link = link;
-  trace.file = trace_file(text);
-  trace.directions = directions;
-  spec.traces.push_back(trace);
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_trace.csv";
+  write_text(file, text);
+  spec.traces = {{link, file, directions, false, {}}};
   return spec;
+}
+
+// Traffic on links, and as so many connections between two nodes.
+BackgroundSpec traffic_on(const std::string& link, std::optional<double> rate, std::optional<double> share,
+                          std::optional<double> on_s = {}, std::optional<double> off_s = {}) {
+  return {link, {}, "", "", {}, rate, share, on_s, off_s};
+}
+BackgroundSpec flows_between(const std::string& from, const std::string& to, int flows) {
+  return {"", {}, from, to, flows, {}, {}, {}, {}};
 }
 
 VariationSpec with_background(const BackgroundSpec& traffic) {
   VariationSpec spec;
-  spec.background.push_back(traffic);
+  spec.background = {traffic};
   return spec;
 }
 
@@ -88,13 +89,8 @@ TEST(LinkJitter, ADrawStaysForItsPeriodAndBelongsToItsLinkAndDirection) {
 
 // The last links of both networks are the same ones, with other numbers.
 TEST(Variation, AnotherLinkChangesNoDrawOfTheOthers) {
-  VariationSpec spec;
+  VariationSpec spec = with_background(traffic_on("replica*-core", {}, 0.5, 0.7, 0.7));
   spec.jitter = {0.3, 0.2, 1};
-  BackgroundSpec traffic;
-  traffic.link = "replica*-core";
-  traffic.share = 0.5;
-  traffic.on_s = traffic.off_s = 0.7;
-  spec.background.push_back(traffic);
   const Topology small = star(3), large = star(3, 2);
   Variation variation(spec, small, 5), other(spec, large, 5);
   for (int second = 0; second < 50; ++second) {
@@ -110,12 +106,7 @@ TEST(Variation, AnotherLinkChangesNoDrawOfTheOthers) {
 TEST(Variation, IsAFunctionOfTimeHoweverOftenItIsLookedAt) {
   VariationSpec spec = with_trace("replica0-core", "time_s,rate_bps\n0,5e7\n3,0\n5,2e7\n");
   spec.jitter = {0.3, 0.2, 1};
-  BackgroundSpec traffic;
-  traffic.link = "replica1-core";
-  traffic.share = 0.5;
-  traffic.on_s = 0.3;
-  traffic.off_s = 0.1;
-  spec.background.push_back(traffic);
+  spec.background = {traffic_on("replica1-core", {}, 0.5, 0.3, 0.1)};
   const Topology topology = star(2);
   Variation often(spec, topology, 5), once(spec, topology, 5);
   while (often.next_change_ns() <= 60 * kSecond) often.advance_to(often.next_change_ns());
@@ -137,29 +128,20 @@ TEST(Variation, ATraceChangesTheDirectionsThatItIsFor) {
   EXPECT_EQ(variation.delays_s(), (std::vector<double>{0.01, 0.01, 0.01, 0.02}));
   variation.advance_to(2 * kSecond);
   EXPECT_TRUE(variation.changed().empty());
-}
-
-// In an outage nothing passes; how long a segment takes on the link is known from before.
-TEST(Variation, AnOutageLeavesNoCapacityAndTheRateOfBefore) {
-  const Topology topology = star(1);
-  Variation variation(with_trace("*", "time_s,rate_bps\n1,5e7\n2,0\n4,1e7\n"), topology, 1);
-  variation.advance_to(kSecond);
-  variation.advance_to(2 * kSecond);
-  EXPECT_EQ(variation.capacities(), (std::vector<double>{0, 0}));
-  EXPECT_EQ(variation.rates(), (std::vector<double>{5e7, 5e7}));
-  EXPECT_EQ(variation.next_outage_end_ns(), 4 * kSecond);
+  // In an outage nothing passes; how long a segment takes on the link is known from before.
+  Variation outage(with_trace("*", "time_s,rate_bps\n1,5e7\n2,0\n4,1e7\n"), topology, 1);
+  outage.advance_to(kSecond);
+  outage.advance_to(2 * kSecond);
+  EXPECT_EQ(outage.capacities(), std::vector<double>(4, 0));
+  EXPECT_EQ(outage.rates(), std::vector<double>(4, 5e7));
+  EXPECT_EQ(outage.next_outage_end_ns(), 4 * kSecond);
 }
 
 TEST(Variation, TrafficThatYieldsToNobodyIsTakenOffAndLeavesATenth) {
   const Topology topology = star(2);
-  BackgroundSpec rate, share;
-  rate.link = "replica0-core";
-  rate.directions = {true, false};
-  rate.rate = 3e7;
-  share.link = "*";
-  share.share = 0.2;
   VariationSpec spec = with_trace("replica0-core", "time_s,rate_bps\n1,2e7\n");
-  spec.background = {rate, share};
+  spec.background = {traffic_on("replica0-core", 3e7, {}), traffic_on("*", {}, 0.2)};
+  spec.background[0].directions = {true, false};
   Variation variation(spec, topology, 1);
   EXPECT_EQ(variation.capacities(), (std::vector<double>{5e7, 8e7, 8e7, 8e7}));
   EXPECT_EQ(variation.rates()[0], 1e8) << "a segment still takes the time of the whole rate";
@@ -182,9 +164,7 @@ TEST(OnOffSource, IsOnForItsPartOfTheTime) {
   }
   EXPECT_NEAR(on_s / 8000, 0.75, 0.03);
   EXPECT_NEAR(switches, 4000, 300);
-}
-
-TEST(OnOffSource, BeginsInItsSteadyState) {
+  // It begins so.
   int on = 0;
   for (int i = 0; i < 4000; ++i) on += OnOffSource(3, 1, 1, "a-b forward", i).is_on();
   EXPECT_NEAR(on / 4000., 0.75, 0.03);
@@ -192,11 +172,7 @@ TEST(OnOffSource, BeginsInItsSteadyState) {
 
 TEST(Variation, CrossFlowsTakeThePathBetweenTwoNodes) {
   const Topology topology = star(3);
-  BackgroundSpec traffic;
-  traffic.from = "replica0";
-  traffic.to = "replica2";
-  traffic.flows = 4;
-  const Variation variation(with_background(traffic), topology, 1);
+  const Variation variation(with_background(flows_between("replica0", "replica2", 4)), topology, 1);
   ASSERT_EQ(variation.cross_flows().size(), 1u);
   const Variation::CrossFlow& flow = variation.cross_flows()[0];
   EXPECT_EQ(flow.data, (std::vector<LinkDirection>{0, 5}));
@@ -206,37 +182,29 @@ TEST(Variation, CrossFlowsTakeThePathBetweenTwoNodes) {
   EXPECT_EQ(variation.next_change_ns(), Variation::kNever);
 }
 
-TEST(Variation, ErrorsNameTheNearestLinkOrNode) {
-  const Topology topology = star(3);
-  InputErrorParts parts = error_of(with_trace("replca1-core", "time_s,rate_bps\n1,2e7\n"), topology);
-  EXPECT_EQ(parts.path, "network.variation.traces[0].link");
-  EXPECT_SAYS(parts.hint, "\"replica1-core\"");
-  BackgroundSpec traffic;
-  traffic.from = "replica0";
-  traffic.to = "coer";
-  traffic.flows = 1;
-  parts = error_of(with_background(traffic), topology);
-  EXPECT_EQ(parts.path, "network.variation.background[0].to");
-  EXPECT_SAYS(parts.hint, "\"core\"");
-}
-
-TEST(Variation, ErrorsOfTracesAndTraffic) {
+TEST(Variation, ErrorsSayWhereAndWhat) {
   Topology topology = star(3);
   topology.add_link({"trunk", 3, topology.add_router("far"), kUnlimited, kUnlimited, 0.1});
-  VariationSpec twice = with_trace("*-core", "time_s,rate_bps\n1,2e7\n");
+  VariationSpec twice = with_trace("*-core", "time_s,rate_bps\n1,2e7\n"), missing = twice;
   twice.traces.push_back(twice.traces[0]);
   twice.traces[1].link = "replica2-core";
-  EXPECT_EQ(error_of(twice, topology).found,
-            "gives the rate of replica2-core forward, which network.variation.traces[0] gives too");
-  VariationSpec missing = with_trace("*-core", "");
   missing.traces[0].file = "/no/such/file.csv";
-  EXPECT_EQ(error_of(missing, topology).path, "network.variation.traces[0].file");
-  BackgroundSpec traffic;
-  traffic.link = "replica0-core";
-  traffic.rate = 9.1e7;
-  EXPECT_EQ(error_of(with_background(traffic), topology).path, "network.variation.background[0].rate");
-  traffic.link = "trunk";
-  EXPECT_SAYS(error_of(with_background(traffic), topology).found, "no limit");
+  const struct {
+    VariationSpec spec;
+    std::string path, words;  // of what was found, and of the hint
+  } wrong[] = {
+      {with_trace("replca1-core", "time_s,rate_bps\n1,2e7\n"), "traces[0].link", "\"replica1-core\""},
+      {with_background(flows_between("replica0", "coer", 1)), "background[0].to", "\"core\""},
+      {twice, "traces[1]",
+       "gives the rate of replica2-core forward, which network.variation.traces[0] gives too"},
+      {missing, "traces[0].file", ""},
+      {with_background(traffic_on("replica0-core", 9.1e7, {})), "background[0].rate", ""},
+      {with_background(traffic_on("trunk", 9.1e7, {})), "background[0]", "no limit"}};
+  for (const auto& [spec, path, words] : wrong) {
+    const InputErrorParts parts = error_of(spec, topology);
+    EXPECT_EQ(parts.path, "network.variation." + path);
+    EXPECT_SAYS(parts.found + parts.hint, words);
+  }
 }
 
 TEST(Variation, PacketsHaveNeitherOutagesNorADelayOfOneDirection) {
@@ -263,29 +231,27 @@ TEST(LinkFaults, ASiteThatIsCutOffKeepsItsOwnLinks) {
   Topology topology(3);
   const int tokyo = topology.add_router("tokyo"), paris = topology.add_router("paris"),
             oregon = topology.add_router("oregon");
-  const auto link = [&](const std::string& name, int from, int to) {
-    return topology.add_link({name, from, to, 1e9, 1e9, 0.01});
-  };
-  const int own = link("replica0-tokyo", 0, tokyo);
-  link("replica1-paris", 1, paris);
-  link("replica2-oregon", 2, oregon);
-  const int first = link("tokyo-paris", tokyo, paris), second = link("oregon-tokyo", oregon, tokyo),
-            other = link("paris-oregon", paris, oregon);
+  for (const Link& link : {Link{"replica0-tokyo", 0, tokyo, 1e9, 1e9, 0.01},
+                           {"replica1-paris", 1, paris, 1e9, 1e9, 0.01},
+                           {"replica2-oregon", 2, oregon, 1e9, 1e9, 0.01},
+                           {"tokyo-paris", tokyo, paris, 1e9, 1e9, 0.01},
+                           {"oregon-tokyo", oregon, tokyo, 1e9, 1e9, 0.01},
+                           {"paris-oregon", paris, oregon, 1e9, 1e9, 0.01}})
+    topology.add_link(link);
   VariationSpec spec;
-  Fault cut;
-  cut.site = "tokyo";
-  cut.rate = 0;
-  cut.times = {5, 0, 10};
-  spec.faults = {cut};
+  spec.faults.emplace_back();
+  spec.faults[0].site = "tokyo";
+  spec.faults[0].rate = 0;
+  spec.faults[0].times = {5, 0, 10};
   Variation variation(spec, topology, 1);
-  EXPECT_EQ(variation.next_change_ns(), 5000000000);
-  variation.advance_to(5000000000);
-  for (const int link : {first, second})
-    for (const int direction : {0, 1}) EXPECT_EQ(variation.capacities()[as_index(2 * link + direction)], 0);
-  for (const int link : {own, other}) EXPECT_EQ(variation.capacities()[as_index(2 * link)], 1e9);
-  EXPECT_EQ(variation.next_outage_end_ns(), 15000000000);
-  variation.advance_to(15000000000);
-  EXPECT_EQ(variation.capacities()[as_index(2 * first)], 1e9);
+  EXPECT_EQ(variation.next_change_ns(), 5 * kSecond);
+  variation.advance_to(5 * kSecond);
+  std::vector<double> cut_off(12, 1e9);
+  std::fill_n(cut_off.begin() + 2 * 3, 4, 0);
+  EXPECT_EQ(variation.capacities(), cut_off);
+  EXPECT_EQ(variation.next_outage_end_ns(), 15 * kSecond);
+  variation.advance_to(15 * kSecond);
+  EXPECT_EQ(variation.capacities(), std::vector<double>(12, 1e9));
   EXPECT_EQ(variation.next_change_ns(), Variation::kNever);
 
   spec.faults[0].site = "replica0";
@@ -297,12 +263,11 @@ TEST(LinkFaults, ASiteThatIsCutOffKeepsItsOwnLinks) {
 TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
   const Topology topology = star(8);
   VariationSpec spec;
-  Fault fault;
-  fault.link = "*-core";
-  fault.rate = 0.5;
-  fault.delay = 3;
-  fault.times = {0, 100, 100};
-  spec.faults = {fault};
+  spec.faults.emplace_back();
+  spec.faults[0].link = "*-core";
+  spec.faults[0].rate = 0.5;
+  spec.faults[0].delay = 3;
+  spec.faults[0].times = {0, 100, 100};
   Variation variation(spec, topology, 1);
   std::set<std::vector<double>> seen;
   double halved = 0;
@@ -322,66 +287,55 @@ TEST(LinkFaults, EachLinkOfAGlobFailsByItself) {
   EXPECT_EQ(seen.size(), 256u) << "all combinations";
 }
 
-TraceSpec once() {
-  return {};
+TraceSpec repeating(std::optional<double> period_s = {}) {
+  return {"", "", {}, true, period_s};
 }
 
-TraceSpec repeating(std::optional<double> period_s = std::nullopt) {
-  TraceSpec spec;
-  spec.repeats = true;
-  spec.period_s = period_s;
-  return spec;
-}
-
-LinkTrace trace_of(const std::string& text, const TraceSpec& spec = once()) {
+LinkTrace trace_of(const std::string& text, const TraceSpec& spec = {}) {
   return LinkTrace::parse(text, "some.csv", spec, "network.variation.traces[0]");
 }
 
-std::string error_of(const std::string& text, const TraceSpec& spec = once()) {
+std::string error_of(const std::string& text, const TraceSpec& spec = {}) {
   return said_by([&] { trace_of(text, spec); });
 }
 
-TEST(LinkTrace, ARowHoldsUntilTheNextOne) {
-  const LinkTrace trace = trace_of("time_s,rate_bps,delay_s\n2,1e8,0.01\n3.5,5e7,0.02\n");
-  EXPECT_FALSE(trace.at(0).rate.has_value()) << "the link's own";
-  EXPECT_FALSE(trace.at(2 * kSecond - 1).delay_s.has_value());
-  EXPECT_EQ(trace.at(2 * kSecond).rate, 1e8);
-  EXPECT_EQ(trace.at(3500000000 - 1).delay_s, 0.01);
-  EXPECT_EQ(trace.at(3500000000).rate, 5e7);
-  EXPECT_EQ(trace.at(1000000 * kSecond).delay_s, 0.02) << "for ever";
-  EXPECT_EQ(trace.next_change_ns(0), 2 * kSecond);
-  EXPECT_EQ(trace.next_change_ns(2 * kSecond), 3500000000);
-  EXPECT_EQ(trace.next_change_ns(3500000000), LinkTrace::kNever);
-}
-
-TEST(LinkTrace, AnEmptyCellKeepsWhatHeldBefore) {
-  const LinkTrace trace = trace_of("# made up\ndelay_s, time_s, rate_bps\r\n0.01,0,\n\n,1,2e6\n0.03,2,\n");
-  EXPECT_FALSE(trace.at(0).rate.has_value());
-  EXPECT_EQ(trace.at(0).delay_s, 0.01);
-  EXPECT_EQ(trace.at(kSecond).delay_s, 0.01);
-  EXPECT_EQ(trace.at(2 * kSecond).rate, 2e6);
-  EXPECT_EQ(trace.at(2 * kSecond).delay_s, 0.03);
-}
-
-TEST(LinkTrace, RepeatsAtTheTimeOfItsLastRow) {
-  for (const char* last : {"10,", "10,1e6"}) {
-    const LinkTrace trace = trace_of(std::string("time_s,rate_bps\n0,1e6\n4,2e6\n") + last, repeating());
-    for (const int round : {0, 1, 7}) {
-      EXPECT_EQ(trace.at((10 * round + 3) * kSecond).rate, 1e6);
-      EXPECT_EQ(trace.at((10 * round + 9) * kSecond).rate, 2e6);
-      EXPECT_EQ(trace.next_change_ns((10 * round + 3) * kSecond), (10 * round + 4) * kSecond);
-      EXPECT_EQ(trace.next_change_ns((10 * round + 4) * kSecond), (10 * round + 10) * kSecond);
+// A row holds until the next one, an empty cell keeps what held before; before the first row the link's own
+// values hold. A trace repeats at the time of its last row, or with a period, and the link's own come first.
+TEST(LinkTrace, HoldsRatesAndDelaysFromTimeToTime) {
+  struct Moment {
+    double time_s;
+    std::optional<double> rate, delay_s;
+    double next_s;  // 0: never
+  };
+  const std::string repeats = "time_s,rate_bps\n0,1e6\n4,2e6\n10,";
+  std::vector<Moment> of_repeats;
+  for (const int begin_s : {0, 10, 70})
+    for (const int after_s : {3, 4, 9})
+      of_repeats.push_back(
+          {begin_s + after_s + 0., after_s < 4 ? 1e6 : 2e6, {}, begin_s + (after_s < 4 ? 4. : 10.)});
+  const struct {
+    LinkTrace trace;
+    std::vector<Moment> moments;
+  } rows[] = {{trace_of("time_s,rate_bps,delay_s\n2,1e8,0.01\n3.5,5e7,0.02\n"),
+               {{0, {}, {}, 2},
+                {1.999999999, {}, {}, 2},
+                {2, 1e8, 0.01, 3.5},
+                {3.499999999, 1e8, 0.01, 3.5},
+                {3.5, 5e7, 0.02, 0},
+                {1e6, 5e7, 0.02, 0}}},
+              {trace_of("# made up\ndelay_s, time_s, rate_bps\r\n0.01,0,\n\n,1,2e6\n0.03,2,\n"),
+               {{0, {}, 0.01, 1}, {1, 2e6, 0.01, 2}, {2, 2e6, 0.03, 0}}},
+              {trace_of(repeats, repeating()), of_repeats},
+              {trace_of(repeats + "1e6", repeating()), of_repeats},
+              {trace_of("time_s,rate_bps\n2,1e6\n", repeating(5)),
+               {{1, {}, {}, 2}, {4, 1e6, {}, 5}, {5, {}, {}, 7}, {6, {}, {}, 7}}}};
+  for (const auto& [trace, moments] : rows)
+    for (const auto& [time_s, rate, delay_s, next_s] : moments) {
+      const std::int64_t time_ns = std::llround(time_s * 1e9);
+      EXPECT_EQ(trace.at(time_ns).rate, rate) << time_s;
+      EXPECT_EQ(trace.at(time_ns).delay_s, delay_s) << time_s;
+      EXPECT_EQ(trace.next_change_ns(time_ns), next_s > 0 ? std::llround(next_s * 1e9) : LinkTrace::kNever);
     }
-  }
-}
-
-TEST(LinkTrace, RepeatsWithAPeriodAndTheLinksOwnValuesFirst) {
-  const LinkTrace trace = trace_of("time_s,rate_bps\n2,1e6\n", repeating(5));
-  EXPECT_FALSE(trace.at(1 * kSecond).rate.has_value());
-  EXPECT_EQ(trace.at(4 * kSecond).rate, 1e6);
-  EXPECT_FALSE(trace.at(6 * kSecond).rate.has_value());
-  EXPECT_EQ(trace.next_change_ns(4 * kSecond), 5 * kSecond);
-  EXPECT_EQ(trace.next_change_ns(5 * kSecond), 7 * kSecond);
 }
 
 // 64 bits of nanoseconds are 292 years: behind them nothing changes.
@@ -393,13 +347,14 @@ TEST(LinkTrace, DoesNotRepeatBehindTheEndOfTime) {
 }
 
 TEST(LinkTrace, KnowsWhenAnOutageEnds) {
-  EXPECT_EQ(trace_of("time_s,rate_bps\n1,0\n3,0\n5,1e6\n").outage_end_ns(kSecond), 5 * kSecond);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n1,1e6\n3,0\n").outage_end_ns(4 * kSecond), LinkTrace::kNever);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n0,1e6\n3,0\n", repeating(10)).outage_end_ns(24 * kSecond),
-            30 * kSecond);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n0,0\n3,0\n", repeating(10)).outage_end_ns(24 * kSecond),
-            LinkTrace::kNever);
-  EXPECT_EQ(trace_of("time_s,rate_bps\n3,0\n", repeating(10)).outage_end_ns(24 * kSecond), 30 * kSecond)
+  const auto end_ns = [](const std::string& rows, const TraceSpec& spec, std::int64_t time_s) {
+    return trace_of("time_s,rate_bps\n" + rows, spec).outage_end_ns(time_s * kSecond);
+  };
+  EXPECT_EQ(end_ns("1,0\n3,0\n5,1e6\n", {}, 1), 5 * kSecond);
+  EXPECT_EQ(end_ns("1,1e6\n3,0\n", {}, 4), LinkTrace::kNever);
+  EXPECT_EQ(end_ns("0,1e6\n3,0\n", repeating(10), 24), 30 * kSecond);
+  EXPECT_EQ(end_ns("0,0\n3,0\n", repeating(10), 24), LinkTrace::kNever);
+  EXPECT_EQ(end_ns("3,0\n", repeating(10), 24), 30 * kSecond)
       << "the link's own rate is none of the trace's, and above 0";
 }
 
@@ -423,15 +378,12 @@ TEST(LinkTrace, ErrorsNameFileLineColumnAndWhatWasFound) {
   for (const auto& [text, said] : wrong) EXPECT_EQ(error_of(text), std::string("some.csv: ") + said);
   EXPECT_SAYS(error_of("time_s,rate_bps\n"), "some.csv: has no rows");
   EXPECT_SAYS(error_of("time_s,rate_bps\n0,\n"), "has neither rates nor delays");
-}
-
-// The values of a last row that ends the period never hold: they must not say anything.
-TEST(LinkTrace, ErrorsOfPeriods) {
+  // The values of a last row that ends the period never hold: they must not say anything.
   EXPECT_SAYS(error_of("time_s,rate_bps\n0,1e6\n5,2e6\n9,3e6\n", repeating()), "line 4: is where the trace");
+  EXPECT_SAYS(error_of("time_s,rate_bps\n0,1e6\n", repeating()), "line 2: is where");
   EXPECT_EQ(error_of("time_s,rate_bps\n0,1e6\n5,2e6\n", repeating(5)),
             "network.variation.traces[0].repeat: found a period of 5 s; allowed: more than the time of the "
             "last row, 5 s");
-  EXPECT_SAYS(error_of("time_s,rate_bps\n0,1e6\n", repeating()), "line 2: is where");
 }
 
 }  // namespace longhaul::variation_test

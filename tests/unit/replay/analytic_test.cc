@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/hidden_units.h"
 #include "net/collectives/collective.h"
@@ -18,24 +20,11 @@
 #include "replay/network/network.h"
 #include "tests/support/idle_star.h"
 #include "tests/unit/replay/replayed.h"
-#include "tests/unit/replay/walked_times.h"
 
 namespace longhaul::analytic_test {
 
 double sigma_of(double std_over_mean) {
   return std::sqrt(std::log1p(std_over_mean * std_over_mean));
-}
-
-// Mean over steps of the time until the last member is done.
-double mean_of_last(const Replayed& replayed, int steps) {
-  double total = 0;
-  std::vector<double> last(static_cast<std::size_t>(steps) + 1);
-  for (const ExchangeRecord& row : replayed.exchanges) {
-    double& longest = last[static_cast<std::size_t>(row.step)];
-    longest = std::max(longest, row.done_s - row.start_s);
-  }
-  for (const double seconds : last) total += seconds;
-  return total / steps;
 }
 
 // E[T_k] in units of the mean message time, T_0 = 0, T_{k+1} = max(T_k + t, T_k' + t'): the reduce of a
@@ -67,35 +56,38 @@ double expected_levels(double std_over_mean, int levels) {
   return expected;
 }
 
-TEST(Analytic, APairWaitsForTheSlowerOfTwoMessages) {
+// A pair waits for the slower of two messages: (1 + erf(σ/2)) · mean. Reduce and broadcast of a tree of four
+// have the same law: each ends with the slowest way between root and leaf, of two levels.
+TEST(Analytic, PairsAndTreesTakeTheirSlowestWay) {
   constexpr int kSteps = 20000;
-  const double sigma = sigma_of(0.5), expected = 2 * (1 + std::erf(sigma / 2));
-  const Replayed replayed = walked(drawn_case(2, 2, 1), single_exchange("serial", 2, 1000, kSteps));
-  EXPECT_NEAR(mean_of_last(replayed, kSteps), expected, 0.015 * expected) << "(1 + erf(σ/2)) · mean";
-  EXPECT_NEAR(expected, 2 * expected_levels(0.5, 1), 0.002 * expected) << "the integration agrees";
-}
-
-// Reduce and broadcast have the same law: each ends with the slowest way between root and leaf.
-TEST(Analytic, ATreeOfFourTakesTwiceItsTwoLevels) {
-  constexpr int kSteps = 20000;
-  const double expected = 2 * expected_levels(0.5, 2);
-  const Replayed replayed = walked(drawn_case(4, 1, 0.5), single_exchange("leaf-tree", 4, 1000, kSteps));
-  EXPECT_NEAR(mean_of_last(replayed, kSteps), expected, 0.015 * expected);
+  const auto mean_of_last_s = [](const std::string& collective, int members, double message_s) {
+    std::map<int, double> last_s;  // by step
+    for (const ExchangeRecord& row : walked(drawn_case(members, message_s, message_s / 2),
+                                            single_exchange(collective, members, 1000, kSteps))
+                                         .exchanges)
+      last_s[row.step] = std::max(last_s[row.step], row.done_s - row.start_s);
+    double total_s = 0;
+    for (const auto& [step, seconds] : last_s) total_s += seconds;
+    return total_s / kSteps;
+  };
+  const double pair_s = 2 * (1 + std::erf(sigma_of(0.5) / 2)), tree_s = 2 * expected_levels(0.5, 2);
+  EXPECT_NEAR(mean_of_last_s("serial", 2, 2), pair_s, 0.015 * pair_s);
+  EXPECT_NEAR(pair_s, 2 * expected_levels(0.5, 1), 0.002 * pair_s) << "the integration agrees";
+  EXPECT_NEAR(mean_of_last_s("leaf-tree", 4, 1), tree_s, 0.015 * tree_s);
 }
 
 TEST(Analytic, ConstantTimesAddUpOverTheRounds) {
-  const auto seconds = [](const std::string& collective, int members) {
-    return walked(drawn_case(members, 0.25, 0), single_exchange(collective, members, 4000)).sync_time_s();
+  const auto messages = [](const std::string& collective, int members) {
+    const Trace trace = single_exchange(collective, members, 4000);
+    return walked(drawn_case(members, 0.25, 0), trace).sync_time_s() / 0.25;
   };
-  EXPECT_DOUBLE_EQ(seconds("ring", 5), 2 * 4 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("tree", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("leaf-tree", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("leaf-tree", 1024), 2 * 10 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("heap-tree", 7), 2 * 2 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("heap-tree", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("halving-doubling", 8), 2 * 3 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("direct", 6), 2 * 0.25);
-  EXPECT_DOUBLE_EQ(seconds("pair", 2), 0.25);
+  EXPECT_DOUBLE_EQ(messages("ring", 5), 2 * 4);
+  EXPECT_DOUBLE_EQ(messages("direct", 6), 2);
+  EXPECT_DOUBLE_EQ(messages("pair", 2), 1);
+  for (const char* name : {"tree", "leaf-tree", "heap-tree", "halving-doubling"})
+    EXPECT_DOUBLE_EQ(messages(name, 8), 2 * 3) << name;
+  EXPECT_DOUBLE_EQ(messages("leaf-tree", 1024), 2 * 10);
+  EXPECT_DOUBLE_EQ(messages("heap-tree", 7), 2 * 2);
 }
 
 TEST(Analytic, FreeCommunicationLeavesOnlyTheBarrier) {
@@ -119,40 +111,28 @@ TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
     EXPECT_NEAR(walked(mesh_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
     EXPECT_NEAR(walked(star_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
   }
+  const Replayed shared = walked(star_case(5, rate, 0), single_exchange("parameter-server", 5, 1000000));
+  EXPECT_NEAR(shared.sync_time_s(), 2 * 1e6 / payload_bytes_per_s, 1e-6) << "four at once as long as one";
 }
 
-TEST(Analytic, NothingIsShared) {
-  const double bytes_per_s = 1e6 * payload_share(1448);
-  const Replayed replayed = walked(star_case(5, 8e6, 0), single_exchange("parameter-server", 5, 1000000));
-  EXPECT_NEAR(replayed.sync_time_s(), 2 * 1e6 / bytes_per_s, 1e-6) << "four at once take as long as one";
-}
-
-// A replica that posts an overlapped exchange at step 1 and needs it at step 2 is held up there if it is
-// late.
-TEST(Analytic, AnOverlappedExchangeIsAwaitedWhereItIsNeeded) {
-  OperationRule ahead = rule_of("pair", 1, 2);
-  ahead.name = "ahead";
-  ahead.overlap_steps = 1;
-  Case config = drawn_case(2, 5, 0);
-  config.workload.step_time.seconds = 1;
-  const Replayed replayed = walked(config, make_trace({{ahead}}, {1, 2, 2, 1000}));
-  ASSERT_EQ(replayed.exchanges.size(), 2u);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").ready_s, 1);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").done_s, 6);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "ahead").awaited_s, 2) << "after its second step";
-  EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 6) << "its second step was over at 2";
-}
-
-// Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done.
-TEST(Analytic, BlockingExchangesOfAStepFollowEachOther) {
-  OperationRule first = rule_of("ring"), second = rule_of("direct");
+// Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done. A replica that
+// posts an overlapped exchange at step 1 and needs it at step 2 is held up there if it is late.
+TEST(Analytic, BlockingExchangesFollowEachOtherAndOverlappedOnesAreAwaited) {
+  OperationRule first = rule_of("ring"), second = rule_of("direct"), ahead = rule_of("pair", 1, 2);
   first.name = "first";
   second.name = "second";
-  const Replayed replayed = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000}));
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "first").done_s, 1 + 4 * 5);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").ready_s, 21);
-  EXPECT_DOUBLE_EQ(replayed.row(1, 0, "second").done_s, 21 + 2 * 5);
-  EXPECT_DOUBLE_EQ(replayed.report["simulated_s"], 31);
+  ahead.overlap_steps = 1;
+  const Replayed blocking = walked(drawn_case(3, 5, 0), make_trace({{first, second}}, {1, 3, 1, 3000}));
+  EXPECT_DOUBLE_EQ(blocking.row(1, 0, "first").done_s, 1 + 4 * 5);
+  EXPECT_DOUBLE_EQ(blocking.row(1, 0, "second").ready_s, 21);
+  EXPECT_DOUBLE_EQ(blocking.row(1, 0, "second").done_s, 21 + 2 * 5);
+  EXPECT_DOUBLE_EQ(simulated_s(blocking), 31);
+  const Replayed overlapped = walked(drawn_case(2, 5, 0), make_trace({{ahead}}, {1, 2, 2, 1000}));
+  ASSERT_EQ(overlapped.exchanges.size(), 2u);
+  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).ready_s, 1);
+  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).done_s, 6);
+  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).awaited_s, 2) << "after its second step";
+  EXPECT_DOUBLE_EQ(simulated_s(overlapped), 6) << "its second step was over at 2";
 }
 
 // A step of 12 s whose second half releases three buckets, at 8, 10 and 12 s; a bucket takes two messages.
@@ -192,13 +172,109 @@ TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
   const double bytes_per_s = 1e6 * payload_share(1448);
   EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / bytes_per_s, 1e-6);
   EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / bytes_per_s, 1e-6);
+  // Of a mesh the links that are used are listed: a header, and both ways of 64 links.
+  const Replayed ring = walked(drawn_case(64, 1, 0), single_exchange("ring", 64, 64000));
+  const std::string& links = ring.files.at("links.csv");
+  EXPECT_EQ(std::count(links.begin(), links.end(), '\n'), 1 + 2 * 64);
 }
 
-TEST(Analytic, OnlyUsedLinksOfAMeshAreListed) {
-  const Replayed replayed = walked(drawn_case(64, 1, 0), single_exchange("ring", 64, 64000));
-  const std::string& links = replayed.files.at("links.csv");
-  EXPECT_EQ(std::count(links.begin(), links.end(), '\n'), 1 + 2 * 64) << "header, both ways of 64 links";
-}
+// A slow reference for one exchange on the analytic network, without a clock and without events: when a
+// member ends a round follows from its own times and those of the messages that it waits for, by maximum and
+// sum, so the order in which members are walked does not matter.
+class WalkedTimes {
+ public:
+  // `posted_ns`: by member, from when on it may send and receive.
+  WalkedTimes(const Collective& collective, const GroupExchange& exchange, const MessageKey& name,
+              MessageCosts& costs, const std::vector<std::int64_t>& posted_ns)
+      : collective_(collective), exchange_(exchange), name_(name), costs_(costs), posted_ns_(posted_ns) {
+    for (int i = 0; i < exchange.members; ++i) enter(i, posted_ns[as_index(i)]);
+    for (bool has_moved = true; has_moved;) {
+      has_moved = false;
+      for (int i = 0; i < exchange.members; ++i)
+        while (end_round(i)) has_moved = true;
+    }
+  }
+
+  std::int64_t done_ns(int member) const { return members_.at(member).entered_ns.at(as_index(rounds_)); }
+
+ private:
+  struct Sent {
+    int to = 0, number = 0, round = 0;
+    std::int64_t bytes = 0, arrival_ns = -1;  // −1: its receiver is not in that round yet
+  };
+  struct Member {
+    std::vector<std::int64_t> entered_ns;  // by round; the last one is the end
+    std::vector<Sent> sent;
+    std::map<int, int> taken;  // messages used up, by peer
+  };
+
+  void enter(int index, std::int64_t now_ns) {
+    Member& member = members_[index];
+    const int round = static_cast<int>(member.entered_ns.size());
+    member.entered_ns.push_back(now_ns);
+    if (round == rounds_) return;
+    for (const Message& message : collective_.round(exchange_, index, round).sends)
+      member.sent.push_back({message.peer, static_cast<int>(member.sent.size()), round, message.bytes});
+  }
+
+  // Gives the messages of a member to one receiver their arrivals, in the order of sending.
+  void follow(int from, int to) {
+    Member& sender = members_[from];
+    const std::vector<std::int64_t>& entered_ns = members_[to].entered_ns;
+    std::int64_t latest_ns = 0;
+    for (Sent& sent : sender.sent) {
+      if (sent.to != to) continue;
+      const auto round = as_index(sent.round);
+      if (collective_.awaits_receiver() && entered_ns.size() <= round) return;
+      const std::int64_t ready_ns =
+          collective_.awaits_receiver() ? entered_ns[round] : posted_ns_[as_index(to)];
+      MessageKey key = name_;
+      key.sender = from;
+      key.number = sent.number;
+      const std::int64_t begin_ns = std::max(sender.entered_ns[round], ready_ns);
+      sent.arrival_ns = latest_ns =
+          std::max(latest_ns, begin_ns + costs_.time_ns(key, costs_.way(from, to), sent.bytes));
+    }
+  }
+
+  bool end_round(int index) {
+    Member& member = members_[index];
+    const int round = static_cast<int>(member.entered_ns.size()) - 1;
+    if (round == rounds_) return false;
+    std::int64_t now_ns = member.entered_ns.back();
+    std::map<int, int> taken = member.taken;
+    for (const Message& message : collective_.round(exchange_, index, round).receives) {
+      follow(message.peer, index);
+      const std::int64_t arrival_ns = arrival(message.peer, index, taken[message.peer]++);
+      if (arrival_ns < 0) return false;
+      now_ns = std::max(now_ns, arrival_ns);
+    }
+    if (collective_.awaits_delivery())
+      for (const Sent& sent : member.sent) {
+        follow(index, sent.to);
+        if (sent.round == round && sent.arrival_ns < 0) return false;
+        if (sent.round == round) now_ns = std::max(now_ns, sent.arrival_ns);
+      }
+    member.taken = std::move(taken);
+    enter(index, now_ns);
+    return true;
+  }
+
+  // Of the message `number` from one member to another; −1: not known yet.
+  std::int64_t arrival(int from, int to, int number) {
+    for (const Sent& sent : members_[from].sent)
+      if (sent.to == to && number-- == 0) return sent.arrival_ns;
+    return -1;
+  }
+
+  const Collective& collective_;
+  const GroupExchange& exchange_;
+  const MessageKey name_;
+  MessageCosts& costs_;
+  const std::vector<std::int64_t>& posted_ns_;
+  const int rounds_ = collective_.rounds(exchange_);
+  std::map<int, Member> members_;
+};
 
 // Every collective, members ready at drawn times, drawn message times or a star's: against the walk without
 // events.
@@ -217,22 +293,21 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         const ExchangeContext context{clock, network};
         OperationRule rule = rule_of(name);
         rule.payload = whole({"delta", "phi"}, Wire::kInt8);
-        std::vector<int> group;
-        std::vector<std::int64_t> posted_ns;
-        RandomStream stream(3, Purpose::kStepTime, static_cast<std::uint32_t>(members));
-        for (int i = 0; i < members; ++i) {
-          group.push_back(i);
-          posted_ns.push_back(static_cast<std::int64_t>(2e9 * stream.uniform()));
-        }
+        std::vector<int> group(as_index(members));
+        std::iota(group.begin(), group.end(), 0);
         ExchangeRun run(
             context, rule, 4, 9, group, 1000003, [](int) {}, 2);
-        for (int i = 0; i < members; ++i)
-          clock.after_ns(posted_ns[static_cast<std::size_t>(i)], [&run, i] { run.post(i); });
+        std::vector<std::int64_t> posted_ns;
+        RandomStream stream(3, Purpose::kStepTime, static_cast<std::uint32_t>(members));
+        for (const int i : group) {
+          posted_ns.push_back(static_cast<std::int64_t>(2e9 * stream.uniform()));
+          clock.after_ns(posted_ns.back(), [&run, i] { run.post(i); });
+        }
         clock.run();
         MessageCosts costs(config.network, topology, 5);
         const GroupExchange shape = group_exchange(group, 1000003, 2, {});
-        const WalkedTimes walked(collective, shape, group, {9, 4, 0, 0, 2}, costs, posted_ns);
-        for (int i = 0; i < members; ++i)
+        const WalkedTimes walked(collective, shape, {9, 4, 0, 0, 2}, costs, posted_ns);
+        for (const int i : group)
           EXPECT_EQ(std::llround(run.times(i).done_s * 1e9), walked.done_ns(i))
               << name << " of " << members << ", member " << i << (draws ? ", drawn" : "");
       }
@@ -265,16 +340,13 @@ TEST(MessageTimes, HaveTheMeanAndSpreadThatWereAskedFor) {
   const double mean = sum / kDraws;
   EXPECT_NEAR(mean, 3, 0.02);
   EXPECT_NEAR(std::sqrt(squares / kDraws - mean * mean), 1.5, 0.03);
-}
-
-TEST(MessageTimes, EveryPartOfTheNameCounts) {
-  const MessageTimes times({1, 1}, 1);
+  // Every part of the name counts.
   const double t = times.seconds({1, 0, 2, 3});
   EXPECT_EQ(t, times.seconds({1, 0, 2, 3}));
   for (const MessageKey& other :
        {MessageKey{2, 0, 2, 3}, {1, 1, 2, 3}, {1, 0, 3, 3}, {1, 0, 2, 4}, {1, 0, 2, 3, 1}})
     EXPECT_NE(t, times.seconds(other));
-  EXPECT_NE(t, MessageTimes({1, 1}, 2).seconds({1, 0, 2, 3}));
+  EXPECT_NE(t, MessageTimes({3, 1.5}, 8).seconds({1, 0, 2, 3}));
 }
 
 constexpr int kUnits = 13, kColumns = 1000, kSteps = 6;
@@ -304,27 +376,24 @@ std::int64_t passed_bytes(int from, int to, int replicas, int round) {
 TEST(AllToAll, AReplicaSendsTheUnitsThatBecomeAnothers) {
   constexpr int kReplicas = 4;
   const Replayed found = replayed(dealing(kReplicas));
-  ASSERT_EQ(found.exchanges.size(), static_cast<std::size_t>(kSteps * kReplicas));
-  for (int step = 1; step <= kSteps; ++step)
-    for (int replica = 0; replica < kReplicas; ++replica) {
-      std::int64_t expected = 0;
-      for (int other = 0; other < kReplicas; ++other)
-        if (other != replica) expected += passed_bytes(replica, other, kReplicas, step);
-      EXPECT_EQ(found.row(step, replica).bytes, expected) << "step " << step;
-    }
+  ASSERT_EQ(found.exchanges.size(), as_index(kSteps * kReplicas));
+  for (const ExchangeRecord& row : found.exchanges) {
+    std::int64_t expected = 0;
+    for (int other = 0; other < kReplicas; ++other)
+      if (other != row.replica) expected += passed_bytes(row.replica, other, kReplicas, row.step);
+    EXPECT_EQ(row.bytes, expected) << "step " << row.step;
+  }
 }
 
 TEST(AllToAll, OfTwoEachIsDoneWhenTheOthersPartIsThere) {
   const Replayed found = replayed(dealing(2));
-  for (int step = 1; step <= kSteps; ++step)
-    for (int replica = 0; replica < 2; ++replica) {
-      const std::int64_t received = passed_bytes(1 - replica, replica, 2, step);
-      ASSERT_GT(received, 0);
-      const ExchangeRecord& row = found.row(step, replica);
-      EXPECT_NEAR(row.done_s - row.start_s, replayed(single_exchange("pair", 2, received)).sync_time_s(),
-                  1e-9)
-          << "step " << step;
-    }
+  ASSERT_EQ(found.exchanges.size(), as_index(kSteps * 2));
+  for (const ExchangeRecord& row : found.exchanges) {
+    const std::int64_t received = passed_bytes(1 - row.replica, row.replica, 2, row.step);
+    ASSERT_GT(received, 0);
+    const double expected_s = replayed(single_exchange("pair", 2, received)).sync_time_s();
+    EXPECT_NEAR(row.done_s - row.start_s, expected_s, 1e-9) << "step " << row.step;
+  }
 }
 
 }  // namespace longhaul::analytic_test

@@ -10,10 +10,15 @@ namespace longhaul::dynamic_steps_test {
 
 constexpr double kMessage_s = 0.3, kRing_s = 4 * kMessage_s;
 
-Case case_of(const std::vector<double>& factors, double message_s = kMessage_s) {
+Case case_of(int steps, const std::vector<double>& factors, double message_s = kMessage_s) {
   Case config = drawn_case(static_cast<int>(factors.size()), message_s, 0, false);
+  config.workload.steps = steps;
   config.workload.step_time_factors = factors;
   return config;
+}
+
+Replayed replayed(const Case& config, const OperationPlan& plan) {
+  return walked(config, make_trace(plan, {1, config.replicas, config.workload.steps, 1000}));
 }
 
 OperationPlan plan_of_rounds(int every, const std::vector<int>& taken) {
@@ -32,67 +37,53 @@ std::map<std::pair<int, int>, double> clocks_of(const Replayed& replayed) {
 
 // 8 · 1 = 4 · 2 = 2 · 4 s: all are ready together, and a round is 8 s and the ring.
 TEST(DynamicStepsReplay, AllEndARoundTogether) {
-  Case config = case_of({1, 2, 4});
-  config.workload.steps = 24;
-  const Replayed replayed = walked(config, make_trace(plan_of_rounds(8, {8, 4, 2}), {1, 3, 24, 1000}));
+  const Case config = case_of(24, {1, 2, 4});
+  const Replayed all = replayed(config, plan_of_rounds(8, {8, 4, 2}));
   for (int round = 1; round <= 3; ++round)
     for (int replica = 0; replica < 3; ++replica) {
-      const ExchangeRecord& row = replayed.row(8 * round, replica);
+      const ExchangeRecord& row = all.row(8 * round, replica);
       EXPECT_NEAR(row.ready_s, 8 * round + (round - 1) * kRing_s, 1e-9);
       EXPECT_NEAR(row.start_s, row.ready_s, 1e-9);
       EXPECT_NEAR(row.done_s, round * (8 + kRing_s), 1e-9);
     }
-  EXPECT_NEAR(simulated_s(replayed), 3 * (8 + kRing_s), 1e-9);
-  for (const auto& row : rows_of(replayed, "replicas.csv")) {
+  EXPECT_NEAR(simulated_s(all), 3 * (8 + kRing_s), 1e-9);
+  for (const auto& row : rows_of(all, "replicas.csv")) {
     EXPECT_NEAR(std::stod(row[1]), 24, 1e-9) << "computed";
     EXPECT_NEAR(std::stod(row[2]), 3 * kRing_s, 1e-9) << "idle";
   }
   // Without them the slow one takes 32 s a round.
-  const Replayed plain = walked(config, make_trace({{rule_of("ring", 8)}}, {1, 3, 24, 1000}));
-  EXPECT_NEAR(simulated_s(plain), 3 * (32 + kRing_s), 1e-9);
+  EXPECT_NEAR(simulated_s(replayed(config, {{rule_of("ring", 8)}})), 3 * (32 + kRing_s), 1e-9);
+  // Buckets of the last step, which all take, are released during its backward pass: the first one when a
+  // quarter of it is left, last of all by the fastest, 0.25 s before 8 s; the second follows it, and messages
+  // take 0.3 s however long they are.
+  OperationPlan plan = plan_of_rounds(8, {8, 4, 2});
+  plan.rules[0].overlap_backward = 0.5, plan.rules[0].buckets = 2;
+  EXPECT_NEAR(replayed(config, plan).row(8, 0).done_s, 8 - 0.25 + 2 * kRing_s, 1e-9);
 }
 
 // Of 8 steps one that is three times slower takes 2, one that is 1.5 times slower 5: 6 and 7.5 s of 8. They
 // take the steps 4 and 8; 2, 4, 5, 7 and 8 (ceil of 1.6, 3.2, 4.8, 6.4 and 8).
 TEST(DynamicStepsReplay, ClocksGoOnWithTheStepsThatAreTaken) {
-  Case config = case_of({3, 1, 1.5});
-  config.workload.steps = 10;
-  const Replayed replayed = walked(config, make_trace(plan_of_rounds(8, {2, 8, 5}), {1, 3, 10, 1000}));
+  const Replayed result = replayed(case_of(10, {3, 1, 1.5}), plan_of_rounds(8, {2, 8, 5}));
   const std::vector<std::vector<double>> expected = {
       {0, 0, 0, 3, 3, 3, 3, 6}, {1, 2, 3, 4, 5, 6, 7, 8}, {0, 1.5, 1.5, 3, 4.5, 4.5, 6, 7.5}};
-  const auto clocks = clocks_of(replayed);
-  for (int replica = 0; replica < 3; ++replica)
+  // Two steps more: of a round that does not end, replica 2 takes one and replica 0 none.
+  const double left_s[] = {0, 2, 1.5};
+  const auto clocks = clocks_of(result);
+  for (int replica = 0; replica < 3; ++replica) {
     for (int step = 1; step <= 8; ++step)
       EXPECT_NEAR(clocks.at({step, replica}), expected[as_index(replica)][as_index(step - 1)], 1e-9)
           << step << " " << replica;
-  // Two steps more: of a round that does not end, replica 2 takes one and replica 0 none.
-  const std::vector<double> left_s = {0, 2, 1.5};
-  for (int replica = 0; replica < 3; ++replica)
-    EXPECT_NEAR(clocks.at({10, replica}), replayed.row(8, replica).done_s + left_s[as_index(replica)], 1e-9);
-}
-
-// Buckets of the last step, which all take, are released during its backward pass.
-TEST(DynamicStepsReplay, TheLastStepOverlapsWithItsExchange) {
-  Case config = case_of({1, 2, 4});
-  config.workload.steps = 8;
-  const auto replayed = [&](bool overlaps) {
-    OperationPlan plan = plan_of_rounds(8, {8, 4, 2});
-    if (overlaps) plan.rules[0].overlap_backward = 0.5, plan.rules[0].buckets = 2;
-    return walked(config, make_trace(plan, {1, 3, 8, 1000}));
-  };
-  // The first bucket is released when a quarter of the last step is left, last of all by the fastest, 0.25 s
-  // before 8 s; the second follows it, and messages take 0.3 s however long they are.
-  EXPECT_NEAR(replayed(true).row(8, 0).done_s, 8 - 0.25 + 2 * kRing_s, 1e-9);
-  EXPECT_NEAR(replayed(false).row(8, 0).done_s, 8 + kRing_s, 1e-9);
+    EXPECT_NEAR(clocks.at({10, replica}), result.row(8, replica).done_s + left_s[replica], 1e-9);
+  }
 }
 
 // Drawn times are those of the steps that are taken, the same as without.
 TEST(DynamicStepsReplay, DrawnTimesBelongToTheirSteps) {
-  Case config = case_of({1, 2});
-  config.workload.steps = 4;
+  Case config = case_of(4, {1, 2});
   config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0.3, 0.4};
   const auto times = [&](const OperationPlan& plan) {
-    const auto clocks = clocks_of(walked(config, make_trace(plan, {1, 2, 4, 1000})));
+    const auto clocks = clocks_of(replayed(config, plan));
     std::vector<double> of_steps;
     for (int step = 1; step <= 4; ++step)
       of_steps.push_back(clocks.at({step, 1}) - (step > 1 ? clocks.at({step - 1, 1}) : 0));
@@ -104,48 +95,38 @@ TEST(DynamicStepsReplay, DrawnTimesBelongToTheirSteps) {
 }
 
 // Replica 1 takes the steps 2 and 4 of a round of 4, 2 s each, and crashes in the second one at 3 s. The
-// others know at 3.25 s, begin the second round at 4 s and the third at 8 s; it is back at 6.5 s with its own
-// state, takes the step 8 with the others in the second round, and all of the third.
+// others know at 3.25 s and begin the second round at 4 s. It is back at 5.5 s with its own state, and takes
+// the steps 6 and 8 of that round and both of the third.
 TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
-  Case config = case_of({1, 2, 1}, 0);
-  config.workload.steps = 12;
+  Case config = case_of(12, {1, 2, 1}, 0);
   config.faults = {crash_of(1, 3, 2.5)};
   config.recovery.detect_s = 0.25;
   config.recovery.downloads_state = false;
-  config.resolved["faults"] = Json::array();
-  const Trace trace = make_trace(plan_of_rounds(4, {4, 2, 4}), {1, 3, 12, 1000});
-  const Replayed replayed = walked(config, trace);
-  const auto absence = rows_of(replayed, "absences.csv").at(0);
+  const Replayed result = replayed(config, plan_of_rounds(4, {4, 2, 4}));
+  const auto absence = rows_of(result, "absences.csv").at(0);
   EXPECT_EQ(absence[1], "4") << "the step that it was taking";
   EXPECT_EQ(absence[9], "6") << "where those who are there are at 5.5 s";
-  const auto groups = groups_of_steps(replayed);
+  const auto groups = groups_of_steps(result);
   EXPECT_EQ(groups.at(4), (std::vector<int>{0, 2}));
   EXPECT_EQ(groups.at(8), (std::vector<int>{0, 1, 2}));
-  const auto totals = rows_of(replayed, "replicas.csv");
+  const auto totals = rows_of(result, "replicas.csv");
   // Of replica 1: step 2; the steps 6 and 8; 10 and 12.
   EXPECT_EQ(totals[1][5], "4") << "step 2 was lost with the crash";
   EXPECT_EQ(totals[1][6], "3") << "and so were its 2 s, and one of step 4";
   EXPECT_EQ(totals[0][5], "12");
   // It takes step 6 from 5.5 to 7.5 s and step 8 to 9.5 s; then a round is 4 s.
-  EXPECT_NEAR(replayed.row(8, 0).done_s, 9.5, 1e-9);
-  EXPECT_NEAR(simulated_s(replayed), 13.5, 1e-9);
-}
-
-// Where all wait for it, it takes step 4 once more.
-TEST(DynamicStepsReplay, OneThatIsWaitedForTakesAllOfThem) {
-  Case config = case_of({1, 2, 1}, 0);
-  config.workload.steps = 10;
-  config.faults = {crash_of(1, 3, 2.5)};
+  EXPECT_NEAR(result.row(8, 0).done_s, 9.5, 1e-9);
+  EXPECT_NEAR(simulated_s(result), 13.5, 1e-9);
+  // Where all wait for it, it takes step 4 once more.
   config.recovery.on_failure = OnFailure::kWait;
-  config.resolved["faults"] = Json::array();
-  const Trace trace = make_trace(plan_of_rounds(4, {4, 2, 4}), {1, 3, 10, 1000});
-  const Replayed replayed = walked(config, trace);
-  EXPECT_NEAR(replayed.row(4, 0).done_s, 5.5 + 2, 1e-9);
-  EXPECT_NEAR(simulated_s(replayed), 7.5 + 4 + 2, 1e-9);
-  const auto totals = rows_of(replayed, "replicas.csv");
-  EXPECT_EQ(totals[1][5], "5") << "two of each round, and one of the half";
-  EXPECT_EQ(totals[1][6], "1") << "half of step 4";
-  EXPECT_EQ(totals[0][5], "10");
+  config.workload.steps = 10;
+  const Replayed waited = replayed(config, plan_of_rounds(4, {4, 2, 4}));
+  EXPECT_NEAR(waited.row(4, 0).done_s, 5.5 + 2, 1e-9);
+  EXPECT_NEAR(simulated_s(waited), 7.5 + 4 + 2, 1e-9);
+  const auto of_waited = rows_of(waited, "replicas.csv");
+  EXPECT_EQ(of_waited[1][5], "5") << "two of each round, and one of the half";
+  EXPECT_EQ(of_waited[1][6], "1") << "half of step 4";
+  EXPECT_EQ(of_waited[0][5], "10");
 }
 
 }  // namespace longhaul::dynamic_steps_test

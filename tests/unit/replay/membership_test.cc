@@ -1,6 +1,7 @@
 // Replicas that crash and come back, by hand: steps of 1 s on a mesh on which messages take no time, but for
 // the download of a state. Where a replica has two stages a step is of one micro-batch, of which each stage
-// takes half (passes of 1/6 s forward and 1/3 s back).
+// takes half (passes of 1/6 s forward and 1/3 s back). Replicas that are slow for a while; and files that say
+// when replicas are gone, and what is said of files that do not.
 #include "replay/membership.h"
 
 #include <gtest/gtest.h>
@@ -8,62 +9,60 @@
 #include <map>
 #include <set>
 
-#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "replay/absence_trace.h"
+#include "replay/faults.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/replay/membership_cases.h"
 
 namespace longhaul::membership_test {
 
+Replayed replayed(const Case& config, const OperationRule& rule = gradients()) {
+  return walked(config, trace_of_rule(rule, config));
+}
+
 // Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
 // a second; operations of `rule` carry a byte.
 Replayed with_download(OperationRule rule, int replicas, int steps) {
   Case config = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
   prepare_download(config, rule);
-  return walked(config, trace_of_rule(rule, replicas, steps));
+  return replayed(config, rule);
 }
+
+using Group = std::vector<int>;
+using Cells = std::vector<std::string>;
 
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
 // before the others are ready.
 TEST(Membership, OthersGoOnWithoutIt) {
-  const Case config = with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6);
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 5));
-  EXPECT_NEAR(simulated_s(replayed), 5, 1e-6);
-  const auto groups = groups_of_steps(replayed);
-  EXPECT_EQ(groups.at(2), (std::vector<int>{0, 1, 2}));
-  for (const int step : {3, 4, 5}) EXPECT_EQ(groups.at(step), (std::vector<int>{1, 2})) << step;
-  EXPECT_EQ(replayed.files.at("absences.csv").substr(replayed.files.at("absences.csv").find('\n')),
+  const Replayed result = replayed(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6));
+  EXPECT_NEAR(simulated_s(result), 5, 1e-6);
+  const auto groups = groups_of_steps(result);
+  EXPECT_EQ(groups.at(2), (Group{0, 1, 2}));
+  for (const int step : {3, 4, 5}) EXPECT_EQ(groups.at(step), (Group{1, 2})) << step;
+  EXPECT_EQ(result.files.at("absences.csv").substr(result.files.at("absences.csv").find('\n')),
             "\n0,3,2.5,,-1,0,0,,,0,2\n");
-  const auto totals = rows_of(replayed, "replicas.csv");
-  EXPECT_EQ(at(totals[0], {1, 5, 6, 7}), (std::vector<std::string>{"2.5", "2", "0.5", "2.5"}))
+  const auto totals = rows_of(result, "replicas.csv");
+  EXPECT_EQ(at(totals[0], {1, 5, 6, 7}), (Cells{"2.5", "2", "0.5", "2.5"}))
       << "computed, steps in the model, lost, gone";
   EXPECT_EQ(totals[1][5], "5");
-}
-
-TEST(Membership, SaysThatNobodyIsLeft) {
-  Case config = with_crash(2, 5, OnFailure::kRetry, 2.5, 1);
-  config.faults = {absence_fault(0, {0, 1}, {2.5, 0})};
-  EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(gradients(), 2, 5)); }),
-              "all 2 replicas are gone for good");
 }
 
 // It goes when the others wait for it at the end of step 3: they know at 2.95 + 0.25.
 TEST(Membership, OthersWaitUntilTheyKnow) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 2.95, 1e6);
-  const Replayed retried = walked(config, trace_of_rule(gradients(), 3, 4));
+  const Replayed retried = replayed(config);
   EXPECT_NEAR(retried.row(3, 1).done_s, 3.2, 1e-6);
   EXPECT_NEAR(simulated_s(retried), 4.2, 1e-6);
 
   config.recovery.on_failure = OnFailure::kDiscard;
-  const Replayed discarded = walked(config, trace_of_rule(gradients(), 3, 4));
+  const Replayed discarded = replayed(config);
   EXPECT_NEAR(simulated_s(discarded), 4.2, 1e-6);
   EXPECT_EQ(discarded.report.at("thrown_away_steps"), 1);
-  EXPECT_EQ(groups_of_steps(discarded).at(3), std::vector<int>());
-  EXPECT_EQ(groups_of_steps(discarded).at(4), (std::vector<int>{1, 2}));
-  EXPECT_EQ(rows_of(discarded, "replicas.csv")[1][5], "3");
-  EXPECT_EQ(rows_of(discarded, "replicas.csv")[1][6], "1");
+  EXPECT_EQ(groups_of_steps(discarded).at(3), Group());
+  EXPECT_EQ(groups_of_steps(discarded).at(4), (Group{1, 2}));
+  EXPECT_EQ(at(rows_of(discarded, "replicas.csv")[1], {5, 6}), (Cells{"3", "1"}));
 }
 
 // Messages take a second. When somebody has the result and a replica goes that has not, the others know a
@@ -75,8 +74,7 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   config.network.message_time = MessageTimeSpec{1, 0};
   OperationRule rule = gradients();
   rule.collective = "tree";
-  const Trace trace = trace_of_rule(rule, kReplicas, 1);
-  const Replayed undisturbed = walked(config, trace);
+  const Replayed undisturbed = replayed(config, rule);
   std::multiset<double> done;
   int last = 0;
   for (const ExchangeRecord& row : undisturbed.exchanges) {
@@ -90,64 +88,56 @@ TEST(Membership, AResultIsPassedOnByAllWhoHaveIt) {
   int rounds = 0;
   for (int with_it = have; with_it < kReplicas - 1; with_it *= 2) ++rounds;
   config.faults = {crash_of(last, crash_s, 1e6)};
-  const Replayed served = walked(config, trace);
+  const Replayed served = replayed(config, rule);
   EXPECT_NEAR(simulated_s(served), crash_s + 0.25 + rounds, 1e-6) << have << " had it";
   EXPECT_EQ(served.exchanges.size(), kReplicas - 1u);
 }
 
 // Back at 4.5 s it does step 3 once more: all end it at 5.5 s.
 TEST(Membership, OrWaitUntilItIsBack) {
-  const Case config = with_crash(3, 4, OnFailure::kWait, 2.5, 2);
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 4));
-  EXPECT_NEAR(replayed.row(3, 1).done_s, 5.5, 1e-6);
-  EXPECT_NEAR(simulated_s(replayed), 6.5, 1e-6);
-  for (const auto& [step, group] : groups_of_steps(replayed)) EXPECT_EQ(group.size(), 3u) << step;
-  EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][1], "4.5") << "half a step twice";
-  EXPECT_EQ(rows_of(replayed, "replicas.csv")[0][6], "0.5");
+  const Replayed result = replayed(with_crash(3, 4, OnFailure::kWait, 2.5, 2));
+  EXPECT_NEAR(result.row(3, 1).done_s, 5.5, 1e-6);
+  EXPECT_NEAR(simulated_s(result), 6.5, 1e-6);
+  for (const auto& [step, group] : groups_of_steps(result)) EXPECT_EQ(group.size(), 3u) << step;
+  EXPECT_EQ(at(rows_of(result, "replicas.csv")[0], {1, 6}), (Cells{"4.5", "0.5"})) << "half a step twice";
 }
 
 // Back in step 5 of the others it has the state after 1.25 s, at 5.75. Step 5's gradients, ready at 5 s, wait
 // for that; it takes part from step 6 on.
 TEST(Membership, OneWhoIsBackListensFirst) {
-  const Replayed replayed = with_download(gradients(), 3, 7);
-  EXPECT_NEAR(replayed.row(5, 1).done_s, 5.75, 0.01);
-  EXPECT_NEAR(simulated_s(replayed), 7.75, 0.02);
-  const auto groups = groups_of_steps(replayed);
-  EXPECT_EQ(groups.at(5), (std::vector<int>{1, 2})) << "listening is not contributing";
-  EXPECT_EQ(groups.at(6), (std::vector<int>{0, 1, 2}));
-  const auto absence = rows_of(replayed, "absences.csv").at(0);
-  EXPECT_EQ(absence[1], "3");
-  EXPECT_EQ(absence[3], "4.5");
-  EXPECT_EQ(absence[5], "5") << "the state behind step 5";
-  EXPECT_EQ(absence[6], "12000");
+  const Replayed result = with_download(gradients(), 3, 7);
+  EXPECT_NEAR(result.row(5, 1).done_s, 5.75, 0.01);
+  EXPECT_NEAR(simulated_s(result), 7.75, 0.02);
+  const auto groups = groups_of_steps(result);
+  EXPECT_EQ(groups.at(5), (Group{1, 2})) << "listening is not contributing";
+  EXPECT_EQ(groups.at(6), (Group{0, 1, 2}));
+  const auto absence = rows_of(result, "absences.csv").at(0);
+  EXPECT_EQ(at(absence, {1, 3, 5, 6, 9}), (Cells{"3", "4.5", "5", "12000", "6"}))
+      << "left in step 3, back at 4.5 s, with the state behind step 5, 12 kB, takes part from step 6 on";
   EXPECT_NEAR(std::stod(absence[7]), 5.75, 0.01);
-  EXPECT_EQ(absence[9], "6");
   std::map<std::string, std::int64_t> sent;  // by replica; also what it passed on in step 5
-  for (const auto& row : rows_of(replayed, "transfers.csv"))
+  for (const auto& row : rows_of(result, "transfers.csv"))
     if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
-  for (const auto& row : rows_of(replayed, "replicas.csv"))
+  for (const auto& row : rows_of(result, "replicas.csv"))
     EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
+  // Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
+  const auto in_pairs = rows_of(with_download(weights_in_pairs(), 4, 8), "absences.csv").at(0);
+  EXPECT_EQ(at(in_pairs, {5, 9}), (Cells{"4", "6"})) << "the state that its source had at 4.5 s";
+  EXPECT_NEAR(std::stod(in_pairs[8]), 5.75, 0.01);
 }
 
-// Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
-TEST(Membership, OneWhoseMethodBringsTogetherBeginsAtOnce) {
-  const Replayed replayed = with_download(weights_in_pairs(), 4, 8);
-  const auto absence = rows_of(replayed, "absences.csv").at(0);
-  EXPECT_EQ(absence[5], "4") << "the state that its source had at 4.5 s";
-  EXPECT_NEAR(std::stod(absence[8]), 5.75, 0.01);
-  EXPECT_EQ(absence[9], "6");
-}
-
-// All of them at once: the first who is back goes on with what it has, the others download from it.
+// All of them at once, for good or for a while: the first who is back goes on with what it has, the others
+// download from it.
 TEST(Membership, NobodyIsThere) {
   Case config = with_crash(3, 4, OnFailure::kRetry, 1.5, 1);
+  config.faults = {absence_fault(0, {0, 2}, {1.5, 0})};
+  EXPECT_SAYS(said_by([&] { replayed(config); }), "all 3 replicas are gone for good");
   config.faults = {absence_fault(0, {0, 2}, {1.5, 0, 1})};
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 4));
-  EXPECT_NEAR(simulated_s(replayed), 2.5 + 3, 1e-6) << "steps 2 to 4";
-  const auto absences = rows_of(replayed, "absences.csv");
+  const Replayed result = replayed(config);
+  EXPECT_NEAR(simulated_s(result), 2.5 + 3, 1e-6) << "steps 2 to 4";
+  const auto absences = rows_of(result, "absences.csv");
   ASSERT_EQ(absences.size(), 3u);
-  EXPECT_EQ(absences[0][4], "-1");
-  EXPECT_EQ(absences[0][9], "2");
+  EXPECT_EQ(at(absences[0], {4, 9}), (Cells{"-1", "2"}));
   for (const int later : {1, 2}) EXPECT_EQ(absences[as_index(later)][4], "0") << "from the one who is there";
 }
 
@@ -156,19 +146,19 @@ TEST(Membership, AFileOfAbsences) {
   const TemporaryFolder folder;
   Case config = with_crash(3, 8, OnFailure::kRetry, 2.5, 2);
   config.faults.push_back(absence_fault(0, {2, 2}, {6.25}));
-  const Trace trace = trace_of_rule(gradients(), 3, 8);
-  const Replayed drawn = walked(config, trace);
+  const Replayed drawn = replayed(config);
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n0,2.5,4.5\n2,6.25,\n");
   config.faults = {absence_fault(0, {0, -1}, {})};
   config.faults[0].file = folder.file("spot.csv");
-  const Replayed read = walked(config, trace);
+  const Replayed read = replayed(config);
   EXPECT_EQ(read.files, drawn.files);
-  EXPECT_EQ(groups_of_steps(read).at(4), (std::vector<int>{1, 2}));
-  EXPECT_EQ(groups_of_steps(read).at(6), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(groups_of_steps(read).at(8), (std::vector<int>{0, 1}));
+  const auto groups = groups_of_steps(read);
+  EXPECT_EQ(groups.at(4), (Group{1, 2}));
+  EXPECT_EQ(groups.at(6), (Group{0, 1, 2}));
+  EXPECT_EQ(groups.at(8), (Group{0, 1}));
   const auto faults = rows_of(read, "faults.csv");
   ASSERT_EQ(faults.size(), 2u);
-  EXPECT_EQ(faults[0], (std::vector<std::string>{"0", "crash", "replica 0", "2.5", "4.5"}));
+  EXPECT_EQ(faults[0], (Cells{"0", "crash", "replica 0", "2.5", "4.5"}));
   EXPECT_EQ(faults[1][2], "replica 2");
 
   write_text(folder.file("spot.csv"), "replica,left_s,back_s\n3,2.5,4.5\n");
@@ -178,56 +168,42 @@ TEST(Membership, AFileOfAbsences) {
 }
 
 TEST(Membership, AFaultAfterTheEndChangesNoTime) {
-  Case config = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
+  const Case config = with_crash(4, 5, OnFailure::kRetry, 1e6, 1);
+  Case without = config;
+  without.faults.clear();
   for (const OperationRule& rule : {gradients(), weights_in_pairs()}) {
-    const Trace trace = trace_of_rule(rule, 4, 5);
-    Replayed with = walked(config, trace);
-    Case without = config;
-    without.faults.clear();
-    const Replayed plain = walked(without, trace);
-    expect_same_times(with, plain);
+    const Replayed with = replayed(config, rule), plain = replayed(without, rule);
+    for (const char* file : {"exchanges.csv", "steps.csv", "links.csv", "breakdown.csv", "transfers.csv"})
+      EXPECT_EQ(with.files.at(file), plain.files.at(file)) << file;
     EXPECT_EQ(rows_of(with, "absences.csv").size(), 0u);
   }
 }
 
 // Shards are nowhere else.
-TEST(Membership, WhoHoldsWhatNobodyElseHasIsWaitedFor) {
-  const RecoverySpec retry;
-  OperationRule shards = gradients();
-  shards.sharded = true;
-  EXPECT_EQ(on_failure_of(retry, {{gradients()}}), OnFailure::kRetry);
-  EXPECT_EQ(on_failure_of(retry, {{shards}}), OnFailure::kWait);
-}
-
-TEST(Membership, WhatKeepsReplicasAlike) {
+TEST(Membership, WhatKeepsReplicasAlikeAndWhoIsWaitedFor) {
   EXPECT_TRUE(keeps_replicas_alike({{gradients()}}));
   EXPECT_TRUE(keeps_replicas_alike({{rule_of("ring", 10)}})) << "of Δ";
   EXPECT_FALSE(keeps_replicas_alike({{weights_in_pairs()}}));
   EXPECT_FALSE(keeps_replicas_alike({}));
+  OperationRule shards = gradients();
+  shards.sharded = true;
+  EXPECT_EQ(on_failure_of({}, {{gradients()}}), OnFailure::kRetry);
+  EXPECT_EQ(on_failure_of({}, {{shards}}), OnFailure::kWait);
 }
 
 constexpr int kStages = 2;
 
-Trace staged(const OperationRule& rule, int replicas, int steps) {
-  Trace trace = trace_of_rule(rule, replicas, steps);
-  PipelineSpec spec;
-  spec.stages = kStages;
-  spec.boundary.bytes_per_token = 10;
-  trace.plan.pipeline = pipeline_plan(spec, std::nullopt, 1000, 1, Wire::kBf16);
-  trace.plan.rules.clear();
-  for (int stage = 0; stage < kStages; ++stage) {
-    trace.plan.rules.push_back(rule);
-    trace.plan.rules.back().stage = stage;
-    trace.plan.rules.back().name += ".stage" + std::to_string(stage);
-  }
-  return trace;
-}
-
 // The crash is worker 1's, stage 1 of replica 0.
-Case of_stages(Case config) {
+Replayed staged(Case config, const OperationRule& rule = gradients()) {
   config.pipeline.stages = kStages;
   config.faults = {crash_of(1, config.faults[0].times.at_s, config.faults[0].times.for_s)};
-  return config;
+  Trace trace = trace_of_rule(rule, config);
+  trace.plan.pipeline = equal_plan(config.pipeline);
+  trace.plan.rules = staged_rules(rule, kStages);
+  if (!rule.payload[0].columns.empty())  // one, of the stage's own half
+    for (OperationRule& of_stage : trace.plan.rules)
+      of_stage.payload[0].columns = {{of_stage.stage * 500, of_stage.stage * 500 + 1}};
+  return walked(config, trace);
 }
 
 // The groups of a stage's operations by step, as replicas.
@@ -252,8 +228,7 @@ TEST(StagedCrash, TakesTheTimeOfACrashWithoutStages) {
         for (const bool downloads : {true, false}) {
           Case config = with_crash(4, 9, on_failure, 2.4, for_s);
           config.recovery.downloads_state = downloads;
-          const Replayed whole = walked(config, trace_of_rule(rule, 4, 9)),
-                         parts = walked(of_stages(config), staged(rule, 4, 9));
+          const Replayed whole = replayed(config, rule), parts = staged(config, rule);
           EXPECT_NEAR(simulated_s(parts), simulated_s(whole), 1e-9);
           const auto found = rows_of(parts, "absences.csv"), expected = rows_of(whole, "absences.csv");
           ASSERT_EQ(found.size(), expected.size());
@@ -271,25 +246,19 @@ TEST(StagedCrash, TakesTheTimeOfACrashWithoutStages) {
 }
 
 // Stage 1 is done with step 3 at 2 + 2/3 s, and its gradients have met when the replica goes; stage 0 is not.
-TEST(StagedCrash, AStepCountsOfWhichOneStageHasMet) {
-  const Case config = of_stages(with_crash(3, 5, OnFailure::kRetry, 2.8, 1e6));
-  const Replayed replayed = walked(config, staged(gradients(), 3, 5));
-  EXPECT_EQ(groups_of_stage(replayed, 1).at(3), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(groups_of_stage(replayed, 0).at(3), (std::vector<int>{1, 2}));
-  const auto absences = rows_of(replayed, "absences.csv");
+// Where it goes at 2.5 s it had computed of step 3: stage 0 a sixth of a second forward; stage 1 another
+// sixth, and of its backward pass what fits before.
+TEST(StagedCrash, AStepCountsOfWhichOneStageHasMetAndOthersAreLost) {
+  const Replayed result = staged(with_crash(3, 5, OnFailure::kRetry, 2.8, 1e6));
+  EXPECT_EQ(groups_of_stage(result, 1).at(3), (Group{0, 1, 2}));
+  EXPECT_EQ(groups_of_stage(result, 0).at(3), (Group{1, 2}));
+  const auto absences = rows_of(result, "absences.csv");
   ASSERT_EQ(absences.size(), 1u);
   EXPECT_EQ(absences[0][1], "4") << "left_step";
   EXPECT_EQ(absences[0].back(), "2") << "ended_step";
-}
-
-// What it had computed of step 3 when it went: stage 0 a sixth of a second forward; stage 1 another sixth,
-// and of its backward pass what fits before 2.5 s.
-TEST(StagedCrash, WhatItWasComputingIsLost) {
-  const Case config = of_stages(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6));
-  const Replayed replayed = walked(config, staged(gradients(), 3, 5));
-  const auto rows = rows_of(replayed, "pipeline.csv");
+  const Replayed earlier = staged(with_crash(3, 5, OnFailure::kRetry, 2.5, 1e6));
   std::map<std::pair<std::string, std::string>, double> computed;
-  for (const auto& row : rows) computed[{row[0], row[1]}] = std::stod(row[3]);
+  for (const auto& row : rows_of(earlier, "pipeline.csv")) computed[{row[0], row[1]}] = std::stod(row[3]);
   EXPECT_NEAR((computed.at({"3", "0"})), 1. / 6, 1e-9);
   EXPECT_NEAR((computed.at({"3", "1"})), 1. / 6 + (2.5 - 2 - 1. / 3), 1e-9);
   EXPECT_EQ(computed.count({"4", "0"}), 0u);
@@ -301,11 +270,7 @@ TEST(StagedCrash, EachStageDownloadsItsPart) {
   OperationRule rule = weights_in_pairs();
   Case config = with_crash(4, 9, OnFailure::kRetry, 2.4, 1);
   prepare_download(config, rule);
-  Trace trace = staged(rule, 4, 9);
-  for (OperationRule& of_stage : trace.plan.rules)
-    of_stage.payload[0].columns = {{of_stage.stage * 500, of_stage.stage * 500 + 1}};
-  const Replayed replayed = walked(of_stages(config), trace);
-  const auto absences = rows_of(replayed, "absences.csv");
+  const auto absences = rows_of(staged(config, rule), "absences.csv");
   ASSERT_EQ(absences.size(), 1u);
   EXPECT_EQ(absences[0][6], "12000") << "bytes";
   EXPECT_NEAR(std::stod(absences[0][7]) - std::stod(absences[0][3]), 6000 / 9600., 1e-3);
@@ -334,6 +299,134 @@ TEST(Membership, SaysHowManyAllWaitFor) {
     EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(rule, 3, 10)); }),
                 "1 of 3 replicas are gone for good, so that training never ends");
   }
+}
+
+FaultTimes once(double at_s, double for_s) {
+  return {at_s, 0, for_s};
+}
+
+// Replicas that take 1 s a step, four of them; messages take no time.
+Case two_replicas() {
+  Case config = drawn_case(2, 0, 0);
+  config.workload.steps = 4;
+  return config;
+}
+
+// Ten times slower from 2.5 s to 7.5 s: half of the third step is done at 2.5, the other half at 7.5.
+const Fault kSlow = slow_fault(0, {0, 0}, 10, once(2.5, 5));
+
+TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
+  const SlowReplicas slow({kSlow}, 1, 2);
+  EXPECT_EQ(slow.stretched_s(1, 0, 3), 3) << "another replica";
+  EXPECT_EQ(slow.stretched_s(0, 0, 2.5), 2.5);
+  EXPECT_NEAR(slow.stretched_s(0, 2, 1), 0.5 + 5, 1e-9);
+  EXPECT_NEAR(slow.stretched_s(0, 3, 0.1), 1, 1e-9);
+  EXPECT_NEAR(slow.stretched_s(0, 7, 1), 0.5 + 0.95, 1e-9);
+  EXPECT_NEAR(slow.stretched_s(0, 0, 4), 2.5 + 5 + 1, 1e-9);
+  EXPECT_EQ(slow.stretched_s(0, 8, 1), 1);
+  // Factors of several faults multiply.
+  const SlowReplicas slower({kSlow, slow_fault(1, {0, 1}, 2, once(0, 4))}, 1, 2);
+  EXPECT_NEAR(slower.stretched_s(0, 3, 0.05), 1, 1e-9) << "20 times";
+  EXPECT_NEAR(slower.stretched_s(1, 3, 1), 1 + 0.5, 1e-9);
+}
+
+// Whether a step ends with an exchange or all are one event together.
+TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
+  Case config = two_replicas();
+  config.faults = {kSlow};
+  const Replayed alone = walked(config, make_trace({}, {1, 2, 4, 1000}));
+  EXPECT_NEAR(simulated_s(alone), 8.5, 1e-9);
+  EXPECT_EQ(alone.files.at("replicas.csv").find("\n1,4,0,4"), alone.files.at("replicas.csv").find("\n1,"));
+
+  const Replayed together = walked(config, make_trace({{rule_of("ring")}}, {1, 2, 4, 1000}));
+  EXPECT_NEAR(together.row(3, 0).ready_s, 7.5, 1e-9);
+  EXPECT_NEAR(together.row(3, 1).ready_s, 3, 1e-9);
+  EXPECT_NEAR(together.row(3, 1).done_s, 7.5, 1e-9);
+  EXPECT_NEAR(together.row(4, 1).done_s, 8.5, 1e-9);
+  EXPECT_EQ(together.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n0,slow,replica 0,2.5,7.5\n");
+}
+
+TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
+  Case config = two_replicas();
+  const Trace trace = make_trace({{rule_of("ring", 2)}}, {1, 2, 4, 1000});
+  const Replayed without = walked(config, trace);
+  config.faults = {slow_fault(0, {0, 1}, 10, once(1000, 5))};
+  Replayed with = walked(config, trace);
+  EXPECT_EQ(with.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n");
+  with.files.erase("faults.csv");
+  EXPECT_EQ(with.files, without.files);
+}
+
+// Two stages, one micro-batch, forward 1 s and back 2 s each: the second worker begins at 1 s and is twice as
+// slow from 2 s to 4 s. F1 1-2, B1 2-4 does half, the rest by 5; B0 5-7.
+TEST(SlowReplicas, PassesOfAStageToo) {
+  Case config = drawn_case(1, 0, 0, false);
+  config.pipeline.stages = 2;
+  config.workload.step_time.seconds = 6;
+  config.faults = {slow_fault(0, {1, 1}, 2, once(2, 2))};
+  Trace trace = make_trace({}, {1, 1, 1, 1000});
+  trace.plan.pipeline = equal_plan(config.pipeline);
+  const Replayed replayed = walked(config, trace);
+  EXPECT_NEAR(simulated_s(replayed), 7, 1e-6);
+  EXPECT_NE(replayed.files.at("tasks.csv").find("1,1,1,0,backward,2,5"), std::string::npos)
+      << replayed.files.at("tasks.csv");
+}
+
+constexpr std::int64_t kSecond = 1000000000;
+
+AbsenceTrace absences_of(const std::string& text) {
+  return parse_absences(text, "spot.csv", 4);
+}
+
+// "line and column: what was found; what is allowed"
+std::string error_of(const std::string& text) {
+  const InputErrorParts parts = refused_parts([&] { absences_of(text); });
+  EXPECT_EQ(parts.file, "spot.csv");
+  return parts.path + ": " + parts.found + "; " + parts.allowed;
+}
+
+TEST(AbsenceTrace, ARowIsAnAbsence) {
+  const AbsenceTrace absences =
+      absences_of("# made up\nleft_s, replica, back_s\n\n90, 2, 2min\r\n1.5,0,\n2min,2,0.1h\n");
+  ASSERT_EQ(absences.size(), 2u) << "replicas 1 and 3 stay";
+  ASSERT_EQ(absences.at(0).size(), 1u);
+  EXPECT_EQ(absences.at(0)[0].begin_ns, 1500000000);
+  EXPECT_EQ(absences.at(0)[0].end_ns, FaultWindows::kNever);
+  ASSERT_EQ(absences.at(2).size(), 2u);
+  EXPECT_EQ(absences.at(2)[0].begin_ns, 90 * kSecond);
+  EXPECT_EQ(absences.at(2)[0].end_ns, 120 * kSecond);
+  EXPECT_EQ(absences.at(2)[1].begin_ns, 120 * kSecond) << "in the moment in which it is back";
+  EXPECT_EQ(absences.at(2)[1].end_ns, 360 * kSecond);
+}
+
+// Of one replica absences follow each other.
+TEST(AbsenceTrace, WhatIsWrongIsSaidWithItsLine) {
+  EXPECT_EQ(error_of(""), ": has no rows; a header line, replica,left_s,back_s, and rows");
+  EXPECT_EQ(error_of("replica,left_s\n0,1\n"),
+            "line 1: found the columns replica, left_s; replica, left_s, back_s");
+  EXPECT_EQ(error_of("replica,left_s,back\n0,1,2\n"),
+            "line 1: found the column \"back\"; replica, left_s, back_s");
+  const std::pair<const char*, const char*> below_a_header[] = {
+      {"", ": has no rows; a header line, replica,left_s,back_s, and rows"},
+      {"0,1\n", "line 2: has 2 cells; as many as the header: 3"},
+      {"4,1,2\n", "line 2, column replica: found 4; a replica, 0 … 3"},
+      {"-1,1,2\n", "line 2, column replica: found -1; a replica, 0 … 3"},
+      {"0.5,1,2\n", "line 2, column replica: found 0.5; a replica, 0 … 3"},
+      {",1,2\n", "line 2, column replica: the cell is empty; a replica, 0 … 3"},
+      {"0,,2\n", "line 2, column left_s: the cell is empty; a time in seconds"},
+      {"0,-1,2\n", "line 2, column left_s: found -1; seconds from 0 to 1e+09"},
+      {"0,1,1e300\n", "line 2, column back_s: found 1e+300; seconds from 0 to 1e+09"},
+      {"0,soon,\n", "line 2, column left_s: found \"soon\"; seconds, or a duration as \"90min\""},
+      {"0,1;2,\n", "line 2, column left_s: found \"1;2\"; a number"},
+      {"0,2,2\n",
+       "line 2, column back_s: found 2; more than left_s, 2, or an empty cell: it does not come back"},
+      {"0,1,5\n1,2,3\n0,4.5,6\n",
+       "line 4, column left_s: found 4.5; not before replica 0 is back in line 2: 5"},
+      {"0,5,6\n0,1,2\n", "line 3, column left_s: found 1; not before replica 0 is back in line 2: 6"},
+      {"0,1,\n0,5,6\n",
+       "line 3, column replica: replica 0 does not come back in line 2; no row behind that one"}};
+  for (const auto& [rows, said] : below_a_header)
+    EXPECT_EQ(error_of(std::string("replica,left_s,back_s\n") + rows), said);
 }
 
 }  // namespace longhaul::membership_test

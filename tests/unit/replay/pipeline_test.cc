@@ -12,33 +12,26 @@
 
 namespace longhaul::pipeline_test {
 
-constexpr double kForward_s = 1, kBackward_s = 2;  // of a micro-batch on a worker, all its parts together
+// Of a micro-batch on a worker, all its parts together.
+constexpr double kForward_s = 1, kBackward_s = 2, kBoth_s = kForward_s + kBackward_s;
 
 // "Stages setup{3, 4, 5}": three replicas of four stages, five micro-batches.
-struct Stages {
-  int replicas = 1, stages = 2, microbatches = 2, chunks = 1, steps = 1;
-  PipelineSchedule schedule = PipelineSchedule::k1f1b;
-  MicrobatchRouting routing = MicrobatchRouting::kStraight;
-  bool blocks = false;
+struct Stages : PipelineSpec {
+  explicit Stages(int count = 1, int of_stages = 2, int of_microbatches = 2) : replicas(count) {
+    stages = of_stages;
+    microbatches = of_microbatches;
+  }
+
+  int replicas, steps = 1;
   double message_s = 0;
   std::vector<double> factors = {};
   std::vector<OperationRule> rules = {};
-  int skip = 0;
   std::vector<std::vector<int>> orders = {};  // what each micro-batch meets at each place
   bool has_idle_ends = false;                 // the first and the last part take no time
 };
 
-PipelinePlan equal_plan(const Stages& setup) {
-  PipelineSpec spec;
-  spec.stages = setup.stages;
-  spec.microbatches = setup.microbatches;
-  spec.schedule = setup.schedule;
-  spec.chunks = setup.chunks;
-  spec.routing = setup.routing;
-  spec.blocks = setup.blocks;
-  spec.boundary.bytes_per_token = 10;
-  PipelinePlan plan = pipeline_plan(spec, std::nullopt, 1000, setup.microbatches, Wire::kBf16);
-  plan.skip = setup.skip;
+PipelinePlan plan_of(const Stages& setup) {
+  PipelinePlan plan = equal_plan(setup);
   plan.reorders = !setup.orders.empty();
   plan.orders = setup.orders;
   if (setup.has_idle_ends) plan.parts.front().share = plan.parts.back().share = 0;
@@ -52,7 +45,7 @@ struct WorkerStep {
 
 struct StagesRun {
   Replayed replayed;
-  double clock_s = 0;
+  double clock_s;
   std::map<std::pair<int, int>, WorkerStep> steps;  // by step and worker
 };
 
@@ -72,20 +65,16 @@ StagesRun run(const Stages& setup) {
   Case config = drawn_case(setup.replicas, setup.message_s, 0, false);
   config.pipeline.stages = setup.stages;
   config.workload.steps = setup.steps;
-  config.workload.step_time.seconds = (kForward_s + kBackward_s) * setup.microbatches * setup.stages;
+  config.workload.step_time.seconds = kBoth_s * setup.microbatches * setup.stages;
   config.workload.step_time_factors = setup.factors;
   Trace trace = make_trace({setup.rules}, {1, setup.replicas, setup.steps, 1000});
-  trace.plan.pipeline = equal_plan(setup);
-  StagesRun run;
-  run.replayed = walked(config, trace);
-  run.clock_s = simulated_s(run.replayed);
-  run.steps = worker_steps(run.replayed, setup.stages);
-  return run;
+  trace.plan.pipeline = plan_of(setup);
+  const Replayed replayed = walked(config, trace);
+  return {replayed, simulated_s(replayed), worker_steps(replayed, setup.stages)};
 }
 
-constexpr double kBoth_s = kForward_s + kBackward_s;
-
-// (M + S − 1) · (f + b) for GPipe and 1F1B (arXiv 1811.06965; 2104.04473, section 2.2).
+// (M + S − 1) · (f + b) for GPipe and 1F1B (arXiv 1811.06965; 2104.04473, section 2.2). Of V chunks the
+// bubble is V times shorter (section 2.2 again).
 TEST(Pipeline, OnAFreeNetworkTheStepIsTheTextbooks) {
   for (const auto schedule : {PipelineSchedule::kGpipe, PipelineSchedule::k1f1b})
     for (const int stages : {2, 3, 8})
@@ -97,10 +86,6 @@ TEST(Pipeline, OnAFreeNetworkTheStepIsTheTextbooks) {
         EXPECT_NEAR(result.steps.at({1, 0}).bubble_s, (stages - 1) * kBoth_s, 1e-6);
         EXPECT_NEAR(result.steps.at({1, 0}).network_s, 0, 1e-6);
       }
-}
-
-// Of V chunks the bubble is V times shorter (arXiv 2104.04473, section 2.2).
-TEST(Pipeline, ChunksShortenTheBubble) {
   for (const int stages : {2, 4})
     for (const int chunks : {2, 3})
       for (const int rounds : {1, 2, 4}) {
@@ -122,14 +107,11 @@ TEST(Pipeline, TellsBubblesFromTheNetwork) {
   const StagesRun result = run(setup);
   const double hops_s = 2 * 3 * 0.25, bubble_s = 3 * kBoth_s;
   EXPECT_NEAR(result.clock_s, 3 * (5 * kBoth_s + bubble_s + hops_s), 1e-6);
-  for (int step = 1; step <= 3; ++step) {
-    EXPECT_NEAR(result.steps.at({step, 0}).bubble_s, bubble_s, 1e-6);
-    EXPECT_NEAR(result.steps.at({step, 0}).network_s, hops_s, 1e-6);
+  for (const auto& [step, worker] : {std::pair(1, 0), {2, 0}, {3, 0}, {1, 3}, {2, 3}}) {
+    const bool is_first = step == 1 && worker == 3;
+    EXPECT_NEAR(result.steps.at({step, worker}).bubble_s, is_first ? 3 * kForward_s : bubble_s, 1e-6);
+    EXPECT_NEAR(result.steps.at({step, worker}).network_s, is_first ? 3 * 0.25 : hops_s, 1e-6);
   }
-  EXPECT_NEAR(result.steps.at({1, 3}).bubble_s, 3 * kForward_s, 1e-6);
-  EXPECT_NEAR(result.steps.at({1, 3}).network_s, 3 * 0.25, 1e-6);
-  EXPECT_NEAR(result.steps.at({2, 3}).bubble_s, bubble_s, 1e-6);
-  EXPECT_NEAR(result.steps.at({2, 3}).network_s, hops_s, 1e-6);
 }
 
 // Stage 0 sends F0, F1; each message holds its sender up: f, h, f, then B0 of stage 1, its way back, b, f …:
@@ -138,8 +120,7 @@ TEST(Pipeline, BlockingSendsHoldTheirSenderUp) {
   Stages setup;
   setup.message_s = 0.5;
   setup.blocks = true;
-  const StagesRun result = run(setup);
-  EXPECT_NEAR(result.clock_s, 3 * (kBoth_s + 0.5), 1e-6);
+  EXPECT_NEAR(run(setup).clock_s, 3 * (kBoth_s + 0.5), 1e-6);
   setup.blocks = false;
   EXPECT_NEAR(run(setup).clock_s, 3 * kBoth_s + 2 * 0.5, 1e-6) << "both hops of the last micro-batch";
 }
@@ -173,15 +154,12 @@ TEST(Pipeline, ByThroughputTheSlowGetLess) {
     EXPECT_NEAR(row.compute_s + row.bubble_s + row.network_s,
                 worker % 2 == 0 ? result.clock_s : result.clock_s - kBackward_s - 0.1, kBackward_s + 0.1);
   }
-}
-
-// A message that does not come in time is the network's; with messages that take nothing nothing is.
-TEST(Pipeline, ByThroughputAFreeNetworkIsNotWaitedFor) {
-  Stages setup{3, 3, 7};
-  setup.steps = 3;
-  setup.factors = {1, 2, 1, 1, 1, 3, 1, 1, 1};
-  setup.routing = MicrobatchRouting::kThroughput;
-  for (const auto& [key, row] : run(setup).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
+  // A message that does not come in time is the network's; with messages that take nothing nothing is.
+  Stages free{3, 3, 7};
+  free.steps = 3;
+  free.factors = {1, 2, 1, 1, 1, 3, 1, 1, 1};
+  free.routing = MicrobatchRouting::kThroughput;
+  for (const auto& [key, row] : run(free).steps) EXPECT_NEAR(row.network_s, 0, 1e-6);
 }
 
 // The bytes of docs/reference/pipelines.md: M · hops · bytes, both ways; stages at the ends send one way
@@ -191,9 +169,8 @@ TEST(Pipeline, SendsWhatThePlanSays) {
     Stages setup{3, 4, 5};
     setup.steps = 2;
     setup.routing = routing;
-    const StagesRun result = run(setup);
-    EXPECT_EQ(equal_plan(setup).bytes_of_step(), 5 * 3 * 10 * 2);
-    for (const auto& [key, row] : result.steps) {
+    EXPECT_EQ(plan_of(setup).bytes_of_step(), 5 * 3 * 10 * 2);
+    for (const auto& [key, row] : run(setup).steps) {
       const int stage = key.second % 4;
       EXPECT_EQ(row.bytes, 5 * 10 * (stage == 0 || stage == 3 ? 1 : 2));
     }
@@ -206,7 +183,7 @@ TEST(Pipeline, SendsInTheBitsThatWereLearned) {
   Stages setup{2, 3};
   setup.steps = 3;
   Trace trace = make_trace({}, {1, setup.replicas, setup.steps, 1000});
-  trace.plan.pipeline = equal_plan(setup);
+  trace.plan.pipeline = plan_of(setup);
   trace.plan.pipeline.by_bits =
       PipelinePlan::BytesByBits{4, {{20, 20}, {30, 30}, {40, 40}}, {{7, 7}, {7, 7}, {7, 7}}};
   trace.bits = {{{6, 6}, {6, 5}}, {{5, 4}, {6, 4}}, {{4, 4}, {5, 4}}};
@@ -235,30 +212,33 @@ TEST(Pipeline, WhatIsLeftOutTakesNoTime) {
   setup.orders = {{0, -1, 2, -1, 4}};
   const StagesRun result = run(setup);
   EXPECT_NEAR(result.clock_s, 3 * kBoth_s + 2 * 2 * 0.25, 1e-6);
-  for (const int worker : {0, 2, 4}) EXPECT_NEAR(result.steps.at({1, worker}).compute_s, kBoth_s, 1e-6);
-  for (const int worker : {1, 3}) {
-    EXPECT_EQ(result.steps.at({1, worker}).compute_s, 0);
-    EXPECT_EQ(result.steps.at({1, worker}).bytes, 0);
+  const std::int64_t bytes[] = {10, 0, 20, 0, 10};  // ten a hop, each way
+  for (int worker = 0; worker < 5; ++worker) {
+    const double compute_s = worker % 2 == 0 ? kBoth_s : 0;
+    EXPECT_NEAR(result.steps.at({1, worker}).compute_s, compute_s, 1e-6 * compute_s);
+    EXPECT_EQ(result.steps.at({1, worker}).bytes, bytes[worker]);
   }
-  std::int64_t bytes = 0;
-  for (int worker = 0; worker < 5; ++worker) bytes += result.steps.at({1, worker}).bytes;
-  EXPECT_EQ(bytes, 2 * 2 * 10) << "ten bytes a token and hop";
 }
 
-// Two workers between ends that take no time. Both micro-batches through both: (M + S − 1) · (f + b) of those
+// As many micro-batches as orders, between ends that take no time.
+StagesRun between_idle_ends(int stages, const std::vector<std::vector<int>>& orders, int skip = 0) {
+  Stages setup{1, stages, static_cast<int>(orders.size())};
+  setup.has_idle_ends = true;
+  setup.orders = orders;
+  setup.skip = skip;
+  return run(setup);
+}
+
+// Two workers. Both micro-batches through both: (M + S − 1) · (f + b) of those
 // two, 9 s. One each: side by side. Both through both, the second one the other way round: nobody waits.
 TEST(Pipeline, WhoMeetsWhatIsFreeWaitsForNothing) {
-  Stages setup{1, 4};
-  setup.has_idle_ends = true;
-  setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}};
-  EXPECT_NEAR(run(setup).clock_s, 3 * kBoth_s, 1e-6);
-  setup.orders = {{0, 1, 2, 3}, {0, 2, 1, 3}};
-  EXPECT_NEAR(run(setup).clock_s, 2 * kBoth_s, 1e-6);
-  setup.skip = 1;
-  setup.orders = {{0, 1, -1, 3}, {0, -1, 2, 3}};
-  EXPECT_NEAR(run(setup).clock_s, kBoth_s, 1e-6);
-  setup.orders = {{0, 1, -1, 3}, {0, 1, -1, 3}};
-  EXPECT_NEAR(run(setup).clock_s, 2 * kBoth_s, 1e-6) << "one worker has all, the other one nothing";
+  const auto clock_s = [](const std::vector<std::vector<int>>& orders, int skip) {
+    return between_idle_ends(4, orders, skip).clock_s;
+  };
+  EXPECT_NEAR(clock_s({{0, 1, 2, 3}, {0, 1, 2, 3}}, 0), 3 * kBoth_s, 1e-6);
+  EXPECT_NEAR(clock_s({{0, 1, 2, 3}, {0, 2, 1, 3}}, 0), 2 * kBoth_s, 1e-6);
+  EXPECT_NEAR(clock_s({{0, 1, -1, 3}, {0, -1, 2, 3}}, 1), kBoth_s, 1e-6);
+  EXPECT_NEAR(clock_s({{0, 1, -1, 3}, {0, 1, -1, 3}}, 1), 2 * kBoth_s, 1e-6) << "one has all, one nothing";
 }
 
 // Three workers, of which each of three micro-batches meets two (by hand; forward 1 s, back 2 s). At 2 s the
@@ -266,11 +246,7 @@ TEST(Pipeline, WhoMeetsWhatIsFreeWaitsForNothing) {
 //   worker 1: F0 0-1, F2 1-2, B0 4-6, B2 7-9      worker 2: F1 0-1, F0 1-2, B0 2-4, B1 5-7
 //   worker 3: F1 1-2, F2 2-3, B1 3-5, B2 5-7
 TEST(Pipeline, WorkersTakeWhatComes) {
-  Stages setup{1, 5, 3};
-  setup.has_idle_ends = true;
-  setup.skip = 1;
-  setup.orders = {{0, 1, 2, -1, 4}, {0, -1, 2, 3, 4}, {0, 1, -1, 3, 4}};
-  const StagesRun result = run(setup);
+  const StagesRun result = between_idle_ends(5, {{0, 1, 2, -1, 4}, {0, -1, 2, 3, 4}, {0, 1, -1, 3, 4}}, 1);
   EXPECT_NEAR(result.clock_s, 9, 1e-6);
   EXPECT_NEAR(result.steps.at({1, 1}).bubble_s, 3, 1e-6);
   EXPECT_NEAR(result.steps.at({1, 2}).bubble_s, 1, 1e-6);
@@ -280,10 +256,7 @@ TEST(Pipeline, WorkersTakeWhatComes) {
 
 // Of three micro-batches through both: the second worker has F0 1-2, F1 2-3, then B0 and F2 wait for it.
 TEST(Pipeline, BackwardPassesComeFirstWhereThereIsNoOrder) {
-  Stages setup{1, 4, 3};
-  setup.has_idle_ends = true;
-  setup.orders = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
-  const StagesRun result = run(setup);
+  const StagesRun result = between_idle_ends(4, {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}});
   EXPECT_NEAR(result.clock_s, 12, 1e-6);
   const std::string tasks = result.replayed.files.at("tasks.csv");
   for (const char* row : {"1,2,2,0,backward,3,5", "1,2,2,1,backward,5,7", "1,2,2,2,forward,7,8"})
@@ -295,7 +268,6 @@ OperationRule rule_in_two_buckets(int stage) {
   OperationRule rule = rule_of("ring");
   rule.before_optimizer = true;
   rule.stage = stage;
-  rule.name = "gradient.stage" + std::to_string(stage);
   rule.overlap_backward = kBackward_s / kBoth_s;
   rule.buckets = 2;
   return rule;
@@ -308,11 +280,10 @@ TEST(Pipeline, WhoIsLeftOutStillExchanges) {
   setup.message_s = 0.25;
   setup.skip = 1;
   setup.orders = {{0, 1, -1, 3}};
-  const OperationRule rule = rule_in_two_buckets(2);
-  setup.rules = {rule};
+  setup.rules = {rule_in_two_buckets(2)};
   const StagesRun result = run(setup);
   EXPECT_NEAR(result.clock_s, 2 * (3 * kBoth_s + 4 * 0.25), 1e-6);
-  EXPECT_NEAR(result.replayed.row(1, 2, rule.name).done_s, 4 * 0.25, 1e-6) << "two buckets of two messages";
+  EXPECT_NEAR(result.replayed.row(1, 2).done_s, 4 * 0.25, 1e-6) << "two buckets of two messages";
 }
 
 // Worker 2 (replica 1, stage 0) takes twice as long; on straight paths replica 0 knows nothing of it.
@@ -324,8 +295,7 @@ TEST(Pipeline, AStragglerHoldsUpWhoMeetsIt) {
   // 8 slow passes each way; only the first gradient comes 1 s after the second forward pass.
   EXPECT_NEAR(straight.clock_s, 8 * 2 * kBoth_s + 1, 1e-6);
   setup.routing = MicrobatchRouting::kRandom;
-  const StagesRun random = run(setup);
-  EXPECT_GT(random.steps.at({1, 0}).bubble_s, kBoth_s + 1);
+  EXPECT_GT(run(setup).steps.at({1, 0}).bubble_s, kBoth_s + 1);
 }
 
 // Whatever waits for whatever, every worker's time is told in full, and twice the same.
@@ -341,12 +311,7 @@ TEST(Pipeline, TimesAddUpWithEverySchedule) {
       setup.blocks = blocks;
       setup.message_s = 0.3;
       setup.factors = {1, 1.2, 0.7, 1, 3, 1, 0.9, 1, 1};
-      OperationRule rule = rule_of("ring", 2);
-      for (int stage = 0; stage < 3; ++stage) {
-        rule.stage = stage;
-        rule.name = "outer.stage" + std::to_string(stage);
-        setup.rules.push_back(rule);
-      }
+      setup.rules = staged_rules(rule_of("ring", 2), 3);
       const StagesRun result = run(setup);
       EXPECT_EQ(result.replayed.files, run(setup).replayed.files);
       std::vector<double> told(9), exchanged(9);
@@ -372,38 +337,26 @@ TEST(Pipeline, ExchangesOfAStageAreAmongItsWorkers) {
   setup.message_s = 0.1;
   OperationRule rule = rule_of("ring");
   rule.before_optimizer = true;
-  for (const int stage : {0, 1}) {
-    rule.stage = stage;
-    rule.name = stage == 0 ? "gradient.stage0" : "gradient.stage1";
-    setup.rules.push_back(rule);
-  }
+  setup.rules = staged_rules(rule, 2);
   const StagesRun result = run(setup);
   ASSERT_EQ(result.replayed.exchanges.size(), 8u);
-  for (int replica = 0; replica < 4; ++replica)
-    for (const int stage : {0, 1}) {
-      const ExchangeRecord& row =
-          result.replayed.row(1, 2 * replica + stage, setup.rules[as_index(stage)].name);
-      const double whole_s = 2 * kBoth_s + 2 * 0.1;
-      EXPECT_NEAR(row.ready_s, stage == 0 ? whole_s : whole_s - kBackward_s - 0.1, 1e-6);
-      EXPECT_NEAR(row.done_s - row.start_s, 2 * 3 * 0.1, 1e-6);
-    }
+  for (int worker = 0; worker < 8; ++worker) {
+    const ExchangeRecord& row = result.replayed.row(1, worker, setup.rules[as_index(worker % 2)].name);
+    EXPECT_NEAR(row.ready_s, 2 * kBoth_s + 2 * 0.1 - (worker % 2 == 0 ? 0 : kBackward_s + 0.1), 1e-6);
+    EXPECT_NEAR(row.done_s - row.start_s, 2 * 3 * 0.1, 1e-6);
+  }
 }
 
-// With two buckets over the whole backward pass the first one may go half a pass before the end.
+// With two buckets over the whole backward pass the first one may go half a pass, 1 s, before the end. Two
+// messages of a bucket take 0.2 s, so that only the second one shows; or 2 s, and the second one 2 s more.
 TEST(Pipeline, TheLastBackwardPassReleasesBuckets) {
-  Stages setup{2};
-  const OperationRule rule = rule_in_two_buckets(0);
-  setup.rules = {rule};
-  setup.message_s = 0.1;
-  const StagesRun result = run(setup);
-  // Two messages of a bucket take 0.2 s; of two buckets one after another only the second one shows.
-  EXPECT_NEAR(result.replayed.row(1, 0, rule.name).done_s - result.replayed.row(1, 0, rule.name).ready_s, 0.2,
-              1e-6);
-  setup.message_s = 1;
-  const StagesRun slow = run(setup);
-  // The first bucket goes 1 s before the end and takes 2 s, the second one 2 s more.
-  EXPECT_NEAR(slow.replayed.row(1, 0, rule.name).done_s - slow.replayed.row(1, 0, rule.name).ready_s, 3,
-              1e-6);
+  for (const auto& [message_s, late_s] : {std::pair(0.1, 0.2), {1., 3.}}) {
+    Stages setup{2};
+    setup.rules = {rule_in_two_buckets(0)};
+    setup.message_s = message_s;
+    const StagesRun result = run(setup);
+    EXPECT_NEAR(result.replayed.row(1, 0).done_s - result.replayed.row(1, 0).ready_s, late_s, 1e-6);
+  }
 }
 
 }  // namespace longhaul::pipeline_test

@@ -1,10 +1,10 @@
 // Where workers are placed: the graphs of costs against replays of fidelity analytic and textbook formulas,
-// and the search against all permutations, with costs written out here from the measured matrices.
+// and the search against all permutations, with costs written out here from the measured matrices. Orders of
+// ranks for collectives other than the ring, by hand for small networks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
@@ -18,30 +18,28 @@
 #include "replay/network/clock.h"
 #include "replay/optimized_order.h"
 #include "replay/placement/site_paths.h"
-#include "tests/unit/net/cases.h"
+#include "tests/unit/net/orders.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::placement_test {
 
-const std::vector<std::string> kMatrices = {"aws-2022", "gcp-2025"};
+// `parameters` in bf16, an all-reduce at every step.
+Case optimized(Case config, const std::string& all_reduce, std::int64_t parameters) {
+  config.workload.parameters = parameters;
+  config.method.options = {{"name", "diloco"}, {"all_reduce", all_reduce}};
+  config.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  return config;
+}
 
 // The first sites of a matrix, with so many workers each.
-SiteCounts first_sites(const std::string& matrix, const std::vector<int>& counts) {
+Case placed_case(const std::string& matrix, const std::vector<int>& counts, const std::string& collective,
+                 std::int64_t parameters) {
   const std::vector<std::string> names = load_matrix(matrix, ".").sites();
   SiteCounts sites;
   for (std::size_t i = 0; i < counts.size(); ++i) sites.push_back({names[i], counts[i]});
-  return sites;
-}
-
-// `parameters` in bf16, an all-reduce at every step.
-Case placed_case(const std::string& matrix, const std::vector<int>& counts, const std::string& collective,
-                 std::int64_t parameters) {
-  Case config = regions_case(matrix, first_sites(matrix, counts));
+  Case config = regions_case(matrix, sites);
   config.network.topology.options["rate"] = "1000Gbps";  // so that the matrix alone decides
-  config.workload.parameters = parameters;
-  config.method.options = {{"name", "diloco"}, {"all_reduce", collective}};
-  config.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
-  return config;
+  return optimized(config, collective, parameters);
 }
 
 // The same workers as stages of replicas, which compute a second a step.
@@ -62,16 +60,11 @@ OperationPlan staged_plan(const Case& config, const std::string& collective, int
   OperationPlan plan;
   plan.pipeline = pipeline_plan(config.pipeline, std::nullopt, config.workload.parameters,
                                 config.workload.tokens, Wire::kBf16);
-  for (int stage = 0; stage < config.pipeline.stages; ++stage) {
-    OperationRule rule;
-    rule.name = "outer.stage" + std::to_string(stage);
-    rule.collective = collective;
-    rule.every = every;
-    rule.stage = stage;
-    rule.payload = whole({"delta"}, Wire::kBf16);
-    rule.payload.front().columns = plan.pipeline.columns_of(stage);
-    plan.rules.push_back(rule);
-  }
+  OperationRule rule = rule_of(collective, every);
+  rule.payload = whole({"delta"}, Wire::kBf16);
+  plan.rules = staged_rules(rule, config.pipeline.stages);
+  for (OperationRule& of_stage : plan.rules)
+    of_stage.payload.front().columns = plan.pipeline.columns_of(of_stage.stage);
   return plan;
 }
 
@@ -93,17 +86,12 @@ struct Measured {
   }
 };
 
-// 2(n − 1) rounds of a ring of chunks: the mean cost of a hop each, or the longest sending.
+// 2(n − 1) rounds of a ring of chunks.
 double ring_s(const Measured& net, const std::vector<int>& site_of, double bytes) {
-  const std::size_t n = site_of.size();
-  double sum = 0, longest = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto from = as_index(site_of[i]), to = as_index(site_of[(i + 1) % n]);
-    const double sending = bytes / static_cast<double>(n) / net.bytes_per_s[from][to];
-    sum += net.latency_s[from][to] + sending;
-    longest = std::max(longest, sending);
-  }
-  return 2 * static_cast<double>(n - 1) * std::max(sum / static_cast<double>(n), longest);
+  const auto n = static_cast<double>(site_of.size());
+  return 2 * (n - 1) * written_out_round_s(site_of, [&](std::size_t from, std::size_t to) {
+           return std::pair(net.latency_s[from][to], bytes / n / net.bytes_per_s[from][to]);
+         });
 }
 
 // GPipe of M micro-batches through S equal stages of a model that takes `model_s`, a backward pass twice a
@@ -160,30 +148,18 @@ double staged_step_s(const Measured& net, const std::vector<int>& site_of, const
 
 using Cost = std::function<double(const std::vector<int>& site_of)>;
 
-// Over all permutations of the workers.
-double least_of_all(const std::vector<int>& counts, const Cost& cost) {
-  std::vector<int> site_of;
-  for (std::size_t site = 0; site < counts.size(); ++site)
-    site_of.insert(site_of.end(), as_index(counts[site]), static_cast<int>(site));
-  std::vector<int> worker_at(site_of.size());
-  std::iota(worker_at.begin(), worker_at.end(), 0);
-  double least = cost(site_of);
-  do {
-    std::vector<int> permuted;
-    for (const int place : worker_at) permuted.push_back(site_of[as_index(place)]);
-    least = std::min(least, cost(permuted));
-  } while (std::next_permutation(worker_at.begin(), worker_at.end()));
-  return least;
-}
-
-std::vector<int> sites_of(const Case& config, const OptimizedOrder& order) {
+// The estimate is the cost of the order, and no order costs less.
+void expect_least(const Case& config, const OptimizedOrder& order, const std::vector<int>& counts,
+                  const Cost& cost, const std::string& what) {
   Case listed = config;
   listed.network.rank_order = {RankOrderSpec::Kind::kList, order.places};
-  return build_topology(listed).site_of();
+  EXPECT_NEAR(order.seconds, cost(build_topology(listed).site_of()), 1e-6 * order.seconds) << what;
+  const double least = least_of_all(counts, cost);
+  EXPECT_NEAR(order.seconds, least, 1e-6 * least) << what;
 }
 
 class OnBothMatrices : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Placement, OnBothMatrices, testing::ValuesIn(kMatrices),
+INSTANTIATE_TEST_SUITE_P(Placement, OnBothMatrices, testing::Values("aws-2022", "gcp-2025"),
                          [](const auto& matrix) { return matrix.param.substr(0, 3); });
 
 const std::vector<std::vector<int>> kUpToEight = {
@@ -197,10 +173,7 @@ TEST_P(OnBothMatrices, RingIsTheBestOfAllPermutations) {
       const Cost cost = [&](const std::vector<int>& site_of) {
         return ring_s(net, site_of, 2. * static_cast<double>(parameters));
       };
-      const OptimizedOrder order = optimized_order(config, {});
-      EXPECT_NEAR(order.seconds, cost(sites_of(config, order)), 1e-6 * order.seconds);
-      const double least = least_of_all(counts, cost);
-      EXPECT_NEAR(order.seconds, least, 1e-6 * least) << counts.size() << " sites, " << parameters;
+      expect_least(config, optimized_order(config, {}), counts, cost, std::to_string(parameters));
     }
 }
 
@@ -216,10 +189,7 @@ TEST_P(OnBothMatrices, StraightPipelineIsTheBestOfAllPermutations) {
         const Cost cost = [&](const std::vector<int>& site_of) { return staged_step_s(net, site_of, shape); };
         const OptimizedOrder order = optimized_order(config, staged_plan(config, "ring", shape.every));
         EXPECT_TRUE(order.is_of_steps);
-        EXPECT_NEAR(order.seconds, cost(sites_of(config, order)), 1e-6 * order.seconds);
-        const double least = least_of_all(counts, cost);
-        EXPECT_NEAR(order.seconds, least, 1e-6 * least)
-            << counts.size() << " sites, " << bytes_per_token << " B a token, " << parameters;
+        expect_least(config, order, counts, cost, std::to_string(bytes_per_token) + " bytes a token");
       }
 }
 
@@ -234,11 +204,7 @@ std::vector<int> spread(int workers, int sites) {
 void expect_no_worse(const Case& config, const OptimizedOrder& order, const std::string& what) {
   EXPECT_LE(order.seconds, order.blocks_s * (1 + 1e-9)) << what;
   EXPECT_LE(order.seconds, order.round_robin_s * (1 + 1e-9)) << what;
-  std::vector<int> places = order.places;
-  std::sort(places.begin(), places.end());
-  std::vector<int> all(as_index(config.workers()));
-  std::iota(all.begin(), all.end(), 0);
-  EXPECT_EQ(places, all) << what;
+  EXPECT_TRUE(holds_all(order.places, config.workers())) << what;
 }
 
 TEST_P(OnBothMatrices, NeverWorseThanTheGivenOrders) {
@@ -267,16 +233,12 @@ Case two_sites(double bytes_per_token, std::int64_t parameters) {
   return staged_case(config, 2, PipelineSchedule::k1f1b, 4, bytes_per_token);
 }
 
-TEST(Placement, ReplicasStayTogetherWhereActivationsDominate) {
-  const Case config = two_sites(10000, 1000);
-  EXPECT_EQ(placed_topology(config, staged_plan(config, "ring", 1)).site_of(),
-            (std::vector<int>{0, 0, 1, 1}));
-}
-
-TEST(Placement, StagesStayTogetherWhereTheAllReduceDominates) {
-  const Case config = two_sites(1, 100000000);
-  EXPECT_EQ(placed_topology(config, staged_plan(config, "ring", 1)).site_of(),
-            (std::vector<int>{0, 1, 0, 1}));
+TEST(Placement, ReplicasOrStagesStayTogetherWhereActivationsOrTheAllReduceDominate) {
+  for (const bool activations : {true, false}) {
+    const Case config = activations ? two_sites(10000, 1000) : two_sites(1, 100000000);
+    EXPECT_EQ(placed_topology(config, staged_plan(config, "ring", 1)).site_of(),
+              activations ? (std::vector<int>{0, 0, 1, 1}) : (std::vector<int>{0, 1, 0, 1}));
+  }
 }
 
 TEST(Placement, WordsNameWhoIsWhere) {
@@ -285,16 +247,86 @@ TEST(Placement, WordsNameWhoIsWhere) {
   EXPECT_EQ(places_in_words(config, {0, 1, 2, 3}), "a: r0 s0-1; b: r1 s0-1");
   EXPECT_EQ(places_in_words(placed_case("aws-2022", {3, 1}, "ring", 1000), {0, 1, 3, 2}).substr(0, 5),
             load_matrix("aws-2022", ".").sites()[0].substr(0, 5));
+  // Places that were found are taken; without them stages need the plan.
+  Case found = config;
+  EXPECT_THROW(placed_topology(found), std::logic_error);
+  found.network.rank_order.places = {3, 1, 2, 0};
+  EXPECT_EQ(placed_topology(found).site_of(), (std::vector<int>{1, 0, 1, 0}));
 }
 
-TEST(Placement, PlacesThatWereFoundAreTaken) {
-  Case config = two_sites(1, 1000);
-  config.network.rank_order.places = {3, 1, 2, 0};
-  EXPECT_EQ(placed_topology(config).site_of(), (std::vector<int>{1, 0, 1, 0}));
+// A matrix file of four sites: A and C are near each other, B and D too, all others far.
+Case two_near_pairs(const std::string& all_reduce, int at_each) {
+  const std::string file = testing::TempDir() + "longhaul_near_pairs_" + all_reduce + ".json";
+  Json matrix = {{"about", "a"}, {"source", "s"}, {"sites", {"A", "B", "C", "D"}}};
+  matrix["inside"] = {{"rtt", "1ms"}, {"throughput", "1Gbps"}};
+  for (const std::string pair : {"AB", "AC", "AD", "BC", "BD", "CD"})
+    matrix["pairs"].push_back({{"between", {pair.substr(0, 1), pair.substr(1)}},
+                               {"rtt", pair == "AC" || pair == "BD" ? "10ms" : "100ms"},
+                               {"throughput", "200Mbps"}});
+  write_text(file, matrix.dump());
+  return optimized(regions_case(file, {{"A", at_each}, {"B", at_each}, {"C", at_each}, {"D", at_each}}),
+                   all_reduce, 1000000);
 }
 
-TEST(Placement, StagesNeedThePlan) {
-  EXPECT_THROW(placed_topology(two_sites(1, 1000)), std::logic_error);
+// The mean over replicas of a tree all-reduce on the network of fidelity analytic.
+double tree_mean_s(const Case& config) {
+  OperationRule rule = rule_of("tree");
+  rule.payload = whole({"delta"}, Wire::kBf16);
+  double sum = 0;
+  const Trace trace = make_trace({{rule}}, {1, config.replicas, 1, config.workload.parameters});
+  for (const ExchangeRecord& row : walked(config, trace).exchanges) sum += row.done_s - row.start_s;
+  return sum / config.replicas;
+}
+
+// Low levels inside a site, the next ones between near sites and the last one between the far ones is what a
+// person would do (A, C, B, D). A member sends down one message after another, so that it is better still not
+// to begin with the far one.
+TEST(OptimizedOrder, TreeIsFasterThanWithItsLowLevelsInsideAndThenAmongNearSites) {
+  const Case config = two_near_pairs("tree", 2);
+  Case by_hand = config;
+  by_hand.network.rank_order = {RankOrderSpec::Kind::kList, {0, 1, 4, 5, 2, 3, 6, 7}};
+  const Topology near = build_topology(by_hand);
+  EXPECT_NEAR(near.rtt_s(0, 2), 0.01, 1e-12);
+  EXPECT_NEAR(near.rtt_s(0, 4), 0.1, 1e-12);
+  EXPECT_LT(tree_mean_s(config), tree_mean_s(by_hand));
+}
+
+// Halving-doubling sends half of the vector between ranks 8 apart, a quarter between ranks 4 apart.
+TEST(OptimizedOrder, HalvingDoublingKeepsItsLargeMessagesInsideASite) {
+  const std::vector<int> site_of = placed_topology(two_near_pairs("halving-doubling", 4)).site_of();
+  for (std::size_t rank = 0; rank < 16; ++rank) {
+    EXPECT_EQ(site_of[rank], site_of[rank ^ 8]);
+    EXPECT_EQ(site_of[rank], site_of[rank ^ 4]);
+    EXPECT_NE(site_of[rank], site_of[rank ^ 2]);
+  }
+}
+
+TEST(OptimizedOrder, ServerIsAtTheSiteFromWhichAllAreSoonest) {
+  const Case config =
+      regions_case("aws-2022", {{"sydney", 1}, {"ireland", 1}, {"london", 1}, {"frankfurt", 1}});
+  const Topology topology = placed_topology(optimized(config, "parameter-server", 1000));
+  // The server has all once the farthest has sent, and each has the result one way later: the mean over the
+  // four is the farthest way and a quarter of the sum of all.
+  std::vector<double> mean_s;
+  for (int server = 0; server < 4; ++server) {
+    double sum = 0, farthest = 0;
+    for (int other = 0; other < 4; ++other)
+      if (other != server) {
+        sum += topology.rtt_s(server, other) / 2;
+        farthest = std::max(farthest, topology.rtt_s(server, other) / 2);
+      }
+    mean_s.push_back(farthest + sum / 4);
+  }
+  EXPECT_DOUBLE_EQ(mean_s[0], *std::min_element(mean_s.begin(), mean_s.end()));
+}
+
+TEST(OptimizedOrder, IsAPermutationForEveryCollectiveAndSize) {
+  for (const std::string& collective : all_reduce_collectives())
+    for (const int at_each : {1, 3, 5}) {
+      const Case config = two_near_pairs(collective, at_each);
+      EXPECT_TRUE(holds_all(with_optimized_order(config, {}).network.rank_order.places, config.replicas))
+          << collective;
+    }
 }
 
 // By hand: 1 s of latency and 0.1 s a byte. 100 bytes arrive after 11 s; 10 bytes behind them would arrive

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/index.h"
 #include "replay/wiring.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -14,39 +15,32 @@ namespace longhaul::rebalance_test {
 // Eight workers of two stages in turn.
 const std::vector<int> kFourFour = {0, 1, 0, 1, 0, 1, 0, 1};
 
-// 24 s against 72: with 3 and 5 workers 32 and 57.6. The last one of stage 0 goes, and downloads from the
-// first one of stage 1.
-TEST(BestMove, GoesToTheMostLoadedStage) {
-  const std::optional<StageMove> move = best_move(2, kFourFour, {24, 72, 24, 72, 24, 72, 24, 72});
-  ASSERT_TRUE(move);
-  EXPECT_EQ(move->worker, 6);
-  EXPECT_EQ(move->from, 0);
-  EXPECT_EQ(move->to, 1);
-  EXPECT_EQ(move->source, 1);
+// Worker, from, to, and of what it downloads; empty where nothing moves.
+std::vector<int> move_of(int stages, const std::vector<int>& stage_of, const std::vector<double>& busy_s) {
+  const std::optional<StageMove> move = best_move(stages, stage_of, busy_s);
+  if (!move) return {};
+  return {move->worker, move->from, move->to, move->source};
 }
 
-TEST(BestMove, TakesWhoComputedLeast) {
-  const std::optional<StageMove> move = best_move(2, kFourFour, {20, 72, 19, 73, 24, 71, 20, 72});
-  ASSERT_TRUE(move);
-  EXPECT_EQ(move->worker, 2);
-  EXPECT_EQ(move->source, 5);
+// 24 s against 72: with 3 and 5 workers 32 and 57.6. The last one of stage 0 goes, and downloads from the
+// first one of stage 1, unless another one computed less.
+TEST(BestMove, TakesWhoComputedLeastToTheMostLoadedStage) {
+  EXPECT_EQ(move_of(2, kFourFour, {24, 72, 24, 72, 24, 72, 24, 72}), (std::vector<int>{6, 0, 1, 1}));
+  EXPECT_EQ(move_of(2, kFourFour, {20, 72, 19, 73, 24, 71, 20, 72}), (std::vector<int>{2, 0, 1, 5}));
 }
 
 // 96 s in all on the one stage and 288 on the other: 2 and 6 workers have 48 s each. A further move, or one
 // back, makes the slowest stage slower; and so does 10 to 14 with two workers each, 20 s for one.
 TEST(BestMove, OnlyIfTheSlowestStageGetsFaster) {
-  EXPECT_FALSE(best_move(2, {0, 1, 0, 1, 1, 1, 1, 1}, {48, 48, 48, 48, 48, 48, 48, 48}));
-  EXPECT_FALSE(best_move(2, {0, 1, 0, 1}, {10, 14, 10, 14}));
-  EXPECT_FALSE(best_move(2, kFourFour, {5, 5, 5, 5, 5, 5, 5, 5}));
+  EXPECT_EQ(move_of(2, {0, 1, 0, 1, 1, 1, 1, 1}, std::vector<double>(8, 48)), std::vector<int>());
+  EXPECT_EQ(move_of(2, {0, 1, 0, 1}, {10, 14, 10, 14}), std::vector<int>());
+  EXPECT_EQ(move_of(2, kFourFour, std::vector<double>(8, 5)), std::vector<int>());
 }
 
 // The least loaded stage has one worker, and keeps it; the next one gives.
 TEST(BestMove, AStageKeepsAWorker) {
-  EXPECT_FALSE(best_move(2, {0, 1, 1, 1}, {1, 90, 90, 90}));
-  const std::optional<StageMove> move = best_move(3, {0, 1, 1, 1, 2, 2}, {1, 20, 20, 20, 90, 90});
-  ASSERT_TRUE(move);
-  EXPECT_EQ(move->from, 1);
-  EXPECT_EQ(move->to, 2);
+  EXPECT_EQ(move_of(2, {0, 1, 1, 1}, {1, 90, 90, 90}), std::vector<int>());
+  EXPECT_EQ(move_of(3, {0, 1, 1, 1, 2, 2}, {1, 20, 20, 20, 90, 90}), (std::vector<int>{3, 1, 2, 4}));
 }
 
 TEST(Crews, AMoveHoldsFromItsStepOn) {
@@ -69,7 +63,6 @@ struct Swarm {
   int replicas = 4, microbatches = 16, steps = 5;
   double ratio = 3;
   int rebalance_every = 1;
-  std::vector<double> factors = {};
 };
 
 constexpr double kBoth_s = 3;              // of a micro-batch on stage 0
@@ -81,28 +74,20 @@ Case case_of(const Swarm& setup, double message_s = 0) {
   config.pipeline.microbatches = setup.microbatches;
   config.pipeline.routing = MicrobatchRouting::kThroughput;
   config.pipeline.rebalance_every = setup.rebalance_every;
-  config.pipeline.boundary.bytes_per_token = 10;
   config.workload.parameters = kParameters;
-  config.workload.tokens = setup.microbatches;
   config.workload.steps = setup.steps;
   config.workload.step_time.seconds = kBoth_s * (1 + setup.ratio) * setup.microbatches;
-  config.workload.step_time_factors = setup.factors;
   return config;
 }
 
 Trace trace_of(const Swarm& setup, const Case& config) {
-  std::vector<OperationRule> rules;
-  for (const int stage : {0, 1}) {
-    OperationRule rule = rule_of("ring");
-    rule.before_optimizer = true;
-    rule.stage = stage;
-    rule.name = stage == 0 ? "gradient.stage0" : "gradient.stage1";
-    rule.payload[0].columns = {{stage * kParameters / 2, (stage + 1) * kParameters / 2}};
-    rules.push_back(rule);
-  }
+  OperationRule rule = rule_of("ring");
+  rule.before_optimizer = true;
+  std::vector<OperationRule> rules = staged_rules(rule, 2);
+  for (const int stage : {0, 1})
+    rules[as_index(stage)].payload[0].columns = {{stage * kParameters / 2, (stage + 1) * kParameters / 2}};
   Trace trace = make_trace({rules}, {1, setup.replicas, setup.steps, kParameters});
-  trace.plan.pipeline =
-      pipeline_plan(config.pipeline, std::nullopt, kParameters, config.workload.tokens, Wire::kBf16);
+  trace.plan.pipeline = equal_plan(config.pipeline, kParameters);
   trace.plan.pipeline.parts[0].share = 1 / (1 + setup.ratio);
   trace.plan.pipeline.parts[1].share = setup.ratio / (1 + setup.ratio);
   return trace;
@@ -122,6 +107,13 @@ std::map<int, double> seconds_of_steps(const Replayed& replayed) {
   return seconds;
 }
 
+// In the end, by stage.
+std::map<std::string, int> crews_of(const Replayed& replayed) {
+  std::map<std::string, int> crews;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) ++crews[row[5]];
+  return crews;
+}
+
 // Of 256 micro-batches stage 0 has 3 s each and stage 1 9 s. With 4 and 4 workers stage 1 needs 576 s, with 3
 // and 5 460.8, with 2 and 6 both 384; nothing moves after that. No order of passes is faster. To that comes
 // the way of the first micro-batch and of the last one, and that a sender does not know what others have
@@ -134,36 +126,23 @@ TEST(Rebalancing, ThreeTimesTheWorkGetsThreeTimesTheWorkers) {
   for (const int step : {1, 2, 4, 5}) EXPECT_LE(seconds.at(step), 1.1 * least_s[step - 1]) << "step " << step;
   const Rows moves = rows_of(replayed, "moves.csv");
   ASSERT_EQ(moves.size(), 2u);
-  EXPECT_EQ(moves[0],
-            (std::vector<std::string>{"1", "6", "0", "1", moves[0][4], "5400", moves[0][6], moves[0][7]}))
+  EXPECT_EQ(at(moves[0], {0, 1, 2, 3, 5}), (std::vector<std::string>{"1", "6", "0", "1", "5400"}))
       << "450 parameters of 12 bytes";
-  EXPECT_EQ(moves[1][0], "2");
-  EXPECT_EQ(moves[1][2], "0");
-  std::map<std::string, int> crew;
-  for (const auto& row : rows_of(replayed, "replicas.csv")) ++crew[row[5]];
-  EXPECT_EQ(crew, (std::map<std::string, int>{{"0", 2}, {"1", 6}}));
-}
-
-// The same the other way round: stage 0 gets workers, and shares out the micro-batches of all replicas.
-TEST(Rebalancing, TheFirstStageMayBeTheSlowOne) {
-  const Replayed replayed = run({4, 64, 5, 1 / 3.});
-  const std::map<int, double> seconds = seconds_of_steps(replayed);
-  // 3 s and 1 s: 192 s with 4 workers of stage 0, 128 with 6 of it.
-  EXPECT_GE(seconds.at(1), 192);
-  EXPECT_GE(seconds.at(5), 128);
-  EXPECT_LE(seconds.at(5), 1.1 * 128);
-  std::map<std::string, int> crew;
-  for (const auto& row : rows_of(replayed, "replicas.csv")) ++crew[row[5]];
-  EXPECT_EQ(crew, (std::map<std::string, int>{{"0", 6}, {"1", 2}}));
+  EXPECT_EQ(at(moves[1], {0, 2}), (std::vector<std::string>{"2", "0"}));
+  EXPECT_EQ(crews_of(replayed), (std::map<std::string, int>{{"0", 2}, {"1", 6}}));
+  // The other way round stage 0 gets workers, and shares out the micro-batches of all replicas. 3 s and 1 s:
+  // 192 s with 4 workers of stage 0, 128 with 6 of it.
+  const Replayed reverse = run({4, 64, 5, 1 / 3.});
+  const std::map<int, double> reverse_s = seconds_of_steps(reverse);
+  EXPECT_GE(reverse_s.at(1), 192);
+  EXPECT_GE(reverse_s.at(5), 128);
+  EXPECT_LE(reverse_s.at(5), 1.1 * 128);
+  EXPECT_EQ(crews_of(reverse), (std::map<std::string, int>{{"0", 6}, {"1", 2}}));
 }
 
 // Balanced stages: no move, and every file as it is without the key.
 TEST(Rebalancing, NothingMovesWhereStagesAreBalanced) {
-  Swarm setup;
-  setup.ratio = 1;
-  Replayed with = run(setup);
-  setup.rebalance_every = 0;
-  const Replayed without = run(setup);
+  Replayed with = run({4, 16, 5, 1}), without = run({4, 16, 5, 1, 0});
   EXPECT_TRUE(rows_of(with, "moves.csv").empty());
   with.files.erase("moves.csv");
   EXPECT_EQ(with.files, without.files);
@@ -171,26 +150,30 @@ TEST(Rebalancing, NothingMovesWhereStagesAreBalanced) {
 
 // Every third step is compared, and none after the last one.
 TEST(Rebalancing, ComparesEverySoManySteps) {
-  Swarm setup;
-  setup.rebalance_every = 3;
-  setup.steps = 6;
-  const Rows moves = rows_of(run(setup), "moves.csv");
+  const Rows moves = rows_of(run({4, 16, 6, 3, 3}), "moves.csv");
   ASSERT_EQ(moves.size(), 1u);
   EXPECT_EQ(moves[0][0], "3");
 }
 
 // Each micro-batch of each replica goes through each part once, forward and back, whoever is there; and what
-// it sends is what the plan says.
-TEST(Rebalancing, EveryMicrobatchPassesOnce) {
-  const Swarm setup;
-  const Replayed replayed = run(setup);
+// it sends is what the plan says. Workers send that, exchanges, and the downloads.
+TEST(Rebalancing, EveryMicrobatchPassesOnceAndBytesAreConserved) {
+  const Replayed replayed = run({});
   std::map<std::vector<std::string>, int> passes;
   for (const auto& row : rows_of(replayed, "tasks.csv")) ++passes[{row[0], row[2], row[3], row[4]}];
   EXPECT_EQ(passes.size(), 5u * 2 * 16 * 2);
   for (const auto& [pass, count] : passes) EXPECT_EQ(count, 4);
   std::map<std::string, std::int64_t> bytes;
   for (const auto& row : rows_of(replayed, "pipeline.csv")) bytes[row[0]] += std::stoll(row[6]);
-  for (const auto& [step, sum] : bytes) EXPECT_EQ(sum, 4 * 16 * 10 * 2) << "step " << step;
+  std::int64_t sent = 0, counted = 0;
+  for (const auto& [step, sum] : bytes) {
+    EXPECT_EQ(sum, 4 * 16 * 10 * 2) << "step " << step;
+    counted += sum;
+  }
+  for (const auto& row : rows_of(replayed, "moves.csv")) counted += std::stoll(row[5]);
+  for (const ExchangeRecord& row : replayed.exchanges) counted += row.bytes;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) sent += std::stoll(row[4]);
+  EXPECT_EQ(sent, counted);
 }
 
 // The exchange of a stage is among those that serve it: of 450 bytes a ring of n sends 2 (n − 1)/n from each.
@@ -205,17 +188,15 @@ TEST(Rebalancing, ExchangesAreAmongTheWorkersOfTheStage) {
   const auto expected = [](int members) { return std::pair(members, std::int64_t{2} * (members - 1) * 450); };
   const int of_first[] = {4, 3, 2, 2, 2};
   for (int step = 1; step <= 5; ++step) {
-    EXPECT_EQ((rows[{step, "gradient.stage0"}]), expected(of_first[step - 1]));
-    EXPECT_EQ((rows[{step, "gradient.stage1"}]), expected(8 - of_first[step - 1]));
+    EXPECT_EQ((rows[{step, "outer.stage0"}]), expected(of_first[step - 1]));
+    EXPECT_EQ((rows[{step, "outer.stage1"}]), expected(8 - of_first[step - 1]));
   }
 }
 
 // Each message takes 5 s, the download too: it begins when both are done with the step, the worker takes no
 // pass before it is over, and then only of its new stage.
 TEST(Rebalancing, ADownloadIsAMessage) {
-  Swarm setup;
-  setup.steps = 2;
-  const Replayed replayed = run(setup, 5);
+  const Replayed replayed = run({4, 16, 2}, 5);
   const Rows moves = rows_of(replayed, "moves.csv");
   ASSERT_EQ(moves.size(), 1u);
   const double begin_s = std::stod(moves[0][6]), done_s = std::stod(moves[0][7]);
@@ -239,22 +220,10 @@ TEST(Rebalancing, ADownloadIsAMessage) {
     }
 }
 
-// What all workers sent: activations and gradients, exchanges, and the download.
-TEST(Rebalancing, BytesAreConserved) {
-  const Replayed replayed = run({});
-  std::int64_t sent = 0, counted = 0;
-  for (const auto& row : rows_of(replayed, "replicas.csv")) sent += std::stoll(row[4]);
-  for (const auto& row : rows_of(replayed, "pipeline.csv")) counted += std::stoll(row[6]);
-  for (const auto& row : rows_of(replayed, "moves.csv")) counted += std::stoll(row[5]);
-  for (const ExchangeRecord& row : replayed.exchanges) counted += row.bytes;
-  EXPECT_EQ(sent, counted);
-}
-
 // A worker whose download takes longer than a step holds up its new stage's exchange, and nothing else is
 // decided meanwhile.
 TEST(Rebalancing, ALateWorkerHoldsUpTheExchange) {
-  Swarm setup;
-  setup.steps = 4;
+  const Swarm setup{4, 16, 4};
   Case config = case_of(setup);
   config.network.message_time.reset();
   config.network.topology = mesh_spec(1e6, 0);
@@ -267,8 +236,8 @@ TEST(Rebalancing, ALateWorkerHoldsUpTheExchange) {
   const int worker = std::stoi(moves[0][1]);
   const double done_s = std::stod(moves[0][7]);
   EXPECT_GT(done_s - std::stod(moves[0][6]), 360);
-  EXPECT_NEAR(replayed.row(2, worker, "gradient.stage1").ready_s, done_s, 1e-6);
-  EXPECT_GE(replayed.row(2, 1, "gradient.stage1").done_s, done_s);
+  EXPECT_NEAR(replayed.row(2, worker, "outer.stage1").ready_s, done_s, 1e-6);
+  EXPECT_GE(replayed.row(2, 1, "outer.stage1").done_s, done_s);
 }
 
 TEST(Rebalancing, OnlyWhereAllWeightsOfAStageAreTheSame) {
@@ -294,16 +263,13 @@ TEST(Wiring, GivesToWhoHasTheLeastWorkWithIt) {
   wiring.measured(kFirst, 5, 4);
   for (const int to : {1, 1, 3, 1, 1}) EXPECT_EQ(wiring.choose(kFirst), to);
   EXPECT_EQ(wiring.choose(kSecond), 3) << "each worker knows what it has measured itself";
-}
-
-// A fifth of a new measurement: 1, then 1 + 0.2 · (6 − 1) = 2.
-TEST(Wiring, AveragesWhatItMeasures) {
-  Wiring wiring(2, 2);
-  wiring.measured(kFirst, 1, 1);
-  wiring.measured(kFirst, 3, 1.5);
-  EXPECT_EQ(wiring.choose(kFirst), 1);
-  wiring.measured(kFirst, 1, 6);
-  EXPECT_EQ(wiring.choose(kFirst), 3) << "1 + 2 against 1.5";
+  // A fifth of a new measurement: 1, then 1 + 0.2 · (6 − 1) = 2.
+  Wiring averages(2, 2);
+  averages.measured(kFirst, 1, 1);
+  averages.measured(kFirst, 3, 1.5);
+  EXPECT_EQ(averages.choose(kFirst), 1);
+  averages.measured(kFirst, 1, 6);
+  EXPECT_EQ(averages.choose(kFirst), 3) << "1 + 2 against 1.5";
 }
 
 // Worker 2 leaves stage 0 for stage 1. While it is away worker 0 has 1, 3 and 5; then it is one of four,

@@ -43,14 +43,6 @@ struct Replayed {
   }
 };
 
-inline std::vector<ExchangeRecord> read_exchanges(const std::string& file) {
-  std::vector<ExchangeRecord> records;
-  for (const auto& cells : read_csv(file).rows)
-    records.push_back({std::stoi(cells[0]), std::stoi(cells[1]), cells[2], std::stod(cells[3]),
-                       std::stod(cells[4]), std::stod(cells[5]), std::stoll(cells[6]), std::stod(cells[7])});
-  return records;
-}
-
 // The cells of a table without quotes, its header first.
 using Rows = std::vector<std::vector<std::string>>;
 inline Rows cells_of(const Replayed& replayed, const std::string& file) {
@@ -64,9 +56,8 @@ inline Rows cells_of(const Replayed& replayed, const std::string& file) {
 }
 // The same below its header.
 inline Rows rows_of(const Replayed& replayed, const std::string& file) {
-  Rows rows = cells_of(replayed, file);
-  if (!rows.empty()) rows.erase(rows.begin());
-  return rows;
+  const Rows rows = cells_of(replayed, file);
+  return rows.empty() ? rows : Rows(rows.begin() + 1, rows.end());
 }
 
 // The lines of the schedule below its header.
@@ -92,7 +83,10 @@ Replayed run_with(Replay replay, const Case& config, const Trace& trace) {
   ProgressReporter silent("test", -1, /*quiet=*/true);
   Replayed result;
   result.report = replay(config, trace, folder.path, silent);
-  result.exchanges = read_exchanges(folder.file("exchanges.csv"));
+  for (const auto& cells : read_csv(folder.file("exchanges.csv")).rows)
+    result.exchanges.push_back({std::stoi(cells[0]), std::stoi(cells[1]), cells[2], std::stod(cells[3]),
+                                std::stod(cells[4]), std::stod(cells[5]), std::stoll(cells[6]),
+                                std::stod(cells[7])});
   for (const auto& entry : std::filesystem::directory_iterator(folder.path))
     result.files[entry.path().filename()] = read_text(entry.path());
   return result;
@@ -101,6 +95,7 @@ Replayed run_with(Replay replay, const Case& config, const Trace& trace) {
 // Over the network of fidelity analytic.
 inline Replayed walked(Case config, const Trace& trace) {
   config.network.fidelity = "analytic";
+  if (!config.faults.empty()) config.resolved["faults"] = Json::array();  // has its tables
   return run_with(analytic_replay, config, trace);
 }
 
@@ -118,6 +113,22 @@ inline OperationRule rule_of(const std::string& collective, int every = 1, int g
   rule.group_size = group_size;
   rule.payload = whole({"delta"}, Wire::kInt8);
   return rule;
+}
+
+// The rule for each stage of a pipeline, "NAME.stage0" and so on.
+inline std::vector<OperationRule> staged_rules(const OperationRule& rule, int stages) {
+  std::vector<OperationRule> rules(static_cast<std::size_t>(stages), rule);
+  for (OperationRule& of_stage : rules) {
+    of_stage.stage = static_cast<int>(&of_stage - rules.data());
+    of_stage.name += ".stage" + std::to_string(of_stage.stage);
+  }
+  return rules;
+}
+
+// Equal parts of so many parameters, between which a micro-batch sends 10 bytes each way.
+inline PipelinePlan equal_plan(PipelineSpec spec, std::int64_t parameters = 1000) {
+  spec.boundary.bytes_per_token = 10;
+  return pipeline_plan(spec, std::nullopt, parameters, spec.microbatches, Wire::kBf16);
 }
 
 // One exchange of `bytes` from every member at step 1.
