@@ -23,9 +23,11 @@ std::string all_groups() {
   return groups_of(2) + groups_of(4) + groups_of(6) + groups_of(8);
 }
 
-// Of a header, lines behind it and those of its groups.
+// Of a header, lines behind it and those of its groups where these are drawn.
 std::string refusal(const Json& head, const std::string& lines = "") {
-  return said_by([&] { trace_from(head.dump() + "\n" + lines + all_groups()); });
+  const bool draws = head.dump().find("random") != std::string::npos;
+  const std::string behind = lines.empty() ? "" : lines + "\n";
+  return said_by([&] { trace_from(head.dump() + "\n" + behind + (draws ? all_groups() : "")); });
 }
 
 std::string refusal_of_rule(const Json& patch) {

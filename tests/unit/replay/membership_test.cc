@@ -280,7 +280,7 @@ TEST(StagedCrash, EachStageDownloadsItsPart) {
 TEST(Membership, WhatTheLostOneSentIsInItsTotal) {
   Case config = with_crash(3, 1, OnFailure::kRetry, 2.5, 1e6);
   config.network.message_time = MessageTimeSpec{1, 0};
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), 3, 1));
+  const Replayed replayed = walked(config, trace_of_rule(gradients(), config));
   std::map<std::string, std::int64_t> sent;
   for (const auto& row : rows_of(replayed, "transfers.csv")) sent[row.at(2)] += std::stoll(row.at(6));
   const auto totals = rows_of(replayed, "replicas.csv");
@@ -296,7 +296,7 @@ TEST(Membership, SaysHowManyAllWaitFor) {
     config.faults = {absence_fault(0, {0, 0}, {at_s, 0})};
     OperationRule rule = gradients();
     rule.every = every;
-    EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(rule, 3, 10)); }),
+    EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(rule, config)); }),
                 "1 of 3 replicas are gone for good, so that training never ends");
   }
 }
