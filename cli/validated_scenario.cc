@@ -238,7 +238,7 @@ std::vector<std::string> sections_of_no_case(const Scenario& scenario) {
   std::vector<std::string> warnings;
   const auto is_any = [&](const auto& is_so) { return any_of(scenario.cases, is_so); };
   if (scenario.written.contains("recovery") && !is_any([](const Case& one) { return one.has_absences(); }))
-    warnings.push_back("recovery does not count: no fault of kind crash makes a replica leave");
+    warnings.push_back("recovery does not count: no fault makes a replica leave");
   if (is_any([](const Case& one) { return one.resolved.contains("pipeline"); }) &&
       !is_any([](const Case& one) { return one.pipeline.has_stages(); }))
     warnings.push_back("pipeline does not count in the replay: no case has stages (pipeline.stages above 1)");

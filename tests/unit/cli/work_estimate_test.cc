@@ -279,7 +279,7 @@ TEST(Warnings, OfSectionsThatNoCaseMakesUseOf) {
   };
   const Json crash = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "1s"}, {"for", "1s"}}};
   const Json recovery = {{"recovery", {{"on_failure", "wait"}}}};
-  EXPECT_EQ(warnings(recovery), "recovery does not count: no fault of kind crash makes a replica leave");
+  EXPECT_EQ(warnings(recovery), "recovery does not count: no fault makes a replica leave");
   Json change = recovery;
   change["faults"] = crash;
   EXPECT_EQ(warnings(change), "");
