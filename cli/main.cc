@@ -189,7 +189,7 @@ void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
   compare
       ->add_option("--margin", options.request.margin,
                    "a difference that would not matter: also says which pairs are equal to within it")
-      ->check(not_above_zero, "POSITIVE");
+      ->check(check_above_zero, "POSITIVE");
   compare->add_option("--where", options.request.where, "key=value: only these cases; may be repeated")
       ->allow_extra_args(false);
   compare->add_option("--format", options.format, "text, markdown or json (default: by the ending of -o)")

@@ -202,7 +202,7 @@ void add_training_options(CLI::App& app, Arguments& arguments) {
          "--peak-flops", arguments.peak_flops,
          "FLOP/s of one card (or of this process) in the training's precision, for the utilization in "
          "speed.json; default: of cards that are known")
-      ->check(not_above_zero, "POSITIVE");
+      ->check(check_above_zero, "POSITIVE");
   app.add_option("--progress-fd", arguments.progress_fd, "descriptor for progress as JSON lines");
   app.add_flag("--resume", arguments.resume,
                "continue after the newest whole checkpoint in --out, to the bytes of an undisturbed run");
@@ -228,7 +228,7 @@ CLI::App* add_outer_step(CLI::App& app, OuterStepArguments& arguments) {
       ->add_option("--lr", arguments.lr,
                    "of methods with an optimizer of their own, which has no weight decay and no clipping "
                    "here; default 0.001")
-      ->check(not_above_zero, "POSITIVE");
+      ->check(check_above_zero, "POSITIVE");
   command->add_option("--model", arguments.model,
                       "its dimensions as in train.model, JSON, for methods that have to know them");
   command->add_flag("--first", arguments.first,

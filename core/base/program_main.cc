@@ -156,7 +156,7 @@ const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& 
 
 }  // namespace
 
-std::string not_above_zero(const std::string& text) {
+std::string check_above_zero(const std::string& text) {
   const bool is_above = std::strtod(text.c_str(), nullptr) > 0;
   return is_above ? CLI::PositiveNumber(text) : "found " + text + "; allowed: a number above 0";
 }

@@ -24,8 +24,8 @@ int program_main(const std::string& program, const std::function<int()>& body);
 InputError command_line_error(const CLI::App& app, const CLI::ParseError& error,
                               const std::vector<std::string>& arguments);
 
-// For the check of an option: CLI::PositiveNumber lets nan pass.
-std::string not_above_zero(const std::string& text);
+// What is wrong with the number of an option, or nothing: CLI::PositiveNumber lets nan pass.
+std::string check_above_zero(const std::string& text);
 
 // Commands that people see, in the order of declaration.
 std::vector<const CLI::App*> commands_of(const CLI::App& app);

@@ -78,7 +78,7 @@ TEST(CommandLine, SaysWhatIsWrongWithAProgram) {
 TEST(NumberAboveZero, IsNotNan) {
   CLI::App program("Compares.", "longhaul");
   double margin = 0;
-  program.add_option("--margin", margin, "how much")->check(not_above_zero);
+  program.add_option("--margin", margin, "how much")->check(check_above_zero);
   for (const char* text : {"nan", "NaN", "0", "inf"})
     EXPECT_EQ(said_of(program, {"--margin", text}),
               std::string("--margin: found ") + text + "; allowed: a number above 0");
