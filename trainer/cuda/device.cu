@@ -39,7 +39,10 @@ int device_number() {
 
 int device_count() {
   int count = 0;
-  check_cuda(cudaGetDeviceCount(&count), "it is not known how many devices there are");
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  // Without a card, and without a driver or with one that is older than CUDA here.
+  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) return 0;
+  check_cuda(status, "it is not known how many devices there are");
   return count;
 }
 
