@@ -18,7 +18,7 @@ mkdir "$work/nothing"
 export work
 unshare -m bash -euc '
   mount --make-rprivate /
-  for folder in /usr/include/{nlohmann,CLI,fmt,gtest,gmock,boost,torch,ATen,c10,caffe2,gloo} /usr/lib/*-linux-gnu/cmake \
+  for folder in /usr/local/include /usr/include/{nlohmann,CLI,fmt,gtest,gmock,boost,torch,ATen,c10,caffe2,gloo} /usr/lib/*-linux-gnu/cmake \
                 /usr/share/cmake /usr/src/googletest; do
     [ ! -d "$folder" ] || mount --bind "$work/nothing" "$folder"
   done
@@ -26,3 +26,4 @@ unshare -m bash -euc '
     [ ! -f "$header" ] || mount --bind /dev/null "$header"
   done
   OUT=$work scripts/first_card.sh --cpu --python torch-cuda/bin/python --build "$work/build" --bundle "$work/gpu-bundle.tar.gz" --budget 3000'
+"$work/build/bin/gpu_test" --gtest_filter='ProcessorBesideACard.*'

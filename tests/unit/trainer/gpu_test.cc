@@ -136,6 +136,11 @@ TEST_F(Gpu, ALossThatIsNotFiniteNamesItsStepAsOnTheCpu) {
   }
 }
 
+// In the program that is linked with a card's LibTorch, without a card too (bare_build_test.sh).
+TEST(ProcessorBesideACard, Trains) {
+  EXPECT_GT(train(exact_scenario(kNoloco, 2)).exchanges.size(), 0U);
+}
+
 TEST_F(Gpu, SameBitsAgain) {
   for (const char* precision : {"float32", "bf16"})
     for (const char* method : {"noloco", "muloco"}) {
