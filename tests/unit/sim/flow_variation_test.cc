@@ -272,17 +272,6 @@ TEST_F(FlowVariationTest, NothingIsAnEventWhileNobodySends) {
   EXPECT_GT(simulated_s(replayed), 3e6);
 }
 
-TEST_F(FlowVariationTest, TheSeedDecidesAndNothingElse) {
-  Case config = short_star(4);
-  config.network.variation.jitter = {0.3, 0.3, 0.05};
-  config.network.variation.background = {traffic_on("replica*-core", 1, 0.1)};
-  config.seed = 1;
-  const auto first = exchanged(config, "ring", 4e6, 3).files;
-  EXPECT_EQ(exchanged(config, "ring", 4e6, 3).files, first);
-  config.seed = 2;
-  EXPECT_NE(exchanged(config, "ring", 4e6, 3).files.at("exchanges.csv"), first.at("exchanges.csv"));
-}
-
 // Seconds of a pair's exchange of 10 MB each way, in packets; in flow it is the same to within `tolerance`.
 // It begins after a second of compute.
 double expect_packets_take_as_long(const TraceSpec& trace, double tolerance) {
