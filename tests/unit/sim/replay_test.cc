@@ -150,28 +150,12 @@ TEST(ExchangeRun, SaysWhoWaitsForWhom) {
   EXPECT_EQ(lines[1], "exchange outer of step 7: replica 1 has not posted it");
 }
 
-// Carries everything but what goes from `source` to `target`.
-class CutNetwork : public Network {
- public:
-  CutNetwork(std::unique_ptr<Network> carrier, int source, int target)
-      : carrier_(std::move(carrier)), source_(source), target_(target) {}
-
-  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override {
-    if (transfer.source != source_ || transfer.target != target_)
-      carrier_->send(transfer, std::move(on_arrival), parts);
-  }
-  double ready_s() const override { return carrier_->ready_s(); }
-  const std::vector<LinkLoad>& loads() override { return carrier_->loads(); }
-
- private:
-  std::unique_ptr<Network> carrier_;
-  int source_, target_;
-};
-
+// Of a network that carries everything but what goes from `source` to `target`.
 std::string error_of(const Trace& trace, int source, int target) {
-  const NetworkMaker cut = [=](const NetworkSpec& spec, const Topology& topology, const auto& ends,
-                               std::uint64_t seed) {
-    return std::make_unique<CutNetwork>(make_network(spec, topology, ends, seed), source, target);
+  const NetworkMaker cut = [=](auto&&... arguments) {
+    return std::make_unique<WatchedNetwork>(make_network(arguments...), [=](const Transmission& transfer) {
+      return transfer.source != source || transfer.target != target;
+    });
   };
   return said_by([&] { run_replay(star_case(trace.context.replicas, 1e8, 0.05), trace, cut); });
 }
