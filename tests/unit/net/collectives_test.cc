@@ -11,7 +11,6 @@
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
-#include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 
 namespace longhaul::collectives_test {
@@ -346,6 +345,7 @@ TEST(Collectives, EachMemberSendsWhatIsWorkedOutByHand) {
       EXPECT_EQ(bytes_sent_by(static_cast<int>(member), find_collective(name), exchange), by_member[member])
           << words_of(name, exchange) << ", member " << member;
   EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
+  EXPECT_EQ(find_collective("tree").rounds({5, 100, 1}), 6) << "three levels there and back";
   EXPECT_EQ(find_collective("serial").rounds({2, 100, 2}), 2) << "delta, then phi";
   EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
   const std::int64_t bytes = std::int64_t{1} << 55;
@@ -363,28 +363,10 @@ TEST(Collectives, NoMemberOfALeafTreeSendsToItselfOrIsAnInnerNodeOfBothDoubleTre
     }
 }
 
-// What replays hold to a bound, or not at all: L = 0.1 s, 1000 bytes at 10,000 bytes/s, 0.1 s for the whole
-// vector. The others: tests/unit/sim/idle_star_test.cc.
-TEST(Collectives, BoundsOfAnIdleStar) {
-  const auto cost = [](const std::string& name, int members) {
-    return idle_star_s(name, {members, 1000, 2}, 0.1, 1e4);
-  };
-  EXPECT_DOUBLE_EQ(cost("tree", 5), 6 * 0.2);
-  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 4 * 0.1 + 4 * 2 * 0.05 + 0.05 + 0.05)
-      << "two levels, one chunk a half";
-  EXPECT_DOUBLE_EQ(cost("serial", 2), 2 * 0.1 + 0.1);
-  EXPECT_DOUBLE_EQ(cost("heap-tree", 8), 6 * 0.3);
-}
-
 TEST(Collectives, RegistryHasWhateverAPlanMayName) {
-  std::vector<std::string> names = averaging_collectives();
-  names.push_back("pairwise");
-  for (const std::string& name : names) {
-    EXPECT_EQ(find_collective(name).name(), name);
-    EXPECT_FALSE(find_collective(name).about().empty());
-  }
-  const InputError error = thrown_by([&] { find_collective("rinq"); });
-  EXPECT_SAYS(error.parts().hint, "\"ring\"");
+  for (const auto& collective : collectives())
+    EXPECT_FALSE(collective->about().empty()) << collective->name();
+  EXPECT_SAYS(refused_parts([] { find_collective("rinq"); }).hint, "\"ring\"");
   // core/ lists the names that a method may choose; what they are for is the collectives' own.
   const auto names_of = [](Collective::Purpose purpose) {
     std::vector<std::string> names;
