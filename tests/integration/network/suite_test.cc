@@ -16,18 +16,6 @@ namespace longhaul::suite_test {
 
 namespace fs = std::filesystem;
 
-// report.html in two pieces: what it is made of, and the data that it shows.
-struct Page {
-  std::string around;
-  Json data;
-};
-
-Page page_of(const std::string& html) {
-  const std::string tag = "<script id=\"data\" type=\"application/json\">";
-  const std::size_t begin = html.find(tag) + tag.size(), end = html.find("</script>", begin);
-  return {html.substr(0, begin) + html.substr(end), Json::parse(html.substr(begin, end - begin))};
-}
-
 struct Listed {
   std::string name;
   double seconds = 0, bytes = 0;
@@ -124,21 +112,18 @@ TEST(Workers, AndAWholeRunRefuseEachOther) {
       2);
 }
 
-void expect_resumed_as_undisturbed(int signal, int expected_status) {
-  const std::string folder = fresh_folder("suite"), scenario = write_suite(folder), run = folder + "/run";
-  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "2"});
-  EXPECT_TRUE(wait_until([&] { return cases_done(run) >= 3; }));
-  kill(child, signal);
-  ASSERT_EQ(wait_for(child), expected_status);
-  EXPECT_LT(cases_done(run), kSuiteCases) << "it was over before it was disturbed";
-  // The lock of what was killed is free at once; children that outlive it by a moment are waited for.
-  ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
-  expect_undisturbed(scenario, run);
-}
-
 TEST(SuiteInterrupt, CtrlCExitsWith130AndItAndAKilledOneResume) {
-  expect_resumed_as_undisturbed(SIGINT, 130);
-  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
+  for (const auto& [signal, status] : {std::pair(SIGINT, 130), {SIGKILL, 128 + SIGKILL}}) {
+    const std::string folder = fresh_folder("suite"), scenario = write_suite(folder), run = folder + "/run";
+    const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "2"});
+    EXPECT_TRUE(wait_until([&] { return cases_done(run) >= 3; }));
+    kill(child, signal);
+    ASSERT_EQ(wait_for(child), status);
+    EXPECT_LT(cases_done(run), kSuiteCases) << "it was over before it was disturbed";
+    // The lock of what was killed is free at once; children that outlive it by a moment are waited for.
+    ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+    expect_undisturbed(scenario, run);
+  }
 }
 
 // Killed before scenario.json had its name: what it left is no reason to refuse the folder; files of others
@@ -160,6 +145,12 @@ TEST(SuiteInterrupt, OneThatWasKilledBeforeItHadAScenarioResumes) {
   }
 }
 
+// report.html in two pieces: what it is made of, and the data that it shows.
+struct Page {
+  std::string around;
+  Json data;
+};
+
 class Shards : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -178,34 +169,30 @@ class Shards : public testing::Test {
     return result.out;
   }
 
+  // Less what tells runs apart even if they hold the same: where they lie, when and how they ran.
   static Page report(const std::vector<std::string>& names) {
-    const std::string file = folder_ + "/" + names.back() + ".html";
+    const std::string file = folder_ + "/" + names.back() + ".html",
+                      tag = "<script id=\"data\" type=\"application/json\">";
     said({"report", "-o", file}, names);
-    return page_of(read_text(file));
-  }
-  // What tells runs apart even if they hold the same: where they lie, when and how they ran.
-  static Json without_runs_own(Json data) {
-    for (Json& run : data["runs"]) {
-      run.erase("folder");
-      run.erase("manifest");
-    }
-    return data;
+    const std::string html = read_text(file);
+    const std::size_t begin = html.find(tag) + tag.size(), end = html.find("</script>", begin);
+    Json data = Json::parse(html.substr(begin, end - begin));
+    for (Json& run : data["runs"])
+      for (const char* own : {"folder", "manifest"}) run.erase(own);
+    return {html.substr(0, begin) + html.substr(end), data};
   }
 
   inline static std::string folder_;
 };
 
-TEST_F(Shards, TheirReportIsThatOfTheUnsplitRun) {
+TEST_F(Shards, TheirReportAndVerdictsAreThoseOfTheUnsplitRun) {
   const Page whole = report({"whole"}), shards = report({"3", "1", "2"});
   EXPECT_EQ(shards.around, whole.around);
   EXPECT_EQ(whole.data["cases"].size(), static_cast<std::size_t>(kSuiteCases));
-  EXPECT_EQ(without_runs_own(shards.data).dump(1), without_runs_own(whole.data).dump(1));
-}
-
-TEST_F(Shards, TheirVerdictsAreThoseOfTheUnsplitRun) {
-  const std::string whole = said({"claims"}, {"whole"});
-  EXPECT_SAYS(whole, "24 of 24 cases done");
-  EXPECT_EQ(said({"claims"}, {"2", "3", "1"}), whole);
+  EXPECT_EQ(shards.data.dump(1), whole.data.dump(1));
+  const std::string verdicts = said({"claims"}, {"whole"});
+  EXPECT_SAYS(verdicts, "24 of 24 cases done");
+  EXPECT_EQ(said({"claims"}, {"2", "3", "1"}), verdicts);
 }
 
 // A run that keeps totals alone says the same of its cases and claims.
