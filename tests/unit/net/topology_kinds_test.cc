@@ -120,10 +120,6 @@ TEST(Homes, ByDefaultAreThoseOfTheSpeedTests) {
   EXPECT_DOUBLE_EQ(parse_duration(homes["rtt"]), 0.014);
 }
 
-std::string error_of(const std::string& text) {
-  return said_by([&] { Matrix::parse(text, "mine.json"); });
-}
-
 std::string with_pairs(const std::string& pairs) {
   return R"({"about": "a", "source": "s", "sites": ["x", "y", "z"],
              "inside": {"rtt": "1ms", "throughput": "1Gbps"}, "pairs": [)" +
@@ -169,7 +165,8 @@ TEST(Matrix, BadFilesAreNamedWithThePlace) {
       {replaced(whole_matrix(), "10ms", "-9ms"), "pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])"},
       {with_pairs(pair_of("x", "y") + "," + replaced(pair_of("x", "z"), "1Gbps", "0Gbps")),
        "pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])"}};
-  for (const auto& [text, words] : wrong) EXPECT_SAYS(error_of(text), words);
+  for (const auto& [text, words] : wrong)
+    EXPECT_SAYS(said_by([&text = text] { Matrix::parse(text, "mine.json"); }), words);
 }
 
 // Sites 10 ms apart with 25 ms inside: the trunk would need a negative delay.

@@ -51,10 +51,6 @@ VariationSpec with_background(const BackgroundSpec& traffic) {
   return spec;
 }
 
-InputErrorParts error_of(const VariationSpec& spec, const Topology& topology) {
-  return thrown_by([&] { const Variation variation(spec, topology, 1); }).parts();
-}
-
 // E exp(σ z − σ²/2) = 1 and Var = exp(σ²) − 1: the mean of n draws is within four of its standard deviations.
 TEST(LinkJitter, FactorsHaveMeanOneAndTheVarianceOfALogNormal) {
   const double sigma = 0.5, variance = std::exp(sigma * sigma) - 1;
@@ -201,7 +197,7 @@ TEST(Variation, ErrorsSayWhereAndWhat) {
       {with_background(traffic_on("replica0-core", 9.1e7, {})), "background[0].rate", ""},
       {with_background(traffic_on("trunk", 9.1e7, {})), "background[0]", "no limit"}};
   for (const auto& [spec, path, words] : wrong) {
-    const InputErrorParts parts = error_of(spec, topology);
+    const InputErrorParts parts = refused_parts([&, &spec = spec] { Variation(spec, topology, 1); });
     EXPECT_EQ(parts.path, "network.variation." + path);
     EXPECT_SAYS(parts.found + parts.hint, words);
   }
