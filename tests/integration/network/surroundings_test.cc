@@ -125,10 +125,6 @@ struct Damage {
   const char* said;
 };
 
-void PrintTo(const Damage& damage, std::ostream* out) {
-  *out << damage.name;
-}
-
 std::string deep(const std::string&) {
   return std::string(100000, '[') + std::string(100000, ']');
 }

@@ -230,19 +230,15 @@ void expect_parts(const std::string& name, const GroupExchange& exchange) {
   EXPECT_EQ(end_of(name, exchange, own), expected) << words_of(name, exchange);
 }
 
-// Five members whose contributions are of up to 12 bytes; some have nothing for each other.
-const GroupExchange kUneven = [] {
-  GroupExchange exchange{5, 12, 1};
-  exchange.parts = {2, 3, 0, 7, 0, 0, 1, 1, 0, 0, 4, 0, 2, 3, 3, 0, 9, 0, 0, 1, 2, 2, 2, 2, 4};
-  return exchange;
-}();
-
 TEST(Collectives, AnAllToAllBringsEveryoneThePartsThatAreForIt) {
   for (const Shape& shape : kShapes) expect_parts("pairwise", {shape.members, shape.bytes, 1});
-  expect_parts("pairwise", kUneven);
+  // Five members whose contributions are of up to 12 bytes; some have nothing for each other.
+  GroupExchange uneven{5, 12, 1};
+  uneven.parts = {2, 3, 0, 7, 0, 0, 1, 1, 0, 0, 4, 0, 2, 3, 3, 0, 9, 0, 0, 1, 2, 2, 2, 2, 4};
+  expect_parts("pairwise", uneven);
   // Without what stays: 10 + 1 + 10 + 10 + 8 bytes in 2 + 1 + 3 + 2 + 4 messages.
-  EXPECT_EQ(find_collective("pairwise").totals(kUneven).bytes, 39);
-  EXPECT_EQ(find_collective("pairwise").totals(kUneven).transfers, 12);
+  EXPECT_EQ(find_collective("pairwise").totals(uneven).bytes, 39);
+  EXPECT_EQ(find_collective("pairwise").totals(uneven).transfers, 12);
 }
 
 // Of all rounds.

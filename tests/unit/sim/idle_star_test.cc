@@ -172,12 +172,9 @@ TEST(RingBetweenTwoSites, CrossesTwiceALapInBlocksAndAtEveryHopInRoundRobin) {
 // In slices; and senders that push before their receiver has posted.
 const int kSlices[] = {2, 3, 8};
 
-struct Sliced {
-  double measured_s, closed_form_s;
-};
-
-// `segments` of each slice of a unit.
-Sliced sliced(const std::string& name, int members, int slices, int segments, Case config) {
+// Measured, and by the closed form: s, with `segments` of each slice of a unit.
+std::pair<double, double> sliced(const std::string& name, int members, int slices, int segments,
+                                 Case config) {
   const Collective& collective = find_collective(name);
   const std::int64_t slice = std::int64_t{kSegment} * segments;
   const bool has_parts = collective.unit_bytes({members, members, 1, {}}) == 1;
@@ -189,8 +186,8 @@ Sliced sliced(const std::string& name, int members, int slices, int segments, Ca
 }
 
 void expect_exact_in_slices(const std::string& name, int members, int slices, int segments) {
-  const Sliced found = sliced(name, members, slices, segments, open_star(members));
-  EXPECT_NEAR(found.measured_s / found.closed_form_s, 1, 3e-3)
+  const auto [measured_s, expected_s] = sliced(name, members, slices, segments, open_star(members));
+  EXPECT_NEAR(measured_s / expected_s, 1, 3e-3)
       << name << " of " << members << ", " << slices << " slices of " << segments;
 }
 
@@ -213,10 +210,9 @@ TEST(SlicedStar, TreesStayBetweenTheirBounds) {
     for (const int slices : kSlices) {
       const double vector_s = 4. * kSegment * slices / kBytesPerSecond;
       const auto check = [&](const std::string& name, int children) {
-        const Sliced found = sliced(name, members, slices, 4, open_star(members));
-        EXPECT_LT(found.measured_s, 1.003 * found.closed_form_s)
-            << name << " of " << members << ", " << slices;
-        EXPECT_GT(found.measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
+        const auto [measured_s, expected_s] = sliced(name, members, slices, 4, open_star(members));
+        EXPECT_LT(measured_s, 1.003 * expected_s) << name << " of " << members << ", " << slices;
+        EXPECT_GT(measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
       };
       check("tree", ceil_log2(members));
       check("heap-tree", std::min(2, members - 1));
@@ -231,9 +227,9 @@ TEST(SlicedMesh, FlowAndAnalyticAgree) {
       for (const std::string name : {"ring", "tree", "heap-tree", "leaf-tree", "direct"}) {
         Case mesh = open_star(members);
         mesh.network.topology = mesh_spec(kRate, kRtt);
-        const double flow_s = sliced(name, members, slices, 4, mesh).measured_s;
+        const double flow_s = sliced(name, members, slices, 4, mesh).first;
         mesh.network.fidelity = "analytic";
-        const double analytic_s = sliced(name, members, slices, 4, mesh).measured_s;
+        const double analytic_s = sliced(name, members, slices, 4, mesh).first;
         EXPECT_NEAR(flow_s / analytic_s, 1, 5e-3) << name << " of " << members << ", " << slices;
       }
 }
