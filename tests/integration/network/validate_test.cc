@@ -109,24 +109,19 @@ struct Class {
   std::string fidelity = "flow";
 };
 
+class Outside : public testing::TestWithParam<Class> {};
+
 // NoLoCo's synchronization takes more than a thousandth of DiLoCo's.
-Json scenario_of(const Class& tested) {
+TEST_P(Outside, IsSaidWhereverItsTimesAre) {
+  const Class& tested = GetParam();
   Json scenario = Json::parse(R"({
     "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 1}, {"name": "noloco", "inner_steps": 1}],
     "workload": {"parameters": 40000, "wire": "bf16", "steps": 2, "step_time": {"constant": "1s"}},
     "network": {"topology": {"star": {"rate": "100Mbps", "rtt": "50ms"}}},
     "claims": [{"id": "some", "statement": "some time is taken", "ratio": "sync_time_s.mean", "of": "diloco",
                 "to": "noloco", "at_least": 0.001}]})");
-  scenario["network"]["fidelity"] = tested.fidelity;
-  scenario["network"]["tcp"] = tested.tcp;
-  return scenario;
-}
-
-class Outside : public testing::TestWithParam<Class> {};
-
-TEST_P(Outside, IsSaidWhereverItsTimesAre) {
-  const Class& tested = GetParam();
-  const std::string file = written(scenario_of(tested)), run = fresh_folder("run");
+  scenario["network"].update({{"fidelity", tested.fidelity}, {"tcp", tested.tcp}});
+  const std::string file = written(scenario), run = fresh_folder("run");
   const CommandResult checked = longhaul({"check", file}), ran = longhaul({"run", file, "--out", run});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const CommandResult compared = longhaul({"compare", run, "--metric", "sync_time_s.mean"});

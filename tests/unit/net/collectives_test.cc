@@ -17,83 +17,72 @@ namespace longhaul::collectives_test {
 
 using Contributions = std::vector<std::multiset<int>>;  // by byte
 
-class DataFlow {
- public:
-  // `held`: what each member holds at first.
-  DataFlow(const Collective& collective, const GroupExchange& exchange, std::vector<Contributions> held,
-           int slices)
-      : collective_(collective), exchange_(exchange), slices_(slices), held_(std::move(held)) {
-    round_.assign(held_.size() * as_index(slices), -1);
-  }
+struct InFlight {
+  Message message;
+  Contributions data;
+};
+
+// Walk s of member m is s · n + m.
+struct DataFlow {
+  const Collective& collective;
+  const GroupExchange& exchange;
+  int slices;
+  std::vector<Contributions> held;                                                 // by member
+  std::vector<int> rounds = std::vector<int>(held.size() * as_index(slices), -1);  // by walk
+  std::map<std::pair<int, int>, std::deque<InFlight>> wires = {};                  // by walks
 
   // No member waits for ever, and no message is left over. `last_first`: later slices are looked at first.
   void run(bool last_first) {
-    const int walks = slices_ * exchange_.members;
+    const int walks = slices * exchange.members;
     for (int walk = 0; walk < walks; ++walk) enter(walk);
     for (bool moved = true; moved;) {
       moved = false;
       for (int i = 0; i < walks; ++i) moved = try_to_finish_round(last_first ? walks - 1 - i : i) || moved;
     }
-    for (const int round : round_) EXPECT_EQ(round, collective_.rounds(exchange_));
-    for (const auto& [ends, queue] : wires_) EXPECT_TRUE(queue.empty());
+    for (const int round : rounds) EXPECT_EQ(round, collective.rounds(exchange));
+    for (const auto& [ends, queue] : wires) EXPECT_TRUE(queue.empty());
   }
 
-  const std::vector<Contributions>& held() const { return held_; }
-
- private:
-  struct InFlight {
-    Message message;
-    Contributions data;
-  };
-
-  // Walk s of member m is s · n + m.
-  int member_of(int walk) const { return walk % exchange_.members; }
-  int walk_beside(int walk, int peer) const { return walk - member_of(walk) + peer; }
+  Contributions& of(int walk) { return held[as_index(walk % exchange.members)]; }
+  int walk_beside(int walk, int peer) const { return walk - walk % exchange.members + peer; }
   Round round_of(int walk) const {
-    const Round whole = collective_.round(exchange_, member_of(walk), round_[as_index(walk)]);
-    return slices_ == 1 ? whole : slice_of(whole, walk / exchange_.members, slices_);
+    const Round whole = collective.round(exchange, walk % exchange.members, rounds[as_index(walk)]);
+    return slices == 1 ? whole : slice_of(whole, walk / exchange.members, slices);
   }
 
   void enter(int walk) {
-    if (++round_[as_index(walk)] >= collective_.rounds(exchange_)) return;
+    if (++rounds[as_index(walk)] >= collective.rounds(exchange)) return;
     for (const Message& message : round_of(walk).sends) {
-      const auto begin = held_[as_index(member_of(walk))].begin() + message.offset;
-      wires_[{walk, walk_beside(walk, message.peer)}].push_back(
+      const auto begin = of(walk).begin() + message.offset;
+      wires[{walk, walk_beside(walk, message.peer)}].push_back(
           {message, Contributions(begin, begin + message.bytes)});
     }
   }
 
   bool try_to_finish_round(int walk) {
-    if (round_[as_index(walk)] >= collective_.rounds(exchange_)) return false;
+    if (rounds[as_index(walk)] >= collective.rounds(exchange)) return false;
     const Round round = round_of(walk);
     for (const Message& expected : round.receives)
-      if (wires_[{walk_beside(walk, expected.peer), walk}].empty()) return false;
+      if (wires[{walk_beside(walk, expected.peer), walk}].empty()) return false;
     for (const Message& expected : round.receives) receive(walk, expected);
     enter(walk);
     return true;
   }
 
   void receive(int walk, const Message& expected) {
-    std::deque<InFlight>& wire = wires_[{walk_beside(walk, expected.peer), walk}];
+    std::deque<InFlight>& wire = wires[{walk_beside(walk, expected.peer), walk}];
     const InFlight arrived = wire.front();
     wire.pop_front();
     EXPECT_EQ(arrived.message.offset, expected.offset);
     EXPECT_EQ(arrived.message.bytes, expected.bytes);
     EXPECT_EQ(arrived.message.reduces, expected.reduces);
     for (std::int64_t i = 0; i < expected.bytes; ++i) {
-      std::multiset<int>& here = held_[as_index(member_of(walk))][as_index(expected.offset + i)];
+      std::multiset<int>& here = of(walk)[as_index(expected.offset + i)];
       const std::multiset<int>& there = arrived.data[as_index(i)];
       if (!expected.reduces) here.clear();
       here.insert(there.begin(), there.end());
     }
   }
-
-  const Collective& collective_;
-  GroupExchange exchange_;
-  int slices_;
-  std::vector<Contributions> held_;
-  std::vector<int> round_;                                     // by walk
-  std::map<std::pair<int, int>, std::deque<InFlight>> wires_;  // by walks
 };
 
 std::string words_of(const std::string& name, const GroupExchange& exchange) {
@@ -105,9 +94,9 @@ std::vector<Contributions> end_of(const std::string& name, const GroupExchange& 
                                   const std::vector<Contributions>& held, int slices = 1,
                                   bool last_first = false) {
   SCOPED_TRACE(words_of(name, exchange) + " in " + std::to_string(slices));
-  DataFlow flow(find_collective(name), exchange, held, slices);
+  DataFlow flow{find_collective(name), exchange, slices, held};
   flow.run(last_first);
-  return flow.held();
+  return flow.held;
 }
 
 // Each member's own contribution, over the whole vector.
