@@ -238,8 +238,7 @@ TEST(SlicedMesh, FlowAndAnalyticAgree) {
 TEST(Eager, DeliversTheSameBytes) {
   Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36});
   trace.measured_s = {{1, 1.5, 2}};
-  Case config = open_star(3);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = measured(open_star(3));
   const Replayed rendezvous = run_replay(config, trace);
   config.network.slice = {SliceSpec::Kind::kBytes, std::int64_t{kSegment} * 3};
   config.network.eager = 5. * kSegment;
@@ -300,13 +299,11 @@ TEST(OverlapWithBackward, TakesAsLongAsPacketsWhereBucketsShareConnections) {
 // Replica 2 takes ten seconds a step: the others wait for its first bucket, which it releases at 10 - 10 f (1
 // - 1/b).
 TEST(OverlapWithBackward, AStragglersBucketsComeLate) {
-  Case config = open_star(4);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
   Trace trace = overlapping("ring", 4, 4 * bucket, 0.1, 4);
   trace.measured_s = {{1, 1, 10, 1}};
   const double t = closed_form_s("ring", 4, bucket);
-  const Replayed replayed = run_replay(config, trace);
+  const Replayed replayed = run_replay(measured(open_star(4)), trace);
   for (const int replica : {0, 2}) {
     EXPECT_DOUBLE_EQ(replayed.row(1, replica).ready_s, replica == 2 ? 10 : 1);
     EXPECT_DOUBLE_EQ(replayed.row(1, replica).start_s, 10);

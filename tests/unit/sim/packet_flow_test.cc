@@ -82,8 +82,7 @@ TEST(PacketAndFlow, AgreeOnWhatIdlingDoesToAConnection) {
 // Unequal starts keep whole chunks in slow start; slices, which follow each other without a pause, and hosts
 // that keep their windows do not. Both fidelities say so.
 TEST(PacketAndFlow, AgreeOnASlicedRingOfUnequalStarts) {
-  Case config = star_case(4, 5e7, 0.1);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = measured(star_case(4, 5e7, 0.1));
   Trace trace = single_exchange("ring", 4, 4 * 500000, 2);
   trace.measured_s = {{1, 1, 1, 1}, {1, 1, 2, 1}};
   for (const std::int64_t slice : {std::int64_t{0}, std::int64_t{65536}})

@@ -12,12 +12,6 @@
 
 namespace longhaul::replay_test {
 
-Case measured_star(int replicas) {
-  Case config = star_case(replicas, 1e9, 0.01);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
-  return config;
-}
-
 Trace fixed_pairs(int steps, std::vector<std::vector<int>> pairs) {
   Trace trace = single_exchange("pair", static_cast<int>(2 * pairs.size()), 1000, steps);
   for (auto& [key, groups] : trace.groups) groups = pairs;
@@ -27,7 +21,7 @@ Trace fixed_pairs(int steps, std::vector<std::vector<int>> pairs) {
 TEST(Replay, APairWaitsOnlyForItsPartner) {
   Trace trace = fixed_pairs(2, {{3, 0}, {1, 2}});
   trace.measured_s = {{1, 1, 1, 10}, {1, 1, 1, 10}};
-  const Replayed replayed = run_replay(measured_star(4), trace);
+  const Replayed replayed = run_replay(measured(star_case(4, 1e9, 0.01)), trace);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0).ready_s, 1);
   EXPECT_DOUBLE_EQ(replayed.row(1, 0).start_s, 10) << "its partner is the straggler";
   EXPECT_GT(replayed.row(1, 0).done_s, 10);
@@ -125,7 +119,7 @@ TEST(Replay, AStepTimeFactorSlowsOneReplicaAlone) {
 
 TEST(Replay, ATraceOfAnotherCaseIsWrongInput) {
   EXPECT_THROW(run_replay(star_case(4, 1e8, 0.05), single_exchange("pair", 2, 1000)), InputError);
-  EXPECT_THROW(run_replay(measured_star(2), single_exchange("pair", 2, 1000)), InputError);
+  EXPECT_THROW(run_replay(measured(star_case(2, 1e9, 0.01)), single_exchange("pair", 2, 1000)), InputError);
   Trace trace = fixed_pairs(1, {{0, 1}});
   trace.groups.begin()->second = {{0, 7}};
   EXPECT_THROW(run_replay(star_case(2, 1e8, 0.05), trace), InputError);
@@ -225,8 +219,7 @@ TEST(MessageTimes, ExchangesInARowAndBucketsToo) {
 
 // Replica 2 is ready 9 s after 0 and 1, whose messages in the ring are held back with the barrier.
 TEST(Barrier, NothingTravelsBeforeAllAreReady) {
-  Case config = drawn_case(3, 20, 0);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = measured(drawn_case(3, 20, 0));
   Trace trace = single_exchange("leaf-tree", 3, 3000);
   trace.measured_s = {{1, 1, 10}};
   for (const char* fidelity : {"flow", "analytic"}) {

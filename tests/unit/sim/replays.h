@@ -49,6 +49,12 @@ inline double expect_flow_as_packets(const Case& config, const std::string& coll
                                 tolerance, what, steps);
 }
 
+// With the step times of the trace.
+inline Case measured(Case config) {
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  return config;
+}
+
 // Carries what `carries` says; the rest never arrives.
 class WatchedNetwork : public Network {
  public:
