@@ -89,7 +89,7 @@ TEST(Replay, GivesTheSameBytesTwiceAndOthersWithAnotherSeed) {
                                          {"flow", &varied}}) {
     Case config = *tested;
     config.network.fidelity = fidelity;
-    Trace trace = single_exchange("ring", 4, 3000000, 3);
+    Trace trace = single_exchange("ring", 4, 1000000, 3);
     const auto first = run_replay(config, trace).files;
     EXPECT_EQ(run_replay(config, trace).files, first) << fidelity;
     config.seed = trace.context.seed = 2;
