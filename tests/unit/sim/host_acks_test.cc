@@ -47,14 +47,6 @@ TEST(HostAcks, OneByOneAgainAfterASilenceLongerThanTheTimeOut) {
   EXPECT_EQ(prompt_at_first(far, 8948, 2.2), 16);
 }
 
-// The segments, of 10 bytes each and in order, that arrive with a mark, by their ends.
-std::vector<int> marked(PushMarks& marks, int end) {
-  std::vector<int> found;
-  for (int at = 10; at <= end; at += 10)
-    if (marks.take(at)) found.push_back(at);
-  return found;
-}
-
 TEST(PushMarks, AreOnTheLastOfThoseThatLeaveTogether) {
   struct Burst {
     int begin, count;  // segments of 10 bytes from there on leave together
@@ -75,7 +67,10 @@ TEST(PushMarks, AreOnTheLastOfThoseThatLeaveTogether) {
     PushMarks marks;
     for (const auto& [begin, count, now_s] : bursts)
       for (int i = 0; i < count; ++i) marks.sent(begin + 10 * i, begin + 10 * (i + 1), now_s);
-    EXPECT_EQ(marked(marks, end), expected) << what;
+    std::vector<int> marked;  // by their ends, of those that arrive in order
+    for (int at = 10; at <= end; at += 10)
+      if (marks.take(at)) marked.push_back(at);
+    EXPECT_EQ(marked, expected) << what;
   }
 }
 

@@ -25,24 +25,21 @@ double closed_form_s(const std::string& collective, int members, std::int64_t by
   return idle_star_s(collective, {members, bytes, tensors, {}}, kLatency, kBytesPerSecond);
 }
 
-// Bytes that divide into whole segments for a chunk of 1/n and for one of 1/p, p = 2^floor(log2 n).
-std::int64_t whole_segments(int members) {
-  return std::int64_t{kSegment} * members * (1 << floor_log2(members)) * (members < 8 ? 4 : 1);
-}
-
 void expect_exact(const std::string& name, int members, std::int64_t bytes, int tensors = 1) {
   EXPECT_NEAR(replayed_s(name, members, bytes, tensors) / closed_form_s(name, members, bytes, tensors), 1,
               3e-3)
       << name << " of " << members;
 }
 
-// Pairs of more than two are rings. A surplus that halving-doubling folds in must not be slowed down by
-// members that have none.
+// Bytes divide into whole segments for a chunk of 1/n and for one of 1/p, p = 2^floor(log2 n). Pairs of more
+// than two are rings. A surplus that halving-doubling folds in must not be slowed down by members that have
+// none.
 TEST(IdleStar, ClosedFormsThatAreExact) {
   for (const std::string name : {"ring", "pair", "halving-doubling", "direct", "parameter-server",
                                  "all-gather", "reduce-scatter", "root", "send", "pairwise"})
     for (const int members : {2, 3, 4, 5, 8, 11, 16, 21})
-      expect_exact(name, members, whole_segments(members));
+      expect_exact(name, members,
+                   std::int64_t{kSegment} * members * (1 << floor_log2(members)) * (members < 8 ? 4 : 1));
   for (const int members : {2, 4}) expect_exact("root", members, 40 * kSegment, 2);
   for (int members = 2; members <= 33; ++members)
     expect_exact("halving-doubling", members, 4 * std::int64_t{kSegment} * (1 << floor_log2(members)));
