@@ -69,7 +69,6 @@ inline double idle_star_s(const std::string& name, const GroupExchange& exchange
     return n == 2 ? 2 * (latency_s + vector_s) : 2 * ceil_log2(n) * (latency_s + 2 * vector_s);
   if (name == "parameter-server") return 2 * (latency_s + (n - 1) * vector_s);
   if (name == "root") return 2 * exchange.tensors * latency_s + 2 * (n - 1) * vector_s;
-  if (name == "serial") return exchange.tensors * latency_s + (n - 1) * bytes / bytes_per_s;
   if (name != "send") throw std::logic_error(name + " has no closed form");
   return latency_s + (n - 1) * vector_s;
 }

@@ -1,7 +1,9 @@
 """What two run directories must share: all bytes, less wall times, what follows from them, and what a child said
 (docs/reference/formats/run.md)."""
 import json
+import pathlib
 import re
+import sys
 
 LEFT_OUT = {"log.txt", ".lock", "speed.json"}
 OF_THE_COMMAND = ("command", "started", "finished", "wall_s", "wall_times_s", "options")
@@ -38,3 +40,7 @@ def differences(run, other):
     ours, theirs = contents(run), contents(other)
     return [name if name in ours and name in theirs else f"{name}: only in {(run if name in ours else other).name}"
             for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(differences(*map(pathlib.Path, sys.argv[1:]))) or 0)

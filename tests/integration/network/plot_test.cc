@@ -21,10 +21,6 @@ struct Kind {
   std::vector<std::string> figures;  // some of those that must come out
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) {
-  *out << kind.name;
-}
-
 const Kind kKinds[] = {
     {"NetworkOnly", "{}", {"shares", "sync-time"}},
     {"Stages",

@@ -7,7 +7,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <map>
 #include <sstream>
 
 #include "tests/integration/command.h"
@@ -16,57 +15,6 @@
 namespace longhaul::suite_test {
 
 namespace fs = std::filesystem;
-
-// report.html in two pieces: what it is made of, and the data that it shows.
-struct Page {
-  std::string around;
-  Json data;
-};
-
-Page page_of(const std::string& html) {
-  const std::string tag = "<script id=\"data\" type=\"application/json\">";
-  const std::size_t begin = html.find(tag) + tag.size(), end = html.find("</script>", begin);
-  return {html.substr(0, begin) + html.substr(end), Json::parse(html.substr(begin, end - begin))};
-}
-
-void remove_wall_times(Json& manifest) {
-  for (const char* key : {"command", "started", "finished", "wall_s", "wall_times_s", "options"})
-    manifest.erase(key);
-}
-
-// Every file of a run directory by its path. Left out is what docs/formats.md names as wall times, log.txt
-// and .lock: those keys of manifest.json, which report.html has once more, with the folder.
-std::map<std::string, std::string> contents_of(const std::string& run) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(run)) {
-    const std::string name = entry.path().filename();
-    if (!entry.is_regular_file() || name == "log.txt" || name == ".lock") continue;
-    std::string& text = files[fs::relative(entry.path(), run)];
-    text = read_text(entry.path());
-    if (name == "manifest.json") {
-      Json manifest = Json::parse(text);
-      remove_wall_times(manifest);
-      text = manifest.dump();
-    }
-    if (name == "report.html") {
-      Page page = page_of(text);
-      for (Json& of_run : page.data["runs"]) {
-        of_run.erase("folder");
-        remove_wall_times(of_run["manifest"]);
-      }
-      text = page.around + page.data.dump();
-    }
-  }
-  return files;
-}
-
-// Two runs of one scenario have the same files, whatever happened to them on the way.
-void expect_same_contents(const std::string& run, const std::string& other) {
-  const std::map<std::string, std::string> files = contents_of(run), others = contents_of(other);
-  for (const auto& [name, text] : files)
-    EXPECT_TRUE(others.count(name) > 0 && others.at(name) == text) << name << " differs, or only one has it";
-  for (const auto& [name, text] : others) EXPECT_EQ(files.count(name), 1u) << name << ": only in " << other;
-}
 
 struct Listed {
   std::string name;
@@ -93,7 +41,9 @@ std::vector<Listed> listed_cases(const std::string& scenario, const std::vector<
 void expect_undisturbed(const std::string& scenario, const std::string& run) {
   ASSERT_EQ(run_suite(scenario, run + "-whole"), 0);
   EXPECT_EQ(cases_done(run), kSuiteCases);
-  expect_same_contents(run, run + "-whole");
+  const CommandResult compared = shell("python3 '" LONGHAUL_SOURCE_DIR "/tests/support/run_contents.py' '" +
+                                       run + "' '" + run + "-whole'");
+  EXPECT_EQ(compared.status, 0) << compared.err;
 }
 
 TEST(Workers, CasesAreListedInTheOrderOfTheSummary) {
@@ -162,21 +112,18 @@ TEST(Workers, AndAWholeRunRefuseEachOther) {
       2);
 }
 
-void expect_resumed_as_undisturbed(int signal, int expected_status) {
-  const std::string folder = fresh_folder("suite"), scenario = write_suite(folder), run = folder + "/run";
-  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "2"});
-  EXPECT_TRUE(wait_until([&] { return cases_done(run) >= 3; }));
-  kill(child, signal);
-  ASSERT_EQ(wait_for(child), expected_status);
-  EXPECT_LT(cases_done(run), kSuiteCases) << "it was over before it was disturbed";
-  // The lock of what was killed is free at once; children that outlive it by a moment are waited for.
-  ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
-  expect_undisturbed(scenario, run);
-}
-
 TEST(SuiteInterrupt, CtrlCExitsWith130AndItAndAKilledOneResume) {
-  expect_resumed_as_undisturbed(SIGINT, 130);
-  expect_resumed_as_undisturbed(SIGKILL, 128 + SIGKILL);
+  for (const auto& [signal, status] : {std::pair(SIGINT, 130), {SIGKILL, 128 + SIGKILL}}) {
+    const std::string folder = fresh_folder("suite"), scenario = write_suite(folder), run = folder + "/run";
+    const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "2"});
+    EXPECT_TRUE(wait_until([&] { return cases_done(run) >= 3; }));
+    kill(child, signal);
+    ASSERT_EQ(wait_for(child), status);
+    EXPECT_LT(cases_done(run), kSuiteCases) << "it was over before it was disturbed";
+    // The lock of what was killed is free at once; children that outlive it by a moment are waited for.
+    ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+    expect_undisturbed(scenario, run);
+  }
 }
 
 // Killed before scenario.json had its name: what it left is no reason to refuse the folder; files of others
@@ -198,65 +145,62 @@ TEST(SuiteInterrupt, OneThatWasKilledBeforeItHadAScenarioResumes) {
   }
 }
 
+// report.html in two pieces: what it is made of, and the data that it shows.
+struct Page {
+  std::string around;
+  Json data;
+};
+
 class Shards : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder() = fresh_folder("shards");
-    const std::string scenario = write_suite(folder());
-    ASSERT_EQ(run_suite(scenario, folder() + "/whole"), 0);
+    folder_ = fresh_folder("shards");
+    const std::string scenario = write_suite(folder_);
+    ASSERT_EQ(run_suite(scenario, folder_ + "/whole"), 0);
     for (const char* shard : {"1", "2", "3"})
-      ASSERT_EQ(run_suite(scenario, folder() + "/" + shard, {"--shard", std::string(shard) + "/3"}), 0);
+      ASSERT_EQ(run_suite(scenario, folder_ + "/" + shard, {"--shard", std::string(shard) + "/3"}), 0);
   }
 
-  static std::string& folder() {
-    static std::string path;
-    return path;
-  }
-  static std::vector<std::string> runs(const std::vector<std::string>& names) {
-    std::vector<std::string> paths;
-    for (const std::string& name : names) paths.push_back(folder() + "/" + name);
-    return paths;
-  }
-
-  static Page report(const std::vector<std::string>& names) {
-    const std::string file = folder() + "/" + names.back() + ".html";
-    EXPECT_EQ(longhaul({"report", "-o", file}, runs(names)).status, 0);
-    return page_of(read_text(file));
-  }
-  // What tells runs apart even if they hold the same: where they lie, when and how they ran.
-  static Json without_runs_own(Json data) {
-    for (Json& run : data["runs"]) {
-      run.erase("folder");
-      run.erase("manifest");
-    }
-    return data;
-  }
-  static std::string claims(const std::vector<std::string>& names) {
-    const CommandResult result = longhaul({"claims"}, runs(names));
+  // What a command says of these runs.
+  static std::string said(std::vector<std::string> command, const std::vector<std::string>& names) {
+    for (const std::string& name : names) command.push_back(folder_ + "/" + name);
+    const CommandResult result = longhaul(command);
     EXPECT_EQ(result.status, 0) << result.err;
     return result.out;
   }
+
+  // Less what tells runs apart even if they hold the same: where they lie, when and how they ran.
+  static Page report(const std::vector<std::string>& names) {
+    const std::string file = folder_ + "/" + names.back() + ".html",
+                      tag = "<script id=\"data\" type=\"application/json\">";
+    said({"report", "-o", file}, names);
+    const std::string html = read_text(file);
+    const std::size_t begin = html.find(tag) + tag.size(), end = html.find("</script>", begin);
+    Json data = Json::parse(html.substr(begin, end - begin));
+    for (Json& run : data["runs"])
+      for (const char* own : {"folder", "manifest"}) run.erase(own);
+    return {html.substr(0, begin) + html.substr(end), data};
+  }
+
+  inline static std::string folder_;
 };
 
-TEST_F(Shards, TheirReportIsThatOfTheUnsplitRun) {
+TEST_F(Shards, TheirReportAndVerdictsAreThoseOfTheUnsplitRun) {
   const Page whole = report({"whole"}), shards = report({"3", "1", "2"});
   EXPECT_EQ(shards.around, whole.around);
   EXPECT_EQ(whole.data["cases"].size(), static_cast<std::size_t>(kSuiteCases));
-  EXPECT_EQ(without_runs_own(shards.data).dump(1), without_runs_own(whole.data).dump(1));
-}
-
-TEST_F(Shards, TheirVerdictsAreThoseOfTheUnsplitRun) {
-  const std::string whole = claims({"whole"});
-  EXPECT_SAYS(whole, "24 of 24 cases done");
-  EXPECT_EQ(claims({"2", "3", "1"}), whole);
+  EXPECT_EQ(shards.data.dump(1), whole.data.dump(1));
+  const std::string verdicts = said({"claims"}, {"whole"});
+  EXPECT_SAYS(verdicts, "24 of 24 cases done");
+  EXPECT_EQ(said({"claims"}, {"2", "3", "1"}), verdicts);
 }
 
 // A run that keeps totals alone says the same of its cases and claims.
 TEST_F(Shards, TotalsAloneSayTheSame) {
-  ASSERT_EQ(run_suite(folder() + "/suite.json", folder() + "/totals", {"--set", "tables=totals"}), 0);
-  EXPECT_EQ(claims({"totals"}), claims({"whole"}));
-  EXPECT_EQ(read_text(folder() + "/totals/summary.json"), read_text(folder() + "/whole/summary.json"));
-  for (const auto& entry : fs::directory_iterator(folder() + "/totals/cases"))
+  ASSERT_EQ(run_suite(folder_ + "/suite.json", folder_ + "/totals", {"--set", "tables=totals"}), 0);
+  EXPECT_EQ(said({"claims"}, {"totals"}), said({"claims"}, {"whole"}));
+  EXPECT_EQ(read_text(folder_ + "/totals/summary.json"), read_text(folder_ + "/whole/summary.json"));
+  for (const auto& entry : fs::directory_iterator(folder_ + "/totals/cases"))
     EXPECT_FALSE(fs::exists(entry.path() / "exchanges.csv")) << entry.path();
   EXPECT_EQ(report({"totals"}).data["cases"].size(), static_cast<std::size_t>(kSuiteCases));
 }
@@ -271,7 +215,7 @@ TEST_F(Shards, AMissingOneIsNamedAndLeavesClaimsUndecided) {
     EXPECT_EQ(claim["verdict"], "undecided");
     EXPECT_SAYS(claim["grounds"].dump(), "8 cases of the scenario are in other shards");
   }
-  EXPECT_SAYS(claims({"3", "1"}), "16 of 24 cases done. Not given: 2/3");
+  EXPECT_SAYS(said({"claims"}, {"3", "1"}), "16 of 24 cases done. Not given: 2/3");
 }
 
 // A whole run of the scenario is no shard of it.
@@ -282,8 +226,8 @@ TEST_F(Shards, OnlyDifferentShardsBelongTogether) {
 
 // The cases of shard 1 would be in no table of a run that goes on as shard 2.
 TEST_F(Shards, AFolderOfOneShardIsNotContinuedAsAnother) {
-  const std::string scenario = folder() + "/suite.json", run = folder() + "/copy";
-  fs::copy(folder() + "/1", run, fs::copy_options::recursive);
+  const std::string scenario = folder_ + "/suite.json", run = folder_ + "/copy";
+  fs::copy(folder_ + "/1", run, fs::copy_options::recursive);
   const std::string before = read_text(run + "/summary.json");
   expect_refused(longhaul({"run", scenario, "--out", run, "--resume", "--shard", "2/3"}),
                  {"--shard: found 2/3, but 8 cases in ", " are of other shards: they would be in no table",
@@ -292,22 +236,22 @@ TEST_F(Shards, AFolderOfOneShardIsNotContinuedAsAnother) {
   // All of them is a union: what shard 1 did is kept, and the tables are those of the whole run.
   EXPECT_EQ(run_suite(scenario, run, {"--resume"}), 0);
   for (const char* table : {"summary.json", "exchanges.csv", "links.csv"})
-    EXPECT_EQ(read_text(run + "/" + table), read_text(folder() + "/whole/" + table)) << table;
+    EXPECT_EQ(read_text(run + "/" + table), read_text(folder_ + "/whole/" + table)) << table;
 }
 
 TEST_F(Shards, OverwritingRemovesTheRunAndNothingElse) {
-  const std::string scenario = folder() + "/suite.json", run = folder() + "/again";
+  const std::string scenario = folder_ + "/suite.json", run = folder_ + "/again";
   ASSERT_EQ(run_suite(scenario, run, {"--shard", "1/3"}), 0);
   write_text(run + "/notes.txt", "mine");
   expect_refused(longhaul({"run", scenario, "--out", run, "--set", "replicas=8"}),
                  {"--overwrite to remove it"});
   EXPECT_EQ(run_suite(scenario, run, {"--overwrite", "--shard", "2/3"}), 0);
-  EXPECT_EQ(read_text(run + "/summary.json"), read_text(folder() + "/2/summary.json"));
+  EXPECT_EQ(read_text(run + "/summary.json"), read_text(folder_ + "/2/summary.json"));
   std::size_t cases = 0;
   for (const auto& entry : fs::directory_iterator(run + "/cases")) cases += entry.is_directory();
   EXPECT_EQ(cases, summary_of(run)["cases"].size());
   EXPECT_EQ(read_text(run + "/notes.txt"), "mine");
-  const std::string foreign = folder() + "/foreign";
+  const std::string foreign = folder_ + "/foreign";
   write_text(foreign + "/thesis.tex", "mine");
   EXPECT_EQ(run_suite(scenario, foreign, {"--overwrite"}), 2) << "no run: nothing is removed";
   EXPECT_EQ(read_text(foreign + "/thesis.tex"), "mine");

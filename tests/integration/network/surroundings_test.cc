@@ -2,10 +2,10 @@
 // be. And what results and scenarios of somebody else's do.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <set>
 
 #include "tests/integration/command.h"
 #include "tests/integration/network/suite.h"
@@ -48,13 +48,10 @@ TEST(Surroundings, LimitsAreNamed) {
   EXPECT_SAYS(run_under("exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4"), "Too many open files");
 }
 
-TEST(Surroundings, FoldersThatCannotBe) {
-  const std::string folder = fresh_folder("folders"), scenario = write_suite(folder);
-  expect_refused(longhaul({"run", scenario, "--out", folder + "/" + std::string(300, 'x')}),
+TEST(Surroundings, AFolderThatCannotBe) {
+  const std::string folder = fresh_folder("folders");
+  expect_refused(longhaul({"run", write_suite(folder), "--out", folder + "/" + std::string(300, 'x')}),
                  {"File name too long; allowed: a new or an empty folder"});
-  const CommandResult below_a_file = longhaul({"run", scenario, "--out", scenario + "/run"});
-  EXPECT_NE(below_a_file.status, 0);
-  EXPECT_SAYS(below_a_file.err, "Not a directory");
 }
 
 // A case.json that somebody has changed: longhaul-sim says the key and ends.
@@ -124,13 +121,9 @@ struct Damage {
   const char* name;
   const char* file;  // in the run
   std::function<std::string(const std::string&)> change;
-  std::vector<const char*> commands;  // that must refuse it; the others do not read it, or leave it out
+  std::set<std::string> commands;  // that must refuse it; the others do not read it, or leave it out
   const char* said;
 };
-
-void PrintTo(const Damage& damage, std::ostream* out) {
-  *out << damage.name;
-}
 
 std::string deep(const std::string&) {
   return std::string(100000, '[') + std::string(100000, ']');
@@ -145,7 +138,7 @@ std::function<std::string(const std::string&)> member_set(const char* pointer, c
 }
 
 std::vector<Damage> damages() {
-  const std::vector<const char*> all = {"report", "compare", "claims", "plot"};
+  const std::set<std::string> all = {"report", "compare", "claims", "plot"}, none;
   const char* kCase = "cases/noloco/case.json";
   const char* kDeep = "line 1, column 101: found JSON nested 101 deep";
   return {
@@ -165,14 +158,11 @@ std::vector<Damage> damages() {
       // Found by changing single values (tests/fuzz/mutations.h).
       {"StatusIsNull", "summary.json", member_set("/cases/0/status", "null"), all,
        "cases[0].status: found null"},
-      {"CodecOfNothing",
-       "manifest.json",
-       member_set("/scenario/methods", R"([{"name": "of tomorrow", "codec": {}}])"),
-       {},
-       ""},
-      {"RecordWithoutFidelity", "summary.json", member_set("/cases/0/fidelity", "\"\""), {}, ""},
-      {"KeyThatIsNoPointer", kCase, member_set("/train", R"({"optimizer": {"~x": 1}})"), {}, ""},
-      {"ExchangesAndAHalf", "summary.json", member_set("/cases/0/exchanges", "1.5"), {}, ""},
+      {"CodecOfNothing", "manifest.json",
+       member_set("/scenario/methods", R"([{"name": "of tomorrow", "codec": {}}])"), none, ""},
+      {"RecordWithoutFidelity", "summary.json", member_set("/cases/0/fidelity", "\"\""), none, ""},
+      {"KeyThatIsNoPointer", kCase, member_set("/train", R"({"optimizer": {"~x": 1}})"), none, ""},
+      {"ExchangesAndAHalf", "summary.json", member_set("/cases/0/exchanges", "1.5"), none, ""},
       {"ShardOfTwoBillion", "manifest.json", member_set("/options/shard", "\"1/2000000000\""), all,
        "manifest.json: options.shard: found \"1/2000000000\""},
       {"ReplicasAreAWord", "manifest.json", member_set("/scenario/replicas", "\"x\""), all,
@@ -190,8 +180,7 @@ TEST_P(HostileRun, IsRefusedWithFilePlaceAndKey) {
   write_text(file, damage.change(read_text(file)));
   for (const std::string command : {"report", "compare", "claims", "plot"}) {
     const CommandResult result = longhaul({command, run, "-o", folder + "/" + command});
-    const auto& must = damage.commands;
-    const bool must_refuse = std::find(must.begin(), must.end(), command) != must.end();
+    const bool must_refuse = damage.commands.count(command) > 0;
     if (command == "plot" && result.err.find("matplotlib was not found") != std::string::npos) continue;
     EXPECT_TRUE(result.status == 2 || (!must_refuse && result.status == 0))
         << command << " ended with " << result.status << ": " << result.err;

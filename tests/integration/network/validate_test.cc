@@ -31,9 +31,8 @@ Json made_up(double value) {
     "sweep": {"network.topology.star.rate": ["100Mbps", "200Mbps"]},
     "validation": {"title": "made up", "source": "nowhere", "licence": "none", "date": "2026-01-01",
                    "read": "not at all", "setup": "a star", "assumptions": ["the rate"],
-                   "figures": [{"metric": "sync_time_s.mean", "of": "diloco",
+                   "figures": [{"what": "a ring of 4", "metric": "sync_time_s.mean", "of": "diloco",
                                 "assumed": {"network.topology.star.rate": "100Mbps"}}]}})");
-  scenario["validation"]["figures"][0]["what"] = "a ring of 4";
   scenario["validation"]["figures"][0]["value"] = value;
   return scenario;
 }
@@ -42,8 +41,9 @@ CommandResult validate(const Json& scenario, const std::vector<std::string>& mor
   return longhaul({"validate", written(scenario, "made-up.json")}, more);
 }
 
-TEST(Validate, AClosedFormIsPredictedExactly) {
-  const CommandResult result = validate(made_up(kClosedForm_s));
+TEST(Validate, AClosedFormIsPredictedExactlyAndItsRunsAreKeptWhereItIsTold) {
+  const std::string out = fresh_folder("kept");
+  const CommandResult result = validate(made_up(kClosedForm_s), {"--out", out});
   EXPECT_EQ(result.status, 0) << result.err;
   char row[64];
   std::snprintf(row, sizeof row, "%.2f s +%.2f s +1\\.00", kClosedForm_s, kClosedForm_s);
@@ -51,26 +51,17 @@ TEST(Validate, AClosedFormIsPredictedExactly) {
   // Twice the rate takes half the time.
   EXPECT_SAYS(result.out, "rate = 200Mbps: 2.41 s (0.50)");
   EXPECT_EQ(result.out.find("off by"), std::string::npos) << result.out;
-}
-
-TEST(Validate, WhatIsFarOffIsNoFailureAndHasItsSentence) {
-  Json scenario = made_up(2 * kClosedForm_s);
-  const CommandResult unexplained = validate(scenario);
-  EXPECT_EQ(unexplained.status, 0);
-  EXPECT_SAYS(unexplained.out, "*a ring of 4*: off by -50 %. No reason is known.");
-  scenario["validation"]["figures"][0]["why"] = "It is made up.";
-  const std::string explained = validate(scenario, {"--format", "markdown"}).out;
-  EXPECT_SAYS(explained, "- *a ring of 4*: off by -50 %. It is made up.");
-  EXPECT_SAYS(explained, "| **0.50** |");
-}
-
-TEST(Validate, KeepsTheRunsWhereItIsTold) {
-  const std::string out = fresh_folder("kept");
-  EXPECT_EQ(validate(made_up(kClosedForm_s), {"--out", out}).status, 0);
   EXPECT_TRUE(std::filesystem::exists(out + "/made-up/report.html"));
   const Json summary = summary_of(out + "/made-up");
   EXPECT_NEAR(summary["cases"][0]["sync_time_s"]["mean"].get<double>() / kClosedForm_s, 1, 1e-3);
   expect_refused(validate(made_up(kClosedForm_s), {"--out", out}), {"already holds a run"});
+}
+
+TEST(Validate, WhatIsFarOffIsNoFailureAndHasItsSentence) {
+  const CommandResult result = validate(made_up(2 * kClosedForm_s), {"--format", "markdown"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_SAYS(result.out, "- *a ring of 4*: off by -50 %. No reason is known.");
+  EXPECT_SAYS(result.out, "| **0.50** |");
 }
 
 TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
@@ -86,7 +77,7 @@ TEST(Validate, WrongFilesAreRefusedWithPathFoundAndAllowed) {
     Json scenario = made_up(1);
     scenario.merge_patch(Json::parse(change));
     const CommandResult result = validate(scenario);
-    expect_refused(result, {"made-up.json"});
+    EXPECT_SAYS(result.err, "made-up.json");
     expect_refused(result, said);
     EXPECT_EQ(result.out, "");
   }
@@ -114,24 +105,19 @@ struct Class {
   std::string fidelity = "flow";
 };
 
+class Outside : public testing::TestWithParam<Class> {};
+
 // NoLoCo's synchronization takes more than a thousandth of DiLoCo's.
-Json scenario_of(const Class& tested) {
+TEST_P(Outside, IsSaidWhereverItsTimesAre) {
+  const Class& tested = GetParam();
   Json scenario = Json::parse(R"({
     "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 1}, {"name": "noloco", "inner_steps": 1}],
     "workload": {"parameters": 40000, "wire": "bf16", "steps": 2, "step_time": {"constant": "1s"}},
     "network": {"topology": {"star": {"rate": "100Mbps", "rtt": "50ms"}}},
     "claims": [{"id": "some", "statement": "some time is taken", "ratio": "sync_time_s.mean", "of": "diloco",
                 "to": "noloco", "at_least": 0.001}]})");
-  scenario["network"]["fidelity"] = tested.fidelity;
-  scenario["network"]["tcp"] = tested.tcp;
-  return scenario;
-}
-
-class Outside : public testing::TestWithParam<Class> {};
-
-TEST_P(Outside, IsSaidWhereverItsTimesAre) {
-  const Class& tested = GetParam();
-  const std::string file = written(scenario_of(tested)), run = fresh_folder("run");
+  scenario["network"].update({{"fidelity", tested.fidelity}, {"tcp", tested.tcp}});
+  const std::string file = written(scenario), run = fresh_folder("run");
   const CommandResult checked = longhaul({"check", file}), ran = longhaul({"run", file, "--out", run});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const CommandResult compared = longhaul({"compare", run, "--metric", "sync_time_s.mean"});

@@ -11,90 +11,78 @@
 #include "core/plan/operations.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
-#include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 
 namespace longhaul::collectives_test {
 
 using Contributions = std::vector<std::multiset<int>>;  // by byte
 
-class DataFlow {
- public:
-  // `held`: what each member holds at first.
-  DataFlow(const Collective& collective, const GroupExchange& exchange, std::vector<Contributions> held,
-           int slices)
-      : collective_(collective), exchange_(exchange), slices_(slices), held_(std::move(held)) {
-    round_.assign(held_.size() * as_index(slices), -1);
-  }
+struct InFlight {
+  Message message;
+  Contributions data;
+};
+
+// Walk s of member m is s · n + m.
+struct DataFlow {
+  const Collective& collective;
+  const GroupExchange& exchange;
+  int slices;
+  std::vector<Contributions> held;                                                 // by member
+  std::vector<int> rounds = std::vector<int>(held.size() * as_index(slices), -1);  // by walk
+  std::map<std::pair<int, int>, std::deque<InFlight>> wires = {};                  // by walks
 
   // No member waits for ever, and no message is left over. `last_first`: later slices are looked at first.
   void run(bool last_first) {
-    const int walks = slices_ * exchange_.members;
+    const int walks = slices * exchange.members;
     for (int walk = 0; walk < walks; ++walk) enter(walk);
     for (bool moved = true; moved;) {
       moved = false;
       for (int i = 0; i < walks; ++i) moved = try_to_finish_round(last_first ? walks - 1 - i : i) || moved;
     }
-    for (const int round : round_) EXPECT_EQ(round, collective_.rounds(exchange_));
-    for (const auto& [ends, queue] : wires_) EXPECT_TRUE(queue.empty());
+    for (const int round : rounds) EXPECT_EQ(round, collective.rounds(exchange));
+    for (const auto& [ends, queue] : wires) EXPECT_TRUE(queue.empty());
   }
 
-  const std::vector<Contributions>& held() const { return held_; }
-
- private:
-  struct InFlight {
-    Message message;
-    Contributions data;
-  };
-
-  // Walk s of member m is s · n + m.
-  int member_of(int walk) const { return walk % exchange_.members; }
-  int walk_beside(int walk, int peer) const { return walk - member_of(walk) + peer; }
+  Contributions& of(int walk) { return held[as_index(walk % exchange.members)]; }
+  int walk_beside(int walk, int peer) const { return walk - walk % exchange.members + peer; }
   Round round_of(int walk) const {
-    const Round whole = collective_.round(exchange_, member_of(walk), round_[as_index(walk)]);
-    return slices_ == 1 ? whole : slice_of(whole, walk / exchange_.members, slices_);
+    const Round whole = collective.round(exchange, walk % exchange.members, rounds[as_index(walk)]);
+    return slices == 1 ? whole : slice_of(whole, walk / exchange.members, slices);
   }
 
   void enter(int walk) {
-    if (++round_[as_index(walk)] >= collective_.rounds(exchange_)) return;
+    if (++rounds[as_index(walk)] >= collective.rounds(exchange)) return;
     for (const Message& message : round_of(walk).sends) {
-      const auto begin = held_[as_index(member_of(walk))].begin() + message.offset;
-      wires_[{walk, walk_beside(walk, message.peer)}].push_back(
+      const auto begin = of(walk).begin() + message.offset;
+      wires[{walk, walk_beside(walk, message.peer)}].push_back(
           {message, Contributions(begin, begin + message.bytes)});
     }
   }
 
   bool try_to_finish_round(int walk) {
-    if (round_[as_index(walk)] >= collective_.rounds(exchange_)) return false;
+    if (rounds[as_index(walk)] >= collective.rounds(exchange)) return false;
     const Round round = round_of(walk);
     for (const Message& expected : round.receives)
-      if (wires_[{walk_beside(walk, expected.peer), walk}].empty()) return false;
+      if (wires[{walk_beside(walk, expected.peer), walk}].empty()) return false;
     for (const Message& expected : round.receives) receive(walk, expected);
     enter(walk);
     return true;
   }
 
   void receive(int walk, const Message& expected) {
-    std::deque<InFlight>& wire = wires_[{walk_beside(walk, expected.peer), walk}];
+    std::deque<InFlight>& wire = wires[{walk_beside(walk, expected.peer), walk}];
     const InFlight arrived = wire.front();
     wire.pop_front();
     EXPECT_EQ(arrived.message.offset, expected.offset);
     EXPECT_EQ(arrived.message.bytes, expected.bytes);
     EXPECT_EQ(arrived.message.reduces, expected.reduces);
     for (std::int64_t i = 0; i < expected.bytes; ++i) {
-      std::multiset<int>& here = held_[as_index(member_of(walk))][as_index(expected.offset + i)];
+      std::multiset<int>& here = of(walk)[as_index(expected.offset + i)];
       const std::multiset<int>& there = arrived.data[as_index(i)];
       if (!expected.reduces) here.clear();
       here.insert(there.begin(), there.end());
     }
   }
-
-  const Collective& collective_;
-  GroupExchange exchange_;
-  int slices_;
-  std::vector<Contributions> held_;
-  std::vector<int> round_;                                     // by walk
-  std::map<std::pair<int, int>, std::deque<InFlight>> wires_;  // by walks
 };
 
 std::string words_of(const std::string& name, const GroupExchange& exchange) {
@@ -106,9 +94,9 @@ std::vector<Contributions> end_of(const std::string& name, const GroupExchange& 
                                   const std::vector<Contributions>& held, int slices = 1,
                                   bool last_first = false) {
   SCOPED_TRACE(words_of(name, exchange) + " in " + std::to_string(slices));
-  DataFlow flow(find_collective(name), exchange, held, slices);
+  DataFlow flow{find_collective(name), exchange, slices, held};
   flow.run(last_first);
-  return flow.held();
+  return flow.held;
 }
 
 // Each member's own contribution, over the whole vector.
@@ -150,16 +138,11 @@ struct Shape {
 const Shape kShapes[] = {{2, 1},  {2, 10},  {3, 10}, {4, 16},  {5, 3},
                          {6, 13}, {7, 100}, {8, 64}, {12, 31}, {16, 5}};
 
-// Every collective whose result is the sum, at everyone.
-std::vector<std::string> averaging_collectives() {
+// Of every collective whose result is the sum, at everyone; whole, and in slices where it may be cut.
+TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
   std::vector<std::string> names = all_reduce_collectives();
   names.insert(names.end(), {"pair", "root", "serial", "send"});
-  return names;
-}
-
-// Whole, and in slices where it may be cut.
-TEST(Collectives, EveryMemberGetsEveryContributionExactlyOnce) {
-  for (const std::string& name : averaging_collectives()) {
+  for (const std::string& name : names) {
     for (const Shape& shape : kShapes) expect_sum(name, {shape.members, shape.bytes, 2});
     if (find_collective(name).unit_bytes({4, 1000, 1}) == 0) continue;
     for (int members = 2; members <= 9; ++members)
@@ -231,19 +214,15 @@ void expect_parts(const std::string& name, const GroupExchange& exchange) {
   EXPECT_EQ(end_of(name, exchange, own), expected) << words_of(name, exchange);
 }
 
-// Five members whose contributions are of up to 12 bytes; some have nothing for each other.
-const GroupExchange kUneven = [] {
-  GroupExchange exchange{5, 12, 1};
-  exchange.parts = {2, 3, 0, 7, 0, 0, 1, 1, 0, 0, 4, 0, 2, 3, 3, 0, 9, 0, 0, 1, 2, 2, 2, 2, 4};
-  return exchange;
-}();
-
 TEST(Collectives, AnAllToAllBringsEveryoneThePartsThatAreForIt) {
   for (const Shape& shape : kShapes) expect_parts("pairwise", {shape.members, shape.bytes, 1});
-  expect_parts("pairwise", kUneven);
+  // Five members whose contributions are of up to 12 bytes; some have nothing for each other.
+  GroupExchange uneven{5, 12, 1};
+  uneven.parts = {2, 3, 0, 7, 0, 0, 1, 1, 0, 0, 4, 0, 2, 3, 3, 0, 9, 0, 0, 1, 2, 2, 2, 2, 4};
+  expect_parts("pairwise", uneven);
   // Without what stays: 10 + 1 + 10 + 10 + 8 bytes in 2 + 1 + 3 + 2 + 4 messages.
-  EXPECT_EQ(find_collective("pairwise").totals(kUneven).bytes, 39);
-  EXPECT_EQ(find_collective("pairwise").totals(kUneven).transfers, 12);
+  EXPECT_EQ(find_collective("pairwise").totals(uneven).bytes, 39);
+  EXPECT_EQ(find_collective("pairwise").totals(uneven).transfers, 12);
 }
 
 // Of all rounds.
@@ -346,6 +325,7 @@ TEST(Collectives, EachMemberSendsWhatIsWorkedOutByHand) {
       EXPECT_EQ(bytes_sent_by(static_cast<int>(member), find_collective(name), exchange), by_member[member])
           << words_of(name, exchange) << ", member " << member;
   EXPECT_EQ(find_collective("pair").rounds({2, 100, 2}), 1);
+  EXPECT_EQ(find_collective("tree").rounds({5, 100, 1}), 6) << "three levels there and back";
   EXPECT_EQ(find_collective("serial").rounds({2, 100, 2}), 2) << "delta, then phi";
   EXPECT_EQ(find_collective("root").rounds({2, 100, 2}), 4) << "delta there and back, phi there and back";
   const std::int64_t bytes = std::int64_t{1} << 55;
@@ -363,28 +343,10 @@ TEST(Collectives, NoMemberOfALeafTreeSendsToItselfOrIsAnInnerNodeOfBothDoubleTre
     }
 }
 
-// What replays hold to a bound, or not at all: L = 0.1 s, 1000 bytes at 10,000 bytes/s, 0.1 s for the whole
-// vector. The others: tests/unit/sim/idle_star_test.cc.
-TEST(Collectives, BoundsOfAnIdleStar) {
-  const auto cost = [](const std::string& name, int members) {
-    return idle_star_s(name, {members, 1000, 2}, 0.1, 1e4);
-  };
-  EXPECT_DOUBLE_EQ(cost("tree", 5), 6 * 0.2);
-  EXPECT_DOUBLE_EQ(cost("double-tree", 7), 4 * 0.1 + 4 * 2 * 0.05 + 0.05 + 0.05)
-      << "two levels, one chunk a half";
-  EXPECT_DOUBLE_EQ(cost("serial", 2), 2 * 0.1 + 0.1);
-  EXPECT_DOUBLE_EQ(cost("heap-tree", 8), 6 * 0.3);
-}
-
 TEST(Collectives, RegistryHasWhateverAPlanMayName) {
-  std::vector<std::string> names = averaging_collectives();
-  names.push_back("pairwise");
-  for (const std::string& name : names) {
-    EXPECT_EQ(find_collective(name).name(), name);
-    EXPECT_FALSE(find_collective(name).about().empty());
-  }
-  const InputError error = thrown_by([&] { find_collective("rinq"); });
-  EXPECT_SAYS(error.parts().hint, "\"ring\"");
+  for (const auto& collective : collectives())
+    EXPECT_FALSE(collective->about().empty()) << collective->name();
+  EXPECT_SAYS(refused_parts([] { find_collective("rinq"); }).hint, "\"ring\"");
   // core/ lists the names that a method may choose; what they are for is the collectives' own.
   const auto names_of = [](Collective::Purpose purpose) {
     std::vector<std::string> names;

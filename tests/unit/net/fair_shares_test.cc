@@ -113,6 +113,7 @@ TEST(FairShares, ReportTheFlowsThatAChangeTouches) {
 
 TEST(MaxMin, IsWhatIsSolvedByHand) {
   const Links first = {0}, second = {1}, both = {0, 1};
+  const double up = (20 - 0.03 * 200) / (1 - 0.03 * 0.03);
   const struct {
     std::vector<double> capacity;
     std::vector<Flow> flows;
@@ -135,12 +136,8 @@ TEST(MaxMin, IsWhatIsSolvedByHand) {
       // a). One direction alone keeps the whole link.
       {{1, 1}, {{&first, &second}, {&second, &first}}, 0.03, {1 / 1.03, 1 / 1.03}, false},
       {{1, 1}, {{&first, &second}}, 0.03, {1}, true},
-      // An uplink of 20 and a downlink of 200: d = 200 − a·u, u = 20 − a·d, so u = (20 − 6) / (1 − a²).
-      {{20, 200},
-       {{&first, &second}, {&second, &first}},
-       0.03,
-       {14 / (1 - 0.0009), 200 - 0.03 * 14 / (1 - 0.0009)},
-       false}};
+      // An uplink of 20 and a downlink of 200: d = 200 − a·u, u = 20 − a·d.
+      {{20, 200}, {{&first, &second}, {&second, &first}}, 0.03, {up, 200 - 0.03 * up}, false}};
   for (const auto& [capacity, flows, ack_share, rates, is_exact] : solved) {
     SCOPED_TRACE("flows " + std::to_string(flows.size()) + ", acknowledgements " + std::to_string(ack_share));
     const std::vector<double> found = max_min_rates(capacity, flows, ack_share);

@@ -259,7 +259,6 @@ TEST(RandomLosses, LoseThatShareOfThePackets) {
 // losses after every `spacing` bytes.
 template <typename Spacing>
 double mean_rate(double rtt_s, bool is_cubic, bool is_linux, Spacing spacing) {
-  constexpr double kSegment = 1448;
   constexpr int kWarmUp = 300, kCycles = 3000;
   TcpWindow window({kSegment, 1e12, rtt_s, is_cubic, is_linux});
   double sent = 0, rounds = 0;

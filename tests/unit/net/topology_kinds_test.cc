@@ -68,51 +68,37 @@ void expect_said(const Node& option, const std::string& path) {
       if (child.key != "median" && child.key != "sigma") expect_said(child, here);
 }
 
-class EveryTopology : public testing::TestWithParam<std::string> {};
-
-TEST_P(EveryTopology, HasOptionsWithMeaningsAndWordsForTheReport) {
-  const TopologyKind& kind = topology_named(GetParam());
-  EXPECT_EQ(kind.options.kind, NodeKind::kSection);
-  EXPECT_FALSE(kind.options.children.empty());
-  expect_said(kind.options, "network.topology");
-  ASSERT_NE(kind.words, nullptr) << "the report has no words for " << GetParam();
-  EXPECT_EQ(kind.words(case_on(GetParam()).network.topology.options), example_of(GetParam()).words);
-  EXPECT_NO_THROW(kind.words(Json::object())) << "a scenario that lacks keys";
-}
-
-TEST_P(EveryTopology, IsCheckedAndBuilt) {
-  const TopologyKind& kind = topology_named(GetParam());
-  ASSERT_NE(kind.check, nullptr);
-  ASSERT_NE(kind.build, nullptr);
-  const Topology topology = build_topology(case_on(GetParam()));
-  EXPECT_EQ(topology.replicas(), 4);
-  EXPECT_EQ(topology.site_of().empty(), !kind.has_sites);
-  for (int other = 1; other < 4; ++other) EXPECT_GT(topology.rtt_s(0, other), 0);
+TEST(EveryTopology, HasOptionsWithMeaningsAndWordsForTheReportAndIsBuilt) {
+  for (const TopologyKind& kind : topologies()) {
+    SCOPED_TRACE(kind.name());
+    EXPECT_EQ(kind.options.kind, NodeKind::kSection);
+    EXPECT_FALSE(kind.options.children.empty());
+    expect_said(kind.options, "network.topology");
+    ASSERT_TRUE(kind.words != nullptr && kind.check != nullptr && kind.build != nullptr);
+    const Case config = case_on(kind.name());
+    EXPECT_EQ(kind.words(config.network.topology.options), example_of(kind.name()).words);
+    EXPECT_NO_THROW(kind.words(Json::object())) << "a scenario that lacks keys";
+    const Topology topology = build_topology(config);
+    EXPECT_EQ(topology.replicas(), 4);
+    EXPECT_EQ(topology.site_of().empty(), !kind.has_sites);
+    for (int other = 1; other < 4; ++other) EXPECT_GT(topology.rtt_s(0, other), 0);
+  }
 }
 
 // Silence would let a user believe that an order without effect was tried.
-TEST_P(EveryTopology, HasAnOrderOfRanksWhereItHasSites) {
-  Case config = case_on(GetParam());
-  config.network.rank_order.kind = RankOrderSpec::Kind::kRandom;
-  if (topology_named(GetParam()).has_sites) {
-    EXPECT_NO_THROW(check_topology(config));
-    return;
+TEST(EveryTopology, HasAnOrderOfRanksWhereItHasSites) {
+  for (const TopologyKind& kind : topologies()) {
+    SCOPED_TRACE(kind.name());
+    Case config = case_on(kind.name());
+    config.network.rank_order.kind = RankOrderSpec::Kind::kRandom;
+    const InputErrorParts error = refused_parts([&] { check_topology(config); });
+    EXPECT_EQ(error.path, kind.has_sites ? "" : "network.rank_order");
+    if (kind.has_sites) continue;
+    EXPECT_EQ(error.found, "found \"random\" on a topology without sites");
+    EXPECT_EQ(error.allowed, "\"blocks\", or the topology regions, hierarchical or graphml");
+    EXPECT_SAYS(error.hint, kind.name() == "homes" ? "drawn" : "alike");
   }
-  const InputErrorParts error = thrown_by([&] { check_topology(config); }).parts();
-  EXPECT_EQ(error.path, "network.rank_order");
-  EXPECT_EQ(error.found, "found \"random\" on a topology without sites");
-  EXPECT_EQ(error.allowed, "\"blocks\", or the topology regions, hierarchical or graphml");
-  EXPECT_SAYS(error.hint, GetParam() == "homes" ? "drawn" : "alike");
 }
-
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  for (const TopologyKind& kind : topologies()) names.push_back(kind.name());
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Topologies, EveryTopology, testing::ValuesIn(names()),
-                         [](const auto& info) { return info.param; });
 
 TEST(Topologies, AnUnknownNameIsNamedWithTheNearestOne) {
   const InputErrorParts parts = refused_parts([&] { topology_named("regoins"); });
@@ -132,10 +118,6 @@ TEST(Homes, ByDefaultAreThoseOfTheSpeedTests) {
   EXPECT_NEAR(mean("up") / 88.8e6, 1, 0.01);
   EXPECT_NEAR(mean("down") / 225.5e6, 1, 0.01);
   EXPECT_DOUBLE_EQ(parse_duration(homes["rtt"]), 0.014);
-}
-
-std::string error_of(const std::string& text) {
-  return said_by([&] { Matrix::parse(text, "mine.json"); });
 }
 
 std::string with_pairs(const std::string& pairs) {
@@ -183,7 +165,8 @@ TEST(Matrix, BadFilesAreNamedWithThePlace) {
       {replaced(whole_matrix(), "10ms", "-9ms"), "pairs[0].rtt: found \"-9ms\" (the pair [\"x\",\"y\"])"},
       {with_pairs(pair_of("x", "y") + "," + replaced(pair_of("x", "z"), "1Gbps", "0Gbps")),
        "pairs[1].throughput: found \"0Gbps\" (the pair [\"x\",\"z\"])"}};
-  for (const auto& [text, words] : wrong) EXPECT_SAYS(error_of(text), words);
+  for (const auto& [text, words] : wrong)
+    EXPECT_SAYS(said_by([&text = text] { Matrix::parse(text, "mine.json"); }), words);
 }
 
 // Sites 10 ms apart with 25 ms inside: the trunk would need a negative delay.

@@ -36,23 +36,16 @@ VariationSpec with_trace(const std::string& link, const std::string& text, Direc
   return spec;
 }
 
-// Traffic on links, and as so many connections between two nodes.
+// Traffic on links.
 BackgroundSpec traffic_on(const std::string& link, std::optional<double> rate, std::optional<double> share,
                           std::optional<double> on_s = {}, std::optional<double> off_s = {}) {
   return {link, {}, "", "", {}, rate, share, on_s, off_s};
-}
-BackgroundSpec flows_between(const std::string& from, const std::string& to, int flows) {
-  return {"", {}, from, to, flows, {}, {}, {}, {}};
 }
 
 VariationSpec with_background(const BackgroundSpec& traffic) {
   VariationSpec spec;
   spec.background = {traffic};
   return spec;
-}
-
-InputErrorParts error_of(const VariationSpec& spec, const Topology& topology) {
-  return thrown_by([&] { const Variation variation(spec, topology, 1); }).parts();
 }
 
 // E exp(σ z − σ²/2) = 1 and Var = exp(σ²) − 1: the mean of n draws is within four of its standard deviations.
@@ -172,7 +165,8 @@ TEST(OnOffSource, IsOnForItsPartOfTheTime) {
 
 TEST(Variation, CrossFlowsTakeThePathBetweenTwoNodes) {
   const Topology topology = star(3);
-  const Variation variation(with_background(flows_between("replica0", "replica2", 4)), topology, 1);
+  const Variation variation(with_background({"", {}, "replica0", "replica2", 4, {}, {}, {}, {}}), topology,
+                            1);
   ASSERT_EQ(variation.cross_flows().size(), 1u);
   const Variation::CrossFlow& flow = variation.cross_flows()[0];
   EXPECT_EQ(flow.data, (std::vector<LinkDirection>{0, 5}));
@@ -194,14 +188,14 @@ TEST(Variation, ErrorsSayWhereAndWhat) {
     std::string path, words;  // of what was found, and of the hint
   } wrong[] = {
       {with_trace("replca1-core", "time_s,rate_bps\n1,2e7\n"), "traces[0].link", "\"replica1-core\""},
-      {with_background(flows_between("replica0", "coer", 1)), "background[0].to", "\"core\""},
+      {with_background({"", {}, "replica0", "coer", 1, {}, {}, {}, {}}), "background[0].to", "\"core\""},
       {twice, "traces[1]",
        "gives the rate of replica2-core forward, which network.variation.traces[0] gives too"},
       {missing, "traces[0].file", ""},
       {with_background(traffic_on("replica0-core", 9.1e7, {})), "background[0].rate", ""},
       {with_background(traffic_on("trunk", 9.1e7, {})), "background[0]", "no limit"}};
   for (const auto& [spec, path, words] : wrong) {
-    const InputErrorParts parts = error_of(spec, topology);
+    const InputErrorParts parts = refused_parts([&, &spec = spec] { Variation(spec, topology, 1); });
     EXPECT_EQ(parts.path, "network.variation." + path);
     EXPECT_SAYS(parts.found + parts.hint, words);
   }

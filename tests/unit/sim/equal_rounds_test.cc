@@ -138,15 +138,10 @@ TEST(UnequalRounds, AreAllSimulated) {
   equal.collective = "ring";
   equal.bytes = 12 * 100000;
   EXPECT_TRUE(run(equal, true).has_skipped());
-  LinkOverride faster;
-  faster.link = "replica5-core";
-  faster.up = 1.01e8;
-  BackgroundSpec traffic;
-  traffic.link = "replica5-core";
-  traffic.flows = 1;
+  const BackgroundSpec traffic{"replica5-core", {}, "", "", 1, {}, {}, {}, {}};
   const std::pair<const char*, std::function<void(Drawn&)>> changes[] = {
       {"chunks of different sizes", [](Drawn& drawn) { ++drawn.bytes; }},
-      {"links of different rates", [&](Drawn& drawn) { drawn.config.network.overrides = {faster}; }},
+      {"links of different rates", [](Drawn& drawn) { drawn.config.network.overrides = {up_of(5, 1.01e8)}; }},
       {"loss", [](Drawn& drawn) { drawn.config.network.tcp.loss = 1e-4; }},
       {"queues that signal", [](Drawn& drawn) { drawn.config.network.tcp.queue = "fq_codel"; }},
       {"traffic of others", [&](Drawn& drawn) { drawn.config.network.variation.background = {traffic}; }},
@@ -160,22 +155,6 @@ TEST(UnequalRounds, AreAllSimulated) {
   }
 }
 
-class CountingNetwork : public Network {
- public:
-  CountingNetwork(std::unique_ptr<Network> network, int& sends)
-      : network_(std::move(network)), sends_(sends) {}
-  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override {
-    ++sends_;
-    network_->send(transfer, std::move(on_arrival), parts);
-  }
-  bool note_equal_round(EqualRound round) override { return network_->note_equal_round(std::move(round)); }
-  const std::vector<LinkLoad>& loads() override { return network_->loads(); }
-
- private:
-  std::unique_ptr<Network> network_;
-  int& sends_;
-};
-
 // Of 254 rounds among 128 the first 79 are in transfers.csv. All tables of a run, to the last digit.
 TEST(EqualRounds, ARunHasTheSameTables) {
   const Case config = star_case(128, 1e9, 0.05);
@@ -185,7 +164,8 @@ TEST(EqualRounds, ARunHasTheSameTables) {
     sends = 0;
     return run_replay(config, trace, [&](auto&&... arguments) {
       if (!may_skip) after(kFarAway_s, [] {});
-      return std::make_unique<CountingNetwork>(make_network(arguments...), sends);
+      return std::make_unique<WatchedNetwork>(make_network(arguments...),
+                                              [&](const Transmission&) { return ++sends > 0; });
     });
   };
   const Replayed skipped = replayed(true);

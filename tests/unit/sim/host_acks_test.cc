@@ -47,22 +47,9 @@ TEST(HostAcks, OneByOneAgainAfterASilenceLongerThanTheTimeOut) {
   EXPECT_EQ(prompt_at_first(far, 8948, 2.2), 16);
 }
 
-// The segments, of 10 bytes each and in order, that arrive with a mark, by their ends.
-std::vector<int> marked(PushMarks& marks, int end) {
-  std::vector<int> found;
-  for (int at = 10; at <= end; at += 10)
-    if (marks.take(at)) found.push_back(at);
-  return found;
-}
-
-// Segments of 10 bytes from `begin` on that leave together.
-void send_burst(PushMarks& marks, int begin, int count, double now_s) {
-  for (int i = 0; i < count; ++i) marks.sent(begin + 10 * i, begin + 10 * (i + 1), now_s);
-}
-
 TEST(PushMarks, AreOnTheLastOfThoseThatLeaveTogether) {
   struct Burst {
-    int begin, count;
+    int begin, count;  // segments of 10 bytes from there on leave together
     double now_s;
   };
   const struct {
@@ -78,8 +65,12 @@ TEST(PushMarks, AreOnTheLastOfThoseThatLeaveTogether) {
       {"a repetition", {{0, 1, 1}, {10, 1, 2}, {0, 1, 3}, {20, 2, 3}}, 40, {40}}};
   for (const auto& [what, bursts, end, expected] : cases) {
     PushMarks marks;
-    for (const Burst& burst : bursts) send_burst(marks, burst.begin, burst.count, burst.now_s);
-    EXPECT_EQ(marked(marks, end), expected) << what;
+    for (const auto& [begin, count, now_s] : bursts)
+      for (int i = 0; i < count; ++i) marks.sent(begin + 10 * i, begin + 10 * (i + 1), now_s);
+    std::vector<int> marked;  // by their ends, of those that arrive in order
+    for (int at = 10; at <= end; at += 10)
+      if (marks.take(at)) marked.push_back(at);
+    EXPECT_EQ(marked, expected) << what;
   }
 }
 

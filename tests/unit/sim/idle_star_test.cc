@@ -2,9 +2,8 @@
 // backward pass, against the closed forms that their headers give; and what the order of ranks does to a
 // ring.
 //
-// Window effects are not switched off but out of reach: with segments of 65,483 bytes the first window of ten
-// covers the path (100 Mb/s x 35 ms with its serialization), and headers and acknowledgements are 0.2 % of a
-// link. Messages are whole segments, so that the last one of each takes as long as any other.
+// On the open star window effects are out of reach. Messages are whole segments, so that the last one of each
+// takes as long as any other.
 #include "tests/support/idle_star.h"
 
 #include <gtest/gtest.h>
@@ -26,26 +25,22 @@ double closed_form_s(const std::string& collective, int members, std::int64_t by
   return idle_star_s(collective, {members, bytes, tensors, {}}, kLatency, kBytesPerSecond);
 }
 
-// Bytes that divide into whole segments for a chunk of 1/n and for one of 1/p, p = 2^floor(log2 n).
-std::int64_t whole_segments(int members) {
-  return std::int64_t{kSegment} * members * (1 << floor_log2(members)) * (members < 8 ? 4 : 1);
-}
-
 void expect_exact(const std::string& name, int members, std::int64_t bytes, int tensors = 1) {
   EXPECT_NEAR(replayed_s(name, members, bytes, tensors) / closed_form_s(name, members, bytes, tensors), 1,
               3e-3)
       << name << " of " << members;
 }
 
+// Bytes divide into whole segments for a chunk of 1/n and for one of 1/p, p = 2^floor(log2 n). Pairs of more
+// than two are rings. A surplus that halving-doubling folds in must not be slowed down by members that have
+// none.
 TEST(IdleStar, ClosedFormsThatAreExact) {
-  for (const std::string name : {"ring", "halving-doubling", "direct", "parameter-server", "all-gather",
-                                 "reduce-scatter", "root", "send", "pairwise"})
+  for (const std::string name : {"ring", "pair", "halving-doubling", "direct", "parameter-server",
+                                 "all-gather", "reduce-scatter", "root", "send", "pairwise"})
     for (const int members : {2, 3, 4, 5, 8, 11, 16, 21})
-      expect_exact(name, members, whole_segments(members));
-}
-
-// Folding a surplus in must not be slowed down by members that have none.
-TEST(IdleStar, HalvingDoublingIsExactForEveryNumberOfMembers) {
+      expect_exact(name, members,
+                   std::int64_t{kSegment} * members * (1 << floor_log2(members)) * (members < 8 ? 4 : 1));
+  for (const int members : {2, 4}) expect_exact("root", members, 40 * kSegment, 2);
   for (int members = 2; members <= 33; ++members)
     expect_exact("halving-doubling", members, 4 * std::int64_t{kSegment} * (1 << floor_log2(members)));
 }
@@ -57,23 +52,21 @@ TEST(IdleStar, TreeIsExactForPowersOfTwoAndBoundedOtherwise) {
     EXPECT_LT(replayed_s("tree", members, bytes), 1.003 * closed_form_s("tree", members, bytes)) << members;
 }
 
-TEST(IdleStar, PairsAndRootsOfTwoTensors) {
-  const std::int64_t bytes = 40 * kSegment;
-  expect_exact("pair", 2, bytes);
-  for (const int members : {3, 8}) expect_exact("pair", members, whole_segments(members));  // rings
-  for (const int members : {2, 4}) expect_exact("root", members, bytes, 2);
-}
-
-// Above, the bound that the header proves. Below, what cannot be beaten: the vector's two halves up and down
-// a tree of whole chunks, and the bytes that every member must receive.
-TEST(IdleStar, DoubleTreeStaysBelowItsBound) {
+// Above, the bound that the header proves; where bandwidth decides, the vector of a pair, and else twice the
+// vector and the filling of the pipelines. Below, what cannot be beaten: the bytes that every member must
+// receive.
+TEST(IdleStar, DoubleTreeStaysBelowItsBounds) {
   double largest = 0;
-  for (const std::int64_t bytes : {std::int64_t{300000}, std::int64_t{5000000}, std::int64_t{200000000}})
+  for (const std::int64_t bytes : {300000, 5000000, 200000000})
     for (int members = 2; members <= 33; ++members) {
       const double measured = replayed_s("double-tree", members, bytes);
       const double bound = closed_form_s("double-tree", members, bytes);
+      const double vectors = measured * kBytesPerSecond / static_cast<double>(bytes);
       EXPECT_LT(measured, 1.003 * bound) << members << ", " << bytes;
-      EXPECT_GT(measured, 2. * (members - 1) / members * static_cast<double>(bytes) / kBytesPerSecond);
+      EXPECT_GT(vectors, 2. * (members - 1) / members);
+      if (bytes == 200000000 && members != 3) {
+        EXPECT_LE(vectors, members == 2 ? 1.01 : 2.1) << members;
+      }
       largest = std::max(largest, measured / bound);
     }
   EXPECT_GT(largest, 0.6) << "a bound far above everything says nothing";
@@ -97,16 +90,9 @@ TEST(FlowCollectives, TreesWhoseChildrenShareALinkFollowTheirClosedForms) {
     EXPECT_LE(share_of(slowest, "heap-tree", members), 1 + 2e-3) << members;
 }
 
-// Where bandwidth decides, twice the vector over the rate, and the filling of the pipelines.
-TEST(IdleStar, DoubleTreeTakesTwiceTheVectorWhereBandwidthDecides) {
-  const double vector_s = 2e8 / kBytesPerSecond;
-  EXPECT_NEAR(replayed_s("double-tree", 2, 200000000) / vector_s, 1, 0.01);
-  for (int members = 4; members <= 33; ++members)
-    EXPECT_LE(replayed_s("double-tree", members, 200000000) / vector_s, 2.1) << members;
-}
-
-// Regions whose sites are `outside_s` apart, with links as above and unlimited trunks.
-Case sites_case(const std::vector<int>& sizes, double outside_s, const std::string& file) {
+// Over regions whose sites are `outside_s` apart, with links as above and unlimited trunks.
+double hierarchical_s(const std::vector<int>& sizes, double outside_s, std::int64_t bytes) {
+  const TemporaryFolder folder;
   Json matrix = {{"about", "test"}, {"source", "test"}, {"sites", Json::array()}, {"pairs", Json::array()}};
   matrix["inside"] = {{"rtt", "30ms"}, {"throughput", "1000Gbps"}};
   SiteCounts placement;
@@ -118,19 +104,11 @@ Case sites_case(const std::vector<int>& sizes, double outside_s, const std::stri
                                  {"rtt", std::to_string(1e3 * outside_s) + "ms"},
                                  {"throughput", "1000Gbps"}});
   }
-  write_text(file, matrix.dump());
-  Case config = open_star(0);
-  for (const int size : sizes) config.replicas += size;
-  config.network.topology = regions_case(file, placement).network.topology;
+  write_text(folder.file("sites.json"), matrix.dump());
+  Case config = regions_case(folder.file("sites.json"), placement);
   config.network.topology.options["rate"] = bps(kRate);
-  return config;
-}
-
-double hierarchical_s(const std::vector<int>& sizes, double outside_s, std::int64_t bytes) {
-  const TemporaryFolder folder;
-  const Case config = sites_case(sizes, outside_s, folder.file("sites.json"));
-  return run_replay(config, make_trace({{rule_of("hierarchical")}}, {1, config.replicas, 1, bytes}))
-      .sync_time_s();
+  config.network.tcp.segment = kSegment;
+  return exchanged(config, "hierarchical", bytes).sync_time_s();
 }
 
 double hierarchical_closed_form_s(const std::vector<int>& sizes, std::int64_t bytes) {
@@ -141,7 +119,9 @@ double hierarchical_closed_form_s(const std::vector<int>& sizes, std::int64_t by
   return idle_star_s("hierarchical", exchange, kLatency, kBytesPerSecond);
 }
 
-// Sites as far from each other as replicas of one site: a star.
+// Sites as far from each other as replicas of one site: a star. And four sites of three, 30 ms inside and 34
+// ms between (within the first window), of which only the ring crosses the trunks: whole vectors from two to
+// one and back, and six rounds of a ring of quarters.
 TEST(IdleStar, HierarchicalFollowsItsClosedForm) {
   const std::int64_t bytes = 60 * kSegment;
   for (const auto& sizes : {std::vector<int>{2, 2}, {3, 3, 3}, {4, 4, 4, 4}, {1, 1, 1}, {5}})
@@ -149,12 +129,6 @@ TEST(IdleStar, HierarchicalFollowsItsClosedForm) {
         << sizes.size() << " sites of " << sizes[0];
   for (const auto& sizes : {std::vector<int>{1, 5}, {4, 2, 1}, {6, 1, 5}, {1, 2, 3, 4}})
     EXPECT_LT(hierarchical_s(sizes, kRtt, bytes), 1.003 * hierarchical_closed_form_s(sizes, bytes));
-}
-
-// Four sites of three, 30 ms inside and 34 ms between (within the first window): whole vectors from two to
-// one and back, and six rounds of a ring of quarters.
-TEST(IdleStar, OnlyTheRingOfAHierarchicalCrossesTheTrunks) {
-  const std::int64_t bytes = 60 * kSegment;
   const double vector_s = static_cast<double>(bytes) / kBytesPerSecond;
   const double expected = 2 * (kLatency + 2 * vector_s) + 6 * (kLatency + 0.002 + vector_s / 4);
   EXPECT_NEAR(hierarchical_s({3, 3, 3, 3}, 0.034, bytes) / expected, 1, 3e-3);
@@ -174,40 +148,30 @@ TEST(IdleStar, OnlyTheRingOfAHierarchicalCrossesTheTrunks) {
 // the last.
 constexpr double kInside = 0.0005, kBetween = 0.04;  // one way, s
 
-void expect_ring_times(int at_each, const RankOrderSpec& order, double mean_s, double last_s) {
-  Case config = star_case(2 * at_each, 0, 0);
-  config.network.topology =
-      hierarchical_spec({{"a", at_each}, {"b", at_each}}, access_section(100e9, 100e9, 2 * kInside),
-                        access_section(100e9, 100e9, 2 * kBetween));
-  config.network.rank_order = order;
-  const Replayed replayed = exchanged(config, "ring", 100. * config.replicas);
-  double sum_s = 0;
-  for (const ExchangeRecord& row : replayed.exchanges) sum_s += row.done_s - row.start_s;
-  EXPECT_NEAR(sum_s / config.replicas, mean_s, 1e-3 * mean_s);
-  EXPECT_NEAR(replayed.sync_time_s(), last_s, 1e-3 * last_s);
+TEST(RingBetweenTwoSites, CrossesTwiceALapInBlocksAndAtEveryHopInRoundRobin) {
+  for (const int n : {6, 8, 32}) {
+    const double blocks_mean_s = 2. * (n - 1) / n * (2 * kBetween + (n - 2) * kInside),
+                 blocks_last_s = 4 * kBetween + 2 * (n - 3) * kInside, round_robin_s = 2 * (n - 1) * kBetween;
+    for (const bool in_blocks : {true, false}) {
+      Case config = star_case(n, 0, 0);
+      config.network.topology = hierarchical_spec(2, access_section(100e9, 100e9, 2 * kInside),
+                                                  access_section(100e9, 100e9, 2 * kBetween));
+      if (!in_blocks) config.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
+      const Replayed replayed = exchanged(config, "ring", 100. * n);
+      double sum_s = 0;
+      for (const ExchangeRecord& row : replayed.exchanges) sum_s += row.done_s - row.start_s;
+      EXPECT_NEAR(sum_s / n / (in_blocks ? blocks_mean_s : round_robin_s), 1, 1e-3) << n;
+      EXPECT_NEAR(replayed.sync_time_s() / (in_blocks ? blocks_last_s : round_robin_s), 1, 1e-3) << n;
+    }
+  }
 }
-
-class RingBetweenTwoSites : public testing::TestWithParam<int> {};
-
-TEST_P(RingBetweenTwoSites, CrossesTwiceALapInBlocksAndAtEveryHopInRoundRobin) {
-  const int n = 2 * GetParam();
-  expect_ring_times(GetParam(), {}, 2. * (n - 1) / n * (2 * kBetween + (n - 2) * kInside),
-                    4 * kBetween + 2 * (n - 3) * kInside);
-  const double round_robin_s = 2 * (n - 1) * kBetween;
-  expect_ring_times(GetParam(), {RankOrderSpec::Kind::kRoundRobin, {}}, round_robin_s, round_robin_s);
-}
-
-INSTANTIATE_TEST_SUITE_P(Sizes, RingBetweenTwoSites, testing::Values(3, 4, 16));
 
 // In slices; and senders that push before their receiver has posted.
 const int kSlices[] = {2, 3, 8};
 
-struct Sliced {
-  double measured_s, closed_form_s;
-};
-
-// `segments` of each slice of a unit.
-Sliced sliced(const std::string& name, int members, int slices, int segments, Case config) {
+// Measured, and by the closed form: s, with `segments` of each slice of a unit.
+std::pair<double, double> sliced(const std::string& name, int members, int slices, int segments,
+                                 Case config) {
   const Collective& collective = find_collective(name);
   const std::int64_t slice = std::int64_t{kSegment} * segments;
   const bool has_parts = collective.unit_bytes({members, members, 1, {}}) == 1;
@@ -218,30 +182,21 @@ Sliced sliced(const std::string& name, int members, int slices, int segments, Ca
           sliced_idle_star_s(name, {members, bytes, 1, {}}, slices, kLatency, kBytesPerSecond)};
 }
 
-Sliced on_star(const std::string& name, int members, int slices, int segments) {
-  return sliced(name, members, slices, segments, open_star(members));
+void expect_exact_in_slices(const std::string& name, int members, int slices, int segments) {
+  const auto [measured_s, expected_s] = sliced(name, members, slices, segments, open_star(members));
+  EXPECT_NEAR(measured_s / expected_s, 1, 3e-3)
+      << name << " of " << members << ", " << slices << " slices of " << segments;
 }
 
 // Slices of 5 ms, where the latency decides, and of 52 ms, where the link is busy all the time.
 TEST(SlicedStar, ClosedFormsThatAreExact) {
-  for (const std::string name : {"ring", "direct", "parameter-server", "all-gather", "reduce-scatter"})
-    for (int members = 2; members <= 9; ++members)
-      for (const int slices : kSlices)
-        for (const int segments : {1, 10}) {
-          const Sliced sliced = on_star(name, members, slices, segments);
-          EXPECT_NEAR(sliced.measured_s / sliced.closed_form_s, 1, 3e-3)
-              << name << " of " << members << ", " << slices << " slices of " << segments;
-        }
-}
-
-TEST(SlicedStar, PairsAndSmallTreesAreExact) {
   for (const int slices : kSlices) {
-    for (const std::string name : {"pair", "tree", "leaf-tree", "heap-tree"}) {
-      const Sliced pair = on_star(name, 2, slices, 4);
-      EXPECT_NEAR(pair.measured_s / pair.closed_form_s, 1, 3e-3) << name << ", " << slices;
-    }
-    const Sliced three = on_star("heap-tree", 3, slices, 4);
-    EXPECT_NEAR(three.measured_s / three.closed_form_s, 1, 3e-3) << slices;
+    for (const std::string name : {"ring", "direct", "parameter-server", "all-gather", "reduce-scatter"})
+      for (int members = 2; members <= 9; ++members)
+        for (const int segments : {1, 10}) expect_exact_in_slices(name, members, slices, segments);
+    for (const std::string name : {"pair", "tree", "leaf-tree", "heap-tree"})
+      expect_exact_in_slices(name, 2, slices, 4);
+    expect_exact_in_slices("heap-tree", 3, slices, 4);
   }
 }
 
@@ -252,10 +207,9 @@ TEST(SlicedStar, TreesStayBetweenTheirBounds) {
     for (const int slices : kSlices) {
       const double vector_s = 4. * kSegment * slices / kBytesPerSecond;
       const auto check = [&](const std::string& name, int children) {
-        const Sliced sliced = on_star(name, members, slices, 4);
-        EXPECT_LT(sliced.measured_s, 1.003 * sliced.closed_form_s)
-            << name << " of " << members << ", " << slices;
-        EXPECT_GT(sliced.measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
+        const auto [measured_s, expected_s] = sliced(name, members, slices, 4, open_star(members));
+        EXPECT_LT(measured_s, 1.003 * expected_s) << name << " of " << members << ", " << slices;
+        EXPECT_GT(measured_s, 2 * kLatency + children * vector_s) << name << " of " << members;
       };
       check("tree", ceil_log2(members));
       check("heap-tree", std::min(2, members - 1));
@@ -270,9 +224,9 @@ TEST(SlicedMesh, FlowAndAnalyticAgree) {
       for (const std::string name : {"ring", "tree", "heap-tree", "leaf-tree", "direct"}) {
         Case mesh = open_star(members);
         mesh.network.topology = mesh_spec(kRate, kRtt);
-        const double flow_s = sliced(name, members, slices, 4, mesh).measured_s;
+        const double flow_s = sliced(name, members, slices, 4, mesh).first;
         mesh.network.fidelity = "analytic";
-        const double analytic_s = sliced(name, members, slices, 4, mesh).measured_s;
+        const double analytic_s = sliced(name, members, slices, 4, mesh).first;
         EXPECT_NEAR(flow_s / analytic_s, 1, 5e-3) << name << " of " << members << ", " << slices;
       }
 }
@@ -281,8 +235,7 @@ TEST(SlicedMesh, FlowAndAnalyticAgree) {
 TEST(Eager, DeliversTheSameBytes) {
   Trace trace = make_trace({{rule_of("ring")}}, {1, 3, 1, std::int64_t{kSegment} * 36});
   trace.measured_s = {{1, 1.5, 2}};
-  Case config = open_star(3);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = measured(open_star(3));
   const Replayed rendezvous = run_replay(config, trace);
   config.network.slice = {SliceSpec::Kind::kBytes, std::int64_t{kSegment} * 3};
   config.network.eager = 5. * kSegment;
@@ -296,12 +249,12 @@ TEST(Eager, DeliversTheSameBytes) {
 // bucket i of b is released at 1 - f (1 - i/b). Buckets are reduced one after another and each takes t, so
 // that the last one is done at max(1 - f + f/b + b t, 1 + t): either the network is busy from the first
 // bucket on, or it waits for the last.
-Trace overlapping(const std::string& collective, int members, std::int64_t bytes, double overlap, int buckets,
-                  int steps = 1) {
+Trace overlapping(const std::string& collective, int members, std::int64_t bytes, double overlap,
+                  int buckets) {
   OperationRule rule = rule_of(collective);
   rule.overlap_backward = overlap;
   rule.buckets = buckets;
-  return make_trace({{rule}}, {1, members, steps, bytes});
+  return make_trace({{rule}}, {1, members, 1, bytes});
 }
 
 TEST(OverlapWithBackward, EndsWithTheNetworkOrWithTheLastBucket) {
@@ -321,6 +274,10 @@ TEST(OverlapWithBackward, EndsWithTheNetworkOrWithTheLastBucket) {
               << collective << ", overlap " << overlap << ", buckets " << buckets << " of " << segments;
           EXPECT_DOUBLE_EQ(row.ready_s, 1);
           EXPECT_DOUBLE_EQ(row.start_s, 1);
+          const std::vector<std::string> totals = rows_of(replayed, "replicas.csv")[0];
+          EXPECT_EQ(totals[1], "1") << "computed";
+          EXPECT_NEAR(std::stod(totals[2]), row.done_s - 1, 1e-9) << "what overlaps is no idle time";
+          EXPECT_NEAR(std::stod(totals[3]), row.done_s, 1e-9);
         }
   EXPECT_GT(busy, 0);
   EXPECT_GT(waiting, 0);
@@ -336,30 +293,14 @@ TEST(OverlapWithBackward, TakesAsLongAsPacketsWhereBucketsShareConnections) {
   expect_flow_as_packets(config, trace, 0.01, "two buckets on the same connections");
 }
 
-// What overlaps is no idle time: of ten steps each idles from the end of its compute to done.
-TEST(OverlapWithBackward, OnlyWhatIsLeftAfterTheStepIsIdle) {
-  const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
-  const double t = closed_form_s("ring", 4, bucket), left = std::max(-2. / 3 + 2. / 3 / 8 + 8 * t, t);
-  const Replayed replayed = run_replay(open_star(4), overlapping("ring", 4, 8 * bucket, 2. / 3, 8, 10));
-  for (const auto& row : rows_of(replayed, "replicas.csv")) {
-    const double compute_s = std::stod(row[1]), idle_s = std::stod(row[2]), clock_s = std::stod(row[3]);
-    EXPECT_DOUBLE_EQ(compute_s, 10);
-    EXPECT_NEAR(idle_s / (10 * left), 1, 0.01);
-    EXPECT_NEAR(clock_s, compute_s + idle_s, 1e-8);
-    EXPECT_EQ(std::stoll(row[4]), 10 * 8 * bucket * 2 * 3 / 4) << "as much as in one piece";
-  }
-}
-
 // Replica 2 takes ten seconds a step: the others wait for its first bucket, which it releases at 10 - 10 f (1
 // - 1/b).
 TEST(OverlapWithBackward, AStragglersBucketsComeLate) {
-  Case config = open_star(4);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
   const std::int64_t bucket = std::int64_t{kSegment} * 4 * 8;
   Trace trace = overlapping("ring", 4, 4 * bucket, 0.1, 4);
   trace.measured_s = {{1, 1, 10, 1}};
   const double t = closed_form_s("ring", 4, bucket);
-  const Replayed replayed = run_replay(config, trace);
+  const Replayed replayed = run_replay(measured(open_star(4)), trace);
   for (const int replica : {0, 2}) {
     EXPECT_DOUBLE_EQ(replayed.row(1, replica).ready_s, replica == 2 ? 10 : 1);
     EXPECT_DOUBLE_EQ(replayed.row(1, replica).start_s, 10);

@@ -18,10 +18,6 @@ constexpr std::uint32_t kSegment = 100, kWindow = 4000;
 constexpr char kName[] = "_ZNK3ns311TcpTxBuffer7NextSegEPNS_14SequenceNumberIjiEES3_b";
 using NextSegment = bool (*)(const ns3::TcpTxBuffer*, ns3::SequenceNumber32*, ns3::SequenceNumber32*, bool);
 
-NextSegment next_segment_of_ns3() {
-  return reinterpret_cast<NextSegment>(dlsym(RTLD_NEXT, kName));
-}
-
 std::uint32_t window() {
   return kWindow;
 }
@@ -64,7 +60,8 @@ class Sender {
 
 void expect_same_answer(const ns3::TcpTxBuffer& buffer, bool is_recovery) {
   ns3::SequenceNumber32 begin, end, expected_begin, expected_end;
-  const bool is_expected = next_segment_of_ns3()(&buffer, &expected_begin, &expected_end, is_recovery);
+  const auto of_ns3 = reinterpret_cast<NextSegment>(dlsym(RTLD_NEXT, kName));
+  const bool is_expected = of_ns3(&buffer, &expected_begin, &expected_end, is_recovery);
   ASSERT_EQ(buffer.NextSeg(&begin, &end, is_recovery), is_expected);
   ASSERT_EQ(begin, expected_begin);
   ASSERT_EQ(end, expected_end);

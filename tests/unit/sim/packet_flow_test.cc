@@ -8,21 +8,17 @@
 
 namespace longhaul::packet_flow_test {
 
-void compare(const std::string& collective, int replicas, double products) {
-  const double rate = 1e8, rtt_s = 0.05;
-  const auto message = static_cast<std::int64_t>(products * rate / 8 * rtt_s);
-  const std::int64_t bytes = message * (collective == "ring" ? replicas : 1);
-  const std::string what = fmt::format("{} of {}, {} products", collective, replicas, products);
-  EXPECT_LT(idle_star_s(collective, {replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448)),
-            expect_flow_as_packets(star_case(replicas, rate, rtt_s), collective, bytes, 0.1, what))
-      << "start-up and acknowledgements cost something";
-}
-
 TEST(PacketAndFlow, AgreeOnPairsAndRings) {
-  for (const double products : {1., 5., 50.}) {
-    compare("pair", 2, products);
-    compare("ring", 4, products);
-  }
+  const double rate = 1e8, rtt_s = 0.05;
+  for (const double products : {1., 5., 50.})
+    for (const auto& [collective, replicas] : {std::pair("pair", 2), {"ring", 4}}) {
+      const auto message = static_cast<std::int64_t>(products * rate / 8 * rtt_s);
+      const std::int64_t bytes = message * (replicas > 2 ? replicas : 1);
+      const std::string what = fmt::format("{} of {}, {} products", collective, replicas, products);
+      EXPECT_LT(idle_star_s(collective, {replicas, bytes, 1}, rtt_s / 2, rate / 8 * payload_share(1448)),
+                expect_flow_as_packets(star_case(replicas, rate, rtt_s), collective, bytes, 0.1, what))
+          << "start-up and acknowledgements cost something";
+    }
 }
 
 // Faster down than up, as homes are: in both directions at once the way up is what counts.
@@ -37,23 +33,19 @@ TEST(PacketAndFlow, AgreeOnAPairOfAsymmetricHomes) {
 
 // A window is what may leave at once, not a rate: chunks below it leave at the link's rate, half of the
 // path's product being the window. The kernel took 2.94 s, then 2.11 s for the ring of 8.
-void compare_window(int replicas, double chunk) {
-  Case config = star_case(replicas, 5e7, 0.2);
-  config.workload.step_time.seconds = 0.01;
-  config.network.tcp.window = 600000;
-  const Replayed flow = exchanged(config, "ring", replicas * chunk, 2);
-  config.network.fidelity = "packet";
-  const Replayed packet = exchanged(config, "ring", replicas * chunk, 2);
-  for (const int step : {1, 2})
-    expect_as_packets(flow.sync_time_s(step), packet.sync_time_s(step), 0.08,
-                      fmt::format("window of 600 kB, ring of {} with chunks of {} kB, exchange {}", replicas,
-                                  chunk / 1000, step));
-}
-
 TEST(PacketAndFlow, AgreeOnRingsWhoseWindowDoesNotCoverThePath) {
-  compare_window(4, 3e5);
-  compare_window(4, 5.5e5);
-  compare_window(8, 3e5);
+  for (const auto& [replicas, chunk] : {std::pair(4, 3e5), {4, 5.5e5}, {8, 3e5}}) {
+    Case config = star_case(replicas, 5e7, 0.2);
+    config.workload.step_time.seconds = 0.01;
+    config.network.tcp.window = 600000;
+    const Replayed flow = exchanged(config, "ring", replicas * chunk, 2);
+    config.network.fidelity = "packet";
+    const Replayed packet = exchanged(config, "ring", replicas * chunk, 2);
+    for (const int step : {1, 2})
+      expect_as_packets(flow.sync_time_s(step), packet.sync_time_s(step), 0.08,
+                        fmt::format("window of 600 kB, ring of {} with chunks of {} kB, exchange {}",
+                                    replicas, chunk / 1000, step));
+  }
 }
 
 // A window of ten segments leaves whole in each round trip, as the receiver of a Linux host lets it: the last
@@ -66,12 +58,7 @@ TEST(PacketAndFlow, PacketsSendAWholeWindowInEachRoundTrip) {
   config.network.tcp.window = window;
   const double segment_s = 8 * 1538 / rate, round_s = rtt_s + 2 * segment_s;  // over two links
   const double closed_s = (kWindows - 1) * round_s + 10 * segment_s + rtt_s / 2 + segment_s;
-  for (const std::string fidelity : {"packet", "flow"}) {
-    config.network.fidelity = fidelity;
-    const double taken_s = exchanged(config, "pair", kWindows * window).sync_time_s();
-    fmt::print("window of ten segments: {} {:.4f} s, by hand {:.4f} s\n", fidelity, taken_s, closed_s);
-    EXPECT_NEAR(taken_s / closed_s, 1, 0.03) << fidelity;
-  }
+  EXPECT_NEAR(in_packets_s(config, "pair", kWindows * window) / closed_s, 1, 0.03);
 }
 
 // The second exchange comes after a second of compute, five time-outs: both fidelities start again nearly
@@ -95,8 +82,7 @@ TEST(PacketAndFlow, AgreeOnWhatIdlingDoesToAConnection) {
 // Unequal starts keep whole chunks in slow start; slices, which follow each other without a pause, and hosts
 // that keep their windows do not. Both fidelities say so.
 TEST(PacketAndFlow, AgreeOnASlicedRingOfUnequalStarts) {
-  Case config = star_case(4, 5e7, 0.1);
-  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  Case config = measured(star_case(4, 5e7, 0.1));
   Trace trace = single_exchange("ring", 4, 4 * 500000, 2);
   trace.measured_s = {{1, 1, 1, 1}, {1, 1, 2, 1}};
   for (const std::int64_t slice : {std::int64_t{0}, std::int64_t{65536}})
@@ -123,18 +109,6 @@ TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
   const int bytes = 3 * 2 * 8 * 50 * 1538;  // a ring of two sends each half twice
   EXPECT_SAYS(exchanged(config, "ring", 2 * 8 * 50 * 1448, 3).files.at("links.csv"),
               "replica0-core,forward," + std::to_string(bytes) + ",");
-}
-
-TEST(Packet, LosesPacketsByTheSeed) {
-  Case config = star_case(2, 1e8, 0.02);
-  const double clean_s = in_packets_s(config, "pair", 3e6);
-  config.network.tcp.loss = 1e-3;
-  config.seed = 1;
-  const double first_s = in_packets_s(config, "pair", 3e6);
-  EXPECT_GT(first_s, clean_s);
-  EXPECT_EQ(in_packets_s(config, "pair", 3e6), first_s);
-  config.seed = 2;
-  EXPECT_NE(in_packets_s(config, "pair", 3e6), first_s);
 }
 
 TEST(Packet, ReportsAStalledConnectionAndTooManyBytes) {
@@ -164,7 +138,6 @@ TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
   Case config = star_case(2, rate, rtt_s);
   config.network.fidelity = "packet";
   config.network.tcp.congestion_control = "bbr";
-  config.workload.step_time.seconds = 1;
   const double bytes = 20 * rate / 8 * rtt_s;
   const double bound_s = rtt_s / 2 + bytes / (rate / 8 * payload_share(1448));
   const Replayed replayed = exchanged(config, "pair", bytes, 2);
@@ -177,8 +150,7 @@ TEST(Packet, BbrFillsALinkOfItsOwnAndKeepsItsRateOverAPause) {
 
 // The same FIFO, at the trunk alone: four pairs that share it lose packets that fair queueing keeps.
 TEST(Packet, ATrunkMayHaveAFifoOfItsOwn) {
-  Case config = star_case(2, 1e8, 0.05);
-  config.replicas = 4;
+  Case config = star_case(4, 1e8, 0.05);
   config.network.topology = hierarchical_spec({{"here", 2}, {"there", 2}}, access_section(1e9, 1e9, 0.004),
                                               access_section(1e8, 1e8, 0.05));
   config.network.tcp.queue_products = 0.25;
@@ -269,23 +241,12 @@ double mean_of_ring_s(const std::string& fidelity, const std::string& response, 
   return mean_s(config, fidelity, "ring", 240000, seeds, exchanges);
 }
 
+// With Linux's recovery as the kernel 6.18, which took 0.239 s in the mean of 29 exchanges
+// (results/reference/packets.md).
 TEST(Congestion, TheNextMessageRepairsALoss) {
   expect_as_packets(mean_of_ring_s("flow", "ns3-3.37", 20, 29), mean_of_ring_s("packet", "ns3-3.37", 5, 6),
                     0.15, "losses between messages, 30 exchanges in packets");
-}
-
-// 29 exchanges over the kernel 6.18 took 0.239 s in the mean (results/reference/packets.md).
-TEST(Congestion, LinuxsRecoveryIsTheKernels) {
   EXPECT_NEAR(mean_of_ring_s("flow", "linux", 20, 29) / 0.239, 1, 0.1);
-}
-
-TEST(Congestion, LossesFollowTheSeed) {
-  Case config = with_queue("host", 1e8, 0.05, 1448);
-  config.network.tcp.loss = 1e-3;
-  const double first_s = exchanged(config, "pair", 5e6).sync_time_s();
-  EXPECT_EQ(exchanged(config, "pair", 5e6).sync_time_s(), first_s);
-  config.seed = 2;
-  EXPECT_NE(exchanged(config, "pair", 5e6).sync_time_s(), first_s);
 }
 
 // At 20 ms and 2e-4 on the path the cubic leaves a smaller window than Reno.
@@ -301,12 +262,10 @@ TEST(Congestion, EveryByteIsCountedOnceWhateverTheQueueSays) {
   for (const int connections : {1, 3}) {
     Case config = star_case(3, 1e8, 0.2);
     config.network.tcp.connections = connections;
-    const std::string expected = exchanged(config, "ring", 3e7).files.at("exchanges.csv");
     config.network.tcp.queue = "fq_codel";
     config.network.tcp.ecn = true;
     const Replayed marked = exchanged(config, "ring", 3e7);
     for (const ExchangeRecord& row : marked.exchanges) EXPECT_EQ(row.bytes, 40000000);
-    EXPECT_NE(marked.files.at("exchanges.csv"), expected) << "marks cost something";
     // 40 MB from each replica in segments of 1448 with 90 bytes of headers.
     EXPECT_SAYS(marked.files.at("links.csv"), "replica0-core,forward,424");
   }

@@ -49,6 +49,30 @@ inline double expect_flow_as_packets(const Case& config, const std::string& coll
                                 tolerance, what, steps);
 }
 
+// With the step times of the trace.
+inline Case measured(Case config) {
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  return config;
+}
+
+// Carries what `carries` says; the rest never arrives.
+class WatchedNetwork : public Network {
+ public:
+  WatchedNetwork(std::unique_ptr<Network> carrier, std::function<bool(const Transmission&)> carries)
+      : carrier_(std::move(carrier)), carries_(std::move(carries)) {}
+
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) override {
+    if (carries_(transfer)) carrier_->send(transfer, std::move(on_arrival), parts);
+  }
+  bool note_equal_round(EqualRound round) override { return carrier_->note_equal_round(std::move(round)); }
+  double ready_s() const override { return carrier_->ready_s(); }
+  const std::vector<LinkLoad>& loads() override { return carrier_->loads(); }
+
+ private:
+  std::unique_ptr<Network> carrier_;
+  std::function<bool(const Transmission&)> carries_;
+};
+
 // A star on which window effects are out of reach: with segments of 65,483 bytes the first window of ten
 // covers the path (100 Mb/s x 35 ms with its serialization), and headers and acknowledgements are 0.2 % of a
 // link.

@@ -16,6 +16,19 @@ double alone_s(double bytes, double rate = kRate, int segment = kSegment) {
   return 8 * bytes / (rate * payload_share(segment));
 }
 
+// The parts of every replica add up to its synchronization.
+std::vector<BreakdownRow> summed(const Replayed& replayed) {
+  const std::vector<BreakdownRow> rows = breakdown_of(replayed);
+  EXPECT_EQ(rows.size(), replayed.exchanges.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const ExchangeRecord& times = replayed.exchanges[i];
+    EXPECT_EQ(rows[i].replica, times.replica);
+    EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9)
+        << "step " << times.step << ", replica " << times.replica << ", " << times.exchange;
+  }
+  return rows;
+}
+
 void expect_parts(const BreakdownRow& row, double bytes_s, double latency_s, double sharing_s) {
   const double total_s = bytes_s + latency_s + sharing_s;
   EXPECT_NEAR(row.of("bytes"), bytes_s, 1e-6 * total_s);
@@ -105,15 +118,12 @@ TEST(SyncParts, WhatLiesBeforeTheLastIsReadyDoesNotCount) {
   Case config = open_star(8);
   config.workload.step_time_factors = {1, 5, 1, 1, 1, 1, 1, 1};
   const Replayed replayed = exchanged(config, "tree", 20. * kSegment);
-  const std::vector<BreakdownRow> rows = breakdown_of(replayed);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const ExchangeRecord& times = replayed.exchanges[i];
-    EXPECT_DOUBLE_EQ(times.start_s, 5);
-    EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9);
-    const double messages = std::round(rows[i].of("latency") / kLatency);
-    EXPECT_NEAR(rows[i].of("latency"), messages * kLatency, 1e-6);
-    EXPECT_NEAR(rows[i].of("bytes"), messages * alone_s(20. * kSegment), 1e-6);
-    EXPECT_EQ(rows[i].of("waiting"), 0) << "for replica 1 nobody waits after it has started";
+  for (const ExchangeRecord& times : replayed.exchanges) EXPECT_DOUBLE_EQ(times.start_s, 5);
+  for (const BreakdownRow& row : summed(replayed)) {
+    const double messages = std::round(row.of("latency") / kLatency);
+    EXPECT_NEAR(row.of("latency"), messages * kLatency, 1e-6);
+    EXPECT_NEAR(row.of("bytes"), messages * alone_s(20. * kSegment), 1e-6);
+    EXPECT_EQ(row.of("waiting"), 0) << "for replica 1 nobody waits after it has started";
   }
 }
 
@@ -130,12 +140,10 @@ TEST(SyncParts, WhatWasSentAheadAndIsMissingIsWaiting) {
   for (auto& [key, groups] : trace.groups) groups = {{0, 3}, {1, 4}, {2, 5}};  // no neighbours in the ring
   const Replayed replayed = run_replay(config, trace);
   int waits = 0;
-  const std::vector<BreakdownRow> rows = breakdown_of(replayed);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const ExchangeRecord& times = replayed.exchanges[i];
-    EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9);
-    if (rows[i].exchange != "outer" || rows[i].of("waiting") == 0) continue;
-    EXPECT_EQ(times.done_s, replayed.row(times.step - 1, times.replica, "ahead").done_s);
+  for (const BreakdownRow& row : summed(replayed)) {
+    if (row.exchange != "outer" || row.of("waiting") == 0) continue;
+    EXPECT_EQ(replayed.row(row.step, row.replica).done_s,
+              replayed.row(row.step - 1, row.replica, "ahead").done_s);
     ++waits;
   }
   EXPECT_GT(waits, 0);
@@ -146,24 +154,20 @@ TEST(SyncParts, DrawnMessageTimesAreOnePart) {
   const Trace trace = make_trace({{rule_of("leaf-tree")}}, {1, 8, 3, 2000});
   for (const std::string fidelity : {"analytic", "flow"}) {
     config.network.fidelity = fidelity;
-    const Replayed replayed = run_replay(config, trace);
-    const std::vector<BreakdownRow> rows = breakdown_of(replayed);
+    const std::vector<BreakdownRow> rows = summed(run_replay(config, trace));
     ASSERT_EQ(rows.size(), 24u);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      EXPECT_NEAR(rows[i].of("message") + rows[i].of("waiting"),
-                  replayed.exchanges[i].done_s - replayed.exchanges[i].start_s, 1e-9);
+    for (const BreakdownRow& row : rows)
+      EXPECT_NEAR(row.of("message") + row.of("waiting"), row.total_s(), 1e-9);
   }
 }
 
 TEST(SyncParts, PacketsHaveBytesLatencyAndARest) {
   Case config = star_case(2, 1e8, 0.05);
   config.network.fidelity = "packet";
-  const Replayed replayed = exchanged(config, "pair", 1448000);
-  const BreakdownRow row = last_one(replayed);
+  const BreakdownRow row = summed(exchanged(config, "pair", 1448000)).at(0);
   EXPECT_NEAR(row.of("bytes"), alone_s(1448000, 1e8, 1448), 1e-9);
   EXPECT_NEAR(row.of("latency"), 0.025 + 8 * 1538 / 1e8, 1e-9);
   EXPECT_GT(row.of("rest"), 0.05) << "slow start";
-  EXPECT_NEAR(row.total_s(), replayed.sync_time_s(), 1e-9);
 }
 
 class Draws {
@@ -233,19 +237,12 @@ std::pair<double, double> expect_sums(const Case& config, const OperationPlan& p
                                       std::int64_t parameters) {
   const std::string& all_reduce = plan.rules[0].collective;
   SCOPED_TRACE(fmt::format("{} of {}, queue {}", all_reduce, config.replicas, config.network.tcp.queue));
-  const Replayed replayed =
-      run_replay(config, make_trace(plan, {config.seed, config.replicas, 5, parameters}));
-  const std::vector<BreakdownRow> rows = breakdown_of(replayed);
-  EXPECT_EQ(rows.size(), replayed.exchanges.size());
+  const Trace trace = make_trace(plan, {config.seed, config.replicas, 5, parameters});
   std::pair<double, double> seconds{0, 0};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const ExchangeRecord& times = replayed.exchanges[i];
-    EXPECT_EQ(rows[i].replica, times.replica);
-    EXPECT_NEAR(rows[i].total_s(), times.done_s - times.start_s, 1e-9)
-        << "step " << times.step << ", replica " << times.replica << ", " << times.exchange;
-    for (const auto& [part, part_s] : rows[i].parts) EXPECT_GE(part_s, -2e-9) << part;
-    seconds.first += rows[i].of("congestion");
-    seconds.second += rows[i].of("sharing");
+  for (const BreakdownRow& row : summed(run_replay(config, trace))) {
+    for (const auto& [part, part_s] : row.parts) EXPECT_GE(part_s, -2e-9) << part;
+    seconds.first += row.of("congestion");
+    seconds.second += row.of("sharing");
   }
   return seconds;
 }

@@ -43,8 +43,8 @@ struct RandomStars {
   std::vector<RandomTransfer> transfers;
 };
 
-// Rates are drawn, each way for itself. Every other trial has CUBIC.
-inline RandomStars draw_stars(std::mt19937_64& random, int trial) {
+// Rates are drawn, each way for itself. Every other trial has CUBIC. Delays are divided by `shrunk`.
+inline RandomStars draw_stars(std::mt19937_64& random, int trial, double shrunk = 1) {
   const auto pick = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
   std::uniform_real_distribution<double> part(0, 1);
   RandomStars stars;
@@ -56,7 +56,8 @@ inline RandomStars draw_stars(std::mt19937_64& random, int trial) {
   const auto add = [&](int first, int second, double delay_s) {
     const double forward = 1e7 * (1 + 9 * part(random));
     const double back = pick(0, 1) ? forward : 1e7 * (1 + 9 * part(random));
-    stars.topology.add_link({"", first, second, forward, back, delay_s});
+    const std::string name = stars.topology.node_name(first) + "-" + stars.topology.node_name(second);
+    stars.topology.add_link({name, first, second, forward, back, delay_s / shrunk});
   };
   const int cores[] = {stars.topology.add_router("core"), has_trunk ? stars.topology.add_router("far") : 0};
   for (int i = 0; i < replicas; ++i) add(i, cores[has_trunk ? i % 2 : 0], 0.001 + 0.02 * part(random));
