@@ -140,14 +140,4 @@ TEST(Sites, AreResolvedForPairsBySites) {
   EXPECT_FALSE(random_pairs.resolved.contains("sites"));
 }
 
-// By the key that asks for them: hierarchical has no pairing.
-TEST(Sites, AreMissedWhereTheTopologyHasNone) {
-  const Json star = Json::parse(R"({"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}})");
-  const Json hierarchical = {{"name", "hierarchical"}};
-  EXPECT_SAYS(said_by([&] { at_three_sites(star); }),
-              "methods[0].pairing: found \"sites\" on a topology without sites");
-  EXPECT_SAYS(said_by([&] { at_three_sites(star, hierarchical); }),
-              "methods[0].name: found \"hierarchical\" on a topology without sites");
-}
-
 }  // namespace longhaul::scenarios_test
