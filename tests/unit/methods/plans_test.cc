@@ -333,15 +333,6 @@ TEST(Optimizer, OfAMethodTakesThePlaceOfSomeKeys) {
   EXPECT_EQ(std::tuple(spec.newton_schulz_steps, spec.momentum, spec.min_lr), std::tuple(3, 0.95, 1e-4));
   EXPECT_EQ(std::pair(spec.lr, spec.weight_decay), std::pair(0.5, 0.25)) << "from train.optimizer";
   EXPECT_EQ(optimized(kDiloco).train->optimizer.name, InnerOptimizer::kAdamw);
-
-  const std::tuple<Json, Json, const char*> wrong[] = {
-      {kDiloco, {{"momentum", 0.9}}, "train.optimizer.momentum"},
-      {kDiloco, {{"name", "adamw"}, {"newton_schulz_steps", 5}}, "train.optimizer.newton_schulz_steps"},
-      {kDiloco, {{"name", "muon"}, {"momentum", 1}}, "train.optimizer.momentum"},
-      {own({{"momentum", 0.9}}), Json::object(), "method.optimizer.momentum"},
-      {own({{"lr", 1e-6}}), {{"min_lr", 1e-5}}, "method.optimizer.min_lr"}};
-  for (const auto& item : wrong)
-    EXPECT_EQ(refused_path([&] { optimized(std::get<0>(item), std::get<1>(item)); }), std::get<2>(item));
 }
 
 // Its own default of the name stays where the section says other keys.
