@@ -282,6 +282,10 @@ class Drawn(InAFolder):
         subprocess.run([sys.executable, "loss-time.py"], cwd=moved, check=True)
         for name in (f"loss-time.{ending}" for ending in endings):
             self.assertEqual((moved / name).read_bytes(), (self.folder / name).read_bytes(), name)
+        if shutil.which("pdffonts"):
+            header, _, *fonts = subprocess.run(["pdffonts", moved / "loss-time.pdf"], capture_output=True, text=True).stdout.splitlines()
+            embedded = header.index("emb")
+            self.assertEqual({font[embedded:embedded + 3] for font in fonts}, {"yes"}, fonts)
 
     def test_marks_and_units(self):
         self.assertEqual(draw.log_marks(0.9, 60), [1, 2, 5, 10, 20, 50])
