@@ -104,21 +104,26 @@ inline PlannedNetwork network_in(const PlanFolder& folder, const PlanRequest& pl
   return network;
 }
 
-inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
-  const PlannedNetwork network = network_in(folder, plan);
-  const PlanTools tools = tools_in(folder);
+// A plan with what the search found, whose files go with it.
+struct Planned {
+  explicit Planned(const Json& json, const Json& measured = Json()) : plan(plan_of_json(folder, json)) {
+    plan.measured = measured;
+    const PlannedNetwork network = network_in(folder, plan);
+    const PlanTools tools = tools_in(folder);
+    result.needs = token_needs(plan, candidate_methods(plan));
+    result.search = search_plan(plan, network, result.needs, tools);
+    result.sensitivity = sensitivity_of(result.choice(), tools);
+    result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
+    result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
+  }
+
+  const PlanFolder folder;
+  PlanRequest plan;
   PlanResult result;
-  result.needs = token_needs(plan, candidate_methods(plan));
-  result.search = search_plan(plan, network, result.needs, tools);
-  result.sensitivity = sensitivity_of(result.choice(), tools);
-  result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
-  result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
-  return result;
-}
+};
 
 inline PlanResult planned(const Json& json) {
-  const PlanFolder folder;
-  return planned(folder, plan_of_json(folder, json));
+  return Planned(json).result;
 }
 
 }  // namespace longhaul

@@ -52,10 +52,8 @@ TEST(Pipelines, BubblesByTheirClosedForm) {
 // Each stage exchanges half of 362 M parameters between its two replicas: two rounds of 181 MB, as the other
 // stage does meanwhile.
 TEST(Pipelines, HopsAndExchangesByHand) {
-  const PlanFolder folder;
-  const PlanRequest plan =
-      plan_of_json(folder, star_in_stages({{"stages", 2}, {"microbatches", 1}, {"bytes_per_token", 7240}}));
-  const PlanResult result = planned(folder, plan);
+  const auto& [folder, plan, result] =
+      Planned(star_in_stages({{"stages", 2}, {"microbatches", 1}, {"bytes_per_token", 7240}}));
   const Evaluation& choice = result.choice();
   EXPECT_EQ(choice.candidate.words,
             "diloco, H = 20, bf16, 2 stages, microbatches 1, bytes_per_token 7240, ring, 1 connection");

@@ -49,10 +49,8 @@ TEST(Search, TimeMoneyBytesAndMemoryOfAStarByHand) {
 
 // The same with two nodes at each of two sites, blocks: of the ring's four hops two leave a site.
 TEST(Search, OnlyWhatLeavesASiteCounts) {
-  const PlanFolder folder;
-  const Json json = two_sites({{"egress", {{"price", 0.25}, {"sites", {{"b", 1}}}}}});
-  const PlanResult result = planned(folder, plan_of_json(folder, json));
-  const Evaluation& choice = result.choice();
+  const Planned found(two_sites({{"egress", {{"price", 0.25}, {"sites", {{"b", 1}}}}}}));
+  const Evaluation& choice = found.result.choice();
   const double of_each = 50 * 6 * 181e6 * 1500 / 1448;
   ASSERT_EQ(choice.traffic.sites, (std::vector<std::string>{"a", "b"}));
   EXPECT_NEAR(choice.traffic.leaving[0], of_each, 1);
@@ -68,12 +66,10 @@ TEST(Search, OnlyWhatLeavesASiteCounts) {
 
 // H steps of 0.5 s for each 6.06 s: 20 compute 62 % of the time, 50 do 80.5 %, 100 do 89 %.
 TEST(Search, TakesTheSmallestHThatKeepsTheUtilization) {
-  const PlanFolder folder;
   Json json = star({{"candidates", {{"inner_steps", {100, 20, 50, 10}}}}});
   for (const auto& [least, expected] : {std::pair(0.6, 20), {0.7, 50}, {0.85, 100}, {0.95, 100}}) {
     json["min_utilization"] = least;
-    const PlanRequest plan = plan_of_json(folder, json);
-    const PlanResult result = planned(folder, plan);
+    const auto& [folder, plan, result] = Planned(json);
     EXPECT_EQ(result.choice().candidate.inner_steps, expected) << "or the one that comes nearest";
     EXPECT_EQ(result.search.of_choice.size(), 4u);
     EXPECT_EQ(result.search.rule.keeps(result.choice()), least < 0.9);
@@ -84,7 +80,6 @@ TEST(Search, TakesTheSmallestHThatKeepsTheUtilization) {
 // Node 3's egress is dear. In a ring it sends 1.5 times 724 MB at each of 50 synchronizations, in a tree
 // once, but four rounds of 4.01 s take longer than six of 1.01 s: 803 s and 62.7 EUR, or 1302 s and 47.9 EUR.
 TEST(Search, DeadlineAndBudgetByHand) {
-  const PlanFolder folder;
   const Json json = star({{"egress", {{"price", 0}, {"sites", {{"node 3", 1}}}}},
                           {"candidates", {{"all_reduce", {"ring", "tree"}}}}});
   const double ring_s = 500 + 50 * 6.06, tree_s = 500 + 50 * 4 * 4.01, of_node = 50 * 0.724 * 1500 / 1448;
@@ -108,8 +103,7 @@ TEST(Search, DeadlineAndBudgetByHand) {
     SCOPED_TRACE(expected.key + expected.value.dump());
     Json limited = json;
     limited[expected.key] = expected.value;
-    const PlanRequest plan = plan_of_json(folder, limited);
-    const PlanResult result = planned(folder, plan);
+    const auto& [folder, plan, result] = Planned(limited);
     const auto words = [](const char* collective) {
       return std::string("diloco, H = 20, bf16, ") + collective + ", 1 connection";
     };
@@ -432,13 +426,12 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
 // Two nodes, 100 MB a chunk at 800 Mb/s measured between two sites: of 50 outer steps each sends two, and
 // five times the rate saves 0.8 s a chunk.
 TEST(Search, ReplaysFasterMeasuredPairs) {
-  const PlanFolder folder;
-  PlanRequest plan = plan_of_json(folder, star(Json::parse(R"({"network": null, "nodes": null,
+  const Json json = star(Json::parse(R"({"network": null, "nodes": null,
     "parameters": 100000000, "tokens": 200000, "sites": [{"name": "a"}, {"name": "b"}],
-    "measurements": "iperf.csv", "candidates": {"rank_orders": ["blocks"]}})")));
-  plan.measured =
-      measured_between({"a", "b"}, {{{"between", {"a", "b"}}, {"throughput", "800Mbps"}, {"rtt", "20ms"}}});
-  const PlanResult result = planned(folder, plan);
+    "measurements": "iperf.csv", "candidates": {"rank_orders": ["blocks"]}})"));
+  const auto& [folder, plan, result] = Planned(
+      json,
+      measured_between({"a", "b"}, {{{"between", {"a", "b"}}, {"throughput", "800Mbps"}, {"rtt", "20ms"}}}));
   EXPECT_NEAR(result.choice().total_s(), 500 + 50 * 2.02, 1e-6);
   ASSERT_FALSE(result.sensitivity.upgrades.empty());
   const Upgrade& first = result.sensitivity.upgrades[0];
@@ -467,9 +460,7 @@ const double kHop_s = 800e6 / 1448e6 + 0.01, kRing_s = 3 * kHop_s + 800e6 / (10e
 // 1000 steps of 1 s, since all wait for b, and 50 rings. Without b 1500 steps of 0.5 s, and 75 rings of two
 // rounds of 150 MB at a's own 10 Gb/s.
 TEST(Search, SitesOfDifferentSpeedByHand) {
-  const PlanFolder folder;
-  const PlanRequest plan = plan_of_json(folder, unequal_sites());
-  const PlanResult result = planned(folder, plan);
+  const auto& [folder, plan, result] = Planned(unequal_sites());
   const double seconds = 1000 + 50 * kRing_s;
   const double leaving = 50 * 4 * 100e6 * 1500 / 1448;
   EXPECT_NEAR(result.choice().total_s(), seconds, 1e-6);
