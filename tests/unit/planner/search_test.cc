@@ -140,8 +140,9 @@ TEST(Search, ReplaysEachMethod) {
   EXPECT_EQ(methods.size(), 3u) << "of each method one is replayed";
 }
 
-Evaluation costing(double seconds, double money, double bytes) {
+Evaluation costing(double seconds, double money, double bytes, int inner_steps = 0) {
   Evaluation evaluation;
+  evaluation.candidate.inner_steps = inner_steps;
   evaluation.time.total_s = seconds;
   evaluation.compute_cost = money;
   evaluation.traffic.leaving = {bytes};
@@ -155,15 +156,10 @@ TEST(ParetoFront, OfThreeCosts) {
   EXPECT_EQ(pareto_front(all, {Preference::kMoney}), (std::vector<std::size_t>{4, 1, 0}));
 }
 
-Evaluation with_h(Evaluation evaluation, int inner_steps) {
-  evaluation.candidate.inner_steps = inner_steps;
-  return evaluation;
-}
-
 // A larger H may cost loss: what is better with it does not put a smaller one off the front.
 TEST(ParetoFront, ComparesWithTheSameOrASmallerH) {
-  const std::vector<Evaluation> all = {with_h(costing(10, 5, 5), 50), with_h(costing(9, 4, 4), 100),
-                                       with_h(costing(9.5, 4, 4), 100), with_h(costing(8, 6, 3), 500)};
+  const std::vector<Evaluation> all = {costing(10, 5, 5, 50), costing(9, 4, 4, 100), costing(9.5, 4, 4, 100),
+                                       costing(8, 6, 3, 500)};
   EXPECT_EQ(pareto_front(all, {Preference::kTime}), (std::vector<std::size_t>{3, 1, 0}));
 }
 
@@ -173,7 +169,7 @@ TEST(ChoiceRule, TakesTheSmallestHThatIsFastEnoughOrTheCheapest) {
     return rule.is_better(a, b) && !rule.is_better(b, a);
   };
   const auto plan = [](double seconds, double money, int inner_steps) {
-    Evaluation evaluation = with_h(costing(seconds, money, 1), inner_steps);
+    Evaluation evaluation = costing(seconds, money, 1, inner_steps);
     evaluation.utilization = 8 / seconds;
     return evaluation;
   };
