@@ -65,11 +65,6 @@ struct Estimated {
   const WorkEstimate work = estimate_work(plan, 1, 2, keeps_tables(scenario));
 };
 
-std::string warnings_of(Json scenario, const Json& change = Json::object()) {
-  scenario.merge_patch(change);
-  return join(scenario_warnings(validated(scenario)), "\n");
-}
-
 // Weights, gradient and two moments; slow weights with a momentum. `single` trains one replica on the batches
 // of all.
 TEST(TrainingMemory, TablesAreOfWhatTheMethodKeeps) {
@@ -160,52 +155,19 @@ TEST(Machine, ACorpusThatIsNotHereIsNamedWithTheScriptThatBringsIt) {
   }
 }
 
-TEST(Warnings, OfWhatDoesNotCount) {
-  const Json scenario = trained({{"hidden", 8}, {"ffn", 16}}), large = {{"vocabulary", 50257}};
-  EXPECT_EQ(warnings_of(scenario), "");
-  EXPECT_SAYS(warnings_of(scenario, {{"workload", {{"steps", 20}}}}), "workload.steps = 20 does not count");
-  const Json corpus = {{"synthetic", nullptr}, {"corpus", "system-headers"}};
-  EXPECT_SAYS(warnings_of(scenario, {{"train", {{"data", corpus}, {"model", large}}}}), "vocabulary = 50257");
-  EXPECT_EQ(warnings_of(scenario, {{"train", {{"model", large}}}}), "") << "a source may have as many tokens";
-}
-
-TEST(Warnings, OfClaimsThatNoCaseFits) {
-  const std::string key = "network.topology.star.rate";
-  Json scenario = scenario_of(10, kDdp);
-  scenario["sweep"][key] = {"1Gbps", "2Gbps"};
-  scenario["claims"] = {
-      {{"id", "c"}, {"metric", "sync_time_s.mean"}, {"at_most", 1}, {"where", {{key, "1Gbps"}}}}};
-  EXPECT_EQ(warnings_of(scenario), "");
-  scenario["claims"][0]["where"][key] = "1000Mbps";
-  EXPECT_SAYS(warnings_of(scenario), "claims[0].where: no case of the sweep has these values");
-}
-
 TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
   const TemporaryFolder folder;
   for (const char* name : {"one.txt", "two.txt"}) write_text(folder.file(name), std::string(2000, 'a'));
   const auto warnings = [&](const Json& validation) {
     Json scenario = trained({{"hidden", 8}, {"ffn", 16}});
     scenario["train"]["data"] = {{"text", {folder.file("*.txt")}}, {"validation", validation}};
-    return warnings_of(scenario);
+    return join(scenario_warnings(validated(scenario)), "\n");
   };
   write_text(folder.file("held"), std::string(2000, 'b'));
   EXPECT_EQ(warnings({folder.file("held")}), "");
   const std::string said = warnings({folder.file("held"), folder.path + "/./two.txt"});
   EXPECT_SAYS(said, "two.txt is in train.data.text too");
   EXPECT_EQ(said.find("held is in"), std::string::npos) << said;
-}
-
-TEST(Warnings, OfCasesOutsideOfWhatFlowWasHeldAgainstPacketsFor) {
-  const auto warnings = [](const Json& network) {
-    return warnings_of(scenario_of(10, kDdp), {{"network", network}});
-  };
-  EXPECT_EQ(warnings({{"tcp", {{"loss", 5e-3}, {"connections", 8}}}}), "");
-  EXPECT_EQ(warnings({{"tcp", {{"loss", 0.01}, {"connections", 9}}}}),
-            "outside of what the network model was measured for: a loss of 0.01 (to 0.005), 9 "
-            "connections (to 8); claims on simulated times stay undecided there");
-  EXPECT_EQ(warnings({{"fidelity", "packet"}, {"tcp", {{"congestion_control", "bbr"}}}}),
-            "outside of what the network model was measured for: queue host+bbr in packets; claims on "
-            "simulated times stay undecided there");
 }
 
 // One seed of the quickstart on two networks.
@@ -263,25 +225,6 @@ TEST(Shard, AreCutByCost) {
   const WorkPlan whole = plan_work(scenario);
   EXPECT_EQ(cases_of_shard(whole, "1/2"), (std::set<std::string>{"ddp,train.steps=20000"}));
   EXPECT_EQ(cases_of_shard(whole, "2/2").size(), 3u);
-}
-
-// In a sweep a section counts where it does in one case.
-TEST(Warnings, OfSectionsThatNoCaseMakesUseOf) {
-  const auto warnings = [](const Json& change) { return warnings_of(scenario_of(10, kDdp), change); };
-  const Json crash = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "1s"}, {"for", "1s"}}};
-  Json change = {{"recovery", {{"on_failure", "wait"}}}};
-  EXPECT_EQ(warnings(change), "recovery does not count: no fault makes a replica leave");
-  change["faults"] = crash;
-  EXPECT_EQ(warnings(change), "");
-  change["faults"] = Json::array();
-  change["sweep"]["faults"] = {Json::array(), crash};
-  EXPECT_EQ(warnings(change), "");
-
-  change = {{"pipeline", {{"microbatches", 2}, {"bytes_per_token", 1}}}, {"workload", {{"tokens", 8}}}};
-  EXPECT_EQ(warnings(change),
-            "pipeline does not count in the replay: no case has stages (pipeline.stages above 1)");
-  change["sweep"]["pipeline.stages"] = {1, 2};
-  EXPECT_EQ(warnings(change), "");
 }
 
 }  // namespace longhaul::work_estimate_test
