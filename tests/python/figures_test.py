@@ -179,8 +179,7 @@ class Which(unittest.TestCase):
         all_of = [{"name": name} for name in ("loss-time", "loss-steps", "shares")]
         self.assertEqual(figures.chosen(all_of, ["loss-*s", "shar*"]), all_of[1:])
         self.assertEqual(figures.chosen(all_of, []), all_of)
-        with self.assertRaisesRegex(ValueError, 'did you mean "shares"'):
-            figures.chosen(all_of, ["share"])
+        self.assertRaisesRegex(ValueError, 'did you mean "shares"', figures.chosen, all_of, ["share"])
 
     def test_spacings(self):
         self.assertEqual(list(map(figures.is_geometric, ([4, 8, 16], [1, 2, 3], [0, 1, 10]))), [True, False, False])
