@@ -1,5 +1,4 @@
-// longhaul compare on run directories of which some cannot be used; longhaul plot draws with matplotlib where
-// there is one.
+// longhaul compare on run directories of which some cannot be used; longhaul plot, which needs matplotlib.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

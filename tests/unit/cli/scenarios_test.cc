@@ -1,6 +1,5 @@
-// The scenarios of the tree: listed, valid as they stand, and as they promise; running them takes minutes.
-// The one that longhaul new writes. And pairs by sites: a validated scenario says in each case who is at
-// which site, and only there.
+// The scenarios of the tree: listed, valid, and as they promise; running them takes minutes. The one that
+// longhaul new writes. Pairs by sites: a validated scenario says in each case who is where, and only there.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -51,8 +50,7 @@ TEST(NewCommand, WritesAValidScenarioThatNamesItsSchema) {
   EXPECT_EQ(read_text(file), "mine");
 }
 
-// A label means one thing in all studies of the loss: an hour on a card is not spent on settings that a later
-// tuning has replaced.
+// A label means one thing in all studies of the loss: no hour on a card goes into settings tuned anew since.
 TEST(PaperScenarios, MakeClaimsAndArmsOfOneLabelHaveOneMethod) {
   const std::set<std::string> studies = {"perplexity", "perplexity-tuned", "perplexity-gpu",
                                          "perplexity-size", "loss-regime"};

@@ -65,8 +65,7 @@ struct Estimated {
   const WorkEstimate work = estimate_work(plan, 1, 2, keeps_tables(scenario));
 };
 
-// Weights, gradient and two moments; slow weights with a momentum. `single` trains one replica on the batches
-// of all.
+// Weights, gradient and two moments; slow weights with a momentum. `single` trains one replica for all.
 TEST(TrainingMemory, TablesAreOfWhatTheMethodKeeps) {
   EXPECT_EQ(memory_of(trained(kTiny)).tables, 16. * 4760 * 4);
   EXPECT_EQ(memory_of(trained(kTiny, kDiloco5)).tables, 24. * 4760 * 4);
@@ -211,8 +210,7 @@ TEST_F(WorkPlanOfTwo, ShardsAreAPartitionAndShareNoTraining) {
     EXPECT_THROW(cases_of_shard(whole_, wrong), InputError) << wrong;
 }
 
-// The longest first, each to the emptiest: 7 | 5; 4 to the second (9); the other 4 to the first (11); 3 to
-// the second (12).
+// The longest first, each to the emptiest: 7 | 5; 4 to the second (9), 4 to the first (11), 3 to the second.
 TEST(Shard, AreCutByCost) {
   EXPECT_EQ(shards_by_cost({4, 7, 3, 5, 4}, 2), (std::vector<int>{1, 0, 1, 1, 0}));
   EXPECT_EQ(shards_by_cost({1, 1, 1}, 2), (std::vector<int>{0, 1, 0})) << "alike: in their order";

@@ -35,8 +35,7 @@ std::int64_t contributed_bytes(const Case& config) {
   return bytes;
 }
 
-// P = 1000 parameters, 2 bytes each, 100 steps. Averages of weights, and the outer gradients of DiLoCo's
-// family: P·b each time.
+// P = 1000 parameters, b = 2 bytes each. Averages of weights, and outer gradients as DiLoCo's: P·b each time.
 TEST(Plans, BytesContributedByAReplica) {
   const auto every_30 = [](const char* name, Json more = Json::object()) {
     more.update({{"name", name}, {"inner_steps", 30}});
@@ -63,8 +62,7 @@ TEST(Plans, CompressedBytesByHand) {
     return contributed_bytes(shaped_case(diloco(codec), shape_of(1, 12)));
   };
   const auto rule_of_method = [](const Json& method) { return plan_of(make_case(method)).rules.at(0); };
-  // Of 8 × 8 matrices both factors of rank 1 in bf16, 16 numbers of 2 bytes; of 12 × 8 ones 20; vectors
-  // plain.
+  // Of 8 × 8 matrices both factors of rank 1 in bf16, 16 numbers of 2 bytes; of 12 × 8 20; vectors plain.
   EXPECT_EQ(bytes_of_shape({{"low_rank", {{"rank", 1}}}}), 2 * (6 * 16 + 3 * 20 + 3 * 8));
   // Tiles of 8 × 8; of the 12 × 8 ones two of 6 × 8 each, since 6 is the largest divisor of 12 up to 8; of
   // vectors 1 × 8. Two coefficients of each, with 6, 6 and 3 bits of place.
@@ -107,8 +105,7 @@ TEST(Plans, FragmentsAreReleasedLayerByLayer) {
     for (int bucket = 0; bucket < 2; ++bucket)
       EXPECT_NEAR(left_at_release(plan.rules[part], bucket), expected[part][bucket], 1e-12);
   }
-  // Fragment 0 at 30: its last bucket goes with the end of the step. Fragment 1 at 10: nothing is left for
-  // it.
+  // Fragment 0 at 30: its last bucket goes with the end of the step. Fragment 1 at 10: none is left for it.
   const auto last_post = [&plan](int step) {
     int bucket = -1;
     for (const Instruction& instruction : program_of_step(plan, 100, step).instructions)

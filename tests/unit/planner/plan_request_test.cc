@@ -72,8 +72,7 @@ TEST(PlanRequest, CountsGroupedQueries) {
   EXPECT_SAYS(said_by([&] { plan_of_json(json); }), "; did you mean \"kv_heads\"?");
 }
 
-// Money decides before a deadline, where there are prices; waiting costs money, so that no utilization is
-// asked for.
+// Money decides before a deadline, where there are prices; waiting costs money: no utilization is asked for.
 TEST(PlanRequest, LimitsChangeWhatCounts) {
   Json json = minimal();
   EXPECT_EQ(plan_of_json(json).prefer, Preference::kTime);
@@ -171,8 +170,7 @@ TEST(PlannedNetwork, SitesWithoutARateLimitNothing) {
   EXPECT_NEAR(busiest_s(traffic, topology, TcpSpec{}), 8e9 / (100e9 * 1448 / 1538), 1e-9);
 }
 
-// Two nodes of one site would be farther apart than two sites of 0.5 ms: these would get the longer round
-// trip.
+// Two nodes of one site would be farther apart than sites of 0.5 ms: these would get the longer round trip.
 TEST(PlannedNetwork, SaysWhatIsMissing) {
   // A change as of JSON Patch, and the path of what is then refused.
   for (const auto& [change, path] :

@@ -221,8 +221,7 @@ struct Figures {
   double excess = 0;  // over deadline or budget
 };
 
-// A small plan whose numbers are drawn: some methods, H, collectives, wires and orders of ranks, with and
-// without stages.
+// A small plan whose numbers are drawn: methods, H, collectives, wires, orders of ranks, stages or none.
 Json drawn_plan(std::mt19937& random) {
   const auto among = [&](std::vector<Json> values, std::size_t most) {
     std::shuffle(values.begin(), values.end(), random);
@@ -449,8 +448,7 @@ Json unequal_sites() {
     "paths": [{"between": ["a", "b"], "rtt": "20ms"}], "candidates": {"rank_orders": ["blocks"]}})"));
 }
 
-// What the fourth round of a ring of three needs has come over four hops, each of 100 MB: three between the
-// sites and one at a.
+// What the fourth round of a ring of three needs has come over four hops of 100 MB: 3 between sites, 1 at a.
 const double kHop_s = 800e6 / 1448e6 + 0.01, kRing_s = 3 * kHop_s + 800e6 / (10e9 * 1448 / 1538) + 0.0005;
 
 // 1000 steps of 1 s, since all wait for b, and 50 rings. Without b 1500 steps of 0.5 s, and 75 rings of two
@@ -558,8 +556,7 @@ TEST(Search, SaysWhatIsLeftOut) {
   EXPECT_EQ(odd[0].rfind("moshpit is left out: replicas: found 3", 0), 0u) << odd[0];
 }
 
-// Of three nodes one sits out each of 100 outer steps: two send Δ and φ, in packets of 1448 bytes with
-// headers of 52.
+// Of three nodes one sits out each of 100 outer steps: two send Δ and φ, 1448 bytes a packet of 1500.
 TEST(Search, HasNolocoForAnOddNumberOfNodes) {
   Json json = star({{"nodes", 3}, {"tokens", 600000}});  // 2000 steps
   json["candidates"]["methods"] = {{{"name", "noloco"}, {"inner_steps", 20}}};
