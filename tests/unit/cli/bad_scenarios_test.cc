@@ -3,6 +3,8 @@
 // "warned" has what each of its warnings must say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/validated_scenario.h"
 #include "tests/support/files.h"
@@ -39,8 +41,8 @@ TEST(BadScenarios, AreRefusedInOneMessage) {
     EXPECT_EQ(said.empty(), row["said"].empty()) << said;
     if (said.empty() && row.contains("warned")) {
       const std::vector<std::string> warnings = scenario_warnings(validated_scenario(options.scenario, {}));
-      ASSERT_EQ(warnings.size(), row["warned"].size()) << join(warnings);
-      for (std::size_t i = 0; i < warnings.size(); ++i)
+      EXPECT_EQ(warnings.size(), row["warned"].size()) << join(warnings);
+      for (std::size_t i = 0; i < std::min(warnings.size(), row["warned"].size()); ++i)
         EXPECT_SAYS(warnings[i], row["warned"][i].get<std::string>());
     }
     if (row["said"].empty()) continue;
