@@ -185,9 +185,8 @@ TEST(ChoiceRule, TakesTheSmallestHThatIsFastEnoughOrTheCheapest) {
 // Each of 362 million values travels in 4 bits and a scale of 4 bytes in 1024 where
 // the plan asks for e3m0, two bytes where it asks for nothing.
 TEST(Search, LowersBitsOnlyWhereAsked) {
-  const Json plain_method = {{"name", "streaming-diloco"}, {"fragments", 1}};
-  Json e3m0 = plain_method;
-  e3m0["codec"] = "e3m0";
+  const Json plain_method = {{"name", "streaming-diloco"}, {"fragments", 1}},
+             e3m0 = {{"name", "streaming-diloco"}, {"fragments", 1}, {"codec", "e3m0"}};
   const PlanResult result =
       planned(star({{"candidates", {{"methods", {plain_method, e3m0}}, {"wires", {"bf16", "fp32"}}}}}));
   std::map<std::string, double> bytes;
