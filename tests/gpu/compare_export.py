@@ -21,19 +21,6 @@ def trained_loss(metrics, replica):
     return float(rows[-1]["loss"])
 
 
-def loss_by_transformers(folder, sequences):
-    import torch
-    from transformers import LlamaForCausalLM
-
-    model, loading = LlamaForCausalLM.from_pretrained(folder, output_loading_info=True)
-    problems = {kind: sorted(names) for kind, names in loading.items() if names}
-    tokens = torch.tensor(sequences)
-    with torch.no_grad():
-        logits = model.float().eval()(tokens[:, :-1]).logits
-    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-    return loss.item(), problems
-
-
 def judged(loss, expected, **more):
     agrees = math.isfinite(loss) and abs(loss - expected) <= TOLERANCE and not any(more.values())
     return {"status": "passed" if agrees else "failed", "loss": loss, **more}
@@ -44,9 +31,16 @@ def by_transformers(folder, tokens, expected):
         import transformers
     except ImportError:
         return {"status": "skipped", "note": "transformers is not installed here"}
+    import torch
+
+    model, loading = transformers.LlamaForCausalLM.from_pretrained(folder, output_loading_info=True)
     with open(tokens) as file:
-        loss, problems = loss_by_transformers(folder, json.load(file))
-    return {"version": transformers.__version__, **judged(loss, expected, loading_problems=problems)}
+        sequences = torch.tensor(json.load(file))
+    with torch.no_grad():
+        logits = model.float().eval()(sequences[:, :-1]).logits
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), sequences[:, 1:].flatten())
+    problems = {kind: sorted(names) for kind, names in loading.items() if names}
+    return {"version": transformers.__version__, **judged(loss.item(), expected, loading_problems=problems)}
 
 
 def main():

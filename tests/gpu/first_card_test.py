@@ -7,14 +7,14 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 import types
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
+sys.path[:0] = [str(SCRIPTS), str(SCRIPTS.parent / "tests/support")]
 import first_card  # noqa: E402
+from folder import InAFolder  # noqa: E402
 
 # Stands in for gpu_test: of suite Gpu the second test ends the program, of Columns/Outer one is skipped.
 GPU_TEST = r"""#!/bin/bash
@@ -40,20 +40,14 @@ exit 0
 """
 
 
-class FirstCard(unittest.TestCase):
+class FirstCard(InAFolder):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        work = pathlib.Path(self.folder.name)
+        super().setUp()
+        work = self.folder
         self.options = types.SimpleNamespace(build=work, out=work / "found.json", budget=60., cpu=False, quick=True, bundle=work)
         (work / "first_card").mkdir()
-        (work / "bin").mkdir()
-        program = work / "bin" / "gpu_test"
-        program.write_text(GPU_TEST)
-        program.chmod(0o755)
+        self.write("bin/gpu_test", GPU_TEST).chmod(0o755)
         self.check = first_card.Check(self.options)
-
-    def tearDown(self):
-        self.folder.cleanup()
 
     def found(self):
         return json.loads(self.options.out.read_text())
@@ -65,8 +59,7 @@ class FirstCard(unittest.TestCase):
     def test_a_test_that_ends_the_program_costs_one_test(self):
         self.assertFalse(self.quiet_step("trainings", lambda: self.check.tests("trainings", ["Gpu.*"], 60)))
         tests = self.found()["trainings"]
-        self.assertEqual(tests["passed"], 2)
-        self.assertEqual(tests["no_result"], ["Gpu.Second"])
+        self.assertEqual((tests["passed"], tests["no_result"]), (2, ["Gpu.Second"]))
 
     def test_a_test_that_needs_the_gpu_and_is_skipped_is_no_pass(self):
         self.assertFalse(self.quiet_step("kernels", lambda: self.check.tests("kernels", ["Columns/*"], 60)))
@@ -102,7 +95,7 @@ class FirstCard(unittest.TestCase):
         known = ["configure", "build", "training"]
         for cut, more in ((120, []), (240, ["kernels", "trainings"]), (360, ["benchmark"]), (480, ["export", "sanitizer"])):
             known += more
-            found = run_planned(pathlib.Path(self.folder.name) / str(cut), cut)
+            found = run_planned(self.folder / str(cut), cut)
             self.assertEqual(list(found["steps"]), known, f"cut at {cut} s")
             self.assertEqual(list(found["losses"]), ["cuda", "cpu"])
             self.assertEqual("benchmark" in found, cut >= 360)

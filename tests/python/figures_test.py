@@ -179,8 +179,7 @@ class Which(unittest.TestCase):
         all_of = [{"name": name} for name in ("loss-time", "loss-steps", "shares")]
         self.assertEqual(figures.chosen(all_of, ["loss-*s", "shar*"]), all_of[1:])
         self.assertEqual(figures.chosen(all_of, []), all_of)
-        with self.assertRaisesRegex(ValueError, 'did you mean "shares"'):
-            figures.chosen(all_of, ["share"])
+        self.assertRaisesRegex(ValueError, 'did you mean "shares"', figures.chosen, all_of, ["share"])
 
     def test_spacings(self):
         self.assertEqual(list(map(figures.is_geometric, ([4, 8, 16], [1, 2, 3], [0, 1, 10]))), [True, False, False])
@@ -282,6 +281,10 @@ class Drawn(InAFolder):
         subprocess.run([sys.executable, "loss-time.py"], cwd=moved, check=True)
         for name in (f"loss-time.{ending}" for ending in endings):
             self.assertEqual((moved / name).read_bytes(), (self.folder / name).read_bytes(), name)
+        if shutil.which("pdffonts"):
+            header, _, *fonts = subprocess.run(["pdffonts", moved / "loss-time.pdf"], capture_output=True, text=True).stdout.splitlines()
+            embedded = header.index("emb")
+            self.assertEqual({font[embedded:embedded + 3] for font in fonts}, {"yes"}, fonts)
 
     def test_marks_and_units(self):
         self.assertEqual(draw.log_marks(0.9, 60), [1, 2, 5, 10, 20, 50])

@@ -54,8 +54,7 @@ class Measured(InAFolder):
                             (text[:text.index("    16777216")], "no row"), (text.replace("0 OK", "3 FAILED"), "arrived wrong"),
                             (text.replace("0.04    0.04", "0.04    0.02"), "0.04 GB/s of algbw and 0.02")):
             file.write_text(wrong)
-            with self.assertRaisesRegex(InputError, word):
-                matrix_of([file], sites, INSIDE)
+            self.assertRaisesRegex(InputError, word, matrix_of, [file], sites, INSIDE)
 
     def test_a_table(self):
         table, sites = self.folder / "iperf.csv", {"oslo": [], "rome": [], "bergen & co": []}
@@ -78,15 +77,13 @@ class Measured(InAFolder):
                             (header + "oslo,rome,1,3\n", "nothing says what a connection between oslo and bergen"),
                             (header + "oslo,rome,1,3\noslo,bergen & co,1,\nrome,bergen & co,1,1\n", "the round trip between oslo and")):
             table.write_text(rows)
-            with self.assertRaisesRegex(InputError, where):
-                matrix_of([table], sites, INSIDE)
+            self.assertRaisesRegex(InputError, where, matrix_of, [table], sites, INSIDE)
 
     def test_what_cannot_be_read_is_named(self):
         for names, word in ((["udp.json"], "is of UDP"), (["failed.json"], "No route to host"),
                             (["reverse.json"], "nothing says the round trip"),
                             (["warsaw-madrid.txt"], "nothing says what a connection")):
-            with self.assertRaisesRegex(InputError, word):
-                matrix(*names)
+            self.assertRaisesRegex(InputError, word, matrix, *names)
         with self.assertRaisesRegex(InputError, "says nothing of the two sites"):
             matrix("forward.json", sites={"oslo": [], "rome": []})
 

@@ -36,6 +36,18 @@ SCENARIO = {
     'network': {'topology': {'star': {'rate': '100Mbps', 'rtt': '50ms'}}},
     'sweep': {'network.tcp.connections': [1, 4]}}
 
+EXECUTOR = [EXAMPLES / 'sweep_executor.py', 's.json', 'out']
+# Programs and Python modules that each needs here, and its command.
+RECIPES = {
+    'parallel': (['parallel'], [], ['sh', EXAMPLES / 'sweep_parallel.sh', 's.json', 'out', '-j', '2']),
+    'snakemake': (['snakemake'], [], ['snakemake', '--cores', '2', '--rerun-incomplete', '--quiet', 'all', '-s', EXAMPLES / 'Snakefile',
+                                      '--config', 'scenario=s.json', 'out=out']),
+    'processes': ([], [], [sys.executable, *EXECUTOR]),
+    'mpi': (['mpirun'], ['mpi4py'], ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '3', sys.executable, '-m', 'mpi4py.futures',
+                                     *EXECUTOR]),
+    'dask': ([], ['distributed'], [sys.executable, *EXECUTOR]),
+    'slurm': (['slurmctld', 'slurmd', 'sbatch', 'munged'], [], [])}
+
 
 def until(condition, what):
     end = time.monotonic() + PATIENCE_S
@@ -73,11 +85,11 @@ def kill_worker(out, group):
 
 
 class Recipe:
-    """The command that runs or continues the sweep in `out`, in the folder of this test."""
-    programs, modules = (), ()
+    """Runs and continues the sweep in the folder of this test."""
 
     def __init__(self, folder):
         self.folder = folder
+        self.programs, self.modules, self.command = RECIPES[RECIPE]
 
     def missing(self):
         return ([name for name in self.programs if not shutil.which(name)]
@@ -91,62 +103,30 @@ class Recipe:
 
     def interrupted(self):
         """Runs the sweep with a worker that is killed."""
-        process = self.start(self.command())
+        process = self.start(self.command)
         kill_worker(self.folder / 'out', process.pid)
         return process.wait(PATIENCE_S)
 
     def continued(self):
-        expect(self.start(self.command()).wait(PATIENCE_S) == 0, 'the same command continues')
+        expect(self.start(self.command).wait(PATIENCE_S) == 0, 'the same command continues')
 
 
-class Parallel(Recipe):
-    programs = ['parallel']
-
-    def command(self):
-        return ['sh', EXAMPLES / 'sweep_parallel.sh', 's.json', 'out', '-j', '2']
-
-
-class Snakemake(Recipe):
-    programs = ['snakemake']
-
-    def command(self):
-        return ['snakemake', '--cores', '2', '--rerun-incomplete', '--quiet', 'all', '-s', EXAMPLES / 'Snakefile', '--config',
-                'scenario=s.json', 'out=out']
-
-
-class Processes(Recipe):
-    def command(self):
-        return [sys.executable, EXAMPLES / 'sweep_executor.py', 's.json', 'out']
-
-
-class Mpi(Processes):
-    programs, modules = ['mpirun'], ['mpi4py']
-
-    def command(self):
-        python, *rest = super().command()
-        return ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '3', python, '-m', 'mpi4py.futures', *rest]
-
-
-class Dask(Processes):
+class Dask(Recipe):
     """Its scheduler gives what a lost worker was at to another one: nothing has to be continued by hand."""
-    modules = ['distributed']
 
     def services(self, stack):
         file = self.folder / 'scheduler.json'
         self.background(stack, 'scheduler', '--port', '0', '--no-dashboard', '--scheduler-file', file)
         until(file.exists, 'a scheduler')
-        self.address = json.loads(until(file.read_text, 'its address'))['address']
+        address = json.loads(until(file.read_text, 'its address'))['address']
+        self.command = [*self.command, address]
         for _ in range(2):
-            self.background(stack, 'worker', self.address, '--nthreads', '1', '--no-dashboard',
-                            '--local-directory', self.folder / 'dask')
+            self.background(stack, 'worker', address, '--nthreads', '1', '--no-dashboard', '--local-directory', self.folder / 'dask')
 
     def background(self, stack, program, *arguments):
         process = self.start([sys.executable, '-m', f'distributed.cli.dask_{program}', *arguments])
         stack.callback(process.wait)
         stack.callback(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
-
-    def command(self):
-        return [*super().command(), self.address]
 
     def interrupted(self):
         expect(super().interrupted() == 0, 'the other worker does the case of the killed one')
@@ -155,7 +135,6 @@ class Dask(Processes):
 
 class Slurm(Recipe):
     """A controller and a node on this machine, of this test alone."""
-    programs = ['slurmctld', 'slurmd', 'sbatch', 'munged']
 
     def missing(self):
         return super().missing() + ['root, which slurmd wants'] * (os.geteuid() != 0)
@@ -187,7 +166,7 @@ class Slurm(Recipe):
 def main():
     with tempfile.TemporaryDirectory(prefix='recipe-') as name, contextlib.ExitStack() as stack:
         folder = pathlib.Path(name)
-        recipe = {one.__name__.lower(): one for one in (Parallel, Snakemake, Processes, Mpi, Dask, Slurm)}[RECIPE](folder)
+        recipe = {'dask': Dask, 'slurm': Slurm}.get(RECIPE, Recipe)(folder)
         os.environ.update(PATH=f'{LONGHAUL.parent}:{os.environ["PATH"]}', PYTHONPATH=str(SOURCE / 'python'))
         if recipe.missing():
             print('skipped: missing here:', *recipe.missing())

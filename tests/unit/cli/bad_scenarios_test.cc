@@ -1,9 +1,12 @@
 // Wrong scenarios (tests/data/bad_scenarios.json): what is set in scenarios/small.json, by JSON pointer (null
-// removes), and what the one message of `longhaul check` must say; nothing where the scenario is right.
+// removes), and what the one message of `longhaul check` must say; nothing where the scenario is right. Then
+// "warned" has what each of its warnings must say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
-#include "core/base/json.h"
+#include "cli/validated_scenario.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 
@@ -36,6 +39,12 @@ TEST(BadScenarios, AreRefusedInOneMessage) {
     SCOPED_TRACE(row["name"]);
     const std::string said = said_by([&] { check_command(options); });
     EXPECT_EQ(said.empty(), row["said"].empty()) << said;
+    if (said.empty() && row.contains("warned")) {
+      const std::vector<std::string> warnings = scenario_warnings(validated_scenario(options.scenario, {}));
+      EXPECT_EQ(warnings.size(), row["warned"].size()) << join(warnings);
+      for (std::size_t i = 0; i < std::min(warnings.size(), row["warned"].size()); ++i)
+        EXPECT_SAYS(warnings[i], row["warned"][i].get<std::string>());
+    }
     if (row["said"].empty()) continue;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
     // It names the file that is wrong: the scenario, or one that the scenario names.

@@ -8,7 +8,6 @@
 
 #include "cli/validated_scenario.h"
 #include "planner/plan_request.h"
-#include "tests/support/said.h"
 
 namespace longhaul::other_words_test {
 
@@ -45,25 +44,6 @@ TEST(OtherWords, LeadToThePlace) {
             "that is workload.step_time_factors here (slow all the time), or faults of kind slow");
   EXPECT_EQ(other_place("colour", scenario), "");
   EXPECT_EQ(other_place("H", plan_options(scenario)), "that is candidates.inner_steps here");
-}
-
-TEST(OtherWords, StandInErrorsOfAScenario) {
-  const auto error_with = [](const Json& patch) {
-    Json json = {{"replicas", 2},
-                 {"methods", {{{"name", "ddp"}}}},
-                 {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "5ms"}}}}}}}};
-    json.merge_patch(patch);
-    return said_by([&] { resolve(scenario_declaration(), json, ""); });
-  };
-  EXPECT_EQ(error_with(Json::object()), "");
-  EXPECT_SAYS(error_with({{"methods", {{{"name", "noloco"}, {"H", 30}}}}}),
-              "; did you mean \"inner_steps\"?");
-  EXPECT_SAYS(error_with({{"H", 30}}), "; that is methods.LABEL.inner_steps here");
-  EXPECT_SAYS(error_with({{"network", {{"topology", {{"star", {{"loss", 0.1}}}}}}}}),
-              "; that is network.tcp.loss here (of packets");
-  EXPECT_SAYS(error_with({{"seeds", 3}}), "seeds: found 3; ");
-  EXPECT_SAYS(error_with({{"seeds", 3}}), "; for one write [3], for three [1, 2, 3]");
-  EXPECT_SAYS(error_with({{"workload", {{"tokens", "2T"}}}}), "; write 2e12, without quotes");
 }
 
 }  // namespace longhaul::other_words_test

@@ -1,6 +1,5 @@
-// The scenarios of the tree: listed, valid as they stand, and as they promise; running them takes minutes.
-// The one that longhaul new writes. And pairs by sites: a validated scenario says in each case who is at
-// which site, and only there.
+// The scenarios of the tree: listed, valid, and as they promise; running them takes minutes. The one that
+// longhaul new writes. Pairs by sites: a validated scenario says in each case who is where, and only there.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -51,8 +50,7 @@ TEST(NewCommand, WritesAValidScenarioThatNamesItsSchema) {
   EXPECT_EQ(read_text(file), "mine");
 }
 
-// A label means one thing in all studies of the loss: an hour on a card is not spent on settings that a later
-// tuning has replaced.
+// A label means one thing in all studies of the loss: no hour on a card goes into settings tuned anew since.
 TEST(PaperScenarios, MakeClaimsAndArmsOfOneLabelHaveOneMethod) {
   const std::set<std::string> studies = {"perplexity", "perplexity-tuned", "perplexity-gpu",
                                          "perplexity-size", "loss-regime"};
@@ -138,16 +136,6 @@ TEST(Sites, AreResolvedForPairsBySites) {
   const Case random_pairs = at_three_sites(Json::object(), Json::object());  // nothing depends on them
   EXPECT_TRUE(random_pairs.site_of.empty());
   EXPECT_FALSE(random_pairs.resolved.contains("sites"));
-}
-
-// By the key that asks for them: hierarchical has no pairing.
-TEST(Sites, AreMissedWhereTheTopologyHasNone) {
-  const Json star = Json::parse(R"({"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}})");
-  const Json hierarchical = {{"name", "hierarchical"}};
-  EXPECT_SAYS(said_by([&] { at_three_sites(star); }),
-              "methods[0].pairing: found \"sites\" on a topology without sites");
-  EXPECT_SAYS(said_by([&] { at_three_sites(star, hierarchical); }),
-              "methods[0].name: found \"hierarchical\" on a topology without sites");
 }
 
 }  // namespace longhaul::scenarios_test

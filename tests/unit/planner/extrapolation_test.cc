@@ -39,8 +39,7 @@ TEST(Extrapolation, LeavesOutWholePeriods) {
   EXPECT_EQ(steps_to_replay(plan_with({100}, Grouping::kRandom), 47684), 1384);
 }
 
-// Clocks of 12, 22, 32 after periods of 5 steps, 36 at the end of 17: the 10 periods to 67 steps take 10 s
-// each.
+// Clocks of 12, 22, 32 after periods of 5 steps, 36 at the end of 17: 10 periods of 10 s lead to 67 steps.
 TEST(Extrapolation, IsExactWherePeriodsAreEqual) {
   const TrainingTime time = training_time({12, 22, 32}, 36, 5, 1, 17, 67);
   EXPECT_DOUBLE_EQ(time.total_s, 136);

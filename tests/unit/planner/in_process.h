@@ -30,9 +30,8 @@ struct PlanFolder : TemporaryFolder {
   }
 };
 
-// Four nodes on links of 1538 Mb/s, which carry 1448 Mb/s of payload, 20 ms apart; 724 MB to exchange.
-// Chunks of 181 MB take 1 s each and 10 ms one way: a ring of 2 · 3 rounds takes 6.06 s. Changed; null leaves
-// out.
+// Four nodes on links of 1538 Mb/s, which carry 1448 Mb/s of payload, 20 ms apart; 724 MB to exchange. Chunks
+// of 181 MB take 1 s and 10 ms one way: a ring of 2 · 3 rounds takes 6.06 s. Changed; null leaves out.
 inline Json star(const Json& change = Json::object()) {
   Json plan = Json::parse(R"({"nodes": 4, "parameters": 362000000, "tokens": 400000, "tokens_per_step": 100,
     "step_time": "0.5s", "accelerator": {"per_node": 2, "price": 3.6}, "egress": 0.25,
@@ -79,8 +78,7 @@ inline Json two_sites(const Json& change) {
   return plan;
 }
 
-// Node 0 fails 20 minutes after it was repaired, for 100 s, both exponential. 30,000 steps and little to
-// send.
+// Node 0 fails 20 minutes after its repair, for 100 s, both exponential. 30,000 steps, and little to send.
 inline Json with_crashes(Json plan, const char* on_failure, const char* start) {
   plan["parameters"] = 1000;
   plan["tokens"] = 12000000;
@@ -104,21 +102,26 @@ inline PlannedNetwork network_in(const PlanFolder& folder, const PlanRequest& pl
   return network;
 }
 
-inline PlanResult planned(const PlanFolder& folder, const PlanRequest& plan) {
-  const PlannedNetwork network = network_in(folder, plan);
-  const PlanTools tools = tools_in(folder);
+// A plan with what the search found, whose files go with it.
+struct Planned {
+  explicit Planned(const Json& json, const Json& measured = Json()) : plan(plan_of_json(folder, json)) {
+    plan.measured = measured;
+    const PlannedNetwork network = network_in(folder, plan);
+    const PlanTools tools = tools_in(folder);
+    result.needs = token_needs(plan, candidate_methods(plan));
+    result.search = search_plan(plan, network, result.needs, tools);
+    result.sensitivity = sensitivity_of(result.choice(), tools);
+    result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
+    result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
+  }
+
+  const PlanFolder folder;
+  PlanRequest plan;
   PlanResult result;
-  result.needs = token_needs(plan, candidate_methods(plan));
-  result.search = search_plan(plan, network, result.needs, tools);
-  result.sensitivity = sensitivity_of(result.choice(), tools);
-  result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
-  result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
-  return result;
-}
+};
 
 inline PlanResult planned(const Json& json) {
-  const PlanFolder folder;
-  return planned(folder, plan_of_json(folder, json));
+  return Planned(json).result;
 }
 
 }  // namespace longhaul

@@ -49,13 +49,10 @@ TEST(Pipelines, BubblesByTheirClosedForm) {
 }
 
 // A micro-batch of 200 tokens of 7240 bytes crosses a hop in 8 ms and 10 ms on the way, forward and back.
-// Each stage exchanges half of 362 M parameters between its two replicas: two rounds of 181 MB, as the other
-// stage does meanwhile.
+// Both stages at once exchange half of 362 M parameters between two replicas: two rounds of 181 MB.
 TEST(Pipelines, HopsAndExchangesByHand) {
-  const PlanFolder folder;
-  const PlanRequest plan =
-      plan_of_json(folder, star_in_stages({{"stages", 2}, {"microbatches", 1}, {"bytes_per_token", 7240}}));
-  const PlanResult result = planned(folder, plan);
+  const auto& [folder, plan, result] =
+      Planned(star_in_stages({{"stages", 2}, {"microbatches", 1}, {"bytes_per_token", 7240}}));
   const Evaluation& choice = result.choice();
   EXPECT_EQ(choice.candidate.words,
             "diloco, H = 20, bf16, 2 stages, microbatches 1, bytes_per_token 7240, ring, 1 connection");
@@ -66,8 +63,7 @@ TEST(Pipelines, HopsAndExchangesByHand) {
   EXPECT_EQ(chosen_scenario(plan, result)["pipeline"]["stages"], 2);
 }
 
-// Two nodes at each of two sites: a replica's stages stand at one, and each stage's ring of two is between
-// them.
+// Two nodes at each of two sites: a replica's stages stand at one, a stage's ring of two is between them.
 TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
   const Json pipeline = {{"stages", 2}, {"microbatches", 2}, {"bytes_per_token", 7240}};
   Json json = two_sites({{"candidates", {{"pipelines", Json::array({pipeline})}}}});
@@ -76,8 +72,7 @@ TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
             "a: 0-1; b: 2-3 (rank 2 r + s is stage s of replica r)");
   EXPECT_NEAR(result.choice().traffic.leaving[0], 50 * 2 * 2 * 181e6 * 1500 / 1448, 1);
   EXPECT_EQ(result.choice().traffic.leaving.size(), 2u);
-  // On random paths half of the micro-batches go to the other replica: 1000 steps, both ways, of each
-  // replica.
+  // On random paths half of the micro-batches of each replica go to the other one: 1000 steps, both ways.
   json["candidates"]["pipelines"][0]["routing"] = "random";
   const PlanResult random = planned(json);
   EXPECT_NEAR(random.choice().traffic.leaving[0],
@@ -85,8 +80,7 @@ TEST(Pipelines, StagesAtOneSiteSendNothingOut) {
   EXPECT_FALSE(random.choice().time.is_exact);
 }
 
-// Layers of 4 h² + 3 h · ffn + 2 h = 41,088 parameters, 6400 of the embedding and of the output, and the last
-// norm's 64.
+// Layers of 4 h² + 3 h · ffn + 2 h = 41,088 parameters; embedding and output 6400 each, the last norm 64.
 Json small_model() {
   Json json = star({{"parameters", nullptr}, {"tokens_per_step", 64}, {"tokens", 256000}});
   json["model"] = {{"hidden", 64}, {"layers", 4},   {"heads", 4},

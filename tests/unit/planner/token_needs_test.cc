@@ -42,8 +42,7 @@ class TokenNeedsOfRuns : public testing::Test {
   Json json_;
 };
 
-// ddp is there at step 5 of 10, both diloco at step 10; noloco never, dgc has no curve. They scale with the
-// plan's tokens.
+// ddp is there at step 5 of 10, both diloco at 10; noloco never, dgc has no curve. All scale with the plan.
 TEST_F(TokenNeedsOfRuns, AreTheTokensAtTheTarget) {
   const TokenNeeds found = needs();
   EXPECT_EQ(found.of_method, (std::map<std::string, std::int64_t>{{"ddp", 500}, {"diloco", 1000}}));
