@@ -75,11 +75,6 @@ TEST(Merges, AreMadeByTokensAndTakeALateContribution) {
   }
 }
 
-void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6) << i;
-}
-
 // Two of length 2 at a right angle: their plain mean (1, 1) is 1.41 long, this one 2.
 TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
   const double root = std::sqrt(2.);

@@ -1,10 +1,8 @@
 // Outer steps through the code that a training runs, on one-weight rows: against histories worked out by
 // hand, and against the known contraction of the replicas' disagreement.
-#include <cmath>
 #include <set>
 #include <stdexcept>
 
-#include "core/base/random.h"
 #include "core/plan/operations.h"
 #include "methods/noloco.h"
 #include "tests/unit/trainer/codec_support.h"
@@ -16,13 +14,6 @@ namespace longhaul::outer_step_test {
 
 MethodSpec method_of(const Json& history) {
   return {history["method"]["name"], "", history["method"]};
-}
-
-void expect_near(const std::vector<float>& found, const std::vector<double>& expected,
-                 const std::string& what, double within = 1e-6) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_NEAR(found[i], expected[i], within) << what << " at " << i;
 }
 
 // φ, the momentum and θ, which is φ where the history does not say what it is after the step.
@@ -84,24 +75,21 @@ TEST(OverlappedHistory, IsTheOneWorkedOutByHand) {
   }
 }
 
-// Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ, as its paper says: in
-// double.
+// Over K rounds it moves φ by what Nesterov does in one with the mean of their Δ, as its paper says.
 TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
-  constexpr double kLr = 0.7, kMomentum = 0.9;
   for (const int every : {1, 3, 5}) {
-    const Json options = {{"outer_lr", kLr}, {"outer_momentum", kMomentum}, {"momentum_every", every}};
+    const Json options = {{"outer_lr", 0.7}, {"outer_momentum", 0.9}, {"momentum_every", every}};
     UpdateBench bench({"delayed-nesterov", "", options}, 2, 1);
-    double phi = 0, momentum = 0, sum = 0;
+    double phi = 0, momentum = 0, mean = 0;
     for (int step = 1; step <= 4 * every; ++step) {
-      const double delta = std::sin(step);
-      const auto moved = static_cast<float>(bench.table(Slot::kSlowWeights)[0] + delta);
+      const auto moved = static_cast<float>(bench.table(Slot::kSlowWeights)[0] + std::sin(step));
       bench.set(Slot::kWeights, {moved + 0.25f, moved - 0.25f});
       bench.run(rule_for({"delta"}), step);
-      sum += delta;
+      mean += std::sin(step) / every;
       if (step % every != 0) continue;
-      momentum = kMomentum * momentum + sum / every;
-      phi += kLr * (sum / every + kMomentum * momentum);
-      sum = 0;
+      momentum = 0.9 * momentum + mean;
+      phi += 0.7 * (mean + 0.9 * momentum);
+      mean = 0;
       EXPECT_NEAR(bench.table(Slot::kSlowWeights)[0], phi, 1e-5) << every << ", step " << step;
     }
   }
@@ -111,23 +99,16 @@ TEST(DelayedNesterov, MovesInKRoundsAsNesterovDoesInOne) {
 TEST(Co2, TheGapIsOfTheWholeRow) {
   constexpr std::size_t kColumns = 2500;
   UpdateBench bench(method_of(golden("co2.json")), 3, kColumns);
-  Row momentum(kColumns), weights[3];
+  const Row momentum = normal_row(kColumns, 1), weights = normal_row(3 * kColumns, 2);
   std::vector<double> delta(kColumns);
   double moved = 0, gap = 0;
-  RandomStream stream(1, Purpose::kInitialWeights);
   for (std::size_t i = 0; i < kColumns; ++i) {
-    momentum[i] = static_cast<float>(stream.normal());
-    for (Row& row : weights) {
-      row.push_back(static_cast<float>(stream.normal()));
-      delta[i] += row[i] / 3.;
-    }
+    for (const std::size_t r : {0, 1, 2}) delta[i] += weights[r * kColumns + i] / 3.;
     moved += std::pow(delta[i], 2);
     gap += std::pow(0.5 * momentum[i], 2);
   }
-  for (const int r : {0, 1, 2}) {
-    bench.set(Slot::kOuterMomentum, r, momentum);
-    bench.set(Slot::kWeights, r, weights[r]);
-  }
+  bench.set(Slot::kWeights, weights);
+  for (const int r : {0, 1, 2}) bench.set(Slot::kOuterMomentum, r, momentum);
   const OperationRule rule = overlapped_rule(4);
   bench.runner.post({&rule, 4, 8, {}, 0});
   bench.runner.apply({&rule, 4, 8, {}, 0});
@@ -201,23 +182,22 @@ TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
 TEST(MeanOf, AllHasTheBitsOfThePlainMean) {
   std::vector<Row> deltas;
   const Codec codec{TopK{256, 16, Quantizer::kTwoBit}};
-  Row sum(1000), senders(1000);
-  std::vector<int> counts(1000);
+  Row all(1000), senders(1000), counts(1000);
   for (std::uint32_t r = 0; r < 5; ++r) {
     deltas.push_back(uneven_row(1000, r));
     const Row next = sent_of(codec, deltas.back());
     for (std::size_t i = 0; i < 1000; ++i) {
-      sum[i] += next[i];
+      all[i] += next[i];
       counts[i] += next[i] != 0;  // all that is kept is far from zero
     }
   }
   for (std::size_t i = 0; i < 1000; ++i) {
-    senders[i] = counts[i] ? sum[i] / static_cast<float>(counts[i]) : 0;
-    sum[i] /= 5;
+    senders[i] = counts[i] > 0 ? all[i] / counts[i] : 0;
+    all[i] /= 5;
   }
-  EXPECT_EQ(mean_taken("all", codec, deltas), sum);
+  EXPECT_EQ(mean_taken("all", codec, deltas), all);
   EXPECT_EQ(mean_taken("senders", codec, deltas), senders);
-  EXPECT_NE(senders, sum);
+  EXPECT_NE(senders, all);
 }
 
 // Two columns, of whose two cosine coefficients (a + b)/√2 and (a − b)/√2 the larger one travels: 6/√2 of the
@@ -344,10 +324,7 @@ TEST(Noloco, TheOuterStepHasTheseMoments) {
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         UpdateBench bench({"noloco", "", {{"alpha", kAlpha}, {"beta", 0.7}, {"gamma", gamma}}}, kReplicas,
                           16);
-        RandomStream stream(seed, Purpose::kInitialWeights);
-        Row weights(as_index(kReplicas) * 16);
-        for (float& weight : weights) weight = static_cast<float>(stream.normal());
-        bench.set(Slot::kWeights, weights);
+        bench.set(Slot::kWeights, normal_row(kReplicas * 16, seed));
         bench.update->start(bench.all);
         found[0] += disagreement(bench);
         for (int step = 1; step <= kSteps; ++step) {

@@ -3,12 +3,7 @@
 #ifdef LONGHAUL_WITH_CUDA
 #include "trainer/cuda/row_kernels.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "core/base/index.h"
-#include "core/base/random.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "trainer/cuda/device_table.h"
@@ -41,10 +36,9 @@ class RowKernels : public testing::TestWithParam<std::int64_t> {
     if (!has_gpu()) GTEST_SKIP() << "no GPU";
   }
 
-  Table random(double deviation, std::uint32_t stream_number) const {
-    RandomStream stream(3, Purpose::kInitialWeights, stream_number);
-    Table table(as_index(kReplicas * columns_));
-    for (float& value : table) value = static_cast<float>(deviation * stream.normal());
+  Table random(double deviation, std::uint32_t number) const {
+    Table table = normal_row(kReplicas * columns_, 3, number);
+    for (float& value : table) value *= static_cast<float>(deviation);
     return table;
   }
 
