@@ -2,6 +2,7 @@
 // hand, and against the known contraction of the replicas' disagreement.
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "core/plan/operations.h"
 #include "methods/noloco.h"
@@ -155,11 +156,7 @@ Row mean_taken(const std::string& mean_of, const Codec& codec, const std::vector
 }
 
 TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
-  const struct {
-    TopK codec;
-    std::vector<Row> deltas;
-    Row senders, all;
-  } cases[] = {
+  const std::vector<std::tuple<TopK, std::vector<Row>, Row, Row>> cases = {
       // Of five columns the first travels from 0, 1 and 3, the second from 2, the third from 0, 2 and 3, the
       // fourth from 1.
       {{5, 2, Wire::kFp32},
@@ -295,15 +292,11 @@ double growth(double alpha, double gamma, double k) {
 }
 
 TEST(Noloco, TheMomentsStopShrinkingAtTheBoundThatTheWarningStates) {
-  const struct {
-    double alpha;
-    int group_size, replicas;
-  } cases[] = {{0.5, 2, 8}, {0.5, 2, 1000}, {0.9, 2, 16}, {0.3, 4, 8}, {0, 2, 4}};
-  for (const auto& item : cases) {
-    const double n = item.group_size, k = (1 - 1 / n) * item.replicas / (item.replicas - 1);
-    const double bound = noloco_gamma_bound(item.alpha, item.group_size, item.replicas);
-    EXPECT_LT(growth(item.alpha, 0.99 * bound, k), 0.9995) << item.alpha;
-    EXPECT_GT(growth(item.alpha, 1.01 * bound, k), 1.0005) << item.alpha;
+  for (const auto& [alpha, n, replicas] :
+       {std::tuple{0.5, 2, 8}, {0.5, 2, 1000}, {0.9, 2, 16}, {0.3, 4, 8}, {0., 2, 4}}) {
+    const double k = (1 - 1. / n) * replicas / (replicas - 1), bound = noloco_gamma_bound(alpha, n, replicas);
+    EXPECT_LT(growth(alpha, 0.99 * bound, k), 0.9995) << alpha;
+    EXPECT_GT(growth(alpha, 1.01 * bound, k), 1.0005) << alpha;
   }
   // Derived for α = 0.5, n = 2 and many replicas.
   EXPECT_NEAR(growth(0.5, 0.7, 0.5), 0.700, 5e-4);
@@ -312,29 +305,26 @@ TEST(Noloco, TheMomentsStopShrinkingAtTheBoundThatTheWarningStates) {
 
 // The mean over 3000 draws of groups, on either side of the bound.
 TEST(Noloco, TheOuterStepHasTheseMoments) {
-  constexpr int kSize = 2, kSteps = 4, kSeeds = 3000;
-  constexpr double kAlpha = 0.5;
+  constexpr int kSteps = 4, kSeeds = 3000;
   const OperationRule rule = rule_for({"delta", "phi"});
   // Of five replicas one sits out. k: of the disagreement (N − 1 dimensions) a pair takes away one.
   for (const auto& [kReplicas, k] : {std::pair{8, 4. / 7}, {5, 2. / 4}})
     for (double times : {0., 0.9, 1.2}) {
-      const double bound = noloco_gamma_bound(kAlpha, kSize, kReplicas),
-                   gamma = times > 0 ? times * bound : 0.7;
+      const double gamma = times > 0 ? times * noloco_gamma_bound(0.5, 2, kReplicas) : 0.7;
       std::vector<double> found(kSteps + 1);
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        UpdateBench bench({"noloco", "", {{"alpha", kAlpha}, {"beta", 0.7}, {"gamma", gamma}}}, kReplicas,
-                          16);
+        UpdateBench bench({"noloco", "", {{"alpha", 0.5}, {"beta", 0.7}, {"gamma", gamma}}}, kReplicas, 16);
         bench.set(Slot::kWeights, normal_row(kReplicas * 16, seed));
         bench.update->start(bench.all);
         found[0] += disagreement(bench);
         for (int step = 1; step <= kSteps; ++step) {
-          bench.run(rule, step, random_groups(seed, kReplicas, kSize, step));
+          bench.run(rule, step, random_groups(seed, kReplicas, 2, step));
           found[as_index(step)] += disagreement(bench);
         }
       }
       Moments expected{found[0], 0, 0};
       for (int step = 1; step <= kSteps; ++step) {
-        expected = after_step(expected, kAlpha, gamma, k);
+        expected = after_step(expected, 0.5, gamma, k);
         EXPECT_NEAR(found[as_index(step)] / expected.dd, 1, 0.03) << "step " << step << ", gamma " << gamma;
       }
     }

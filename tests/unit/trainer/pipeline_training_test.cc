@@ -1,8 +1,4 @@
 // Whole trainings of a model in stages.
-#include <cmath>
-#include <set>
-#include <stdexcept>
-
 #include "core/plan/combinations.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
@@ -130,32 +126,32 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   const PipelinePlan plan = trained_plan_of(config).pipeline;
   const Dataset data = load_dataset(config);
   const Decoder decoder(spec.model, Device::kCpu);
-  const std::size_t columns = static_cast<std::size_t>(spec.model.parameters());
-  using Rows = std::vector<std::vector<float>>;
-  Rows weights(3, initial_weights(spec.model, config.seed)), first(3, std::vector<float>(columns)),
+  const std::size_t columns = as_index(spec.model.parameters());
+  using Row = std::vector<float>;
+  std::vector<Row> weights(3, initial_weights(spec.model, config.seed)), first(3, Row(columns)),
       second = first;
   int away = 0;
   for (int step = 1; step <= kSteps; ++step) {
     std::vector<std::vector<double>> sums(3, std::vector<double>(columns));
     for (int m = 0; m < 2; ++m)
       for (int home = 0; home < 3; ++home) {
-        const Route path = paths_of(plan, config.seed, 3, step, m)[static_cast<std::size_t>(home)];
+        const Route path = paths_of(plan, config.seed, 3, step, m)[as_index(home)];
         const Batch all = training_batch(data.training, spec, config.seed, home, step);
         const auto half = static_cast<std::ptrdiff_t>(all.tokens.size() / 2);
         const Batch batch{2, {all.tokens.begin() + m * half, all.tokens.begin() + (m + 1) * half}};
         const auto replica_of = [&](std::size_t column) {
           std::size_t part = 0;
-          while (static_cast<std::int64_t>(column) >= plan.parts[part].columns.end) ++part;
-          return static_cast<std::size_t>(path[part].replica);
+          while (column >= as_index(plan.parts[part].columns.end)) ++part;
+          return as_index(path[part].replica);
         };
-        std::vector<float> met(columns), gradient(columns);
+        Row met(columns), gradient(columns);
         for (std::size_t i = 0; i < columns; ++i) met[i] = weights[replica_of(i)][i];
         decoder.loss_and_gradient(met.data(), gradient.data(), batch);
         for (std::size_t i = 0; i < columns; ++i) sums[replica_of(i)][i] += gradient[i] / 2;
         away += path[1].replica != home;
       }
     for (std::size_t replica = 0; replica < 3; ++replica) {
-      const std::vector<float> gradient(sums[replica].begin(), sums[replica].end());
+      const Row gradient(sums[replica].begin(), sums[replica].end());
       adamw_step(spec.optimizer, learning_rate(spec.optimizer, step, kSteps), step,
                  clip_factor(row_norm(gradient.data(), spec.model.parameters()), spec.optimizer.clip),
                  {{0, spec.model.parameters(), false}},
