@@ -11,10 +11,7 @@ namespace longhaul::merges_test {
 
 // Of every two steps, taken up one later.
 OperationRule merge_of(int fragment) {
-  OperationRule rule;
-  rule.name = "fragment-" + std::to_string(fragment);
-  rule.kind = OperationKind::kMerge;
-  rule.every = 2;
+  OperationRule rule{"fragment-" + std::to_string(fragment), OperationKind::kMerge, "", 2};
   rule.overlap_steps = 1;
   rule.payload = whole({"delta"}, Wire::kFp32);
   rule.answer = whole({"phi"}, Wire::kFp32);

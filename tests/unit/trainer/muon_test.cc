@@ -118,14 +118,11 @@ TEST(Muon, HasTheNamedMatricesOfTheLayersAndNothingElse) {
   EXPECT_FLOAT_EQ(aspect[6].scale, 1);
 }
 
-Json with_muon(Json scenario) {
-  scenario["train"]["optimizer"]["name"] = "muon";
-  return scenario;
-}
+const Json kMuon = {{"train", {{"optimizer", {{"name", "muon"}}}}}};
 
 TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
   const Json scenario = small_scenario({{"name", "independent"}}, 1);
-  const auto adamw = train(scenario).weights, muon = train(with_muon(scenario)).weights;
+  const auto adamw = train(scenario).weights, muon = train(changed(scenario, kMuon)).weights;
   for (std::size_t replica = 0; replica < 4; ++replica)
     for (const Parameter& parameter : parameter_layout(case_of(scenario).train->model)) {
       const std::size_t begin = as_index(parameter.offset);
@@ -137,7 +134,7 @@ TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
 
 TEST(Muon, LearnsUnderEveryOuterMethod) {
   for (const Json& method : every_method(10)) {
-    const Json summary = train(with_muon(small_scenario(method, 60))).summary;
+    const Json summary = train(changed(small_scenario(method, 60), kMuon)).summary;
     // The best that knows only how often each token comes stays at the unigram entropy.
     EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>())
         << method.dump();

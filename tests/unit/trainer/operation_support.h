@@ -29,9 +29,7 @@ inline Message message_of(const float* row, std::int64_t columns, Wire wire, con
 }
 
 inline OperationRule rule_for(const std::vector<std::string>& tensors, Wire wire = Wire::kFp32) {
-  OperationRule rule;
-  rule.name = "outer";
-  rule.kind = OperationKind::kGroupAverage;
+  OperationRule rule{"outer", OperationKind::kGroupAverage, ""};
   rule.payload = whole(tensors, wire);
   return rule;
 }

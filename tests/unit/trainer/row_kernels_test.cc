@@ -19,15 +19,12 @@ using Table = std::vector<float>;  // [R, P]
 constexpr int kReplicas = 7;
 
 // Pairs, a row that is in no group, groups larger than what is kept in registers.
-const struct {
-  std::vector<std::vector<int>> groups;
-  Wire wire;
-  bool sent_ahead;
-} kCases[] = {{{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
-              {{{0, 1, 2, 3, 4, 5, 6}}, Wire::kBf16, false},
-              {{{1, 2, 4}, {0, 3, 5, 6}}, Wire::kFp16, false},
-              {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
-              {{{4}}, Wire::kFp32, false}};
+const std::vector<std::tuple<std::vector<std::vector<int>>, Wire, bool>> kCases = {
+    {{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
+    {{{0, 1, 2, 3, 4, 5, 6}}, Wire::kBf16, false},
+    {{{1, 2, 4}, {0, 3, 5, 6}}, Wire::kFp16, false},
+    {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
+    {{{4}}, Wire::kFp32, false}};
 
 // By columns: no multiple of a slice, nor of a word of bits.
 class RowKernels : public testing::TestWithParam<std::int64_t> {

@@ -2,8 +2,8 @@
 #include "trainer/pipeline/subspace.h"
 
 #include <cmath>
+#include <numeric>
 
-#include "core/base/index.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/decoder.h"
 
@@ -35,9 +35,7 @@ std::vector<double> outside(const std::vector<float>& basis, const std::vector<d
 }
 
 double length(const std::vector<double>& vector) {
-  double square = 0;
-  for (const double value : vector) square += value * value;
-  return std::sqrt(square);
+  return std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.));
 }
 
 // Every column of a projection into the stream, and every row of E − E₀, before the last part.

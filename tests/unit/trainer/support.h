@@ -49,20 +49,13 @@ inline std::vector<float> floats_of(const StoredTensor& tensor) {
 
 // Seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not matter.
 inline Json small_scenario(const Json& method, int steps = 12, const char* wire = nullptr) {
-  Json scenario = {
-      {"name", "small"},
-      {"replicas", 4},
-      {"methods", {method}},
-      {"train",
-       {{"steps", steps},
-        {"model",
-         {{"hidden", 16}, {"layers", 2}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
-        {"data", {{"synthetic", {{"branching", 3}, {"tokens", 20000}}}}},
-        {"batch", 2},
-        {"evaluate_sequences", 8},
-        {"evaluate_every", 4},
-        {"optimizer", {{"lr", 1e-2}}}}},
-      {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  Json scenario = Json::parse(R"({"name": "small", "replicas": 4,
+      "train": {"model": {"hidden": 16, "layers": 2, "heads": 2, "ffn": 24, "context": 12, "vocabulary": 16},
+                "data": {"synthetic": {"branching": 3, "tokens": 20000}}, "batch": 2, "evaluate_sequences": 8,
+                "evaluate_every": 4, "optimizer": {"lr": 1e-2}},
+      "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+  scenario["methods"] = Json::array({method});
+  scenario["train"]["steps"] = steps;
   if (wire) scenario["workload"] = {{"wire", wire}};
   return scenario;
 }
