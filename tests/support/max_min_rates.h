@@ -73,11 +73,9 @@ inline std::vector<double> max_min_rates(const std::vector<double>& capacity, co
   using namespace progressive_filling;
   std::vector<double> rates = filled(capacity, flows);
   for (int iteration = 0; iteration < 20 && ack_share > 0; ++iteration) {
-    const std::vector<double> left = without_acks(capacity, flows, rates, ack_share);
-    const std::vector<double> next = filled(left, flows);
-    const bool at_rest = nearly_equal(rates, next);
-    rates = next;
-    if (at_rest) break;
+    const std::vector<double> before = rates;
+    rates = filled(without_acks(capacity, flows, before, ack_share), flows);
+    if (nearly_equal(before, rates)) break;
   }
   return rates;
 }

@@ -202,19 +202,18 @@ TEST_F(OuterStepCommand, EveryMethodButTheOneThatExchangesNothing) {
 }
 
 TEST_F(OuterStepCommand, RefusesWhatIsWrong) {
-  StoredTensors tensors = second_step();
-  EXPECT_THROW(run(tensors, "ddp"), InputError);
-  EXPECT_THROW(run(tensors, "nolocco"), InputError);
-  EXPECT_THROW(run(tensors, "dilocox"), InputError);  // low rank of no matrix
-  EXPECT_THROW(run(tensors, "noloco", {"gama=1"}), InputError);
+  for (const char* method : {"ddp", "nolocco", "dilocox"})  // the last: low rank of no matrix
+    EXPECT_THROW(run(second_step(), method), InputError) << method;
+  EXPECT_THROW(run(second_step(), "noloco", {"gama=1"}), InputError);
   // Without layers there are no fragments, unless their number is given.
   const StoredTensors flat = column({{"theta", {3, 4}}, {"phi", {1, 1}}, {"momentum", {2, 2}}});
   EXPECT_SAYS(said_by([&] { run(flat, "streaming-diloco"); }),
               "--model with the dimensions, or --set fragments=1");
-  tensors["groups"] = indices({0, 1, 1, 2}, {2, 2});
-  EXPECT_THROW(run(tensors), InputError);
-  tensors["groups"] = indices({0, 5}, {1, 2});
-  EXPECT_THROW(run(tensors), InputError);
+  StoredTensors tensors = second_step();
+  for (const StoredTensor& groups : {indices({0, 1, 1, 2}, {2, 2}), indices({0, 5}, {1, 2})}) {
+    tensors["groups"] = groups;
+    EXPECT_THROW(run(tensors), InputError);
+  }
   tensors.erase("groups");
   EXPECT_THROW(run(tensors), InputError);
   tensors = second_step();

@@ -21,18 +21,17 @@ const std::vector<double> kWeights = random_weights<double>(kShape, 6);
 using Stream = std::vector<double>;  // [sequences · context, hidden]
 
 // Of each block the largest magnitude is 127.
-Stream as_int8(Stream values) {
+Stream as_int8(const Stream& stream) {
+  std::vector<float> values(stream.begin(), stream.end());
   for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
     const std::size_t end = std::min(begin + kBlock, values.size());
     float largest = 0;
-    for (std::size_t i = begin; i < end; ++i)
-      largest = std::max(largest, std::abs(static_cast<float>(values[i])));
+    for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(values[i]));
     const float scale = largest / 127;
     for (std::size_t i = begin; i < end; ++i)
-      values[i] =
-          static_cast<float>(std::nearbyint(double{static_cast<float>(values[i])} / double{scale})) * scale;
+      values[i] = static_cast<float>(std::nearbyint(double{values[i]} / double{scale})) * scale;
   }
-  return values;
+  return {values.begin(), values.end()};
 }
 
 const std::int64_t* tokens_of(int sequence) {
