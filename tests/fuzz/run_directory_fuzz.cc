@@ -1,5 +1,4 @@
-// Run directories of somebody else's, one file behind the other (fuzz.h): what report, compare, claims and
-// plot make of them.
+// Run directories, one file behind the other (fuzz.h): what report, compare, claims and plot make of them.
 #include <algorithm>
 
 #include "analysis/claims/claims.h"

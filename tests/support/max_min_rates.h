@@ -1,5 +1,4 @@
-// The slow reference of max-min fair sharing (net/sharing/max_min.h): progressive filling of all flows at
-// once, which adds up anew in each round what links have left.
+// The slow reference of max-min fair sharing (net/sharing/max_min.h): progressive filling of all flows.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +41,7 @@ inline std::vector<double> filled(const std::vector<double>& capacity, const std
   return rates;
 }
 
-// Capacity that data may share when the flows send at `rates`. A tenth is always left: data that starves
-// would stop the acknowledgements, too.
+// Capacity that data may share when the flows send at `rates`: a tenth at least, or acknowledgements stop.
 inline std::vector<double> without_acks(const std::vector<double>& capacity, const std::vector<Flow>& flows,
                                         const std::vector<double>& rates, double ack_share) {
   std::vector<double> left = capacity;
@@ -63,11 +61,8 @@ inline bool nearly_equal(const std::vector<double>& a, const std::vector<double>
 
 }  // namespace progressive_filling
 
-// The rate of each flow. `ack_share` is what a flow sends back for each unit it sends. The result depends on
-// the order of `flows` only by rounding.
-//
-// The acknowledgements depend on the rates and the rates on what acknowledgements leave: a few per cent of a
-// few per cent, so the iteration is at rest after a handful of rounds.
+// The rate of each flow. `ack_share` is what a flow sends back for each unit it sends. Acknowledgements
+// depend on the rates, and the rates on what they leave: a few per cent of a few per cent, soon at rest.
 inline std::vector<double> max_min_rates(const std::vector<double>& capacity, const std::vector<Flow>& flows,
                                          double ack_share) {
   using namespace progressive_filling;

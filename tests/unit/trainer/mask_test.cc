@@ -34,9 +34,8 @@ TEST(RandomMask, DrawsAsManyAsTheShareSaysInAscendingOrderWhateverBlockIsRead) {
     }
 }
 
-// 5000 draws of 1500 columns: the frequency of a column has a standard deviation of sqrt(p (1 - p) / 5000) at
-// most, and of 1500 none may be 5 of those away. Two columns of a piece are drawn together as often as
-// without replacement.
+// 5000 draws: the frequency of a column has a standard deviation of sqrt(p (1 - p) / 5000) at most; none may
+// be 5 of those away. Two columns of a piece are drawn together as often as without replacement.
 TEST(RandomMask, DrawsEachColumnAsOftenAsEveryOther) {
   constexpr int kDraws = 5000;
   for (const double share : {0.01, 0.3, 0.8}) {

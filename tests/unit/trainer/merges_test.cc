@@ -88,8 +88,7 @@ TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
   expect_near(radial_directional_mean({{2, 0}, {-1, 0}}, {0.5F, 0.5F}), {0.5, 0});
 }
 
-// Three replicas of a matrix of a layer [1, 2] and an embedding [1, 2], fragments of their own; η 1, no
-// momentum: what is merged is added to φ = 10.
+// An embedding [1, 2] and a matrix of a layer [1, 2], fragments of their own. What is merged is added to φ.
 TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   const Json options = {
       {"merge", "radial-directional"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"mixing", 0}};

@@ -74,8 +74,7 @@ TEST(MethodRelations, AreToTheBit) {
 TEST(MethodRelations, AreToRounding) {
   const Json heavy_ball = renamed("diloco", {{"outer_momentum", 0.5}, {"nesterov", false}});
   const Relation same[] = {
-      // SlowMo: m ← μ m + Δ̄, φ ← φ + η m is heavy-ball with the rate outside. A mean that is not late has no
-      // gap.
+      // SlowMo: m ← μ m + Δ̄, φ ← φ + η m is heavy-ball with the rate outside. No delay, no gap.
       {renamed("co2", {{"outer_momentum", 0.5}, {"delay", 0}, {"outer_clip", 0}}), heavy_ball},
       // φ + 1 · mean(θ − φ) is the mean of θ.
       {renamed("diloco", {{"outer_lr", 1}, {"outer_momentum", 0}}), kLocal},
@@ -120,8 +119,7 @@ TEST(MethodRelations, Co2WithoutPenaltyClipAndMomentumIsDilocox) {
   }
 }
 
-// SGD on Δ where everything travels, in float32; and a codec that leaves nothing out has nothing to feed
-// back.
+// SGD on Δ where everything travels, in float32. A codec that leaves nothing out has nothing to feed back.
 TEST(MethodRelations, WithCompleteMessagesAreToTheBit) {
   const Json diloco = renamed("diloco", {{"outer_momentum", 0}});
   const auto sparseloco = [](const Json& codec) {
@@ -135,9 +133,8 @@ TEST(MethodRelations, WithCompleteMessagesAreToTheBit) {
   expect_others(sparseloco("sign"), diloco);
 }
 
-// With nothing dropped there is nothing to feed back: DeMo is a descent along signs, and DGC one with
-// momentum. (All coefficients of a cosine transform are not the columns to the last bit, and DeMo steps along
-// the signs of what is left of zeros.)
+// DeMo is a descent along signs then, and DGC one with momentum. (All coefficients of a cosine transform are
+// not the columns to the last bit, and DeMo steps along the signs of what is left of zeros.)
 TEST(MethodRelations, WithNothingDroppedDemoAndDgcAreTheirUncompressedSelves) {
   const Json whole = {{"top_k", {{"chunk", 32}, {"kept", 32}}}};
   for (Json method : std::vector<Json>{{{"name", "demo"}},
@@ -152,8 +149,7 @@ TEST(MethodRelations, WithNothingDroppedDemoAndDgcAreTheirUncompressedSelves) {
   }
 }
 
-// The same sequences, in one batch or a part of it on each replica: the sum of the gradients is another order
-// alone.
+// The same sequences, in one batch or a part of it on each replica: only the order of the sum differs.
 TEST(MethodRelations, DdpIsOneMachineWithTheWholeBatch) {
   for (const int replicas : {2, 3, 4}) {
     const auto losses = [replicas](const char* name) {

@@ -132,9 +132,8 @@ TEST_F(OuterStepCommand, TakesTheStepOfMethodsWithAnOptimizerOfTheirOwn) {
   expect_step("dgc", {"momentum=0.5", "warm_up=0", "factor_masking=false"}, start, {{"velocity", {4, 0}}});
 }
 
-// By hand, of a method whose messages are a round late: in its first round nothing has arrived. Eager updates
-// take their own part of the mean: Δ̃ = (θ − φ)/2 = 1 and 2, v = Δ̃, φ = 0.5 (Δ̃ + 0.5 v) = 0.75 Δ̃. The others
-// go back to φ.
+// By hand: in the first round no late message has arrived. Eager updates take their own part of the mean:
+// Δ̃ = (θ − φ)/2 = 1 and 2, v = Δ̃, φ = 0.5 (Δ̃ + 0.5 v) = 0.75 Δ̃. The others go back to φ.
 TEST_F(OuterStepCommand, TakesTheFirstRoundOfLateMethods) {
   const Tables start = {{"theta", {2, 4}}, {"phi", {0, 0}}, {"momentum", {0, 0}}},
                back = {{"theta", {0, 0}}, {"momentum", {0, 0}}};

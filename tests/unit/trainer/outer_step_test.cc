@@ -1,5 +1,4 @@
-// Outer steps through the code that a training runs, on one-weight rows: against histories worked out by
-// hand, and against the known contraction of the replicas' disagreement.
+// Outer steps through a training's own code: histories by hand, and how the replicas' disagreement shrinks.
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -51,8 +50,7 @@ OperationRule overlapped_rule(int overlap_steps) {
   return rule;
 }
 
-// What is posted with some weights is applied to others of its round, or in the next one, and the first
-// alone.
+// What is posted with some weights is applied to others of its round, or in the next one.
 TEST(OverlappedHistory, IsTheOneWorkedOutByHand) {
   for (const char* file : {"streaming_diloco.json", "eager_diloco.json", "co2.json"}) {
     SCOPED_TRACE(file);
@@ -157,8 +155,7 @@ Row mean_taken(const std::string& mean_of, const Codec& codec, const std::vector
 
 TEST(MeanOf, SendersOrAllIsTheOneWorkedOutByHand) {
   const std::vector<std::tuple<TopK, std::vector<Row>, Row, Row>> cases = {
-      // Of five columns the first travels from 0, 1 and 3, the second from 2, the third from 0, 2 and 3, the
-      // fourth from 1.
+      // Column 0 travels from replicas 0, 1 and 3; 1 from 2; 2 from 0, 2 and 3; 3 from 1.
       {{5, 2, Wire::kFp32},
        {{8, 1, 4, 0, .5f}, {4, 1, 0, -6, .5f}, {-1, 2, 6, 0, .5f}, {-6, 0, 2, 1, .5f}},
        {2, 2, 4, -6, 0},

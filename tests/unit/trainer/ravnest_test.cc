@@ -1,5 +1,4 @@
-// Ravnest: a history worked out by hand, and against stages that keep old versions of their weights, as its
-// authors' code does, written apart here.
+// Ravnest: by hand, and against stages that keep old versions of their weights, as its authors' code does.
 #include <algorithm>
 #include <cmath>
 

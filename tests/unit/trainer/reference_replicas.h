@@ -1,5 +1,4 @@
-// Trainings in which some replicas do not take some steps, and a reference that keeps each replica in vectors
-// of its own and takes the steps as the methods' equations have them.
+// Trainings in which some replicas do not take some steps, and a reference with the methods' equations.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -72,8 +72,7 @@ inline Json text_scenario(const std::string& glob) {
   return changed(small_scenario({{"name", "independent"}}), {{"train", {{"data", data}, {"model", model}}}});
 }
 
-// The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,
-// replicas are at two of them in turn.
+// The only case of a scenario in `folder`. Where groups are drawn by sites, replicas are at two in turn.
 inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   write_text(folder.file("scenario.json"), scenario.dump());
   const Scenario loaded =

@@ -1,5 +1,4 @@
-// A model of two parts whose boundary is quantized, against one written apart: the parts of the scalar
-// decoder, a plain int8, and finite differences of each part by itself.
+// A quantized boundary, against the parts of the scalar decoder, a plain int8, and finite differences.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -108,8 +107,7 @@ TEST(Float64Boundaries, LossAndGradientAreThoseOfTwoPartsAndAPlainInt8) {
   }
 }
 
-// Where a part has no layer the stream is quantized again at the same place. That changes nothing: the
-// largest number of a block is seven steps of int4 once more.
+// It is quantized twice at one place, which changes nothing: the largest of a block is 7 steps once more.
 TEST(Float64Boundaries, APartWithoutLayersIsPassedToo) {
   const Quantized int4{Quantizer::kInt4, 1024};
   const auto loss = [&](std::vector<int> before) {
