@@ -8,10 +8,7 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -1,6 +1,4 @@
 // Journals of a plan with one operation that overlaps, one that does not, and one of merges.
-#include <sstream>
-
 #include "core/plan/journal.h"
 #include "tests/fuzz/fuzz.h"
 

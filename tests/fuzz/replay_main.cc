@@ -6,10 +6,8 @@
 //
 // NAME_fuzz.input of the temporary folder keeps the one at work, where a signal leaves it.
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <set>
 
 #include "tests/fuzz/fuzz.h"

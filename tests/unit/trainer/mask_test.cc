@@ -1,7 +1,6 @@
 // Random masks: which columns are drawn, and that they travel as a row of their own.
 #include "trainer/codecs/mask.h"
 
-#include <cmath>
 #include <map>
 #include <set>
 

@@ -1,10 +1,7 @@
 #include "trainer/codecs/message.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
-#include "core/base/random.h"
 #include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "trainer/codecs/wire_format.h"

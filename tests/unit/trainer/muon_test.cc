@@ -2,9 +2,7 @@
 #include "trainer/optimizer/muon.h"
 
 #include <cmath>
-#include <cstring>
 
-#include "core/base/index.h"
 #include "core/base/random.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"

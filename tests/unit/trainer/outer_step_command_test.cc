@@ -1,5 +1,3 @@
-#include <set>
-
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"

@@ -1,6 +1,5 @@
 // Outer steps through a training's own code: histories by hand, and how the replicas' disagreement shrinks.
 #include <set>
-#include <stdexcept>
 #include <tuple>
 
 #include "core/plan/operations.h"

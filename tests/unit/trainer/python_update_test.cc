@@ -1,7 +1,6 @@
 // Outer steps in Python: bit by bit those of the same methods in C++, and by hand.
 #include <cmath>
 
-#include "core/base/random.h"
 #include "methods/common/python_step.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/operation_support.h"

@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"

@@ -1,9 +1,4 @@
 // Sums, spreads and transfers of rows that are spread over ranks, against the same rows in one process.
-#include <gtest/gtest.h>
-
-#include <cstring>
-
-#include "core/base/random.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/ranks/chained_sum.h"

@@ -1,8 +1,6 @@
 // A training that is spread over processes leaves the bytes of one process, whatever befalls it on the way.
-#include <algorithm>
 #include <map>
 
-#include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/rank_processes.h"
 #include "trainer/checkpoint/checkpoint_folder.h"

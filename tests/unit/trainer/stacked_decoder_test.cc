@@ -1,9 +1,6 @@
 // The stacked decoder against the one that does a replica at a time.
 #include "trainer/model/stacked_decoder.h"
 
-#include <cmath>
-
-#include "core/base/random.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "trainer/model/cpu_decoder.h"

@@ -4,12 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <vector>
 
 #include "core/base/index.h"
-#include "core/base/random.h"
 #include "tests/unit/trainer/random_model.h"
-#include "trainer/model/decoder.h"
 #include "trainer/model/stacked_decoder.h"
 
 namespace longhaul::testing_stacked {

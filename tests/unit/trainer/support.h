@@ -4,14 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "core/base/index.h"
 #include "core/scenario/scenario.h"
-#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/files.h"

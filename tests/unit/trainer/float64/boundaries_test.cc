@@ -1,8 +1,6 @@
 // A quantized boundary, against the parts of the scalar decoder, a plain int8, and finite differences.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/unit/trainer/float64/slope.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"

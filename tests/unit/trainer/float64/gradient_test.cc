@@ -1,8 +1,6 @@
 // The decoder that trainings run on the CPU, its sources compiled in float64.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/unit/trainer/float64/slope.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/scalar_decoder.h"
