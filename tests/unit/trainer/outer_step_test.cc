@@ -212,6 +212,7 @@ TEST(Ef21, SendsChangesThatAddUp) {
   bench.set(Slot::kWeights, {6, 1, 3, -3});
   bench.run(rule);
   EXPECT_EQ(bench.table(Slot::kSlowWeights), (Row{4.5, -1, 4.5, -1})) << "the mean of both g is (2.5, 0)";
+  EXPECT_EQ(bench.table(Slot::kError), (Row{4, 2, 1, -2}));
 }
 
 TEST(WeightAverages, AreThoseWorkedOutByHand) {
