@@ -10,7 +10,7 @@ namespace longhaul::pipeline_training_test {
 
 const Json kStraight = {{"stages", 2}}, kRandom = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}},
            kThreeStages = {{"stages", 3}, {"microbatches", 2}, {"routing", "random"}},
-           kDdp = {{"name", "ddp"}};
+           kDdp = {{"name", "ddp"}}, kDiloco = {{"name", "diloco"}, {"inner_steps", 4}};
 
 Json with_layers(int layers, const Json& scenario) {
   return changed(scenario, {{"train", {{"model", {{"layers", layers}}}}}});
@@ -176,10 +176,9 @@ TEST(PipelineTraining, PresendIsExchangeBitForBit) {
 }
 
 TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
-  const Json method = {{"name", "diloco"}, {"inner_steps", 4}},
-             scenario = scenario_of(method, 12, changed(kRandom, {{"activations", "int4"}}));
+  const Json scenario = scenario_of(kDiloco, 12, changed(kRandom, {{"activations", "int4"}}));
   const auto& [folder, config] = CaseInFolder(scenario);
-  const Trained narrow = train(config, folder), wide = train(scenario_of(method, 12, kRandom));
+  const Trained narrow = train(config, folder), wide = train(scenario_of(kDiloco, 12, kRandom));
   EXPECT_NE(narrow.metrics, wide.metrics);
   expect_losses(narrow, wide, 0.1, "int4");
   EXPECT_EQ(train(scenario, 2).metrics, narrow.metrics);
@@ -204,9 +203,8 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
 // A list of what the word says for all hops is that word, and one that is not, on each back-end, is not.
 TEST(PipelineTraining, FormatsByHop) {
   const auto metrics_with = [](const Json& activations, const Json& gradients, int threads = 1) {
-    const Json formats = {{"activations", activations}, {"gradients", gradients}};
-    const Json pipeline = changed(kThreeStages, formats), method = {{"name", "diloco"}, {"inner_steps", 4}};
-    return train(with_layers(3, scenario_of(method, 8, pipeline)), threads).metrics;
+    const Json pipeline = changed(kThreeStages, {{"activations", activations}, {"gradients", gradients}});
+    return train(with_layers(3, scenario_of(kDiloco, 8, pipeline)), threads).metrics;
   };
   const Json int4_int3 = {"int4", "int3"}, wire_int8 = {"wire", "int8"};
   for (const char* word : {"int5", "wire"})
