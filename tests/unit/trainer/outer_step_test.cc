@@ -276,16 +276,13 @@ Moments after_step(const Moments& m, double alpha, double gamma, double k) {
 
 // By how much the moments grow a step in the long run.
 double growth(double alpha, double gamma, double k) {
-  constexpr int kSteps = 5000;
   Moments m{1, 0, 0};
-  double logarithm = 0;
-  for (int step = 0; step < kSteps; ++step) {
-    m = after_step(m, alpha, gamma, k);
-    const double size = std::abs(m.dd) + std::abs(m.dv) + std::abs(m.vv);
-    logarithm += std::log(size);
-    m = {m.dd / size, m.dv / size, m.vv / size};
+  double size = 1;
+  for (int step = 0; step < 5000; ++step) {
+    m = after_step({m.dd / size, m.dv / size, m.vv / size}, alpha, gamma, k);
+    size = std::abs(m.dd) + std::abs(m.dv) + std::abs(m.vv);
   }
-  return std::exp(logarithm / kSteps);
+  return size;
 }
 
 TEST(Noloco, TheMomentsStopShrinkingAtTheBoundThatTheWarningStates) {

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "core/base/index.h"
 #include "tests/unit/trainer/random_model.h"
 #include "trainer/model/stacked_decoder.h"
 
@@ -32,8 +31,8 @@ struct Replicas {
   std::int64_t token_stride() const { return std::int64_t{sequences} * (shape.context + 1); }
   const float* row(int r) const { return weights.data() + r * shape.parameters(); }
   Batch batch(int r) const {
-    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(r * token_stride());
-    return {sequences, {begin, begin + static_cast<std::ptrdiff_t>(token_stride())}};
+    const auto begin = tokens.begin() + r * token_stride();
+    return {sequences, {begin, begin + token_stride()}};
   }
 
   Result one_by_one() const { return one_by_one(Decoder(shape, Device::kCpu)); }

@@ -70,8 +70,7 @@ TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
   expect_inside(kShape, subspace, weights, row.data(), 2);
   for (const Parameter& parameter : parameter_layout(kShape)) {
     const bool is_free = parameter.name != "embedding" && !(parameter.writes_residual && parameter.layer < 2);
-    const auto begin = static_cast<std::ptrdiff_t>(parameter.offset),
-               end = static_cast<std::ptrdiff_t>(parameter.offset + parameter.size());
+    const std::int64_t begin = parameter.offset, end = begin + parameter.size();
     EXPECT_EQ(std::equal(row.begin() + begin, row.begin() + end, before.begin() + begin), is_free)
         << parameter.name;
   }

@@ -32,7 +32,9 @@ class ThreadRanks {
           One one_here(all, rank);
           body(one_here);
         } catch (...) {
-          all.fail(std::current_exception());
+          const std::lock_guard<std::mutex> lock(all.mutex_);
+          if (!all.failed_) all.failed_ = std::current_exception();
+          all.came_.notify_all();
         }
       });
     for (std::thread& thread : threads) thread.join();
@@ -41,12 +43,6 @@ class ThreadRanks {
 
  private:
   explicit ThreadRanks(int size) : size_(size) {}
-
-  void fail(std::exception_ptr error) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!failed_) failed_ = std::move(error);
-    came_.notify_all();
-  }
 
   struct Later : Transfer {
     explicit Later(std::function<void()> on_wait) : work(std::move(on_wait)) {}
