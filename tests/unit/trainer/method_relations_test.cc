@@ -32,7 +32,8 @@ Json by_four_steps(const char* name, const Json& more = Json::object()) {
 }
 
 const Json kDdp = {{"name", "ddp"}}, kLocal = by_four_steps("local-sgd"),
-           kLocalAtEachStep = {{"name", "local-sgd"}, {"inner_steps", 1}};
+           kLocalAtEachStep = {{"name", "local-sgd"}, {"inner_steps", 1}},
+           kWithoutCodec = {{"codec", "wire"}, {"error_feedback", "none"}, {"feedback_decay", 1}};
 
 struct Relation {
   Json method, other;
@@ -107,12 +108,8 @@ TEST(MethodRelations, WithOtherOptionsTheyAreOthers) {
 TEST(MethodRelations, Co2WithoutPenaltyClipAndMomentumIsDilocox) {
   for (const double outer_lr : {0.4, 1.}) {
     const Json common = {{"inner_steps", 3}, {"outer_lr", outer_lr}, {"outer_momentum", 0}},
-               plain = {{"name", "dilocox"},
-                        {"codec", "wire"},
-                        {"error_feedback", "none"},
-                        {"feedback_decay", 1}},
                co2 = changed(common, {{"name", "co2"}, {"gap_penalty", 0}, {"outer_clip", 0}});
-    expect_same_bits(co2, changed(common, plain));
+    expect_same_bits(co2, changed(changed(common, kWithoutCodec), {{"name", "dilocox"}}));
     for (const auto& [on, value] :
          {std::pair{"gap_penalty", 0.5}, {"outer_momentum", 0.5}, {"outer_clip", 1e-3}})
       expect_others(changed(co2, {{on, value}}), co2);
@@ -142,7 +139,7 @@ TEST(MethodRelations, WithNothingDroppedDemoAndDgcAreTheirUncompressedSelves) {
                                        {{"name", "dgc"}, {"warm_up", 0}, {"factor_masking", false}}}) {
     method["codec"] = whole;
     const std::string complete = with_wire(method).metrics;
-    method.update({{"codec", "wire"}, {"error_feedback", "none"}, {"feedback_decay", 1}});
+    method.update(kWithoutCodec);
     EXPECT_EQ(complete, with_wire(method).metrics) << method;
     method["codec"] = {{"top_k", {{"chunk", 32}, {"kept", 8}}}};
     EXPECT_NE(complete, with_wire(method).metrics) << method;

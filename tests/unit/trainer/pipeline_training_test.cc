@@ -23,18 +23,15 @@ Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
 
 const std::vector<Json> kMethods = every_method(3, {"ist", "decoupled-diloco"});
 
-// Codecs whose chunks, tiles, blocks or draws begin anew at each stage.
-bool works_on_pieces(const Json& method) {
-  return method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
-}
-
-// Rounding may turn a code of a codec into the next one.
+// On pieces: chunks, tiles, blocks or draws of a codec begin anew at each stage, and rounding may turn one of
+// its codes into the next.
 TEST(PipelineTraining, StraightRoutesAreTheWholeModelAndMicrobatchesAnotherOrderOfSums) {
   for (const Json& method : kMethods) {
     const Trained cut = train(scenario_of(method, 8, kStraight));
     const std::vector<double> losses = losses_in(cut.metrics);
     EXPECT_LT(losses.back(), losses.front()) << method;
-    const bool on_pieces = works_on_pieces(method);
+    const bool on_pieces =
+        method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
     if (!on_pieces) {
       EXPECT_EQ(cut.metrics, train(scenario_of(method, 8)).metrics) << method;
     }
