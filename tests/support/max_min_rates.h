@@ -41,18 +41,6 @@ inline std::vector<double> filled(const std::vector<double>& capacity, const std
   return rates;
 }
 
-// Capacity that data may share when the flows send at `rates`: a tenth at least, or acknowledgements stop.
-inline std::vector<double> without_acks(const std::vector<double>& capacity, const std::vector<Flow>& flows,
-                                        const std::vector<double>& rates, double ack_share) {
-  std::vector<double> left = capacity;
-  for (std::size_t i = 0; i < flows.size(); ++i)
-    if (flows[i].acks != nullptr)
-      for (const LinkDirection link : *flows[i].acks) left[as_index(link)] -= ack_share * rates[i];
-  for (std::size_t link = 0; link < left.size(); ++link)
-    left[link] = std::max(left[link], capacity[link] / 10);
-  return left;
-}
-
 inline bool nearly_equal(const std::vector<double>& a, const std::vector<double>& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if (std::abs(a[i] - b[i]) > 1e-10 * a[i]) return false;
@@ -69,7 +57,13 @@ inline std::vector<double> max_min_rates(const std::vector<double>& capacity, co
   std::vector<double> rates = filled(capacity, flows);
   for (int iteration = 0; iteration < 20 && ack_share > 0; ++iteration) {
     const std::vector<double> before = rates;
-    rates = filled(without_acks(capacity, flows, before, ack_share), flows);
+    std::vector<double> left = capacity;  // a tenth at least, or data would stop the acknowledgements
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      if (flows[i].acks != nullptr)
+        for (const LinkDirection link : *flows[i].acks) left[as_index(link)] -= ack_share * before[i];
+    for (std::size_t link = 0; link < left.size(); ++link)
+      left[link] = std::max(left[link], capacity[link] / 10);
+    rates = filled(left, flows);
     if (nearly_equal(before, rates)) break;
   }
   return rates;

@@ -97,17 +97,13 @@ TEST(Muon, HasTheNamedMatricesOfTheLayersAndNothingElse) {
   spec.name = InnerOptimizer::kMuon;
   const std::vector<MuonMatrix> matrices = muon_matrices(shape, spec);
   ASSERT_EQ(matrices.size(), 2u * 7);
-  // Embedding and the first norm, then query, key, value and output of 16 x 16.
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(matrices[i].offset, 32 * 16 + 16 + 256 * static_cast<std::int64_t>(i));
-    EXPECT_EQ(matrices[i].rows, 16);
-    EXPECT_EQ(matrices[i].columns, 16);
-    EXPECT_FLOAT_EQ(matrices[i].scale, 0.8f);  // 0.2 sqrt(16)
-  }
-  for (std::size_t i = 4; i < 7; ++i) {  // gate, up, down
-    EXPECT_EQ(matrices[i].rows, i == 6 ? 16 : 24);
-    EXPECT_EQ(matrices[i].size(), 16 * 24);
-    EXPECT_FLOAT_EQ(matrices[i].scale, 0.2f * std::sqrt(24.f));
+  // Embedding and the first norm, then query, key, value and output of 16 x 16; gate, up and down.
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(as_index(matrices[i].offset), 32 * 16 + 16 + 256 * i);
+  for (std::size_t i = 0; i < 7; ++i) {
+    const MuonMatrix& matrix = matrices[i];
+    EXPECT_EQ(matrix.rows, i == 4 || i == 5 ? 24 : 16);
+    EXPECT_EQ(matrix.columns, i == 6 ? 24 : 16);
+    EXPECT_FLOAT_EQ(matrix.scale, i < 4 ? 0.8f : 0.2f * std::sqrt(24.f));  // 0.2 sqrt(16)
   }
   Json section = golden("muon.json")["optimizer"];
   section["update_scale"] = "aspect";

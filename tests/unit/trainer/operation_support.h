@@ -9,7 +9,6 @@
 
 namespace longhaul {
 
-// Standard normal deviates.
 inline std::vector<float> normal_row(std::int64_t columns, std::uint64_t seed, std::uint32_t number = 0) {
   RandomStream stream(seed, Purpose::kInitialWeights, number);
   std::vector<float> row(static_cast<std::size_t>(columns));

@@ -51,7 +51,6 @@ struct Replicas {
   std::vector<std::int64_t> tokens;  // [replicas, sequences, context + 1]
 };
 
-// On a CPU.
 inline Result run(const StackedDecoder& decoder, const Replicas& replicas) {
   Result result{std::vector<double>(as_index(replicas.replicas)),
                 std::vector<float>(replicas.weights.size(), 123.f)};  // what was there must not matter

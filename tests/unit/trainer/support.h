@@ -21,7 +21,6 @@ inline Json golden(const std::string& name) {
   return Json::parse(read_text(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
 }
 
-// The lines of a log.
 inline std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
   std::istringstream in(text);
@@ -29,7 +28,6 @@ inline std::vector<Json> lines_of(const std::string& text) {
   return lines;
 }
 
-// The table in the text of a CSV.
 inline CsvTable table_of(const std::string& text) {
   const TemporaryFolder folder;
   write_text(folder.file("table.csv"), text);
