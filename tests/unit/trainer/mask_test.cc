@@ -4,16 +4,16 @@
 #include <map>
 #include <set>
 
+#include "core/base/index.h"
 #include "tests/unit/trainer/codec_support.h"
 #include "trainer/codecs/wire_format.h"
 
 namespace longhaul::mask_test {
 
-std::vector<std::int64_t> drawn(const RandomMask& codec, std::uint64_t draw, std::int64_t columns,
-                                std::int64_t block) {
+std::vector<std::int64_t> drawn(const RandomMask& codec, int draw, std::int64_t columns, std::int64_t block) {
   std::vector<std::int64_t> all;
   for (std::int64_t begin = 0; begin < columns; begin += block)
-    for_each_drawn(codec, draw, columns, begin, std::min(columns, begin + block),
+    for_each_drawn(codec, as_index(draw), columns, begin, std::min(columns, begin + block),
                    [&](std::int64_t column, std::int64_t number) {
                      EXPECT_EQ(number, static_cast<std::int64_t>(all.size()));
                      all.push_back(column);
@@ -41,14 +41,13 @@ TEST(RandomMask, DrawsEachColumnAsOftenAsEveryOther) {
     const RandomMask codec{share, Wire::kBf16};
     std::map<std::int64_t, int> times;
     int both = 0;
-    for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    for (int draw = 0; draw < kDraws; ++draw) {
       std::set<std::int64_t> set;
       for (const std::int64_t column : drawn(codec, draw, 1500, 1500)) ++times[column], set.insert(column);
       both += set.count(3) + set.count(900) == 2;
     }
-    const auto close = [&](int found, double chance, const std::string& what) {
-      EXPECT_NEAR(found / double{kDraws}, chance, 5 * std::sqrt(chance * (1 - chance) / kDraws) + 1e-9)
-          << what;
+    const auto close = [](int found, double p, const std::string& what) {
+      EXPECT_NEAR(found / double{kDraws}, p, 5 * std::sqrt(p * (1 - p) / kDraws) + 1e-9) << what;
     };
     const double in_first = std::ceil(1024 * share), in_second = std::ceil(1500 * share) - in_first;
     for (std::int64_t column = 0; column < 1500; ++column)
@@ -74,12 +73,12 @@ TEST(RandomMask, TheColumnsThatTravelAreARow) {
     const RandomMask codec{0.2, numbers};
     const std::vector<std::int64_t> columns = drawn(codec, 9, 3000, 3000);
     Row kept, expected(3000);
-    for (const std::int64_t column : columns) kept.push_back(row[static_cast<std::size_t>(column)]);
+    for (const std::int64_t column : columns) kept.push_back(row[as_index(column)]);
     const Codec alone = std::visit([](const auto& item) { return Codec(item); }, numbers);
     const Row sent = sent_of(alone, kept);
     bool travels[3000] = {}, said[3000];
     for (std::size_t i = 0; i < sent.size(); ++i) {
-      expected[static_cast<std::size_t>(columns[i])] = sent[i];
+      expected[as_index(columns[i])] = sent[i];
       travels[columns[i]] = true;
     }
     const Message message =

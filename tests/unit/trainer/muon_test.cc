@@ -130,8 +130,7 @@ TEST(Muon, LearnsUnderEveryOuterMethod) {
   for (const Json& method : every_method(10)) {
     const Json summary = train(changed(small_scenario(method, 60), kMuon)).summary;
     // The best that knows only how often each token comes stays at the unigram entropy.
-    EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>())
-        << method.dump();
+    EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>()) << method;
   }
 }
 

@@ -123,13 +123,12 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   const PipelinePlan plan = trained_plan_of(config).pipeline;
   const Dataset data = load_dataset(config);
   const Decoder decoder(spec.model, Device::kCpu);
-  const std::size_t columns = as_index(spec.model.parameters());
+  const std::size_t width = as_index(spec.model.parameters());
   using Row = std::vector<float>;
-  std::vector<Row> weights(3, initial_weights(spec.model, config.seed)), first(3, Row(columns)),
-      second = first;
+  std::vector<Row> weights(3, initial_weights(spec.model, config.seed)), first(3, Row(width)), second = first;
   int away = 0;
   for (int step = 1; step <= kSteps; ++step) {
-    std::vector<std::vector<double>> sums(3, std::vector<double>(columns));
+    std::vector<std::vector<double>> sums(3, std::vector<double>(width));
     for (int m = 0; m < 2; ++m)
       for (int home = 0; home < 3; ++home) {
         const Route path = paths_of(plan, config.seed, 3, step, m)[as_index(home)];
@@ -141,10 +140,10 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
           while (column >= as_index(plan.parts[part].columns.end)) ++part;
           return as_index(path[part].replica);
         };
-        Row met(columns), gradient(columns);
-        for (std::size_t i = 0; i < columns; ++i) met[i] = weights[replica_of(i)][i];
+        Row met(width), gradient(width);
+        for (std::size_t i = 0; i < width; ++i) met[i] = weights[replica_of(i)][i];
         decoder.loss_and_gradient(met.data(), gradient.data(), batch);
-        for (std::size_t i = 0; i < columns; ++i) sums[replica_of(i)][i] += gradient[i] / 2;
+        for (std::size_t i = 0; i < width; ++i) sums[replica_of(i)][i] += gradient[i] / 2;
         away += path[1].replica != home;
       }
     for (std::size_t replica = 0; replica < 3; ++replica) {
@@ -157,9 +156,8 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   }
   EXPECT_GT(away, 6) << "of 18";
   for (std::size_t replica = 0; replica < 3; ++replica)
-    for (std::size_t i = 0; i < columns; ++i)
-      ASSERT_NEAR(trained.weights[replica][i], weights[replica][i], 1e-6)
-          << "replica " << replica << ", column " << i;
+    for (std::size_t i = 0; i < width; ++i)
+      ASSERT_NEAR(trained.weights[replica][i], weights[replica][i], 1e-6) << replica << ", " << i;
 }
 
 // The anchors that a stage sent ahead are that stage's.

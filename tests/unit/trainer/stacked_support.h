@@ -21,10 +21,9 @@ struct Replicas {
       : shape(of), replicas(count), sequences(batch_size) {
     RandomStream stream(7, Purpose::kInitialWeights, 1);
     for (int r = 0; r < count; ++r)
-      for (const Parameter& parameter : parameter_layout(shape))
-        for (std::int64_t i = 0; i < parameter.size(); ++i)
-          weights.push_back(static_cast<float>(deviation * stream.normal()) +
-                            (parameter.is_norm ? 1.f : 0.f));
+      for (const Parameter& part : parameter_layout(shape))
+        for (std::int64_t i = 0; i < part.size(); ++i)
+          weights.push_back(static_cast<float>(deviation * stream.normal()) + (part.is_norm ? 1.f : 0.f));
     tokens = random_batch(shape, count * sequences).tokens;
   }
 

@@ -138,11 +138,9 @@ inline Trained train_with(const Case& config, const TemporaryFolder& folder, Dev
   return trained;
 }
 
-inline Trained train(const Case& config, const TemporaryFolder& folder, int threads = 1,
-                     bool resume = false) {
-  return train_with(config, folder, Device::kCpu,
-                    threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_thread),
-                    resume);
+inline Trained train(const Case& config, const TemporaryFolder& in, int threads = 1, bool resume = false) {
+  auto backend = threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_thread);
+  return train_with(config, in, Device::kCpu, std::move(backend), resume);
 }
 
 inline Trained train(const Json& scenario, int threads = 1) {
