@@ -211,13 +211,12 @@ TEST(TwoBit, HasItsErrorAndNoWrongSignInWhatTopKKeeps) {
 // Without decay nothing is lost: after each round what was sent and what is kept add up to what was to be
 // sent. In eighths that fp32 holds exactly, but for the cosines and the factors.
 TEST(Feedback, ClassicLosesNothing) {
-  for (Codec codec : {Codec{Quantized{Quantizer::kInt4, 5}}, Codec{TopK{8, 2, Wire::kFp32}},
-                      Codec{RandomMask{0.5, Wire::kFp32}}, Codec{DctTopK{8, 4, Wire::kFp32, {{4, 5}}}},
-                      Codec{LowRank{1, Wire::kFp32, Wire::kFp32, 1, {{4, 5}}}}}) {
+  for (auto [codec, rounding] : {std::pair{Codec{Quantized{Quantizer::kInt4, 5}}, 1e-5},
+                                 {Codec{TopK{8, 2, Wire::kFp32}}, 1e-5},
+                                 {Codec{RandomMask{0.5, Wire::kFp32}}, 1e-5},
+                                 {Codec{DctTopK{8, 4, Wire::kFp32, {{4, 5}}}}, 2e-5},
+                                 {Codec{LowRank{1, Wire::kFp32, Wire::kFp32, 1, {{4, 5}}}}, 1e-4}}) {
     codec.feedback = Feedback::kClassic;
-    const double rounding = std::holds_alternative<LowRank>(codec.format)   ? 1e-4
-                            : std::holds_alternative<DctTopK>(codec.format) ? 2e-5  // of a transform
-                                                                            : 1e-5;
     Row error(20, 0);
     std::vector<double> asked(20, 0), sent(20, 0);
     for (std::uint32_t round = 0; round < 8; ++round) {

@@ -95,9 +95,8 @@ TEST_P(RanksOfMethod, LeaveTheBytesOfOneProcess) {
 INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod, testing::ValuesIn(every_method_of_replicas(4)));
 
 TEST_F(RanksTest, TheEnsembleIsThatOfOneProcess) {
-  expect_the_bytes_of_one_process(changed(scenario_of({{"name", "independent"}, {"data", "own"}}),
-                                          {{"train", {{"evaluate_ensemble", true}}}}),
-                                  4);
+  const Json own = scenario_of({{"name", "independent"}, {"data", "own"}});
+  expect_the_bytes_of_one_process(changed(own, {{"train", {{"evaluate_ensemble", true}}}}), 4);
   EXPECT_SAYS(read_text(file("whole", "training.json")), "final_loss_of_ensemble");
 }
 
