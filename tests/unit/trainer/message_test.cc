@@ -44,7 +44,7 @@ TEST(WireFormat, RoundingIsWithinHalfAStepAndPackingReadsTheSame) {
   std::vector<float> row(3000);
   for (float& value : row) value = static_cast<float>(stream.normal() * std::exp(2 * stream.normal()));
   for (const auto& [wire, step] :
-       {std::pair(Wire::kFp32, 0.), std::pair(Wire::kBf16, 0x1p-8), std::pair(Wire::kFp16, 0x1p-11)}) {
+       {std::pair{Wire::kFp32, 0.}, {Wire::kBf16, 0x1p-8}, {Wire::kFp16, 0x1p-11}}) {
     const std::vector<std::uint8_t> packed = encode(wire, PlainRow{row.data(), 3000});
     EXPECT_EQ(packed.size(), 3000u * static_cast<unsigned>(bytes_per_parameter(wire)));
     std::vector<float> read(3000);

@@ -117,9 +117,8 @@ TEST(SpreadOverRanks, EqualRowsAreFoundAndOneBitIsNotOverlooked) {
         if (r == other) arena.row(Slot::kWeights, r)[kColumns - 1] += 1;
       }
       std::vector<float> row(kColumns);
-      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, {0, 1, 2, 3, 4, 5}, row.data()), other == -1);
-      // Without the one that differs, wherever it is.
       std::vector<int> others = {0, 1, 2, 3, 4, 5};
+      EXPECT_EQ(rows_are_equal(ranks, arena, Slot::kWeights, others, row.data()), other == -1);
       others.erase(std::remove(others.begin(), others.end(), other), others.end());
       EXPECT_TRUE(rows_are_equal(ranks, arena, Slot::kWeights, others, row.data())) << other;
     });
