@@ -1,5 +1,4 @@
 // The two readers of CSV: whole tables (core) and rows one by one (analysis).
-#include "core/base/csv.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/csv_table.h"
 

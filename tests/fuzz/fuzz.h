@@ -8,10 +8,7 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,15 +26,11 @@ inline std::string text_of_input(const std::uint8_t* data, std::size_t size) {
 
 // One folder a process, in memory where the machine has such a place; removed at exit.
 inline const std::string& scratch_folder() {
-  static const struct Scratch {
-    Scratch() {
-      const std::string shared = "/dev/shm";
-      if (access(shared.c_str(), W_OK) == 0) setenv("TMPDIR", shared.c_str(), 1);
-      folder = std::make_unique<TemporaryFolder>();
-    }
-    std::unique_ptr<TemporaryFolder> folder;
-  } scratch;
-  return scratch.folder->path;
+  static const std::unique_ptr<TemporaryFolder> folder = [] {
+    if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
+    return std::make_unique<TemporaryFolder>();
+  }();
+  return folder->path;
 }
 
 inline std::string file_with(const std::string& name, std::string_view bytes) {

@@ -1,19 +1,13 @@
 // Journals of a plan with one operation that overlaps, one that does not, and one of merges.
-#include <sstream>
-
 #include "core/plan/journal.h"
 #include "tests/fuzz/fuzz.h"
 
 void longhaul::read_input(const std::string& input) {
   static const OperationPlan plan = [] {
-    OperationPlan made;
-    made.rules.resize(3);
-    made.rules[0].name = "plain";
-    made.rules[1].name = "outer";
+    OperationPlan made{{{"plain", OperationKind::kAllReduce, ""},
+                        {"outer", OperationKind::kAllReduce, ""},
+                        {"fragment-0", OperationKind::kMerge, "", 2}}};
     made.rules[1].overlap_steps = 2;
-    made.rules[2].name = "fragment-0";
-    made.rules[2].kind = OperationKind::kMerge;
-    made.rules[2].every = 2;
     made.rules[2].overlap_steps = 1;
     return made;
   }();

@@ -1,6 +1,5 @@
-// Inputs that are near to right ones: one value of a JSON text, or one cell of a table, becomes another that
-// a reader may not expect. Bytes that are turned at random make hardly ever a text that is JSON, and so never
-// reach what is behind the parser.
+// Inputs that are near to right ones: one value of a JSON text, or one cell of a table, becomes another.
+// Bytes that are turned at random are hardly ever JSON, and so never reach what is behind the parser.
 #pragma once
 
 #include <cstdint>

@@ -6,11 +6,9 @@
 //
 // NAME_fuzz.input of the temporary folder keeps the one at work, where a signal leaves it.
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <set>
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutations.h"
@@ -18,10 +16,9 @@
 namespace {
 
 std::vector<std::string> files_of(int count, char** folders) {
-  std::vector<std::filesystem::path> paths;
+  std::set<std::filesystem::path> paths;
   for (int i = 0; i < count; ++i)
-    for (const auto& entry : std::filesystem::directory_iterator(folders[i])) paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
+    for (const auto& entry : std::filesystem::directory_iterator(folders[i])) paths.insert(entry.path());
   std::vector<std::string> texts;
   for (const auto& path : paths) texts.push_back(longhaul::read_text(path.string()));
   return texts;
@@ -66,10 +63,9 @@ int main(int argc, char** argv) {
       mutates ? files_of(argc - 4, argv + 4) : files_of(argc - 1, argv + 1);
   long long inputs = give_corpus(corpus);
   if (mutates && !corpus.empty())
-    inputs += give_mutations(corpus, std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10),
-                             (std::filesystem::temp_directory_path() /
-                              (std::filesystem::path(argv[0]).filename().string() + ".input"))
-                                 .string());
+    inputs += give_mutations(
+        corpus, std::atof(argv[2]), std::strtoull(argv[3], nullptr, 10),
+        std::filesystem::temp_directory_path() / (std::filesystem::path(argv[0]).filename() += ".input"));
   std::printf("%lld inputs\n", inputs);
   return inputs > 0 ? 0 : 1;
 }

@@ -1,5 +1,4 @@
-// Scenarios: read, resolved, made cases of, planned and put on their networks, as longhaul check does. Files
-// that they name are not there.
+// Scenarios: read, made cases of, planned and put on networks, as longhaul check does, without other files.
 #include <algorithm>
 
 #include "core/scenario/scenario.h"

@@ -1,7 +1,5 @@
-// Traces: what is read can be walked step by step, by the plan and by the programs, and is written as it was
-// read.
+// Traces: what is read can be walked step by step, by plan and programs, and is written as it was read.
 #include <algorithm>
-#include <sstream>
 
 #include "core/plan/program.h"
 #include "core/plan/trace.h"

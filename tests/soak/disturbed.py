@@ -7,7 +7,7 @@ import pathlib
 import re
 import signal
 import subprocess
-import threading
+import tempfile
 import time
 
 WORD = "LONGHAUL_SOAK"
@@ -36,15 +36,10 @@ class Command:
     def __init__(self, arguments, word, folder=None):
         self.word, self.peak_kb, self.sent = word, 0, None
         self.start = time.monotonic()
+        self.said = tempfile.TemporaryFile("w+", errors="replace")
         self.process = subprocess.Popen(
-            arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            text=True, errors="replace", start_new_session=True, env={**os.environ, WORD: word})
-        self.words = ""
-        self.reader = threading.Thread(target=self._read)
-        self.reader.start()
-
-    def _read(self):
-        self.words = self.process.stderr.read()
+            arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.said,
+            start_new_session=True, env={**os.environ, WORD: word})
 
     def wait(self, timeout_s, moment_s=None, disturb=None):
         """Calls `disturb` at the moment, if it lives so long; None if it has not ended in time."""
@@ -60,8 +55,10 @@ class Command:
         return self.process.returncode
 
     def finish(self):
-        """After its end: what it said. Its children write to their log, so nothing holds the pipe open."""
-        self.reader.join(10)
+        """After its end: what it said."""
+        with self.said:
+            self.said.seek(0)
+            self.words = self.said.read()
         return self.words
 
 

@@ -19,7 +19,6 @@ STAR = {"star": {"rate": "100Mbps", "rtt": "50ms"}}
 def declared_methods(longhaul):
     """{name: {option: its part of the schema}}"""
     schema = json.loads(subprocess.run([longhaul, "list", "schema"], capture_output=True, text=True, check=True).stdout)
-    methods = {}
     def expanded(part):
         """Without references to "$defs"."""
         if isinstance(part, list):
@@ -30,10 +29,8 @@ def declared_methods(longhaul):
             part = {**schema["$defs"][part["$ref"].rsplit("/", 1)[1]], **{key: part[key] for key in part if key != "$ref"}}
         return {key: expanded(value) for key, value in part.items()}
 
-    for one in expanded(schema["properties"]["methods"]["items"]["oneOf"]):
-        options = {key: value for key, value in one["properties"].items() if key not in NOT_OPTIONS}
-        methods[one["properties"]["name"]["const"]] = options
-    return methods
+    methods = [one["properties"] for one in expanded(schema["properties"]["methods"]["items"]["oneOf"])]
+    return {one["name"]["const"]: {key: value for key, value in one.items() if key not in NOT_OPTIONS} for one in methods}
 
 
 class Draw:
@@ -49,7 +46,9 @@ class Draw:
         pick = self.random.choice
         trains, replicas = self.chance(0.8), pick([2, 3, 4, 4, 6, 8])
         stages = 2 if self.chance(0.25) else 1
-        scenario = {"name": f"soak-{self.number}", "replicas": replicas, "methods": self.some_methods(replicas),
+        names = self.random.sample(sorted(self.methods), pick([1, 2, 2, 3]))
+        scenario = {"name": f"soak-{self.number}", "replicas": replicas,
+                    "methods": [self.method(name, replicas) for name in names],
                     "workload": {"step_time": self.step_time()}, "network": self.network(replicas)}
         scenario.update({"seeds": [1, 2]} if self.chance(0.15) else {"seed": self.random.randrange(1000)})
         if trains:
@@ -68,10 +67,6 @@ class Draw:
         if self.chance(0.6):
             scenario["sweep"] = self.sweep(scenario)
         return scenario
-
-    def some_methods(self, replicas):
-        names = self.random.sample(sorted(self.methods), self.random.choice([1, 2, 2, 3]))
-        return [self.method(name, replicas) for name in names]
 
     def method(self, name, replicas):
         method = {"name": name}

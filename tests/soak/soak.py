@@ -28,6 +28,8 @@ from run_contents import contents, differences
 from scenarios import Draw, declared_methods
 
 LONGEST_S = 180
+# How the command may end after a signal to one of its processes.
+ALLOWED = {"parent": {130, -9, -2, -15}, "child": {1, 130}, "all": {1, 130, -9, -2, -15}}
 # What a run says of a case in which nobody gets anywhere; it has no result to compare.
 GIVES_UP = "faults come so often that nobody ends a step"
 
@@ -85,10 +87,7 @@ class Soak:
                 self.counts.update([" to ".join(sent), "signals"])
             if status == 0:
                 break
-            allowed = {130, -9, -2, -15} if not sent or sent[1] != "child" else {1, 130}
-            if sent and sent[1] == "all":
-                allowed.add(1)
-            if not sent or status not in allowed:
+            if not sent or status not in ALLOWED[sent[1]]:
                 raise Found(f"ended with {status} after {sent}: {command.words[-1000:]}")
         command, status = self.run(folder, "disturbed", 2, "--resume")
         if status != 0:

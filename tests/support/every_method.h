@@ -14,13 +14,12 @@ namespace longhaul {
 // With an outer step after each `inner_steps` steps where they have one, and overlaps of at most two steps.
 inline std::vector<Json> every_method(int inner_steps, const std::set<std::string>& without = {}) {
   const int overlap = std::min(2, inner_steps - 1);
-  const Json plain = Json::parse(R"([
+  Json all = Json::parse(R"([[
       {"name": "ddp"}, {"name": "fsdp"}, {"name": "independent"}, {"name": "single"},
       {"name": "one-bit-adam", "freeze_step": 5},
       {"name": "demo", "codec": {"dct_top_k": {"tile": 8, "kept": 4}}, "mean_of": "all"},
       {"name": "dgc", "warm_up": 4, "codec": {"top_k": {"chunk": 64, "kept": 2}}},
-      {"name": "sparta", "share": 0.2}])");
-  Json outer = Json::parse(R"([
+      {"name": "sparta", "share": 0.2}], [
       {"name": "diloco"}, {"name": "diloco", "nesterov": false}, {"name": "muloco"},
       {"name": "delayed-nesterov", "momentum_every": 2},
       {"name": "noloco"}, {"name": "noloco", "pattern": "presend"}, {"name": "noloco", "pattern": "root"},
@@ -40,19 +39,17 @@ inline std::vector<Json> every_method(int inner_steps, const std::set<std::strin
       {"name": "dilocox", "codec": {"low_rank": {"rank": 2, "factors": "int4"}}},
       {"name": "co2"}, {"name": "co2", "codec": "int4", "error_feedback": "classic"},
       {"name": "sparseloco", "codec": {"dct_top_k": {"tile": 8, "kept": 4}}},
-      {"name": "sparseloco", "codec": {"top_k": {"chunk": 256, "kept": 16, "numbers": "two_bit"}}}])");
+      {"name": "sparseloco", "codec": {"top_k": {"chunk": 256, "kept": 16, "numbers": "two_bit"}}}]])");
   if (overlap > 0)  // without slack: times do not decide
-    outer.push_back({{"name", "decoupled-diloco"}, {"fragments", 2}, {"overlap", overlap}, {"slack", 0}});
-  std::vector<Json> methods;
-  const auto add = [&](const Json& method) {
-    if (without.count(method["name"].get<std::string>()) == 0) methods.push_back(method);
-  };
-  for (const Json& method : plain) add(method);
-  for (Json& method : outer) {
+    all[1].push_back({{"name", "decoupled-diloco"}, {"fragments", 2}, {"overlap", overlap}, {"slack", 0}});
+  for (Json& method : all[1]) {
     method["inner_steps"] = inner_steps;
     if (method.contains("overlap")) method["overlap"] = overlap;
-    add(method);
   }
+  std::vector<Json> methods;
+  for (const Json& part : all)
+    for (const Json& method : part)
+      if (without.count(method["name"]) == 0) methods.push_back(method);
   return methods;
 }
 

@@ -6,21 +6,13 @@
 namespace longhaul {
 
 inline Fault absence_fault(int number, std::pair<int, int> replicas, const FaultTimes& times) {
-  Fault fault;
-  fault.number = number;
-  fault.kind = "crash";
-  fault.replicas = replicas;
+  Fault fault{number, "crash", times, "", replicas, "", ""};
   fault.absence = true;
-  fault.times = times;
   return fault;
 }
 
 inline Fault slow_fault(int number, std::pair<int, int> replicas, double compute, const FaultTimes& times) {
-  Fault fault = absence_fault(number, replicas, times);
-  fault.kind = "slow";
-  fault.absence = false;
-  fault.compute = compute;
-  return fault;
+  return {number, "slow", times, "", replicas, "", "", compute};
 }
 
 }  // namespace longhaul

@@ -1,5 +1,4 @@
-// What tests do with files: a folder that cleans up after itself, whole texts in and out, what a command
-// says.
+// What tests do with files: a folder that cleans up after itself, whole texts, what a command says.
 #pragma once
 
 #include <array>

@@ -1,5 +1,4 @@
-// The slow reference of max-min fair sharing (net/sharing/max_min.h): progressive filling of all flows at
-// once, which adds up anew in each round what links have left.
+// The slow reference of max-min fair sharing (net/sharing/max_min.h): progressive filling of all flows.
 #pragma once
 
 #include <algorithm>
@@ -42,19 +41,6 @@ inline std::vector<double> filled(const std::vector<double>& capacity, const std
   return rates;
 }
 
-// Capacity that data may share when the flows send at `rates`. A tenth is always left: data that starves
-// would stop the acknowledgements, too.
-inline std::vector<double> without_acks(const std::vector<double>& capacity, const std::vector<Flow>& flows,
-                                        const std::vector<double>& rates, double ack_share) {
-  std::vector<double> left = capacity;
-  for (std::size_t i = 0; i < flows.size(); ++i)
-    if (flows[i].acks != nullptr)
-      for (const LinkDirection link : *flows[i].acks) left[as_index(link)] -= ack_share * rates[i];
-  for (std::size_t link = 0; link < left.size(); ++link)
-    left[link] = std::max(left[link], capacity[link] / 10);
-  return left;
-}
-
 inline bool nearly_equal(const std::vector<double>& a, const std::vector<double>& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
     if (std::abs(a[i] - b[i]) > 1e-10 * a[i]) return false;
@@ -63,21 +49,22 @@ inline bool nearly_equal(const std::vector<double>& a, const std::vector<double>
 
 }  // namespace progressive_filling
 
-// The rate of each flow. `ack_share` is what a flow sends back for each unit it sends. The result depends on
-// the order of `flows` only by rounding.
-//
-// The acknowledgements depend on the rates and the rates on what acknowledgements leave: a few per cent of a
-// few per cent, so the iteration is at rest after a handful of rounds.
+// The rate of each flow. `ack_share` is what a flow sends back for each unit it sends. Acknowledgements
+// depend on the rates, and the rates on what they leave: a few per cent of a few per cent, soon at rest.
 inline std::vector<double> max_min_rates(const std::vector<double>& capacity, const std::vector<Flow>& flows,
                                          double ack_share) {
   using namespace progressive_filling;
   std::vector<double> rates = filled(capacity, flows);
   for (int iteration = 0; iteration < 20 && ack_share > 0; ++iteration) {
-    const std::vector<double> left = without_acks(capacity, flows, rates, ack_share);
-    const std::vector<double> next = filled(left, flows);
-    const bool at_rest = nearly_equal(rates, next);
-    rates = next;
-    if (at_rest) break;
+    const std::vector<double> before = rates;
+    std::vector<double> left = capacity;  // a tenth at least, or data would stop the acknowledgements
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      if (flows[i].acks != nullptr)
+        for (const LinkDirection link : *flows[i].acks) left[as_index(link)] -= ack_share * before[i];
+    for (std::size_t link = 0; link < left.size(); ++link)
+      left[link] = std::max(left[link], capacity[link] / 10);
+    rates = filled(left, flows);
+    if (nearly_equal(before, rates)) break;
   }
   return rates;
 }

@@ -9,8 +9,7 @@
 
 namespace longhaul {
 
-// A file system of so many bytes at `folder`, for as long as it lives: a test that fails leaves no mount
-// behind.
+// A file system of so many bytes at `folder`, for as long as it lives.
 class SmallDisk {
  public:
   SmallDisk(std::string folder, std::size_t bytes)

@@ -11,10 +11,7 @@ namespace longhaul {
 // It sends `tensor` in bf16 after every so many steps.
 inline OperationRule rule_of(const std::string& name, const std::string& collective, int every,
                              const std::string& tensor = "delta") {
-  OperationRule rule;
-  rule.name = name;
-  rule.collective = collective;
-  rule.every = every;
+  OperationRule rule{name, OperationKind::kAllReduce, collective, every};
   rule.payload = whole({tensor}, Wire::kBf16);
   return rule;
 }

@@ -1,20 +1,19 @@
 // Random masks: which columns are drawn, and that they travel as a row of their own.
 #include "trainer/codecs/mask.h"
 
-#include <cmath>
 #include <map>
 #include <set>
 
+#include "core/base/index.h"
 #include "tests/unit/trainer/codec_support.h"
 #include "trainer/codecs/wire_format.h"
 
 namespace longhaul::mask_test {
 
-std::vector<std::int64_t> drawn(const RandomMask& codec, std::uint64_t draw, std::int64_t columns,
-                                std::int64_t block) {
+std::vector<std::int64_t> drawn(const RandomMask& codec, int draw, std::int64_t columns, std::int64_t block) {
   std::vector<std::int64_t> all;
   for (std::int64_t begin = 0; begin < columns; begin += block)
-    for_each_drawn(codec, draw, columns, begin, std::min(columns, begin + block),
+    for_each_drawn(codec, as_index(draw), columns, begin, std::min(columns, begin + block),
                    [&](std::int64_t column, std::int64_t number) {
                      EXPECT_EQ(number, static_cast<std::int64_t>(all.size()));
                      all.push_back(column);
@@ -34,23 +33,21 @@ TEST(RandomMask, DrawsAsManyAsTheShareSaysInAscendingOrderWhateverBlockIsRead) {
     }
 }
 
-// 5000 draws of 1500 columns: the frequency of a column has a standard deviation of sqrt(p (1 - p) / 5000) at
-// most, and of 1500 none may be 5 of those away. Two columns of a piece are drawn together as often as
-// without replacement.
+// 5000 draws: the frequency of a column has a standard deviation of sqrt(p (1 - p) / 5000) at most; none may
+// be 5 of those away. Two columns of a piece are drawn together as often as without replacement.
 TEST(RandomMask, DrawsEachColumnAsOftenAsEveryOther) {
   constexpr int kDraws = 5000;
   for (const double share : {0.01, 0.3, 0.8}) {
     const RandomMask codec{share, Wire::kBf16};
     std::map<std::int64_t, int> times;
     int both = 0;
-    for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    for (int draw = 0; draw < kDraws; ++draw) {
       std::set<std::int64_t> set;
       for (const std::int64_t column : drawn(codec, draw, 1500, 1500)) ++times[column], set.insert(column);
       both += set.count(3) + set.count(900) == 2;
     }
-    const auto close = [&](int found, double chance, const std::string& what) {
-      EXPECT_NEAR(found / double{kDraws}, chance, 5 * std::sqrt(chance * (1 - chance) / kDraws) + 1e-9)
-          << what;
+    const auto close = [](int found, double p, const std::string& what) {
+      EXPECT_NEAR(found / double{kDraws}, p, 5 * std::sqrt(p * (1 - p) / kDraws) + 1e-9) << what;
     };
     const double in_first = std::ceil(1024 * share), in_second = std::ceil(1500 * share) - in_first;
     for (std::int64_t column = 0; column < 1500; ++column)
@@ -75,28 +72,26 @@ TEST(RandomMask, TheColumnsThatTravelAreARow) {
   for (const auto& numbers : formats) {
     const RandomMask codec{0.2, numbers};
     const std::vector<std::int64_t> columns = drawn(codec, 9, 3000, 3000);
-    Row kept;
-    for (const std::int64_t column : columns) kept.push_back(row[static_cast<std::size_t>(column)]);
+    Row kept, expected(3000);
+    for (const std::int64_t column : columns) kept.push_back(row[as_index(column)]);
     const Codec alone = std::visit([](const auto& item) { return Codec(item); }, numbers);
     const Row sent = sent_of(alone, kept);
+    bool travels[3000] = {}, said[3000];
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      expected[as_index(columns[i])] = sent[i];
+      travels[columns[i]] = true;
+    }
     const Message message =
         Message(MessageFormat({"row", {codec}, {}}, 3000, 9), RowSource{row.data(), nullptr}).encoded();
     EXPECT_EQ(message.bytes(), message_of(alone, kept).encoded().bytes());
     bool plain[2] = {};
     message_of(alone, kept).travelling(0, 2, plain);
     EXPECT_TRUE(plain[0] && plain[1]) << "of a plain message every column travels";
-    for (const std::int64_t block : {1024, 333}) {
-      const Row found = read_row(message, block);
-      std::size_t next = 0;
-      for (std::size_t column = 0; column < row.size(); ++column) {
-        const bool travels = next < columns.size() && columns[next] == static_cast<std::int64_t>(column);
-        EXPECT_EQ(found[column], travels ? sent[next] : 0);
-        bool is_said_to;
-        message.travelling(static_cast<std::int64_t>(column), static_cast<std::int64_t>(column) + 1,
-                           &is_said_to);
-        EXPECT_EQ(is_said_to, travels);
-        next += travels;
-      }
+    for (const std::int64_t block : {1024, 333, 1}) {
+      EXPECT_EQ(read_row(message, block), expected);
+      for (std::int64_t begin = 0; begin < 3000; begin += block)
+        message.travelling(begin, std::min<std::int64_t>(3000, begin + block), said + begin);
+      EXPECT_TRUE(std::equal(said, said + 3000, travels)) << block;
     }
   }
 }

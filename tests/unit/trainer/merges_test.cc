@@ -11,10 +11,7 @@ namespace longhaul::merges_test {
 
 // Of every two steps, taken up one later.
 OperationRule merge_of(int fragment) {
-  OperationRule rule;
-  rule.name = "fragment-" + std::to_string(fragment);
-  rule.kind = OperationKind::kMerge;
-  rule.every = 2;
+  OperationRule rule{"fragment-" + std::to_string(fragment), OperationKind::kMerge, "", 2};
   rule.overlap_steps = 1;
   rule.payload = whole({"delta"}, Wire::kFp32);
   rule.answer = whole({"phi"}, Wire::kFp32);
@@ -75,11 +72,6 @@ TEST(Merges, AreMadeByTokensAndTakeALateContribution) {
   }
 }
 
-void expect_near(const std::vector<float>& found, const std::vector<double>& expected) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6) << i;
-}
-
 // Two of length 2 at a right angle: their plain mean (1, 1) is 1.41 long, this one 2.
 TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
   const double root = std::sqrt(2.);
@@ -96,8 +88,7 @@ TEST(RadialDirectionalMean, IsTheOneWorkedOutByHand) {
   expect_near(radial_directional_mean({{2, 0}, {-1, 0}}, {0.5F, 0.5F}), {0.5, 0});
 }
 
-// Three replicas of a matrix of a layer [1, 2] and an embedding [1, 2], fragments of their own; η 1, no
-// momentum: what is merged is added to φ = 10.
+// An embedding [1, 2] and a matrix of a layer [1, 2], fragments of their own. What is merged is added to φ.
 TEST(Merges, AverageDirectionsOfAllButEmbeddingsFromTheSynchronizersModel) {
   const Json options = {
       {"merge", "radial-directional"}, {"outer_lr", 1}, {"outer_momentum", 0}, {"mixing", 0}};

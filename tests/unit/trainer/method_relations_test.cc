@@ -2,18 +2,16 @@
 #include <cmath>
 #include <set>
 
-#include "core/base/index.h"
-#include "tests/support/csv_table.h"
-#include "tests/unit/trainer/support.h"
+#include "tests/unit/trainer/compared_trainings.h"
 
 namespace longhaul::method_relations_test {
 
-Trained with_wire(const Json& method, const char* wire) {
+Trained with_wire(const Json& method, const char* wire = "fp32") {
   return train(small_scenario(method, 13, wire));
 }
 
 void expect_others(const Json& method, const Json& other) {
-  EXPECT_NE(with_wire(method, "fp32").metrics, with_wire(other, "fp32").metrics) << method << " is " << other;
+  EXPECT_NE(with_wire(method).metrics, with_wire(other).metrics) << method << " is " << other;
 }
 
 // Losses, spreads and norms of every evaluation.
@@ -23,38 +21,19 @@ void expect_same_bits(const Json& method, const Json& other) {
         << method << " is " << other << " with " << wire;
 }
 
-std::vector<double> losses_of(const Trained& trained) {
-  std::vector<double> losses;
-  const CsvTable table = table_of(trained.metrics);
-  for (const auto& row : table.rows)
-    if (row[table.column("phase")] != "before") losses.push_back(std::stod(row[table.column("loss")]));
-  return losses;
-}
-
-void expect_same_to_rounding(const Json& method, const Json& other) {
-  const std::vector<double> found = losses_of(with_wire(method, "fp32")),
-                            expected = losses_of(with_wire(other, "fp32"));
-  ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_NEAR(found[i], expected[i], 2e-5 * expected[i]) << method << " is " << other << ", line " << i;
-}
-
 const Json kDiloco = {{"name", "diloco"}, {"inner_steps", 4}, {"outer_lr", 0.6}, {"outer_momentum", 0.8}};
 
-Json renamed(const char* name, Json more) {
-  Json method = kDiloco;
-  method["name"] = name;
-  method.update(more);
-  return method;
+Json renamed(const char* name, const Json& more = Json::object()) {
+  return changed(changed(kDiloco, {{"name", name}}), more);
 }
 
-Json by_four_steps(const char* name, Json more = Json::object()) {
-  more.update({{"name", name}, {"inner_steps", 4}});
-  return more;
+Json by_four_steps(const char* name, const Json& more = Json::object()) {
+  return changed({{"name", name}, {"inner_steps", 4}}, more);
 }
 
 const Json kDdp = {{"name", "ddp"}}, kLocal = by_four_steps("local-sgd"),
-           kLocalAtEachStep = {{"name", "local-sgd"}, {"inner_steps", 1}};
+           kLocalAtEachStep = {{"name", "local-sgd"}, {"inner_steps", 1}},
+           kWithoutCodec = {{"codec", "wire"}, {"error_feedback", "none"}, {"feedback_decay", 1}};
 
 struct Relation {
   Json method, other;
@@ -67,7 +46,7 @@ TEST(MethodRelations, AreToTheBit) {
       {renamed("eager-diloco", {{"delay", 0}}), kDiloco},
       {renamed("delayed-nesterov", {{"momentum_every", 1}}), kDiloco},
       {renamed("muloco", {{"optimizer", {{"name", "adamw"}}}}), kDiloco},
-      {renamed("muloco", Json::object()), renamed("diloco", {{"optimizer", {{"name", "muon"}}}})},
+      {renamed("muloco"), renamed("diloco", {{"optimizer", {{"name", "muon"}}}})},
       {{{"name", "fsdp"}}, kDdp},
       // It never freezes: there are 13 steps.
       {{{"name", "one-bit-adam"}, {"freeze_step", 13}}, kDdp},
@@ -96,8 +75,7 @@ TEST(MethodRelations, AreToTheBit) {
 TEST(MethodRelations, AreToRounding) {
   const Json heavy_ball = renamed("diloco", {{"outer_momentum", 0.5}, {"nesterov", false}});
   const Relation same[] = {
-      // SlowMo: m ← μ m + Δ̄, φ ← φ + η m is heavy-ball with the rate outside. A mean that is not late has no
-      // gap.
+      // SlowMo: m ← μ m + Δ̄, φ ← φ + η m is heavy-ball with the rate outside. No delay, no gap.
       {renamed("co2", {{"outer_momentum", 0.5}, {"delay", 0}, {"outer_clip", 0}}), heavy_ball},
       // φ + 1 · mean(θ − φ) is the mean of θ.
       {renamed("diloco", {{"outer_lr", 1}, {"outer_momentum", 0}}), kLocal},
@@ -105,7 +83,8 @@ TEST(MethodRelations, AreToRounding) {
       {{{"name", "sparta"}, {"share", 1}, {"arrival", "add"}}, kLocalAtEachStep},
       // The changes that EF21 sends add up.
       {renamed("diloco", {{"error_feedback", "ef21"}}), kDiloco}};
-  for (const Relation& relation : same) expect_same_to_rounding(relation.method, relation.other);
+  for (const auto& [method, other] : same)
+    expect_losses(with_wire(method), with_wire(other), 2e-5, method.dump() + " is " + other.dump());
 }
 
 // What they are not, so that the relations above could fail.
@@ -115,7 +94,7 @@ TEST(MethodRelations, WithOtherOptionsTheyAreOthers) {
        kDiloco},
       {renamed("eager-diloco", {{"delay", 1}}), kDiloco},
       {renamed("delayed-nesterov", {{"momentum_every", 2}}), kDiloco},
-      {renamed("muloco", Json::object()), kDiloco},
+      {renamed("muloco"), kDiloco},
       {{{"name", "one-bit-adam"}, {"freeze_step", 12}}, kDdp},
       {by_four_steps("moshpit"), kLocal},
       {by_four_steps("hierarchical", {{"across_every", 2}}), kLocal},
@@ -128,23 +107,16 @@ TEST(MethodRelations, WithOtherOptionsTheyAreOthers) {
 // Both take a late mean; without momentum it does not matter which kind of momentum.
 TEST(MethodRelations, Co2WithoutPenaltyClipAndMomentumIsDilocox) {
   for (const double outer_lr : {0.4, 1.}) {
-    const Json common = {{"inner_steps", 3}, {"outer_lr", outer_lr}, {"outer_momentum", 0}};
-    Json co2 = common, dilocox = common;
-    co2.update({{"name", "co2"}, {"gap_penalty", 0}, {"outer_clip", 0}});
-    dilocox.update(
-        {{"name", "dilocox"}, {"codec", "wire"}, {"error_feedback", "none"}, {"feedback_decay", 1}});
-    expect_same_bits(co2, dilocox);
+    const Json common = {{"inner_steps", 3}, {"outer_lr", outer_lr}, {"outer_momentum", 0}},
+               co2 = changed(common, {{"name", "co2"}, {"gap_penalty", 0}, {"outer_clip", 0}});
+    expect_same_bits(co2, changed(changed(common, kWithoutCodec), {{"name", "dilocox"}}));
     for (const auto& [on, value] :
-         {std::pair{"gap_penalty", 0.5}, {"outer_momentum", 0.5}, {"outer_clip", 1e-3}}) {
-      Json other = co2;
-      other[on] = value;
-      expect_others(other, co2);
-    }
+         {std::pair{"gap_penalty", 0.5}, {"outer_momentum", 0.5}, {"outer_clip", 1e-3}})
+      expect_others(changed(co2, {{on, value}}), co2);
   }
 }
 
-// SGD on Δ where everything travels, in float32; and a codec that leaves nothing out has nothing to feed
-// back.
+// SGD on Δ where everything travels, in float32. A codec that leaves nothing out has nothing to feed back.
 TEST(MethodRelations, WithCompleteMessagesAreToTheBit) {
   const Json diloco = renamed("diloco", {{"outer_momentum", 0}});
   const auto sparseloco = [](const Json& codec) {
@@ -154,45 +126,40 @@ TEST(MethodRelations, WithCompleteMessagesAreToTheBit) {
        {Relation{sparseloco({{"top_k", {{"chunk", 64}, {"kept", 64}, {"numbers", "wire"}}}}), diloco},
         Relation{sparseloco("wire"), diloco},
         Relation{renamed("diloco", {{"error_feedback", "classic"}}), kDiloco}})
-    EXPECT_EQ(with_wire(method, "fp32").metrics, with_wire(other, "fp32").metrics) << method;
+    EXPECT_EQ(with_wire(method).metrics, with_wire(other).metrics) << method;
   expect_others(sparseloco("sign"), diloco);
 }
 
-// With nothing dropped there is nothing to feed back: DeMo is a descent along signs, and DGC one with
-// momentum. (All coefficients of a cosine transform are not the columns to the last bit, and DeMo steps along
-// the signs of what is left of zeros.)
+// DeMo is a descent along signs then, and DGC one with momentum. (All coefficients of a cosine transform are
+// not the columns to the last bit, and DeMo steps along the signs of what is left of zeros.)
 TEST(MethodRelations, WithNothingDroppedDemoAndDgcAreTheirUncompressedSelves) {
   const Json whole = {{"top_k", {{"chunk", 32}, {"kept", 32}}}};
   for (Json method : std::vector<Json>{{{"name", "demo"}},
                                        {{"name", "dgc"}, {"warm_up", 0}},
                                        {{"name", "dgc"}, {"warm_up", 0}, {"factor_masking", false}}}) {
     method["codec"] = whole;
-    const std::string complete = with_wire(method, "fp32").metrics;
-    method["codec"] = "wire";
-    method["error_feedback"] = "none";
-    method["feedback_decay"] = 1;
-    EXPECT_EQ(complete, with_wire(method, "fp32").metrics) << method;
+    const std::string complete = with_wire(method).metrics;
+    method.update(kWithoutCodec);
+    EXPECT_EQ(complete, with_wire(method).metrics) << method;
     method["codec"] = {{"top_k", {{"chunk", 32}, {"kept", 8}}}};
-    EXPECT_NE(complete, with_wire(method, "fp32").metrics) << method;
+    EXPECT_NE(complete, with_wire(method).metrics) << method;
   }
 }
 
-// The same sequences, in one batch or a part of it on each replica: the sum of the gradients is another order
-// alone.
+// The same sequences, in one batch or a part of it on each replica: only the order of the sum differs.
 TEST(MethodRelations, DdpIsOneMachineWithTheWholeBatch) {
   for (const int replicas : {2, 3, 4}) {
     const auto losses = [replicas](const char* name) {
-      Json scenario = small_scenario({{"name", name}}, 13, "fp32");
-      scenario["replicas"] = replicas;
-      scenario["train"]["evaluate_every"] = 1;
+      const Json scenario = changed(small_scenario({{"name", name}}, 13, "fp32"),
+                                    {{"replicas", replicas}, {"train", {{"evaluate_every", 1}}}});
       const Case config = case_of(scenario);
       EXPECT_EQ(training_key(trained_case(config)), training_key(config));
-      return losses_of(train(scenario));
+      return losses_in(train(scenario).metrics);
     };
     const std::vector<double> single = losses("single"), ddp = losses("ddp"),
                               independent = losses("independent");
     EXPECT_EQ(std::set<double>(ddp.begin(), ddp.end()).size(), 13u);
-    // losses_of() has a line for each replica and one for their mean.
+    // There is a line for each replica and one for their mean.
     ASSERT_EQ(single.size(), 2 * 13u);
     ASSERT_EQ(ddp.size(), (as_index(replicas) + 1) * 13u);
     for (std::size_t step = 0; step < 13; ++step)

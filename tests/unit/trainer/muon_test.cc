@@ -2,9 +2,7 @@
 #include "trainer/optimizer/muon.h"
 
 #include <cmath>
-#include <cstring>
 
-#include "core/base/index.h"
 #include "core/base/random.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/compared_trainings.h"
@@ -99,17 +97,13 @@ TEST(Muon, HasTheNamedMatricesOfTheLayersAndNothingElse) {
   spec.name = InnerOptimizer::kMuon;
   const std::vector<MuonMatrix> matrices = muon_matrices(shape, spec);
   ASSERT_EQ(matrices.size(), 2u * 7);
-  // Embedding and the first norm, then query, key, value and output of 16 x 16.
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(matrices[i].offset, 32 * 16 + 16 + 256 * static_cast<std::int64_t>(i));
-    EXPECT_EQ(matrices[i].rows, 16);
-    EXPECT_EQ(matrices[i].columns, 16);
-    EXPECT_FLOAT_EQ(matrices[i].scale, 0.8f);  // 0.2 sqrt(16)
-  }
-  for (std::size_t i = 4; i < 7; ++i) {  // gate, up, down
-    EXPECT_EQ(matrices[i].rows, i == 6 ? 16 : 24);
-    EXPECT_EQ(matrices[i].size(), 16 * 24);
-    EXPECT_FLOAT_EQ(matrices[i].scale, 0.2f * std::sqrt(24.f));
+  // Embedding and the first norm, then query, key, value and output of 16 x 16; gate, up and down.
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(as_index(matrices[i].offset), 32 * 16 + 16 + 256 * i);
+  for (std::size_t i = 0; i < 7; ++i) {
+    const MuonMatrix& matrix = matrices[i];
+    EXPECT_EQ(matrix.rows, i == 4 || i == 5 ? 24 : 16);
+    EXPECT_EQ(matrix.columns, i == 6 ? 24 : 16);
+    EXPECT_FLOAT_EQ(matrix.scale, i < 4 ? 0.8f : 0.2f * std::sqrt(24.f));  // 0.2 sqrt(16)
   }
   Json section = golden("muon.json")["optimizer"];
   section["update_scale"] = "aspect";
@@ -118,14 +112,11 @@ TEST(Muon, HasTheNamedMatricesOfTheLayersAndNothingElse) {
   EXPECT_FLOAT_EQ(aspect[6].scale, 1);
 }
 
-Json with_muon(Json scenario) {
-  scenario["train"]["optimizer"]["name"] = "muon";
-  return scenario;
-}
+const Json kMuon = {{"train", {{"optimizer", {{"name", "muon"}}}}}};
 
 TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
   const Json scenario = small_scenario({{"name", "independent"}}, 1);
-  const auto adamw = train(scenario).weights, muon = train(with_muon(scenario)).weights;
+  const auto adamw = train(scenario).weights, muon = train(changed(scenario, kMuon)).weights;
   for (std::size_t replica = 0; replica < 4; ++replica)
     for (const Parameter& parameter : parameter_layout(case_of(scenario).train->model)) {
       const std::size_t begin = as_index(parameter.offset);
@@ -137,10 +128,9 @@ TEST(Muon, AdamwsColumnsAreAdamwsBitForBit) {
 
 TEST(Muon, LearnsUnderEveryOuterMethod) {
   for (const Json& method : every_method(10)) {
-    const Json summary = train(with_muon(small_scenario(method, 60))).summary;
+    const Json summary = train(changed(small_scenario(method, 60), kMuon)).summary;
     // The best that knows only how often each token comes stays at the unigram entropy.
-    EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>())
-        << method.dump();
+    EXPECT_LT(summary["final_loss"].get<double>(), 0.75 * summary["unigram_entropy"].get<double>()) << method;
   }
 }
 

@@ -1,23 +1,34 @@
 // Operations and messages as tests write them: whole rows in plain numbers.
 #pragma once
 
-#include <algorithm>
-#include <memory>
+#include <gtest/gtest.h>
 
+#include "core/base/random.h"
 #include "methods/common/registry.h"
 #include "trainer/operations/operation_runner.h"
-#include "trainer/operations/update.h"
 
 namespace longhaul {
+
+inline std::vector<float> normal_row(std::int64_t columns, std::uint64_t seed, std::uint32_t number = 0) {
+  RandomStream stream(seed, Purpose::kInitialWeights, number);
+  std::vector<float> row(static_cast<std::size_t>(columns));
+  for (float& value : row) value = static_cast<float>(stream.normal());
+  return row;
+}
+
+inline void expect_near(const std::vector<float>& found, const std::vector<double>& expected,
+                        const std::string& what = "", double within = 1e-6) {
+  ASSERT_EQ(found.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], within) << what << " at " << i;
+}
 
 inline Message message_of(const float* row, std::int64_t columns, Wire wire, const float* less = nullptr) {
   return Message(MessageFormat({"row", {wire}}, columns), RowSource{row, less});
 }
 
 inline OperationRule rule_for(const std::vector<std::string>& tensors, Wire wire = Wire::kFp32) {
-  OperationRule rule;
-  rule.name = "outer";
-  rule.kind = OperationKind::kGroupAverage;
+  OperationRule rule{"outer", OperationKind::kGroupAverage, ""};
   rule.payload = whole(tensors, wire);
   return rule;
 }

@@ -1,8 +1,4 @@
 // Whole trainings of a model in stages.
-#include <cmath>
-#include <set>
-#include <stdexcept>
-
 #include "core/plan/combinations.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
@@ -14,7 +10,7 @@ namespace longhaul::pipeline_training_test {
 
 const Json kStraight = {{"stages", 2}}, kRandom = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}},
            kThreeStages = {{"stages", 3}, {"microbatches", 2}, {"routing", "random"}},
-           kDdp = {{"name", "ddp"}};
+           kDdp = {{"name", "ddp"}}, kDiloco = {{"name", "diloco"}, {"inner_steps", 4}};
 
 Json with_layers(int layers, const Json& scenario) {
   return changed(scenario, {{"train", {{"model", {{"layers", layers}}}}}});
@@ -27,18 +23,15 @@ Json scenario_of(const Json& method, int steps, const Json& pipeline = Json()) {
 
 const std::vector<Json> kMethods = every_method(3, {"ist", "decoupled-diloco"});
 
-// Codecs whose chunks, tiles, blocks or draws begin anew at each stage.
-bool works_on_pieces(const Json& method) {
-  return method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
-}
-
-// Rounding may turn a code of a codec into the next one.
+// On pieces: chunks, tiles, blocks or draws of a codec begin anew at each stage, and rounding may turn one of
+// its codes into the next.
 TEST(PipelineTraining, StraightRoutesAreTheWholeModelAndMicrobatchesAnotherOrderOfSums) {
   for (const Json& method : kMethods) {
     const Trained cut = train(scenario_of(method, 8, kStraight));
     const std::vector<double> losses = losses_in(cut.metrics);
     EXPECT_LT(losses.back(), losses.front()) << method;
-    const bool on_pieces = works_on_pieces(method);
+    const bool on_pieces =
+        method.contains("codec") || method["name"] == "sparta" || method["name"] == "one-bit-adam";
     if (!on_pieces) {
       EXPECT_EQ(cut.metrics, train(scenario_of(method, 8)).metrics) << method;
     }
@@ -130,32 +123,31 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   const PipelinePlan plan = trained_plan_of(config).pipeline;
   const Dataset data = load_dataset(config);
   const Decoder decoder(spec.model, Device::kCpu);
-  const std::size_t columns = static_cast<std::size_t>(spec.model.parameters());
-  using Rows = std::vector<std::vector<float>>;
-  Rows weights(3, initial_weights(spec.model, config.seed)), first(3, std::vector<float>(columns)),
-      second = first;
+  const std::size_t width = as_index(spec.model.parameters());
+  using Row = std::vector<float>;
+  std::vector<Row> weights(3, initial_weights(spec.model, config.seed)), first(3, Row(width)), second = first;
   int away = 0;
   for (int step = 1; step <= kSteps; ++step) {
-    std::vector<std::vector<double>> sums(3, std::vector<double>(columns));
+    std::vector<std::vector<double>> sums(3, std::vector<double>(width));
     for (int m = 0; m < 2; ++m)
       for (int home = 0; home < 3; ++home) {
-        const Route path = paths_of(plan, config.seed, 3, step, m)[static_cast<std::size_t>(home)];
+        const Route path = paths_of(plan, config.seed, 3, step, m)[as_index(home)];
         const Batch all = training_batch(data.training, spec, config.seed, home, step);
         const auto half = static_cast<std::ptrdiff_t>(all.tokens.size() / 2);
         const Batch batch{2, {all.tokens.begin() + m * half, all.tokens.begin() + (m + 1) * half}};
         const auto replica_of = [&](std::size_t column) {
           std::size_t part = 0;
-          while (static_cast<std::int64_t>(column) >= plan.parts[part].columns.end) ++part;
-          return static_cast<std::size_t>(path[part].replica);
+          while (column >= as_index(plan.parts[part].columns.end)) ++part;
+          return as_index(path[part].replica);
         };
-        std::vector<float> met(columns), gradient(columns);
-        for (std::size_t i = 0; i < columns; ++i) met[i] = weights[replica_of(i)][i];
+        Row met(width), gradient(width);
+        for (std::size_t i = 0; i < width; ++i) met[i] = weights[replica_of(i)][i];
         decoder.loss_and_gradient(met.data(), gradient.data(), batch);
-        for (std::size_t i = 0; i < columns; ++i) sums[replica_of(i)][i] += gradient[i] / 2;
+        for (std::size_t i = 0; i < width; ++i) sums[replica_of(i)][i] += gradient[i] / 2;
         away += path[1].replica != home;
       }
     for (std::size_t replica = 0; replica < 3; ++replica) {
-      const std::vector<float> gradient(sums[replica].begin(), sums[replica].end());
+      const Row gradient(sums[replica].begin(), sums[replica].end());
       adamw_step(spec.optimizer, learning_rate(spec.optimizer, step, kSteps), step,
                  clip_factor(row_norm(gradient.data(), spec.model.parameters()), spec.optimizer.clip),
                  {{0, spec.model.parameters(), false}},
@@ -164,9 +156,8 @@ TEST(PipelineTraining, WhatWasDrawnIsWhatWasTrainedOn) {
   }
   EXPECT_GT(away, 6) << "of 18";
   for (std::size_t replica = 0; replica < 3; ++replica)
-    for (std::size_t i = 0; i < columns; ++i)
-      ASSERT_NEAR(trained.weights[replica][i], weights[replica][i], 1e-6)
-          << "replica " << replica << ", column " << i;
+    for (std::size_t i = 0; i < width; ++i)
+      ASSERT_NEAR(trained.weights[replica][i], weights[replica][i], 1e-6) << replica << ", " << i;
 }
 
 // The anchors that a stage sent ahead are that stage's.
@@ -180,10 +171,9 @@ TEST(PipelineTraining, PresendIsExchangeBitForBit) {
 }
 
 TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
-  const Json method = {{"name", "diloco"}, {"inner_steps", 4}},
-             scenario = scenario_of(method, 12, changed(kRandom, {{"activations", "int4"}}));
+  const Json scenario = scenario_of(kDiloco, 12, changed(kRandom, {{"activations", "int4"}}));
   const auto& [folder, config] = CaseInFolder(scenario);
-  const Trained narrow = train(config, folder), wide = train(scenario_of(method, 12, kRandom));
+  const Trained narrow = train(config, folder), wide = train(scenario_of(kDiloco, 12, kRandom));
   EXPECT_NE(narrow.metrics, wide.metrics);
   expect_losses(narrow, wide, 0.1, "int4");
   EXPECT_EQ(train(scenario, 2).metrics, narrow.metrics);
@@ -208,9 +198,8 @@ TEST(PipelineTraining, QuantizedBoundariesAreTrainedWithAndEvaluated) {
 // A list of what the word says for all hops is that word, and one that is not, on each back-end, is not.
 TEST(PipelineTraining, FormatsByHop) {
   const auto metrics_with = [](const Json& activations, const Json& gradients, int threads = 1) {
-    const Json formats = {{"activations", activations}, {"gradients", gradients}};
-    const Json pipeline = changed(kThreeStages, formats), method = {{"name", "diloco"}, {"inner_steps", 4}};
-    return train(with_layers(3, scenario_of(method, 8, pipeline)), threads).metrics;
+    const Json pipeline = changed(kThreeStages, {{"activations", activations}, {"gradients", gradients}});
+    return train(with_layers(3, scenario_of(kDiloco, 8, pipeline)), threads).metrics;
   };
   const Json int4_int3 = {"int4", "int3"}, wire_int8 = {"wire", "int8"};
   for (const char* word : {"int5", "wire"})

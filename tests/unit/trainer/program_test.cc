@@ -1,9 +1,5 @@
 // longhaul-train as a program: exit statuses and messages.
-#include <cstdlib>
-
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/rank_processes.h"
-#include "trainer/model/gemm.h"
 
 namespace longhaul::program_test {
 

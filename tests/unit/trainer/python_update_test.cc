@@ -1,7 +1,6 @@
 // Outer steps in Python: bit by bit those of the same methods in C++, and by hand.
 #include <cmath>
 
-#include "core/base/random.h"
 #include "methods/common/python_step.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/operation_support.h"
@@ -58,9 +57,7 @@ TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
       StartedBench python(in_python(name + ".py"), 4, kColumns), cpp(method_with(name), 4, kColumns);
       const OperationRule rule = rule_for({"delta", "phi"}, Wire::kBf16);
       for (int round = 1; round <= 2; ++round) {
-        RandomStream random(7, Purpose::kInitialWeights, static_cast<std::uint32_t>(round));
-        std::vector<float> weights(4 * kColumns);
-        for (float& weight : weights) weight = static_cast<float>(random.normal());
+        const std::vector<float> weights = normal_row(4 * kColumns, 7, static_cast<std::uint32_t>(round));
         for (StartedBench* bench : {&python, &cpp}) {
           bench->set(Slot::kWeights, weights);
           bench->run(rule, round, groups);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "trainer/model/decoder.h"
 
@@ -13,7 +14,7 @@ namespace longhaul {
 template <typename Number>
 std::vector<Number> random_weights(const ModelShape& shape, std::uint64_t seed) {
   RandomStream stream(seed, Purpose::kInitialWeights, 1);
-  std::vector<Number> weights(static_cast<std::size_t>(shape.parameters()));
+  std::vector<Number> weights(as_index(shape.parameters()));
   for (Number& weight : weights) weight = static_cast<Number>(0.4 * stream.normal());
   return weights;
 }
@@ -22,8 +23,7 @@ inline Batch random_batch(const ModelShape& shape, int sequences, std::uint64_t 
   RandomStream stream(seed, Purpose::kTrainingData);
   Batch batch{sequences, {}};
   for (int i = 0; i < sequences * (shape.context + 1); ++i)
-    batch.tokens.push_back(
-        static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(shape.vocabulary))));
+    batch.tokens.push_back(static_cast<std::int64_t>(stream.below(as_index(shape.vocabulary))));
   return batch;
 }
 

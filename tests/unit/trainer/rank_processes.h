@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
@@ -35,8 +33,7 @@ class RankProcesses {
       : output_(folder.file("output-" + std::to_string(started_++))) {
     std::string line = "exec env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
     if (size > 0)
-      line +=
-          " mpirun --oversubscribe --bind-to none -n " + std::to_string(of_last.empty() ? size : size - 1);
+      line += " mpirun --oversubscribe --bind-to none -n " + std::to_string(size - !of_last.empty());
     line += program(arguments);
     if (!of_last.empty()) line += " : -n 1" + program(of_last);
     line += " > " + output_ + " 2>&1";

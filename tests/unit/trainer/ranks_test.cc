@@ -1,8 +1,6 @@
 // A training that is spread over processes leaves the bytes of one process, whatever befalls it on the way.
-#include <algorithm>
 #include <map>
 
-#include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 #include "tests/unit/trainer/rank_processes.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
@@ -97,9 +95,8 @@ TEST_P(RanksOfMethod, LeaveTheBytesOfOneProcess) {
 INSTANTIATE_TEST_SUITE_P(Methods, RanksOfMethod, testing::ValuesIn(every_method_of_replicas(4)));
 
 TEST_F(RanksTest, TheEnsembleIsThatOfOneProcess) {
-  expect_the_bytes_of_one_process(changed(scenario_of({{"name", "independent"}, {"data", "own"}}),
-                                          {{"train", {{"evaluate_ensemble", true}}}}),
-                                  4);
+  const Json own = scenario_of({{"name", "independent"}, {"data", "own"}});
+  expect_the_bytes_of_one_process(changed(own, {{"train", {{"evaluate_ensemble", true}}}}), 4);
   EXPECT_SAYS(read_text(file("whole", "training.json")), "final_loss_of_ensemble");
 }
 

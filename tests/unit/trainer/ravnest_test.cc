@@ -1,9 +1,7 @@
-// Ravnest: a history worked out by hand, and against stages that keep old versions of their weights, as its
-// authors' code does, written apart here.
+// Ravnest: by hand, and against stages that keep old versions of their weights, as its authors' code does.
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/index.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/support.h"
 

@@ -1,5 +1,4 @@
-// Means that are rounded on their way, against plain vectors in float64: what a member of an all-reduce sends
-// at each hop, written out chunk by chunk.
+// Means that are rounded on their way, against what members send at each hop, chunk by chunk in float64.
 #include "trainer/codecs/reduction.h"
 
 #include <map>

@@ -1,19 +1,11 @@
-// Trainings in which some replicas do not take some steps, and a reference that keeps each replica in vectors
-// of its own and takes the steps as the methods' equations have them.
+// Trainings in which some replicas do not take some steps, and a reference with the methods' equations.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "core/base/index.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "trainer/data/dataset.h"
-#include "trainer/model/gemm.h"
 #include "trainer/optimizer/adamw.h"
 
 namespace longhaul {

@@ -1,10 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <stdexcept>
 #include <thread>
 
 #include "core/base/index.h"

@@ -3,12 +3,7 @@
 #ifdef LONGHAUL_WITH_CUDA
 #include "trainer/cuda/row_kernels.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "core/base/index.h"
-#include "core/base/random.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "trainer/cuda/device_table.h"
@@ -24,15 +19,12 @@ using Table = std::vector<float>;  // [R, P]
 constexpr int kReplicas = 7;
 
 // Pairs, a row that is in no group, groups larger than what is kept in registers.
-const struct {
-  std::vector<std::vector<int>> groups;
-  Wire wire;
-  bool sent_ahead;
-} kCases[] = {{{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
-              {{{0, 1, 2, 3, 4, 5, 6}}, Wire::kBf16, false},
-              {{{1, 2, 4}, {0, 3, 5, 6}}, Wire::kFp16, false},
-              {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
-              {{{4}}, Wire::kFp32, false}};
+const std::vector<std::tuple<std::vector<std::vector<int>>, Wire, bool>> kCases = {
+    {{{0, 3}, {1, 6}, {2, 4}}, Wire::kFp32, false},
+    {{{0, 1, 2, 3, 4, 5, 6}}, Wire::kBf16, false},
+    {{{1, 2, 4}, {0, 3, 5, 6}}, Wire::kFp16, false},
+    {{{0, 2, 3, 4, 5, 6}}, Wire::kBf16, true},
+    {{{4}}, Wire::kFp32, false}};
 
 // By columns: no multiple of a slice, nor of a word of bits.
 class RowKernels : public testing::TestWithParam<std::int64_t> {
@@ -41,12 +33,7 @@ class RowKernels : public testing::TestWithParam<std::int64_t> {
     if (!has_gpu()) GTEST_SKIP() << "no GPU";
   }
 
-  Table random(double deviation, std::uint32_t stream_number) const {
-    RandomStream stream(3, Purpose::kInitialWeights, stream_number);
-    Table table(as_index(kReplicas * columns_));
-    for (float& value : table) value = static_cast<float>(deviation * stream.normal());
-    return table;
-  }
+  Table random(std::uint32_t number) const { return normal_row(kReplicas * columns_, 3, number); }
 
   std::vector<float> clip_factors(const Table& gradient, double largest) const {
     const DeviceTable<float> of(gradient), factors(kReplicas);
@@ -66,13 +53,13 @@ class RowKernels : public testing::TestWithParam<std::int64_t> {
   // It leaves what the host's runner does on the same rows; anchors: the slow weights when they were sent.
   template <typename Step>
   void expect_the_hosts(const MethodSpec& method, const Step& step) const {
-    const Table theta = random(1, 1), phi = random(1, 2), momentum = random(1, 3);
+    const Table theta = random(1), phi = random(2), momentum = random(3);
     for (const auto& [groups, wire, sent_ahead] : kCases) {
       UpdateBench expected(method, kReplicas, columns_);
       OperationRule ahead = rule_for({"phi"}, wire);
       ahead.name = "ahead";
       ahead.overlap_steps = 1;
-      Table anchors = sent_ahead ? random(1, 4) : Table();
+      Table anchors = sent_ahead ? random(4) : Table();
       for (float& anchor : anchors) anchor = as_sent(anchor, wire);
       if (sent_ahead) {
         expected.set(Slot::kSlowWeights, anchors);
@@ -104,7 +91,7 @@ class RowKernels : public testing::TestWithParam<std::int64_t> {
 INSTANTIATE_TEST_SUITE_P(Columns, RowKernels, testing::Values(2 * 4096 + 52, 2 * 4096 + 53));
 
 TEST_P(RowKernels, ClipFactorsAreThoseOfEachReplicasNorm) {
-  Table gradient = random(1, 1);
+  Table gradient = random(1);
   for (const float factor : clip_factors(gradient, 0)) EXPECT_EQ(factor, 1);
   std::fill(gradient.begin(), gradient.begin() + columns_, 1e-4f);  // replica 0: not clipped
   gradient[as_index(columns_ + 5)] = INFINITY;                      // replica 1: shows
@@ -120,7 +107,7 @@ TEST_P(RowKernels, AdamwIsTheHostsForThreeSteps) {
   OptimizerSpec spec;
   spec.weight_decay = 0.1;
   const std::vector<DecayRange> ranges = {{0, 33, true}, {33, 97, false}, {97, columns_, true}};
-  Table weights = random(1, 1), first(weights.size()), second(weights.size()), factors;
+  Table weights = random(1), first(weights.size()), second(weights.size()), factors;
   const DeviceTable<float> w(weights), m(first), v(second);
   const DeviceTable<Bf16> narrow(weights.size());
   const DeviceTable<std::uint32_t> decaying(decay_bits(ranges, columns_));
@@ -128,7 +115,8 @@ TEST_P(RowKernels, AdamwIsTheHostsForThreeSteps) {
   const DeviceTable<float> f(factors);
   for (int step = 1; step <= 3; ++step) {
     const double lr = 0.01 * step;
-    const Table gradient = random(0.1, static_cast<std::uint32_t>(10 + step));
+    Table gradient = random(static_cast<std::uint32_t>(10 + step));
+    for (float& value : gradient) value *= 0.1f;
     const DeviceTable<float> g(gradient);
     const DeviceTable<StepScalars> scalars(std::vector<StepScalars>{step_scalars(spec, lr, step)});
     adamw_on_device({w.get(), g.get(), m.get(), v.get(), kReplicas, columns_, narrow.get()}, f.get(),
@@ -158,7 +146,7 @@ TEST_P(RowKernels, NolocoAndDilocoWithNesterovAndWithoutAreTheHosts) {
 
 TEST_P(RowKernels, AverageIsTheHosts) {
   for (const auto& [groups, wire, ahead] : kCases) {
-    const Table rows = random(1, 1);
+    const Table rows = random(1);
     UpdateBench expected({"ddp", "ddp", Json::object()}, kReplicas, columns_);
     expected.set(Slot::kGradient, rows);
     expected.run(rule_for({"gradient"}, wire), 1, groups);

@@ -4,12 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <vector>
 
-#include "core/base/index.h"
-#include "core/base/random.h"
 #include "tests/unit/trainer/random_model.h"
-#include "trainer/model/decoder.h"
 #include "trainer/model/stacked_decoder.h"
 
 namespace longhaul::testing_stacked {
@@ -25,18 +21,17 @@ struct Replicas {
       : shape(of), replicas(count), sequences(batch_size) {
     RandomStream stream(7, Purpose::kInitialWeights, 1);
     for (int r = 0; r < count; ++r)
-      for (const Parameter& parameter : parameter_layout(shape))
-        for (std::int64_t i = 0; i < parameter.size(); ++i)
-          weights.push_back(static_cast<float>(deviation * stream.normal()) +
-                            (parameter.is_norm ? 1.f : 0.f));
+      for (const Parameter& part : parameter_layout(shape))
+        for (std::int64_t i = 0; i < part.size(); ++i)
+          weights.push_back(static_cast<float>(deviation * stream.normal()) + (part.is_norm ? 1.f : 0.f));
     tokens = random_batch(shape, count * sequences).tokens;
   }
 
   std::int64_t token_stride() const { return std::int64_t{sequences} * (shape.context + 1); }
   const float* row(int r) const { return weights.data() + r * shape.parameters(); }
   Batch batch(int r) const {
-    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(r * token_stride());
-    return {sequences, {begin, begin + static_cast<std::ptrdiff_t>(token_stride())}};
+    const auto begin = tokens.begin() + r * token_stride();
+    return {sequences, {begin, begin + token_stride()}};
   }
 
   Result one_by_one() const { return one_by_one(Decoder(shape, Device::kCpu)); }
@@ -55,7 +50,6 @@ struct Replicas {
   std::vector<std::int64_t> tokens;  // [replicas, sequences, context + 1]
 };
 
-// On a CPU.
 inline Result run(const StackedDecoder& decoder, const Replicas& replicas) {
   Result result{std::vector<double>(as_index(replicas.replicas)),
                 std::vector<float>(replicas.weights.size(), 123.f)};  // what was there must not matter

@@ -2,8 +2,8 @@
 #include "trainer/pipeline/subspace.h"
 
 #include <cmath>
+#include <numeric>
 
-#include "core/base/index.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/model/decoder.h"
 
@@ -35,9 +35,7 @@ std::vector<double> outside(const std::vector<float>& basis, const std::vector<d
 }
 
 double length(const std::vector<double>& vector) {
-  double square = 0;
-  for (const double value : vector) square += value * value;
-  return std::sqrt(square);
+  return std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.));
 }
 
 // Every column of a projection into the stream, and every row of E − E₀, before the last part.
@@ -72,8 +70,7 @@ TEST(Subspace, ProjectsWhatWritesTheStreamBeforeTheLastPart) {
   expect_inside(kShape, subspace, weights, row.data(), 2);
   for (const Parameter& parameter : parameter_layout(kShape)) {
     const bool is_free = parameter.name != "embedding" && !(parameter.writes_residual && parameter.layer < 2);
-    const auto begin = static_cast<std::ptrdiff_t>(parameter.offset),
-               end = static_cast<std::ptrdiff_t>(parameter.offset + parameter.size());
+    const std::int64_t begin = parameter.offset, end = begin + parameter.size();
     EXPECT_EQ(std::equal(row.begin() + begin, row.begin() + end, before.begin() + begin), is_free)
         << parameter.name;
   }

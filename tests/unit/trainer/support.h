@@ -4,14 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "core/base/index.h"
 #include "core/scenario/scenario.h"
-#include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "tests/support/csv_table.h"
 #include "tests/support/files.h"
@@ -26,7 +21,6 @@ inline Json golden(const std::string& name) {
   return Json::parse(read_text(std::string(LONGHAUL_SOURCE_DIR) + "/tests/golden/" + name));
 }
 
-// The lines of a log.
 inline std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
   std::istringstream in(text);
@@ -34,7 +28,6 @@ inline std::vector<Json> lines_of(const std::string& text) {
   return lines;
 }
 
-// The table in the text of a CSV.
 inline CsvTable table_of(const std::string& text) {
   const TemporaryFolder folder;
   write_text(folder.file("table.csv"), text);
@@ -49,20 +42,13 @@ inline std::vector<float> floats_of(const StoredTensor& tensor) {
 
 // Seconds: four replicas of a tiny model on a synthetic text. `wire`: null where it does not matter.
 inline Json small_scenario(const Json& method, int steps = 12, const char* wire = nullptr) {
-  Json scenario = {
-      {"name", "small"},
-      {"replicas", 4},
-      {"methods", {method}},
-      {"train",
-       {{"steps", steps},
-        {"model",
-         {{"hidden", 16}, {"layers", 2}, {"heads", 2}, {"ffn", 24}, {"context", 12}, {"vocabulary", 16}}},
-        {"data", {{"synthetic", {{"branching", 3}, {"tokens", 20000}}}}},
-        {"batch", 2},
-        {"evaluate_sequences", 8},
-        {"evaluate_every", 4},
-        {"optimizer", {{"lr", 1e-2}}}}},
-      {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
+  Json scenario = Json::parse(R"({"name": "small", "replicas": 4,
+      "train": {"model": {"hidden": 16, "layers": 2, "heads": 2, "ffn": 24, "context": 12, "vocabulary": 16},
+                "data": {"synthetic": {"branching": 3, "tokens": 20000}}, "batch": 2, "evaluate_sequences": 8,
+                "evaluate_every": 4, "optimizer": {"lr": 1e-2}},
+      "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+  scenario["methods"] = Json::array({method});
+  scenario["train"]["steps"] = steps;
   if (wire) scenario["workload"] = {{"wire", wire}};
   return scenario;
 }
@@ -79,8 +65,7 @@ inline Json text_scenario(const std::string& glob) {
   return changed(small_scenario({{"name", "independent"}}), {{"train", {{"data", data}, {"model", model}}}});
 }
 
-// The only case of a scenario; its relative paths start in `folder`. Where groups are drawn by sites,
-// replicas are at two of them in turn.
+// The only case of a scenario in `folder`. Where groups are drawn by sites, replicas are at two in turn.
 inline Case only_case(const Json& scenario, const TemporaryFolder& folder) {
   write_text(folder.file("scenario.json"), scenario.dump());
   const Scenario loaded =
@@ -153,11 +138,9 @@ inline Trained train_with(const Case& config, const TemporaryFolder& folder, Dev
   return trained;
 }
 
-inline Trained train(const Case& config, const TemporaryFolder& folder, int threads = 1,
-                     bool resume = false) {
-  return train_with(config, folder, Device::kCpu,
-                    threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_thread),
-                    resume);
+inline Trained train(const Case& config, const TemporaryFolder& in, int threads = 1, bool resume = false) {
+  auto backend = threads == 1 ? make_loop_backend() : make_thread_backend(threads, use_one_thread);
+  return train_with(config, in, Device::kCpu, std::move(backend), resume);
 }
 
 inline Trained train(const Json& scenario, int threads = 1) {

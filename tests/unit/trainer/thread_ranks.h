@@ -32,7 +32,9 @@ class ThreadRanks {
           One one_here(all, rank);
           body(one_here);
         } catch (...) {
-          all.fail(std::current_exception());
+          const std::lock_guard<std::mutex> lock(all.mutex_);
+          if (!all.failed_) all.failed_ = std::current_exception();
+          all.came_.notify_all();
         }
       });
     for (std::thread& thread : threads) thread.join();
@@ -40,23 +42,12 @@ class ThreadRanks {
   }
 
  private:
-  using Bytes = std::vector<char>;
-
   explicit ThreadRanks(int size) : size_(size) {}
 
-  void fail(std::exception_ptr error) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!failed_) failed_ = std::move(error);
-    came_.notify_all();
-  }
-
-  class Later : public Transfer {
-   public:
-    explicit Later(std::function<void()> work) : work_(std::move(work)) {}
-    void wait() override { work_(); }
-
-   private:
-    std::function<void()> work_;
+  struct Later : Transfer {
+    explicit Later(std::function<void()> on_wait) : work(std::move(on_wait)) {}
+    void wait() override { work(); }
+    const std::function<void()> work;
   };
 
   class One : public Ranks {
@@ -79,7 +70,7 @@ class ThreadRanks {
         std::unique_lock<std::mutex> waiting(all.mutex_);
         all.came_.wait(waiting, [&] { return all.failed_ || all.sent_[way].size() > place; });
         if (all.sent_[way].size() <= place) throw RunError("another rank of the test has failed");
-        const Bytes& found = all.sent_[way][place];
+        const std::vector<char>& found = all.sent_[way][place];
         if (found.size() != bytes) throw std::logic_error("a message of another size than was waited for");
         std::memcpy(data, found.data(), bytes);
       });
@@ -98,7 +89,7 @@ class ThreadRanks {
   std::exception_ptr failed_;  // what the first to fail threw
   std::mutex mutex_;
   std::condition_variable came_;
-  std::map<std::tuple<int, int, int>, std::deque<Bytes>> sent_;  // by (from, to, channel)
+  std::map<std::tuple<int, int, int>, std::deque<std::vector<char>>> sent_;  // by (from, to, channel)
   std::map<std::tuple<int, int, int>, std::size_t> next_receive_;
 };
 

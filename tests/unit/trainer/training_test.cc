@@ -74,8 +74,7 @@ TEST(Training, TwoReplicasAndThreeTrainWithEveryMethodThatAllowsThem) {
         expect_the_plans_trace(scenario);
         continue;
       }
-      const TemporaryFolder folder;
-      const InputError error = thrown_by([&] { method_named(name).check(only_case(scenario, folder)); });
+      const InputError error = thrown_by([&] { method_named(name).check(case_of(scenario)); });
       ++refused;
       EXPECT_EQ(error.parts().path, name == "epidemic" ? "method.targets" : "replicas") << error.what();
       EXPECT_SAYS(error.what(), " " + std::to_string(replicas) + " ");

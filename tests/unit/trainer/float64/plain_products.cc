@@ -2,17 +2,12 @@
 #include "trainer/model/gemm.h"
 
 namespace longhaul::float64 {
-namespace {
-
-double element(const Operand& matrix, std::int64_t row, std::int64_t column) {
-  return matrix.transposed ? matrix.data[column * matrix.stride + row]
-                           : matrix.data[row * matrix.stride + column];
-}
-
-}  // namespace
 
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const Operand& a,
               const Operand& b, double beta, double* c, std::int64_t stride) {
+  const auto element = [](const Operand& matrix, std::int64_t row, std::int64_t column) {
+    return matrix.data[matrix.transposed ? column * matrix.stride + row : row * matrix.stride + column];
+  };
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       double sum = 0;
