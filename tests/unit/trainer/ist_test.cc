@@ -123,13 +123,17 @@ Row trained_narrow(const Case& config, int rounds) {
   return whole;
 }
 
-// Three replicas over nine hidden columns, three rounds; the third one ends two steps before the training.
-TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
-  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 14));
+// Three replicas over nine hidden columns, three rounds; the third one ends three steps before the training.
+// The model that is evaluated and exported is the whole one of the last round that ended: the same for all
+// replicas, and at step 15 that of step 12.
+TEST(Ist, IsNarrowModelsThatExchangeTheirUnitsAndItsProductIsTheWholeModel) {
+  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 15));
   train(config, folder);
   const Row expected = trained_narrow(config, 3), start = initial_weights(config.train->model, config.seed);
-  const Row found =
-      floats_of(read_safetensors(folder.file("out/checkpoints/step-14.safetensors")).at("slow_weights"));
+  ASSERT_EQ(run_export({folder.file("out"), 1, false, folder.file("model")}), 15);
+  const StoredTensors exported = read_safetensors(folder.file("model/model.safetensors")),
+                      kept = read_safetensors(folder.file("out/checkpoints/step-15.safetensors"));
+  const Row found = floats_of(kept.at("slow_weights"));
   ASSERT_EQ(found.size(), 3 * expected.size());
   double moved = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -137,6 +141,23 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
     moved += std::abs(found[i] - start[i % start.size()]);
   }
   EXPECT_GT(moved / static_cast<double>(found.size()), 1e-2) << "500 times the tolerance";
+  for (const Parameter& parameter : parameter_layout(config.train->model))
+    EXPECT_EQ(
+        exported.at(huggingface_name(parameter.name)).bytes,
+        kept.at("slow_weights").bytes.substr(as_index(4 * parameter.offset), as_index(4 * parameter.size())))
+        << parameter.name;
+
+  std::map<std::string, std::string> loss;  // by step and phase
+  const CsvTable table = read_csv(folder.file("out/metrics.csv"));
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(loss.emplace(row[0] + row[1], row[3]).first->second, row[3]) << "one model";
+    if (row[2] == "mean") {
+      EXPECT_EQ(std::stod(row[table.column("weight_spread")]), 0);
+    }
+  }
+  EXPECT_EQ(loss.at("8before"), loss.at("4after"));
+  EXPECT_NE(loss.at("8after"), loss.at("8before"));
+  EXPECT_EQ(loss.at("15plain"), loss.at("12after"));
 }
 
 // An update's rows, filled with what is drawn, and the plan's operations on them.
@@ -269,33 +290,6 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
         }
     }
   }
-}
-
-// The model that is evaluated is the whole one of the last round that ended: the same for all replicas, and
-// at step 15 that of step 12.
-TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
-  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 15));
-  train(config, folder);
-  std::map<std::string, std::string> loss;  // by step and phase
-  const CsvTable table = read_csv(folder.file("out/metrics.csv"));
-  for (const auto& row : table.rows) {
-    EXPECT_EQ(loss.emplace(row[0] + row[1], row[3]).first->second, row[3]) << "one model";
-    if (row[2] == "mean") {
-      EXPECT_EQ(std::stod(row[table.column("weight_spread")]), 0);
-    }
-  }
-  EXPECT_EQ(loss.at("8before"), loss.at("4after"));
-  EXPECT_NE(loss.at("8after"), loss.at("8before"));
-  EXPECT_EQ(loss.at("15plain"), loss.at("12after"));
-
-  ASSERT_EQ(run_export({folder.file("out"), 1, false, folder.file("model")}), 15);
-  const StoredTensors exported = read_safetensors(folder.file("model/model.safetensors")),
-                      kept = read_safetensors(folder.file("out/checkpoints/step-15.safetensors"));
-  for (const Parameter& parameter : parameter_layout(config.train->model))
-    EXPECT_EQ(
-        exported.at(huggingface_name(parameter.name)).bytes,
-        kept.at("slow_weights").bytes.substr(as_index(4 * parameter.offset), as_index(4 * parameter.size())))
-        << parameter.name;
 }
 
 // On a caller's tensors: of a model of one layer, two replicas and six hidden columns.
