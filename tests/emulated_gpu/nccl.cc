@@ -1,6 +1,7 @@
 #include "tests/emulated_gpu/nccl.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -65,9 +66,8 @@ const char* cudaGetErrorString(cudaError_t) {
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   static std::atomic<int> next{0};
-  std::memset(id->internal, 0, sizeof id->internal);
-  const std::string text = "world " + std::to_string(next++);
-  std::memcpy(id->internal, text.data(), text.size());
+  *id = {};
+  std::snprintf(id->internal, sizeof id->internal, "world %d", next++);
   return ncclSuccess;
 }
 
