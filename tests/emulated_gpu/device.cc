@@ -1,5 +1,4 @@
-// Takes the place of trainer/cuda/device.cu and step_graph.cc: a GPU whose memory is the host's and whose
-// graphs are calls.
+// Takes the place of trainer/cuda/device.cu and step_graph.cc: memory is the host's, and graphs are calls.
 #include "trainer/device/device.h"
 
 #include <c10/util/Exception.h>
@@ -28,9 +27,8 @@ void refuse_in_a_capture(const char* what) {
   if (is_capturing) throw std::logic_error(std::string("in a captured graph: ") + what);
 }
 
-// One stream. The card is at once done with everything, but nobody may rely on it: what was copied from
-// pinned memory must still stand there at the next event that is waited for, and what is copied to it comes
-// then.
+// One stream. The card is at once done with everything, but nothing may rely on it: at the next event that is
+// waited for, what was copied from pinned memory must still stand there, and what is copied to it comes.
 struct Copy {
   void* host;
   std::vector<char> bytes;

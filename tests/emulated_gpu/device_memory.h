@@ -28,8 +28,7 @@ class MemoryOf {
 void fill_at_next_run();
 bool takes_fill();  // whether it is asked for, once
 
-// While one of these lives, the memory may be touched. They may be nested, and those of several threads
-// overlap.
+// While one of these lives, the memory may be touched. They may be nested, and overlap between threads.
 class DeviceAtWork {
  public:
   DeviceAtWork();

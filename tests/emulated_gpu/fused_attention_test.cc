@@ -9,8 +9,7 @@ using testing_stacked::expect_near;
 using testing_stacked::Replicas;
 using testing_stacked::run;
 
-// Heads of 64, of 16, and of 24 numbers, whose halves no pack of 8 divides; three sequences of two replicas.
-// What is computed again has the same bits.
+// Heads of 64, of 16, and of 24 numbers, whose halves no pack of 8 divides. Layers are computed again too.
 TEST(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
   for (const ModelShape& shape : {ModelShape{128, 2, 2, 64, 256, 64}, ModelShape{48, 2, 3, 64, 300, 64},
                                   ModelShape{72, 2, 3, 64, 256, 64}}) {

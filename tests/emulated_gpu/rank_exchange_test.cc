@@ -1,6 +1,5 @@
-// Outer steps whose rows lie on the cards of several ranks, against the host's runner in one process, bit for
-// bit: with parts and pieces that end within a row, and groups of one, within a rank, over some and over
-// all.
+// Outer steps whose rows lie on the cards of several ranks, against the host's runner in one process, to the
+// bit: parts and pieces end within a row, and groups are of one, within a rank, over some and over all.
 #include "trainer/cuda/rank_exchange.h"
 
 #include <gtest/gtest.h>

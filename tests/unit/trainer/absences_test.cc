@@ -228,8 +228,8 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
 }
 
 // Replica 1 goes before its first step and begins with what 0 had then. Replica 2 comes back twice to the
-// same step, the second time with what 1 has become, which 1 itself had from 0: each is read when its source
-// has come to that step, and not later.
+// same step, the second time with what 1 had from 0: each is read when its source has come to it, and not
+// later.
 TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
   Followed reference(scenario_of(Json::parse(R"({"name": "decoupled-diloco", "inner_steps": 4, "fragments": 1,
                          "overlap": 1, "merge": "mean"})")),
@@ -293,8 +293,8 @@ TEST(TrainedAbsences, WhoSitsOutTakesItsOuterStepAlone) {
   EXPECT_EQ(weights[0], weights[1]) << "the pattern is of the timing alone";
 }
 
-// A deadline on averages (Completion::fetches): all compute all steps, and go on from what those in time have
-// averaged.
+// A deadline on averages (Completion::fetches): all compute all steps, and go on from what those in time
+// gave.
 TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
   Json method = kDiloco;
   method.update({{"quorum", 1}, {"grace", "1s"}});

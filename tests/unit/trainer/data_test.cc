@@ -299,8 +299,7 @@ TEST(Dataset, ACorpusIsRealTextAndWhatItHoldsOutHasNothingInCommonWithItsTrainin
   EXPECT_NEAR(unigram_entropy(data.training), 3.5, 0.4);  // English-like: about five bits a byte
   EXPECT_GT(data.validation.size(), 100'000u);
   EXPECT_GT(data.copied_tokens, 10'000u);
-  // What is left meets where something was taken out, so that few new stretches may arise; by chance none
-  // did.
+  // What is left meets where something was taken out, so that few new stretches may arise.
   const std::vector<bool> copied = copied_tokens(data.training, data.validation);
   EXPECT_LT(std::count(copied.begin(), copied.end(), true),
             0.002 * static_cast<double>(data.validation.size()));

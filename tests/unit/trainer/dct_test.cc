@@ -75,9 +75,8 @@ void expect_tiles(std::uint32_t number, const DctTopK& codec, const std::vector<
   }
 }
 
-// The last is of a prime: tiles of 1 × 4. Sixteen columns and eight rows of the basis are summed together:
-// sides that leave some of either over. Without matrices columns are tiles behind one another: 16 of them,
-// then two whole rows of 4, then 3.
+// 11 is prime: tiles of 1 × 4. Then sides that leave some over of the sixteen columns and eight rows of the
+// basis that are summed together. Without matrices tiles are of 16 columns, then two whole rows of 4, then 3.
 TEST(DctTopK, IsThatOfTheDefinitionInTheLargestDivisors) {
   expect_tiles(1, {8, 5, Wire::kFp32, {{12, 10}, {7, 16}, {1, 18}, {11, 4}}},
                {{12, 10, 6, 5}, {7, 16, 7, 8}, {1, 18, 1, 6}, {11, 4, 1, 4}});

@@ -123,9 +123,8 @@ Row trained_narrow(const Case& config, int rounds) {
   return whole;
 }
 
-// Three replicas over nine hidden columns, three rounds; the third one ends three steps before the training.
-// The model that is evaluated and exported is the whole one of the last round that ended: the same for all
-// replicas, and at step 15 that of step 12.
+// Nine hidden columns, three rounds, of which the third ends three steps before the training. The model that
+// is evaluated and exported is the whole one of the last round that ended: at step 15 that of step 12.
 TEST(Ist, IsNarrowModelsThatExchangeTheirUnitsAndItsProductIsTheWholeModel) {
   const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 15));
   train(config, folder);
@@ -187,8 +186,7 @@ struct Round : UpdateBench {
 };
 
 // 97 columns over 3 replicas, rounded to bf16; twice, since the owners change. Where outputs are averaged,
-// the weights that read a unit, those of down, stand in the whole model divided by the number of replicas;
-// subnetworks have what was sent.
+// the weights that read a unit, those of down, stand in the whole model divided by N, and in θ as sent.
 TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
   for (const char* outputs : {"sum", "mean"}) {
     SCOPED_TRACE(outputs);

@@ -71,8 +71,7 @@ TEST(Kernels, CausalSoftmaxAddsUpToOneWhateverTheScores) {
   }
 }
 
-// Against sums in double, all ways of reading the operands, adding and not; small and larger than any
-// kernel's block.
+// Against sums in double, all ways of reading the operands, adding and not; to larger than a kernel's block.
 TEST(Gemm, IsTheSumOfProducts) {
   constexpr std::int64_t kStride = 450;
   const std::vector<float> a = random_values(kStride * kStride, 1), b = random_values(kStride * kStride, 1);

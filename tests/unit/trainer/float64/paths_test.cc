@@ -1,5 +1,4 @@
-// Gradients of micro-batches on random paths, in float64: those of the sum of all replicas' losses with
-// respect to the columns of each replica.
+// Gradients of micro-batches on random paths, in float64: of all losses by the columns of each replica.
 #include <gtest/gtest.h>
 
 #include <cmath>
