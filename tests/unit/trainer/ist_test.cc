@@ -5,10 +5,7 @@
 #include <numeric>
 
 #include "core/base/errors.h"
-#include "core/base/index.h"
-#include "core/base/random.h"
 #include "core/plan/hidden_units.h"
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/support.h"
@@ -159,50 +156,35 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnitsAndItsProductIsTheWholeModel) {
   EXPECT_EQ(loss.at("15plain"), loss.at("12after"));
 }
 
-// An update's rows, filled with what is drawn, and the plan's operations on them.
-struct Round : UpdateBench {
-  explicit Round(const Case& config)
-      : UpdateBench(config.method, config.replicas, config.train->model.parameters()),
-        shape(config.train->model),
-        plan(trained_plan_of(config)),
-        context{config.seed, config.replicas, config.train->steps, shape.parameters()} {
-    update->follow(plan, context);
-    RandomStream stream(9, Purpose::kInitialWeights, 2);
-    for (int replica = 0; replica < config.replicas; ++replica)
-      for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment})
-        for (std::int64_t i = 0; i < shape.parameters(); ++i)
-          arena.row(slot, replica)[i] = static_cast<float>(stream.normal());
-    update->start(all);
-  }
-
-  void run(int step) {
-    for (const Operation& operation : operations_at(plan, context, step)) runner.run(operation);
-  }
-  std::vector<int> owners(int round) const { return owners_of(shape, context.seed, context.replicas, round); }
-
-  ModelShape shape;
-  OperationPlan plan;
-  PlanContext context;
-};
-
 // 97 columns over 3 replicas, rounded to bf16; twice, since the owners change. Where outputs are averaged,
 // the weights that read a unit, those of down, stand in the whole model divided by N, and in θ as sent.
 TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
   for (const char* outputs : {"sum", "mean"}) {
     SCOPED_TRACE(outputs);
-    Round round(case_of(scenario_of(ist({{"unit_outputs", outputs}}), 3, 97, 20, "bf16")));
-    Row parts(as_index(round.shape.parameters()), 1);
-    for (const Parameter& parameter : parameter_layout(round.shape))
+    const Case config = case_of(scenario_of(ist({{"unit_outputs", outputs}}), 3, 97, 20, "bf16"));
+    const ModelShape& shape = config.train->model;
+    const OperationPlan plan = trained_plan_of(config);
+    const PlanContext context{config.seed, 3, config.train->steps, shape.parameters()};
+    UpdateBench bench(config.method, 3, shape.parameters());
+    bench.update->follow(plan, context);
+    std::uint64_t drawn = 0;
+    for (int replica = 0; replica < 3; ++replica)
+      for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment})
+        bench.set(slot, replica, random_weights<float>(shape, ++drawn));
+    bench.update->start(bench.all);
+    Row parts(as_index(shape.parameters()), 1);
+    for (const Parameter& parameter : parameter_layout(shape))
       if (outputs == std::string("mean") && parameter.name.find("feed_forward.down") != std::string::npos)
         std::fill_n(parts.begin() + parameter.offset, parameter.size(), 3.f);
     for (int number = 0; number < 2; ++number) {
-      const std::vector<int> before = round.owners(number), after = round.owners(number + 1);
+      const std::vector<int> before = owners_of(shape, config.seed, 3, number),
+                             after = owners_of(shape, config.seed, 3, number + 1);
       ASSERT_NE(before, after);
       std::vector<Row> weights, first;
       for (int replica = 0; replica < 3; ++replica) {
-        weights.push_back(round.row(Slot::kWeights, replica));
-        first.push_back(round.row(Slot::kFirstMoment, replica));
-        const Row phi = round.row(Slot::kSlowWeights, replica);
+        weights.push_back(bench.row(Slot::kWeights, replica));
+        first.push_back(bench.row(Slot::kFirstMoment, replica));
+        const Row phi = bench.row(Slot::kSlowWeights, replica);
         for (std::size_t i = 0; i < before.size(); ++i) {
           if (before[i] == kShared) continue;
           const float weight = weights.back()[i];
@@ -210,10 +192,11 @@ TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
           ASSERT_TRUE(weight == 0 || phi[i] == weight / parts[i]) << i;
         }
       }
-      round.run(4 * (number + 1));
+      for (const Operation& operation : operations_at(plan, context, 4 * (number + 1)))
+        bench.runner.run(operation);
       for (int replica = 0; replica < 3; ++replica) {
-        const Row phi = round.row(Slot::kSlowWeights, replica), theta = round.row(Slot::kWeights, replica),
-                  moment = round.row(Slot::kFirstMoment, replica);
+        const Row phi = bench.row(Slot::kSlowWeights, replica), theta = bench.row(Slot::kWeights, replica),
+                  moment = bench.row(Slot::kFirstMoment, replica);
         for (std::size_t i = 0; i < phi.size(); ++i) {
           const auto sent = [&](int owner) { return from_bf16(to_bf16(weights[as_index(owner)][i])); };
           const bool is_shared = before[i] == kShared;
@@ -225,9 +208,9 @@ TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
       }
     }
     // Units of 48 columns: 33 in one layer and 32 in the other are the most that a replica owns.
-    for (const ExchangeRecord& record : round.log.records())
-      EXPECT_EQ(record.bytes, record.exchange == "units" ? 2 * 48 * (33 + 32)
-                                                         : 2 * (round.shape.parameters() - 2 * 48 * 97));
+    for (const ExchangeRecord& record : bench.log.records())
+      EXPECT_EQ(record.bytes,
+                record.exchange == "units" ? 2 * 48 * (33 + 32) : 2 * (shape.parameters() - 2 * 48 * 97));
   }
 }
 
