@@ -4,18 +4,8 @@
 #include "core/plan/journal.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/reference_replicas.h"
-#include "trainer/model/gemm.h"
 
 namespace longhaul::journal_training_test {
-
-// The lines of the page that are indented.
-std::string example() {
-  std::istringstream page(read_text(LONGHAUL_SOURCE_DIR "/docs/reference/formats/journal.md"));
-  std::string lines, line;
-  while (std::getline(page, line))
-    if (line.rfind("    {", 0) == 0) lines += line.substr(4) + "\n";
-  return lines;
-}
 
 Training::MakeJournal journal_of(const std::string& lines) {
   return [lines](const JournalSpec& spec) {
@@ -26,7 +16,10 @@ Training::MakeJournal journal_of(const std::string& lines) {
 
 TEST(JournalByHand, TrainsAsItSaysAndItsCheckpointsAreOfNoOther) {
   const CaseInFolder in(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}));
-  const std::string lines = example();
+  std::istringstream page(read_text(LONGHAUL_SOURCE_DIR "/docs/reference/formats/journal.md"));
+  std::string lines;
+  for (std::string line; std::getline(page, line);)
+    if (line.rfind("    {", 0) == 0) lines += line.substr(4) + "\n";  // those of the page that are indented
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10);
   const Trained found =
       train_with(in.config, in.folder, Device::kCpu, make_loop_backend(), false, journal_of(lines));
