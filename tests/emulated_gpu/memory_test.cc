@@ -4,7 +4,6 @@
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/compared_trainings.h"
-#include "trainer/cuda/card_memory.h"
 #include "trainer/model/stacked_decoder.h"
 
 namespace longhaul::memory_test {

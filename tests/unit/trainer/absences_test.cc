@@ -1,11 +1,7 @@
 // Trainings of replicas that go and come back, against the reference of reference_replicas.h.
 #include <map>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "core/base/errors.h"
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul::absences_test {

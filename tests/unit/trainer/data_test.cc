@@ -4,9 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/base/hash.h"
 #include "core/base/random.h"
-#include "core/scenario/training_text.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/corpus.h"

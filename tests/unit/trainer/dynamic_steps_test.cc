@@ -3,11 +3,7 @@
 
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.h"
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul::dynamic_steps_test {

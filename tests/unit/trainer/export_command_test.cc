@@ -1,8 +1,5 @@
 #include <cmath>
-#include <filesystem>
 
-#include "core/base/errors.h"
-#include "tests/support/csv_table.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/exported_llama.h"
 #include "tests/unit/trainer/support.h"

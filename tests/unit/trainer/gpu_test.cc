@@ -1,22 +1,17 @@
 // Trainings on a GPU against those on the CPU; skipped where there is no GPU or the trainer has no CUDA.
 #include <cmath>
 
-#include "core/base/random.h"
-#include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
-#include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/step_graph.h"
-#include "trainer/device/cuda_device.h"
 #include "trainer/device/device_products.h"
-#include "trainer/model/gemm.h"
 #include "trainer/operations/update.h"
 #include "trainer/optimizer/muon.h"
 #ifdef LONGHAUL_EMULATED_GPU

@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/data/dataset.h"
 
