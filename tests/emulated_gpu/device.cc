@@ -95,7 +95,7 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
-  emulated::count_copy_to_host(bytes);
+  emulated::copied_to_host += bytes;
   copy_to_device(to, from, bytes);
 }
 void clear_on_device(void* memory, std::size_t bytes) {
@@ -164,7 +164,8 @@ void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
 }
 void StepGraph::run(const std::function<void()>& work) {
   const emulated::DeviceAtWork at_work;
-  if (emulated::takes_fill()) C10_THROW_ERROR(OutOfMemoryError, "tried to allocate 1.00 GiB");
+  if (emulated::fills_at_next_run.exchange(false))
+    C10_THROW_ERROR(OutOfMemoryError, "tried to allocate 1.00 GiB");
   const struct Capture {
     explicit Capture(bool captures) { is_capturing = captures; }
     ~Capture() { is_capturing = false; }

@@ -121,7 +121,7 @@ TEST(CardMemory, ALittleIsEnoughInPieces) {
 }
 
 TEST(CardMemory, FullInTheMiddleOfARunIsSaidInWords) {
-  emulated::fill_at_next_run();
+  emulated::fills_at_next_run = true;
   const std::string words = said_by([] { stacked_on_gpu(small_scenario(kNoloco, 4)); });
   EXPECT_SAYS(words, "6 tables of 4 replicas");
   EXPECT_SAYS(words, "tried to allocate 1.00 GiB");
@@ -132,9 +132,9 @@ constexpr std::size_t kRow = 16 * 16 * 2 + 2 * (4 * 16 * 16 + 3 * 16 * 24 + 2 * 
 // Of twelve steps; a checkpoint has rows.
 std::size_t copied_by(const Json& method, int evaluate_every, int checkpoint_every = 12) {
   const Json train = {{"evaluate_every", evaluate_every}, {"checkpoint_every", checkpoint_every}};
-  const std::size_t before = emulated::copied_to_host();
+  const std::size_t before = emulated::copied_to_host;
   stacked_on_gpu(changed(small_scenario(method, 12), {{"train", train}}));
-  return emulated::copied_to_host() - before;
+  return emulated::copied_to_host - before;
 }
 
 TEST(CardEvaluation, BringsNoRowsToTheHost) {

@@ -266,12 +266,12 @@ TEST_P(GpuRanksOverNccl, LeaveTheBytesOfOneProcess) {
     const Json scenario = changed(small_scenario(GetParam(), 12, wire), {{"replicas", 8}});
     const std::vector<std::string> whole = left_by_ranks(scenario, 1);
     for (const int size : {2, 4}) {
-      const int before = emulated_nccl_messages();
+      const int before = emulated_nccl_messages;
       EXPECT_EQ(left_by_ranks(scenario, size, true), whole) << size << " ranks, " << wire;
-      EXPECT_GT(emulated_nccl_messages(), before);
-      const int between = emulated_nccl_messages();
+      EXPECT_GT(emulated_nccl_messages, before);
+      const int between = emulated_nccl_messages;
       EXPECT_EQ(left_by_ranks(scenario, size), whole) << size << " ranks on one card, " << wire;
-      EXPECT_EQ(emulated_nccl_messages(), between);
+      EXPECT_EQ(emulated_nccl_messages, between);
     }
   }
 }
