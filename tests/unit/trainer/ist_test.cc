@@ -59,9 +59,7 @@ TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
     for (const Row& gradient : gradients) {
       int own_zeros = 0;
       for (std::size_t i = 0; i < gradient.size(); ++i) {
-        if (is_anothers(owners[i], replica)) {
-          ASSERT_EQ(gradient[i], 0) << i;
-        }
+        ASSERT_EQ(gradient[i], is_anothers(owners[i], replica) ? 0 : gradient[i]) << i;
         own_zeros += owners[i] == replica && gradient[i] == 0;
       }
       EXPECT_EQ(own_zeros, 0);
@@ -147,9 +145,7 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnitsAndItsProductIsTheWholeModel) {
   const CsvTable table = read_csv(folder.file("out/metrics.csv"));
   for (const auto& row : table.rows) {
     EXPECT_EQ(loss.emplace(row[0] + row[1], row[3]).first->second, row[3]) << "one model";
-    if (row[2] == "mean") {
-      EXPECT_EQ(std::stod(row[table.column("weight_spread")]), 0);
-    }
+    EXPECT_EQ(row[2] == "mean" ? std::stod(row[table.column("weight_spread")]) : 0, 0);
   }
   EXPECT_EQ(loss.at("8before"), loss.at("4after"));
   EXPECT_NE(loss.at("8after"), loss.at("8before"));
@@ -265,10 +261,10 @@ TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
     for (const char* table : {"weights", "first_moment", "second_moment"}) {
       const Row rows = floats_of(kept.at(table));
       ASSERT_EQ(rows.size(), 2 * owners.size());
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        if (is_anothers(owners[i % owners.size()], i < owners.size() ? 0 : 1)) {
-          ASSERT_EQ(rows[i], 0) << table;
-        }
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const bool is_zero = is_anothers(owners[i % owners.size()], i < owners.size() ? 0 : 1);
+        ASSERT_EQ(rows[i], is_zero ? 0 : rows[i]) << table;
+      }
     }
   }
 }
