@@ -4,10 +4,7 @@
 
 namespace longhaul::fused_attention_test {
 
-using testing_stacked::bf16_gradient_bound;
-using testing_stacked::expect_near;
 using testing_stacked::Replicas;
-using testing_stacked::run;
 
 // Heads of 64, of 16, and of 24 numbers, whose halves no pack of 8 divides. Layers are computed again too.
 TEST(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
@@ -20,10 +17,10 @@ TEST(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
     const auto plain = run(StackedDecoder(shape, Device::kCpu, Precision::kBf16), replicas),
                fused = run(decoder, replicas);
     EXPECT_NE(fused.gradients, plain.gradients) << "this is the path without fused attention";
-    expect_near(fused, replicas.one_by_one(), replicas, 1e-3, bf16_gradient_bound());
-    expect_near(fused, plain, replicas, 2e-3, bf16_gradient_bound());
+    expect_near(fused, replicas.one_by_one(), replicas, 1e-3, testing_stacked::bf16_gradient_bound());
+    expect_near(fused, plain, replicas, 2e-3, testing_stacked::bf16_gradient_bound());
     ASSERT_TRUE(again.piece_of(2, 1, true).recomputes);
-    testing_stacked::expect_same_bits(run(again, fewer), run(decoder, fewer));
+    expect_same_bits(run(again, fewer), run(decoder, fewer));
   }
 }
 
