@@ -33,7 +33,9 @@ void fill(Arena& arena) {
 
 using Groups = std::vector<std::vector<int>>;  // none: everyone
 
-void expect_the_hosts_rows(const MethodSpec& method, const OperationRule& rule, const Groups& groups) {
+void expect_the_hosts_rows(Wire wire, const MethodSpec& method, const std::vector<std::string>& tensors,
+                           const Groups& groups) {
+  const OperationRule rule = rule_for(tensors, wire);
   UpdateBench expected(method, kReplicas, kColumns);
   fill(expected.arena);
   expected.run(rule, 1, groups);
@@ -59,26 +61,20 @@ void expect_the_hosts_rows(const MethodSpec& method, const OperationRule& rule, 
       for (const Slot slot : arena.slots()) {
         const std::vector<float> found = tables[arena.index_of(slot)].read();
         EXPECT_EQ(std::memcmp(found.data(), expected.arena.row(slot, first), count * sizeof(float)), 0)
-            << rule.name << ", " << size << " ranks, rank " << ranks.rank() << ", slot "
-            << arena.index_of(slot);
+            << method.name << Json(groups) << ", wire " << static_cast<int>(wire) << ", " << size
+            << " ranks, rank " << ranks.rank() << ", " << slot.name;
       }
     });
 }
 
 TEST(RankExchange, LeavesTheRowsOfTheHostsRunner) {
   for (const Wire wire : {Wire::kFp32, Wire::kBf16, Wire::kFp16}) {
-    const auto expect_rows = [wire](const MethodSpec& method, const std::vector<std::string>& tensors,
-                                    const std::vector<Groups>& all) {
-      for (const Groups& groups : all) {
-        OperationRule rule = rule_for(tensors, wire);
-        rule.name = method.name + std::to_string(static_cast<int>(wire)) + Json(groups).dump();
-        expect_the_hosts_rows(method, rule, groups);
-      }
-    };
-    expect_rows({"diloco", "", kDiloco}, {"delta"}, {Groups()});
-    expect_rows(kDdp, {"gradient"}, {Groups(), {{0, 1, 2, 4, 5}}});
-    expect_rows({"noloco", "", kNoloco}, {"delta", "phi"},
-                {Groups(), {{0, 3}, {4, 1}, {2, 5}}, {{0, 1}, {5, 2, 3}}, {{0, 3}, {4}, {2, 5}, {1}}});
+    expect_the_hosts_rows(wire, {"diloco", "", kDiloco}, {"delta"}, {});
+    for (const Groups& groups : {Groups(), {{0, 1, 2, 4, 5}}})
+      expect_the_hosts_rows(wire, kDdp, {"gradient"}, groups);
+    for (const Groups& groups :
+         {Groups(), {{0, 3}, {4, 1}, {2, 5}}, {{0, 1}, {5, 2, 3}}, {{0, 3}, {4}, {2, 5}, {1}}})
+      expect_the_hosts_rows(wire, {"noloco", "", kNoloco}, {"delta", "phi"}, groups);
   }
 }
 
