@@ -62,6 +62,9 @@ TEST(TrainedDynamicSteps, AreThoseOfTheEquationsAndAllAreEvaluated) {
   ASSERT_EQ(losses.size(), 12u);
   for (const auto& [step, of] : losses) EXPECT_EQ(of.size(), 4u) << step << ": three replicas and their mean";
   EXPECT_EQ(losses["4"]["2"], losses["3"]["2"]) << "it has not moved since the round ended";
+  EXPECT_EQ(losses["4"]["1"], losses["4"]["2"]);
+  EXPECT_NE(losses["5"]["1"], losses["4"]["1"]);
+  EXPECT_EQ(losses["5"]["2"], losses["3"]["2"]);
   EXPECT_EQ(losses["6"]["2"], losses["6"]["0"]);
   std::map<std::string, std::set<std::string>> timed;
   for (const auto& row : read_csv(reference.folder.file("out/step_times.csv")).rows)
