@@ -133,8 +133,8 @@ TEST(TrainedAbsences, WhatIsUnderWayIsInherited) {
   method["name"] = "eager-diloco";
   std::map<int, Members> posted_by = {{3, kAll}, {6, {0, 1}}, {9, kAll}};
   Followed reference(scenario_of(method), {{2, 5, 4, 0, 7, 8}, {1, 10, 9, 2, 10, 11}}, one_a_step(posted_by));
-  posted_by[0] = kAll;
-  std::map<int, std::vector<Row>> sent;  // by post step, [replica]; before the first, of all, nothing
+  posted_by[0] = kAll;                   // zeros
+  std::map<int, std::vector<Row>> sent;  // by post step, [replica]
   sent[0].assign(kReplicas, Row(reference.replicas[0].phi.size()));
   // By step that it is due at: whose message is each replica's.
   const std::map<int, Members> own = {{3, kAll}, {6, kAll}, {9, {0, 1, 0}}, {12, {0, 2, 2}}};
@@ -220,8 +220,7 @@ TEST(TrainedAbsences, MergesCountTheStepsThatWereTaken) {
 }
 
 // Replica 1 goes before its first step and begins with what 0 had then. Replica 2 comes back twice to the
-// same step, the second time with what 1 had from 0: each is read when its source has come to it, and not
-// later.
+// same step, the second time with what 1 had from 0: each is read when its source has come to that step.
 TEST(TrainedAbsences, CopiesOfCopiesAreReadInTheirOrder) {
   Followed reference(scenario_of(Json::parse(R"({"name": "decoupled-diloco", "inner_steps": 4, "fragments": 1,
                          "overlap": 1, "merge": "mean"})")),
@@ -285,8 +284,7 @@ TEST(TrainedAbsences, WhoSitsOutTakesItsOuterStepAlone) {
   EXPECT_EQ(weights[0], weights[1]) << "the pattern is of the timing alone";
 }
 
-// A deadline on averages (Completion::fetches): all compute all steps, and go on from what those in time
-// gave.
+// A deadline on averages (Completion::fetches): all compute all steps, and go on from those in time.
 TEST(TrainedDeadlines, LateOuterGradientsAreThrownAway) {
   Json method = kDiloco;
   method.update({{"quorum", 1}, {"grace", "1s"}});
