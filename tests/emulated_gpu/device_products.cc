@@ -1,5 +1,4 @@
-// Takes the place of trainer/cuda/device_products.cc: products by their definition, column by column as a
-// BLAS.
+// Takes the place of trainer/cuda/device_products.cc: products by their definition, by columns as in a BLAS.
 #include "trainer/device/device_products.h"
 
 #include <ATen/ATen.h>
