@@ -1,5 +1,4 @@
-// Takes the place of trainer/cuda/device.cu and step_graph.cc: a GPU whose memory is the
-// host's and whose graphs are calls.
+// Takes the place of trainer/cuda/device.cu and step_graph.cc: memory is the host's, and graphs are calls.
 #include "trainer/device/device.h"
 
 #include <c10/util/Exception.h>
@@ -7,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <stdexcept>
 #include <vector>
 
@@ -16,15 +16,49 @@
 #include "trainer/device/cuda_device.h"
 
 namespace longhaul {
+namespace {
+
+thread_local int card = 0;
+
+// While a real graph would be captured, which waits for nothing and allocates nothing with cudaMalloc.
+thread_local bool is_capturing = false;
+
+void refuse_in_a_capture(const char* what) {
+  if (is_capturing) throw std::logic_error(std::string("in a captured graph: ") + what);
+}
+
+// One stream. The card is at once done with everything, but nothing may rely on it: at the next event that is
+// waited for, what was copied from pinned memory must still stand there, and what is copied to it comes.
+struct Copy {
+  void* host;
+  std::vector<char> bytes;
+  bool to_host;
+};
+thread_local std::deque<Copy> under_way;
+thread_local std::int64_t done = 0;  // copies that were under way before
+
+std::int64_t begun() {
+  return done + static_cast<std::int64_t>(under_way.size());
+}
+
+void finish(std::int64_t copies) {
+  for (; done < copies; ++done) {
+    const Copy copy = std::move(under_way.front());
+    under_way.pop_front();
+    if (copy.to_host)
+      std::memcpy(copy.host, copy.bytes.data(), copy.bytes.size());
+    else if (std::memcmp(copy.host, copy.bytes.data(), copy.bytes.size()) != 0)
+      throw std::logic_error("pinned memory was written while it was copied");
+  }
+}
+
+}  // namespace
 
 bool built_with_cuda() {
   return true;
 }
 std::string device_name() {
   return "emulated";
-}
-namespace {
-thread_local int card = 0;
 }
 std::string device_identity() {
   return "emulated " + std::to_string(card);
@@ -42,14 +76,6 @@ std::int64_t free_device_memory() {
   return static_cast<std::int64_t>(emulated::free_bytes());
 }
 void give_back_cached_memory() {}
-namespace {
-// While a real graph would be captured, which waits for nothing and allocates nothing with cudaMalloc.
-thread_local bool is_capturing = false;
-
-void refuse_in_a_capture(const char* what) {
-  if (is_capturing) throw std::logic_error(std::string("in a captured graph: ") + what);
-}
-}  // namespace
 
 float* allocate_on_device(std::size_t bytes) {
   if (bytes == 0) return nullptr;
@@ -69,7 +95,7 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
-  emulated::count_copy_to_host(bytes);
+  emulated::copied_to_host += bytes;
   copy_to_device(to, from, bytes);
 }
 void clear_on_device(void* memory, std::size_t bytes) {
@@ -77,42 +103,6 @@ void clear_on_device(void* memory, std::size_t bytes) {
   const emulated::DeviceAtWork at_work;
   std::memset(memory, 0, bytes);
 }
-// One stream. The card is at once done with everything, but nobody may rely on it: what was copied from
-// pinned memory must still stand there at the next event that is waited for, and what is copied to it comes
-// then.
-namespace {
-
-using Bytes = std::vector<char>;
-
-struct Copy {
-  void* host;
-  Bytes bytes;
-  bool to_host;
-};
-
-struct Stream {
-  std::vector<Copy> under_way;
-  std::int64_t done = 0;  // copies that were under way before
-};
-
-Stream& stream_of_this_thread() {
-  static thread_local Stream stream;
-  return stream;
-}
-
-void finish(std::int64_t copies) {
-  Stream& stream = stream_of_this_thread();
-  for (; stream.done < copies; ++stream.done) {
-    const Copy copy = std::move(stream.under_way.front());
-    stream.under_way.erase(stream.under_way.begin());
-    if (copy.to_host)
-      std::memcpy(copy.host, copy.bytes.data(), copy.bytes.size());
-    else if (std::memcmp(copy.host, copy.bytes.data(), copy.bytes.size()) != 0)
-      throw std::logic_error("pinned memory was written while it was copied");
-  }
-}
-
-}  // namespace
 
 void* allocate_pinned(std::size_t bytes) {
   return std::calloc(bytes, 1);
@@ -128,13 +118,12 @@ void free_pinned(void* memory) {
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, CudaStream) {
   const char* begin = static_cast<const char*>(from);
-  stream_of_this_thread().under_way.push_back({const_cast<void*>(from), Bytes(begin, begin + bytes), false});
+  under_way.push_back({const_cast<void*>(from), {begin, begin + bytes}, false});
   copy_to_device(to, from, bytes);
 }
 void copy_to_host(void* to, const void* from, std::size_t bytes, CudaStream) {
-  Bytes now(bytes);
-  copy_to_host(now.data(), from, bytes);
-  stream_of_this_thread().under_way.push_back({to, std::move(now), true});
+  under_way.push_back({to, std::vector<char>(bytes), true});
+  copy_to_host(under_way.back().bytes.data(), from, bytes);
 }
 
 struct DeviceEvent::State {
@@ -144,8 +133,7 @@ struct DeviceEvent::State {
 DeviceEvent::DeviceEvent() : state_(std::make_unique<State>()) {}
 DeviceEvent::~DeviceEvent() = default;
 void DeviceEvent::record(CudaStream) {
-  const Stream& stream = stream_of_this_thread();
-  state_->copies = stream.done + static_cast<std::int64_t>(stream.under_way.size());
+  state_->copies = begun();
   state_->at = std::chrono::steady_clock::now();
 }
 void DeviceEvent::wait() const {
@@ -158,8 +146,7 @@ double DeviceEvent::seconds_since(const DeviceEvent& earlier) const {
 
 void wait_for_device() {
   refuse_in_a_capture("the device is waited for");
-  const Stream& stream = stream_of_this_thread();
-  finish(stream.done + static_cast<std::int64_t>(stream.under_way.size()));
+  finish(begun());
 }
 CudaStream current_cuda_stream() {
   return nullptr;
@@ -177,15 +164,13 @@ void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
 }
 void StepGraph::run(const std::function<void()>& work) {
   const emulated::DeviceAtWork at_work;
-  if (emulated::takes_fill()) C10_THROW_ERROR(OutOfMemoryError, "tried to allocate 1.00 GiB");
-  is_capturing = state_->captures && state_->calls++ > 0;
-  try {
-    work();
-  } catch (...) {
-    is_capturing = false;
-    throw;
-  }
-  is_capturing = false;
+  if (emulated::fills_at_next_run.exchange(false))
+    C10_THROW_ERROR(OutOfMemoryError, "tried to allocate 1.00 GiB");
+  const struct Capture {
+    explicit Capture(bool captures) { is_capturing = captures; }
+    ~Capture() { is_capturing = false; }
+  } capture(state_->captures && state_->calls++ > 0);
+  work();
 }
 
 }  // namespace longhaul

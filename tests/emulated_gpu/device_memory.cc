@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 #include <new>
-#include <utility>
 
 namespace longhaul::emulated {
 namespace {
@@ -26,8 +25,7 @@ struct Memory {
   std::mutex mutex;
   std::map<void*, Table> tables;
   int at_work = 0;
-  std::size_t to_host = 0, taken = 0, all = kMemory;
-  bool fills = false;
+  std::size_t taken = 0, all = kMemory;
 
   void protect(int protection) {
     for (const auto& [address, table] : tables) mprotect(table.pages, table.open, protection);
@@ -42,6 +40,9 @@ Memory& memory() {
 constexpr int kOpen = PROT_READ | PROT_WRITE;
 
 }  // namespace
+
+std::atomic<std::size_t> copied_to_host{0};
+std::atomic<bool> fills_at_next_run{false};
 
 void* allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
@@ -80,23 +81,6 @@ MemoryOf::MemoryOf(std::size_t bytes) {
 }
 MemoryOf::~MemoryOf() {
   memory().all = kMemory;
-}
-
-void fill_at_next_run() {
-  memory().fills = true;
-}
-bool takes_fill() {
-  return std::exchange(memory().fills, false);
-}
-
-std::size_t copied_to_host() {
-  const std::lock_guard<std::mutex> lock(memory().mutex);
-  return memory().to_host;
-}
-
-void count_copy_to_host(std::size_t bytes) {
-  const std::lock_guard<std::mutex> lock(memory().mutex);
-  memory().to_host += bytes;
 }
 
 DeviceAtWork::DeviceAtWork() {

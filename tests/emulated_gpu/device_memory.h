@@ -3,6 +3,7 @@
 // ends the test with a signal; so does a kernel that goes on behind the end of a table.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 namespace longhaul::emulated {
@@ -12,8 +13,7 @@ std::size_t free_bytes();
 void release(void* memory);
 
 // Bytes that were copied from it to the host since the program began.
-std::size_t copied_to_host();
-void count_copy_to_host(std::size_t bytes);
+extern std::atomic<std::size_t> copied_to_host;
 
 // While one of these lives, there is so much memory, instead of 4 GiB.
 class MemoryOf {
@@ -24,12 +24,10 @@ class MemoryOf {
   MemoryOf& operator=(const MemoryOf&) = delete;
 };
 
-// The next work that a step's graph runs ends in LibTorch's error for a full memory.
-void fill_at_next_run();
-bool takes_fill();  // whether it is asked for, once
+// Once: the next work that a step's graph runs ends in LibTorch's error for a full memory.
+extern std::atomic<bool> fills_at_next_run;
 
-// While one of these lives, the memory may be touched. They may be nested, and those of several threads
-// overlap.
+// While one of these lives, the memory may be touched. They may be nested, and overlap between threads.
 class DeviceAtWork {
  public:
   DeviceAtWork();

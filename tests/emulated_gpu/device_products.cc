@@ -1,5 +1,4 @@
-// Takes the place of trainer/cuda/device_products.cc: each product by its definition, from the matrices as a
-// BLAS takes them, column by column.
+// Takes the place of trainer/cuda/device_products.cc: products by their definition, by columns as in a BLAS.
 #include "trainer/device/device_products.h"
 
 #include <ATen/ATen.h>

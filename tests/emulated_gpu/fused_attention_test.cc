@@ -4,38 +4,25 @@
 
 namespace longhaul::fused_attention_test {
 
-using testing_stacked::bf16_gradient_bound;
-using testing_stacked::expect_near;
 using testing_stacked::Replicas;
-using testing_stacked::run;
 
-// Heads of 64, of 16, and of 24 numbers, whose halves no pack of 8 divides; three sequences of two replicas.
-class FusedAttention : public testing::TestWithParam<ModelShape> {};
-
-TEST_P(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
-  const Replicas replicas(GetParam(), 2, 3, 0.05);
-  const auto plain = run(StackedDecoder(GetParam(), Device::kCpu, Precision::kBf16), replicas),
-             fused = run(StackedDecoder(GetParam(), Device::kCuda, Precision::kBf16), replicas);
-  EXPECT_NE(fused.gradients, plain.gradients) << "this is the path without fused attention";
-  expect_near(fused, replicas.one_by_one(), replicas, 1e-3, bf16_gradient_bound());
-  expect_near(fused, plain, replicas, 2e-3, bf16_gradient_bound());
+// Heads of 64, of 16, and of 24 numbers, whose halves no pack of 8 divides. Layers are computed again too.
+TEST(FusedAttention, LossesAndGradientsAreThoseOfProductsAndSoftmax) {
+  for (const ModelShape& shape : {ModelShape{128, 2, 2, 64, 256, 64}, ModelShape{48, 2, 3, 64, 300, 64},
+                                  ModelShape{72, 2, 3, 64, 256, 64}}) {
+    SCOPED_TRACE(shape.hidden);
+    const StackedDecoder decoder(shape, Device::kCuda, Precision::kBf16),
+        again(shape, Device::kCuda, Precision::kBf16, 1);
+    const Replicas replicas(shape, 2, 3, 0.05), fewer(shape, 2, 1, 0.05);
+    const auto plain = run(StackedDecoder(shape, Device::kCpu, Precision::kBf16), replicas),
+               fused = run(decoder, replicas);
+    EXPECT_NE(fused.gradients, plain.gradients) << "this is the path without fused attention";
+    expect_near(fused, replicas.one_by_one(), replicas, 1e-3, testing_stacked::bf16_gradient_bound());
+    expect_near(fused, plain, replicas, 2e-3, testing_stacked::bf16_gradient_bound());
+    ASSERT_TRUE(again.piece_of(2, 1, true).recomputes);
+    expect_same_bits(run(again, fewer), run(decoder, fewer));
+  }
 }
-
-TEST_P(FusedAttention, WhatIsComputedAgainHasTheSameBits) {
-  const Replicas replicas(GetParam(), 2, 1, 0.05);
-  const StackedDecoder again(GetParam(), Device::kCuda, Precision::kBf16, 1);
-  ASSERT_TRUE(again.piece_of(2, 1, true).recomputes);
-  testing_stacked::expect_same_bits(
-      run(again, replicas), run(StackedDecoder(GetParam(), Device::kCuda, Precision::kBf16), replicas));
-}
-
-INSTANTIATE_TEST_SUITE_P(Shapes, FusedAttention,
-                         testing::Values(ModelShape{128, 2, 2, 64, 256, 64},
-                                         ModelShape{48, 2, 3, 64, 300, 64},
-                                         ModelShape{72, 2, 3, 64, 256, 64}),
-                         [](const testing::TestParamInfo<ModelShape>& info) {
-                           return "HeadsOf" + std::to_string(info.param.hidden / info.param.heads);
-                         });
 
 // A grid of CUDA has 65,535 blocks at most in its second dimension, which counts sequences: 1,024 replicas of
 // 64 are two pieces, and 70,000 sequences of one replica are two.

@@ -4,12 +4,13 @@
 #include "tests/emulated_gpu/device_memory.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/compared_trainings.h"
-#include "trainer/cuda/card_memory.h"
 #include "trainer/model/stacked_decoder.h"
 
 namespace longhaul::memory_test {
 
-// So much more memory than the tables of a training, in bytes; its last words, or none.
+const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 2}};
+
+// With so much memory, in bytes; a training's last words, or none.
 std::string words_with(std::size_t memory, const Json& scenario) {
   const emulated::MemoryOf all(memory);
   const InputErrorParts parts = refused_parts([&] { stacked_on_gpu(scenario); });
@@ -41,14 +42,12 @@ std::int64_t least_memory(const Json& scenario) {
 }
 
 TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
-  std::vector<Json> scenarios;
-  for (const Json& method : {Json{{"name", "ddp"}}, Json{{"name", "noloco"}, {"inner_steps", 2}},
-                             Json{{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}},
-                             Json{{"name", "muloco"}, {"inner_steps", 2}}})
-    scenarios.push_back(small_scenario(method, 1));
-  scenarios.push_back(scenarios[1]);
-  scenarios.back()["pipeline"] = {{"stages", 2}, {"microbatches", 2}, {"routing", "random"}};
-  for (const Json& scenario : scenarios) {
+  for (const Json& method : Json::parse(R"([
+           {"name": "ddp"}, {"name": "noloco", "inner_steps": 2}, {"name": "muloco", "inner_steps": 2},
+           {"name": "noloco", "inner_steps": 2, "pattern": "presend"},
+           {"name": "noloco", "inner_steps": 2,
+            "pipeline": {"stages": 2, "microbatches": 2, "routing": "random"}}])")) {
+    const Json scenario = small_scenario(method, 1);
     const Case config = trained_case(case_of(scenario));
     const std::string words = words_with(1000, scenario);
     const ModelShape& shape = config.train->model;
@@ -66,7 +65,7 @@ TEST(CardMemory, CountsToTheByteWhatATrainingAllocates) {
 }
 
 TEST(CardMemory, SaysWhatIsNeededWhatThereIsAndWhatToLower) {
-  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
+  Json scenario = small_scenario(kNoloco, 4);
   const std::string few = words_with(100000, scenario);
   for (const char* words : {"4 tables of 4 replicas of", "2 more tables lie in host memory",
                             "what 100 kB are enough for", "fewer replicas on the card"})
@@ -76,29 +75,23 @@ TEST(CardMemory, SaysWhatIsNeededWhatThereIsAndWhatToLower) {
   EXPECT_SAYS(words_with(1000000, scenario), "a shorter context");
 }
 
-// Of the back-end: one a step, and more where exchanges go through the host.
-int calls_to_step_5(const Json& method) {
-  return method["name"] == "delayed-nesterov" || method.contains("codec") ? 12 : 8;
-}
-
 // Slow weights and outer momentum in host memory: two tables fewer on the card, and not a bit of difference.
 TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
-  for (const Json& method :
-       {Json{{"name", "noloco"}, {"inner_steps", 2}},
-        Json{{"name", "noloco"}, {"inner_steps", 2}, {"pattern", "presend"}},
-        Json{{"name", "diloco"}, {"inner_steps", 3}},
-        Json{{"name", "diloco"}, {"inner_steps", 2}, {"codec", "int4"}, {"error_feedback", "classic"}},
-        Json{{"name", "delayed-nesterov"}, {"inner_steps", 2}}}) {
-    Json scenario = small_scenario(method, 9);
-    scenario["train"]["checkpoint_every"] = 4;
+  for (const Json& method : Json::parse(R"([
+           {"name": "noloco", "inner_steps": 2}, {"name": "noloco", "inner_steps": 2, "pattern": "presend"},
+           {"name": "diloco", "inner_steps": 3}, {"name": "delayed-nesterov", "inner_steps": 2},
+           {"name": "diloco", "inner_steps": 2, "codec": "int4", "error_feedback": "classic"}])")) {
+    const Json scenario = changed(small_scenario(method, 9), {{"train", {{"checkpoint_every", 4}}}});
+    // Calls of the back-end to step 5: one a step, and more where exchanges go through the host.
+    const int calls = method["name"] == "delayed-nesterov" || method.contains("codec") ? 12 : 8;
     const auto left_with = [&](OuterState state, bool stops = false) {
       const CaseInFolder in(scenario);
-      const auto train_until = [&](int calls, bool resume) {
+      const auto train_until = [&](int stop, bool resume) {
         return train_with(in.config, in.folder, Device::kCuda,
-                          make_stacked_backend(std::make_unique<Stops>(calls)), resume, {}, state);
+                          make_stacked_backend(std::make_unique<Stops>(stop)), resume, {}, state);
       };
       if (stops) {
-        EXPECT_THROW(train_until(calls_to_step_5(method), false), std::runtime_error) << method.dump();
+        EXPECT_THROW(train_until(calls, false), std::runtime_error) << method.dump();
         EXPECT_GE(checkpoint_steps(in.folder.file("out/checkpoints")).front(), 4) << method.dump();
       }
       const Trained trained = train_until(1000, stops);
@@ -113,8 +106,7 @@ TEST(CardMemory, OuterStateInHostMemoryIsTheSameTraining) {
 
 // A card that is smaller is used in smaller pieces: other sums, hardly other losses.
 TEST(CardMemory, ALittleIsEnoughInPieces) {
-  Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 1);
-  scenario["train"]["evaluate_every"] = 1;
+  const Json scenario = changed(small_scenario(kNoloco, 1), {{"train", {{"evaluate_every", 1}}}});
   const auto train_in = [&](std::size_t memory) {
     const emulated::MemoryOf all(memory);
     return stacked_on_gpu(scenario);
@@ -129,9 +121,8 @@ TEST(CardMemory, ALittleIsEnoughInPieces) {
 }
 
 TEST(CardMemory, FullInTheMiddleOfARunIsSaidInWords) {
-  const Json scenario = small_scenario({{"name", "noloco"}, {"inner_steps", 2}}, 4);
-  emulated::fill_at_next_run();
-  const std::string words = said_by([&] { stacked_on_gpu(scenario); });
+  emulated::fills_at_next_run = true;
+  const std::string words = said_by([] { stacked_on_gpu(small_scenario(kNoloco, 4)); });
   EXPECT_SAYS(words, "6 tables of 4 replicas");
   EXPECT_SAYS(words, "tried to allocate 1.00 GiB");
 }
@@ -140,12 +131,10 @@ constexpr std::size_t kRow = 16 * 16 * 2 + 2 * (4 * 16 * 16 + 3 * 16 * 24 + 2 * 
 
 // Of twelve steps; a checkpoint has rows.
 std::size_t copied_by(const Json& method, int evaluate_every, int checkpoint_every = 12) {
-  Json scenario = small_scenario(method, 12);
-  scenario["train"]["evaluate_every"] = evaluate_every;
-  scenario["train"]["checkpoint_every"] = checkpoint_every;
-  const std::size_t before = emulated::copied_to_host();
-  stacked_on_gpu(scenario);
-  return emulated::copied_to_host() - before;
+  const Json train = {{"evaluate_every", evaluate_every}, {"checkpoint_every", checkpoint_every}};
+  const std::size_t before = emulated::copied_to_host;
+  stacked_on_gpu(changed(small_scenario(method, 12), {{"train", train}}));
+  return emulated::copied_to_host - before;
 }
 
 TEST(CardEvaluation, BringsNoRowsToTheHost) {

@@ -1,6 +1,6 @@
 #include "tests/emulated_gpu/nccl.h"
 
-#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -23,7 +23,6 @@ struct World {
 
 std::mutex worlds_mutex;
 std::map<std::string, std::shared_ptr<World>> worlds;
-std::atomic<int> messages{0};
 
 template <typename Byte>
 struct Transfer {
@@ -38,6 +37,8 @@ thread_local std::vector<Transfer<const char>> sendings;
 thread_local std::deque<Transfer<char>> receivings;  // begun, and not arrived
 
 }  // namespace
+
+std::atomic<int> emulated_nccl_messages{0};
 
 struct ncclComm {
   std::shared_ptr<World> world;
@@ -65,9 +66,8 @@ const char* cudaGetErrorString(cudaError_t) {
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   static std::atomic<int> next{0};
-  std::memset(id->internal, 0, sizeof id->internal);
-  const std::string text = "world " + std::to_string(next++);
-  std::memcpy(id->internal, text.data(), text.size());
+  *id = {};
+  std::snprintf(id->internal, sizeof id->internal, "world %d", next++);
   return ncclSuccess;
 }
 
@@ -113,7 +113,7 @@ ncclResult_t ncclGroupEnd() {
     world.mail[{sending.communicator->rank, sending.other}].emplace_back(sending.data,
                                                                          sending.data + sending.bytes);
     sending.communicator->is_busy = true;
-    ++messages;
+    ++emulated_nccl_messages;
   }
   sendings.clear();
   return ncclInProgress;
@@ -129,8 +129,4 @@ ncclResult_t ncclRecv(void* data, std::size_t count, ncclDataType_t, int from, n
   if (!in_group) return ncclInvalidArgument;
   receivings.push_back({communicator, from, static_cast<char*>(data), count});
   return ncclSuccess;
-}
-
-int emulated_nccl_messages() {
-  return messages;
 }

@@ -2,6 +2,7 @@
 // process, a message waits in a mailbox until its receiver asks whether the stream is done.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 struct CUstream_st;
@@ -36,4 +37,4 @@ ncclResult_t ncclSend(const void* data, std::size_t count, ncclDataType_t type, 
                       ncclComm_t communicator, cudaStream_t stream);
 ncclResult_t ncclRecv(void* data, std::size_t count, ncclDataType_t type, int from, ncclComm_t communicator,
                       cudaStream_t stream);
-int emulated_nccl_messages();  // that were sent in this process
+extern std::atomic<int> emulated_nccl_messages;  // that were sent in this process

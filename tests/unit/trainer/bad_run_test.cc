@@ -1,5 +1,4 @@
 // Runs that cannot be finished: each ends with a clear word, and what there was is still there.
-#include "methods/common/registry.h"
 #include "tests/support/said.h"
 #include "tests/support/small_disk.h"
 #include "tests/unit/trainer/support.h"

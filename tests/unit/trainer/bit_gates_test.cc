@@ -113,7 +113,7 @@ TEST(BitGates, TheSecondStepIsAdams) {
 }
 
 TEST(BitGates, BoundariesHaveTheBitsInUse) {
-  LearnedBits spec = spec_of(2, 8, 1, 0.9, 0);
+  LearnedBits spec = spec_of(2, 8, 1, 0.9);
   BitGates gates(spec, kTwoHops, 2);
   EXPECT_EQ(gates.bits(0), (std::vector<int>{5, 5}));
   gates.step(1, 0, {0, -1});  // both fall by 0.9: b = 3.73
@@ -128,24 +128,6 @@ TEST(BitGates, BoundariesHaveTheBitsInUse) {
   spec.gradients = true;
   const BitGates both(spec, kTwoHops, 1);
   EXPECT_EQ(both.boundaries(0).gradients.at(1), (Quantized{Quantizer::kInt5, 5}));
-}
-
-TEST(BitGates, ComeBackFromTheirTables) {
-  const LearnedBits spec = spec_of(2, 8, 1, 0.9, 0);
-  BitGates gates(spec, kTwoHops, 2), other(spec, kTwoHops, 2);
-  gates.step(1, 0, {0, -1});
-  const auto from = gates.tables(), to = other.tables();
-  ASSERT_EQ(from.size(), 3u);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    EXPECT_EQ(from[i].first, to[i].first);
-    EXPECT_EQ(from[i].second->size(), 4u);
-    *to[i].second = *from[i].second;
-  }
-  other.restored();
-  EXPECT_EQ(other.boundaries(0).activations.at(0), (Quantized{Quantizer::kInt4, 5}));
-  gates.step(2, 0, {1, 1});
-  other.step(2, 0, {1, 1});
-  EXPECT_EQ(gates.gates(0)[0], other.gates(0)[0]);
 }
 
 }  // namespace longhaul::bit_gates_test

@@ -4,13 +4,10 @@
 
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "tests/unit/trainer/support.h"
 #include "tests/unit/trainer/thread_ranks.h"
-#include "trainer/model/gemm.h"
 
 namespace longhaul {
 

@@ -1,14 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
 
-#include "core/base/hash.h"
 #include "core/base/random.h"
-#include "core/scenario/training_text.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/data/corpus.h"
@@ -34,9 +30,7 @@ TEST(Text, IsTheBytesOfTheFilesInSortedOrder) {
   write_text(folder.file("a.txt"), "first\xff");
   const TokenText text = read_bytes(files_of({"*.txt"}, folder.path, "train.data.text"));
   EXPECT_EQ(text.hash, fnv1a("first\xffsecond"));
-  ASSERT_EQ(text.tokens.size(), 12u);
-  EXPECT_EQ(text.tokens[5], 255);
-  EXPECT_EQ(text.tokens[6], 's');
+  EXPECT_EQ(text.tokens, (std::vector<Token>{'f', 'i', 'r', 's', 't', 255, 's', 'e', 'c', 'o', 'n', 'd'}));
   EXPECT_EQ(read_bytes({folder.file("b.txt")}, read_bytes({folder.file("a.txt")}).hash).hash, text.hash);
 }
 
@@ -71,56 +65,36 @@ TEST(Corpora, WithoutTheirFilesTheMessageSaysHowToGetThem) {
   expect_said(debian_prose, {"train.data.corpus", "debian-prose-12", "scripts/debian_prose.sh"});
 }
 
-// Which part a file is in depends on its own name alone: one more moves no other.
-TEST(SystemHeaders, AFileMoreMovesNoOther) {
-  const TemporaryFolder folder;
-  std::vector<std::string> names;
-  for (int i = 0; i < 400; ++i) names.push_back("linux/" + std::to_string(i) + ".h");
-  make_files(folder, names);
-  const auto parts = [&] {
-    std::map<std::string, bool> is_held_out;
-    for (const CorpusFile& file : system_headers(0.25, folder.path))
-      is_held_out[file.name] = file.is_held_out;
-    return is_held_out;
-  };
-  const std::map<std::string, bool> before = parts();
-  EXPECT_EQ(before.size(), 400u);
-  int held_out = 0;
-  for (const auto& [name, part] : before) held_out += part;
-  EXPECT_NEAR(held_out, 100, 35);  // a quarter; four standard deviations of 400 fair draws
-  make_files(folder, {"linux/0000.h", "linux/new.h"});
-  const std::map<std::string, bool> after = parts();
-  EXPECT_EQ(after.size(), 402u);
-  for (const auto& [name, part] : before) EXPECT_EQ(after.at(name), part) << name;
-}
-
-TEST(LinuxSource, HoldsOutWholeFolders) {
-  const TemporaryFolder folder;
-  std::vector<std::string> names = {"kernel/readme.png", "drivers/net/x.c"};
-  for (int i = 0; i < 60; ++i)
-    for (const char* file : {"/a.c", "/b.h", "/c.rst"}) names.push_back("fs/" + std::to_string(i) + file);
-  make_files(folder, names);
-  std::map<std::string, std::set<bool>> parts;
-  const std::vector<CorpusFile> files = linux_source(0.3, folder.path);
-  EXPECT_EQ(files.size(), 180u);  // neither the picture nor the driver
-  for (const CorpusFile& file : files)
-    parts[std::filesystem::path(file.name).parent_path().string()].insert(file.is_held_out);
-  std::set<std::set<bool>> seen;
-  for (const auto& [name, part] : parts) seen.insert(part);
-  EXPECT_EQ(seen, (std::set<std::set<bool>>{{false}, {true}}));
-}
-
-// By hand: 60 documents, none of whose parts may be split, and files that are not its text.
-TEST(DebianProse, ADocumentIsAFileAndHeldOutWhole) {
-  const TemporaryFolder folder;
-  std::vector<std::string> names;
-  for (int i = 0; i < 60; ++i) names.push_back("manual-" + std::to_string(i) + "-doc.txt");
-  make_files(folder, names);
-  make_files(folder, {"packages"});
-  const std::vector<CorpusFile> files = debian_prose(0.3, folder.path);
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(names_of(files), names);
-  for (const CorpusFile& file : files) EXPECT_EQ(file.is_held_out, is_held_out(file.name, 0.3)) << file.name;
+// What decides is the name of a file, or of the folder it is in, and nothing else: one file more moves no
+// other, and no folder or document is split. Files that are not text of the corpus are left out.
+TEST(Corpora, HoldOutByTheNamesOfFilesOrFoldersAlone) {
+  const struct {
+    std::vector<CorpusFile> (*corpus)(double, const std::string&);
+    std::string before;
+    std::vector<std::string> after, others;
+    bool by_folder;
+  } all[] = {
+      {system_headers, "linux/", {".h"}, {}, false},
+      {linux_source, "fs/", {"/a.c", "/b.h", "/c.rst"}, {"kernel/readme.png", "drivers/net/x.c"}, true},
+      {debian_prose, "manual-", {"-doc.txt"}, {"packages"}, false}};
+  for (const auto& of : all) {
+    const TemporaryFolder folder;
+    std::vector<std::string> names;
+    for (int i = 0; i < 400; ++i)
+      for (const std::string& after : of.after) names.push_back(of.before + std::to_string(i) + after);
+    make_files(folder, names);
+    make_files(folder, of.others);
+    std::sort(names.begin(), names.end());
+    const std::vector<CorpusFile> files = of.corpus(0.25, folder.path);
+    EXPECT_EQ(names_of(files), names);
+    std::set<std::string> held_out;
+    for (const CorpusFile& file : files) {
+      const std::string name = of.by_folder ? file.name.substr(0, file.name.rfind('/')) : file.name;
+      EXPECT_EQ(file.is_held_out, is_held_out(name, 0.25)) << file.name;
+      if (file.is_held_out) held_out.insert(name);
+    }
+    EXPECT_NEAR(held_out.size(), 100, 35) << "a quarter; four standard deviations of 400 fair draws";
+  }
 }
 
 // Every pair of places compared, and runs of equal tokens marked: the slow reference.
@@ -321,8 +295,7 @@ TEST(Dataset, ACorpusIsRealTextAndWhatItHoldsOutHasNothingInCommonWithItsTrainin
   EXPECT_NEAR(unigram_entropy(data.training), 3.5, 0.4);  // English-like: about five bits a byte
   EXPECT_GT(data.validation.size(), 100'000u);
   EXPECT_GT(data.copied_tokens, 10'000u);
-  // What is left meets where something was taken out, so that few new stretches may arise; by chance none
-  // did.
+  // What is left meets where something was taken out, so that few new stretches may arise.
   const std::vector<bool> copied = copied_tokens(data.training, data.validation);
   EXPECT_LT(std::count(copied.begin(), copied.end(), true),
             0.002 * static_cast<double>(data.validation.size()));

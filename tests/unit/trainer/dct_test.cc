@@ -48,49 +48,41 @@ Tile left_of(const Tile& tile, std::size_t kept) {
   return transformed(coefficients, true);
 }
 
-// A matrix [rows, columns] in tiles [height, width], each by itself.
-void expect_tiles(const Row& row, const Row& found, std::size_t begin, std::size_t rows, std::size_t columns,
-                  std::size_t height, std::size_t width, std::size_t kept) {
-  for (std::size_t top = 0; top < rows; top += height)
-    for (std::size_t left = 0; left < columns; left += width) {
-      Tile tile{height, width, {}};
-      for (std::size_t i = 0; i < height * width; ++i)
-        tile.values.push_back(row[begin + (top + i / width) * columns + left + i % width]);
-      const Tile expected = left_of(tile, kept);
-      for (std::size_t i = 0; i < height * width; ++i)
-        ASSERT_NEAR(found[begin + (top + i / width) * columns + left + i % width], expected.values[i], 1e-5)
-            << rows << " × " << columns << ": tile at " << top << ", " << left << ", " << i;
-    }
+struct Tiled {
+  std::size_t rows, columns, height, width;  // a matrix, and its tiles, each by itself
+};
+
+void expect_tiles(std::uint32_t number, const DctTopK& codec, const std::vector<Tiled>& matrices) {
+  std::size_t begin = 0;
+  for (const Tiled& matrix : matrices) begin += matrix.rows * matrix.columns;
+  const Row row = uneven_row(static_cast<std::int64_t>(begin), number), found = sent_of({codec}, row);
+  EXPECT_EQ(sent_of({codec}, row, 7), found) << "whatever block is read";
+  begin = 0;
+  for (const Tiled& of : matrices) {
+    for (std::size_t top = 0; top < of.rows; top += of.height)
+      for (std::size_t left = 0; left < of.columns; left += of.width) {
+        const auto at = [&](std::size_t i) {
+          return begin + (top + i / of.width) * of.columns + left + i % of.width;
+        };
+        Tile tile{of.height, of.width, {}};
+        for (std::size_t i = 0; i < of.height * of.width; ++i) tile.values.push_back(row[at(i)]);
+        const Tile expected = left_of(tile, static_cast<std::size_t>(codec.kept));
+        for (std::size_t i = 0; i < of.height * of.width; ++i)
+          ASSERT_NEAR(found[at(i)], expected.values[i], 1e-5)
+              << of.rows << " × " << of.columns << ": tile at " << top << ", " << left << ", " << i;
+      }
+    begin += of.rows * of.columns;
+  }
 }
 
-// 12 × 10 in tiles of 6 × 5; 7 × 16 in tiles of 7 × 8; a vector of 18 in tiles of 1 × 6; 11 is prime: tiles
-// of 1 × 4.
+// 11 is prime: tiles of 1 × 4. Then sides that leave some over of the sixteen columns and eight rows of the
+// basis that are summed together. Without matrices tiles are of 16 columns, then two whole rows of 4, then 3.
 TEST(DctTopK, IsThatOfTheDefinitionInTheLargestDivisors) {
-  const Codec codec{DctTopK{8, 5, Wire::kFp32, {{12, 10}, {7, 16}, {1, 18}, {11, 4}}}};
-  const Row row = uneven_row(120 + 112 + 18 + 44, 1), found = sent_of(codec, row);
-  EXPECT_EQ(sent_of(codec, row, 7), found) << "whatever block is read";
-  expect_tiles(row, found, 0, 12, 10, 6, 5, 5);
-  expect_tiles(row, found, 120, 7, 16, 7, 8, 5);
-  expect_tiles(row, found, 232, 1, 18, 1, 6, 5);
-  expect_tiles(row, found, 250, 11, 4, 1, 4, 5);
-}
-
-// Sixteen columns and eight rows of the basis are summed together: sides that leave some of either over.
-TEST(DctTopK, IsThatOfTheDefinitionWhereSumsRunTogether) {
-  const Codec codec{DctTopK{24, 7, Wire::kFp32, {{40, 20}, {19, 17}, {16, 24}}}};
-  const Row row = uneven_row(800 + 323 + 384, 3), found = sent_of(codec, row);
-  expect_tiles(row, found, 0, 40, 20, 20, 20, 7);
-  expect_tiles(row, found, 800, 19, 17, 19, 17, 7);
-  expect_tiles(row, found, 1123, 16, 24, 16, 24, 7);
-}
-
-// 16 columns a tile, then two whole rows of 4, then 3.
-TEST(DctTopK, WithoutMatricesTheColumnsAreTilesBehindOneAnother) {
-  const Codec codec{DctTopK{4, 3, Wire::kFp32}};
-  const Row row = uneven_row(2 * 16 + 2 * 4 + 3, 2), found = sent_of(codec, row);
-  expect_tiles(row, found, 0, 8, 4, 4, 4, 3);
-  expect_tiles(row, found, 32, 2, 4, 2, 4, 3);
-  expect_tiles(row, found, 40, 1, 3, 1, 3, 3);
+  expect_tiles(1, {8, 5, Wire::kFp32, {{12, 10}, {7, 16}, {1, 18}, {11, 4}}},
+               {{12, 10, 6, 5}, {7, 16, 7, 8}, {1, 18, 1, 6}, {11, 4, 1, 4}});
+  expect_tiles(3, {24, 7, Wire::kFp32, {{40, 20}, {19, 17}, {16, 24}}},
+               {{40, 20, 20, 20}, {19, 17, 19, 17}, {16, 24, 16, 24}});
+  expect_tiles(2, {4, 3, Wire::kFp32}, {{8, 4, 4, 4}, {2, 4, 2, 4}, {1, 3, 1, 3}});
 }
 
 TEST(DctTopK, ATileThatIsOneCosineIsOneCoefficient) {

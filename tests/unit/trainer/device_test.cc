@@ -13,14 +13,10 @@ namespace longhaul::device_test {
 constexpr const char* kWorkspaces = "CUBLAS_WORKSPACE_CONFIG";
 
 std::string set_up_with(const char* wanted) {
-  if (wanted)
-    setenv(kWorkspaces, wanted, 1);
-  else
-    unsetenv(kWorkspaces);
-  use_repeatable_cublas();
-  const std::string left = std::getenv(kWorkspaces);
   unsetenv(kWorkspaces);
-  return left;
+  if (wanted) setenv(kWorkspaces, wanted, 1);
+  use_repeatable_cublas();
+  return std::getenv(kWorkspaces);
 }
 
 // NVIDIA's documentation of cuBLAS names these two, "Results reproducibility".

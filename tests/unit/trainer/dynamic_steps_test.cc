@@ -3,11 +3,7 @@
 
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "core/base/errors.h"
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/reference_replicas.h"
 
 namespace longhaul::dynamic_steps_test {
@@ -52,30 +48,17 @@ void take_by_hand(Reference& reference, int every, const Takers& takers) {
 }
 
 // Of three steps those twice as fast as the middle one, and three times as the slowest: 3, 2 and 1 (the steps
-// 1, 2, 3; ceil(1.5) and 3; 3). Four rounds, two with momentum.
-TEST(TrainedDynamicSteps, AreThoseOfTheEquations) {
-  TrainedReference reference(with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}}));
-  take_by_hand(reference, 3, {{1, {0}}, {2, {0, 1}}, {3, {0, 1, 2}}});
-  EXPECT_EQ(reference.expect_training().summary["tokens"], (12 + 8 + 4) * 2 * 12) << "steps that are taken";
-}
-
-// Of five steps the first replica takes 2 (3 and 5), the last one 3 (2, 4 and 5). What is behind the second
-// round is two steps of a third: the last replica takes one of them, the first none.
-TEST(TrainedDynamicSteps, ARoundThatDoesNotEndHasItsShare) {
-  TrainedReference reference(with_factors(delayed_nesterov(5), {{"0", 2.5}, {"2", 1.6}}));
-  take_by_hand(reference, 5, {{1, {1}}, {2, {1, 2}}, {3, {0, 1}}, {4, {1, 2}}, {5, {0, 1, 2}}});
-  EXPECT_EQ(reference.expect_training().summary["tokens"], (4 + 12 + 7) * 2 * 12);
-}
-
-// Who takes no step is there all the same: its weights are those of its last one. Measured times are of the
-// steps that are taken.
-TEST(TrainedDynamicSteps, AllAreEvaluated) {
-  const TemporaryFolder folder;
+// 1, 2, 3; ceil(1.5) and 3; 3). Four rounds, two with momentum. Who takes no step is evaluated all the same:
+// its weights are those of its last one. Measured times are of the steps that are taken.
+TEST(TrainedDynamicSteps, AreThoseOfTheEquationsAndAllAreEvaluated) {
   Json scenario = with_factors(delayed_nesterov(3), {{"1", 1.5}, {"2", 3}});
   scenario["train"]["evaluate_every"] = 1;
-  follow(only_case(scenario, folder), {}, folder);
+  TrainedReference reference(scenario);
+  take_by_hand(reference, 3, {{1, {0}}, {2, {0, 1}}, {3, {0, 1, 2}}});
+  const Trained found = reference.expect_training();
+  EXPECT_EQ(found.summary["tokens"], (12 + 8 + 4) * 2 * 12) << "steps that are taken";
   std::map<std::string, std::map<std::string, std::string>> losses;  // by step, replica; after an outer step
-  for (const auto& row : read_csv(folder.file("out/metrics.csv")).rows) losses[row[0]][row[2]] = row[3];
+  for (const auto& row : table_of(found.metrics).rows) losses[row[0]][row[2]] = row[3];
   ASSERT_EQ(losses.size(), 12u);
   for (const auto& [step, of] : losses) EXPECT_EQ(of.size(), 4u) << step << ": three replicas and their mean";
   EXPECT_EQ(losses["4"]["2"], losses["3"]["2"]) << "it has not moved since the round ended";
@@ -84,10 +67,19 @@ TEST(TrainedDynamicSteps, AllAreEvaluated) {
   EXPECT_EQ(losses["5"]["2"], losses["3"]["2"]);
   EXPECT_EQ(losses["6"]["2"], losses["6"]["0"]);
   std::map<std::string, std::set<std::string>> timed;
-  for (const auto& row : read_csv(folder.file("out/step_times.csv")).rows) timed[row[0]].insert(row[1]);
+  for (const auto& row : read_csv(reference.folder.file("out/step_times.csv")).rows)
+    timed[row[0]].insert(row[1]);
   EXPECT_EQ(timed["4"], (std::set<std::string>{"0"}));
   EXPECT_EQ(timed["5"], (std::set<std::string>{"0", "1"}));
   EXPECT_EQ(timed["6"], (std::set<std::string>{"0", "1", "2"}));
+}
+
+// Of five steps the first replica takes 2 (3 and 5), the last one 3 (2, 4 and 5). What is behind the second
+// round is two steps of a third: the last replica takes one of them, the first none.
+TEST(TrainedDynamicSteps, ARoundThatDoesNotEndHasItsShare) {
+  TrainedReference reference(with_factors(delayed_nesterov(5), {{"0", 2.5}, {"2", 1.6}}));
+  take_by_hand(reference, 5, {{1, {1}}, {2, {1, 2}}, {3, {0, 1}}, {4, {1, 2}}, {5, {0, 1, 2}}});
+  EXPECT_EQ(reference.expect_training().summary["tokens"], (4 + 12 + 7) * 2 * 12);
 }
 
 // Equally slow, or without the option: the bytes are the same.

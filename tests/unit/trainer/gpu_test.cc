@@ -1,22 +1,17 @@
 // Trainings on a GPU against those on the CPU; skipped where there is no GPU or the trainer has no CUDA.
 #include <cmath>
 
-#include "core/base/random.h"
-#include "tests/support/csv_table.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/codec_support.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
-#include "tests/unit/trainer/thread_ranks.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/step_graph.h"
-#include "trainer/device/cuda_device.h"
 #include "trainer/device/device_products.h"
-#include "trainer/model/gemm.h"
 #include "trainer/operations/update.h"
 #include "trainer/optimizer/muon.h"
 #ifdef LONGHAUL_EMULATED_GPU
@@ -54,18 +49,16 @@ void expect_near_the_cpus(const Json& scenario, double relative, const std::stri
   expect_near(train_on(Device::kCuda, make_loop_backend(), scenario), cpu, relative, what + ", the loop");
 }
 
-// Nothing is rounded that need not be, and every step is evaluated.
-Json exact_scenario(const Json& method, int steps) {
-  Json scenario = small_scenario(method, steps, "fp32");
-  scenario["train"]["evaluate_every"] = 1;
-  return scenario;
+// Every step is evaluated; with "fp32" nothing is rounded that need not be.
+Json evaluated(const Json& method, int steps, const char* wire = nullptr) {
+  return changed(small_scenario(method, steps, wire), {{"train", {{"evaluate_every", 1}}}});
 }
 
 // One step and its exchange: 1e-5 relative is what the back-ends promise in float32. Where the mean itself is
 // rounded, a last bit may move one of its numbers by a whole code, of all replicas at once.
 TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
   for (const Json& method : every_method(1)) {
-    const Json scenario = exact_scenario(method, 1);
+    const Json scenario = evaluated(method, 1, "fp32");
     const double relative = method.contains("reduction") ? 1e-4 : 1e-5;
     expect_near(stacked_on_gpu(scenario), train(scenario), relative, method.dump());
   }
@@ -74,22 +67,19 @@ TEST_F(Gpu, OneStepOfEachMethodIsTheCpusInFloat32) {
 // Twelve steps, of which ten are replayed graphs: errors grow from step to step, so the bound is wider. Of
 // the last one no kernel takes the messages, which go through host memory and back.
 TEST_F(Gpu, TwelveStepsStayNearTheCpus) {
-  for (const Json& method : {Json{{"name", "noloco"}, {"inner_steps", 3}},
-                             Json{{"name", "noloco"}, {"inner_steps", 3}, {"pattern", "presend"}},
-                             Json{{"name", "muloco"}, {"inner_steps", 3}},
-                             Json::parse(R"({"name": "streaming-diloco", "inner_steps": 4, "fragments": 2,
-                                 "overlap": 2, "outer_lr": 0.7, "outer_momentum": 0,
-                                 "codec": {"top_k": {"chunk": 256, "kept": 16}},
-                                 "error_feedback": "classic"})")})
+  for (const Json& method : Json::parse(R"([
+           {"name": "noloco", "inner_steps": 3}, {"name": "noloco", "inner_steps": 3, "pattern": "presend"},
+           {"name": "muloco", "inner_steps": 3},
+           {"name": "streaming-diloco", "inner_steps": 4, "fragments": 2, "overlap": 2, "outer_lr": 0.7,
+            "outer_momentum": 0, "codec": {"top_k": {"chunk": 256, "kept": 16}},
+            "error_feedback": "classic"}])"))
     expect_near_the_cpus(small_scenario(method, 12, "fp32"), 1e-3, method.dump());
 }
 
 void expect_stages_near_the_cpus(const Json& method, int layers, const Json& pipeline) {
-  Json scenario = exact_scenario(method, 4);
-  scenario["train"]["batch"] = pipeline.value("microbatches", 2);
-  scenario["train"]["model"]["layers"] = layers;
-  scenario["pipeline"] = pipeline;
-  expect_near_the_cpus(scenario, 1e-4, pipeline.dump() + method.dump());
+  const Json train = {{"batch", pipeline.value("microbatches", 2)}, {"model", {{"layers", layers}}}};
+  expect_near_the_cpus(changed(evaluated(method, 4, "fp32"), {{"train", train}, {"pipeline", pipeline}}),
+                       1e-4, pipeline.dump() + method.dump());
 }
 
 // Micro-batches on their paths, and what passes between parts in as few numbers as there are: a sign and a
@@ -116,9 +106,8 @@ TEST_F(Gpu, StagesAreTheCpusInFloat32) {
 // changes them behind it. With the weights of before the exchange the losses are others by 6e-3 and more.
 TEST_F(Gpu, InBf16ProductsTakeTheWeightsThatAnExchangeLeft) {
   for (const char* method : {"diloco", "muloco", "sparta"}) {
-    Json scenario = small_scenario({{"name", method}, {"inner_steps", 1}}, 6);
+    Json scenario = evaluated({{"name", method}, {"inner_steps", 1}}, 6);
     scenario["train"]["precision"] = "bf16";
-    scenario["train"]["evaluate_every"] = 1;
     expect_near(stacked_on_gpu(scenario), train(scenario), 1e-3, method);
   }
 }
@@ -138,7 +127,7 @@ TEST_F(Gpu, ALossThatIsNotFiniteNamesItsStepAsOnTheCpu) {
 
 // In the program that is linked with a card's LibTorch, without a card too (bare_build_test.sh).
 TEST(ProcessorBesideACard, Trains) {
-  EXPECT_GT(train(exact_scenario(kNoloco, 2)).exchanges.size(), 0U);
+  EXPECT_GT(train(small_scenario(kNoloco, 2)).exchanges.size(), 0U);
 }
 
 TEST_F(Gpu, SameBitsAgain) {
@@ -155,29 +144,24 @@ TEST_F(Gpu, ProductsAreTheirDefinition) {
   constexpr int kBatch = 3, kM = 16, kN = 24, kK = 40, kGap = 8;
   const auto products = make_device_products();
   RandomStream stream(3, Purpose::kTrainingData);
-  const auto numbers = [&](int count) {
-    std::vector<std::uint16_t> bits(as_index(count));
-    for (std::uint16_t& number : bits) number = to_bf16(static_cast<float>(stream.normal()));
-    return bits;
-  };
+  std::vector<std::uint16_t> bits[2];
+  for (std::vector<std::uint16_t>& operand : bits)
+    for (int i = 0; i < kBatch * (48 * 48 + 2 * kGap); ++i)  // each operand fits
+      operand.push_back(to_bf16(static_cast<float>(stream.normal())));
+  const DeviceTable<std::uint16_t> a(bits[0]), b(bits[1]);
   const auto operand = [&](const DeviceTable<std::uint16_t>& table, int rows, int columns, bool transposed) {
     const std::int64_t stride = (transposed ? rows : columns) + kGap;
     return ProductOperand{table.get(), stride, stride * (transposed ? columns : rows) + 2 * kGap, transposed};
   };
-  const auto at = [](const std::vector<std::uint16_t>& bits, const ProductOperand& of, int matrix, int row,
-                     int column) {
+  const auto at = [&](int number, const ProductOperand& of, int matrix, int row, int column) {
     const std::int64_t place = matrix * of.batch_stride + (of.transposed ? column : row) * of.stride +
                                (of.transposed ? row : column);
-    return static_cast<double>(from_bf16(bits[as_index(place)]));
+    return static_cast<double>(from_bf16(bits[number][as_index(place)]));
   };
-  constexpr int kRoom = kBatch * (48 * 48 + 2 * kGap);  // each operand fits
-  const std::vector<std::uint16_t> a_bits = numbers(kRoom), b_bits = numbers(kRoom);
-  const DeviceTable<std::uint16_t> a(a_bits), b(b_bits);
   for (const int way : {0, 1, 2, 3})
     for (const auto& [is_float, adds] : {std::pair{false, false}, {true, false}, {true, true}}) {
       const ProductOperand left = operand(a, kM, kK, way & 1), right = operand(b, kK, kN, way & 2);
-      DeviceTable<float> result(kBatch * kM * (kN + kGap));
-      result.set(std::vector<float>(result.size(), 0.5f));
+      const DeviceTable<float> result(std::vector<float>(kBatch * kM * (kN + kGap), 0.5f));
       const BatchedProduct product{kBatch,           kM,       kN,  kK, left, right, result.get(), kN + kGap,
                                    kM * (kN + kGap), is_float, adds};
       for (int time = 0; time < 2; ++time)  // the first of a shape tries kernels, and must leave the same
@@ -195,7 +179,7 @@ TEST_F(Gpu, ProductsAreTheirDefinition) {
             }
             double expected = 0, size = 0;
             for (int k = 0; k < kK; ++k) {
-              const double term = at(a_bits, left, matrix, row, k) * at(b_bits, right, matrix, k, column);
+              const double term = at(0, left, matrix, row, k) * at(1, right, matrix, k, column);
               expected += term, size += std::abs(term);
             }
             if (adds) expected = 0.5 + 2 * expected;
@@ -213,9 +197,8 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
                              Json{{"name", "single"}}, Json{{"name", "sparta"}}})
     for (const bool is_stacked : {true, false}) {
       SCOPED_TRACE(method.dump() + (is_stacked ? ", stacked" : ", loop"));
-      Json scenario = small_scenario(method, 5, "fp32");
-      scenario["train"]["evaluate_sequences"] = 19;
-      const auto& [folder, config] = CaseInFolder(scenario);
+      const auto& [folder, config] =
+          CaseInFolder(changed(small_scenario(method, 5, "fp32"), {{"train", {{"evaluate_sequences", 19}}}}));
       ProgressReporter silent("test", -1, true);
       TrainingFiles files(folder.file("out"), true);
       Training training(config, Device::kCuda, is_stacked ? stacked() : make_loop_backend(), files, silent);
@@ -239,28 +222,20 @@ TEST_F(Gpu, EvaluationsAreTheHostsOfTheSameRows) {
     }
 }
 
-// What a training on `size` ranks leaves, on one card or (emulated) each on its own: tables, log, and the
-// bytes of each replica's rows of all slots, of which the files keep the weights alone.
+// What a training of eight replicas on `size` ranks leaves, on one card or (emulated) each on its own:
+// tables, log, and a checkpoint before the last step, which has all rows and messages.
 std::vector<std::string> left_by_ranks(const Json& scenario, int size, bool own_cards = false) {
-  const CaseInFolder in(scenario);
-  std::vector<std::string> left(as_index(in.config.replicas));
+  const CaseInFolder in(changed(scenario, {{"replicas", 8}, {"train", {{"checkpoint_every", 12}}}}));
+  Trained trained;
+  trained.weights.resize(8);
   ThreadRanks::run(size, [&](Ranks& ranks) {
-    use_one_thread();
     if (own_cards) use_device(ranks.rank());
-    ProgressReporter silent("test", -1, true);
-    TrainingFiles files(in.folder.file("out"), ranks.is_first());
-    Training training(in.config, Device::kCuda, make_loop_backend(), files, silent, ranks);
-    files.finish(training.run());
-    const Arena& arena = training.arena();
-    for (const int r : arena.held().replicas())
-      for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment, Slot::kSlowWeights,
-                              Slot::kOuterMomentum})
-        if (arena.has(slot))
-          left[as_index(r)].append(reinterpret_cast<const char*>(arena.row(slot, r)),
-                                   sizeof(float) * as_index(arena.parameters()));
+    train_rank(trained, in.config, in.folder, Device::kCuda, make_loop_backend(), false, {}, ranks);
   });
-  for (const char* name : {"out/metrics.csv", "out/exchanges.jsonl"})
+  std::vector<std::string> left;
+  for (const char* name : {"out/metrics.csv", "out/exchanges.jsonl", "out/checkpoints/step-12.safetensors"})
     left.push_back(read_text(in.folder.file(name)));
+  EXPECT_FALSE(left.back().empty());
   return left;
 }
 
@@ -271,9 +246,8 @@ class GpuRanks : public Gpu, public testing::WithParamInterface<Json> {};
 // differences are rounded to a zero with a sign.
 TEST_P(GpuRanks, LeaveTheBytesOfOneProcess) {
   for (const char* wire : {"bf16", "fp16"}) {
-    Json scenario = small_scenario(GetParam(), 12, wire);
-    scenario["replicas"] = 8;
-    scenario["train"]["optimizer"] = {{"lr", 1e-6}};
+    Json scenario = small_scenario(GetParam(), 13, wire);
+    scenario["train"]["optimizer"]["lr"] = 1e-6;
     const std::vector<std::string> whole = left_by_ranks(scenario, 1);
     for (const int size : {2, 4})
       EXPECT_EQ(left_by_ranks(scenario, size), whole) << size << " ranks, " << wire;
@@ -286,16 +260,15 @@ class GpuRanksOverNccl : public Gpu, public testing::WithParamInterface<Json> {}
 
 TEST_P(GpuRanksOverNccl, LeaveTheBytesOfOneProcess) {
   for (const char* wire : {"fp32", "bf16"}) {
-    Json scenario = small_scenario(GetParam(), 12, wire);
-    scenario["replicas"] = 8;
+    const Json scenario = small_scenario(GetParam(), 13, wire);
     const std::vector<std::string> whole = left_by_ranks(scenario, 1);
     for (const int size : {2, 4}) {
-      const int before = emulated_nccl_messages();
+      const int before = emulated_nccl_messages;
       EXPECT_EQ(left_by_ranks(scenario, size, true), whole) << size << " ranks, " << wire;
-      EXPECT_GT(emulated_nccl_messages(), before);
-      const int between = emulated_nccl_messages();
+      EXPECT_GT(emulated_nccl_messages, before);
+      const int between = emulated_nccl_messages;
       EXPECT_EQ(left_by_ranks(scenario, size), whole) << size << " ranks on one card, " << wire;
-      EXPECT_EQ(emulated_nccl_messages(), between);
+      EXPECT_EQ(emulated_nccl_messages, between);
     }
   }
 }
@@ -326,8 +299,7 @@ int expect_resumed(const Json& scenario, const Trained& whole, int calls) {
 }
 
 TEST_F(Gpu, ResumesToTheSameBits) {
-  Json scenario = small_scenario(kPresend, 12);
-  scenario["train"]["checkpoint_every"] = 5;
+  const Json scenario = changed(small_scenario(kPresend, 12), {{"train", {{"checkpoint_every", 5}}}});
   const int newest = expect_resumed(scenario, stacked_on_gpu(scenario), 10);
   EXPECT_TRUE(newest == 5 || newest == 10) << newest;
 }
@@ -347,16 +319,10 @@ TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
 // With heads of 64 numbers, which fused attention takes where LibTorch has it, and a context of several of
 // its blocks, in which it adds in any order unless it is asked not to.
 TEST_F(Gpu, FusedAttentionGivesTheSameBitsAgain) {
-  const ModelShape shape{128, 2, 2, 128, 512, 64};
-  const Replicas replicas(shape, 1, 2, 0.05);
-  const Decoder decoder(shape, Device::kCuda, Precision::kBf16);
-  std::vector<float> first(replicas.weights.size()), again;
-  const double loss = decoder.loss_and_gradient(replicas.row(0), first.data(), replicas.batch(0));
-  for (int i = 0; i < 3; ++i) {
-    again.assign(first.size(), 0);
-    EXPECT_EQ(decoder.loss_and_gradient(replicas.row(0), again.data(), replicas.batch(0)), loss);
-    EXPECT_EQ(again, first);
-  }
+  const Replicas replicas({128, 2, 2, 128, 512, 64}, 1, 2, 0.05);
+  const Decoder decoder(replicas.shape, Device::kCuda, Precision::kBf16);
+  const Result first = replicas.one_by_one(decoder);
+  for (int i = 0; i < 3; ++i) testing_stacked::expect_same_bits(replicas.one_by_one(decoder), first);
 }
 
 TEST_F(Gpu, GradientsAreThoseOfTheLoop) {
@@ -407,13 +373,8 @@ TEST_F(Gpu, MuonsStepIsTheHostsToTheRoundingOfItsPrecision) {
     graph.on_its_stream([&](CudaStream stream) { muon.set(1, stream); });
     graph.run([&] { muon.run(factors.get(), current_cuda_stream()); });
     wait_for_device();
-    const Row found = weights.read();
-    double apart = 0, all = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      apart += std::pow(double{found[i]} - expected[i], 2);
-      all += std::pow(expected[i], 2);
-    }
-    const double relative = std::sqrt(apart / all);
+    const double relative =
+        relative_difference({{}, weights.read()}, {{}, expected}, Replicas(shape, 1, 1, 0), 0);
     EXPECT_LT(relative, precision == Precision::kBf16 ? 2e-2 : 1e-5);
     EXPECT_EQ(relative > 1e-4, precision == Precision::kBf16) << "products in the other precision";
   }

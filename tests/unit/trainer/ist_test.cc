@@ -5,17 +5,13 @@
 #include <numeric>
 
 #include "core/base/errors.h"
-#include "core/base/index.h"
-#include "core/base/random.h"
 #include "core/plan/hidden_units.h"
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/operation_support.h"
 #include "tests/unit/trainer/random_model.h"
 #include "tests/unit/trainer/support.h"
 #include "trainer/codecs/number_formats.h"
 #include "trainer/commands.h"
 #include "trainer/data/dataset.h"
-#include "trainer/model/gemm.h"
 #include "trainer/model/stacked_decoder.h"
 #include "trainer/optimizer/adamw.h"
 
@@ -63,9 +59,7 @@ TEST(Ist, NothingFlowsThroughTheUnitsOfOthers) {
     for (const Row& gradient : gradients) {
       int own_zeros = 0;
       for (std::size_t i = 0; i < gradient.size(); ++i) {
-        if (is_anothers(owners[i], replica)) {
-          ASSERT_EQ(gradient[i], 0) << i;
-        }
+        ASSERT_EQ(gradient[i], is_anothers(owners[i], replica) ? 0 : gradient[i]) << i;
         own_zeros += owners[i] == replica && gradient[i] == 0;
       }
       EXPECT_EQ(own_zeros, 0);
@@ -124,13 +118,16 @@ Row trained_narrow(const Case& config, int rounds) {
   return whole;
 }
 
-// Three replicas over nine hidden columns, three rounds; the third one ends two steps before the training.
-TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
-  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 14));
+// Nine hidden columns, three rounds, of which the third ends three steps before the training. The model that
+// is evaluated and exported is the whole one of the last round that ended: at step 15 that of step 12.
+TEST(Ist, IsNarrowModelsThatExchangeTheirUnitsAndItsProductIsTheWholeModel) {
+  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 15));
   train(config, folder);
   const Row expected = trained_narrow(config, 3), start = initial_weights(config.train->model, config.seed);
-  const Row found =
-      floats_of(read_safetensors(folder.file("out/checkpoints/step-14.safetensors")).at("slow_weights"));
+  ASSERT_EQ(run_export({folder.file("out"), 1, false, folder.file("model")}), 15);
+  const StoredTensors exported = read_safetensors(folder.file("model/model.safetensors")),
+                      kept = read_safetensors(folder.file("out/checkpoints/step-15.safetensors"));
+  const Row found = floats_of(kept.at("slow_weights"));
   ASSERT_EQ(found.size(), 3 * expected.size());
   double moved = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -138,66 +135,79 @@ TEST(Ist, IsNarrowModelsThatExchangeTheirUnits) {
     moved += std::abs(found[i] - start[i % start.size()]);
   }
   EXPECT_GT(moved / static_cast<double>(found.size()), 1e-2) << "500 times the tolerance";
+  for (const Parameter& parameter : parameter_layout(config.train->model))
+    EXPECT_EQ(
+        exported.at(huggingface_name(parameter.name)).bytes,
+        kept.at("slow_weights").bytes.substr(as_index(4 * parameter.offset), as_index(4 * parameter.size())))
+        << parameter.name;
+
+  std::map<std::string, std::string> loss;  // by step and phase
+  const CsvTable table = read_csv(folder.file("out/metrics.csv"));
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(loss.emplace(row[0] + row[1], row[3]).first->second, row[3]) << "one model";
+    EXPECT_EQ(row[2] == "mean" ? std::stod(row[table.column("weight_spread")]) : 0, 0);
+  }
+  EXPECT_EQ(loss.at("8before"), loss.at("4after"));
+  EXPECT_NE(loss.at("8after"), loss.at("8before"));
+  EXPECT_EQ(loss.at("15plain"), loss.at("12after"));
 }
 
-// An update's rows, filled with what is drawn, and the plan's operations on them.
-struct Round : UpdateBench {
-  explicit Round(const Case& config)
-      : UpdateBench(config.method, config.replicas, config.train->model.parameters()),
-        shape(config.train->model),
-        plan(trained_plan_of(config)),
-        context{config.seed, config.replicas, config.train->steps, shape.parameters()} {
-    update->follow(plan, context);
-    RandomStream stream(9, Purpose::kInitialWeights, 2);
-    for (int replica = 0; replica < config.replicas; ++replica)
-      for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment})
-        for (std::int64_t i = 0; i < shape.parameters(); ++i)
-          arena.row(slot, replica)[i] = static_cast<float>(stream.normal());
-    update->start(all);
-  }
-
-  void run(int step) {
-    for (const Operation& operation : operations_at(plan, context, step)) runner.run(operation);
-  }
-  std::vector<int> owners(int round) const { return owners_of(shape, context.seed, context.replicas, round); }
-
-  ModelShape shape;
-  OperationPlan plan;
-  PlanContext context;
-};
-
-// 97 columns over 3 replicas, rounded to bf16; twice, since the owners change.
+// 97 columns over 3 replicas, rounded to bf16; twice, since the owners change. Where outputs are averaged,
+// the weights that read a unit, those of down, stand in the whole model divided by N, and in θ as sent.
 TEST(Ist, EachColumnComesFromItsOwnerAndTheOthersAreTheMean) {
-  Round round(case_of(scenario_of(ist(), 3, 97, 20, "bf16")));
-  for (int number = 0; number < 2; ++number) {
-    const std::vector<int> before = round.owners(number), after = round.owners(number + 1);
-    ASSERT_NE(before, after);
-    std::vector<Row> weights, first;
-    for (int replica = 0; replica < 3; ++replica) {
-      weights.push_back(round.row(Slot::kWeights, replica));
-      first.push_back(round.row(Slot::kFirstMoment, replica));
-      for (std::size_t i = 0; i < before.size(); ++i)
-        if (before[i] != kShared) {
-          ASSERT_EQ(weights.back()[i] == 0, before[i] != replica) << "before round " << number;
+  for (const char* outputs : {"sum", "mean"}) {
+    SCOPED_TRACE(outputs);
+    const Case config = case_of(scenario_of(ist({{"unit_outputs", outputs}}), 3, 97, 20, "bf16"));
+    const ModelShape& shape = config.train->model;
+    const OperationPlan plan = trained_plan_of(config);
+    const PlanContext context{config.seed, 3, config.train->steps, shape.parameters()};
+    UpdateBench bench(config.method, 3, shape.parameters());
+    bench.update->follow(plan, context);
+    std::uint64_t drawn = 0;
+    for (int replica = 0; replica < 3; ++replica)
+      for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment})
+        bench.set(slot, replica, random_weights<float>(shape, ++drawn));
+    bench.update->start(bench.all);
+    Row parts(as_index(shape.parameters()), 1);
+    for (const Parameter& parameter : parameter_layout(shape))
+      if (outputs == std::string("mean") && parameter.name.find("feed_forward.down") != std::string::npos)
+        std::fill_n(parts.begin() + parameter.offset, parameter.size(), 3.f);
+    for (int number = 0; number < 2; ++number) {
+      const std::vector<int> before = owners_of(shape, config.seed, 3, number),
+                             after = owners_of(shape, config.seed, 3, number + 1);
+      ASSERT_NE(before, after);
+      std::vector<Row> weights, first;
+      for (int replica = 0; replica < 3; ++replica) {
+        weights.push_back(bench.row(Slot::kWeights, replica));
+        first.push_back(bench.row(Slot::kFirstMoment, replica));
+        const Row phi = bench.row(Slot::kSlowWeights, replica);
+        for (std::size_t i = 0; i < before.size(); ++i) {
+          if (before[i] == kShared) continue;
+          const float weight = weights.back()[i];
+          ASSERT_EQ(weight == 0, before[i] != replica) << i;
+          ASSERT_TRUE(weight == 0 || phi[i] == weight / parts[i]) << i;
         }
-    }
-    round.run(4 * (number + 1));
-    for (int replica = 0; replica < 3; ++replica) {
-      const Row phi = round.row(Slot::kSlowWeights, replica), theta = round.row(Slot::kWeights, replica),
-                moment = round.row(Slot::kFirstMoment, replica);
-      for (std::size_t i = 0; i < phi.size(); ++i) {
-        const auto sent = [&](int owner) { return from_bf16(to_bf16(weights[as_index(owner)][i])); };
-        const bool is_shared = before[i] == kShared;
-        ASSERT_EQ(phi[i], is_shared ? (sent(0) + sent(1) + sent(2)) / 3 : sent(before[i])) << i;
-        ASSERT_EQ(theta[i], is_anothers(after[i], replica) ? 0 : phi[i]) << i;
-        ASSERT_EQ(moment[i], is_shared ? first[as_index(replica)][i] : 0) << i;
+      }
+      for (const Operation& operation : operations_at(plan, context, 4 * (number + 1)))
+        bench.runner.run(operation);
+      for (int replica = 0; replica < 3; ++replica) {
+        const Row phi = bench.row(Slot::kSlowWeights, replica), theta = bench.row(Slot::kWeights, replica),
+                  moment = bench.row(Slot::kFirstMoment, replica);
+        for (std::size_t i = 0; i < phi.size(); ++i) {
+          const auto sent = [&](int owner) { return from_bf16(to_bf16(weights[as_index(owner)][i])); };
+          const bool is_shared = before[i] == kShared;
+          const float whole = is_shared ? (sent(0) + sent(1) + sent(2)) / 3 : sent(before[i]);
+          ASSERT_EQ(phi[i], whole / parts[i]) << i;
+          ASSERT_EQ(theta[i], is_anothers(after[i], replica) ? 0 : whole) << i;
+          ASSERT_EQ(moment[i], is_shared ? first[as_index(replica)][i] : 0) << i;
+        }
       }
     }
+    // Units of 48 columns: 33 in one layer and 32 in the other are the most that a replica owns.
+    for (const ExchangeRecord& record : bench.log.records())
+      EXPECT_EQ(record.bytes,
+                record.exchange == "units" ? 2 * 48 * (33 + 32) : 2 * (shape.parameters() - 2 * 48 * 97));
   }
-  // Units of 48 columns: 33 in one layer and 32 in the other are the most that a replica owns.
-  for (const ExchangeRecord& record : round.log.records())
-    EXPECT_EQ(record.bytes,
-              record.exchange == "units" ? 2 * 48 * (33 + 32) : 2 * (round.shape.parameters() - 2 * 48 * 97));
 }
 
 // A unit is one weight here, and the seed is one that draws the owners of the history.
@@ -224,8 +234,10 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   for (int replica = 0; replica < 2; ++replica) bench.set(Slot::kWeights, replica, history["start"]);
   bench.update->follow(plan, context);
   bench.update->start(bench.all);
-  for (int replica = 0; replica < 2; ++replica)
+  for (int replica = 0; replica < 2; ++replica) {
+    EXPECT_EQ(bench.row(Slot::kSlowWeights, replica), history["start"].get<Row>());
     EXPECT_EQ(bench.row(Slot::kWeights, replica), history["theta_at_start"][as_index(replica)].get<Row>());
+  }
   int step = 0;
   for (const Json& round : history["rounds"]) {
     for (int replica = 0; replica < 2; ++replica)
@@ -238,74 +250,23 @@ TEST(Ist, FollowsTheHandWorkedHistory) {
   }
 }
 
-// The weights that read a unit, those of down, stand in the whole model divided by the number of
-// replicas; subnetworks have what was sent.
-TEST(Ist, AveragedOutputsAreSmallerReadersInTheWholeModelAlone) {
-  Round summed(case_of(scenario_of(ist(), 2, 9, 20))),
-      averaged(case_of(scenario_of(ist({{"unit_outputs", "mean"}}), 2, 9, 20)));
-  for (const int step : {0, 4, 8}) {
-    for (Round* round : {&summed, &averaged})
-      if (step > 0) round->run(step);
-    for (int replica = 0; replica < 2; ++replica) {
-      EXPECT_EQ(summed.row(Slot::kWeights, replica), averaged.row(Slot::kWeights, replica)) << step;
-      const Row sum = summed.row(Slot::kSlowWeights, replica),
-                mean = averaged.row(Slot::kSlowWeights, replica);
-      for (const Parameter& parameter : parameter_layout(summed.shape)) {
-        const bool reads_a_unit = parameter.name.find("feed_forward.down") != std::string::npos;
-        for (std::size_t i = as_index(parameter.offset), end = i + as_index(parameter.size()); i < end; ++i)
-          ASSERT_EQ(mean[i], reads_a_unit ? sum[i] / 2 : sum[i]) << parameter.name << ", step " << step;
-      }
-    }
-  }
-}
-
 // In the middle of a round, with AdamW and Muon: still zero, moments too.
 TEST(Ist, WhatIsOthersStaysZeroWhileAReplicaTrains) {
   for (const char* optimizer : {"adamw", "muon"}) {
-    Json scenario = scenario_of(ist(), 2, 9, 15);
-    scenario["train"]["optimizer"]["name"] = optimizer;
-    const auto& [folder, config] = CaseInFolder(scenario);
-    ProgressReporter silent("test", -1, true);
-    use_one_thread();
-    TrainingFiles files(folder.file("out"));
-    Training training(config, Device::kCpu, make_loop_backend(), files, silent);
-    training.run();
-    const Arena& arena = training.arena();
+    const Json train_as = {{"optimizer", {{"name", optimizer}}}, {"checkpoint_every", 15}};
+    const auto& [folder, config] = CaseInFolder(changed(scenario_of(ist(), 2, 9, 16), {{"train", train_as}}));
+    train(config, folder);
+    const StoredTensors kept = read_safetensors(folder.file("out/checkpoints/step-15.safetensors"));
     const std::vector<int> owners = owners_of(config.train->model, config.seed, 2, 3);
-    for (int replica = 0; replica < 2; ++replica)
-      for (const Slot slot : {Slot::kWeights, Slot::kFirstMoment, Slot::kSecondMoment, Slot::kGradient})
-        for (std::size_t i = 0; i < owners.size(); ++i)
-          if (is_anothers(owners[i], replica)) {
-            ASSERT_EQ(arena.row(slot, replica)[i], 0) << slot.name;
-          }
-  }
-}
-
-// The model that is evaluated is the whole one of the last round that ended: the same for all replicas, and
-// at step 15 that of step 12.
-TEST(Ist, TheProductIsTheWholeModelOfTheLastRound) {
-  const auto& [folder, config] = CaseInFolder(scenario_of(ist(), 3, 9, 15));
-  train(config, folder);
-  std::map<std::string, std::string> loss;  // by step and phase
-  const CsvTable table = read_csv(folder.file("out/metrics.csv"));
-  for (const auto& row : table.rows) {
-    EXPECT_EQ(loss.emplace(row[0] + row[1], row[3]).first->second, row[3]) << "one model";
-    if (row[2] == "mean") {
-      EXPECT_EQ(std::stod(row[table.column("weight_spread")]), 0);
+    for (const char* table : {"weights", "first_moment", "second_moment"}) {
+      const Row rows = floats_of(kept.at(table));
+      ASSERT_EQ(rows.size(), 2 * owners.size());
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const bool is_zero = is_anothers(owners[i % owners.size()], i < owners.size() ? 0 : 1);
+        ASSERT_EQ(rows[i], is_zero ? 0 : rows[i]) << table;
+      }
     }
   }
-  EXPECT_EQ(loss.at("8before"), loss.at("4after"));
-  EXPECT_NE(loss.at("8after"), loss.at("8before"));
-  EXPECT_EQ(loss.at("15plain"), loss.at("12after"));
-
-  ASSERT_EQ(run_export({folder.file("out"), 1, false, folder.file("model")}), 15);
-  const StoredTensors exported = read_safetensors(folder.file("model/model.safetensors")),
-                      kept = read_safetensors(folder.file("out/checkpoints/step-15.safetensors"));
-  for (const Parameter& parameter : parameter_layout(config.train->model))
-    EXPECT_EQ(
-        exported.at(huggingface_name(parameter.name)).bytes,
-        kept.at("slow_weights").bytes.substr(as_index(4 * parameter.offset), as_index(4 * parameter.size())))
-        << parameter.name;
 }
 
 // On a caller's tensors: of a model of one layer, two replicas and six hidden columns.
@@ -317,10 +278,9 @@ TEST(Ist, AnOuterStepOfACallersTensorsDealsTheUnitsOfSeedAndStep) {
   const auto columns = as_index(shape.parameters());
   Row theta(2 * columns);
   std::iota(theta.begin(), theta.end(), 1.f);
-  const std::vector<std::int64_t> size = {2, shape.parameters()};
   StoredTensors tensors;
   for (const char* name : {"theta", "phi", "first_moment", "second_moment"})
-    tensors[name] = store(theta, size);
+    tensors[name] = store(theta, {2, shape.parameters()});
   write_safetensors(folder.file("in"), tensors);
   const auto run = [&](int step, const std::string& of_model, std::uint64_t seed = 5) {
     run_outer_step(

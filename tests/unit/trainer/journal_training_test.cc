@@ -4,18 +4,8 @@
 #include "core/plan/journal.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/reference_replicas.h"
-#include "trainer/model/gemm.h"
 
 namespace longhaul::journal_training_test {
-
-// The lines of the page that are indented.
-std::string example() {
-  std::istringstream page(read_text(LONGHAUL_SOURCE_DIR "/docs/reference/formats/journal.md"));
-  std::string lines, line;
-  while (std::getline(page, line))
-    if (line.rfind("    {", 0) == 0) lines += line.substr(4) + "\n";
-  return lines;
-}
 
 Training::MakeJournal journal_of(const std::string& lines) {
   return [lines](const JournalSpec& spec) {
@@ -24,13 +14,16 @@ Training::MakeJournal journal_of(const std::string& lines) {
   };
 }
 
-TEST(JournalByHand, TrainsAsItSays) {
-  const auto& [folder, config] = CaseInFolder(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}));
-  const std::string lines = example();
+TEST(JournalByHand, TrainsAsItSaysAndItsCheckpointsAreOfNoOther) {
+  const CaseInFolder in(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}));
+  std::istringstream page(read_text(LONGHAUL_SOURCE_DIR "/docs/reference/formats/journal.md"));
+  std::string lines;
+  for (std::string line; std::getline(page, line);)
+    if (line.rfind("    {", 0) == 0) lines += line.substr(4) + "\n";  // those of the page that are indented
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 10);
   const Trained found =
-      train_with(config, folder, Device::kCpu, make_loop_backend(), false, journal_of(lines));
-  Reference reference(config);
+      train_with(in.config, in.folder, Device::kCpu, make_loop_backend(), false, journal_of(lines));
+  Reference reference(in.config);
   for (int step = 1; step <= 6; ++step) reference.step({0, 1, 2}, step);
   reference.outer_of({0, 1}, {0, 1}, 0.7F, 0.9F);
   const Replica held = reference.replicas[0];
@@ -39,26 +32,19 @@ TEST(JournalByHand, TrainsAsItSays) {
   reference.outer_of({0, 1, 2}, {0, 1, 2}, 0.7F, 0.9F);
   expect_weights(found, reference);
   EXPECT_EQ(found.summary["tokens"], (6 * 3 + 6 * 2) * 2 * 12) << "two sequences of twelve";
-}
 
-// A checkpoint is a place in one journal: in another one it would be that of something else.
-TEST(JournalByHand, AnotherJournalIsRefusedWhereACheckpointIsOfThisOne) {
-  const CaseInFolder in(scenario_of({{"name", "diloco"}, {"inner_steps", 6}}));
-  ProgressReporter silent("test", -1, true);
-  const auto training_of = [&](TrainingFiles& files, const std::string& lines) {
-    return Training(in.config, Device::kCpu, make_loop_backend(), files, silent, one_rank(),
-                    journal_of(lines));
+  // A checkpoint is a place in one journal: in another one it would be that of something else.
+  const auto resumed_with = [&](const std::string& of) {
+    ProgressReporter silent("test", -1, true);
+    TrainingFiles files(in.folder.file("out"));
+    std::vector<std::string> refused;
+    return Training(in.config, Device::kCpu, make_loop_backend(), files, silent, one_rank(), journal_of(of))
+        .resume(refused);
   };
-  const std::string lines = example();
-  const std::size_t at = lines.find("\"hold\": 0");
-  ASSERT_NE(at, std::string::npos) << lines;
+  EXPECT_EQ(resumed_with(lines), 12);
   std::string other = lines;
-  other.replace(at, 9, "\"hold\": 1");
-  TrainingFiles files(in.folder.file("out"));
-  training_of(files, lines).run();
-  std::vector<std::string> refused;
-  EXPECT_EQ(training_of(files, lines).resume(refused), 12);
-  const InputErrorParts error = thrown_by([&] { training_of(files, other).resume(refused); }).parts();
+  other.replace(lines.find("\"hold\": 0"), 9, "\"hold\": 1");
+  const InputErrorParts error = thrown_by([&] { resumed_with(other); }).parts();
   EXPECT_EQ(error.path, "--journal");
   EXPECT_EQ(error.hint, "remove " + in.folder.file("out") + "/checkpoints to begin anew");
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "core/base/index.h"
@@ -62,31 +61,14 @@ TEST(Kernels, CausalSoftmaxAddsUpToOneWhateverTheScores) {
       for (std::size_t i = 0; i < 37; ++i) {
         const float weight = scores[row * 37 + i];
         sum += weight;
-        if (i > row % 37) {
-          EXPECT_EQ(weight, 0) << "row " << row << " sees " << i;
-        }
+        EXPECT_EQ(weight, i > row % 37 ? 0 : weight) << "row " << row << " sees " << i;
       }
       EXPECT_NEAR(sum, 1, 1e-5);
     }
   }
 }
 
-TEST(Kernels, SameBitsAtAnyAlignment) {
-  constexpr std::int64_t kRows = 3, kWidth = 83;
-  const std::vector<float> x = random_values(kRows * kWidth, 1), w = random_values(kWidth, 1);
-  std::vector<float> first;
-  for (std::size_t shift = 0; shift < 17; ++shift) {
-    std::vector<float> moved(shift + x.size()), y(shift + x.size()), scale(kRows);
-    std::copy(x.begin(), x.end(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
-    rms_norm_forward(moved.data() + shift, w.data(), kRows, kWidth, 1e-5f, y.data() + shift, scale.data());
-    const std::vector<float> found(y.begin() + static_cast<std::ptrdiff_t>(shift), y.end());
-    if (shift == 0) first = found;
-    EXPECT_EQ(found, first) << shift;
-  }
-}
-
-// Against sums in double, all ways of reading the operands, adding and not; small and larger than any
-// kernel's block.
+// Against sums in double, all ways of reading the operands, adding and not; to larger than a kernel's block.
 TEST(Gemm, IsTheSumOfProducts) {
   constexpr std::int64_t kStride = 450;
   const std::vector<float> a = random_values(kStride * kStride, 1), b = random_values(kStride * kStride, 1);
@@ -120,19 +102,27 @@ TEST(Gemm, IsTheSumOfProducts) {
 }
 
 // A resumed training has its tables elsewhere in memory.
-TEST(Gemm, TheSameBitsWhereverTheMatricesLie) {
-  constexpr std::int64_t kM = 96, kN = 80, kK = 144;
+TEST(Kernels, TheSameBitsWhereverRowsAndMatricesLie) {
+  constexpr std::int64_t kRows = 3, kWidth = 83, kM = 96, kN = 80, kK = 144;
   const std::vector<float> a = random_values(kM * kK, 1), b = random_values(kK * kN, 1);
-  std::vector<float> first;
-  for (std::size_t shift = 0; shift < 16; ++shift) {
-    std::vector<float> a_there(shift), b_there(shift), c(kM * kN + shift);
-    a_there.insert(a_there.end(), a.begin(), a.end());
-    b_there.insert(b_there.end(), b.begin(), b.end());
-    multiply(kM, kN, kK, 1, {a_there.data() + shift, kK}, {b_there.data() + shift, kN}, 0, c.data() + shift,
-             kN);
-    const std::vector<float> found(c.begin() + static_cast<std::ptrdiff_t>(shift), c.end());
-    if (shift == 0) first = found;
-    EXPECT_EQ(found, first) << shift;
+  std::vector<float> first_normed, first_product;
+  for (std::size_t shift = 0; shift < 17; ++shift) {
+    const auto moved = [shift](const std::vector<float>& table) {
+      std::vector<float> there(shift);
+      there.insert(there.end(), table.begin(), table.end());
+      return there;
+    };
+    const std::vector<float> a_there = moved(a), b_there = moved(b);
+    std::vector<float> normed(shift + kRows * kWidth), scale(kRows), product(shift + kM * kN);
+    rms_norm_forward(a_there.data() + shift, b.data(), kRows, kWidth, 1e-5f, normed.data() + shift,
+                     scale.data());
+    multiply(kM, kN, kK, 1, {a_there.data() + shift, kK}, {b_there.data() + shift, kN}, 0,
+             product.data() + shift, kN);
+    for (auto& [found, first] : {std::pair(&normed, &first_normed), {&product, &first_product}}) {
+      found->erase(found->begin(), found->begin() + static_cast<std::ptrdiff_t>(shift));
+      if (shift == 0) *first = *found;
+      EXPECT_EQ(*found, *first) << shift;
+    }
   }
 }
 

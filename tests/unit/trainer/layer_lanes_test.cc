@@ -1,16 +1,86 @@
 // The functions over rows by 32 lanes, each row in packs, against one lane that goes through it number by
 // number: what a warp of a GPU does, without one.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <algorithm>
 #include <cmath>
-#include <vector>
+#include <thread>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
-#include "tests/unit/trainer/lane_launch.h"
 #include "trainer/model/layer_operators.h"
 
 namespace longhaul::layer_lanes_test {
+
+// A team of 32 does a row, as a warp of a GPU does it, each lane a thread of its own.
+constexpr int kLanes = 32;
+
+struct Shared {
+  pthread_barrier_t meeting;
+  double values[kLanes] = {};
+};
+
+class LaneTeam {
+ public:
+  LaneTeam(Shared& shared, int lane) : shared_(&shared), lane_(lane) {}
+  int lane() const { return lane_; }
+  int lanes() const { return kLanes; }
+  // Each lane with those that are 16, 8, … 1 away, as WarpTeam.
+  template <typename Number>
+  Number sum(Number value) const {
+    for (int away = 16; away > 0; away /= 2) value += from_lane(value, lane_ ^ away);
+    return value;
+  }
+  float largest(float value) const {
+    for (int away = 16; away > 0; away /= 2) value = std::max(value, from_lane(value, lane_ ^ away));
+    return value;
+  }
+  std::uint32_t which(bool says_yes) const {
+    shared_->values[lane_] = says_yes ? 1 : 0;
+    sync();
+    std::uint32_t bits = 0;
+    for (int lane = 0; lane < kLanes; ++lane)
+      if (shared_->values[lane] > 0) bits |= std::uint32_t{1} << lane;
+    sync();
+    return bits;
+  }
+  void sync() const { pthread_barrier_wait(&shared_->meeting); }
+
+ private:
+  template <typename Number>
+  Number from_lane(Number value, int other) const {
+    shared_->values[lane_] = value;
+    sync();
+    const auto found = static_cast<Number>(shared_->values[other]);
+    sync();
+    return found;
+  }
+
+  Shared* shared_;
+  int lane_;
+};
+
+struct LaneLaunch : HostLaunch {
+  static constexpr int kLanes = layer_lanes_test::kLanes;
+
+  template <typename Work>
+  void rows(std::int64_t count, const Work& work) const {
+    Shared shared;
+    pthread_barrier_init(&shared.meeting, nullptr, kLanes);
+    std::vector<std::thread> lanes;
+    for (int lane = 0; lane < kLanes; ++lane)
+      lanes.emplace_back([&, lane] {
+        for (std::int64_t row = 0; row < count; ++row) work(LaneTeam(shared, lane), row);
+      });
+    for (std::thread& lane : lanes) lane.join();
+    pthread_barrier_destroy(&shared.meeting);
+  }
+  template <typename Work>
+  void blocks(std::int64_t count, const Work& work) const {
+    rows(count, work);
+  }
+};
 
 // What one lane leaves and what 32 do, of what was there before.
 template <typename Element>
@@ -36,7 +106,7 @@ void run(int i, std::int64_t rows, const Work& work) {
   if (i == 0)
     HostLaunch().rows(rows, layer::InPacks<Work, 1, 0>{work});
   else
-    LaunchedLayerOperators<Number, testing_lanes::LaneLaunch>({}).run(work, rows);
+    LaunchedLayerOperators<Number, LaneLaunch>({}).run(work, rows);
 }
 
 struct Draws {
@@ -202,7 +272,7 @@ TEST(LanesOfABlock, AddUpLosses) {
   for (std::int64_t i = 0; i < 2 * kCount; ++i)
     losses.push_back(static_cast<float>(i < kCount ? i + 1 : i - kCount + 2));
   double total[2] = {1, 1};
-  testing_lanes::LaneLaunch().blocks(2, layer::SumLosses{losses.data(), total, kCount, 2., true});
+  LaneLaunch().blocks(2, layer::SumLosses{losses.data(), total, kCount, 2., true});
   EXPECT_EQ(total[0], 1 + 1000. * 1001);
   EXPECT_EQ(total[1], 1 + 1000. * 1001 + 2000);
 }

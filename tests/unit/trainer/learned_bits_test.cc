@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include "tests/support/csv_table.h"
 #include "tests/unit/trainer/compared_trainings.h"
 #include "trainer/data/dataset.h"
 
@@ -13,12 +12,10 @@ const Json kNoloco = {{"name", "noloco"}, {"inner_steps", 3}};
 
 // Three stages of one layer, so two hops; four replicas.
 Json scenario_with(const Json& learned_bits, int steps = 9, const Json& method = kNoloco) {
-  Json scenario = small_scenario(method, steps, "fp32");
-  scenario["train"]["batch"] = 4;
-  scenario["train"]["model"]["layers"] = 3;
-  scenario["pipeline"] = {{"stages", 3}, {"microbatches", 2}, {"activations", "learned"}, {"block", 100}};
-  scenario["pipeline"]["learned_bits"] = learned_bits;
-  return scenario;
+  Json pipeline = {{"stages", 3}, {"microbatches", 2}, {"activations", "learned"}, {"block", 100}};
+  pipeline["learned_bits"] = learned_bits;
+  const Json train = {{"batch", 4}, {"model", {{"layers", 3}}}};
+  return changed(small_scenario(method, steps, "fp32"), {{"train", train}, {"pipeline", pipeline}});
 }
 
 struct BitsRow {
@@ -43,9 +40,9 @@ Bits bits_of(const Json& scenario, int threads = 1) {
 // A gate at 0 is 5 of 2 to 8 bits.
 TEST(LearnedBits, FrozenGatesAreGivenBitsToTheBit) {
   for (const Json& method : {kNoloco, Json{{"name", "ddp"}}, Json{{"name", "co2"}, {"inner_steps", 3}}}) {
-    Json learned = scenario_with({{"lr", 0}, {"penalty", 5}, {"gate", 0}}, 9, method), given = learned;
-    given["pipeline"].erase("learned_bits");
-    given["pipeline"]["activations"] = "int5";
+    const Json in_int5 = {{"learned_bits", nullptr}, {"activations", "int5"}};
+    Json learned = scenario_with({{"lr", 0}, {"penalty", 5}, {"gate", 0}}, 9, method),
+         given = changed(learned, {{"pipeline", in_int5}});
     const Trained expected = train(given);
     EXPECT_EQ(train(learned).metrics, expected.metrics) << method;
     EXPECT_EQ(train(learned, 3).metrics, expected.metrics) << method;
@@ -117,17 +114,16 @@ TEST(LearnedBits, AreEvaluatedWithTheBitsOfEachReplica) {
   const std::vector<Batch> batches = validation_batches(load_dataset(config).validation, *config.train);
   ASSERT_EQ(batches.size(), 1u);
   const Decoder decoder(config.train->model, Device::kCpu);
-  const auto format = [](float gate) {
-    return Quantized{whole_quantizer(static_cast<int>(std::nearbyint(2 + 6 / (1 + std::exp(-double{gate}))))),
-                     100};
-  };
   double sum = 0;
   std::set<std::pair<int, int>> used;
   for (std::size_t r = 0; r < 4; ++r) {
-    const Quantized first = format(gates[2 * r]), second = format(gates[2 * r + 1]);
-    used.insert({facts_of(first.numbers).bits, facts_of(second.numbers).bits});
-    const Boundaries boundaries{{1, 2}, HopFormats({first, second}), std::nullopt};
-    sum += decoder.loss(trained.weights[r].data(), batches[0], boundaries);
+    const auto bits = [&](std::size_t hop) {
+      return static_cast<int>(std::nearbyint(2 + 6 / (1 + std::exp(-double{gates[2 * r + hop]}))));
+    };
+    used.insert({bits(0), bits(1)});
+    const HopFormats formats(
+        {Quantized{whole_quantizer(bits(0)), 100}, Quantized{whole_quantizer(bits(1)), 100}});
+    sum += decoder.loss(trained.weights[r].data(), batches[0], Boundaries{{1, 2}, formats, std::nullopt});
   }
   EXPECT_GT(used.size(), 1u) << "replicas' own";
   EXPECT_NEAR(trained.summary["final_loss"], sum / 4, 1e-6);

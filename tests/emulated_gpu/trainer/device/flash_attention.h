@@ -1,7 +1,6 @@
-// Takes the place of trainer/device/flash_attention.h: attention in a few of LibTorch's operators, for the
-// CPU, that takes its tensors with any strides but a last one of 1, and gives them back as LibTorch's fused
-// attention does: [sequences, heads, context, width] as a view of token order, [sequences, context, heads,
-// width] without gaps.
+// Takes the place of trainer/device/flash_attention.h: attention in a few of LibTorch's operators for the
+// CPU. Tensors are [sequences, heads, context, width] with a last stride of 1, and come back as those of
+// LibTorch's fused attention: a view of token order, [sequences, context, heads, width] without gaps.
 #pragma once
 
 #include <ATen/ATen.h>

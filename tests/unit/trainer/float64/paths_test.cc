@@ -15,29 +15,25 @@ constexpr int kMicrobatches = 2, kStep = 4;
 constexpr std::uint64_t kSeed = 11;
 constexpr ModelShape kShape{4, 5, 2, 3, 5, 5};
 
-using Rows = std::vector<std::vector<double>>;  // by replica
-
-// Drawn rows and batches, and the gradients that all micro-batches of a step leave.
+// Drawn weights and batches, and the gradients that all micro-batches of a step leave.
 struct Trial {
   explicit Trial(int replicas) : gradients(as_index(replicas * columns), 123.) {
     for (std::uint64_t replica = 0; replica < as_index(replicas); ++replica) {
-      rows.push_back(random_weights<double>(kShape, 40 + replica));
+      for (const double weight : random_weights<double>(kShape, 40 + replica)) weights.push_back(weight);
       batches.push_back(random_batch(kShape, kMicrobatches, 50 + replica));
     }
   }
 
   // The sum of their losses.
   double run(const PipelinePlan& plan) {
-    std::vector<double> weights;
-    for (const std::vector<double>& row : rows) weights.insert(weights.end(), row.begin(), row.end());
     const MicrobatchPass<double> pass(plan, columns,
                                       [&](const double* w, double* gradient, const Batch& batch) {
                                         return decoder.loss_and_gradient(w, gradient, batch);
                                       });
     double sum = 0;
     for (int m = 0; m < kMicrobatches; ++m) {
-      const std::vector<Route> paths = paths_of(plan, kSeed, static_cast<int>(rows.size()), kStep, m);
-      for (std::size_t home = 0; home < rows.size(); ++home)
+      const std::vector<Route> paths = paths_of(plan, kSeed, static_cast<int>(batches.size()), kStep, m);
+      for (std::size_t home = 0; home < batches.size(); ++home)
         sum += pass.run(paths[home], m, batches[home], {weights.data(), 0, columns},
                         {gradients.data(), 0, columns}) /
                kMicrobatches;
@@ -47,21 +43,22 @@ struct Trial {
 
   const std::int64_t columns = kShape.parameters();
   const float64::CpuDecoder decoder{kShape};
-  Rows rows;
+  std::vector<double> weights;  // [replicas, columns]
   std::vector<Batch> batches;
   std::vector<double> gradients;
 };
 
 // Written apart: a model of the layers alone that a micro-batch meets, each from its replica, in its order.
-double loss_of_met_layers(const PipelinePlan& plan, const Rows& rows, const Route& path, const Batch& batch) {
+double loss_of_met_layers(const PipelinePlan& plan, const Trial& trial, const Route& path,
+                          const Batch& batch) {
   ModelShape shape = kShape;
   shape.layers = 0;
   std::vector<double> weights;
   for (const Stop& stop : path) {
     if (!stop.is_there()) continue;
     const PipelinePart& part = plan.parts[as_index(stop.part)];
-    const std::vector<double>& row = rows[as_index(stop.replica)];
-    weights.insert(weights.end(), row.begin() + part.columns.begin, row.begin() + part.columns.end);
+    const auto row = trial.weights.begin() + stop.replica * trial.columns;
+    weights.insert(weights.end(), row + part.columns.begin, row + part.columns.end);
     shape.layers += part.end_layer - part.first_layer;
   }
   return float64::CpuDecoder(shape).loss(weights.data(), batch);
@@ -106,8 +103,8 @@ TEST(Float64Paths, HaveTheGradientsOfTheModelThatTheyMeetTo1e7) {
     const auto sum_of_met = [&] {
       double sum = 0;
       for (int m = 0; m < kMicrobatches; ++m)
-        for (std::size_t home = 0; home < trial.rows.size(); ++home)
-          sum += loss_of_met_layers(plan, trial.rows, paths(m)[home],
+        for (std::size_t home = 0; home < trial.batches.size(); ++home)
+          sum += loss_of_met_layers(plan, trial, paths(m)[home],
                                     microbatch_of(trial.batches[home], m, kMicrobatches)) /
                  kMicrobatches;
       return sum;
@@ -116,14 +113,10 @@ TEST(Float64Paths, HaveTheGradientsOfTheModelThatTheyMeetTo1e7) {
       clear_for_partial(plan, trial.columns, trial.gradients.data() + replica * trial.columns);
     EXPECT_NEAR(trial.run(plan), sum_of_met(), 1e-13 * sum_of_met());
     // An embedding's norm is small, and what is left of the fourth order not: therefore the width.
-    const double* gradient = trial.gradients.data();
-    for (std::vector<double>& row : trial.rows)
-      for (double& weight : row) {
-        const double expected = slope(weight, sum_of_met, 2.5e-4);
-        ASSERT_NEAR(*gradient, expected, 1e-10 + 1e-7 * std::abs(expected))
-            << gradient - trial.gradients.data();
-        ++gradient;
-      }
+    for (std::size_t i = 0; i < trial.weights.size(); ++i) {
+      const double expected = slope(trial.weights[i], sum_of_met, 2.5e-4);
+      ASSERT_NEAR(trial.gradients[i], expected, 1e-10 + 1e-7 * std::abs(expected)) << i;
+    }
   }
 }
 
