@@ -72,12 +72,9 @@ inline std::vector<Json> json_lines(const std::string& file) {
   return lines;
 }
 
-// small.json; with these sections in the place of its own.
-inline Json small_scenario() {
-  return Json::parse(read_text(scenario_file("small.json")));
-}
-inline Json small_with(const char* sections) {
-  Json scenario = small_scenario();
+// small.json, with these sections in the place of its own.
+inline Json small_scenario(const char* sections = "{}") {
+  Json scenario = Json::parse(read_text(scenario_file("small.json")));
   scenario.update(Json::parse(sections));
   return scenario;
 }

@@ -160,7 +160,8 @@ TEST_F(DamagedCheckpoint, WithoutResumeTheTrainingBeginsAnew) {
 }
 
 std::string long_scenario() {
-  Json json = small_with(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
+  Json json =
+      small_scenario(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
   json["train"]["steps"] = 400;
   return written(json);
 }

@@ -28,7 +28,7 @@ std::vector<Json> followed_methods() {
 }
 
 Json storm(const Json& recovery, const std::vector<Json>& methods = followed_methods()) {
-  Json json = small_with(R"({
+  Json json = small_scenario(R"({
     "replicas": 8,
     "network": {"fidelity": "analytic",
                 "topology": {"hierarchical": {"sites": 2, "inside": {"rate": "1Gbps", "rtt": "2ms"},

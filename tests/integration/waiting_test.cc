@@ -13,7 +13,7 @@ namespace longhaul::waiting_test {
 
 // A step takes 0.4 s, of some replicas so many times as long; every message takes 0.3 s.
 Json slow_messages(const Json& methods, const Json& factors) {
-  Json json = small_with(R"({
+  Json json = small_scenario(R"({
     "network": {"topology": {"mesh": {"rate": "1Gbps", "rtt": "0s"}},
                 "message_time": {"mean": "0.3s", "std": "0s"}},
     "workload": {"step_time": {"constant": "400ms"}}})");
@@ -262,7 +262,7 @@ class DynamicSteps : public EndToEnd {
  protected:
   // 24 steps of 100 ms in rounds of 8, of 2 sequences of 32 tokens; replica 3 is `factor` times slower.
   static Json scenario(double factor, bool is_dynamic = true) {
-    Json json = small_with(
+    Json json = small_scenario(
         R"({"methods": [{"name": "delayed-nesterov", "label": "dn", "inner_steps": 8, "momentum_every": 2}],
       "workload": {"step_time": {"constant": "100ms"}}})");
     if (is_dynamic) json["methods"][0]["dynamic_steps"] = true;
