@@ -159,13 +159,6 @@ TEST_F(DamagedCheckpoint, WithoutResumeTheTrainingBeginsAnew) {
   EXPECT_FALSE(fs::exists(file(steps_[0], ".json")));
 }
 
-std::string long_scenario() {
-  Json json =
-      small_scenario(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
-  json["train"]["steps"] = 400;
-  return written(json);
-}
-
 bool is_training(const std::string& run) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run + "/train", ignored))
@@ -175,7 +168,10 @@ bool is_training(const std::string& run) {
 
 void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks) {
   SCOPED_TRACE(ranks + " ranks, signal " + std::to_string(signal));
-  const std::string scenario = long_scenario(), run = fresh_folder("run");
+  Json json =
+      small_scenario(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
+  json["train"]["steps"] = 400;
+  const std::string scenario = written(json), run = fresh_folder("run");
   static const std::string whole = run_of(scenario);  // once for all tests
   const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
   ASSERT_TRUE(wait_until([&] { return is_training(run); })) << "no training began";
