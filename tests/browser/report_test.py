@@ -44,10 +44,6 @@ class ReportTest(ReportPage):
             self.assertIsNotNone(color, chart)
             self.assertGreater(self.page.pixels(chart, color), 20, f'{chart} has nothing in {color}')
 
-    def test_a_finished_run_draws_every_chart(self):
-        self.open(self.finished(trained()), 'finished')
-        self.expect_drawn(['loss-time', 'loss-steps', 'sync', 'distribution', 'breakdown', 'shares', 'replicas', 'spread'])
-
     def test_curves_are_those_of_the_tables(self):
         run = self.finished(trained())
         self.open(run)

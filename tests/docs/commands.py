@@ -1,5 +1,6 @@
 """Commands in the documents: what they name has to exist, in the programs and in the tree."""
 import functools
+import itertools
 import json
 import os
 import pathlib
@@ -51,18 +52,11 @@ class Programs:
 
 def shell_words(line):
     """The words of a command line up to its comment, a pipe, an && or a redirection. [] where it cannot be read."""
-    line = re.sub(r"\s#\s.*$", "", line.strip())
-    line = re.sub(r"^\$ ", "", line)
     try:
-        words = shlex.split(line)
+        words = shlex.split(next(iter(commands_of(line)), "").rstrip(";"))
     except ValueError:
         return []
-    for end, word in enumerate(words):
-        if word in (";", "&&", "&", "<", "…") or word.startswith((">", "2>", "|")):
-            return words[:end]
-        if word.endswith(";"):
-            return words[:end] + [word[:-1]]
-    return words
+    return list(itertools.takewhile(lambda word: not re.match(r"2?>|\||[<&…]+$", word), words))
 
 
 def commands_of(line):

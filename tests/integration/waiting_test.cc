@@ -97,23 +97,19 @@ TEST_F(Waiting, WhoIsLateGoesOnFromTheResultOfTheOthers) {
 }
 
 // Replicas that never arrive together and wait for nobody never meet: they train by themselves, to the bit.
-TEST_F(Waiting, WhoNeverMeetsTrainsAlone) {
-  const std::string out = run("alone", {{{"name", "independent"}},
-                                        {{"name", "noloco"}, {"inner_steps", 5}, {"grace", "0s"}},
-                                        {{"name", "gossip"}, {"inner_steps", 5}, {"grace", "0s"}}});
+TEST_F(Waiting, WhoNeverMeetsOrIsPassedByTrainsAlone) {
+  const std::string out =
+      run("alone", {{{"name", "independent"}},
+                    {{"name", "noloco"}, {"inner_steps", 5}, {"grace", "0s"}},
+                    {{"name", "gossip"}, {"inner_steps", 5}, {"grace", "0s"}},
+                    {{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 1}, {"grace", "0.5s"}}});
   for (const char* method : {"noloco", "gossip"}) {
     EXPECT_EQ(losses(out, method), losses(out, "independent")) << method;
     EXPECT_EQ(record(out, method)["bytes_sent_per_replica"], 0) << method;
     EXPECT_EQ(record(out, method)["simulated_time_s"], record(out, "independent")["simulated_time_s"]);
   }
-}
-
-// Five steps of 0.4 to 0.52 s: half a second after the first one three are there. The fourth goes on with its
-// own weights: before the average all are as if alone, behind it the fourth one still is.
-TEST_F(Waiting, ADeadlinePassesTheLateOneBy) {
-  const std::string out =
-      run("deadline", {{{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 1}, {"grace", "0.5s"}},
-                       {{"name", "independent"}}});
+  // As above, half a second after the first one three are there. The fourth goes on with its own weights:
+  // before the average all are as if alone, behind it the fourth one still is.
   EXPECT_EQ(first_group(out, "local-sgd"), (std::vector<int>{0, 1, 2}));
   const auto after = fifth_losses(out, "local-sgd", "after"),
              alone = fifth_losses(out, "independent", "plain");
