@@ -136,12 +136,9 @@ class Tree(TreeTest):
         self.write("scenarios/plan.schema.json", "{}")
         self.assertEqual(self.problems(), ["scenarios/sub/b.json:1: no page quotes this scenario"])
         self.assertEqual(len(self.with_text("As `other-b.json` does.")), 1)
-        self.assertEqual(self.with_text("As `b.json` does."), [])
-
-    def test_runs_of_others_are_quoted_by_their_names(self):
-        self.write("scenarios/validation/run-1.json", "{}")
-        self.assertEqual(self.problems(), ["scenarios/validation/run-1.json:1: no page quotes this scenario"])
-        self.assertEqual(self.with_text("| `run-1` | 3 s |"), [])
+        self.write("scenarios/validation/run-1.json", "{}")  # of others: quoted by its name
+        self.assertEqual(self.with_text("As `b.json` does."), ["scenarios/validation/run-1.json:1: no page quotes this scenario"])
+        self.assertEqual(self.with_text("As `b.json` does.\n\n| `run-1` | 3 s |"), [])
 
     def test_mechanisms_that_nothing_quotes(self):
         self.write("scenarios/a.json", '{"all_reduce": "ring"}')

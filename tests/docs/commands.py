@@ -17,9 +17,6 @@ class Programs:
     def __init__(self, longhaul):
         self.folder = pathlib.Path(longhaul).resolve().parent
 
-    def exists(self, name):
-        return (self.folder / name).exists()
-
     @functools.cache
     def said(self, name, *arguments):
         return subprocess.run([self.folder / name, *arguments], stdout=subprocess.PIPE,
@@ -72,7 +69,7 @@ def is_placeholder(word):
 def problems_of_program(words, programs):
     """What is wrong with a call of one of the three programs: subcommand and options."""
     name = os.path.basename(words[0])
-    if not programs.exists(name):
+    if not (programs.folder / name).exists():
         return []  # built without LibTorch or ns-3
     options, subcommands = programs.help(name)
     subcommand, problems = None, []

@@ -6,6 +6,7 @@ FENCE = re.compile(r"^\s*(```|~~~)")
 COMMENT = re.compile(r"<!--(.*?)-->", re.S)
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 INLINE = re.compile(r"(`+)(.+?)\1", re.S)
+ITEM = re.compile(r"^\s*([-*+]|\d+[.)])\s+")
 OTHER = re.compile(r"\s*(#{1,6} |\||```|~~~|<!--)")  # what ends a text without a blank line
 
 
@@ -17,10 +18,6 @@ class Block:
 
     def text(self):
         return "\n".join(self.lines)
-
-
-def is_list_item(line):
-    return re.match(r"^\s*([-*+]|\d+[.)])\s", line) is not None
 
 
 def blocks(source):
@@ -54,8 +51,8 @@ def blocks(source):
             code = "\n".join(text[4:] for text in lines[start:end]).rstrip()
             found.append(Block("code", start + 1, code.split("\n")))
         else:
-            in_list = is_list_item(line) or (in_list and line.startswith(" "))
-            end = after(start + 1, lambda text: text.strip() and not (is_list_item(text) or OTHER.match(text)))
+            in_list = ITEM.match(line) or (in_list and line.startswith(" "))
+            end = after(start + 1, lambda text: text.strip() and not (ITEM.match(text) or OTHER.match(text)))
             found.append(Block("text", start + 1, lines[start:end]))
     return found
 
@@ -118,8 +115,7 @@ def sentences(source):
         if block.kind != "text":
             continue
         text = COMMENT.sub(" ", " ".join(line.strip() for line in block.lines))
-        text = re.sub(r"^\s*([-*+]|\d+[.)])\s+", "", text)
-        text = INLINE.sub(lambda match: CODE + re.sub(r"[.!?](?=\s)", "", match.group(2)), text)
+        text = INLINE.sub(lambda match: CODE + re.sub(r"[.!?](?=\s)", "", match.group(2)), ITEM.sub("", text))
         text = LINK.sub(lambda match: match.group(1), text).replace("**", "").replace("*", "")
         begin = 0
         for match in re.finditer(r"[.!?][)\"’”]?\s+(?=\S)", text):
