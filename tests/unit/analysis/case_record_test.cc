@@ -24,13 +24,9 @@ void expect(const Json& record, const std::vector<std::pair<const char*, double>
 constexpr const char* kAbsences =
     "replica,left_step,left_s,back_s,source,copied_step,bytes,state_s,joined_s,first_step\n";
 
-class CaseRecord : public testing::Test {
+class CaseRecord : public CaseOfRun {
  protected:
-  CaseRecord() {
-    write_replay(case_folder);
-    write_training(train_folder);
-    write_case_metrics(config, case_folder, train_folder);
-  }
+  CaseRecord() { write_case_metrics(config, case_folder, train_folder); }
 
   Json record(const std::string& status = "done") {
     return case_record(config, case_folder, train_folder, status, "diloco-1");
@@ -41,13 +37,11 @@ class CaseRecord : public testing::Test {
     write_text(case_folder + "/trace.jsonl", header.dump() + "\n" + lines);
   }
 
-  TemporaryFolder folder;
-  std::string case_folder = folder.path + "/case", train_folder = folder.path + "/train";
-  Case config = parse_case(resolved_case("diloco", {{"network.tcp.connections", 8}}));
   Json header = Json::parse(kTraceHeader);
 };
 
 TEST_F(CaseRecord, SaysWhatWasRun) {
+  config = parse_case(resolved_case("diloco", {{"network.tcp.connections", 8}}));
   const Json json = record();
   EXPECT_EQ(json["case"], "diloco,network.tcp.connections=8");
   EXPECT_EQ(json["status"], "done");

@@ -6,7 +6,6 @@
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
-#include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul::comparison_test {
 

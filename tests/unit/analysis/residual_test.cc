@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "core/base/units.h"
 #include "tests/unit/analysis/run_fixture.h"
 

@@ -9,7 +9,6 @@
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
-#include "tests/unit/analysis/run_fixture.h"
 
 namespace longhaul::run_directory_test {
 

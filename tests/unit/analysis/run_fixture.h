@@ -11,12 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "core/scenario/case.h"
 #include "tests/support/files.h"
@@ -91,5 +86,18 @@ inline void write_training(const std::string& train_folder) {
       R"({"parameters": 640, "tokens": 64, "unigram_entropy": 3.25, "final_loss": 2.5, "final_loss_of_ensemble": 2.25, "best_loss": 2.375, "weight_spread": 0})");
   write_text(train_folder + "/done", "");
 }
+
+// Its only case with its training, in the folder of the run.
+class CaseOfRun : public testing::Test {
+ protected:
+  CaseOfRun() {
+    write_replay(case_folder);
+    write_training(train_folder);
+  }
+
+  TemporaryFolder folder;
+  const std::string case_folder = folder.path + "/cases/diloco", train_folder = folder.path + "/train/x";
+  Case config = parse_case(resolved_case("diloco", Json::object()));
+};
 
 }  // namespace longhaul
