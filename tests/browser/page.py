@@ -37,7 +37,7 @@ CHART_DATA = """
   if (!chart || !chart.drawn) return null;
   const {data, scales} = chart.drawn;
   return {labels: data.labels || [], x: scales.x.type, y: scales.y.type, xTitle: scales.x.options.title.text,
-          datasets: data.datasets.map(one => ({label: one.label, color: String(one.borderColor), hover: one.hoverLabel || '',
+          datasets: data.datasets.map(one => ({label: one.label, hover: one.hoverLabel || '',
                                                data: one.data.map(point => (point && typeof point === 'object' ? [point.x, point.y] : point))}))};
 """
 
@@ -198,12 +198,13 @@ class PageTest(unittest.TestCase):
                          'the page scrolls sideways')
 
     def open(self, file, name=None):
-        """Opens a page, or the report of a run."""
+        """Opens a page, or the report of a run; returns `file`."""
         self.page.open(file / 'report.html' if file.is_dir() else file)
         self.expect_quiet()
         self.expect_no_scrolling()
         if name:
             self.page.picture(name)
+        return file
 
     def expect_every_look(self, file, name):
         self.open(file, f'{name}-light')

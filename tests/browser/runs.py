@@ -46,6 +46,10 @@ def many(cases):
             'claims': [{'id': 'ten', 'ratio': 'sync_time_s.mean', 'of': 'diloco', 'to': 'noloco', 'at_least': 10}]}
 
 
+def summary(run):
+    return json.loads((run / 'summary.json').read_text())
+
+
 class Runs:
     def __init__(self, longhaul, folder):
         self.longhaul, self.folder = longhaul, pathlib.Path(folder)
