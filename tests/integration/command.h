@@ -72,10 +72,10 @@ inline std::vector<Json> json_lines(const std::string& file) {
   return lines;
 }
 
-// small.json, with these sections in the place of its own.
-inline Json small_scenario(const char* sections = "{}") {
+// small.json with this merge patch: null takes away.
+inline Json small_scenario(const Json& patch = Json::object()) {
   Json scenario = Json::parse(read_text(scenario_file("small.json")));
-  scenario.update(Json::parse(sections));
+  scenario.merge_patch(patch);
   return scenario;
 }
 

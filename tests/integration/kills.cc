@@ -13,13 +13,11 @@ namespace longhaul {
 namespace fs = std::filesystem;
 
 WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
-  Json scenario = small_scenario();
-  scenario["methods"] = Json::array({method});
+  Json scenario = small_scenario({{"methods", Json::array({method})},
+                                  {"train", {{"steps", steps}, {"checkpoint_every", checkpoint_every}}}});
   if (method["name"] == "hierarchical")
     scenario["network"]["topology"] =
         Json::parse(R"({"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "london": 2}}})");
-  scenario["train"]["steps"] = steps;
-  scenario["train"]["checkpoint_every"] = checkpoint_every;
   std::vector<std::string> more;
   const bool do_times_decide = method.contains("quorum");  // then the replay comes first
   if (!do_times_decide) more = {"--only", "train"};

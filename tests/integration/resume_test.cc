@@ -168,10 +168,9 @@ bool is_training(const std::string& run) {
 
 void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks) {
   SCOPED_TRACE(ranks + " ranks, signal " + std::to_string(signal));
-  Json json =
-      small_scenario(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
-  json["train"]["steps"] = 400;
-  const std::string scenario = written(json), run = fresh_folder("run");
+  const Json methods = {{{"name", "noloco"}, {"inner_steps", 5}}, {{"name", "independent"}}};
+  const std::string scenario = written(small_scenario({{"methods", methods}, {"train", {{"steps", 400}}}})),
+                    run = fresh_folder("run");
   static const std::string whole = run_of(scenario);  // once for all tests
   const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
   ASSERT_TRUE(wait_until([&] { return is_training(run); })) << "no training began";

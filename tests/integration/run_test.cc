@@ -46,21 +46,17 @@ TEST(Run, AnotherSeedGivesOtherBytes) {
 
 // Without train, with the same number of steps and parameters: the same exchanges, byte for byte.
 TEST(Traffic, WithoutTrainTheSameTrafficIsReplayed) {
-  Json scenario = small_scenario();
   const Json trained = summary_of(reference_run());
-  scenario.erase("train");
-  scenario["workload"]["steps"] = 22;
-  scenario["workload"]["parameters"] = trained["cases"][0]["model_parameters"];
-  const std::string run = run_of(written(scenario));
+  const Json workload = {{"steps", 22}, {"parameters", trained["cases"][0]["model_parameters"]}};
+  const std::string run = run_of(written(small_scenario({{"train", nullptr}, {"workload", workload}})));
   for (const char* table : {"/exchanges.csv", "/links.csv"})
     EXPECT_EQ(read_text(run + table), read_text(reference_run() + table)) << table;
 }
 
 // A sweep over networks trains once: as many trainings as methods.
 TEST(Run, CasesThatDifferInTheNetworkShareATraining) {
-  Json scenario = small_scenario();
-  scenario["sweep"] = {{"network.topology.star.rtt", {"10ms", "100ms"}}};
-  const std::string run = run_of(written(scenario));
+  const Json sweep = {{"network.topology.star.rtt", {"10ms", "100ms"}}};
+  const std::string run = run_of(written(small_scenario({{"sweep", sweep}})));
   EXPECT_EQ(summary_of(run)["cases"].size(), 10u);
   // ddp, diloco, independent, and noloco with both of its patterns.
   EXPECT_EQ(std::distance(fs::directory_iterator(run + "/train"), fs::directory_iterator()), 4);
@@ -85,9 +81,9 @@ TEST(Run, TrainingsThatAreStartedByHandAreTakenAsTheyAre) {
 // message names the case.
 TEST(Run, ACaseThatFailsLeavesTheOthers) {
   const std::string run = fresh_folder("fails");
-  Json scenario =
-      small_scenario(R"({"methods": [{"name": "ddp"}], "sweep": {"train.optimizer.lr": [1e-3, 1e30]}})");
-  scenario["train"]["optimizer"]["clip"] = 0;
+  const Json scenario =
+      small_scenario(Json::parse(R"({"methods": [{"name": "ddp"}], "train": {"optimizer": {"clip": 0}},
+                      "sweep": {"train.optimizer.lr": [1e-3, 1e30]}})"));
   const CommandResult result = longhaul({"run", written(scenario), "--out", run, "--quiet"});
   EXPECT_EQ(result.status, 1) << result.err;
   EXPECT_SAYS(result.err, "failed: ddp,train.optimizer.lr=1e+30");
@@ -101,14 +97,13 @@ TEST(Run, ACaseThatFailsLeavesTheOthers) {
 // Of each step and replica: two micro-batches, two hops, both ways, each of tokens · hidden numbers in blocks
 // of 100 with a scale of 4 bytes, in the bits that the training says it used there.
 TEST(Run, ReplaysTheBitsThatItsTrainingLearned) {
-  Json scenario = small_scenario(R"({
+  const Json patch = Json::parse(R"({
     "methods": [{"name": "noloco", "inner_steps": 5}],
+    "train": {"model": {"layers": 3}, "batch": 4},
     "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "20ms"}}, "fidelity": "analytic"},
     "pipeline": {"stages": 3, "microbatches": 2, "activations": "learned", "block": 100,
                  "learned_bits": {"penalty": 2, "lr": 0.3, "gate": 1}}})");
-  scenario["train"]["model"]["layers"] = 3;
-  scenario["train"]["batch"] = 4;
-  const std::string run = run_of(written(scenario));
+  const std::string run = run_of(written(small_scenario(patch)));
   const fs::path of_case = fs::directory_iterator(run + "/cases")->path();
   const int numbers = 4 / 2 * 32 * 32;  // of context and hidden size
   const auto bytes_of = [&](int bits) {

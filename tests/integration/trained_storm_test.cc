@@ -28,16 +28,15 @@ std::vector<Json> followed_methods() {
 }
 
 Json storm(const Json& recovery, const std::vector<Json>& methods = followed_methods()) {
-  Json json = small_scenario(R"({
-    "replicas": 8,
+  Json json = small_scenario(Json::parse(R"({
+    "replicas": 8, "train": {"checkpoint_every": 3},
     "network": {"fidelity": "analytic",
                 "topology": {"hierarchical": {"sites": 2, "inside": {"rate": "1Gbps", "rtt": "2ms"},
-                                              "trunk": {"rate": "1Gbps", "rtt": "10ms"}}}},
+                                              "trunk": {"rate": "1Gbps", "rtt": "10ms"}}, "star": null}},
     "faults": [{"kind": "crash", "replicas": "0-7", "every": "2.5s", "for": "300ms"}],
-    "recovery": {"detect": "100ms", "state_bytes": 4}})");
+    "recovery": {"detect": "100ms", "state_bytes": 4}})"));
   json["methods"] = methods;
   json["train"]["steps"] = kSteps;
-  json["train"]["checkpoint_every"] = 3;
   json["recovery"].update(recovery);
   return json;
 }

@@ -13,10 +13,10 @@ namespace longhaul::waiting_test {
 
 // A step takes 0.4 s, of some replicas so many times as long; every message takes 0.3 s.
 Json slow_messages(const Json& methods, const Json& factors) {
-  Json json = small_scenario(R"({
-    "network": {"topology": {"mesh": {"rate": "1Gbps", "rtt": "0s"}},
+  Json json = small_scenario(Json::parse(R"({
+    "network": {"topology": {"star": null, "mesh": {"rate": "1Gbps", "rtt": "0s"}},
                 "message_time": {"mean": "0.3s", "std": "0s"}},
-    "workload": {"step_time": {"constant": "400ms"}}})");
+    "workload": {"step_time": {"lognormal": null, "constant": "400ms"}}})"));
   json["methods"] = methods;
   json["workload"]["step_time_factors"] = factors;
   return json;
@@ -184,11 +184,10 @@ Json in_fragments(const char* name, const char* label, const Json& more = Json::
 class Decoupled : public EndToEnd {
  protected:
   static Json scenario(const Json& methods, const Json& step_time, const char* rate = "1Gbps") {
-    Json json = small_scenario();
-    json["methods"] = methods;
-    json["train"]["steps"] = 40;
-    json["workload"] = {{"step_time", step_time}};
-    json["network"] = {{"topology", {{"star", {{"rate", rate}, {"rtt", "50ms"}}}}}};
+    Json json = small_scenario({{"methods", methods},
+                                {"train", {{"steps", 40}}},
+                                {"network", {{"topology", {{"star", {{"rate", rate}}}}}}}});
+    json["workload"]["step_time"] = step_time;
     return json;
   }
   static Json drawn(double sigma) { return {{"lognormal", {{"mean", "400ms"}, {"sigma", sigma}}}}; }
@@ -256,12 +255,11 @@ class DynamicSteps : public EndToEnd {
  protected:
   // 24 steps of 100 ms in rounds of 8, of 2 sequences of 32 tokens; replica 3 is `factor` times slower.
   static Json scenario(double factor, bool is_dynamic = true) {
-    Json json = small_scenario(
-        R"({"methods": [{"name": "delayed-nesterov", "label": "dn", "inner_steps": 8, "momentum_every": 2}],
-      "workload": {"step_time": {"constant": "100ms"}}})");
+    Json json = small_scenario(Json::parse(R"({
+      "methods": [{"name": "delayed-nesterov", "label": "dn", "inner_steps": 8, "momentum_every": 2}],
+      "train": {"steps": 24, "checkpoint_every": 3},
+      "workload": {"step_time": {"lognormal": null, "constant": "100ms"}}})"));
     if (is_dynamic) json["methods"][0]["dynamic_steps"] = true;
-    json["train"]["steps"] = 24;
-    json["train"]["checkpoint_every"] = 3;
     json["workload"]["step_time_factors"] = {{"3", factor}};
     return json;
   }
