@@ -11,11 +11,13 @@ namespace longhaul::comparison_test {
 
 using Outcome = Comparison::Outcome;
 
-const Json kConnections1 = {{"network.tcp.connections", 1}}, kConnections8 = {{"network.tcp.connections", 8}};
+const Json kConnections1 = {{"network.tcp.connections", 1}}, kConnections4 = {{"network.tcp.connections", 4}},
+           kConnections8 = {{"network.tcp.connections", 8}};
 
 ComparisonTable compare(const std::vector<Json>& records, const std::string& metric,
-                        const std::string& by = "method", const std::vector<std::string>& where = {}) {
-  return compare_runs({run_of(records)}, {by, {metric}, where});
+                        const std::string& by = "method", const std::vector<std::string>& where = {},
+                        double margin = 0) {
+  return compare_runs({run_of(records)}, {by, {metric}, where, {}, margin});
 }
 
 bool noted(const ComparisonTable& table, const std::string& words) {
@@ -51,9 +53,9 @@ TEST(Comparison, PairsBySeedWhateverTheOrder) {
 // Differences 0.01, 0.02, 0.03: mean 0.02, standard error 0.01/√3, and with 2 degrees of freedom the 97.5th
 // percentile of t is 4.3027: the interval is 0.02 ± 0.02484.
 TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
-  const RunDirectory run = run_of(losses_of({{"diloco", {3.01, 5.02, 4.03}}, {"noloco", {3.0, 5.0, 4.0}}}));
+  const auto records = losses_of({{"diloco", {3.01, 5.02, 4.03}}, {"noloco", {3.0, 5.0, 4.0}}});
   for (const auto& [margin, is_equivalent] : {std::pair{0.0449, true}, {0.0448, false}}) {
-    const ComparisonTable table = compare_runs({run}, {"method", {"final_loss"}, {}, {}, margin});
+    const ComparisonTable table = compare(records, "final_loss", "method", {}, margin);
     const Comparison comparison = first_of(table);
     EXPECT_NEAR(comparison.interval.high, 0.04484, 1e-5);
     EXPECT_EQ(comparison.is_equivalent, is_equivalent) << margin;
@@ -66,11 +68,10 @@ TEST(Comparison, IsEquivalentWhereTheWholeIntervalLiesWithinTheMargin) {
 
 // Differences 0.1, 0.0, 0.2: 0.1 ± 0.2484. Each time is right to 7 %, which adds 0.07 (10.1 + 10) = 1.407.
 TEST(Comparison, TimesAreEquivalentWhereTheModelsErrorLeavesThemWithinTheMargin) {
-  const std::vector<std::string> times = {"simulated_time_s"};
-  const RunDirectory run =
-      run_of(values_of(times[0], {{"a", {10.1, 10.0, 10.2}}, {"b", {10.0, 10.0, 10.0}}}));
+  const std::string times = "simulated_time_s";
+  const auto records = values_of(times, {{"a", {10.1, 10.0, 10.2}}, {"b", {10.0, 10.0, 10.0}}});
   for (const auto& [margin, is_equivalent] : {std::pair{1.76, true}, {1.75, false}}) {
-    const Comparison comparison = first_of(compare_runs({run}, {"method", times, {}, {}, margin}));
+    const Comparison comparison = first_of(compare(records, times, "method", {}, margin));
     EXPECT_NEAR(comparison.interval.high, 0.3484, 1e-4);
     EXPECT_EQ(comparison.is_equivalent, is_equivalent) << margin;
   }
@@ -108,31 +109,26 @@ TEST(Comparison, OfWhatIsNeitherGoodNorBadLowerIsOnlyLower) {
   EXPECT_EQ(first_of(compare(records, "weight_spread")).outcome, Outcome::kLower);
 }
 
-TEST(Comparison, WhatDiffersBesidesTheMethodMakesRows) {
-  std::vector<Json> records = losses_of({{"a", {1, 2}}, {"b", {2, 3}}}, kConnections1);
+// One training under two networks is one row, and one test and not two.
+TEST(Comparison, WhatDiffersBesidesTheMethodMakesRowsUnlessTheValuesAreTheSame) {
+  std::vector<Json> records;
+  for (const Json& point : {kConnections1, kConnections4}) {
+    add_losses(records, "a", {1, 2}, point);
+    add_losses(records, "b", {1.5, 2.25}, point);
+  }
   add_losses(records, "a", {1.5, 2}, kConnections8);
   add_losses(records, "b", {2, 2}, kConnections8);
-  const auto rows = compare(records, "final_loss").metrics[0].rows;
+  const ComparisonTable table = compare(records, "final_loss");
+  const auto& rows = table.metrics[0].rows;
   ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(table.tests, 2u);
   EXPECT_EQ(rows[0].at, "network.tcp.connections = 1");
+  EXPECT_EQ(rows[0].same_at, std::vector<Json>{kConnections4});
   EXPECT_EQ(rows[1].point, kConnections8);
   EXPECT_EQ(rows[1].groups[1].name, "b");
   EXPECT_EQ(rows[1].groups[1].mean, 2);
   const std::string only = "network.tcp.connections=8";
   EXPECT_EQ(compare(records, "final_loss", "method", {only}).metrics[0].rows.size(), 1u);
-}
-
-// One training under two networks is one test, not two.
-TEST(Comparison, RowsWithTheSameValuesAreOne) {
-  std::vector<Json> records;
-  for (const Json& point : {kConnections1, kConnections8}) {
-    add_losses(records, "a", {1, 2}, point);
-    add_losses(records, "b", {1.5, 2.25}, point);
-  }
-  const ComparisonTable table = compare(records, "final_loss");
-  ASSERT_EQ(table.metrics[0].rows.size(), 1u);
-  EXPECT_EQ(table.metrics[0].rows[0].same_at, std::vector<Json>{kConnections8});
-  EXPECT_EQ(table.tests, 1u);
 }
 
 TEST(Comparison, VariantsOfAMethodAreComparedByTheirOptions) {
@@ -352,16 +348,7 @@ std::vector<double> losses(RandomStream& stream, std::vector<double> shared, dou
   return shared;
 }
 
-// Any verdict but "no difference shown".
-bool claims_a_difference(const std::vector<Json>& records) {
-  const ComparisonTable table = compare(records, "final_loss");
-  for (const ComparisonRow& row : table.metrics[0].rows)
-    for (const Comparison& comparison : row.comparisons)
-      if (comparison.outcome != Outcome::kNone) return true;
-  return false;
-}
-
-// In how many of kDraws, each with the records that `add` draws.
+// In how many of kDraws, each with the records that `add` draws, a verdict is not "no difference shown".
 template <typename Add>
 int claimed_of(std::uint64_t seed, const Add& add) {
   RandomStream stream(seed, static_cast<Purpose>(40), 1);
@@ -369,7 +356,11 @@ int claimed_of(std::uint64_t seed, const Add& add) {
   for (int draw = 0; draw < kDraws; ++draw) {
     std::vector<Json> records;
     add(stream, records);
-    claimed += claims_a_difference(records);
+    const ComparisonTable table = compare(records, "final_loss");
+    bool claims = false;
+    for (const ComparisonRow& row : table.metrics[0].rows)
+      for (const Comparison& comparison : row.comparisons) claims |= comparison.outcome != Outcome::kNone;
+    claimed += claims;
   }
   return claimed;
 }
