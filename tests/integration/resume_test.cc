@@ -106,41 +106,30 @@ TEST_F(DamagedCheckpoint, IsSaidAndTheNewestThatIsWholeIsTaken) {
                     from_newest = "resumes after step " + std::to_string(steps_[0]) + "\n",
                     from_older = "resumes after step " + std::to_string(steps_[1]) + "\n",
                     from_start = "resumes from the start";
-  const struct {
-    const char* what;
-    std::function<void()> damage;
-    std::vector<std::string> said;
-  } cases[] = {
-      {"a flipped byte of a tensor",
-       [&] { flip(".safetensors", 0.7); },
-       {newest + ".safetensors", "is damaged: the hash of", from_older}},
-      {"a flipped byte of the JSON",
-       [&] { flip(".json", 0.3); },
-       {newest + ".json", "is damaged: its hash differs", from_older}},
-      {"a file that is cut short",
-       [&] {
+  // What is damaged, and what is said of it.
+  const std::pair<std::function<void()>, std::vector<std::string>> cases[] = {
+      {[&] { flip(".safetensors", 0.7); }, {newest + ".safetensors", "is damaged: the hash of", from_older}},
+      {[&] { flip(".json", 0.3); }, {newest + ".json", "is damaged: its hash differs", from_older}},
+      {[&] {
          const std::string tensors = file(steps_[0], ".safetensors");
          fs::resize_file(tensors, fs::file_size(tensors) / 2);
        },
        {"ends beyond the end of the file", from_older}},
-      {"both of them",
-       [&] {
+      {[&] {
          fs::remove(file(steps_[0], ".safetensors"));
          write_text(file(steps_[1], ".json"), "");
        },
        {"cannot be read", "is damaged", from_start}},
-      {"one of another training",
-       [&] {
+      {[&] {
          const std::string other = whole_training({{"name", "ddp"}}, kSteps, kCheckpointEvery).folder;
          for (const char* extension : {".json", ".safetensors"})
            fs::copy(other + "/checkpoints/step-40" + extension, file(kSteps, extension));
        },
        {"belongs to another training", from_newest}},
-      {"a table that was cut short",
-       [&] { write_text(out_ + "/metrics.csv", "step,phase"); },
+      {[&] { write_text(out_ + "/metrics.csv", "step,phase"); },
        {"metrics.csv is shorter than it was", from_start}}};
-  for (const auto& [what, damage, said] : cases) {
-    SCOPED_TRACE(what);
+  for (const auto& [damage, said] : cases) {
+    SCOPED_TRACE(said[0]);
     out_ = fresh_folder("damaged") + "/copy";
     fs::copy(interrupted_, out_, fs::copy_options::recursive);
     damage();

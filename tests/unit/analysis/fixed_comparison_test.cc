@@ -163,16 +163,11 @@ TEST(Comparison, SaysWhetherTheDifferenceOrOnlyTheEndOfItsIntervalIsWithinTheMod
 
 TEST(MetricValues, DurationsAreAsPeopleWriteThem) {
   const Metric time = metric_named("simulated_time_s");
-  for (const auto& [seconds, text] : std::vector<std::pair<double, std::string>>{{4e-10, "0 s"},
-                                                                                 {3.65e-7, "0.365 us"},
-                                                                                 {0.18312, "183.1 ms"},
-                                                                                 {20.256, "20.26 s"},
-                                                                                 {119.97, "2 min 0.0 s"},
-                                                                                 {645.32, "10 min 45.3 s"},
-                                                                                 {7504, "2 h 5 min 4 s"},
-                                                                                 {59390, "16 h 30 min"},
-                                                                                 {259200, "3.00 d"}})
-    EXPECT_EQ(value_text(time, seconds), text);
+  const std::pair<double, const char*> texts[] = {
+      {4e-10, "0 s"},          {3.65e-7, "0.365 us"},   {0.18312, "183.1 ms"},
+      {20.256, "20.26 s"},     {119.97, "2 min 0.0 s"}, {645.32, "10 min 45.3 s"},
+      {7504, "2 h 5 min 4 s"}, {59390, "16 h 30 min"},  {259200, "3.00 d"}};
+  for (const auto& [seconds, text] : texts) EXPECT_EQ(value_text(time, seconds), text);
   EXPECT_EQ(difference_text(time, -151920), "-42 h 12 min");
 }
 
