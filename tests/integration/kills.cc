@@ -12,7 +12,10 @@ namespace longhaul {
 
 namespace fs = std::filesystem;
 
-WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
+const WholeTraining& whole_training(const Json& method, int steps, int checkpoint_every) {
+  static std::map<std::string, WholeTraining> all;
+  WholeTraining& whole = all[Json({method, steps, checkpoint_every}).dump()];
+  if (!whole.folder.empty()) return whole;
   Json scenario = small_scenario({{"methods", Json::array({method})},
                                   {"train", {{"steps", steps}, {"checkpoint_every", checkpoint_every}}}});
   if (method["name"] == "hierarchical")
@@ -23,18 +26,11 @@ WholeTraining whole_training(const Json& method, int steps, int checkpoint_every
   if (!do_times_decide) more = {"--only", "train"};
   const auto start = std::chrono::steady_clock::now();
   const std::string run = run_of(written(scenario), more);
-  WholeTraining whole{fs::directory_iterator(run + "/train")->path().string()};
+  whole.folder = fs::directory_iterator(run + "/train")->path().string();
   if (do_times_decide)
     whole.journal = fs::directory_iterator(run + "/cases")->path().string() + "/journal.jsonl";
   whole.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return whole;
-}
-
-const WholeTraining& shared_whole_training(const Json& method, int steps, int checkpoint_every) {
-  static std::map<std::string, WholeTraining> all;
-  const std::string key = Json({method, steps, checkpoint_every}).dump();
-  if (all.count(key) == 0) all[key] = whole_training(method, steps, checkpoint_every);
-  return all.at(key);
 }
 
 int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937& random) {

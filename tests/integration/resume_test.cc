@@ -20,7 +20,7 @@ constexpr int kSteps = 40, kCheckpointEvery = 3;
 
 class Resume : public testing::TestWithParam<Json> {
  protected:
-  const WholeTraining& whole_ = shared_whole_training(GetParam(), kSteps, kCheckpointEvery);
+  const WholeTraining& whole_ = whole_training(GetParam(), kSteps, kCheckpointEvery);
 };
 
 INSTANTIATE_TEST_SUITE_P(Methods, Resume, testing::ValuesIn(every_method(5)));
@@ -94,7 +94,7 @@ class DamagedCheckpoint : public testing::Test {
   }
 
   const WholeTraining& whole_ =
-      shared_whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
+      whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
   const std::string interrupted_ = fresh_folder("interrupted");
   std::string out_ = interrupted_;
   std::vector<int> steps_;  // newest first
