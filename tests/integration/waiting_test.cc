@@ -150,8 +150,12 @@ TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
   EXPECT_NE(record(equal, "local-sgd")["final_loss"], record_["final_loss"]);
 }
 
-// Replayed and trained apart, and resumed in between, it is the same run.
+// Replayed and trained apart, and resumed in between, it is the same run. Alone the trainer asks for the
+// journal; that it follows one shows Resume of a quorum (resume_test.cc).
 TEST_F(QuorumRun, InPartsIsTheSameRun) {
+  expect_refused(run_command_line("longhaul-train", {"--case", training_ + "/case.json", "--out",
+                                                     folder_ + "/alone", "--quiet"}),
+                 {"--journal"});
   const std::string parts = folder_ + "/parts";
   const auto run = [&](const std::vector<std::string>& more) {
     return longhaul({"run", run_ + ".json", "--out", parts, "--quiet"}, more);
@@ -160,19 +164,7 @@ TEST_F(QuorumRun, InPartsIsTheSameRun) {
   run({"--only", "replay", "--resume"});
   ASSERT_EQ(run({"--only", "train", "--resume"}).status, 0);
   ASSERT_EQ(run({"--resume"}).status, 0);
-  EXPECT_EQ(losses(parts, "local-sgd"), losses(run_, "local-sgd"));
-  EXPECT_EQ(record(parts, "local-sgd")["simulated_time_s"], record_["simulated_time_s"]);
-  EXPECT_EQ(record(parts, "local-sgd")["status"], "done");
-}
-
-TEST_F(QuorumRun, AloneTheTrainerAsksForTheJournal) {
-  const std::string out = folder_ + "/alone";
-  std::vector<std::string> arguments = {"--case", training_ + "/case.json", "--out", out, "--quiet"};
-  expect_refused(run_command_line("longhaul-train", arguments), {"--journal"});
-  arguments.insert(arguments.end(), {"--journal", case_folder(run_, "local-sgd") + "/journal.jsonl"});
-  const CommandResult with = run_command_line("longhaul-train", arguments);
-  EXPECT_EQ(with.status, 0) << with.err;
-  EXPECT_EQ(read_text(out + "/metrics.csv"), losses(run_, "local-sgd"));
+  expect_same_run(parts, run_);
 }
 
 Json in_fragments(const char* name, const char* label, const Json& more = Json::object()) {

@@ -24,19 +24,15 @@ TEST(RunInWords, AreTheSectionsAsTheyWereWritten) {
   EXPECT_EQ(said, expected);
 }
 
-std::size_t loss_column() {
-  std::size_t i = 0;
-  while (columns().at(i).path != "final_loss") ++i;
-  return i;
-}
-
 Json record(const std::string& label, int seed, double loss) {
   return {{"label", label}, {"status", "done"}, {"seed", seed}, {"exchanges", 1}, {"final_loss", loss}};
 }
 
 // What a row has of the loss: "values", "texts" or "best".
 Json of_loss(const Json& row, const char* what) {
-  return row[what][loss_column()];
+  std::size_t column = 0;
+  while (columns().at(column).path != "final_loss") ++column;
+  return row[what][column];
 }
 
 // Of 1, 2, 3: mean 2, standard error 1/√3, t(0.975, 2) = 4.302653 (a table of Student's t): half 2.484138.
