@@ -57,19 +57,15 @@ def blocks(source):
     return found
 
 
-def blanked(text, *patterns):
-    """The text without what is of a pattern, at the same length and lines."""
-    for pattern in patterns:
-        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), text)
-    return text
-
-
 def found_in(source, pattern, *left_out):
     """(line, last group) of each match inside text, tables and headings, in which `left_out` are blanked out."""
-    texts = [(block.line, blanked(block.text(), *left_out))
-             for block in blocks(source) if block.kind not in ("code", "comment")]
-    return [(line + text.count("\n", 0, match.start()), match.groups()[-1].strip())
-            for line, text in texts for match in pattern.finditer(text)]
+    found = []
+    for block in blocks(source):
+        text = block.text() if block.kind not in ("code", "comment") else ""
+        for other in left_out:
+            text = other.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        found += [(block.line + text.count("\n", 0, match.start()), match.groups()[-1].strip()) for match in pattern.finditer(text)]
+    return found
 
 
 def links(source):
@@ -119,10 +115,8 @@ def sentences(source):
         text = LINK.sub(lambda match: match.group(1), text).replace("**", "").replace("*", "")
         begin = 0
         for match in re.finditer(r"[.!?][)\"’”]?\s+(?=\S)", text):
-            before = text[begin:match.start()]
-            if before.split() and before.split()[-1].lstrip("(") in ABBREVIATIONS:
-                continue
-            if text[match.end()].islower() and text[match.start()] == ".":
+            last = (text[begin:match.start()].split() or [""])[-1].lstrip("(")
+            if last in ABBREVIATIONS or (text[match.end()].islower() and text[match.start()] == "."):
                 continue
             lengths.append(words(text[begin:match.end()]))
             begin = match.end()

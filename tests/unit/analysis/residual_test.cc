@@ -9,7 +9,7 @@ namespace longhaul::residual_test {
 
 // Of DiLoCo's ring of two on a star of 50 ms, changed; "outside: what, what" of an unknown one.
 std::string validity(const Json& change) {
-  Json json = resolved_case("diloco", Json::object());
+  Json json = resolved_case("diloco");
   json.merge_patch(change);
   const Validity found = network_validity(parse_case(json));
   EXPECT_EQ(found.residual == 1, !found.outside.empty());
