@@ -68,13 +68,9 @@ TEST(SeedMeans, OfOneSeedHaveNoCells) {
   EXPECT_FALSE(seed_means({record("a", 1, 1), record("b", 1, 2)}, {0, 1})[0].contains("texts"));
 }
 
-struct CaseFolder : testing::Test {
-  TemporaryFolder folder;
-};
-
 // Two sites with a trunk of 1 Mb/s between links of 10 Mb/s. 1000 bytes keep the whole path busy for 10 ms,
 // in which the trunk carries 8000 bits of 10,000.
-class TwoSites : public CaseFolder {
+class TwoSites : public testing::Test {
  protected:
   TwoSites() {
     write_text(folder.path + "/network.csv",
@@ -90,6 +86,8 @@ class TwoSites : public CaseFolder {
   void write_links(const std::string& rows) {
     write_text(folder.path + "/links.csv", "link,direction,bytes,busy_s\n" + rows);
   }
+
+  TemporaryFolder folder;
 };
 
 TEST_F(TwoSites, MapJoinsNodesByLinksAndLeavesOutTheLeastBusy) {
@@ -150,9 +148,8 @@ TEST_F(TwoSites, MapRefusesALinkThatIsNowhere) {
 }
 
 // The four times are 1, 1.5, 0.5 and 1.
-TEST_F(CaseFolder, SyncTimesAndPartsOfTheClockByHand) {
-  write_replay(folder.path);
-  const Json quantiles = sync_distribution(sync_times(folder.path));
+TEST_F(CaseOfRun, SyncTimesAndPartsOfTheClockByHand) {
+  const Json quantiles = sync_distribution(sync_times(case_folder));
   EXPECT_EQ(quantiles.front(), 0.5);
   EXPECT_EQ(quantiles.back(), 1.5);
   EXPECT_EQ(quantiles[11], 1);
@@ -160,17 +157,17 @@ TEST_F(CaseFolder, SyncTimesAndPartsOfTheClockByHand) {
   EXPECT_EQ(sync_distribution({{0.5, 0.5, 0.5}, {}}), Json({0.5}));
   EXPECT_TRUE(sync_distribution({}).is_null());
   // The three parts of a replica are its clock: 4 + 2.5 + 1.5 = 8 and 6 + 0 + 2.5 = 8.5.
-  const Json times = times_of_replicas(folder.path, sync_times(folder.path), 10);
+  const Json times = times_of_replicas(case_folder, sync_times(case_folder), 10);
   EXPECT_EQ(times["compute"], Json({4, 6}));
   EXPECT_EQ(times["wait"], Json({2.5, 0}));
   EXPECT_EQ(times["exchange"], Json({1.5, 2.5}));
 }
 
-TEST_F(CaseFolder, TimesOfReplicasShowsTheLeastAndTheMostIdleOfMany) {
+TEST_F(CaseOfRun, TimesOfReplicasShowsTheLeastAndTheMostIdleOfMany) {
   std::string text = "replica,compute_s,idle_s,clock_s,bytes_sent\n";
   for (int r = 0; r < 9; ++r) text += std::to_string(r) + ",1," + std::to_string((r * 5) % 9) + ",9,0\n";
-  write_text(folder.path + "/replicas.csv", text);
-  const Json times = times_of_replicas(folder.path, {}, 3);
+  write_text(case_folder + "/replicas.csv", text);
+  const Json times = times_of_replicas(case_folder, {}, 3);
   EXPECT_EQ(times["replicas"], 9);
   EXPECT_EQ(times["shown"], Json({0, 7, 8}));  // idle 0, 8 and 4
 }
