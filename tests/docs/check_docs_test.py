@@ -97,8 +97,6 @@ class Tree(TreeTest):
         self.finds("    longhaul --speed run", "longhaul has no option --speed")
         self.finds("    longhaul run a \\\n      --speed 3", "longhaul run has no option --speed")
         self.finds("    longhaul check scenarios/a.json --set replicas=0", "longhaul check fails: error: replicas")
-
-    def test_options_targets_and_presets(self):
         self.finds("Set `network.tcp.windows`.", "a scenario has no option network.tcp.windows")
         self.finds("Then `make tset`.", "the Makefile has no target tset")
         self.finds("    cmake --preset fast && make all", "CMakePresets.json has no preset fast")

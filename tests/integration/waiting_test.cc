@@ -125,46 +125,40 @@ Json by_quorum(const Json& factors = {{"3", 2}}) {
   return json;
 }
 
-class QuorumRun : public EndToEnd {
- protected:
-  const std::string run_ = run_scenario("run", by_quorum()), training_ = training(run_, "local-sgd");
-  const Json record_ = record(run_, "local-sgd");
-};
-
 // Three are ready after 2 s and go on alone after 0.5 s more: a ring of three, 4 · 0.3 s. So they wait 0.5 s
 // and synchronize 1.2 s, four times in 22 steps; the fourth passes by.
-TEST_F(QuorumRun, TheTrainingFollowsWhoTookPart) {
-  const std::vector<Json> moved = json_lines(training_ + "/exchanges.jsonl");
+TEST_F(EndToEnd, TheTrainingFollowsWhoTookPartAlsoInParts) {
+  const std::string run = run_scenario("run", by_quorum()), of_run = training(run, "local-sgd");
+  const std::vector<Json> moved = json_lines(of_run + "/exchanges.jsonl");
   ASSERT_EQ(moved.size(), 4u);
   for (std::size_t i = 0; i < moved.size(); ++i) {
     EXPECT_EQ(moved[i]["step"], 5 * (i + 1));
     EXPECT_EQ(moved[i]["groups"], Json({{0, 1, 2}}));
   }
-  EXPECT_NEAR(record_["sync_time_s"]["mean"], 1.2, 1e-9) << "of those who meet";
-  EXPECT_NEAR(record_["wait_s"]["mean"], 0.5, 1e-9);
-  EXPECT_NEAR(record_["exposed_s"]["mean"], 1.7, 1e-9);
+  const Json found = record(run, "local-sgd");
+  EXPECT_NEAR(found["sync_time_s"]["mean"], 1.2, 1e-9) << "of those who meet";
+  EXPECT_NEAR(found["wait_s"]["mean"], 0.5, 1e-9);
+  EXPECT_NEAR(found["exposed_s"]["mean"], 1.7, 1e-9);
 
   const std::string equal = run_scenario("equal", by_quorum(Json::object()));
-  EXPECT_NE(training(equal, "local-sgd").substr(equal.size()), training_.substr(run_.size()));
+  EXPECT_NE(training(equal, "local-sgd").substr(equal.size()), of_run.substr(run.size()));
   EXPECT_EQ(first_group(equal, "local-sgd"), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_NE(record(equal, "local-sgd")["final_loss"], record_["final_loss"]);
-}
+  EXPECT_NE(record(equal, "local-sgd")["final_loss"], found["final_loss"]);
 
-// Replayed and trained apart, and resumed in between, it is the same run. Alone the trainer asks for the
-// journal; that it follows one shows Resume of a quorum (resume_test.cc).
-TEST_F(QuorumRun, InPartsIsTheSameRun) {
-  expect_refused(run_command_line("longhaul-train", {"--case", training_ + "/case.json", "--out",
-                                                     folder_ + "/alone", "--quiet"}),
-                 {"--journal"});
+  // Replayed and trained apart, and resumed in between, it is the same run. Alone the trainer asks for the
+  // journal; that it follows one shows Resume of a quorum (resume_test.cc).
   const std::string parts = folder_ + "/parts";
-  const auto run = [&](const std::vector<std::string>& more) {
-    return longhaul({"run", run_ + ".json", "--out", parts, "--quiet"}, more);
+  const auto run_part = [&](const std::vector<std::string>& more) {
+    return longhaul({"run", run + ".json", "--out", parts, "--quiet"}, more);
   };
-  expect_refused(run({"--only", "train"}), {"--only replay before it"});
-  run({"--only", "replay", "--resume"});
-  ASSERT_EQ(run({"--only", "train", "--resume"}).status, 0);
-  ASSERT_EQ(run({"--resume"}).status, 0);
-  expect_same_run(parts, run_);
+  expect_refused(run_part({"--only", "train"}), {"--only replay before it"});
+  run_part({"--only", "replay", "--resume"});
+  expect_refused(
+      run_command_line("longhaul-train", {"--case", of_run + "/case.json", "--out", folder_ + "/alone"}),
+      {"--journal"});
+  ASSERT_EQ(run_part({"--only", "train", "--resume"}).status, 0);
+  ASSERT_EQ(run_part({"--resume"}).status, 0);
+  expect_same_run(parts, run);
 }
 
 Json in_fragments(const char* name, const char* label, const Json& more = Json::object()) {

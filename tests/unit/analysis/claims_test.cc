@@ -323,8 +323,7 @@ TEST(VerdictMatrix, PrintsWhatItsVerdictSays) {
   for (const char* fidelity : {"analytic", "flow"})
     for (const Json& entry : both(12.58, 1, {{"fidelity", fidelity}}, "packet")) records.push_back(entry);
   Json claim = kClaim;
-  claim.erase("at_least");
-  claim.update({{"equals", 12.4}, {"within", 0.03}});
+  claim.merge_patch({{"at_least", nullptr}, {"equals", 12.4}, {"within", 0.03}});
   const std::string text = verdict_markdown(claim, records);
   EXPECT_SAYS(text, "**12.6 holds** | **12.6 holds**");
   EXPECT_SAYS(text, "- holds at every point; at most 12.6");

@@ -146,10 +146,7 @@ TEST(Curve, KeepsBothRowsOfAStepAndTheLast) {
   write_text(folder.path + "/metrics.csv", text);
   const Json steps = curve_of(folder.path, "", 200)["step"];
   EXPECT_EQ(steps.size(), 200u);
-  EXPECT_EQ(steps[0], 1);
-  EXPECT_EQ(steps[1], 1);
-  EXPECT_EQ(steps[198], 1001);
-  EXPECT_EQ(steps[199], 1001);
+  EXPECT_EQ(Json({steps[0], steps[1], steps[198], steps[199]}), Json({1, 1, 1001, 1001}));
 }
 
 // A run that is interrupted while it trains: losses against steps, and no times yet.
