@@ -74,8 +74,7 @@ class Runs:
                 child.send_signal(signal.SIGINT)
                 child.wait(timeout=60)
             finally:
-                if child.poll() is None:
-                    child.kill()
+                child.kill()
         return run
 
     def interrupted_training(self):

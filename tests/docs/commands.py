@@ -70,22 +70,20 @@ def problems_of_program(words, programs):
     """What is wrong with a call of one of the three programs: subcommand and options."""
     name = os.path.basename(words[0])
     if not (programs.folder / name).exists():
-        return []  # built without LibTorch or ns-3
+        return  # built without LibTorch or ns-3
     options, subcommands = programs.help(name)
-    subcommand, problems = None, []
+    command = name
     for position, word in enumerate(words[1:]):
-        if subcommand is None and subcommands and not word.startswith("-") and \
-                (position == 0 or word in subcommands):
+        if command == name and subcommands and not word.startswith("-") and (position == 0 or word in subcommands):
             if is_placeholder(word):
-                return problems
+                return
             found = programs.help(name, word)  # one that is not listed may be there for other programs
             if found is None:
-                return [f"{name} has no subcommand {word}; it has {', '.join(sorted(subcommands))}"]
-            subcommand, options = word, found[0]
+                yield f"{name} has no subcommand {word}; it has {', '.join(sorted(subcommands))}"
+                return
+            command, options = f"{name} {word}", found[0]
         elif re.match(r"^--?[A-Za-z]", word) and word.split("=")[0] not in options:
-            command = name + (f" {subcommand}" if subcommand else "")
-            problems.append(f"{command} has no option {word.split('=')[0]}")
-    return problems
+            yield f"{command} has no option {word.split('=')[0]}"
 
 
 def make_targets(makefile):

@@ -16,7 +16,6 @@ import re
 
 import markdown as md
 
-BEGIN, END = "verdicts", "end of verdicts"
 MARK = re.compile(r"<!--\s*claim:\s*(.*?)\s*-->", re.S)
 SECTION = re.compile(r"^(#{2,3}) (.*)$", re.M)
 POINTS = re.compile(r"\. (\d+) points?: ([^,\n]+), ([^\n]*)\.$", re.M)
@@ -109,7 +108,7 @@ def problems_of(source, verdicts):
     for block in md.blocks(source):
         if block.kind == "comment":
             words = block.text().strip()[4:-3].strip()
-            inside = words == BEGIN or (inside and words != END)
+            inside = words == "verdicts" or (inside and words != "end of verdicts")
         for line, text in pieces(block) if inside else ():
             yield from ((line, what) for what in problems_of_piece(text, verdicts, block.kind == "table"))
 

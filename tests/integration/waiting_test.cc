@@ -120,9 +120,7 @@ TEST_F(Waiting, WhoNeverMeetsOrIsPassedByTrainsAlone) {
 // A step of the last replica takes twice as long.
 Json by_quorum(const Json& factors = {{"3", 2}}) {
   const Json method = {{"name", "local-sgd"}, {"inner_steps", 5}, {"quorum", 3}, {"grace", "0.5s"}};
-  Json json = slow_messages(Json::array({method}), factors);
-  json["train"]["checkpoint_every"] = 4;
-  return json;
+  return slow_messages(Json::array({method}), factors);
 }
 
 // Three are ready after 2 s and go on alone after 0.5 s more: a ring of three, 4 · 0.3 s. So they wait 0.5 s

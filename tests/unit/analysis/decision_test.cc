@@ -144,8 +144,7 @@ TEST_F(Conclusion, ARatioIsTheClaimsRatio) {
   const std::string said = at("simulated_time_s").sentence;
   EXPECT_SAYS(said, "2.2 times as long [1.7, 2.7] (1.48 to 3.1 with the network model's 7 %)");
   const Json claim = {{"id", "c"}, {"ratio", "simulated_time_s"}, {"of", "b"}, {"to", "a"}, {"at_least", 9}};
-  const Json verdict = judge_claims(Json::array({claim}), run_.records)[0];
-  EXPECT_SAYS(verdict_grounds(verdict),
+  EXPECT_SAYS(verdict_grounds(judge_claims(Json::array({claim}), run_.records)[0]),
               "is 2.2 [1.7, 2.7] over 3 seeds; the network model's 7 % make that 1.48 to 3.1");
 }
 

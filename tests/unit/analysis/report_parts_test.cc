@@ -123,10 +123,9 @@ TEST_F(TwoSites, LinkTableIsSortedByBusyTimeWhereNoTrunkIsTheBottleneck) {
   write_links(
       "replica0-east,forward,100,0.02\nreplica1-west,backward,900,0.03\neast-west,forward,1000,0.01\n");
   const Json rows = link_table(folder.path, 10)["rows"];
-  ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0][0], "replica1-west");
-  EXPECT_EQ(rows[1][0], "replica0-east");
-  EXPECT_EQ(rows[2][0], "east-west");
+  std::vector<Json> links;
+  for (const Json& row : rows) links.push_back(row[0]);
+  EXPECT_EQ(links, (std::vector<Json>{"replica1-west", "replica0-east", "east-west"}));
   std::filesystem::remove(folder.path + "/network.csv");
   EXPECT_EQ(link_table(folder.path, 10)["rows"][0], Json({"replica1-west", "backward", 900, 0.03, nullptr}));
 }
