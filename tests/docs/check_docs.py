@@ -200,8 +200,7 @@ class Checker:
         source = self.pages[page]
         lengths = md.sentences(source)
         total, median = len(source.split()), statistics.median(lengths or [0])
-        long_ones = sum(length > 40 for length in lengths)
-        print(f"{total:7} {len(lengths):6} {median:8.1f} {long_ones:6}  {page}")
+        print(f"{total:7} {len(lengths):6} {median:8.1f} {sum(length > 40 for length in lengths):6}  {page}")
         if page in HISTORY or not page.startswith(("README.md", "CONTRIBUTING.md", "docs/")):
             return
         generated = "<!-- generated" in source or "<!-- Tables: " in source

@@ -63,10 +63,9 @@ TEST(FigureData, HasTheIntervalOverTheSeedsAndWhatTheyHave) {
   std::vector<Json> records;
   for (const int seed : {1, 2}) {
     records.push_back(compared_record("m", seed, {{"final_loss", 2.}}));
+    const std::string row = "1,plain,mean,1," + std::to_string(seed + 1) + ",3,0,0\n";
     write_text(run_of({}, folder.path).case_folder(records.back()) + "/metrics.csv",
-               "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
-               "1,plain,mean,1," +
-                   std::to_string(seed + 1) + ",3,0,0\n");
+               "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n" + row);
   }
   const Json curve = figure_data({run_of(records, folder.path)}, {})["points"][0]["groups"][0]["curve"];
   EXPECT_EQ(curve["seeds"], 2);
