@@ -82,9 +82,7 @@ def inline_code(source):
 def anchors(source):
     """The anchors of a page's headings, by GitHub's rule, and those of <a id="…">."""
     seen, found = {}, set()
-    for block in blocks(source):
-        if block.kind != "heading":
-            continue
+    for block in (one for one in blocks(source) if one.kind == "heading"):
         title = block.lines[0].lstrip("#").strip()
         title = LINK.sub(lambda match: match.group(1), title).replace("`", "").replace("*", "")
         slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
@@ -107,9 +105,7 @@ def sentences(source):
     words. A sentence ends at . ! or ? before a space and anything that can begin one, and at the end of its
     paragraph or list item."""
     lengths = []
-    for block in blocks(source):
-        if block.kind != "text":
-            continue
+    for block in (one for one in blocks(source) if one.kind == "text"):
         text = COMMENT.sub(" ", " ".join(line.strip() for line in block.lines))
         text = INLINE.sub(lambda match: CODE + re.sub(r"[.!?](?=\s)", "", match.group(2)), ITEM.sub("", text))
         text = LINK.sub(lambda match: match.group(1), text).replace("**", "").replace("*", "")

@@ -138,17 +138,16 @@ TEST_F(HostileFiles, ATrainingSaysNumbers) {
 
 TEST_F(HostileFiles, RowsAreOfStepsAndReplicasThatThereAre) {
   EXPECT_EQ(error_of_rows("2,3,outer,1,2,3,100,1"), "");
-  EXPECT_EQ(error_of_rows("2,-1,outer,1,2,3,100,1"),
-            "exchanges.csv: line 2 has -1 in \"replica\"; allowed: an integer from 0 to 1048575");
-  EXPECT_EQ(error_of_rows("-1,0,outer,1,2,3,100,1"),
-            "exchanges.csv: line 2 has -1 in \"step\"; allowed: an integer from 0 to 1000000000");
+  const auto refused = [&](const char* row, const std::string& words) {
+    EXPECT_EQ(error_of_rows(row), "exchanges.csv: line 2 has " + words);
+  };
+  refused("2,-1,outer,1,2,3,100,1", "-1 in \"replica\"; allowed: an integer from 0 to 1048575");
+  refused("-1,0,outer,1,2,3,100,1", "-1 in \"step\"; allowed: an integer from 0 to 1000000000");
   EXPECT_SAYS(error_of_rows("2,0,outer,1,2,3,-100,1"), "has -100 in \"bytes\"");
   const std::string header = R"({"replicas": 2, "steps": 4, "parameters": 10, "rules": [{"name": "outer"}]})";
   EXPECT_EQ(error_of_rows("4,1,outer,1,2,3,100,1", header), "");
-  EXPECT_EQ(error_of_rows("4,2,outer,1,2,3,100,1"),
-            "exchanges.csv: line 2 has 2 in \"replica\"; allowed: an integer from 0 to 1");
-  EXPECT_EQ(error_of_rows("5,1,outer,1,2,3,100,1"),
-            "exchanges.csv: line 2 has 5 in \"step\"; allowed: an integer from 0 to 4");
+  refused("4,2,outer,1,2,3,100,1", "2 in \"replica\"; allowed: an integer from 0 to 1");
+  refused("5,1,outer,1,2,3,100,1", "5 in \"step\"; allowed: an integer from 0 to 4");
 }
 
 TEST_F(HostileFiles, ATraceHeaderIsCheckedBeforeItCounts) {
