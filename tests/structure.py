@@ -10,18 +10,11 @@ import re
 import sys
 
 MOST_LINES = 500
-ARROWS = {
-    "core": set(),
-    "methods": {"core"},
-    "net": {"core"},
-    "replay": {"core", "net"},
-    "sim": {"core", "net", "replay"},
-    "emulation": {"core", "net", "replay"},
-    "trainer": {"core", "methods"},
-    "analysis": {"core", "methods", "net"},
-    "planner": {"core", "methods", "net", "replay", "analysis"},
-    "cli": {"core", "methods", "net", "replay", "analysis", "planner", "emulation"},
-}
+ARROWS = {top: set(below.split()) for top, below in {
+    "core": "", "methods": "core", "net": "core", "replay": "core net", "sim": "core net replay",
+    "emulation": "core net replay", "trainer": "core methods", "analysis": "core methods net",
+    "planner": "core methods net replay analysis", "cli": "core methods net replay analysis planner emulation",
+}.items()}
 
 
 def sources(root):

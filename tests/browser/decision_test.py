@@ -3,12 +3,11 @@
     decision_test.py LONGHAUL CHROMIUM CHROMEDRIVER PICTURES
 
 Writes a picture of each view into PICTURES. Exit status 77 (skipped) where the browser or selenium is missing."""
-import json
 import sys
 import unittest
 
 from page import ReportPage
-from runs import TINY, swept, trained
+from runs import TINY, summary, swept, trained
 
 TARGET = 4.5
 
@@ -49,11 +48,10 @@ class DecisionTest(ReportPage):
         self.assertTrue(ends[3].endswith('all') and ends[1].endswith('a quarter'), ends)
 
     def test_the_target_is_a_column_a_line_and_a_mark_on_each_method(self):
-        run = self.finished(decided())
-        self.open(run)
+        run = self.open(self.finished(decided()))
         self.assertIn('Time to target', self.page.text('#results-table thead'))
         times = {}
-        for record in json.loads((run / 'summary.json').read_text())['cases']:
+        for record in summary(run)['cases']:
             times.setdefault(record['label'], []).append(record['time_to_target_s'])
         means = sorted(sum(of_seeds) / len(of_seeds) for of_seeds in times.values())
         shown = self.page.value("CHARTS.find(one => one.id === 'loss-time').drawn.config.options.plugins.crossings")
@@ -82,10 +80,9 @@ class DecisionTest(ReportPage):
         self.expect_no_scrolling()
 
     def test_a_claim_on_each_point_is_one_item(self):
-        run = self.finished(judged())
-        self.open(run)
+        run = self.open(self.finished(judged()))
         self.assertEqual(self.page.count('#verdicts > li'), 3)
-        same = [one for one in json.loads((run / 'summary.json').read_text())['claims'] if one['id'] == 'each']
+        same = [one for one in summary(run)['claims'] if one['id'] == 'each']
         self.assertIn(f'of {len(same)} points', self.page.text('#verdicts'))
         self.assertNotIn('(at ', self.page.text('#verdicts > li:last-child'))
         self.page.click('#verdicts > li:last-child summary')

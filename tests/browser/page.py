@@ -37,36 +37,28 @@ CHART_DATA = """
   if (!chart || !chart.drawn) return null;
   const {data, scales} = chart.drawn;
   return {labels: data.labels || [], x: scales.x.type, y: scales.y.type, xTitle: scales.x.options.title.text,
-          datasets: data.datasets.map(one => ({label: one.label, color: String(one.borderColor), hover: one.hoverLabel || '',
+          datasets: data.datasets.map(one => ({label: one.label, hover: one.hoverLabel || '',
                                                data: one.data.map(point => (point && typeof point === 'object' ? [point.x, point.y] : point))}))};
 """
-
-
-def chrome_options():
-    options = webdriver.ChromeOptions()
-    for argument in ('--headless=new', '--disable-gpu', '--hide-scrollbars', '--force-device-scale-factor=1',
-                     '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update',
-                     '--host-resolver-rules=MAP * ~NOTFOUND'):
-        options.add_argument(argument)
-    if os.geteuid() == 0:
-        options.add_argument('--no-sandbox')  # chromium refuses to run as root with it
-    options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-    return options
 
 
 class Page:
     """One browser; open() may be called again and again."""
 
     def __init__(self, chromium, chromedriver, pictures):
-        options = chrome_options()
+        options = webdriver.ChromeOptions()
+        for argument in ('--headless=new', '--disable-gpu', '--hide-scrollbars', '--force-device-scale-factor=1',
+                         '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update',
+                         '--host-resolver-rules=MAP * ~NOTFOUND'):
+            options.add_argument(argument)
+        if os.geteuid() == 0:
+            options.add_argument('--no-sandbox')  # chromium refuses to run as root with it
+        options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
         options.binary_location = chromium
         self.driver = webdriver.Chrome(service=Service(chromedriver), options=options)
         self.pictures = pathlib.Path(pictures)
         self.pictures.mkdir(parents=True, exist_ok=True)
         self.size(1280, 900)
-
-    def close(self):
-        self.driver.quit()
 
     def size(self, width, height):
         self.driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride',
@@ -181,7 +173,7 @@ class PageTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix='longhaul-browser-')
         cls.addClassCleanup(cls.folder.cleanup)
         cls.page = Page(*sys.argv[2:5])
-        cls.addClassCleanup(cls.page.close)
+        cls.addClassCleanup(cls.page.driver.quit)
 
     def setUp(self):
         self.page.size(1280, 900)
@@ -198,12 +190,13 @@ class PageTest(unittest.TestCase):
                          'the page scrolls sideways')
 
     def open(self, file, name=None):
-        """Opens a page, or the report of a run."""
+        """Opens a page, or the report of a run; returns `file`."""
         self.page.open(file / 'report.html' if file.is_dir() else file)
         self.expect_quiet()
         self.expect_no_scrolling()
         if name:
             self.page.picture(name)
+        return file
 
     def expect_every_look(self, file, name):
         self.open(file, f'{name}-light')

@@ -4,13 +4,12 @@
 
 Usable: from the beginning of the navigation until everything that is in the page is drawn and it answers. The best of
 three counts, since a machine may be busy with something else. Prints what it measured."""
-import json
 import os
 import sys
 import unittest
 
 from page import ReportPage
-from runs import many
+from runs import many, summary
 
 CASES, MOST_BYTES, MOST_SECONDS = 1500, 10_000_000, 2.0
 
@@ -25,7 +24,7 @@ class Size(ReportPage):
         self.page.picture('many', full=False)
         print(f'{size / 1e6:.2f} MB, usable after {min(times):.2f} s of {times}')
         self.assertEqual(self.page.console_errors(), [])
-        self.assertGreaterEqual(len(json.loads((run / 'summary.json').read_text())['cases']), CASES)
+        self.assertGreaterEqual(len(summary(run)['cases']), CASES)
         self.assertIn('sync', self.page.visible_charts())
         self.assertLess(size, MOST_BYTES)
         self.assertLessEqual(min(times), MOST_SECONDS)

@@ -4,13 +4,12 @@
 
 Writes a picture of each view into PICTURES. Exit status 77 (skipped) where the browser or selenium is missing."""
 import csv
-import json
 import re
 import sys
 import unittest
 
 from page import ReportPage
-from runs import doubled, swept, trained
+from runs import doubled, summary, swept, trained
 
 
 def mean_rows(run, case):
@@ -19,13 +18,9 @@ def mean_rows(run, case):
         return [row for row in csv.DictReader(file) if row['replica'] == 'mean']
 
 
-def records(run):
-    return json.loads((run / 'summary.json').read_text())['cases']
-
-
 def sync_times(run, name, replicas, connections):
     """The means of the cases that the page may call so: with a swept option of the method, or without."""
-    return [record['sync_time_s']['mean'] for record in records(run)
+    return [record['sync_time_s']['mean'] for record in summary(run)['cases']
             if (record['swept']['replicas'], record['swept']['network.tcp.connections']) == (replicas, connections) and
             name in (record['label'], f'{record["label"]} (all_reduce = {record["swept"].get("methods.diloco.all_reduce")})')]
 
@@ -44,18 +39,13 @@ class ReportTest(ReportPage):
             self.assertIsNotNone(color, chart)
             self.assertGreater(self.page.pixels(chart, color), 20, f'{chart} has nothing in {color}')
 
-    def test_a_finished_run_draws_every_chart(self):
-        self.open(self.finished(trained()), 'finished')
-        self.expect_drawn(['loss-time', 'loss-steps', 'sync', 'distribution', 'breakdown', 'shares', 'replicas', 'spread'])
-
     def test_curves_are_those_of_the_tables(self):
-        run = self.finished(trained())
-        self.open(run)
+        run = self.open(self.finished(trained()))
         shown = {}
         for dataset in self.page.chart('loss-time')['datasets']:
             shown.setdefault(dataset['label'], []).append(dataset)
         for label, datasets in shown.items():
-            seeds = [mean_rows(run, record['case']) for record in records(run) if record['label'] == label]
+            seeds = [mean_rows(run, record['case']) for record in summary(run)['cases'] if record['label'] == label]
             self.assertEqual([one['hover'] for one in datasets], ['one seed', 'one seed', 'mean of the seeds'])
             for rows, dataset in zip(seeds, datasets):
                 self.assertEqual(len(rows), len(dataset['data']))
@@ -66,20 +56,18 @@ class ReportTest(ReportPage):
             self.assertAlmostEqual(last, datasets[2]['data'][-1][1], delta=1e-5 * last)
 
     def test_bars_are_those_of_the_summary(self):
-        run = self.finished(trained())
-        self.open(run)
+        run = self.open(self.finished(trained()))
         chart = self.page.chart('sync')
         for label, value in zip(chart['labels'], chart['datasets'][0]['data']):
-            means = [record['sync_time_s']['mean'] for record in records(run) if record['label'] == label]
+            means = [record['sync_time_s']['mean'] for record in summary(run)['cases'] if record['label'] == label]
             self.assertAlmostEqual(sum(means) / len(means), value, delta=1e-5 * value)
         for label, dataset in ((dataset['label'], dataset) for dataset in self.page.chart('distribution')['datasets']):
-            longest = max(record['sync_time_s']['max'] for record in records(run) if record['label'] == label)
+            longest = max(record['sync_time_s']['max'] for record in summary(run)['cases'] if record['label'] == label)
             self.assertLessEqual(dataset['data'][-1][0], longest * (1 + 1e-5))
             self.assertEqual(dataset['data'][-1][1], 1)
 
     def test_the_parts_of_a_synchronization_add_up(self):
-        run = self.finished(swept())
-        self.open(run)
+        run = self.open(self.finished(swept()))
         chart = self.page.chart('breakdown')
         for i, label in enumerate(chart['labels']):
             parts = sum(dataset['data'][i] for dataset in chart['datasets'])
@@ -117,19 +105,18 @@ class ReportTest(ReportPage):
             self.assertTrue(any(self.page.run('return arguments[0].matches(arguments[1]);', one, needed) for one in reached), f'Tab never reaches {needed}')
         self.page.focus('#chart-loss-steps canvas')
         self.page.press('ARROW_RIGHT', 'ARROW_RIGHT')
-        rows = mean_rows(self.finished(trained()), records(self.finished(trained()))[0]['case'])
+        rows = mean_rows(self.finished(trained()), summary(self.finished(trained()))['cases'][0]['case'])
         said = self.page.value("document.querySelector('#chart-loss-steps .only-said').textContent")
         self.assertIn(f'inner steps: {rows[1]["step"]};', said)
         self.assertIn('diloco', said)
 
     def test_tables_sort_and_show_seeds(self):
-        run = self.finished(trained())
-        self.open(run)
+        run = self.open(self.finished(trained()))
         first = [row.split('\t')[0].strip() for row in self.page.text('#results-table tbody').split('\n')]
         self.assertEqual(first, ['ddp', 'diloco', 'noloco'])
         self.assertIn('±', self.page.text('#results-table tbody'))
         self.page.choose('#results-table select', 'cases')
-        self.assertEqual(self.page.count('#results-table tbody tr'), len(records(run)))
+        self.assertEqual(self.page.count('#results-table tbody tr'), len(summary(run)['cases']))
         place = self.page.value("[...document.querySelectorAll('#results-table th button')].findIndex(one => one.textContent === 'Final loss')")
         self.page.run("document.querySelectorAll('#results-table th button')[arguments[0]].click();", place)
         losses = [float(row.split('\t')[place].split()[0]) for row in self.page.text('#results-table tbody').split('\n')]
@@ -140,9 +127,8 @@ class ReportTest(ReportPage):
         self.expect_every_look(self.finished(swept()), 'swept')
 
     def test_a_sweep_shows_claims_and_its_network(self):
-        run = self.finished(swept())
-        self.open(run, 'swept')
-        for claim in json.loads((run / 'summary.json').read_text())['claims']:
+        run = self.open(self.finished(swept()), 'swept')
+        for claim in summary(run)['claims']:
             self.assertIn(claim['verdict'], self.page.text('#verdicts'))
         self.assertEqual(self.page.text('#claim .matrix thead th'), 'all_reduce \\ replicas')
         judged = sum(self.page.value('PICTURES[0].cells.flat().map(cell => cell[2] + cell[3] + cell[4])'))
@@ -156,8 +142,7 @@ class ReportTest(ReportPage):
         self.assertEqual(self.page.count('#map .router'), 8)
 
     def test_the_sweep_chart_follows_the_choices(self):
-        run = self.finished(swept())
-        self.open(run)
+        run = self.open(self.finished(swept()))
         self.page.choose('#sweep-chart select', 'sync_time_s.mean')
         lines = self.page.value('SWEEP.drawn.data.datasets.map(one => [one.label, one.data.map(point => [point.x, point.y])])')
         for label, points in lines:
@@ -199,8 +184,7 @@ class ReportTest(ReportPage):
         self.assertEqual(self.page.count(rows), used)
 
     def test_doublings_have_a_logarithmic_axis_and_many_lanes_are_folded(self):
-        run = self.finished(doubled())
-        self.open(run, 'doubled')
+        run = self.open(self.finished(doubled()), 'doubled')
         self.assertEqual(self.page.value('SWEEP.drawn.options.scales.x.type'), 'logarithmic')
         self.assertEqual(self.page.value('SWEEP.drawn.scales.x.ticks.map(one => one.value)'), [8, 16, 32, 64])
         views = self.page.texts('#view select option')

@@ -38,12 +38,14 @@ def doubled():
 
 def many(cases):
     """Closed forms of a sweep with so many cases."""
-    return {'name': 'many', 'seed': 1, 'replicas': 8, 'methods': [{'name': 'diloco', 'inner_steps': 5}, {'name': 'noloco', 'inner_steps': 5}],
-            'workload': {'parameters': 1000000, 'steps': 20, 'step_time': {'lognormal': {'mean': '1s', 'sigma': 0.3}}},
-            'network': {'fidelity': 'analytic', 'topology': {'star': {'rate': '1Gbps', 'rtt': '50ms'}}},
+    return {**doubled(), 'name': 'many', 'network': {'fidelity': 'analytic', 'topology': {'star': {'rate': '1Gbps', 'rtt': '50ms'}}},
             'sweep': {'workload.parameters': [1000000 * (1 + i) for i in range(-(-cases // 20))], 'replicas': [4, 8, 16, 32, 64],
                       'network.topology.star.rtt': ['20ms', '100ms']},
             'claims': [{'id': 'ten', 'ratio': 'sync_time_s.mean', 'of': 'diloco', 'to': 'noloco', 'at_least': 10}]}
+
+
+def summary(run):
+    return json.loads((run / 'summary.json').read_text())
 
 
 class Runs:
@@ -72,8 +74,7 @@ class Runs:
                 child.send_signal(signal.SIGINT)
                 child.wait(timeout=60)
             finally:
-                if child.poll() is None:
-                    child.kill()
+                child.kill()
         return run
 
     def interrupted_training(self):

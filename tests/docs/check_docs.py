@@ -164,37 +164,32 @@ class Checker:
                               cwd=self.root, capture_output=True, timeout=300, text=True)
 
     def run_blocks(self, page):
-        blocks = md.blocks(self.pages[page])
+        blocks, self.printed = md.blocks(self.pages[page]), ""
         with tempfile.TemporaryDirectory(prefix="longhaul-docs-") as folder:
-            printed = ""
             for block, following in itertools.zip_longest(blocks, blocks[1:]):
                 match = ORDER.fullmatch(block.text().strip()) if block.kind == "comment" else None
                 what, argument = match.groups() if match else (None, None)
                 if what == "output":
-                    if argument not in printed:
+                    if argument not in self.printed:
                         yield block.line, f"the run did not print: {argument}"
                 elif what and (following is None or following.kind != "code"):
                     yield block.line, f"no block of code follows <!-- {what} -->"
                 elif what == "run":
-                    run = self.run_block(page, following.line, following.text(), folder)
-                    printed = run.stdout
-                    yield from self.unless(run, int(argument or 0), following.line)
+                    yield from self.run_block(page, following.line, following.text(), folder, int(argument or 0))
                 elif what:
                     path = pathlib.Path(folder, argument)
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_text(following.text() + "\n", encoding="utf-8")
                     if what == "scenario":
-                        run = self.run_block(page, following.line, f"longhaul check '{argument}'", folder)
-                        yield from self.unless(run, 0, following.line)
+                        yield from self.run_block(page, following.line, f"longhaul check '{argument}'", folder)
 
-    def run_block(self, page, line, text, folder):
+    def run_block(self, page, line, text, folder, status=0):
         self.ran.append(f"{page}:{line}")
         path = f"{self.programs.folder}{os.pathsep}{os.environ['PATH']}"
         environment = dict(os.environ, PATH=path, LONGHAUL_ROOT=self.root)
-        return subprocess.run(["sh", "-e"], input=text, cwd=folder, env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=600, text=True)
-
-    def unless(self, run, status, line):
+        run = subprocess.run(["sh", "-e"], input=text, cwd=folder, env=environment, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=600, text=True)
+        self.printed = run.stdout
         if run.returncode != status:
             yield line, f"ended with status {run.returncode} instead of {status}:\n{run.stdout[-2000:]}"
 
@@ -205,8 +200,7 @@ class Checker:
         source = self.pages[page]
         lengths = md.sentences(source)
         total, median = len(source.split()), statistics.median(lengths or [0])
-        long_ones = sum(length > 40 for length in lengths)
-        print(f"{total:7} {len(lengths):6} {median:8.1f} {long_ones:6}  {page}")
+        print(f"{total:7} {len(lengths):6} {median:8.1f} {sum(length > 40 for length in lengths):6}  {page}")
         if page in HISTORY or not page.startswith(("README.md", "CONTRIBUTING.md", "docs/")):
             return
         generated = "<!-- generated" in source or "<!-- Tables: " in source

@@ -97,8 +97,6 @@ class Tree(TreeTest):
         self.finds("    longhaul --speed run", "longhaul has no option --speed")
         self.finds("    longhaul run a \\\n      --speed 3", "longhaul run has no option --speed")
         self.finds("    longhaul check scenarios/a.json --set replicas=0", "longhaul check fails: error: replicas")
-
-    def test_options_targets_and_presets(self):
         self.finds("Set `network.tcp.windows`.", "a scenario has no option network.tcp.windows")
         self.finds("Then `make tset`.", "the Makefile has no target tset")
         self.finds("    cmake --preset fast && make all", "CMakePresets.json has no preset fast")
@@ -136,12 +134,9 @@ class Tree(TreeTest):
         self.write("scenarios/plan.schema.json", "{}")
         self.assertEqual(self.problems(), ["scenarios/sub/b.json:1: no page quotes this scenario"])
         self.assertEqual(len(self.with_text("As `other-b.json` does.")), 1)
-        self.assertEqual(self.with_text("As `b.json` does."), [])
-
-    def test_runs_of_others_are_quoted_by_their_names(self):
-        self.write("scenarios/validation/run-1.json", "{}")
-        self.assertEqual(self.problems(), ["scenarios/validation/run-1.json:1: no page quotes this scenario"])
-        self.assertEqual(self.with_text("| `run-1` | 3 s |"), [])
+        self.write("scenarios/validation/run-1.json", "{}")  # of others: quoted by its name
+        self.assertEqual(self.with_text("As `b.json` does."), ["scenarios/validation/run-1.json:1: no page quotes this scenario"])
+        self.assertEqual(self.with_text("As `b.json` does.\n\n| `run-1` | 3 s |"), [])
 
     def test_mechanisms_that_nothing_quotes(self):
         self.write("scenarios/a.json", '{"all_reduce": "ring"}')

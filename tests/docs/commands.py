@@ -1,5 +1,6 @@
 """Commands in the documents: what they name has to exist, in the programs and in the tree."""
 import functools
+import itertools
 import json
 import os
 import pathlib
@@ -15,9 +16,6 @@ class Programs:
 
     def __init__(self, longhaul):
         self.folder = pathlib.Path(longhaul).resolve().parent
-
-    def exists(self, name):
-        return (self.folder / name).exists()
 
     @functools.cache
     def said(self, name, *arguments):
@@ -51,18 +49,11 @@ class Programs:
 
 def shell_words(line):
     """The words of a command line up to its comment, a pipe, an && or a redirection. [] where it cannot be read."""
-    line = re.sub(r"\s#\s.*$", "", line.strip())
-    line = re.sub(r"^\$ ", "", line)
     try:
-        words = shlex.split(line)
+        words = shlex.split(next(iter(commands_of(line)), "").rstrip(";"))
     except ValueError:
         return []
-    for end, word in enumerate(words):
-        if word in (";", "&&", "&", "<", "…") or word.startswith((">", "2>", "|")):
-            return words[:end]
-        if word.endswith(";"):
-            return words[:end] + [word[:-1]]
-    return words
+    return list(itertools.takewhile(lambda word: not re.match(r"2?>|\||[<&…]+$", word), words))
 
 
 def commands_of(line):
@@ -78,23 +69,21 @@ def is_placeholder(word):
 def problems_of_program(words, programs):
     """What is wrong with a call of one of the three programs: subcommand and options."""
     name = os.path.basename(words[0])
-    if not programs.exists(name):
-        return []  # built without LibTorch or ns-3
+    if not (programs.folder / name).exists():
+        return  # built without LibTorch or ns-3
     options, subcommands = programs.help(name)
-    subcommand, problems = None, []
+    command = name
     for position, word in enumerate(words[1:]):
-        if subcommand is None and subcommands and not word.startswith("-") and \
-                (position == 0 or word in subcommands):
+        if command == name and subcommands and not word.startswith("-") and (position == 0 or word in subcommands):
             if is_placeholder(word):
-                return problems
+                return
             found = programs.help(name, word)  # one that is not listed may be there for other programs
             if found is None:
-                return [f"{name} has no subcommand {word}; it has {', '.join(sorted(subcommands))}"]
-            subcommand, options = word, found[0]
+                yield f"{name} has no subcommand {word}; it has {', '.join(sorted(subcommands))}"
+                return
+            command, options = f"{name} {word}", found[0]
         elif re.match(r"^--?[A-Za-z]", word) and word.split("=")[0] not in options:
-            command = name + (f" {subcommand}" if subcommand else "")
-            problems.append(f"{command} has no option {word.split('=')[0]}")
-    return problems
+            yield f"{command} has no option {word.split('=')[0]}"
 
 
 def make_targets(makefile):

@@ -6,6 +6,7 @@ FENCE = re.compile(r"^\s*(```|~~~)")
 COMMENT = re.compile(r"<!--(.*?)-->", re.S)
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 INLINE = re.compile(r"(`+)(.+?)\1", re.S)
+ITEM = re.compile(r"^\s*([-*+]|\d+[.)])\s+")
 OTHER = re.compile(r"\s*(#{1,6} |\||```|~~~|<!--)")  # what ends a text without a blank line
 
 
@@ -17,10 +18,6 @@ class Block:
 
     def text(self):
         return "\n".join(self.lines)
-
-
-def is_list_item(line):
-    return re.match(r"^\s*([-*+]|\d+[.)])\s", line) is not None
 
 
 def blocks(source):
@@ -54,25 +51,21 @@ def blocks(source):
             code = "\n".join(text[4:] for text in lines[start:end]).rstrip()
             found.append(Block("code", start + 1, code.split("\n")))
         else:
-            in_list = is_list_item(line) or (in_list and line.startswith(" "))
-            end = after(start + 1, lambda text: text.strip() and not (is_list_item(text) or OTHER.match(text)))
+            in_list = ITEM.match(line) or (in_list and line.startswith(" "))
+            end = after(start + 1, lambda text: text.strip() and not (ITEM.match(text) or OTHER.match(text)))
             found.append(Block("text", start + 1, lines[start:end]))
     return found
 
 
-def blanked(text, *patterns):
-    """The text without what is of a pattern, at the same length and lines."""
-    for pattern in patterns:
-        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), text)
-    return text
-
-
 def found_in(source, pattern, *left_out):
     """(line, last group) of each match inside text, tables and headings, in which `left_out` are blanked out."""
-    texts = [(block.line, blanked(block.text(), *left_out))
-             for block in blocks(source) if block.kind not in ("code", "comment")]
-    return [(line + text.count("\n", 0, match.start()), match.groups()[-1].strip())
-            for line, text in texts for match in pattern.finditer(text)]
+    found = []
+    for block in blocks(source):
+        text = block.text() if block.kind not in ("code", "comment") else ""
+        for other in left_out:
+            text = other.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        found += [(block.line + text.count("\n", 0, match.start()), match.groups()[-1].strip()) for match in pattern.finditer(text)]
+    return found
 
 
 def links(source):
@@ -89,9 +82,7 @@ def inline_code(source):
 def anchors(source):
     """The anchors of a page's headings, by GitHub's rule, and those of <a id="…">."""
     seen, found = {}, set()
-    for block in blocks(source):
-        if block.kind != "heading":
-            continue
+    for block in (one for one in blocks(source) if one.kind == "heading"):
         title = block.lines[0].lstrip("#").strip()
         title = LINK.sub(lambda match: match.group(1), title).replace("`", "").replace("*", "")
         slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
@@ -114,19 +105,14 @@ def sentences(source):
     words. A sentence ends at . ! or ? before a space and anything that can begin one, and at the end of its
     paragraph or list item."""
     lengths = []
-    for block in blocks(source):
-        if block.kind != "text":
-            continue
+    for block in (one for one in blocks(source) if one.kind == "text"):
         text = COMMENT.sub(" ", " ".join(line.strip() for line in block.lines))
-        text = re.sub(r"^\s*([-*+]|\d+[.)])\s+", "", text)
-        text = INLINE.sub(lambda match: CODE + re.sub(r"[.!?](?=\s)", "", match.group(2)), text)
+        text = INLINE.sub(lambda match: CODE + re.sub(r"[.!?](?=\s)", "", match.group(2)), ITEM.sub("", text))
         text = LINK.sub(lambda match: match.group(1), text).replace("**", "").replace("*", "")
         begin = 0
         for match in re.finditer(r"[.!?][)\"’”]?\s+(?=\S)", text):
-            before = text[begin:match.start()]
-            if before.split() and before.split()[-1].lstrip("(") in ABBREVIATIONS:
-                continue
-            if text[match.end()].islower() and text[match.start()] == ".":
+            last = (text[begin:match.start()].split() or [""])[-1].lstrip("(")
+            if last in ABBREVIATIONS or (text[match.end()].islower() and text[match.start()] == "."):
                 continue
             lengths.append(words(text[begin:match.end()]))
             begin = match.end()

@@ -10,12 +10,12 @@ The page names its scenario (## NAME), which has the claim with the same stateme
 points", are those of one of its claims, and so are ranges, as "1.4 to 4.7 times"."""
 import dataclasses
 import functools
+import itertools
 import json
 import re
 
 import markdown as md
 
-BEGIN, END = "verdicts", "end of verdicts"
 MARK = re.compile(r"<!--\s*claim:\s*(.*?)\s*-->", re.S)
 SECTION = re.compile(r"^(#{2,3}) (.*)$", re.M)
 POINTS = re.compile(r"\. (\d+) points?: ([^,\n]+), ([^\n]*)\.$", re.M)
@@ -104,23 +104,19 @@ def sentence_count(text):
 
 def problems_of(source, verdicts):
     """(line, what is wrong) in the parts of a page that give verdicts."""
-    problems, inside = [], False
+    inside = False
     for block in md.blocks(source):
         if block.kind == "comment":
             words = block.text().strip()[4:-3].strip()
-            inside = words == BEGIN or (inside and words != END)
+            inside = words == "verdicts" or (inside and words != "end of verdicts")
         for line, text in pieces(block) if inside else ():
-            problems += [(line, what) for what in problems_of_piece(text, verdicts, block.kind == "table")]
-    return problems
+            yield from ((line, what) for what in problems_of_piece(text, verdicts, block.kind == "table"))
 
 
 def problems_of_piece(text, verdicts, is_row):
-    if is_row:
-        parts = [text, "".join(mark[0] for mark in MARK.finditer(text))]
-    else:
-        parts = re.split(r"((?:\s*<!--\s*claim:.*?-->)+)", text, flags=re.S)
-    for said, marks in zip(parts[::2], parts[1::2] + [""]):
-        said = " ".join(md.COMMENT.sub("", said).split())
+    parts = [text, text] if is_row else re.split(r"((?:\s*<!--\s*claim:.*?-->)+)", text, flags=re.S)
+    for said, marks in itertools.zip_longest(parts[::2], parts[1::2], fillvalue=""):
+        said, marks = " ".join(md.COMMENT.sub("", said).split()), MARK.findall(marks)
         if md.words(said) == 0:
             continue
         if not marks:
@@ -128,18 +124,14 @@ def problems_of_piece(text, verdicts, is_row):
         elif not is_row and sentence_count(said) > 1:
             yield f'two sentences and the claim of one: "{said[:80]}"'
         judged = []
-        for mark in MARK.findall(marks):
+        for mark in marks:
             try:
                 judged += [verdicts.of(mark)] if mark != "none" else []
             except ValueError as wrong:
                 yield str(wrong)
-        yield from wrong_numbers(said, judged)
-
-
-def wrong_numbers(said, judged):
-    for count, points in COUNT.findall(said):
-        if judged and not any(int(points) == one.points and int(count) in one.counts() for one in judged):
-            yield f"no claim of this sentence has {count} of {points} points"
-    for low, high in RANGE.findall(said):
-        if judged and not any(one.measured == f"{low} – {high}" for one in judged):
-            yield f"no claim of this sentence is from {low} to {high}"
+        for count, points in COUNT.findall(said) if judged else ():
+            if not any(int(points) == one.points and int(count) in one.counts() for one in judged):
+                yield f"no claim of this sentence has {count} of {points} points"
+        for low, high in RANGE.findall(said) if judged else ():
+            if not any(one.measured == f"{low} – {high}" for one in judged):
+                yield f"no claim of this sentence is from {low} to {high}"

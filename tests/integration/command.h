@@ -72,13 +72,10 @@ inline std::vector<Json> json_lines(const std::string& file) {
   return lines;
 }
 
-// small.json; with these sections in the place of its own.
-inline Json small_scenario() {
-  return Json::parse(read_text(scenario_file("small.json")));
-}
-inline Json small_with(const char* sections) {
-  Json scenario = small_scenario();
-  scenario.update(Json::parse(sections));
+// small.json with this merge patch: null takes away.
+inline Json small_scenario(const Json& patch = Json::object()) {
+  Json scenario = Json::parse(read_text(scenario_file("small.json")));
+  scenario.merge_patch(patch);
   return scenario;
 }
 

@@ -67,7 +67,7 @@ TEST(Check, SaysWhatNoNetworkCanMakeShorter) {
 // Which scenarios are refused, and how: tests/unit/cli/bad_scenarios_test.cc.
 TEST(BadInput, ExitsWith2AndOneMessageAndLeavesNothing) {
   const std::string folder = fresh_folder("bad");
-  write_text(folder + "/bad.json", small_with(R"({"replica": 4})").dump(1));
+  write_text(folder + "/bad.json", small_scenario({{"replica", 4}}).dump(1));
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"check"}, {"run", "--out", folder + "/out"}}) {
     const CommandResult result = longhaul(command, {folder + "/bad.json"});

@@ -9,40 +9,28 @@
 #include <thread>
 
 namespace longhaul {
-namespace {
 
 namespace fs = std::filesystem;
 
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
-
-WholeTraining whole_training(const Json& method, int steps, int checkpoint_every) {
-  Json scenario = small_scenario();
-  scenario["methods"] = Json::array({method});
+const WholeTraining& whole_training(const Json& method, int steps, int checkpoint_every) {
+  static std::map<std::string, WholeTraining> all;
+  WholeTraining& whole = all[Json({method, steps, checkpoint_every}).dump()];
+  if (!whole.folder.empty()) return whole;
+  Json scenario = small_scenario({{"methods", Json::array({method})},
+                                  {"train", {{"steps", steps}, {"checkpoint_every", checkpoint_every}}}});
   if (method["name"] == "hierarchical")
     scenario["network"]["topology"] =
         Json::parse(R"({"regions": {"matrix": "aws-2022", "replicas": {"oregon": 2, "london": 2}}})");
-  scenario["train"]["steps"] = steps;
-  scenario["train"]["checkpoint_every"] = checkpoint_every;
   std::vector<std::string> more;
   const bool do_times_decide = method.contains("quorum");  // then the replay comes first
   if (!do_times_decide) more = {"--only", "train"};
-  const Clock::time_point start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const std::string run = run_of(written(scenario), more);
-  WholeTraining whole{fs::directory_iterator(run + "/train")->path().string()};
+  whole.folder = fs::directory_iterator(run + "/train")->path().string();
   if (do_times_decide)
     whole.journal = fs::directory_iterator(run + "/cases")->path().string() + "/journal.jsonl";
-  whole.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  whole.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return whole;
-}
-
-const WholeTraining& shared_whole_training(const Json& method, int steps, int checkpoint_every) {
-  static std::map<std::string, WholeTraining> all;
-  const std::string key = Json({method, steps, checkpoint_every}).dump();
-  const auto known = all.find(key);
-  if (known != all.end()) return known->second;
-  return all.emplace(key, whole_training(method, steps, checkpoint_every)).first->second;
 }
 
 int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937& random) {
@@ -55,15 +43,13 @@ int expect_whole_after_kills(const WholeTraining& whole, int kills, std::mt19937
     std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
     kill(child, SIGKILL);
     const int status = wait_for(child);
+    EXPECT_TRUE(status == 0 || status == 128 + SIGKILL) << status;
     resume = status != 0;
-    killed += status == 128 + SIGKILL;
-    if (status == 0) {
-      expect_same_training(out, whole);
-      ++ended;
-      out = fresh_folder("killed");
-    } else {
-      EXPECT_EQ(status, 128 + SIGKILL);
-    }
+    killed += resume;
+    if (resume) continue;
+    expect_same_training(out, whole);
+    ++ended;
+    out = fresh_folder("killed");
   }
   EXPECT_EQ(wait_for(start_training(whole, out, resume)), 0);
   expect_same_training(out, whole);
@@ -95,18 +81,15 @@ pid_t start_training(const WholeTraining& whole, const std::string& out, bool re
 }
 
 void expect_same_training(const std::string& out, const WholeTraining& whole) {
-  for (const char* table : {"metrics.csv", "exchanges.jsonl", "training.json"})
-    EXPECT_EQ(read_text(out + "/" + table), read_text(whole.folder + "/" + table)) << whole.folder << table;
-  if (const std::string bits = "/boundary_bits.csv"; fs::exists(whole.folder + bits)) {
-    EXPECT_EQ(read_text(out + bits), read_text(whole.folder + bits)) << whole.folder;
-  }
+  for (const char* table : {"/metrics.csv", "/exchanges.jsonl", "/training.json", "/boundary_bits.csv"})
+    EXPECT_EQ(read_text(out + table), read_text(whole.folder + table)) << whole.folder << table;
   for (const auto& entry : fs::directory_iterator(whole.folder + "/checkpoints"))
     if (const std::string file = "/checkpoints/" + entry.path().filename().string();
         entry.path().extension() == ".json") {
       EXPECT_EQ(read_text(out + file), read_text(whole.folder + file)) << whole.folder << file;
     }
-  const std::string times = read_text(out + "/step_times.csv");
-  const std::string expected = read_text(whole.folder + "/step_times.csv");
+  const std::string times = read_text(out + "/step_times.csv"),
+                    expected = read_text(whole.folder + "/step_times.csv");
   EXPECT_EQ(std::count(times.begin(), times.end(), '\n'), std::count(expected.begin(), expected.end(), '\n'));
 }
 

@@ -17,10 +17,8 @@ struct WholeTraining {
   std::string journal = {};  // file; empty where times decide nothing
 };
 
-WholeTraining whole_training(const Json& method, int steps, int checkpoint_every);
-
-// The same, made once for all tests of this process; they only read it.
-const WholeTraining& shared_whole_training(const Json& method, int steps, int checkpoint_every);
+// Made once for all tests of this process; they only read it.
+const WholeTraining& whole_training(const Json& method, int steps, int checkpoint_every);
 
 // Kills a training at a random moment of its life and resumes it, until it was killed `kills` times; where it
 // ends before that, it is compared and begun anew. Expects the tables of `whole` at each end. Returns how

@@ -20,7 +20,7 @@ constexpr int kSteps = 40, kCheckpointEvery = 3;
 
 class Resume : public testing::TestWithParam<Json> {
  protected:
-  const WholeTraining& whole_ = shared_whole_training(GetParam(), kSteps, kCheckpointEvery);
+  const WholeTraining& whole_ = whole_training(GetParam(), kSteps, kCheckpointEvery);
 };
 
 INSTANTIATE_TEST_SUITE_P(Methods, Resume, testing::ValuesIn(every_method(5)));
@@ -94,7 +94,7 @@ class DamagedCheckpoint : public testing::Test {
   }
 
   const WholeTraining& whole_ =
-      shared_whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
+      whole_training({{"name", "diloco"}, {"inner_steps", 10}}, kSteps, kCheckpointEvery);
   const std::string interrupted_ = fresh_folder("interrupted");
   std::string out_ = interrupted_;
   std::vector<int> steps_;  // newest first
@@ -106,41 +106,30 @@ TEST_F(DamagedCheckpoint, IsSaidAndTheNewestThatIsWholeIsTaken) {
                     from_newest = "resumes after step " + std::to_string(steps_[0]) + "\n",
                     from_older = "resumes after step " + std::to_string(steps_[1]) + "\n",
                     from_start = "resumes from the start";
-  const struct {
-    const char* what;
-    std::function<void()> damage;
-    std::vector<std::string> said;
-  } cases[] = {
-      {"a flipped byte of a tensor",
-       [&] { flip(".safetensors", 0.7); },
-       {newest + ".safetensors", "is damaged: the hash of", from_older}},
-      {"a flipped byte of the JSON",
-       [&] { flip(".json", 0.3); },
-       {newest + ".json", "is damaged: its hash differs", from_older}},
-      {"a file that is cut short",
-       [&] {
+  // What is damaged, and what is said of it.
+  const std::pair<std::function<void()>, std::vector<std::string>> cases[] = {
+      {[&] { flip(".safetensors", 0.7); }, {newest + ".safetensors", "is damaged: the hash of", from_older}},
+      {[&] { flip(".json", 0.3); }, {newest + ".json", "is damaged: its hash differs", from_older}},
+      {[&] {
          const std::string tensors = file(steps_[0], ".safetensors");
          fs::resize_file(tensors, fs::file_size(tensors) / 2);
        },
        {"ends beyond the end of the file", from_older}},
-      {"both of them",
-       [&] {
+      {[&] {
          fs::remove(file(steps_[0], ".safetensors"));
          write_text(file(steps_[1], ".json"), "");
        },
        {"cannot be read", "is damaged", from_start}},
-      {"one of another training",
-       [&] {
+      {[&] {
          const std::string other = whole_training({{"name", "ddp"}}, kSteps, kCheckpointEvery).folder;
          for (const char* extension : {".json", ".safetensors"})
            fs::copy(other + "/checkpoints/step-40" + extension, file(kSteps, extension));
        },
        {"belongs to another training", from_newest}},
-      {"a table that was cut short",
-       [&] { write_text(out_ + "/metrics.csv", "step,phase"); },
+      {[&] { write_text(out_ + "/metrics.csv", "step,phase"); },
        {"metrics.csv is shorter than it was", from_start}}};
-  for (const auto& [what, damage, said] : cases) {
-    SCOPED_TRACE(what);
+  for (const auto& [damage, said] : cases) {
+    SCOPED_TRACE(said[0]);
     out_ = fresh_folder("damaged") + "/copy";
     fs::copy(interrupted_, out_, fs::copy_options::recursive);
     damage();
@@ -159,12 +148,6 @@ TEST_F(DamagedCheckpoint, WithoutResumeTheTrainingBeginsAnew) {
   EXPECT_FALSE(fs::exists(file(steps_[0], ".json")));
 }
 
-std::string long_scenario() {
-  Json json = small_with(R"({"methods": [{"name": "noloco", "inner_steps": 5}, {"name": "independent"}]})");
-  json["train"]["steps"] = 400;
-  return written(json);
-}
-
 bool is_training(const std::string& run) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(run + "/train", ignored))
@@ -174,7 +157,9 @@ bool is_training(const std::string& run) {
 
 void expect_resumed_as_undisturbed(int signal, int expected_status, const std::string& ranks) {
   SCOPED_TRACE(ranks + " ranks, signal " + std::to_string(signal));
-  const std::string scenario = long_scenario(), run = fresh_folder("run");
+  const Json methods = {{{"name", "noloco"}, {"inner_steps", 5}}, {{"name", "independent"}}};
+  const std::string scenario = written(small_scenario({{"methods", methods}, {"train", {{"steps", 400}}}})),
+                    run = fresh_folder("run");
   static const std::string whole = run_of(scenario);  // once for all tests
   const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--ranks", ranks});
   ASSERT_TRUE(wait_until([&] { return is_training(run); })) << "no training began";

@@ -25,12 +25,8 @@ BEYOND_A_SCHEMA = ("without train", "but there are only", "the scenario has", "n
 
 def places(value, path=()):
     yield path
-    if isinstance(value, dict):
-        for key in value:
-            yield from places(value[key], path + (key,))
-    elif isinstance(value, list):
-        for index in range(len(value)):
-            yield from places(value[index], path + (index,))
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[key], path + (key,))
 
 
 def with_place(scenario, path, values):

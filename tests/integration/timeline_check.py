@@ -156,9 +156,7 @@ def scenario(**more):
 
 def main(longhaul):
     with tempfile.TemporaryDirectory(prefix='longhaul-timeline-') as folder:
-        empty = pathlib.Path(folder, 'empty')
-        empty.mkdir()
-        check_refusal(empty)
+        check_refusal(pathlib.Path(folder))
         for name, more in (('whole', {}), ('faults', FAULTS), ('stages', {**FAULTS, **STAGES})):
             file, out = pathlib.Path(folder, 'scenario.json'), pathlib.Path(folder, name)
             file.write_text(json.dumps(scenario(**more)))

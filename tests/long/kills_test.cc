@@ -14,7 +14,7 @@ TEST(Kills, FiftyOfEachMethodEndWithTheBytesOfTheUndisturbedRun) {
   constexpr int kKills = 50;
   std::mt19937 random(7);
   for (const Json& method : every_method(5)) {
-    const WholeTraining whole = whole_training(method, 300, 7);
+    const WholeTraining& whole = whole_training(method, 300, 7);
     const int ended = expect_whole_after_kills(whole, kKills, random);
     std::printf("%s: %.2f s undisturbed; killed %d times, ended %d times, %s\n",
                 std::filesystem::path(whole.folder).filename().c_str(), whole.seconds, kKills, ended,

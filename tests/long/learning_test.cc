@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <map>
 
-#include "core/base/options.h"
 #include "tests/integration/command.h"
 
 namespace longhaul::learning_test {

@@ -24,24 +24,24 @@ void expect(const Json& record, const std::vector<std::pair<const char*, double>
 constexpr const char* kAbsences =
     "replica,left_step,left_s,back_s,source,copied_step,bytes,state_s,joined_s,first_step\n";
 
-class CaseRecord : public testing::Test {
+class CaseRecord : public CaseOfRun {
  protected:
-  CaseRecord() {
-    write_replay(case_folder);
-    write_training(train_folder);
-    write_case_metrics(config, case_folder, train_folder);
-  }
+  CaseRecord() { write_case_metrics(config, case_folder, train_folder); }
 
   Json record(const std::string& status = "done") {
     return case_record(config, case_folder, train_folder, status, "diloco-1");
   }
 
-  TemporaryFolder folder;
-  std::string case_folder = folder.path + "/case", train_folder = folder.path + "/train";
-  Case config = parse_case(resolved_case("diloco", {{"network.tcp.connections", 8}}));
+  // The lines below its header.
+  void write_trace(const std::string& lines = "") {
+    write_text(case_folder + "/trace.jsonl", header.dump() + "\n" + lines);
+  }
+
+  Json header = Json::parse(kTraceHeader);
 };
 
 TEST_F(CaseRecord, SaysWhatWasRun) {
+  config = parse_case(resolved_case("diloco", {{"network.tcp.connections", 8}}));
   const Json json = record();
   EXPECT_EQ(json["case"], "diloco,network.tcp.connections=8");
   EXPECT_EQ(json["status"], "done");
@@ -86,12 +86,10 @@ TEST_F(CaseRecord, CountsWhoSitsOut) {
   Json resolved = config.resolved;
   resolved["replicas"] = 3;
   config = parse_case(resolved);
-  std::string header = kTraceHeader;
-  header.replace(header.find("\"replicas\":2"), 12, "\"replicas\":3");
-  const std::string everyone = "\"grouping\":\"everyone\",\"group_size\":0";
-  header.replace(header.find(everyone), everyone.size(), "\"grouping\":\"random\",\"group_size\":2");
-  write_text(case_folder + "/trace.jsonl", header + "{\"rule\":0,\"step\":2,\"groups\":[[1,2],[0]]}\n" +
-                                               "{\"rule\":0,\"step\":4,\"groups\":[[1,2],[0]]}\n");
+  header["replicas"] = 3;
+  header["rules"][0].update({{"grouping", "random"}, {"group_size", 2}});
+  write_trace(
+      "{\"rule\":0,\"step\":2,\"groups\":[[1,2],[0]]}\n{\"rule\":0,\"step\":4,\"groups\":[[1,2],[0]]}\n");
   write_exchanges(case_folder, "2,1,outer,2,3,4,300,2\n2,2,outer,3,3,4,300,3\n");
   // Of the two that exchange.
   expect(record(), {{"sitting_out", 1}, {"bytes_per_sync", 200}, {"wait_s.mean", 0.5}});
@@ -111,8 +109,7 @@ TEST_F(CaseRecord, LeavesOutWhomAnExchangePassedBy) {
 
 // With groups of one each counts for itself.
 TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
-  write_text(case_folder + "/trace.jsonl",
-             std::string(kTraceHeader) + "{\"rule\":0,\"step\":2,\"groups\":[[1],[0]]}\n");
+  write_trace("{\"rule\":0,\"step\":2,\"groups\":[[1],[0]]}\n");
   expect(record(), {{"sync_time_s.last", (1.5 + 1 + 1) / 3}});
 }
 
@@ -124,12 +121,11 @@ class CaseRecordOfStages : public CaseRecord {
     config.resolved["pipeline"] =
         resolve(pipeline_options(), {{"stages", 2}, {"microbatches", 3}, {"bytes_per_token", 4}}, "pipeline");
     config.pipeline = parse_pipeline(config.resolved);
-    Json header = Json::parse(std::string(kTraceHeader));
     header["replicas"] = 1;
     header["pipeline"] =
         to_json(pipeline_plan(config.pipeline, std::nullopt, header["parameters"], 30, Wire::kBf16));
     for (Json& rule : header["rules"]) rule["stage"] = 0;
-    write_text(case_folder + "/trace.jsonl", header.dump() + "\n");
+    write_trace();
     write_text(case_folder + "/replicas.csv",
                "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s\n"
                "0,5,3,8,100,0,1,1\n1,5,3.5,8.5,300,1,1.7,0.85\n");
@@ -204,13 +200,9 @@ class CaseRecordOfLearnedBits : public CaseRecordOfStages {
     write_text(case_folder + "/moves.csv",
                "step,replica,from_stage,to_stage,source,bytes,begin_s,done_s\n"
                "1,6,0,1,1,5400,3,4\n2,4,0,1,1,5400,5,6\n");
-    const std::string file = case_folder + "/trace.jsonl";
-    Json header = Json::parse(read_text(file));
     header["pipeline"]["by_bits"] = {
         {"fewest", 4}, {"forward_bytes", {{100}, {110}, {120}}}, {"backward_bytes", {{30}, {30}, {30}}}};
-    write_text(file, header.dump() +
-                         "\n{\"step\":1,\"bits\":[[6]]}\n{\"step\":3,\"bits\":[[5]]}\n"
-                         "{\"step\":4,\"bits\":[[4]]}\n");
+    write_trace("{\"step\":1,\"bits\":[[6]]}\n{\"step\":3,\"bits\":[[5]]}\n{\"step\":4,\"bits\":[[4]]}\n");
   }
 };
 
@@ -256,11 +248,10 @@ TEST_F(CaseRecord, WhereAllOverlapsTheyAreTheSynchronization) {
   write_replay(case_folder,
                "2,0,fragment,2,3,5,100,3\n2,1,fragment,3,3,4.5,100,4\n"
                "4,0,fragment,6,7.5,8,100,7\n4,1,fragment,7.5,7.5,8,100,8.5\n");
-  Json header = Json::parse(kTraceHeader);
   header["steps"] = 6;
   header["rules"].erase(1);
   header["rules"][0].update({{"name", "fragment"}, {"overlap_steps", 1}});
-  write_text(case_folder + "/trace.jsonl", header.dump() + "\n");
+  write_trace();
   const Json json = record();
   expect(json, {{"exchanges", 2}, {"exchange_time_s", (2 + 0.5 + 0.5 + 0) / 2}, {"wait_time_s", 0.5 / 2}});
   expect(json, {{"sync_time_s.mean", (2 + 1.5 + 0.5 + 0.5) / 4}, {"wait_s.mean", 0.5 / 4}});
@@ -306,13 +297,9 @@ TEST_F(CaseRecord, SaysWhereTheTimeOfASynchronizationGoes) {
              "2,0,outer,0.5,0.25,0.25,0,0,0\n2,1,outer,0.5,0.25,0.25,0.5,0,0\n"
              "2,0,presend,1,0,0,0,0,0\n2,1,presend,1,0,0,0,0,0\n"
              "4,0,outer,0.25,0.25,0,0,0,0\n4,1,outer,0.25,0.25,0,0,0.125,0.375\n");
-  const Json parts = record()["sync_breakdown_s"];
-  EXPECT_EQ(parts, Json({{"bytes", 1.5 / 4},
-                         {"latency", 1. / 4},
-                         {"startup", 0.5 / 4},
-                         {"sharing", 0.5 / 4},
-                         {"congestion", 0.125 / 4},
-                         {"waiting", 0.375 / 4}}));
+  const Json parts = {{"bytes", 1.5 / 4},   {"latency", 1. / 4},       {"startup", 0.5 / 4},
+                      {"sharing", 0.5 / 4}, {"congestion", 0.125 / 4}, {"waiting", 0.375 / 4}};
+  EXPECT_EQ(record()["sync_breakdown_s"], parts);
   EXPECT_FALSE(record("interrupted").contains("sync_breakdown_s")) << "its tables may end at different rows";
   // The parts have the names that the network gives them.
   write_replay(case_folder);
@@ -333,9 +320,7 @@ TEST_F(CaseRecord, AMethodThatNeverExchangesHasNoSynchronizationTime) {
 TEST_F(CaseRecord, OfAnInterruptedCaseHoldsWhatIsThere) {
   std::filesystem::remove(case_folder + "/replicas.csv");
   std::filesystem::remove(case_folder + "/metrics.csv");
-  write_exchanges(case_folder,
-                  "2,0,outer,2,3,4,100,2\n"
-                  "2,1,outer,3,3,4.5,100,3\n4,0,ou");
+  write_exchanges(case_folder, "2,0,outer,2,3,4,100,2\n2,1,outer,3,3,4.5,100,3\n4,0,ou");
   const Json json = record("interrupted");
   EXPECT_EQ(json["status"], "interrupted");
   expect(json, {{"exchanges", 1}, {"final_loss", 2.5}});

@@ -9,21 +9,20 @@
 #include <random>
 #include <regex>
 
-#include "analysis/statistics.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 
 namespace longhaul::claims_test {
 
-Json record(const std::string& label, double sync_s, double loss, Json swept = Json::object(), int seed = 1,
-            const std::string& fidelity = "flow") {
-  return compared_record(label, seed, swept,
-                         {{"fidelity", fidelity}, {"sync_time_s", {{"mean", sync_s}}}, {"final_loss", loss}});
+Json record(const std::string& label, double sync_s, const Json& swept = Json::object(),
+            const std::string& fidelity = "packet") {
+  return compared_record(label, 1, swept, {{"fidelity", fidelity}, {"sync_time_s", {{"mean", sync_s}}}});
 }
 
 // One case of each method at a point of the sweep.
-std::vector<Json> both(double diloco_s, double noloco_s, const Json& swept = Json::object()) {
-  return {record("diloco", diloco_s, 3, swept), record("noloco", noloco_s, 3, swept)};
+std::vector<Json> both(double diloco_s, double noloco_s, const Json& swept = Json::object(),
+                       const std::string& fidelity = "flow") {
+  return {record("diloco", diloco_s, swept, fidelity), record("noloco", noloco_s, swept, fidelity)};
 }
 
 Json judged(Json claim, const std::vector<Json>& records, const std::string& id = "c",
@@ -38,11 +37,9 @@ std::string verdict(const Json& claim, const std::vector<Json>& records) {
 }
 
 Json ratio(double at_least, const std::string& quantifier = "all") {
-  return {{"ratio", "sync_time_s.mean"},
-          {"of", "diloco"},
-          {"to", "noloco"},
-          {"at_least", at_least},
-          {"quantifier", quantifier}};
+  Json claim = {{"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}};
+  claim.update({{"at_least", at_least}, {"quantifier", quantifier}});
+  return claim;
 }
 
 // 24 s over 2 s is 12. With residual 7 % the ratio is known to (0.93 / 1.07, 1.07 / 0.93): 10.43 to 13.81.
@@ -60,9 +57,8 @@ TEST(Claims, CasesThatDifferInAKeyOfTheirOwnPartAreNoPair) {
   const Json barrier = {{"network.barrier", true}}, ring = {{"methods.diloco.all_reduce", "ring"}};
   Json barrier_and_ring = barrier;
   barrier_and_ring.update(ring);
-  const std::vector<Json> records = {record("diloco", 24, 3, barrier_and_ring),
-                                     record("noloco", 8, 3, barrier), record("diloco", 60, 3, ring),
-                                     record("noloco", 2, 3)};
+  const std::vector<Json> records = {record("diloco", 24, barrier_and_ring), record("noloco", 8, barrier),
+                                     record("diloco", 60, ring), record("noloco", 2)};
   Json claim = ratio(10);
   EXPECT_EQ(judged(claim, records)[0]["points"], 2);
   claim["where"] = barrier;
@@ -94,9 +90,7 @@ TEST(Claims, ACaseOutsideOfWhatWasMeasuredOrNotDoneDecidesNothing) {
 }
 
 TEST(Claims, PacketsAndLossesAreNotWidened) {
-  std::vector<Json> packets = both(24, 2);
-  for (Json& entry : packets) entry["fidelity"] = "packet";
-  EXPECT_EQ(verdict(ratio(12), packets), "holds");
+  EXPECT_EQ(verdict(ratio(12), both(24, 2, Json::object(), "packet")), "holds");
   const std::vector<Json> losses = losses_of({{"diloco", {3}}, {"noloco", {2}}});
   EXPECT_EQ(verdict({{"metric", "final_loss"}, {"of", "noloco"}, {"at_most", 2}}, losses), "holds");
   EXPECT_EQ(verdict({{"metric", "final_loss"}, {"at_most", 2}}, losses), "fails");  // diloco's is 3
@@ -124,9 +118,9 @@ TEST(Claims, QuantifiersOverTheSweep) {
 
 // A key that sweeps one method alone: each of its cases meets the one case of the other.
 TEST(Claims, AMethodsOwnKeyMeetsTheOthersOnlyCase) {
-  const std::vector<Json> records = {record("diloco", 40, 3, {{"methods.diloco.all_reduce", "tree"}}),
-                                     record("diloco", 4, 3, {{"methods.diloco.all_reduce", "ring"}}),
-                                     record("noloco", 2, 3)};
+  const std::vector<Json> records = {record("diloco", 40, {{"methods.diloco.all_reduce", "tree"}}),
+                                     record("diloco", 4, {{"methods.diloco.all_reduce", "ring"}}),
+                                     record("noloco", 2)};
   Json claim = ratio(10);
   claim["where"] = {{"methods.diloco.all_reduce", "tree"}};
   EXPECT_EQ(verdict(claim, records), "holds");
@@ -135,9 +129,6 @@ TEST(Claims, AMethodsOwnKeyMeetsTheOthersOnlyCase) {
 
 // Losses 2, 3, 4 over three seeds: mean 3, standard error 1/√3, t(0.975, 2) = 4.303: 3 ± 2.484.
 TEST(Claims, TheIntervalOverSeeds) {
-  const Interval interval = t_interval({2, 3, 4}, 0.95);
-  EXPECT_NEAR(interval.low, 3 - 2.484, 1e-3);
-  EXPECT_NEAR(interval.high, 3 + 2.484, 1e-3);
   const auto at_most = [](double bound) {
     return verdict({{"metric", "final_loss"}, {"at_most", bound}}, losses_of({{"noloco", {2, 3, 4}}}));
   };
@@ -216,11 +207,9 @@ TEST(Claims, NoPrintedNumberContradictsItsVerdict) {
     const Json bounds[] = {
         {{"at_least", bound}}, {{"at_most", bound}}, {{"equals", bound}, {"within", 0.03}}};
     Json claim = bounds[i % 3];
-    claim.update({{"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}});
+    claim.update({{"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}});
     const std::string fidelity = i % 7 < 3 ? "flow" : "packet";
-    const std::vector<Json> records = {record("a", ratio, 3, Json::object(), 1, fidelity),
-                                       record("b", 1, 3, Json::object(), 1, fidelity)};
-    const Json verdict = judged(claim, records)[0];
+    const Json verdict = judged(claim, both(ratio, 1, Json::object(), fidelity))[0];
     ASSERT_EQ(judged_from_words(verdict_grounds(verdict), claim), verdict["verdict"].get<std::string>())
         << verdict_grounds(verdict);
     if (fidelity == "packet") {
@@ -239,10 +228,6 @@ TEST(Claims, NumbersHaveThreeDigitsOrTheDigitsTheyNeed) {
   EXPECT_EQ(beside_bound({{"at_least", 10}}, 0.001234), "0.00123");
 }
 
-Json swept_record(const std::string& label, const Json& swept, double sync_s) {
-  return compared_record(label, 1, swept, {{"fidelity", "packet"}, {"sync_time_s", {{"mean", sync_s}}}});
-}
-
 // A tree that takes N seconds and a ring that takes 3, on a slow and on a fast link, against a pair's 1: the
 // ratios are N and 3, and the link decides nothing.
 std::vector<Json> made_up_sweep() {
@@ -251,22 +236,22 @@ std::vector<Json> made_up_sweep() {
     for (const int n : {2, 16, 64}) {
       const Json point = {{"rate", rate}, {"replicas", n}};
       Json tree = point, ring = point;
-      tree["methods.a.all_reduce"] = "tree";
-      ring["methods.a.all_reduce"] = "ring";
-      records.push_back(swept_record("a", tree, n));
-      records.push_back(swept_record("a", ring, 3));
-      records.push_back(swept_record("b", point, 1));
+      tree["methods.diloco.all_reduce"] = "tree";
+      ring["methods.diloco.all_reduce"] = "ring";
+      records.push_back(record("diloco", n, tree));
+      records.push_back(record("diloco", 3, ring));
+      records.push_back(record("noloco", 1, point));
     }
   return records;
 }
 
 const Json kClaim = {
-    {"id", "ten"}, {"ratio", "sync_time_s.mean"}, {"of", "a"}, {"to", "b"}, {"at_least", 10}};
+    {"id", "ten"}, {"ratio", "sync_time_s.mean"}, {"of", "diloco"}, {"to", "noloco"}, {"at_least", 10}};
 
 TEST(VerdictMatrix, TakesTheAxesThatDecideAndSaysTheFrontier) {
   std::vector<Json> records = made_up_sweep();
   const VerdictMatrix matrix = verdict_matrix(kClaim, records);
-  EXPECT_EQ(matrix.row_key, "methods.a.all_reduce");
+  EXPECT_EQ(matrix.row_key, "methods.diloco.all_reduce");
   EXPECT_EQ(matrix.column_key, "replicas");
   EXPECT_EQ(matrix.rows, (std::vector<std::string>{"tree", "ring"}));
   EXPECT_EQ(matrix.columns, (std::vector<std::string>{"2", "16", "64"}));
@@ -282,10 +267,8 @@ TEST(VerdictMatrix, TakesTheAxesThatDecideAndSaysTheFrontier) {
 // One key that varies makes one row; the order of its values is that of the sweep.
 TEST(VerdictMatrix, OfOneKeyHasOneRow) {
   std::vector<Json> records;
-  for (const int n : {2, 16, 64}) {
-    records.push_back(swept_record("a", {{"replicas", n}}, n));
-    records.push_back(swept_record("b", {{"replicas", n}}, 1));
-  }
+  for (const int n : {2, 16, 64})
+    for (const Json& entry : both(n, 1, {{"replicas", n}}, "packet")) records.push_back(entry);
   const VerdictMatrix matrix = verdict_matrix(kClaim, records);
   EXPECT_EQ(matrix.row_key, "");
   EXPECT_EQ(matrix.column_key, "replicas");
@@ -299,10 +282,8 @@ TEST(VerdictMatrix, OfOneKeyHasOneRow) {
 // Texts of users neither end a cell nor begin a tag.
 TEST(VerdictMatrix, KeepsTextsOfUsersInTheirPlace) {
   std::vector<Json> records;
-  for (const char* value : {"a|b", "<b>c\nd"}) {
-    records.push_back(swept_record("a", {{"replicas", value}}, 12));
-    records.push_back(swept_record("b", {{"replicas", value}}, 1));
-  }
+  for (const char* value : {"a|b", "<b>c\nd"})
+    for (const Json& entry : both(12, 1, {{"replicas", value}}, "packet")) records.push_back(entry);
   Json claim = kClaim;
   claim["statement"] = "it is\n<script>alert(1)</script>";
   const std::string text = verdict_markdown(claim, records);
@@ -321,7 +302,7 @@ TEST(ClaimPictures, HoldWhatTheMatrixHolds) {
       [[2, 2, 0, 0, 2, 2, 2, "2"], [16, 16, 2, 0, 0, 16, 16, "16"], [64, 64, 2, 0, 0, 64, 64, "64"]],
       [[3, 3, 0, 0, 2, 3, 3, "3"], [3, 3, 0, 0, 2, 3, 3, "3"], [3, 3, 0, 0, 2, 3, 3, "3"]]])"));
   EXPECT_EQ(pictures[0]["numbers"], true);
-  EXPECT_TRUE(claim_pictures(Json::array({kClaim}), {swept_record("a", Json::object(), 1)}).empty());
+  EXPECT_TRUE(claim_pictures(Json::array({kClaim}), {record("diloco", 1)}).empty());
 }
 
 TEST(VerdictMatrix, SaysWhatWasNotRun) {
@@ -331,7 +312,7 @@ TEST(VerdictMatrix, SaysWhatWasNotRun) {
   const std::string text = verdict_markdown(kClaim, records);
   EXPECT_SAYS(text, "| tree | 2 fails | **16 holds** | not run |");
   EXPECT_SAYS(text, "12 points: 2 – 16, 2 hold, 4 undecided, 6 fail.");
-  const std::string nothing = verdict_markdown(kClaim, {swept_record("b", {{"replicas", 2}}, 1)});
+  const std::string nothing = verdict_markdown(kClaim, {record("noloco", 1, {{"replicas", 2}})});
   EXPECT_SAYS(nothing, "Not run.");
   EXPECT_EQ(nothing.find("holds"), std::string::npos) << nothing;
 }
@@ -339,29 +320,26 @@ TEST(VerdictMatrix, SaysWhatWasNotRun) {
 // 12.6 is within 3 % of 12.4, 13 is not; both fidelities hold, so it holds everywhere.
 TEST(VerdictMatrix, PrintsWhatItsVerdictSays) {
   std::vector<Json> records;
-  for (const char* fidelity : {"analytic", "flow"}) {
-    records.push_back(swept_record("a", {{"fidelity", fidelity}}, 12.58));
-    records.push_back(swept_record("b", {{"fidelity", fidelity}}, 1));
-  }
+  for (const char* fidelity : {"analytic", "flow"})
+    for (const Json& entry : both(12.58, 1, {{"fidelity", fidelity}}, "packet")) records.push_back(entry);
   Json claim = kClaim;
-  claim.erase("at_least");
-  claim.update({{"equals", 12.4}, {"within", 0.03}});
+  claim.merge_patch({{"at_least", nullptr}, {"equals", 12.4}, {"within", 0.03}});
   const std::string text = verdict_markdown(claim, records);
   EXPECT_SAYS(text, "**12.6 holds** | **12.6 holds**");
   EXPECT_SAYS(text, "- holds at every point; at most 12.6");
-  const std::string word = verdict_markdown(
-      kClaim, {swept_record("a", Json::object(), 10.7), swept_record("b", Json::object(), 1)});
+  const std::string word = verdict_markdown(kClaim, both(10.7, 1, Json::object(), "packet"));
   EXPECT_SAYS(word, ". 1 point: 10.7, holds.");
 }
 
 // Times may be the same in every seed; what a training reaches is not.
 TEST(Claims, TheSentenceSaysThatALossIsOfOneSeed) {
-  std::vector<Json> records = {record("noloco", 2, 2.4)};
-  const Json claim = {{"metric", "final_loss"}, {"of", "noloco"}, {"at_most", 2.5}};
-  EXPECT_EQ(verdict_sentence(judged(claim, records)[0]),
+  const auto sentence = [](const std::vector<double>& losses) {
+    const Json claim = {{"metric", "final_loss"}, {"of", "noloco"}, {"at_most", 2.5}};
+    return verdict_sentence(judged(claim, losses_of({{"noloco", losses}}))[0]);
+  };
+  EXPECT_EQ(sentence({2.4}),
             "c holds: final_loss of noloco is 2.4 of one seed, without an interval, so at most 2.5 holds");
-  records.push_back(record("noloco", 2, 2.4, Json::object(), 2));
-  EXPECT_SAYS(verdict_sentence(judged(claim, records)[0]), "is 2.4 in each of 2 seeds, so at most 2.5 holds");
+  EXPECT_SAYS(sentence({2.4, 2.4}), "is 2.4 in each of 2 seeds, so at most 2.5 holds");
 }
 
 }  // namespace longhaul::claims_test

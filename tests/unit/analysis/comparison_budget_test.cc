@@ -26,17 +26,15 @@ class LossCurves : public testing::Test {
     a_["case"] = "a";
     b_["case"] = "b";
   }
-  std::optional<double> within(Budget kind, double budget) const {
-    return LossCurve::of_case(folder_.file("cases/a")).within(kind, budget);
-  }
-  std::optional<double> seconds(double budget) const { return within(Budget::kSeconds, budget); }
-  std::optional<double> bytes(double budget) const { return within(Budget::kBytes, budget); }
 
   TemporaryFolder folder_;
   Json a_ = compared_record("a", 1, {{"final_loss", 1.5}}), b_ = compared_record("b", 1, Json::object());
 };
 
 TEST_F(LossCurves, ATimeIsOnTheLineBetweenTwoEvaluations) {
+  const LossCurve curve = LossCurve::of_case(folder_.file("cases/a"));
+  const auto seconds = [&](double budget) { return curve.within(Budget::kSeconds, budget); };
+  const auto bytes = [&](double budget) { return curve.within(Budget::kBytes, budget); };
   EXPECT_EQ(seconds(4.9), std::nullopt) << "nothing was evaluated yet";
   EXPECT_EQ(seconds(5), 4);
   EXPECT_DOUBLE_EQ(*seconds(7.5), 3.5);

@@ -10,23 +10,15 @@
 
 namespace longhaul::figure_data_test {
 
-class FigureDataOfRun : public testing::Test {
+class FigureDataOfRun : public CaseOfRun {
  protected:
   FigureDataOfRun() {
-    const Case config = parse_case(resolved_case("diloco", Json::object()));
-    case_folder_ = folder_.path + "/cases/" + config.name;
-    const std::string train_folder = folder_.path + "/train/x";
-    write_replay(case_folder_);
-    write_training(train_folder);
-    write_case_metrics(config, case_folder_, train_folder);
-    write_summary(folder_.path, "small", {case_record(config, case_folder_, train_folder, "done", "x")});
+    write_case_metrics(config, case_folder, train_folder);
+    write_summary(folder.path, "small", {case_record(config, case_folder, train_folder, "done", "x")});
   }
 
   Json point() const { return data()["points"][0]; }
-  Json data() const { return figure_data(open_runs({folder_.path}).runs, {}); }
-
-  TemporaryFolder folder_;
-  std::string case_folder_;
+  Json data() const { return figure_data(open_runs({folder.path}).runs, {}); }
 };
 
 // The rows `mean` of the fixture's metrics; one seed, whose interval is its value. The four sync times are
@@ -51,13 +43,13 @@ TEST_F(FigureDataOfRun, HasTheCurveTheSyncTimesAndThePartsOfTheClock) {
 // A token of system-headers is a byte; without a manifest nothing says what one is.
 TEST_F(FigureDataOfRun, KnowsWhereATokenIsAByte) {
   EXPECT_EQ(point()["bits"], false);
-  write_text(folder_.path + "/manifest.json",
+  write_text(folder.path + "/manifest.json",
              Json{{"scenario", {{"train", {{"data", {{"corpus", "system-headers"}}}}}}}}.dump());
   EXPECT_EQ(point()["bits"], true);
 }
 
 TEST_F(FigureDataOfRun, NamesATableThatIsCutOffAndKeepsTheRest) {
-  write_exchanges(case_folder_, std::string(kExchanges).substr(0, std::string(kExchanges).size() - 7));
+  write_exchanges(case_folder, std::string(kExchanges).substr(0, std::string(kExchanges).size() - 7));
   const Json all = data();
   EXPECT_TRUE(all["points"][0]["groups"][0]["times"].is_null());
   EXPECT_TRUE(all["points"][0]["groups"][0]["curve"].is_object());
@@ -71,10 +63,9 @@ TEST(FigureData, HasTheIntervalOverTheSeedsAndWhatTheyHave) {
   std::vector<Json> records;
   for (const int seed : {1, 2}) {
     records.push_back(compared_record("m", seed, {{"final_loss", 2.}}));
+    const std::string row = "1,plain,mean,1," + std::to_string(seed + 1) + ",3,0,0\n";
     write_text(run_of({}, folder.path).case_folder(records.back()) + "/metrics.csv",
-               "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
-               "1,plain,mean,1," +
-                   std::to_string(seed + 1) + ",3,0,0\n");
+               "step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n" + row);
   }
   const Json curve = figure_data({run_of(records, folder.path)}, {})["points"][0]["groups"][0]["curve"];
   EXPECT_EQ(curve["seeds"], 2);

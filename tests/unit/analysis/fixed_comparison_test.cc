@@ -84,7 +84,7 @@ class FixedComparison : public testing::Test {
  protected:
   // Cases of two methods with these times, seed after seed; all draw nothing but a noloco's pairs.
   ComparisonTable compared(const std::vector<double>& a, const std::vector<double>& b, const Json& as,
-                           const std::string& metric = "simulated_time_s") {
+                           const std::string& metric = "simulated_time_s", double margin = 0) {
     std::vector<Json> records;
     for (const auto& [label, times] : {std::pair("a", a), std::pair("b", b)})
       for (std::size_t i = 0; i < times.size(); ++i) {
@@ -97,7 +97,7 @@ class FixedComparison : public testing::Test {
         entry["method"]["label"] = label;
         write_text(folder_.file("cases/" + name + "/case.json"), entry.dump());
       }
-    return compare_runs({run_of(records, folder_.path)}, {"method", {metric}, {}});
+    return compare_runs({run_of(records, folder_.path)}, {"method", {metric}, {}, {}, margin});
   }
 
   TemporaryFolder folder_;
@@ -163,31 +163,18 @@ TEST(Comparison, SaysWhetherTheDifferenceOrOnlyTheEndOfItsIntervalIsWithinTheMod
 
 TEST(MetricValues, DurationsAreAsPeopleWriteThem) {
   const Metric time = metric_named("simulated_time_s");
-  for (const auto& [seconds, text] : std::vector<std::pair<double, std::string>>{{4e-10, "0 s"},
-                                                                                 {3.65e-7, "0.365 us"},
-                                                                                 {0.18312, "183.1 ms"},
-                                                                                 {20.256, "20.26 s"},
-                                                                                 {119.97, "2 min 0.0 s"},
-                                                                                 {645.32, "10 min 45.3 s"},
-                                                                                 {7504, "2 h 5 min 4 s"},
-                                                                                 {59390, "16 h 30 min"},
-                                                                                 {259200, "3.00 d"}})
-    EXPECT_EQ(value_text(time, seconds), text);
+  const std::pair<double, const char*> texts[] = {
+      {4e-10, "0 s"},          {3.65e-7, "0.365 us"},   {0.18312, "183.1 ms"},
+      {20.256, "20.26 s"},     {119.97, "2 min 0.0 s"}, {645.32, "10 min 45.3 s"},
+      {7504, "2 h 5 min 4 s"}, {59390, "16 h 30 min"},  {259200, "3.00 d"}};
+  for (const auto& [seconds, text] : texts) EXPECT_EQ(value_text(time, seconds), text);
   EXPECT_EQ(difference_text(time, -151920), "-42 h 12 min");
 }
 
 // 10 s against 11 s, each right to 7 %: at most 1 + 0.07 · 21 = 2.47 s apart.
 TEST_F(FixedComparison, AMarginIsAskedOfATimeThatNoSeedChangesToo) {
-  compared({10}, {11}, ring_);  // case.json of both
-  std::vector<Json> records = {compared_record("a", 1, Json::object(), {{"simulated_time_s", 10}}),
-                               compared_record("b", 1, Json::object(), {{"simulated_time_s", 11}})};
-  records[0]["case"] = "a0";
-  records[1]["case"] = "b0";
-  ComparisonRequest request{"method", {"simulated_time_s"}, {}};
-  for (const auto& [margin, words] : {std::pair{2.5, ", equal to within"}, {2.4, ", not shown equal"}}) {
-    request.margin = margin;
-    EXPECT_SAYS(first_of(compare_runs({run_of(records, folder_.path)}, request)).remark, words);
-  }
+  for (const auto& [margin, words] : {std::pair{2.5, ", equal to within"}, {2.4, ", not shown equal"}})
+    EXPECT_SAYS(first_of(compared({10}, {11}, ring_, "simulated_time_s", margin)).remark, words);
 }
 
 }  // namespace longhaul::fixed_comparison_test

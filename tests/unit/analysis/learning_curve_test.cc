@@ -5,21 +5,12 @@
 
 namespace longhaul::learning_curve_test {
 
-class Join : public testing::Test {
+class Join : public CaseOfRun {
  protected:
-  Join() {
-    write_replay(case_folder);
-    write_training(train_folder);
-  }
-
   std::string metrics() {
     write_case_metrics(config, case_folder, train_folder);
     return read_text(case_folder + "/metrics.csv");
   }
-
-  TemporaryFolder folder;
-  std::string case_folder = folder.path + "/case", train_folder = folder.path + "/train";
-  Case config = parse_case(resolved_case("diloco", Json::object()));
 };
 
 // Before an outer step: the clock after the compute, without the bytes of that step. After it: when the

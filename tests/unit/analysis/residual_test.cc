@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "core/base/units.h"
 #include "tests/unit/analysis/run_fixture.h"
 
@@ -10,7 +9,7 @@ namespace longhaul::residual_test {
 
 // Of DiLoCo's ring of two on a star of 50 ms, changed; "outside: what, what" of an unknown one.
 std::string validity(const Json& change) {
-  Json json = resolved_case("diloco", Json::object());
+  Json json = resolved_case("diloco");
   json.merge_patch(change);
   const Validity found = network_validity(parse_case(json));
   EXPECT_EQ(found.residual == 1, !found.outside.empty());
@@ -24,6 +23,14 @@ std::string with_tcp(const Json& tcp) {
 std::string with_rtt(const std::string& rtt) {
   return validity({{"network", {{"topology", {{"star", {{"rtt", rtt}}}}}}}});
 }
+
+std::string with_bbr(const Json& star, Json change = Json::object()) {
+  change["network"]["tcp"]["congestion_control"] = "bbr";
+  change["network"]["topology"]["star"] = star;
+  return validity(change);
+}
+
+const Json k50Mbps = {{"rate", "50Mbps"}};
 
 std::string with_method(int replicas, const Json& method) {
   return validity({{"replicas", replicas}, {"method", method}});
@@ -43,48 +50,36 @@ TEST(Residual, IsThatOfTheClassThatWasMeasured) {
 
 // The rows of results/reference/kernel/bbr.md.
 TEST(Residual, OfBbrIsThatBesideTheKernel) {
-  const auto with_bbr = [](Json change, Json tcp = Json::object()) {
-    tcp["congestion_control"] = "bbr";
-    change["network"]["tcp"] = tcp;
-    change["network"]["topology"]["star"]["rate"] = "50Mbps";
-    return validity(change);
-  };
-  EXPECT_EQ(with_bbr(Json::object(), {{"connections", 4}}), "0.1");
-  EXPECT_EQ(with_bbr(Json::object(), {{"loss", 1e-3}}), "0.1");
-  EXPECT_EQ(with_bbr(Json::object(), {{"loss", 2e-3}, {"connections", 5}}),
-            "a loss of 0.002 (to 0.001), 5 connections (to 4)");
+  const auto with = [](const Json& tcp) { return with_bbr(k50Mbps, {{"network", {{"tcp", tcp}}}}); };
+  EXPECT_EQ(with({{"connections", 4}}), "0.1");
+  EXPECT_EQ(with({{"loss", 1e-3}}), "0.1");
+  EXPECT_EQ(with({{"loss", 2e-3}, {"connections", 5}}), "a loss of 0.002 (to 0.001), 5 connections (to 4)");
   const std::string said = "BBR but in rings and pairs of up to 8 on a star";
-  EXPECT_EQ(with_bbr({{"replicas", 8}}), "0.1");
-  EXPECT_EQ(with_bbr({{"replicas", 9}}), said);
-  EXPECT_EQ(with_bbr({{"method", {{"all_reduce", "tree"}}}}), said);
-  EXPECT_EQ(with_bbr({{"network", {{"topology", {{"star", {{"rtt", "220ms"}}}}}}}}),
-            "a round trip of 220 ms (10 to 200)");
+  EXPECT_EQ(with_bbr(k50Mbps, {{"replicas", 8}}), "0.1");
+  EXPECT_EQ(with_bbr(k50Mbps, {{"replicas", 9}}), said);
+  EXPECT_EQ(with_bbr(k50Mbps, {{"method", {{"all_reduce", "tree"}}}}), said);
+  EXPECT_EQ(with_bbr({{"rate", "50Mbps"}, {"rtt", "220ms"}}), "a round trip of 220 ms (10 to 200)");
 }
 
 // 10 to 50 Mb/s on equal links that stay as they are: half and twice that is near.
 TEST(Residual, OfBbrIsUnknownAtOtherRatesAndOnUnequalLinks) {
-  const auto on_links = [](const Json& star, Json change = Json::object()) {
-    change["network"]["tcp"]["congestion_control"] = "bbr";
-    change["network"]["topology"]["star"] = star;
-    return validity(change);
-  };
-  const auto at_rate = [&](const char* rate) { return on_links({{"rate", rate}}); };
+  const auto at_rate = [](const char* rate) { return with_bbr({{"rate", rate}}); };
   EXPECT_EQ(at_rate("5Mbps"), "0.1");
   EXPECT_EQ(at_rate("4Mbps"), "BBR at 4 Mb/s (5 to 100 Mb/s)");
   EXPECT_EQ(at_rate("100Mbps"), "0.1");
   EXPECT_EQ(at_rate("101Mbps"), "BBR at 101 Mb/s (5 to 100 Mb/s)");
   const std::string unequal = "BBR on unequal links", changing = "BBR on links that change";
-  EXPECT_EQ(on_links({{"rate", nullptr}, {"up", "10Mbps"}, {"down", "50Mbps"}}), unequal);
-  const auto overridden = [&](const char* what, const char* value) {
+  EXPECT_EQ(with_bbr({{"rate", nullptr}, {"up", "10Mbps"}, {"down", "50Mbps"}}), unequal);
+  const auto overridden = [](const char* what, const char* value) {
     const Json list = {{{"link", "replica0-core"}, {what, value}}};
-    return on_links({{"rate", "50Mbps"}}, {{"network", {{"overrides", list}}}});
+    return with_bbr(k50Mbps, {{"network", {{"overrides", list}}}});
   };
   EXPECT_EQ(overridden("delay", "30ms"), unequal);
   EXPECT_EQ(overridden("up", "10Mbps"), unequal);
   const Json jitter = {{"rate_sigma", 0.1}, {"delay_sigma", 0}, {"every", "10s"}};
-  EXPECT_EQ(on_links({{"rate", "50Mbps"}}, {{"network", {{"variation", {{"jitter", jitter}}}}}}), changing);
+  EXPECT_EQ(with_bbr(k50Mbps, {{"network", {{"variation", {{"jitter", jitter}}}}}}), changing);
   const Json fault = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"rate", 0.5}};
-  EXPECT_EQ(on_links({{"rate", "50Mbps"}}, {{"faults", {fault}}}), changing);
+  EXPECT_EQ(with_bbr(k50Mbps, {{"faults", {fault}}}), changing);
 }
 
 // Packets that are not lost are the reference; what is lost ns-3 repairs later than the kernel

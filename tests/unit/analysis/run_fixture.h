@@ -11,12 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include "core/scenario/case.h"
 #include "tests/support/files.h"
@@ -24,7 +19,7 @@
 namespace longhaul {
 
 // A resolved case of diloco; `train` false leaves that section out.
-inline Json resolved_case(const std::string& label, const Json& swept, bool train = true, int seed = 1) {
+inline Json resolved_case(const std::string& label, const Json& swept = Json::object(), bool train = true) {
   std::string name = label;
   for (const auto& [key, value] : swept.items()) name += "," + key + "=" + value.dump();
   Json json = Json::parse(R"({"scenario": "small", "folder": ".", "replicas": 2,
@@ -33,7 +28,7 @@ inline Json resolved_case(const std::string& label, const Json& swept, bool trai
     "network": {"fidelity": "flow", "topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}},
       "tcp": {"window": "unlimited", "connections": 1, "congestion_control": "cubic", "queue": "host",
         "queue_size": 1, "ecn": false, "loss": 0, "loss_response": "linux", "segment": 1448}}})");
-  json.update({{"case", name}, {"seed", seed}, {"swept", swept}});
+  json.update({{"case", name}, {"seed", 1}, {"swept", swept}});
   json["method"]["label"] = label;
   if (train)
     json["train"] = Json::parse(R"({"steps": 4, "batch": 1, "device": "cpu", "target_loss": 3,
@@ -91,5 +86,18 @@ inline void write_training(const std::string& train_folder) {
       R"({"parameters": 640, "tokens": 64, "unigram_entropy": 3.25, "final_loss": 2.5, "final_loss_of_ensemble": 2.25, "best_loss": 2.375, "weight_spread": 0})");
   write_text(train_folder + "/done", "");
 }
+
+// Its only case with its training, in the folder of the run.
+class CaseOfRun : public testing::Test {
+ protected:
+  CaseOfRun() {
+    write_replay(case_folder);
+    write_training(train_folder);
+  }
+
+  TemporaryFolder folder;
+  const std::string case_folder = folder.path + "/cases/diloco", train_folder = folder.path + "/train/x";
+  Case config = parse_case(resolved_case("diloco"));
+};
 
 }  // namespace longhaul
