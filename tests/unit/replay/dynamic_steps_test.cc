@@ -17,10 +17,6 @@ Case case_of(int steps, const std::vector<double>& factors, double message_s = k
   return config;
 }
 
-Replayed replayed(const Case& config, const OperationPlan& plan) {
-  return walked(config, make_trace(plan, {1, config.replicas, config.workload.steps, 1000}));
-}
-
 OperationPlan plan_of_rounds(int every, const std::vector<int>& taken) {
   OperationPlan plan{{rule_of("ring", every)}};
   plan.dynamic_steps = {every, taken};
@@ -38,7 +34,7 @@ std::map<std::pair<int, int>, double> clocks_of(const Replayed& replayed) {
 // 8 · 1 = 4 · 2 = 2 · 4 s: all are ready together, and a round is 8 s and the ring.
 TEST(DynamicStepsReplay, AllEndARoundTogether) {
   const Case config = case_of(24, {1, 2, 4});
-  const Replayed all = replayed(config, plan_of_rounds(8, {8, 4, 2}));
+  const Replayed all = walked(config, plan_of_rounds(8, {8, 4, 2}));
   for (int round = 1; round <= 3; ++round)
     for (int replica = 0; replica < 3; ++replica) {
       const ExchangeRecord& row = all.row(8 * round, replica);
@@ -52,19 +48,19 @@ TEST(DynamicStepsReplay, AllEndARoundTogether) {
     EXPECT_NEAR(std::stod(row[2]), 3 * kRing_s, 1e-9) << "idle";
   }
   // Without them the slow one takes 32 s a round.
-  EXPECT_NEAR(simulated_s(replayed(config, {{rule_of("ring", 8)}})), 3 * (32 + kRing_s), 1e-9);
+  EXPECT_NEAR(simulated_s(walked(config, OperationPlan{{rule_of("ring", 8)}})), 3 * (32 + kRing_s), 1e-9);
   // Buckets of the last step, which all take, are released during its backward pass: the first one when a
   // quarter of it is left, last of all by the fastest, 0.25 s before 8 s; the second follows it, and messages
   // take 0.3 s however long they are.
   OperationPlan plan = plan_of_rounds(8, {8, 4, 2});
   plan.rules[0].overlap_backward = 0.5, plan.rules[0].buckets = 2;
-  EXPECT_NEAR(replayed(config, plan).row(8, 0).done_s, 8 - 0.25 + 2 * kRing_s, 1e-9);
+  EXPECT_NEAR(walked(config, plan).row(8, 0).done_s, 8 - 0.25 + 2 * kRing_s, 1e-9);
 }
 
 // Of 8 steps one that is three times slower takes 2, one that is 1.5 times slower 5: 6 and 7.5 s of 8. They
 // take the steps 4 and 8; 2, 4, 5, 7 and 8 (ceil of 1.6, 3.2, 4.8, 6.4 and 8).
 TEST(DynamicStepsReplay, ClocksGoOnWithTheStepsThatAreTaken) {
-  const Replayed result = replayed(case_of(10, {3, 1, 1.5}), plan_of_rounds(8, {2, 8, 5}));
+  const Replayed result = walked(case_of(10, {3, 1, 1.5}), plan_of_rounds(8, {2, 8, 5}));
   const std::vector<std::vector<double>> expected = {
       {0, 0, 0, 3, 3, 3, 3, 6}, {1, 2, 3, 4, 5, 6, 7, 8}, {0, 1.5, 1.5, 3, 4.5, 4.5, 6, 7.5}};
   // Two steps more: of a round that does not end, replica 2 takes one and replica 0 none.
@@ -83,7 +79,7 @@ TEST(DynamicStepsReplay, DrawnTimesBelongToTheirSteps) {
   Case config = case_of(4, {1, 2});
   config.workload.step_time = {StepTime::Kind::kLognormal, 0, 0.3, 0.4};
   const auto times = [&](const OperationPlan& plan) {
-    const auto clocks = clocks_of(replayed(config, plan));
+    const auto clocks = clocks_of(walked(config, plan));
     std::vector<double> of_steps;
     for (int step = 1; step <= 4; ++step)
       of_steps.push_back(clocks.at({step, 1}) - (step > 1 ? clocks.at({step - 1, 1}) : 0));
@@ -102,31 +98,26 @@ TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
   config.faults = {crash_of(1, 3, 2.5)};
   config.recovery.detect_s = 0.25;
   config.recovery.downloads_state = false;
-  const Replayed result = replayed(config, plan_of_rounds(4, {4, 2, 4}));
-  const auto absence = rows_of(result, "absences.csv").at(0);
-  EXPECT_EQ(absence[1], "4") << "the step that it was taking";
-  EXPECT_EQ(absence[9], "6") << "where those who are there are at 5.5 s";
+  const Replayed result = walked(config, plan_of_rounds(4, {4, 2, 4}));
+  EXPECT_EQ(at(rows_of(result, "absences.csv").at(0), {1, 9}), (Cells{"4", "6"}))
+      << "the step that it was taking, and where those who are there are at 5.5 s";
   const auto groups = groups_of_steps(result);
   EXPECT_EQ(groups.at(4), (std::vector<int>{0, 2}));
   EXPECT_EQ(groups.at(8), (std::vector<int>{0, 1, 2}));
-  const auto totals = rows_of(result, "replicas.csv");
-  // Of replica 1: step 2; the steps 6 and 8; 10 and 12.
-  EXPECT_EQ(totals[1][5], "4") << "step 2 was lost with the crash";
-  EXPECT_EQ(totals[1][6], "3") << "and so were its 2 s, and one of step 4";
-  EXPECT_EQ(totals[0][5], "12");
+  // Step 2 was lost with the crash, and so were its 2 s, and one of step 4; 6, 8, 10 and 12 count.
+  EXPECT_EQ(totals_of(result, 1), (Cells{"4", "3"}));
+  EXPECT_EQ(totals_of(result, 0)[0], "12");
   // It takes step 6 from 5.5 to 7.5 s and step 8 to 9.5 s; then a round is 4 s.
   EXPECT_NEAR(result.row(8, 0).done_s, 9.5, 1e-9);
   EXPECT_NEAR(simulated_s(result), 13.5, 1e-9);
   // Where all wait for it, it takes step 4 once more.
   config.recovery.on_failure = OnFailure::kWait;
   config.workload.steps = 10;
-  const Replayed waited = replayed(config, plan_of_rounds(4, {4, 2, 4}));
+  const Replayed waited = walked(config, plan_of_rounds(4, {4, 2, 4}));
   EXPECT_NEAR(waited.row(4, 0).done_s, 5.5 + 2, 1e-9);
   EXPECT_NEAR(simulated_s(waited), 7.5 + 4 + 2, 1e-9);
-  const auto of_waited = rows_of(waited, "replicas.csv");
-  EXPECT_EQ(of_waited[1][5], "5") << "two of each round, and one of the half";
-  EXPECT_EQ(of_waited[1][6], "1") << "half of step 4";
-  EXPECT_EQ(of_waited[0][5], "10");
+  EXPECT_EQ(totals_of(waited, 1), (Cells{"5", "1"})) << "two of each round, one of the half; half of step 4";
+  EXPECT_EQ(totals_of(waited, 0)[0], "10");
 }
 
 }  // namespace longhaul::dynamic_steps_test

@@ -44,10 +44,6 @@ inline OperationRule weights_in_pairs() {
   return rule;
 }
 
-inline Trace trace_of_rule(const OperationRule& rule, const Case& config) {
-  return make_trace({{rule}}, {1, config.replicas, config.workload.steps, 1000});
-}
-
 // A state of 1000 parameters of 12 bytes, on links of 9600 bytes a second; operations of `rule` carry a byte.
 inline void prepare_download(Case& config, OperationRule& rule) {
   config.network.message_time.reset();

@@ -96,11 +96,6 @@ TEST(Quorum, PassesByWhoIsNotThereWhenItBegins) {
   }
 }
 
-// Steps in the model, seconds lost.
-std::vector<std::string> totals_of(const Replayed& result, int replica) {
-  return at(rows_of(result, "replicas.csv").at(static_cast<std::size_t>(replica)), {5, 6});
-}
-
 Completion fetched(int quorum, double grace_s) {
   return {quorum, grace_s, {}, true};
 }
@@ -119,8 +114,8 @@ TEST(FetchedQuorum, WhoIsLateGetsTheResult) {
   EXPECT_EQ(bytes, 2 * 2 * 1000 + 1000) << "of a ring of three, and of the result";
   EXPECT_EQ(result.report["transfers"], 3 * 4 + 1);
   EXPECT_EQ(schedule_of(result).at(0)["group"], (std::vector<int>{0, 1, 3}));
-  EXPECT_EQ(totals_of(result, 2), (std::vector<std::string>{"0", "2"}));
-  EXPECT_EQ(totals_of(result, 0), (std::vector<std::string>{"1", "0"}));
+  EXPECT_EQ(totals_of(result, 2), (Cells{"0", "2"}));
+  EXPECT_EQ(totals_of(result, 0), (Cells{"1", "0"}));
 }
 
 // The ring of two is over at 2.1 s. Three who are late at 2 s: two get the result at 2.4 s, from one each,
@@ -145,7 +140,7 @@ TEST(FetchedQuorum, WhoHasTheResultPassesItOn) {
   EXPECT_NEAR(alone.row(1, 1).done_s, 3.3, 1e-9);
   EXPECT_NEAR(alone.row(2, 0).done_s, 3, 1e-9);
   EXPECT_NEAR(alone.row(2, 1).done_s, 6.6, 1e-9);
-  EXPECT_EQ(totals_of(alone, 1), (std::vector<std::string>{"0", "6"}));
+  EXPECT_EQ(totals_of(alone, 1), (Cells{"0", "6"}));
 }
 
 // With an endless grace it is the operation of all.
@@ -157,8 +152,7 @@ TEST(FetchedQuorum, WithAnEndlessGraceNobodyIsLate) {
     EXPECT_EQ(endless.exchanges[i].bytes, all.exchanges[i].bytes);
     EXPECT_LE(endless.exchanges[i].ready_s, endless.exchanges[i].done_s);
   }
-  for (int replica = 0; replica < 4; ++replica)
-    EXPECT_EQ(totals_of(endless, replica), (std::vector<std::string>{"3", "0"}));
+  for (int replica = 0; replica < 4; ++replica) EXPECT_EQ(totals_of(endless, replica), (Cells{"3", "0"}));
 }
 
 // Of 1, 1, 2, 2, 4, 6, 9 the median is 2, and the deviations are 1, 1, 0, 0, 2, 4, 7: their median is 1.

@@ -1,6 +1,7 @@
 // A replay run in a test, of whatever fidelity: a case and a trace in, the rows of the tables out.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -44,7 +45,8 @@ struct Replayed {
 };
 
 // The cells of a table without quotes, its header first.
-using Rows = std::vector<std::vector<std::string>>;
+using Cells = std::vector<std::string>;
+using Rows = std::vector<Cells>;
 inline Rows cells_of(const Replayed& replayed, const std::string& file) {
   Rows rows;
   std::istringstream in(replayed.files.at(file));
@@ -60,20 +62,56 @@ inline Rows rows_of(const Replayed& replayed, const std::string& file) {
   return rows.empty() ? rows : Rows(rows.begin() + 1, rows.end());
 }
 
+struct BreakdownRow {
+  int replica;
+  std::string exchange;
+  std::map<std::string, double> parts;  // seconds, by name
+
+  double of(const std::string& part) const { return parts.at(part); }
+  double total_s() const {
+    double total = 0;
+    for (const auto& [name, seconds] : parts) total += seconds;
+    return total;
+  }
+};
+
+inline std::vector<BreakdownRow> breakdown_of(const Replayed& replayed) {
+  const Cells header = cells_of(replayed, "breakdown.csv").at(0);
+  std::vector<BreakdownRow> rows;
+  for (const auto& cells : rows_of(replayed, "breakdown.csv")) {
+    rows.push_back({std::stoi(cells.at(1)), cells.at(2), {}});
+    for (std::size_t i = 3; i < header.size(); ++i)
+      rows.back().parts[header[i].substr(0, header[i].size() - 2)] = std::stod(cells.at(i));
+  }
+  return rows;
+}
+
+// The breakdown of the replica that is done last.
+inline BreakdownRow last_one(const Replayed& replayed) {
+  const std::vector<ExchangeRecord>& rows = replayed.exchanges;
+  const auto last = std::max_element(
+      rows.begin(), rows.end(), [](const auto& one, const auto& other) { return one.done_s < other.done_s; });
+  return breakdown_of(replayed).at(static_cast<std::size_t>(last - rows.begin()));
+}
+
 // The lines of the schedule below its header.
 inline std::vector<Json> schedule_of(const Replayed& replayed) {
   std::istringstream in(replayed.files.at("schedule.jsonl"));
   std::vector<Json> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
-  if (!lines.empty()) lines.erase(lines.begin());
+  std::string line;
+  for (std::getline(in, line); std::getline(in, line);) lines.push_back(Json::parse(line));
   return lines;
 }
 
 // Some cells of a row.
-inline std::vector<std::string> at(const std::vector<std::string>& row, const std::vector<int>& columns) {
-  std::vector<std::string> cells;
-  for (const int column : columns) cells.push_back(row.at(static_cast<std::size_t>(column)));
+inline Cells at(const Cells& row, const std::vector<std::size_t>& columns) {
+  Cells cells;
+  for (const std::size_t column : columns) cells.push_back(row.at(column));
   return cells;
+}
+// Of a replica: steps in the model, seconds lost.
+inline Cells totals_of(const Replayed& replayed, int replica) {
+  return at(rows_of(replayed, "replicas.csv").at(static_cast<std::size_t>(replica)), {5, 6});
 }
 
 // `replay` as simulated_replay or analytic_replay.
@@ -97,6 +135,10 @@ inline Replayed walked(Case config, const Trace& trace) {
   config.network.fidelity = "analytic";
   if (!config.faults.empty()) config.resolved["faults"] = Json::array();  // has its tables
   return run_with(analytic_replay, config, trace);
+}
+// Of a plan for the steps of the case, of 1000 parameters.
+inline Replayed walked(const Case& config, const OperationPlan& plan) {
+  return walked(config, make_trace(plan, {1, config.replicas, config.workload.steps, 1000}));
 }
 
 inline double simulated_s(const Replayed& replayed) {

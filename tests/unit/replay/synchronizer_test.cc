@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "net/tcp/framing.h"
-#include "tests/unit/replay/breakdown.h"
 #include "tests/unit/replay/membership_cases.h"
 
 namespace longhaul::synchronizer_test {
@@ -191,12 +190,6 @@ Case with_crashes(const std::vector<double>& factors, const std::vector<Fault>& 
   return config;
 }
 
-void expect_steps(const Replayed& result, int replica, const char* useful, const char* lost_s) {
-  const std::vector<std::string> row = rows_of(result, "replicas.csv").at(as_index(replica));
-  EXPECT_EQ(row[5], useful) << "steps in the model, replica " << replica;
-  EXPECT_EQ(row[6], lost_s) << "lost, replica " << replica;
-}
-
 constexpr double kForEver_s = std::numeric_limits<double>::infinity();
 
 // What replica 1 posts at 4.0 s is there at 4.2 s, or lost if it crashes at 4.1 s. The merge waits for the
@@ -213,8 +206,8 @@ TEST(SynchronizerWithCrashes, WhatHadArrivedIsMergedAndWhatHadNotIsLost) {
     EXPECT_EQ(result->report["transfers"], 3 + 2) << "contributions, and answers to the slow one";
     EXPECT_THROW(result->row(8, 1), std::out_of_range);
   }
-  expect_steps(lost, 1, "0", "4.1");
-  expect_steps(merged, 1, "4", "0.5");
+  EXPECT_EQ(totals_of(lost, 1), (Cells{"0", "4.1"}));
+  EXPECT_EQ(totals_of(merged, 1), (Cells{"4", "0.5"}));
 }
 
 // Replica 1 crashes before it has posted. Without slack replica 0 waits from 3.0 s on until that is known.
@@ -247,7 +240,7 @@ TEST(SynchronizerWithCrashes, TheNewerContributionTakesThePlaceOfTheOlder) {
   EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 2, 3}, {1, 4, 0}}));
   EXPECT_NEAR(merges_of(result)[0].start_s, 20, 1e-9);
   expect_row(result, 2, 1, 2, 2, 2);
-  expect_steps(result, 1, "7", "2.5");
+  EXPECT_EQ(totals_of(result, 1), (Cells{"7", "2.5"}));
 }
 
 // Where all wait, it sends again when it is back, at 5.1 s, and does its step 5 again. An answer that it
@@ -260,7 +253,7 @@ TEST(SynchronizerWithCrashes, WhereAllWaitWhatWasLostIsSentAgain) {
   EXPECT_NEAR(merges[0].done_s, 5.1 + kMessage_s, 1e-9);
   EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);
   EXPECT_NEAR(result.row(4, 1).awaited_s, 6.1, 1e-9);
-  expect_steps(result, 1, "9", "0.1");
+  EXPECT_EQ(totals_of(result, 1), (Cells{"9", "0.1"}));
   const Replayed answered = replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.3, 1)}, OnFailure::kWait));
   EXPECT_EQ(merges_of(answered).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
   EXPECT_NEAR(merges_of(answered)[0].done_s, 4.2, 1e-9);
