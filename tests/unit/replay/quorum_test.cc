@@ -85,9 +85,7 @@ TEST(Quorum, PassesByWhoIsNotThereWhenItBegins) {
         const bool takes_part = std::count(group.begin(), group.end(), row.replica) > 0;
         const double ready_s = done_s[i] + factors[i], start_s = takes_part ? begun_s[step - 1] : ready_s;
         done_s[i] = start_s + (takes_part ? ring_s(static_cast<int>(group.size())) : 0);
-        EXPECT_NEAR(row.ready_s, ready_s, 1e-9) << step << ' ' << i;
-        EXPECT_NEAR(row.start_s, start_s, 1e-9) << step << ' ' << i;
-        EXPECT_NEAR(row.done_s, done_s[i], 1e-9) << step << ' ' << i;
+        expect_row(result, row.step, row.replica, ready_s, start_s, done_s[i]);
         EXPECT_EQ(row.bytes > 0, takes_part && group.size() > 1) << step << ' ' << i;
       }
     const std::vector<Json> schedule = schedule_of(result);
@@ -105,10 +103,7 @@ Completion fetched(int quorum, double grace_s) {
 TEST(FetchedQuorum, WhoIsLateGetsTheResult) {
   const Replayed result = replayed(fetched(3, 0.5), {1, 1, 2, 1});
   for (const int replica : {0, 1, 3}) EXPECT_NEAR(result.row(1, replica).done_s, 2.7, 1e-9);
-  const ExchangeRecord& late = result.row(1, 2);
-  EXPECT_NEAR(late.ready_s, 2, 1e-9);
-  EXPECT_NEAR(late.start_s, 2, 1e-9);
-  EXPECT_NEAR(late.done_s, 2.7 + kMessage_s, 1e-9);
+  expect_row(result, 1, 2, 2, 2, 2.7 + kMessage_s);
   std::int64_t bytes = 0;
   for (const ExchangeRecord& row : result.exchanges) bytes += row.bytes;
   EXPECT_EQ(bytes, 2 * 2 * 1000 + 1000) << "of a ring of three, and of the result";

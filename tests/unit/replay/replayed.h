@@ -1,6 +1,8 @@
 // A replay run in a test, of whatever fidelity: a case and a trace in, the rows of the tables out.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -60,6 +62,14 @@ inline Rows cells_of(const Replayed& replayed, const std::string& file) {
 inline Rows rows_of(const Replayed& replayed, const std::string& file) {
   const Rows rows = cells_of(replayed, file);
   return rows.empty() ? rows : Rows(rows.begin() + 1, rows.end());
+}
+
+inline void expect_row(const Replayed& replayed, int step, int replica, double ready_s, double start_s,
+                       double done_s) {
+  const ExchangeRecord& row = replayed.row(step, replica);
+  EXPECT_NEAR(row.ready_s, ready_s, 1e-9) << step << " " << replica;
+  EXPECT_NEAR(row.start_s, start_s, 1e-9) << step << " " << replica;
+  EXPECT_NEAR(row.done_s, done_s, 1e-9) << step << " " << replica;
 }
 
 struct BreakdownRow {

@@ -21,14 +21,14 @@ struct Merging {
   int slack_steps = -1;
 };
 
-OperationRule merge_rule(const Merging& merging) {
+Trace trace_of(const Merging& merging, int replicas) {
   OperationRule rule = rule_of("parameter-server", merging.every);
   rule.kind = OperationKind::kMerge;
   rule.overlap_steps = 1;
   rule.completion = merging.completion;
   rule.slack_steps = merging.slack_steps;
   rule.answer = whole({"phi"}, Wire::kInt8);
-  return rule;
+  return make_trace({{rule}}, {1, replicas, merging.steps, kBytes});
 }
 
 Case merging_case(const std::vector<double>& factors) {
@@ -37,16 +37,8 @@ Case merging_case(const std::vector<double>& factors) {
   return config;
 }
 
-Trace trace_of(const Merging& merging, int replicas) {
-  return make_trace({{merge_rule(merging)}}, {1, replicas, merging.steps, kBytes});
-}
-
 Replayed replayed(const Merging& merging, const Case& config) {
   return walked(config, trace_of(merging, config.replicas));
-}
-
-Replayed replayed(const Merging& merging, const std::vector<double>& factors) {
-  return replayed(merging, merging_case(factors));
 }
 
 using Contributions = std::vector<std::vector<int>>;  // replica, posted after, taken up at the end of
@@ -77,21 +69,13 @@ void expect_merges(const Replayed& result, const std::vector<Line>& expected) {
   }
 }
 
-void expect_row(const Replayed& result, int step, int replica, double ready_s, double start_s,
-                double done_s) {
-  const ExchangeRecord& row = result.row(step, replica);
-  EXPECT_NEAR(row.ready_s, ready_s, 1e-9) << step << " " << replica;
-  EXPECT_NEAR(row.start_s, start_s, 1e-9) << step << " " << replica;
-  EXPECT_NEAR(row.done_s, done_s, 1e-9) << step << " " << replica;
-}
-
 // Three of four. After four steps contributions are there at 4.0 s (replica 0, no message), 4.2, 5.0 and, of
 // the slow one, 8.2 s. The first merge is made 0.3 s after the third, at 5.3 s; it is back at 5.5 s, so at
 // the end of step 6 of the first two and of step 5 of the third. At 8.2 s the slow one is in the next merge,
 // with contributions of step 8 of the first two; the third's, at 9.8 s, waits for the last of the slow
 // one, 16.2 s, since nobody else comes.
 TEST(Synchronizer, MergesWhatIsThereWhenTheGraceOfAQuorumIsOver) {
-  const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
+  const Replayed result = replayed({4, 9, {3, 0.3}}, merging_case({1, 1, 1.2, 2}));
   expect_merges(result, {{{{0, 4, 6}, {1, 4, 6}, {2, 4, 5}}, 5.3, 4.8},
                          {{{0, 8, 9}, {1, 8, 9}, {3, 4, 5}}, 8.5, 8},
                          {{{2, 8, 0}, {3, 8, 9}}, 16.2}});
@@ -105,7 +89,7 @@ TEST(Synchronizer, MergesWhatIsThereWhenTheGraceOfAQuorumIsOver) {
 // No replica waits, however late the others are.
 TEST(Synchronizer, NoReplicaWaits) {
   for (const Completion& completion : {Completion{3, 0.3}, Completion{}}) {
-    const Replayed result = replayed({4, 9, completion}, {1, 1, 1.2, 2});
+    const Replayed result = replayed({4, 9, completion}, merging_case({1, 1, 1.2, 2}));
     const double clocks[] = {9, 9, 10.8, 18};
     const Rows totals = rows_of(result, "replicas.csv");
     ASSERT_EQ(totals.size(), 4u);
@@ -119,7 +103,7 @@ TEST(Synchronizer, NoReplicaWaits) {
 // and 3. The parts of every row add up to done − start: none, or the last contribution's way from then on,
 // the grace time, and the way back.
 TEST(Synchronizer, BytesAreThoseOfContributionsAndAnswersAndPartsAddUp) {
-  const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
+  const Replayed result = replayed({4, 9, {3, 0.3}}, merging_case({1, 1, 1.2, 2}));
   std::vector<std::int64_t> sent(4);
   for (const ExchangeRecord& row : result.exchanges) sent[as_index(row.replica)] += row.bytes;
   EXPECT_EQ(sent, (std::vector<std::int64_t>{6 * kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes}));
@@ -134,7 +118,7 @@ TEST(Synchronizer, BytesAreThoseOfContributionsAndAnswersAndPartsAddUp) {
 // the other's arrives: at step 4 it posts nothing, at step 6 with what it trained in four steps. After its
 // last posting it is not waited for.
 TEST(Synchronizer, WhoHasNothingBackPostsNothing) {
-  const Replayed result = replayed({2, 9}, {1, 2.5});
+  const Replayed result = replayed({2, 9}, merging_case({1, 2.5}));
   expect_merges(result, {{{{0, 2, 6}, {1, 2, 3}}, 5.2},
                          {{{0, 6, 0}, {1, 4, 5}}, 10.2},
                          {{{1, 6, 7}}, 15.2},
@@ -148,11 +132,11 @@ TEST(Synchronizer, WhoHasNothingBackPostsNothing) {
 // from 7.2 s on for what the other posts at 10 s. The schedule is the one that follows from the plan. With a
 // slack of a step replica 0 goes on to the end of step 4, 4 s, before it waits.
 TEST(Synchronizer, WithoutSlackIsSynchronous) {
-  const Replayed slack = replayed({4, 9, {}, 1}, {1, 2.5});
+  const Replayed slack = replayed({4, 9, {}, 1}, merging_case({1, 2.5}));
   expect_row(slack, 4, 0, 4, 10, 10.2);
   EXPECT_NEAR(slack.row(4, 0).awaited_s, 6, 1e-9);
   const Merging merging{2, 9, {}, 0};
-  const Replayed result = replayed(merging, {1, 2.5});
+  const Replayed result = replayed(merging, merging_case({1, 2.5}));
   expect_row(result, 2, 0, 2, 5, 5.2);
   EXPECT_NEAR(result.row(2, 0).awaited_s, 3, 1e-9);
   expect_row(result, 4, 0, 6.2, 10, 10.2);
@@ -175,7 +159,7 @@ TEST(Synchronizer, WithoutSlackIsSynchronous) {
 // first: the next one, of that, waits a second. Replica 0 comes at 8.0 s, three after that: it waits the
 // median of both, two seconds, in which the other comes, at 9.8 s.
 TEST(Synchronizer, AnAdaptiveGraceFollowsTheLags) {
-  const Replayed result = replayed({4, 9, {1, 0, AdaptiveGrace{0, 64, 0, 0.5}}}, {1, 1.2});
+  const Replayed result = replayed({4, 9, {1, 0, AdaptiveGrace{0, 64, 0, 0.5}}}, merging_case({1, 1.2}));
   expect_merges(result, {{{{0, 4, 5}}, 4.5}, {{{1, 4, 6}}, 6}, {{{0, 8, 0}, {1, 8, 9}}, 9.8}});
 }
 
