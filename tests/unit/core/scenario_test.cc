@@ -302,6 +302,14 @@ TEST(Scenario, NamesOfCasesAreReadableAndDiffer) {
   EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), 4u);
 }
 
+TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
+  EXPECT_EQ(parse_rank_order("round-robin", 4).kind, RankOrderSpec::Kind::kRoundRobin);
+  EXPECT_EQ(to_string(parse_rank_order("optimized", 4).kind), "optimized");
+  const RankOrderSpec list = parse_rank_order({3, 1, 0, 2}, 4);
+  EXPECT_EQ(to_string(list.kind), "list");
+  EXPECT_EQ(list.places, (std::vector<int>{3, 1, 0, 2}));
+}
+
 VariationSpec parse(const char* text, const char* fidelity = "flow") {
   const Json variation = resolve(variation_options(), Json::parse(text), "network.variation");
   return parse_variation({{"fidelity", fidelity}, {"variation", variation}}, "/some/folder");
