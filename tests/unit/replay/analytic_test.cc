@@ -175,92 +175,53 @@ TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
 }
 
 // A slow reference for one exchange on the analytic network, without a clock and without events: when a
-// member ends a round follows from its own times and those of the messages that it waits for, by maximum and
-// sum, so the order in which members are walked does not matter.
+// member begins a round follows from its own times and those of the messages that it waits for, by maximum
+// and sum.
 class WalkedTimes {
  public:
   // `posted_ns`: by member, from when on it may send and receive.
   WalkedTimes(const Collective& collective, const GroupExchange& exchange, const MessageKey& name,
               MessageCosts& costs, const std::vector<std::int64_t>& posted_ns)
-      : collective_(collective), exchange_(exchange), name_(name), costs_(costs), posted_ns_(posted_ns) {
-    for (int i = 0; i < exchange.members; ++i) enter(i, posted_ns[as_index(i)]);
-    for (bool has_moved = true; has_moved;) {
-      has_moved = false;
-      for (int i = 0; i < exchange.members; ++i)
-        while (end_round(i)) has_moved = true;
-    }
-  }
+      : collective_(collective), exchange_(exchange), name_(name), costs_(costs), posted_ns_(posted_ns) {}
 
-  std::int64_t done_ns(int member) const { return members_.at(member).entered_ns.at(as_index(rounds_)); }
+  std::int64_t done_ns(int member) { return begin_ns(member, rounds_); }
 
  private:
-  struct Sent {
-    int to = 0, number = 0, round = 0;
-    std::int64_t bytes = 0, arrival_ns = -1;  // −1: its receiver is not in that round yet
-  };
-  struct Member {
-    std::vector<std::int64_t> entered_ns;  // by round; the last one is the end
-    std::vector<Sent> sent;
-    std::map<int, int> taken;  // messages used up, by peer
-  };
-
-  void enter(int index, std::int64_t now_ns) {
-    Member& member = members_[index];
-    const int round = static_cast<int>(member.entered_ns.size());
-    member.entered_ns.push_back(now_ns);
-    if (round == rounds_) return;
-    for (const Message& message : collective_.round(exchange_, index, round).sends)
-      member.sent.push_back({message.peer, static_cast<int>(member.sent.size()), round, message.bytes});
+  std::int64_t begin_ns(int member, int round) {
+    if (round == 0) return posted_ns_[as_index(member)];
+    const auto known = begins_ns_.find({member, round});
+    if (known != begins_ns_.end()) return known->second;
+    std::int64_t now_ns = begin_ns(member, round - 1);
+    std::map<int, int> received, sent;  // messages, by peer
+    for (int before = 0; before < round; ++before) {
+      const Round messages = collective_.round(exchange_, member, before);
+      const auto wait_for = [&](int from, int to, int which) {
+        if (before == round - 1) now_ns = std::max(now_ns, arrival_ns(from, to, which));
+      };
+      for (const Message& message : messages.receives)
+        wait_for(message.peer, member, received[message.peer]++);
+      if (!collective_.awaits_delivery()) continue;
+      for (const Message& message : messages.sends) wait_for(member, message.peer, sent[message.peer]++);
+    }
+    return begins_ns_[{member, round}] = now_ns;
   }
 
-  // Gives the messages of a member to one receiver their arrivals, in the order of sending.
-  void follow(int from, int to) {
-    Member& sender = members_[from];
-    const std::vector<std::int64_t>& entered_ns = members_[to].entered_ns;
+  // Of the message `which` from one member to another, in the order of sending, which they keep.
+  std::int64_t arrival_ns(int from, int to, int which) {
     std::int64_t latest_ns = 0;
-    for (Sent& sent : sender.sent) {
-      if (sent.to != to) continue;
-      const auto round = as_index(sent.round);
-      if (collective_.awaits_receiver() && entered_ns.size() <= round) return;
-      const std::int64_t ready_ns =
-          collective_.awaits_receiver() ? entered_ns[round] : posted_ns_[as_index(to)];
-      MessageKey key = name_;
-      key.sender = from;
-      key.number = sent.number;
-      const std::int64_t begin_ns = std::max(sender.entered_ns[round], ready_ns);
-      sent.arrival_ns = latest_ns =
-          std::max(latest_ns, begin_ns + costs_.time_ns(key, costs_.way(from, to), sent.bytes));
-    }
-  }
-
-  bool end_round(int index) {
-    Member& member = members_[index];
-    const int round = static_cast<int>(member.entered_ns.size()) - 1;
-    if (round == rounds_) return false;
-    std::int64_t now_ns = member.entered_ns.back();
-    std::map<int, int> taken = member.taken;
-    for (const Message& message : collective_.round(exchange_, index, round).receives) {
-      follow(message.peer, index);
-      const std::int64_t arrival_ns = arrival(message.peer, index, taken[message.peer]++);
-      if (arrival_ns < 0) return false;
-      now_ns = std::max(now_ns, arrival_ns);
-    }
-    if (collective_.awaits_delivery())
-      for (const Sent& sent : member.sent) {
-        follow(index, sent.to);
-        if (sent.round == round && sent.arrival_ns < 0) return false;
-        if (sent.round == round) now_ns = std::max(now_ns, sent.arrival_ns);
+    MessageKey key = name_;
+    key.sender = from;
+    key.number = -1;
+    for (int round = 0; round < rounds_; ++round)
+      for (const Message& message : collective_.round(exchange_, from, round).sends) {
+        ++key.number;
+        if (message.peer != to) continue;
+        const std::int64_t ready_ns = begin_ns(to, collective_.awaits_receiver() ? round : 0),
+                           cost_ns = costs_.time_ns(key, costs_.way(from, to), message.bytes);
+        latest_ns = std::max(latest_ns, std::max(begin_ns(from, round), ready_ns) + cost_ns);
+        if (which-- == 0) return latest_ns;
       }
-    member.taken = std::move(taken);
-    enter(index, now_ns);
-    return true;
-  }
-
-  // Of the message `number` from one member to another; −1: not known yet.
-  std::int64_t arrival(int from, int to, int number) {
-    for (const Sent& sent : members_[from].sent)
-      if (sent.to == to && number-- == 0) return sent.arrival_ns;
-    return -1;
+    throw std::logic_error("a message is waited for that is never sent");
   }
 
   const Collective& collective_;
@@ -269,7 +230,7 @@ class WalkedTimes {
   MessageCosts& costs_;
   const std::vector<std::int64_t>& posted_ns_;
   const int rounds_ = collective_.rounds(exchange_);
-  std::map<int, Member> members_;
+  std::map<std::pair<int, int>, std::int64_t> begins_ns_;  // by member and round
 };
 
 // Every collective, members ready at drawn times, drawn message times or a star's: against the walk without
@@ -302,7 +263,7 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         clock.run();
         MessageCosts costs(config.network, topology, 5);
         const GroupExchange shape = group_exchange(group, 1000003, 2, {});
-        const WalkedTimes walked(collective, shape, {9, 4, 0, 0, 2}, costs, posted_ns);
+        WalkedTimes walked(collective, shape, {9, 4, 0, 0, 2}, costs, posted_ns);
         for (const int i : group)
           EXPECT_EQ(std::llround(run.times(i).done_s * 1e9), walked.done_ns(i))
               << name << " of " << members << ", member " << i << (draws ? ", drawn" : "");
