@@ -309,14 +309,6 @@ TEST(MessageTimes, HaveTheMeanAndSpreadThatWereAskedFor) {
 constexpr int kUnits = 13, kColumns = 1000, kSteps = 6;
 constexpr std::uint64_t kSeed = 3;
 
-// Units of so many columns, a byte each, that are dealt anew after each step.
-Trace dealing(int replicas) {
-  OperationRule rule = rule_of("pairwise");
-  rule.kind = OperationKind::kAllToAll;
-  rule.units = {{kUnits, {{0, kColumns, 1, 0, kColumns}}}};
-  return make_trace({{rule}}, {kSeed, replicas, kSteps, kUnits * kColumns});
-}
-
 Replayed replayed(const Trace& trace) {
   return walked(star_case(trace.context.replicas, 1e6, 0.05), trace);
 }
@@ -330,10 +322,14 @@ std::int64_t passed_bytes(int from, int to, int replicas, int round) {
   return bytes;
 }
 
-// Of two, each is done when the other's part has arrived.
+// Units of so many columns, a byte each, that are dealt anew after each step. Of two, each is done when the
+// other's part has arrived.
 TEST(AllToAll, AReplicaSendsTheUnitsThatBecomeAnothers) {
+  OperationRule rule = rule_of("pairwise");
+  rule.kind = OperationKind::kAllToAll;
+  rule.units = {{kUnits, {{0, kColumns, 1, 0, kColumns}}}};
   for (const int replicas : {2, 4}) {
-    const Replayed found = replayed(dealing(replicas));
+    const Replayed found = replayed(make_trace({{rule}}, {kSeed, replicas, kSteps, kUnits * kColumns}));
     ASSERT_EQ(found.exchanges.size(), as_index(kSteps * replicas));
     for (const ExchangeRecord& row : found.exchanges) {
       SCOPED_TRACE(row.step);
