@@ -1,24 +1,29 @@
 // The paper's latency model against what can be worked out by hand, in closed form, or by integration. And an
 // all-to-all of hidden units: what each replica sends is what becomes another's, step by step, and a pair
-// takes the time of its own parts.
+// takes the time of its own parts. How messages are cut, and what a sliced program takes; that it still adds
+// everything up once: tests/unit/net/collectives_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/hidden_units.h"
 #include "net/collectives/collective.h"
+#include "net/collectives/slices.h"
 #include "net/tcp/framing.h"
 #include "net/topologies/registry.h"
+#include "replay/estimate.h"
 #include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
 #include "replay/network/message_costs.h"
 #include "replay/network/network.h"
 #include "tests/support/idle_star.h"
+#include "tests/support/said.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::analytic_test {
@@ -100,18 +105,19 @@ TEST(Analytic, FreeCommunicationLeavesOnlyTheBarrier) {
   for (int replica = 0; replica < 3; ++replica) expect_row(replayed, 2, replica, ready_s[replica], 9, 9);
 }
 
+const double kRate = 8e6, kLatency = 0.05, kBytesPerSecond = kRate * payload_share(1448) / 8;
+
 // Without drawn times: one-way delay and bytes at the payload's rate, each message as if alone.
 TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
-  const double rate = 8e6, payload_bytes_per_s = rate * payload_share(1448) / 8;
   for (const std::string name : {"ring", "pair", "halving-doubling", "tree"}) {
     const int members = name == "pair" ? 2 : 4;
     const Trace trace = single_exchange(name, members, 400000);
-    const double expected = idle_star_s(name, {members, 400000, 1}, 0.05, payload_bytes_per_s);
-    EXPECT_NEAR(walked(mesh_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
-    EXPECT_NEAR(walked(star_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
+    const double expected = idle_star_s(name, {members, 400000, 1}, kLatency, kBytesPerSecond);
+    EXPECT_NEAR(walked(mesh_case(members, kRate, 2 * kLatency), trace).sync_time_s(), expected, 1e-6) << name;
+    EXPECT_NEAR(walked(star_case(members, kRate, 2 * kLatency), trace).sync_time_s(), expected, 1e-6) << name;
   }
-  const Replayed shared = walked(star_case(5, rate, 0), single_exchange("parameter-server", 5, 1000000));
-  EXPECT_NEAR(shared.sync_time_s(), 2 * 1e6 / payload_bytes_per_s, 1e-6) << "four at once as long as one";
+  const Replayed shared = walked(star_case(5, kRate, 0), single_exchange("parameter-server", 5, 1000000));
+  EXPECT_NEAR(shared.sync_time_s(), 2 * 1e6 / kBytesPerSecond, 1e-6) << "four at once as long as one";
 }
 
 // Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done. A replica that
@@ -167,9 +173,8 @@ TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
   EXPECT_DOUBLE_EQ(sync_s().row(1, 0).start_s, 3);
   config.network.overrides = {up_of(1, 4e6)};
   config.network.overrides[0].delay = 0.2;
-  const double bytes_per_s = 1e6 * payload_share(1448);
-  EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / bytes_per_s, 1e-6);
-  EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / bytes_per_s, 1e-6);
+  EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / kBytesPerSecond, 1e-6);
+  EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / kBytesPerSecond, 1e-6);
   const Replayed ring = walked(drawn_case(64, 1, 0), single_exchange("ring", 64, 64000));
   EXPECT_EQ(rows_of(ring, "links.csv").size(), 2 * 64u) << "of a mesh the links that are used, both ways";
 }
@@ -343,6 +348,108 @@ TEST(AllToAll, AReplicaSendsTheUnitsThatBecomeAnothers) {
       const double expected_s = replayed(single_exchange("pair", 2, received)).sync_time_s();
       EXPECT_NEAR(row.done_s - row.start_s, expected_s, 1e-9);
     }
+  }
+}
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+int count(const SliceSpec& spec, const std::string& name, int members, std::int64_t bytes) {
+  return slice_count(spec, find_collective(name), {members, bytes, 1, {}});
+}
+
+TEST(Slices, CutAMessageIntoEqualPartsOfAtMostTheSizeOrAsTheLibraries) {
+  const SliceSpec spec{SliceSpec::Kind::kBytes, 1000};
+  EXPECT_EQ(count(spec, "tree", 4, 1000), 1);
+  EXPECT_EQ(count(spec, "tree", 4, 1001), 2);
+  EXPECT_EQ(count(spec, "ring", 4, 4000), 1) << "chunks of a quarter";
+  EXPECT_EQ(count(spec, "ring", 4, 4001), 2);
+  EXPECT_EQ(count(spec, "pair", 2, 5000), 5);
+  EXPECT_EQ(count({}, "ring", 4, 1000000), 1);
+  for (const char* name : {"halving-doubling", "double-tree", "root", "serial", "hierarchical"})
+    EXPECT_EQ(count(spec, name, 2, 5000), 1) << name;
+  const SliceSpec nccl{SliceSpec::Kind::kNccl, 0}, gloo{SliceSpec::Kind::kGloo, 0};
+  EXPECT_EQ(count(nccl, "ring", 4, 40 * kMiB), 10);
+  EXPECT_EQ(count(nccl, "tree", 4, 40 * kMiB), 80);
+  EXPECT_EQ(count(nccl, "pair", 2, 40 * kMiB), 320);
+  EXPECT_EQ(count(nccl, "pair", 4, 40 * kMiB), 10) << "a ring";
+  EXPECT_EQ(count(gloo, "ring", 4, 40 * kMiB), 10);
+  EXPECT_EQ(count(gloo, "ring", 4, kMiB), 2) << "two segments at least";
+  EXPECT_EQ(count(gloo, "tree", 4, 40 * kMiB), 1);
+}
+
+// 10 bytes in three slices: 0-3, 3-6, 6-10. A byte in three slices: one has it.
+TEST(Slices, OfARoundCoverEachMessageOnce) {
+  const Round round{{{1, 100, 10, true}}, {{2, 5, 1, false}}};
+  const Round first = slice_of(round, 0, 3), last = slice_of(round, 2, 3);
+  ASSERT_EQ(first.sends.size(), 1u);
+  EXPECT_EQ(first.sends[0].offset, 100);
+  EXPECT_EQ(first.sends[0].bytes, 3);
+  EXPECT_EQ(last.sends[0].offset, 106);
+  EXPECT_EQ(last.sends[0].bytes, 4);
+  EXPECT_TRUE(last.sends[0].reduces);
+  EXPECT_TRUE(first.receives.empty());
+  ASSERT_EQ(last.receives.size(), 1u);
+  EXPECT_EQ(last.receives[0].bytes, 1);
+}
+
+// A halving's messages are parts of parts: cut by the slice they would carry what has not come yet. So it has
+// no unit, nor have those that await one message before the next.
+TEST(Slices, OnlyProgramsOfWholeUnitsAreCut) {
+  std::set<std::string> are_cut;
+  for (const auto& collective : collectives())
+    if (collective->unit_bytes({4, 1000, 1}) > 0) are_cut.insert(collective->name());
+  EXPECT_EQ(are_cut, (std::set<std::string>{"all-gather", "direct", "heap-tree", "leaf-tree", "pair",
+                                            "parameter-server", "reduce-scatter", "ring", "send", "tree"}));
+}
+
+TEST(Slices, TooManyAreRefused) {
+  Case config = star_case(256, 1e9, 0.1);
+  config.network.slice = {SliceSpec::Kind::kBytes, 65536};
+  const auto estimate_of = [&](std::int64_t bytes) {
+    return estimate(config, make_trace({{rule_of("ring")}}, {1, 256, 1, bytes}));
+  };
+  // Chunks of a 256th, 2 · 255 · 256 messages, each in `slices`.
+  EXPECT_EQ(estimate_of(256 * 65536 * 10).transfers, 2 * 255 * 256 * 10);
+  const InputError error = thrown_by([&] { estimate_of(std::int64_t{256} * 65536 * 10000); });
+  EXPECT_EQ(error.parts().path, "network.slice");
+  EXPECT_SAYS(error.parts().found, "130560 messages");
+  EXPECT_SAYS(error.parts().hint, "slices of at least");
+}
+
+// Nothing is shared between connections: a pipelined tree of D levels is 2D hops of a latency and a slice,
+// and the other slices behind the first.
+TEST(Slices, AnalyticPipelinesAreHopsAndTheSlicesBehind) {
+  for (const int members : {2, 3, 4, 5, 6, 7, 8, 9})
+    for (const int slices : {2, 5, 16})
+      for (const std::string name : {"ring", "heap-tree", "tree"}) {
+        const std::int64_t bytes = std::int64_t{members} * slices * 10000;
+        const bool is_ring = name == "ring";
+        const int levels = name == "tree" ? ceil_log2(members) : floor_log2(members);
+        if (name == "tree" && members != 1 << levels) continue;
+        Case config = star_case(members, kRate, 2 * kLatency);
+        const std::int64_t unit = is_ring ? bytes / members : bytes;
+        config.network.slice = {SliceSpec::Kind::kBytes, unit / slices};
+        const double slice_s = static_cast<double>(unit) / slices / kBytesPerSecond;
+        const double expected =
+            is_ring ? pipelined_rounds_s(2 * (members - 1), slice_s * slices, slices, kLatency)
+                    : 2 * levels * (kLatency + slice_s) + (slices - 1) * slice_s;
+        EXPECT_NEAR(walked(config, single_exchange(name, members, bytes)).sync_time_s(), expected, 1e-6)
+            << name << " of " << members << " in " << slices;
+      }
+}
+
+// Replica 0 is ready after 1 s, replica 1 after 3 s: what was pushed has come, the rest follows.
+TEST(Eager, AnalyticPushesSoManyBytesAhead) {
+  Trace trace = single_exchange("pair", 2, 800000);
+  trace.measured_s = {{1, 3}};
+  Case config = star_case(2, kRate, 2 * kLatency);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  for (const double eager : {0., 300000., 1e9}) {
+    config.network.eager = eager;
+    const Replayed replayed = walked(config, trace);
+    const double left = std::max(0., 800000 - eager);
+    EXPECT_NEAR(replayed.row(1, 1).done_s, 3 + (left > 0 ? kLatency + left / kBytesPerSecond : 0), 1e-6);
+    EXPECT_NEAR(replayed.row(1, 0).done_s, 3 + kLatency + 800000 / kBytesPerSecond, 1e-6);
   }
 }
 
