@@ -4,7 +4,6 @@
 // everything up once: tests/unit/net/collectives_test.cc.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>

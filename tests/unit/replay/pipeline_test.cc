@@ -2,8 +2,6 @@
 // share of the step says.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "core/base/index.h"
 #include "replay/estimate.h"
 #include "replay/pipeline_run.h"

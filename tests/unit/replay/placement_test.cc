@@ -3,7 +3,6 @@
 // ranks for collectives other than the ring, by hand for small networks.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 
 #include "core/base/index.h"

@@ -3,9 +3,7 @@
 // everyone, the grace time that follows from lags, and slow replicas that take fewer steps.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
-#include <stdexcept>
 
 #include "replay/lag_history.h"
 #include "tests/unit/replay/membership_cases.h"

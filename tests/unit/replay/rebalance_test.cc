@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <optional>
-#include <tuple>
-
 #include "core/base/errors.h"
 #include "replay/wiring.h"
 #include "tests/unit/replay/replayed.h"

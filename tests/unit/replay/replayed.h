@@ -46,22 +46,18 @@ struct Replayed {
   }
 };
 
-// The cells of a table without quotes, its header first.
+// The cells of a table without quotes, below so many lines: its header.
 using Cells = std::vector<std::string>;
 using Rows = std::vector<Cells>;
-inline Rows cells_of(const Replayed& replayed, const std::string& file) {
+inline Rows rows_of(const Replayed& replayed, const std::string& file, int passed = 1) {
   Rows rows;
   std::istringstream in(replayed.files.at(file));
   for (std::string line, cell; std::getline(in, line);) {
+    if (passed-- > 0) continue;
     rows.emplace_back();
     for (std::istringstream cells(line); std::getline(cells, cell, ',');) rows.back().push_back(cell);
   }
   return rows;
-}
-// The same below its header.
-inline Rows rows_of(const Replayed& replayed, const std::string& file) {
-  const Rows rows = cells_of(replayed, file);
-  return rows.empty() ? rows : Rows(rows.begin() + 1, rows.end());
 }
 
 inline void expect_row(const Replayed& replayed, int step, int replica, double ready_s, double start_s,
@@ -86,7 +82,7 @@ struct BreakdownRow {
 };
 
 inline std::vector<BreakdownRow> breakdown_of(const Replayed& replayed) {
-  const Cells header = cells_of(replayed, "breakdown.csv").at(0);
+  const Cells header = rows_of(replayed, "breakdown.csv", 0).at(0);
   std::vector<BreakdownRow> rows;
   for (const auto& cells : rows_of(replayed, "breakdown.csv")) {
     rows.push_back({std::stoi(cells.at(1)), cells.at(2), {}});
