@@ -211,10 +211,7 @@ TEST(DynamicSteps, AreTheShareOfTheFastestThatFitsIn) {
   EXPECT_EQ(dynamic_steps(20, {3, 1.5, 2}).taken, (Counts{10, 20, 15})) << "of the fastest there is";
   EXPECT_EQ(dynamic_steps(4, {1, 100}).taken, (Counts{4, 1})) << "one at least";
   EXPECT_EQ(dynamic_steps(1, {1, 2}).taken, Counts{}) << "of one step nobody takes less";
-}
-
-// 0.7 · 6 / 2.1 is 2 and 1.9999999999999996 in floating point; 0.1 · 30 / 0.3 is 10.
-TEST(DynamicSteps, DecimalFactorsAreNotRoundedDown) {
+  // 0.7 · 6 / 2.1 is 2, and 1.9999999999999996 in floating point; 0.1 · 30 / 0.3 is 10.
   EXPECT_EQ(dynamic_steps(6, {0.7, 2.1}).taken, (Counts{6, 2}));
   EXPECT_EQ(dynamic_steps(30, {0.3, 0.1}).taken, (Counts{10, 30}));
   for (int most = 1; most <= 200; ++most)
