@@ -13,16 +13,47 @@
 #include "replay/faults.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
-#include "tests/unit/replay/membership_cases.h"
+#include "tests/unit/replay/replayed.h"
 
 namespace longhaul::membership_test {
+
+// Replica 0 crashes at `at_s` and is back `for_s` later; the others know of it after 0.25 s.
+Case with_crash(int replicas, int steps, OnFailure on_failure, double at_s, double for_s) {
+  Case config = drawn_case(replicas, 0, 0, false);
+  config.workload.steps = steps;
+  config.faults = {crash_of(0, at_s, for_s)};
+  config.recovery.on_failure = on_failure;
+  config.recovery.detect_s = 0.25;
+  return config;
+}
+
+OperationRule gradients() {
+  OperationRule rule = rule_of("ring");
+  rule.payload = whole({"gradient"}, Wire::kInt8);
+  rule.before_optimizer = true;
+  return rule;
+}
+
+OperationRule weights_in_pairs() {
+  OperationRule rule = rule_of("pair", 1, 2);
+  rule.kind = OperationKind::kGroupAverage;
+  rule.payload = whole({"weights"}, Wire::kInt8);
+  return rule;
+}
+
+// A state of 1000 parameters of 12 bytes, on links of 9600 bytes a second; operations of `rule` carry a byte.
+void prepare_download(Case& config, OperationRule& rule) {
+  config.network.message_time.reset();
+  config.network.topology = mesh_spec(76800 * 1538. / 1448, 0);  // with Ethernet's framing
+  config.workload.parameters = 1000;
+  rule.payload[0].columns = {{0, 1}};
+}
 
 Replayed replayed(const Case& config, const OperationRule& rule = gradients()) {
   return walked(config, OperationPlan{{rule}});
 }
 
-// Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
-// a second; operations of `rule` carry a byte.
+// Replica 0 is gone from 2.5 to 4.5 s. Then it downloads its state.
 Replayed with_download(OperationRule rule, int replicas, int steps) {
   Case config = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
   prepare_download(config, rule);

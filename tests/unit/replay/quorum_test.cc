@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "replay/lag_history.h"
-#include "tests/unit/replay/membership_cases.h"
+#include "tests/unit/replay/replayed.h"
 
 namespace longhaul::quorum_test {
 

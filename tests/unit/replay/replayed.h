@@ -14,6 +14,7 @@
 #include "core/plan/trace.h"
 #include "replay/replay.h"
 #include "tests/support/csv_table.h"
+#include "tests/support/faults.h"
 #include "tests/support/files.h"
 #include "tests/unit/net/cases.h"
 
@@ -109,6 +110,15 @@ inline std::vector<Json> schedule_of(const Replayed& replayed) {
   return lines;
 }
 
+// By step, of the schedule: of all rules, or of one.
+inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed, int rule = -1) {
+  std::map<int, std::vector<int>> groups;
+  for (const Json& line : schedule_of(replayed))
+    if (rule < 0 || line.at("rule") == rule)
+      groups[line.at("step")] = line.at("group").get<std::vector<int>>();
+  return groups;
+}
+
 // Some cells of a row.
 inline Cells at(const Cells& row, const std::vector<std::size_t>& columns) {
   Cells cells;
@@ -149,6 +159,12 @@ inline Replayed walked(const Case& config, const OperationPlan& plan) {
 
 inline double simulated_s(const Replayed& replayed) {
   return replayed.report.at("simulated_s");
+}
+
+using OnFailure = RecoverySpec::OnFailure;
+
+inline Fault crash_of(int replica, double at_s, double for_s) {
+  return absence_fault(0, {replica, replica}, {at_s, 0, for_s});
 }
 
 // A rule among everyone, or among random groups of `group_size`.

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "net/tcp/framing.h"
-#include "tests/unit/replay/membership_cases.h"
+#include "tests/unit/replay/replayed.h"
 
 namespace longhaul::synchronizer_test {
 
