@@ -163,11 +163,7 @@ TEST(Rebalancing, EveryMicrobatchPassesOnceAndBytesAreConserved) {
   for (const ExchangeRecord& row : replayed.exchanges) counted += row.bytes;
   for (const auto& row : rows_of(replayed, "replicas.csv")) sent += std::stoll(row[4]);
   EXPECT_EQ(sent, counted);
-}
-
-// The exchange of a stage is among those that serve it: of 450 bytes a ring of n sends 2 (n − 1)/n from each.
-TEST(Rebalancing, ExchangesAreAmongTheWorkersOfTheStage) {
-  const Replayed replayed = run({});
+  // Exchanges are among those that serve the stage: of 450 bytes a ring of n sends 2 (n − 1)/n from each.
   std::map<std::pair<int, std::string>, std::pair<int, std::int64_t>> rows;
   for (const ExchangeRecord& row : replayed.exchanges) {
     auto& [members, bytes] = rows[{row.step, row.exchange}];

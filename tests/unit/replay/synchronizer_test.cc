@@ -84,6 +84,18 @@ TEST(Synchronizer, MergesWhatIsThereWhenTheGraceOfAQuorumIsOver) {
   expect_row(result, 4, 2, 4.8, 4.8, 5.3 + kMessage_s);
   expect_row(result, 4, 3, 8, 8, 8.5 + kMessage_s);
   expect_row(result, 8, 2, 9.6, 9.6, 9.6);  // it ended before that came back
+  // What replicas send is what arrives: contributions to replica 0, and from it an answer to each that
+  // contributed. In all 4 + 3 rows of contributions, one of them replica 0's twice; answers to 1, 2, 1, 3 and
+  // 2 and 3. The parts of every row add up to done − start: none, or the last contribution's way from then
+  // on, the grace time, and the way back.
+  std::vector<std::int64_t> sent(4);
+  for (const ExchangeRecord& row : result.exchanges) sent[as_index(row.replica)] += row.bytes;
+  EXPECT_EQ(sent, (std::vector<std::int64_t>{6 * kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes}));
+  EXPECT_EQ(result.report["transfers"], 6 + 6);
+  const std::vector<BreakdownRow> rows = breakdown_of(result);
+  ASSERT_EQ(rows.size(), result.exchanges.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    EXPECT_NEAR(rows[i].total_s(), result.exchanges[i].done_s - result.exchanges[i].start_s, 1e-8) << i;
 }
 
 // No replica waits, however late the others are.
@@ -96,22 +108,6 @@ TEST(Synchronizer, NoReplicaWaits) {
     for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(std::stod(totals[i][3]), clocks[i], 1e-9);
     for (const ExchangeRecord& row : result.exchanges) EXPECT_LE(row.done_s, row.awaited_s);
   }
-}
-
-// What replicas send is what arrives: contributions to replica 0, and from it an answer to each that
-// contributed. In all 4 + 3 rows of contributions, one of them replica 0's twice; answers to 1, 2, 1, 3 and 2
-// and 3. The parts of every row add up to done − start: none, or the last contribution's way from then on,
-// the grace time, and the way back.
-TEST(Synchronizer, BytesAreThoseOfContributionsAndAnswersAndPartsAddUp) {
-  const Replayed result = replayed({4, 9, {3, 0.3}}, merging_case({1, 1, 1.2, 2}));
-  std::vector<std::int64_t> sent(4);
-  for (const ExchangeRecord& row : result.exchanges) sent[as_index(row.replica)] += row.bytes;
-  EXPECT_EQ(sent, (std::vector<std::int64_t>{6 * kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes}));
-  EXPECT_EQ(result.report["transfers"], 6 + 6);
-  const std::vector<BreakdownRow> rows = breakdown_of(result);
-  ASSERT_EQ(rows.size(), result.exchanges.size());
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    EXPECT_NEAR(rows[i].total_s(), result.exchanges[i].done_s - result.exchanges[i].start_s, 1e-8) << i;
 }
 
 // All of two, of which one takes 2.5 s a step. What the first posted after step 2 is merged at 5.2 s, when
