@@ -41,28 +41,23 @@ TEST(OperationPlan, BlockingFirstAndThePresendOneGoesToTheNextGroups) {
   EXPECT_EQ(operations_at(plan, kContext, 30).size(), 1u);  // step 40 never comes: nothing is sent ahead
 }
 
-std::vector<int> posting_steps(const OperationRule& rule, int steps) {
-  std::vector<int> found;
-  for (int step = 0; step <= steps; ++step)
-    if (is_posted_at(rule, steps, step)) found.push_back(step);
-  return found;
-}
-
 TEST(OperationRule, IsPostedInItsPhaseAndInItsRangeOfSteps) {
-  OperationRule rule;
-  rule.every = 10;
-  rule.phase = 5;
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{5, 15, 25}));
-  rule.overlap_steps = 6;  // 25 would be awaited after the end
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{5, 15}));
-  rule.overlap_steps = 0;
-  rule.first_step = 6;
-  rule.last_step = 24;
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{15}));
-  rule.phase = 0;
-  rule.first_step = 1;
-  rule.last_step = 0;
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{10, 20, 30}));
+  using Steps = std::vector<int>;
+  const auto posting_steps = [](int phase, int overlap_steps, int first_step, int last_step) {
+    OperationRule rule = rule_of("outer", "pair", 10);
+    rule.phase = phase;
+    rule.overlap_steps = overlap_steps;
+    rule.first_step = first_step;
+    rule.last_step = last_step;
+    Steps found;
+    for (int step = 0; step <= 30; ++step)
+      if (is_posted_at(rule, 30, step)) found.push_back(step);
+    return found;
+  };
+  EXPECT_EQ(posting_steps(5, 0, 1, 0), (Steps{5, 15, 25}));
+  EXPECT_EQ(posting_steps(5, 6, 1, 0), (Steps{5, 15})) << "25 would be awaited after the end";
+  EXPECT_EQ(posting_steps(5, 0, 6, 24), Steps{15});
+  EXPECT_EQ(posting_steps(0, 0, 1, 0), (Steps{10, 20, 30}));
 }
 
 TEST(OperationPlan, WhatIsDueWasPostedItsOverlapEarlier) {
