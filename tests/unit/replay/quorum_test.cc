@@ -32,6 +32,10 @@ Replayed replayed(const Completion& completion, const std::vector<double>& facto
 // Those who take part begin together, with a ring. Who comes later waits for nothing and sends nothing.
 TEST(Quorum, PassesByWhoIsNotThereWhenItBegins) {
   const double all_s = ring_s(4), three_s = ring_s(3);
+  const std::vector<int> all = {0, 1, 2, 3}, three = {0, 1, 2};
+  const auto adaptive = [](int quorum, double mads, double start_s = kInfinity) {
+    return Completion{quorum, 0, AdaptiveGrace{mads, 64, 0, start_s}};
+  };
   const struct {
     const char* what;
     Completion completion;
@@ -40,43 +44,27 @@ TEST(Quorum, PassesByWhoIsNotThereWhenItBegins) {
   } rows[] = {
       // Three are ready after 1 s, the quorum's grace ends at 1.5 s, the fourth comes at 2 s; or in time.
       {"after the grace", {3, 0.5}, {1, 1, 2, 1}, {1.5}, {{0, 1, 3}}},
-      {"as soon as all are ready", {3, 0.5}, {1, 1, 1.4, 1}, {1.4}, {{0, 1, 2, 3}}},
+      {"as soon as all are ready", {3, 0.5}, {1, 1, 1.4, 1}, {1.4}, {all}},
       {"a quorum of one is a deadline after the first", {1, 0.3}, {1.2, 1.5, 1, 2}, {1.3}, {{0, 2}}},
       {"who is alone sends nothing", {1, 0.25}, {1, 3}, {1.25}, {{0}}},
       // Three of four decide at once; the slow one is a step behind after each step of its own.
-      {"without grace",
-       {3, 0},
-       {1, 1, 1, 4},
-       {1, 2 + three_s, 3 + 2 * three_s},
-       {{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}},
+      {"without grace", {3, 0}, {1, 1, 1, 4}, {1, 2 + three_s, 3 + 2 * three_s}, {three, three, three}},
       // Median + 3 MAD of the lags, and all of them while there are none. Step 1: all wait for the last, at
       // 1.9 s; lags 0.1, 0.2, 0.9, so median 0.2, MAD 0.1. Step 2 waits for 0.5 s and passes the fourth by,
       // which is ready 0.9 s after the first: the same three lags again, and the same 0.5 s. Since it did not
       // exchange, at step 3 it is ready in time.
       {"an adaptive grace follows the lags",
-       {1, 0, AdaptiveGrace{3, 64, 0, kInfinity}},
+       adaptive(1, 3),
        {1, 1.1, 1.2, 1.9},
        {1.9, 1.9 + all_s + 1.5, 1.9 + all_s + 1.5 + three_s + 1.2},
-       {{0, 1, 2, 3}, {0, 1, 2}, {0, 1, 2, 3}}},
+       {all, three, all}},
       // 0.3 s to begin with: the fourth, 0.9 s after the first, is passed by at once.
-      {"it may start with a time",
-       {1, 0, AdaptiveGrace{3, 64, 0, 0.3}},
-       {1, 1.1, 1.2, 1.9},
-       {1.3},
-       {{0, 1, 2}}},
+      {"it may start with a time", adaptive(1, 3, 0.3), {1, 1.1, 1.2, 1.9}, {1.3}, {three}},
       // A lag counts from when the quorum was there: of the third member on, 0.1 and 0.6 s after the second
       // one. Median 0.35, MAD 0.25: at step 2 it waits from then for 0.4 s with 0.2 MADs, and for 0.65 s, so
       // for all, with 1.2.
-      {"0.2 MADs",
-       {2, 0, AdaptiveGrace{0.2, 64, 0, kInfinity}},
-       {1, 1.5, 1.6, 2.1},
-       {2.1, 2.1 + all_s + 1.5 + 0.4},
-       {{0, 1, 2, 3}, {0, 1, 2}}},
-      {"1.2 MADs",
-       {2, 0, AdaptiveGrace{1.2, 64, 0, kInfinity}},
-       {1, 1.5, 1.6, 2.1},
-       {2.1, 2.1 + all_s + 2.1},
-       {{0, 1, 2, 3}, {0, 1, 2, 3}}}};
+      {"0.2 MADs", adaptive(2, 0.2), {1, 1.5, 1.6, 2.1}, {2.1, 2.1 + all_s + 1.5 + 0.4}, {all, three}},
+      {"1.2 MADs", adaptive(2, 1.2), {1, 1.5, 1.6, 2.1}, {2.1, 2.1 + all_s + 2.1}, {all, all}}};
   for (const auto& [what, completion, factors, begun_s, groups] : rows) {
     SCOPED_TRACE(what);
     const Replayed result = replayed(completion, factors, static_cast<int>(groups.size()));
