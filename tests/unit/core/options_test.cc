@@ -99,12 +99,9 @@ Json expanded(const Json& schema, const Json& definitions) {
     if (schema.contains("default")) part["default"] = schema["default"];
     return part;
   }
-  Json result = schema.is_object() ? Json::object() : Json::array();
-  for (const auto& [key, value] : schema.items()) {
-    if (key == "$defs") continue;
-    schema.is_object() ? result[key] = expanded(value, definitions)
-                       : (result.push_back(expanded(value, definitions)), result);
-  }
+  Json result = schema;
+  if (result.is_object()) result.erase("$defs");
+  for (Json& value : result) value = expanded(value, definitions);
   return result;
 }
 

@@ -313,10 +313,6 @@ TEST(MessageTimes, HaveTheMeanAndSpreadThatWereAskedFor) {
 constexpr int kUnits = 13, kColumns = 1000, kSteps = 6;
 constexpr std::uint64_t kSeed = 3;
 
-Replayed replayed(const Trace& trace) {
-  return walked(star_case(trace.context.replicas, 1e6, 0.05), trace);
-}
-
 std::int64_t passed_bytes(int from, int to, int replicas, int round) {
   const auto before = unit_owners(kSeed, kUnits, 0, replicas, round - 1),
              after = unit_owners(kSeed, kUnits, 0, replicas, round);
@@ -333,7 +329,8 @@ TEST(AllToAll, AReplicaSendsTheUnitsThatBecomeAnothers) {
   rule.kind = OperationKind::kAllToAll;
   rule.units = {{kUnits, {{0, kColumns, 1, 0, kColumns}}}};
   for (const int replicas : {2, 4}) {
-    const Replayed found = replayed(make_trace({{rule}}, {kSeed, replicas, kSteps, kUnits * kColumns}));
+    const Case config = star_case(replicas, 1e6, 0.05);
+    const Replayed found = walked(config, make_trace({{rule}}, {kSeed, replicas, kSteps, kUnits * kColumns}));
     ASSERT_EQ(found.exchanges.size(), as_index(kSteps * replicas));
     for (const ExchangeRecord& row : found.exchanges) {
       SCOPED_TRACE(row.step);
@@ -344,7 +341,7 @@ TEST(AllToAll, AReplicaSendsTheUnitsThatBecomeAnothers) {
       if (replicas > 2) continue;
       const std::int64_t received = passed_bytes(1 - row.replica, row.replica, 2, row.step);
       ASSERT_GT(received, 0);
-      const double expected_s = replayed(single_exchange("pair", 2, received)).sync_time_s();
+      const double expected_s = walked(config, single_exchange("pair", 2, received)).sync_time_s();
       EXPECT_NEAR(row.done_s - row.start_s, expected_s, 1e-9);
     }
   }

@@ -331,13 +331,6 @@ TEST(Membership, SaysHowManyAllWaitFor) {
   }
 }
 
-// Replicas that take 1 s a step, four of them; messages take no time.
-Case two_replicas() {
-  Case config = drawn_case(2, 0, 0);
-  config.workload.steps = 4;
-  return config;
-}
-
 // Ten times slower from 2.5 s to 7.5 s: half of the third step is done at 2.5, the other half at 7.5.
 const Fault kSlow = slow_fault(0, {0, 0}, 10, {2.5, 0, 5});
 
@@ -358,7 +351,8 @@ TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
 
 // Whether a step ends with an exchange or all are one event together.
 TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
-  Case config = two_replicas();
+  Case config = drawn_case(2, 0, 0);
+  config.workload.steps = 4;
   config.faults = {kSlow};
   const Replayed alone = walked(config, OperationPlan());
   EXPECT_NEAR(simulated_s(alone), 8.5, 1e-9);
@@ -373,7 +367,8 @@ TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
 }
 
 TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
-  Case config = two_replicas();
+  Case config = drawn_case(2, 0, 0);
+  config.workload.steps = 4;
   const OperationPlan plan{{rule_of("ring", 2)}};
   const Replayed without = walked(config, plan);
   config.faults = {slow_fault(0, {0, 1}, 10, {1000, 0, 5})};
