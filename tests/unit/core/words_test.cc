@@ -1,4 +1,4 @@
-// Words of enumerations, what errors say of words that are none, and quantities with their units.
+// Words of enumerations, what errors say of unknown words, and quantities with their units.
 #include "core/base/words.h"
 
 #include <gtest/gtest.h>

@@ -37,7 +37,8 @@ TEST(Estimate, AWindowThatIdledDoublesUntilItCoversThePath) {
   EXPECT_GT(estimate(config, ten_steps).seconds, 100 * fluid_s) << "packets cost more";
 }
 
-TEST(CheckNetwork, MessagesThatNs3CannotCountNeedMoreConnections) {
+// A replay at 100 Tb/s never ended: a segment takes 0.1 ns, and the clock has whole ones.
+TEST(CheckNetwork, PacketsHaveALongestMessageAndFlowAFastestLink) {
   Case config = star_case(2, 1e8, 0.05);
   config.workload.parameters = 6800000000;
   EXPECT_NO_THROW(check_network(config)) << "flow has no such limit";
@@ -45,6 +46,13 @@ TEST(CheckNetwork, MessagesThatNs3CannotCountNeedMoreConnections) {
   EXPECT_THROW(check_network(config), InputError);
   config.network.tcp.connections = 8;
   EXPECT_NO_THROW(check_network(config));
+  EXPECT_NO_THROW(check_network(star_case(4, 1e13, 0)));
+  Case fast = star_case(4, 1e14, 0);
+  const InputError error = thrown_by([&] { check_network(fast); });
+  EXPECT_EQ(error.parts().path, "network.topology");
+  EXPECT_SAYS(error.parts().allowed, "at most 10 Tbps");
+  fast.network.fidelity = "analytic";
+  EXPECT_NO_THROW(check_network(fast));
 }
 
 // ns-3's BBR does not recover from losses in a FIFO.
@@ -74,18 +82,6 @@ TEST(Collectives, WithoutSitesHierarchicalIsRefused) {
   rule.collective = "hierarchical";
   EXPECT_THROW(check_collectives(star_case(4, 1e9, 0.1), {{rule}}), InputError);
   EXPECT_NO_THROW(check_collectives(regions_case("aws-2022", {{"london", 2}, {"tokyo", 2}}), {{rule}}));
-}
-
-// A replay at 100 Tb/s never ended: a segment takes 0.1 ns, and the clock has whole ones.
-TEST(CheckNetwork, FlowHasAFastestLink) {
-  Case config = star_case(4, 1e13, 0);
-  EXPECT_NO_THROW(check_network(config));
-  config = star_case(4, 1e14, 0);
-  const InputError error = thrown_by([&] { check_network(config); });
-  EXPECT_EQ(error.parts().path, "network.topology");
-  EXPECT_SAYS(error.parts().allowed, "at most 10 Tbps");
-  config.network.fidelity = "analytic";
-  EXPECT_NO_THROW(check_network(config));
 }
 
 }  // namespace longhaul::estimate_test
