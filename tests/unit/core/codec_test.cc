@@ -7,24 +7,56 @@
 
 namespace longhaul::codec_test {
 
-TEST(Codec, QuantizedBlocksAreAsLongAsWorkedOutByHand) {
-  const auto bytes = [](Quantizer numbers, int block, std::int64_t columns) {
-    return encoded_bytes({Quantized{numbers, block}}, columns);
-  };
-  EXPECT_EQ(bytes(Quantizer::kInt8, 1024, 1024), 4 + 1024);
-  EXPECT_EQ(bytes(Quantizer::kInt8, 1024, 1025), 4 + 1024 + 4 + 1);
-  EXPECT_EQ(bytes(Quantizer::kInt4, 1024, 1023), 4 + 512) << "half a byte is filled up";
-  EXPECT_EQ(bytes(Quantizer::kE3m0, 1024, 2048), 2 * (4 + 512));
-  EXPECT_EQ(bytes(Quantizer::kTwoBit, 1024, 1024), 4 * 2 + 256);
-  EXPECT_EQ(bytes(Quantizer::kTwoBitSixSigma, 1024, 1024), 4 * 4 + 256);
-  EXPECT_EQ(bytes(Quantizer::kSign, 1024, 1024 + 9), 4 + 128 + 4 + 2);
-  EXPECT_EQ(bytes(Quantizer::kInt7, 1024, 1024), 4 + 896);
-  EXPECT_EQ(bytes(Quantizer::kInt6, 1024, 1024), 4 + 768);
-  EXPECT_EQ(bytes(Quantizer::kInt5, 1024, 1024 + 3), 4 + 640 + 4 + 2) << "15 bits are filled up";
-  EXPECT_EQ(bytes(Quantizer::kInt3, 1024, 1024), 4 + 384);
-  EXPECT_EQ(bytes(Quantizer::kInt2, 1024, 1024), 4 + 256);
+// SparseLoCo: 64 of 4096 with 2 bits each, 12 bits for each place. DeMo: 32 of 64 × 64. A matrix of 128 × 96
+// has two times two tiles of 64 × 48 (48 is the largest divisor), whose places take 12 bits; a vector of 200
+// has four tiles of 50, which keep 32 and have 6 bits; where no shapes are known, two tiles, three rows, five
+// columns. Of 1000 columns 0.5 % are 5, of 1001 they are 5.005, so 6.
+TEST(Codec, IsAsLongAsWorkedOutByHand) {
+  const auto blocks = [](Quantizer numbers) { return Codec{Quantized{numbers, 1024}}; };
+  const Codec top{TopK{4096, 128, Wire::kBf16}}, few{TopK{5, 1, Wire::kFp32}},
+      sparse{TopK{4096, 64, Quantizer::kTwoBit}}, unknown{DctTopK{64, 32, Wire::kBf16}},
+      dct{DctTopK{64, 32, Wire::kBf16, {{128, 96}, {1, 200}}}}, mask{RandomMask{0.005, Wire::kBf16}};
+  LowRank low_rank;
+  low_rank.rank = 8;
+  low_rank.matrices = {{300, 200}, {1, 300}};
+  LowRank narrow = low_rank;
+  narrow.factors = Quantized{Quantizer::kInt4, 256};
+  const std::tuple<Codec, std::int64_t, std::int64_t> rows[] = {
+      {blocks(Quantizer::kInt8), 1024, 4 + 1024},
+      {blocks(Quantizer::kInt8), 1025, 4 + 1024 + 4 + 1},
+      {blocks(Quantizer::kInt4), 1023, 4 + 512},  // half a byte is filled up
+      {blocks(Quantizer::kE3m0), 2048, 2 * (4 + 512)},
+      {blocks(Quantizer::kTwoBit), 1024, 4 * 2 + 256},
+      {blocks(Quantizer::kTwoBitSixSigma), 1024, 4 * 4 + 256},
+      {blocks(Quantizer::kSign), 1024 + 9, 4 + 128 + 4 + 2},
+      {blocks(Quantizer::kInt7), 1024, 4 + 896},
+      {blocks(Quantizer::kInt6), 1024, 4 + 768},
+      {blocks(Quantizer::kInt5), 1024 + 3, 4 + 640 + 4 + 2},  // 15 bits are filled up
+      {blocks(Quantizer::kInt3), 1024, 4 + 384},
+      {blocks(Quantizer::kInt2), 1024, 4 + 256},
+      {top, 4096, 128 * 2 + 128 * 12 / 8},  // 448 bytes instead of 8192
+      {top, 2 * 4096 + 100, 2 * 448 + 100 * 2 + 150},
+      {few, 5, 4 + 1},  // 3 bits take a byte
+      {few, 0, 0},
+      {sparse, 4096, 64 * (2 + 12) / 8 + 8},
+      {sparse, 4096 + 3, 120 + 8 + 1 + 5},  // three values of 2 bits, three places
+      {dct, 128 * 96 + 200, 4 * (64 + 48) + 4 * (64 + 24)},
+      {unknown, 2 * 4096 + 3 * 64 + 5, 2 * (64 + 48) + (64 + 32) + (10 + 2)},
+      {unknown, 1, 2},  // one place needs no bits
+      {unknown, 0, 0},
+      {{low_rank}, 60300, 2 * 8 * (300 + 200) + 2 * 300},
+      {{narrow}, 60300, 8 * ((4 + 128 + 4 + 22) + (4 + 100)) + 2 * 300},
+      {mask, 1000, 5 * 2},
+      {mask, 1001, 6 * 2},
+      {mask, 1, 2},  // never empty
+      {{RandomMask{1, Wire::kFp32}}, 77, 77 * 4},
+      {{RandomMask{0.5, Quantized{Quantizer::kInt4, 16}}}, 40, (4 + 8) + (4 + 2)}};
+  for (const auto& [codec, columns, bytes] : rows)
+    EXPECT_EQ(encoded_bytes(codec, columns), bytes) << to_string(codec) << " of " << columns;
   for (const QuantizerFacts& facts : Words<Quantizer>::all)
-    EXPECT_EQ(bytes(facts.value, 7, 0), 0) << facts.word;
+    EXPECT_EQ(encoded_bytes(blocks(facts.value), 0), 0) << facts.word;
+  EXPECT_THROW(encoded_bytes(dct, 128 * 96), std::logic_error);
+  EXPECT_THROW(encoded_bytes({low_rank}, 60000), std::logic_error);
 }
 
 TEST(Codec, WholeNumbersByTheirBits) {
@@ -39,49 +71,6 @@ TEST(Codec, WholeNumbersByTheirBits) {
   EXPECT_EQ(facts_of(Quantizer::kSign).largest, 0);
   EXPECT_THROW(whole_quantizer(9), std::logic_error);
   EXPECT_THROW(whole_quantizer(1), std::logic_error);
-}
-
-// SparseLoCo: 64 of 4096 with 2 bits each, 12 bits for each place.
-TEST(Codec, TopKIsAsLongAsWorkedOutByHand) {
-  const Codec plain{TopK{4096, 128, Wire::kBf16}};
-  EXPECT_EQ(encoded_bytes(plain, 4096), 128 * 2 + 128 * 12 / 8);  // 448 bytes instead of 8192
-  EXPECT_EQ(encoded_bytes(plain, 2 * 4096 + 100), 2 * 448 + 100 * 2 + 150);
-  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 5), 4 + 1) << "3 bits take a byte";
-  EXPECT_EQ(encoded_bytes({TopK{5, 1, Wire::kFp32}}, 0), 0);
-  const Codec sparse{TopK{4096, 64, Quantizer::kTwoBit}};
-  EXPECT_EQ(encoded_bytes(sparse, 4096), 64 * (2 + 12) / 8 + 8);
-  EXPECT_EQ(encoded_bytes(sparse, 4096 + 3), 120 + 8 + 1 + 5) << "three values of 2 bits, three places";
-}
-
-// DeMo: 32 of 64 × 64. A matrix of 128 × 96 has two times two tiles of 64 × 48 (48 is the largest divisor),
-// whose places take 12 bits; a vector of 200 has four tiles of 50, which keep 32 and have 6 bits.
-TEST(Codec, DctIsAsLongAsWorkedOutByHand) {
-  const Codec codec{DctTopK{64, 32, Wire::kBf16, {{128, 96}, {1, 200}}}};
-  EXPECT_EQ(encoded_bytes(codec, 128 * 96 + 200), 4 * (64 + 48) + 4 * (64 + 24));
-  const Codec unknown{DctTopK{64, 32, Wire::kBf16}};  // two tiles, three rows, five columns
-  EXPECT_EQ(encoded_bytes(unknown, 2 * 4096 + 3 * 64 + 5), 2 * (64 + 48) + (64 + 32) + (10 + 2));
-  EXPECT_EQ(encoded_bytes(unknown, 1), 2) << "one place needs no bits";
-  EXPECT_EQ(encoded_bytes(unknown, 0), 0);
-  EXPECT_THROW(encoded_bytes(codec, 128 * 96), std::logic_error);
-}
-
-TEST(Codec, LowRankIsAsLongAsWorkedOutByHand) {
-  LowRank format;
-  format.rank = 8;
-  format.matrices = {{300, 200}, {1, 300}};
-  EXPECT_EQ(encoded_bytes({format}, 60300), 2 * 8 * (300 + 200) + 2 * 300);
-  format.factors = Quantized{Quantizer::kInt4, 256};
-  EXPECT_EQ(encoded_bytes({format}, 60300), 8 * ((4 + 128 + 4 + 22) + (4 + 100)) + 2 * 300);
-  EXPECT_THROW(encoded_bytes({format}, 60000), std::logic_error);
-}
-
-// Of 1000 columns 0.5 % are 5, of 1001 they are 5.005, so 6.
-TEST(Codec, ARandomMaskIsAsLongAsWorkedOutByHand) {
-  EXPECT_EQ(encoded_bytes({RandomMask{0.005, Wire::kBf16}}, 1000), 5 * 2);
-  EXPECT_EQ(encoded_bytes({RandomMask{0.005, Wire::kBf16}}, 1001), 6 * 2);
-  EXPECT_EQ(encoded_bytes({RandomMask{0.005, Wire::kBf16}}, 1), 2) << "never empty";
-  EXPECT_EQ(encoded_bytes({RandomMask{1, Wire::kFp32}}, 77), 77 * 4);
-  EXPECT_EQ(encoded_bytes({RandomMask{0.5, Quantized{Quantizer::kInt4, 16}}}, 40), (4 + 8) + (4 + 2));
 }
 
 TEST(Codec, MatricesAreThoseOfTheLayoutInTheColumns) {

@@ -33,58 +33,49 @@ Change both(const Change& one, const Change& other) {
   return [one, other](Asked& asked) { one(asked), other(asked); };
 }
 
-const Change kCrash = [](Asked& asked) { asked.config.faults = {absence_fault(0, {1, 1}, {})}; };
-const Change kTrain = [](Asked& asked) { asked.config.train.emplace(); };
-const Change kStages = [](Asked& asked) {
-  asked.config.pipeline.stages = asked.plan.pipeline.stages = 2;
-  asked.plan.pipeline.parts.resize(2);
+const Change kCrash = [](Asked& a) { a.config.faults = {absence_fault(0, {1, 1}, {})}; };
+const Change kTrain = [](Asked& a) { a.config.train.emplace(); };
+const Change kWaits = [](Asked& a) { a.config.recovery.on_failure = RecoverySpec::OnFailure::kWait; };
+const Change kEf21 = [](Asked& a) { a.plan.rules[0].payload[0].codec.feedback = Feedback::kEf21; };
+const Change kStages = [](Asked& a) {
+  a.config.pipeline.stages = a.plan.pipeline.stages = 2;
+  a.plan.pipeline.parts.resize(2);
 };
 
-Change routing(MicrobatchRouting routing) {
-  return both(kStages, [routing](Asked& asked) {
-    asked.config.pipeline.routing = asked.plan.pipeline.routing = routing;
-  });
+Change routing(MicrobatchRouting way) {
+  return both(kStages, [way](Asked& a) { a.config.pipeline.routing = a.plan.pipeline.routing = way; });
 }
 
 Change option(const char* name, const Json& value) {
-  return [name, value](Asked& asked) { asked.config.method.options[name] = value; };
+  return [name, value](Asked& a) { a.config.method.options[name] = value; };
 }
 
 // In the order of the table: what makes a case have the feature, and what it cannot have beside.
 std::vector<std::pair<Change, Change>> pairs() {
   const auto with_stages = [](const Change& boundary) { return both(both(kTrain, kStages), boundary); };
-  const auto rule = [](void (*change)(OperationRule&)) -> Change {
-    return [change](Asked& asked) { change(asked.plan.rules[0]); };
+  const Change deal_out = [](Asked& a) { a.plan.rules[0].kind = OperationKind::kAllToAll; };
+  const Change merges = [](Asked& a) { a.plan.rules[0].kind = OperationKind::kMerge; };
+  const Change fetches = [](Asked& a) { a.plan.rules[0].completion = {2, 1, {}, true}; };
+  const Change outer = [](Asked& a) { a.plan.rules[0].before_optimizer = false; };
+  const Change some = [](Asked& a) { a.plan.rules[0].completion = {2, 1, {}}; };
+  const Change late = [](Asked& a) { a.plan.delays = {{1, {}}}; };
+  const Change rebalances = [](Asked& a) { a.config.pipeline.rebalance_every = 5; };
+  const Change ranks = [](Asked& a) { a.executor.ranks = 2; };
+  const Change card = [](Asked& a) { a.executor.is_on_card = true; };
+  const Change measured = [](Asked& a) { a.config.workload.step_time.kind = StepTime::Kind::kMeasured; };
+  const Change bf16 = [](Asked& a) {
+    if (a.config.train) a.config.train->precision = Precision::kBf16;
   };
-  const Change deal_out = rule([](OperationRule& rule) { rule.kind = OperationKind::kAllToAll; });
-  const Change merges = rule([](OperationRule& rule) { rule.kind = OperationKind::kMerge; });
-  const Change ef21 = rule([](OperationRule& rule) { rule.payload[0].codec.feedback = Feedback::kEf21; });
-  const Change fetches = rule([](OperationRule& rule) { rule.completion = {2, 1, {}, true}; });
-  const Change outer = rule([](OperationRule& rule) { rule.before_optimizer = false; });
-  const Change some = rule([](OperationRule& rule) { rule.completion = {2, 1, {}}; });
-  const Change late = [](Asked& asked) { asked.plan.delays = {{1, {}}}; };
-  const Change rebalances = [](Asked& asked) { asked.config.pipeline.rebalance_every = 5; };
-  const Change ranks = [](Asked& asked) { asked.executor.ranks = 2; };
-  const Change card = [](Asked& asked) { asked.executor.is_on_card = true; };
-  const Change waits = [](Asked& asked) {
-    asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait;
-  };
-  const Change measured = [](Asked& asked) {
-    asked.config.workload.step_time.kind = StepTime::Kind::kMeasured;
-  };
-  const Change bf16 = [](Asked& asked) {
-    if (asked.config.train) asked.config.train->precision = Precision::kBf16;
-  };
-  const Change subspace = with_stages([](Asked& asked) { asked.config.pipeline.boundary.subspace = 8; });
-  const Change learned = with_stages([](Asked& asked) { asked.config.pipeline.boundary.learned.emplace(); });
+  const Change subspace = with_stages([](Asked& a) { a.config.pipeline.boundary.subspace = 8; });
+  const Change learned = with_stages([](Asked& a) { a.config.pipeline.boundary.learned.emplace(); });
   const Change quorum = both(both(outer, some), option("quorum", 2));
   const Change random = both(kTrain, routing(MicrobatchRouting::kRandom));
   const Change throughput = routing(MicrobatchRouting::kThroughput);
   const Change python = both(kTrain, option("python", Json::object()));
-  return {{both(kCrash, waits), kStages},
+  return {{both(kCrash, kWaits), kStages},
           {both(kCrash, kStages), throughput},
           {kCrash, fetches},
-          {both(kCrash, kTrain), ef21},
+          {both(kCrash, kTrain), kEf21},
           {both(kCrash, kTrain), late},
           {quorum, kStages},
           {option("dynamic_steps", true), kStages},
@@ -94,12 +85,12 @@ std::vector<std::pair<Change, Change>> pairs() {
           {both(throughput, kTrain), outer},
           {random, ranks},
           {subspace, card},
-          {learned, [](Asked& asked) { asked.config.train.reset(); }},
+          {learned, [](Asked& a) { a.config.train.reset(); }},
           {learned, card},
           {learned, bf16},
           {learned, ranks},
-          {learned, [](Asked& asked) { asked.plan.takes_whole_batch = true; }},
-          {both(learned, [](Asked& asked) { asked.config.pipeline.stages = 1; }), quorum},
+          {learned, [](Asked& a) { a.plan.takes_whole_batch = true; }},
+          {both(learned, [](Asked& a) { a.config.pipeline.stages = 1; }), quorum},
           {measured, quorum},
           {python, card},
           {python, ranks}};
@@ -128,10 +119,9 @@ TEST(Combinations, EachRowRefusesBothAndNeitherAlone) {
 // Losses are then those without crashes.
 TEST(Combinations, WhereAllWaitATrainingMayKeepWhatHoldsForTheSameMembers) {
   Asked asked;
-  both(kCrash, kTrain)(asked);
-  asked.plan.rules[0].payload[0].codec.feedback = Feedback::kEf21;
+  both(both(kCrash, kTrain), kEf21)(asked);
   EXPECT_TRUE(asked.is_refused());
-  asked.config.recovery.on_failure = RecoverySpec::OnFailure::kWait;
+  kWaits(asked);
   EXPECT_FALSE(asked.is_refused());
 }
 

@@ -20,7 +20,7 @@ TEST(ReplicaRange, IsOneOrSeveralOrAll) {
   EXPECT_THROW(parse_replica_range("everyone", 8, ""), InputError);
 }
 
-TEST(FaultWindows, OnceFromATimeOnForAsLongAsItSays) {
+TEST(FaultWindows, AreOnceFromATimeOnOrThoseOfAFile) {
   const FaultWindows windows({10, 0, 5}, 1, 0, "replica 0"), for_good({3}, 1, 0, "replica 0");
   for (const std::int64_t on_ns : {10 * kSecond, 15 * kSecond - 1}) EXPECT_TRUE(windows.is_on(on_ns));
   for (const std::int64_t off_ns : {10 * kSecond - 1, 15 * kSecond}) EXPECT_FALSE(windows.is_on(off_ns));
@@ -32,6 +32,14 @@ TEST(FaultWindows, OnceFromATimeOnForAsLongAsItSays) {
   EXPECT_EQ(windows.until(11 * kSecond).size(), 1u);
   EXPECT_TRUE(for_good.is_on(1000000 * kSecond));
   EXPECT_EQ(for_good.next_change_ns(4 * kSecond), FaultWindows::kNever);
+  // Or when a file says.
+  const FaultWindows of_file({{2 * kSecond, 5 * kSecond}, {7 * kSecond, FaultWindows::kNever}});
+  for (const std::int64_t on_ns : {2 * kSecond, 1000000 * kSecond}) EXPECT_TRUE(of_file.is_on(on_ns));
+  for (const std::int64_t off_ns : {2 * kSecond - 1, 5 * kSecond}) EXPECT_FALSE(of_file.is_on(off_ns));
+  EXPECT_EQ(of_file.next_change_ns(0), 2 * kSecond);
+  EXPECT_EQ(of_file.next_change_ns(5 * kSecond), 7 * kSecond);
+  EXPECT_EQ(of_file.next_change_ns(7 * kSecond), FaultWindows::kNever);
+  EXPECT_EQ(of_file.until(6 * kSecond).size(), 1u);
 }
 
 // Of N windows the sum of exponential times has a standard deviation of sqrt(N) means.
@@ -107,18 +115,6 @@ TEST(Faults, AreReadInTheirOrder) {
   EXPECT_EQ(faults[3].file, "/scenarios/spot.csv");
   EXPECT_TRUE(faults[3].absence);
   EXPECT_TRUE(parse_faults(Json::object(), 4).empty());
-}
-
-TEST(FaultWindows, OfAFileAreThoseThatItSays) {
-  const FaultWindows windows({{2 * kSecond, 5 * kSecond}, {7 * kSecond, FaultWindows::kNever}});
-  EXPECT_FALSE(windows.is_on(2 * kSecond - 1));
-  EXPECT_TRUE(windows.is_on(2 * kSecond));
-  EXPECT_FALSE(windows.is_on(5 * kSecond));
-  EXPECT_TRUE(windows.is_on(1000000 * kSecond));
-  EXPECT_EQ(windows.next_change_ns(0), 2 * kSecond);
-  EXPECT_EQ(windows.next_change_ns(5 * kSecond), 7 * kSecond);
-  EXPECT_EQ(windows.next_change_ns(7 * kSecond), FaultWindows::kNever);
-  EXPECT_EQ(windows.until(6 * kSecond).size(), 1u);
 }
 
 }  // namespace longhaul::faults_test

@@ -19,25 +19,18 @@ std::string groups_of(int step) {
   return Json({{"rule", 0}, {"step", step}, {"groups", {{0, 3}, {1, 2}}}}).dump() + "\n";
 }
 
-std::string all_groups() {
-  return groups_of(2) + groups_of(4) + groups_of(6) + groups_of(8);
-}
-
 // Of a header, lines behind it and those of its groups where these are drawn.
 std::string refusal(const Json& head, const std::string& lines = "") {
   const bool draws = head.dump().find("random") != std::string::npos;
-  const std::string behind = lines.empty() ? "" : lines + "\n";
-  return said_by([&] { trace_from(head.dump() + "\n" + behind + (draws ? all_groups() : "")); });
+  std::string text = head.dump() + "\n" + lines + (lines.empty() ? "" : "\n");
+  for (const int step : {2, 4, 6, 8}) text += draws ? groups_of(step) : "";
+  return said_by([&] { trace_from(text); });
 }
 
 std::string refusal_of_rule(const Json& patch) {
   Json head = header();
   head["rules"][0].update(patch);
   return refusal(head);
-}
-
-std::string refusal_of_rule(const char* key, const Json& value) {
-  return refusal_of_rule(Json{{key, value}});
 }
 
 std::string refusal_of_header(const Json& patch) {
@@ -47,9 +40,9 @@ std::string refusal_of_header(const Json& patch) {
 }
 
 TEST(HostileTrace, NothingIsDividedByZero) {
-  EXPECT_EQ(refusal_of_rule("every", 0), "t.jsonl: line 1, every: found 0; allowed: 1 to 1000000000");
-  EXPECT_EQ(refusal_of_rule("group_size", 0), "t.jsonl: line 1, group_size: found 0; allowed: 2 to 4");
-  EXPECT_EQ(refusal_of_rule("group_size", 5), "t.jsonl: line 1, group_size: found 5; allowed: 2 to 4");
+  EXPECT_EQ(refusal_of_rule({{"every", 0}}), "t.jsonl: line 1, every: found 0; allowed: 1 to 1000000000");
+  EXPECT_EQ(refusal_of_rule({{"group_size", 0}}), "t.jsonl: line 1, group_size: found 0; allowed: 2 to 4");
+  EXPECT_EQ(refusal_of_rule({{"group_size", 5}}), "t.jsonl: line 1, group_size: found 5; allowed: 2 to 4");
   const auto of_groups = [](const char* grouping, int across_every, int size) {
     return refusal_of_rule({{"grouping", grouping}, {"across_every", across_every}, {"group_size", size}});
   };
@@ -58,11 +51,11 @@ TEST(HostileTrace, NothingIsDividedByZero) {
   for (const char* grouping : {"grid", "targets", "sites"})
     EXPECT_SAYS(of_groups(grouping, 1, 0), "line 1, group_size: found 0") << grouping;
   for (const char* grouping : {"two-level", "sites"})
-    EXPECT_SAYS(refusal_of_rule("grouping", grouping), "line 1, across_every: found 0") << grouping;
+    EXPECT_SAYS(refusal_of_rule({{"grouping", grouping}}), "line 1, across_every: found 0") << grouping;
   EXPECT_SAYS(refusal_of_rule({{"grouping", "grid"}, {"group_size", 3}}), "group_size: found 3")
       << "4 is no power of 3";
-  EXPECT_SAYS(refusal_of_rule("buckets", 0), "buckets: found 0");
-  EXPECT_SAYS(refusal_of_rule("overlap_steps", -1), "overlap_steps: found -1");
+  EXPECT_SAYS(refusal_of_rule({{"buckets", 0}}), "buckets: found 0");
+  EXPECT_SAYS(refusal_of_rule({{"overlap_steps", -1}}), "overlap_steps: found -1");
 }
 
 TEST(HostileTrace, NothingIsMadeRoomForThatNobodyReplays) {
@@ -95,7 +88,7 @@ TEST(HostileTrace, ColumnsFollowEachOtherInsideTheModel) {
   const auto of_columns = [](const char* columns) {
     Json payload = header()["rules"][0]["payload"];
     payload[0]["columns"] = Json::parse(columns);
-    return refusal_of_rule("payload", payload);
+    return refusal_of_rule({{"payload", payload}});
   };
   EXPECT_EQ(of_columns("[[0,10],[20,1000]]"), "");
   for (const char* columns : {"[[0,1001]]", "[[10,20],[5,9]]", "[[0,10],[10,20]]", "[[7,7]]"})
@@ -103,9 +96,9 @@ TEST(HostileTrace, ColumnsFollowEachOtherInsideTheModel) {
 }
 
 TEST(HostileTrace, WhatDoesNotWaitForAllHasAQuorumAWindowAndAnOverlap) {
-  EXPECT_SAYS(refusal_of_rule("completion", {{"quorum", 0}}), "line 1, completion: found");
+  EXPECT_SAYS(refusal_of_rule({{"completion", {{"quorum", 0}}}}), "line 1, completion: found");
   const Json adaptive = {{"mads", 2.5}, {"window", 0}};
-  EXPECT_SAYS(refusal_of_rule("completion", {{"quorum", 1}, {"adaptive", adaptive}}),
+  EXPECT_SAYS(refusal_of_rule({{"completion", {{"quorum", 1}, {"adaptive", adaptive}}}}),
               "line 1, adaptive: found");
   Json merge = {{"kind", "merge"}, {"grouping", "everyone"}, {"answer", header()["rules"][0]["payload"]}};
   EXPECT_SAYS(refusal_of_rule(merge), "line 1, kind: found \"merge\" of rule \"outer\"");
@@ -170,10 +163,10 @@ TEST(HostileTrace, HasNoWordsOfTheJsonLibrary) {
             "t.jsonl: line 1, seed: this key is missing; allowed: a line of a trace (docs/formats.md)");
   EXPECT_EQ(refusal(header(), std::string(200, '[') + "\n"),
             "t.jsonl: line 2, column 101: found JSON nested 101 deep; allowed: at most 100");
-  EXPECT_SAYS(refusal_of_rule("grouping", "pairs"),
+  EXPECT_SAYS(refusal_of_rule({{"grouping", "pairs"}}),
               "grouping: found \"pairs\"; allowed: everyone, random, sites");
-  for (const std::string& error : {refusal_of_rule("payload", 3), refusal_of_rule("name", Json()), refusal(3),
-                                   said_by([] { trace_from(""); })})
+  for (const std::string& error : {refusal_of_rule({{"payload", 3}}), refusal_of_rule({{"name", Json()}}),
+                                   refusal(3), said_by([] { trace_from(""); })})
     EXPECT_TRUE(error.find("json.exception") == std::string::npos && !error.empty()) << error;
 }
 

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
-#include <stdexcept>
 
 #include "tests/support/said.h"
 #include "tests/support/traces.h"
@@ -98,18 +97,13 @@ TEST(Journal, FollowsFromAPlanWhereTimeDecidesNothing) {
                    "meet outer@3", "end 3 of 01", "compute 01 4-4", "end 4 of 01", "compute 01 5-5",
                    "end 5 of 01", "compute 01 6-6", "evaluate 01 before", "meet outer@6", "evaluate 01 after",
                    "end 6 of 01", "save 6"}));
-}
-
-TEST(Journal, PutsWhatOverlapsWhereItIsPostedAndWhereItIsDue) {
+  // What overlaps is where it is posted and where it is due; the optimizer is behind the gradients' exchange.
   OperationPlan once = plan(2, 1);
   once.rules[0].last_step = 2;
   EXPECT_EQ(
       lines_of(once, {1, 1, 3, 1}),
       (Lines{"compute 0 1-1", "end 1 of 0", "compute 0 2-2", "post outer@2", "end 2 of 0", "compute 0 3-3",
              "evaluate 0 before", "meet outer@2", "evaluate 0 after", "end 3 of 0", "save 3"}));
-}
-
-TEST(Journal, OptimizesBehindTheExchangeOfGradients) {
   EXPECT_EQ(lines_of(gradients(), {1, 2, 1, 1}), (Lines{"compute 01 1-1", "meet outer@1", "optimize 01",
                                                         "evaluate 01 plain", "end 1 of 01", "save 1"}));
 }
@@ -161,11 +155,7 @@ TEST(Journal, LetsReplicasOfMergesGoAtTheirOwnPace) {
                    "contribute 0 to 0", "keep 1 plain", "merge 0", "end 2 of 01",  // what ends then
                    "compute 0 3-3", "take 0 up by 0", "end 3 of 01",               //
                    "compute 0 4-4", "keep 0 plain", "evaluate 01 plain", "end 4 of 01", "save 4"}));
-}
-
-TEST(Journal, OfMergesThatWaitForEachOtherIsRefused) {
-  Schedule schedule;  // the first is taken up before it can be made
-  schedule.merges = {{0, 0, {{0, 6, 4}}}};
+  schedule.merges = {{0, 0, {{0, 6, 4}}}};  // taken up before it can be made
   EXPECT_THROW(lines_of(merging(), {1, 1, 8, 1}, schedule), std::logic_error);
 }
 

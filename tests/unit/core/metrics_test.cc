@@ -14,17 +14,15 @@ using Unit = Metric::Unit;
 // Claims in scenarios that are written already name these.
 TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
   std::istringstream text(R"(
-      final_loss final_loss_of_mean final_loss_of_ensemble best_loss perplexity time_to_target_s
-      weight_spread tokens exchanges bytes_per_sync bytes_sent_per_replica bytes_per_token
-      tokens_per_s accelerator_hours compute_time_s wait_time_s exchange_time_s simulated_time_s
-      idle_fraction.mean idle_fraction.max sync_time_s.mean sync_time_s.p50 sync_time_s.p95
-      sync_time_s.max sync_time_s.last wait_s.mean wait_s.p50 wait_s.p95 wait_s.max exposed_s.mean
-      exposed_s.p50 exposed_s.p95 exposed_s.max bubble_fraction.mean bubble_fraction.max
-      stage_wait_fraction.mean stage_wait_fraction.max bubble_time_s stage_wait_time_s
-      stage_bytes_per_step stage_moves state_bytes_moved useful_steps_per_s goodput_tokens_per_s
-      participation lost_fraction committed_fraction crashes useful_steps discarded_exchanges
-      recovery_s.mean recovery_s.p50 recovery_s.p95 recovery_s.max recovery_bytes boundary_bits.mean
-      boundary_bits.last step_time_s)");
+      final_loss final_loss_of_mean final_loss_of_ensemble best_loss perplexity time_to_target_s weight_spread
+      tokens exchanges bytes_per_sync bytes_sent_per_replica bytes_per_token tokens_per_s accelerator_hours
+      compute_time_s wait_time_s exchange_time_s simulated_time_s idle_fraction.mean idle_fraction.max
+      sync_time_s.mean sync_time_s.p50 sync_time_s.p95 sync_time_s.max sync_time_s.last wait_s.mean wait_s.p50
+      wait_s.p95 wait_s.max exposed_s.mean exposed_s.p50 exposed_s.p95 exposed_s.max bubble_fraction.mean
+      bubble_fraction.max stage_wait_fraction.mean stage_wait_fraction.max bubble_time_s stage_wait_time_s
+      stage_bytes_per_step stage_moves state_bytes_moved useful_steps_per_s goodput_tokens_per_s participation
+      lost_fraction committed_fraction crashes useful_steps discarded_exchanges recovery_s.mean recovery_s.p50
+      recovery_s.p95 recovery_s.max recovery_bytes boundary_bits.mean boundary_bits.last step_time_s)");
   const std::set<std::string> names(std::istream_iterator<std::string>(text), {});
   const std::vector<std::string> declared = metric_paths();
   EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), names);

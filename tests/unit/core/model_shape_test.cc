@@ -1,13 +1,18 @@
 // True parameter counts of the paper's set-ups, as counted in its authors' code (SwiGLU, untied, vocabulary
-// 128,002): 310 M, 2.14 B, 9.64 B.
+// 128,002): 310 M, 2.14 B, 9.64 B. Which columns belong to which hidden unit, and how units are dealt to
+// replicas, against their definitions taken column by column.
 #include "core/base/model_shape.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/plan/hidden_units.h"
 
 namespace longhaul::model_shape_test {
 
@@ -60,6 +65,125 @@ TEST(ModelShape, HeadsDivideHiddenAndParametersAreCounted) {
   for (const ModelShape& right :
        {ModelShape{8, 1, 2, 5, 8, 3}, ModelShape{65536, 100, 128, 4 * 65536, 8, 128002}})
     EXPECT_NO_THROW(right.check("train.model")) << right.hidden;
+}
+
+const ModelShape kShape{12, 2, 3, 7, 8, 5};
+const std::vector<Parameter> kLayout = parameter_layout(kShape);
+
+std::set<std::int64_t> columns_of_unit(const HiddenUnits& units, int unit) {
+  std::set<std::int64_t> found;
+  for (const UnitColumns& matrix : units.matrices)
+    for (std::int64_t row = 0; row < matrix.rows; ++row)
+      for (std::int64_t i = 0; i < matrix.width; ++i)
+        EXPECT_TRUE(found.insert(matrix.offset + unit * matrix.stride + row * matrix.row_stride + i).second);
+  return found;
+}
+
+bool is_of_a_unit(const Parameter& parameter) {
+  return parameter.name.find(".feed_forward.") != std::string::npos && !parameter.is_norm;
+}
+
+// Element [row, column] of a matrix of `layer` belongs to the unit that it computes, or reads.
+std::set<std::int64_t> expected_columns(int layer, int unit) {
+  const std::string prefix = "layers." + std::to_string(layer) + ".";
+  std::set<std::int64_t> expected;
+  for (const Parameter& parameter : kLayout) {
+    if (parameter.name.rfind(prefix, 0) != 0 || !is_of_a_unit(parameter)) continue;
+    const bool reads = parameter.name.find(".down") != std::string::npos;
+    for (std::int64_t row = 0; row < parameter.rows; ++row)
+      for (std::int64_t column = 0; column < parameter.columns; ++column)
+        if ((reads ? column : row) == unit)
+          expected.insert(parameter.offset + row * parameter.columns + column);
+  }
+  return expected;
+}
+
+// Without a gate a unit is a row of up and a column of down.
+TEST(HiddenUnits, HaveTheRowsThatMakeThemAndTheColumnsThatReadThem) {
+  const std::vector<HiddenUnits> ffn = ffn_units(kLayout);
+  ModelShape shape = kShape;
+  shape.gated = false;
+  const std::vector<HiddenUnits> without_gate = ffn_units(parameter_layout(shape));
+  ASSERT_EQ(ffn.size(), 2u);
+  ASSERT_EQ(without_gate.size(), 2u);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    EXPECT_EQ(ffn[layer].count, 7);
+    EXPECT_EQ(ffn[layer].columns(), 3 * 12);
+    for (int unit = 0; unit < 7; ++unit)
+      EXPECT_EQ(columns_of_unit(ffn[layer], unit), expected_columns(static_cast<int>(layer), unit)) << unit;
+    EXPECT_EQ(without_gate[layer].count, 7);
+    EXPECT_EQ(without_gate[layer].columns(), 2 * 12);
+  }
+}
+
+TEST(HiddenUnits, AllOfThemAreTheMatricesAndTheOthersTheRest) {
+  const std::vector<HiddenUnits> units = ffn_units(kLayout);
+  const Columns columns = columns_of(units), others = other_columns(columns, kShape.parameters());
+  std::vector<int> seen(as_index(kShape.parameters()));
+  for (const auto& [ranges, mark] : {std::pair(columns, 1), std::pair(others, 2)})
+    for (const ColumnRange& range : ranges)
+      for (std::int64_t at = range.begin; at < range.end; ++at) seen[as_index(at)] += mark;
+  for (const Parameter& parameter : kLayout)
+    for (std::int64_t at = parameter.offset; at < parameter.offset + parameter.size(); ++at)
+      EXPECT_EQ(seen[as_index(at)], is_of_a_unit(parameter) ? 1 : 2) << parameter.name;
+  EXPECT_EQ(columns.size(), 2u) << "the feed-forward part of each layer";
+  EXPECT_EQ(other_columns({}, 9), (Columns{{0, 9}}));
+}
+
+// Each unit has one owner, and all own equally many, but for one. They are drawn anew by round, family and
+// seed.
+TEST(UnitOwners, AreAPartitionIntoEqualParts) {
+  for (const auto& [count, replicas] : {std::pair(96, 3), {97, 3}, {8, 8}, {11, 4}})
+    for (int family = 0; family < 4; ++family)
+      for (int round = 0; round < 5; ++round) {
+        const std::vector<int> owners = unit_owners(7, count, family, replicas, round);
+        ASSERT_EQ(owners.size(), as_index(count));
+        for (int replica = 0; replica < replicas; ++replica) {
+          const auto owned = std::count(owners.begin(), owners.end(), replica);
+          const bool has_one_more = (replica - family % replicas + replicas) % replicas < count % replicas;
+          EXPECT_EQ(owned, count / replicas + has_one_more) << count << " over " << replicas;
+        }
+      }
+  const std::vector<int> owners = unit_owners(7, 96, 0, 3, 5);
+  EXPECT_EQ(owners, unit_owners(7, 96, 0, 3, 5));
+  EXPECT_NE(owners, unit_owners(7, 96, 0, 3, 6));
+  EXPECT_NE(owners, unit_owners(7, 96, 3, 3, 5));
+  EXPECT_NE(owners, unit_owners(8, 96, 0, 3, 5));
+}
+
+// A unit is anybody's with equal chances, whoever had it before: 4000 rounds, 250 ± 14.4 of each of 16 pairs.
+TEST(UnitOwners, EveryPairOfOwnersIsEquallyLikely) {
+  std::map<std::pair<int, int>, int> seen;
+  for (int round = 1; round <= 4000; ++round)
+    ++seen[{unit_owners(1, 12, 1, 4, round - 1)[5], unit_owners(1, 12, 1, 4, round)[5]}];
+  ASSERT_EQ(seen.size(), 16u);
+  for (const auto& [pair, count] : seen) EXPECT_NEAR(count, 250, 5 * 14.4);
+}
+
+TEST(UnitOwners, WhatPassesFromOneToAnotherIsCountedColumnByColumn) {
+  const std::vector<HiddenUnits> units = ffn_units(kLayout);
+  constexpr int kReplicas = 3;
+  const std::int64_t parameters = kShape.parameters();
+  for (int round = 1; round < 4; ++round) {
+    const std::vector<int> before = column_owners(9, units, kReplicas, round - 1, parameters),
+                           after = column_owners(9, units, kReplicas, round, parameters);
+    std::vector<std::int64_t> expected(kReplicas * kReplicas);
+    std::int64_t owned[kReplicas] = {};
+    for (std::size_t column = 0; column < before.size(); ++column) {
+      ASSERT_EQ(before[column] == kShared, after[column] == kShared);
+      if (before[column] == kShared) continue;
+      ++expected[as_index(before[column] * kReplicas + after[column])];
+      ++owned[before[column]];
+    }
+    EXPECT_EQ(passed_columns(9, units, kReplicas, round), expected);
+    EXPECT_EQ(most_owned_columns(units, kReplicas), *std::max_element(owned, owned + kReplicas));
+  }
+  // 7 columns of 36 in two layers over three replicas: 3 + 2, 2 + 3 or 2 + 2.
+  EXPECT_EQ(most_owned_columns(units, kReplicas), 5 * 36);
+  for (const Parameter& parameter : kLayout) {
+    const int owner = column_owners(9, units, 3, 1, parameters)[as_index(parameter.offset)];
+    EXPECT_EQ(owner == kShared, !is_of_a_unit(parameter)) << parameter.name;
+  }
 }
 
 }  // namespace longhaul::model_shape_test

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/program.h"
 #include "tests/support/traces.h"
@@ -38,50 +41,43 @@ TEST(OperationPlan, BlockingFirstAndThePresendOneGoesToTheNextGroups) {
   EXPECT_EQ(operations_at(plan, kContext, 30).size(), 1u);  // step 40 never comes: nothing is sent ahead
 }
 
-std::vector<int> posting_steps(const OperationRule& rule, int steps) {
-  std::vector<int> found;
-  for (int step = 0; step <= steps; ++step)
-    if (is_posted_at(rule, steps, step)) found.push_back(step);
-  return found;
-}
-
 TEST(OperationRule, IsPostedInItsPhaseAndInItsRangeOfSteps) {
-  OperationRule rule;
-  rule.every = 10;
-  rule.phase = 5;
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{5, 15, 25}));
-  rule.overlap_steps = 6;  // 25 would be awaited after the end
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{5, 15}));
-  rule.overlap_steps = 0;
-  rule.first_step = 6;
-  rule.last_step = 24;
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{15}));
-  rule.phase = 0;
-  rule.first_step = 1;
-  rule.last_step = 0;
-  EXPECT_EQ(posting_steps(rule, 30), (std::vector<int>{10, 20, 30}));
+  using Steps = std::vector<int>;
+  const auto posting_steps = [](int phase, int overlap_steps, int first_step, int last_step) {
+    OperationRule rule = rule_of("outer", "pair", 10);
+    rule.phase = phase;
+    rule.overlap_steps = overlap_steps;
+    rule.first_step = first_step;
+    rule.last_step = last_step;
+    Steps found;
+    for (int step = 0; step <= 30; ++step)
+      if (is_posted_at(rule, 30, step)) found.push_back(step);
+    return found;
+  };
+  EXPECT_EQ(posting_steps(5, 0, 1, 0), (Steps{5, 15, 25}));
+  EXPECT_EQ(posting_steps(5, 6, 1, 0), (Steps{5, 15})) << "25 would be awaited after the end";
+  EXPECT_EQ(posting_steps(5, 0, 6, 24), Steps{15});
+  EXPECT_EQ(posting_steps(0, 0, 1, 0), (Steps{10, 20, 30}));
 }
 
 TEST(OperationPlan, WhatIsDueWasPostedItsOverlapEarlier) {
   OperationRule rule = rule_of("fragment", "ring", 4);
   rule.overlap_steps = 6;
   const OperationPlan plan{{rule}};
-  const PlanContext context{1, 2, 30, 7};
-  const std::vector<Operation> due = operations_due(plan, context, 10);
+  const std::vector<Operation> due = operations_due(plan, kContext, 10);
   ASSERT_EQ(due.size(), 1u);
   EXPECT_EQ(due[0].post_step, 4);
-  EXPECT_TRUE(operations_due(plan, context, 11).empty());
+  EXPECT_TRUE(operations_due(plan, kContext, 11).empty());
 }
 
 TEST(OperationPlan, BytesAreThoseOfItsColumnsAndCodecs) {
   OperationRule rule;
   rule.payload = {{"delta", {TopK{16, 3, Wire::kBf16}}, {{0, 20}, {50, 70}}}, {"phi", {Wire::kFp32}}};
-  const OperationPlan plan{{rule}};
+  OperationPlan plan{{rule}};
   // 40 columns: two chunks of 16 with 3 values of 2 bytes and 3 places of 4 bits, and one of 8 with as much.
   EXPECT_EQ(operations_at(plan, {1, 4, 1, 100}, 1)[0].bytes, 3 * (3 * 2 + 2) + 400);
-  rule.sharded = true;
-  const OperationPlan sharded{{rule}};  // a fourth each: one chunk of 10 of the 40 columns, 25 of the 100
-  EXPECT_EQ(operations_at(sharded, {1, 4, 1, 100}, 1)[0].bytes, 8 + 100);
+  plan.rules[0].sharded = true;  // a fourth each: one chunk of 10 of the 40 columns, 25 of the 100
+  EXPECT_EQ(operations_at(plan, {1, 4, 1, 100}, 1)[0].bytes, 8 + 100);
 }
 
 using Kind = Instruction::Kind;
@@ -159,9 +155,9 @@ TEST(GridGroups, GoAlongOneDimensionAfterTheOther) {
 TEST(RandomTargets, AreOthersDrawnAnewAndByEachReplicaForItself) {
   for (const int replicas : {12, 5}) {  // of five each sends to all others
     const Groups targets = random_targets(3, replicas, 4, 50);
-    ASSERT_EQ(targets.size(), static_cast<std::size_t>(replicas));
+    ASSERT_EQ(targets.size(), as_index(replicas));
     for (int replica = 0; replica < replicas; ++replica) {
-      const std::vector<int>& mine = targets[static_cast<std::size_t>(replica)];
+      const std::vector<int>& mine = targets[as_index(replica)];
       const std::set<int> different(mine.begin(), mine.end());
       EXPECT_EQ(different.size(), 4u);
       EXPECT_EQ(different.count(replica), 0u);
@@ -190,16 +186,12 @@ TEST(SendersOf, AreTheReverse) {
   EXPECT_TRUE(senders_of({}).empty());
 }
 
-OperationPlan sending_plan() {
+TEST(Targets, AreOfEveryoneAndReadBackFromATrace) {
   OperationRule rule = rule_of("average", "send", 5, "weights");
   rule.kind = OperationKind::kSend;
   rule.grouping = Grouping::kTargets;
   rule.group_size = 3;
-  return {{rule}};
-}
-
-TEST(Targets, AreOfEveryoneAndReadBackFromATrace) {
-  const OperationPlan plan = sending_plan();
+  const OperationPlan plan{{rule}};
   const Operation operation = operations_at(plan, kContext, 10).at(0);
   EXPECT_EQ(operation.targets, random_targets(1, 8, 3, 10));
   EXPECT_EQ(groups_of(operation, 8), (Groups{{0, 1, 2, 3, 4, 5, 6, 7}}));
@@ -250,15 +242,13 @@ TEST(RandomGroups, LeaveOverTheLastOfThePermutation) {
     for (const int step : {50, 100}) {
       RandomStream stream(7, Purpose::kGroups, 0, static_cast<std::uint32_t>(step));
       const std::vector<int> order = random_permutation(replicas, stream);
-      const std::size_t count = static_cast<std::size_t>(replicas / size);
-      Groups expected;
-      for (std::size_t k = 0; k < count; ++k) {
-        expected.emplace_back();
-        for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i)
-          expected.back().push_back(order[k + i * count]);
-      }
-      for (std::size_t i = count * static_cast<std::size_t>(size); i < order.size(); ++i)
-        expected.push_back({order[i]});
+      const std::size_t count = as_index(replicas / size);
+      Groups expected(count);
+      for (std::size_t i = 0; i < order.size(); ++i)
+        if (i < count * as_index(size))
+          expected[i % count].push_back(order[i]);
+        else
+          expected.push_back({order[i]});
       EXPECT_EQ(random_groups(7, replicas, size, step), expected) << replicas << ", " << size;
       OperationRule rule;
       rule.grouping = Grouping::kRandom;
@@ -361,6 +351,129 @@ TEST(Trace, ReadsBackWhatItWrote) {
   ASSERT_EQ(back.operations_at(20).size(), 2u);
   EXPECT_EQ(back.operations_at(20)[1].groups, trace.operations_at(20)[1].groups);
   EXPECT_EQ(back.operations_at(20)[1].rule->name, "presend");
+}
+
+std::vector<int> sites(const std::vector<int>& counts) {
+  std::vector<int> site_of;
+  for (std::size_t site = 0; site < counts.size(); ++site)
+    site_of.insert(site_of.end(), as_index(counts[site]), static_cast<int>(site));
+  return site_of;
+}
+
+std::size_t sites_in(const std::vector<int>& group, const std::vector<int>& site_of) {
+  std::set<int> met;
+  for (const int replica : group) met.insert(site_of[as_index(replica)]);
+  return met.size();
+}
+
+int groups_inside(const Groups& groups, const std::vector<int>& site_of) {
+  return static_cast<int>(std::count_if(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
+    return sites_in(group, site_of) == 1;
+  }));
+}
+
+// Each replica is in one group, all of them of one size; where one is left over, the last one is smaller.
+void expect_partition(const Groups& groups, std::size_t replicas, std::size_t size) {
+  std::vector<int> all, expected(replicas);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    all.insert(all.end(), groups[i].begin(), groups[i].end());
+    EXPECT_EQ(groups[i].size(), std::min(size, replicas - i * size));
+  }
+  std::sort(all.begin(), all.end());
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(all, expected);
+}
+
+TEST(SiteGroups, AreInsideWhereSitesAreEvenAndDrawnAnew) {
+  const std::vector<int> site_of = sites({4, 2, 6});
+  for (int step = 10; step <= 100; step += 10) {
+    const auto groups = groups_inside_sites(3, site_of, 2, step);
+    expect_partition(groups, 12, 2);
+    EXPECT_EQ(groups_inside(groups, site_of), 6);
+  }
+  EXPECT_NE(groups_inside_sites(3, site_of, 2, 10), groups_inside_sites(3, site_of, 2, 20));
+  EXPECT_EQ(groups_inside_sites(3, site_of, 2, 10), groups_inside_sites(3, site_of, 2, 10));
+}
+
+// 3, 5, 1 and 3 replicas leave one over each: two pairs go across, 1 + 2 + 0 + 1 stay inside.
+TEST(SiteGroups, WhatAnOddSiteLeavesOverGoesAcross) {
+  const std::vector<int> site_of = sites({3, 5, 1, 3});
+  std::set<int> left_over;
+  for (int step = 1; step <= 60; ++step) {
+    const auto groups = groups_inside_sites(1, site_of, 2, step);
+    expect_partition(groups, 12, 2);
+    EXPECT_EQ(groups_inside(groups, site_of), 4);
+    for (const auto& group : groups)
+      if (sites_in(group, site_of) == 2) left_over.insert(group.begin(), group.end());
+  }
+  EXPECT_EQ(left_over.size(), 12u) << "in turn each replica is the one that is left over";
+}
+
+// Of pairs. 3 and 4: inside the odd site one sits out, each in turn. 3, 3 and 5: of the three that are left
+// over two meet across, and one sits out. 1, 2 and 2: the single replica sits out at each step that stays
+// inside. At a step across, all pairs of 3 and 2 can be across where one of the three sits out.
+TEST(SiteGroups, OneOfAnOddNumberSitsOut) {
+  using Draw = decltype(&groups_inside_sites);
+  const std::tuple<std::vector<int>, Draw, int, std::set<int>> cases[] = {
+      {{3, 4}, groups_inside_sites, 3, {0, 1, 2}},
+      {{3, 3, 5}, groups_inside_sites, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+      {{1, 2, 2}, groups_inside_sites, 2, {0}},
+      {{3, 2}, groups_across_sites, 0, {0, 1, 2}}};
+  for (const auto& [counts, draw, pairs_inside, may_sit_out] : cases) {
+    const std::vector<int> site_of = sites(counts);
+    std::set<int> sat_out;
+    for (int step = 1; step <= 200; ++step) {
+      const auto groups = draw(1, site_of, 2, step);
+      ASSERT_EQ(groups.back().size(), 1u);
+      sat_out.insert(groups.back()[0]);
+      EXPECT_EQ(groups_inside(groups, site_of), pairs_inside + 1) << "and the group of one";
+      expect_partition(groups, site_of.size(), 2);
+    }
+    EXPECT_EQ(sat_out, may_sit_out);
+  }
+}
+
+// No pair is inside where no site has more than half; groups of four have four sites where there are enough.
+TEST(SiteGroups, GoAcrossAsManySitesAsTheyHaveMembers) {
+  const std::pair<std::vector<int>, int> cases[] = {
+      {{6, 6}, 2}, {{5, 4, 3}, 2}, {{1, 1, 2}, 2}, {{6, 1, 1, 1, 1, 2}, 2}, {{4, 4, 4, 4, 4}, 4}};
+  for (const auto& [counts, size] : cases) {
+    const std::vector<int> site_of = sites(counts);
+    for (int step = 1; step <= 50; ++step) {
+      const auto groups = groups_across_sites(5, site_of, size, step);
+      expect_partition(groups, site_of.size(), as_index(size));
+      for (const auto& group : groups) EXPECT_EQ(sites_in(group, site_of), group.size());
+    }
+  }
+}
+
+// 8 of 10 at one site: only two can meet somebody else.
+TEST(SiteGroups, ALargeSitePairsItsSurplusInside) {
+  const std::vector<int> site_of = sites({8, 1, 1});
+  for (int step = 1; step <= 20; ++step)
+    EXPECT_EQ(groups_inside(groups_across_sites(5, site_of, 2, step), site_of), 3);
+}
+
+// Outer steps 1, 2, 4, 5, 7 stay inside, 3 and 6 go across; φ goes ahead to the group of the next outer step.
+// A trace has all of them.
+TEST(SiteGroups, EveryThirdOuterStepGoesAcross) {
+  const PlanContext context{1, 8, 70, 1000, sites({4, 4})};
+  OperationPlan plan = presend_plan();
+  for (OperationRule& rule : plan.rules) {
+    rule.grouping = Grouping::kSites;
+    rule.across_every = 3;
+  }
+  const Trace trace = read_back(make_trace(plan, context));
+  EXPECT_EQ(trace.groups.size(), 7u + 6u);
+  EXPECT_THROW(operations_at(trace.plan, PlanContext{1, 8, 70, 1000}, 10), std::logic_error) << "no sites";
+  for (int outer = 1; outer <= 7; ++outer) {
+    const auto exchanges = trace.operations_at(10 * outer);
+    EXPECT_EQ(exchanges[0].groups, operations_at(trace.plan, context, 10 * outer)[0].groups);
+    EXPECT_EQ(groups_inside(exchanges[0].groups, context.site_of), outer % 3 == 0 ? 0 : 4) << outer;
+    if (outer == 7) continue;
+    ASSERT_EQ(exchanges.size(), 2u);
+    EXPECT_EQ(exchanges[1].groups, trace.operations_at(10 * outer + 10)[0].groups);
+  }
 }
 
 }  // namespace longhaul::operations_test

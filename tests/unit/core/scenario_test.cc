@@ -157,13 +157,10 @@ TEST(Scenario, SetOverrides) {
             std::vector<std::string>{"mine"});
   EXPECT_SAYS(error_of(base(), {"methods.paris.inner_steps=2"}), "did you mean \"pairs\"?");
   EXPECT_SAYS(error_of(base(), {"replicas"}), "key.path=value");
-}
-
-// Errors write elements of lists as methods[0] and seeds[1]: what they print can be set.
-TEST(Scenario, SetTakesThePathsThatErrorsPrint) {
-  const Scenario scenario = load(base({{"seeds", {1, 2}}}), {"methods[1].inner_steps=2", "seeds[1]=7"});
-  EXPECT_EQ(scenario.cases[2].method.options["inner_steps"], 2);
-  EXPECT_EQ(scenario.cases[3].seed, 7u);
+  // Errors write elements of lists as methods[0] and seeds[1]: what they print can be set.
+  const Scenario seeds = load(base({{"seeds", {1, 2}}}), {"methods[1].inner_steps=2", "seeds[1]=7"});
+  EXPECT_EQ(seeds.cases[2].method.options["inner_steps"], 2);
+  EXPECT_EQ(seeds.cases[3].seed, 7u);
   for (const char* index : {"2", "-1", "x", ""})
     EXPECT_SAYS(error_of(base(), {"methods[" + std::string(index) + "].inner_steps=2"}),
                 "names no element; allowed: methods[0] to methods[1]");
@@ -300,6 +297,14 @@ TEST(Scenario, NamesOfCasesAreReadableAndDiffer) {
   const std::vector<std::string> found = names(load(json));
   for (const std::string& name : found) EXPECT_LE(name.size(), 200u);
   EXPECT_EQ(std::set<std::string>(found.begin(), found.end()).size(), 4u);
+}
+
+TEST(RankOrderOption, IsAWordOrAListOfPlaces) {
+  EXPECT_EQ(parse_rank_order("round-robin", 4).kind, RankOrderSpec::Kind::kRoundRobin);
+  EXPECT_EQ(to_string(parse_rank_order("optimized", 4).kind), "optimized");
+  const RankOrderSpec list = parse_rank_order({3, 1, 0, 2}, 4);
+  EXPECT_EQ(to_string(list.kind), "list");
+  EXPECT_EQ(list.places, (std::vector<int>{3, 1, 0, 2}));
 }
 
 VariationSpec parse(const char* text, const char* fidelity = "flow") {

@@ -40,10 +40,16 @@ class TrainingText : public testing::Test {
   Case one_;
 };
 
-// 100 bytes: 90 to train on and 10 held out, each at least context + 1 = 10.
+// 100 bytes: 90 to train on and 10 held out, each at least context + 1 = 10. Among 10 replicas the 90 are 9
+// for each.
 TEST_F(TrainingText, EachPartHoldsAWindow) {
   text(100, {"*.txt"});
-  EXPECT_EQ(error(), "");
+  one_.train->shards = 10;
+  expect_said("a text of 90 tokens has 10 parts");
+  for (const int parts : {9, 1}) {
+    one_.train->shards = parts;
+    EXPECT_EQ(error(), "");
+  }
   text(94, {"*.txt"});  // llround(9.4) are held out
   expect_said("train.data: the validation part of the text has 9 tokens; allowed: at least context + 1, 10");
   one_.train->data.validation = {"a.txt"};
@@ -52,15 +58,6 @@ TEST_F(TrainingText, EachPartHoldsAWindow) {
   expect_said("the training part of the text has 9 tokens");
   text(9, {"*.txt", "missing/*"});
   expect_said("train.data.text[1]: \"missing/*\" matches no file");
-}
-
-// 90 tokens among 10 replicas: 9 for each, and a window takes 10.
-TEST_F(TrainingText, PartsOfTheirOwnHoldAWindowEach) {
-  text(100, {"a.txt"});
-  one_.train->shards = 9;
-  EXPECT_EQ(error(), "");
-  one_.train->shards = 10;
-  expect_said("a text of 90 tokens has 10 parts");
 }
 
 TEST_F(TrainingText, AShardIsAsLongAsItSays) {

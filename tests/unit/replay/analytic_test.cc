@@ -1,24 +1,28 @@
 // The paper's latency model against what can be worked out by hand, in closed form, or by integration. And an
 // all-to-all of hidden units: what each replica sends is what becomes another's, step by step, and a pair
-// takes the time of its own parts.
+// takes the time of its own parts. How messages are cut, and what a sliced program takes; that it still adds
+// everything up once: tests/unit/net/collectives_test.cc.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/hidden_units.h"
 #include "net/collectives/collective.h"
+#include "net/collectives/slices.h"
 #include "net/tcp/framing.h"
 #include "net/topologies/registry.h"
+#include "replay/estimate.h"
 #include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
 #include "replay/network/message_costs.h"
 #include "replay/network/network.h"
 #include "tests/support/idle_star.h"
+#include "tests/support/said.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::analytic_test {
@@ -95,24 +99,24 @@ TEST(Analytic, FreeCommunicationLeavesOnlyTheBarrier) {
   config.workload.step_time.kind = StepTime::Kind::kMeasured;
   Trace trace = single_exchange("ring", 3, 3000, 2);
   trace.measured_s = {{1, 2, 4}, {5, 1, 1}};
+  const double ready_s[] = {4 + 5, 4 + 1, 4 + 1};
   const Replayed replayed = walked(config, trace);
-  for (int replica = 0; replica < 3; ++replica) EXPECT_DOUBLE_EQ(replayed.row(2, replica).done_s, 4 + 5);
-  EXPECT_DOUBLE_EQ(replayed.row(2, 1).ready_s, 4 + 1);
-  EXPECT_DOUBLE_EQ(replayed.row(2, 1).start_s, 4 + 5);
+  for (int replica = 0; replica < 3; ++replica) expect_row(replayed, 2, replica, ready_s[replica], 9, 9);
 }
+
+const double kRate = 8e6, kLatency = 0.05, kBytesPerSecond = kRate * payload_share(1448) / 8;
 
 // Without drawn times: one-way delay and bytes at the payload's rate, each message as if alone.
 TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
-  const double rate = 8e6, payload_bytes_per_s = rate * payload_share(1448) / 8;
   for (const std::string name : {"ring", "pair", "halving-doubling", "tree"}) {
     const int members = name == "pair" ? 2 : 4;
     const Trace trace = single_exchange(name, members, 400000);
-    const double expected = idle_star_s(name, {members, 400000, 1}, 0.05, payload_bytes_per_s);
-    EXPECT_NEAR(walked(mesh_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
-    EXPECT_NEAR(walked(star_case(members, rate, 0.1), trace).sync_time_s(), expected, 1e-6) << name;
+    const double expected = idle_star_s(name, {members, 400000, 1}, kLatency, kBytesPerSecond);
+    EXPECT_NEAR(walked(mesh_case(members, kRate, 2 * kLatency), trace).sync_time_s(), expected, 1e-6) << name;
+    EXPECT_NEAR(walked(star_case(members, kRate, 2 * kLatency), trace).sync_time_s(), expected, 1e-6) << name;
   }
-  const Replayed shared = walked(star_case(5, rate, 0), single_exchange("parameter-server", 5, 1000000));
-  EXPECT_NEAR(shared.sync_time_s(), 2 * 1e6 / payload_bytes_per_s, 1e-6) << "four at once as long as one";
+  const Replayed shared = walked(star_case(5, kRate, 0), single_exchange("parameter-server", 5, 1000000));
+  EXPECT_NEAR(shared.sync_time_s(), 2 * 1e6 / kBytesPerSecond, 1e-6) << "four at once as long as one";
 }
 
 // Step of 1 s, messages of 5 s, three replicas: the second rule begins when the first is done. A replica that
@@ -129,8 +133,7 @@ TEST(Analytic, BlockingExchangesFollowEachOtherAndOverlappedOnesAreAwaited) {
   EXPECT_DOUBLE_EQ(simulated_s(blocking), 31);
   const Replayed overlapped = walked(drawn_case(2, 5, 0), make_trace({{ahead}}, {1, 2, 2, 1000}));
   ASSERT_EQ(overlapped.exchanges.size(), 2u);
-  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).ready_s, 1);
-  EXPECT_DOUBLE_EQ(overlapped.row(1, 0).done_s, 6);
+  expect_row(overlapped, 1, 0, 1, 1, 6);
   EXPECT_DOUBLE_EQ(overlapped.row(1, 0).awaited_s, 2) << "after its second step";
   EXPECT_DOUBLE_EQ(simulated_s(overlapped), 6) << "its second step was over at 2";
 }
@@ -169,102 +172,60 @@ TEST(Analytic, SlowReplicasAndOverriddenLinksCount) {
   EXPECT_DOUBLE_EQ(sync_s().row(1, 0).start_s, 3);
   config.network.overrides = {up_of(1, 4e6)};
   config.network.overrides[0].delay = 0.2;
-  const double bytes_per_s = 1e6 * payload_share(1448);
-  EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / bytes_per_s, 1e-6);
-  EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / bytes_per_s, 1e-6);
-  // Of a mesh the links that are used are listed: a header, and both ways of 64 links.
+  EXPECT_NEAR(sync_s().row(1, 1).done_s, 3 + 0.225 + 1e6 / kBytesPerSecond, 1e-6);
+  EXPECT_NEAR(sync_s().row(1, 0).done_s, 3 + 0.225 + 2e6 / kBytesPerSecond, 1e-6);
   const Replayed ring = walked(drawn_case(64, 1, 0), single_exchange("ring", 64, 64000));
-  const std::string& links = ring.files.at("links.csv");
-  EXPECT_EQ(std::count(links.begin(), links.end(), '\n'), 1 + 2 * 64);
+  EXPECT_EQ(rows_of(ring, "links.csv").size(), 2 * 64u) << "of a mesh the links that are used, both ways";
 }
 
 // A slow reference for one exchange on the analytic network, without a clock and without events: when a
-// member ends a round follows from its own times and those of the messages that it waits for, by maximum and
-// sum, so the order in which members are walked does not matter.
+// member begins a round follows from its own times and those of the messages that it waits for, by maximum
+// and sum.
 class WalkedTimes {
  public:
   // `posted_ns`: by member, from when on it may send and receive.
   WalkedTimes(const Collective& collective, const GroupExchange& exchange, const MessageKey& name,
               MessageCosts& costs, const std::vector<std::int64_t>& posted_ns)
-      : collective_(collective), exchange_(exchange), name_(name), costs_(costs), posted_ns_(posted_ns) {
-    for (int i = 0; i < exchange.members; ++i) enter(i, posted_ns[as_index(i)]);
-    for (bool has_moved = true; has_moved;) {
-      has_moved = false;
-      for (int i = 0; i < exchange.members; ++i)
-        while (end_round(i)) has_moved = true;
-    }
-  }
+      : collective_(collective), exchange_(exchange), name_(name), costs_(costs), posted_ns_(posted_ns) {}
 
-  std::int64_t done_ns(int member) const { return members_.at(member).entered_ns.at(as_index(rounds_)); }
+  std::int64_t done_ns(int member) { return begin_ns(member, rounds_); }
 
  private:
-  struct Sent {
-    int to = 0, number = 0, round = 0;
-    std::int64_t bytes = 0, arrival_ns = -1;  // −1: its receiver is not in that round yet
-  };
-  struct Member {
-    std::vector<std::int64_t> entered_ns;  // by round; the last one is the end
-    std::vector<Sent> sent;
-    std::map<int, int> taken;  // messages used up, by peer
-  };
-
-  void enter(int index, std::int64_t now_ns) {
-    Member& member = members_[index];
-    const int round = static_cast<int>(member.entered_ns.size());
-    member.entered_ns.push_back(now_ns);
-    if (round == rounds_) return;
-    for (const Message& message : collective_.round(exchange_, index, round).sends)
-      member.sent.push_back({message.peer, static_cast<int>(member.sent.size()), round, message.bytes});
+  std::int64_t begin_ns(int member, int round) {
+    if (round == 0) return posted_ns_[as_index(member)];
+    const auto known = begins_ns_.find({member, round});
+    if (known != begins_ns_.end()) return known->second;
+    std::int64_t now_ns = begin_ns(member, round - 1);
+    std::map<int, int> received, sent;  // messages, by peer
+    for (int before = 0; before < round; ++before) {
+      const Round messages = collective_.round(exchange_, member, before);
+      const auto wait_for = [&](int from, int to, int which) {
+        if (before == round - 1) now_ns = std::max(now_ns, arrival_ns(from, to, which));
+      };
+      for (const Message& message : messages.receives)
+        wait_for(message.peer, member, received[message.peer]++);
+      if (!collective_.awaits_delivery()) continue;
+      for (const Message& message : messages.sends) wait_for(member, message.peer, sent[message.peer]++);
+    }
+    return begins_ns_[{member, round}] = now_ns;
   }
 
-  // Gives the messages of a member to one receiver their arrivals, in the order of sending.
-  void follow(int from, int to) {
-    Member& sender = members_[from];
-    const std::vector<std::int64_t>& entered_ns = members_[to].entered_ns;
+  // Of the message `which` from one member to another, in the order of sending, which they keep.
+  std::int64_t arrival_ns(int from, int to, int which) {
     std::int64_t latest_ns = 0;
-    for (Sent& sent : sender.sent) {
-      if (sent.to != to) continue;
-      const auto round = as_index(sent.round);
-      if (collective_.awaits_receiver() && entered_ns.size() <= round) return;
-      const std::int64_t ready_ns =
-          collective_.awaits_receiver() ? entered_ns[round] : posted_ns_[as_index(to)];
-      MessageKey key = name_;
-      key.sender = from;
-      key.number = sent.number;
-      const std::int64_t begin_ns = std::max(sender.entered_ns[round], ready_ns);
-      sent.arrival_ns = latest_ns =
-          std::max(latest_ns, begin_ns + costs_.time_ns(key, costs_.way(from, to), sent.bytes));
-    }
-  }
-
-  bool end_round(int index) {
-    Member& member = members_[index];
-    const int round = static_cast<int>(member.entered_ns.size()) - 1;
-    if (round == rounds_) return false;
-    std::int64_t now_ns = member.entered_ns.back();
-    std::map<int, int> taken = member.taken;
-    for (const Message& message : collective_.round(exchange_, index, round).receives) {
-      follow(message.peer, index);
-      const std::int64_t arrival_ns = arrival(message.peer, index, taken[message.peer]++);
-      if (arrival_ns < 0) return false;
-      now_ns = std::max(now_ns, arrival_ns);
-    }
-    if (collective_.awaits_delivery())
-      for (const Sent& sent : member.sent) {
-        follow(index, sent.to);
-        if (sent.round == round && sent.arrival_ns < 0) return false;
-        if (sent.round == round) now_ns = std::max(now_ns, sent.arrival_ns);
+    MessageKey key = name_;
+    key.sender = from;
+    key.number = -1;
+    for (int round = 0; round < rounds_; ++round)
+      for (const Message& message : collective_.round(exchange_, from, round).sends) {
+        ++key.number;
+        if (message.peer != to) continue;
+        const std::int64_t ready_ns = begin_ns(to, collective_.awaits_receiver() ? round : 0),
+                           cost_ns = costs_.time_ns(key, costs_.way(from, to), message.bytes);
+        latest_ns = std::max(latest_ns, std::max(begin_ns(from, round), ready_ns) + cost_ns);
+        if (which-- == 0) return latest_ns;
       }
-    member.taken = std::move(taken);
-    enter(index, now_ns);
-    return true;
-  }
-
-  // Of the message `number` from one member to another; −1: not known yet.
-  std::int64_t arrival(int from, int to, int number) {
-    for (const Sent& sent : members_[from].sent)
-      if (sent.to == to && number-- == 0) return sent.arrival_ns;
-    return -1;
+    throw std::logic_error("a message is waited for that is never sent");
   }
 
   const Collective& collective_;
@@ -273,7 +234,7 @@ class WalkedTimes {
   MessageCosts& costs_;
   const std::vector<std::int64_t>& posted_ns_;
   const int rounds_ = collective_.rounds(exchange_);
-  std::map<int, Member> members_;
+  std::map<std::pair<int, int>, std::int64_t> begins_ns_;  // by member and round
 };
 
 // Every collective, members ready at drawn times, drawn message times or a star's: against the walk without
@@ -306,7 +267,7 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         clock.run();
         MessageCosts costs(config.network, topology, 5);
         const GroupExchange shape = group_exchange(group, 1000003, 2, {});
-        const WalkedTimes walked(collective, shape, {9, 4, 0, 0, 2}, costs, posted_ns);
+        WalkedTimes walked(collective, shape, {9, 4, 0, 0, 2}, costs, posted_ns);
         for (const int i : group)
           EXPECT_EQ(std::llround(run.times(i).done_s * 1e9), walked.done_ns(i))
               << name << " of " << members << ", member " << i << (draws ? ", drawn" : "");
@@ -352,47 +313,139 @@ TEST(MessageTimes, HaveTheMeanAndSpreadThatWereAskedFor) {
 constexpr int kUnits = 13, kColumns = 1000, kSteps = 6;
 constexpr std::uint64_t kSeed = 3;
 
-// Units of so many columns, a byte each, that are dealt anew after each step.
-Trace dealing(int replicas) {
-  OperationRule rule = rule_of("pairwise");
-  rule.kind = OperationKind::kAllToAll;
-  rule.units = {{kUnits, {{0, kColumns, 1, 0, kColumns}}}};
-  return make_trace({{rule}}, {kSeed, replicas, kSteps, kUnits * kColumns});
-}
-
-Replayed replayed(const Trace& trace) {
-  return walked(star_case(trace.context.replicas, 1e6, 0.05), trace);
-}
-
 std::int64_t passed_bytes(int from, int to, int replicas, int round) {
-  const std::vector<int> before = unit_owners(kSeed, kUnits, 0, replicas, round - 1),
-                         after = unit_owners(kSeed, kUnits, 0, replicas, round);
+  const auto before = unit_owners(kSeed, kUnits, 0, replicas, round - 1),
+             after = unit_owners(kSeed, kUnits, 0, replicas, round);
   std::int64_t bytes = 0;
   for (std::size_t unit = 0; unit < before.size(); ++unit)
-    bytes += before[unit] == from && after[unit] == to ? kColumns : 0;
+    if (before[unit] == from && after[unit] == to) bytes += kColumns;
   return bytes;
 }
 
+// Units of so many columns, a byte each, that are dealt anew after each step. Of two, each is done when the
+// other's part has arrived.
 TEST(AllToAll, AReplicaSendsTheUnitsThatBecomeAnothers) {
-  constexpr int kReplicas = 4;
-  const Replayed found = replayed(dealing(kReplicas));
-  ASSERT_EQ(found.exchanges.size(), as_index(kSteps * kReplicas));
-  for (const ExchangeRecord& row : found.exchanges) {
-    std::int64_t expected = 0;
-    for (int other = 0; other < kReplicas; ++other)
-      if (other != row.replica) expected += passed_bytes(row.replica, other, kReplicas, row.step);
-    EXPECT_EQ(row.bytes, expected) << "step " << row.step;
+  OperationRule rule = rule_of("pairwise");
+  rule.kind = OperationKind::kAllToAll;
+  rule.units = {{kUnits, {{0, kColumns, 1, 0, kColumns}}}};
+  for (const int replicas : {2, 4}) {
+    const Case config = star_case(replicas, 1e6, 0.05);
+    const Replayed found = walked(config, make_trace({{rule}}, {kSeed, replicas, kSteps, kUnits * kColumns}));
+    ASSERT_EQ(found.exchanges.size(), as_index(kSteps * replicas));
+    for (const ExchangeRecord& row : found.exchanges) {
+      SCOPED_TRACE(row.step);
+      std::int64_t sent = 0;
+      for (int other = 0; other < replicas; ++other)
+        if (other != row.replica) sent += passed_bytes(row.replica, other, replicas, row.step);
+      EXPECT_EQ(row.bytes, sent);
+      if (replicas > 2) continue;
+      const std::int64_t received = passed_bytes(1 - row.replica, row.replica, 2, row.step);
+      ASSERT_GT(received, 0);
+      const double expected_s = walked(config, single_exchange("pair", 2, received)).sync_time_s();
+      EXPECT_NEAR(row.done_s - row.start_s, expected_s, 1e-9);
+    }
   }
 }
 
-TEST(AllToAll, OfTwoEachIsDoneWhenTheOthersPartIsThere) {
-  const Replayed found = replayed(dealing(2));
-  ASSERT_EQ(found.exchanges.size(), as_index(kSteps * 2));
-  for (const ExchangeRecord& row : found.exchanges) {
-    const std::int64_t received = passed_bytes(1 - row.replica, row.replica, 2, row.step);
-    ASSERT_GT(received, 0);
-    const double expected_s = replayed(single_exchange("pair", 2, received)).sync_time_s();
-    EXPECT_NEAR(row.done_s - row.start_s, expected_s, 1e-9) << "step " << row.step;
+constexpr std::int64_t kMiB = 1 << 20;
+
+int count(const SliceSpec& spec, const std::string& name, int members, std::int64_t bytes) {
+  return slice_count(spec, find_collective(name), {members, bytes, 1, {}});
+}
+
+TEST(Slices, CutAMessageIntoEqualPartsOfAtMostTheSizeOrAsTheLibraries) {
+  const SliceSpec spec{SliceSpec::Kind::kBytes, 1000};
+  EXPECT_EQ(count(spec, "tree", 4, 1000), 1);
+  EXPECT_EQ(count(spec, "tree", 4, 1001), 2);
+  EXPECT_EQ(count(spec, "ring", 4, 4000), 1) << "chunks of a quarter";
+  EXPECT_EQ(count(spec, "ring", 4, 4001), 2);
+  EXPECT_EQ(count(spec, "pair", 2, 5000), 5);
+  EXPECT_EQ(count({}, "ring", 4, 1000000), 1);
+  for (const char* name : {"halving-doubling", "double-tree", "root", "serial", "hierarchical"})
+    EXPECT_EQ(count(spec, name, 2, 5000), 1) << name;
+  const SliceSpec nccl{SliceSpec::Kind::kNccl, 0}, gloo{SliceSpec::Kind::kGloo, 0};
+  EXPECT_EQ(count(nccl, "ring", 4, 40 * kMiB), 10);
+  EXPECT_EQ(count(nccl, "tree", 4, 40 * kMiB), 80);
+  EXPECT_EQ(count(nccl, "pair", 2, 40 * kMiB), 320);
+  EXPECT_EQ(count(nccl, "pair", 4, 40 * kMiB), 10) << "a ring";
+  EXPECT_EQ(count(gloo, "ring", 4, 40 * kMiB), 10);
+  EXPECT_EQ(count(gloo, "ring", 4, kMiB), 2) << "two segments at least";
+  EXPECT_EQ(count(gloo, "tree", 4, 40 * kMiB), 1);
+}
+
+// 10 bytes in three slices: 0-3, 3-6, 6-10. A byte in three slices: one has it.
+TEST(Slices, OfARoundCoverEachMessageOnce) {
+  const Round round{{{1, 100, 10, true}}, {{2, 5, 1, false}}};
+  const Round first = slice_of(round, 0, 3), last = slice_of(round, 2, 3);
+  ASSERT_EQ(first.sends.size(), 1u);
+  EXPECT_EQ(first.sends[0].offset, 100);
+  EXPECT_EQ(first.sends[0].bytes, 3);
+  EXPECT_EQ(last.sends[0].offset, 106);
+  EXPECT_EQ(last.sends[0].bytes, 4);
+  EXPECT_TRUE(last.sends[0].reduces);
+  EXPECT_TRUE(first.receives.empty());
+  ASSERT_EQ(last.receives.size(), 1u);
+  EXPECT_EQ(last.receives[0].bytes, 1);
+}
+
+// A halving's messages are parts of parts: cut by the slice they would carry what has not come yet. So it has
+// no unit, nor have those that await one message before the next.
+TEST(Slices, OnlyProgramsOfWholeUnitsAreCut) {
+  std::set<std::string> are_cut;
+  for (const auto& collective : collectives())
+    if (collective->unit_bytes({4, 1000, 1}) > 0) are_cut.insert(collective->name());
+  EXPECT_EQ(are_cut, (std::set<std::string>{"all-gather", "direct", "heap-tree", "leaf-tree", "pair",
+                                            "parameter-server", "reduce-scatter", "ring", "send", "tree"}));
+}
+
+TEST(Slices, TooManyAreRefused) {
+  Case config = star_case(256, 1e9, 0.1);
+  config.network.slice = {SliceSpec::Kind::kBytes, 65536};
+  const auto estimate_of = [&](std::int64_t bytes) {
+    return estimate(config, make_trace({{rule_of("ring")}}, {1, 256, 1, bytes}));
+  };
+  // Chunks of a 256th, 2 · 255 · 256 messages, each in `slices`.
+  EXPECT_EQ(estimate_of(256 * 65536 * 10).transfers, 2 * 255 * 256 * 10);
+  const InputError error = thrown_by([&] { estimate_of(std::int64_t{256} * 65536 * 10000); });
+  EXPECT_EQ(error.parts().path, "network.slice");
+  EXPECT_SAYS(error.parts().found, "130560 messages");
+  EXPECT_SAYS(error.parts().hint, "slices of at least");
+}
+
+// Nothing is shared between connections: a pipelined tree of D levels is 2D hops of a latency and a slice,
+// and the other slices behind the first.
+TEST(Slices, AnalyticPipelinesAreHopsAndTheSlicesBehind) {
+  for (const int members : {2, 3, 4, 5, 6, 7, 8, 9})
+    for (const int slices : {2, 5, 16})
+      for (const std::string name : {"ring", "heap-tree", "tree"}) {
+        const std::int64_t bytes = std::int64_t{members} * slices * 10000;
+        const bool is_ring = name == "ring";
+        const int levels = name == "tree" ? ceil_log2(members) : floor_log2(members);
+        if (name == "tree" && members != 1 << levels) continue;
+        Case config = star_case(members, kRate, 2 * kLatency);
+        const std::int64_t unit = is_ring ? bytes / members : bytes;
+        config.network.slice = {SliceSpec::Kind::kBytes, unit / slices};
+        const double slice_s = static_cast<double>(unit) / slices / kBytesPerSecond;
+        const double expected =
+            is_ring ? pipelined_rounds_s(2 * (members - 1), slice_s * slices, slices, kLatency)
+                    : 2 * levels * (kLatency + slice_s) + (slices - 1) * slice_s;
+        EXPECT_NEAR(walked(config, single_exchange(name, members, bytes)).sync_time_s(), expected, 1e-6)
+            << name << " of " << members << " in " << slices;
+      }
+}
+
+// Replica 0 is ready after 1 s, replica 1 after 3 s: what was pushed has come, the rest follows.
+TEST(Eager, AnalyticPushesSoManyBytesAhead) {
+  Trace trace = single_exchange("pair", 2, 800000);
+  trace.measured_s = {{1, 3}};
+  Case config = star_case(2, kRate, 2 * kLatency);
+  config.workload.step_time.kind = StepTime::Kind::kMeasured;
+  for (const double eager : {0., 300000., 1e9}) {
+    config.network.eager = eager;
+    const Replayed replayed = walked(config, trace);
+    const double left = std::max(0., 800000 - eager);
+    EXPECT_NEAR(replayed.row(1, 1).done_s, 3 + (left > 0 ? kLatency + left / kBytesPerSecond : 0), 1e-6);
+    EXPECT_NEAR(replayed.row(1, 0).done_s, 3 + kLatency + 800000 / kBytesPerSecond, 1e-6);
   }
 }
 

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
 #include "core/base/errors.h"
@@ -14,16 +13,47 @@
 #include "replay/faults.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
-#include "tests/unit/replay/membership_cases.h"
+#include "tests/unit/replay/replayed.h"
 
 namespace longhaul::membership_test {
 
-Replayed replayed(const Case& config, const OperationRule& rule = gradients()) {
-  return walked(config, trace_of_rule(rule, config));
+// Replica 0 crashes at `at_s` and is back `for_s` later; the others know of it after 0.25 s.
+Case with_crash(int replicas, int steps, OnFailure on_failure, double at_s, double for_s) {
+  Case config = drawn_case(replicas, 0, 0, false);
+  config.workload.steps = steps;
+  config.faults = {crash_of(0, at_s, for_s)};
+  config.recovery.on_failure = on_failure;
+  config.recovery.detect_s = 0.25;
+  return config;
 }
 
-// Replica 0 is gone from 2.5 to 4.5 s. Then it downloads 1000 parameters of 12 bytes on a link of 9600 bytes
-// a second; operations of `rule` carry a byte.
+OperationRule gradients() {
+  OperationRule rule = rule_of("ring");
+  rule.payload = whole({"gradient"}, Wire::kInt8);
+  rule.before_optimizer = true;
+  return rule;
+}
+
+OperationRule weights_in_pairs() {
+  OperationRule rule = rule_of("pair", 1, 2);
+  rule.kind = OperationKind::kGroupAverage;
+  rule.payload = whole({"weights"}, Wire::kInt8);
+  return rule;
+}
+
+// A state of 1000 parameters of 12 bytes, on links of 9600 bytes a second; operations of `rule` carry a byte.
+void prepare_download(Case& config, OperationRule& rule) {
+  config.network.message_time.reset();
+  config.network.topology = mesh_spec(76800 * 1538. / 1448, 0);  // with Ethernet's framing
+  config.workload.parameters = 1000;
+  rule.payload[0].columns = {{0, 1}};
+}
+
+Replayed replayed(const Case& config, const OperationRule& rule = gradients()) {
+  return walked(config, OperationPlan{{rule}});
+}
+
+// Replica 0 is gone from 2.5 to 4.5 s. Then it downloads its state.
 Replayed with_download(OperationRule rule, int replicas, int steps) {
   Case config = with_crash(replicas, steps, OnFailure::kRetry, 2.5, 2);
   prepare_download(config, rule);
@@ -31,7 +61,15 @@ Replayed with_download(OperationRule rule, int replicas, int steps) {
 }
 
 using Group = std::vector<int>;
-using Cells = std::vector<std::string>;
+
+// Also what it passed on for others, or before it went; the download of a state is none of it.
+void expect_totals_of_what_was_sent(const Replayed& result) {
+  std::map<std::string, std::int64_t> sent;  // by replica
+  for (const auto& row : rows_of(result, "transfers.csv"))
+    if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
+  for (const auto& row : rows_of(result, "replicas.csv"))
+    EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
+}
 
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
 // before the others are ready.
@@ -62,7 +100,7 @@ TEST(Membership, OthersWaitUntilTheyKnow) {
   EXPECT_EQ(discarded.report.at("thrown_away_steps"), 1);
   EXPECT_EQ(groups_of_steps(discarded).at(3), Group());
   EXPECT_EQ(groups_of_steps(discarded).at(4), (Group{1, 2}));
-  EXPECT_EQ(at(rows_of(discarded, "replicas.csv")[1], {5, 6}), (Cells{"3", "1"}));
+  EXPECT_EQ(totals_of(discarded, 1), (Cells{"3", "1"}));
 }
 
 // Messages take a second. When somebody has the result and a replica goes that has not, the others know a
@@ -115,11 +153,7 @@ TEST(Membership, OneWhoIsBackListensFirst) {
   EXPECT_EQ(at(absence, {1, 3, 5, 6, 9}), (Cells{"3", "4.5", "5", "12000", "6"}))
       << "left in step 3, back at 4.5 s, with the state behind step 5, 12 kB, takes part from step 6 on";
   EXPECT_NEAR(std::stod(absence[7]), 5.75, 0.01);
-  std::map<std::string, std::int64_t> sent;  // by replica; also what it passed on in step 5
-  for (const auto& row : rows_of(result, "transfers.csv"))
-    if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
-  for (const auto& row : rows_of(result, "replicas.csv"))
-    EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
+  expect_totals_of_what_was_sent(result);
   // Nobody waits for one who averages weights in pairs: it begins with the step that its source is at then.
   const auto in_pairs = rows_of(with_download(weights_in_pairs(), 4, 8), "absences.csv").at(0);
   EXPECT_EQ(at(in_pairs, {5, 9}), (Cells{"4", "6"})) << "the state that its source had at 4.5 s";
@@ -196,14 +230,13 @@ constexpr int kStages = 2;
 // The crash is worker 1's, stage 1 of replica 0.
 Replayed staged(Case config, const OperationRule& rule = gradients()) {
   config.pipeline.stages = kStages;
-  config.faults = {crash_of(1, config.faults[0].times.at_s, config.faults[0].times.for_s)};
-  Trace trace = trace_of_rule(rule, config);
-  trace.plan.pipeline = equal_plan(config.pipeline);
-  trace.plan.rules = staged_rules(rule, kStages);
+  config.faults[0].replicas = {1, 1};
+  OperationPlan plan{staged_rules(rule, kStages)};
+  plan.pipeline = equal_plan(config.pipeline);
   if (!rule.payload[0].columns.empty())  // one, of the stage's own half
-    for (OperationRule& of_stage : trace.plan.rules)
+    for (OperationRule& of_stage : plan.rules)
       of_stage.payload[0].columns = {{of_stage.stage * 500, of_stage.stage * 500 + 1}};
-  return walked(config, trace);
+  return walked(config, plan);
 }
 
 // The groups of a stage's operations by step, as replicas.
@@ -280,12 +313,9 @@ TEST(StagedCrash, EachStageDownloadsItsPart) {
 TEST(Membership, WhatTheLostOneSentIsInItsTotal) {
   Case config = with_crash(3, 1, OnFailure::kRetry, 2.5, 1e6);
   config.network.message_time = MessageTimeSpec{1, 0};
-  const Replayed replayed = walked(config, trace_of_rule(gradients(), config));
-  std::map<std::string, std::int64_t> sent;
-  for (const auto& row : rows_of(replayed, "transfers.csv")) sent[row.at(2)] += std::stoll(row.at(6));
-  const auto totals = rows_of(replayed, "replicas.csv");
-  EXPECT_NEAR(std::stod(totals.at(0).at(4)), 2 * 1000 / 3., 1);
-  for (const auto& row : totals) EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
+  const Replayed result = replayed(config);
+  EXPECT_NEAR(std::stod(rows_of(result, "replicas.csv").at(0).at(4)), 2 * 1000 / 3., 1);
+  expect_totals_of_what_was_sent(result);
 }
 
 // One of three goes for good while all wait for who is gone: in the step whose gradients meet, or in one
@@ -296,24 +326,13 @@ TEST(Membership, SaysHowManyAllWaitFor) {
     config.faults = {absence_fault(0, {0, 0}, {at_s, 0})};
     OperationRule rule = gradients();
     rule.every = every;
-    EXPECT_SAYS(said_by([&] { run_with(analytic_replay, config, trace_of_rule(rule, config)); }),
+    EXPECT_SAYS(said_by([&] { replayed(config, rule); }),
                 "1 of 3 replicas are gone for good, so that training never ends");
   }
 }
 
-FaultTimes once(double at_s, double for_s) {
-  return {at_s, 0, for_s};
-}
-
-// Replicas that take 1 s a step, four of them; messages take no time.
-Case two_replicas() {
-  Case config = drawn_case(2, 0, 0);
-  config.workload.steps = 4;
-  return config;
-}
-
 // Ten times slower from 2.5 s to 7.5 s: half of the third step is done at 2.5, the other half at 7.5.
-const Fault kSlow = slow_fault(0, {0, 0}, 10, once(2.5, 5));
+const Fault kSlow = slow_fault(0, {0, 0}, 10, {2.5, 0, 5});
 
 TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
   const SlowReplicas slow({kSlow}, 1, 2);
@@ -325,20 +344,21 @@ TEST(SlowReplicas, ComputeIsStretchedWhereItIsSlow) {
   EXPECT_NEAR(slow.stretched_s(0, 0, 4), 2.5 + 5 + 1, 1e-9);
   EXPECT_EQ(slow.stretched_s(0, 8, 1), 1);
   // Factors of several faults multiply.
-  const SlowReplicas slower({kSlow, slow_fault(1, {0, 1}, 2, once(0, 4))}, 1, 2);
+  const SlowReplicas slower({kSlow, slow_fault(1, {0, 1}, 2, {0, 0, 4})}, 1, 2);
   EXPECT_NEAR(slower.stretched_s(0, 3, 0.05), 1, 1e-9) << "20 times";
   EXPECT_NEAR(slower.stretched_s(1, 3, 1), 1 + 0.5, 1e-9);
 }
 
 // Whether a step ends with an exchange or all are one event together.
 TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
-  Case config = two_replicas();
+  Case config = drawn_case(2, 0, 0);
+  config.workload.steps = 4;
   config.faults = {kSlow};
-  const Replayed alone = walked(config, make_trace({}, {1, 2, 4, 1000}));
+  const Replayed alone = walked(config, OperationPlan());
   EXPECT_NEAR(simulated_s(alone), 8.5, 1e-9);
   EXPECT_EQ(alone.files.at("replicas.csv").find("\n1,4,0,4"), alone.files.at("replicas.csv").find("\n1,"));
 
-  const Replayed together = walked(config, make_trace({{rule_of("ring")}}, {1, 2, 4, 1000}));
+  const Replayed together = walked(config, OperationPlan{{rule_of("ring")}});
   EXPECT_NEAR(together.row(3, 0).ready_s, 7.5, 1e-9);
   EXPECT_NEAR(together.row(3, 1).ready_s, 3, 1e-9);
   EXPECT_NEAR(together.row(3, 1).done_s, 7.5, 1e-9);
@@ -347,11 +367,12 @@ TEST(SlowReplicas, TheOthersWaitWhereTheyExchange) {
 }
 
 TEST(SlowReplicas, AFaultAfterTheEndChangesNothing) {
-  Case config = two_replicas();
-  const Trace trace = make_trace({{rule_of("ring", 2)}}, {1, 2, 4, 1000});
-  const Replayed without = walked(config, trace);
-  config.faults = {slow_fault(0, {0, 1}, 10, once(1000, 5))};
-  Replayed with = walked(config, trace);
+  Case config = drawn_case(2, 0, 0);
+  config.workload.steps = 4;
+  const OperationPlan plan{{rule_of("ring", 2)}};
+  const Replayed without = walked(config, plan);
+  config.faults = {slow_fault(0, {0, 1}, 10, {1000, 0, 5})};
+  Replayed with = walked(config, plan);
   EXPECT_EQ(with.files.at("faults.csv"), "fault,kind,subject,begin_s,end_s\n");
   with.files.erase("faults.csv");
   EXPECT_EQ(with.files, without.files);
@@ -363,13 +384,12 @@ TEST(SlowReplicas, PassesOfAStageToo) {
   Case config = drawn_case(1, 0, 0, false);
   config.pipeline.stages = 2;
   config.workload.step_time.seconds = 6;
-  config.faults = {slow_fault(0, {1, 1}, 2, once(2, 2))};
-  Trace trace = make_trace({}, {1, 1, 1, 1000});
-  trace.plan.pipeline = equal_plan(config.pipeline);
-  const Replayed replayed = walked(config, trace);
+  config.faults = {slow_fault(0, {1, 1}, 2, {2, 0, 2})};
+  OperationPlan plan;
+  plan.pipeline = equal_plan(config.pipeline);
+  const Replayed replayed = walked(config, plan);
   EXPECT_NEAR(simulated_s(replayed), 7, 1e-6);
-  EXPECT_NE(replayed.files.at("tasks.csv").find("1,1,1,0,backward,2,5"), std::string::npos)
-      << replayed.files.at("tasks.csv");
+  EXPECT_SAYS(replayed.files.at("tasks.csv"), "1,1,1,0,backward,2,5");
 }
 
 constexpr std::int64_t kSecond = 1000000000;

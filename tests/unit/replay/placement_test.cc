@@ -3,7 +3,6 @@
 // ranks for collectives other than the ring, by hand for small networks.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 
 #include "core/base/index.h"
@@ -68,82 +67,64 @@ OperationPlan staged_plan(const Case& config, const std::string& collective, int
   return plan;
 }
 
-// Of a matrix, as a message alone meets it.
-struct Measured {
-  std::vector<std::vector<double>> latency_s, bytes_per_s;
+// The sites of a matrix in pairs, as a message alone meets them.
+using Measured = std::vector<std::vector<SitePair>>;
 
-  Measured(const std::string& name, std::size_t sites) {
-    const Matrix matrix = load_matrix(name, ".");
-    for (std::size_t i = 0; i < sites; ++i) {
-      latency_s.emplace_back();
-      bytes_per_s.emplace_back();
-      for (std::size_t j = 0; j < sites; ++j) {
-        const SitePair pair = i == j ? matrix.inside() : matrix.between(matrix.sites()[i], matrix.sites()[j]);
-        latency_s.back().push_back(pair.rtt / 2);
-        bytes_per_s.back().push_back(pair.throughput / 8);
-      }
-    }
-  }
-};
+Measured measured(const std::string& name, std::size_t sites) {
+  const Matrix matrix = load_matrix(name, ".");
+  const std::vector<std::string>& names = matrix.sites();
+  Measured pairs(sites);
+  for (std::size_t i = 0; i < sites; ++i)
+    for (std::size_t j = 0; j < sites; ++j)
+      pairs[i].push_back(i == j ? matrix.inside() : matrix.between(names[i], names[j]));
+  return pairs;
+}
 
 // 2(n − 1) rounds of a ring of chunks.
 double ring_s(const Measured& net, const std::vector<int>& site_of, double bytes) {
   const auto n = static_cast<double>(site_of.size());
   return 2 * (n - 1) * written_out_round_s(site_of, [&](std::size_t from, std::size_t to) {
-           return std::pair(net.latency_s[from][to], bytes / n / net.bytes_per_s[from][to]);
+           return std::pair(net[from][to].rtt / 2, 8 * bytes / n / net[from][to].throughput);
          });
 }
 
-// GPipe of M micro-batches through S equal stages of a model that takes `model_s`, a backward pass twice a
-// forward pass. Each way is a flow shop of identical jobs, whose machines are workers and hops in turn: the
-// sum of what one job takes on each, and M − 1 times the longest of them. The backward way begins when the
-// last stage has all jobs. Ends of each stage.
-std::vector<double> gpipe_ends_s(const Measured& net, const std::vector<int>& site_of, int microbatches,
-                                 double model_s, double hop_bytes) {
-  const std::size_t stages = site_of.size();
-  const double forward_s = model_s / static_cast<double>(stages) / microbatches / 3, back_s = 2 * forward_s;
-  const auto way_s = [&](std::size_t first, double pass_s) {  // from stage `first` to the last, either way
+// Two replicas of four stages, eight micro-batches a step of 1 s, a ring of each stage every ten steps.
+constexpr int kReplicas = 2, kStages = 4, kMicrobatches = 8, kEvery = 10;
+
+// GPipe of M micro-batches through equal stages, a backward pass twice a forward pass. Each way is a flow
+// shop of identical jobs, whose machines are workers and hops in turn: the sum of what one job takes on each,
+// and M − 1 times the longest of them. The backward way begins when the last stage has all jobs. Seconds
+// until `stage` of the replica has its gradients.
+double gpipe_end_s(const Measured& net, const int* site_of, int stage, double hop_bytes) {
+  const auto way_s = [&](int first, double pass_s) {  // from stage `first` to the last, either way
     double sum = pass_s, longest = pass_s;
-    for (std::size_t stage = first; stage + 1 < stages; ++stage) {
-      const auto from = as_index(site_of[stage]), to = as_index(site_of[stage + 1]);
-      const double sending_s = hop_bytes / net.bytes_per_s[from][to];
-      sum += pass_s + sending_s + net.latency_s[from][to];
+    for (int from = first; from + 1 < kStages; ++from) {
+      const SitePair& hop = net[as_index(site_of[from])][as_index(site_of[from + 1])];
+      const double sending_s = 8 * hop_bytes / hop.throughput;
+      sum += pass_s + sending_s + hop.rtt / 2;
       longest = std::max(longest, sending_s);
     }
-    return sum + (microbatches - 1) * longest;
+    return sum + (kMicrobatches - 1) * longest;
   };
-  std::vector<double> ends_s;
-  for (std::size_t stage = 0; stage < stages; ++stage)
-    ends_s.push_back(way_s(0, forward_s) + way_s(stage, back_s));
-  return ends_s;
+  const double forward_s = 1. / kStages / kMicrobatches / 3;
+  return way_s(0, forward_s) + way_s(stage, 2 * forward_s);
 }
 
-struct Staged {
-  int replicas = 2, stages = 4, microbatches = 1, every = 10;
-  double hop_bytes = 0, stage_bytes = 0;
-};
-
 // The step of straight GPipe with a ring of each stage every so many steps, written out.
-double staged_step_s(const Measured& net, const std::vector<int>& site_of, const Staged& shape) {
-  std::vector<double> ready_s(as_index(shape.stages));
-  double last_s = 0;
-  for (int replica = 0; replica < shape.replicas; ++replica) {
-    const auto first = site_of.begin() + replica * shape.stages;
-    const std::vector<double> ends_s =
-        gpipe_ends_s(net, {first, first + shape.stages}, shape.microbatches, 1, shape.hop_bytes);
-    for (std::size_t stage = 0; stage < ends_s.size(); ++stage) {
-      ready_s[stage] = std::max(ready_s[stage], ends_s[stage]);
-      last_s = std::max(last_s, ends_s[stage]);
-    }
-  }
-  double done_s = last_s;
-  for (int stage = 0; stage < shape.stages; ++stage) {
+double staged_step_s(const Measured& net, const std::vector<int>& site_of, double hop_bytes,
+                     double stage_bytes) {
+  double last_s = 0, done_s = 0;
+  for (int stage = 0; stage < kStages; ++stage) {
+    double ready_s = 0;
     std::vector<int> sites;
-    for (int replica = 0; replica < shape.replicas; ++replica)
-      sites.push_back(site_of[as_index(replica * shape.stages + stage)]);
-    done_s = std::max(done_s, ready_s[as_index(stage)] + ring_s(net, sites, shape.stage_bytes));
+    for (int first = 0; first < kReplicas * kStages; first += kStages) {
+      ready_s = std::max(ready_s, gpipe_end_s(net, &site_of[as_index(first)], stage, hop_bytes));
+      sites.push_back(site_of[as_index(first + stage)]);
+    }
+    last_s = std::max(last_s, ready_s);
+    done_s = std::max(done_s, ready_s + ring_s(net, sites, stage_bytes));
   }
-  return last_s + (done_s - last_s) / shape.every;
+  return last_s + (done_s - last_s) / kEvery;
 }
 
 using Cost = std::function<double(const std::vector<int>& site_of)>;
@@ -162,14 +143,12 @@ class OnBothMatrices : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Placement, OnBothMatrices, testing::Values("aws-2022", "gcp-2025"),
                          [](const auto& matrix) { return matrix.param.substr(0, 3); });
 
-const std::vector<std::vector<int>> kUpToEight = {
-    {1, 1, 1, 1, 1, 1, 1, 1}, {3, 3, 2}, {2, 2, 2, 2}, {1, 1, 1, 1, 1}, {4, 1, 2}};
-
 TEST_P(OnBothMatrices, RingIsTheBestOfAllPermutations) {
-  for (const std::vector<int>& counts : kUpToEight)
+  for (const std::vector<int>& counts :
+       {std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1}, {3, 3, 2}, {2, 2, 2, 2}, {1, 1, 1, 1, 1}, {4, 1, 2}})
     for (const std::int64_t parameters : {1000, 20000000, 2000000000}) {
       const Case config = placed_case(GetParam(), counts, "ring", parameters);
-      const Measured net(GetParam(), counts.size());
+      const Measured net = measured(GetParam(), counts.size());
       const Cost cost = [&](const std::vector<int>& site_of) {
         return ring_s(net, site_of, 2. * static_cast<double>(parameters));
       };
@@ -182,12 +161,14 @@ TEST_P(OnBothMatrices, StraightPipelineIsTheBestOfAllPermutations) {
        {std::vector<int>{1, 1, 1, 1, 1, 1, 1, 1}, {3, 3, 2}, {2, 2, 2, 2}, {4, 4}})
     for (const double bytes_per_token : {10., 20000.})
       for (const std::int64_t parameters : {std::int64_t{1000000}, std::int64_t{4000000000}}) {
-        const Staged shape{2, 4, 8, 10, bytes_per_token * 1024 / 8, 2. * static_cast<double>(parameters) / 4};
-        const Case config = staged_case(placed_case(GetParam(), counts, "ring", parameters), shape.stages,
-                                        PipelineSchedule::kGpipe, shape.microbatches, bytes_per_token);
-        const Measured net(GetParam(), counts.size());
-        const Cost cost = [&](const std::vector<int>& site_of) { return staged_step_s(net, site_of, shape); };
-        const OptimizedOrder order = optimized_order(config, staged_plan(config, "ring", shape.every));
+        const Case config = staged_case(placed_case(GetParam(), counts, "ring", parameters), kStages,
+                                        PipelineSchedule::kGpipe, kMicrobatches, bytes_per_token);
+        const Measured net = measured(GetParam(), counts.size());
+        const Cost cost = [&](const std::vector<int>& site_of) {
+          return staged_step_s(net, site_of, bytes_per_token * 1024 / kMicrobatches,
+                               2. * static_cast<double>(parameters) / kStages);
+        };
+        const OptimizedOrder order = optimized_order(config, staged_plan(config, "ring", kEvery));
         EXPECT_TRUE(order.is_of_steps);
         expect_least(config, order, counts, cost, std::to_string(bytes_per_token) + " bytes a token");
       }
@@ -358,6 +339,7 @@ TEST(CostGraph, ExchangeIsWhatTheAnalyticReplayTakes) {
       const std::string& name = collective->name();
       if (name == "send") continue;  // among targets
       if (members > 2 && (name == "pair" || name == "root" || name == "serial-pair")) continue;
+      SCOPED_TRACE(name + " of " + std::to_string(members));
       std::vector<int> group = random_permutation(12, stream);
       group.resize(as_index(members));
       std::vector<int> site_of;
@@ -367,12 +349,12 @@ TEST(CostGraph, ExchangeIsWhatTheAnalyticReplayTakes) {
       AnalyticNetwork network(config.network, blocks, 1, clock);
       const ExchangeContext context{clock, network, blocks.site_of()};
       OperationRule rule;
-      rule.collective = collective->name();
+      rule.collective = name;
       rule.payload = whole({"vector"}, Wire::kBf16);
       ExchangeRun run(context, rule, 0, 1, group, bytes, [](int) {});
       for (const int worker : group) run.post(worker);
       clock.run();
-      ASSERT_TRUE(run.is_finished()) << collective->name();
+      ASSERT_TRUE(run.is_finished());
       double mean_s = 0, last_s = 0;
       for (const int worker : group) {
         mean_s += run.times(worker).done_s / members;
@@ -380,9 +362,9 @@ TEST(CostGraph, ExchangeIsWhatTheAnalyticReplayTakes) {
       }
       CostGraph graph = CostGraph::of_exchange(*collective, {members, bytes, 1, site_of});
       const CostGraph::Times times = graph.times(site_of, paths);
-      EXPECT_NEAR(times.last_s, last_s, 1e-6) << collective->name() << " of " << members;
-      EXPECT_NEAR(times.mean_s, mean_s, 1e-6) << collective->name() << " of " << members;
-      EXPECT_EQ(graph.size(), run.transfers()) << collective->name();
+      EXPECT_NEAR(times.last_s, last_s, 1e-6);
+      EXPECT_NEAR(times.mean_s, mean_s, 1e-6);
+      EXPECT_EQ(graph.size(), run.transfers());
     }
 }
 
@@ -398,17 +380,15 @@ TEST(CostGraph, PassesAreWhatTheAnalyticReplayTakes) {
         config.pipeline.chunks = schedule == PipelineSchedule::kInterleaved ? 2 : 1;
         config.workload.steps = 1;
         config.network.rank_order.kind = RankOrderSpec::Kind::kRoundRobin;
-        OperationPlan plan;
-        plan.pipeline = staged_plan(config, "ring", 1).pipeline;
-        const Trace trace = make_trace(plan, {config.seed, config.replicas, 1, config.workload.parameters});
-        const Replayed replayed = walked(config, trace);
+        OperationPlan plan = staged_plan(config, "ring", 1);
+        plan.rules.clear();
         Case in_blocks = config;
         in_blocks.network.rank_order = {};
         const SitePaths paths(build_topology(in_blocks), config.network.tcp);
         const std::vector<double> ends_s =
             StepPasses(plan.pipeline, config.replicas, config.seed, 1)
                 .ends_s(build_topology(config).site_of(), paths, std::vector<double>(12, 1.));
-        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), simulated_s(replayed), 1e-6)
+        EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), simulated_s(walked(config, plan)), 1e-6)
             << static_cast<int>(routing) << static_cast<int>(schedule) << blocks;
       }
 }

@@ -3,52 +3,42 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "core/base/errors.h"
-#include "core/base/index.h"
 #include "replay/wiring.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::rebalance_test {
 
-// Eight workers of two stages in turn.
-const std::vector<int> kFourFour = {0, 1, 0, 1, 0, 1, 0, 1};
-
-// Worker, from, to, and of what it downloads; empty where nothing moves.
-std::vector<int> move_of(int stages, const std::vector<int>& stage_of, const std::vector<double>& busy_s) {
-  const std::optional<StageMove> move = best_move(stages, stage_of, busy_s);
-  if (!move) return {};
-  return {move->worker, move->from, move->to, move->source};
-}
+using Workers = std::vector<int>;
 
 // 24 s against 72: with 3 and 5 workers 32 and 57.6. The last one of stage 0 goes, and downloads from the
-// first one of stage 1, unless another one computed less.
-TEST(BestMove, TakesWhoComputedLeastToTheMostLoadedStage) {
-  EXPECT_EQ(move_of(2, kFourFour, {24, 72, 24, 72, 24, 72, 24, 72}), (std::vector<int>{6, 0, 1, 1}));
-  EXPECT_EQ(move_of(2, kFourFour, {20, 72, 19, 73, 24, 71, 20, 72}), (std::vector<int>{2, 0, 1, 5}));
-}
-
-// 96 s in all on the one stage and 288 on the other: 2 and 6 workers have 48 s each. A further move, or one
-// back, makes the slowest stage slower; and so does 10 to 14 with two workers each, 20 s for one.
-TEST(BestMove, OnlyIfTheSlowestStageGetsFaster) {
-  EXPECT_EQ(move_of(2, {0, 1, 0, 1, 1, 1, 1, 1}, std::vector<double>(8, 48)), std::vector<int>());
-  EXPECT_EQ(move_of(2, {0, 1, 0, 1}, {10, 14, 10, 14}), std::vector<int>());
-  EXPECT_EQ(move_of(2, kFourFour, std::vector<double>(8, 5)), std::vector<int>());
-}
-
-// The least loaded stage has one worker, and keeps it; the next one gives.
-TEST(BestMove, AStageKeepsAWorker) {
-  EXPECT_EQ(move_of(2, {0, 1, 1, 1}, {1, 90, 90, 90}), std::vector<int>());
-  EXPECT_EQ(move_of(3, {0, 1, 1, 1, 2, 2}, {1, 20, 20, 20, 90, 90}), (std::vector<int>{3, 1, 2, 4}));
+// first one of stage 1, unless another one computed less. A stage keeps a worker: the next one gives. Nothing
+// moves where the slowest stage would get slower: 96 s in all on the one stage and 288 on the other, 2 and 6
+// workers have 48 s each; 10 to 14 with two workers each, 20 s for one.
+TEST(BestMove, TakesWhoComputedLeastToTheMostLoadedStageIfThatGetsFaster) {
+  const Workers in_turn = {0, 1, 0, 1, 0, 1, 0, 1};
+  // Stages and seconds of workers; which one moves, from, to, and from whom it downloads.
+  const std::tuple<Workers, std::vector<double>, Workers> rows[] = {
+      {in_turn, {24, 72, 24, 72, 24, 72, 24, 72}, {6, 0, 1, 1}},
+      {in_turn, {20, 72, 19, 73, 24, 71, 20, 72}, {2, 0, 1, 5}},
+      {in_turn, std::vector<double>(8, 5), {}},
+      {{0, 1, 0, 1, 1, 1, 1, 1}, std::vector<double>(8, 48), {}},
+      {{0, 1, 0, 1}, {10, 14, 10, 14}, {}},
+      {{0, 1, 1, 1}, {1, 90, 90, 90}, {}},
+      {{0, 1, 1, 1, 2, 2}, {1, 20, 20, 20, 90, 90}, {3, 1, 2, 4}}};
+  for (const auto& [stage_of, busy_s, expected] : rows) {
+    const int stages = *std::max_element(stage_of.begin(), stage_of.end()) + 1;
+    const std::optional<StageMove> move = best_move(stages, stage_of, busy_s);
+    EXPECT_EQ(move ? (Workers{move->worker, move->from, move->to, move->source}) : Workers(), expected);
+  }
 }
 
 TEST(Crews, AMoveHoldsFromItsStepOn) {
   Crews crews(2, 2);
   crews.move(2, 1, 4);
-  EXPECT_EQ(crews.workers_of(0, 3), (std::vector<int>{0, 2}));
-  EXPECT_EQ(crews.workers_of(0, 4), std::vector<int>{0});
-  EXPECT_EQ(crews.workers_of(1, 4), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(crews.workers_of(0, 3), (Workers{0, 2}));
+  EXPECT_EQ(crews.workers_of(0, 4), Workers{0});
+  EXPECT_EQ(crews.workers_of(1, 4), (Workers{1, 2, 3}));
   EXPECT_TRUE(crews.is_original(1, 3));
   EXPECT_FALSE(crews.is_original(1, 4));
   EXPECT_TRUE(crews.serves(2, 3));
@@ -83,14 +73,13 @@ Case case_of(const Swarm& setup, double message_s = 0) {
 Trace trace_of(const Swarm& setup, const Case& config) {
   OperationRule rule = rule_of("ring");
   rule.before_optimizer = true;
-  std::vector<OperationRule> rules = staged_rules(rule, 2);
-  for (const int stage : {0, 1})
-    rules[as_index(stage)].payload[0].columns = {{stage * kParameters / 2, (stage + 1) * kParameters / 2}};
-  Trace trace = make_trace({rules}, {1, setup.replicas, setup.steps, kParameters});
-  trace.plan.pipeline = equal_plan(config.pipeline, kParameters);
-  trace.plan.pipeline.parts[0].share = 1 / (1 + setup.ratio);
-  trace.plan.pipeline.parts[1].share = setup.ratio / (1 + setup.ratio);
-  return trace;
+  OperationPlan plan{staged_rules(rule, 2)};
+  plan.rules[0].payload[0].columns = {{0, kParameters / 2}};
+  plan.rules[1].payload[0].columns = {{kParameters / 2, kParameters}};
+  plan.pipeline = equal_plan(config.pipeline, kParameters);
+  plan.pipeline.parts[0].share = 1 / (1 + setup.ratio);
+  plan.pipeline.parts[1].share = setup.ratio / (1 + setup.ratio);
+  return make_trace(plan, {1, setup.replicas, setup.steps, kParameters});
 }
 
 Replayed run(const Swarm& setup, double message_s = 0) {
@@ -126,9 +115,9 @@ TEST(Rebalancing, ThreeTimesTheWorkGetsThreeTimesTheWorkers) {
   for (const int step : {1, 2, 4, 5}) EXPECT_LE(seconds.at(step), 1.1 * least_s[step - 1]) << "step " << step;
   const Rows moves = rows_of(replayed, "moves.csv");
   ASSERT_EQ(moves.size(), 2u);
-  EXPECT_EQ(at(moves[0], {0, 1, 2, 3, 5}), (std::vector<std::string>{"1", "6", "0", "1", "5400"}))
+  EXPECT_EQ(at(moves[0], {0, 1, 2, 3, 5}), (Cells{"1", "6", "0", "1", "5400"}))
       << "450 parameters of 12 bytes";
-  EXPECT_EQ(at(moves[1], {0, 2}), (std::vector<std::string>{"2", "0"}));
+  EXPECT_EQ(at(moves[1], {0, 2}), (Cells{"2", "0"}));
   EXPECT_EQ(crews_of(replayed), (std::map<std::string, int>{{"0", 2}, {"1", 6}}));
   // The other way round stage 0 gets workers, and shares out the micro-batches of all replicas. 3 s and 1 s:
   // 192 s with 4 workers of stage 0, 128 with 6 of it.
@@ -174,11 +163,7 @@ TEST(Rebalancing, EveryMicrobatchPassesOnceAndBytesAreConserved) {
   for (const ExchangeRecord& row : replayed.exchanges) counted += row.bytes;
   for (const auto& row : rows_of(replayed, "replicas.csv")) sent += std::stoll(row[4]);
   EXPECT_EQ(sent, counted);
-}
-
-// The exchange of a stage is among those that serve it: of 450 bytes a ring of n sends 2 (n − 1)/n from each.
-TEST(Rebalancing, ExchangesAreAmongTheWorkersOfTheStage) {
-  const Replayed replayed = run({});
+  // Exchanges are among those that serve the stage: of 450 bytes a ring of n sends 2 (n − 1)/n from each.
   std::map<std::pair<int, std::string>, std::pair<int, std::int64_t>> rows;
   for (const ExchangeRecord& row : replayed.exchanges) {
     auto& [members, bytes] = rows[{row.step, row.exchange}];
@@ -250,7 +235,7 @@ TEST(Rebalancing, OnlyWhereAllWeightsOfAStageAreTheSame) {
 
 // Workers of two stages in turn: 0, 2 and 4 hand to 1, 3 and 5.
 constexpr int kFirst = 0, kSecond = 2;
-const std::vector<int> kNext = {1, 3, 5};
+const Workers kNext = {1, 3, 5};
 
 // Of three that nobody knows each gets one, its own replica's first; then they took 1, 2 and 4 s. Work given
 // so far is 1 each, and the next one goes to the least of 1 + 1, 1 + 2, 1 + 4; then of 2 + 1, 3, 5, where the

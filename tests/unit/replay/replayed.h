@@ -1,6 +1,9 @@
 // A replay run in a test, of whatever fidelity: a case and a trace in, the rows of the tables out.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -11,6 +14,7 @@
 #include "core/plan/trace.h"
 #include "replay/replay.h"
 #include "tests/support/csv_table.h"
+#include "tests/support/faults.h"
 #include "tests/support/files.h"
 #include "tests/unit/net/cases.h"
 
@@ -43,37 +47,87 @@ struct Replayed {
   }
 };
 
-// The cells of a table without quotes, its header first.
-using Rows = std::vector<std::vector<std::string>>;
-inline Rows cells_of(const Replayed& replayed, const std::string& file) {
+// The cells of a table without quotes, below so many lines: its header.
+using Cells = std::vector<std::string>;
+using Rows = std::vector<Cells>;
+inline Rows rows_of(const Replayed& replayed, const std::string& file, int passed = 1) {
   Rows rows;
   std::istringstream in(replayed.files.at(file));
   for (std::string line, cell; std::getline(in, line);) {
+    if (passed-- > 0) continue;
     rows.emplace_back();
     for (std::istringstream cells(line); std::getline(cells, cell, ',');) rows.back().push_back(cell);
   }
   return rows;
 }
-// The same below its header.
-inline Rows rows_of(const Replayed& replayed, const std::string& file) {
-  const Rows rows = cells_of(replayed, file);
-  return rows.empty() ? rows : Rows(rows.begin() + 1, rows.end());
+
+inline void expect_row(const Replayed& replayed, int step, int replica, double ready_s, double start_s,
+                       double done_s) {
+  const ExchangeRecord& row = replayed.row(step, replica);
+  EXPECT_NEAR(row.ready_s, ready_s, 1e-9) << step << " " << replica;
+  EXPECT_NEAR(row.start_s, start_s, 1e-9) << step << " " << replica;
+  EXPECT_NEAR(row.done_s, done_s, 1e-9) << step << " " << replica;
+}
+
+struct BreakdownRow {
+  int replica;
+  std::string exchange;
+  std::map<std::string, double> parts;  // seconds, by name
+
+  double of(const std::string& part) const { return parts.at(part); }
+  double total_s() const {
+    double total = 0;
+    for (const auto& [name, seconds] : parts) total += seconds;
+    return total;
+  }
+};
+
+inline std::vector<BreakdownRow> breakdown_of(const Replayed& replayed) {
+  const Cells header = rows_of(replayed, "breakdown.csv", 0).at(0);
+  std::vector<BreakdownRow> rows;
+  for (const auto& cells : rows_of(replayed, "breakdown.csv")) {
+    rows.push_back({std::stoi(cells.at(1)), cells.at(2), {}});
+    for (std::size_t i = 3; i < header.size(); ++i)
+      rows.back().parts[header[i].substr(0, header[i].size() - 2)] = std::stod(cells.at(i));
+  }
+  return rows;
+}
+
+// The breakdown of the replica that is done last.
+inline BreakdownRow last_one(const Replayed& replayed) {
+  const std::vector<ExchangeRecord>& rows = replayed.exchanges;
+  const auto last = std::max_element(
+      rows.begin(), rows.end(), [](const auto& one, const auto& other) { return one.done_s < other.done_s; });
+  return breakdown_of(replayed).at(static_cast<std::size_t>(last - rows.begin()));
 }
 
 // The lines of the schedule below its header.
 inline std::vector<Json> schedule_of(const Replayed& replayed) {
   std::istringstream in(replayed.files.at("schedule.jsonl"));
   std::vector<Json> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
-  if (!lines.empty()) lines.erase(lines.begin());
+  std::string line;
+  for (std::getline(in, line); std::getline(in, line);) lines.push_back(Json::parse(line));
   return lines;
 }
 
+// By step, of the schedule: of all rules, or of one.
+inline std::map<int, std::vector<int>> groups_of_steps(const Replayed& replayed, int rule = -1) {
+  std::map<int, std::vector<int>> groups;
+  for (const Json& line : schedule_of(replayed))
+    if (rule < 0 || line.at("rule") == rule)
+      groups[line.at("step")] = line.at("group").get<std::vector<int>>();
+  return groups;
+}
+
 // Some cells of a row.
-inline std::vector<std::string> at(const std::vector<std::string>& row, const std::vector<int>& columns) {
-  std::vector<std::string> cells;
-  for (const int column : columns) cells.push_back(row.at(static_cast<std::size_t>(column)));
+inline Cells at(const Cells& row, const std::vector<std::size_t>& columns) {
+  Cells cells;
+  for (const std::size_t column : columns) cells.push_back(row.at(column));
   return cells;
+}
+// Of a replica: steps in the model, seconds lost.
+inline Cells totals_of(const Replayed& replayed, int replica) {
+  return at(rows_of(replayed, "replicas.csv").at(static_cast<std::size_t>(replica)), {5, 6});
 }
 
 // `replay` as simulated_replay or analytic_replay.
@@ -98,9 +152,19 @@ inline Replayed walked(Case config, const Trace& trace) {
   if (!config.faults.empty()) config.resolved["faults"] = Json::array();  // has its tables
   return run_with(analytic_replay, config, trace);
 }
+// Of a plan for the steps of the case, of 1000 parameters.
+inline Replayed walked(const Case& config, const OperationPlan& plan) {
+  return walked(config, make_trace(plan, {1, config.replicas, config.workload.steps, 1000}));
+}
 
 inline double simulated_s(const Replayed& replayed) {
   return replayed.report.at("simulated_s");
+}
+
+using OnFailure = RecoverySpec::OnFailure;
+
+inline Fault crash_of(int replica, double at_s, double for_s) {
+  return absence_fault(0, {replica, replica}, {at_s, 0, for_s});
 }
 
 // A rule among everyone, or among random groups of `group_size`.

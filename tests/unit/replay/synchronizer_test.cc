@@ -8,8 +8,7 @@
 #include <limits>
 
 #include "net/tcp/framing.h"
-#include "tests/unit/replay/breakdown.h"
-#include "tests/unit/replay/membership_cases.h"
+#include "tests/unit/replay/replayed.h"
 
 namespace longhaul::synchronizer_test {
 
@@ -22,14 +21,14 @@ struct Merging {
   int slack_steps = -1;
 };
 
-OperationRule merge_rule(const Merging& merging) {
+Trace trace_of(const Merging& merging, int replicas) {
   OperationRule rule = rule_of("parameter-server", merging.every);
   rule.kind = OperationKind::kMerge;
   rule.overlap_steps = 1;
   rule.completion = merging.completion;
   rule.slack_steps = merging.slack_steps;
   rule.answer = whole({"phi"}, Wire::kInt8);
-  return rule;
+  return make_trace({{rule}}, {1, replicas, merging.steps, kBytes});
 }
 
 Case merging_case(const std::vector<double>& factors) {
@@ -38,16 +37,8 @@ Case merging_case(const std::vector<double>& factors) {
   return config;
 }
 
-Trace trace_of(const Merging& merging, int replicas) {
-  return make_trace({{merge_rule(merging)}}, {1, replicas, merging.steps, kBytes});
-}
-
 Replayed replayed(const Merging& merging, const Case& config) {
   return walked(config, trace_of(merging, config.replicas));
-}
-
-Replayed replayed(const Merging& merging, const std::vector<double>& factors) {
-  return replayed(merging, merging_case(factors));
 }
 
 using Contributions = std::vector<std::vector<int>>;  // replica, posted after, taken up at the end of
@@ -78,21 +69,13 @@ void expect_merges(const Replayed& result, const std::vector<Line>& expected) {
   }
 }
 
-void expect_row(const Replayed& result, int step, int replica, double ready_s, double start_s,
-                double done_s) {
-  const ExchangeRecord& row = result.row(step, replica);
-  EXPECT_NEAR(row.ready_s, ready_s, 1e-9) << step << " " << replica;
-  EXPECT_NEAR(row.start_s, start_s, 1e-9) << step << " " << replica;
-  EXPECT_NEAR(row.done_s, done_s, 1e-9) << step << " " << replica;
-}
-
 // Three of four. After four steps contributions are there at 4.0 s (replica 0, no message), 4.2, 5.0 and, of
 // the slow one, 8.2 s. The first merge is made 0.3 s after the third, at 5.3 s; it is back at 5.5 s, so at
 // the end of step 6 of the first two and of step 5 of the third. At 8.2 s the slow one is in the next merge,
 // with contributions of step 8 of the first two; the third's, at 9.8 s, waits for the last of the slow
 // one, 16.2 s, since nobody else comes.
 TEST(Synchronizer, MergesWhatIsThereWhenTheGraceOfAQuorumIsOver) {
-  const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
+  const Replayed result = replayed({4, 9, {3, 0.3}}, merging_case({1, 1, 1.2, 2}));
   expect_merges(result, {{{{0, 4, 6}, {1, 4, 6}, {2, 4, 5}}, 5.3, 4.8},
                          {{{0, 8, 9}, {1, 8, 9}, {3, 4, 5}}, 8.5, 8},
                          {{{2, 8, 0}, {3, 8, 9}}, 16.2}});
@@ -101,26 +84,10 @@ TEST(Synchronizer, MergesWhatIsThereWhenTheGraceOfAQuorumIsOver) {
   expect_row(result, 4, 2, 4.8, 4.8, 5.3 + kMessage_s);
   expect_row(result, 4, 3, 8, 8, 8.5 + kMessage_s);
   expect_row(result, 8, 2, 9.6, 9.6, 9.6);  // it ended before that came back
-}
-
-// No replica waits, however late the others are.
-TEST(Synchronizer, NoReplicaWaits) {
-  for (const Completion& completion : {Completion{3, 0.3}, Completion{}}) {
-    const Replayed result = replayed({4, 9, completion}, {1, 1, 1.2, 2});
-    const double clocks[] = {9, 9, 10.8, 18};
-    const Rows totals = rows_of(result, "replicas.csv");
-    ASSERT_EQ(totals.size(), 4u);
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(std::stod(totals[i][3]), clocks[i], 1e-9);
-    for (const ExchangeRecord& row : result.exchanges) EXPECT_LE(row.done_s, row.awaited_s);
-  }
-}
-
-// What replicas send is what arrives: contributions to replica 0, and from it an answer to each that
-// contributed. In all 4 + 3 rows of contributions, one of them replica 0's twice; answers to 1, 2, 1, 3 and 2
-// and 3. The parts of every row add up to done − start: none, or the last contribution's way from then on,
-// the grace time, and the way back.
-TEST(Synchronizer, BytesAreThoseOfContributionsAndAnswersAndPartsAddUp) {
-  const Replayed result = replayed({4, 9, {3, 0.3}}, {1, 1, 1.2, 2});
+  // What replicas send is what arrives: contributions to replica 0, and from it an answer to each that
+  // contributed. In all 4 + 3 rows of contributions, one of them replica 0's twice; answers to 1, 2, 1, 3 and
+  // 2 and 3. The parts of every row add up to done − start: none, or the last contribution's way from then
+  // on, the grace time, and the way back.
   std::vector<std::int64_t> sent(4);
   for (const ExchangeRecord& row : result.exchanges) sent[as_index(row.replica)] += row.bytes;
   EXPECT_EQ(sent, (std::vector<std::int64_t>{6 * kBytes, 2 * kBytes, 2 * kBytes, 2 * kBytes}));
@@ -131,11 +98,23 @@ TEST(Synchronizer, BytesAreThoseOfContributionsAndAnswersAndPartsAddUp) {
     EXPECT_NEAR(rows[i].total_s(), result.exchanges[i].done_s - result.exchanges[i].start_s, 1e-8) << i;
 }
 
+// No replica waits, however late the others are.
+TEST(Synchronizer, NoReplicaWaits) {
+  for (const Completion& completion : {Completion{3, 0.3}, Completion{}}) {
+    const Replayed result = replayed({4, 9, completion}, merging_case({1, 1, 1.2, 2}));
+    const double clocks[] = {9, 9, 10.8, 18};
+    const Rows totals = rows_of(result, "replicas.csv");
+    ASSERT_EQ(totals.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(std::stod(totals[i][3]), clocks[i], 1e-9);
+    for (const ExchangeRecord& row : result.exchanges) EXPECT_LE(row.done_s, row.awaited_s);
+  }
+}
+
 // All of two, of which one takes 2.5 s a step. What the first posted after step 2 is merged at 5.2 s, when
 // the other's arrives: at step 4 it posts nothing, at step 6 with what it trained in four steps. After its
 // last posting it is not waited for.
 TEST(Synchronizer, WhoHasNothingBackPostsNothing) {
-  const Replayed result = replayed({2, 9}, {1, 2.5});
+  const Replayed result = replayed({2, 9}, merging_case({1, 2.5}));
   expect_merges(result, {{{{0, 2, 6}, {1, 2, 3}}, 5.2},
                          {{{0, 6, 0}, {1, 4, 5}}, 10.2},
                          {{{1, 6, 7}}, 15.2},
@@ -149,11 +128,11 @@ TEST(Synchronizer, WhoHasNothingBackPostsNothing) {
 // from 7.2 s on for what the other posts at 10 s. The schedule is the one that follows from the plan. With a
 // slack of a step replica 0 goes on to the end of step 4, 4 s, before it waits.
 TEST(Synchronizer, WithoutSlackIsSynchronous) {
-  const Replayed slack = replayed({4, 9, {}, 1}, {1, 2.5});
+  const Replayed slack = replayed({4, 9, {}, 1}, merging_case({1, 2.5}));
   expect_row(slack, 4, 0, 4, 10, 10.2);
   EXPECT_NEAR(slack.row(4, 0).awaited_s, 6, 1e-9);
   const Merging merging{2, 9, {}, 0};
-  const Replayed result = replayed(merging, {1, 2.5});
+  const Replayed result = replayed(merging, merging_case({1, 2.5}));
   expect_row(result, 2, 0, 2, 5, 5.2);
   EXPECT_NEAR(result.row(2, 0).awaited_s, 3, 1e-9);
   expect_row(result, 4, 0, 6.2, 10, 10.2);
@@ -176,7 +155,7 @@ TEST(Synchronizer, WithoutSlackIsSynchronous) {
 // first: the next one, of that, waits a second. Replica 0 comes at 8.0 s, three after that: it waits the
 // median of both, two seconds, in which the other comes, at 9.8 s.
 TEST(Synchronizer, AnAdaptiveGraceFollowsTheLags) {
-  const Replayed result = replayed({4, 9, {1, 0, AdaptiveGrace{0, 64, 0, 0.5}}}, {1, 1.2});
+  const Replayed result = replayed({4, 9, {1, 0, AdaptiveGrace{0, 64, 0, 0.5}}}, merging_case({1, 1.2}));
   expect_merges(result, {{{{0, 4, 5}}, 4.5}, {{{1, 4, 6}}, 6}, {{{0, 8, 0}, {1, 8, 9}}, 9.8}});
 }
 
@@ -189,12 +168,6 @@ Case with_crashes(const std::vector<double>& factors, const std::vector<Fault>& 
   config.recovery.detect_s = detect_s;
   config.recovery.downloads_state = false;
   return config;
-}
-
-void expect_steps(const Replayed& result, int replica, const char* useful, const char* lost_s) {
-  const std::vector<std::string> row = rows_of(result, "replicas.csv").at(as_index(replica));
-  EXPECT_EQ(row[5], useful) << "steps in the model, replica " << replica;
-  EXPECT_EQ(row[6], lost_s) << "lost, replica " << replica;
 }
 
 constexpr double kForEver_s = std::numeric_limits<double>::infinity();
@@ -213,8 +186,8 @@ TEST(SynchronizerWithCrashes, WhatHadArrivedIsMergedAndWhatHadNotIsLost) {
     EXPECT_EQ(result->report["transfers"], 3 + 2) << "contributions, and answers to the slow one";
     EXPECT_THROW(result->row(8, 1), std::out_of_range);
   }
-  expect_steps(lost, 1, "0", "4.1");
-  expect_steps(merged, 1, "4", "0.5");
+  EXPECT_EQ(totals_of(lost, 1), (Cells{"0", "4.1"}));
+  EXPECT_EQ(totals_of(merged, 1), (Cells{"4", "0.5"}));
 }
 
 // Replica 1 crashes before it has posted. Without slack replica 0 waits from 3.0 s on until that is known.
@@ -247,7 +220,7 @@ TEST(SynchronizerWithCrashes, TheNewerContributionTakesThePlaceOfTheOlder) {
   EXPECT_EQ(merges_of(result).at(0).contributions, (Contributions{{0, 2, 3}, {1, 4, 0}}));
   EXPECT_NEAR(merges_of(result)[0].start_s, 20, 1e-9);
   expect_row(result, 2, 1, 2, 2, 2);
-  expect_steps(result, 1, "7", "2.5");
+  EXPECT_EQ(totals_of(result, 1), (Cells{"7", "2.5"}));
 }
 
 // Where all wait, it sends again when it is back, at 5.1 s, and does its step 5 again. An answer that it
@@ -260,7 +233,7 @@ TEST(SynchronizerWithCrashes, WhereAllWaitWhatWasLostIsSentAgain) {
   EXPECT_NEAR(merges[0].done_s, 5.1 + kMessage_s, 1e-9);
   EXPECT_EQ(result.row(4, 1).bytes, 2 * kBytes);
   EXPECT_NEAR(result.row(4, 1).awaited_s, 6.1, 1e-9);
-  expect_steps(result, 1, "9", "0.1");
+  EXPECT_EQ(totals_of(result, 1), (Cells{"9", "0.1"}));
   const Replayed answered = replayed({4, 9}, with_crashes({1, 1}, {crash_of(1, 4.3, 1)}, OnFailure::kWait));
   EXPECT_EQ(merges_of(answered).at(0).contributions, (Contributions{{0, 4, 5}, {1, 4, 5}}));
   EXPECT_NEAR(merges_of(answered)[0].done_s, 4.2, 1e-9);

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "net/collectives/collective.h"
-#include "tests/unit/replay/breakdown.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul::sync_parts_test {
