@@ -70,7 +70,7 @@ inline void expect_row(const Replayed& replayed, int step, int replica, double r
 }
 
 struct BreakdownRow {
-  int replica;
+  int step, replica;
   std::string exchange;
   std::map<std::string, double> parts;  // seconds, by name
 
@@ -86,7 +86,7 @@ inline std::vector<BreakdownRow> breakdown_of(const Replayed& replayed) {
   const Cells header = rows_of(replayed, "breakdown.csv", 0).at(0);
   std::vector<BreakdownRow> rows;
   for (const auto& cells : rows_of(replayed, "breakdown.csv")) {
-    rows.push_back({std::stoi(cells.at(1)), cells.at(2), {}});
+    rows.push_back({std::stoi(cells.at(0)), std::stoi(cells.at(1)), cells.at(2), {}});
     for (std::size_t i = 3; i < header.size(); ++i)
       rows.back().parts[header[i].substr(0, header[i].size() - 2)] = std::stod(cells.at(i));
   }
