@@ -292,6 +292,8 @@ TEST(JournalFile, WhatCannotBeCarriedOutIsRefusedWithItsLine) {
   expect(R"({"keep": 0, "step": 4, "phase": "during"})", "before, after or plain");
   EXPECT_THROW(read_and_written("", of), InputError);
   EXPECT_SAYS(refusal("nonsense"), "line 2");
+  const std::string other = R"({"longhaul_journal": 1, "replicas": 4, "steps": 13})";
+  EXPECT_SAYS(said_by([&] { read_and_written(other, of); }), "steps: found 13; allowed: 12, as the case has");
 }
 
 }  // namespace longhaul::journal_test
