@@ -210,7 +210,8 @@ Node plan_options(const Node& scenario) {
                   "bytes: the least, whatever H; default time, or money beside a deadline where prices are "
                   "given"),
        integer("replays").at_least(1).by_default(32).means(
-           "at most so many candidates are replayed with flow"),
+           "at most so many candidates are replayed with flow, but for one of each method and "
+           "every H of the choice"),
        Node(*scenario.child("faults"))
            .means("as in a scenario, with every: what they add to the choice, and to "
                   "the best plan of each other method"),
