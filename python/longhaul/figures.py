@@ -334,7 +334,7 @@ def main(file):
         path.write_text(json.dumps({**figure, **style}, ensure_ascii=False), encoding="utf-8")
         shutil.copyfile(draw.__file__, path.with_suffix(".py"))
         draw.draw(path)
-    print(f"{len(figures)} figures ({', '.join(request['formats'])}): {request['out']}")
+    print(f"{len(figures)} figure{'s' * (len(figures) != 1)} ({', '.join(request['formats'])}): {request['out']}")
     return 0
 
 
