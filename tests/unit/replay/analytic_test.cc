@@ -138,7 +138,7 @@ TEST(Analytic, BlockingExchangesFollowEachOtherAndOverlappedOnesAreAwaited) {
   EXPECT_DOUBLE_EQ(simulated_s(overlapped), 6) << "its second step was over at 2";
 }
 
-// A step of 12 s whose second half releases three buckets, at 8, 10 and 12 s; a bucket takes two messages.
+// Steps of 12 s whose second half releases three buckets, after 8, 10 and 12 s; a bucket takes two messages.
 TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
   OperationRule rule = rule_of("direct");
   rule.overlap_backward = 0.5;
@@ -146,11 +146,16 @@ TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
   const auto done_s = [&](double message_s) {
     Case config = drawn_case(2, message_s, 0);
     config.workload.step_time.seconds = 12;
-    const Replayed replayed = walked(config, make_trace({{rule}}, {1, 2, 1, 3000}));
-    EXPECT_DOUBLE_EQ(replayed.row(1, 0).ready_s, 12);
-    EXPECT_EQ(replayed.row(1, 0).bytes, 3000) << "half of each bucket, twice";
-    EXPECT_EQ(replayed.report["transfers"], 3 * 4);
-    return replayed.row(1, 0).done_s;
+    const Replayed replayed = walked(config, make_trace({{rule}}, {1, 2, 2, 3000}));
+    const ExchangeRecord &first = replayed.row(1, 0), &second = replayed.row(2, 0);
+    EXPECT_DOUBLE_EQ(first.ready_s, 12);
+    EXPECT_DOUBLE_EQ(second.done_s, 2 * first.done_s) << "the second step is as the first one";
+    EXPECT_EQ(first.bytes, 3000) << "half of each bucket, twice";
+    EXPECT_EQ(replayed.report["transfers"], 2 * 3 * 4);
+    const Cells totals = rows_of(replayed, "replicas.csv")[0];
+    EXPECT_EQ(at(totals, {1, 4}), (Cells{"24", "6000"})) << "computed, sent";
+    EXPECT_DOUBLE_EQ(std::stod(totals[2]), 2 * (first.done_s - 12)) << "what overlaps is no idle time";
+    return first.done_s;
   };
   EXPECT_DOUBLE_EQ(done_s(0.5), 12 + 1) << "the others are done before";
   EXPECT_DOUBLE_EQ(done_s(3), 8 + 3 * 6) << "one after another";
