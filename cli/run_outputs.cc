@@ -77,6 +77,10 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario, c
   if (std::error_code none; !fs::exists(old, none)) {
     if (!is_free(folder))
       throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
+    std::error_code error;
+    if (fs::create_directories(folder, error); error)
+      throw InputError("--out", fmt::format("{} cannot be made ({})", folder, error.message()),
+                       "a folder that can be written to");
     return folder;
   }
   if (options.overwrite) return folder;

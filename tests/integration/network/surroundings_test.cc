@@ -49,9 +49,11 @@ TEST(Surroundings, LimitsAreNamed) {
 }
 
 TEST(Surroundings, AFolderThatCannotBe) {
-  const std::string folder = fresh_folder("folders");
-  expect_refused(longhaul({"run", write_suite(folder), "--out", folder + "/" + std::string(300, 'x')}),
+  const std::string folder = fresh_folder("folders"), suite = write_suite(folder);
+  expect_refused(longhaul({"run", suite, "--out", folder + "/" + std::string(300, 'x')}),
                  {"File name too long; allowed: a new or an empty folder"});
+  expect_refused(longhaul({"run", suite, "--out", suite + "/run"}),
+                 {"--out: ", "cannot be made (Not a directory); allowed: a folder that can be written to"});
 }
 
 // A case.json that somebody has changed: longhaul-sim says the key and ends.
