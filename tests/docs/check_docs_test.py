@@ -212,7 +212,7 @@ class Markdown(unittest.TestCase):
 class Commands(unittest.TestCase):
     def test_words_end_at_pipes_and_comments(self):
         self.assertEqual(cmd.shell_words("longhaul run a.json | tail -1"), ["longhaul", "run", "a.json"])
-        self.assertEqual(cmd.shell_words("longhaul run 'a b' --x  # why --y"), ["longhaul", "run", "a b", "--x"])
+        self.assertEqual(cmd.shell_words("$ longhaul run 'a b' --x  # why --y"), ["longhaul", "run", "a b", "--x"])
 
     def test_make_targets(self):
         self.assertEqual(cmd.make_targets("A := b\n.PHONY: x\nall test: y\n\tmake z\n"), {"all", "test"})

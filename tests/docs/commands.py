@@ -58,7 +58,7 @@ def shell_words(line):
 
 def commands_of(line):
     """The commands of a line that are joined by && or ;."""
-    return [part for part in re.split(r"\s(?:&&|;)\s|;\s|\s\|\s", re.sub(r"\s#\s.*$", "", line)) if part.strip()]
+    return [part for part in re.split(r"\s(?:&&|;)\s|;\s|\s\|\s", re.sub(r"^\s*\$ |\s#\s.*$", "", line)) if part.strip()]
 
 
 def is_placeholder(word):
