@@ -131,7 +131,7 @@ TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatioAndBadgesEach)
   EXPECT_EQ(time.parts[1].others, std::vector<std::string>{"b"});
   EXPECT_TRUE(loss.parts.empty());
   EXPECT_EQ(loss.sentence, "At equal tokens (2.05 million), all three are at 3.0000.");
-  EXPECT_SAYS(conclusions_json(all).dump(), R"("badge":"undecided")");
+  EXPECT_SAYS(conclusions_json(all).dump(), R"("others":["b"],"badge":"undecided")");
 }
 
 // Ratios of seeds 2, 2.2 and 2.4: mean 2.2, t(0.975, 2) = 4.3027, standard error 0.2/√3: 2.2 ± 0.4968. With 7
