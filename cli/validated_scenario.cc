@@ -30,18 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "method.KEY" of a case is "methods[2].KEY" of the scenario.
-InputError in_scenario(const InputError& error, const Scenario& scenario, const std::string& label) {
-  InputErrorParts parts = error.parts();
-  const std::string prefix = "method.";
-  if (parts.path.rfind(prefix, 0) != 0) return error;
-  const Json& methods = scenario.resolved["methods"];
-  for (std::size_t i = 0; i < methods.size(); ++i)
-    if (methods[i].value("label", methods[i].at("name").get<std::string>()) == label)
-      parts.path = element_path("methods", i) + "." + parts.path.substr(prefix.size());
-  return InputError(parts);
-}
-
 // Equal where cases are the same to the network.
 std::string network_key(const Case& config) {
   std::string key = std::to_string(config.replicas);
@@ -195,7 +183,7 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
       check_case(config, seen);
       fill_in_sites(config);
     } catch (const InputError& error) {
-      throw in_scenario(error, scenario, config.method.label).in_file(file);
+      throw in_scenario(error, scenario.resolved["methods"], config.method.label).in_file(file);
     }
   }
   return scenario;

@@ -338,7 +338,8 @@ struct Expansion {
     try {
       expanded.push_back(parse_case(resolved));
       if (check) check(expanded.back());
-    } catch (const InputError& error) {
+    } catch (const InputError& of_case) {
+      const InputError error = in_scenario(of_case, scenario["methods"], label);
       throw point.empty() ? error : with_point(in_sweep(error, written, point), point);
     }
   }
@@ -353,6 +354,16 @@ struct Expansion {
 };
 
 }  // namespace
+
+InputError in_scenario(const InputError& error, const Json& methods, const std::string& label) {
+  InputErrorParts parts = error.parts();
+  const std::string prefix = "method.";
+  if (parts.path.rfind(prefix, 0) != 0) return error;
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    if (methods[i].value("label", methods[i].at("name").get<std::string>()) == label)
+      parts.path = element_path("methods", i) + "." + parts.path.substr(prefix.size());
+  return InputError(parts);
+}
 
 Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
                        const Node& declaration, const std::function<void(const Case&)>& check,

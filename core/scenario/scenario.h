@@ -18,6 +18,9 @@ struct Scenario {
   std::vector<Case> cases;
 };
 
+// "method.KEY" of a case is "methods[2].KEY" of its scenario.
+InputError in_scenario(const InputError& error, const Json& methods, const std::string& label);
+
 // `assignments`: "key.path=value" as given to --set; the value is JSON, or else a text.
 // `expand`, if there is one, is called with what is written, and with what a point of the sweep makes of it,
 // before defaults are filled in; its errors are said of the file. `check`, if there is one, is called with

@@ -242,7 +242,7 @@ TEST(Scenario, AMethodMayHaveAnOptimizerOfItsOwn) {
   json.erase("sweep");
   EXPECT_SAYS(error_of(json), "methods[1].optimizer.nome");
   json["methods"][1]["optimizer"] = {{"momentum", 0.9}};
-  EXPECT_SAYS(error_of(json), "method.optimizer.momentum");
+  EXPECT_SAYS(error_of(json), "methods[1].optimizer.momentum");
 }
 
 TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
