@@ -1,6 +1,10 @@
 // The journal of a training: what happens to the rows of its replicas, in an order in which it can happen.
 // Simulated time decides who does what; the journal says it, and the trainer carries it out, entry by entry,
 // and knows nothing else about time. A replica that takes no part in something has no entry there.
+//
+// Words for a replica that takes no part: it is gone from a crash until it is back (its absence); it is late
+// where it posts after the others, and is passed by where they do not wait for it; it sits out where a
+// grouping leaves it over.
 #pragma once
 
 #include <cstdint>
