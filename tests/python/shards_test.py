@@ -25,18 +25,40 @@ TRAINER = pathlib.Path(LONGHAUL).parent / "longhaul-train"
 
 
 class Words:
-    """The words of a file, numbered; a number as the last one is the size of a vocabulary with a gap."""
+    """The words of a file, numbered; a number as the last one is the size of a vocabulary with a gap. <end> is a special token;
+    "cut 3" on a line of its own is a stored truncation, "fill 9" a stored padding."""
+
+    truncation = padding = None
+    encode_special_tokens = False
+    model = types.SimpleNamespace()
 
     @classmethod
     def from_file(cls, name):
-        words, found = pathlib.Path(name).read_text().split(), cls()
+        *stored, line = pathlib.Path(name).read_text().splitlines()
+        words, found = line.split(), cls()
+        for setting, length in map(str.split, stored):
+            setattr(found, *{"cut": ("truncation", {"max_length": int(length)}), "fill": ("padding", {"length": int(length)})}[setting])
         found.vocabulary = {word: int(word) - 1 if word.isdigit() else number for number, word in enumerate(words)}
         found.get_vocab, found.token_to_id = lambda: found.vocabulary, found.vocabulary.get
         return found
 
+    def no_truncation(self):
+        self.truncation = None
+
+    def no_padding(self):
+        self.padding = None
+
+    def get_added_tokens_decoder(self):
+        return {number: types.SimpleNamespace(content=word, special=True) for word, number in self.vocabulary.items() if word == "<end>"}
+
     def encode_batch(self, texts, add_special_tokens):
         assert not add_special_tokens
-        return [types.SimpleNamespace(ids=[self.vocabulary[word] for word in text.split()]) for text in texts]
+        return [types.SimpleNamespace(ids=self.ids(text)) for text in texts]
+
+    def ids(self, text):
+        words = [word for word in text.split() if word != "<end>" or not self.encode_special_tokens]
+        ids = [self.vocabulary[word] for word in words][:self.truncation["max_length"] if self.truncation else None]
+        return ids + [0] * ((self.padding["length"] if self.padding else 0) - len(ids))
 
 
 class OfShards(InAFolder):
@@ -110,12 +132,44 @@ class WithWords(OfShards):
         for length in (1, 500, 1000):
             self.assertEqual(length in validation, shards.is_held_out(lines[length - 1], 0.2))
 
+    def test_truncation_and_padding_of_the_tokenizer_are_not_applied(self):
+        text = self.write("a.txt", "the cat sat on mat\n\ncat")
+        for name, stored, note in (("cut", "cut 2\n", "its truncation to 2 tokens is not applied"), ("fill", "fill 9\n", "its padding is not applied")):
+            status, said = self.main(self.write("stored.json", stored + "the cat sat on mat end"), text, "-o", self.folder / name,
+                                     "--held-out", 0, "--split", "paragraph")
+            self.assertEqual(status, 0, said)
+            self.assertIn(note, said)
+            self.assertEqual(self.tokens(f"{name}/train-*.bin"), [0, 1, 2, 3, 4, 1])
+
+    def test_special_tokens_inside_texts_are_counted(self):
+        tokenizer, text = self.write("special.json", "the cat <end>"), self.write("a.txt", "the <end> cat <end>\n\ncat")
+        status, said = self.main(tokenizer, text, "-o", self.out, "--held-out", 0, "--end", "<end>", "--split", "paragraph")
+        self.assertEqual((status, self.tokens("out/*.bin")), (0, [0, 2, 1, 2, 2, 1, 2]))
+        self.assertIn("special tokens inside texts: <end> 2 x", said)
+        plain = [tokenizer, text, "-o", self.folder / "plain", "--held-out", 0, "--special-tokens", "text"]
+        status, said = self.main(*plain)
+        self.assertEqual((status, self.tokens("plain/*.bin")), (0, [0, 1, 1]))
+        self.assertNotIn("special tokens", said)
+
+    def test_rows_of_json_are_documents(self):
+        rows = [{"text": "the cat", "url": "x"}, {"text": "mat", "url": "y"}]
+        file = self.write("a.json.gz", "")
+        file.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+        status, said = self.main(self.tokenizer, file, self.write("b.json", json.dumps(rows)), "-o", self.out, "--held-out", 0)
+        self.assertEqual((status, said.splitlines()[0]), (0, "train: 6 tokens of 4 documents in 1 files"))
+        self.assertEqual(self.tokens("out/*.bin"), [0, 1, 4, 0, 1, 4])
+        text = self.write("c.txt", json.dumps(rows))
+        self.assertIn("holds JSON", self.main(self.tokenizer, text, "-o", self.folder / "c")[1])
+        self.assertEqual(self.main(self.tokenizer, text, "-o", self.folder / "c", "--held-out", 0, "--format", "json")[0], 0)
+        self.assertEqual(self.tokens("c/*.bin"), [0, 1, 4])
+
     def test_wrong_input(self):
         text, fields = self.write("a.txt", "the cat"), self.write("a.jsonl", '{"body": "the"}\n{"text": "cat"}\n')
         for words, *arguments in (
                 ("vocabulary of 65537; allowed: at most 65536", self.write("large.json", "the 65537"), text),
-                ("a.jsonl: line 2: found no text in the field \"body\"", self.tokenizer, fields, "--field", "body"),
-                ("b.jsonl: is damaged", self.tokenizer, self.write("b.jsonl", "{")),
+                ("a.jsonl: line 2: found no text in the field \"body\" (its fields: text)", self.tokenizer, fields, "--field", "body"),
+                ("b.jsonl: line 1: is not JSON", self.tokenizer, self.write("b.jsonl", "{")),
+                ("is a folder", self.tokenizer, self.folder),
                 ("none of 1 documents is held out", self.tokenizer, text, "--held-out", 1e-9),
                 ("--end: found \"dog\"", self.tokenizer, text, "--end", "dog"),
                 ("b.txt: does not exist", self.tokenizer, text, self.folder / "b.txt"),
@@ -173,6 +227,30 @@ class WithHuggingFace(OfShards):
                 self.assertEqual(self.tokens(f"{name}/{part}-*.bin"), tokens)
         self.assertEqual(sorted(texts["train"] + texts["validation"]), sorted(self.LINES))
         self.assertEqual(texts["train"], [line for line in self.LINES if not shards.is_held_out(line, 0.1)])
+
+    def test_what_the_file_stores_does_not_change_the_tokens(self):
+        import tokenizers
+        text = self.write("a.txt", "\n".join(self.LINES))
+        self.made("plain", text, "--split", "line")
+        stored = tokenizers.Tokenizer.from_file(self.tokenizer)
+        stored.enable_truncation(5)
+        stored.enable_padding(length=64)
+        stored.model.dropout = 0.5
+        stored.save(self.tokenizer)
+        said = self.made("stored", text, "--split", "line")
+        for words in ("truncation to 5 tokens", "padding", "dropout of 0.5"):
+            self.assertIn(f"its {words} is not applied", said)
+        for part in ("train", "validation"):
+            self.assertEqual(self.tokens(f"stored/{part}-*.bin"), self.tokens(f"plain/{part}-*.bin"))
+
+    def test_special_tokens_inside_texts(self):
+        text = self.write("a.txt", "Zug<|end|>Köln")
+        for name, options, count in (("token", [], 1), ("text", ["--special-tokens", "text"], 0)):
+            status, said = self.main(self.tokenizer, text, "-o", self.folder / name, "--held-out", 0, *options)
+            self.assertEqual((status, "<|end|> 1 x" in said), (0, count == 1), said)
+            tokens = self.tokens(f"{name}/train-*.bin")
+            self.assertEqual(tokens.count(0), count)  # <|end|> is the first of the vocabulary
+            self.assertEqual(self.decode(tokens, skip_special_tokens=False), "Zug<|end|>Köln")
 
     @unittest.skipUnless(TRAINER.exists(), "longhaul-train was not built")
     def test_a_training_reads_them_and_its_export_carries_the_tokenizer(self):
