@@ -6,7 +6,8 @@ Each case becomes one run of the tracker, with the case's keys as its configurat
 (mean over the replicas, and of the averaged weights), the spread of the weights, simulated_s and bytes_sent. Where the
 tracker orders by time, that is simulated time: TensorBoard's "relative" axis, MLflow's "time". wandb's x axis is
 simulated_s. --follow goes on while `longhaul run` does: each training is a run of its own then, with its losses as they come,
-since simulated time is known once a case is replayed. tensorboard, wandb, mlflow and trackio come from PyPI; wandb takes
+since simulated time is known once a case is replayed. It ends with an error, status 1, where the run says that it goes on and
+no process has written there for 15 s: it was killed. tensorboard, wandb, mlflow and trackio come from PyPI; wandb takes
 WANDB_MODE=offline, and wandb and trackio choose their own folders.
 """
 from __future__ import annotations
@@ -14,24 +15,38 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib
+import hashlib
 import os
 import pathlib
+import re
 import sys
 import time
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from .directory import RunDirectory
-from .errors import InputError, exit_status
+from .errors import InputError, LonghaulError, RunFailed, exit_status
 from .tables import flat, read_csv
+from .writers import is_written
 
 NUMBERS = ("loss", "loss_of_mean", "weight_spread", "simulated_s", "bytes_sent")
 
 
-def module(name: str, package: str) -> Any:
+def module(name: str, tracker: str, package: str = "") -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise InputError(f"--to: found \"{package}\", which this Python cannot import ({error}); pip install {package}") from error
+        raise InputError(f"--to: found \"{tracker}\", whose package this Python cannot import ({error}); "
+                         f"pip install {package or tracker}") from error
+
+
+def of_tracker(to: str, work: Callable[[], Any]) -> Any:
+    """What a tracker's package refuses, each with exceptions of its own, as an error in its words."""
+    try:
+        return work()
+    except LonghaulError:
+        raise
+    except Exception as error:
+        raise RunFailed(f"--to {to}: {type(error).__name__}: {' '.join(str(error).split())}", 1) from error
 
 
 class Csv:
@@ -69,6 +84,7 @@ class Tensorboard:
 class Wandb:
     def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
         wandb = module("wandb", "wandb")
+        project = re.sub(r"[/\\#?%:]", "_", project)[:128]  # what W&B allows
         self.run = wandb.init(project=project, name=case, config=config, dir=out, reinit="create_new")
         self.run.define_metric("simulated_s")
         self.run.define_metric("*", step_metric="simulated_s")
@@ -80,17 +96,28 @@ class Wandb:
         self.run.finish()
 
 
+def mlflow_names(keys: Iterable[str]) -> List[str]:
+    """Names that MLflow 3 takes for parameters: letters, digits, "_-. :", at most 250, each once. Keys hold labels as they are."""
+    names: List[str] = []
+    for key in keys:
+        name = re.sub(r"[^\w\-. :]", "_", key)
+        if name in names or len(name) > 250:
+            name = f"{name[:230]}_{hashlib.blake2b(key.encode(), digest_size=6).hexdigest()}"
+        names.append(name)
+    return names
+
+
 class Mlflow:
     """A file store in FOLDER; `MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri FOLDER` shows it."""
 
     def __init__(self, out: str, project: str, case: str, config: Dict[str, Any]) -> None:
         os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # mlflow 3 refuses; its data bases need sqlalchemy
-        tracking = module("mlflow.tracking", "mlflow-skinny")
+        tracking = module("mlflow.tracking", "mlflow", "mlflow-skinny")
         self.client = tracking.MlflowClient(pathlib.Path(out).resolve().as_uri())
         found = self.client.get_experiment_by_name(project)
         experiment = found.experiment_id if found else self.client.create_experiment(project)
         self.run = self.client.create_run(experiment, run_name=case).info.run_id
-        for key, value in config.items():
+        for key, value in zip(mlflow_names(config), config.values()):
             self.client.log_param(self.run, key, value)
 
     def log(self, step: int, phase: str, values: Dict[str, float]) -> None:
@@ -128,24 +155,33 @@ def curves(run: RunDirectory, goes_on: bool) -> Iterator[Tuple[str, Dict[str, An
         yield record["case"], {**config, **record["swept"]}, run.path / "cases" / record["case"] / "metrics.csv"
 
 
-def track(path: str, to: str, out: str, project: str = "", follow: bool = False, every_s: float = 5) -> int:
-    """Returns how many evaluations were passed on. With `follow` until the run is no longer running."""
+def track(path: str, to: str, out: str, project: str = "", follow: bool = False, every_s: float = 5, patience_s: float = 15) -> int:
+    """Returns how many evaluations were passed on. With `follow` until the run is no longer running; RunFailed where it says
+    that it is and no process has written there for `patience_s`."""
     logged: Dict[str, int] = {}
     open_trackers: Dict[str, Any] = {}
+    written_at = time.monotonic()
     while True:
+        is_alive = not follow or is_written(pathlib.Path(path))  # before its files are read: it may end after this
         run = RunDirectory(path)  # reads each file once
         goes_on = follow and run.status == "running"
         for name, config, file in curves(run, goes_on):
             rows = [row for row in read_csv(file) if row["replica"] == "mean"] if file.exists() else []
             if rows and name not in open_trackers:
-                open_trackers[name] = TRACKERS[to](out, project or run.scenario["name"], name, config)
+                open_trackers[name] = of_tracker(to, lambda: TRACKERS[to](out, project or run.scenario["name"], name, config))
             for row in rows[logged.get(name, 0):]:
                 numbers = {number: float(row[number]) for number in NUMBERS if number in row}
-                open_trackers[name].log(int(row["step"]), row["phase"], numbers)
+                of_tracker(to, lambda: open_trackers[name].log(int(row["step"]), row["phase"], numbers))
             logged[name] = len(rows)
-        if not goes_on:
+        if is_alive:
+            written_at = time.monotonic()
+        is_dead = goes_on and time.monotonic() - written_at >= patience_s
+        if not goes_on or is_dead:
             for tracker in open_trackers.values():
-                tracker.finish()
+                of_tracker(to, tracker.finish)
+            if is_dead:
+                raise RunFailed(f"{path}: its manifest says that it is running, and no process writes there: it was killed; "
+                                f"{sum(logged.values())} evaluations were passed on; `longhaul run --resume` continues it", 1)
             return sum(logged.values())
         time.sleep(every_s)
 

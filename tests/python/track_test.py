@@ -7,17 +7,20 @@ import csv
 import json
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 from in_a_folder import LONGHAUL, SOURCE, has  # before the package, which it finds
 
 import longhaul
-from longhaul.track import main, track
+from longhaul.errors import RunFailed
+from longhaul.track import main, mlflow_names, track
 
 SCENARIO = {"name": "tracked", "replicas": 2, "methods": [{"name": "diloco", "inner_steps": 4}, {"name": "ddp"}],
             "train": {"steps": 8, "batch": 2, "evaluate_every": 4, "evaluate_sequences": 4,
@@ -113,6 +116,70 @@ class Tracked(unittest.TestCase):
         history = client.get_metric_history(run.info.run_id, "loss")
         self.assertEqual([(point.step, point.value) for point in history],
                          [(int(row["step"]), float(row["loss"])) for row in self.rows if row["phase"] == "after"])
+
+    def test_names_for_mlflow(self):
+        keys = ["seed", "methods.a@b.outer_lr", "methods.a#b.outer_lr", "methods.Köln 1:2.outer_lr", "a/b", "../x", "k" * 300]
+        names = mlflow_names(keys)
+        self.assertEqual([names[i] for i in (0, 1, 3, 4, 5)],
+                         ["seed", "methods.a_b.outer_lr", "methods.Köln 1:2.outer_lr", "a_b", ".._x"])
+        self.assertEqual((len(set(names)), max(map(len, names)) <= 250), (len(keys), True))
+
+    def odd(self):
+        """A run whose labels hold what trackers do not take in names: 2 labels x 2 rates, 4 evaluations each."""
+        methods = [{"name": "diloco", "label": label, "inner_steps": 4} for label in ("a@b", "c#d")]
+        sweep = [{f"methods.{method['label']}.outer_lr": [0.5, 0.7]} for method in methods]
+        scenario = {**SCENARIO, "name": "odd/name: a#b", "methods": methods, "sweep": sweep}
+        if not (self.folder / "odd").exists():
+            longhaul.run(scenario, self.out("odd"), program=LONGHAUL)
+        return self.out("odd")
+
+    @unittest.skipUnless(has("mlflow"), "mlflow-skinny is not installed")
+    def test_mlflow_takes_any_label(self):
+        count = track(self.odd(), "csv", self.out("odd-csv"))
+        self.assertGreaterEqual(count, 16)
+        self.assertEqual(track(self.odd(), "mlflow", self.out("odd-ml")), count)
+
+    @unittest.skipUnless(has("wandb"), "wandb is not installed")
+    def test_wandb_takes_any_name(self):
+        done = subprocess.run([sys.executable, "-m", "longhaul.track", self.odd(), "--to", "wandb", "--out", self.out("odd-wb")],
+                              env={**os.environ, "WANDB_MODE": "offline", "PYTHONPATH": str(SOURCE / "python")}, capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_a_tracker_refuses_is_an_error_in_its_words(self):
+        with self.assertRaisesRegex(RunFailed, "--to csv: FileExistsError: "):
+            track(self.run_folder, "csv", str(self.folder / "run/scenario.json"))
+
+    def test_follows_a_run_until_it_is_killed(self):
+        scenario = {**SCENARIO, "methods": [{"name": "diloco", "inner_steps": 4}],
+                    "train": {**SCENARIO["train"], "steps": 2_000_000, "evaluate_every": 200}}
+        (self.folder / "long.json").write_text(json.dumps(scenario))
+        folder = self.folder / "killed"
+        run = subprocess.Popen([LONGHAUL, "run", self.folder / "long.json", "--out", folder], start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(run.wait)
+        try:
+            while not list(folder.glob("train/*/metrics.csv")):
+                self.assertIsNone(run.poll())
+                time.sleep(0.05)
+            said = []
+
+            def follow():
+                try:
+                    track(str(folder), "csv", self.out("of-killed"), follow=True, every_s=0.1, patience_s=0.5)
+                except RunFailed as error:
+                    said.append(error.message)
+            follower = threading.Thread(target=follow)
+            follower.start()
+            follower.join(2)
+            self.assertTrue(follower.is_alive(), said)  # four times its patience: it sees the run's lock
+        finally:
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        follower.join(60)
+        self.assertFalse(follower.is_alive())
+        self.assertIn("no process writes there: it was killed", said[0])
+        self.assertGreater(len((self.folder / "of-killed").glob("*.csv").__next__().read_text().splitlines()), 1)
 
     @unittest.skipUnless(has("wandb"), "wandb is not installed")
     def test_wandb_offline(self):
