@@ -123,7 +123,7 @@ Node candidate_options(const Node& scenario) {
               list_of("rank_orders", order)
                   .not_empty()
                   .means("orders of the ranks over the sites; default blocks and optimized where the network "
-                         "has sites (docs/placement.md)")})
+                         "has sites (docs/reference/placement.md)")})
       .filled()
       .means("what the search may choose from: every combination");
 }

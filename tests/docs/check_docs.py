@@ -28,6 +28,7 @@ import tempfile
 
 import commands as cmd
 import markdown as md
+import quotations
 import verdicts
 
 # Most words of a page, everything counted, also tables and code.
@@ -114,6 +115,9 @@ class Checker:
 
     def of_verdicts(self, page):
         return verdicts.problems_of(self.pages[page], self.verdicts)
+
+    def of_quotations(self, page):
+        return quotations.problems_of(page, self.pages[page], self.root)
 
     # --- commands ---
 
@@ -266,7 +270,7 @@ class Checker:
 
     def check(self):
         print("  words  sent.   median  > 40  page")
-        of_today = [self.of_names, self.of_commands, self.of_keys, self.of_verdicts]
+        of_today = [self.of_names, self.of_commands, self.of_keys, self.of_verdicts, self.of_quotations]
         runs = [self.run_blocks] if self.run and self.programs else []
         found = [(page, line, what) for page in self.pages
                  for of in [self.of_links, *(of_today if page not in HISTORY else []), self.of_words, *runs]

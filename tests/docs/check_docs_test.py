@@ -3,6 +3,7 @@
 longhaul is a script here whose --help says what the test needs."""
 import contextlib
 import io
+import json
 import pathlib
 import sys
 import unittest
@@ -192,6 +193,28 @@ class VerdictTree(TreeTest):
         self.write("scenarios/paper/star.json", '{"claims": [{"id": "ring", "statement": "three times"}]}')
         self.finds(self.page("It fails. <!-- claim: net ring: fails -->"), "states the claim ring otherwise")
         self.finds(self.page("Some. " + TREE), "no scenario star has a claim tree")
+
+
+class Quotations(TreeTest):
+    def test_numbers_are_those_of_the_file_that_is_named(self):
+        self.write("scenarios/table.md", "| loss | 24 | 28.2\n %, at | most |")
+        said = "It is up to %s off. <!-- as: scenarios/table.md: | {24} | {%s} %%, at -->"
+        quoted = [one for one in self.with_text((said % ("24 and 28 %", "28")).replace("\n", " ")) if "table.md" in one]
+        self.assertEqual(quoted, [])
+        self.finds(said % ("24 or 27 %", "27"), "scenarios/table.md does not say")
+        self.finds(said % ("24 %", "28"), "the sentence does not have the number 28 of its quotation")
+        self.finds("Some. <!-- as: scenarios/gone.md: x -->", "no file scenarios/gone.md to quote")
+        self.finds("Some. <!-- as: x -->", "a quotation is PATH: TEXT")
+
+    def test_sentences_of_the_paper_have_a_source(self):
+        paper = "---\ndate: 26 November 2026\n---\n\n# Summary\n\nWords. %s\n\n# Limitations\n\n%s\n"
+        marks = "It runs at 3 Gb/s. <!-- as: docs/page.md: Second part -->", "It is small. <!-- as: itself -->"
+        self.write("paper/paper.md", paper % marks)
+        self.assertEqual(self.problems(), [])
+        self.write("paper/paper.md", paper % ("It runs at 3 Gb/s.", marks[1]))
+        self.assertEqual(self.problems(), ['paper/paper.md:7: says no source: "It runs at 3 Gb/s."'])
+        self.write("paper/paper.md", paper % (marks[0], "It has not run on a card."))
+        self.assertEqual(self.problems(), ['paper/paper.md:11: says no source: "It has not run on a card."'])
 
 
 class Markdown(unittest.TestCase):
