@@ -20,7 +20,10 @@ const std::map<std::string, std::string_view>& python_scripts();  // by name, co
 namespace fs = std::filesystem;
 
 void write_python_scripts(const std::string& folder) {
-  for (const auto& [name, text] : python_scripts()) write_file(folder + "/" + name, std::string(text));
+  for (const auto& [name, text] : python_scripts()) {
+    fs::create_directories(fs::path(folder + "/" + name).parent_path());
+    write_file(folder + "/" + name, std::string(text));
+  }
 }
 
 std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& scratch,

@@ -16,7 +16,7 @@ void write_python_scripts(const std::string& folder);
 std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& scratch,
                                       const std::string& folder = "");
 
-// The matrix that python/longhaul/measured.py makes of the plan's measurements; `warnings` get what it says.
+// The matrix that python/longhaul/measured makes of the plan's measurements; `warnings` get what it says.
 // Throws InputError.
 Json measured_sites(const PlanRequest& plan, std::vector<std::string>& warnings);
 

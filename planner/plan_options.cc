@@ -180,9 +180,10 @@ Node plan_options(const Node& scenario) {
                                      duration("rtt").above(0).required().means("round-trip time")}))
            .means("with sites: round trips, where they do not follow from coordinates"),
        either("measurements", {text(""), list_of("", text("")).not_empty()})
-           .means("with sites: files of what one connection carries between them: what iperf3 --json, "
-                  "nccl-tests and ping printed, by `hosts` or named as oslo-paris.txt, or a table "
-                  "from,to,rate_mbps,rtt_ms (.csv)"),
+           .means(
+               "with sites: files of what one connection carries between them, folders or patterns of "
+               "them: what iperf3, ping and their like printed, by `hosts` or named as oslo-paris.txt, or a "
+               "table from,to,rate_mbps,rtt_ms (.csv)"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")

@@ -4,7 +4,7 @@
 // Sites without measurements are a graph: each site's nodes on links of node_rate around its router, a link
 // of the site's rate from there to its gateway, and gateways joined by links without a limit, whose delay
 // makes the round trip between two nodes of two sites what `paths` or the great circle say. So a site's nodes
-// share its way out. Sites with measurements are the matrix that python/longhaul/measured.py makes of these
+// share its way out. Sites with measurements are the matrix that python/longhaul/measured makes of these
 // files: what one connection carries between two sites. A site that has a rate as well has an uplink of it,
 // which its nodes share.
 #pragma once
@@ -27,7 +27,7 @@ struct PlannedNetwork {
   int per_connection = 1;  // connections of a node for each that a candidate names (way_out)
 };
 
-// Of python/longhaul/measured.py, for PlanRequest::measured, but where it writes. Throws InputError.
+// Of python/longhaul/measured, for PlanRequest::measured, but where it writes. Throws InputError.
 std::vector<std::string> measured_arguments(const PlanRequest& plan);
 
 // Files that the plan's own section names are named so that they are found from `folder`; the names of those

@@ -30,9 +30,17 @@ std::vector<Node> measured_options() {
           rate("throughput").above(0).required().means("payload rate of one connection")};
 }
 
+// What python/longhaul/measured/matrix.py says of each direction and number of streams; no network needs it.
+std::vector<Node> measured_way() {
+  return {text("from").means("the site that sent; absent where it is not known"),
+          integer("connections").at_least(1).required().means("streams that ran together"),
+          rate("throughput").above(0).required().means("payload rate of all of them together")};
+}
+
 Node matrix_options() {
   std::vector<Node> pair = measured_options();
   pair.push_back(list_of("between", text("")).required().means("two sites"));
+  pair.push_back(list_of("measured", section("", measured_way())).means("what `throughput` was chosen from"));
   return section(
       "", {text("about").required().means("one line for longhaul list networks"),
            text("source").required().means("where the numbers come from"),

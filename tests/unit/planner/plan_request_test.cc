@@ -185,7 +185,7 @@ TEST(PlannedNetwork, SaysWhatIsMissing) {
   EXPECT_NEAR(topology_of(near).rtt_s(0, 3), 0.5e-3, 1e-12);
 }
 
-// What python/longhaul/measured.py is told: who is where, and the round trips that no file need say.
+// What python/longhaul/measured is told: who is where, and the round trips that no file need say.
 TEST(PlannedNetwork, SaysWhichSitesWereMeasured) {
   const PlanFolder folder;
   Json json = sites();

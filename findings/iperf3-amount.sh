@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# iperf3 since 3.16 counts a test of an amount (-n, -k) to the end of the second: 10 kB over loopback "take" 1.0 s, at 1 Mb/s.
+#
+# 3.12 says some milliseconds for the same test. A path's rate from -n is too low by up to a second of its time.
+#
+# Debian's packages iperf3 3.12 (bookworm) and 3.18 (trixie), over loopback. Seen on 27 November 2026.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# packages SUITE NAME=VERSION...: Debian packages of a suite, unpacked into $folder/SUITE.
+packages() {
+  local suite=$1 state=$folder/state-$1
+  shift
+  mkdir -p "$state"/{lists/partial,cache/archives/partial} "$folder/$suite"
+  : > "$state/status"
+  local options=(-o "Dir::State::lists=$state/lists" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state/cache"
+                 -o "Dir::Etc::sourcelist=$state/sources" -o Dir::Etc::sourceparts=- -o "APT::Sandbox::User=root")
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" > "$state/sources"
+  apt-get -qq "${options[@]}" update
+  (cd "$state" && apt-get -qq "${options[@]}" download "$@" && for file in *.deb; do dpkg -x "$file" "$folder/$suite"; done)
+}
+
+# program SUITE NAME ARGUMENT...: runs it with the libraries of its suite.
+program() {
+  local root=$folder/$1 name=$2 library=$folder/$1/usr/lib/x86_64-linux-gnu
+  shift 2
+  if [ -e "$library/ld-linux-x86-64.so.2" ]; then
+    "$library/ld-linux-x86-64.so.2" --library-path "$library" "$root/usr/bin/$name" "$@"
+  else
+    LD_LIBRARY_PATH=$library:$root/lib/x86_64-linux-gnu "$root/usr/bin/$name" "$@"
+  fi
+}
+
+packages bookworm iperf3=3.12-1+deb12u2 libiperf0=3.12-1+deb12u2 libsctp1 libssl3
+packages trixie iperf3=3.18-2+deb13u2 libiperf0=3.18-2+deb13u2 libsctp1 libssl3t64 libc6
+
+port=35211
+for suite in bookworm trixie; do
+  program "$suite" iperf3 -s -1 -p $port > /dev/null &
+  sleep 1
+  program "$suite" iperf3 -c 127.0.0.1 -p $port -n 10K --json > "$folder/$suite.json"
+  wait $!
+  port=$((port + 1))
+done
+
+python3 - "$folder" <<'PYTHON'
+import json, sys
+
+seconds = {}
+for suite in ("bookworm", "trixie"):
+    run = json.load(open(f"{sys.argv[1]}/{suite}.json"))
+    received = run["end"]["sum_received"]
+    seconds[suite] = received["seconds"]
+    print(f"{run['start']['version']}: {received['bytes']} bytes in {received['seconds']:.4f} s: "
+          f"{received['bits_per_second'] / 1e6:.2f} Mb/s")
+sys.exit(0 if seconds["bookworm"] < 0.2 and 0.9 < seconds["trixie"] < 1.2 else "no longer so")
+PYTHON
