@@ -10,6 +10,7 @@ compared with the lines of the files, copied by hand.
 """
 import gzip
 import json
+import random
 import re
 import unittest
 
@@ -271,6 +272,8 @@ class Files(InAFolder):
         self.refused({"empty.json": "\n"}, "is empty")
         self.refused({"stream.json": '{"event": "start", "data": {"connected": []}}\n'}, "has no results")
         self.refused({"none.json": json.dumps({"start": {}, "end": {}, "intervals": []})}, "has no results")
+        self.refused({"end.json": '{"event": "end", "data": {"streams": []}}\n'}, "has no event \"start\"")
+        self.refused({"inf.json": text.replace("210000000.0", "1e999")}, "found inf bit/s")
         with self.assertRaisesRegex(InputError, "missing.json: does not exist; allowed"):
             matrix_of([self.folder / "missing.json"], {"oslo": [], "rome": []}, INSIDE)
 
@@ -292,7 +295,7 @@ class Files(InAFolder):
         row = {"size": 67108864, "count": 16777216, "type": "float", "redop": "sum", "root": "    -1",
                "out_of_place": {"time": 1789569.71, "alg_bw": 0.0375, "bus_bw": 0.0375, "nwrong": 0.0},
                "in_place": {"time": 1789000.0, "alg_bw": 0.0375, "bus_bw": 0.0375, "nwrong": None}}
-        small = {**row, "size": 8, "out_of_place": {**row["out_of_place"], "time": 100.0}}
+        small = {**row, "size": 33554432, "out_of_place": {**row["out_of_place"], "time": 900000.0}}
         document = {"version": 3, "args": ["all_reduce_perf"], "nccl_version": 22900, "config": {"nthreads": 1, "devices": devices},
                     "results": [small, row], "out_of_bounds": {"count": 0, "okay": "true"}}
         hosts = {"oslo": ["gpu-oslo"], "rome": ["gpu-rome"]}
@@ -308,6 +311,10 @@ class Files(InAFolder):
                             ({**document, "results": [{**row, "out_of_place": {**body, "bus_bw": 0.02}}]}, "0.0375 GB/s of algbw and 0.02"),
                             ({**document, "results": [{**row, "out_of_place": {"cpu_time": 9.0, "alg_bw": 1, "bus_bw": 1}}]}, "no row")):
             self.refused({"nccl.json": json.dumps(wrong)}, word, hosts)
+        self.refused({"nccl.json": json.dumps({**document, "results": [{**row, "size": 10240}]})}, "10240 bytes, which -e allowed", hosts)
+        slow = {**small, "out_of_place": {**row["out_of_place"], "time": 1500000.0}}
+        self.assertIn("300 Mb/s with 67108864 bytes, 179 with 33554432: larger messages may be faster still",
+                      self.pair({"nccl.json": json.dumps({**document, "results": [slow, row]})}, hosts)[1][0])
 
     def test_nccl_tests_with_the_time_of_day_or_of_iterations(self):
         text = (DATA / "nccl-all-reduce.txt").read_text()
@@ -392,6 +399,23 @@ class Files(InAFolder):
         for text in (twice.format("10.1.0.1", 0.03) + twice.format("10.2.0.1", 42.5), twice.format("10.2.0.1", 44) + twice.format("10.2.0.1", 42.5)):
             for name in ("oslo-rome.txt", "pings.txt"):
                 self.assertAlmostEqual(read(self.write(name, text), Sites(pair))[0].rtt_s, 42.5e-3)
+
+    def test_damaged_files_are_read_or_refused(self):
+        """Whatever is cut from a file's end or out of its middle: no other exception, no impossible value, one line."""
+        files, draws = sorted(path for path in DATA.rglob("*.*") if path.is_file()), random.Random(60)
+        for file in files:
+            raw = file.read_bytes()
+            for _ in range(5):
+                begin = draws.randrange(len(raw))
+                cut = raw[:begin] if draws.random() < 0.4 else raw[:begin] + draws.choice((b"", b"null", b"1e999", b"-", b"[]")) + raw[
+                    begin + draws.randrange(9):]
+                damaged = self.folder / file.name
+                damaged.write_bytes(cut)
+                try:
+                    for one in read(str(damaged), Sites(HOSTS)):
+                        self.assertTrue((one.together or one.rtt_s) > 0 and (one.together or one.rtt_s) < 1e15, (file.name, cut))
+                except InputError as error:
+                    self.assertNotIn("\n", error.message)
 
     def test_tools_that_are_not_read_are_named(self):
         for text, tool in (("tcp_bw:\n    bw  =  1.2 GB/sec\n", "qperf"),

@@ -1,6 +1,7 @@
 """Which tool a text is of, and what to give where it is one that is not read."""
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Callable, List, NamedTuple
 
@@ -91,6 +92,11 @@ def read(file: str, sites: Sites) -> List[Measured]:
     file = str(file)
     text = text_of(file)
     try:
-        return read_text(file, text, sites)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        found = read_text(file, text, sites)
+        for one in found:
+            for value, unit in ((one.together, "bit/s"), (one.rtt_s, "s")):
+                if value is not None and not 0 < value < math.inf:
+                    raise InputError(f"{file}: found {value} {unit}; allowed: above 0 and finite")
+        return found
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise InputError(f"{file}: is damaged, or not as its tool wrote it ({type(error).__name__}: {error}); allowed: {READ}") from error

@@ -61,7 +61,7 @@ def refuse_short(file: str, seconds: Optional[float], amount: Optional[float], h
     """`amount`: bytes that -n or -k allowed."""
     if amount is not None and amount < FEWEST_BYTES:
         raise InputError(f"{file}: sent {amount:.6g} bytes, which {how} allowed and one round trip carries: it says nothing of what a "
-                         "connection carries; allowed: a test of 10 s (iperf3 -t 10)")
+                         f"connection carries; allowed: {'-e of 128M or more' if how == '-e' else 'a test of 10 s (iperf3 -t 10)'}")
     if seconds is not None and 0 < seconds < SHORTEST_S:
         raise InputError(f"{file}: lasted {seconds:.3g} s, too little to say what a connection carries; allowed: at least "
                          f"{SHORTEST_S} s, better 10 (iperf3 -t 10)")
