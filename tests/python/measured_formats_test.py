@@ -224,6 +224,18 @@ class Files(InAFolder):
                                              {"from": "oslo", "connections": 8, "throughput": "865Mbps"}])
         self.assertEqual(warnings, [])
 
+    def test_files_of_both_ends_are_one_test(self):
+        client, server = self.iperf3(200, reverse=1), self.iperf3(0, "10.2.0.1", "10.1.0.1", reverse=1)
+        server["end"] = {"sum_sent": {"bits_per_second": 230e6, "seconds": 10.0, "sender": True},
+                         "sum_received": {"bits_per_second": 0, "seconds": 10.0, "sender": True},
+                         "streams": [{"sender": {"min_rtt": 38000, "sender": True}}]}
+        for run in (client, server):
+            run["start"]["cookie"] = "k7"
+        for names in (("1.json", "2.json"), ("2.json", "1.json")):
+            found, warnings = self.pair(dict(zip(names, map(json.dumps, (client, server)))))
+            self.assertEqual((found["throughput"], found["measured"], warnings),
+                             ("200Mbps", [{"from": "rome", "connections": 1, "throughput": "200Mbps"}], []))
+
     def test_a_test_that_was_held_counts_only_alone(self):
         held = json.dumps(self.iperf3(50, target_bitrate=50e6))
         found, warnings = self.pair({"held.json": held})
@@ -264,6 +276,11 @@ class Files(InAFolder):
         self.refused({"oslo-rome.json": json.dumps(self.iperf3(90, "10.3.0.1", "10.9.0.9"))}, "10.3.0.1 is a host of bern",
                      {"oslo": [], "rome": [], "bern": ["10.3.0.1"]})
         self.refused({"x.json": text}, "at oslo and at rome", {"oslo": ["10.1.0.1"], "rome": ["10.1.0.1"]})
+
+    def test_the_last_lines_of_a_text(self):
+        lines = ("[  5]   0.00-10.00  sec   251 MBytes   211 Mbits/sec   12             sender\n"
+                 "[  5]   0.00-10.04  sec   249 MBytes   208 Mbits/sec                  receiver\n")
+        self.assertEqual(self.pair({"oslo-rome.txt": lines})[0]["throughput"], "208Mbps")
 
     def test_what_is_cut_off(self):
         text = json.dumps(self.iperf3(210), indent=1)
@@ -393,12 +410,16 @@ class Files(InAFolder):
                                  ("oslo.txt", fping.splitlines()[0], "to a host of oslo")):
             with self.assertRaisesRegex(InputError, word):
                 read(self.write(name, text), Sites(hosts))
-        twice = ("PING {0} ({0}) 56(84) bytes of data.\n\n--- {0} ping statistics ---\n5 packets transmitted, 5 received\n"
-                 "rtt min/avg/max/mdev = {1}/50.0/60.0/1.0 ms\n")
+        end = "--- {0} ping statistics ---\n5 packets transmitted, 5 received\nrtt min/avg/max/mdev = {1}/50.0/60.0/1.0 ms\n"
+        twice = "PING {0} ({0}) 56(84) bytes of data.\n\n" + end
         pair = {"oslo": ["10.1.0.1"], "rome": ["10.2.0.1"]}
-        for text in (twice.format("10.1.0.1", 0.03) + twice.format("10.2.0.1", 42.5), twice.format("10.2.0.1", 44) + twice.format("10.2.0.1", 42.5)):
+        for text in (twice.format("10.1.0.1", 0.03) + twice.format("10.2.0.1", 42.5),
+                     end.format("10.1.0.1", 0.03) + end.format("10.2.0.1", 42.5), twice.format("10.2.0.1", 44) + twice.format("10.2.0.1", 42.5)):
             for name in ("oslo-rome.txt", "pings.txt"):
                 self.assertAlmostEqual(read(self.write(name, text), Sites(pair))[0].rtt_s, 42.5e-3)
+        bare = re.sub("(?m)^(PING|---).*\n", "", twice.format("10.1.0.1", 0.03) + twice.format("10.2.0.1", 42.5))
+        with self.assertRaisesRegex(InputError, "several summaries without their hosts"):
+            read(self.write("oslo-rome.txt", bare), Sites(pair))
 
     def test_damaged_files_are_read_or_refused(self):
         """Whatever is cut from a file's end or out of its middle: no other exception, no impossible value, one line."""

@@ -147,7 +147,7 @@ def measured_in(file: str, run: dict, sites: Sites) -> List[Measured]:
                        and one["sender"].get("sender", True) and (one["sender"].get("min_rtt") or 0) > 0]
         found.append(Measured(file, frozenset((local, remote)), local if way["sends"] else remote, rate, streams,
                               min(round_trips) * 1e-6 if round_trips else None, True, limit_of(start, test, streams, rate),
-                              bool(way["suffix"]) or "sum_received" + SECOND in end, tuple(notes)))
+                              "sum_received" + SECOND in end, tuple(notes), start.get("cookie") or "", rate == sent.get("bits_per_second") and way["is_server"]))
     return found
 
 

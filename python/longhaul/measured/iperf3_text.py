@@ -29,8 +29,8 @@ class Row(NamedTuple):
 
 
 def is_of(text: str) -> bool:
-    return re.search(r"\[\s*\d+\] local \S+ port \d+ connected to \S+ port", text) is not None or re.search(
-        r"iperf3:|^Server listening on \d+", text, re.MULTILINE) is not None
+    return CONNECTION.search(text) is not None or re.search(r"iperf3:|^Server listening on \d+", text, re.MULTILINE) is not None or any(
+        row.end for row in rows_of(text))
 
 
 def bits(number: str, prefix: str, unit: str) -> float:
@@ -71,15 +71,17 @@ def read(file: str, text: str, sites: Sites) -> List[Measured]:
         raise InputError(f"{file}: is of UDP, which sends at the rate that -b says whatever the path carries; allowed: TCP, as iperf3 "
                          "measures without -u")
     starts = [found.start() for found in PARTS.finditer(text)]
+    if not starts and any(row.end for row in rows_of(text)):
+        starts = [0]  # its last lines alone
     found: List[Measured] = []
     failed = re.search(r"iperf3: (?:error - )?(.*)", text)
     for begin, end in zip(starts, starts[1:] + [len(text)]):
         part = text[begin:end]
-        connection, rows = CONNECTION.search(part), rows_of(part)
-        if not connection:
+        connection, rows, named = CONNECTION.search(part), rows_of(part), PARTS.search(part)
+        if not connection and named:
             continue
         is_server = "Accepted connection" in part.splitlines()[0]
-        local, remote = sites.ends(file, [connection[1]], [connection[2], PARTS.search(part)[1]])
+        local, remote = sites.ends(file, [connection and connection[1]], [connection and connection[2], named and named[1]])
         ways: Dict[str, List[Row]] = {}
         for row in rows:
             ways.setdefault(row.way, []).append(row)

@@ -52,6 +52,16 @@ def all_files(files: Iterable[str]) -> List[str]:
     return list(dict.fromkeys(found))
 
 
+def once(measured: List[Measured]) -> List[Measured]:
+    """Without the second file of a test whose client and server both wrote one: the one with the receiver's figure stays."""
+    best: Dict[Tuple[str, Optional[str], float], Measured] = {}
+    for one in measured:
+        key = (one.test, one.sender, 0.) if one.test and one.together else ("", None, float(len(best)))
+        if key not in best or (best[key].as_sent and not one.as_sent):
+            best[key] = one if key not in best or one.rtt_s else one._replace(rtt_s=best[key].rtt_s)
+    return list(best.values())
+
+
 def ways_of(measured: List[Measured]) -> List[Way]:
     grouped: Dict[Tuple[Optional[str], int], List[Measured]] = {}
     for one in measured:
@@ -129,7 +139,7 @@ def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[st
     warn = warn or (lambda sentence: None)
     known_rtts = known_rtts or {}
     hosts = Sites(sites)
-    all_measured = [one for file in all_files(files) for one in read(file, hosts)]
+    all_measured = once([one for file in all_files(files) for one in read(file, hosts)])
     for sentence in dict.fromkeys(note for one in all_measured for note in one.notes):
         warn(sentence)
     pairs = [pair_of(pair, [one for one in all_measured if one.pair == frozenset(pair)], known_rtts.get(frozenset(pair)),

@@ -24,6 +24,8 @@ class Measured(NamedTuple):
     limit: str = ""  # why the path may carry more, where the tool itself held the test down
     both_ways: bool = False  # the other direction ran at the same time
     notes: Tuple[str, ...] = ()  # sentences for a reader
+    test: str = ""  # equal in the files of both ends, where the tool marks them
+    as_sent: bool = False  # the sender's figure, where the receiver's is in no line of the file
 
     @property
     def throughput(self) -> float:

@@ -13,6 +13,7 @@ from .measurement import Measured, Sites
 from .round_trips import RoundTrip, measured
 
 HEADER = re.compile(r"^.*?\bPING\s+([^\s(]+?)\s*(?:\((\S+?)\)|:?\s)(?:.*? from (\S+) )?.*$", re.MULTILINE)
+STATISTICS = re.compile(r"^--- (\S+) ping6? statistics ---", re.MULTILINE)
 HEADER_6 = re.compile(r"^PING6\(.*?\) (?P<source>\S+) --> (?P<target>\S+)", re.MULTILINE)  # macOS
 SUMMARY = re.compile(r"min/avg/max\S* = ([\d.]+)/")
 REPLY = re.compile(r"(?:time|Zeit|temps|tiempo|durata)[=<]\s*([\d.]+) ?ms", re.IGNORECASE)
@@ -78,13 +79,16 @@ def read_ping(file: str, text: str, sites: Sites) -> List[Measured]:
         return read_windows(file, text, sites)
     text = HEADER_6.sub(r"PING \g<target> (\g<target>) from \g<source> : ", text)
     headers = list(HEADER.finditer(text))
-    parts = [(header, text[header.start():end]) for header, end in zip(
-        headers, [header.start() for header in headers[1:]] + [len(text)])] or [(None, text)]
+    parts = [([header[1], header[2] or ""], header[3] or "", text[header.start():end]) for header, end in zip(
+        headers, [header.start() for header in headers[1:]] + [len(text)])]
+    if not parts:  # the ends alone
+        ends = list(STATISTICS.finditer(text))
+        parts = [([one[1]], "", text[one.start():end]) for one, end in zip(ends, [one.start() for one in ends[1:]] + [len(text)])]
+    if not parts and len(SUMMARY.findall(text)) > 1:
+        raise InputError(f"{file}: has several summaries without their hosts; allowed: all that ping printed, or a file for each")
     found = []
-    for header, part in parts:
-        hosts = [header[1], header[2] or ""] if header else []
-        times = SUMMARY.findall(part) or REPLY.findall(part)
-        found += [round_trip(hosts, time, (header[3] or "") if header else "") for time in times]
+    for hosts, source, part in parts or [([], "", text)]:
+        found += [round_trip(hosts, time, source) for time in SUMMARY.findall(part) or REPLY.findall(part)]
     if not found and headers:
         raise InputError(f"{file}: has no reply of {headers[0][1]}; allowed: what `ping -c 20 HOST` prints where HOST answers")
     return checked(file, found, sites)
