@@ -215,6 +215,15 @@ class Files(InAFolder):
         self.assertEqual([(one["from"], one["throughput"]) for one in found["measured"]], [("oslo", "300Mbps"), ("rome", "235Mbps")])
         self.assertIn("the slower one is taken", warnings[-1])
 
+    def test_loaded_round_trips_are_said_once(self):
+        hosts = {"oslo": ["10.1.0.1"], "rome": ["10.2.0.1"], "bern": ["10.3.0.1"]}
+        files = [self.write(f"{i}.json", json.dumps(self.iperf3(200, *ends))) for i, ends in enumerate((
+            ("10.1.0.1", "10.2.0.1"), ("10.1.0.1", "10.3.0.1"), ("10.2.0.1", "10.3.0.1")))]
+        warnings = []
+        pairs = matrix_of(files, hosts, INSIDE, warnings.append, {frozenset(("oslo", "rome")): "40ms"})["pairs"]
+        self.assertEqual([pair["rtt"] for pair in pairs], ["40ms", "41ms", "41ms"])
+        self.assertEqual([said.split(":")[0] for said in warnings], ["oslo and bern, rome and bern"])
+
     def test_single_and_parallel_streams_stand_side_by_side(self):
         found, warnings = self.pair({"1.json": json.dumps(self.iperf3(930)), "2.json": json.dumps(self.iperf3(880, reverse=1)),
                                      "8.json": json.dumps(self.iperf3(865, streams=8))})

@@ -124,12 +124,20 @@ def pair_of(pair: Tuple[str, str], of: List[Measured], known_rtt: Optional[str],
     if not quiet and not loaded and not known_rtt:
         raise InputError(f"nothing says the round trip between {between}; give ping's output as {'-'.join(pair)}.txt")
     throughput = f"{chosen(between, carried, warn).throughput / 1e6:.6g}Mbps" if carried else known_throughput
-    if not quiet and not known_rtt:
-        warn(f"{between}: the round trip is iperf3's, beside its own load; ping -c 20 has it without queues")
     rtt = known_rtt if known_rtt and not quiet else f"{min(quiet or loaded) * 1e3:.6g}ms"
     ways = ways_of([one for one in carried if one.streams and not one.limit])
     return {"between": list(pair), "rtt": rtt, "throughput": throughput,
             **({"measured": [as_json(way) for way in sorted(ways, key=lambda way: (way.streams, way.sender or ""))]} if ways else {})}
+
+
+def say_loaded(measured: List[Measured], pairs: List[dict], known_rtts: Dict[Pair, str], warn: Warn) -> None:
+    """One sentence for all pairs whose round trip iperf3 measured."""
+    quiet = {one.pair for one in measured if one.rtt_s and not one.is_loaded} | set(known_rtts)
+    loaded = [" and ".join(pair["between"]) for pair in pairs if frozenset(pair["between"]) not in quiet]
+    if len(loaded) == 1:
+        warn(f"{loaded[0]}: the round trip is iperf3's, beside its own load; ping -c 20 has it without queues")
+    elif loaded:
+        warn(f"{', '.join(loaded)}: the round trips are iperf3's, beside its own load; ping -c 20 has them without queues")
 
 
 def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[str, str], warn: Optional[Warn] = None,
@@ -144,5 +152,6 @@ def matrix_of(files: Iterable[str], sites: Dict[str, List[str]], inside: Dict[st
         warn(sentence)
     pairs = [pair_of(pair, [one for one in all_measured if one.pair == frozenset(pair)], known_rtts.get(frozenset(pair)),
                      known_throughput, warn) for pair in itertools.combinations(sites, 2)]
+    say_loaded(all_measured, pairs, known_rtts, warn)
     return {"about": f"{len(sites)} sites, measured", "source": "measured: " + ", ".join(
         dict.fromkeys(pathlib.Path(one.file).name for one in all_measured)), "sites": list(sites), "inside": inside, "pairs": pairs}
