@@ -22,7 +22,8 @@ formats.py knows which of them a text is of, matrix.py chooses among what they r
 """
 from ..errors import InputError
 from .command import main
+from .formats import read
 from .matrix import matrix_of
 from .measurement import Measured, Sites
 
-__all__ = ["InputError", "Measured", "Sites", "main", "matrix_of"]
+__all__ = ["InputError", "Measured", "Sites", "main", "matrix_of", "read"]

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from typing import Any, Callable, List, NamedTuple
+from typing import Any, Callable, Dict, List, NamedTuple, Union
 
 from ..errors import InputError
 from . import iperf2, iperf3, iperf3_text, irtt, mtr, nccl_tests, pings, tables
@@ -87,9 +88,9 @@ def read_text(file: str, text: str, sites: Sites) -> List[Measured]:
     raise not_read(file, text)
 
 
-def read(file: str, sites: Sites) -> List[Measured]:
-    """All that a file says. Throws InputError, which names it."""
-    file = str(file)
+def read(file: Union[str, "os.PathLike[str]"], sites: Union[Sites, Dict[str, List[str]]]) -> List[Measured]:
+    """All that a file says of `sites` (hosts by name). Throws InputError, which names it."""
+    file, sites = os.fspath(file), sites if isinstance(sites, Sites) else Sites(sites)
     text = text_of(file)
     try:
         found = read_text(file, text, sites)

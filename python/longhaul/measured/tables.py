@@ -1,7 +1,7 @@
 """Tables: a row for each two sites (from,to,rate_mbps,rtt_ms), or a square of round trips or rates.
 
 Commas, semicolons or tabs; with the last two a decimal comma too. The units stand in the header: rate_mbps, rate_gbps,
-rtt_ms, rtt_us, and so on. `streams` says how many streams carried the rate together; 1 where it is absent. The corner of a
+rtt_ms, rtt_us, and so on. `streams` (or `connections`) says how many carried the rate together; 1 where it is absent. The corner of a
 square says what is in it, as rate_mbps or rtt_ms; empty: round trips in milliseconds. Its rows are senders.
 """
 from __future__ import annotations
@@ -100,9 +100,9 @@ def read_rows(file: str, lines: List[Line], delimiter: str, sites: Sites) -> Lis
             continue  # a pivot's diagonal; `inside` has what is measured at one site
         value = {key: number_of(row.get(key, ""), delimiter, f"{place}, {key}") for key in (rate, rtt)
                  if key and (key == rate and rtt is None or row.get(key, "").lower() not in NOTHING or key == rate)}
-        streams = number_of(row.get("streams") or "1", delimiter, f"{place}, streams")
+        streams = number_of(row.get("streams") or row.get("connections") or "1", delimiter, f"{place}, streams")
         if streams != int(streams):
-            raise InputError(f"{place}, streams: found \"{row['streams']}\"; allowed: a whole number")
+            raise InputError(f"{place}, streams: found {streams:.6g}; allowed: a whole number")
         found.append(Measured(file, frozenset((ends["from"], ends["to"])), ends["from"], value[rate] * RATES[rate] if rate in value else None,
                               int(streams), value[rtt] * RTTS[rtt] if rtt in value else None))
     return found
