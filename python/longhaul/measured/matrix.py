@@ -66,12 +66,12 @@ def ways_of(measured: List[Measured]) -> List[Way]:
     grouped: Dict[Tuple[Optional[str], int], List[Measured]] = {}
     for one in measured:
         grouped.setdefault((one.sender, one.streams), []).append(one)
-    return [Way(sender, streams, statistics.median(one.together for one in of), tuple(of)) for (sender, streams), of in grouped.items()]
+    return [Way(sender, streams, statistics.median(one.together or 0. for one in of), tuple(of)) for (sender, streams), of in grouped.items()]
 
 
 def say_repeats(between: str, ways: List[Way], warn: Warn) -> None:
     for way in ways:
-        rates = sorted(one.together for one in way.of)
+        rates = sorted(one.together or 0. for one in way.of)
         if len(rates) > 1 and rates[-1] > APART * rates[0]:
             warn(f"{between}: {len(rates)} tests{f' from {way.sender}' if way.sender else ''} carried {megabits(rates[0])} to "
                  f"{megabits(rates[-1])} Mb/s; the median, {megabits(way.together)}, is taken")

@@ -51,7 +51,9 @@ def host_names(cell: str) -> List[str]:
 
 
 def read_text(file: str, text: str, sites: Sites) -> List[Measured]:
-    found, columns, last = [], [], None
+    found: List[RoundTrip] = []
+    columns: List[str] = []
+    last = None
     for line in text.splitlines() + ["HOST:"]:
         hop = HOP.match(line)
         if hop:

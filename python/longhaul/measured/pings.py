@@ -65,11 +65,10 @@ def read_fping_documents(file: str, documents: List[dict], sites: Sites) -> List
 
 
 def read_windows(file: str, text: str, sites: Sites) -> List[Measured]:
-    ends = [found.end() for found in WINDOWS.finditer(text)]
-    found = []
-    for begin, end in zip([0] + ends, ends):
-        part = text[begin:end]
-        header, times = WINDOWS_HEADER.search(part), WINDOWS.search(part)
+    found, begin = [], 0
+    for times in WINDOWS.finditer(text):
+        header = WINDOWS_HEADER.search(text[begin:times.start()])
+        begin = times.end()
         found.append(round_trip([name or "" for name in header.groups()] if header else [], times[1]))
     return checked(file, found, sites)
 

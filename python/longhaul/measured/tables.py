@@ -92,18 +92,20 @@ def read_rows(file: str, lines: List[Line], delimiter: str, sites: Sites) -> Lis
         row, place = dict(zip(header, cells)), f"{file}: line {number}"
         if len(cells) > len(header) and any(cells[len(header):]):
             raise InputError(f"{place}: found {len(cells)} cells; allowed: {len(header)}, as in the header")
-        ends = {key: site(row.get(key, ""), sites) for key in ("from", "to")}
+        ends = []
         for key in ("from", "to"):
-            if ends[key] is None:
+            end = site(row.get(key, ""), sites)
+            if end is None:
                 raise InputError(f"{place}, {key}: found \"{row.get(key, '')}\"; allowed: {', '.join(sites.names)}")
-        if ends["from"] == ends["to"]:
+            ends.append(end)
+        if ends[0] == ends[1]:
             continue  # a pivot's diagonal; `inside` has what is measured at one site
         value = {key: number_of(row.get(key, ""), delimiter, f"{place}, {key}") for key in (rate, rtt)
                  if key and (key == rate and rtt is None or row.get(key, "").lower() not in NOTHING or key == rate)}
         streams = number_of(row.get("streams") or row.get("connections") or "1", delimiter, f"{place}, streams")
         if streams != int(streams):
             raise InputError(f"{place}, streams: found {streams:.6g}; allowed: a whole number")
-        found.append(Measured(file, frozenset((ends["from"], ends["to"])), ends["from"], value[rate] * RATES[rate] if rate in value else None,
+        found.append(Measured(file, frozenset(ends), ends[0], value[rate] * RATES[rate] if rate in value else None,
                               int(streams), value[rtt] * RTTS[rtt] if rtt in value else None))
     return found
 
@@ -128,12 +130,12 @@ def read_square(file: str, lines: List[Line], delimiter: str, sites: Sites) -> L
     values: Dict[Tuple[str, str], float] = {}
     for number, cells in lines[1:]:
         for name, cell in zip(header, cells[1:]):
-            ends = site(cells[0], sites), site(name, sites)
-            if cell.lower() in NOTHING or ends[0] == ends[1]:
+            row, of = site(cells[0], sites), site(name, sites)
+            if cell.lower() in NOTHING or row == of:
                 continue
-            if None in ends:
-                raise InputError(f"{file}: line {number}: found \"{cells[0] if ends[0] is None else name}\"; allowed: {', '.join(sites.names)}")
-            values[ends] = number_of(cell, delimiter, f"{file}: line {number}, {name}") * {**RATES, **RTTS}[unit]
+            if row is None or of is None:
+                raise InputError(f"{file}: line {number}: found \"{cells[0] if row is None else name}\"; allowed: {', '.join(sites.names)}")
+            values[row, of] = number_of(cell, delimiter, f"{file}: line {number}, {name}") * {**RATES, **RTTS}[unit]
     if unit in RATES:
         return [Measured(file, frozenset(ends), ends[0], rate) for ends, rate in values.items()]
     found = []
