@@ -40,7 +40,7 @@ constexpr double kLeastRateWithBbr = 5e6, kMostRateWithBbr = 100e6;
 // With direct, where all send to all, connections grow with them, and messages shorten.
 constexpr std::int64_t kLeastDirectMessage = 5000;
 // Of every collective (all_reduce_collectives(), and pairs): one that is added is to be measured too.
-constexpr int kMeasuredReplicas = 1024, kMeasuredReplicasWithDirect = 128;
+constexpr int kMeasuredReplicas = 1024, kMeasuredReplicasOfTwo = 128;  // "direct", "recursive-doubling"
 
 double residual_of_queue(const std::string& fidelity, const std::string& setting) {
   for (const MeasuredQueue& queue : kQueues)
@@ -134,7 +134,8 @@ Validity network_validity(const Case& config) {
        fmt::format("a round trip of {} ms ({} to {})", format_number(1000 * rtt_s),
                    format_number(1000 * paths.least_rtt_s), format_number(1000 * paths.most_rtt_s)));
   const std::string collective = config.method.options.value("all_reduce", "pair");
-  const int most = collective == "direct" ? kMeasuredReplicasWithDirect : kMeasuredReplicas;
+  const bool is_one_of_two = collective == "direct" || collective == "recursive-doubling";
+  const int most = is_one_of_two ? kMeasuredReplicasOfTwo : kMeasuredReplicas;
   note(config.replicas > most, fmt::format("{} replicas ({}: to {})", config.replicas, collective, most));
   if (is_bbr)
     for (const std::string& words : outside_with_bbr(config, topology, collective)) note(true, words);

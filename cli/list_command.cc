@@ -39,7 +39,7 @@ void list_methods() {
 
 void list_collectives() {
   for (const auto& collective : collectives())
-    std::printf("%-18s %s\n", collective->name().c_str(), collective->about().c_str());
+    std::printf("%-21s %s\n", collective->name().c_str(), collective->about().c_str());
 }
 
 // A network option and those inside it, indented.

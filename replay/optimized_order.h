@@ -16,7 +16,7 @@
 //   others               the best of: blocks along the shortest tour, cut at its longest hop, so that low
 //                        levels stay inside a site and the next ones among near sites; blocks as written;
 //                        round robin; the first two dealt out by reversed bits, which puts the partners of
-//                        halving-doubling's large messages (they are n/2 ranks apart) at one site. From there
+//                        halving-doubling-far's large messages (n/2 ranks apart) at one site. From there
 //                        pairs of sites change places while that helps, and then 2-opt (placement/search.h)
 //   stages               2-opt from blocks, along the tour too, with replicas or stages together, and from
 //                        round robin; the best end

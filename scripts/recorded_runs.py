@@ -28,7 +28,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LEFT_OUT = {"manifest.json", "report.html", "log.txt", "step_times.csv", "speed.json", ".lock", "done"}
-ALL_REDUCES = ["ring", "tree", "leaf-tree", "heap-tree", "double-tree", "halving-doubling", "direct",
+ALL_REDUCES = ["ring", "tree", "leaf-tree", "heap-tree", "double-tree", "halving-doubling",
+               "halving-doubling-far", "recursive-doubling", "direct",
                "parameter-server"]
 PATTERNS = ["exchange", "presend", "root", "serial"]
 STAR = {"star": {"rate": "1Gbps", "rtt": "50ms"}}

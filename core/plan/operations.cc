@@ -121,10 +121,16 @@ Operation operation_of(const OperationRule& rule, const PlanContext& context, in
 }  // namespace
 
 const std::vector<std::string>& all_reduce_collectives() {
-  static const std::vector<std::string> names = {"ring",        "tree",
-                                                 "leaf-tree",   "heap-tree",
-                                                 "double-tree", "halving-doubling",
-                                                 "direct",      "parameter-server",
+  static const std::vector<std::string> names = {"ring",
+                                                 "tree",
+                                                 "leaf-tree",
+                                                 "heap-tree",
+                                                 "double-tree",
+                                                 "halving-doubling",
+                                                 "halving-doubling-far",
+                                                 "recursive-doubling",
+                                                 "direct",
+                                                 "parameter-server",
                                                  "hierarchical"};
   return names;
 }

@@ -141,7 +141,7 @@ Node rank_order_options(const std::vector<std::string>& without_sites) {
                                list_of("", integer("").at_least(0)).not_empty()})
       .by_default("blocks")
       .means(
-          "which site rank (replica) 0, 1, … is at; rings, trees and halving-doubling go by rank. With "
+          "which site rank (replica) 0, 1, … is at; rings, trees, halving and doubling go by rank. With "
           "stages a rank is a worker: rank r · stages + s is stage s of replica r. blocks: site after site; "
           "round-robin: over the sites in turn; random: a permutation drawn from the seed; optimized: for "
           "the case's all-reduce, or with stages for its step, on the paths' latency and throughput; a list: "

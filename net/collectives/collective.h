@@ -86,11 +86,12 @@ class Collective {
   Purpose purpose_;
 };
 
-// How one is made: each is defined in the file of its name.
+// How one is made: each is defined in the file of its name, or of its family's.
 using MakeCollective = std::unique_ptr<Collective> (*)();
 extern const MakeCollective make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree,
-    make_halving_doubling, make_direct, make_parameter_server, make_hierarchical, make_pair_average,
-    make_root, make_serial_pair, make_all_gather, make_reduce_scatter, make_send, make_pairwise;
+    make_halving_doubling, make_halving_doubling_far, make_recursive_doubling, make_direct,
+    make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair, make_all_gather,
+    make_reduce_scatter, make_send, make_pairwise;
 
 template <typename Kind>
 std::unique_ptr<Collective> make_collective() {

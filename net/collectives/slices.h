@@ -6,7 +6,8 @@
 // which they hand over. That is the data dependence where all messages carry whole units (a chunk of a ring,
 // the vector of a tree): slice k of a unit depends on nothing but slices k (Collective::unit_bytes).
 // Collectives that halve what they carry or await one message before the next (halving-doubling,
-// hierarchical, root, serial) and double-tree, which has chunks of its own, stay as they are.
+// recursive-doubling, hierarchical, root, serial) and double-tree, which has chunks of its own, stay as they
+// are.
 //
 // A sliced tree is a pipelined tree: it does not wait until its messages are delivered.
 #pragma once

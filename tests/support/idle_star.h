@@ -46,6 +46,11 @@ inline double halving_doubling_s(int members, double latency_s, double vector_s)
   return core_s + (members > core ? 2 * (latency_s + vector_s) : 0);
 }
 
+inline double recursive_doubling_s(int members, double latency_s, double vector_s) {
+  const int levels = floor_log2(members), folds = members > 1 << levels ? 2 : 0;
+  return (levels + folds) * (latency_s + vector_s);
+}
+
 }  // namespace closed_forms
 
 // Exact where the header of the collective says so, otherwise an upper bound.
@@ -62,7 +67,9 @@ inline double idle_star_s(const std::string& name, const GroupExchange& exchange
   if (name == "all-gather" || name == "tree") return rounds * (latency_s + vector_s);
   if (name == "direct") return 2 * (latency_s + (n - 1.) / n * bytes / bytes_per_s);
   if (name == "double-tree") return double_tree_s(rounds / 3, exchange, latency_s, bytes_per_s);
-  if (name == "halving-doubling") return halving_doubling_s(n, latency_s, vector_s);
+  if (name == "halving-doubling" || name == "halving-doubling-far")
+    return halving_doubling_s(n, latency_s, vector_s);
+  if (name == "recursive-doubling") return recursive_doubling_s(n, latency_s, vector_s);
   if (name == "heap-tree") return 2 * floor_log2(n) * (latency_s + (n == 2 ? 1 : 2) * vector_s);
   if (name == "hierarchical") return hierarchical_s(exchange, latency_s, vector_s);
   if (name == "leaf-tree")

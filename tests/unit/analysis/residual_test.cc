@@ -107,13 +107,15 @@ TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   EXPECT_EQ(with_rtt("4ms"), "a round trip of 4 ms (5 to 350)");
   EXPECT_EQ(with_rtt("400ms"), "a round trip of 400 ms (5 to 350)");
   EXPECT_EQ(with_method(2048, Json::object()), "2048 replicas (ring: to 1024)");
-  const auto direct = [](int replicas, int parameters) {
+  const auto direct = [](int replicas, int parameters, const char* all_reduce = "direct") {
     return validity({{"replicas", replicas},
-                     {"method", {{"all_reduce", "direct"}}},
+                     {"method", {{"all_reduce", all_reduce}}},
                      {"workload", {{"parameters", parameters}, {"wire", "bf16"}}}});
   };
   EXPECT_EQ(direct(128, 400000), "0.07");
   EXPECT_EQ(direct(129, 400000), "129 replicas (direct: to 128)");
+  EXPECT_EQ(direct(128, 200000, "recursive-doubling"), "0.07");
+  EXPECT_EQ(direct(129, 400000, "recursive-doubling"), "129 replicas (recursive-doubling: to 128)");
   EXPECT_EQ(direct(100, 200000), "direct messages of 4000 bytes (from 5000)");
   EXPECT_EQ(with_method(8, {{"overlap_backward", 0.5}, {"buckets", 25}}), "25 buckets (to 24)");
 }

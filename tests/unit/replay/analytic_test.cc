@@ -90,6 +90,7 @@ TEST(Analytic, ConstantTimesAddUpOverTheRounds) {
   EXPECT_DOUBLE_EQ(messages("pair", 2), 1);
   for (const char* name : {"tree", "leaf-tree", "heap-tree", "halving-doubling"})
     EXPECT_DOUBLE_EQ(messages(name, 8), 2 * 3) << name;
+  EXPECT_DOUBLE_EQ(messages("recursive-doubling", 8), 3);
   EXPECT_DOUBLE_EQ(messages("leaf-tree", 1024), 2 * 10);
   EXPECT_DOUBLE_EQ(messages("heap-tree", 7), 2 * 2);
 }
@@ -108,7 +109,8 @@ const double kRate = 8e6, kLatency = 0.05, kBytesPerSecond = kRate * payload_sha
 
 // Without drawn times: one-way delay and bytes at the payload's rate, each message as if alone.
 TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
-  for (const std::string name : {"ring", "pair", "halving-doubling", "tree"}) {
+  for (const std::string name :
+       {"ring", "pair", "halving-doubling", "halving-doubling-far", "recursive-doubling", "tree"}) {
     const int members = name == "pair" ? 2 : 4;
     const Trace trace = single_exchange(name, members, 400000);
     const double expected = idle_star_s(name, {members, 400000, 1}, kLatency, kBytesPerSecond);
@@ -161,11 +163,11 @@ TEST(Analytic, BucketsGoWhenTheBackwardPassReleasesThem) {
   EXPECT_DOUBLE_EQ(done_s(3), 8 + 3 * 6) << "one after another";
 }
 
-// Among three, 2 folds its 3 MB into 0 (3 s at 1 MB/s); then 0 and 1 exchange halves twice, and 1 sends at a
-// tenth of the rate (15 s); then 2 gets the sum. What 1 has to send waits for 0 to be in its round.
+// Among three, 0 folds its 3 MB into 1 (3 s at 1 MB/s); then 1 and 2 exchange halves twice, and 2 sends at a
+// tenth of the rate (15 s); then 0 gets the sum. What 2 has to send waits for 1 to be in its round.
 TEST(Analytic, BlockingRoundsWaitForTheReceiver) {
   Case config = star_case(3, 8e6, 0);
-  config.network.overrides = {up_of(1, 8e5)};
+  config.network.overrides = {up_of(2, 8e5)};
   const Replayed replayed = walked(config, single_exchange("halving-doubling", 3, 3000000));
   EXPECT_NEAR(replayed.sync_time_s(), (3 + 15 + 15 + 3) / payload_share(1448), 1e-6);
 }
@@ -366,7 +368,8 @@ TEST(Slices, CutAMessageIntoEqualPartsOfAtMostTheSizeOrAsTheLibraries) {
   EXPECT_EQ(count(spec, "ring", 4, 4001), 2);
   EXPECT_EQ(count(spec, "pair", 2, 5000), 5);
   EXPECT_EQ(count({}, "ring", 4, 1000000), 1);
-  for (const char* name : {"halving-doubling", "double-tree", "root", "serial", "hierarchical"})
+  for (const char* name : {"halving-doubling", "halving-doubling-far", "recursive-doubling", "double-tree",
+                           "root", "serial", "hierarchical"})
     EXPECT_EQ(count(spec, name, 2, 5000), 1) << name;
   const SliceSpec nccl{SliceSpec::Kind::kNccl, 0}, gloo{SliceSpec::Kind::kGloo, 0};
   EXPECT_EQ(count(nccl, "ring", 4, 40 * kMiB), 10);

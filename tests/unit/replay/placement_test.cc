@@ -190,7 +190,8 @@ void expect_no_worse(const Case& config, const OptimizedOrder& order, const std:
 
 TEST_P(OnBothMatrices, NeverWorseThanTheGivenOrders) {
   for (const int workers : {8, 12, 16, 32})
-    for (const char* collective : {"ring", "tree", "halving-doubling", "hierarchical"})
+    for (const char* collective :
+         {"ring", "tree", "halving-doubling", "halving-doubling-far", "recursive-doubling", "hierarchical"})
       for (const std::int64_t parameters : {1000, 100000000}) {
         const Case config = placed_case(GetParam(), spread(workers, 7), collective, parameters);
         expect_no_worse(config, optimized_order(config, {}), collective + (" of " + std::to_string(workers)));
@@ -272,13 +273,20 @@ TEST(OptimizedOrder, TreeIsFasterThanWithItsLowLevelsInsideAndThenAmongNearSites
   EXPECT_LT(tree_mean_s(config), tree_mean_s(by_hand));
 }
 
-// Halving-doubling sends half of the vector between ranks 8 apart, a quarter between ranks 4 apart.
+// Halving-doubling sends half of the vector between ranks 1 apart, a quarter between ranks 2 apart; in the
+// far order between ranks 8 and 4 apart.
 TEST(OptimizedOrder, HalvingDoublingKeepsItsLargeMessagesInsideASite) {
-  const std::vector<int> site_of = placed_topology(two_near_pairs("halving-doubling", 4)).site_of();
-  for (std::size_t rank = 0; rank < 16; ++rank) {
-    EXPECT_EQ(site_of[rank], site_of[rank ^ 8]);
-    EXPECT_EQ(site_of[rank], site_of[rank ^ 4]);
-    EXPECT_NE(site_of[rank], site_of[rank ^ 2]);
+  const struct {
+    const char* name;
+    std::size_t half, quarter, eighth;
+  } orders[] = {{"halving-doubling", 1, 2, 4}, {"halving-doubling-far", 8, 4, 2}};
+  for (const auto& [name, half, quarter, eighth] : orders) {
+    const std::vector<int> site_of = placed_topology(two_near_pairs(name, 4)).site_of();
+    for (std::size_t rank = 0; rank < 16; ++rank) {
+      EXPECT_EQ(site_of[rank], site_of[rank ^ half]) << name;
+      EXPECT_EQ(site_of[rank], site_of[rank ^ quarter]) << name;
+      EXPECT_NE(site_of[rank], site_of[rank ^ eighth]) << name;
+    }
   }
 }
 
