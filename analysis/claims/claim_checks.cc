@@ -44,12 +44,17 @@ void check_label(const Json& claim, const std::string& path, const char* key,
 void check_swept(const Json& claim, const std::string& path, const char* table,
                  const std::set<std::string>& swept) {
   const std::vector<std::string> keys(swept.begin(), swept.end());
+  const auto check = [&](const Json& section, const std::string& where) {
+    for (const auto& [key, value] : section.items())
+      if (!swept.count(key))
+        throw InputError(child_path(where, key), "is not swept",
+                         keys.empty() ? "nothing: the scenario has no sweep" : join(keys),
+                         did_you_mean(key, keys));
+  };
   const Json section = claim.value(table, Json::object());
-  for (const auto& [key, value] : section.items())
-    if (!swept.count(key))
-      throw InputError(child_path(child_path(path, table), key), "is not swept",
-                       keys.empty() ? "nothing: the scenario has no sweep" : join(keys),
-                       did_you_mean(key, keys));
+  if (!section.is_array()) return check(section, child_path(path, table));
+  for (std::size_t i = 0; i < section.size(); ++i)
+    check(section[i], element_path(child_path(path, table), i));
 }
 
 void check_claims(const Json& claims, const std::vector<std::string>& labels,

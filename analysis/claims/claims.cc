@@ -112,6 +112,24 @@ bool agrees(const Json& entry, const Json& where) {
   return true;
 }
 
+// At a point of the whole that `where` names? `labels` of the methods whose keys `swept` has. A null stands
+// for the scenario's own value, as in parts of a sweep that do not vary the key; a list is a union.
+bool fits(const Json& swept, const std::vector<Json>& labels, const Json& where) {
+  if (where.is_array())
+    return std::any_of(where.begin(), where.end(), [&](const Json& one) { return fits(swept, labels, one); });
+  for (const auto& [key, value] : where.items()) {
+    const auto is_of_another = [&key = key](const Json& label) { return is_of_another_method(key, label); };
+    if (swept.contains(key) ? swept[key] != value
+                            : !value.is_null() && !std::all_of(labels.begin(), labels.end(), is_of_another))
+      return false;
+  }
+  return true;
+}
+
+bool fits(const Json& entry, const Json& where) {
+  return fits(member_or_null(entry, "swept"), {member_or_null(entry, "label")}, where);
+}
+
 Json swept_by_both(const Json& a, const Json& b) {
   Json both = a.is_null() ? Json::object() : a;
   for (const auto& [key, value] : b.items()) both[key] = value;
@@ -159,7 +177,7 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
   PointTable points;
   for (const Json& entry : records) {
     if (claim.contains("of") && member_or_null(entry, "label") != claim["of"]) continue;
-    if (!agrees(entry, where)) continue;
+    if (!fits(entry, where)) continue;
     Json swept = entry.value("swept", Json::object());
     if (!claim.contains("of")) swept["method"] = member_or_null(entry, "label");
     add(points.with(swept), done_value(entry, metric.path), {&entry}, metric);
@@ -170,7 +188,7 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
 std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records) {
   std::vector<const Json*> cases;
   for (const Json& entry : records)
-    if (member_or_null(entry, "label") == label && agrees(entry, where)) cases.push_back(&entry);
+    if (member_or_null(entry, "label") == label && fits(entry, where)) cases.push_back(&entry);
   return cases;
 }
 
@@ -209,10 +227,12 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
       const Json &of_above = member_or_null(*above, "swept"), &of_below = member_or_null(*below, "swept");
       // Cases of different methods may differ in the keys of these methods alone.
       if (!agrees(*above, of_below) || !agrees(*below, of_above)) continue;
+      const Json swept = swept_by_both(of_above, of_below);
+      if (!fits(swept, {claim["of"], claim["to"]}, where)) continue;  // each fits, in other objects of a list
       const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
-      add(points.with(swept_by_both(of_above, of_below)), ratio, {above, below}, metric);
+      add(points.with(swept), ratio, {above, below}, metric);
     }
   }
   return points.take();

@@ -202,14 +202,42 @@ std::vector<std::string> frontier(const VerdictMatrix& matrix) {
   return lines;
 }
 
+namespace {
+
+std::string condition_in_words(const std::string& key, const Json& value) {
+  return value.is_null() ? key + " not varied" : assignment(key, value);
+}
+
+// "; a = 1; b not varied"; of a list "; a = 1; either b = 2 or b = 3, c = 4".
+std::string where_in_words(const Json& where) {
+  std::string text;
+  if (!where.is_array()) {
+    for (const auto& [key, value] : where.items()) text += "; " + condition_in_words(key, value);
+    return text;
+  }
+  Json common = where[0];
+  for (const auto& [key, value] : where[0].items())
+    for (const Json& one : where)
+      if (!one.contains(key) || one[key] != value) common.erase(key);
+  std::vector<std::string> alternatives;
+  for (const Json& one : where) {
+    std::vector<std::string> conditions;
+    for (const auto& [key, value] : one.items())
+      if (!common.contains(key)) conditions.push_back(condition_in_words(key, value));
+    alternatives.push_back(join(conditions));
+  }
+  return where_in_words(common) + "; either " + join(alternatives, " or ");
+}
+
+}  // namespace
+
 std::string verdict_markdown(const Json& claim, const std::vector<Json>& records) {
   const VerdictMatrix matrix = verdict_matrix(claim, records);
   std::string text = fmt::format("### {}\n\n", markdown_text(plain(claim["id"])));
   const std::string statement = claim.value("statement", "");
   if (!statement.empty()) text += fmt::format("*{}*\n\n", markdown_text(statement));
   text += markdown_text(claim_in_words(claim));
-  const Json where = claim.value("where", Json::object());
-  for (const auto& [key, value] : where.items()) text += "; " + markdown_text(assignment(key, value));
+  text += markdown_text(where_in_words(claim.value("where", Json::object())));
   if (matrix.all.points() == 0) return text + ". Not run.\n\n";
   text += fmt::format(". {}: {}, {}.\n\n", counted(as_index(matrix.all.points()), "point"),
                       range_in_words(matrix, matrix.all), verdict(matrix.all));

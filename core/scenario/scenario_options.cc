@@ -199,21 +199,23 @@ Node workload_options() {
 }
 
 Node claim_options() {
-  return section("",
-                 {text("id").required().means("names the claim in summary.json"),
-                  text("statement").means("the claim in words"),
-                  choice("metric", metric_paths()).means("a number of a case record (docs/formats.md)"),
-                  choice("ratio", metric_paths())
-                      .means("instead of metric: that number of the method `of` over that of `to`"),
-                  text("of").means("label of a method; with metric optional: only its cases"),
-                  text("to").means("label of a method"), number("at_least").means("the bound"),
-                  number("at_most").means("instead of at_least"),
-                  number("equals").means("instead of at_least, with within"),
-                  number("within").at_least(0).means("allowed deviation from equals, as a fraction of it"),
-                  table_of("where", anything("")).means("{swept key: value}: only these cases"),
-                  choice("quantifier", {"all", "any", "each"})
-                      .by_default("all")
-                      .means("over the points of the sweep; each: a verdict for every point")});
+  return section(
+      "", {text("id").required().means("names the claim in summary.json"),
+           text("statement").means("the claim in words"),
+           choice("metric", metric_paths()).means("a number of a case record (docs/formats.md)"),
+           choice("ratio", metric_paths())
+               .means("instead of metric: that number of the method `of` over that of `to`"),
+           text("of").means("label of a method; with metric optional: only its cases"),
+           text("to").means("label of a method"), number("at_least").means("the bound"),
+           number("at_most").means("instead of at_least"),
+           number("equals").means("instead of at_least, with within"),
+           number("within").at_least(0).means("allowed deviation from equals, as a fraction of it"),
+           either("where", {table_of("", anything("")), list_of("", table_of("", anything(""))).not_empty()})
+               .means("{swept key: value}: only these cases, null: those whose part of the sweep does not "
+                      "vary the key; a list of such objects: the cases of any of them"),
+           choice("quantifier", {"all", "any", "each"})
+               .by_default("all")
+               .means("over the points of the sweep; each: a verdict for every point")});
 }
 
 Node figure_options() {

@@ -273,7 +273,8 @@ class Maker:
         for claim in claims:
             for bound, words in (("at_least", "at least "), ("at_most", "at most "), ("equals", "")):
                 if bound in claim:
-                    at = self.number(claim.get("where", {}).get(x))
+                    where = claim.get("where", {})
+                    at = self.number(where.get(x)) if isinstance(where, dict) else None
                     one = {"name": f"claimed: {words}{claim[bound]:.15g}", "y": claim[bound], "x": at[0] if at else None}
                     if one not in thresholds:
                         thresholds.append(one)

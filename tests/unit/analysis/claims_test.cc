@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <regex>
+#include <set>
 
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
@@ -125,6 +126,50 @@ TEST(Claims, AMethodsOwnKeyMeetsTheOthersOnlyCase) {
   claim["where"] = {{"methods.diloco.all_reduce", "tree"}};
   EXPECT_EQ(verdict(claim, records), "holds");
   EXPECT_EQ(verdict(ratio(10), records), "fails");
+}
+
+// A ring with and without slices, at three losses: 4, 30, 40 and 50 s over 2 s are 2, 15, 20 and 25 times.
+// The part without a slice is no point of "slice not varied" only where it names the key.
+TEST(Claims, WhereNamesTheUnvariedAndTakesAnyOfAList) {
+  const char* const loss = "network.tcp.loss";
+  std::vector<Json> records = both(4, 2, {{loss, 0}});
+  for (const Json& point : {Json{{loss, 1e-5}}, Json{{loss, 1e-3}}})
+    for (const Json& entry : both(point[loss] == 1e-5 ? 30 : 40, 2, point)) records.push_back(entry);
+  for (const Json& entry : both(50, 2, {{loss, 1e-3}, {"network.slice", "nccl"}})) records.push_back(entry);
+  const auto points = [&](const Json& where) {
+    Json claim = ratio(10);
+    claim["where"] = where;
+    std::set<double> measured;
+    for (const JudgedPoint& point : judged_points(claim, records)) measured.insert(point.measured);
+    return measured;
+  };
+  const Json whole = {{"network.slice", nullptr}}, few = {{loss, 1e-5}}, many = {{loss, 1e-3}};
+  EXPECT_EQ(points(Json::object()), (std::set<double>{2, 15, 20, 25}));
+  EXPECT_EQ(points(whole), (std::set<double>{2, 15, 20}));
+  EXPECT_EQ(points(Json::array({few, many})), (std::set<double>{15, 20, 25}));
+  Json whole_many = many;
+  whole_many.update(whole);
+  EXPECT_EQ(points(Json::array({few, whole_many, few})), (std::set<double>{15, 20}));
+  Json claim = ratio(10);
+  claim["id"] = "c";
+  claim["where"] = Json::array({few, whole_many});
+  EXPECT_SAYS(
+      verdict_markdown(claim, records),
+      "; either network.tcp.loss = 1e-05 or network.tcp.loss = 0.001, network.slice not varied. 2 points");
+}
+
+// A list holds pairs, not halves of them: a tree with presend is in neither object.
+TEST(Claims, AnObjectOfAListHoldsForBothMethodsTogether) {
+  const char *const all_reduce = "methods.diloco.all_reduce", *const pattern = "methods.noloco.pattern";
+  const std::vector<Json> records = {
+      record("diloco", 40, {{all_reduce, "tree"}}), record("diloco", 20, {{all_reduce, "ring"}}),
+      record("noloco", 2, {{pattern, "exchange"}}), record("noloco", 1, {{pattern, "presend"}})};
+  Json claim = ratio(10);
+  claim["where"] = Json::array(
+      {{{all_reduce, "tree"}, {pattern, "exchange"}}, {{all_reduce, "ring"}, {pattern, "presend"}}});
+  const auto points = judged_points(claim, records);
+  ASSERT_EQ(points.size(), 2u);
+  for (const JudgedPoint& point : points) EXPECT_EQ(point.measured, 20) << point.swept;
 }
 
 // Losses 2, 3, 4 over three seeds: mean 3, standard error 1/√3, t(0.975, 2) = 4.303: 3 ± 2.484.
