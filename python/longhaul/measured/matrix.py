@@ -120,7 +120,8 @@ def pair_of(pair: Tuple[str, str], of: List[Measured], known_rtt: Optional[str],
     quiet = [one.rtt_s for one in of if one.rtt_s and not one.is_loaded]
     loaded = [one.rtt_s for one in of if one.rtt_s and one.is_loaded]
     if not carried and not known_throughput:
-        raise InputError(f"nothing says what a connection between {between} carries; give an iperf3 --json, or nccl-tests")
+        raise InputError(f"nothing says what a connection between {between} carries; give an iperf3 --json, or nccl-tests (with round trips "
+                         "alone --throughput, or `paths` in a plan)")
     if not quiet and not loaded and not known_rtt:
         raise InputError(f"nothing says the round trip between {between}; give ping's output as {'-'.join(pair)}.txt")
     throughput = f"{chosen(between, carried, warn).throughput / 1e6:.6g}Mbps" if carried else known_throughput
