@@ -38,8 +38,8 @@ TEXTS = (Format("nccl-tests", lambda text: "algbw" in text, nccl_tests.read_text
 
 THROUGHPUT, ROUND_TRIP = "`iperf3 -c HOST -t 10 --json`", "`ping -c 20 HOST`"
 NOT_READ = (("qperf", r"^(tcp|udp|rc|ud)_(bw|lat):", f"{THROUGHPUT}, and {ROUND_TRIP}"),
-            ("netperf", r"^(MIGRATED )?(TCP|UDP|OMNI)[ _]\S*.*TEST|^THROUGHPUT=|^Recv\s+Send\s+Send", f"{THROUGHPUT}, or a table"),
-            ("sockperf", r"^sockperf:", ROUND_TRIP),
+            ("netperf", r"^(MIGRATED )?(TCP|UDP|OMNI)[ _]\S*.*TEST|^THROUGHPUT=|^Recv\s+Send\s+Send|\A\s*\d+ +\d+ +\d+ +[\d.]+ +[\d.]+ *$", f"{THROUGHPUT}, or a table"),
+            ("sockperf", r"^sockperf:", f"{ROUND_TRIP}, or {THROUGHPUT}"),
             ("nuttcp", r"[\d.]+ MB / +[\d.]+ sec = +[\d.]+ Mbps", THROUGHPUT),
             ("traceroute", r"^traceroute to |^Tracing route|^ ?1\?: \[LOCALHOST\]", ROUND_TRIP),
             ("speedtest", r"Speedtest by Ookla|Testing (down|up)load speed|speedtest\.net",
