@@ -11,6 +11,7 @@
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/printable.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "replay/optimized_order.h"
@@ -31,8 +32,7 @@ void print_placement(const Case& config) {
     return;
   }
   const OptimizedOrder order = optimized_order(config, plan);
-  std::printf("    %s\n    %s\n", gain_in_words(order).c_str(),
-              places_in_words(config, order.places).c_str());
+  say(stdout, fmt::format("    {}\n    {}\n", gain_in_words(order), places_in_words(config, order.places)));
 }
 
 // "3.54 M": three significant digits and a prefix.
@@ -96,12 +96,11 @@ void print_sitting_out(const Case& config) {
 
 void print_case(const CaseEstimate& estimate) {
   const Case& config = *estimate.config;
-  std::printf(
-      "  %s: %d replicas, %d steps, %s of parameters on the wire; replay about %s\n", config.name.c_str(),
-      config.replicas, config.steps(),
-      human_bytes(static_cast<double>(config.workload.parameters) * bytes_per_parameter(config.workload.wire))
-          .c_str(),
-      human_duration(estimate.replay.seconds).c_str());
+  const double bytes =
+      static_cast<double>(config.workload.parameters) * bytes_per_parameter(config.workload.wire);
+  say(stdout, fmt::format("  {}: {} replicas, {} steps, {} of parameters on the wire; replay about {}\n",
+                          config.name, config.replicas, config.steps(), human_bytes(bytes),
+                          human_duration(estimate.replay.seconds)));
   if (const std::string pace = pace_in_words(config); !pace.empty()) std::printf("    %s\n", pace.c_str());
   print_sitting_out(config);
   print_placement(config);
@@ -164,9 +163,9 @@ void print_for_people(const CheckOptions& options, const Scenario& scenario, con
   const std::size_t listed = options.all_cases ? work.cases.size() : std::min(kMostListed, work.cases.size());
   for (std::size_t i = 0; i < listed; ++i) print_case(work.cases[i]);
   if (listed < work.cases.size()) std::printf("  and %zu more (--cases)\n", work.cases.size() - listed);
-  for (const std::string& warning : warnings) std::printf("warning: %s\n", warning.c_str());
-  std::printf("%s%s is a valid scenario\n%s\n", error_in_words(scenario).c_str(), options.scenario.c_str(),
-              in_one_line(plan, work).c_str());
+  for (const std::string& warning : warnings) say(stdout, "warning: " + warning + "\n");
+  say(stdout, fmt::format("{}{} is a valid scenario\n{}\n", error_in_words(scenario), options.scenario,
+                          in_one_line(plan, work)));
 }
 
 }  // namespace

@@ -147,6 +147,7 @@ void ChildProcess::take_line(const std::string& line) {
     error_ = fmt::format("speaks protocol {}, not {}: a mixed build", message["protocol"].dump(),
                          kProtocolVersion);
   if (message.contains("error")) error_ = message["error"].get<std::string>();
+  if (message.contains("note")) notes_.push_back(message["note"].get<std::string>());
   if (message.contains("result")) result_ = message["result"];
   if (!message.contains("total")) return;
   done_ = message["done"];

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/options.h"
@@ -46,6 +47,8 @@ class ChildProcess {
 
   double fraction() const { return total_ > 0 ? done_ / total_ : 0; }
   std::string text() const;  // "40 of 200 steps, loss 2.31"
+  // What it said that people should see since this was asked last.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
   const std::string& error() const { return error_; }
   const Json& result() const { return result_; }
 
@@ -58,6 +61,7 @@ class ChildProcess {
   int descriptor_ = -1;
   std::string buffer_, unit_, text_, error_;
   double done_ = 0, total_ = 0;
+  std::vector<std::string> notes_;
   Json result_;
 };
 

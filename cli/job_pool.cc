@@ -92,6 +92,9 @@ class JobPool {
     if (poll(descriptors.data(), descriptors.size(), 200) <= 0) return;
     for (std::size_t i = 0; i < descriptors.size(); ++i)
       if (descriptors[i].revents) children[i]->read_messages();
+    for (auto& [index, running] : running_)
+      for (const std::string& note : running.child->take_notes())
+        display_.line(jobs_[index].name + ": " + note);
   }
 
   void forward_interrupts() {

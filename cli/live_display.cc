@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cli/job_pool.h"
+#include "core/base/printable.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -58,7 +59,7 @@ void LiveDisplay::update(const std::string& phase, double fraction, const std::s
   const double elapsed = seconds_since(phase_start_);
   std::string text = fmt::format("{} {} %", phase, static_cast<int>(100 * fraction));
   if (fraction > 0.01) text += ", ETA " + human_duration(elapsed * (1 - fraction) / fraction);
-  text += ": " + now;
+  text = printable(text + ": " + now);
   if (!terminal_) {
     std::fprintf(stderr, "%s\n", text.c_str());
     return;
@@ -73,7 +74,7 @@ void LiveDisplay::update(const std::string& phase, double fraction, const std::s
 void LiveDisplay::line(const std::string& text) {
   if (quiet_) return;
   erase();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  say(stderr, text + "\n");
 }
 
 void LiveDisplay::erase() {

@@ -11,6 +11,7 @@
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
+#include "core/base/printable.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
 #include "emulation/world.h"
@@ -287,7 +288,7 @@ void declare_help(CLI::App& app, std::string& of, int& status) {
 }
 
 int fail(const std::exception& error, int status) {
-  std::fprintf(stderr, "error: %s\n", error.what());
+  say(stderr, fmt::format("error: {}\n", error.what()));
   return status;
 }
 

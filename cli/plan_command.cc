@@ -16,6 +16,7 @@
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/option_docs.h"
+#include "core/base/printable.h"
 #include "core/base/units.h"
 #include "planner/plan_request.h"
 #include "planner/plan_result.h"
@@ -169,9 +170,9 @@ class Planning {
     write_file(folder_ + "/plan.html", plan_page(data));
     write_file(folder_ + "/launch.sh", launch_script(plan_, result.choice()));
     const std::string text = plan_text(plan_, result);
-    std::printf("%s", quiet_ ? (decision(plan_, result) + "\n").c_str() : ("\n" + text).c_str());
+    say(stdout, quiet_ ? decision(plan_, result) + "\n" : "\n" + text);
     if (quiet_)
-      for (const std::string& note : result.search.notes) std::fprintf(stderr, "%s\n", note.c_str());
+      for (const std::string& note : result.search.notes) say(stderr, note + "\n");
     std::printf(
         "scenario: %s/scenario.json (longhaul check and longhaul run take it)\npage: %s/plan.html\n"
         "to start it: %s/launch.sh\n",

@@ -11,6 +11,7 @@
 #include "cli/python_scripts.h"
 #include "cli/scratch_folder.h"
 #include "core/base/errors.h"
+#include "core/base/printable.h"
 
 namespace longhaul {
 
@@ -61,7 +62,7 @@ int plot_command(const PlotOptions& options) {
   std::stringstream lines(said);
   for (std::string line; std::getline(lines, line);) {
     const bool is_result = status == kDone && line.rfind("warning: ", 0) != 0;
-    std::fprintf(is_result ? stdout : stderr, "%s\n", line.c_str());
+    say(is_result ? stdout : stderr, line + "\n");
   }
   if (status != kDone && status != kRunFailed && status != kInputWrong)
     throw RunError(fmt::format("{} failed with status {}", interpreter, status));

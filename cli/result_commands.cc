@@ -15,6 +15,7 @@
 #include "analysis/text.h"
 #include "cli/commands.h"
 #include "core/base/errors.h"
+#include "core/base/printable.h"
 
 namespace longhaul {
 namespace {
@@ -71,12 +72,12 @@ std::string sentences_on(const Json& claim, const Json& verdicts) {
 }  // namespace
 
 void warn(const std::vector<std::string>& problems) {
-  for (const std::string& problem : problems) std::fprintf(stderr, "warning: %s\n", problem.c_str());
+  for (const std::string& problem : problems) say(stderr, "warning: " + problem + "\n");
 }
 
 void write_or_print(const std::string& out, const std::string& text) {
   if (out.empty())
-    std::fputs(text.c_str(), stdout);
+    say(stdout, text);
   else
     write_file(out, text);
 }
@@ -87,7 +88,7 @@ int report_command(const ReportOptions& options) {
   const Json data = report_data(open_runs(options.runs));
   warn(data["problems"].get<std::vector<std::string>>());
   write_file(out, report_page(data));
-  std::printf("report: %s\n", out.c_str());
+  say(stdout, "report: " + out + "\n");
   return kDone;
 }
 

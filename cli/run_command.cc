@@ -25,6 +25,7 @@
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/printable.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
@@ -47,11 +48,11 @@ void print_conclusions(const std::string& folder, int columns) {
     const auto width = as_index(std::clamp(columns, 40, kWidestText));
     const std::string text =
         terminal_text(conclusions_markdown(conclusions_of(open_runs({folder}).runs)), width);
-    if (!text.empty()) std::printf("%s", text.c_str());
+    if (!text.empty()) say(stdout, text);
   } catch (const InputError&) {
     return;  // no case is there
   } catch (const DamagedFile& error) {
-    std::fprintf(stderr, "warning: %s\n", error.what());
+    say(stderr, fmt::format("warning: {}\n", error.what()));
   }
 }
 
@@ -328,8 +329,8 @@ class Run {
     const auto done =
         count_if(plan_.cases, [&](const Case* config) { return is_done(layout_.case_folder(*config)); });
     if (!options_.quiet)
-      std::printf("done: %td of %zu cases (longhaul run %s --out %s --resume makes the report)\n", done,
-                  plan_.cases.size(), scenario_.file.c_str(), layout_.folder.c_str());
+      say(stdout, fmt::format("done: {} of {} cases (longhaul run {} --out {} --resume makes the report)\n",
+                              done, plan_.cases.size(), scenario_.file, layout_.folder));
     return status;
   }
 
@@ -338,8 +339,8 @@ class Run {
     const char* words[] = {"done", "failed", "failed"};
     manifest_.write(layout_, plan_, status == kInterrupted ? "interrupted" : words[status]);
     if (options_.only == "train" && status == kDone) {
-      std::printf("trained: %s/train/ (longhaul run ... --only replay --resume goes on)\n",
-                  layout_.folder.c_str());
+      say(stdout, fmt::format("trained: {}/train/ (longhaul run ... --only replay --resume continues)\n",
+                              layout_.folder));
       return status;
     }
     write_outputs(layout_, scenario_, plan_.cases, failures_);
@@ -356,23 +357,22 @@ class Run {
     if (!options_.quiet) {
       const TableOptions table{!is_terminal && options_.all_columns ? 0 : columns, options_.each_seed,
                                options_.all_columns};
-      std::printf("\n%s\n", summary_table(summary, table).c_str());
+      say(stdout, fmt::format("\n{}\n", summary_table(summary, table)));
       print_conclusions(layout_.folder, columns);
       if (const std::string text = outside_in_words(summary.value("cases", std::vector<Json>()));
           !text.empty())
-        std::printf("%s\n", text.c_str());
+        say(stdout, text + "\n");
     }
-    for (const std::string& line : verdict_lines(verdicts)) std::printf("claim %s\n", line.c_str());
+    for (const std::string& line : verdict_lines(verdicts)) say(stdout, "claim " + line + "\n");
     print_failures();
-    std::printf("report: %s\n", layout_.file("report.html").c_str());
+    say(stdout, fmt::format("report: {}\n", layout_.file("report.html")));
     if (interrupts_so_far() > 0)
-      std::printf("interrupted; continue with: longhaul run %s --out %s --resume\n", scenario_.file.c_str(),
-                  layout_.folder.c_str());
+      say(stdout, fmt::format("interrupted; continue with: longhaul run {} --out {} --resume\n",
+                              scenario_.file, layout_.folder));
   }
 
   void print_failures() const {
-    for (const auto& [name, error] : failures_)
-      std::fprintf(stderr, "failed: %s: %s\n", name.c_str(), error.c_str());
+    for (const auto& [name, error] : failures_) say(stderr, fmt::format("failed: {}: {}\n", name, error));
   }
 
   const RunOptions& options_;

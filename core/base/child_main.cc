@@ -12,6 +12,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/printable.h"
 
 namespace longhaul {
 namespace {
@@ -47,13 +48,17 @@ void ProgressReporter::progress(double done, double total, const std::string& un
   last_ = now;
   send({{"done", done}, {"total", total}, {"unit", unit}, {"text", text}});
   if (descriptor_ < 0 && !quiet_)
-    std::fputs(fmt::format("{}: {:.0f} of {:.0f} {}, {}\n", program_, done, total, unit, text).c_str(),
-               stderr);
+    say(stderr, fmt::format("{}: {:.0f} of {:.0f} {}, {}\n", program_, done, total, unit, text));
+}
+
+void ProgressReporter::note(const std::string& text) {
+  send({{"note", text}});
+  if (descriptor_ < 0) say(stderr, fmt::format("{}: {}\n", program_, text));
 }
 
 void ProgressReporter::failed(const std::string& message, int exit_status) {
   send({{"error", message}, {"exit", exit_status}});
-  if (descriptor_ < 0) std::fputs(fmt::format("{}: error: {}\n", program_, message).c_str(), stderr);
+  if (descriptor_ < 0) say(stderr, fmt::format("{}: error: {}\n", program_, message));
 }
 
 // A parent that is gone is no reason to stop here: cli/child_process.cc has it signalled (SIGTERM).

@@ -22,6 +22,8 @@ class ProgressReporter {
 
   // At most ten a second get through; the last one (done == total) always does. `text` is for people.
   void progress(double done, double total, const std::string& unit, const std::string& text);
+  // A line that people should see now, whatever else goes on.
+  void note(const std::string& text);
   // The last word of a child: what it made, or why it could not.
   void finished(const Json& result) { send({{"result", result}}); }
   void failed(const std::string& message, int exit_status);

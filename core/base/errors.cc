@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/base/other_words.h"
+#include "core/base/printable.h"
 
 namespace longhaul {
 namespace {
@@ -20,7 +21,7 @@ std::string message(const InputErrorParts& parts) {
   text += parts.found;
   if (!parts.allowed.empty()) text += "; allowed: " + parts.allowed;
   if (!parts.hint.empty()) text += "; " + parts.hint;
-  return text;
+  return printable(text);  // files, keys and values of any user's
 }
 
 std::string lower_case(std::string text) {

@@ -15,6 +15,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "core/base/printable.h"
 
 namespace longhaul {
 namespace {
@@ -37,7 +38,7 @@ int program_main(const std::string& program, const std::function<int()>& body) {
   const int reason = errno;
   if (status != kDone || is_reader_gone()) return status;
   errno = reason;
-  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), unwritable("standard output").what());
+  say(stderr, fmt::format("{}: error: {}\n", program, unwritable("standard output").what()));
   return kRunFailed;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/errors.h"
+#include "core/base/printable.h"
 #include "core/base/units.h"
 #include "core/codecs/codec.h"
 #include "core/plan/operations.h"
@@ -112,6 +113,17 @@ TEST(Units, AreWrittenShortAndExactOrForPeople) {
   EXPECT_EQ(human_duration(250), "4 min 10 s");
   EXPECT_EQ(human_duration(729 * 86400.), "729.0 d");
   EXPECT_EQ(human_duration(3738 * 86400.), "10.2 years") << "of 365.25 days";
+}
+
+// A terminal would take these for orders: ESC and BEL of C0, DEL, and CSI of C1 in UTF-8. Letters of two
+// bytes stay, lines too.
+TEST(Printable, SaysControlCharactersAsNumbers) {
+  EXPECT_EQ(printable("a\x1b[31m\x07\x7f\xc2\x9b"
+                      "b\r"),
+            "a\\x1b[31m\\x07\\x7f\\x9b"
+            "b\\x0d");
+  EXPECT_EQ(printable("\xc3\xbc \xc2\xb5\tx\n"), "\xc3\xbc \xc2\xb5\tx\n");
+  EXPECT_STREQ(InputError("a\x1b", "found \x07", "").what(), "a\\x1b: found \\x07");
 }
 
 }  // namespace longhaul::words_test
