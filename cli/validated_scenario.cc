@@ -276,6 +276,7 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   std::set<std::string> texts, networks;
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));
+    add(python_warnings(config));
     if (networks.insert(network_key(config)).second)
       if (const std::vector<std::string> outside = network_validity(config).outside; !outside.empty())
         add({"outside of what the network model was measured for: " + join(outside) +

@@ -6,6 +6,7 @@
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
+#include "methods/common/python_step.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 
@@ -41,9 +42,10 @@ bool quantizes_by_the_way(const std::string& method) {
 }
 
 // The values of one axis for this method: those of the plan, the one that its object gives, or null alone
-// where the method has no such option.
-std::vector<Json> axis(const Json& method, const char* key, const Json& values) {
-  if (!has_option(method["name"], key)) return {Json()};
+// where the method has no such option. A step in Python that reads rows has an all-gather alone.
+std::vector<Json> axis(const Json& method, const std::string& key, const Json& values) {
+  if (!has_option(method["name"], key.c_str()) || (key == "all_reduce" && !rows_read_by(method).empty()))
+    return {Json()};
   if (method.contains(key)) return {method[key]};
   return values.get<std::vector<Json>>();
 }

@@ -42,6 +42,10 @@ Case checked_case(const std::string& file) {
   Case config = read_case(file);
   try {
     check_topology_options(config);
+    // What the search for an order of ranks reads of the method (optimized_order.cc).
+    check_declared(section("", {text("all_reduce"), number("overlap_backward").at_least(0).at_most(1),
+                                integer("buckets").at_least(1)}),
+                   config.method.options, "method");
   } catch (const InputError& error) {
     throw error.in_file(file);
   }
@@ -62,6 +66,8 @@ Json run(const std::string& program, const ReplayArguments& arguments, const Rep
     check_network(config);
     announce(program, config, trace, arguments.quiet);
     return replay(config, trace, arguments.folder, reporter);
+  } catch (const Json::exception& error) {
+    throw in_our_words(error).in_file(arguments.case_file);
   } catch (const InputError& error) {
     throw error.parts().file.empty() ? error.in_file(arguments.case_file) : error;
   }

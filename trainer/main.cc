@@ -15,6 +15,7 @@
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
 #include "core/plan/journal.h"
+#include "methods/common/python_step.h"
 #include "methods/common/registry.h"
 #include "trainer/commands.h"
 #include "trainer/device/cuda_device.h"
@@ -41,7 +42,10 @@ Case checked_case(const std::string& file) {
     throw InputError(
         {file, "train", "this key is missing", "a train section", "without one there is nothing to train"});
   try {
+    check_method_options(config);
     method_named(config.method.name).check(config);
+  } catch (const Json::exception& error) {
+    throw in_our_words(error).in_file(file);
   } catch (const InputError& error) {
     throw error.in_file(file);
   }
@@ -155,8 +159,28 @@ std::string name_of(const LaunchedRank& launched) {
   std::_Exit(status);
 }
 
+// The first rank has the reporter of the training; another one whose progress goes somewhere says it there.
+RankWords words_of(const LaunchedRank& launched, const Arguments& arguments, ProgressReporter& reporter) {
+  const std::string who = "rank " + std::to_string(launched.rank) + ": ";
+  const bool has_own = launched.rank > 0 && arguments.progress_fd >= 0;
+  const auto with_reporter = [=, &reporter](const std::function<void(ProgressReporter&)>& say_it) {
+    if (!has_own) return say_it(reporter);
+    ProgressReporter own("longhaul-train", arguments.progress_fd, true);
+    say_it(own);
+  };
+  const bool is_named = !has_own && arguments.progress_fd < 0;  // by the name of the program
+  return {[=](const std::string& text) {
+            with_reporter([&](ProgressReporter& to) { to.note((is_named ? "" : who) + text); });
+          },
+          [=](const std::string& reason, int status) {
+            with_reporter([&](ProgressReporter& to) { to.failed((is_named ? "" : who) + reason, status); });
+            std::_Exit(status);
+          }};
+}
+
 Json train_as_rank(const LaunchedRank& launched, const Arguments& arguments, ProgressReporter& reporter) {
-  const std::unique_ptr<LaunchedRanks> ranks = make_mpi_ranks(launched, arguments.rank_timeout_s);
+  const std::unique_ptr<LaunchedRanks> ranks =
+      make_mpi_ranks(launched, arguments.rank_timeout_s, words_of(launched, arguments, reporter));
   try {
     const Case config = checked_case(arguments.case_file);
     check_ranks_divide(ranks->size(), trained_case(config).replicas);
@@ -260,7 +284,8 @@ int command(int argc, char** argv) {
       "x86-64);\n"
       "LONGHAUL_NCCL=0: GPUs exchange through host memory; LONGHAUL_GPU=nograph,nolt,noflash: without "
       "graphs,\n"
-      "cuBLASLt, fused attention. docs/reference/trainer.md and docs/howto/gpu.md explain them.");
+      "cuBLASLt, fused attention; LONGHAUL_STEP_LIMIT=10min: how long a step in Python may take.\n"
+      "docs/reference/trainer.md, docs/howto/gpu.md and docs/howto/method-in-python.md explain them.");
   Arguments arguments;
   OuterStepArguments outer_step;
   add_training_options(app, arguments);
@@ -293,9 +318,12 @@ int command(int argc, char** argv) {
                   which.c_str(), step);
       return {{"step", step}, {"out", exported.out}};
     }
-    if (!*outer_step_command) return train(launched, arguments, reporter);
-    run_outer_step(outer_step);
-    return {{"out", outer_step.out}};
+    if (*outer_step_command) {
+      run_outer_step(outer_step);
+      return {{"out", outer_step.out}};
+    }
+    tell_of_slow_steps([&](const std::string& text) { reporter.note(text); });
+    return train(launched, arguments, reporter);
   });
 }
 

@@ -1,20 +1,31 @@
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <sstream>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/printable.h"
+#include "core/base/units.h"
 #include "methods/common/python_step.h"
 
 namespace longhaul {
@@ -22,6 +33,34 @@ namespace longhaul {
 const std::map<std::string, std::string_view>& outer_scripts();  // python/longhaul, compiled in
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kLimit = "LONGHAUL_STEP_LIMIT";
+constexpr double kUsualLimit_s = 600, kNever_s = 1e9;
+constexpr int kLook_ms = 100;  // at interrupts and times, while it waits
+constexpr double kToTell_s = 5;
+constexpr std::chrono::seconds kToEnd{2};
+constexpr std::chrono::seconds kBeforeAnInterrupt{1};  // a step that returns soon is not thrown away
+
+double step_limit_s() {
+  const char* given = std::getenv(kLimit);
+  if (!given) return kUsualLimit_s;
+  if (std::string_view(given) == "unlimited") return kNever_s;
+  try {
+    if (const double seconds = parse_duration(given); seconds > 0) return seconds;
+  } catch (const InputError&) {
+  }
+  throw InputError("", fmt::format("{} is \"{}\"", kLimit, given), "a duration above 0 (10min), or unlimited",
+                   "how long a step in Python may take");
+}
+
+std::function<void(const std::string&)>& slow_step_listener() {
+  static std::function<void(const std::string&)> listener = [](const std::string& text) {
+    say(stderr, text + "\n");
+  };
+  return listener;
+}
 
 // Its process, in a group of its own: an interrupt is for those who wait for it. -1: it does not start.
 pid_t spawn(std::vector<std::string> arguments, int input_and_output) {
@@ -66,7 +105,11 @@ std::string python_with_numpy() {
 
 }  // namespace
 
-PythonChild::PythonChild(int conversations) {
+void tell_of_slow_steps(std::function<void(const std::string& text)> tell) {
+  slow_step_listener() = std::move(tell);
+}
+
+PythonChild::PythonChild(int conversations) : limit_s_(step_limit_s()) {
   static const std::string python = python_with_numpy();
   std::vector<int> theirs;
   for (int i = 0; i < conversations; ++i) {
@@ -84,27 +127,59 @@ PythonChild::PythonChild(int conversations) {
 
 PythonChild::~PythonChild() {
   for (const Conversation& one : conversations_) close(one.socket);  // it ends
-  if (pid_ > 0) wait_for_end(pid_);
+  if (pid_ <= 0) return;
+  for (const auto closed = Clock::now(); Clock::now() - closed < kToEnd;
+       std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+    if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
+  kill(-pid_, SIGKILL);  // in a step that does not return
+  wait_for_end(pid_);
 }
 
-Json PythonChild::ask(const Json& request, int conversation) {
-  auto& [socket, unread] = conversations_.at(as_index(conversation));
-  if (request.contains("file")) file_ = request["file"];
-  const std::string line = request.dump() + "\n";
-  const auto ended = [this] { return RunError(file_ + ": the process of its step has ended"); };
+void PythonChild::send_line(const Conversation& conversation, const std::string& line) const {
   for (std::size_t sent = 0; sent < line.size();) {
-    const ssize_t count = send(socket, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    const ssize_t count = send(conversation.socket, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno != EINTR) throw ended();
     sent += count > 0 ? as_index(count) : 0;
   }
+}
+
+void PythonChild::wait_for_answer(int socket, Clock::time_point asked) {
+  for (pollfd one{socket, POLLIN, 0}; poll(&one, 1, kLook_ms) <= 0;) {
+    const Clock::duration waited = Clock::now() - asked;
+    const double waited_s = std::chrono::duration<double>(waited).count();
+    if (waited_s > std::min(kToTell_s, limit_s_ / 2) && !told_.exchange(true))
+      slow_step_listener()(
+          fmt::format("{}: its step has not returned for {} s{}", file_, std::lround(waited_s),
+                      limit_s_ < kNever_s ? fmt::format("; it may take {}", human_duration(limit_s_)) : ""));
+    if (waited > kBeforeAnInterrupt) check_interrupt();
+    if (waited_s > limit_s_)
+      throw InputError("method.file",
+                       fmt::format("{}: its step has not returned for {}", file_, human_duration(limit_s_)),
+                       "a step that returns",
+                       fmt::format("{}=1h in the environment, or unlimited, lets it take longer", kLimit));
+  }
+}
+
+std::string PythonChild::next_line(Conversation& conversation) {
+  const Clock::time_point asked = Clock::now();
+  std::string& unread = conversation.unread;
   std::size_t end = unread.find('\n');
   for (char chunk[4096]; end == std::string::npos; end = unread.find('\n')) {
-    const ssize_t count = recv(socket, chunk, sizeof chunk, 0);
+    wait_for_answer(conversation.socket, asked);
+    const ssize_t count = recv(conversation.socket, chunk, sizeof chunk, 0);
     if (count == 0 || (count < 0 && errno != EINTR)) throw ended();
     unread.append(chunk, count > 0 ? as_index(count) : 0);
   }
-  const Json answer = parse_json(unread.substr(0, end));
+  const std::string line = unread.substr(0, end);
   unread.erase(0, end + 1);
+  return line;
+}
+
+Json PythonChild::ask(const Json& request, int conversation) {
+  Conversation& with = conversations_.at(as_index(conversation));
+  if (request.contains("file")) file_ = request["file"];
+  send_line(with, request.dump() + "\n");
+  const Json answer = parse_json(next_line(with));
   if (!answer.contains("error")) return answer;
   const Json& error = answer["error"];
   throw InputError(

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 using Names = std::vector<std::string>;
 
+constexpr int kMostTried = 64;  // members of a group on which `check` tries a step
+
 bool has(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -33,11 +35,32 @@ Names tensors_of(const OperationPlan& plan) {
 // A step is taken when an operation among groups has arrived, on weights and what is kept beside them.
 bool takes_steps_on_weights(const OperationPlan& plan) {
   const auto fits = [](const OperationRule& rule) {
-    return (rule.kind == OperationKind::kAllReduce || rule.kind == OperationKind::kGroupAverage) &&
+    return (rule.kind == OperationKind::kAllReduce || rule.kind == OperationKind::kGroupAverage ||
+            rule.kind == OperationKind::kAllGather) &&
            !has_targets(rule.grouping) && !rule.before_optimizer && !rule.sharded;
   };
   return !plan.rules.empty() && plan.local.empty() && plan.delays.empty() &&
          std::all_of(plan.rules.begin(), plan.rules.end(), fits);
+}
+
+// Groups of two exchange whole contributions anyway: who has its own and the mean has the other one too.
+bool has_larger_groups(const OperationRule& rule) {
+  return rule.is_of_everyone() || rule.grouping == Grouping::kTwoLevel || rule.group_size > 2;
+}
+
+// Contributions that travel side by side: no sum on the way has the rows, nor columns that each member chose.
+void gather(OperationRule& rule) {
+  rule.kind = OperationKind::kAllGather;
+  rule.collective = "all-gather";
+}
+
+// The members of the largest group that takes a step together.
+int members_of(const OperationPlan& plan, int replicas) {
+  int members = 1;
+  for (const OperationRule& rule : plan.rules)
+    members = std::max(
+        members, rule.is_of_everyone() || rule.grouping == Grouping::kTwoLevel ? replicas : rule.group_size);
+  return std::min(members, replicas);
 }
 
 // Names that rows of all replicas have already.
@@ -95,12 +118,61 @@ void check_parameter(const Json& value, const Json& fallback, const std::string&
                                              : "a number");
 }
 
+// Whether the step reads contributions as they were sent, one's own included.
+std::string contribution_read_by(const Json& reads) {
+  for (const Json& name : reads)
+    if (const std::string text = name; text.rfind("sent_", 0) == 0 || text.rfind("own_", 0) == 0) return text;
+  return "";
+}
+
+// Refuses options that bring something else than the rows that the step reads, where they are given.
+void check_rows_travel(const Json& expanded, const std::string& path) {
+  const Json& python = expanded["python"];
+  const auto refuse_key = [&](const Json& options, const char* key, const std::string& name,
+                              const std::string& allowed, const std::string& hint) {
+    throw InputError(child_path(path, key),
+                     fmt::format("found {} with a step that reads {} ({})", options[key].dump(), name,
+                                 python["file"].get<std::string>()),
+                     allowed, hint);
+  };
+  const Json& compression = python.contains("compression") ? python["compression"] : expanded;
+  if (const std::string name = contribution_read_by(python["reads"]);
+      !name.empty() && member(compression, "error_feedback") == "ef21")
+    refuse_key(compression, "error_feedback", name, "none or classic",
+               "EF21 sends changes, and only their mean is added up");
+  const std::string rows = rows_read_by(expanded);
+  if (rows.empty()) return;
+  const std::string tensor = rows.substr(5),
+                    hint = fmt::format("a step that names mean_{0} and own_{0} needs the mean alone", tensor);
+  if (expanded.contains("all_reduce"))
+    refuse_key(expanded, "all_reduce", rows, "no all_reduce, for an all-gather",
+               "an all-reduce brings the mean, and not what each member sent; " + hint);
+  if (expanded.value("reduction", "once") != "once")
+    refuse_key(expanded, "reduction", rows, "\"once\"", "no mean is made on the way; " + hint);
+  if (expanded.contains("quorum") && expanded["quorum"] != "all")
+    refuse_key(expanded, "quorum", rows, "\"all\"",
+               "who comes late would count with the row of another; " + hint);
+  if (expanded.value("pattern", "") == "root" && expanded.value("group_size", 2) != 2)
+    refuse_key(expanded, "pattern", rows, "exchange, presend or serial",
+               "the root sends back the mean, and not what each member sent; " + hint);
+}
+
 }  // namespace
 
 Node python_method_option() {
   return section("python", {text("name").required(),
                             text("file").required().means("from the scenario's folder"), anything("")})
       .means("a step of yours on numpy arrays (docs/howto/method-in-python.md)");
+}
+
+Node python_section() {
+  const auto names = [](const char* key) { return list_of(key, text("")).required(); };
+  return section(
+      "python",
+      {text("file").required(), text("content").required(), names("reads"), names("keeps"), names("sends"),
+       names("options"), boolean("columnwise").required(), boolean("declares").required(),
+       section("parameters", {}).required(), table_of("line", integer("").at_least(1)).required(),
+       section("compression", compression_options())});
 }
 
 const std::vector<std::string>& options_of_steps() {
@@ -111,6 +183,27 @@ const std::vector<std::string>& options_of_steps() {
 
 bool has_python_step(const Json& method_options) {
   return method_options.contains("python");
+}
+
+std::string rows_read_by(const Json& method_options) {
+  if (!has_python_step(method_options)) return "";
+  for (const Json& name : method_options["python"].at("reads"))
+    if (const auto& text = name.get_ref<const std::string&>(); text.rfind("sent_", 0) == 0) return text;
+  return "";
+}
+
+std::vector<std::string> python_warnings(const Case& config) {
+  std::vector<std::string> warnings;
+  if (!has_python_step(config.method.options)) return warnings;
+  const Json& python = config.method.options["python"];
+  for (const Json& name : python.value("own_alone", Json::array())) {
+    const std::string sent = name, tensor = sent.substr(5);
+    warnings.push_back(
+        fmt::format("{}: the step in {} names {}, so all contributions travel (all-gather), but seems to use "
+                    "a member's own row alone; own_{} has that, and needs the mean's traffic alone",
+                    config.method.label, python["file"].get<std::string>(), sent, tensor));
+  }
+  return warnings;
 }
 
 std::string python_name_of(const std::string& row) {
@@ -147,7 +240,9 @@ void change_plan(const Json& method_options, const PlannedModel& model, Operatio
   if (python.at("declares")) plan.keeps.clear();
   for (const Json& name : python.at("keeps"))
     if (const std::string row = row_named_in_python(name); !has(plan.keeps, row)) plan.keeps.push_back(row);
+  const bool reads_rows = !rows_read_by(method_options).empty();
   for (OperationRule& rule : plan.rules) {
+    if (reads_rows && has_larger_groups(rule) && rule.collective != "serial") gather(rule);
     if (python.at("sends").empty() || rule.payload.empty()) continue;
     PayloadPart part = rule.payload.front();
     if (python.contains("compression")) part.codec = codec_of(python["compression"], model, part.columns);
@@ -156,6 +251,7 @@ void change_plan(const Json& method_options, const PlannedModel& model, Operatio
       rule.payload.push_back(part);
       rule.payload.back().tensor = tensor;
     }
+    if (!part.codec.adds_up() && has_larger_groups(rule)) gather(rule);
   }
 }
 
@@ -251,6 +347,7 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
   if (!compressed.empty()) python["compression"] = resolve(compression, compressed, path);
   for (const char* key : {"reads", "keeps", "sends", "columnwise", "line"}) python[key] = step[key];
   expanded["python"] = python;
+  check_rows_travel(expanded, path);
   method = expanded;
 }
 
@@ -287,16 +384,28 @@ void PythonSteps::check(Case& config) {
 
   Names allowed = tables;
   for (const std::string& tensor : tensors)
-    allowed.insert(allowed.end(), {"mean_" + tensor, "sent_" + tensor});
+    allowed.insert(allowed.end(), {"mean_" + tensor, "own_" + tensor, "sent_" + tensor});
   allowed.insert(allowed.end(), {"loss", "round", "shape"});
   for (const std::string& name : python["reads"].get<Names>())
     if (!has(allowed, name))
       refuse(python, "step", fmt::format("step has the argument \"{}\"", name), join(allowed),
              did_you_mean(name, allowed));
   const Json parameters = python_parameters(config.method.options);
-  if (tried_.insert(python["file"].dump() + parameters.dump() + config.method.name).second)
-    described(python["file"], "method.file")
-        .child->ask({{"try", {{"tables", tables}, {"parameters", parameters}}}});
+  const int members = members_of(plan, config.replicas);
+  const bool is_of_all = members == config.replicas;
+  Json sizes = {std::min(members, kMostTried)};
+  if (sitting_out(plan, config.replicas) > 0) sizes.push_back(1);
+  const std::string trial = fmt::format("{} {} {} {} {}", python["file"].dump(), parameters.dump(),
+                                        config.method.name, sizes.dump(), is_of_all);
+  if (tried_.insert(trial).second) {
+    const Json found = described(python["file"], "method.file")
+                           .child->ask({{"try",
+                                         {{"tables", tables},
+                                          {"parameters", parameters},
+                                          {"sizes", sizes},
+                                          {"is_of_all", is_of_all}}}});
+    if (members > 2) config.method.options["python"]["own_alone"] = found.at("own_alone");
+  }
   if (config.train) {
     config.method.options["python"]["model"] = config.resolved["train"]["model"];
     config.resolved["method"]["python"]["model"] = config.resolved["train"]["model"];

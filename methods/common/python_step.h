@@ -4,7 +4,8 @@
 // among groups, whose rows and payload its own replace:
 //
 //   file        absolute path           content   hash of its bytes, which is in the training's key
-//   reads       the step's arguments    keeps     rows of its own that a replica keeps
+//   reads       the step's arguments: theirs decide what travels (docs/howto/method-in-python.md)
+//   keeps       rows of its own that a replica keeps
 //   sends       what travels instead    columnwise   whether the step may be given any columns
 //   parameters  numbers and texts for the step     options   those of the method that the step is given too
 //   model       train.model, for the columns of each tensor
@@ -16,12 +17,16 @@
 
 #include <sys/types.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/base/errors.h"
 #include "core/scenario/case.h"
 #include "methods/common/method.h"
 
@@ -30,7 +35,15 @@ namespace longhaul {
 // The declaration of {"name": "python", ...}.
 Node python_method_option();
 
+// What an expanded method has below "python", as another program may have written it.
+Node python_section();
+
 bool has_python_step(const Json& method_options);
+// The first argument of the step that is what each member of a group has sent, as "sent_delta"; empty: it
+// needs their mean alone, and one's own. In groups of more than two, rows need an all-gather.
+std::string rows_read_by(const Json& method_options);
+// Of a case that PythonSteps::check() has tried.
+std::vector<std::string> python_warnings(const Case& config);
 // Of DiLoCo's and NoLoCo's options those that are no part of what a file declares.
 const std::vector<std::string>& options_of_steps();
 // What the step calls a row of a replica: theta, phi, momentum, and others by their own name; and those that
@@ -42,22 +55,32 @@ Json python_parameters(const Json& method_options);
 // Throws InputError where the file's bytes are not those of the hash.
 void check_python_content(const Json& method_options);
 
-// What the file changes in the plan of the method that it is like: rows kept, tensors sent, their codec.
+// What the file changes in the plan of the method that it is like: rows kept, tensors sent, their codec. In
+// groups of more than two an all-gather takes the place of a sum where the step reads rows, or where messages
+// of the codec do not add up.
 void change_plan(const Json& method_options, const PlannedModel& model, OperationPlan& plan);
+
+// Who hears of a step that takes long: a line of text. By default it goes to stderr.
+void tell_of_slow_steps(std::function<void(const std::string& text)> tell);
 
 // The process that has a user's outer step in Python (python/longhaul/outer.py), and conversations with it: a
 // JSON line each way. Those behind the first are for processes that it forks. Of python3 on the search path
 // it is the first that has numpy.
+//
+// An answer may take LONGHAUL_STEP_LIMIT (a duration, default 10min; "unlimited"). After some seconds people
+// are told which file it is that takes so long. An interrupt (core/base/child_main.h) ends the wait.
 class PythonChild {
  public:
   // Throws InputError where no python3 has numpy. Descriptors without FD_CLOEXEC are the child's too.
   explicit PythonChild(int conversations = 1);
+  // Ends the process, and those that it has forked.
   ~PythonChild();
   PythonChild(const PythonChild&) = delete;
   PythonChild& operator=(const PythonChild&) = delete;
 
-  // Throws InputError, with the file and its line in `found`, where the user's code is wrong; RunError where
-  // the process has ended. Several threads may ask at once, each in a conversation of its own.
+  // Throws InputError, with the file and its line in `found`, where the user's code is wrong or does not
+  // return; RunError where the process has ended; Interrupted. Several threads may ask at once, each in a
+  // conversation of its own.
   Json ask(const Json& request, int conversation = 0);
   // The descriptors that the conversations behind the first have in the process.
   const std::vector<int>& others() const { return others_; }
@@ -68,10 +91,17 @@ class PythonChild {
     std::string unread;
   };
 
+  void send_line(const Conversation& conversation, const std::string& line) const;
+  std::string next_line(Conversation& conversation);
+  void wait_for_answer(int socket, std::chrono::steady_clock::time_point asked);
+  RunError ended() const { return RunError(file_ + ": the process of its step has ended"); }
+
   std::string file_;
   std::vector<Conversation> conversations_;
   std::vector<int> others_;
   pid_t pid_ = -1;
+  const double limit_s_;
+  std::atomic<bool> told_ = false;
 };
 
 // Of one scenario: the files are read, and a process started for each, once.

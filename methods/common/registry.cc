@@ -59,6 +59,17 @@ std::vector<Node> method_options() {
   return sections;
 }
 
+void check_method_options(const Case& config) {
+  const Method& method = method_named(config.method.name);
+  std::vector<Node> options = joined({common_method_options(method.optimizer), method.options});
+  for (Node& option : options)
+    if (!option.fallback.is_null()) option.required();  // `longhaul run` has filled it in
+  if (has_python_step(config.method.options))
+    for (Node& option : options)
+      if (option.key == "python") option = python_section();
+  check_declared(section("", std::move(options)), config.method.options, "method");
+}
+
 std::vector<std::string> rows_kept_by(const MethodSpec& method) {
   const auto keeps = method_named(method.name).keeps;
   return keeps ? keeps(method.options) : std::vector<std::string>();
@@ -110,8 +121,8 @@ std::string training_key(const Case& config) {
   Json method = config.method.options;
   method.erase("label");
   if (has_python_step(method))
-    for (const char* key :
-         {"columnwise", "declares", "file", "keeps", "line", "model", "options", "reads", "sends"})
+    for (const char* key : {"columnwise", "declares", "file", "keeps", "line", "model", "options",
+                            "own_alone", "reads", "sends"})
       method["python"].erase(key);  // they follow from the content, and from train.model
   const bool do_times_decide = times_decide(config);
   if (!do_times_decide) keep_numerics(method_named(config.method.name).options, method);

@@ -22,6 +22,10 @@ std::vector<std::string> rows_kept_by(const MethodSpec& method);
 
 // Of the model that the network carries (workload), and of the one that is trained, which may be a smaller
 // stand-in for it.
+// Of a case that another program has written: its method exists, and its options are all there and as they
+// are declared. Throws InputError, with paths below "method".
+void check_method_options(const Case& config);
+
 OperationPlan plan_of(const Case& config);
 OperationPlan trained_plan_of(const Case& config);
 // As the trainer carries it out: where one worker takes the batches of all, it is one replica, and where

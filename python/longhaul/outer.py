@@ -20,6 +20,7 @@ import numpy
 class Wrong(Exception):
     def __init__(self, line, found, allowed=""):
         super().__init__(found)
+        found = " ".join(found.split()).encode("utf-8", "backslashreplace").decode()  # one line, without half characters
         self.answer = {"line": line, "found": found, "allowed": allowed}
 
 
@@ -93,29 +94,91 @@ class Step:
         named = [arrays[name] for name in self.reads]
         self.guarded(lambda: self.step(*named, **parameters))
 
-    def tried(self, tables, parameters):
-        """Rounds of two members on a tensor of 2 x 3: steps fail here rather than in a training."""
-        random, own = numpy.random.default_rng(1), {name: numpy.zeros((2, 6), numpy.float32) for name in tables}
-        for name in ("theta", "phi"):
-            if name in own:
-                own[name][:] = random.normal(size=(2, 6))
-        before = {name: table.copy() for name, table in own.items()}
+    def tried(self, tables, parameters, sizes, is_of_all):
+        """Two rounds of a group of each size on a tensor of 2 x 3: steps fail here rather than in a training. `is_of_all`: the
+        group is all replicas, whose kept tables may be alike. Answers with the arguments sent_X of which each member's own row
+        seems to count alone."""
+        own_alone = [name for name in self.reads if name.startswith("sent_")]
+        for members in sizes:
+            own_alone = self.tried_with(members, own_alone, tables, parameters, is_of_all)
+        return {"own_alone": own_alone}
+
+    def tried_with(self, members, own_alone, tables, parameters, is_of_all):
+        random = numpy.random.default_rng(1)
+
+        def drawn(rows=members):
+            return random.normal(size=(rows, 6)).astype(numpy.float32)
+
+        own = {name: numpy.zeros((members, 6), numpy.float32) for name in tables}
+        if "phi" in own:
+            own["phi"][:] = drawn(1) if is_of_all else drawn()
+        rounds = []
         for number in (1, 2):
-            arrays = dict(own, loss=numpy.float32([[2], [3]]), round=number, shape=(2, 3))
+            if "theta" in own:
+                own["theta"] += drawn()
+            came = {"loss": numpy.linspace(2, 3, members, dtype=numpy.float32)[:, None], "round": number, "shape": (2, 3)}
             for name in self.reads:
-                if name not in arrays:
-                    arrays[name] = random.normal(size=(1 if name.startswith("mean_") else 2, 6)).astype(numpy.float32)
-                    arrays[name].flags.writeable = False
+                if name not in own and name not in came:
+                    came[name] = drawn(1) if name.startswith("mean_") else drawn()
+                    came[name].flags.writeable = False
+            began = {name: table.copy() for name, table in own.items()}
             with numpy.errstate(all="ignore"):
-                self.call(arrays, parameters)
-        same = [name for name in own if numpy.array_equal(own[name], before[name])]
+                self.call({**own, **came}, parameters)
+            rounds.append((began, came, {name: table.copy() for name, table in own.items()}))
+        same = [name for name in own if all(numpy.array_equal(began[name], ended[name]) for began, _, ended in rounds)]
         for name in same:
             if name in self.reads and name in self.lines:
                 raise Wrong(self.lines[name], f"{name} = ... makes a new array, and the table stays as it was",
                             f"{name}[:] = ..., in place")
         if len(same) == len(own):
             raise Wrong(self.line, "the step leaves all tables as they were", "theta[:] = ..., in place")
-        return {}
+        if "theta" in own and numpy.isnan(own["theta"]).all():
+            raise Wrong(self.line, "all numbers of theta are NaN after two rounds", "finite numbers")
+        return self.check_rows(rounds, own_alone, parameters, is_of_all) if members > 1 else own_alone
+
+    def check_rows(self, rounds, own_alone, parameters, is_of_all):
+        """What a member knows of the others has travelled: neither a table nor own_X may depend on another member's row."""
+        def ended(began, came, name="", row=0, factor=1):
+            tables = {**{one: table.copy() for one, table in began.items()}, **came}
+            if name:
+                tables[name] = numpy.array(tables[name])
+                tables[name][row] = factor * tables[name][row] + factor
+                tables[name].flags.writeable = name in began
+            self.call(tables, parameters)
+            return tables
+
+        def spread(began, came, expected, name):
+            """The row of another member that a row of `name` changes, and in which table."""
+            for row in range(min(len(expected["theta"]), 8)):
+                for factor in (-10, 10):
+                    try:
+                        found = ended(began, came, name, row, factor)
+                    except Wrong:  # with numbers that it may never see
+                        continue
+                    for table in expected:
+                        alike = numpy.isclose(found[table], expected[table], 1e-4, 1e-5, equal_nan=True)
+                        if not numpy.delete(alike, row, 0).all():
+                            return table
+            return None
+
+        with numpy.errstate(all="ignore"):
+            for began, came, expected in rounds:
+                again = ended(began, came)
+                if any(not numpy.array_equal(again[name], table, equal_nan=True) for name, table in expected.items()):
+                    return []  # it draws, or keeps something in a global: nothing is known
+            for began, came, expected in rounds:
+                for name in self.reads:
+                    alike = is_of_all and name != "theta" and name in began and \
+                        all((kept == kept[:1]).all() for kept in (began[name], expected[name]))
+                    if alike or not (name in began or name.startswith("own_")):
+                        continue
+                    table = spread(began, came, expected, name)
+                    if table:
+                        tensor = name[4:] if name.startswith("own_") else {"theta": "weights"}.get(name, name)
+                        raise Wrong(self.line, f"{name} of one member changes {table} of another, and does not travel",
+                                    f"each row of {name} for its own member; what others know travels: sent_{tensor}, or mean_{tensor}")
+                own_alone = [name for name in own_alone if not spread(began, came, expected, name)]
+        return own_alone
 
     def open(self, tables, arrived, cells, replicas, columns, parameters, others):
         def table(descriptor, *shape):
@@ -145,10 +208,23 @@ class Step:
             count = 1 if name.startswith("mean_") else len(members)
             arrays[name] = array[:count * (end - begin)].reshape(count, end - begin)
         self.call(dict(arrays, loss=numpy.float32(losses)[:, None], round=round, shape=tuple(shape)), self.values)
+        self.check_finite(arrays, round)
         if not regular:  # what was selected row by row is a copy
             for name, table in self.own.items():
                 table[rows, begin:end] = arrays[name]
         return {}
+
+
+    def check_finite(self, arrays, round):
+        """A step that makes NaN of finite numbers is wrong; one that gets them tells of a training that diverges."""
+        for name in ("theta", "phi"):
+            with numpy.errstate(all="ignore"):
+                if name not in self.own or numpy.isfinite(arrays[name].sum()) or numpy.isfinite(arrays[name]).all():
+                    continue
+            if all(numpy.isfinite(array).all() for came, array in arrays.items() if came in self.arrived):
+                count = arrays[name].size - numpy.isfinite(arrays[name]).sum()
+                raise Wrong(self.line, f"{count} of {arrays[name].size} numbers of {name} are NaN or infinite after round {round}, and "
+                            "all that came was finite", "finite numbers")
 
 
 def answer(step, request):

@@ -87,12 +87,12 @@ class Processes(unittest.TestCase):
     def test_share_a_round(self):
         groups, columns, random = [[0, 3, 4], [1, 2]], 30001, numpy.random.default_rng(1)  # irregular, and neighbours
         own = {name: Shared(random, 5, columns) for name in ("theta", "phi", "momentum")}
-        came = [{name: Shared(random, 1, 3 * columns) for name in ("mean_delta", "mean_phi", "sent_phi")} for _ in groups]
+        came = [{name: Shared(random, 1, 3 * columns) for name in ("mean_delta", "mean_phi", "own_phi")} for _ in groups]
         parameters = {"alpha": 0.5, "beta": 0.7, "gamma": 0.9}
         expected = {name: table.rows.copy() for name, table in own.items()}
         for group, arrived in zip(groups, came):
             rows = {name: table[group] for name, table in expected.items()}
-            brought = {name: table.rows[0, :columns * (len(group) if name == "sent_phi" else 1)].reshape(-1, columns)
+            brought = {name: table.rows[0, :columns * (len(group) if name == "own_phi" else 1)].reshape(-1, columns)
                        for name, table in arrived.items()}
             taken("noloco", parameters, **rows, **brought)
             for name, table in expected.items():

@@ -54,6 +54,31 @@ sends = ["weights"]
 def step(theta, mean_weights):
     theta[:] = mean_weights
 '''
+MEDIAN = '''import numpy
+
+among = "all"
+sends = ["weights"]
+columnwise = True
+
+
+def step(theta, sent_weights):
+    theta[:] = numpy.median(sent_weights, axis=0)
+'''
+ROWS = {'name': 'rows', 'replicas': 6,
+        'methods': [{'name': 'diloco', 'inner_steps': 1},
+                    {'name': 'python', 'label': 'median', 'file': 'mine.py', 'inner_steps': 1}],
+        'workload': {'parameters': 50_000_000, 'wire': 'bf16', 'steps': 2, 'step_time': {'constant': '1s'}},
+        'network': {'topology': {'star': {'rate': '1Gbps', 'rtt': '50ms'}}}}
+STUCK = '''among = "all"
+every = 5
+sends = ["weights"]
+
+
+def step(theta, mean_weights, round):
+    while round == 3:
+        pass
+    theta[:] = mean_weights
+'''
 FROM_NOTHING = 'among = "all"\nevery = 5\nsends = ["delta"]\n\n\ndef step(theta, mean_delta):\n    theta -= mean_delta\n'
 # Of a file the line that is changed, and what `check` has to say of it.
 MISTAKES = [
@@ -143,6 +168,26 @@ def main():
     for name in ('diloco', 'noloco'):
         expect(curves[name] == curves[f'{name}.py'], f'{name} declared and written in Python has the bytes and times of {name} in C++')
     expect(len({curve[0] for curve in curves.values()}) == 7, 'and the five others have losses of their own')
+
+    # 6 replicas with 100 MB each. Their mean around a ring is 2 · 5/6 of that; their median needs all of it of the five others:
+    # 500 MB, which take 5 · (25 ms + 100 MB · 1538/1448 at 1 Gb/s) = 4.37 s and the growth of TCP's windows.
+    longhaul.write('rows.json', ROWS)
+    longhaul.write('mine.py', MEDIAN)
+    longhaul('run', 'rows.json', '--out', 'rows')
+    mean, median = longhaul.summary('rows')['cases']
+    for record, megabytes in ((mean, 1000 / 6), (median, 500)):
+        sent = record['bytes_sent_per_replica'] / 2e6
+        expect(abs(sent / megabytes - 1) < 1e-6, f"{record['label']} sends {sent:.1f} MB a sync and replica")
+    expect(4.37 < median['sync_time_s']['mean'] < 5, f"the median takes {median['sync_time_s']['mean']:.2f} s")
+
+    longhaul.write('mine.py', STUCK)
+    for which in (signal.SIGKILL, signal.SIGTERM):
+        run = Command([longhaul.longhaul, 'run', 'mine.json', '--out', f'stuck-{which}', '--jobs', '1', '--set', 'seeds=[1]', '--set',
+                       'methods=[{"name": "python", "file": "mine.py"}]'], f'{os.getpid()}', longhaul.folder)
+        run.wait(300, 20, lambda it: send([it.process.pid], which))
+        left = gone(run.word, 20)
+        expect(not left, f'a step that does not return does not outlive {signal.Signals(which).name} to longhaul')
+        expect('mine.py: its step has not returned for' in run.finish(), 'and the run said whose step it was')
 
     longhaul.write('mine.py', DECLARED)
     longhaul('run', 'mine.json', '--out', 'declared', '--jobs', '2', '--set', 'seeds=[1]', '--set',

@@ -21,7 +21,7 @@ namespace {
 // among threads. numpy is slow on rows narrower than its buffer of kNarrowest numbers.
 constexpr std::int64_t kCells = 1 << 19, kFewest = 1 << 16, kNarrowest = 1 << 13;
 
-// An argument of the step that an operation brings: X of mean_X or sent_X.
+// An argument of the step that an operation brings: X of mean_X, sent_X or own_X.
 struct Brought {
   Slot name;
   std::string tensor;
@@ -55,9 +55,9 @@ class PythonUpdate : public Update {
     for (const std::string& name : python.at("reads").get<std::vector<std::string>>()) {
       for (const std::string& row : rows)
         if (python_name_of(row) == name) tables[name] = files.emplace_back(arena.share(slot_named(row)));
-      const bool is_mean = name.rfind("mean_", 0) == 0;
-      if (is_mean || name.rfind("sent_", 0) == 0)
-        brought_.push_back({slot_named(name), name.substr(5), is_mean});
+      for (const std::string kind : {"mean_", "sent_", "own_"})
+        if (name.rfind(kind, 0) == 0)
+          brought_.push_back({slot_named(name), name.substr(kind.size()), kind == "mean_"});
     }
     std::vector<Slot> slots;
     for (const Brought& one : brought_) slots.push_back(one.name);

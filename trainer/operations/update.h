@@ -128,6 +128,8 @@ class Update {
   // What a mean is divided by where members send columns of their own choice (codecs/message.h): by those
   // who sent the column, or by all of the group.
   virtual bool counts_senders_alone() const { return false; }
+  // Whether a step depends on the number of the round that it ends (round_at()).
+  virtual bool counts_rounds() const { return false; }
   // Of a kAllToAll: who contributes each column, and who gets it.
   virtual ColumnHolders holders(const Operation& operation) const;
   // The step of one member, in place. Members and columns are independent of each other and come in any

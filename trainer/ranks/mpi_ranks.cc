@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 
@@ -19,6 +22,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostAtOnce = 1 << 30;  // bytes: MPI counts in int
 constexpr std::chrono::microseconds kBusy{200}, kNap{50};
+constexpr std::chrono::seconds kToTell{10};        // that another one is silent
+constexpr std::chrono::seconds kAfterASignal{30};  // longer than a checkpoint of another rank should take
+constexpr std::chrono::milliseconds kWatch{200};
 constexpr char kResume[] = "; start all ranks again with --resume to continue after the newest checkpoint";
 
 // A container may forbid it: Open MPI then fails in the middle of a message.
@@ -28,11 +34,93 @@ bool may_copy_between_processes() {
   return ::process_vm_readv(::getpid(), &target, 1, &source, 1, 0) == 1;
 }
 
+bool is_number(const char* variable, int number) {
+  const char* text = std::getenv(variable);
+  return text && text == std::to_string(number);
+}
+
+// By what the launchers say: Open MPI's, and Slurm's.
+bool are_all_on_this_machine(const LaunchedRank& launched) {
+  return is_number("OMPI_COMM_WORLD_LOCAL_SIZE", launched.size) ||
+         (!std::getenv("OMPI_COMM_WORLD_SIZE") && is_number("SLURM_STEP_NUM_NODES", 1));
+}
+
+// Open MPI's ranks listen for TCP on every interface unless they are told otherwise, also where they send
+// nothing that way. What the user has said stays.
+void use_shared_memory_alone() {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+  constexpr const char* kTransports = "self,vader";
+#else
+  constexpr const char* kTransports = "self,sm";
+#endif
+  ::setenv("OMPI_MCA_pml", "ob1", 0);
+  ::setenv("OMPI_MCA_btl", kTransports, 0);
+}
+
+std::string in_words(std::chrono::seconds time) {
+  return std::to_string(time.count()) + " s";
+}
+
+// Watches over calls of MPI from a thread of its own: they may wait for what never comes.
+class Watch {
+ public:
+  Watch(std::chrono::seconds patience, RankWords words)
+      : patience_(patience), words_(std::move(words)), thread_([this] { run(); }) {}
+  ~Watch() {
+    is_over_ = true;
+    thread_.join();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  const RankWords& words() const { return words_; }
+
+  // While it lives this process is in a call of MPI.
+  class Call {
+   public:
+    explicit Call(const Watch& watch) : watch_(watch) {
+      watch_.entered_ = Clock::now().time_since_epoch().count();
+    }
+    ~Call() { watch_.entered_ = 0; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    const Watch& watch_;
+  };
+
+ private:
+  void run() {
+    for (Clock::rep told = 0; !is_over_; std::this_thread::sleep_for(kWatch)) {
+      const Clock::rep entered = entered_;
+      if (entered == 0) continue;
+      const auto inside = std::chrono::duration_cast<std::chrono::seconds>(
+          Clock::now() - Clock::time_point(Clock::duration(entered)));
+      const std::string what = "MPI has not returned for " + in_words(inside);
+      if (inside > patience_) words_.end(what + kResume, kRunFailed);
+      if (inside > kAfterASignal && interrupted())
+        words_.end("it was told to stop, and " + what + kResume, kInterrupted);
+      if (inside <= kToTell || told == entered) continue;
+      told = entered;
+      words_.note(what + "; it is given up after " + in_words(patience_));
+    }
+  }
+
+  const std::chrono::seconds patience_;
+  const RankWords words_;
+  mutable std::atomic<Clock::rep> entered_ = 0;
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
 class MpiRanks : public LaunchedRanks {
  public:
-  MpiRanks(const LaunchedRank& launched, int patience_s) : patience_(patience_s) {
+  MpiRanks(const LaunchedRank& launched, int patience_s, RankWords words)
+      : patience_(patience_s), watch_(patience_, std::move(words)) {
     ::setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);  // the kernel lets one that yields wait for its turn
     if (!may_copy_between_processes()) ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+    if (are_all_on_this_machine(launched)) use_shared_memory_alone();
+    const Watch::Call call(watch_);
     int level = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -55,6 +143,7 @@ class MpiRanks : public LaunchedRanks {
   RankHere here() const override { return here_; }
 
   std::unique_ptr<Transfer> send(int to, int channel, const void* data, std::size_t bytes) override {
+    const Watch::Call call(watch_);
     auto sending = std::make_unique<UnderWay>(*this, to);
     in_pieces(const_cast<void*>(data), bytes, [&](void* piece, int count) {
       MPI_Isend(piece, count, MPI_BYTE, to, channel, MPI_COMM_WORLD, sending->add(UnderWay::kAnySize));
@@ -63,6 +152,7 @@ class MpiRanks : public LaunchedRanks {
   }
 
   std::unique_ptr<Transfer> receive(int from, int channel, void* data, std::size_t bytes) override {
+    const Watch::Call call(watch_);
     auto receiving = std::make_unique<UnderWay>(*this, from);
     in_pieces(data, bytes, [&](void* piece, int count) {
       MPI_Irecv(piece, count, MPI_BYTE, from, channel, MPI_COMM_WORLD, receiving->add(count));
@@ -80,6 +170,7 @@ class MpiRanks : public LaunchedRanks {
     UnderWay all(*this, -1);
     MPI_Ibarrier(MPI_COMM_WORLD, all.add(UnderWay::kAnySize));
     all.wait();
+    const Watch::Call call(watch_);
     MPI_Finalize();
   }
 
@@ -107,6 +198,7 @@ class MpiRanks : public LaunchedRanks {
       if (requests_.empty()) return;
       std::vector<MPI_Status> statuses(requests_.size());
       ranks_.wait_until(other_, [&] {
+        const Watch::Call call(ranks_.watch_);
         int are_done = 0;
         MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &are_done, statuses.data());
         return are_done != 0;
@@ -140,14 +232,25 @@ class MpiRanks : public LaunchedRanks {
     } while (at < bytes);
   }
 
+  static std::string silent(int other) {
+    return (other < 0 ? "another rank" : "rank " + std::to_string(other)) + " has not answered for ";
+  }
+
   // MPI's own wait keeps a processor busy that another rank may need.
   template <typename IsDone>
   void wait_until(int other, const IsDone& is_done) const {
+    bool is_told = false;
     for (const Clock::time_point begin = Clock::now(); !is_done();) {
       const auto waited = Clock::now() - begin;
-      if (waited > patience_)
-        throw RunError((other < 0 ? "another rank" : "rank " + std::to_string(other)) +
-                       " has not answered for " + std::to_string(patience_.count()) + " s" + kResume);
+      if (waited > patience_) throw RunError(silent(other) + in_words(patience_) + kResume);
+      if (waited > kAfterASignal && interrupted())
+        watch_.words().end("it was told to stop, and " + silent(other) + in_words(kAfterASignal) + kResume,
+                           kInterrupted);
+      if (waited > kToTell && !is_told) {
+        is_told = true;
+        watch_.words().note(silent(other) + in_words(kToTell) + "; it is given up after " +
+                            in_words(patience_));
+      }
       if (waited > busy_) std::this_thread::sleep_for(kNap);
     }
   }
@@ -156,12 +259,13 @@ class MpiRanks : public LaunchedRanks {
   RankHere here_;
   std::chrono::microseconds busy_{0};
   std::chrono::seconds patience_;
+  Watch watch_;
 };
 
 }  // namespace
 
-std::unique_ptr<LaunchedRanks> make_mpi_ranks(const LaunchedRank& launched, int patience_s) {
-  return std::make_unique<MpiRanks>(launched, patience_s);
+std::unique_ptr<LaunchedRanks> make_mpi_ranks(const LaunchedRank& launched, int patience_s, RankWords words) {
+  return std::make_unique<MpiRanks>(launched, patience_s, std::move(words));
 }
 
 }  // namespace longhaul

@@ -1,7 +1,9 @@
 // Ranks over MPI: each process that mpirun or srun has started is one.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "trainer/ranks/ranks.h"
 
@@ -33,10 +35,18 @@ class LaunchedRanks : public Ranks {
   virtual void abort(int exit_status) = 0;
 };
 
+// What is said of a rank that is silent: a line for people, and the end of this process, which does not
+// return. Both may come from a thread that watches over calls of MPI.
+struct RankWords {
+  std::function<void(const std::string& text)> note;
+  std::function<void(const std::string& reason, int exit_status)> end;
+};
+
 // Initializes MPI; sends and receives are for the thread that calls this. A rank that dies ends all: the
-// launcher sees to it and names it. `patience_s`: how long a rank may keep another one waiting; 0 <
-// patience_s. Throws RunError where MPI does not find what the launcher says, and InputError in a build
-// without MPI.
-std::unique_ptr<LaunchedRanks> make_mpi_ranks(const LaunchedRank& launched, int patience_s);
+// launcher sees to it and names it. `patience_s`: how long a rank, or MPI itself, may keep another one
+// waiting; 0 < patience_s. After some seconds that is said; once a signal to stop has come, half a minute is
+// the most. Ranks that are all on one machine have its shared memory, and no port. Throws RunError where MPI
+// does not find what the launcher says, and InputError in a build without MPI.
+std::unique_ptr<LaunchedRanks> make_mpi_ranks(const LaunchedRank& launched, int patience_s, RankWords words);
 
 }  // namespace longhaul

@@ -4,7 +4,7 @@
 
 namespace longhaul {
 
-std::unique_ptr<LaunchedRanks> make_mpi_ranks(const LaunchedRank& launched, int) {
+std::unique_ptr<LaunchedRanks> make_mpi_ranks(const LaunchedRank& launched, int, RankWords) {
   throw InputError(
       "mpirun -n",
       "found " + std::to_string(launched.size) + " ranks, but longhaul-train was built without MPI",

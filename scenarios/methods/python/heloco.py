@@ -1,9 +1,9 @@
 """HeLoCo's correction (arXiv 2606.00271, equations and constants as secondary sources give them) of each member's change, tensor
-by tensor, against the outer momentum. In the paper members come one by one and late; here all four replicas come together, and
-their mean is taken."""
+by tensor, against the outer momentum. In the paper members come one by one and late; here all replicas come together, and their
+mean is taken. Each gets the changes of all others (an all-gather), and the momentum is the same in all of them."""
 import numpy
 
-among = 4  # as many as there are replicas, each of which gets the changes of all others
+among = "all"
 every = 50
 sends = ["delta"]
 keeps = ["phi", "momentum"]

@@ -6,9 +6,9 @@ keeps = ["phi", "momentum"]
 columnwise = True
 
 
-def step(theta, phi, momentum, mean_delta, mean_phi, sent_phi, *, alpha=0.5, beta=0.7, gamma=0.7):
+def step(theta, phi, momentum, mean_delta, mean_phi, own_phi, *, alpha=0.5, beta=0.7, gamma=0.7):
     momentum *= alpha
     momentum += beta * mean_delta
-    momentum -= gamma * (sent_phi - mean_phi)
+    momentum -= gamma * (own_phi - mean_phi)
     phi += momentum
     theta[:] = phi

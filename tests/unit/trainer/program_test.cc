@@ -74,6 +74,25 @@ TEST_F(Program, CudaWithoutAGpuOrACaseThatIsNoneIsWrongInput) {
     expect_said(run(into(folder_.file("out"), file)), 2, {file});
 }
 
+// What a hand has changed in case.json.
+TEST_F(Program, ACaseThatIsChangedIsAnsweredInOurWords) {
+  const Json scenario = small_scenario({{"name", "diloco"}, {"inner_steps", 4}});
+  Json written = only_case(scenario, folder_).resolved;
+  const auto refused = [&](const Json& patch, const std::vector<std::string>& parts) {
+    Json changed = written;
+    changed.merge_patch(patch);
+    write_text(folder_.file("case.json"), changed.dump());
+    const RanksEnded ended = run(into(folder_.file("out")));
+    expect_said(ended, 2, parts);
+    EXPECT_EQ(ended.output.find("json.exception"), std::string::npos) << ended.output;
+  };
+  refused({{"method", {{"inner_steps", "4"}}}}, {"case.json: method.inner_steps: found \"4\"", "integer"});
+  refused({{"method", {{"outer_lr", nullptr}}}}, {"case.json: method.outer_lr: this key is missing"});
+  refused({{"method", {{"nesterov", 1}}}}, {"case.json: method.nesterov: found 1", "true or false"});
+  refused({{"method", {{"codec", 7}}}}, {"case.json: method.codec: found 7"});
+  refused({{"method", {{"python", {{"file", 1}}}}}}, {"case.json: method.python.file: found 1"});
+}
+
 TEST_F(Program, AFolderThatCannotBeWrittenFailsTheRun) {
   write_text(folder_.file("out"), "a file where the folder should be");
   expect_said(run_case(small_scenario(kDdp)), 1, {});

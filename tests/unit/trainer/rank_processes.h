@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "tests/support/said.h"
@@ -57,6 +60,28 @@ class RankProcesses {
 
   void kill(int rank, int signal) const { ASSERT_EQ(::kill(process_of(rank), signal), 0); }
   void kill_mpirun(int signal) const { ::kill(process_, signal); }
+
+  // The TCP ports that a rank listens on.
+  std::set<std::string> ports_of(int rank) const {
+    const std::filesystem::path process = "/proc/" + std::to_string(process_of(rank));
+    std::set<std::string> sockets, ports;
+    for (const auto& entry : std::filesystem::directory_iterator(process / "fd")) {
+      std::error_code closed;
+      sockets.insert(std::filesystem::read_symlink(entry.path(), closed).string());
+    }
+    for (const char* table : {"net/tcp", "net/tcp6"}) {
+      std::ifstream lines(process / table);
+      std::string line, number, local, remote, state, skipped, inode;
+      for (std::getline(lines, line); std::getline(lines, line);) {
+        std::istringstream words(line);
+        words >> number >> local >> remote >> state;
+        for (int i = 0; i < 5; ++i) words >> skipped;
+        words >> inode;
+        if (state == "0A" && sockets.count("socket:[" + inode + "]") > 0) ports.insert(local);
+      }
+    }
+    return ports;
+  }
 
   RanksEnded wait() {
     int status = 0;

@@ -149,6 +149,28 @@ TEST_F(RanksTest, ARankThatFallsSilentIsGivenUpAfterTheTimeout) {
   }
 }
 
+// A stranger who reached one could keep them waiting.
+TEST_F(RanksTest, OfOneMachineListenOnNoPort) {
+  use(scenario_of(kDdp, 100000));
+  RankProcesses processes(2, arguments("out"), folder_);
+  wait_for("\n8,", file("out", "metrics.csv"), processes);
+  for (const int rank : {0, 1}) EXPECT_EQ(processes.ports_of(rank), std::set<std::string>()) << rank;
+  processes.kill_mpirun(SIGUSR1);
+  expect_said(processes.wait(), 130, {});
+}
+
+// It does not have to wait for the timeout, and says after seconds for whom.
+TEST_F(RanksTest, ASignalEndsARankThatASilentOneKeepsWaiting) {
+  use(scenario_of(kDdp, 100000));
+  RankProcesses processes(2, arguments("out"), folder_);
+  wait_for("\n8,", file("out", "metrics.csv"), processes);
+  processes.kill(1, SIGSTOP);
+  processes.kill(0, SIGTERM);
+  expect_said(processes.wait(), 130,
+              {"rank 1 has not answered for 10 s; it is given up after 120 s",
+               "it was told to stop, and rank 1 has not answered for 30 s", "--resume"});
+}
+
 // SIGTERM to one rank, or SIGUSR1 to mpirun, which passes it on to all.
 TEST_F(RanksTest, ASignalStopsAllAtTheSameStepWithACheckpoint) {
   constexpr int kSteps = 480;  // half a second and more on two processes
