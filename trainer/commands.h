@@ -50,14 +50,17 @@ struct OuterStepArguments {
 //             DiLoCo) or v (Nesterov)
 //   gradient  of methods that exchange it
 //   error, sent_mean, server_error   of codecs that feed back (core/codecs/codec.h)
-// and int64 `groups` [G, n] (disjoint; a row in no group stays as it is), which methods with groups need; for
-// the others it is everyone; `targets` [R, s], by replica whom it sends to, of methods that draw those. What
-// an overlapped operation sent is made of `posted.theta`, `posted.phi`, … where the file has them. A method
-// with an optimizer of its own takes its whole step from `gradient`, without clipping and decay, Adam's β 0.9
-// and 0.95; what it keeps from step to step is `first_moment` and `second_moment`. Where units are dealt anew
-// (ist) the step must be one that ends a round, and the two moments are wanted too. With `first` a round is
-// posted and none arrives: what eager-diloco, dilocox and co2 do at the end of their first round. Throws
-// InputError for anything else.
+// and int64 `groups` [G, n], disjoint, which methods with groups need. Where groups are drawn a row in none
+// of them takes the step of a group of one, as in a training whose replicas n does not divide; else it stays
+// as it is. For other methods the group is everyone, or those that the file has. Merges (decoupled-diloco)
+// are made with equal shares, one for each group in their order; rows of `phi` and `momentum` are alike then:
+// the synchronizer's. Without --model all columns are one tensor; `targets` [R, s], by replica whom it sends
+// to, of methods that draw those. What an overlapped operation sent is made of `posted.theta`, `posted.phi`,
+// … where the file has them. A method with an optimizer of its own takes its whole step from `gradient`,
+// without clipping and decay, Adam's β 0.9 and 0.95; what it keeps from step to step is `first_moment` and
+// `second_moment`. Where units are dealt anew (ist) the step must be one that ends a round, and the two
+// moments are wanted too. With `first` a round is posted and none arrives: what eager-diloco, dilocox and co2
+// do at the end of their first round. Throws InputError for anything else.
 void run_outer_step(const OuterStepArguments& arguments);
 
 }  // namespace longhaul

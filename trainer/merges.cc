@@ -67,6 +67,11 @@ Merges::Merges(const OperationPlan& plan, const PlanContext& context, const std:
   momentum_.resize(phi_.size());
 }
 
+void Merges::begin_with(const float* phi, const float* momentum) {
+  phi_.assign(phi, phi + context_.parameters);
+  momentum_.assign(momentum, momentum + context_.parameters);
+}
+
 Columns Merges::columns_of(int rule) const {
   return ranges_of(rule_of(rule).payload.front().columns, context_.parameters);
 }

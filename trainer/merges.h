@@ -45,6 +45,10 @@ class Merges {
   Merges(const OperationPlan& plan, const PlanContext& context, const std::vector<Parameter>& layout,
          const Update& update, Replicas& replicas);
 
+  // The synchronizer's model and momentum [parameters] are these, instead of what the replicas begin with.
+  void begin_with(const float* phi, const float* momentum);
+  const std::vector<float>& momentum() const { return momentum_; }
+
   // All of them on all ranks.
   void contribute(const journal::Contribute& entry);
   void make(const journal::MakeMerge& entry);

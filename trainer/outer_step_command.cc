@@ -13,6 +13,7 @@
 #include "methods/common/registry.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/commands.h"
+#include "trainer/merges.h"
 #include "trainer/operations/operation_runner.h"
 #include "trainer/operations/update.h"
 
@@ -107,6 +108,14 @@ std::vector<std::vector<int>> groups_from(const StoredTensor& stored, const std:
   return groups;
 }
 
+// Where groups are drawn, a replica that is left over takes the step as a group of one (random_groups()).
+void add_left_over(int replicas, std::vector<std::vector<int>>& groups) {
+  std::set<int> drawn;
+  for (const std::vector<int>& group : groups) drawn.insert(group.begin(), group.end());
+  for (int replica = 0; replica < replicas; ++replica)
+    if (drawn.count(replica) == 0) groups.push_back({replica});
+}
+
 // Of the tensors' columns, as far as the arguments say.
 PlannedModel model_of(const OuterStepArguments& arguments, const StoredTensor& theta) {
   const Wire wire = from_word<Wire>(arguments.wire, "--wire");
@@ -135,7 +144,10 @@ class OuterStep {
   OuterStep(const OuterStepArguments& arguments, const MethodSpec& method)
       : file_(arguments.in), update_(make_update(method)), tensors_(read_safetensors(arguments.in)) {
     const StoredTensor& theta = tensor(tensors_, file_, "theta", "F32", "theta [R, P] and more");
-    plan_ = method_named(method.name).plan(method, model_of(arguments, theta));
+    const PlannedModel model = model_of(arguments, theta);
+    layout_ = model.layout;
+    if (layout_.empty()) layout_ = {{"theta", 1, theta.shape[1], 0, 0}};  // one tensor, no embedding
+    plan_ = method_named(method.name).plan(method, model);
     plan_.keeps = rows_kept_by(method);
     check_has_rules(arguments, method);
     const auto is_of_another_step = [&arguments](const OperationRule& rule) {
@@ -155,14 +167,13 @@ class OuterStep {
       throw InputError("--first",
                        fmt::format("found with method \"{}\", whose rounds are all alike", method.name),
                        "a method whose messages are a round late: eager-diloco with delay 1, dilocox, co2");
-    const PlanContext context{arguments.seed, static_cast<int>(theta.shape[0]), arguments.step,
-                              theta.shape[1]};
+    context_ = {arguments.seed, static_cast<int>(theta.shape[0]), arguments.step, theta.shape[1]};
     for (const OperationRule& rule : plan_.rules)
-      if (!rule.units.empty() && !is_posted_at(rule, arguments.step, arguments.step))
+      if (update_->counts_rounds() && !is_posted_at(rule, arguments.step, arguments.step))
         throw InputError("--step", "found " + std::to_string(arguments.step),
                          "a multiple of " + std::to_string(rule.every),
-                         "the units are dealt by the number of the round that ends");
-    update_->follow(plan_, context);
+                         "what the step does depends on the number of the round that it ends");
+    update_->follow(plan_, context_);
     decay_ = {{0, theta.shape[1], false}};
     arena_ = std::make_unique<Arena>(slots(), static_cast<int>(theta.shape[0]), theta.shape[1]);
     for (const Slot slot : tables_) load(name_of(slot), slot, theta);
@@ -172,22 +183,7 @@ class OuterStep {
     const std::unique_ptr<Backend> backend = make_loop_backend();
     ExchangeLog log;
     Replicas all{*arena_, *backend, log};
-    OperationRunner runner(*update_, all);
-    std::vector<Operation> operations;
-    for (const OperationRule& rule : plan_.rules)
-      operations.push_back({&rule, inner_.step, inner_.step, groups_of_rule(rule), 0, targets_of_rule(rule),
-                            mask_draw(seed_, inner_.step)});
-    if (update_->has_own_optimizer())
-      for (int replica = 0; replica < arena_->replicas(); ++replica)
-        update_->prepare(inner_, replica, *arena_);
-    post_earlier(runner, operations);
-    if (is_first_) take_first(runner);
-    for (const bool is_blocking : {true, false})
-      for (const Operation& operation : operations)
-        if (operation.rule->is_blocking() == is_blocking && !is_first_ && !nobody_takes_part(operation))
-          is_blocking ? runner.run(operation) : runner.apply(operation);
-    if (update_->has_own_optimizer())
-      for (int replica = 0; replica < arena_->replicas(); ++replica) optimize(replica);
+    has_merges(plan_) ? merge(all) : exchange(all);
     for (const Slot slot : tables_) {
       StoredTensor& stored = tensors_[name_of(slot)];
       std::memcpy(stored.bytes.data(), arena_->row(slot, 0), stored.bytes.size());
@@ -201,6 +197,67 @@ class OuterStep {
   }
 
  private:
+  void exchange(Replicas& all) {
+    OperationRunner runner(*update_, all);
+    std::vector<Operation> operations;
+    for (const OperationRule& rule : plan_.rules)
+      operations.push_back({&rule, inner_.step, inner_.step, groups_of_rule(rule), 0, targets_of_rule(rule),
+                            mask_draw(seed_, inner_.step)});
+    if (update_->has_own_optimizer())
+      for (int replica = 0; replica < arena_->replicas(); ++replica)
+        update_->prepare(inner_, replica, *arena_);
+    as_posted([&] {
+      for (const Operation& operation : operations)
+        if (!operation.rule->is_blocking() && !nobody_takes_part(operation)) runner.post(operation);
+    });
+    if (is_first_) take_first(runner);
+    for (const bool is_blocking : {true, false})
+      for (const Operation& operation : operations)
+        if (operation.rule->is_blocking() == is_blocking && !is_first_ && !nobody_takes_part(operation))
+          is_blocking ? runner.run(operation) : runner.apply(operation);
+    if (update_->has_own_optimizer())
+      for (int replica = 0; replica < arena_->replicas(); ++replica) optimize(replica);
+  }
+
+  // A merge of each rule and group, in the order of the file, to which the members contribute alike.
+  void merge(Replicas& all) {
+    check_rows_alike(Slot::kSlowWeights, "the synchronizer's model");
+    check_rows_alike(Slot::kOuterMomentum, "the synchronizer's momentum");
+    Merges merges(plan_, context_, layout_, *update_, all);
+    merges.begin_with(arena_->row(Slot::kSlowWeights, 0), arena_->row(Slot::kOuterMomentum, 0));
+    std::vector<journal::MakeMerge> made;
+    for (int rule = 0; rule < static_cast<int>(plan_.rules.size()); ++rule)
+      for (const std::vector<int>& group :
+           sorted_groups({&plan_.rules[as_index(rule)], 0, 0, groups_of_rule(plan_.rules[as_index(rule)])},
+                         arena_->replicas())) {
+        journal::MakeMerge& entry = made.emplace_back();
+        entry.merge = made.size() - 1, entry.rule = rule;
+        entry.shares.assign(group.size(), 1.F / static_cast<float>(group.size()));
+        for (const int replica : group) entry.contributions.push_back({replica, inner_.step, inner_.step});
+      }
+    as_posted([&] {
+      for (const journal::MakeMerge& entry : made)
+        for (const Merge::Contribution& one : entry.contributions)
+          merges.contribute({entry.merge, entry.rule, one.replica, inner_.step});
+    });
+    for (const journal::MakeMerge& entry : made) {
+      merges.make(entry);
+      for (const Merge::Contribution& one : entry.contributions)
+        merges.take_up({entry.merge, entry.rule, one.replica});
+    }
+    for (int replica = 0; replica < arena_->replicas(); ++replica)
+      std::copy(merges.momentum().begin(), merges.momentum().end(),
+                arena_->row(Slot::kOuterMomentum, replica));
+  }
+
+  void check_rows_alike(Slot slot, const std::string& meaning) const {
+    const float* first = arena_->row(slot, 0);
+    for (int replica = 1; replica < arena_->replicas(); ++replica)
+      if (!std::equal(first, first + arena_->parameters(), arena_->row(slot, replica)))
+        throw InputError({file_, name_of(slot), fmt::format("has rows 0 and {} that differ", replica),
+                          "the same in all rows: " + meaning, ""});
+  }
+
   // Fragments of a model of which nothing is known are none, unless their number is given.
   void check_has_rules(const OuterStepArguments& arguments, const MethodSpec& method) const {
     if (!plan_.rules.empty()) return;
@@ -256,7 +313,11 @@ class OuterStep {
 
   std::vector<std::vector<int>> groups_of_rule(const OperationRule& rule) const {
     if (rule.is_of_everyone() && (has_targets(rule.grouping) || tensors_.count("groups") == 0)) return {};
-    return groups_from(tensor(tensors_, file_, "groups", "I64", needed()), file_, arena_->replicas());
+    std::vector<std::vector<int>> groups =
+        groups_from(tensor(tensors_, file_, "groups", "I64", needed()), file_, arena_->replicas());
+    if (rule.grouping == Grouping::kRandom || rule.grouping == Grouping::kSites)
+      add_left_over(arena_->replicas(), groups);
+    return groups;
   }
 
   std::vector<std::vector<int>> targets_of_rule(const OperationRule& rule) const {
@@ -277,13 +338,13 @@ class OuterStep {
   }
 
   // Overlapped operations are posted with the tables as they were then, where the file has them.
-  void post_earlier(OperationRunner& runner, const std::vector<Operation>& operations) {
+  template <typename Post>
+  void as_posted(const Post& post) {
     const StoredTensor& theta = tensors_.at("theta");
     const std::string before = "posted.";
     for (const Slot slot : tables_)
       if (tensors_.count(before + name_of(slot))) load(before + name_of(slot), slot, theta);
-    for (const Operation& operation : operations)
-      if (!operation.rule->is_blocking() && !nobody_takes_part(operation)) runner.post(operation);
+    post();
     for (const Slot slot : tables_)
       if (tensors_.count(before + name_of(slot))) load(name_of(slot), slot, theta);
   }
@@ -292,6 +353,8 @@ class OuterStep {
   std::unique_ptr<Update> update_;
   StoredTensors tensors_;
   OperationPlan plan_;
+  PlanContext context_;
+  std::vector<Parameter> layout_;
   std::vector<Slot> tables_;  // that the file has
   std::unique_ptr<Arena> arena_;
   std::uint64_t seed_ = 1;

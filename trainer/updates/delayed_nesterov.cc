@@ -19,6 +19,7 @@ class DelayedNesterov : public OuterUpdate {
       : lr_(lr), momentum_(momentum), momentum_every_(momentum_every) {}
 
   std::vector<std::string> reads(const Operation&) const override { return {"delta"}; }
+  bool counts_rounds() const override { return momentum_every_ > 1; }
 
   void apply(const Operation& operation, int replica, const Arrived& arrived, Arena& arena) const override {
     const bool has_momentum = round_at(*operation.rule, operation.post_step) % momentum_every_ == 0;

@@ -56,6 +56,7 @@ class SubnetworkUpdate : public Update {
     });
   }
 
+  bool counts_rounds() const override { return true; }
   ColumnHolders holders(const Operation& operation) const override {
     const int round = round_at(*operation.rule, operation.post_step);
     return {owners_in(round - 1), owners_in(round)};

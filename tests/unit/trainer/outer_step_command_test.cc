@@ -1,3 +1,6 @@
+#include <cmath>
+
+#include "core/scenario/scenario_options.h"
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/support.h"
@@ -85,14 +88,16 @@ class OuterStepCommand : public testing::Test {
   bool is_first_ = false;
 };
 
-TEST_F(OuterStepCommand, MakesTheHandWorkedStepAndLeavesTheOthers) {
+// The one that is left over takes the step of a group of one, as in a training: m = 0.5 · 7 + 0.7 · (9 − 8).
+TEST_F(OuterStepCommand, MakesTheHandWorkedStepAndThatOfTheOneLeftOver) {
   const StoredTensors out = run(second_step());
-  const std::vector<float> expected = {1.161f, 0, 1.021f, 0, 1.049f, 0, 0.909f, 0, 8, 8};
+  const std::vector<float> expected = {1.161f, 0, 1.021f, 0, 1.049f, 0, 0.909f, 0, 12.2f, 12.2f};
   const std::vector<float> phi = floats_of(out.at("phi")), theta = floats_of(out.at("theta"));
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(phi[i], expected[i], 1e-6);
-  EXPECT_EQ(theta[9], 9);  // in no group
+  EXPECT_EQ(theta[9], phi[9]);
   EXPECT_EQ(theta[2], phi[2]);
   EXPECT_NEAR(floats_of(out.at("momentum"))[4], 0.119, 1e-6);
+  EXPECT_NEAR(floats_of(out.at("momentum"))[8], 4.2, 1e-6);
   EXPECT_EQ(out.count("groups"), 0u);
 }
 
@@ -143,6 +148,90 @@ TEST_F(OuterStepCommand, TakesTheFirstRoundOfLateMethods) {
   EXPECT_THROW(expect_step("diloco", half_and(), start, {}), InputError);
 }
 
+// Groups of a method with an all-reduce are those that take part: the others stay as they are.
+TEST_F(OuterStepCommand, LeavesThoseThatTakeNoPart) {
+  StoredTensors tensors = column({{"theta", {1, 3, 7}}, {"phi", {0, 0, 0}}, {"momentum", {0, 0, 0}}});
+  tensors["groups"] = indices({0, 1}, {1, 2});
+  const StoredTensors out = run(tensors, "diloco", {"outer_lr=1", "outer_momentum=0"});
+  EXPECT_EQ(floats_of(out.at("theta")), (std::vector<float>{2, 2, 7}));
+}
+
+// Differences (1, 0, 0, 0) and (0, 1, 0, 0): both are 1 long, and the mean of their directions is (1, 1)/2,
+// which the merge makes 1 long again; the plain mean stays (1, 1)/2. So does that of an embedding.
+TEST_F(OuterStepCommand, MergesDirectionsAsATrainingDoes) {
+  const std::vector<std::string> whole = {"outer_lr=1", "outer_momentum=0", "mixing=0", "codec=wire",
+                                          "fragments=1"};
+  const StoredTensors before = {{"theta", store({1, 0, 0, 0, 0, 1, 0, 0}, {2, 4})},
+                                {"phi", store(std::vector<float>(8), {2, 4})},
+                                {"momentum", store(std::vector<float>(8), {2, 4})}};
+  const double root = std::sqrt(0.5);
+  for (const auto& [merge, size] :
+       std::map<std::string, double>{{"radial-directional", root}, {"mean", 0.5}}) {
+    std::vector<std::string> options = whole;
+    options.push_back("merge=" + merge);
+    const StoredTensors out = run(before, "decoupled-diloco", options);
+    for (const char* table : {"phi", "theta", "momentum"})
+      for (std::size_t i = 0; i < 8; ++i)
+        EXPECT_NEAR(floats_of(out.at(table))[i], i % 4 < 2 ? size : 0, 1e-7) << merge << " " << table;
+  }
+  // Each group is a merge, in their order, into the one model of the synchronizer: replicas 1 and 2
+  // contribute to the second, with (0, 1) − φ and (1, 0) − φ for φ = (1, 0), so lengths √2 and 0, and the
+  // direction (−1, 1)/√2: φ = (1, 0) + √2/2 · (−1, 1)/√2.
+  StoredTensors three = {{"theta", store({1, 0, 0, 1, 1, 0}, {3, 2})},
+                         {"phi", store(std::vector<float>(6), {3, 2})},
+                         {"momentum", store(std::vector<float>(6), {3, 2})},
+                         {"groups", indices({0}, {1, 1})}};
+  std::vector<float> once = floats_of(run(three, "decoupled-diloco", whole).at("phi"));
+  EXPECT_EQ(once, (std::vector<float>{1, 0, 0, 0, 0, 0})) << "the others took nothing up";
+  three["phi"] = store({1, 0, 1, 0, 1, 0}, {3, 2});
+  three["groups"] = indices({1, 2}, {1, 2});
+  once = floats_of(run(three, "decoupled-diloco", whole).at("phi"));
+  for (const std::size_t at : {2, 3, 4, 5}) EXPECT_NEAR(once[at], 0.5, 1e-6);
+  EXPECT_EQ(once[0], 1);
+  three["phi"] = store({1, 0, 1, 0, 1, 1}, {3, 2});
+  EXPECT_SAYS(said_by([&] { run(three, "decoupled-diloco", whole); }),
+              "phi: has rows 0 and 2 that differ; allowed: the same in all rows: the synchronizer's model");
+}
+
+// With a model: each tensor's directions by itself, and embeddings as they are.
+TEST_F(OuterStepCommand, MergesTensorByTensor) {
+  const std::string model =
+      R"({"hidden": 4, "layers": 1, "heads": 1, "ffn": 4, "context": 4, "vocabulary": 8})";
+  const std::vector<Parameter> layout = parameter_layout(parse_model(
+      resolve(*scenario_options({}, {}).child("train")->child("model"), parse_json(model), "model"),
+      "model"));
+  const std::int64_t parameters = layout.back().offset + layout.back().size();
+  std::vector<float> theta(2 * as_index(parameters)), zeros(theta.size()), expected(theta.size());
+  for (const Parameter& tensor : layout) {
+    theta[as_index(tensor.offset)] = 1;
+    theta[as_index(parameters + tensor.offset + 1)] = 1;
+    for (const std::int64_t row : {0, 1})
+      for (const std::int64_t column : {0, 1})
+        expected[as_index(row * parameters + tensor.offset + column)] =
+            tensor.is_embedding() ? 0.5f : static_cast<float>(std::sqrt(0.5));
+  }
+  OuterStepArguments of_model = arguments(
+      "decoupled-diloco", {"outer_lr=1", "outer_momentum=0", "mixing=0", "codec=wire", "fragments=1"});
+  of_model.model = model;
+  const StoredTensors out = run({{"theta", store(theta, {2, parameters})},
+                                 {"phi", store(zeros, {2, parameters})},
+                                 {"momentum", store(zeros, {2, parameters})}},
+                                of_model);
+  const std::vector<float> phi = floats_of(out.at("phi"));
+  for (std::size_t i = 0; i < phi.size(); ++i) EXPECT_NEAR(phi[i], expected[i], 1e-6) << i;
+}
+
+// Of two outer steps of 50 the second is one with momentum: B = 1/2 + 1/2, m = 1, φ = 1/2 + 1 · (1/2 + 0.5).
+TEST_F(OuterStepCommand, WantsTheStepOfARoundWhereThatCounts) {
+  const std::vector<std::string> options = {"momentum_every=2", "outer_lr=1", "outer_momentum=0.5"};
+  const Tables before = {
+      {"theta", {1.5, 1.5}}, {"phi", {0.5, 0.5}}, {"momentum", {0, 0}}, {"outer_buffer", {0.5, 0.5}}};
+  expect_step("delayed-nesterov", options, before, {{"phi", {1.5, 1.5}}, {"outer_buffer", {0, 0}}}, 0, 100);
+  expect_step("delayed-nesterov", options, before, {{"phi", {1, 1}}, {"outer_buffer", {1, 1}}}, 0, 50);
+  EXPECT_SAYS(said_by([&] { expect_step("delayed-nesterov", options, before, {}); }),
+              "--step: found 1; allowed: a multiple of 50");
+}
+
 // The targets of Epidemic Learning, and the columns of SPARTA by their seed.
 TEST_F(OuterStepCommand, TakesTargetsAndDrawsColumns) {
   StoredTensors tensors;
@@ -185,16 +274,20 @@ TEST_F(OuterStepCommand, EveryMethodButTheOneThatExchangesNothing) {
          {"theta", "phi", "momentum", "gradient", "error", "sent_mean", "first_moment", "second_moment",
           "velocity", "late_gradient_0", "late_gradient_1", "late_gradient_2", "outer_buffer"})
       tensors[table] = store({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
+    if (name == "decoupled-diloco")  // whose synchronizer has one of each
+      for (const char* table : {"phi", "momentum"}) tensors[table] = store({1, 2, 1, 2, 1, 2, 1, 2}, {4, 2});
     tensors["groups"] = indices({0, 1, 2, 3}, {2, 2});
     tensors["targets"] = indices({1, 2, 3, 0}, {4, 1});
     std::vector<std::string> options;
     for (const auto& [key, value] : method.items())
       if (key != "name" && key != "optimizer") options.push_back(key + "=" + value.dump());
     if (method.contains("codec") && method["codec"].contains("low_rank")) options.push_back("codec=wire");
+    OuterStepArguments of_step = arguments(name, options);
+    if (name == "delayed-nesterov") of_step.step = method.value("inner_steps", 50);
     if (name == "independent" || name == "single")
-      EXPECT_THROW(run(tensors, name, options), InputError);
+      EXPECT_THROW(run(tensors, of_step), InputError);
     else
-      EXPECT_EQ(run(tensors, name, options).at("theta").shape, tensors["theta"].shape) << method;
+      EXPECT_EQ(run(tensors, of_step).at("theta").shape, tensors["theta"].shape) << method;
   }
 }
 
