@@ -40,10 +40,14 @@ bool is_free(const fs::path& folder) {
   if (found.type() == fs::file_type::not_found) return true;
   if (error) throw InputError("--out", folder.string() + ": " + error.message(), "a new or an empty folder");
   if (!fs::is_directory(found)) return false;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (const fs::path name = entry.path().filename();
-        !entry.is_directory() && name != ".lock" && name != ".claim" && name != "scenario.json.part")
+  std::error_code of_entry;
+  for (auto entry = fs::recursive_directory_iterator(folder, error); entry != fs::end(entry);
+       entry.increment(error))
+    if (const fs::path name = entry->path().filename();
+        !entry->is_directory(of_entry) && name != ".lock" && name != ".claim" && name != "scenario.json.part")
       return false;
+  if (error && error != std::errc::no_such_file_or_directory)  // which another process has taken away
+    throw InputError("--out", folder.string() + ": " + error.message(), "a new or an empty folder");
   return true;
 }
 
@@ -74,9 +78,16 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario, c
       folder = fmt::format("results/{}-{}", scenario.name, i);
   }
   const std::string old = folder + "/scenario.json";
-  if (std::error_code none; !fs::exists(old, none)) {
-    if (!is_free(folder))
+  const auto is_begun = [&old] {
+    std::error_code none;
+    return fs::exists(old, none);
+  };
+  if (!is_begun()) {
+    const bool was_free = is_free(folder);
+    // Another process may have begun it meanwhile: scenario.json is the first file that it makes.
+    if (!was_free && !is_begun())
       throw InputError("--out", folder + " exists and is no run directory", "a new or an empty folder");
+    if (!was_free) return choose_folder(options, scenario, plan);
     std::error_code error;
     if (fs::create_directories(folder, error); error)
       throw InputError("--out", fmt::format("{} cannot be made ({})", folder, error.message()),

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
+#include "cli/commands.h"
 #include "cli/run_outputs.h"
 #include "tests/support/files.h"
 
@@ -73,6 +75,31 @@ TEST_F(ClaimTest, OfAnotherMachineItIsHeldWhileItsDateIsRenewed) {
   remove_claims(folder_.path);
   EXPECT_FALSE(fs::exists(file_));
   EXPECT_TRUE(fs::exists(folder_.file("cases/a")));
+}
+
+// Between the look at scenario.json and that at the other files another process begins the run: the many
+// folders make that as long as it likes.
+TEST(ChooseFolder, TakesARunThatAnotherProcessBeginsMeanwhile) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 2000; ++i) fs::create_directories(folder.file("cases/" + std::to_string(i)));
+  Scenario scenario;
+  scenario.name = "s";
+  scenario.written = {{"name", "s"}};
+  RunOptions options;
+  options.out = folder.path;
+  options.only_cases = {"a"};
+  for (int round = 0; round < 60; ++round) {
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(200 * round));
+      write_text(folder.file("scenario.json"), scenario.written.dump());
+      write_text(folder.file("cases/7/case.json"), "{}");
+    });
+    EXPECT_NO_THROW(EXPECT_EQ(choose_folder(options, scenario, {}), folder.path)) << round;
+    other.join();
+    for (const char* file : {"scenario.json", "cases/7/case.json"}) fs::remove(folder.file(file));
+  }
+  write_text(folder.file("cases/7/case.json"), "{}");
+  EXPECT_THROW(choose_folder(options, scenario, {}), InputError) << "no run's";
 }
 
 }  // namespace longhaul::claim_test
