@@ -21,6 +21,7 @@
 #include "methods/common/python_step.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
+#include "net/variation/trace_units.h"
 #include "replay/absence_trace.h"
 #include "replay/estimate.h"
 #include "replay/optimized_order.h"
@@ -277,10 +278,13 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));
     add(python_warnings(config));
-    if (networks.insert(network_key(config)).second)
+    if (networks.insert(network_key(config)).second) {
+      add(topology_notes(config));
+      if (!config.network.variation.traces.empty()) add(doubtful_traces(config, placed_topology(config)));
       if (const std::vector<std::string> outside = network_validity(config).outside; !outside.empty())
         add({"outside of what the network model was measured for: " + join(outside) +
              "; claims on simulated times stay undecided there"});
+    }
     if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second)
       add(seen_before(config));
   }

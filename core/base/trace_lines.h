@@ -1,5 +1,6 @@
 // Tables of times that people write (docs/formats.md): CSV with remarks behind a # at the beginning of a
-// line, blank lines, and columns in any order. Errors name file, line and column.
+// line, blank lines, and columns in any order. Cells may be quoted (RFC 4180), and the file may begin with
+// the mark of UTF-8. Errors name file, line and column.
 #pragma once
 
 #include <optional>
@@ -12,14 +13,14 @@ namespace longhaul {
 struct TraceLine {
   std::string file;
   int number = 0;
-  std::vector<std::string> cells;  // trimmed
+  std::vector<std::string> cells;  // trimmed, without their quotes
 
   // Throws InputError of this line, and of a column if it is named.
   [[noreturn]] void refuse(const std::string& column, const std::string& found,
                            const std::string& allowed) const;
 };
 
-// All lines but blank ones and remarks.
+// All lines but blank ones and remarks. Throws InputError for UTF-16 and for quotes that do not match.
 std::vector<TraceLine> trace_lines(const std::string& text, const std::string& file);
 
 // Throws InputError where the header has a column that is none of `columns`, or one twice.

@@ -1,4 +1,4 @@
-// A router for each node of a GraphML file and a link for each of its edges; the replicas on access links of
+// A router for each node of a map and a link for each of its edges; the replicas on access links of
 // rtt / 4 at the nodes.
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/placement.h"
-#include "net/topologies/graphml_file.h"
+#include "net/topologies/graph_map.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -27,83 +27,117 @@ std::optional<Placement> written_placement(const Case& config) {
   return parse_placement(replicas, config.workers(), std::string(kPath) + ".replicas");
 }
 
-GraphmlGraph load_graph(const std::string& name, const std::string& folder) {
-  const std::string file = (std::filesystem::path(folder) / name).string();
-  if (std::filesystem::is_regular_file(file)) return read_graphml_file(file);
-  throw InputError(std::string(kPath) + ".file", fmt::format("\"{}\" is no file", name),
-                   fmt::format("a GraphML file, relative to the scenario's folder ({})", folder));
+// Of one of the unit, in bit/s or seconds; none where the scenario names no unit.
+std::optional<double> unit_in(const Json& options, const char* key, double (*parse)(const std::string&)) {
+  const Json unit = member(options, key);
+  if (!unit.is_string()) return std::nullopt;
+  return parse("1" + unit.get<std::string>());
+}
+
+GraphMap load_map(const Case& config) {
+  const Json& options = config.network.topology.options;
+  const std::string name = options.at("file");
+  const std::string file = (std::filesystem::path(config.folder) / name).string();
+  if (std::filesystem::is_regular_file(file))
+    return read_graph_map(
+        file, {unit_in(options, "rate_unit", parse_rate), unit_in(options, "delay_unit", parse_duration)});
+  throw InputError(
+      std::string(kPath) + ".file", fmt::format("\"{}\" is no file", name),
+      fmt::format("GraphML or node-link JSON, relative to the scenario's folder ({})", config.folder));
 }
 
 // Those with coordinates; all, where no node has any.
-Placement sites_for_even(const GraphmlGraph& graph) {
+Placement sites_for_even(const GraphMap& map) {
   Placement sites, all;
-  for (const GraphmlNode& node : graph.nodes) {
+  for (const GraphNode& node : map.nodes) {
     all.push_back({node.name, 0});
     if (node.place) sites.push_back({node.name, 0});
   }
   return sites.empty() ? all : sites;
 }
 
-Placement placement_of(const Case& config, const GraphmlGraph& graph) {
+Placement placement_of(const Case& config, const GraphMap& map) {
   const std::optional<Placement> written = written_placement(config);
-  if (!written) return without_empty_sites(spread_evenly(sites_for_even(graph), config.workers()));
-  check_sites_known(*written, each_of(graph.nodes, &GraphmlNode::name), std::string(kPath) + ".replicas");
+  if (!written) return without_empty_sites(spread_evenly(sites_for_even(map), config.workers()));
+  check_sites_known(*written, each_of(map.nodes, &GraphNode::name), std::string(kPath) + ".replicas");
   return without_empty_sites(*written);
 }
 
-double rate_of(const GraphmlEdge& edge, const Json& options) {
-  if (edge.rate) return *edge.rate;
-  if (const std::optional<double> rate = optional_rate(options, "default_rate")) return *rate;
-  throw InputError(std::string(kPath) + ".default_rate",
-                   fmt::format("the edge {} of {} has no speed", edge.name, text_of(options, "file")),
-                   "LinkSpeedRaw, an OC-n in LinkLabel or LinkNote, or a default_rate for all such edges");
+struct Rates {
+  double forward = 0, backward = 0;
+};
+
+Rates rates_of(const GraphEdge& edge, const Json& options) {
+  if (edge.forward) return {*edge.forward, *edge.backward};
+  if (const std::optional<double> rate = optional_rate(options, "default_rate")) return {*rate, *rate};
+  const std::string label = edge.unread.empty() ? "" : fmt::format(" (its label is \"{}\")", edge.unread);
+  throw InputError(
+      std::string(kPath) + ".default_rate",
+      fmt::format("the edge {} of {} has no speed{}", edge.name, text_of(options, "file"), label),
+      "LinkSpeedRaw, LinkFwdCap, bandwidth, a label as \"OC-48\" or \"10 Gbps\", or a "
+      "default_rate for all such edges");
 }
 
-double delay_of(const GraphmlEdge& edge, const GraphmlGraph& graph, const Json& options) {
-  const GraphmlNode &first = graph.nodes[as_index(edge.first)], &second = graph.nodes[as_index(edge.second)];
+double delay_of(const GraphEdge& edge, const GraphMap& map, const Json& options) {
+  const double inflation = options.at("inflation").get<double>();
+  if (edge.delay_s) return *edge.delay_s;
+  if (edge.length_km) return *edge.length_km / kFibreKmPerS * inflation;
+  const GraphNode &first = map.nodes[as_index(edge.first)], &second = map.nodes[as_index(edge.second)];
   if (first.place && second.place)
-    return great_circle_km(*first.place, *second.place) / kFibreKmPerS *
-           options.at("inflation").get<double>();
+    return great_circle_km(*first.place, *second.place) / kFibreKmPerS * inflation;
   if (const std::optional<double> delay_s = optional_duration(options, "default_delay")) return *delay_s;
-  throw InputError(std::string(kPath) + ".default_delay",
-                   fmt::format("the node {} of {} has no coordinates", (first.place ? second : first).name,
-                               text_of(options, "file")),
-                   "Latitude and Longitude, or a default_delay for all edges at such nodes");
+  throw InputError(
+      std::string(kPath) + ".default_delay",
+      fmt::format("the node {} of {} has no coordinates", (first.place ? second : first).name,
+                  text_of(options, "file")),
+      "Latitude and Longitude, LinkDelay or latency of its edges, or a default_delay for all such");
 }
 
-// Of parallel links the fastest comes first: among equal paths the one that was added first is taken.
-void sort_parallel_rates(const std::vector<GraphmlEdge>& edges, std::vector<double>& rates) {
-  std::map<std::pair<int, int>, std::vector<std::size_t>> edges_between;
+// Of parallel links with one delay the fastest comes first: among equal paths the one that was added first is
+// taken.
+void sort_parallel_rates(const std::vector<GraphEdge>& edges, const std::vector<double>& delays,
+                         std::vector<Rates>& rates) {
+  std::map<std::pair<std::pair<int, int>, double>, std::vector<std::size_t>> edges_between;
   for (std::size_t i = 0; i < edges.size(); ++i)
-    edges_between[std::minmax(edges[i].first, edges[i].second)].push_back(i);
+    edges_between[{std::minmax(edges[i].first, edges[i].second), delays[i]}].push_back(i);
+  const auto turned = [&](std::size_t edge) {  // from the lower node to the higher one, and back
+    if (edges[edge].first > edges[edge].second) std::swap(rates[edge].forward, rates[edge].backward);
+  };
   for (const auto& [ends, parallel] : edges_between) {
-    std::vector<double> sorted;
-    for (const std::size_t i : parallel) sorted.push_back(rates[i]);
-    std::sort(sorted.rbegin(), sorted.rend());
-    for (std::size_t k = 0; k < parallel.size(); ++k) rates[parallel[k]] = sorted[k];
+    std::vector<Rates> sorted;
+    for (const std::size_t i : parallel) turned(i), sorted.push_back(rates[i]);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Rates& one, const Rates& other) {
+      return std::min(one.forward, one.backward) > std::min(other.forward, other.backward);
+    });
+    for (std::size_t k = 0; k < parallel.size(); ++k) rates[parallel[k]] = sorted[k], turned(parallel[k]);
   }
 }
 
 Topology build(const Case& config) {
   const Json& options = config.network.topology.options;
-  const GraphmlGraph graph = load_graph(options.at("file"), config.folder);
-  const Placement placement = placement_of(config, graph);
+  const GraphMap map = load_map(config);
+  const Placement placement = placement_of(config, map);
   Topology topology(config.workers(),
                     options.at("routing") == "hops" ? Routing::kFewestHops : Routing::kLeastDelay);
   std::map<std::string, int> router_of;
-  for (const GraphmlNode& node : graph.nodes) router_of[node.name] = topology.add_router(node.name);
+  for (const GraphNode& node : map.nodes) router_of[node.name] = topology.add_router(node.name);
   const auto routers = each_of(placement, [&](const auto& site) { return router_of.at(site.first); });
   const double access_rate = parse_rate(options.at("rate"));
   attach_replicas(topology, placement, routers, {access_rate, access_rate, parse_duration(options.at("rtt"))},
                   config);
-  auto rates = each_of(graph.edges, [&](const GraphmlEdge& edge) { return rate_of(edge, options); });
-  sort_parallel_rates(graph.edges, rates);
-  for (std::size_t i = 0; i < graph.edges.size(); ++i) {
-    const GraphmlEdge& edge = graph.edges[i];
+  auto rates = each_of(map.edges, [&](const GraphEdge& edge) { return rates_of(edge, options); });
+  const auto delays = each_of(map.edges, [&](const GraphEdge& edge) { return delay_of(edge, map, options); });
+  sort_parallel_rates(map.edges, delays, rates);
+  for (std::size_t i = 0; i < map.edges.size(); ++i) {
+    const GraphEdge& edge = map.edges[i];
     const int first = config.workers() + edge.first, second = config.workers() + edge.second;
-    topology.add_link({edge.name, first, second, rates[i], rates[i], delay_of(edge, graph, options)});
+    topology.add_link({edge.name, first, second, rates[i].forward, rates[i].backward, delays[i]});
   }
   return topology;
+}
+
+std::vector<std::string> notes(const Case& config) {
+  return load_map(config).notes;
 }
 
 std::string words(const Json& graph) {
@@ -121,7 +155,8 @@ TopologyKind graphml_topology() {
       section(
           "graphml",
           {text("file").required().means(
-               "a GraphML file as in the Internet Topology Zoo, relative to the scenario's folder"),
+               "GraphML as in the Internet Topology Zoo, or node-link JSON as topohub's and networkx's, "
+               "relative to the scenario's folder"),
            either("replicas", {table_of("", integer("").at_least(0)).not_empty(), choice("", {"even"})})
                .required()
                .means(
@@ -132,20 +167,37 @@ TopologyKind graphml_topology() {
                "round-trip time between two replicas at one node; each access link is a quarter of it"),
            rate("default_rate")
                .above(0)
-               .means("of edges without LinkSpeedRaw and without an OC-n in LinkLabel or LinkNote"),
+               .means("of edges without a rate: no LinkSpeedRaw, LinkFwdCap, bandwidth or capacity, and no "
+                      "label "
+                      "that names one"),
            duration("default_delay")
                .at_least(0)
-               .means("one way, of edges at a node without Latitude and Longitude"),
+               .means("one way, of edges without LinkDelay, latency or dist, at a node without coordinates"),
+           choice("rate_unit", {"bps", "kbps", "Mbps", "Gbps"})
+               .means(
+                   "of LinkFwdCap, LinkBkwdCap, bandwidth and capacity that are written without one: Mbps, "
+                   "and `check` says so, unless it is chosen"),
+           choice("delay_unit", {"s", "ms", "us"})
+               .means(
+                   "of LinkDelay, latency and delay that are written without one: ms, and `check` says so, "
+                   "unless it is chosen"),
            number("inflation")
                .at_least(1)
                .by_default(1.55)
-               .means("one-way delay of an edge over great circle / (200 km/ms): 1.55 was measured between "
-                      "clouds, 2.1 for end hosts"),
+               .means(
+                   "one-way delay of an edge over its length (dist, or the great circle) / (200 km/ms): 1.55 "
+                   "was measured between clouds, 2.1 for end hosts; written delays are taken as they are"),
            choice("routing", {"delay", "hops"})
                .by_default("delay")
                .means("a path has the least delay, or the fewest hops")})
           .means("a network of the Internet Topology Zoo: delays from coordinates, rates from the edges"),
-      [](const Case& config) { written_placement(config); }, build, words, /*has_sites=*/true};
+      [](const Case& config) { written_placement(config); },
+      build,
+      words,
+      /*has_sites=*/true,
+      /*why_no_order=*/{},
+      /*takes_message_time=*/false,
+      notes};
 }
 
 }  // namespace longhaul

@@ -115,6 +115,11 @@ void check_topology(const Case& config) {
                      kTakesMessageTime);
 }
 
+std::vector<std::string> topology_notes(const Case& config) {
+  const TopologyKind& kind = topology_named(config.network.topology.name);
+  return kind.notes == nullptr ? std::vector<std::string>() : kind.notes(config);
+}
+
 Topology build_topology(const Case& config) {
   check_topology(config);
   Topology topology = topology_named(config.network.topology.name).build(config);

@@ -30,6 +30,8 @@ struct TopologyKind {
   std::string why_no_order = {};
   // Whether network.message_time may stand beside it.
   bool takes_message_time = false;
+  // What was assumed of the files that the section names, and what was not read in them: for `check`.
+  std::vector<std::string> (*notes)(const Case& config) = nullptr;
 
   const std::string& name() const { return options.key; }
 };
@@ -62,5 +64,8 @@ void check_topology_options(const Case& config);
 // exist (a site, a matrix, a graph file, a link) and for what cannot be: an impossible delay, a rate of 0, a
 // graph that falls apart. Not for the rank order "optimized" (placed_topology() in replay/optimized_order.h).
 Topology build_topology(const Case& config);
+
+// What a user should know of the files of a topology that can be built.
+std::vector<std::string> topology_notes(const Case& config);
 
 }  // namespace longhaul

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "net/topologies/graphml_file.h"
+#include "net/topologies/graph_map.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"
 #include "net/topology.h"
@@ -183,10 +183,10 @@ TEST(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
 
 constexpr double kDegreeKm = 6371 * M_PI / 180;
 
-GraphmlGraph graph_of(const std::string& text) {
+GraphMap graph_of(const std::string& text) {
   const TemporaryFolder folder;
   write_text(folder.file("mine.graphml"), text);
-  return read_graphml_file(folder.file("mine.graphml"));
+  return read_graph_map(folder.file("mine.graphml"));
 }
 
 std::string error_of_text(const std::string& text) {
@@ -267,7 +267,7 @@ TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
               "an edge of node Oslo: its other end is no node");
   // Nodes without a label of their own get one.
   EXPECT_EQ(graph_of(pair_with("", "")).nodes[1].name, "node1");
-  const GraphmlGraph graph = graph_of(pair_with(R"(<data key="l">Oslo</data>)", ""));
+  const GraphMap graph = graph_of(pair_with(R"(<data key="l">Oslo</data>)", ""));
   EXPECT_EQ(graph.nodes[1].name, "Oslo#2");
   EXPECT_EQ(graph.edges[0].name, "Oslo-Oslo#2");
 }

@@ -319,6 +319,8 @@ TEST(LinkTrace, HoldsRatesAndDelaysFromTimeToTime) {
                 {1e6, 5e7, 0.02, 0}}},
               {trace_of("# made up\ndelay_s, time_s, rate_bps\r\n0.01,0,\n\n,1,2e6\n0.03,2,\n"),
                {{0, {}, 0.01, 1}, {1, 2e6, 0.01, 2}, {2, 2e6, 0.03, 0}}},
+              {trace_of("\xef\xbb\xbf\"time_s\" , \"rate_bps\"\r\n\"0\",\"1e8\"\r\n 2.5 , \"5e7\" \r\n"),
+               {{0, 1e8, {}, 2.5}, {2.5, 5e7, {}, 0}}},
               {trace_of(repeats, repeating()), of_repeats},
               {trace_of(repeats + "1e6", repeating()), of_repeats},
               {trace_of("time_s,rate_bps\n2,1e6\n", repeating(5)),
@@ -367,9 +369,19 @@ TEST(LinkTrace, ErrorsNameFileLineColumnAndWhatWasFound) {
       {"time_s,rate_mbps\n0,1\n",
        "line 1: found the column \"rate_mbps\"; allowed: time_s, rate_bps, delay_s"},
       {"time_s\n0\n", "line 1: found the columns time_s; allowed: time_s and rate_bps, delay_s or both"},
+      {"time_s,rate_bps\n0,\"112,300,000\"\n",
+       "line 2, column rate_bps: found \"112,300,000\"; allowed: a number"},
+      {"time_s,rate_bps\n0,\"1e6\n",
+       "line 2: found a quote that does not end; allowed: quotes around whole cells of one line"},
+      {"time_s,rate_bps\n0,1\"e6\n",
+       "line 2: found a quote in the middle of a cell; allowed: quotes around whole cells"},
+      {"time_s;rate_bps\n0;98,1\n",
+       "line 1: found \"time_s;rate_bps\"; allowed: commas between the columns, and points in numbers: "
+       "time_s, rate_bps, delay_s"},
       {"time_s,rate_bps,time_s\n0,1,1\n",
        "line 1: found the column \"time_s\" twice; allowed: each column once"}};
   for (const auto& [text, said] : wrong) EXPECT_EQ(error_of(text), std::string("some.csv: ") + said);
+  EXPECT_SAYS(error_of(std::string("\xff\xfet\0i\0", 6)), "some.csv: is in UTF-16");
   EXPECT_SAYS(error_of("time_s,rate_bps\n"), "some.csv: has no rows");
   EXPECT_SAYS(error_of("time_s,rate_bps\n0,\n"), "has neither rates nor delays");
   // The values of a last row that ends the period never hold: they must not say anything.
