@@ -251,6 +251,17 @@ std::vector<std::string> seen_before(const Case& config) {
   return warnings;
 }
 
+// What a case trains on as text, and would rather not.
+std::vector<std::string> syntax_as_text(const Case& config) {
+  std::vector<std::string> warnings;
+  for (const std::string& file : json_lines_in(config))
+    warnings.push_back(
+        fmt::format("train.data.text: {} holds JSON lines: their syntax is trained on as text; "
+                    "python -m longhaul.shards takes the documents",
+                    file));
+  return warnings;
+}
+
 // A rate of "1000Mbps" is not the one that is swept as "1Gbps".
 std::vector<std::string> claims_of_no_case(const Scenario& scenario) {
   std::vector<std::string> warnings;
@@ -285,8 +296,10 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
         add({"outside of what the network model was measured for: " + join(outside) +
              "; claims on simulated times stay undecided there"});
     }
-    if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second)
+    if (config.train && texts.insert(config.resolved["train"]["data"].dump()).second) {
       add(seen_before(config));
+      add(syntax_as_text(config));
+    }
   }
   return warnings;
 }

@@ -14,8 +14,10 @@
 #include "analysis/statistics.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "core/scenario/metrics.h"
+#include "core/scenario/scenario.h"
 
 namespace longhaul {
 namespace {
@@ -98,27 +100,39 @@ const Json& member_or_null(const Json& object, const char* key) {
   return found == object.end() ? null : *found;
 }
 
+using Labels = std::vector<std::string>;
+
+Labels labels_in(const std::vector<Json>& records) {
+  Labels labels;
+  for (const Json& entry : records) add_new(plain(member_or_null(entry, "label")), labels);
+  return labels;
+}
+
 // "methods.noloco.pattern": no case of another method has it.
-bool is_of_another_method(const std::string& key, const Json& label) {
-  return is_method_option(key) && key.rfind("methods." + plain(label) + ".", 0) != 0;
+bool is_of_another_method(const std::string& key, const Json& label, const Labels& labels) {
+  return is_method_option(key) && addressed_label(key, labels) != plain(label);
 }
 
 // A sweep may be a union whose parts sweep different keys. A case that does not have a key has the scenario's
 // value there, which is none of those swept: it is not at that point.
-bool agrees(const Json& entry, const Json& where) {
+bool agrees(const Json& entry, const Json& where, const Labels& labels) {
   const Json &swept = member_or_null(entry, "swept"), &label = member_or_null(entry, "label");
   for (const auto& [key, value] : where.items())
-    if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, label)) return false;
+    if (swept.contains(key) ? swept[key] != value : !is_of_another_method(key, label, labels)) return false;
   return true;
 }
 
-// At a point of the whole that `where` names? `labels` of the methods whose keys `swept` has. A null stands
-// for the scenario's own value, as in parts of a sweep that do not vary the key; a list is a union.
-bool fits(const Json& swept, const std::vector<Json>& labels, const Json& where) {
+// At a point of the whole that `where` names? `labels` of the methods whose keys `swept` has, among the
+// `known` ones. A null stands for the scenario's own value, as in parts of a sweep that do not vary the key;
+// a list is a union.
+bool fits(const Json& swept, const std::vector<Json>& labels, const Json& where, const Labels& known) {
   if (where.is_array())
-    return std::any_of(where.begin(), where.end(), [&](const Json& one) { return fits(swept, labels, one); });
+    return std::any_of(where.begin(), where.end(),
+                       [&](const Json& one) { return fits(swept, labels, one, known); });
   for (const auto& [key, value] : where.items()) {
-    const auto is_of_another = [&key = key](const Json& label) { return is_of_another_method(key, label); };
+    const auto is_of_another = [&, &key = key](const Json& label) {
+      return is_of_another_method(key, label, known);
+    };
     if (swept.contains(key) ? swept[key] != value
                             : !value.is_null() && !std::all_of(labels.begin(), labels.end(), is_of_another))
       return false;
@@ -126,8 +140,8 @@ bool fits(const Json& swept, const std::vector<Json>& labels, const Json& where)
   return true;
 }
 
-bool fits(const Json& entry, const Json& where) {
-  return fits(member_or_null(entry, "swept"), {member_or_null(entry, "label")}, where);
+bool fits(const Json& entry, const Json& where, const Labels& known) {
+  return fits(member_or_null(entry, "swept"), {member_or_null(entry, "label")}, where, known);
 }
 
 Json swept_by_both(const Json& a, const Json& b) {
@@ -174,10 +188,11 @@ std::optional<double> done_value(const Json& record, const std::string& metric) 
 std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json>& records) {
   const Metric metric = metric_named(claim["metric"]);
   const Json where = claim.value("where", Json::object());
+  const Labels labels = labels_in(records);
   PointTable points;
   for (const Json& entry : records) {
     if (claim.contains("of") && member_or_null(entry, "label") != claim["of"]) continue;
-    if (!fits(entry, where)) continue;
+    if (!fits(entry, where, labels)) continue;
     Json swept = entry.value("swept", Json::object());
     if (!claim.contains("of")) swept["method"] = member_or_null(entry, "label");
     add(points.with(swept), done_value(entry, metric.path), {&entry}, metric);
@@ -185,10 +200,11 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
   return points.take();
 }
 
-std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records) {
+std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records,
+                                  const Labels& labels) {
   std::vector<const Json*> cases;
   for (const Json& entry : records)
-    if (member_or_null(entry, "label") == label && fits(entry, where)) cases.push_back(&entry);
+    if (member_or_null(entry, "label") == label && fits(entry, where, labels)) cases.push_back(&entry);
   return cases;
 }
 
@@ -214,8 +230,9 @@ std::string pairing_text(const Json& entry, const std::vector<std::string>& keys
 std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>& records) {
   const Metric metric = metric_named(claim["ratio"]);
   const Json where = claim.value("where", Json::object());
-  const std::vector<const Json*> aboves = cases_of(claim["of"], where, records);
-  const std::vector<const Json*> belows = cases_of(claim["to"], where, records);
+  const Labels labels = labels_in(records);
+  const std::vector<const Json*> aboves = cases_of(claim["of"], where, records, labels);
+  const std::vector<const Json*> belows = cases_of(claim["to"], where, records, labels);
   std::vector<const Json*> both = aboves;
   both.insert(both.end(), belows.begin(), belows.end());
   const std::vector<std::string> keys = common_keys(both);
@@ -226,9 +243,10 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
     for (const Json* below : partners[pairing_text(*above, keys)]) {
       const Json &of_above = member_or_null(*above, "swept"), &of_below = member_or_null(*below, "swept");
       // Cases of different methods may differ in the keys of these methods alone.
-      if (!agrees(*above, of_below) || !agrees(*below, of_above)) continue;
+      if (!agrees(*above, of_below, labels) || !agrees(*below, of_above, labels)) continue;
       const Json swept = swept_by_both(of_above, of_below);
-      if (!fits(swept, {claim["of"], claim["to"]}, where)) continue;  // each fits, in other objects of a list
+      // each fits, in other objects of a list
+      if (!fits(swept, {claim["of"], claim["to"]}, where, labels)) continue;
       const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;

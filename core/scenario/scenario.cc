@@ -20,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kMethods = "methods.";
+
 Json read_json(const std::string& file) {
   const std::optional<std::string> text = read_file(file);
   std::error_code unknown;
@@ -94,30 +96,38 @@ Json& inside(Json& place, const std::string& step, const std::string& dotted, co
   return *found;
 }
 
+// Of a key that addresses none: "did you mean", for a label up to the next point, or up to the last one.
+std::string nearest_label(const std::string& dotted, const std::vector<std::string>& labels) {
+  if (dotted.size() <= kMethods.size()) return "";
+  const std::string rest = dotted.substr(kMethods.size());
+  const std::string nearest = did_you_mean(rest.substr(0, rest.find('.')), labels);
+  return nearest.empty() ? did_you_mean(rest.substr(0, rest.rfind('.')), labels) : nearest;
+}
+
 void assign(Json& scenario, const std::string& dotted, const Json& value, const std::string& where) {
-  const std::vector<std::string> keys = split(dotted, '.');
+  std::vector<std::string> keys = split(dotted, '.');
   if (keys.empty()) throw InputError(where, "found an empty key", "a dotted key, as network.tcp.connections");
   Json* place = &scenario;
-  std::size_t first = 0;
   const bool is_set = where == "--set";
   // In a sweep by label alone: the other methods' cases must not be multiplied.
   const bool is_by_label = keys[0] == "methods" && (keys.size() > 1 || !is_set);
   if (is_by_label || (!is_set && keys[0].rfind("methods[", 0) == 0)) {
-    place = keys.size() < 3 || !is_by_label ? nullptr : method_labelled(scenario, keys[1]);
-    if (!place) {
-      const std::vector<std::string> labels = labels_of(scenario);
+    const std::vector<std::string> labels = labels_of(scenario);
+    const std::string label = addressed_label(dotted, labels);
+    place = label.empty() || !is_by_label ? nullptr : method_labelled(scenario, label);
+    keys = split(dotted.substr(std::min(dotted.size(), kMethods.size() + label.size() + 1)), '.');
+    if (!place || keys.empty())
       throw InputError(where, fmt::format("\"{}\" names no method of the scenario", dotted),
-                       "methods.LABEL.key with a label of " + join(labels),
-                       keys.size() > 1 ? did_you_mean(keys[1], labels) : "");
-    }
-    first = 2;
+                       "methods.LABEL.key with a label of " + join(labels), nearest_label(dotted, labels));
   }
-  for (std::size_t i = first; i < keys.size(); ++i) place = &inside(*place, keys[i], dotted, where);
+  for (const std::string& key : keys) place = &inside(*place, key, dotted, where);
   *place = value;
 }
 
 void apply_assignment(Json& scenario, const std::string& assignment) {
-  const std::size_t equals = assignment.find('=');
+  // A label may hold one itself.
+  const std::string label = addressed_label(assignment, labels_of(scenario));
+  const std::size_t equals = assignment.find('=', label.empty() ? 0 : kMethods.size() + label.size());
   if (equals == std::string::npos)
     throw InputError("--set", fmt::format("found \"{}\"", assignment), "key.path=value");
   const std::string text = assignment.substr(equals + 1);
@@ -169,9 +179,9 @@ std::vector<Point> sweep_points(const Json& scenario) {
   return points;
 }
 
-bool addresses_other_method(const std::string& key, const std::string& label) {
-  const std::string prefix = "methods.";
-  return key.rfind(prefix, 0) == 0 && key.rfind(prefix + label + ".", 0) != 0;
+bool addresses_other_method(const std::string& key, const std::string& label,
+                            const std::vector<std::string>& labels) {
+  return key.rfind(kMethods, 0) == 0 && addressed_label(key, labels) != label;
 }
 
 // Where the sweep has `key`: "sweep.\"replicas\"", in a list of sweeps that of the first one which has it.
@@ -186,10 +196,10 @@ std::string place_in_sweep(const Json& sweep, const std::string& key) {
 // A dotted key as the path of what it assigns: "methods.LABEL.key" is "methods[2].key".
 std::string assigned_path(const Json& scenario, const std::string& key) {
   const std::vector<std::string> labels = labels_of(scenario);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::string prefix = "methods." + labels[i] + ".";
-    if (key.rfind(prefix, 0) == 0) return element_path("methods", i) + "." + key.substr(prefix.size());
-  }
+  const std::string label = addressed_label(key, labels);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (!label.empty() && labels[i] == label)
+      return element_path("methods", i) + key.substr(kMethods.size() + label.size());
   return key;
 }
 
@@ -225,7 +235,7 @@ std::string name_part(const Json& value) {
 std::string case_name(const std::string& label, const Json& swept, bool with_seed, std::uint64_t seed) {
   std::string name = name_part(label);
   for (const auto& [key, value] : swept.items()) {
-    const std::string prefix = "methods." + label + ".";
+    const std::string prefix = kMethods + label + ".";
     const std::string last = key.rfind(prefix, 0) == 0 ? key.substr(prefix.size()) : key;
     name += fmt::format(",{}={}", name_part(last), name_part(value));
   }
@@ -248,6 +258,16 @@ void check_seeds(const Json& scenario) {
   if (!scenario.contains("seed") || !scenario.contains("seeds")) return;
   throw InputError("seeds", fmt::format("found beside \"seed\": {}", scenario["seed"].dump()), "one of them",
                    fmt::format("for that seed alone: \"seeds\": [{}]", scenario["seed"].dump()));
+}
+
+// A seed that stands twice is one case, whose interval would be of fewer seeds than the list has.
+void check_each_once(const Json& seeds) {
+  for (std::size_t i = 0; i < seeds.size(); ++i)
+    if (const auto first = std::find(seeds.begin(), seeds.end(), seeds[i]) - seeds.begin();
+        first != static_cast<std::ptrdiff_t>(i))
+      throw InputError(element_path("seeds", i),
+                       fmt::format("found {} again, as in seeds[{}]", seeds[i].dump(), first),
+                       "each seed once");
 }
 
 bool sweeps_any(const Json& written, const std::set<std::string>& keys) {
@@ -292,6 +312,7 @@ struct Expansion {
   const Expand& expand;
   std::vector<Case> expanded = {};
   std::set<std::string> names = {}, keys = {};
+  std::vector<std::string> labels = {};
 
   std::vector<Case> cases() {
     for (const Point& point : sweep_points(written)) add_point(point);
@@ -309,6 +330,8 @@ struct Expansion {
     }
     const bool many_seeds = scenario.contains("seeds");
     const Json seeds = many_seeds ? scenario["seeds"] : Json::array({scenario["seed"]});
+    check_each_once(seeds);
+    labels = labels_of(scenario);
     for (const Json& method : scenario["methods"])
       for (const Json& seed : seeds) add_case(scenario, method, seed, many_seeds, point);
   }
@@ -318,10 +341,12 @@ struct Expansion {
     method["label"] = label;
     Json swept = Json::object();
     for (const auto& [key, value] : point)
-      if (!addresses_other_method(key, label)) swept[key] = value;
-    const std::string name = case_name(label, swept, many_seeds, seed);
-    if (!keys.insert(identity(label, swept, seed)).second)
+      if (!addresses_other_method(key, label, labels)) swept[key] = value;
+    const std::string itself = identity(label, swept, seed);
+    std::string name = case_name(label, swept, many_seeds, seed);
+    if (!keys.insert(itself).second)
       return;  // a point that differs only in another method's keys, or stands in two objects of the sweep
+    if (names.count(name) > 0) name += "-" + hex64(fnv1a(itself));  // as of the labels "a@b" and "a b"
     if (!names.insert(name).second)
       throw InputError("sweep", fmt::format("two cases would be called \"{}\"", name),
                        "values that differ in their readable form");
@@ -354,6 +379,13 @@ struct Expansion {
 };
 
 }  // namespace
+
+std::string addressed_label(const std::string& key, const std::vector<std::string>& labels) {
+  std::string longest;
+  for (const std::string& label : labels)
+    if (key.rfind(kMethods + label + ".", 0) == 0 && label.size() > longest.size()) longest = label;
+  return longest;
+}
 
 InputError in_scenario(const InputError& error, const Json& methods, const std::string& label) {
   InputErrorParts parts = error.parts();

@@ -18,6 +18,10 @@ struct Scenario {
   std::vector<Case> cases;
 };
 
+// The method that `key`, as "methods.LABEL.outer_lr", addresses, by its label; "" if it addresses none. A label
+// may hold any characters: of several that fit, as "a" and "a.codec", the longest is meant.
+std::string addressed_label(const std::string& key, const std::vector<std::string>& labels);
+
 // "method.KEY" of a case is "methods[2].KEY" of its scenario.
 InputError in_scenario(const InputError& error, const Json& methods, const std::string& label);
 

@@ -109,6 +109,7 @@ Node train_options() {
                   .means("of the matrix products; with bf16 weights, optimizer and residual stream stay "
                          "float32"),
               number("target_loss")
+                  .above(0)
                   .timing_only()
                   .means(
                       "time_to_target_s is the simulated time at which the mean validation loss reaches it")})
@@ -284,7 +285,9 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
        pipeline_options(), train_options(), workload_options(), network_options(topologies), fault_options(),
        recovery_options(),
        anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
-                               "is the union of their products; methods.LABEL.key addresses one method"),
+                               "is the union of their products; methods.LABEL.key addresses one method, of "
+                               "labels that hold points "
+                               "the longest that fits"),
        list_of("claims", claim_options()).means("statements that the run judges: holds, fails or undecided"),
        choice("tables", {"all", "totals"})
            .by_default("all")

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -14,16 +15,77 @@
 namespace longhaul {
 namespace {
 
+std::string first_bytes(const std::string& file, std::size_t most) {
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes(most, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(most));
+  bytes.resize(as_index(std::max<std::streamsize>(0, in.gcount())));
+  return bytes;
+}
+
+// By its first bytes: RFC 1952, bzip2, the .xz format, RFC 8878, Apache Parquet, ZIP. Its bytes would be
+// trained on.
+void check_is_plain(const std::string& file, const std::string& path) {
+  static const std::pair<const char*, std::string> kinds[] = {{"compressed with gzip", "\x1f\x8b"},
+                                                              {"compressed with bzip2", "BZh"},
+                                                              {"compressed with xz", "\xfd\x37zXZ"},
+                                                              {"compressed with zstd", "\x28\xb5\x2f\xfd"},
+                                                              {"compressed with lz4", "\x04\x22\x4d\x18"},
+                                                              {"a zip archive", "PK\x03\x04"},
+                                                              {"parquet", "PAR1"}};
+  const std::string head = first_bytes(file, 10);
+  for (const auto& [kind, first] : kinds) {
+    if (head.rfind(first, 0) != 0 || (first == "BZh" && head.substr(4) != "1AY&SY")) continue;
+    throw InputError(path, fmt::format("{} is {}", file, kind), "plain text, which is trained on as bytes",
+                     "unpack it, or make token shards of it: python -m longhaul.shards");
+  }
+}
+
+// Of the beginning, which a tokenizer of another vocabulary fills with tokens that are too large. The rest is
+// looked at when it is read.
+void check_tokens(const std::string& file, std::size_t files, int vocabulary, const std::string& path) {
+  constexpr std::size_t kMost = std::size_t{64} << 20,
+                        kLeast = std::size_t{1} << 16;  // bytes of all files, of one
+  const std::string bytes = first_bytes(file, std::max(kLeast, kMost / files));
+  for (std::size_t at = kShardHeader * sizeof(std::int32_t); at + 1 < bytes.size(); at += kShardTokenBytes) {
+    const int token = static_cast<unsigned char>(bytes[at]) + 256 * static_cast<unsigned char>(bytes[at + 1]);
+    if (token >= vocabulary)
+      throw InputError({"", path, fmt::format("{} has token {}", file, token),
+                        fmt::format("tokens below train.model.vocabulary, {}", vocabulary),
+                        "raise the vocabulary to the tokenizer's"});
+  }
+}
+
 std::size_t tokens_of_files(const Case& config, const std::vector<std::string>& globs,
                             const std::string& path) {
   std::size_t tokens = 0;
-  for (const std::string& file : files_of(globs, config.folder, path))
-    tokens += config.train->data.kind == DataSpec::Kind::kShards ? tokens_of_shard(file, path)
-                                                                 : std::filesystem::file_size(file);
+  const std::vector<std::string> files = files_of(globs, config.folder, path);
+  for (const std::string& file : files) {
+    if (config.train->data.kind == DataSpec::Kind::kShards) {
+      tokens += tokens_of_shard(file, path);
+      check_tokens(file, files.size(), config.train->model.vocabulary, path);
+    } else {
+      check_is_plain(file, path);
+      tokens += std::filesystem::file_size(file);
+    }
+  }
   return tokens;
 }
 
 }  // namespace
+
+std::vector<std::string> json_lines_in(const Case& config) {
+  std::vector<std::string> found;
+  if (config.train->data.kind != DataSpec::Kind::kText) return found;
+  constexpr std::size_t kLongest = std::size_t{1} << 20;
+  for (const std::string& file : files_of(config.train->data.globs, config.folder, "train.data.text")) {
+    const std::string head = first_bytes(file, kLongest);
+    const std::string line = head.substr(0, head.find('\n'));
+    if (!line.empty() && line[0] == '{' && Json::parse(line, nullptr, false).is_object())
+      found.push_back(file);
+  }
+  return found;
+}
 
 std::vector<std::string> files_of(const std::vector<std::string>& globs, const std::string& folder,
                                   const std::string& path) {

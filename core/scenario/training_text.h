@@ -30,9 +30,13 @@ void check_own_parts(std::size_t tokens, const TrainSpec& train);
 // Throws InputError where a synthetic source cannot have the vocabulary.
 void check_synthetic(const TrainSpec& train);
 
-// All of that for a case that trains, as methods' trained_case() has it, and broken shards. A corpus is not
-// looked at: its files are found by the trainer. Nor is which tokens a shard holds.
+// All of that for a case that trains, as methods' trained_case() has it, and broken shards, tokens beyond the
+// vocabulary at the beginning of a shard, and text that is compressed. A corpus is not looked at: its files
+// are found by the trainer.
 void check_training_text(const Case& config);
+
+// Of the text that is trained on as bytes, the files whose first line is a JSON object.
+std::vector<std::string> json_lines_in(const Case& config);
 
 // Token shards in the format of llm.c (dev/data/data_common.py): a header of 256 int32, little end first
 // (magic 20240520, version 1, number of tokens, zeros), then the tokens as uint16.

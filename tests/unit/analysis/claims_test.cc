@@ -172,6 +172,16 @@ TEST(Claims, AnObjectOfAListHoldsForBothMethodsTogether) {
   for (const JudgedPoint& point : points) EXPECT_EQ(point.measured, 20) << point.swept;
 }
 
+// The key is of "noloco.b" alone, although it begins as one of "noloco" would.
+TEST(Claims, ALabelWithAPointIsAnotherMethod) {
+  const std::vector<Json> records = {record("noloco.b", 40, {{"methods.noloco.b.all_reduce", "tree"}}),
+                                     record("noloco", 2)};
+  Json claim = ratio(10);
+  claim["of"] = "noloco.b";
+  claim["to"] = "noloco";
+  EXPECT_EQ(verdict(claim, records), "holds");
+}
+
 // Losses 2, 3, 4 over three seeds: mean 3, standard error 1/√3, t(0.975, 2) = 4.303: 3 ± 2.484.
 TEST(Claims, TheIntervalOverSeeds) {
   const auto at_most = [](double bound) {

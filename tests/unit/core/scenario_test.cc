@@ -126,6 +126,47 @@ TEST(Scenario, AMethodsKeyMultipliesThatMethodAlone) {
             (std::vector<std::string>{"ring,all_reduce=ring", "pairs", "ring,all_reduce=tree"}));
 }
 
+TEST(Scenario, ALabelMayHoldAnyCharacters) {
+  const auto with_labels = [](const std::string& ring, const std::string& pairs, const Json& sweep) {
+    Json json = base({{"sweep", sweep}});
+    json["methods"][0]["label"] = ring;
+    json["methods"][1]["label"] = pairs;
+    return json;
+  };
+  for (const std::string label : {"v1.5", "v1=5", "v[0]", "a@b", "v 1", "v.", "methods.ring", "ö"}) {
+    const Json json = with_labels("v1", label, {{"methods." + label + ".inner_steps", {2, 3}}});
+    const std::vector<Case> cases = load(json, {"methods." + label + ".inner_steps=9"}).cases;
+    ASSERT_EQ(cases.size(), 3u) << label;
+    EXPECT_EQ(cases[1].method.label, label);
+    EXPECT_EQ(cases[1].method.options["inner_steps"], 2) << label;
+    EXPECT_EQ(cases[2].method.options["inner_steps"], 3) << label;
+    EXPECT_TRUE(cases[0].swept.empty()) << "of v1 it says nothing";
+  }
+  // Where two labels fit, the longer one is meant.
+  const Json json = with_labels(
+      "v1", "v1.5", {{"methods.v1.all_reduce", {"ring", "tree"}}, {"methods.v1.5.inner_steps", {2}}});
+  EXPECT_EQ(names(load(json)),
+            (std::vector<std::string>{"v1,all_reduce=ring", "v1.5,inner_steps=2", "v1,all_reduce=tree"}));
+  EXPECT_EQ(load(json, {"methods.v1.5.inner_steps=7", "sweep={}"}).cases[1].method.options["inner_steps"], 7);
+  EXPECT_SAYS(error_of(with_labels("v1", "wider-1.5", {{"methods.widr-1.5.inner_steps", {2}}})),
+              "did you mean \"wider-1.5\"?");
+  EXPECT_SAYS(error_of(with_labels("v1", "v1.5", {{"methods.v1.5.inner_steps", {"two"}}})),
+              "\"methods.v1.5.inner_steps\"");
+  for (const char* key : {"methods", "methods.", "methods.v1", "methods.v1.", "methods[0].all_reduce"})
+    EXPECT_SAYS(error_of(with_labels("v1", "v1.5", {{key, {2}}})),
+                "methods.LABEL.key with a label of v1, v1.5")
+        << key;
+  // Labels that are called alike as folders.
+  const std::vector<std::string> alike = names(load(with_labels("a@b", "a b", Json::object())));
+  EXPECT_EQ(alike[0], "a_b");
+  EXPECT_EQ(alike[1].substr(0, 4), "a_b-");
+}
+
+TEST(Scenario, ASeedStandsOnce) {
+  EXPECT_SAYS(error_of(base({{"seeds", {1, 2, 1}}})),
+              "seeds[2]: found 1 again, as in seeds[0]; allowed: each seed once");
+}
+
 TEST(Scenario, OverridesNameLinksOrReplicas) {
   const Json patch = Json::parse(R"({"network": {"overrides": [{"link": "*-core", "rate": "1Mbps"},
       {"replica": 2, "up": "2Mbps"}, {"replica": "1-3", "delay": "1s"}]}})");

@@ -34,6 +34,8 @@ class TrainingText : public testing::Test {
     return said_by([&] { check_training_text(one_); });
   }
 
+  void file(const std::string& name, const std::string& content) { write_text(folder_.file(name), content); }
+
   void expect_said(const std::string& words) const { EXPECT_SAYS(error(), words); }
 
   const TemporaryFolder folder_;
@@ -86,6 +88,51 @@ TEST_F(TrainingText, ASyntheticSourceFitsItsVocabulary) {
   expect_said("train.data.synthetic.branching: found 257");
   one_.train->model.vocabulary = 70000;
   expect_said("train.model.vocabulary: found 70000");
+}
+
+// By the first bytes of each format's own paper, whatever the file is called.
+TEST_F(TrainingText, IsNotTrainedOnWhileItIsCompressed) {
+  text(100, {"*.txt"});
+  EXPECT_EQ(error(), "");
+  for (const auto& [kind, head] : {std::pair("gzip", "\x1f\x8b"),
+                                   {"zstd", "\x28\xb5\x2f\xfd"},
+                                   {"xz", "\xfd\x37zXZ"},
+                                   {"bzip2", "BZh91AY&SY"},
+                                   {"parquet", "PAR1"},
+                                   {"zip", "PK\x03\x04"}}) {
+    file("a.txt", head + std::string(100, 'x'));
+    expect_said(kind);
+    expect_said("allowed: plain text");
+  }
+  file("a.txt", "BZh9 is how bzip2 begins" + std::string(100, 'x'));
+  EXPECT_EQ(error(), "");
+}
+
+TEST_F(TrainingText, ThatIsJsonLinesIsNamed) {
+  text(100, {"*.txt"});
+  EXPECT_TRUE(json_lines_in(one_).empty());
+  file("a.txt", "{so} it begins");
+  EXPECT_TRUE(json_lines_in(one_).empty());
+  file("a.txt", "{\"text\": \"it begins\"}\n{\"text\": \"it ends\"}\n");
+  EXPECT_EQ(json_lines_in(one_), std::vector<std::string>{folder_.file("a.txt")});
+}
+
+// 40 tokens, the last of them 300 with a vocabulary of 256.
+TEST_F(TrainingText, AShardHasTokensOfTheVocabulary) {
+  const auto shard_with = [&](int token) {
+    shard(40, 40);
+    std::string bytes = read_text(folder_.file("a.bin"));
+    bytes[bytes.size() - 2] = static_cast<char>(token % 256);
+    bytes[bytes.size() - 1] = static_cast<char>(token / 256);
+    file("a.bin", bytes);
+    one_.train->data.kind = DataSpec::Kind::kShards;
+    one_.train->data.globs = {"*.bin"};
+    one_.train->validation_fraction = 0.5;
+  };
+  shard_with(255);
+  EXPECT_EQ(error(), "");
+  shard_with(300);
+  expect_said("a.bin has token 300; allowed: tokens below train.model.vocabulary, 256");
 }
 
 }  // namespace longhaul::training_text_test
