@@ -169,6 +169,23 @@ TEST(Matrix, BadFilesAreNamedWithThePlace) {
     EXPECT_SAYS(said_by([&text = text] { Matrix::parse(text, "mine.json"); }), words);
 }
 
+// What python/longhaul/measured adds to a pair.
+TEST(MatrixFile, WhatThroughputWasChosenFromIsReadOver) {
+  const auto with = [](const std::string& way) {
+    return replaced(whole_matrix(), R"("rtt": "10ms")", R"("rtt": "10ms", "measured": [{)" + way + "}]");
+  };
+  const Matrix matrix = Matrix::parse(
+      with(
+          R"("from": "x", "connections": 8, "throughput": "3Gbps"}, {"connections": 1, "throughput": "1Gbps")"),
+      "mine.json");
+  EXPECT_DOUBLE_EQ(matrix.between("x", "y").throughput, 1e9);
+  for (const auto& [way, words] :
+       {std::pair(R"("connections": 0, "throughput": "1Gbps")", "pairs[0].measured[0].connections"),
+        std::pair(R"("connections": 1)", "pairs[0].measured[0].throughput"),
+        std::pair(R"("streams": 1)", "streams")})
+    EXPECT_SAYS(said_by([&, way = way] { Matrix::parse(with(way), "mine.json"); }), words);
+}
+
 // Sites 10 ms apart with 25 ms inside: the trunk would need a negative delay.
 TEST(MatrixFile, OfTheUserIsReadFromTheScenariosFolder) {
   const TemporaryFolder folder;
