@@ -114,7 +114,7 @@ class Checker:
                 yield line, f"a scenario has no option {key}"
 
     def of_verdicts(self, page):
-        return verdicts.problems_of(self.pages[page], self.verdicts)
+        return verdicts.problems_of(self.pages[page], self.verdicts, page)
 
     def of_quotations(self, page):
         return quotations.problems_of(page, self.pages[page], self.root)

@@ -189,10 +189,94 @@ class VerdictTree(TreeTest):
         self.finds(self.page("Ten holds at 5 of 9 points. " + TREE), "no claim of this sentence has 5 of 9 points")
         self.finds(self.page("It takes 2.9 to 18 times as long. " + TREE), "no claim of this sentence is from 2.9 to 18")
 
+    def test_nowhere_means_that_it_fails_everywhere(self):
+        self.assertEqual(self.with_text(self.page("It holds nowhere. <!-- claim: net ring: fails -->")), [])
+        self.finds(self.page("It holds nowhere. " + TREE), 'says "nowhere", and tree holds at 3 points')
+        page = self.folder / "results/reference/claims/net.md"
+        self.write("results/reference/claims/net.md", page.read_text().replace("1 – 1.5, fails.", "1 – 11, 2 undecided, 4 fail."))
+        mark = "<!-- claim: net ring: 2 undecided, 4 fail -->"
+        self.finds(self.page("It holds nowhere. " + mark), 'says "nowhere", and ring is undecided at 2 points')
+        for said in ("It is shown nowhere.", "It holds nowhere, but is undecided at 2 of 6 points."):
+            self.assertEqual(self.with_text(self.page(f"{said} {mark}")), [])
+
     def test_claims_that_scenarios_do_not_have_are_found(self):
         self.write("scenarios/paper/star.json", '{"claims": [{"id": "ring", "statement": "three times"}]}')
         self.finds(self.page("It fails. <!-- claim: net ring: fails -->"), "states the claim ring otherwise")
         self.finds(self.page("Some. " + TREE), "no scenario star has a claim tree")
+
+
+class ConditionTree(TreeTest):
+    """Claims of two scenarios with the conditions that their points have."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("docs/results/pairs.md", GOOD["docs/results/pairs.md"] + "\nAs `scenarios/paper/star.json` and `scenarios/paper/towns.json` say.\n")
+        star = {"methods": [{"name": "diloco"}, {"name": "noloco"}],
+                "workload": {"step_time": {"lognormal": {"mean": "1s", "sigma": 0}}},
+                "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "100ms"}}},
+                "sweep": [{"replicas": [8, 64], "network.tcp.loss": [0, 1e-5, 5e-3], "methods.diloco.all_reduce": ["ring", "tree"]},
+                          {"replicas": [8], "network.slice": ["nccl"], "workload.step_time.lognormal.sigma": [0.1], "methods.diloco.all_reduce": ["ring"]},
+                          {"replicas": [8, 64, 256], "workload.step_time.lognormal.sigma": [0.1], "methods.diloco.all_reduce": ["ring"], "methods.noloco.pattern": ["presend"]}]}
+        claim = {"ratio": "x", "of": "diloco", "to": "noloco", "at_least": 10}
+        apart = {"workload.step_time.lognormal.sigma": 0.1, "methods.diloco.all_reduce": "ring"}
+        star["claims"] = [dict(claim, id="all", where={"network.slice": None, "workload.step_time.lognormal.sigma": None}),
+                          dict(claim, id="lost", where=[{"network.tcp.loss": 1e-5}, {"network.tcp.loss": 5e-3}]),
+                          dict(claim, id="apart", where=apart), dict(claim, id="whole", where={**apart, "network.slice": None})]
+        homes = {"methods": star["methods"], "network": {"topology": {"homes": {}}}, "replicas": 8, "sweep": {"seed": [1, 2]},
+                 "claims": [dict(claim, id="homes")]}
+        self.write("scenarios/paper/star.json", json.dumps(star))
+        self.write("scenarios/paper/towns.json", json.dumps(homes))
+        pages = {"star": {"all": 12, "lost": 8, "apart": 4, "whole": 3}, "towns": {"homes": 2}}
+        self.write("results/reference/claims/net.md", "".join(
+            f"## {name}\n\n" + "".join(f"### {one}\n\nx. {points} points: 1 – 2, fails.\n\n" for one, points in of.items())
+            for name, of in pages.items()))
+
+    def judge(self, said, *claims, page="docs/page.md", before=""):
+        marks = " ".join(f"<!-- claim: net {one}: fails -->" for one in claims)
+        return self.with_text(f"<!-- verdicts -->\n\n{before}{said} {marks}\n\n<!-- end of verdicts -->", page)
+
+    def wrong(self, said, *claims, **more):
+        return [one.partition(": ")[2] for one in self.judge(said, *claims, **more)]
+
+    def test_conditions_that_are_so_pass(self):
+        for said, claim in (("With random loss of 1e-5 to 5e-3 it fails at 8 of 8 points, 8 to 64 replicas.", "lost"),
+                            ("With and without losses of a star of 1 Gb/s and 100 ms it fails.", "all"),
+                            ("A ring of whole chunks whose replicas start apart fails at 3 of 3 points, φ ahead.", "whole"),
+                            ("Where steps vary it fails, with slices too.", "apart"), ("Between homes it fails.", "homes")):
+            self.assertEqual(self.wrong(said, claim), [], said)
+
+    def test_what_is_not_so_at_every_point_is_found(self):
+        """The kinds of sentence that README had: with loss where points have none, apart where steps are equal, whole
+        chunks where they are cut, more replicas than there are."""
+        for said, claim, what in (("With random loss of 0 to 5e-3 it fails at 12 of 12 points.", "all", '"With random loss" is not so at all points of all'),
+                                  ("With losses of 1e-5 to 1e-3 it fails.", "lost", '"losses of 1e-5 to 1e-3" is not so at all points of lost'),
+                                  ("A ring of whole chunks fails where steps vary, with slices too.", "apart", '"whole chunks" is not so at all points of apart'),
+                                  ("With random loss it fails where replicas start apart.", "lost", '"start apart" is not so at all points of lost'),
+                                  ("With random loss it fails, 8 to 1024 replicas.", "lost", '"8 to 1024 replicas" is not so at all points of lost'),
+                                  ("With equal steps that are lost it fails where they vary.", "whole", '"equal steps" is not so at all points of whole'),
+                                  ("Between homes with slow weights ahead it fails.", "homes", '"slow weights ahead" is not so at all points of homes')):
+            self.assertEqual(self.wrong(said, claim), [what], said)
+
+    def test_what_points_have_is_named(self):
+        self.assertEqual(self.wrong("It fails.", "lost"), ["points of lost have random loss, which the sentence does not say"])
+        self.assertEqual(self.wrong("It fails.", "homes"), ["points of homes have homes, which the sentence does not say"])
+        self.assertEqual(self.wrong("Where steps vary it fails.", "apart"), ["points of apart have slices, which the sentence does not say"])
+
+    def test_pages_and_scenarios_have_the_same_points(self):
+        page = (self.folder / "results/reference/claims/net.md").read_text()
+        self.write("results/reference/claims/net.md", page.replace("8 points", "9 points"))
+        self.assertEqual(self.wrong("With random loss it fails.", "lost"), ["lost has 9 points on its page, 8 in its scenario"])
+
+    def test_sentences_of_the_readme_bring_their_whole_condition(self):
+        at = {"page": "README.md"}
+        self.assertEqual(self.wrong("With random loss it fails on a star of 8 to 64 replicas.", "lost", **at), [])
+        self.assertEqual(self.wrong("With random loss it fails.", "lost", **at), ["the sentence does not say that lost has 8 to 64 replicas",
+                                                                                "the sentence does not say that lost is of star"])
+        lead = "On a star of 8 to 64 replicas it fails: <!-- claim: none -->\n\n"
+        self.assertEqual(self.wrong("- with random loss.", "lost", before=lead, **at), [])
+        self.assertEqual(self.wrong("- with random loss, where steps vary.", "whole", before=lead, **at),
+                         ['"with random loss" is not so at all points of whole', '"8 to 64 replicas" is not so at all points of whole',
+                          "the sentence does not say that whole has 8 to 256 replicas"])
 
 
 class Quotations(TreeTest):

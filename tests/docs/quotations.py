@@ -15,6 +15,7 @@ MARK = re.compile(r"<!--\s*as:\s*(.*?)\s*-->", re.S)
 ANY_MARK = r"(?:\s*<!--\s*(?:as|claim):.*?-->)+"
 NUMBER = re.compile(r"\{(\d+(?:\.\d+)?)\}")
 BOUND = {"paper/paper.md": ("Limitations",)}
+SHOWN = re.compile(r"`<!--[^`]*`")  # code that shows what a mark is
 DIGIT = re.compile(r"(?<![\w.-])\d")
 
 
@@ -77,6 +78,7 @@ def problems_of(page, source, root):
         if block.kind == "heading":
             heading = block.lines[0].lstrip("#").strip()
         for line, text in pieces(block):
+            text = SHOWN.sub("", text)
             for said, marks in ended(text):
                 for mark in MARK.findall(marks):
                     problem = problem_of(root, said, mark)

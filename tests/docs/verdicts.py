@@ -6,15 +6,20 @@ it rests on:
     <!-- claim: PAGE ID: VERDICT -->    as results/reference/claims/PAGE.md says it of the claim ID
     <!-- claim: none -->                a question or a condition: it gives no verdict
 
-The page names its scenario (## NAME), which has the claim with the same statement. Counts in the sentence, as "6 of 9
-points", are those of one of its claims, and so are ranges, as "1.4 to 4.7 times"."""
+The page names its scenario (## NAME), which has the claim with the same statement, at as many points. Counts in the
+sentence, as "6 of 9 points", are those of one of its claims, and so are ranges, as "1.4 to 4.7 times". Its conditions
+are those of the claim's points (conditions.py); on the pages of WHOLE each sentence brings all of them. Each item of a list
+has those of the text before the list too, where that ends with a colon."""
 import dataclasses
 import functools
 import itertools
 import json
 import re
 
+import conditions
 import markdown as md
+
+WHOLE = ("README.md",)  # each sentence there stands alone
 
 MARK = re.compile(r"<!--\s*claim:\s*(.*?)\s*-->", re.S)
 SECTION = re.compile(r"^(#{2,3}) (.*)$", re.M)
@@ -30,6 +35,13 @@ class Verdict:
     points: int
     measured: str
     verdict: str
+
+    def of(self, what):
+        """At how many points it is so; `what`: "hold", "undecided" or "fail"."""
+        if self.verdict in ("holds", "undecided", "fails"):
+            return self.points if self.verdict.startswith(what) else 0
+        match = re.search(rf"(\d+) {what}", self.verdict)
+        return int(match[1]) if match else 0
 
     def counts(self):
         """How many points hold, are undecided and fail."""
@@ -62,10 +74,15 @@ class Verdicts:
         file = self.root / f"results/reference/claims/{name}.md"
         return verdicts_of(file.read_text(encoding="utf-8")) if file.exists() else None
 
-    def statement_in_scenario(self, scenario, claim):
-        claims = [one for file in (self.root / "scenarios").rglob(f"{scenario}.json")
-                  for one in json.loads(file.read_text(encoding="utf-8")).get("claims", [])]
-        return next((one.get("statement", "") for one in claims if one.get("id") == claim), None)
+    @functools.cache
+    def in_scenario(self, scenario, claim):
+        """(the scenario, its claim); None where none has it."""
+        for file in (self.root / "scenarios").rglob(f"{scenario}.json"):
+            whole = json.loads(file.read_text(encoding="utf-8"))
+            for one in whole.get("claims", []):
+                if one.get("id") == claim:
+                    return whole, one
+        return None
 
     def of(self, mark):
         """The verdict that a mark names; a ValueError says what is wrong with the mark."""
@@ -79,15 +96,24 @@ class Verdicts:
         if claim not in page:
             raise ValueError(f"results/reference/claims/{name}.md has no claim {claim}")
         verdict = page[claim]
-        statement = self.statement_in_scenario(verdict.scenario, claim)
-        if statement is None:
+        found = self.in_scenario(verdict.scenario, claim)
+        if found is None:
             raise ValueError(f"no scenario {verdict.scenario} has a claim {claim}")
-        if statement != verdict.statement:
+        if found[1].get("statement", "") != verdict.statement:
             raise ValueError(f"the scenario {verdict.scenario} states the claim {claim} otherwise than its page of "
                              "results")
         if said != verdict.verdict:
             raise ValueError(f'the verdict on {claim} is "{verdict.verdict}", not "{said}"')
-        return verdict
+        points = self.points(verdict.scenario, claim)
+        if points and len(points.swept) != verdict.points:
+            raise ValueError(f"{claim} has {verdict.points} points on its page, {len(points.swept)} in its scenario")
+        return claim, verdict, points
+
+    @functools.cache
+    def points(self, scenario, claim):
+        """The conditions of a claim; None where the scenario says too little of itself."""
+        whole, one = self.in_scenario(scenario, claim)
+        return conditions.Points(whole, conditions.points_of(whole, one)) if "methods" in whole else None
 
 
 def pieces(block):
@@ -102,18 +128,22 @@ def sentence_count(text):
     return len(re.findall(r"[.?!:](?=\s+[A-Z0-9(\"]|$)", text)) or (1 if md.words(text) else 0)
 
 
-def problems_of(source, verdicts):
+def problems_of(source, verdicts, page=""):
     """(line, what is wrong) in the parts of a page that give verdicts."""
-    inside = False
+    inside, lead = False, ""
     for block in md.blocks(source):
         if block.kind == "comment":
             words = block.text().strip()[4:-3].strip()
             inside = words == "verdicts" or (inside and words != "end of verdicts")
+        if not (block.kind == "text" and md.ITEM.match(block.lines[0])):
+            words = " ".join(md.COMMENT.sub("", block.text()).split())
+            lead = words + " " if block.kind == "text" and words.endswith(":") else ""
         for line, text in pieces(block) if inside else ():
-            yield from ((line, what) for what in problems_of_piece(text, verdicts, block.kind == "table"))
+            yield from ((line, what) for what in
+                        problems_of_piece(text, verdicts, block.kind == "table", page in WHOLE, lead))
 
 
-def problems_of_piece(text, verdicts, is_row):
+def problems_of_piece(text, verdicts, is_row, is_whole=False, lead=""):
     parts = [text, text] if is_row else re.split(r"((?:\s*<!--\s*claim:.*?-->)+)", text, flags=re.S)
     for said, marks in itertools.zip_longest(parts[::2], parts[1::2], fillvalue=""):
         said, marks = " ".join(md.COMMENT.sub("", said).split()), MARK.findall(marks)
@@ -123,12 +153,21 @@ def problems_of_piece(text, verdicts, is_row):
             yield f'gives no claim: "{said[:80]}"'
         elif not is_row and sentence_count(said) > 1:
             yield f'two sentences and the claim of one: "{said[:80]}"'
-        judged = []
+        found = []
         for mark in marks:
             try:
-                judged += [verdicts.of(mark)] if mark != "none" else []
+                found += [verdicts.of(mark)] if mark != "none" else []
             except ValueError as wrong:
                 yield str(wrong)
+        judged = [verdict for _, verdict, _ in found]
+        named = [(name, points) for name, _, points in found if points]
+        yield from conditions.problems_of(lead + said, named)
+        yield from conditions.missing_of(lead + said, named) if is_whole else ()
+        for name, verdict, _ in found if "nowhere" in said else ():
+            if verdict.of("hold"):
+                yield f'says "nowhere", and {name} holds at {verdict.of("hold")} points'
+            elif verdict.of("undecided") and not re.search("undecided|shown nowhere", said):
+                yield f'says "nowhere", and {name} is undecided at {verdict.of("undecided")} points'
         for count, points in COUNT.findall(said) if judged else ():
             if not any(int(points) == one.points and int(count) in one.counts() for one in judged):
                 yield f"no claim of this sentence has {count} of {points} points"
