@@ -93,6 +93,24 @@ void check_address_space(const WorkEstimate& work, double limit) {
       "a limit above that, or none", "ulimit -v unlimited, or the memory that a batch system is asked for");
 }
 
+namespace {
+
+// Packets take as long as they are many.
+std::vector<std::string> long_replays(const WorkEstimate& work) {
+  constexpr double kLong_s = 3600;
+  double packets_s = 0;
+  for (const CaseEstimate& estimate : work.cases)
+    if (estimate.config->network.fidelity == "packet") packets_s += estimate.replay.seconds;
+  if (packets_s < kLong_s) return {};
+  return {
+      fmt::format("fidelity \"packet\" takes about {} of one core: take fewer steps or a smaller payload, or "
+                  "fidelity \"flow\", "
+                  "which takes seconds (docs/model.md)",
+                  human_duration(packets_s))};
+}
+
+}  // namespace
+
 std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,
                                           const std::string& folder, const std::string& device) {
   std::error_code ignored;
@@ -106,12 +124,14 @@ std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::s
   } catch (const InputError& error) {
     throw error.in_file(file);
   }
+  std::vector<std::string> warnings = long_replays(work);
   const std::optional<double> free = free_disk(folder);
-  if (!free || work.disk_bytes <= *free) return {};
-  return {fmt::format(
-      "the run takes about {} of disk, and where {} is {} are free: name another folder with --out, "
-      "or leave something out (fewer cases, a smaller model)",
-      human_bytes(work.disk_bytes), folder, human_bytes(*free))};
+  if (free && work.disk_bytes > *free)
+    warnings.push_back(fmt::format(
+        "the run takes about {} of disk, and where {} is {} are free: name another folder with --out, "
+        "or leave something out (fewer cases, a smaller model)",
+        human_bytes(work.disk_bytes), folder, human_bytes(*free)));
+  return warnings;
 }
 
 void check_corpora(const WorkPlan& plan, const std::string& file) {

@@ -30,6 +30,8 @@ constexpr double kStartOfTraining = 0.5, kStartOfReplay = 0.02;  // s of a progr
 constexpr double kStepRow = 40, kExchangeRow = 80, kJoinedExchangeRow = 110, kBreakdownRow = 85,
                  kTransferRow = 52, kLinkRow = 65;
 constexpr double kRestOfACase = 8e3, kReport = 4e5, kReportOfACase = 2e4;
+// A file takes whole blocks of its file system, of which the last is half full on average.
+constexpr double kBlock = 4096, kFilesOfACase = 14, kFilesWithoutTables = 5;
 constexpr double kMostTransferRows = 1e4;  // replay/logged_network.cc
 
 // Of a program with LibTorch that has trained nothing yet.
@@ -257,8 +259,9 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool kee
     work.replay_s += kStartOfReplay + replay.seconds;
     const double tables = table_bytes(*config, replay);
     most_tables = std::max(most_tables, tables);
-    work.disk_bytes +=
-        kRestOfACase + kReportOfACase + config->workers() * kLinkRow + (keeps_tables ? tables : 0);
+    work.disk_bytes += kRestOfACase + kReportOfACase + config->workers() * kLinkRow +
+                       (keeps_tables ? tables : 0) +
+                       kBlock / 2 * (keeps_tables ? kFilesOfACase : kFilesWithoutTables);
   }
   if (!keeps_tables) work.disk_bytes += most_tables * jobs;
   return work;

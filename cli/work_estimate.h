@@ -90,7 +90,7 @@ void check_memory(const WorkEstimate& work, const std::string& device, double me
 void check_address_space(const WorkEstimate& work, double limit);
 
 // All of that for a run into `folder`: throws InputError (in `file`) as check_memory(), and returns what to
-// warn of: more disk than is free.
+// warn of: more disk than is free, and packets for hours.
 std::vector<std::string> machine_warnings(const WorkEstimate& work, const std::string& file,
                                           const std::string& folder, const std::string& device);
 

@@ -1,7 +1,6 @@
 #include "replay/cost_graph.h"
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -39,10 +38,10 @@ class Recording : public Network {
     std::vector<int> awaited;
     if (!state.entered.empty()) awaited.push_back(state.entered.back());
     for (const int number : takes) {
-      std::deque<int>& came = state.came[number];
+      std::vector<int>& came = state.came[number];
       if (came.empty()) continue;  // it has that itself
       awaited.push_back(came.front());
-      came.pop_front();
+      came.erase(came.begin());
     }
     if (awaits_delivery_) awaited.insert(awaited.end(), state.sent.begin(), state.sent.end());
     state.sent.clear();
@@ -75,8 +74,8 @@ class Recording : public Network {
 
  private:
   struct Worker {
-    std::vector<int> entered, sent;       // events; the latter since the last of the former
-    std::map<int, std::deque<int>> came;  // and not yet taken
+    std::vector<int> entered, sent;        // events; the latter since the last of the former
+    std::map<int, std::vector<int>> came;  // and not yet taken: few, of many numbers
   };
 
   EventQueue clock_;

@@ -25,6 +25,9 @@ namespace {
 constexpr std::int64_t kMostEvaluated = 6000000;
 constexpr std::int64_t kMostOfStages = 2 * kMostEvaluated;  // a pass has a message too
 
+// Messages of one all-reduce whose order can be kept: some 0.8 GB.
+constexpr std::int64_t kMostMessages = 4000000;
+
 constexpr std::size_t kMostWords = 400;  // letters
 
 std::string collective_of(const Case& config) {
@@ -167,6 +170,14 @@ std::vector<int> with_sites_swapped(BestPlaces best, const SiteOrders& orders, c
 Found for_rounds(const Case& config, const SitePaths& paths) {
   const int members = config.workers();
   const GroupExchange exchange{members, vector_bytes(config), 1, {}};
+  const std::int64_t messages = find_collective(collective_of(config)).totals(exchange).transfers;
+  if (messages > kMostMessages)
+    throw InputError(
+        "network.rank_order",
+        fmt::format("found \"optimized\" for {} replicas, whose {} has {} messages", members,
+                    collective_of(config), messages),
+        fmt::format("at most {} messages, each of which is walked again and again", kMostMessages),
+        "\"blocks\", \"round-robin\", \"random\" or a list; a ring; or fewer replicas");
   const auto graph =
       std::make_shared<CostGraph>(CostGraph::of_exchange(find_collective(collective_of(config)), exchange));
   const auto evaluated = std::make_shared<std::int64_t>(0);

@@ -17,6 +17,7 @@
 #include "replay/network/clock.h"
 #include "replay/optimized_order.h"
 #include "replay/placement/site_paths.h"
+#include "tests/support/said.h"
 #include "tests/unit/net/orders.h"
 #include "tests/unit/replay/replayed.h"
 
@@ -399,6 +400,19 @@ TEST(CostGraph, PassesAreWhatTheAnalyticReplayTakes) {
         EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), simulated_s(walked(config, plan)), 1e-6)
             << static_cast<int>(routing) << static_cast<int>(schedule) << blocks;
       }
+}
+
+// Two trees of n − 1 links, over each of which the 239 chunks of 125 MB, 512 KiB each, go up and down: 4 ·
+// 65,535 · 239 messages.
+TEST(Placement, IsNotLookedForAmongMoreMessagesThanMemoryHolds) {
+  const Case many = placed_case("gcp-2025", {32768, 32768}, "double-tree", 125000000);
+  EXPECT_EQ(
+      refused_with([&] { optimized_order(many, {}); }),
+      "network.rank_order: found \"optimized\" for 65536 replicas, whose double-tree has 62651460 messages");
+  EXPECT_EQ(refused_with([&] {
+              optimized_order(placed_case("gcp-2025", {32768, 32768}, "ring", 1000000), {});
+            }),
+            "");
 }
 
 }  // namespace longhaul::placement_test
