@@ -31,7 +31,7 @@ void print_placement(const Case& config) {
     std::printf("    placement: its groups are drawn, no order of ranks is faster than another\n");
     return;
   }
-  const OptimizedOrder order = optimized_order(config, plan);
+  const OptimizedOrder& order = order_found(config);
   say(stdout, fmt::format("    {}\n    {}\n", gain_in_words(order), places_in_words(config, order.places)));
 }
 

@@ -445,7 +445,7 @@ void check_machine(const RunOptions& options, const Scenario& scenario, WorkPlan
 }  // namespace
 
 int run_command(const RunOptions& options) {
-  const Scenario scenario = validated_scenario(options.scenario, options.assignments);
+  const Scenario scenario = validated_scenario(options.scenario, options.assignments, options.emulates);
   const WorkPlan plan = planned(options, scenario);
   if (options.list_cases) return list_cases(scenario, plan);
   check_executables(options, scenario);

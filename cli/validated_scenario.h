@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
+#include "replay/optimized_order.h"
 
 namespace longhaul {
 
@@ -12,8 +13,13 @@ namespace longhaul {
 const Node& scenario_declaration();
 
 // Reads, resolves, expands and checks: model shapes, method options, topology, placement, data paths.
-// Throws InputError with the file and the JSON path inside it.
-Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments);
+// Throws InputError with the file and the JSON path inside it. `is_emulated`: as of check_network().
+Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments,
+                            bool is_emulated = false);
+
+// The places of a case whose network.rank_order is "optimized". Cases that differ in nothing that they are
+// found from share them: a search may take seconds, and is made once.
+const OptimizedOrder& order_found(const Case& config);
 
 // Its claims, a list that may be empty.
 Json claims_of(const Scenario& scenario);

@@ -18,6 +18,7 @@
 #include "net/tcp/connection.h"
 #include "net/tcp/fifo.h"
 #include "net/topologies/registry.h"
+#include "net/variation/path_losses.h"
 #include "net/variation/variation.h"
 #include "replay/optimized_order.h"
 #include "replay/outputs.h"
@@ -256,9 +257,10 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
   return estimate;
 }
 
-void check_network(const Case& config) {
+void check_network(const Case& config, bool is_emulated) {
   const Topology topology = placed_topology(config);
   const Variation variation(config.network.variation, topology, config.seed);
+  if (!is_emulated) check_losses(config.network, topology);
   const TcpSpec& tcp = config.network.tcp;
   if (config.network.fidelity == "flow") check_rates_for_flow(topology);
   if (config.network.fidelity != "packet") return;

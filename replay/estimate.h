@@ -25,8 +25,9 @@ struct ReplayEstimate {
 // Throws InputError for a collective that does not exist, and for slices of which there would be too many.
 ReplayEstimate estimate(const Case& config, const Trace& trace);
 
-// Builds the topology. Throws InputError (without a file) for whatever cannot be.
-void check_network(const Case& config);
+// Builds the topology. Throws InputError (without a file) for whatever cannot be, and for losses beyond what
+// was measured (net/variation/path_losses.h), unless the kernel itself carries the messages.
+void check_network(const Case& config, bool is_emulated = false);
 
 // Throws InputError where a collective of the plan needs sites and the topology has none.
 void check_collectives(const Case& config, const OperationPlan& plan);

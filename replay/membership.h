@@ -30,8 +30,8 @@ namespace longhaul {
 
 class ReplayWithAbsences;
 
-// What a replica downloads, a parameter: `recovery.state_bytes`; or 12 (weights, two moments in fp32), and 8
-// more (slow weights, momentum) for a plan with an operation behind the optimizer.
+// What a replica downloads, a parameter: `recovery.state_bytes`; or 12 (weights, two moments in fp32), and 4
+// more for each row that the method keeps (OperationPlan::keeps: slow weights, momentum, ...).
 double state_bytes_of(const RecoverySpec& recovery, const OperationPlan& plan);
 
 class Membership {

@@ -27,6 +27,7 @@ struct ReplayArguments {
   std::string case_file, trace_file, folder;
   int progress_descriptor = -1;
   bool quiet = false;
+  bool is_emulated = false;  // over the kernel's TCP
 };
 
 using ReplayFunction =

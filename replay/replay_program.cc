@@ -63,7 +63,7 @@ Json run(const std::string& program, const ReplayArguments& arguments, const Rep
       config.network.rank_order.places = order.places;
       if (!arguments.quiet) fmt::print(stderr, "{}: {}\n", program, gain_in_words(order));
     }
-    check_network(config);
+    check_network(config, arguments.is_emulated);
     announce(program, config, trace, arguments.quiet);
     return replay(config, trace, arguments.folder, reporter);
   } catch (const Json::exception& error) {

@@ -171,7 +171,7 @@ Node recovery_options() {
                   .at_most(1000)
                   .means(
                       "what a replica downloads, bytes a parameter; default 12, weights and two moments in "
-                      "fp32, and 8 more where the method has an outer step")})
+                      "fp32, and 4 more for each row that the method keeps (slow weights, momentum, ...)")})
       .means("what follows when a replica is gone (faults of kind crash)");
 }
 

@@ -95,11 +95,6 @@ void check_message_time(const NetworkSpec& network) {
 }
 
 void check_fidelity(const NetworkSpec& network) {
-  if (network.fidelity == "packet" && network.tcp.loss > 0 && network.tcp.loss_response != "ns3-3.37")
-    throw InputError(
-        "network.tcp.loss_response",
-        fmt::format("found \"{}\" with fidelity \"packet\" and random loss", network.tcp.loss_response),
-        "\"ns3-3.37\"", "packets are ns-3's own and know no other response");
   if (network.fidelity == "packet" && network.tcp.congestion_control == "bbr" && network.tcp.loss > 0)
     throw InputError(
         "network.tcp.loss",
@@ -107,6 +102,13 @@ void check_fidelity(const NetworkSpec& network) {
         "0, or congestion_control \"cubic\", \"reno\"",
         "after losses ns-3's BBR stays at a few packets a round trip: exchanges take hundreds of times too "
         "long (docs/reference/packet.md)");
+  // The response is a default that a user may not have written: what is refused is the loss.
+  if (network.fidelity == "packet" && network.tcp.loss > 0 && network.tcp.loss_response != "ns3-3.37")
+    throw InputError("network.tcp.loss",
+                     fmt::format("found {} with fidelity \"packet\", whose response to losses is not \"{}\"",
+                                 format_number(network.tcp.loss), network.tcp.loss_response),
+                     "0, or network.tcp.loss_response \"ns3-3.37\" beside it",
+                     "packets are ns-3's own and know no other response");
   if (network.fidelity != "flow") return;
   if (network.tcp.congestion_control == "bbr" && network.tcp.queue == "fq_codel")
     throw InputError("network.tcp.congestion_control", "found \"bbr\" with queue \"fq_codel\"",

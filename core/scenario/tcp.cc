@@ -37,7 +37,8 @@ Node tcp_options() {
                          "longest round trip over it; at least 20 packets), or bytes"),
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
-                  "probability that a packet is lost on a link"),
+                  "probability that a packet is lost on a link. Losses of a path's links combine: to 1 % in all, "
+                  "0.2 % with bbr; more is for longhaul emulate alone"),
               choice("loss_response", {"linux", "ns3-3.37"})
                   .by_default("linux")
                   .means("what CUBIC does between random losses: linux: never below Reno (RFC 8312, 4.2); "

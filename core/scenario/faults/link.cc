@@ -27,8 +27,8 @@ FaultKind link_fault() {
                    "it has so many times its rate; 0: it carries nothing; default 1"),
                number("delay").at_least(1).at_most(1000).means("it has so many times its delay; default 1"),
                number("loss").at_least(0).at_most(0.5).means(
-                   "share of its packets that it loses, each by itself, besides network.tcp.loss; "
-                   "default 0")})
+                   "share of its packets that it loses, each by itself, besides network.tcp.loss and to the "
+                   "same limit; default 0")})
           .means("a link fails or is worse than it was"),
       link::read};
 }

@@ -53,7 +53,8 @@ TEST(Residual, OfBbrIsThatBesideTheKernel) {
   const auto with = [](const Json& tcp) { return with_bbr(k50Mbps, {{"network", {{"tcp", tcp}}}}); };
   EXPECT_EQ(with({{"connections", 4}}), "0.1");
   EXPECT_EQ(with({{"loss", 1e-3}}), "0.1");
-  EXPECT_EQ(with({{"loss", 2e-3}, {"connections", 5}}), "a loss of 0.002 (to 0.001), 5 connections (to 4)");
+  EXPECT_EQ(with({{"loss", 2e-3}, {"connections", 5}}),
+            "5 connections (to 4), paths that lose 0.4 % (to 0.2 %)");
   const std::string said = "BBR but in rings and pairs of up to 8 on a star";
   EXPECT_EQ(with_bbr(k50Mbps, {{"replicas", 8}}), "0.1");
   EXPECT_EQ(with_bbr(k50Mbps, {{"replicas", 9}}), said);
@@ -93,6 +94,8 @@ TEST(Residual, OfPacketsIsWhatTheyDifferFromTheKernelWhereSomeAreLost) {
   EXPECT_EQ(packets({{"queue", "fq_codel"}, {"ecn", true}}), "0");
   EXPECT_EQ(packets({{"queue", "fifo"}, {"queue_size", 0.25}}), "0.5");
   EXPECT_EQ(packets({{"trunk_queue", "fifo"}}), "0.5");
+  EXPECT_EQ(packets({{"queue", "fifo"}, {"connections", 2}}), "2 connections behind a FIFO (1)");
+  EXPECT_EQ(packets({{"trunk_queue", "fifo"}, {"connections", 8}}), "8 connections behind a FIFO (1)");
   EXPECT_EQ(packets({{"loss", 1e-3}, {"connections", 8}}), "0.55");
   EXPECT_EQ(packets({{"congestion_control", "bbr"}}), "queue host+bbr in packets");
 }
@@ -100,7 +103,7 @@ TEST(Residual, OfPacketsIsWhatTheyDifferFromTheKernelWhereSomeAreLost) {
 TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   const Json fault = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"loss", 1e-3}};
   EXPECT_EQ(validity({{"faults", {fault}}}), "faults that lose packets");
-  EXPECT_EQ(with_tcp({{"loss", 6e-3}}), "a loss of 0.006 (to 0.005)");
+  EXPECT_EQ(with_tcp({{"loss", 6e-3}}), "paths that lose 1.2 % (to 0.997 %)");
   EXPECT_EQ(with_tcp({{"connections", 65}}), "65 connections (to 64)");
   EXPECT_EQ(with_tcp({{"loss", 1e-4}, {"connections", 9}}), "9 connections (to 8)");
   EXPECT_EQ(with_tcp({{"queue", "fq_codel"}}), "queue fq_codel");
@@ -118,6 +121,27 @@ TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   EXPECT_EQ(direct(129, 400000, "recursive-doubling"), "129 replicas (recursive-doubling: to 128)");
   EXPECT_EQ(direct(100, 200000), "direct messages of 4000 bytes (from 5000)");
   EXPECT_EQ(with_method(8, {{"overlap_backward", 0.5}, {"buckets", 25}}), "25 buckets (to 24)");
+}
+
+// Rates that packets were held against (results/reference/residuals/scale.md): of the slowest link, since it
+// decides.
+TEST(Residual, IsUnknownAtRatesThatWereNotMeasured) {
+  const auto at_rate = [](const Json& star) {
+    return validity({{"network", {{"topology", {{"star", star}}}}}});
+  };
+  EXPECT_EQ(at_rate({{"rate", "500kbps"}}), "0.07");
+  EXPECT_EQ(at_rate({{"rate", "499kbps"}}), "a rate of 499 kb/s (500 kb/s to 10 Gb/s)");
+  EXPECT_EQ(at_rate({{"rate", "10Gbps"}}), "0.07");
+  EXPECT_EQ(at_rate({{"rate", "10.1Gbps"}}), "a rate of 10.1 Gb/s (500 kb/s to 10 Gb/s)");
+  EXPECT_EQ(at_rate({{"rate", nullptr}, {"up", "100Gbps"}, {"down", "1Gbps"}}), "0.07");
+  EXPECT_EQ(at_rate({{"rate", nullptr}, {"up", "100Gbps"}, {"down", "100kbps"}}),
+            "a rate of 100 kb/s (500 kb/s to 10 Gb/s)");
+  const Json list = {{{"link", "replica1-core"}, {"rate", "10kbps"}}};
+  EXPECT_EQ(validity({{"network", {{"overrides", list}}}}), "a rate of 10 kb/s (500 kb/s to 10 Gb/s)");
+  const Json fault = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"rate", 1e-4}},
+             outage = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"rate", 0}};
+  EXPECT_EQ(validity({{"faults", {fault}}}), "a rate of 100 kb/s (500 kb/s to 10 Gb/s)");
+  EXPECT_EQ(validity({{"faults", {outage}}}), "0.07");
 }
 
 TEST(Residual, OfARecordIsWhatItSaysAndInWordsWhichCasesAreOutside) {

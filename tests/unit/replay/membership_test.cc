@@ -449,4 +449,22 @@ TEST(AbsenceTrace, WhatIsWrongIsSaidWithItsLine) {
     EXPECT_EQ(error_of(std::string("replica,left_s,back_s\n") + rows), said);
 }
 
+// What `longhaul list options recovery` says: 12 bytes, and 4 for each row that the method keeps. DiLoCo
+// keeps slow weights and momentum.
+TEST(Membership, TheStateIsAsLargeAsTheOptionSays) {
+  const Node options = recovery_options();
+  const std::string said = options.child("state_bytes")->meaning;
+  EXPECT_SAYS(said,
+              "default 12, weights and two moments in fp32, and 4 more for each row that the method keeps");
+  OperationPlan plan;
+  EXPECT_EQ(state_bytes_of({}, plan), 12);
+  plan.keeps = {"slow"};
+  EXPECT_EQ(state_bytes_of({}, plan), 16);
+  plan.keeps = {"slow", "momentum", "residual"};
+  EXPECT_EQ(state_bytes_of({}, plan), 24);
+  RecoverySpec own;
+  own.state_bytes = 7;
+  EXPECT_EQ(state_bytes_of(own, plan), 7);
+}
+
 }  // namespace longhaul::membership_test
