@@ -120,6 +120,8 @@ struct EmulateOptions {
 int emulate_command(const EmulateOptions& options);
 // What a world's script starts: the relay between its hosts, for the case in the file.
 int relay_command(const std::string& case_file);
+// And, inside of it: says whether the relay was late (emulation/lateness.h).
+int lateness_command(int hosts);
 // Writes FOLDER/world.sh of the case (emulation/world.h); returns the command line that runs it with `words`.
 std::vector<std::string> in_world(const Case& config, const std::string& folder,
                                   const std::vector<std::string>& words);

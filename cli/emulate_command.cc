@@ -1,5 +1,10 @@
 #include <fmt/core.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -14,11 +19,14 @@
 #include "cli/run_outputs.h"
 #include "cli/scratch_folder.h"
 #include "cli/validated_scenario.h"
+#include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
+#include "emulation/lateness.h"
 #include "emulation/world.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
+#include "net/variation/path_losses.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -59,23 +67,44 @@ double number(const Json& record, const std::string& metric) {
   return value_at(record, metric).value_or(std::nan(""));
 }
 
+constexpr const char* kShown[] = {"sync_time_s.mean", "simulated_time_s"};
+
+// `predicted`: null where there is no prediction.
 std::string row(const Json& predicted, const Json& measured) {
-  std::vector<std::string> cells = {predicted.at("case").get<std::string>()};
-  for (const char* metric : {"sync_time_s.mean", "simulated_time_s"}) {
-    const double said = number(predicted, metric), took = number(measured, metric);
-    cells.insert(cells.end(), {fmt::format("{:.3f} s", took), fmt::format("{:.3f} s", said),
-                               fmt::format("{:+.1f} %", 100 * (said / took - 1))});
+  std::vector<std::string> cells = {measured.at("case").get<std::string>()};
+  for (const char* metric : kShown) {
+    const double took = number(measured, metric);
+    cells.push_back(fmt::format("{:.3f} s", took));
+    if (predicted.is_null()) continue;
+    const double said = number(predicted, metric);
+    cells.insert(cells.end(),
+                 {fmt::format("{:.3f} s", said), fmt::format("{:+.1f} %", 100 * (said / took - 1))});
   }
   return markdown_row(cells);
 }
 
+// `predicted`: as above.
 std::string table(const Json& predicted, const Json& measured) {
   std::string markdown =
-      markdown_row({"case", "sync, measured", "predicted", "off", "whole, measured", "predicted", "off"}) +
-      markdown_rule("lrrrrrr");
-  for (std::size_t i = 0; i < predicted.at("cases").size(); ++i)
-    markdown += row(predicted["cases"][i], measured.at("cases").at(i));
+      predicted.is_null() ? markdown_row({"case", "sync, measured", "whole, measured"}) + markdown_rule("lrr")
+                          : markdown_row({"case", "sync, measured", "predicted", "off", "whole, measured",
+                                          "predicted", "off"}) +
+                                markdown_rule("lrrrrrr");
+  for (std::size_t i = 0; i < measured.at("cases").size(); ++i)
+    markdown += row(predicted.is_null() ? Json() : predicted.at("cases").at(i), measured["cases"][i]);
   return markdown + "\nsync: mean time of a synchronization, from the moment when all it needs are ready.\n";
+}
+
+// Why no fidelity says what its cases will take; "" where one does.
+std::string why_no_prediction(const Scenario& scenario) {
+  for (const Case& config : scenario.cases) {
+    try {
+      check_losses(config.network, topology_of(config));
+    } catch (const InputError& error) {
+      return error.parts().path + ": " + error.parts().found;
+    }
+  }
+  return "";
 }
 
 double predicted_total_s(const Json& summary) {
@@ -84,11 +113,62 @@ double predicted_total_s(const Json& summary) {
   return total_s;
 }
 
+// What all hosts together may send at once, bit/s.
+double offered_rate(const Case& config) {
+  const Topology topology = topology_of(config);
+  double sum = 0;
+  for (int host = 0; host < topology.replicas() && topology.replicas() > 1; ++host)
+    sum += topology.rate(topology.path(host, host == 0 ? 1 : 0).directions.front());
+  return sum;
+}
+
+// Said before, since it may be minutes until the figures come.
+void warn_of_rates(const Scenario& scenario) {
+  constexpr double kCarriedByACore = 0.1e9;  // results/reference/kernel/emulated.md: two busy ones, 0.2 Gb/s
+  double most = 0;
+  for (const Case& config : scenario.cases) most = std::max(most, offered_rate(config));
+  const double carried = kCarriedByACore * cores_here();
+  if (most <= carried) return;
+  std::fprintf(
+      stderr,
+      "warning: the hosts may send %s at once, and %d cores were measured to carry %s: times may be those "
+      "of this machine (what is late is counted)\n",
+      human_rate(most).c_str(), cores_here(), human_rate(carried).c_str());
+}
+
+// "CASE: this machine did not carry the rates: ...", a line for each such case.
+std::string late_cases(const std::string& measured, const Json& summary) {
+  std::string lines;
+  for (const Json& record : summary.at("cases")) {
+    const std::string name = record.at("case").get<std::string>();
+    const Json relay = read_json_or_null(measured + "/cases/" + name + "/relay.json");
+    if (const std::string words = text_of(relay, "words"); !words.empty())
+      lines += name + ": " + words + "\n";
+  }
+  return lines.empty() ? "" : "\n" + lines;
+}
+
+// The first interrupt is passed on to the program, the second ends it.
+int wait_for_program(pid_t child) {
+  int passed_on = 0, status = 0;
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+    const int interrupts = interrupts_so_far();
+    if (interrupts > passed_on) kill(-child, passed_on == 0 ? SIGINT : SIGKILL);
+    passed_on = interrupts;
+    constexpr int kBetween_us = 20000;
+    usleep(kBetween_us);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 // The user's own program, on the terminal.
 int run_program(const EmulateOptions& options, const Case& config, const std::string& folder) {
   const std::vector<std::string> arguments = in_world(config, folder, options.program);
   const auto begin = std::chrono::steady_clock::now();
-  const int status = wait_for(start_process(arguments, "", "", STDOUT_FILENO, SIGKILL));
+  count_interrupts();
+  const int status = wait_for_program(start_process(arguments, "", "", STDOUT_FILENO, SIGKILL));
+  if (interrupts_so_far() > 0) return kInterrupted;
   const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%s: %s on %d hosts, the world's making included\n", status == kDone ? "done" : "failed",
               human_duration(took_s).c_str(), config.workers());
@@ -111,8 +191,14 @@ int relay_command(const std::string& case_file) {
   return kDone;
 }
 
+int lateness_command(int hosts) {
+  if (const std::string words = lateness_in_words(lateness_of_world(hosts)); !words.empty())
+    std::printf("warning: %s\n", words.c_str());
+  return kDone;
+}
+
 int emulate_command(const EmulateOptions& options) {
-  const Scenario scenario = validated_scenario(options.scenario, options.assignments);
+  const Scenario scenario = validated_scenario(options.scenario, options.assignments, /*is_emulated=*/true);
   try {
     for (const Case& config : scenario.cases) check_emulated(config, topology_of(config));
   } catch (const InputError& error) {
@@ -122,18 +208,28 @@ int emulate_command(const EmulateOptions& options) {
     std::fputs(script_of(only_case(scenario, "--script")).c_str(), stdout);
     return kDone;
   }
+  warn_of_rates(scenario);
   std::optional<ScratchFolder> scratch;
   const std::string folder = options.out.empty() ? scratch.emplace("emulate").path : options.out;
   if (!options.program.empty()) return run_program(options, only_case(scenario, "COMMAND"), folder);
+  const std::string unpredicted = why_no_prediction(scenario);
+  if (!unpredicted.empty()) std::fprintf(stderr, "no prediction: %s\n", unpredicted.c_str());
   for (const bool emulates : {false, true}) {
+    if (!emulates && !unpredicted.empty()) continue;
     if (emulates)
-      std::fprintf(stderr, "emulating %zu cases in real time: about %s\n", scenario.cases.size(),
-                   human_duration(predicted_total_s(read_summary(folder + "/predicted"))).c_str());
+      std::fprintf(
+          stderr, "emulating %s in real time%s\n", counted(scenario.cases.size(), "case").c_str(),
+          unpredicted.empty()
+              ? (": about " + human_duration(predicted_total_s(read_summary(folder + "/predicted")))).c_str()
+              : "");
     const int status =
         run_command(emulation_run(options, folder + (emulates ? "/measured" : "/predicted"), emulates));
     if (status != kDone) return status;
   }
-  const std::string markdown = table(read_summary(folder + "/predicted"), read_summary(folder + "/measured"));
+  const Json measured = read_summary(folder + "/measured");
+  const std::string markdown =
+      table(unpredicted.empty() ? read_summary(folder + "/predicted") : Json(), measured) +
+      late_cases(folder + "/measured", measured);
   std::fputs((options.format == "markdown" ? markdown : terminal_text(markdown, kTextWidth)).c_str(), stdout);
   return kDone;
 }

@@ -158,15 +158,23 @@ void declare_emulate(CLI::App& app, EmulateOptions& options, int& status) {
 }
 
 // What a world's script and an emulated run start.
-void declare_inside_world(CLI::App& app, std::string& case_file, ReplayArguments& arguments, int& status) {
+void declare_inside_world(CLI::App& app, std::string& case_file, int& hosts, ReplayArguments& arguments,
+                          int& status) {
   CLI::App* relay = app.add_subcommand("relay", "The links between the hosts of an emulated case");
   relay->group("");
   relay->add_option("--case", case_file, "case.json of the case")->required();
   relay->callback([&] { status = relay_command(case_file); });
+  CLI::App* lateness = app.add_subcommand("lateness", "How late the relay of this world was");
+  lateness->group("");
+  lateness->add_option("HOSTS", hosts, "hosts of the world")->required();
+  lateness->callback([&] { status = lateness_command(hosts); });
   CLI::App* emulated = app.add_subcommand("emulated", "Replay one case on the hosts of its world");
   emulated->group("");
   declare_replay_arguments(*emulated, arguments);
-  emulated->callback([&] { status = replay_program("longhaul emulated", arguments, emulated_replay); });
+  emulated->callback([&] {
+    arguments.is_emulated = true;
+    status = replay_program("longhaul emulated", arguments, emulated_replay);
+  });
 }
 
 void declare_compare(CLI::App& app, CompareOptions& options, int& status) {
@@ -331,8 +339,9 @@ int command(int argc, char** argv) {
   ReplayArguments replay;
   declare_analytic(app, replay, status);
   std::string relayed_case;
+  int hosts = 0;
   ReplayArguments emulated;
-  declare_inside_world(app, relayed_case, emulated, status);
+  declare_inside_world(app, relayed_case, hosts, emulated, status);
   std::string of;
   declare_help(app, of, status);
   try {

@@ -1,29 +1,26 @@
-// A folder of the system's temporary ones that goes with the object that made it.
+// A folder of the system's temporary ones that goes with the object that made it; and with the process,
+// however that ends: a child of its own waits for that.
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <system_error>
+#include <sys/types.h>
 
-#include "core/base/errors.h"
+#include <string>
 
 namespace longhaul {
 
 class ScratchFolder {
  public:
-  explicit ScratchFolder(const std::string& name)
-      : path((std::filesystem::temp_directory_path() / ("longhaul-" + name + "-XXXXXX")).string()) {
-    if (!mkdtemp(path.data())) throw RunError(path + ": no folder could be made");
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
+  // Throws RunError.
+  explicit ScratchFolder(const std::string& name);
+  ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   std::string path;
+
+ private:
+  int alive_ = -1;     // this process's end of a pipe, which its death closes
+  pid_t keeper_ = -1;  // the child at the other end
 };
 
 }  // namespace longhaul

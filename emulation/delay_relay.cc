@@ -21,6 +21,7 @@
 #include "core/base/errors.h"
 #include "core/base/random.h"
 #include "emulation/host.h"
+#include "emulation/lateness.h"
 #include "emulation/world.h"
 #include "net/tcp/framing.h"
 
@@ -60,15 +61,23 @@ class Relay {
   }
 
   [[noreturn]] void run() {
+    std::int64_t looked_ns = monotonic_ns();
     for (;;) {
-      const std::int64_t wait_ns = under_way_.empty() ? 1000000000 : under_way_.top().due_ns - monotonic_ns();
+      const std::int64_t asked_ns = monotonic_ns(),
+                         wait_ns = under_way_.empty() ? 1000000000 : under_way_.top().due_ns - asked_ns;
       const timespec timeout{0, std::clamp<std::int64_t>(wait_ns, 0, 999999999)};
       ppoll(polled_.data(), polled_.size(), &timeout, nullptr);
+      // What is there at once may be there since the last look.
+      constexpr std::int64_t kAtOnce_ns = 50000;
+      const std::int64_t now_ns = monotonic_ns();
+      since_ns_ = now_ns - asked_ns < kAtOnce_ns ? looked_ns : now_ns;
+      looked_ns = now_ns;
       for (std::size_t from = 0; from < polled_.size(); ++from)
         if (polled_[from].revents != 0) take_from(from);
       while (!under_way_.empty() && under_way_.top().due_ns <= monotonic_ns()) {
-        const Packet packet = under_way_.top();
+        Packet packet = under_way_.top();
         under_way_.pop();
+        note_late(packet, packet.due_ns);
         pass_on(packet);
       }
     }
@@ -85,6 +94,7 @@ class Relay {
     std::int64_t number = 0;
     std::size_t path = 0, hop = 0;
     std::size_t place = 0, size = 0;  // of its bytes
+    bool is_late = false;
   };
   struct IsLater {
     bool operator()(const Packet& a, const Packet& b) const {
@@ -114,8 +124,18 @@ class Relay {
       if (to >= polled_.size() || to == from) continue;
       const std::size_t place = free_place();
       bytes_[place].assign(buffer_.data(), buffer_.data() + got);
-      pass_on({monotonic_ns(), taken_++, from * polled_.size() + to, 0, place, as_index(got)});
+      Packet packet{monotonic_ns(), taken_++, from * polled_.size() + to, 0, place, as_index(got)};
+      ++counts_->taken;
+      note_late(packet, since_ns_);
+      pass_on(packet);
     }
+  }
+
+  // Each packet once, however often it is late.
+  void note_late(Packet& packet, std::int64_t due_ns) {
+    if (packet.is_late || monotonic_ns() - due_ns <= kLate_ns) return;
+    packet.is_late = true;
+    ++counts_->late;
   }
 
   std::size_t free_place() {
@@ -157,7 +177,8 @@ class Relay {
   std::vector<std::vector<char>> bytes_;  // of packets under way, by place
   std::vector<std::size_t> free_;         // places
   std::vector<char> buffer_;
-  std::int64_t taken_ = 0;
+  std::int64_t taken_ = 0, since_ns_ = 0;  // when the packets that wait now may have come, at the earliest
+  RelayCounts* counts_ = new_relay_counts();
 };
 
 }  // namespace

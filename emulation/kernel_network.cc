@@ -15,10 +15,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <map>
 
 #include "core/base/errors.h"
 #include "emulation/host.h"
+#include "emulation/lateness.h"
 #include "emulation/world.h"
 #include "net/tcp/framing.h"
 #include "replay/network/network.h"
@@ -171,7 +173,14 @@ Json emulated_replay(const Case& config, const Trace& trace, const std::string& 
                               std::uint64_t) {
     return std::make_unique<KernelNetwork>(spec.tcp, topology, used_ends(), clock);
   };
-  return replay(config, trace, folder, reporter, clock, network_of);
+  Json result = replay(config, trace, folder, reporter, clock, network_of);
+  const Lateness lateness = lateness_of_world(config.workers());
+  std::ofstream(folder + "/relay.json") << Json({{"packets", lateness.packets},
+                                                 {"late", lateness.late},
+                                                 {"dropped", lateness.dropped},
+                                                 {"words", lateness_in_words(lateness)}})
+                                        << '\n';
+  return result;
 }
 
 }  // namespace longhaul

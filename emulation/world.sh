@@ -61,4 +61,5 @@ while [ $rank -lt "$size" ]; do
 done
 status=0
 for process in $processes; do wait "$process" || status=$?; done
+"$longhaul" lateness "$size" >&2 || true
 exit $status
