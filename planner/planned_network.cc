@@ -10,7 +10,6 @@
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/units.h"
-#include "net/topologies/graphml_file.h"
 #include "net/topologies/great_circle.h"
 
 namespace longhaul {
