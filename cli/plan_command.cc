@@ -108,6 +108,7 @@ class Planning {
       result.needs = token_needs(plan_, candidate_methods(plan_));
       result.search = search_plan(plan_, network, result.needs, tools());
       result.sensitivity = sensitivity_of(result.choice(), tools());
+      result.by_gain = times_by_gain(plan_, result.choice(), tools());
       result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);
       result.faulty = faulty_times(plan_, result.search, tools(), result.search.notes);
       write(result);

@@ -96,12 +96,15 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
                       {"longer", one.longer},
                       {"half_width", one.half_width},
                       {"goodput", one.goodput()}});
+  Json by_gain = Json::array();
+  for (const GainTime& one : result.by_gain)
+    by_gain.push_back({{"connections_gain", one.gain}, {"time_s", one.total_s}});
   const MemoryNeed& memory = result.choice().memory;
   return {{"format", 1},
           {"name", plan.name},
           {"description", member(plan.written, "description")},
           {"decision", decision(plan, result)},
-          {"caveats", caveats(result)},
+          {"caveats", caveats(plan, result)},
           {"currency", plan.currency},
           {"has_prices", has_prices(plan)},
           {"nodes", plan.nodes},
@@ -136,6 +139,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"in_short", in_short(plan, result)},
           {"sites", sites_of(plan, result)},
           {"with_faults", faulty},
+          {"by_connections_gain", by_gain},
           {"links", links},
           {"upgrades", upgrades},
           {"placement", placement_in_words(result.choice().config)},

@@ -191,6 +191,12 @@ Node plan_options(const Node& scenario) {
            .by_default(1.55)
            .means("with coordinates: round trip over twice the great circle at 200 km/ms; 1.55 was measured "
                   "between clouds, 2.1 for end hosts"),
+       either("connections_gain", {number("").at_least(1), choice("", {"connections"})})
+           .by_default("connections")
+           .means("what several connections of two nodes carry together, in times of one, where a matrix or "
+                  "measurements say what one carries; \"connections\": as many times as they are, an upper "
+                  "bound; 3.1 is the one published figure, of eight. What several were measured to carry "
+                  "(iperf3 -P) bounds it too"),
        choice("way_out", {"shared", "per-accelerator"})
            .by_default("shared")
            .means("shared: the accelerators of a node share its link; per-accelerator: each has one of that "

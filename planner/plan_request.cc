@@ -192,6 +192,7 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.currency = json.at("currency").get<std::string>();
   plan.egress = parse_egress(json.at("egress"));
   plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
+  if (json.at("connections_gain").is_number()) plan.connections_gain = json["connections_gain"].get<double>();
   plan.candidates = json.at("candidates");
   for (const char* key : {"inside", "node_rate", "inflation"}) plan.joins[key] = json.at(key);
   plan.most_replays = json.at("replays");

@@ -75,8 +75,9 @@ struct PlanRequest {
   std::string currency;
   EgressPrices egress;
   bool way_out_per_accelerator = false;
-  std::vector<PlannedSite> sites;         // empty where the file has a network section
-  std::vector<std::string> measurements;  // paths as they can be opened
+  std::optional<double> connections_gain;  // none: as many times one as there are connections
+  std::vector<PlannedSite> sites;          // empty where the file has a network section
+  std::vector<std::string> measurements;   // paths as they can be opened
   Json measured;  // the matrix of sites that these files make, which the caller of read_plan() fills in
   std::vector<std::string> notes;  // what a reader of the answer should know of these files
   Json candidates, joins;          // resolved; joins: inside, node_rate and inflation, of sites

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/connection_gain.h"
 #include "planner/plan_request.h"
 #include "planner/search.h"
 
@@ -81,6 +82,7 @@ struct PlanResult {
   Sensitivity sensitivity;
   std::vector<SiteShare> sites;
   std::vector<FaultyTime> faulty;
+  std::vector<GainTime> by_gain;
 
   const Evaluation& choice() const { return search.evaluations.front(); }
 };
@@ -92,7 +94,7 @@ std::string decision(const PlanRequest& plan, const PlanResult& result);
 std::string in_short(const PlanRequest& plan, const PlanResult& result);
 
 // What no replay can know, in sentences: the loss, how the time was found, how wrong it may be.
-std::vector<std::string> caveats(const PlanResult& result);
+std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& result);
 
 // What it means to be on the front.
 std::string front_in_words(const SearchResult& search);

@@ -218,6 +218,7 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
         100 * plan.min_utilization, plan.prefer == Preference::kTime ? "comes nearest, with" : "computes",
         100 * choice.utilization, choice.bubble_s > 0 ? "more micro-batches, " : "",
         saves_anything(result) ? "a larger H, fewer bits or faster links" : "a larger H or fewer bits");
+  if (!result.by_gain.empty()) words += " " + gain_in_short(plan, choice, result.by_gain);
   const std::vector<const Evaluation*> others = others_on_front(search);
   for (const Evaluation* other : others)
     words += fmt::format(" {}: {}.", other->candidate.words, compared(plan, *other, choice));
@@ -233,7 +234,7 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   return words;
 }
 
-std::vector<std::string> caveats(const PlanResult& result) {
+std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
   std::vector<std::string> all;
@@ -265,6 +266,8 @@ std::vector<std::string> caveats(const PlanResult& result) {
         human_duration(choice.compute_s) +
             (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
         choice.time.standard_error_s > 0 ? ", and two standard errors of outer steps that differ" : ""));
+  if (const std::string gain = gain_in_words(plan, choice, result.by_gain); !gain.empty())
+    all.push_back(gain);
   if (search.still_open > 0)
     all.push_back(fmt::format(
         "{} candidates that may be on the front were not replayed, because {} replays reach `replays`.",
@@ -335,7 +338,7 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
     text += "the choice's sites:\n" + sites_table(plan, result) +
             "  without a site a step has fewer tokens, and there are more of them\n\n";
   if (!result.faulty.empty()) text += faults_table(result) + "\n";
-  for (const std::string& caveat : caveats(result)) text += caveat + "\n";
+  for (const std::string& caveat : caveats(plan, result)) text += caveat + "\n";
   return text + "\n" + in_short(plan, result) + "\n";
 }
 

@@ -199,6 +199,22 @@ void multiply_rates(Json& section, int factor) {
                      "a topology whose nodes have a rate: star, mesh, regions, graphml, hierarchical");
 }
 
+// Each of a node's ways out has connections of its own.
+void set_connections_gain(const PlanRequest& plan, Json& section) {
+  if (!plan.written.contains("connections_gain")) return;
+  Json& topology = section["topology"];
+  if (!topology.contains("regions"))
+    throw InputError("connections_gain", "found on a network whose links have a rate",
+                     "measurements of what one connection carries, or a topology of regions",
+                     "connections share the rate of a link, however many they are");
+  if (topology["regions"].contains("connections_gain"))
+    throw InputError("connections_gain", "found beside network.topology.regions.connections_gain",
+                     "one of them");
+  if (plan.connections_gain)
+    topology["regions"]["connections_gain"] =
+        *plan.connections_gain * (plan.way_out_per_accelerator ? plan.hardware.per_node : 1);
+}
+
 }  // namespace
 
 std::vector<std::string> measured_arguments(const PlanRequest& plan) {
@@ -224,6 +240,7 @@ PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folde
     network = given_network(plan, folder);
   else
     network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, prefix);
+  set_connections_gain(plan, network.section);
   if (plan.way_out_per_accelerator && plan.hardware.per_node > 1) {
     multiply_rates(network.section, plan.hardware.per_node);
     network.per_connection = plan.hardware.per_node;

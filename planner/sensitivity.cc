@@ -98,8 +98,11 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
   const Case& config = choice.config;
   const Matrix matrix = load_matrix(config.network.topology.options.at("matrix"), config.folder);
   const auto written = [](const SitePair& pair, bool is_faster) {
-    return Json{{"rtt", format_number(pair.rtt) + "s"},
-                {"throughput", format_number(is_faster ? raised(pair.throughput) : pair.throughput) + "bps"}};
+    const auto rate = [&](double one) { return format_number(is_faster ? raised(one) : one) + "bps"; };
+    Json json = {{"rtt", format_number(pair.rtt) + "s"}, {"throughput", rate(pair.throughput)}};
+    for (const auto& [connections, together] : pair.together)
+      json["measured"].push_back({{"connections", connections}, {"throughput", rate(together)}});
+    return json;
   };
   Json json = {{"about", matrix.about()},
                {"source", matrix.source()},

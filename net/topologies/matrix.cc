@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
@@ -30,7 +31,7 @@ std::vector<Node> measured_options() {
           rate("throughput").above(0).required().means("payload rate of one connection")};
 }
 
-// What python/longhaul/measured/matrix.py says of each direction and number of streams; no network needs it.
+// What python/longhaul/measured/matrix.py says of each direction and number of streams.
 std::vector<Node> measured_way() {
   return {text("from").means("the site that sent; absent where it is not known"),
           integer("connections").at_least(1).required().means("streams that ran together"),
@@ -40,7 +41,10 @@ std::vector<Node> measured_way() {
 Node matrix_options() {
   std::vector<Node> pair = measured_options();
   pair.push_back(list_of("between", text("")).required().means("two sites"));
-  pair.push_back(list_of("measured", section("", measured_way())).means("what `throughput` was chosen from"));
+  pair.push_back(
+      list_of("measured", section("", measured_way()))
+          .means(
+              "what `throughput` was chosen from; what several streams carried bounds several connections"));
   return section(
       "", {text("about").required().means("one line for longhaul list networks"),
            text("source").required().means("where the numbers come from"),
@@ -53,7 +57,17 @@ SitePair parse_measured(const Json& json, const std::string& path) {
   if (json.contains("rtt") == json.contains("one_way"))
     throw InputError(path, "found " + json.dump(), "exactly one of rtt and one_way");
   const double rtt = json.contains("rtt") ? parse_duration(json["rtt"]) : 2 * parse_duration(json["one_way"]);
-  return {rtt, parse_rate(json.at("throughput"))};
+  SitePair pair{rtt, parse_rate(json.at("throughput"))};
+  std::map<int, std::map<std::string, double>> by_direction;
+  for (const Json& way : json.value("measured", Json::array()))
+    if (const int connections = way.at("connections"); connections > 1)
+      by_direction[connections][way.value("from", "")] = parse_rate(way.at("throughput"));
+  for (const auto& [connections, ways] : by_direction) {
+    const auto slower = std::min_element(ways.begin(), ways.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    pair.together[connections] = std::max(pair.throughput, slower->second);
+  }
+  return pair;
 }
 
 // An error inside `pairs` with the sites' names, which are easier to find than pairs[37].
@@ -119,6 +133,16 @@ Matrix Matrix::parse(const std::string& text, const std::string& file) {
   } catch (const InputError& error) {
     throw error.in_file(file);
   }
+}
+
+double SitePair::each(int connections, double gain) const {
+  double all = std::min(1. * connections, gain) * throughput;
+  if (connections > 1 && !together.empty()) {
+    auto measured = together.lower_bound(connections);
+    if (measured == together.end()) --measured;
+    all = std::min(all, measured->second);
+  }
+  return all / connections;
 }
 
 const SitePair& Matrix::between(const std::string& text, const std::string& other) const {

@@ -13,8 +13,13 @@
 namespace longhaul {
 
 struct SitePair {
-  double rtt = 0;         // s
-  double throughput = 0;  // bit/s of payload, of one connection
+  double rtt = 0;                       // s
+  double throughput = 0;                // bit/s of payload, of one connection
+  std::map<int, double> together = {};  // by number of several connections, where measured: of all of them
+
+  // Bit/s of each of `connections` of a pair. Together they carry at most `gain` times one, and what as many
+  // or more were measured to carry, or what the most did.
+  double each(int connections, double gain) const;
 };
 
 class Matrix {

@@ -105,12 +105,14 @@ void check_uplinks(const std::map<std::string, Uplink>& uplinks, const Placement
                     std::string(kPath) + ".uplinks");
 }
 
-std::vector<std::vector<double>> caps_between(const Placement& placement, const Matrix& matrix, double part) {
+// Bit/s of each of `connections` of two replicas, by their sites.
+std::vector<std::vector<double>> caps_between(const Placement& placement, const Matrix& matrix,
+                                              int connections, double gain) {
   std::vector<std::vector<double>> caps(placement.size(), std::vector<double>(placement.size()));
   for (std::size_t i = 0; i < placement.size(); ++i)
     for (std::size_t j = 0; j < placement.size(); ++j)
-      caps[i][j] = part * (i == j ? matrix.inside().throughput
-                                  : matrix.between(placement[i].first, placement[j].first).throughput);
+      caps[i][j] = (i == j ? matrix.inside() : matrix.between(placement[i].first, placement[j].first))
+                       .each(connections, gain);
   return caps;
 }
 
@@ -135,10 +137,10 @@ Topology build(const Case& config) {
   attach_replicas(topology, placement, routers, {rate, rate, matrix.inside().rtt}, config);
   join_sites(topology, exits_of(topology, routers, uplinks), matrix,
              optional_rate(regions, "trunk").value_or(kUnlimited));
-  // The part of a matrix's throughput that each of several connections has.
-  const double connections = config.network.tcp.connections,
-               part = std::min(1., regions.value("connections_gain", connections) / connections);
-  topology.set_connection_caps(topology.site_of(), caps_between(placement, matrix, part));
+  const int connections = config.network.tcp.connections;
+  topology.set_connection_caps(
+      topology.site_of(),
+      caps_between(placement, matrix, connections, regions.value("connections_gain", 1. * connections)));
   return topology;
 }
 
@@ -178,7 +180,8 @@ TopologyKind regions_topology() {
            number("connections_gain")
                .at_least(1)
                .means("the most that several connections of a pair carry together, over the matrix's "
-                      "throughput of one; default: the number of connections, which nobody has measured")})
+                      "throughput of one; default: the number of connections, an upper bound. Where the "
+                      "matrix says what they carry together that bounds them too")})
           .means("replicas placed at sites with measured round-trip times and single-connection throughputs"),
       [](const Case& config) { written_placement(config); }, build, words, /*has_sites=*/true};
 }

@@ -41,6 +41,18 @@ class Measured(InAFolder):
         self.expect_pair(["four.json", ping], SITES, wide / 4, 1, "0.035ms", "4 streams")
         self.expect_pair(["forward.json"], SITES, wide, 3, "3.151ms", "without queues")  # beside its own load
 
+    def test_one_stream_and_several_of_a_pair(self):
+        """Both carry what the bucket lets through: four streams gain nothing over one, in either order of the files."""
+        wide, ping = 300 * 1448 / 1514, "warsaw-madrid.txt"
+        for names in (["forward.json", "four.json", ping], ["four.json", "forward.json", ping]):
+            warnings = []
+            pair, = matrix(*names, warn=warnings.append)["pairs"]
+            self.assertAlmostEqual(float(pair["throughput"][:-4]), wide, delta=3)
+            one, four = pair["measured"]
+            self.assertEqual((one["connections"], four["connections"]), (1, 4))
+            self.assertAlmostEqual(float(four["throughput"][:-4]), wide, delta=3)
+            self.assertFalse(warnings)
+
     def test_nccl_tests(self):
         sites = {"warsaw": ["warsaw-gpu"], "madrid": ["madrid-gpu"]}
         for file, rate in (("nccl-all-reduce.txt", 300), ("nccl-sendrecv.txt", 100)):

@@ -100,8 +100,8 @@ def chosen(between: str, carried: List[Measured], warn: Warn) -> Way:
     slowest, fastest = (pick(ways, key=lambda way: way.throughput) for pick in (min, max))
     say_ways(between, slowest, fastest, warn)
     if fewest > 1:
-        warn(f"{between}: {fewest} streams carried {megabits(slowest.together)} Mb/s together; "
-             "if one alone would too, they share a link: give its rate to the sites")
+        warn(f"{between}: {fewest} streams carried {megabits(slowest.together)} Mb/s together, "
+             "and several count no more; what one carries alone is not known: measure it too, without -P")
     if fewest == 0:
         warn(f"{between}: NCCL's connections carried {megabits(slowest.throughput)} Mb/s together, and it does not say how many "
              "they are; more carry no more: give it to the sites as their rate, or connections of 1")

@@ -19,6 +19,8 @@
 #include "net/tcp/connection.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"
+#include "tests/support/files.h"
+#include "tests/support/said.h"
 #include "tests/unit/net/cases.h"
 #include "tests/unit/net/orders.h"
 
@@ -83,6 +85,47 @@ TEST(Regions, SeveralConnectionsShareTheGainThatIsGiven) {
   EXPECT_NEAR(8 * build_topology(config).connection_cap(0, 1), 3.1 * 523e6, 1);
   config.network.tcp.connections = 2;
   EXPECT_EQ(build_topology(config).connection_cap(0, 1), 523e6) << "two gain two";
+}
+
+// 880 Mb/s of one connection, 900 and 950 of eight in its directions, 890 of four: eight have 112.5 each,
+// four and three together 890, sixteen no more than eight. Of the other pairs, where one alone was measured,
+// as many times one as the gain says.
+TEST(Regions, SeveralConnectionsCarryWhatWasMeasuredTogether) {
+  const TemporaryFolder folder;
+  const auto write = [&](const char* eight) {
+    write_text(folder.file("sites.json"), std::string(R"({"about": "", "source": "", "sites": ["a", "b", "c"],
+      "inside": {"rtt": "1ms", "throughput": "10Gbps"}, "pairs": [
+      {"between": ["a", "b"], "rtt": "20ms", "throughput": "880Mbps", "measured": [
+        {"from": "a", "connections": 1, "throughput": "930Mbps"},
+        {"from": "b", "connections": 1, "throughput": "880Mbps"},
+        {"connections": 4, "throughput": "890Mbps"},
+        {"from": "a", "connections": 8, "throughput": "950Mbps"},
+        {"from": "b", "connections": 8, "throughput": ")") +
+                                              eight + R"("}]},
+      {"between": ["a", "c"], "rtt": "20ms", "throughput": "500Mbps"},
+      {"between": ["b", "c"], "rtt": "20ms", "throughput": "500Mbps",
+       "measured": [{"connections": 1, "throughput": "500Mbps"}]}]})");
+  };
+  write("900Mbps");
+  Case config = regions_case(folder.file("sites.json"), {{"a", 1}, {"b", 1}, {"c", 1}});
+  const auto together = [&](int connections, int to) {
+    config.network.tcp.connections = connections;
+    return connections * build_topology(config).connection_cap(to / 2, to);
+  };
+  EXPECT_NEAR(together(1, 1), 880e6, 1);
+  EXPECT_NEAR(together(3, 1), 890e6, 1);
+  EXPECT_NEAR(together(4, 1), 890e6, 1);
+  EXPECT_NEAR(together(8, 1), 900e6, 1);
+  EXPECT_NEAR(together(16, 1), 900e6, 1);
+  EXPECT_NEAR(together(8, 2), 4e9, 1);
+  config.network.topology.options["connections_gain"] = 3.1;
+  EXPECT_NEAR(together(8, 2), 1550e6, 1);
+  EXPECT_NEAR(together(8, 1), 900e6, 1);
+  config.network.topology.options["connections_gain"] = 1;
+  EXPECT_NEAR(together(8, 1), 880e6, 1);
+  config.network.topology.options.erase("connections_gain");
+  write("700Mbps");  // several are no worse than one
+  EXPECT_NEAR(together(8, 1), 880e6, 1);
 }
 
 // The same topology with its links written out, as the packet fidelity has it.

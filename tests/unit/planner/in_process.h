@@ -111,6 +111,7 @@ struct Planned {
     result.needs = token_needs(plan, candidate_methods(plan));
     result.search = search_plan(plan, network, result.needs, tools);
     result.sensitivity = sensitivity_of(result.choice(), tools);
+    result.by_gain = times_by_gain(plan, result.choice(), tools);
     result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
     result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
   }

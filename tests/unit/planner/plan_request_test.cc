@@ -226,4 +226,38 @@ TEST(PlannedNetwork, AnUplinkBoundsWhatWasMeasured) {
               1.6e9 / (300e6 * 1448 / 1538), 1e-9);
 }
 
+// 100 Mb/s of one connection: eight carry 800, or 3.1 or 1 times one, as the plan says; between sites where
+// eight were measured to carry 120 together, no more than that.
+TEST(PlannedNetwork, SeveralConnectionsCarryTheGainOfThePlan) {
+  Json json = sites();
+  json["measurements"] = "iperf.csv";
+  json["candidates"]["connections"] = {8};
+  for (Json& site : json["sites"])
+    for (const char* key : {"rate", "up", "down"}) site.erase(key);
+  const auto pair = [](const char* from, const char* to) {
+    return Json{{"between", {from, to}}, {"throughput", "100Mbps"}, {"rtt", "25ms"}};
+  };
+  Json measured = pair("Oslo", "Rome");
+  measured["measured"] = {{{"connections", 8}, {"throughput", "120Mbps"}}};
+  const Json matrix = measured_between({"Oslo", "Bergen & co", "Rome"},
+                                       {pair("Oslo", "Bergen & co"), measured, pair("Bergen & co", "Rome")});
+  const auto together = [&](int from, int to) {
+    return 8 * topology_of(json, matrix).connection_cap(from, to);
+  };
+  EXPECT_NEAR(together(0, 2), 800e6, 1);
+  EXPECT_NEAR(together(0, 3), 120e6, 1);
+  json["connections_gain"] = "connections";
+  EXPECT_NEAR(together(0, 2), 800e6, 1);
+  json["connections_gain"] = 3.1;
+  EXPECT_NEAR(together(0, 2), 310e6, 1);
+  EXPECT_NEAR(together(0, 3), 120e6, 1);
+  json["connections_gain"] = 1;
+  EXPECT_NEAR(together(0, 3), 100e6, 1);
+  json["connections_gain"] = 0.9;
+  EXPECT_EQ(refused_path([&] { plan_of_json(json); }), "connections_gain");
+  json = sites();
+  json["connections_gain"] = 3.1;
+  EXPECT_SAYS(said_by([&] { topology_of(json); }), "links have a rate");
+}
+
 }  // namespace longhaul::plan_request_test

@@ -438,6 +438,51 @@ TEST(Search, ReplaysFasterMeasuredPairs) {
   EXPECT_EQ(plan_text(plan, result).find("five times as fast saves"), std::string::npos);
 }
 
+// The same where one connection carries 100 Mb/s and there are eight: a chunk takes 1 s where these carry 800
+// together, 2.58 s at 3.1 times one, 8 s at one. Measured together, or with one connection, nothing is
+// assumed.
+TEST(Search, SaysHowTheTimeHangsOnWhatSeveralConnectionsCarry) {
+  Json json = star(Json::parse(R"({"network": null, "nodes": null,
+    "parameters": 100000000, "tokens": 200000, "sites": [{"name": "a"}, {"name": "b"}],
+    "measurements": "iperf.csv", "candidates": {"rank_orders": ["blocks"], "connections": [8]}})"));
+  Json pair = {{"between", {"a", "b"}}, {"throughput", "100Mbps"}, {"rtt", "20ms"}};
+  const auto time_at = [](double rate) { return 500 + 50 * 2 * (0.8e9 / rate + 0.01); };
+  {
+    const auto& [folder, plan, result] = Planned(json, measured_between({"a", "b"}, Json::array({pair})));
+    EXPECT_NEAR(result.choice().total_s(), time_at(800e6), 1e-6);
+    ASSERT_EQ(result.by_gain.size(), 2u);
+    EXPECT_EQ(result.by_gain[0].gain, 3.1);
+    EXPECT_NEAR(result.by_gain[0].total_s, time_at(310e6), 1e-6);
+    EXPECT_EQ(result.by_gain[1].gain, 1);
+    EXPECT_NEAR(result.by_gain[1].total_s, time_at(100e6), 1e-6);
+    EXPECT_SAYS(decision(plan, result),
+                "8 connections of two nodes count as 8 times one: " + human_duration(time_at(310e6)) +
+                    " where they carry 3.1 times as much as one, " + human_duration(time_at(100e6)));
+    EXPECT_SAYS(join(caveats(plan, result), "\n"), "an upper bound that nothing here measures");
+    EXPECT_SAYS(plan_text(plan, result), "run iperf3 with and without -P");
+    EXPECT_EQ(plan_data(plan, result)["by_connections_gain"].size(), 2u);
+  }
+  json["connections_gain"] = 3.1;
+  {
+    const auto& [folder, plan, result] = Planned(json, measured_between({"a", "b"}, Json::array({pair})));
+    EXPECT_NEAR(result.choice().total_s(), time_at(310e6), 1e-6);
+    EXPECT_EQ(result.by_gain.size(), 1u) << "one alone";
+    EXPECT_SAYS(join(caveats(plan, result), "\n"), "count as 3.1 times one (connections_gain)");
+  }
+  json.erase("connections_gain");
+  pair["measured"] = {{{"connections", 8}, {"throughput", "120Mbps"}}};
+  {
+    const auto& [folder, plan, result] = Planned(json, measured_between({"a", "b"}, Json::array({pair})));
+    EXPECT_NEAR(result.choice().total_s(), time_at(120e6), 1e-6);
+    EXPECT_SAYS(join(caveats(plan, result), "\n"), "what several were measured to carry together");
+  }
+  json["candidates"]["connections"] = {1};
+  const auto& [folder, plan, result] = Planned(json, measured_between({"a", "b"}, Json::array({pair})));
+  EXPECT_NEAR(result.choice().total_s(), time_at(100e6), 1e-6);
+  EXPECT_TRUE(result.by_gain.empty());
+  EXPECT_EQ(join(caveats(plan, result), "\n").find("connections of two nodes"), std::string::npos);
+}
+
 // Two nodes at a, whose steps take 0.5 s, and one at b, whose steps take 1 s; uplinks that carry 1448 Mb/s of
 // payload, 20 ms apart; 300 MB to exchange.
 Json unequal_sites() {
