@@ -35,13 +35,6 @@ void print_placement(const Case& config) {
   say(stdout, fmt::format("    {}\n    {}\n", gain_in_words(order), places_in_words(config, order.places)));
 }
 
-// "3.54 M": three significant digits and a prefix.
-std::string human_count(double count) {
-  for (const auto& [scale, prefix] : {std::pair(1e12, " T"), {1e9, " G"}, {1e6, " M"}, {1e3, " k"}})
-    if (count >= scale * 0.9995) return fmt::format("{:.3g}{}", count / scale, prefix);
-  return fmt::format("{:.3g}", count);
-}
-
 bool is_one_machine(const OperationPlan& plan) {
   return plan.takes_whole_batch && !plan.is_as_fast_as_all;
 }

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/model_presets.h"
 #include "core/base/option_docs.h"
 #include "core/base/options.h"
 #include "core/base/units.h"
@@ -100,10 +103,14 @@ void list_models() {
   for (const ModelPreset& preset : model_presets()) {
     const ModelShape& shape = preset.shape;
     std::printf(
-        "%-13s %s\n              hidden %d, layers %d, heads %d, ffn %d, context %d, vocabulary %d: %lld "
-        "parameters, %s in bf16\n",
+        "%-16s %s\n                 hidden %d, layers %d, heads %d, ffn %d, context %d, vocabulary %d: %lld "
+        "parameters%s, %s in bf16\n",
         preset.name.c_str(), preset.about.c_str(), shape.hidden, shape.layers, shape.heads, shape.ffn,
         shape.context, shape.vocabulary, static_cast<long long>(shape.parameters()),
+        shape.experts.count > 0 ? fmt::format(" ({} compute a token)",
+                                              human_count(static_cast<double>(shape.active_parameters())))
+                                      .c_str()
+                                : "",
         human_bytes(2. * static_cast<double>(shape.parameters())).c_str());
   }
 }

@@ -35,6 +35,12 @@ std::pair<int, std::string> output_of(const std::vector<std::string>& command, c
 }
 
 Json measured_sites(const PlanRequest& plan, std::vector<std::string>& warnings) {
+  for (const std::string& file : plan.measurements)
+    if (!fs::exists(file) && file.find_first_of("*?[") == std::string::npos)
+      throw InputError(
+          "measurements", "there is no file " + file,
+          "what iperf3 --json, nccl-tests or ping printed, a table (.csv), or a folder or a glob "
+          "of such files (\"iperf/*.json\"), relative to the plan's folder");
   const std::string interpreter = program_on_path("python3");
   if (interpreter.empty())
     throw InputError("measurements", "python3 was not found, which reads them",

@@ -13,9 +13,11 @@
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/sparse_models.h"
 #include "core/base/units.h"
 #include "core/plan/combinations.h"
 #include "core/scenario/metrics.h"
+#include "core/scenario/model_file.h"
 #include "core/scenario/scenario_options.h"
 #include "core/scenario/training_text.h"
 #include "methods/common/python_step.h"
@@ -170,9 +172,12 @@ const Node& scenario_declaration() {
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments,
                             bool is_emulated) {
   PythonSteps steps;
-  Scenario scenario =
-      load_scenario(file, assignments, scenario_declaration(), check_topology,
-                    [&](Json& written, const std::string& folder) { steps.expand(written, folder); });
+  Scenario scenario = load_scenario(file, assignments, scenario_declaration(), check_topology,
+                                    [&](Json& written, const std::string& folder) {
+                                      steps.expand(written, folder);
+                                      if (written.contains("workload"))
+                                        expand_model(written["workload"], folder, "workload.model");
+                                    });
   try {
     check_figures(scenario);
   } catch (const InputError& error) {
@@ -270,6 +275,26 @@ std::vector<std::string> edges_of_time_outs(const Case& config) {
       config.method.label)};
 }
 
+bool counts_compute(const Case& config) {
+  return config.resolved.at("workload").at("step_time").contains("flops");
+}
+
+// Parameters that compute a token, where the scenario says it in vain, or does not and should.
+std::vector<std::string> active_parameters_warnings(const Scenario& scenario) {
+  std::vector<std::string> warnings;
+  const bool is_written = member(scenario.written, "workload").contains("active_parameters");
+  if (is_written && !any_of(scenario.cases, counts_compute))
+    warnings.push_back("workload.active_parameters does not count: no step time is one of flops");
+  const std::string about =
+      scenario.resolved.value("name", "") + " " + scenario.resolved.value("description", "");
+  for (const Case& config : scenario.cases)
+    if (counts_compute(config) && !config.resolved["workload"].contains("active_parameters"))
+      if (const std::string hint = sparse_hint(about, config.workload.parameters, "workload.");
+          !hint.empty() && config.workload.active_parameters == config.workload.parameters)
+        add_new(hint, warnings);
+  return warnings;
+}
+
 // In a sweep some cases may have no faults, or one stage.
 std::vector<std::string> sections_of_no_case(const Scenario& scenario) {
   std::vector<std::string> warnings;
@@ -332,6 +357,7 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
     for (std::string& warning : more) add_new(warning, warnings);
   };
   add(losses_without_effect(scenario));
+  add(active_parameters_warnings(scenario));
   add(sections_of_no_case(scenario));
   add(claims_of_no_case(scenario));
   std::set<std::string> texts, networks;

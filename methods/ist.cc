@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
 #include "methods/common/method.h"
 
 namespace longhaul {
@@ -32,6 +33,9 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   const Json& options = method.options;
   OperationRule shared = all_reduce_rule("shared", "weights", options, model);
   check_model_is_known(!model.layout.empty());
+  if (any_of(model.layout, [](const Parameter& parameter) { return parameter.copies > 1; }))
+    throw InputError("workload.model", "found a mixture of experts, with method \"ist\"",
+                     "a model without experts", "its hidden units are those of one network in each layer");
   OperationRule units{"units", OperationKind::kAllToAll, "pairwise", options.at("inner_steps")};
   units.units = ffn_units(model.layout);
   units.payload = whole({"weights"}, model.wire);

@@ -124,11 +124,14 @@ class Combiner {
     workload["total_tokens"] = tokens;
     const NodeHardware& hardware = plan_.hardware;
     if (plan_.written.contains("step_time") ||
-        any_of(plan_.sites, [](const PlannedSite& site) { return site.hardware.has_value(); }))
+        any_of(plan_.sites, [](const PlannedSite& site) { return site.hardware.has_value(); })) {
       workload["step_time"] = {{"constant", format_number(plan_.step_s * stages) + "s"}};
-    else
+    } else {
       workload["step_time"] = {
           {"flops", {{"peak", hardware.peak * hardware.per_node}, {"utilisation", hardware.utilization}}}};
+      if (plan_.written.contains("active_parameters"))
+        workload["active_parameters"] = plan_.written["active_parameters"];
+    }
     if (const int each = accelerators_of(plan_) / plan_.nodes;
         each > 1 && each * plan_.nodes == accelerators_of(plan_))
       workload["accelerators"] = each;

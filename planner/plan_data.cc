@@ -112,6 +112,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"accelerators_per_node", plan.hardware.per_node},
           {"accelerator", has_own ? "" : plan.hardware.name},
           {"parameters", plan.parameters},
+          {"active_parameters", plan.active_parameters},
           {"tokens_per_step", plan.tokens_per_step},
           {"step_s", plan.step_s},
           {"min_utilization", plan.min_utilization},

@@ -12,7 +12,11 @@ Node accelerator_options() {
              "accelerator",
              {choice("name", accelerator_names())
                   .means("a known one: peak and memory come from its datasheet"),
-              number("peak").above(0).in("FLOP/s").means("of one accelerator, instead of what the name says"),
+              either("peak", {number("").above(0), text("")})
+                  .in("FLOP/s")
+                  .means(
+                      "of one accelerator in bf16 without sparsity, instead of what the name says; a number, "
+                      "or \"2.25 PFLOPS\""),
               bytes("memory").above(0).means("of one accelerator, instead of what the name says"),
               number("utilization")
                   .above(0)
@@ -153,8 +157,11 @@ Node plan_options(const Node& scenario) {
            .at_least(2)
            .at_most(kMostReplicas)
            .means("each has a replica of the model, or a stage of one; default what `sites` add up to"),
-       Node(*workload.child("model")).means("the model that is trained: a preset, or dimensions"),
+       Node(*workload.child("model"))
+           .means("the model that is trained: a preset or a name of one (\"meta-llama/Llama-3.1-70B\"), a "
+                  "config.json of transformers, or dimensions"),
        *workload.child("parameters"),
+       *workload.child("active_parameters"),
        large_integer("tokens")
            .at_least(1)
            .at_most(kMostTotalTokens)
@@ -170,8 +177,8 @@ Node plan_options(const Node& scenario) {
        accelerator_options(),
        duration("step_time")
            .above(0)
-           .means(
-               "of one node, instead of 6 · parameters · tokens_per_step over what its accelerators reach"),
+           .means("of one node, instead of 6 · active parameters · tokens_per_step over what its "
+                  "accelerators reach"),
        text("currency").by_default("EUR").means("of all prices, for people"),
        egress_options(),
        not_filled(*scenario.child("network")).means("as in a scenario, without what `candidates` vary"),

@@ -8,8 +8,10 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/ranges.h"
+#include "core/base/sparse_models.h"
 #include "core/base/units.h"
 #include "core/scenario/case.h"
+#include "core/scenario/model_file.h"
 #include "methods/common/python_step.h"
 
 namespace longhaul {
@@ -17,20 +19,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `hardware`: what the keys that are missing say.
-NodeHardware parse_hardware(const Json& json, NodeHardware hardware = {}) {
+double parse_peak(const Json& json, const std::string& path) {
+  if (json.is_number()) return json;
+  try {
+    return parse_flops(json);
+  } catch (const InputError& error) {
+    throw InputError(path, error.parts().found, "a number of FLOP/s, or " + error.parts().allowed);
+  }
+}
+
+// `hardware`: what the keys that are missing say. `path`: of the accelerator.
+NodeHardware parse_hardware(const Json& json, const std::string& path, NodeHardware hardware = {}) {
   if (json.contains("name")) {
     const Accelerator& known = accelerator_named(json["name"]);
     hardware.name = known.name;
     hardware.peak = known.peak;
     hardware.memory = known.memory;
   }
-  hardware.peak = json.value("peak", hardware.peak);
+  if (json.contains("peak")) hardware.peak = parse_peak(json["peak"], child_path(path, "peak"));
   if (json.contains("memory")) hardware.memory = parse_bytes(json["memory"]);
   hardware.utilization = json.value("utilization", hardware.utilization);
   hardware.per_node = json.value("per_node", hardware.per_node);
   hardware.price = json.value("price", hardware.price);
   return hardware;
+}
+
+// Price and memory apart.
+bool is_as_fast(const NodeHardware& a, const NodeHardware& b) {
+  return a.peak == b.peak && a.utilization == b.utilization && a.per_node == b.per_node;
 }
 
 void read_model(const Json& json, PlanRequest& plan) {
@@ -40,10 +56,33 @@ void read_model(const Json& json, PlanRequest& plan) {
                      "model (a preset of longhaul list models, or dimensions) or parameters, one of them");
   if (json.contains("parameters")) {
     plan.parameters = json["parameters"];
+  } else {
+    plan.model = parse_model(json["model"], "model");
+    plan.parameters = plan.model->parameters();
+  }
+  plan.active_parameters = active_parameters_of(json, plan.model, plan.parameters, "active_parameters");
+}
+
+// Whether the plan derives a step time from parameters.
+bool counts_compute(const PlanRequest& plan) {
+  if (!plan.written.contains("step_time")) return true;
+  return any_of(plan.sites, [&](const PlannedSite& site) {
+    return site.hardware && !is_as_fast(*site.hardware, plan.hardware);
+  });
+}
+
+void note_experts(PlanRequest& plan) {
+  if (!counts_compute(plan)) return;
+  if (plan.active_parameters < plan.parameters) {
+    plan.notes.push_back(
+        fmt::format("Compute counts the {} active parameters; traffic and memory count all {}",
+                    human_count(static_cast<double>(plan.active_parameters)),
+                    human_count(static_cast<double>(plan.parameters))));
     return;
   }
-  plan.model = parse_model(json["model"], "model");
-  plan.parameters = plan.model->parameters();
+  if (plan.written.contains("active_parameters")) return;
+  const std::string about = plan.name + " " + plan.written.value("description", "");
+  if (const std::string hint = sparse_hint(about, plan.parameters); !hint.empty()) plan.notes.push_back(hint);
 }
 
 // `path`: of the accelerator.
@@ -54,7 +93,7 @@ double step_seconds(const Json& json, const PlanRequest& plan, const NodeHardwar
     throw InputError(path, "found neither name nor peak, and no step_time",
                      "name (a known one), peak in FLOP/s, or step_time beside it",
                      "nothing else says how long a step computes");
-  return 6. * static_cast<double>(plan.parameters) * static_cast<double>(plan.tokens_per_step) /
+  return 6. * static_cast<double>(plan.active_parameters) * static_cast<double>(plan.tokens_per_step) /
          (hardware.peak * hardware.utilization * hardware.per_node);
 }
 
@@ -70,15 +109,11 @@ EgressPrices parse_egress(const Json& json) {
   return prices;
 }
 
-// Price and memory apart.
-bool is_as_fast(const NodeHardware& a, const NodeHardware& b) {
-  return a.peak == b.peak && a.utilization == b.utilization && a.per_node == b.per_node;
-}
-
 // What a site's nodes compute with, where it is not the plan's accelerator, and for how long.
 void read_nodes_of_site(const Json& json, const std::string& path, PlanRequest& plan, PlannedSite& site) {
   const std::string accelerator = child_path(path, "accelerator");
-  if (json.contains("accelerator")) site.hardware = parse_hardware(json["accelerator"], plan.hardware);
+  if (json.contains("accelerator"))
+    site.hardware = parse_hardware(json["accelerator"], accelerator, plan.hardware);
   if (site.hardware && site.hardware->per_node != plan.hardware.per_node && plan.way_out_per_accelerator)
     throw InputError(accelerator + ".per_node", "differs beside way_out per-accelerator",
                      "as many everywhere, or way_out shared and the rates of nodes and sites");
@@ -182,13 +217,22 @@ void read_limits(const Json& json, PlanRequest& plan) {
                                     : Preference::kTime;
 }
 
+void check_faults(const Json& json, PlanRequest& plan) {
+  for (const char* key : {"recovery", "fault_draws"})
+    if (plan.written.contains(key) && !plan.written.contains("faults"))
+      throw InputError(key, "found without faults", fmt::format("faults beside it, or no {}", key));
+  for (std::size_t i = 0; i < json.value("faults", Json::array()).size(); ++i)
+    if (!json["faults"][i].contains("every"))
+      throw InputError(element_path("faults", i) + ".every", "this key is missing", "a duration",
+                       "a plan says what faults cost that come again and again");
+}
+
 void read_resolved(const Json& json, PlanRequest& plan) {
   plan.name = json.value("name", fs::path(plan.file).stem().string());
   plan.seed = json.at("seed");
   plan.nodes = json.value("nodes", 0);
   plan.tokens_per_step = json.at("tokens_per_step");
-  plan.hardware = parse_hardware(json.at("accelerator"));
-  read_model(json, plan);
+  plan.hardware = parse_hardware(json.at("accelerator"), "accelerator");
   plan.currency = json.at("currency").get<std::string>();
   plan.egress = parse_egress(json.at("egress"));
   plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
@@ -197,16 +241,43 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   for (const char* key : {"inside", "node_rate", "inflation"}) plan.joins[key] = json.at(key);
   plan.most_replays = json.at("replays");
   plan.fault_draws = json.at("fault_draws");
-  for (const char* key : {"recovery", "fault_draws"})
-    if (plan.written.contains(key) && !plan.written.contains("faults"))
-      throw InputError(key, "found without faults", fmt::format("faults beside it, or no {}", key));
-  for (std::size_t i = 0; i < json.value("faults", Json::array()).size(); ++i)
-    if (!json["faults"][i].contains("every"))
-      throw InputError(element_path("faults", i) + ".every", "this key is missing", "a duration",
-                       "a plan says what faults cost that come again and again");
-  read_network(json, plan);
-  read_limits(json, plan);
-  read_tokens(json, plan);
+  std::vector<InputError> mistakes;
+  const auto part = [&](void (*read)(const Json&, PlanRequest&)) {
+    try {
+      read(json, plan);
+    } catch (const InputError& error) {
+      mistakes.push_back(error);
+    }
+  };
+  part(read_model);
+  part(check_faults);
+  const std::size_t before = mistakes.size();
+  part(read_network);
+  if (mistakes.size() == before) part(read_limits);  // which counts what the network's nodes cost
+  part(read_tokens);
+  if (!mistakes.empty()) throw together(mistakes);
+  note_experts(plan);
+}
+
+// As the table has them. Before the choice of the declaration, which knows only names: peak and memory may be
+// given instead.
+void name_accelerators(Json& written) {
+  const auto rename = [](Json& place, const std::string& path) {
+    if (!member(member(place, "accelerator"), "name").is_string()) return;
+    Json& name = place["accelerator"]["name"];
+    name = accelerator_meant(name);
+    try {
+      accelerator_named(name);
+    } catch (const InputError& error) {
+      InputErrorParts parts = error.parts();
+      parts.path = child_path(path, parts.path);
+      throw InputError(parts);
+    }
+  };
+  rename(written, "");
+  if (!member(written, "sites").is_array()) return;
+  for (std::size_t i = 0; i < written["sites"].size(); ++i)
+    rename(written["sites"][i], element_path("sites", i));
 }
 
 }  // namespace
@@ -258,11 +329,10 @@ PlanRequest read_plan(const std::string& file, const Node& scenario) {
     if (plan.written.contains("methods") && plan.written.contains("workload"))
       throw InputError("methods", "found in a plan file", "a plan",
                        "this is a scenario: longhaul run or longhaul check takes it");
-    // Before the choice of the declaration, which knows only names: peak and memory may be given instead.
-    if (const Json name = member(member(plan.written, "accelerator"), "name"); name.is_string())
-      accelerator_named(name);
+    name_accelerators(plan.written);
     if (member(plan.written, "candidates").is_object())
       PythonSteps().expand(plan.written["candidates"], plan.folder, "candidates");
+    expand_model(plan.written, plan.folder, "model");
     read_resolved(resolve(plan_options(scenario), plan.written, ""), plan);
   } catch (const Json::exception& error) {
     throw in_our_words(error).in_file(file);

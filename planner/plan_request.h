@@ -24,6 +24,10 @@ struct Accelerator {
 const std::vector<Accelerator>& accelerators();
 std::vector<std::string> accelerator_names();
 
+// The name in the table that people mean by "NVIDIA H100 SXM", "A100-80GB" or "rtx 4090"; as written if there
+// is none.
+std::string accelerator_meant(const std::string& written);
+
 // Throws InputError at accelerator.name naming the nearest for one that is not in the table.
 const Accelerator& accelerator_named(const std::string& name);
 
@@ -65,7 +69,8 @@ struct PlanRequest {
   Json written;  // as in the file; what a scenario says too is copied from it
   std::uint64_t seed = 1;
   int nodes = 0;
-  std::int64_t parameters = 0;
+  std::int64_t parameters = 0;         // what travels and is stored
+  std::int64_t active_parameters = 0;  // what computes a token: fewer in a mixture of experts
   std::optional<ModelShape> model;
   std::optional<std::int64_t> tokens;
   std::optional<LossTarget> target;

@@ -21,7 +21,9 @@ std::string message(const InputErrorParts& parts) {
   text += parts.found;
   if (!parts.allowed.empty()) text += "; allowed: " + parts.allowed;
   if (!parts.hint.empty()) text += "; " + parts.hint;
-  return printable(text);  // files, keys and values of any user's
+  text = printable(text);  // files, keys and values of any user's
+  for (const InputErrorParts& other : parts.others) text += "\n" + message(other);
+  return text;
 }
 
 std::string lower_case(std::string text) {
@@ -98,7 +100,15 @@ InputError::InputError(std::string path, std::string found, std::string allowed,
 InputError InputError::in_file(const std::string& file) const {
   InputErrorParts parts = parts_;
   if (parts.file.empty()) parts.file = file;
+  for (InputErrorParts& other : parts.others)
+    if (other.file.empty()) other.file = file;
   return InputError(parts);
+}
+
+InputError together(const std::vector<InputError>& errors) {
+  InputErrorParts all = errors.front().parts();
+  for (std::size_t i = 1; i < errors.size(); ++i) all.others.push_back(errors[i].parts());
+  return InputError(all);
 }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,

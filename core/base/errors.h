@@ -20,6 +20,7 @@ struct InputErrorParts {
   std::string found;    // what stands there
   std::string allowed;  // what may stand there
   std::string hint;     // what to do
+  std::vector<InputErrorParts> others = {};  // further mistakes of the same file
 };
 
 class InputError : public std::runtime_error {
@@ -35,6 +36,9 @@ class InputError : public std::runtime_error {
  private:
   InputErrorParts parts_;
 };
+
+// All mistakes of one input: the first, with the others behind it, a line each. `errors` is not empty.
+InputError together(const std::vector<InputError>& errors);
 
 class RunError : public std::runtime_error {
  public:

@@ -14,6 +14,18 @@
 //   norm                              [h]
 //   output                            [V, h]; with `tied` it is the embedding
 //
+// In a layer with E experts of width f there are instead of feed_forward.{gate,up,down}
+//   layers.L.feed_forward.router              [E, h]
+//   layers.L.feed_forward.experts.{gate,up}   [E, f, h] each
+//   layers.L.feed_forward.experts.down        [E, h, f]
+//   layers.L.feed_forward.shared.{gate,up,down}  of what every token passes beside them
+// With latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1) there are instead of query, key and
+// value, for ranks q and c, heads of a + r wide queries (r of them turned) and v wide values
+//   layers.L.attention.query_down     [q, h], query_norm [q], query_up [n·(a + r), q]; query without q
+//   layers.L.attention.latent_down    [c + r, h], latent_norm [c], latent_up [n·(a + v), c]
+//   layers.L.attention.output         [h, n·v]
+// `further` weights of a layer (scales of queries and keys, biases, more norms) lie at its end.
+//
 // The trainer has k = n, d = h / n, gated, untied, without biases; the rest is of models whose bytes travel.
 #pragma once
 
@@ -49,6 +61,24 @@ inline Columns ranges_of(const Columns& columns, std::int64_t parameters) {
   return columns.empty() ? Columns{{0, parameters}} : columns;
 }
 
+// A mixture of experts: in most layers a token passes a few of many feed-forward networks.
+struct Experts {
+  int count = 0;         // of a layer; 0: no layer has any
+  int per_token = 0;     // that compute a token
+  int ffn = 0;           // inner width of each
+  int shared_ffn = 0;    // of the one that every token passes beside them; 0: none
+  int dense_layers = 0;  // the first ones, which have the model's ffn instead
+  int every = 1;         // behind these each so-manieth layer has experts, the others ffn
+};
+
+struct LatentAttention {
+  int rank = 0;        // of keys and values; 0: there is none
+  int query_rank = 0;  // 0: queries are not projected down
+  int plain = 0;       // width of the part of a head that is not turned
+  int turned = 0;      // and of the part that is (rotary embeddings)
+  int value = 0;       // width of a head's value
+};
+
 struct ModelShape {
   int hidden = 0;
   int layers = 0;
@@ -59,14 +89,23 @@ struct ModelShape {
   int kv_heads = 0;    // of keys and values, each for heads / kv_heads queries; 0: as many as heads
   int head_width = 0;  // 0: hidden / heads
   bool gated = true, tied = false, qkv_bias = false;
+  Experts experts = {};
+  LatentAttention latent = {};
+  int further = 0;  // weights of each layer that nothing else names
 
   int key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
   int width_of_head() const { return head_width > 0 ? head_width : hidden / heads; }
-  // Weights of one layer's matrices: 2·h·d·(n + k) + 3·h·ffn, or 2·h·ffn without a gate
+  bool has_experts(int layer) const;
+  // Weights of matrices that compute a token, of a layer on average: 2·h·d·(n + k) + 3·h·ffn, or 2·h·ffn
+  // without a gate; of experts those that a token passes, and the router.
   double layer_weights() const;
+  // All weights of a layer.
+  std::int64_t layer_parameters(int layer) const;
   // What the layout adds up to, in the usual case: 2·V·h (embedding, output) + layers·(4·h² + 3·h·ffn + 2·h)
   // + h
   std::int64_t parameters() const;
+  // All but those of experts that do not compute a token.
+  std::int64_t active_parameters() const;
   // Throws InputError (path below `path`) unless hidden is a multiple of heads, or a head width is given,
   // heads is one of kv_heads and the head width is even (RoPE), and where parameters() would be above
   // kMostParameters.
@@ -80,8 +119,9 @@ struct Parameter {
   int layer = -1;                      // -1: of none
   bool is_norm = false;
   bool writes_residual = false;  // a projection back into the residual stream
+  std::int64_t copies = 1;       // such matrices one behind another, of experts
 
-  std::int64_t size() const { return rows * columns; }
+  std::int64_t size() const { return copies * rows * columns; }
   bool is_embedding() const { return layer < 0 && !is_norm; }  // or the output
 };
 
@@ -103,15 +143,5 @@ std::vector<MatrixShape> matrices_of(const Columns& columns, const std::vector<P
 
 // The columns of each layer, one range each; between embedding and the last norm.
 std::vector<ColumnRange> layer_columns(const ModelShape& shape);
-
-struct ModelPreset {
-  std::string name;
-  ModelShape shape;
-  std::string about;
-};
-
-// The set-ups of the NoLoCo paper (arXiv 2506.10911), with the vocabulary of its authors' code, and open
-// models as their configurations say, with the context of their pre-training.
-const std::vector<ModelPreset>& model_presets();
 
 }  // namespace longhaul

@@ -96,15 +96,18 @@ class UnknownWord : public InputError {
   std::string word_;
 };
 
-// "2T", "70 B", "1e6": a number as people write it in words. "" if it is none.
-std::string number_in_quotes(const std::string& text) {
+// "2T", "70 B", "1e6", "€400k", "1%": a number as people write it in words. "" if it is none.
+std::string number_in_quotes(std::string text) {
+  for (const std::string currency : {"€", "$", "£", "EUR", "USD", " "})
+    for (std::size_t place; (place = text.find(currency)) != std::string::npos;)
+      text.erase(place, currency.size());
   const char* suffixes = "kMBGT";
   char* end = nullptr;
   const double digits = std::strtod(text.c_str(), &end);
   if (end == text.c_str() || !std::isfinite(digits)) return "";
   std::string rest(end);
-  rest.erase(0, rest.find_first_not_of(' ') == std::string::npos ? rest.size() : rest.find_first_not_of(' '));
   if (rest.empty()) return format_number(digits);
+  if (rest == "%") return format_number(digits / 100);
   const char* suffix = std::strchr(suffixes, rest[0]);
   if (rest.size() != 1 || !suffix) return "";
   constexpr int kPowers[] = {3, 6, 9, 9, 12};
@@ -127,13 +130,36 @@ std::string meant(const Node& node, const Json& value) {
   throw InputError(path, "found " + shown(value), allowed(node), meant(node, value));
 }
 
-// `value` is an object of declared keys.
-void check_keys(const Node& node, const Json& value, const std::string& path) {
+// Mistakes so far; behind one the others are looked for.
+struct Mistakes {
+  const Node* root;  // null: what is resolved is a part of it
+  std::vector<InputError> all = {};
+
+  template <typename Call>
+  void of(const Call& call) {
+    try {
+      call();
+    } catch (const UnknownWord& error) {
+      all.push_back(root ? error.within(*root) : InputError(error));
+    } catch (const InputError& error) {
+      all.push_back(error);
+    }
+  }
+};
+
+// Whether `value`, which is to be an object, has declared keys alone.
+bool has_declared_keys(const Node& node, const Json& value, const std::string& path, Mistakes& mistakes) {
   if (!value.is_object()) reject(node, value, path);
-  for (const auto& [key, unused] : value.items())
+  const std::size_t before = mistakes.all.size();
+  for (const auto& entry : value.items()) {
+    const std::string& key = entry.key();
     if (!node.child(key) && !node.child(""))
-      throw UnknownWord(child_path(path, key), fmt::format("unknown key \"{}\"", key), join(keys_of(node)),
-                        key, keys_of(node));
+      mistakes.of([&] {
+        throw UnknownWord(child_path(path, key), fmt::format("unknown key \"{}\"", key), join(keys_of(node)),
+                          key, keys_of(node));
+      });
+  }
+  return mistakes.all.size() == before;
 }
 
 void check_number(const Node& node, const Json& value, const std::string& path) {
@@ -172,20 +198,25 @@ void check_quantity(const Node& node, const Json& value, const std::string& path
   }
 }
 
+Json resolve_value(const Node& node, const Json& value, const std::string& path, Mistakes& mistakes);
+
 // The keys of `value` in the order of the declaration, with defaults.
-Json resolve_section(const Node& node, const Json& value, const std::string& path) {
-  check_keys(node, value, path);
+Json resolve_section(const Node& node, const Json& value, const std::string& path, Mistakes& mistakes) {
+  const bool are_keys_known = has_declared_keys(node, value, path, mistakes);
   Json result = Json::object();
   for (const Node& child : node.children) {
     const std::string where = child_path(path, child.key);
+    const auto fill = [&](const Json& entry) {
+      mistakes.of([&] { result[child.key] = resolve_value(child, entry, where, mistakes); });
+    };
     if (value.contains(child.key))
-      result[child.key] = resolve(child, value[child.key], where);
-    else if (child.is_required)
-      throw InputError(where, "this key is missing", allowed(child), child.meaning);
+      fill(value[child.key]);
+    else if (child.is_required && are_keys_known)  // else one of those may be meant
+      mistakes.of([&] { throw InputError(where, "this key is missing", allowed(child), child.meaning); });
     else if (child.fill_section)
-      result[child.key] = resolve(child, Json::object(), where);
+      fill(Json::object());
     else if (!child.fallback.is_null())
-      result[child.key] = resolve(child, child.fallback, where);
+      fill(child.fallback);
   }
   if (node.child(""))
     for (const auto& [key, entry] : value.items())
@@ -193,19 +224,19 @@ Json resolve_section(const Node& node, const Json& value, const std::string& pat
   return result;
 }
 
-Json resolve_one_of(const Node& node, const Json& value, const std::string& path) {
-  check_keys(node, value, path);
+Json resolve_one_of(const Node& node, const Json& value, const std::string& path, Mistakes& mistakes) {
   Json chosen = Json::object(), beside = Json::object();
+  if (!has_declared_keys(node, value, path, mistakes)) return chosen;
   for (const auto& [key, entry] : value.items()) {
     const Node& child = *node.child(key);
-    (child.is_beside ? beside : chosen)[key] = resolve(child, entry, child_path(path, key));
+    (child.is_beside ? beside : chosen)[key] = resolve_value(child, entry, child_path(path, key), mistakes);
   }
   if (chosen.size() != 1) reject(node, value, path);
   chosen.update(beside);  // behind it: readers take the first key
   return chosen;
 }
 
-Json resolve_tagged(const Node& node, const Json& value, const std::string& path) {
+Json resolve_tagged(const Node& node, const Json& value, const std::string& path, Mistakes& mistakes) {
   if (!value.is_object() || !value.contains(node.tag) || !value[node.tag].is_string())
     reject(node, value, path);
   const std::string name = value[node.tag].get<std::string>();
@@ -213,7 +244,7 @@ Json resolve_tagged(const Node& node, const Json& value, const std::string& path
   if (!chosen)
     throw InputError(child_path(path, node.tag), fmt::format("found \"{}\"", name), join(keys_of(node)),
                      did_you_mean(name, keys_of(node)));
-  return resolve_section(*chosen, value, path);
+  return resolve_section(*chosen, value, path, mistakes);
 }
 
 // Of a list or a table.
@@ -221,10 +252,13 @@ std::string entry_path(const Node& node, const std::string& path, const std::str
   return node.kind == NodeKind::kList ? path + "[" + key + "]" : child_path(path, key);
 }
 
-Json resolve_entries(const Node& node, Json value, const std::string& path) {
+Json resolve_entries(const Node& node, Json value, const std::string& path, Mistakes& mistakes) {
   if (!has_type_of(node, value) || value.size() < node.minimum_items) reject(node, value, path);
-  for (auto& [key, entry] : value.items())
-    entry = resolve(node.children[0], entry, entry_path(node, path, key));
+  for (auto& item : value.items())
+    mistakes.of([&] {
+      item.value() =
+          resolve_value(node.children[0], item.value(), entry_path(node, path, item.key()), mistakes);
+    });
   return value;
 }
 
@@ -243,7 +277,7 @@ const Node& alternative_for(const Node& node, const Json& value, const std::stri
   return *chosen;
 }
 
-Json resolve_value(const Node& node, const Json& value, const std::string& path) {
+Json resolve_value(const Node& node, const Json& value, const std::string& path, Mistakes& mistakes) {
   switch (node.kind) {
     case NodeKind::kBoolean:
     case NodeKind::kText:
@@ -268,16 +302,16 @@ Json resolve_value(const Node& node, const Json& value, const std::string& path)
       check_quantity(node, value, path);
       return value;
     case NodeKind::kSection:
-      return resolve_section(node, value, path);
+      return resolve_section(node, value, path, mistakes);
     case NodeKind::kOneOf:
-      return resolve_one_of(node, value, path);
+      return resolve_one_of(node, value, path, mistakes);
     case NodeKind::kTagged:
-      return resolve_tagged(node, value, path);
+      return resolve_tagged(node, value, path, mistakes);
     case NodeKind::kList:
     case NodeKind::kTable:
-      return resolve_entries(node, value, path);
+      return resolve_entries(node, value, path, mistakes);
     case NodeKind::kEither:
-      return resolve_value(alternative_for(node, value, path), value, path);
+      return resolve_value(alternative_for(node, value, path), value, path, mistakes);
     case NodeKind::kFree:
       return value;
   }
@@ -392,7 +426,7 @@ std::string allowed(const Node& node) {
     case NodeKind::kRate:
       return "a rate with its unit, as \"1Gbps\"";
     case NodeKind::kDuration:
-      return "a time with its unit, as \"50ms\"";
+      return "a time with its unit, as \"50ms\", \"12h\" or \"60d\"";
     case NodeKind::kBytes:
       return "a size with its unit, as \"10MB\"";
     case NodeKind::kSection:
@@ -422,12 +456,11 @@ std::string allowed(const Node& node) {
 }
 
 Json resolve(const Node& node, const Json& value, const std::string& path) {
-  if (!path.empty()) return resolve_value(node, value, path);
-  try {
-    return resolve_value(node, value, path);
-  } catch (const UnknownWord& error) {
-    throw error.within(node);
-  }
+  Mistakes mistakes{path.empty() ? &node : nullptr};
+  Json result;
+  mistakes.of([&] { result = resolve_value(node, value, path, mistakes); });
+  if (!mistakes.all.empty()) throw together(mistakes.all);
+  return result;
 }
 
 void check_declared(const Node& node, const Json& value, const std::string& path) {

@@ -21,15 +21,35 @@ UnitTable rate_units() {
       {"", 1},     {"k", 1e3},   {"M", 1e6},           {"G", 1e9},
       {"T", 1e12}, {"Ki", 1024}, {"Mi", 1024. * 1024}, {"Gi", 1024. * 1024 * 1024}};
   for (const auto& [prefix, factor] : prefixes) {
-    units[prefix + "bps"] = units[prefix + "b/s"] = factor;
-    units[prefix + "Bps"] = units[prefix + "B/s"] = 8 * factor;
+    for (const char* bits : {"bps", "b/s", "bit/s", "bits/s", "b/sec", "bit/sec", "bits/sec"})
+      units[prefix + bits] = factor;
+    for (const char* bytes : {"Bps", "B/s", "Bytes/s", "bytes/s", "B/sec", "Bytes/sec", "bytes/sec"})
+      units[prefix + bytes] = 8 * factor;
   }
   return units;
 }
 
 const UnitTable kRateUnits = rate_units();
-const UnitTable kDurationUnits = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
-                                  {"min", 60},  {"h", 3600},  {"d", 86400}};
+UnitTable duration_units() {
+  UnitTable units = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
+                     {"min", 60},  {"h", 3600},  {"d", 86400}};
+  for (const auto& [word, seconds] :
+       {std::pair("second", 1.), {"minute", 60.}, {"hour", 3600.}, {"day", 86400.}, {"week", 7 * 86400.}}) {
+    units[word] = seconds;
+    units[std::string(word) + "s"] = seconds;
+  }
+  return units;
+}
+
+UnitTable flops_units() {
+  UnitTable units;
+  for (const auto& [prefix, factor] : {std::pair("G", 1e9), {"T", 1e12}, {"P", 1e15}, {"E", 1e18}})
+    for (const char* word : {"FLOPS", "FLOP/s", "FLOPs", "flops", "flop/s", "FLOPS/s"})
+      units[std::string(prefix) + word] = factor;
+  return units;
+}
+
+const UnitTable kDurationUnits = duration_units(), kFlopsUnits = flops_units();
 const UnitTable kByteUnits = {{"B", 1},      {"kB", 1e3},           {"KB", 1e3},
                               {"MB", 1e6},   {"GB", 1e9},           {"TB", 1e12},
                               {"KiB", 1024}, {"MiB", 1024. * 1024}, {"GiB", 1024. * 1024 * 1024}};
@@ -69,7 +89,11 @@ double parse_rate(const std::string& text) {
 }
 
 double parse_duration(const std::string& text) {
-  return parse_quantity(text, kDurationUnits, "a time", "\"500us\", \"50ms\", \"1s\", \"2min\"");
+  return parse_quantity(text, kDurationUnits, "a time", "\"50ms\", \"2min\", \"12h\", \"60d\"");
+}
+
+double parse_flops(const std::string& text) {
+  return parse_quantity(text, kFlopsUnits, "a peak", "\"989 TFLOPS\", \"2.25 PFLOPS\"");
 }
 
 double parse_bytes(const std::string& text) {
@@ -85,6 +109,12 @@ std::string format_number(double value) {
 
 std::string human_bytes(double bytes) {
   return scaled(bytes, {{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}});
+}
+
+std::string human_count(double count) {
+  for (const auto& [scale, prefix] : {std::pair(1e12, " T"), {1e9, " G"}, {1e6, " M"}, {1e3, " k"}})
+    if (count >= scale * 0.9995) return fmt::format("{:.3g}{}", count / scale, prefix);
+  return fmt::format("{:.3g}", count);
 }
 
 std::string human_rate(double bits_per_second) {

@@ -21,10 +21,12 @@ std::optional<Number> parse_number(std::string_view text) {
   return value;
 }
 
-double parse_rate(
-    const std::string& text);  // bit/s: bps, kbps, Mbps, Gbps, Tbps, b/s, kb/s, ..., and B/s, kB/s, ...
-double parse_duration(const std::string& text);  // s: ns, us, ms, s, min, h, d
+double parse_rate(const std::string& text);  // bit/s: bps, kbps, Mbps, Gbps, Tbps, b/s, kb/s, ..., and B/s,
+                                             // kB/s, ...; as iperf3 prints them too: Gbits/sec, MBytes/sec
+double parse_duration(const std::string& text);  // s: ns, us, ms, s, min, h, d; hours, days, weeks
 double parse_bytes(const std::string& text);     // bytes: B, kB, MB, GB, TB, KiB, MiB, GiB
+
+double parse_flops(const std::string& text);  // FLOP/s: GFLOPS, TFLOPS, PFLOPS, TFLOP/s
 
 // The shortest decimal text that reads back as the same double; what every file of a run uses.
 std::string format_number(double value);
@@ -33,5 +35,6 @@ std::string format_number(double value);
 std::string human_bytes(double bytes);
 std::string human_rate(double bits_per_second);
 std::string human_duration(double seconds);
+std::string human_count(double count);  // "3.54 M"
 
 }  // namespace longhaul

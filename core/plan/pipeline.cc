@@ -18,7 +18,10 @@ namespace {
 // Floating-point operations of a forward pass of one token: two for each weight of a matrix, and attention
 // over the half of the context that a token sees on average. An embedding is looked up.
 double layer_work(const ModelShape& shape) {
-  return 2 * shape.layer_weights() + 2. * shape.heads * shape.width_of_head() * shape.context;
+  const LatentAttention& latent = shape.latent;
+  const double head =
+      latent.rank > 0 ? latent.plain + latent.turned + latent.value : 2 * shape.width_of_head();
+  return 2 * shape.layer_weights() + shape.heads * head * shape.context;
 }
 
 double output_work(const ModelShape& shape) {

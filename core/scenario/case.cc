@@ -9,6 +9,7 @@
 #include "core/base/files.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
+#include "core/base/model_presets.h"
 #include "core/base/units.h"
 #include "core/scenario/scenario_options.h"
 
@@ -75,7 +76,7 @@ std::int64_t tokens_of_step(const Json& workload, const std::optional<TrainSpec>
   return train ? std::int64_t{train->batch} * train->model.context : 0;
 }
 
-StepTime parse_step_time(const Json& json, std::int64_t parameters, std::int64_t tokens) {
+StepTime parse_step_time(const Json& json, std::int64_t active_parameters, std::int64_t tokens) {
   StepTime time;
   const std::string kind = json.begin().key();
   const Json& value = json.begin().value();
@@ -98,7 +99,7 @@ StepTime parse_step_time(const Json& json, std::int64_t parameters, std::int64_t
     if (tokens == 0)
       throw InputError("workload.step_time.flops.tokens", "this key is missing", "an integer of at least 1",
                        "tokens per replica and step; or give workload.tokens");
-    time.seconds = 6. * static_cast<double>(parameters) * static_cast<double>(tokens) /
+    time.seconds = 6. * static_cast<double>(active_parameters) * static_cast<double>(tokens) /
                    (value.at("peak").get<double>() * value.at("utilisation").get<double>());
   }
   return time;
@@ -154,7 +155,9 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   else
     throw InputError("workload.steps", "this key is missing", "an integer of at least 1",
                      "without train it says how many inner steps are replayed; or give total_tokens");
-  workload.step_time = parse_step_time(json.at("step_time"), workload.parameters, workload.tokens);
+  workload.active_parameters =
+      active_parameters_of(json, workload.model, workload.parameters, "workload.active_parameters");
+  workload.step_time = parse_step_time(json.at("step_time"), workload.active_parameters, workload.tokens);
   if (!train && workload.step_time.kind == StepTime::Kind::kMeasured)
     throw InputError("workload.step_time.measured", "nothing is trained, so nothing is measured",
                      "constant, lognormal or flops", "or add a train section");
@@ -252,6 +255,31 @@ void check_resolved(const Json& resolved) {
 
 }  // namespace
 
+namespace {
+
+Experts parse_experts(const Json& json) {
+  Experts experts;
+  experts.count = json.at("count");
+  experts.per_token = json.at("per_token");
+  experts.ffn = json.at("ffn");
+  experts.shared_ffn = json.value("shared_ffn", 0);
+  experts.dense_layers = json.value("dense_layers", 0);
+  experts.every = json.value("every", 1);
+  return experts;
+}
+
+LatentAttention parse_latent(const Json& json) {
+  LatentAttention latent;
+  latent.rank = json.at("rank");
+  latent.query_rank = json.value("query_rank", 0);
+  latent.plain = json.at("plain");
+  latent.turned = json.at("turned");
+  latent.value = json.at("value");
+  return latent;
+}
+
+}  // namespace
+
 ModelShape parse_model(const Json& json, const std::string& path) {
   if (!json.is_object()) {
     for (const ModelPreset& preset : model_presets())
@@ -265,8 +293,22 @@ ModelShape parse_model(const Json& json, const std::string& path) {
   shape.gated = json.value("gated", true);
   shape.tied = json.value("tied", false);
   shape.qkv_bias = json.value("qkv_bias", false);
+  shape.further = json.value("further", 0);
+  if (json.contains("experts")) shape.experts = parse_experts(json["experts"]);
+  if (json.contains("latent")) shape.latent = parse_latent(json["latent"]);
   shape.check(path);
   return shape;
+}
+
+std::int64_t active_parameters_of(const Json& json, const std::optional<ModelShape>& model,
+                                  std::int64_t parameters, const std::string& path) {
+  const std::int64_t active =
+      json.value("active_parameters", model ? model->active_parameters() : parameters);
+  if (active > parameters)
+    throw InputError(path, fmt::format("found {} of {} parameters", active, parameters),
+                     "at most the parameters of the model",
+                     "those of the router, the shared parts and the experts that compute a token");
+  return active;
 }
 
 double StepTime::mean_s() const {

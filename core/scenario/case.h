@@ -65,6 +65,11 @@ struct TrainSpec {
 // A section of dimensions, or the name of a preset. Throws InputError at `path`.
 ModelShape parse_model(const Json& json, const std::string& path);
 
+// `active_parameters` of a section, else those of its model, else all. Throws InputError at `path` where it
+// has more than all.
+std::int64_t active_parameters_of(const Json& json, const std::optional<ModelShape>& model,
+                                  std::int64_t parameters, const std::string& path);
+
 struct StepTime {
   enum class Kind { kConstant, kLognormal, kMeasured } kind = Kind::kConstant;
   double seconds = 0;        // of kConstant ("flops" is resolved to it)
@@ -75,7 +80,8 @@ struct StepTime {
 
 struct WorkloadSpec {
   std::int64_t parameters = 0;
-  std::optional<ModelShape> model;  // of so many parameters, where the scenario names one
+  std::int64_t active_parameters = 0;  // that compute a token: fewer in a mixture of experts
+  std::optional<ModelShape> model;     // of so many parameters, where the scenario names one
   Wire wire = Wire::kBf16;
   int steps = 0;            // written, or what total_tokens need
   std::int64_t tokens = 0;  // per replica and step; 0: not said

@@ -2,6 +2,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/limits.h"
+#include "core/base/model_presets.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/case.h"
 #include "core/scenario/fault.h"
@@ -122,6 +123,35 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+Node expert_options() {
+  return section("experts",
+                 {integer("count").at_least(1).required().means("experts of a layer, without the shared one"),
+                  integer("per_token").at_least(1).required().means("of these compute a token"),
+                  integer("ffn").at_least(1).required().means("inner width of each"),
+                  integer("shared_ffn")
+                      .at_least(0)
+                      .means("inner width of what every token passes beside them; default 0: nothing"),
+                  integer("dense_layers")
+                      .at_least(0)
+                      .at_most(kMostLayers)
+                      .means("first layers without experts, whose inner width is the model's ffn; default 0"),
+                  integer("every")
+                      .at_least(1)
+                      .at_most(kMostLayers)
+                      .means("behind these only every so many layers one has experts; default 1")})
+      .means("of a mixture of experts: compute counts those of a token, traffic and memory all");
+}
+
+Node latent_options() {
+  return section("latent",
+                 {integer("rank").at_least(1).required().means("of keys and values"),
+                  integer("query_rank").at_least(0).means("of queries; default 0: not projected down"),
+                  integer("plain").at_least(1).required().means("width of a head's part that is not turned"),
+                  integer("turned").at_least(1).required().means("width of the part that is"),
+                  integer("value").at_least(1).required().means("width of a head's values")})
+      .means("latent attention (DeepSeek-V2, arXiv 2405.04434), instead of kv_heads and head_width");
+}
+
 // Of a model whose bytes travel; the trainer has none of the rest.
 std::vector<Node> workload_dimensions() {
   std::vector<Node> all = model_dimensions();
@@ -132,7 +162,11 @@ std::vector<Node> workload_dimensions() {
         integer("head_width").at_least(2).means("of each head; default hidden / heads"),
         boolean("gated").means("a gate in the feed-forward part: three matrices, not two; default true"),
         boolean("tied").means("the output is the embedding; default false"),
-        boolean("qkv_bias").means("biases of queries, keys and values; default false")})
+        boolean("qkv_bias").means("biases of queries, keys and values; default false"),
+        integer("further").at_least(0).means(
+            "weights of each layer that no other key counts (scales of queries and keys, biases); "
+            "default 0"),
+        expert_options(), latent_options()})
     all.push_back(std::move(more));
   return all;
 }
@@ -156,7 +190,7 @@ Node step_time_options() {
                        .at_most(kMostTokens)
                        .in("tokens")
                        .means("tokens per replica and step; default workload.tokens")})
-                  .means("6 · parameters · tokens / (peak · utilisation)")})
+                  .means("6 · active parameters · tokens / (peak · utilisation)")})
       .by_default({{"constant", "1s"}})
       .means("compute time of one inner step");
 }
@@ -165,11 +199,17 @@ Node workload_options() {
   return section(
              "workload",
              {either("model", {choice("", preset_names()), section("", workload_dimensions())})
-                  .means("the model whose bytes travel; default the trained one"),
+                  .means("the model whose bytes travel; default the trained one. Also a name as "
+                         "\"meta-llama/Llama-3.1-70B\" of such a preset, or a config.json of transformers"),
               large_integer("parameters")
                   .at_least(1)
                   .at_most(kMostParameters)
                   .means("parameter count, instead of model"),
+              large_integer("active_parameters")
+                  .at_least(1)
+                  .at_most(kMostParameters)
+                  .means("of a mixture of experts: those that compute a token, for step_time flops; default "
+                         "all. Traffic and memory count all"),
               choice("wire", words_of<Wire>())
                   .by_default("bf16")
                   .means("number format of what is exchanged; the trainer rounds to it, but for int8, which "

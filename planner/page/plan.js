@@ -118,7 +118,8 @@ function fillFaults() {
 function fillFacts() {
   const facts = [
     ['Nodes', `${plan.nodes}, together ${plan.accelerators} ${plan.accelerator || 'accelerators'}`],
-    ['Model', `${count(plan.parameters)} parameters`],
+    ['Model', `${count(plan.parameters)} parameters` + (plan.active_parameters < plan.parameters
+      ? `, of which ${count(plan.active_parameters)} compute a token` : '')],
     ['Tokens', `${count(choice.tokens)}: ${count(choice.steps)} steps of ${count(plan.tokens_per_step * plan.nodes)} tokens`],
     ['Compute of a step', formatDuration(plan.step_s)],
     ['Accelerator hours', count(choice.accelerator_hours)],

@@ -169,6 +169,22 @@ TEST(Warnings, OfFilesThatAreTrainedOnAndValidatedOn) {
   EXPECT_EQ(said.find("held is in"), std::string::npos) << said;
 }
 
+TEST(Warnings, OfMixturesOfExpertsWhoseComputeCountsAll) {
+  Json scenario = Json::parse(R"({"replicas": 2, "methods": [{"name": "ddp"}],
+    "workload": {"parameters": 671026404352, "tokens": 8192, "steps": 10,
+                 "step_time": {"flops": {"peak": 1e15}}},
+    "network": {"topology": {"star": {"rate": "1Gbps", "rtt": "50ms"}}}})");
+  const auto warnings = [&] { return join(scenario_warnings(validated(scenario)), "\n"); };
+  EXPECT_SAYS(warnings(), "DeepSeek-V3, a mixture of experts of which 37 G compute a token");
+  EXPECT_SAYS(warnings(), "give workload.active_parameters");
+  scenario["workload"]["active_parameters"] = 37000000000;
+  EXPECT_EQ(warnings().find("experts"), std::string::npos) << warnings();
+  scenario["workload"]["step_time"] = {{"constant", "1s"}};
+  EXPECT_SAYS(warnings(), "workload.active_parameters does not count");
+  scenario["workload"].erase("active_parameters");
+  EXPECT_EQ(warnings().find("experts"), std::string::npos) << "compute is given";
+}
+
 // One seed of the quickstart on two networks.
 class WorkPlanOfTwo : public testing::Test {
  protected:

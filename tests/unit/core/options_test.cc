@@ -1,5 +1,6 @@
 #include "core/base/options.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -78,6 +79,39 @@ TEST(Options, WrongValuesNamePathFoundAndAllowed) {
   EXPECT_EQ(error_of(Json::object()),
             "rate: this key is missing; allowed: a rate with its unit, as \"1Gbps\"");
   EXPECT_SAYS(error_of({{"rate", 1000}}), "write the number with its unit, in quotes");
+}
+
+// Each on a line of its own, in the order of the declaration; of a section with an unknown key none is said
+// to be missing, because that one may be meant.
+TEST(Options, AllMistakesAreSaidAtOnce) {
+  const auto error_of = [](const char* json) {
+    return said_by([&] {
+      try {
+        resolve(sample(), Json::parse(json), "");
+      } catch (const InputError& error) {
+        throw error.in_file("a.json");
+      }
+    });
+  };
+  EXPECT_EQ(
+      error_of(R"({"count": 0, "inner": {"x": 2}, "sites": {"a": -1, "b": 1}, "method": {"name": "b"}})"),
+      "a.json: count: found 0; allowed: an integer of at least 1\n"
+      "a.json: rate: this key is missing; allowed: a rate with its unit, as \"1Gbps\"\n"
+      "a.json: inner.x: found 2; allowed: a number above 0 and at most 1\n"
+      "a.json: method.name: found \"b\"; allowed: a\n"
+      "a.json: sites.a: found -1; allowed: an integer of at least 0");
+  EXPECT_EQ(
+      error_of(R"({"cuont": 1, "seed": "x"})"),
+      "a.json: cuont: unknown key \"cuont\"; allowed: count, rate, inner, shape, method, size, sites, seed; "
+      "did you mean \"count\"?\n"
+      "a.json: seed: found \"x\"; allowed: an integer of at least 0");
+}
+
+// What people write for a number, with what to write.
+TEST(Options, NumbersInWordsSayWhatToWrite) {
+  for (const auto& [written, number] :
+       {std::pair("€400k", "400e3"), {"400 k", "400e3"}, {"1%", "0.01"}, {"$2.3", "2.3"}, {"2T", "2e12"}})
+    EXPECT_SAYS(error_with(fmt::format("\"count\": \"{}\"", written)), fmt::format("write {},", number));
 }
 
 TEST(Options, SchemaSaysTheSame) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/model_presets.h"
 #include "core/scenario/network_spec.h"
 #include "core/scenario/scenario_options.h"
 #include "tests/support/files.h"
@@ -325,6 +326,19 @@ TEST(Scenario, TokensOfAStep) {
   EXPECT_SAYS(error_of(base(patch(nullptr, nullptr))), "workload.step_time.flops.tokens");
   const Json train = Json::parse(R"({"steps": 10, "batch": 3, "model": {"context": 32}})");
   EXPECT_EQ(first_case({{"train", train}}).workload.tokens, 96);
+}
+
+// A mixture of experts of 30.5 G parameters, 3.3 G active: 6 · 3.3 G · 65536 tokens at 40 % of 7.9152 PFLOP/s
+// (eight H100) are 0.41 s. All parameters travel.
+TEST(Scenario, ActiveParametersComputeAndAllTravel) {
+  Json workload = Json::parse(R"({"parameters": 30532122624, "model": null, "tokens": 65536, "steps": 10,
+    "active_parameters": 3300000000, "step_time": {"flops": {"peak": 7.9152e15, "utilisation": 0.4}}})");
+  const Case config = first_case({{"workload", workload}});
+  EXPECT_NEAR(config.workload.step_time.seconds, 6 * 3.3e9 * 65536 / (0.4 * 7.9152e15), 1e-12);
+  EXPECT_EQ(config.workload.parameters, 30532122624);
+  EXPECT_EQ(config.workload.active_parameters, 3300000000);
+  workload["active_parameters"] = 30532122625;
+  EXPECT_SAYS(error_of(base({{"workload", workload}})), "workload.active_parameters");
 }
 
 // What tells long names apart, the seed at the end, lies behind the 200th character.

@@ -91,6 +91,15 @@ TEST(Units, AreReadInBitsSecondsAndBytesOrRefused) {
   EXPECT_DOUBLE_EQ(parse_rate("100 Mbps"), 1e8);
   EXPECT_DOUBLE_EQ(parse_rate("12.5MB/s"), 1e8);
   EXPECT_DOUBLE_EQ(parse_rate("2Kib/s"), 2048);
+  for (const char* rate : {"1Gbit/s", "1 Gbit/s", "1 Gbits/sec", "1Gb/s", "1Gbits/s", "0.125 GBytes/sec"})
+    EXPECT_DOUBLE_EQ(parse_rate(rate), 1e9) << rate;
+  EXPECT_DOUBLE_EQ(parse_duration("60 days"), 60 * 86400.);
+  EXPECT_DOUBLE_EQ(parse_duration("1 week"), 604800);
+  EXPECT_DOUBLE_EQ(parse_duration("36 hours"), 129600);
+  EXPECT_SAYS(said_by([] { parse_duration("2 months"); }), "\"12h\", \"60d\"");
+  EXPECT_DOUBLE_EQ(parse_flops("2.25 PFLOPS"), 2.25e15);
+  EXPECT_DOUBLE_EQ(parse_flops("989 TFLOP/s"), 989e12);
+  EXPECT_THROW(parse_flops("989"), InputError);
   EXPECT_DOUBLE_EQ(parse_duration("50ms"), 0.05);
   EXPECT_DOUBLE_EQ(parse_duration("2min"), 120);
   EXPECT_DOUBLE_EQ(parse_bytes("10MB"), 1e7);

@@ -1,15 +1,24 @@
 // What a plan asks for, and its sites as a network: round trips and rates between nodes are what it says.
 #include "planner/plan_request.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "core/base/files.h"
+#include "core/base/model_presets.h"
+#include "core/base/units.h"
 #include "net/topology.h"
 #include "planner/extrapolation.h"
 #include "planner/planned_network.h"
+#include "planner/search.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul::plan_request_test {
+
+Json sites();
 
 Json minimal() {
   return Json::parse(R"({"nodes": 4, "model": "llama-small", "tokens": 1e9, "tokens_per_step": 8192,
@@ -31,6 +40,52 @@ TEST(PlanRequest, FillsInWhatIsKnown) {
             (std::vector<std::string>{"ddp", "diloco", "streaming-diloco", "noloco"}));
 }
 
+// Of 30.53 G parameters 3.3 G compute a token: 6 · 3.3 G · 65536 tokens at 40 % of eight times 989.4 TFLOP/s
+// are 0.41 s, not 3.8 s. What travels and what is stored are all 30.53 G. Sites of their own hardware alike.
+TEST(PlanRequest, ExpertsThatDoNotComputeTravelAndAreStored) {
+  Json json = minimal();
+  json.merge_patch({{"model", nullptr}, {"parameters", 30532122624}, {"tokens_per_step", 65536}});
+  const auto is_said = [](const PlanRequest& plan) { return join(plan.notes); };
+  EXPECT_NEAR(plan_of_json(json).step_s, 3.79, 0.005);
+  EXPECT_SAYS(is_said(plan_of_json(json)), "Qwen3-30B-A3B, a mixture of experts of which 3.3 G compute");
+  json["active_parameters"] = 3300000000;
+  const PlanRequest plan = plan_of_json(json);
+  EXPECT_DOUBLE_EQ(plan.step_s, 6 * 3.3e9 * 65536 / (8 * 989.4e12 * 0.4));
+  EXPECT_EQ(plan.parameters, 30532122624);
+  EXPECT_EQ(is_said(plan), "Compute counts the 3.3 G active parameters; traffic and memory count all 30.5 G");
+  const PlanFolder folder;
+  const Case config = tools_in(folder).validated(
+      candidates_of(plan, planned_network(plan, folder.path), {{"diloco", 1000000000}}).at(0).scenario);
+  EXPECT_DOUBLE_EQ(config.workload.step_time.mean_s(), plan.step_s);
+  EXPECT_EQ(config.workload.parameters, 30532122624);
+  EXPECT_NEAR(memory_need(plan, config).weights, 6 * 30532122624. / 8, 1);
+  json.merge_patch({{"network", nullptr}, {"nodes", nullptr}});
+  json["sites"] = Json::parse(R"([{"name": "a", "latitude": 50, "longitude": 3},
+      {"name": "b", "latitude": 60, "longitude": 3, "accelerator": {"utilization": 0.2}}])");
+  EXPECT_DOUBLE_EQ(plan_of_json(json).sites[1].step_s, 2 * plan.step_s);
+  json["active_parameters"] = 30532122625;
+  EXPECT_EQ(refused_path([&] { plan_of_json(json); }), "active_parameters");
+}
+
+// Sizes and names of mixtures of experts, and dense ones of nearly the same: Qwen1.5 14B, GPT-NeoX-20B.
+TEST(PlanRequest, HintsAtMixturesOfExperts) {
+  const auto hint = [](double parameters, const char* name, const Json& more = Json::object()) {
+    Json json = minimal();
+    json.merge_patch({{"model", nullptr}, {"parameters", parameters}, {"name", name}});
+    json.merge_patch(more);
+    return join(plan_of_json(json).notes);
+  };
+  EXPECT_SAYS(hint(671e9, "ours"), "DeepSeek-V3, a mixture of experts of which 37 G compute");
+  EXPECT_SAYS(hint(46.7e9, "ours"), "Mixtral 8x7B");
+  EXPECT_SAYS(hint(5e9, "ours-moe"), "\"moe\" says a mixture of experts");
+  EXPECT_SAYS(hint(5e9, "5B-A0.6B"), "give active_parameters");
+  EXPECT_SAYS(hint(5e9, "ours", {{"description", "Our mixture of experts."}}), "give active_parameters");
+  for (const double dense : {14.17e9, 20.55e9, 70.55e9, 6.92e9, 32.8e9, 405e9})
+    EXPECT_EQ(hint(dense, "ours"), "");
+  EXPECT_EQ(hint(671e9, "ours", {{"step_time", "1s"}}), "") << "compute is given";
+  EXPECT_EQ(hint(671e9, "ours", {{"active_parameters", 671000000000}}), "") << "said to be dense";
+}
+
 // A change of the plan, in which null leaves out; the path of what is then refused; what is said of it.
 TEST(PlanRequest, SaysWhatIsWrong) {
   EXPECT_NO_THROW(plan_of_json(minimal()));
@@ -40,8 +95,9 @@ TEST(PlanRequest, SaysWhatIsWrong) {
       [{"network": null}, "network", ""], [{"parameters": 5}, "parameters", ""], [{"token": 5}, "token", ""],
       [{"sites": [{"name": "a"}]}, "sites", ""], [{"measurements": "iperf.csv"}, "measurements", ""],
       [{"accelerator": {"name": "H1000"}}, "accelerator.name", ""],
-      [{"accelerator": {"name": "L40s"}}, "accelerator.name", "; did you mean \"L40S\"?"],
-      [{"accelerator": {"name": "B200"}}, "accelerator.name", "; for another one leave the name out"],
+      [{"accelerator": {"name": "H100-PCEi"}}, "accelerator.name", "; did you mean \"H100-PCIe\"?"],
+      [{"accelerator": {"name": "B2000"}}, "accelerator.name", "; for another one leave the name out"],
+      [{"accelerator": {"peak": "2.25 PTURNS"}}, "accelerator.peak", "2.25 PFLOPS"],
       [{"candidates": {"methods": ["diloko"]}}, "candidates.methods[0]", ""],
       [{"network": {"tcp": {"connections": 4}}}, "network.tcp.connections", ""],
       [{"budget": 5}, "budget", "without prices"], [{"prefer": "money"}, "prefer", "without prices"],
@@ -54,6 +110,63 @@ TEST(PlanRequest, SaysWhatIsWrong) {
     EXPECT_EQ(error.parts().path, row[1]) << row;
     EXPECT_SAYS(error.what(), row[2].get<std::string>()) << row;
   }
+}
+
+// What vendors publish without sparsity; names as people write them.
+TEST(PlanRequest, KnowsAcceleratorsByTheNamesThatPeopleWrite) {
+  const std::vector<std::tuple<const char*, const char*, double, double>> rows = {
+      {"NVIDIA H100 SXM", "H100", 989.4e12, 80e9},
+      {"A100-80GB", "A100", 312e12, 80e9},
+      {"b200", "B200", 2250e12, 180e9},
+      {"GB300 NVL72", "GB300", 2500e12, 279e9},
+      {"AMD Instinct MI300X", "MI300X", 1307.4e12, 192e9},
+      {"mi355x", "MI355X", 2516.6e12, 288e9},
+      {"RTX 5090", "RTX-5090", 209.5e12, 32e9},
+      {"GeForce RTX 4090", "RTX-4090", 165.2e12, 24e9},
+      {"3060", "RTX-3060", 25.5e12, 12e9},
+      {"L40s", "L40S", 362.05e12, 48e9},
+      {"H20", "H20", 148e12, 96e9},
+      {"TPU v5e", "TPU-v5e", 197e12, 16e9},
+      {"v6e", "TPU-v6e", 918e12, 32e9},
+      {"trn2", "Trainium2", 667e12, 96 * 1073741824.}};
+  for (const auto& [written, name, peak, memory] : rows) {
+    Json json = minimal();
+    json["accelerator"] = {{"name", written}};
+    const PlanRequest plan = plan_of_json(json);
+    EXPECT_EQ(plan.hardware.name, name) << written;
+    EXPECT_EQ(plan.hardware.peak, peak) << written;
+    EXPECT_NEAR(plan.hardware.memory / memory, 1, 1e-3) << written;
+  }
+  Json json = minimal();
+  json["accelerator"] = {{"peak", "2.25 PFLOPS"}};
+  EXPECT_EQ(plan_of_json(json).hardware.peak, 2.25e15);
+  json = sites();
+  json["sites"][1]["accelerator"] = {{"name", "rtx 3090"}};
+  EXPECT_EQ(plan_of_json(json).sites[1].hardware->name, "RTX-3090");
+  json["sites"][1]["accelerator"] = {{"name", "rtx 9090"}};
+  EXPECT_EQ(refused_path([&] { plan_of_json(json); }), "sites[1].accelerator.name");
+}
+
+TEST(PlanRequest, AcceleratorsStandInTheDocumentWithTheirSources) {
+  const std::string page = *read_file(LONGHAUL_SOURCE_DIR "/docs/reference/accelerators.md");
+  for (const Accelerator& known : accelerators())
+    EXPECT_SAYS(page, fmt::format("| {} | {} | {} | {} |\n", known.name, format_number(known.peak / 1e12),
+                                  format_number(known.memory / 1e9), known.source));
+}
+
+// Mistakes that only a plan has, beside those of single keys: each is said.
+TEST(PlanRequest, SaysAllMistakesAtOnce) {
+  Json json = minimal();
+  json.merge_patch({{"deadline", "2 months"}, {"budget", "€400k"}, {"tokens", "500B"}});
+  const std::string said = said_by([&] { plan_of_json(json); });
+  for (const char* words : {"deadline: ", "budget: ", "write 400e3", "tokens: ", "write 500e9"})
+    EXPECT_SAYS(said, words);
+  json = minimal();
+  json.merge_patch({{"parameters", 5}, {"tokens", nullptr}, {"budget", 5}});
+  const std::string of_plan = said_by([&] { plan_of_json(json); });
+  for (const char* words :
+       {"parameters: found beside model", "tokens: this key is missing", "budget: found without"})
+    EXPECT_SAYS(of_plan, words);
 }
 
 // Llama 3 70B as a preset and as dimensions: 70.55 B parameters, not the 79.95 B of as many heads of keys.
