@@ -274,7 +274,7 @@ std::string bound_in_words(const Bound& bound) {
   const std::string number = format_number(bound.threshold);
   if (std::isinf(bound.top)) return "at least " + number;
   if (std::isinf(bound.bottom)) return "at most " + number;
-  return fmt::format("{} within {} %", number, format_number(100 * bound.within));
+  return fmt::format("{} within {:.6g} %", number, 100 * bound.within);
 }
 
 std::string point_in_words(const Json& swept) {
