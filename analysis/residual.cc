@@ -85,9 +85,11 @@ double slowest_rate(const Topology& topology, const NetworkSpec& network) {
         const Link& link = topology.links()[as_index(number)];
         slowest = std::min(slowest, fault.rate * std::min(link.rate_forward, link.rate_backward));
       }
-  for (const TraceSpec& trace : network.variation.traces)
-    for (const LinkTrace::Row& row : read_link_trace(trace, "network.variation.traces").rows())
+  for (const TraceSpec& spec : network.variation.traces) {
+    const LinkTrace trace = read_link_trace(spec, "network.variation.traces");
+    for (const LinkTrace::Row& row : trace.rows())
       if (row.rate.value_or(0) > 0) slowest = std::min(slowest, *row.rate);
+  }
   std::map<int, int> example;  // replica of a site
   for (std::size_t replica = 0; replica < topology.site_of().size(); ++replica)
     example.emplace(topology.site_of()[replica], static_cast<int>(replica));

@@ -142,6 +142,14 @@ TEST(Residual, IsUnknownAtRatesThatWereNotMeasured) {
              outage = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"rate", 0}};
   EXPECT_EQ(validity({{"faults", {fault}}}), "a rate of 100 kb/s (500 kb/s to 10 Gb/s)");
   EXPECT_EQ(validity({{"faults", {outage}}}), "0.07");
+  const TemporaryFolder folder;
+  const auto with_trace = [&](const std::string& rows) {
+    write_text(folder.file("trace.csv"), "time_s,rate_bps\n" + rows);
+    const Json trace = {{"link", "replica0-core"}, {"file", folder.file("trace.csv")}};
+    return validity({{"network", {{"variation", {{"traces", {trace}}}}}}});
+  };
+  EXPECT_EQ(with_trace("0,1e9\n10,2e5\n20,1e9\n"), "a rate of 200 kb/s (500 kb/s to 10 Gb/s)");
+  EXPECT_EQ(with_trace("0,1e9\n10,0\n20,5e5\n"), "0.07") << "an outage is none";
 }
 
 TEST(Residual, OfARecordIsWhatItSaysAndInWordsWhichCasesAreOutside) {
