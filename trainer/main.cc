@@ -12,6 +12,7 @@
 
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
+#include "core/base/printable.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
 #include "core/plan/journal.h"
@@ -111,7 +112,7 @@ void resume(Training& training, bool is_first) {
   const int step = training.resume(refused);
   if (!is_first) return;
   for (const std::string& reason : refused)
-    std::fprintf(stderr, "longhaul-train: checkpoint not used: %s\n", reason.c_str());
+    say(stderr, "longhaul-train: checkpoint not used: " + reason + "\n");
   std::fprintf(stderr, "longhaul-train: %s\n",
                step > 0 ? ("resumes after step " + std::to_string(step)).c_str()
                         : "resumes from the start: no step is in a checkpoint");
@@ -314,8 +315,8 @@ int command(int argc, char** argv) {
       const int step = run_export(exported);
       const std::string which =
           exported.replica ? "replica " + std::to_string(*exported.replica) : "the mean of the replicas";
-      std::printf("%s/model.safetensors and config.json: %s after step %d\n", exported.out.c_str(),
-                  which.c_str(), step);
+      say(stdout,
+          fmt::format("{}/model.safetensors and config.json: {} after step {}\n", exported.out, which, step));
       return {{"step", step}, {"out", exported.out}};
     }
     if (*outer_step_command) {

@@ -382,6 +382,15 @@ void PythonSteps::check(Case& config) {
         refuse(python, "sends", fmt::format("sends with messages that are late (rule \"{}\")", rule.name),
                "no sends, or a method whose operations all wait");
 
+  // Who leaves after it has sent is in the mean, and takes no step: its row would be missing.
+  if (const std::string rows = rows_read_by(config.method.options);
+      !rows.empty() && config.has_absences() &&
+      !std::all_of(plan.rules.begin(), plan.rules.end(),
+                   [](const OperationRule& rule) { return rule.is_blocking(); }))
+    refuse(python, "step",
+           fmt::format("step reads {} of messages that are late, with faults by which replicas leave", rows),
+           fmt::format("mean_{0} and own_{0}, or a method whose operations all wait", rows.substr(5)));
+
   Names allowed = tables;
   for (const std::string& tensor : tensors)
     allowed.insert(allowed.end(), {"mean_" + tensor, "own_" + tensor, "sent_" + tensor});

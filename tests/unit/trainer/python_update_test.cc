@@ -95,7 +95,8 @@ TEST_F(PythonStep, SeesTheLosses) {
 class StepsInAScenario : public PythonStep {
  protected:
   // What `check` makes of it: the rule of its first operation.
-  OperationRule planned(const std::string& text, const Json& options = Json::object(), int replicas = 8) {
+  OperationRule planned(const std::string& text, const Json& options = Json::object(), int replicas = 8,
+                        const Json& faults = Json::array()) {
     write_text(folder_.file("mine.py"), "import numpy\n" + text);
     Json method = {{"name", "python"}, {"label", "mine"}, {"file", "mine.py"}, {"inner_steps", 1}};
     method.update(options);
@@ -103,9 +104,10 @@ class StepsInAScenario : public PythonStep {
         {"name", "t"},
         {"replicas", replicas},
         {"methods", {method}},
-        {"workload", {{"parameters", 1000}, {"steps", 2}, {"step_time", {{"constant", "1s"}}}}},
+        {"workload", {{"parameters", 1000}, {"steps", 4}, {"step_time", {{"constant", "1s"}}}}},
         {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "50ms"}}}}}}}};
-    write_text(folder_.file("scenario.json"), json.dump());
+    write_text(folder_.file("scenario.json"),
+               changed(json, faults.empty() ? Json::object() : Json{{"faults", faults}}).dump());
     PythonSteps steps;
     Case config = load_scenario(
                       folder_.file("scenario.json"), {},
@@ -197,6 +199,20 @@ TEST_F(StepsInAScenario, RefuseOptionsThatBringNoRows) {
               "methods[0].pattern");
   EXPECT_EQ(refused(like("noloco", "sent_delta", kMedian), {{"pattern", "root"}}), "");
   EXPECT_EQ(refused(own, {{"all_reduce", "tree"}}), "");
+}
+
+// Who crashes between its message and the step on it is in the mean, and has no row.
+TEST_F(StepsInAScenario, MayNotLackARowOfOneThatLeft) {
+  const Json late = {{"fragments", 1}, {"overlap", 1}, {"inner_steps", 2}},
+             faults = {{{"kind", "crash"}, {"replicas", "1"}, {"at", "2s"}, {"for", "1s"}}};
+  const std::string median = like("streaming-diloco", "sent_delta", kMedian),
+                    mean = like("streaming-diloco", "mean_delta", kMean),
+                    waiting = like("diloco", "sent_delta", kMedian);
+  planned(median, late);
+  planned(mean, late, 8, faults);
+  planned(waiting, Json::object(), 8, faults);
+  EXPECT_SAYS(said_by([&] { planned(median, late, 8, faults); }),
+              "step reads sent_delta of messages that are late");
 }
 
 // `check` takes the step with another member's row changed: what changes then has not travelled.
