@@ -145,7 +145,10 @@ TEST(Residual, IsUnknownAtRatesThatWereNotMeasured) {
   const TemporaryFolder folder;
   const auto with_trace = [&](const std::string& rows) {
     write_text(folder.file("trace.csv"), "time_s,rate_bps\n" + rows);
-    const Json trace = {{"link", "replica0-core"}, {"file", folder.file("trace.csv")}};
+    const Json trace = {{"link", "replica0-core"},
+                        {"file", folder.file("trace.csv")},
+                        {"direction", "both"},
+                        {"repeat", false}};
     return validity({{"network", {{"variation", {{"traces", {trace}}}}}}});
   };
   EXPECT_EQ(with_trace("0,1e9\n10,2e5\n20,1e9\n"), "a rate of 200 kb/s (500 kb/s to 10 Gb/s)");
