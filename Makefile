@@ -51,11 +51,12 @@ validation: setup programs
 test: setup-tests all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-# The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid, and the
-# hour of docs/howto/reviewers.md.
+# The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid, 200 drawn
+# plans beside their runs, and the hour of docs/howto/reviewers.md.
 test-long: setup-tests all
 	cmake --build $(BUILD) -j $(JOBS) --target long_test
 	$(BUILD)/bin/long_test
+	tests/soak/plans.py $(BUILD)/bin $(BUILD)/drawn-plans
 	python3 tests/walks/reviewer.py $(BUILD)/bin/longhaul .
 
 # The unit tests of all that needs neither LibTorch nor ns-3, with the address and undefined-behaviour sanitizers; the build is that of

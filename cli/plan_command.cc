@@ -1,7 +1,11 @@
 #include <fmt/core.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -90,6 +94,38 @@ class WorkFolder {
   bool is_kept_ = false;
 };
 
+// Ends the program at SIGINT or SIGTERM while no replay runs: between replays candidates are checked, their
+// ranks ordered and their bytes counted, which takes minutes where there are hundreds of nodes, and no loop
+// of that looks at signals. Replays end by themselves (run_jobs()).
+class InterruptWatch {
+ public:
+  explicit InterruptWatch(std::string folder) : folder_(std::move(folder)), thread_([this] { watch(); }) {}
+  ~InterruptWatch() {
+    is_over_ = true;
+    thread_.join();
+  }
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+  void leave_it_to_replays(bool are_running) { are_replays_running_ = are_running; }
+
+ private:
+  void watch() {
+    while (!is_over_) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (interrupts_so_far() == 0 || are_replays_running_ || is_over_) continue;
+      std::error_code ignored;
+      fs::remove_all(folder_, ignored);
+      std::fprintf(stderr, "interrupted\n");
+      std::_Exit(kInterrupted);  // the other thread is at work
+    }
+  }
+
+  const std::string folder_;
+  std::atomic<bool> is_over_{false}, are_replays_running_{false};
+  std::thread thread_;  // the last member: it reads the others
+};
+
 class Planning {
  public:
   Planning(const PlanOptions& options, const PlanRequest& plan)
@@ -102,6 +138,8 @@ class Planning {
 
   int execute() {
     try {
+      std::optional<InterruptWatch> watch(folder_);
+      watch_ = &*watch;
       const PlannedNetwork network = planned_network(plan_, folder_);
       for (const auto& [name, text] : network.files) write_file(folder_ + "/" + name, text);
       PlanResult result;
@@ -111,6 +149,7 @@ class Planning {
       result.by_gain = times_by_gain(plan_, result.choice(), tools());
       result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);
       result.faulty = faulty_times(plan_, result.search, tools(), result.search.notes);
+      watch.reset();
       write(result);
     } catch (const InputError& error) {
       fs::remove_all(folder_);
@@ -155,6 +194,7 @@ class Planning {
       job.weight = std::max(1e-3, estimate(task.config, task.trace).seconds);
     }
     if (jobs.size() > 1) display_.line(fmt::format("{}: {} replays", phase, jobs.size()));
+    watch_->leave_it_to_replays(true);
     run_jobs(jobs, jobs_, phase, display_, [&](std::size_t i, const JobResult& result) {
       if (result.exit_status == kDone)
         tasks[i].folder = jobs[i].folder;
@@ -162,6 +202,7 @@ class Planning {
         tasks[i].error = result.error;
     });
     if (interrupts_so_far() > 0) throw Interrupted();
+    watch_->leave_it_to_replays(false);
   }
 
   void write(const PlanResult& result) {
@@ -186,6 +227,7 @@ class Planning {
   const int jobs_;
   const bool quiet_;
   LiveDisplay display_;
+  InterruptWatch* watch_ = nullptr;  // while there is a search
 };
 
 }  // namespace

@@ -81,10 +81,14 @@ class Combiner {
       for (const Json& wire : axes.at("wires"))
         for (const Json& collective : axis(method, "all_reduce", axes.at("all_reduce")))
           for (const Json& connections : axes.at("connections"))
-            for (const Json& order : rank_orders(plan_, network_, method, pipeline))
-              for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps")))
-                all.push_back(
-                    candidate(method, tokens, pipeline, wire, collective, connections, order, inner));
+            for (const Json& starts_slowly : axes.at("slow_start_after_idle"))
+              for (const Json& order : rank_orders(plan_, network_, method, pipeline))
+                for (const Json& inner : axis(method, "inner_steps", axes.at("inner_steps"))) {
+                  Candidate one =
+                      candidate(method, tokens, pipeline, wire, collective, connections, order, inner);
+                  if (starts_slowly == false) keep_windows(one);
+                  all.push_back(std::move(one));
+                }
     return all;
   }
 
@@ -111,6 +115,14 @@ class Combiner {
     candidate.scenario = scenario(method, tokens, stages_of(pipeline), wire, connections, order);
     if (!pipeline.is_null()) candidate.scenario["pipeline"] = pipeline;
     return candidate;
+  }
+
+  // Said where the plan's network does not say it for all.
+  void keep_windows(Candidate& candidate) const {
+    Json& tcp = candidate.scenario["network"]["tcp"];
+    const bool is_of_all = tcp.value("slow_start_after_idle", true) == false;
+    tcp["slow_start_after_idle"] = false;
+    if (!is_of_all) candidate.ways.push_back("windows kept");
   }
 
   // A replica has the batch, and as long to compute, as all nodes that it is on.
@@ -164,17 +176,22 @@ std::string codec_in_words(const Codec& codec) {
 }
 
 // The number formats of a plan's messages: "bf16", "e3m0 4-bit", "top-k 64 of 4096, two_bit".
-std::string what_travels(const OperationPlan& plan) {
+std::string what_travels(const OperationPlan& plan, bool briefly) {
+  const auto stays = [](const OperationRule& rule) { return rule.last_step == 0; };
+  const bool warms_up =
+      briefly && any_of(plan.rules, stays) && !std::all_of(plan.rules.begin(), plan.rules.end(), stays);
   std::vector<std::string> formats;
   for (const OperationRule& rule : plan.rules)
-    for (const PayloadPart& part : rule.payload) add_new(codec_in_words(part.codec), formats);
-  return formats.empty() ? "nothing travels" : join(formats, " and ");
+    for (const PayloadPart& part : rule.payload)
+      if (!warms_up || stays(rule)) add_new(codec_in_words(part.codec), formats);
+  if (formats.empty()) return "nothing travels";
+  return join(formats, " and ") + (warms_up ? " after a warm-up" : "");
 }
 
 }  // namespace
 
-void name_candidate(const OperationPlan& plan, Candidate& candidate) {
-  std::vector<std::string> recipe = {candidate.label, what_travels(plan)};
+void name_candidate(const OperationPlan& plan, bool briefly, Candidate& candidate) {
+  std::vector<std::string> recipe = {candidate.label, what_travels(plan, briefly)};
   recipe.insert(recipe.end(), candidate.ways.begin(), candidate.ways.end());
   candidate.recipe = join(recipe);
   if (candidate.inner_steps > 0)

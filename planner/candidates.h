@@ -28,7 +28,8 @@ struct Candidate {
 };
 
 // Gives a candidate its words and its recipe. What travels is known once its plan of operations is.
-void name_candidate(const OperationPlan& plan, Candidate& candidate);
+// `briefly`: of a method that warms up what travels afterwards, else all of it.
+void name_candidate(const OperationPlan& plan, bool briefly, Candidate& candidate);
 
 // `tokens_of`: by method, how many it needs; a method that is missing there is left out.
 std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwork& network,

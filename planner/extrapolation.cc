@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/statistics.h"
 #include "core/base/csv.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
@@ -11,100 +12,205 @@
 namespace longhaul {
 namespace {
 
-// Periods of a plan in which nothing is drawn; steps of one that exchanges often, whose windows take some
-// exchanges to settle; and periods where groups are drawn.
-constexpr int kPeriods = 4, kSteps = 16, kDrawnPeriods = 13;
+// Steps of a plan that exchanges often, whose windows take some exchanges to settle.
+constexpr int kSteps = 16;
+// Outer steps where chance decides who meets whom: it takes some until the slow replicas have met all others,
+// and then a mean. Of few replicas more, since they cost little: so many replicas' outer steps. Other draws
+// come anew with each step or message.
+constexpr int kDrawnOuterSteps = 100, kDrawnOfReplicas = 20000, kScreenedOuterSteps = 40;
+constexpr int kLeastDrawnPeriods = 16, kDrawnPeriods = 32;
+constexpr int kBlocks = 8;
 // Clocks are whole nanoseconds.
 constexpr double kEqual_s = 1e-8;
 
-bool draws(const OperationPlan& plan) {
-  return (plan.pipeline.has_stages() && plan.pipeline.routing == MicrobatchRouting::kRandom) ||
-         std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-           return rule.grouping != Grouping::kEveryone && rule.grouping != Grouping::kTwoLevel;
-         });
+bool draws_groups(const OperationRule& rule) {
+  return rule.grouping == Grouping::kRandom || rule.grouping == Grouping::kSites ||
+         rule.grouping == Grouping::kTargets;
 }
 
-int unlike_periods(const OperationPlan& plan) {
-  const int period = period_of(plan);
-  return std::max(1, (settling_steps(plan) + period - 1) / period);
+void add_draw(const char* what, bool is_drawn, Periods& periods) {
+  if (!is_drawn) return;
+  periods.drawn.emplace_back(what);
+  periods.replays = std::max(periods.replays, kDrawnPeriods);
+  periods.screens = std::max(periods.screens, kLeastDrawnPeriods);
 }
 
-// So many periods after those that stand for none, and what is left over of the last period of all steps.
-int whole_periods(const OperationPlan& plan, int wanted, int steps) {
-  const std::int64_t period = period_of(plan), periods = wanted + unlike_periods(plan) - 1;
-  return static_cast<int>(std::min<std::int64_t>(steps, periods * period + steps % period));
+// `wanted` after those that stand for none, and what is left over of the last period of all steps.
+int whole_periods(const Periods& periods, int wanted, int steps) {
+  const std::int64_t length = periods.length, count = wanted + periods.unlike() - 1;
+  return static_cast<int>(std::min<std::int64_t>(steps, count * length + steps % length));
 }
 
 bool are_equal(double value, double other) {
   return std::abs(value - other) <= std::max(kEqual_s, 1e-9 * std::abs(value));
 }
 
+// Whether the last two periods are equal to each replica, and, where they wait for each other, among them.
+bool is_steady(const std::vector<std::vector<double>>& clock_s, bool wait_for_each_other) {
+  const std::size_t last = clock_s.size() - 1;
+  const auto period_s = [&](std::size_t of, std::size_t replica) {
+    return clock_s[of][replica] - clock_s[of - 1][replica];
+  };
+  for (std::size_t replica = 0; replica < clock_s[last].size(); ++replica)
+    if (!are_equal(period_s(last, replica), period_s(last - 1, replica)) ||
+        (wait_for_each_other && !are_equal(period_s(last, replica), period_s(last, 0))))
+      return false;
+  return true;
+}
+
+// The latest clock after `rest` more periods, each replica at its own pace of the last one.
+double latest_s(const std::vector<std::vector<double>>& clock_s, double rest) {
+  const std::size_t last = clock_s.size() - 1;
+  double latest = 0;
+  for (std::size_t replica = 0; replica < clock_s[last].size(); ++replica)
+    latest = std::max(latest,
+                      clock_s[last][replica] + rest * (clock_s[last][replica] - clock_s[last - 1][replica]));
+  return latest;
+}
+
+double latest_s(const std::vector<double>& of_replicas) {
+  return *std::max_element(of_replicas.begin(), of_replicas.end());
+}
+
+// The pace of all replicas in the periods from `first` on, and how far totals may be off.
+struct Pace {
+  double period_s = 0;
+  double deviation_s = 0;  // of one period, as if none depended on another, times Student's t for 95 %
+  int periods = 0;
+
+  // Of `drawn` periods that come by chance, of which the mean stands for `rest`.
+  double half_width_s(double rest, double drawn) const {
+    return periods > 0 ? deviation_s * std::sqrt(rest * rest / periods + drawn) : 0;
+  }
+};
+
+Pace pace_of(const std::vector<double>& mean_s, std::size_t first) {
+  std::vector<double> blocks;
+  const std::size_t count = mean_s.size() - 1 - first, each = std::max<std::size_t>(1, count / kBlocks);
+  // Blocks end at the last period; what is left over is at the beginning.
+  for (std::size_t end = mean_s.size() - 1; end >= first + each; end -= each)
+    blocks.push_back((mean_s[end] - mean_s[end - each]) / static_cast<double>(each));
+  Pace pace;
+  pace.periods = static_cast<int>(blocks.size() * each);
+  pace.period_s = mean(blocks);
+  const Interval interval = t_interval(blocks, 0.95);
+  pace.deviation_s = (interval.high - interval.low) / 2 * std::sqrt(pace.periods);
+  return pace;
+}
+
 }  // namespace
 
-int period_of(const OperationPlan& plan) {
+Periods periods_of(const OperationPlan& plan, int replicas) {
   constexpr std::int64_t kLongest = kMostOfACount;
-  std::int64_t period = 1;
-  for (const OperationRule& rule : plan.rules)
-    period = std::min(std::lcm(period, std::int64_t{rule.every} * std::max(1, rule.across_every)), kLongest);
-  return static_cast<int>(period);
+  Periods periods;
+  std::int64_t length = 1, often = kLongest;
+  for (const OperationRule& rule : plan.rules) {
+    std::int64_t every = std::int64_t{rule.every} * std::max(1, rule.across_every);
+    if (rule.grouping == Grouping::kGrid) every *= std::max(1, grid_dimensions(replicas, rule.group_size));
+    length = std::min(std::lcm(length, every), kLongest);
+    if (draws_groups(rule)) often = std::min<std::int64_t>(often, rule.every);
+    periods.settling =
+        std::max({periods.settling, rule.first_step > 1 ? rule.first_step : 0, rule.last_step});
+  }
+  periods.length = static_cast<int>(length);
+  periods.wait_for_all =
+      !plan.rules.empty() && std::all_of(plan.rules.begin(), plan.rules.end(),
+                                         [](const OperationRule& rule) { return rule.completion.is_all(); });
+  periods.replays = std::max(periods.replays, kSteps / periods.length);
+  const auto any = [&](auto is_so) { return std::any_of(plan.rules.begin(), plan.rules.end(), is_so); };
+  if (any(draws_groups)) {
+    periods.drawn.emplace_back("partners");
+    const auto in_periods = [&](std::int64_t outer_steps) {
+      return static_cast<int>(std::max<std::int64_t>(kLeastDrawnPeriods, outer_steps * often / length));
+    };
+    periods.replays = in_periods(std::max(kDrawnOuterSteps, kDrawnOfReplicas / std::max(1, replicas)));
+    periods.screens = in_periods(kScreenedOuterSteps);
+  }
+  add_draw("the owners of units", any([](const OperationRule& rule) { return !rule.units.empty(); }),
+           periods);
+  add_draw("the paths of micro-batches",
+           plan.pipeline.has_stages() && plan.pipeline.routing == MicrobatchRouting::kRandom, periods);
+  return periods;
 }
 
-int settling_steps(const OperationPlan& plan) {
-  int steps = 0;
-  for (const OperationRule& rule : plan.rules)
-    steps = std::max({steps, rule.first_step > 1 ? rule.first_step : 0, rule.last_step});
-  return steps;
+Periods periods_of(const Case& config, const OperationPlan& plan) {
+  Periods periods = periods_of(plan, config.replicas);
+  const NetworkSpec& network = config.network;
+  const VariationSpec& variation = network.variation;
+  const bool is_drawn_background =
+      std::any_of(variation.background.begin(), variation.background.end(),
+                  [](const BackgroundSpec& background) { return background.on_s.has_value(); });
+  add_draw("step times", config.workload.step_time.kind != StepTime::Kind::kConstant, periods);
+  add_draw("times of messages", network.message_time && network.message_time->std > 0, periods);
+  add_draw("lost packets", network.tcp.loss > 0 && network.fidelity != "analytic", periods);
+  add_draw(
+      "the network's changes with time",
+      variation.has_jitter() || is_drawn_background || !variation.traces.empty() || !variation.faults.empty(),
+      periods);
+  add_draw("faults", !config.faults.empty(), periods);
+  return periods;
 }
 
-int steps_to_replay(const OperationPlan& plan, int steps) {
-  return whole_periods(plan, draws(plan) ? kDrawnPeriods : std::max(kPeriods, kSteps / period_of(plan)),
-                       steps);
+int steps_to_replay(const Periods& periods, int steps) {
+  return whole_periods(periods, periods.replays, steps);
 }
 
-int steps_to_screen(const OperationPlan& plan, int steps) {
-  return whole_periods(plan, draws(plan) ? kPeriods : 2, steps);
+int steps_to_screen(const Periods& periods, int steps) {
+  return whole_periods(periods, periods.screens, steps);
 }
 
-TrainingTime training_time(const std::vector<double>& clock_s, double end_s, int period, int unlike,
-                           int replayed, int steps) {
+TrainingTime training_time(const ReplayedClocks& clocks, const Periods& periods, int replayed, int steps) {
+  const std::vector<std::vector<double>>& clock_s = clocks.of_periods;
   TrainingTime time;
-  time.total_s = time.replayed_s = end_s;
+  time.total_s = time.replayed_s = clocks.end_s;
   time.replayed_steps = replayed;
   time.outer_steps = static_cast<int>(clock_s.size());
-  time.is_exact = replayed >= steps;
-  const std::size_t count = clock_s.size(), first = as_index(unlike);
-  if (time.is_exact || count < first + 1) return time;
-  const double periods = static_cast<double>(steps - replayed) / period;
-  const auto length = [&](std::size_t of) { return clock_s[of] - clock_s[of - 1]; };
-  if (count < first + 2 || are_equal(length(count - 1), length(count - 2))) {
-    time.is_exact = count >= first + 2;
-    time.total_s += periods * length(count - 1);
-    return time;
+  const double rest = static_cast<double>(steps - replayed) / periods.length;
+  const std::size_t count = clock_s.size(), unlike = as_index(periods.unlike());
+  if (!periods.is_drawn()) {
+    time.is_exact = rest == 0 || (count >= unlike + 2 && is_steady(clock_s, periods.wait_for_all));
+    if (time.is_exact) {
+      if (rest > 0) time.total_s += latest_s(clock_s, rest) - latest_s(clock_s.back());
+      return time;
+    }
   }
-  const auto alike = static_cast<double>(count - first);
-  const double mean = (clock_s.back() - clock_s[first - 1]) / alike;
-  double squares = 0;
-  for (std::size_t i = first; i < count; ++i) squares += std::pow(length(i) - mean, 2);
-  time.total_s += periods * mean;
-  time.standard_error_s = periods * std::sqrt(squares / (alike - 1) / alike);
+  if (count < unlike + 1) return time;  // all steps, as rules of methods demand two periods at least
+  std::vector<double> mean_s, ahead_s;  // of the latest clock before the mean
+  for (const std::vector<double>& of_replicas : clock_s) {
+    mean_s.push_back(periods.wait_for_all ? mean(of_replicas) : latest_s(of_replicas));
+    ahead_s.push_back(latest_s(of_replicas) - mean_s.back());
+  }
+  // It takes some periods until the slow replicas have met all others.
+  const std::size_t first = std::max(unlike, count / 5) - 1;
+  const Pace pace = pace_of(mean_s, first);
+  const std::vector<double> ahead(ahead_s.begin() + static_cast<std::ptrdiff_t>(first), ahead_s.end());
+  const double drawn = periods.is_drawn() ? rest + static_cast<double>(count) : rest;
+  time.half_width_s = pace.half_width_s(rest, drawn);
+  if (rest == 0) return time;
+  // The replay may end while one replica is far ahead; the training ends as replays do on average.
+  const Interval mean_ahead = t_interval(ahead, 0.95);
+  time.total_s = clocks.end_s + rest * pace.period_s + mean(ahead) - ahead.back();
+  const double half = (mean_ahead.high - mean_ahead.low) / 2 * std::sqrt(static_cast<double>(ahead.size()));
+  time.half_width_s = std::hypot(time.half_width_s, half);
   return time;
 }
 
-TrainingTime training_time(const std::string& case_folder, const OperationPlan& plan, int replayed,
-                           int steps) {
-  const int period = period_of(plan);
-  std::vector<double> clock_s(as_index(replayed / period));
-  double end_s = 0;
-  for (CsvStream rows(case_folder + "/steps.csv", {"step", "done_s"}); rows.next();) {
-    const std::int64_t step = rows.step(0);
-    const double done_s = rows.number(1);
-    end_s = std::max(end_s, done_s);
-    if (step % period != 0 || step / period > static_cast<std::int64_t>(clock_s.size()) || step == 0)
+TrainingTime training_time(const std::string& case_folder, const Periods& periods, int replayed, int steps) {
+  ReplayedClocks clocks;
+  clocks.of_periods.resize(as_index(replayed / periods.length));
+  for (CsvStream rows(case_folder + "/steps.csv", {"step", "replica", "done_s"}); rows.next();) {
+    const std::int64_t step = rows.step(0), period = step / periods.length;
+    const auto replica = static_cast<std::size_t>(rows.number(1));
+    const double done_s = rows.number(2);
+    clocks.end_s = std::max(clocks.end_s, done_s);
+    if (step % periods.length != 0 || step == 0 ||
+        period > static_cast<std::int64_t>(clocks.of_periods.size()))
       continue;
-    double& clock = clock_s[static_cast<std::size_t>(step / period) - 1];
-    clock = std::max(clock, done_s);
+    std::vector<double>& of_replicas = clocks.of_periods[static_cast<std::size_t>(period) - 1];
+    if (of_replicas.size() <= replica) of_replicas.resize(replica + 1);
+    of_replicas[replica] = done_s;
   }
-  return training_time(clock_s, end_s, period, unlike_periods(plan), replayed, steps);
+  return training_time(clocks, periods, replayed, steps);
 }
 
 }  // namespace longhaul

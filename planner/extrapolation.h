@@ -2,12 +2,19 @@
 // operations alone: what nodes send each other and what leaves each site.
 //
 // A plan of operations repeats: with P the period of its rules (H for most methods, 1 for ddp), a replay of K
-// steps with S − K a multiple of P ends as the whole training of S steps ends. So where the last two periods
-// take equally long, the whole takes the time of the K steps plus (S − K) / P of such periods: exactly what a
-// replay of all steps says, as long as nothing is drawn and nothing changes with time. Where periods differ
-// (random pairs) their mean stands for the rest, with its standard error.
+// steps with S − K a multiple of P ends as the whole training of S steps ends. Times of a replay follow from
+// earlier ones by maxima and sums. So where nothing is drawn and the clock of every replica moves by the same
+// time in the last two periods, it does in all that follow: the whole takes the time of the K steps plus
+// (S − K) / P of such periods, exactly what a replay of all steps says. The latest clock alone tells nothing:
+// a fast replica may be ahead for a while, until it meets the slow ones.
+//
+// Where chance decides (partners, the network) nothing is exact. The mean over replicas of their clocks moves
+// at the pace at which all move in the long run, and with less noise than the latest one. Periods depend on
+// each other (who waited long comes late to its next partner), so their spread is taken from the means of
+// blocks of periods (batch means; Law and Carson 1979, Operations Research 27(5)).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,42 +27,74 @@
 
 namespace longhaul {
 
-// Steps after which the plan of operations repeats: the least common multiple of its rules, with those that
-// go across sites now and then.
-int period_of(const OperationPlan& plan);
+// How a training of one case repeats.
+struct Periods {
+  int length = 1;  // P: the least common multiple of its rules, with those that go across sites now and then
+  int settling =
+      0;  // steps after which all rules that have a beginning or an end (a warm-up) are as they stay
+  // What chance decides, for people: "partners", "the network's rates". Empty: nothing.
+  std::vector<std::string> drawn = {};
+  // Whether replicas wait for each other in all exchanges, so that in the long run all have the same pace.
+  bool wait_for_all = true;
+  int replays = 4;  // so many to replay after the first ones
+  int screens = 2;  // the same for fidelity analytic, which has no windows to settle
 
-// Steps after which all rules that have a beginning or an end (a warm-up) are as they stay.
-int settling_steps(const OperationPlan& plan);
+  bool is_drawn() const { return !drawn.empty(); }
+  // The first ones, at least one, in which connections begin: they stand for no other one.
+  int unlike() const { return std::max(1, (settling + length - 1) / length); }
+};
 
-// K: how many of `steps` to replay. Enough periods for windows to settle, or for a mean over draws.
-int steps_to_replay(const OperationPlan& plan, int steps);
+// Of the plan's own rules, among so many replicas.
+Periods periods_of(const OperationPlan& plan, int replicas);
 
-// The same for fidelity analytic, which has no windows to settle.
-int steps_to_screen(const OperationPlan& plan, int steps);
+// The same with what a case draws besides: step times, messages, loss, what changes with time in the network.
+Periods periods_of(const Case& config, const OperationPlan& plan);
+
+// K: how many of `steps` to replay.
+int steps_to_replay(const Periods& periods, int steps);
+int steps_to_screen(const Periods& periods, int steps);
 
 struct TrainingTime {
   double total_s = 0;
-  double replayed_s = 0;        // of the steps that were replayed
-  double standard_error_s = 0;  // of draws; 0: the periods are equal, or nothing was left out
+  double replayed_s = 0;  // of the steps that were replayed
+  // 95 % of trainings whose draws are others, and the mean's own error, are within `total_s` ± this.
+  double half_width_s = 0;
   int replayed_steps = 0, outer_steps = 0;
-  bool is_exact = false;  // the last two periods are equal, or all steps were replayed
+  // Nothing is drawn, and all steps were replayed or every replica's last two periods are equal.
+  bool is_exact = false;
 };
 
-// `clock_s`: of the last replica after P, 2P, …, `end_s` after the last replayed step. The first `unlike`
-// periods, at least one, in which connections begin, stand for no other one.
-TrainingTime training_time(const std::vector<double>& clock_s, double end_s, int period, int unlike,
-                           int replayed, int steps);
+// Clocks of the replicas in seconds, after P, 2P, … steps: [period][replica]; and the latest one after the
+// last replayed step.
+struct ReplayedClocks {
+  std::vector<std::vector<double>> of_periods;
+  double end_s = 0;
+};
 
-// The same from CASE_FOLDER/steps.csv, of a replay of steps_to_replay().
-TrainingTime training_time(const std::string& case_folder, const OperationPlan& plan, int replayed,
-                           int steps);
+TrainingTime training_time(const ReplayedClocks& clocks, const Periods& periods, int replayed, int steps);
+
+// The same from CASE_FOLDER/steps.csv, of a replay of `replayed` steps.
+TrainingTime training_time(const std::string& case_folder, const Periods& periods, int replayed, int steps);
 
 // Bytes of payload from one node to another.
 using NodeTraffic = std::map<std::pair<int, int>, double>;
 
+// What groups of everyone send, which many candidates have in common: those that differ in H, in connections
+// or in the places of the ranks alone.
+class KnownTraffic {
+ public:
+  // Of a group of everyone that exchanges so; `count` is asked where it is not known.
+  const NodeTraffic& of(const std::string& exchange, const std::function<NodeTraffic()>& count);
+
+ private:
+  std::map<std::string, NodeTraffic> known_;
+};
+
 // Of the whole training. `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them.
 // Each period of the rest sends what those of the trace do on average, after a warm-up of the method. Its
 // messages are between replicas alone (no merges).
+NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology, std::int64_t steps,
+                         KnownTraffic& known);
 NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
                          std::int64_t steps);
 

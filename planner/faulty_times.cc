@@ -1,9 +1,11 @@
 // How long plans take where nodes and sites fail: replays with the plan's faults, of several seeds.
 //
 // A draw replays as many steps as make kFaultsADraw of the rarest fault likely, or all. What it takes longer
-// than the same steps without faults, as a share of these, holds for the whole training.
+// than the same steps without faults, as a share of these, holds for the whole training. Where partners are
+// drawn too, those steps are replayed without faults for each draw: its own partners may be slow ones.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "analysis/statistics.h"
 #include "core/base/csv.h"
@@ -18,10 +20,11 @@ namespace {
 
 constexpr double kFaultsADraw = 10;
 
-Case with_faults(const PlanRequest& plan, const Evaluation& evaluation, int draw, const PlanTools& tools) {
+Case of_draw(const PlanRequest& plan, const Evaluation& evaluation, int draw, bool has_faults,
+             const PlanTools& tools) {
   Json scenario = evaluation.candidate.scenario;
   for (const char* key : {"faults", "recovery"})
-    if (plan.written.contains(key)) scenario[key] = plan.written[key];
+    if (has_faults && plan.written.contains(key)) scenario[key] = plan.written[key];
   scenario["seed"] = plan.seed + static_cast<std::uint64_t>(draw);
   return tools.validated(scenario);
 }
@@ -32,12 +35,20 @@ int steps_of_draw(const Case& config, const Evaluation& evaluation) {
   for (const Fault& fault : config.faults)
     longest_s = std::max(longest_s, fault.times.every_s + fault.times.for_s);
   const OperationPlan plan = plan_of(config);
-  const double period_s = evaluation.total_s() / config.steps() * period_of(plan);
+  const Periods of_case = periods_of(evaluation.config, plan);
+  const double period_s = evaluation.total_s() / config.steps() * of_case.length;
   const double periods = std::ceil(kFaultsADraw * longest_s / period_s);
-  const int enough = steps_to_replay(plan, config.steps());
-  return periods * period_of(plan) < config.steps()
-             ? std::max(enough, static_cast<int>(periods) * period_of(plan))
+  const int enough = steps_to_replay(of_case, config.steps());
+  return periods * of_case.length < config.steps()
+             ? std::max(enough, static_cast<int>(periods) * of_case.length)
              : config.steps();
+}
+
+double end_s(const ReplayTask& task) {
+  double latest_s = 0;
+  for (CsvStream rows(task.folder + "/replicas.csv", {"clock_s"}); rows.next();)
+    latest_s = std::max(latest_s, rows.number(0));
+  return latest_s;
 }
 
 // By how much longer as many useful steps take, as a share of what they take without faults.
@@ -46,36 +57,49 @@ double longer(const ReplayTask& task, double without_s) {
       dynamic_steps_of(task.config).taken_by_all(task.config.replicas, task.config.steps()) *
       task.config.pipeline.stages);
   const bool may_lose = task.config.has_absences();
-  double end_s = 0, useful = 0;
-  for (CsvStream rows(task.folder + "/replicas.csv", {"clock_s", may_lose ? "useful_steps" : "clock_s"});
-       rows.next();) {
-    end_s = std::max(end_s, rows.number(0));
-    useful += rows.number(1);
-  }
-  return end_s / without_s * (may_lose ? all / useful : 1) - 1;
+  double useful = may_lose ? 0 : all;
+  if (may_lose)
+    for (CsvStream rows(task.folder + "/replicas.csv", {"useful_steps"}); rows.next();)
+      useful += rows.number(0);
+  return end_s(task) / without_s * (all / useful) - 1;
 }
 
 }  // namespace
 
 TimeRange FaultyTime::time() const {
-  return {without.mean_s * (1 + longer), without.low_s * (1 + std::max(0., longer - half_width)),
-          without.high_s * (1 + longer + half_width)};
+  const auto at_least_0 = [](double share) { return 1 + std::max(0., share); };
+  return {without.mean_s * at_least_0(longer), without.low_s * at_least_0(longer - half_width),
+          without.high_s * at_least_0(longer + half_width)};
 }
 
 std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult& search,
                                      const PlanTools& tools, std::vector<std::string>& notes) {
   std::vector<FaultyTime> times;
   if (!plan.written.contains("faults")) return times;
-  std::vector<ReplayTask> tasks;
+  std::vector<ReplayTask> tasks;                     // of the draws, one evaluation after the other
+  std::vector<std::optional<std::size_t>> baseline;  // by task: the number of the one without faults
+  const auto add = [&](Case config, int steps, const std::string& name) {
+    const std::string fidelity = config.network.fidelity;
+    tasks.push_back(first_steps(std::move(config), steps, fidelity, name));
+    baseline.emplace_back();
+  };
+  std::vector<std::vector<std::size_t>> of_times;  // numbers of tasks
   for (const Evaluation* evaluation : best_of_each_method(search)) {
     try {
+      const bool is_drawn = periods_of(evaluation->config, plan_of(evaluation->config)).is_drawn();
+      std::vector<std::size_t> draws;
       for (int draw = 0; draw < plan.fault_draws; ++draw) {
-        Case config = with_faults(plan, *evaluation, draw, tools);
+        Case config = of_draw(plan, *evaluation, draw, true, tools);
         const int steps = steps_of_draw(config, *evaluation);
-        const std::string fidelity = config.network.fidelity;
-        tasks.push_back(first_steps(std::move(config), steps, fidelity, evaluation->candidate.words));
+        draws.push_back(tasks.size());
+        add(std::move(config), steps, evaluation->candidate.words);
+        if (!is_drawn) continue;
+        baseline[draws.back()] = tasks.size();
+        add(of_draw(plan, *evaluation, draw, false, tools), steps, evaluation->candidate.words);
       }
-      const double drawn_s = evaluation->total_s() * tasks.back().config.steps() / evaluation->config.steps();
+      const double drawn_s =
+          evaluation->total_s() * tasks[draws[0]].config.steps() / evaluation->config.steps();
+      of_times.push_back(draws);
       times.push_back({evaluation->candidate.words,
                        {evaluation->total_s(), evaluation->low_s(), evaluation->high_s()},
                        plan.fault_draws,
@@ -89,12 +113,13 @@ std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult
     }
   }
   tools.replay(tasks, "faults");
+  for (const ReplayTask& task : tasks)
+    if (task.folder.empty()) throw RunError(task.name + ": " + task.error);
   for (std::size_t i = 0; i < times.size(); ++i) {
     std::vector<double> all;
-    for (int draw = 0; draw < plan.fault_draws; ++draw) {
-      const ReplayTask& task = tasks[i * as_index(plan.fault_draws) + as_index(draw)];
-      if (task.folder.empty()) throw RunError(task.name + ": " + task.error);
-      all.push_back(longer(task, times[i].drawn_s));
+    for (const std::size_t number : of_times[i]) {
+      const double without_s = baseline[number] ? end_s(tasks[*baseline[number]]) : times[i].drawn_s;
+      all.push_back(longer(tasks[number], without_s));
     }
     times[i].longer = mean(all);
     times[i].half_width = (t_interval(all, 0.95).high - t_interval(all, 0.95).low) / 2;

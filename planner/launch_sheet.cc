@@ -1,4 +1,9 @@
-// How to start the choice: a script for each node that sets what the times rest on.
+// How to start the choice: a script for each node that sets what the times rest on, and tells the training
+// its method.
+//
+// It makes no node slower: a limit that is higher there stays, as do windows that stay open (a node that was
+// tuned has both), and each change is printed with what was there. Congestion control is what the plan says
+// where the plan says bbr.
 //
 // NCCL opens NCCL_SOCKET_NTHREADS times NCCL_NSOCKS_PERTHREAD connections to a neighbour (16 and 64 together
 // at most) and takes the ring or the tree that NCCL_ALGO names. Linux uses half of a socket's buffer as its
@@ -6,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/text.h"
 #include "core/base/units.h"
@@ -46,12 +52,78 @@ std::string nccl_algorithm(const std::vector<std::string>& ways) {
   return contains(ways, "double-tree") ? "export NCCL_ALGO=Tree\n" : "";
 }
 
+// In single quotes of a shell.
+std::string quoted(const std::string& text) {
+  std::string words = "'";
+  for (const char letter : text) words += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return words + "'";
+}
+
+constexpr char kFunctions[] = R"(
+# KEY: what it is, with spaces between numbers; nothing where this kernel has no such key
+value_of() { sysctl -n "$1" 2>/dev/null | tr -s '[:space:]' ' ' | sed 's/ $//'; }
+# KEY VALUE: sets it, and prints what was there
+set_to() {
+  local old
+  old=$(value_of "$1")
+  if [ "$old" = "$2" ]; then echo "$1 = $old stays"
+  elif [ -z "$old" ]; then echo "$1 is not there: left alone" >&2
+  else sysctl -q -w "$1=$2" && echo "$1 = $2, was $old"; fi
+}
+# KEY LEAST: its last number is to be LEAST or more; the others, and a larger one, stay
+raise() {
+  local old last
+  old=$(value_of "$1")
+  last=${old##* }
+  if [ -z "$old" ]; then echo "$1 is not there: left alone" >&2
+  elif [ "$last" -ge "$2" ]; then echo "$1 = $old stays"
+  else set_to "$1" "${old%"$last"}$2"; fi
+}
+
+)";
+
+// What the choice says of the training itself, for TRAINING.py, which sees the environment.
+std::string training_variables(const Evaluation& choice) {
+  const Json& scenario = choice.candidate.scenario;
+  const Json& method = scenario.at("methods").at(0);
+  std::string text =
+      "# for TRAINING.py: the method, all that the plan says of it (JSON), H, steps in all, tokens of a "
+      "node's step\n";
+  text += "export LONGHAUL_METHOD=" + quoted(choice.candidate.method) +
+          " LONGHAUL_METHOD_OPTIONS=" + quoted(method.dump());
+  text += fmt::format(" LONGHAUL_INNER_STEPS={} LONGHAUL_STEPS={}", inner_steps_of(choice),
+                      choice.config.steps());
+  text += fmt::format(" LONGHAUL_TOKENS_PER_STEP={}", choice.config.workload.tokens);
+  return text + " LONGHAUL_WIRE=" + quoted(plain(scenario.at("workload").at("wire"))) + "\n";
+}
+
+// The times rest on these.
+std::string kernel_settings(const TcpSpec& tcp, double window) {
+  std::string text;
+  if (tcp.congestion_control == "bbr")
+    text += "set_to net.ipv4.tcp_congestion_control bbr\nset_to net.core.default_qdisc fq\n";
+  else
+    text += fmt::format(
+        "echo \"net.ipv4.tcp_congestion_control = $(value_of net.ipv4.tcp_congestion_control) stays; the "
+        "times "
+        "are {}'s\"\n"
+        "# fair queueing: only where a node has none\n"
+        "[ \"$(value_of net.core.default_qdisc)\" != pfifo_fast ] || set_to net.core.default_qdisc {}\n",
+        tcp.congestion_control, tcp.queue == "fq_codel" ? "fq_codel" : "fq");
+  if (!tcp.slow_start_after_idle) text += "set_to net.ipv4.tcp_slow_start_after_idle 0\n";
+  if (window <= 0) return text;
+  const auto buffer = static_cast<long long>(std::ceil(2 * window));
+  text += fmt::format("# windows of {}, the most that a connection has under way\n", human_bytes(window));
+  for (const char* key : {"net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"})
+    text += fmt::format("raise {} {}\n", key, buffer);
+  return text;
+}
+
 }  // namespace
 
 std::string launch_script(const PlanRequest& plan, const Evaluation& choice) {
   const TcpSpec& tcp = choice.config.network.tcp;
   const double window = largest_window(placed_topology(choice.config), tcp);
-  const auto buffer = static_cast<long long>(2 * window);
   std::string text = fmt::format(
       "#!/usr/bin/env bash\n"
       "# {}: on each node, as root\n"
@@ -59,17 +131,9 @@ std::string launch_script(const PlanRequest& plan, const Evaluation& choice) {
       "# ranks: {}\n"
       "set -eu\n"
       "rank=$1 master=$2\n"
-      "shift 2\n"
-      "sysctl -w net.ipv4.tcp_congestion_control={} net.core.default_qdisc={} "
-      "net.ipv4.tcp_slow_start_after_idle={}\n",
-      choice.candidate.words, placement_in_words(choice.config), tcp.congestion_control,
-      tcp.queue == "fq_codel" ? "fq_codel" : "fq", tcp.slow_start_after_idle ? 1 : 0);
-  if (window > 0)
-    text += fmt::format(
-        "# windows of {}, the most that a connection has under way\n"
-        "sysctl -w net.core.rmem_max={} net.core.wmem_max={} net.ipv4.tcp_rmem=\"4096 131072 {}\" "
-        "net.ipv4.tcp_wmem=\"4096 16384 {}\"\n",
-        human_bytes(window), buffer, buffer, buffer, buffer);
+      "shift 2\n",
+      choice.candidate.words, placement_in_words(choice.config));
+  text += kFunctions + kernel_settings(tcp, window) + training_variables(choice);
   text +=
       "interface=$(ip -o route show default | sed 's/.* dev \\([^ ]*\\).*/\\1/;q')  # the way out\n"
       "export NCCL_SOCKET_IFNAME=$interface GLOO_SOCKET_IFNAME=$interface\n";

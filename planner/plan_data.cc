@@ -67,6 +67,7 @@ Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
 }
 
 Json plan_data(const PlanRequest& plan, const PlanResult& result) {
+  expect_possible(result);
   const SearchResult& search = result.search;
   Json plans = Json::array(), of_choice = Json::array(), links = Json::array(), upgrades = Json::array();
   for (std::size_t i = 0; i < search.evaluations.size(); ++i)

@@ -116,6 +116,12 @@ Node candidate_options(const Node& scenario) {
                   .not_empty()
                   .by_default({1, 8})
                   .means("parallel connections from one node to another"),
+              list_of("slow_start_after_idle", boolean(""))
+                  .not_empty()
+                  .by_default({true})
+                  .means(
+                      "whether a connection that was idle begins with a small window again, as Linux has "
+                      "it; false: net.ipv4.tcp_slow_start_after_idle=0 on all nodes, which launch.sh sets"),
               list_of("pipelines", element(method_pipeline_options()))
                   .not_empty()
                   .means(

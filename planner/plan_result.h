@@ -1,6 +1,7 @@
 // What came out of a search, and how it is said: on the terminal, as JSON, as a scenario.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,7 +69,8 @@ struct FaultyTime {
   double half_width = 0;  // of its 95 % interval by Student's t over draws
 
   TimeRange time() const;
-  double goodput() const { return 1 / (1 + longer); }  // share of the time that faults do not cost
+  // Share of the time that faults do not cost: at most 1, also where draws of few faults say otherwise.
+  double goodput() const { return 1 / (1 + std::max(0., longer)); }
 };
 
 // The choice, then the best replayed plan of each other method. Empty where the plan file has no faults.
@@ -98,6 +100,10 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
 
 // What it means to be on the front.
 std::string front_in_words(const SearchResult& search);
+
+// Throws std::logic_error where a time cannot be (expect_possible()). What prints or writes a result asks
+// first.
+void expect_possible(const PlanResult& result);
 
 // What lies between the low and the high end of a time.
 std::string range_meaning();

@@ -7,6 +7,7 @@
 #include "core/base/index.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
+#include "methods/common/registry.h"
 #include "planner/extrapolation.h"
 #include "planner/plan_result.h"
 #include "replay/optimized_order.h"
@@ -234,6 +235,26 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   return words;
 }
 
+namespace {
+
+std::vector<std::string> drawn_in(const Evaluation& choice) {
+  return periods_of(choice.config, plan_of(choice.config)).drawn;
+}
+
+// Why the steps that were not replayed are known, or how well.
+std::string rest_in_words(const Evaluation& choice) {
+  if (choice.time.is_exact)
+    return "nothing is drawn and the last two periods take each node equally long, so the rest is known "
+           "exactly.";
+  const std::vector<std::string> drawn = drawn_in(choice);
+  return fmt::format("{}the rest takes their mean, and 95 % of trainings end within {} of it.",
+                     drawn.empty() ? "outer steps differ: "
+                                   : fmt::format("chance decides on {}: ", enumeration(drawn, "and")),
+                     human_duration(choice.time.half_width_s));
+}
+
+}  // namespace
+
 std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
@@ -247,13 +268,15 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
         "Tokens to the target are those of the runs that were given, with their models and settings; a "
         "larger model may need another number.");
   const TrainingTime& time = choice.time;
+  const std::string steps = fmt::format("{} of {} steps ({} outer steps) were replayed; ",
+                                        time.replayed_steps, choice.config.steps(), time.outer_steps);
   if (time.replayed_steps < choice.config.steps())
-    all.push_back(fmt::format("{} of {} steps ({} outer steps) were replayed; {}", time.replayed_steps,
-                              choice.config.steps(), time.outer_steps,
-                              time.is_exact
-                                  ? "the last two periods take equally long, so the rest is known exactly."
-                                  : fmt::format("the rest takes their mean, with a standard error of {}.",
-                                                human_duration(time.standard_error_s))));
+    all.push_back(steps + rest_in_words(choice));
+  else if (!time.is_exact)
+    all.push_back(
+        fmt::format("Chance decides on {}: all steps were replayed, with one draw, and 95 % of "
+                    "trainings with others end within {} of it.",
+                    enumeration(drawn_in(choice), "and"), human_duration(time.half_width_s)));
   if (time.replayed_steps < choice.config.steps() && !choice.config.network.variation.is_empty())
     all.push_back(
         "The network changes with time, and only its beginning was replayed: run the scenario for the "
@@ -265,7 +288,7 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
         100 * choice.residual,
         human_duration(choice.compute_s) +
             (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
-        choice.time.standard_error_s > 0 ? ", and two standard errors of outer steps that differ" : ""));
+        choice.time.half_width_s > 0 ? ", and what differs from outer step to outer step" : ""));
   if (const std::string gain = gain_in_words(plan, choice, result.by_gain); !gain.empty())
     all.push_back(gain);
   if (search.still_open > 0)
@@ -292,8 +315,8 @@ std::string placement_in_words(const Case& config) {
 }
 
 std::string range_meaning() {
-  return "the network model's measured error on what exchanges add to the compute, and two standard errors "
-         "where outer steps differ";
+  return "the network model's measured error on what exchanges add to the compute, and where outer steps "
+         "differ the 95 % interval of their sum";
 }
 
 std::string front_in_words(const SearchResult& search) {
@@ -303,7 +326,31 @@ std::string front_in_words(const SearchResult& search) {
       search.still_open > 0 ? " that was replayed" : "");
 }
 
+void expect_possible(const PlanResult& result) {
+  for (const Evaluation& evaluation : result.search.evaluations) expect_possible(evaluation);
+  for (const Evaluation& evaluation : result.search.of_choice) expect_possible(evaluation);
+  if (result.search.without_limits) expect_possible(*result.search.without_limits);
+  const auto refuse = [](const std::string& what) {
+    throw std::logic_error(what + ": a plan that cannot be");
+  };
+  for (const SiteShare& site : result.sites) {
+    if (site.without) expect_possible(*site.without);
+    if (!(site.computes >= 0 && site.computes <= 1 + 1e-6)) refuse(site.name + " computes for too long");
+  }
+  for (const FaultyTime& faulty : result.faulty) {
+    const TimeRange time = faulty.time();
+    if (!(time.low_s <= time.mean_s && time.mean_s <= time.high_s && faulty.without.mean_s <= time.mean_s))
+      refuse(faulty.words + " with faults");
+  }
+  for (const BusyLink& link : result.sensitivity.links)
+    if (!(link.busy <= 1 + 1e-6)) refuse(link.name + " is full for longer than the training");
+  const double most_s = result.choice().total_s() - result.choice().compute_s;
+  for (const Upgrade& upgrade : result.sensitivity.upgrades)
+    if (!(upgrade.saved_s <= most_s * (1 + 1e-6) + 1e-6)) refuse(upgrade.what + " saves more than there is");
+}
+
 std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
+  expect_possible(result);
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
   std::string text = decision(plan, result) + "\n\n";

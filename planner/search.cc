@@ -112,6 +112,15 @@ class Search {
                          "one of the sites: " + join_some(sites, 20), did_you_mean(site, sites));
   }
 
+  // Briefly, and at length where another one has that name.
+  void name(const OperationPlan& plan, Candidate& candidate) const {
+    const auto is_taken = [&] {
+      return any_of(all_, [&](const Evaluation& other) { return other.candidate.words == candidate.words; });
+    };
+    name_candidate(plan, true, candidate);
+    if (is_taken()) name_candidate(plan, false, candidate);
+  }
+
   void add(const Candidate& candidate) {
     Evaluation evaluation;
     evaluation.candidate = candidate;
@@ -126,14 +135,14 @@ class Search {
     if (pipeline.routing == MicrobatchRouting::kThroughput || pipeline.is_partial() || pipeline.by_bits)
       throw InputError("candidates.pipelines", "what passes between its stages is known while it runs alone",
                        "routing straight or random, without skip, reorder and learned bits");
-    name_candidate(plan, evaluation.candidate);
-    evaluation.compute_s = plan_.step_s * config.steps() * longest_share(config);
+    name(plan, evaluation.candidate);
+    evaluation.compute_s = plan_.step_s * longest_compute(config);
     evaluation.memory = memory_need(plan_, config);
     Case begin = config;
-    begin.workload.steps = steps_to_replay(plan, config.steps());
+    begin.workload.steps = steps_to_replay(periods_of(config, plan), config.steps());
     const Trace trace = trace_of(begin);
     const Topology topology = placed_topology(config, plan);
-    const NodeTraffic traffic = node_traffic(config, trace, topology, config.steps());
+    const NodeTraffic traffic = node_traffic(config, trace, topology, config.steps(), known_traffic_);
     evaluation.traffic = site_traffic(traffic, topology, config.network.tcp.segment);
     evaluation.busiest_s = busiest_s(traffic, topology, config.network.tcp);
     if (is_double(evaluation, traffic_key(config, trace, topology))) return;
@@ -149,6 +158,7 @@ class Search {
     }
     std::ostringstream key;
     key << config.steps() << ' ' << config.network.tcp.connections << '\n';
+    if (config.network.fidelity != "analytic") key << config.network.tcp.slow_start_after_idle << '\n';
     for (const Link& link : topology.links())
       key << topology.node_name(link.first) << '>' << topology.node_name(link.second) << ' '
           << format_number(link.rate_forward) << ' ' << format_number(link.rate_backward) << ' '
@@ -189,8 +199,9 @@ class Search {
       if (contains(exchanges, evaluation.exchanges)) continue;
       exchanges.push_back(evaluation.exchanges);
       const Case& config = evaluation.config;
-      tasks.push_back(first_steps(config, steps_to_replay(plan_of(config), config.steps()), fidelity(),
-                                  evaluation.candidate.words));
+      tasks.push_back(first_steps(config,
+                                  steps_to_replay(periods_of(config, plan_of(config)), config.steps()),
+                                  fidelity(), evaluation.candidate.words));
     }
     if (tasks.empty()) return;
     tools_.replay(tasks, phase);
@@ -203,6 +214,7 @@ class Search {
   // To fidelity analytic connections matter where one of them has a limit of its own alone.
   std::string screening_key(const Evaluation& evaluation_here) const {
     Json scenario = evaluation_here.candidate.scenario;
+    scenario["network"]["tcp"].erase("slow_start_after_idle");
     if (evaluation_here.config.network.topology.name != "regions")
       scenario["network"]["tcp"].erase("connections");
     return scenario.dump();
@@ -217,24 +229,27 @@ class Search {
       task_of_candidate.push_back(found->second);
       const Case& config = evaluation.config;
       if (is_new)
-        tasks.push_back(first_steps(config, steps_to_screen(plan_of(config), config.steps()), "analytic",
-                                    evaluation.candidate.words));
+        tasks.push_back(first_steps(config,
+                                    steps_to_screen(periods_of(config, plan_of(config)), config.steps()),
+                                    "analytic", evaluation.candidate.words));
     }
     tools_.replay(tasks, "analytic times of all candidates");
     for (std::size_t i = 0; i < all_.size(); ++i) take(tasks[task_of_candidate[i]], "analytic", all_[i]);
   }
 
   void take(const ReplayTask& task, const std::string& fidelity, Evaluation& evaluation) {
+    const Periods periods = periods_of(evaluation.config, task.trace.plan);
     // A screening is too short even where the plan itself asks for fidelity analytic.
-    const bool is_final =
-        task.config.steps() >= steps_to_replay(task.trace.plan, evaluation.config.steps()) &&
-        fidelity == this->fidelity();
+    const bool is_final = task.config.steps() >= steps_to_replay(periods, evaluation.config.steps()) &&
+                          fidelity == this->fidelity();
     if (task.folder.empty()) throw RunError(evaluation.candidate.words + ": " + task.error);
     const Case& config = evaluation.config;
-    evaluation.time = training_time(task.folder, task.trace.plan, task.config.steps(), config.steps());
+    evaluation.time = training_time(task.folder, periods, task.config.steps(), config.steps());
+    if (!evaluation.time.is_exact)
+      evaluation.time.total_s = std::max(evaluation.total_s(), evaluation.compute_s);
     evaluation.folder = task.folder;
     evaluation.is_replayed = is_final;
-    if (!is_final) bound(task, evaluation);
+    if (!is_final) bound(task, periods, evaluation);
     if (task.trace.plan.pipeline.has_stages())
       evaluation.bubble_s =
           std::max(0., alone_s(task.folder) * config.steps() / task.config.steps() - evaluation.compute_s);
@@ -246,13 +261,17 @@ class Search {
   // Where all replicas wait for each other nobody sends while all compute, and an exchange uses a link only
   // from the first replica's post to the last one's end: two exchanges together last, from their last posts,
   // at least as long as the link needs for one.
-  void bound(const ReplayTask& task, Evaluation& evaluation) const {
+  void bound(const ReplayTask& task, const Periods& periods, Evaluation& evaluation) const {
     double& total_s = evaluation.time.total_s;
     const double busiest_s =
-        evaluation.config.network.variation.is_empty() && settling_steps(task.trace.plan) == 0
+        !periods.is_drawn() && evaluation.config.network.variation.is_empty() && periods.settling == 0
             ? evaluation.busiest_s
             : 0;
     evaluation.expected_s = std::max(total_s, busiest_s);
+    if (periods.is_drawn()) {
+      total_s = std::max(evaluation.compute_s, total_s - evaluation.time.half_width_s);
+      return;
+    }
     total_s = evaluation.expected_s;
     if (!takes_turns(task.trace.plan)) return;
     evaluation.expected_s = std::max(total_s, evaluation.compute_s + busiest_s);
@@ -419,6 +438,7 @@ class Search {
   std::vector<Evaluation> all_;
   std::map<std::string, std::size_t> traffic_;  // numbers of what replays depend on
   std::set<std::string> said_;
+  KnownTraffic known_traffic_;
   SearchResult result_;
 };
 
@@ -436,7 +456,7 @@ ReplayTask first_steps(Case config, int steps, const std::string& fidelity, cons
     resolved["network"]["rank_order"] = config.network.rank_order.places;
   ReplayTask task{name, std::move(config), {}, "", ""};
   task.trace = trace_of(task.config);
-  task.trace.evaluate_every = period_of(task.trace.plan);
+  task.trace.evaluate_every = periods_of(task.trace.plan, task.config.replicas).length;
   return task;
 }
 
@@ -458,15 +478,17 @@ std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {
 std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanTools& tools,
                                    const std::vector<std::string>& names, const std::string& phase) {
   std::vector<ReplayTask> tasks;
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    tasks.push_back(first_steps(cases[i], steps_to_replay(plan_of(cases[i]), cases[i].steps()),
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Periods periods = periods_of(cases[i], plan_of(cases[i]));
+    tasks.push_back(first_steps(cases[i], steps_to_replay(periods, cases[i].steps()),
                                 cases[i].network.fidelity, names[i]));
+  }
   tools.replay(tasks, phase);
   std::vector<TrainingTime> times;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (tasks[i].folder.empty()) throw RunError(names[i] + ": " + tasks[i].error);
-    times.push_back(
-        training_time(tasks[i].folder, tasks[i].trace.plan, tasks[i].config.steps(), cases[i].steps()));
+    times.push_back(training_time(tasks[i].folder, periods_of(cases[i], tasks[i].trace.plan),
+                                  tasks[i].config.steps(), cases[i].steps()));
   }
   return times;
 }

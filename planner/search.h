@@ -101,13 +101,18 @@ struct Evaluation {
   double total_s() const { return time.total_s; }
   double cost() const { return compute_cost + egress_cost; }
   double bytes() const { return traffic.together(); }
-  // What the network adds may be so much shorter or longer, and two standard errors of the draws.
+  // What the network adds may be so much shorter or longer, and what is drawn (TrainingTime::half_width_s).
+  // Never less than the compute.
   double low_s() const;
   double high_s() const;
 };
 
 // H as it is compared: a method without it synchronizes every step.
 int inner_steps_of(const Evaluation& evaluation);
+
+// Throws std::logic_error where a time cannot be: below its compute, or outside of its own range. Nothing is
+// printed of such a plan.
+void expect_possible(const Evaluation& evaluation);
 
 // At most (1 + tolerance) times as much in time, money and bytes, and no larger H.
 bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance);
@@ -194,10 +199,11 @@ std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanToo
 void give_steps_to_ranks(const PlanRequest& plan, const std::function<Case(const Json&)>& validated,
                          Evaluation& evaluation);
 
-// The share of a case's steps that a replica takes: below 1 with dynamic steps.
-double taken_share(const Case& config, std::size_t rank);
+// Compute of one worker in the whole training, in steps of the plan's slowest node.
+double computed_steps(const Case& config, int rank);
 
-// Compute of a step, in slowest steps, of the replica that computes for longest in a round.
-double longest_share(const Case& config);
+// The same of the replica that computes for longest, of stages the mean over its workers: no training is
+// shorter.
+double longest_compute(const Case& config);
 
 }  // namespace longhaul

@@ -47,7 +47,7 @@ bool is_of_node(const std::string& link) {
   return link.rfind("replica", 0) == 0;
 }
 
-// Those that have a rate.
+// Those that have a rate. Fidelity analytic shares no link: there one may have more to carry than it can.
 std::vector<BusyLink> busy_links(const Evaluation& choice, const std::vector<NetworkLink>& all) {
   std::vector<BusyLink> links;
   for (const NetworkLink& one : all)
@@ -56,7 +56,7 @@ std::vector<BusyLink> busy_links(const Evaluation& choice, const std::vector<Net
       const double rate = limit_of(direction);
       if (rate > 0 && direction.bytes > 0)
         links.push_back({one.name, is_forward, rate, direction.bytes / choice.time.replayed_steps,
-                         direction.bytes * 8 / rate / choice.time.replayed_s});
+                         std::min(1., direction.bytes * 8 / rate / choice.time.replayed_s)});
     }
   stable_sort(links, [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; });
   return links;
@@ -68,7 +68,7 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
   const Case& config = choice.config;
   const OperationPlan plan = plan_of(config);
   Case begin = config;
-  begin.workload.steps = steps_to_replay(plan, config.steps());
+  begin.workload.steps = steps_to_replay(periods_of(config, plan), config.steps());
   const Topology topology = placed_topology(config, plan);
   const std::vector<int>& site_of = topology.site_of();
   std::map<std::pair<int, int>, BusyLink> busiest;
@@ -78,7 +78,7 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
     if (rate == kUnlimited || site_of[as_index(from)] == site_of[as_index(to)]) continue;
     const std::pair sites(site_of[as_index(from)], site_of[as_index(to)]);
     BusyLink& link = busiest[sites];
-    const double busy = 8 * bytes / rate / choice.total_s();
+    const double busy = std::min(1., 8 * bytes / rate / choice.total_s());
     if (busy <= link.busy) continue;
     const auto name = [&](int site) { return choice.traffic.sites[as_index(site)]; };
     link.is_forward = sites.first < sites.second;
@@ -184,7 +184,7 @@ class Upgrades {
     const std::vector<TrainingTime> times =
         times_of(cases_, tools, each_of(upgrades_, &Upgrade::what), "faster links");
     for (std::size_t i = 0; i < times.size(); ++i)
-      upgrades_[i].saved_s = choice_.total_s() - times[i].total_s;
+      upgrades_[i].saved_s = choice_.total_s() - std::max(times[i].total_s, choice_.compute_s);
     stable_sort(upgrades_, [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });
     return std::move(upgrades_);
   }

@@ -41,6 +41,8 @@ PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& 
   plan.candidates["wires"] = {choice.at("workload").at("wire")};
   plan.candidates["connections"] = {choice.at("network").at("tcp").at("connections").get<int>() /
                                     (plan.way_out_per_accelerator ? plan.hardware.per_node : 1)};
+  plan.candidates["slow_start_after_idle"] = {
+      choice.at("network").at("tcp").value("slow_start_after_idle", true)};
   plan.most_replays = 1;
   return plan;
 }
@@ -75,14 +77,16 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
     const NodeHardware& hardware = hardware_at(plan, site);
     const auto number = std::find(choice.traffic.sites.begin(), choice.traffic.sites.end(), site.name) -
                         choice.traffic.sites.begin();
-    const auto rank = as_index(std::find(site_of.begin(), site_of.end(), number) - site_of.begin());
+    double computed = 0;
+    for (std::size_t rank = 0; rank < site_of.size(); ++rank)
+      if (site_of[rank] == number) computed += computed_steps(config, static_cast<int>(rank)) / site.nodes;
     SiteShare share;
     share.name = site.name;
     share.nodes = site.nodes;
     share.accelerators = site.nodes * hardware.per_node;
     share.accelerator = hardware.name;
     share.step_s = site.step_s;
-    share.computes = site.step_s * taken_share(config, rank) * config.steps() / choice.total_s();
+    share.computes = plan.step_s * computed / choice.total_s();
     share.rent = choice.total_s() / 3600 * share.accelerators * hardware.price;
     share.egress_cost = choice.traffic.leaving[as_index(number)] / 1e9 * plan.egress.of(site.name);
     shares.push_back(share);

@@ -1,4 +1,5 @@
 // Steps of nodes that compute for longer at one site than at another.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -36,16 +37,23 @@ void give_steps_to_ranks(const PlanRequest& plan, const std::function<Case(const
   evaluation.config = validated(scenario);
 }
 
-double taken_share(const Case& config, std::size_t rank) {
-  const DynamicSteps dynamic = dynamic_steps_of(config);
-  return dynamic.is_on() ? static_cast<double>(dynamic.taken[rank]) / dynamic.every : 1;
+double computed_steps(const Case& config, int rank) {
+  const std::vector<double>& factors = config.workload.step_time_factors;
+  const double factor = factors.empty() ? 1 : factors[as_index(rank)];
+  const PipelinePlan pipeline = plan_of(config).pipeline;
+  if (pipeline.has_stages())
+    return config.steps() * factor * pipeline.stages * pipeline.share_of(rank % pipeline.stages);
+  return factor * static_cast<double>(dynamic_steps_of(config).taken_until(rank, config.steps()));
 }
 
-double longest_share(const Case& config) {
-  const std::vector<double>& factors = config.workload.step_time_factors;
-  double longest = factors.empty() ? 1 : 0;
-  for (std::size_t rank = 0; rank < factors.size(); ++rank)
-    longest = std::max(longest, factors[rank] * taken_share(config, rank));
+double longest_compute(const Case& config) {
+  const int stages = config.pipeline.stages;
+  double longest = 0;
+  for (int replica = 0; replica < config.replicas; ++replica) {
+    double sum = 0;
+    for (int stage = 0; stage < stages; ++stage) sum += computed_steps(config, replica * stages + stage);
+    longest = std::max(longest, sum / stages);
+  }
   return longest;
 }
 

@@ -26,43 +26,71 @@ int longest_overlap(const OperationPlan& plan) {
   return steps;
 }
 
+void add_scaled(NodeTraffic& sum, const NodeTraffic& more, double factor) {
+  for (const auto& [nodes, bytes] : more) sum[nodes] += factor * bytes;
+}
+
+// What decides who sends how much to whom, of a group of everyone.
+std::string words_of(const Collective& collective, const std::vector<int>& group,
+                     const GroupExchange& exchange) {
+  std::string words = fmt::format("{} {} {}", collective.name(), exchange.bytes, exchange.tensors);
+  // A stage's workers are as far apart as there are stages.
+  words += fmt::format(" {} {} {}", group.size(), group.front(), group.back());
+  if (collective.needs_sites())
+    for (const int site : exchange.site_of) words += fmt::format(" {}", site);
+  return words;
+}
+
+void add_messages(const Collective& collective, const std::vector<int>& group, const GroupExchange& exchange,
+                  NodeTraffic& traffic) {
+  const int rounds = collective.rounds(exchange);
+  for (int member = 0; member < exchange.members; ++member) {
+    int peer = -1;  // most messages go where the last one went
+    double* bytes = nullptr;
+    for (int round = 0; round < rounds; ++round)
+      for (const Message& message : collective.round(exchange, member, round).sends) {
+        if (message.peer != peer) {
+          peer = message.peer;
+          bytes = &traffic[{group[as_index(member)], group[as_index(peer)]}];
+        }
+        *bytes += static_cast<double>(message.bytes);
+      }
+  }
+}
+
 class Counter {
  public:
-  Counter(const OperationPlan& plan, const std::vector<int>& site_of, int replicas)
-      : plan_(plan), site_of_(site_of), replicas_(replicas) {}
+  Counter(const OperationPlan& plan, const std::vector<int>& site_of, int replicas, KnownTraffic& known)
+      : plan_(plan), site_of_(site_of), replicas_(replicas), known_(known) {}
 
-  // Of one operation. Among everyone it is the same at every step.
-  NodeTraffic of(const Operation& operation) {
-    const bool repeats = operation.groups.empty() && operation.targets.empty() && operation.parts.empty();
-    if (!repeats) return counted(operation);
-    const auto found = known_.find(operation.rule);
-    if (found != known_.end()) return found->second;
-    return known_[operation.rule] = counted(operation);
-  }
-
- private:
-  NodeTraffic counted(const Operation& operation) const {
-    NodeTraffic traffic;
+  // Of one operation, so many times.
+  void add(const Operation& operation, double times, NodeTraffic& sum) {
     const Collective& collective = find_collective(operation.rule->collective);
+    const bool repeats = operation.groups.empty() && operation.targets.empty() && operation.parts.empty();
+    NodeTraffic drawn;
     for (const std::vector<int>& replicas : groups_of(operation, replicas_)) {
       if (replicas.size() < 2) continue;
       const std::vector<int> group = workers_of(plan_, *operation.rule, replicas);
       const GroupExchange exchange = group_exchange(group, operation.bytes, operation.rule->payload.size(),
                                                     site_of_, operation.targets, operation.parts);
-      const int rounds = collective.rounds(exchange);
-      for (int member = 0; member < exchange.members; ++member)
-        for (int round = 0; round < rounds; ++round)
-          for (const Message& message : collective.round(exchange, member, round).sends)
-            traffic[{group[as_index(member)], group[as_index(message.peer)]}] +=
-                static_cast<double>(message.bytes);
+      const auto counted = [&] {
+        NodeTraffic traffic;
+        add_messages(collective, group, exchange, traffic);
+        return traffic;
+      };
+      if (repeats)
+        add_scaled(sum, known_.of(words_of(collective, group, exchange), counted), times);
+      else
+        add_messages(collective, group, exchange, drawn);
     }
-    return traffic;
+    add_scaled(sum, drawn, times);
   }
 
+ private:
   const OperationPlan& plan_;
   const std::vector<int>& site_of_;
   const int replicas_;
-  std::map<const OperationRule*, NodeTraffic> known_;
+  KnownTraffic& known_;
 };
 
 // What passes between stages in so many steps. On random paths each worker of the next stage is as likely.
@@ -77,10 +105,6 @@ void add_hops(NodeTraffic& traffic, const PipelinePlan& plan, int replicas, doub
         traffic[{from, to}] += messages * static_cast<double>(plan.forward_bytes[as_index(hop)]);
         traffic[{to, from}] += messages * static_cast<double>(plan.backward_bytes[as_index(hop)]);
       }
-}
-
-void add_scaled(NodeTraffic& sum, const NodeTraffic& more, double factor) {
-  for (const auto& [nodes, bytes] : more) sum[nodes] += factor * bytes;
 }
 
 }  // namespace
@@ -105,26 +129,45 @@ std::vector<std::string> site_names(const Topology& topology) {
   return names;
 }
 
-NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
-                         std::int64_t steps) {
-  Counter counter(trace.plan, topology.site_of(), config.replicas);
-  const int period = period_of(trace.plan), replayed = trace.context.steps;
-  const int first = (settling_steps(trace.plan) + period - 1) / period * period;
+const NodeTraffic& KnownTraffic::of(const std::string& exchange, const std::function<NodeTraffic()>& count) {
+  constexpr std::size_t kMost = 256;
+  const auto found = known_.find(exchange);
+  if (found != known_.end()) return found->second;
+  if (known_.size() >= kMost) known_.clear();
+  return known_[exchange] = count();
+}
+
+NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology, std::int64_t steps,
+                         KnownTraffic& known) {
+  Counter counter(trace.plan, topology.site_of(), config.replicas, known);
+  const Periods periods = periods_of(trace.plan, config.replicas);
+  const int period = periods.length, replayed = trace.context.steps;
+  const int first = (periods.settling + period - 1) / period * period;
   // What would arrive after the last step is not posted, so the end of a replay stands for no other period.
   int last = (replayed - longest_overlap(trace.plan)) / period * period;
   if (last <= first) last = replayed / period * period;
-  NodeTraffic traffic, of_periods;
+  const double rest = static_cast<double>(steps - replayed) / std::max(1, last - first);
+  NodeTraffic traffic;
+  // Operations of everyone that are alike are counted once, however often they come.
+  std::map<std::pair<const OperationRule*, std::int64_t>, std::pair<Operation, double>> alike;
   for (int step = 1; step <= replayed; ++step)
     for (const Operation& operation : trace.operations_at(step)) {
-      const NodeTraffic sent = counter.of(operation);
-      add_scaled(traffic, sent, 1);
-      if (step > first && step <= last) add_scaled(of_periods, sent, 1);
+      const double times = step > first && step <= last ? 1 + rest : 1;
+      if (operation.groups.empty() && operation.targets.empty() && operation.parts.empty())
+        alike.emplace(std::make_pair(operation.rule, operation.bytes), std::make_pair(operation, 0.))
+            .first->second.second += times;
+      else
+        counter.add(operation, times, traffic);
     }
-  if (steps > replayed)
-    add_scaled(traffic, of_periods,
-               static_cast<double>(steps - replayed) / static_cast<double>(last - first));
+  for (const auto& [what, operation] : alike) counter.add(operation.first, operation.second, traffic);
   add_hops(traffic, trace.plan.pipeline, config.replicas, static_cast<double>(steps));
   return traffic;
+}
+
+NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
+                         std::int64_t steps) {
+  KnownTraffic known;
+  return node_traffic(config, trace, topology, steps, known);
 }
 
 SiteTraffic site_traffic(const NodeTraffic& traffic, const Topology& topology, int segment) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Whether the house stands as CONTRIBUTING.md says: between folders no circle, between the top folders only the arrows
-listed here, LibTorch's headers only in trainer/ and ns-3's only in sim/, no file above 500 lines.
+listed here, LibTorch's headers only in trainer/ and ns-3's only in sim/, no file above 500 lines. And whether the pages of
+docs/ that programs name (--help, --options, messages, schemas, comments) are there.
 
   tests/structure.py [ROOT]      exit status 1 and a line for each fault
 """
@@ -52,9 +53,22 @@ def faults(files):
         yield "folders in a circle: " + ", ".join(error.args[1])
 
 
+def dead_pages(root):
+    """Of all that has words for users; words that C++ and Python write in several pieces are put together."""
+    for top in (*ARROWS, "python", "scripts", "scenarios"):
+        for file in sorted((root / top).rglob("*")):
+            if file.suffix not in (".h", ".cc", ".cu", ".py", ".sh", ".js") and not file.name.endswith(".schema.json"):
+                continue
+            text = re.sub(r'"\s*\n\s*f?"', "", file.read_text())
+            for page in re.findall(r"(?<![\w/.-])docs/[\w./-]+\.md", text):
+                if not (root / page).exists():
+                    yield f"{file.relative_to(root)} names {page}, which is not there"
+
+
 def main():
-    files = sources(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]))
-    found, count = list(faults(files)), sum(len(includes(text)) for text in files.values())
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])
+    files = sources(root)
+    found, count = [*faults(files), *dead_pages(root)], sum(len(includes(text)) for text in files.values())
     print("\n".join(found) if found else f"{count} includes, no arrow up, no circle between folders")
     return 1 if found or count == 0 else 0
 

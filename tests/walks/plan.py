@@ -178,13 +178,15 @@ def eight_files_of_iperf3(planner):
 
 
 def starts(planner, out, data, window):
-    """launch.sh, carried out with commands that print how they were called."""
+    """launch.sh, carried out with commands that print how they were called, and a kernel as Linux comes."""
     programs = out / "programs"
     programs.mkdir()
     for name in ("sysctl", "torchrun", "ip"):
         says = "default via 10.0.0.1 dev ens5 proto dhcp" if name == "ip" else \
             f'{name} "$@" "$NCCL_SOCKET_IFNAME $NCCL_ALGO $((NCCL_SOCKET_NTHREADS * NCCL_NSOCKS_PERTHREAD))"'
-        (programs / name).write_text(f"#!/bin/sh\necho {says}\n")
+        asked = ('[ "$1" != -n ] || { case $2 in *tcp_?mem) echo 4096 131072 6291456;; *_max) echo 212992;; *) echo 1;; esac; exit; }\n'
+                 if name == "sysctl" else "")
+        (programs / name).write_text(f"#!/bin/sh\n{asked}echo {says}\n")
         (programs / name).chmod(0o755)
     done = subprocess.run(["bash", out / "launch.sh", "3", "10.90.1.1", "train.py", "--lr", "1"], capture_output=True, text=True,
                           env={"PATH": f"{programs}:/usr/bin:/bin", "NCCL_SOCKET_NTHREADS": "0", "NCCL_NSOCKS_PERTHREAD": "0",
@@ -193,7 +195,7 @@ def starts(planner, out, data, window):
     buffer = int(re.search(r"rmem_max=(\d+)", done.stdout)[1])
     near(buffer, 2 * window, 1e-3, "bytes of buffers")
     expect(f"torchrun --nnodes={data['nodes']} --nproc-per-node=gpu --node-rank=3 --master-addr=10.90.1.1 --master-port=29500 "
-           "train.py --lr 1 ens5 Ring 8\n" in done.stdout and "tcp_slow_start_after_idle=1" in done.stdout, done.stdout)
+           "train.py --lr 1 ens5 Ring 8\n" in done.stdout and "tcp_slow_start_after_idle" not in done.stdout, done.stdout)
     expect("# ranks: " + data["placement"] in (out / "launch.sh").read_text(), "which rank stands where")
 
 

@@ -17,57 +17,150 @@ OperationPlan plan_with(std::initializer_list<int> cadences, Grouping grouping =
   return plan;
 }
 
+Periods periods_with(std::initializer_list<int> cadences, Grouping grouping = Grouping::kEveryone) {
+  return periods_of(plan_with(cadences, grouping), 4);
+}
+
+// Of periods of so many steps, of which the first `unlike` stand for none.
+Periods every(int length, int unlike = 1) {
+  Periods periods;
+  periods.length = length;
+  periods.settling = unlike * length;
+  return periods;
+}
+
+Periods drawn_every(int length) {
+  Periods periods = every(length);
+  periods.drawn = {"partners"};
+  return periods;
+}
+
+// Of one replica.
+ReplayedClocks clocks_of(const std::vector<double>& clock_s, double end_s) {
+  ReplayedClocks clocks{{}, end_s};
+  for (const double clock : clock_s) clocks.of_periods.push_back({clock});
+  return clocks;
+}
+
 TEST(Extrapolation, RepeatsAfterTheLeastCommonMultiple) {
-  EXPECT_EQ(period_of(plan_with({})), 1);
-  EXPECT_EQ(period_of(plan_with({100})), 100);
-  EXPECT_EQ(period_of(plan_with({4, 6})), 12);
+  EXPECT_EQ(periods_with({}).length, 1);
+  EXPECT_EQ(periods_with({100}).length, 100);
+  EXPECT_EQ(periods_with({4, 6}).length, 12);
   OperationPlan across = plan_with({10}, Grouping::kTwoLevel);
   across.rules[0].across_every = 4;
-  EXPECT_EQ(period_of(across), 40) << "of four exchanges one goes across sites";
+  EXPECT_EQ(periods_of(across, 4).length, 40) << "of four exchanges one goes across sites";
+  OperationPlan grid = plan_with({10}, Grouping::kGrid);
+  grid.rules[0].group_size = 2;
+  EXPECT_EQ(periods_of(grid, 8).length, 30) << "three dimensions of a cube, one after the other";
+  EXPECT_FALSE(periods_of(grid, 8).is_drawn());
 }
 
 // The steps that are left out are whole periods: what is replayed ends as the whole ends.
 TEST(Extrapolation, LeavesOutWholePeriods) {
   for (const int steps : {401, 450, 1000, 47684}) {
-    const int replayed = steps_to_replay(plan_with({100}), steps);
+    const int replayed = steps_to_replay(periods_with({100}), steps);
     EXPECT_LE(replayed, steps);
     EXPECT_EQ((steps - replayed) % 100, 0) << steps;
     EXPECT_GE(replayed, 400) << steps;
   }
-  EXPECT_EQ(steps_to_replay(plan_with({100}), 250), 250) << "all of them";
-  EXPECT_EQ(steps_to_replay(plan_with({1}), 47684), 16);
-  EXPECT_EQ(steps_to_replay(plan_with({100}, Grouping::kRandom), 47684), 1384);
+  EXPECT_EQ(steps_to_replay(periods_with({100}), 250), 250) << "all of them";
+  EXPECT_EQ(steps_to_replay(periods_with({1}), 47684), 16);
+}
+
+// Where partners are drawn a hundred outer steps at least, and all of a small plan.
+TEST(Extrapolation, ReplaysManyOuterStepsOfDrawnPartners) {
+  for (const Grouping grouping : {Grouping::kRandom, Grouping::kSites, Grouping::kTargets}) {
+    const OperationPlan plan = plan_with({100}, grouping);
+    EXPECT_TRUE(periods_of(plan, 4).is_drawn());
+    EXPECT_EQ(steps_to_replay(periods_of(plan, 1024), 47684), 100 * 100 + 84);
+    EXPECT_EQ(steps_to_replay(periods_of(plan, 4), 47684), 47684);
+  }
 }
 
 // Clocks of 12, 22, 32 after periods of 5 steps, 36 at the end of 17: 10 periods of 10 s lead to 67 steps.
 TEST(Extrapolation, IsExactWherePeriodsAreEqual) {
-  const TrainingTime time = training_time({12, 22, 32}, 36, 5, 1, 17, 67);
+  const TrainingTime time = training_time(clocks_of({12, 22, 32}, 36), every(5), 17, 67);
   EXPECT_DOUBLE_EQ(time.total_s, 136);
   EXPECT_TRUE(time.is_exact);
-  EXPECT_EQ(time.standard_error_s, 0);
+  EXPECT_EQ(time.half_width_s, 0);
   EXPECT_EQ(time.outer_steps, 3);
-  const TrainingTime whole = training_time({20, 28}, 31, 5, 1, 12, 12);
+  const TrainingTime whole = training_time(clocks_of({20, 28}, 31), every(5), 12, 12);
   EXPECT_EQ(whole.total_s, 31) << "its end";
   EXPECT_TRUE(whole.is_exact);
 }
 
-// Periods of 8, 12 and 10 s after the first: mean 10, standard deviation 2, error of the mean 2/√3.
-TEST(Extrapolation, TakesTheMeanWherePeriodsAreDrawn) {
-  const TrainingTime time = training_time({20, 28, 40, 50}, 50, 5, 1, 20, 520);
+// Periods of 8, 12 and 10 s after the first: mean 10, standard deviation 2, and t(0.975, 2) = 4.3027. The
+// mean of 3 stands for 100 that differ as much: √(100²/3 + 100) deviations.
+TEST(Extrapolation, TakesTheMeanWherePeriodsDiffer) {
+  const ReplayedClocks clocks = clocks_of({20, 28, 40, 50}, 50);
+  const TrainingTime time = training_time(clocks, every(5), 20, 520);
   EXPECT_DOUBLE_EQ(time.total_s, 50 + 100 * 10);
-  EXPECT_NEAR(time.standard_error_s, 100 * 2 / std::sqrt(3.), 1e-9);
+  EXPECT_NEAR(time.half_width_s, 4.3027 * 2 * std::sqrt(100 * 100 / 3. + 100), 0.01);
   EXPECT_FALSE(time.is_exact);
+  // Of other draws the four that were replayed differ too.
+  EXPECT_NEAR(training_time(clocks, drawn_every(5), 20, 520).half_width_s,
+              4.3027 * 2 * std::sqrt(100 * 100 / 3. + 104), 0.01);
+  EXPECT_NEAR(training_time(clocks, drawn_every(5), 20, 20).half_width_s, 4.3027 * 2 * std::sqrt(4), 0.001)
+      << "all steps were replayed, of this draw";
+}
+
+// Replica 0 has met no slow one for two periods: the latest clock moves by 10 s, and then by 10 s.
+TEST(Extrapolation, IsNotExactWhereTheLatestClockMovesEvenlyByChance) {
+  const ReplayedClocks clocks{{{100, 60}, {110, 95}, {120, 120}}, 120};
+  const TrainingTime time = training_time(clocks, every(5), 15, 515);
+  EXPECT_FALSE(time.is_exact);
+  // The mean of both moves by 22.5 and 17.5 s, and the latest is 20, 7.5 and 0 s ahead of it.
+  EXPECT_DOUBLE_EQ(time.total_s, 120 + 100 * 20 + 27.5 / 3);
+}
+
+// Equal periods may be chance too where partners are drawn.
+TEST(Extrapolation, IsNeverExactWhereSomethingIsDrawn) {
+  const ReplayedClocks even{{{10, 10}, {20, 20}, {30, 30}, {40, 40}}, 40};
+  EXPECT_TRUE(training_time(even, every(5), 20, 40).is_exact);
+  EXPECT_FALSE(training_time(even, drawn_every(5), 20, 40).is_exact);
+  EXPECT_FALSE(training_time(even, drawn_every(5), 20, 20).is_exact);
+  EXPECT_DOUBLE_EQ(training_time(even, drawn_every(5), 20, 40).total_s, 80);
+}
+
+// Replicas that exchange nothing, of 1 and 3 s a step: the slow one decides, though another may be ahead.
+TEST(Extrapolation, FollowsTheSlowestWhereReplicasDoNotWait) {
+  Periods periods = periods_with({});
+  const ReplayedClocks clocks{{{101, 3}, {102, 6}, {103, 9}}, 103};
+  const TrainingTime time = training_time(clocks, periods, 3, 1003);
+  EXPECT_DOUBLE_EQ(time.total_s, 9 + 1000 * 3);
+  EXPECT_TRUE(time.is_exact);
+}
+
+// What chance decides besides partners: all of it is named, and nothing else.
+TEST(Extrapolation, NamesWhatIsDrawn) {
+  Case config;
+  config.replicas = 4;
+  const OperationPlan plan = plan_with({100});
+  const auto drawn = [&] { return periods_of(config, plan).drawn; };
+  EXPECT_TRUE(drawn().empty());
+  config.network.variation.background.emplace_back();
+  EXPECT_TRUE(drawn().empty()) << "others who are always there";
+  config.network.variation.background[0].on_s = 3;
+  config.workload.step_time.kind = StepTime::Kind::kLognormal;
+  config.network.message_time = MessageTimeSpec{1, 0.5};
+  config.network.fidelity = "flow";
+  config.network.tcp.loss = 1e-3;
+  EXPECT_EQ(drawn(), (std::vector<std::string>{"step times", "times of messages", "lost packets",
+                                               "the network's changes with time"}));
 }
 
 // A warm-up of 12 steps is three periods of 5: four more are replayed, and those three stand for none.
 TEST(Extrapolation, ReplaysWhatComesAfterAWarmUp) {
   OperationPlan plan = plan_with({5, 1});
   plan.rules[1].last_step = 12;
-  EXPECT_EQ(settling_steps(plan), 12);
-  EXPECT_EQ(steps_to_replay(plan_with({5}), 1003), 23);
-  EXPECT_EQ(steps_to_replay(plan, 1003), 33);
-  EXPECT_EQ(steps_to_screen(plan, 1003), 23);
-  const TrainingTime time = training_time({90, 180, 230, 240, 251, 260}, 260, 5, 3, 30, 130);
+  const Periods periods = periods_of(plan, 4);
+  EXPECT_EQ(periods.settling, 12);
+  EXPECT_EQ(periods.unlike(), 3);
+  EXPECT_EQ(steps_to_replay(periods_with({5}), 1003), 23);
+  EXPECT_EQ(steps_to_replay(periods, 1003), 33);
+  EXPECT_EQ(steps_to_screen(periods, 1003), 23);
+  const TrainingTime time =
+      training_time(clocks_of({90, 180, 230, 240, 251, 260}, 260), every(5, 3), 30, 130);
   EXPECT_DOUBLE_EQ(time.total_s, 260 + 20 * 10);
   EXPECT_FALSE(time.is_exact);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "core/base/child_main.h"
@@ -55,7 +56,12 @@ inline PlanTools tools_in(const PlanFolder& folder) {
     const std::string file = folder.write("candidate.json", scenario.dump());
     Case config = load_scenario(file, {}, declared_scenario(), check_topology).cases.at(0);
     method_named(config.method.name).check(config);
-    return with_optimized_order(config, plan_of(config));
+    config = with_optimized_order(config, plan_of(config));
+    if (!needs_sites(plan_of(config))) return config;
+    std::map<int, int> number_of;  // in the order of their first replicas, as `longhaul` numbers them
+    for (const int site : placed_topology(config).site_of())
+      config.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
+    return config;
   };
   tools.replay = [&folder](std::vector<ReplayTask>& tasks, const std::string&) {
     static int count = 0;

@@ -313,16 +313,17 @@ Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const Pl
   Case config = tools.validated(candidate.scenario);
   const int steps = config.steps();
   const OperationPlan operations = plan_of(config);
-  config.workload.steps = steps_to_replay(operations, steps);
+  const Periods periods = periods_of(config, operations);
+  config.workload.steps = steps_to_replay(periods, steps);
   config.network.fidelity = "flow";
   std::vector<ReplayTask> tasks = {{"", config, trace_of(config), "", ""}};
-  tasks[0].trace.evaluate_every = period_of(operations);
+  tasks[0].trace.evaluate_every = periods.length;
   tools.replay(tasks, "");
   const Topology topology = placed_topology(config, operations);
   const SiteTraffic traffic =
       site_traffic(node_traffic(config, tasks[0].trace, topology, steps), topology, 1448);
   Figures found{static_cast<double>(std::max(1, candidate.inner_steps)),
-                training_time(tasks[0].folder, operations, config.workload.steps, steps).total_s, 0,
+                training_time(tasks[0].folder, periods, config.workload.steps, steps).total_s, 0,
                 traffic.together(), false};
   found.money = found.seconds / 3600 * plan.nodes * plan.hardware.price;
   for (std::size_t i = 0; i < traffic.sites.size(); ++i)
