@@ -4,6 +4,7 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/hypergeometric.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -31,6 +32,10 @@ double squares_about(const std::vector<double>& values, double average) {
   return sum;
 }
 
+// Against so far a limit the mean's own scatter is nothing beside that of its estimated error, whose square
+// is a chi-squared variable over its degrees of freedom; of the noncentral t there is no value that far out.
+constexpr double kFarOut = 1000;
+
 // Below this share of the values a difference, or its scatter, is the rounding of a sum.
 constexpr double kRounding = 1e-9;
 
@@ -47,6 +52,15 @@ Difference tested(double mean, double error, double freedom, double scale) {
   if (error <= kRounding * scale) return {mean, 0, freedom, 0};
   const double p = 2 * boost::math::cdf(boost::math::complement(students_t(freedom), std::abs(mean) / error));
   return {mean, error, freedom, p};
+}
+
+// Whether a t test of `pairs` finds such an effect with probability `power`.
+bool is_found(std::size_t pairs, double effect, double level, double power) {
+  const double n = static_cast<double>(pairs), shift = effect * std::sqrt(n);
+  const double critical = boost::math::quantile(boost::math::complement(students_t(n - 1), level / 2));
+  if (critical > kFarOut || shift > kFarOut) return detectable_effect(pairs, level, power) <= effect;
+  const boost::math::non_central_t alternative(n - 1, shift);
+  return boost::math::cdf(boost::math::complement(alternative, critical)) >= power;
 }
 
 }  // namespace
@@ -135,10 +149,6 @@ double detectable_effect(std::size_t pairs, double level, double power) {
   if (pairs < 2) return std::numeric_limits<double>::infinity();
   const double n = static_cast<double>(pairs);
   const double critical = boost::math::quantile(boost::math::complement(students_t(n - 1), level / 2));
-  // Against so far a limit the mean's own scatter is nothing beside that of its estimated error, whose square
-  // is a chi-squared variable over its degrees of freedom; of the noncentral t there is no value that far
-  // out.
-  constexpr double kFarOut = 1000;
   if (critical > kFarOut)
     return critical * std::sqrt(boost::math::quantile(boost::math::chi_squared(n - 1), power) / (n - 1) / n);
   // The power grows with the effect; the other tail is negligible at any power worth asking for.
@@ -149,6 +159,19 @@ double detectable_effect(std::size_t pairs, double level, double power) {
     (boost::math::cdf(boost::math::complement(alternative, critical)) < power ? low : high) = middle;
   }
   return high / std::sqrt(n);
+}
+
+std::size_t pairs_needed(double effect, double level, double power, std::size_t most) {
+  if (!(effect > 0)) return most + 1;
+  const boost::math::normal normal;
+  const double z = boost::math::quantile(boost::math::complement(normal, level / 2)) +
+                   boost::math::quantile(normal, power);
+  // So many a known spread needs. An estimated one needs more, so the count begins here.
+  const double least = z * z / (effect * effect);
+  if (!(least <= static_cast<double>(most))) return most + 1;
+  std::size_t pairs = std::max<std::size_t>(2, as_index(least));
+  while (pairs <= most && !is_found(pairs, effect, level, power)) ++pairs;
+  return pairs;
 }
 
 }  // namespace longhaul

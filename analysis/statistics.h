@@ -69,4 +69,8 @@ std::vector<Corrected> holm(const std::vector<double>& p, double level);
 // `level` finds with probability `power`. Infinity below two pairs.
 double detectable_effect(std::size_t pairs, double level, double power);
 
+// The fewest pairs with which a t test at `level` finds a mean difference of `effect` standard deviations of
+// a difference with probability `power`; `most` + 1 where `most` pairs do not, or `effect` is not above 0.
+std::size_t pairs_needed(double effect, double level, double power, std::size_t most);
+
 }  // namespace longhaul

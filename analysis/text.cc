@@ -56,6 +56,15 @@ std::string counted(std::size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+std::string human_number(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+std::string capitalized(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string named_few(const std::vector<std::string>& names, std::size_t most) {
   if (names.size() <= most) return join(names, "; ");
   const std::vector<std::string> few(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));

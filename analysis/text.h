@@ -8,8 +8,15 @@
 
 namespace longhaul {
 
+// Of a number that was computed: six significant digits, so that what the last bits of a double add is not
+// shown ("351", not "351.00000000000006"). What a user wrote stays as format_number() has it.
+std::string human_number(double value);
+
 // "1 seed", "3 seeds".
 std::string counted(std::size_t count, const std::string& what);
+
+// "At equal tokens" of "at equal tokens".
+std::string capitalized(std::string text);
 
 // "a; b; and 3 more".
 std::string named_few(const std::vector<std::string>& names, std::size_t most);

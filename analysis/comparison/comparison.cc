@@ -159,16 +159,15 @@ std::vector<Comparison> comparisons_of(const std::vector<Group>& groups, const s
   return comparisons;
 }
 
-void correct(ComparisonTable& table) {
+void correct(MetricComparison& metric) {
   std::vector<Comparison*> family;
   std::vector<double> p;
-  for (MetricComparison& metric : table.metrics)
-    for (ComparisonRow& row : metric.rows)
-      for (Comparison& comparison : row.comparisons)
-        if (comparison.has_p()) {
-          family.push_back(&comparison);
-          p.push_back(comparison.difference.p);
-        }
+  for (ComparisonRow& row : metric.rows)
+    for (Comparison& comparison : row.comparisons)
+      if (comparison.has_p()) {
+        family.push_back(&comparison);
+        p.push_back(comparison.difference.p);
+      }
   const std::vector<Corrected> corrected = holm(p, kLevel);
   for (std::size_t i = 0; i < family.size(); ++i) {
     family[i]->corrected = corrected[i];
@@ -180,7 +179,7 @@ void correct(ComparisonTable& table) {
                               detectable_effect(family[i]->seeds, corrected[i].level, kPower);
     }
   }
-  table.tests = family.size();
+  metric.tests = family.size();
 }
 
 // What the network model's error makes of a difference: a is right to a factor of 1 ± its residual, so is b.
@@ -246,6 +245,32 @@ void judge(const Metric& metric, const ComparisonRow& row, Comparison& compariso
         "shown for this draw alone: one seed decides " + enumeration(draws_of_both(a, b), "and");
 }
 
+// How many seeds decide where the same shares reach the target.
+std::size_t seeds_to_reach(const Group& a, const Group& b, double level) {
+  const auto reaching = [](const Group& group, std::size_t seeds) {
+    const std::size_t of = group.cases;
+    return static_cast<unsigned>((2 * group.values.size() * seeds + of) / (2 * of));  // rounded
+  };
+  std::size_t seeds = std::min(a.cases, b.cases) + 1;
+  for (; seeds <= kMostSeeds; ++seeds) {
+    const unsigned n = static_cast<unsigned>(seeds);
+    if (fisher_exact(reaching(a, seeds), n, reaching(b, seeds), n) <= level) break;
+  }
+  return seeds;
+}
+
+std::size_t seeds_needed(const Comparison& comparison, const Group& a, const Group& b) {
+  if (comparison.outcome != Outcome::kNone || !comparison.has_p()) return 0;
+  if (comparison.test == Test::kFisher)
+    return a.values.size() * b.cases == b.values.size() * a.cases
+               ? 0
+               : seeds_to_reach(a, b, comparison.corrected.level);
+  const double difference = std::abs(comparison.difference.mean), error = model_error(a, b);
+  if (difference <= error || comparison.difference.error == 0) return 0;
+  const double spread = comparison.difference.error * std::sqrt(static_cast<double>(comparison.seeds));
+  return pairs_needed((difference - error) / spread, comparison.corrected.level, kPower, kMostSeeds);
+}
+
 bool same_values(const Group& a, const Group& b) {
   return a.name == b.name && a.cases == b.cases && a.has_target == b.has_target &&
          std::equal(
@@ -266,7 +291,7 @@ bool joins_a_row(const ComparisonRow& row, std::vector<ComparisonRow>& rows) {
 }
 
 MetricComparison compared(const Metric& metric, const Samples& samples, const std::vector<Pair>& pairs) {
-  MetricComparison comparison{metric, {}};
+  MetricComparison comparison{metric, {}, 0};
   for (const RowSample& sample : samples.rows) {
     ComparisonRow row{sample.at, sample.point, {}, {}, {}};
     for (const GroupSample& group : sample.groups) row.groups.push_back(group_of(group, metric));
@@ -326,13 +351,17 @@ ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric
   const std::vector<Pair> pairs = parsed_pairs(request.pairs);
   for (const Metric& metric : metrics) table.metrics.push_back(compared(metric, samples, pairs));
   check_pairs(table, pairs);
-  correct(table);
-  for (MetricComparison& metric : table.metrics)
+  for (MetricComparison& metric : table.metrics) {
+    correct(metric);
+    table.tests += metric.tests;
     for (ComparisonRow& row : metric.rows)
       for (Comparison& comparison : row.comparisons) {
         judge(metric.metric, row, comparison);
+        comparison.seeds_needed =
+            seeds_needed(comparison, row.groups[comparison.a], row.groups[comparison.b]);
         judge_equivalence(metric.metric, request.margin, row, comparison);
       }
+  }
   return table;
 }
 

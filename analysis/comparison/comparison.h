@@ -1,9 +1,10 @@
 // Runs side by side: means over seeds with intervals, and for every pair whether a difference is shown.
 //
 // Cases with the same configuration but for the seed are one group. What is compared (`by`) makes the groups
-// of a row; all else that differs between cases makes the rows. All differences that are shown are one
-// family, for which Holm's correction holds the probability of one false difference or more to at most
-// `kLevel`.
+// of a row; all else that differs between cases makes the rows. The differences of one metric, over all its
+// rows, are one family: what is said of a metric names a difference that is chance with a probability of at
+// most `kLevel` (Holm's correction). Rows with the same values are tested once. Several metrics are several
+// families, so the verdict on one does not depend on which others are asked for.
 //
 // Where the replay of a case draws nothing from the seed (draws.h), its simulated times have no chance in
 // them and no test: what can turn a difference round is the network model's error (analysis/residual.h)
@@ -24,6 +25,7 @@ namespace longhaul {
 constexpr double kLevel = 0.05;
 constexpr double kConfidence = 1 - kLevel;
 constexpr double kPower = 0.8;
+constexpr std::size_t kMostSeeds = 1000;  // more are not counted
 
 struct SeedValue {
   Json seed;
@@ -69,6 +71,10 @@ struct Comparison {
   Interval interval;
   Outcome outcome = Outcome::kNone;
   double detectable = 0;  // kPaired: the smallest difference found with kPower, at the spread of these pairs
+  // Where chance leaves it open: how many seeds find a difference as large as this one with kPower, at its
+  // spread and level; kMostSeeds + 1: more than those. 0: nothing is open, or no number of seeds decides.
+  // kFisher: the fewest that decide where the same shares reach the target.
+  std::size_t seeds_needed = 0;
   bool is_equivalent = false;  // `interval` lies within ± the margin that was asked for
   std::string remark;          // why nothing could be tested, or shown
 
@@ -88,12 +94,13 @@ struct ComparisonRow {
 struct MetricComparison {
   Metric metric;
   std::vector<ComparisonRow> rows;
+  std::size_t tests = 0;  // the family
 };
 
 struct ComparisonTable {
   std::string by;
   std::vector<MetricComparison> metrics;
-  std::size_t tests = 0;  // the family
+  std::size_t tests = 0;  // in all families
   double margin = 0;      // as requested
   std::vector<std::string> notes;
 };
@@ -120,6 +127,8 @@ ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric
 // Sentences on comparisons that the seeds are too few for: which effect they would have found in four cases
 // of five (kPower), and how many seeds would find one of three standard deviations. None where they suffice.
 std::vector<std::string> power_notes(const ComparisonTable& table);
+// How many seeds find a difference of three standard deviations in a family of so many tests.
+std::size_t seeds_for_a_large_difference(std::size_t tests);
 
 // As GitHub's Markdown, and as JSON (docs/reference/formats/exports.md).
 std::string comparison_markdown(const ComparisonTable& table);
@@ -129,6 +138,9 @@ Json comparison_json(const ComparisonTable& table);
 std::string mean_text(const Metric& metric, const Group& group);
 // "[2.4312, 2.4538]"; "in every seed" where no seed changes it; "" where there is no mean or a single seed.
 std::string interval_text(const Metric& metric, const Group& group);
+
+// "about 9 seeds would decide", "about 5 to 40 seeds would decide", of Comparison::seeds_needed; "" of none.
+std::string seeds_that_decide(const std::vector<std::size_t>& seeds);
 
 // Those of `paths`; without any those that are compared unless the user says, as far as a record has or may
 // reach them. Throws InputError (--metric) for a path that no record has a number at.

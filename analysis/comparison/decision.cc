@@ -82,12 +82,12 @@ Doubt doubt_of(const Comparison& comparison) {
   return comparison.has_p() && comparison.corrected.p > kLevel ? Doubt::kChance : Doubt::kNetworkModel;
 }
 
-std::optional<Against> against(const ComparisonRow& row, std::size_t first, std::size_t other) {
+std::optional<Against> against(const ComparisonRow& row, std::size_t ahead, std::size_t other) {
   for (const Comparison& comparison : row.comparisons) {
-    const bool turned = comparison.a == first && comparison.b == other;  // compare gives a − b
-    if (!turned && !(comparison.a == other && comparison.b == first)) continue;
+    const bool turned = comparison.a == ahead && comparison.b == other;  // compare gives a − b
+    if (!turned && !(comparison.a == other && comparison.b == ahead)) continue;
     const double sign = turned ? -1 : 1;
-    Against found{other, comparison, sign * comparison.difference.mean, comparison.interval};
+    Against found{ahead, other, comparison, sign * comparison.difference.mean, comparison.interval};
     if (turned) found.interval = {-comparison.interval.high, -comparison.interval.low};
     if (comparison.outcome == Comparison::Outcome::kNone)
       found.doubt = doubt_of(comparison);
@@ -104,12 +104,12 @@ const ComparisonRow* row_at(const MetricComparison& metric, const Json& point) {
   return nullptr;
 }
 
-// Whether no difference is left when the clock of the first is late: other − first, of the seeds that both
-// have.
-bool is_turned_by_clocks(const Decision& decision, const ComparisonRow& late, const Against& found) {
+// Whether no difference is left when the clock of the one ahead is late: other − ahead, of the seeds that
+// both have.
+bool is_turned_by_clocks(const ComparisonRow& row, const ComparisonRow& late, const Against& found) {
   for (const Group& group : late.groups)
-    if (group.name == decision.leader().name) {
-      const auto [a, b] = shared_seeds(decision.row.groups[found.other], group);
+    if (group.name == row.groups[found.ahead].name) {
+      const auto [a, b] = shared_seeds(row.groups[found.other], group);
       const double confidence = 1 - found.comparison.corrected.level;
       return a.size() < 2 || !(paired_difference(a, b).interval(confidence).low > 0);
     }
@@ -120,25 +120,32 @@ std::optional<Decision> decided(const std::string& question, const Metric& metri
                                 const ComparisonRow* late, double residual) {
   const std::vector<Standing> order = standings(row.groups);
   if (order.size() < 2) return std::nullopt;
-  Decision decision{metric, question, row, order[0].group, {}};
+  Decision decision{metric, question, row, order[0].group, {}, {}};
   if (decision.leader().values.empty()) {
     decision.doubt = Doubt::kEqual;
     return decision;
   }
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    std::optional<Against> found = against(row, decision.first, order[i].group);
-    if (!found) continue;
-    if (late && residual > 0 && found->doubt == Doubt::kNone &&
-        is_turned_by_clocks(decision, *late, *found)) {
+  const auto judged = [&](std::size_t ahead, std::size_t other) {
+    std::optional<Against> found = against(row, order[ahead].group, order[other].group);
+    if (found && late && residual > 0 && found->doubt == Doubt::kNone &&
+        is_turned_by_clocks(row, *late, *found)) {
       found->doubt = Doubt::kNetworkModel;
       found->by_clocks = true;
     }
+    return found;
+  };
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    std::optional<Against> found = judged(0, i);
+    if (!found) continue;
     if (decision.doubt == Doubt::kNone) decision.doubt = found->doubt;
     if (found->doubt == Doubt::kNone && found->comparison.test == Test::kOneDraw)
       decision.is_of_one_draw = true;
     decision.others.push_back(std::move(*found));
   }
   if (decision.others.empty()) return std::nullopt;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    for (std::size_t j = i + 1; j < order.size(); ++j)
+      if (std::optional<Against> found = judged(i, j)) decision.further.push_back(std::move(*found));
   const std::optional<OverSeeds> ratio = ratio_of(row.groups[decision.others[0].other], decision.leader());
   decision.lead = !decision.is_time() ? decision.others[0].difference : ratio ? ratio->mean : 0;
   decision.is_tie =
@@ -189,7 +196,7 @@ Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const Comparis
   if (!any_pair || metrics.empty()) return {};
   const ComparisonTable table = compare_samples(samples, metrics, request);
   const ComparisonTable late = compare_samples(samples, {metric_named(kEqualTimeLate)}, request);
-  Conclusions conclusions{conditions_in_words(runs), {}, table.tests};
+  Conclusions conclusions{conditions_in_words(runs), {}, each_of(table.metrics, &MetricComparison::tests)};
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (samples.rows[i].groups.size() < 2) continue;
     const Json& point = samples.rows[i].point;

@@ -1,9 +1,10 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <map>
 
 #include "analysis/comparison/decision.h"
+#include "analysis/comparison/over_points.h"
+#include "analysis/comparison/pair_words.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
@@ -17,11 +18,6 @@ namespace {
 using Against = Decision::Against;
 using Doubt = Decision::Doubt;
 using Test = Comparison::Test;
-
-std::string capitalized(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
 
 // "2.05 million", "512".
 std::string counted_tokens(double tokens) {
@@ -79,18 +75,25 @@ std::string reason_of(const Decision& decision, const Against& against, double c
   const Comparison& comparison = against.comparison;
   const Group &first = decision.leader(), &other = decision.row.groups[against.other];
   const std::string difference = "the difference of " + difference_words(decision.metric, against);
-  if (against.doubt == Doubt::kOneSeed) return comparison.remark;
+  const std::string seeds =
+      seeds_that_decide(comparison.seeds_needed ? std::vector<std::size_t>{comparison.seeds_needed}
+                                                : std::vector<std::size_t>());
+  const std::string decided_by = seeds.empty() ? "" : "; " + seeds;
+  if (against.doubt == Doubt::kOneSeed)
+    return comparison.remark + fmt::format("; {} seeds would find a difference of three standard deviations",
+                                           seeds_for_a_large_difference(decision.row.comparisons.size()));
   if (against.doubt == Doubt::kOtherSeeds) return "over the seeds that both have the order is the other one";
   if (against.doubt == Doubt::kChance)
-    return comparison.test == Test::kFisher ? "so many of so few seeds may be chance"
-                                            : difference + " may be chance";
+    return (comparison.test == Test::kFisher ? "so many of so few seeds may be chance"
+                                             : difference + " may be chance") +
+           decided_by;
   if (against.by_clocks)
     return fmt::format("the network model's error of {} % in the times can turn {} round",
                        std::lround(100 * std::min(1., clock_residual)), difference);
   const std::optional<OverSeeds> ratio = ratio_of(other, first);
   if (comparison.remark.rfind("within", 0) == 0 && ratio)
     return undecided_ratio(*ratio, residual_of(first, other));
-  return difference + ": " + comparison.remark;
+  return difference + ": " + comparison.remark + decided_by;
 }
 
 std::string prefix(const Decision& decision, const PointDecisions& point) {
@@ -157,6 +160,29 @@ std::string opening_of(const Decision& decision, const std::string& question) {
                      value);
 }
 
+// Of the others among themselves.
+std::vector<DecisionWords::Part> further_parts(const Decision& decision) {
+  PairTally tally(
+      decision.metric,
+      each_of(decision.others, [&](const Against& found) { return decision.row.groups[found.other].name; }),
+      1);
+  const auto is_first_too = [&](std::size_t group) {  // ahead with the first, as the opening says
+    return any_of(decision.others,
+                  [&](const Against& found) { return found.other == group && found.doubt == Doubt::kEqual; });
+  };
+  for (const Against& found : decision.further)
+    if (found.doubt == Doubt::kOneSeed)
+      continue;  // as is said of the first
+    else if (found.doubt != Doubt::kEqual || !is_first_too(found.ahead) || !is_first_too(found.other))
+      tally.add(decision.row, found, false);
+  std::vector<DecisionWords::Part> parts;
+  for (const PairTally::Phrase& phrase : tally.shown())
+    parts.push_back({phrase.behind, phrase.is_of_one_draw ? "shown for this draw" : "shown", phrase.words});
+  for (const PairTally::Phrase& phrase : tally.open())
+    parts.push_back({phrase.behind, "undecided", phrase.words});
+  return parts;
+}
+
 std::vector<DecisionWords::Part> parts_of(const Decision& decision, double clock_residual) {
   const auto name_of = [&](const Against& found) { return decision.row.groups[found.other].name; };
   std::vector<DecisionWords::Part> parts;
@@ -184,6 +210,7 @@ std::vector<DecisionWords::Part> parts_of(const Decision& decision, double clock
             : fmt::format("to {} is shown", enumeration(with_values, "and"));
     parts.push_back({names, "undecided", fmt::format("no difference {}: {}", words, reason)});
   }
+  for (DecisionWords::Part& part : further_parts(decision)) parts.push_back(std::move(part));
   // Who trained, but was not evaluated within the budget, is not behind: nothing is known of it there.
   std::vector<std::string> without;
   if (decision.is_at_equal_budget())
@@ -193,80 +220,6 @@ std::vector<DecisionWords::Part> parts_of(const Decision& decision, double clock
     parts.push_back(
         {without, "not compared", enumeration(without, "and") + " had not been evaluated by then"});
   return parts;
-}
-
-// ------------------------------------------------------------------ over all points
-
-std::string doubts_words(const std::map<Doubt, std::size_t>& doubts) {
-  std::vector<std::string> parts;
-  for (const auto& [doubt, words] : {std::pair(Doubt::kOneSeed, "one seed shows nothing"),
-                                     std::pair(Doubt::kChance, "the difference may be chance"),
-                                     std::pair(Doubt::kNetworkModel, "the network model's error is as large"),
-                                     std::pair(Doubt::kEqual, "the first are equal"),
-                                     std::pair(Doubt::kOtherSeeds, "the first has other seeds")})
-    if (const auto found = doubts.find(doubt); found != doubts.end())
-      parts.push_back(doubts.size() == 1 ? words : fmt::format("at {} {}", found->second, words));
-  return join(parts);
-}
-
-std::string lead_words(const Metric& metric, const std::vector<double>& leads) {
-  const auto [low, high] = std::minmax_element(leads.begin(), leads.end());
-  const bool is_time = metric.unit == Metric::Unit::kSeconds;
-  const auto text = [&](double value) {
-    return is_time ? fmt::format("{:.3g}", value) : value_text(metric, value);
-  };
-  const std::string range = text(*low) == text(*high) ? text(*low) : text(*low) + " to " + text(*high);
-  return is_time ? fmt::format("the next takes {} times as long", range) : range + " before the next";
-}
-
-// "is diloco at 4 and noloco at 5", "is diloco".
-std::string lowest_words(const std::map<std::string, std::size_t>& lowest) {
-  if (lowest.size() == 1) return "is " + lowest.begin()->first;
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : lowest)
-    parts.push_back(fmt::format("{} ({})", name, counted(count, "point")));
-  return "is " + enumeration(parts, "and");
-}
-
-std::string over_points(const std::string& metric, const std::string& question,
-                        const std::vector<PointDecisions>& points) {
-  std::vector<std::string> leaders;
-  std::map<std::string, std::vector<double>> leads;
-  std::map<Doubt, std::size_t> doubts;
-  std::map<std::string, std::size_t> lowest;  // where no difference is shown
-  std::size_t asked = 0, open = 0, of_one_draw = 0;
-  for (const PointDecisions& point : points)
-    for (const Decision& decision : point.decisions) {
-      if (decision.metric.path != metric) continue;
-      ++asked;
-      if (decision.doubt != Doubt::kNone) {
-        ++open;
-        ++doubts[decision.doubt];
-        ++lowest[decision.leader().name];
-        continue;
-      }
-      add_new(decision.leader().name, leaders);
-      leads[decision.leader().name].push_back(decision.lead);
-      of_one_draw += decision.is_of_one_draw;
-    }
-  if (asked == 0) return "";
-  stable_sort(leaders,
-              [&](const std::string& a, const std::string& b) { return leads[a].size() > leads[b].size(); });
-  std::vector<std::string> parts;
-  for (const std::string& leader : leaders)
-    parts.push_back(fmt::format("{} is ahead at {} points ({})", leader,
-                                leads[leader].size() == asked
-                                    ? fmt::format("all {}", asked)
-                                    : fmt::format("{} of {}", leads[leader].size(), asked),
-                                lead_words(metric_named(metric), leads[leader])));
-  if (open)
-    parts.push_back(fmt::format("at {} no method is shown to be ahead of all others ({}); lowest {}",
-                                open == asked ? fmt::format("all {} points", asked) : fmt::format("{}", open),
-                                doubts_words(doubts), lowest_words(lowest)));
-  if (of_one_draw)
-    parts.push_back(fmt::format("{} that is shown for the draw of one seed alone",
-                                of_one_draw == asked ? "all of" : fmt::format("at {} points", of_one_draw)));
-  return capitalized(question) + ": " + join(parts, "; ") + ".";
 }
 
 // ------------------------------------------------------------------ conditions
@@ -299,14 +252,30 @@ std::string network_words(const std::vector<RunDirectory>& runs) {
   return join(all, "; ");
 }
 
-std::string grounds_of(std::size_t tests) {
-  std::string text = "The verdicts are those of longhaul compare: ";
-  text += tests == 0
-              ? "nothing here had to be tested."
-              : fmt::format(
-                    "differences paired by seed, p corrected by Holm over the {} behind these sentences "
-                    "(together 5 %).",
-                    counted(tests, "test"));
+// "6 tests", "6 to 24 tests".
+std::string families_words(std::vector<std::size_t> tests) {
+  drop_if(tests, [](std::size_t count) { return count == 0; });
+  const auto [least, most] = std::minmax_element(tests.begin(), tests.end());
+  return *least == *most ? counted(*most, "test") : fmt::format("{} to {} tests", *least, *most);
+}
+
+std::string grounds_of(const std::vector<std::size_t>& tests) {
+  const std::size_t families =
+      static_cast<std::size_t>(count_if(tests, [](std::size_t count) { return count; }));
+  std::string text = "The verdicts are those of longhaul compare. ";
+  text +=
+      families == 0
+          ? "Nothing here had to be tested."
+          : fmt::format(
+                "Differences are paired by seed. Each question is a family of its own: p is corrected by "
+                "Holm "
+                "over all its pairs, at all points where the values differ ({}). So a sentence names a "
+                "difference that is only chance with a probability of at most 5 %{}. How many seeds would "
+                "decide is said for a difference as large as the one seen, found in 80 % of cases.",
+                families_words(tests),
+                families > 1
+                    ? fmt::format(", one of these {} or more with at most {} %", families, 5 * families)
+                    : "");
   return text +
          " Brackets are 95 % intervals over the seeds, those of differences at the level of their test; what "
          "is said with the network model's error is such an interval widened by it. What no seed changes "

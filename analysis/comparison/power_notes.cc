@@ -13,8 +13,8 @@ constexpr double kFindableEffect = 3;  // standard deviations of a difference
 
 struct Undecided {
   std::size_t single = 0;        // comparisons of one seed
-  std::size_t count = 0;         // tested and not shown
-  std::size_t fewest_seeds = 0;  // among them
+  std::size_t fewest_seeds = 0;  // of what was tested and not shown; 0: all is shown
+  std::size_t tests = 0;         // the family that has them, the largest
   bool unmatched = false;        // no two groups stand in one row
 };
 
@@ -29,28 +29,25 @@ Undecided undecided_of(const ComparisonTable& table) {
             comparison.test == Comparison::Test::kNone || comparison.test == Comparison::Test::kOneDraw;
         if (is_of_chance && comparison.seeds < 2) ++found.single;
         if (!comparison.has_p() || comparison.corrected.p <= kLevel) continue;
-        found.fewest_seeds = found.count ? std::min(found.fewest_seeds, comparison.seeds) : comparison.seeds;
-        ++found.count;
+        if (found.fewest_seeds == 0 || comparison.seeds < found.fewest_seeds)
+          found.fewest_seeds = comparison.seeds;
+        found.tests = std::max(found.tests, metric.tests);
       }
     }
   return found;
 }
 
-std::size_t seeds_needed(double level) {
-  std::size_t seeds = 2;
-  while (detectable_effect(seeds, level, kPower) > kFindableEffect) ++seeds;
-  return seeds;
-}
-
-std::string too_few(const Undecided& found, std::size_t tests) {
-  const double level = kLevel / static_cast<double>(tests);
+std::string too_few(const Undecided& found) {
+  const double level = kLevel / static_cast<double>(found.tests);
   const double effect = detectable_effect(found.fewest_seeds, level, kPower);
   if (effect <= kFindableEffect) return "";
   return fmt::format(
-      "{} seeds are too few to show anything but a very large difference: among {} one of {:.1f} standard "
-      "deviations would be found in 80 % of cases. {} seeds find one of {:.1f}; fewer comparisons (--metric, "
-      "--where) need fewer seeds.",
-      found.fewest_seeds, counted(tests, "comparison"), effect, seeds_needed(level), kFindableEffect);
+      "{} seeds are too few to show anything but a very large difference: among {} of one metric one of "
+      "{:.1f} "
+      "standard deviations would be found in 80 % of cases. {} seeds find one of {:.1f}; fewer comparisons "
+      "(--pair, --where) need fewer seeds.",
+      found.fewest_seeds, counted(found.tests, "comparison"), effect,
+      seeds_for_a_large_difference(found.tests), kFindableEffect);
 }
 
 // In the metric's units, since a reader knows what would matter there.
@@ -71,6 +68,11 @@ std::string found_in_units(const MetricComparison& metric) {
 
 }  // namespace
 
+std::size_t seeds_for_a_large_difference(std::size_t tests) {
+  const double level = kLevel / static_cast<double>(std::max<std::size_t>(1, tests));
+  return pairs_needed(kFindableEffect, level, kPower, kMostSeeds);
+}
+
 std::vector<std::string> power_notes(const ComparisonTable& table) {
   const Undecided found = undecided_of(table);
   if (found.unmatched)
@@ -86,8 +88,8 @@ std::vector<std::string> power_notes(const ComparisonTable& table) {
   for (const MetricComparison& metric : table.metrics)
     if (const std::string note = found_in_units(metric); table.margin > 0 && !note.empty())
       notes.push_back(note);
-  if (found.count)
-    if (const std::string note = too_few(found, table.tests); !note.empty()) notes.push_back(note);
+  if (found.fewest_seeds)
+    if (const std::string note = too_few(found); !note.empty()) notes.push_back(note);
   return notes;
 }
 

@@ -60,6 +60,7 @@ std::string grounds_text(const Metric& metric, const ComparisonRow& row, const C
     parts.push_back(seeds_text(comparison));
     const double p = comparison.corrected.p;
     parts.push_back(p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.2g}", p));
+    if (comparison.seeds_needed) parts.push_back(seeds_that_decide({comparison.seeds_needed}));
   } else if (comparison.test == Test::kFixed) {
     parts.push_back(fixed_text(
         comparison, std::max(row.groups[comparison.a].residual, row.groups[comparison.b].residual)));
@@ -82,14 +83,17 @@ std::string method_note(const ComparisonTable& table) {
     return is_any(table, Test::kFixed)
                ? "What is the same in every seed needs no test: nothing of it is drawn."
                : "Nothing was tested.";
+  std::size_t largest = 0;
+  for (const MetricComparison& metric : table.metrics) largest = std::max(largest, metric.tests);
   const std::string family =
-      table.tests == 1
-          ? "One comparison."
+      largest == 1
+          ? "One comparison a metric."
           : fmt::format(
-                "p is corrected by Holm over all {} comparisons of this output, and the interval of a "
-                "difference is at the level at which Holm tested it: the probability of one false difference "
-                "or more is at most 5 %.",
-                table.tests);
+                "p is corrected by Holm over all comparisons of one metric, {} at most, and the interval of "
+                "a "
+                "difference is at the level at which Holm tested it: for each metric the probability of one "
+                "false difference or more is at most 5 %.",
+                largest);
   return fmt::format(
       "Intervals of means are at 95 %: Student's t. Differences are paired by seed where seeds are shared "
       "(paired t test), else Welch's t test. {}",
@@ -173,6 +177,7 @@ Json comparison_json_of(const ComparisonRow& row, const Comparison& comparison, 
           {"verdict", outcome_word(comparison.outcome)},
           {"test", tested ? Json(test_name(comparison.test)) : Json()},
           {"seeds", comparison.seeds},
+          {"seeds_needed", comparison.seeds_needed ? Json(comparison.seeds_needed) : Json()},
           {"difference", comparison.has_difference ? Json(comparison.difference.mean) : Json()},
           {"p", comparison.has_p() ? Json(comparison.difference.p) : Json()},
           {"p_holm", comparison.has_p() ? Json(comparison.corrected.p) : Json()},
@@ -199,6 +204,15 @@ std::string mean_text(const Metric& metric, const Group& group) {
     return group.values.empty() ? "never reached"
                                 : fmt::format("reached by {} of {}", group.values.size(), group.cases);
   return group.values.empty() ? "–" : value_text(metric, group.mean);
+}
+
+std::string seeds_that_decide(const std::vector<std::size_t>& seeds) {
+  if (seeds.empty()) return "";
+  const auto [few, many] = std::minmax_element(seeds.begin(), seeds.end());
+  if (*few > kMostSeeds) return fmt::format("more than {} seeds would decide", kMostSeeds);
+  if (*many > kMostSeeds) return fmt::format("about {} to more than {} seeds would decide", *few, kMostSeeds);
+  return *few == *many ? fmt::format("about {} seeds would decide", *few)
+                       : fmt::format("about {} to {} seeds would decide", *few, *many);
 }
 
 std::string interval_text(const Metric& metric, const Group& group) {
@@ -234,6 +248,7 @@ Json comparison_json(const ComparisonTable& table) {
     json["metrics"].push_back({{"metric", metric.metric.path},
                                {"meaning", metric.metric.meaning},
                                {"better", metric.metric.lower_is_better ? Json("lower") : Json()},
+                               {"tests", metric.tests},
                                {"rows", rows}});
   }
   json["notes"] = table.notes;

@@ -110,7 +110,7 @@ TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
   EXPECT_EQ(
       tokens.sentence,
       "At equal tokens (2.05 million), no difference is shown between b (2.0000) and a (3.0000): one seed "
-      "shows nothing.");
+      "shows nothing; 4 seeds would find a difference of three standard deviations.");
 }
 
 // 10 s and 11 s: 1.1, and 1.1 · 0.93 / 1.07 = 0.956, 1.1 · 1.07 / 0.93 = 1.266. Each comparison has its own
@@ -124,7 +124,9 @@ TEST_F(Conclusion, OfTimesItSaysWhatTheNetworkModelMakesOfTheRatioAndBadgesEach)
   EXPECT_SAYS(time.sentence, "a ratio of 1.1; the network model's 7 % make that 0.956 to 1.27");
   EXPECT_SAYS(time.sentence, "c takes 40 s, 4 times as long (3.48 to 4.6 with the network model's 7 %)");
   EXPECT_EQ(loss.doubt, Decision::Doubt::kEqual);
-  ASSERT_EQ(time.parts.size(), 2u);
+  ASSERT_EQ(time.parts.size(), 3u);
+  EXPECT_EQ(time.parts[2].badge, "shown");
+  EXPECT_EQ(time.parts[2].words, "b is ahead of c (3.64 times as long)");
   EXPECT_EQ(time.parts[0].badge, "shown");
   EXPECT_EQ(time.parts[0].others, std::vector<std::string>{"c"});
   EXPECT_EQ(time.parts[1].badge, "undecided");

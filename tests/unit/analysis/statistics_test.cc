@@ -81,6 +81,15 @@ TEST(Significance, DetectableEffectsAreTheTables) {
     EXPECT_LE(detectable_effect(pairs, 0.05, 0.8), effect) << pairs;
     EXPECT_GT(detectable_effect(pairs - 1, 0.05, 0.8), effect) << pairs;
   }
+  for (const auto& [pairs, effect] : published) EXPECT_EQ(pairs_needed(effect, 0.05, 0.8, 1000), pairs);
+  // statsmodels 0.15.0, TTestPower: effect, level and the fewest pairs.
+  EXPECT_EQ(pairs_needed(3, 0.05, 0.8, 1000), 4u);
+  EXPECT_EQ(pairs_needed(3, 0.05 / 6, 0.8, 1000), 5u);
+  EXPECT_EQ(pairs_needed(1, 0.005, 0.8, 1000), 18u);
+  EXPECT_EQ(pairs_needed(0.1, 0.05, 0.8, 1000), 787u);
+  EXPECT_EQ(pairs_needed(0.1, 0.05, 0.8, 786), 787u);  // so many do not
+  EXPECT_EQ(pairs_needed(0, 0.05, 0.8, 1000), 1001u);
+  EXPECT_EQ(pairs_needed(1e9, 0.05 / 6000, 0.8, 1000), 2u);
   EXPECT_TRUE(std::isinf(detectable_effect(1, 0.05, 0.8)));
   // Of two pairs t is Cauchy's: its limit is tan(π/2 (1 − level)), and the root of the chi-squared
   // quantile 1.2816. With thousands of comparisons that was an error of the library, not a large number.
