@@ -20,6 +20,8 @@ struct RunOptions {
   int ranks = 1;  // processes of a training
   std::string shard = "1/1";
   std::vector<std::string> only_cases;  // a worker: does these cases in a folder where others do the rest
+  std::vector<std::string> trainings;   // runs whose finished trainings are taken
+  bool trains_missing = false;          // those that none of them has
   bool list_cases = false;              // only names the cases, with what each takes
   bool resume = false;
   bool overwrite = false;  // the run that --out holds is removed

@@ -43,6 +43,14 @@ void declare_run(CLI::App& app, RunOptions& options, int& status) {
                       "report; may be repeated")
           ->allow_extra_args(false)
           ->excludes(shard);
+  CLI::Option* trainings =
+      run->add_option(
+             "--trainings", options.trainings,
+             "a run whose finished trainings are taken instead of training again, for another network; "
+             "may be repeated")
+          ->allow_extra_args(false);
+  run->add_flag("--train-missing", options.trains_missing, "train what no run of --trainings has")
+      ->needs(trainings);
   CLI::Option* resume =
       run->add_flag("--resume", options.resume, "continue the run in --out: what is done is kept");
   run->add_flag("--overwrite", options.overwrite, "remove the run that --out holds, and begin anew")

@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/job_pool.h"
 #include "cli/replay_job.h"
+#include "cli/reused_trainings.h"
 #include "cli/run_outputs.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
@@ -58,10 +59,11 @@ void print_conclusions(const std::string& folder, int columns) {
 
 class Run {
  public:
-  Run(const RunOptions& options, const Scenario& scenario, WorkPlan plan)
+  Run(const RunOptions& options, const Scenario& scenario, WorkPlan plan, ReusedTrainings reused)
       : options_(options),
         scenario_(scenario),
         plan_(std::move(plan)),
+        reused_(std::move(reused)),
         layout_{choose_folder(options, scenario, plan_)},
         manifest_(scenario, options.command),
         display_(options.quiet) {
@@ -77,6 +79,7 @@ class Run {
   int execute() {
     if (options_.only == "cases") return write_cases();
     try {
+      if (!reused_.empty()) in_rounds([&] { return take_over(); });
       if (wants("replay")) in_rounds([&] { return replay(/*before_training=*/true); });
       if (wants("train") && !stopped()) in_rounds([&] { return train(); });
       if (wants("replay") && !stopped()) in_rounds([&] { return replay(/*before_training=*/false); });
@@ -209,6 +212,20 @@ class Run {
       std::printf("%s/case.json\n", training_job(training).folder.c_str());
     if (!is_worker()) manifest_.write(layout_, plan_, "interrupted");
     return kDone;
+  }
+
+  // The finished trainings of other runs.
+  std::size_t take_over() {
+    std::size_t taken = 0;
+    for (const Training& training : plan_.trainings) {
+      const std::string folder = layout_.training_folder(training.key);
+      if (stopped() || !reused_.has(training.key) || !take(folder)) continue;
+      reused_.copy(training.key, folder);
+      claims_.erase(folder);
+      ++taken;
+    }
+    if (taken) display_.line(fmt::format("taken {} of {} trainings", taken, plan_.trainings.size()));
+    return taken;
   }
 
   std::size_t train() {
@@ -365,6 +382,8 @@ class Run {
     }
     for (const std::string& line : verdict_lines(verdicts)) say(stdout, "claim " + line + "\n");
     print_failures();
+    if (options_.only == "replay")
+      if (const std::string text = not_replayed_in_words(layout_.folder, plan_); !text.empty()) warn({text});
     say(stdout, fmt::format("report: {}\n", layout_.file("report.html")));
     if (interrupts_so_far() > 0)
       say(stdout, fmt::format("interrupted; continue with: longhaul run {} --out {} --resume\n",
@@ -378,6 +397,7 @@ class Run {
   const RunOptions& options_;
   const Scenario& scenario_;
   WorkPlan plan_;
+  const ReusedTrainings reused_;
   RunLayout layout_;
   std::unique_ptr<Claim> lock_;                           // of the whole folder; a worker has none
   std::map<std::string, std::unique_ptr<Claim>> claims_;  // of a worker, by the folder of a job
@@ -391,14 +411,14 @@ class Run {
   double outputs_took_s_ = 0;
 };
 
-void check_executables(const RunOptions& options, const Scenario& scenario) {
-  const bool trains = any_of(scenario.cases, [](const Case& config) { return config.train.has_value(); });
+void check_executables(const RunOptions& options, const WorkPlan& plan) {
+  const bool trains = !plan.trainings.empty();
   if (trains && (options.only.empty() || options.only == "train")) sibling_executable("longhaul-train");
   if (trains && options.ranks > 1 && program_on_path("mpirun").empty())
     throw InputError("--ranks", "mpirun was not found, which starts the ranks",
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
   const bool simulates =
-      any_of(scenario.cases, [](const Case& config) { return config.network.fidelity != "analytic"; });
+      any_of(plan.cases, [](const Case* config) { return config->network.fidelity != "analytic"; });
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 
@@ -448,12 +468,19 @@ int run_command(const RunOptions& options) {
   const Scenario scenario = validated_scenario(options.scenario, options.assignments, options.emulates);
   const WorkPlan plan = planned(options, scenario);
   if (options.list_cases) return list_cases(scenario, plan);
-  check_executables(options, scenario);
-  check_machine(options, scenario, plan);
-  if (!options.quiet) warn(scenario_warnings(scenario));
+  const std::string default_folder = "results/" + scenario.name;
+  const ReusedTrainings reused(options, default_folder, plan);
+  const WorkPlan rest = reused.rest_of(plan);
+  check_executables(options, rest);
+  check_replay_alone(options, default_folder, plan, reused);
+  check_machine(options, scenario, rest);
+  if (!options.quiet) {
+    warn(scenario_warnings(scenario));
+    warn(reused.warnings());
+  }
   count_interrupts();
   leave_launcher();
-  return Run(options, scenario, plan).execute();
+  return Run(options, scenario, plan, reused).execute();
 }
 
 }  // namespace longhaul

@@ -205,6 +205,8 @@ void Manifest::write(const RunLayout& layout, const WorkPlan& plan, const std::s
     if (!said.is_object()) continue;
     said["seed"] = training.example->seed;
     said["label"] = training.example->method.label;
+    const Json taken_from = read_json_or_null(layout.training_folder(training.key) + "/taken_from.json");
+    if (taken_from.is_object()) said["taken_from"] = taken_from;
     json_["trainings"][training.key] = said;
   }
   json_["status"] = status;

@@ -51,13 +51,14 @@ def find_program(program: Optional[Path] = None) -> str:
 
 def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping[str, Any]] = None, jobs: int = 1,
         shard: Optional[str] = None, resume: bool = False, overwrite: bool = False, device: Optional[str] = None,
-        progress: Optional[Callable[[Progress], None]] = None,
+        trainings: Union[Path, Sequence[Path], None] = None, progress: Optional[Callable[[Progress], None]] = None,
         arguments: Sequence[str] = (), executor: Optional[concurrent.futures.Executor] = None,
         program: Optional[Path] = None) -> RunDirectory:
     """Runs a scenario to its end and returns its run directory.
 
     scenario: a file, or a dict. A dict is written to OUT.scenario.json, so it needs `out`, and relative paths in it
-    start beside that. set: {"network.tcp.connections": 8, ...}, as --set. progress: called with each line of progress. arguments:
+    start beside that. set: {"network.tcp.connections": 8, ...}, as --set. trainings: runs whose finished trainings are
+    replayed instead of training again, as --trainings. progress: called with each line of progress. arguments:
     further options of `longhaul run`, as they are. Raises RunFailed, InputError or Interrupted. On KeyboardInterrupt, and
     where `progress` raises, the run is told to stop, is waited for, and resume=True continues it.
 
@@ -88,6 +89,8 @@ def run(scenario: Scenario, out: Optional[Path] = None, *, set: Optional[Mapping
     for flag, value in (("--shard", shard), ("--device", device)):
         if value is not None:
             command += [flag, value]
+    for one in [trainings] if isinstance(trainings, (str, os.PathLike)) else trainings or ():
+        command += ["--trainings", os.path.abspath(one) if executor is not None else _word(one)]
     if executor is not None:
         _run_cases(executor, command + list(arguments), progress)
     command += ["--resume"] * resume + ["--overwrite"] * overwrite + list(arguments)
