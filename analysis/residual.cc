@@ -172,7 +172,7 @@ Validity network_validity(const Case& config) {
   note(topology.replicas() > 1 &&
            (rtt_s < paths.least_rtt_s - kRounding || rtt_s > paths.most_rtt_s + kRounding),
        fmt::format("a round trip of {:.4g} ms ({} to {})", 1000 * rtt_s,
-                   format_number(1000 * paths.least_rtt_s), format_number(1000 * paths.most_rtt_s)));
+                   human_number(1000 * paths.least_rtt_s), human_number(1000 * paths.most_rtt_s)));
   const double rate = slowest_rate(topology, network);
   note(topology.replicas() > 1 && rate != kUnlimited && (rate < kLeastRate || rate > kMostRate),
        fmt::format("a rate of {} ({} to {})", human_rate(rate), human_rate(kLeastRate),

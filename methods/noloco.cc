@@ -70,8 +70,8 @@ std::vector<std::string> warnings(const Case& config) {
   const double bound = noloco_gamma_bound(alpha, config.method.options.at("group_size"), config.replicas);
   if (gamma > 0 && gamma < bound) return {};
   return {fmt::format(
-      "{}: gamma {} is outside (0, {}), where the disagreement between replicas stays bounded at alpha {}",
-      config.name, format_number(gamma), format_number(bound), format_number(alpha))};
+      "{}: gamma {} is outside (0, {:.6g}), where the disagreement between replicas stays bounded at alpha {}",
+      config.name, format_number(gamma), bound, format_number(alpha))};
 }
 
 }  // namespace noloco

@@ -151,7 +151,10 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
 std::string plan_page(const Json& data) {
   std::map<std::string, std::string_view> parts = report_files();
   for (const auto& [name, text] : plan_page_files()) parts[name] = text;
-  return filled_page("plan.html", parts, data.at("name").get<std::string>() + " – Longhaul plan", data);
+  std::vector<std::string> methods;
+  for (const Json& one : data.at("plans")) add_new(one.at("method").get<std::string>(), methods);
+  return filled_page("plan.html", parts, data.at("name").get<std::string>() + " – Longhaul plan", data,
+                     methods);
 }
 
 }  // namespace longhaul

@@ -242,12 +242,13 @@ Json quantities_in(const std::vector<RunDirectory>& runs) {
 }
 
 Json colors_of(const std::vector<RunDirectory>& runs) {
-  Json colors = Json::object();
+  std::vector<std::string> labels;
   for (const RunDirectory& run : runs)
     for (const Json& record : run.records)
-      if (const std::string label = record.value("label", record.value("method", "?"));
-          !colors.contains(label))
-        colors[label] = method_palette()[colors.size() % method_palette().size()];
+      add_new(record.value("label", record.value("method", "?")), labels);
+  const std::map<std::string, std::string> of_names = method_colors(labels);
+  Json colors = Json::object();  // in the order of the scenario, in which figures name them
+  for (const std::string& label : labels) colors[label] = of_names.at(label);
   return colors;
 }
 

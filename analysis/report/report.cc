@@ -1,6 +1,7 @@
 #include "analysis/report/report.h"
 
 #include "analysis/palette.h"
+#include "core/base/ranges.h"
 
 namespace longhaul {
 namespace {
@@ -20,12 +21,12 @@ std::string script_safe(const Json& json) {
 }  // namespace
 
 std::string filled_page(const std::string& name, std::map<std::string, std::string_view> parts,
-                        const std::string& title, const Json& data) {
+                        const std::string& title, const Json& data, const std::vector<std::string>& methods) {
   const std::string heading = html_safe(title), json = script_safe(data),
-                    palette = Json(method_palette()).dump();
+                    colors = script_safe(method_colors(methods));
   parts["title"] = heading;
   parts["data"] = json;
-  parts["palette"] = palette;
+  parts["colors"] = colors;
   const std::string_view page = parts.at(name);
   std::string filled;
   std::size_t position = 0;
@@ -49,7 +50,9 @@ std::string html_safe(const std::string& text) {
 std::string report_page(const Json& data) {
   std::string title;
   for (const Json& run : data["runs"]) title += (title.empty() ? "" : ", ") + run["name"].get<std::string>();
-  return filled_page("template.html", report_files(), title + " – Longhaul report", data);
+  std::vector<std::string> labels;
+  for (const Json& one : data["cases"]) add_new(one["label"].get<std::string>(), labels);
+  return filled_page("template.html", report_files(), title + " – Longhaul report", data, labels);
 }
 
 }  // namespace longhaul

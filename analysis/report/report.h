@@ -40,10 +40,10 @@ std::string report_page(const Json& data);
 const std::map<std::string, std::string_view>& report_files();
 
 // How a page becomes one HTML file: the template `name` of `parts`, whose names in double braces are filled
-// in with these parts, the title, the data and the palette. One pass: what is filled in is never searched for
-// names. Throws std::out_of_range for a name that is not among the parts.
+// in with these parts, the title, the data and the colours of `methods` (palette.h). One pass: what is filled
+// in is never searched for names. Throws std::out_of_range for a name that is not among the parts.
 std::string filled_page(const std::string& name, std::map<std::string, std::string_view> parts,
-                        const std::string& title, const Json& data);
+                        const std::string& title, const Json& data, const std::vector<std::string>& methods);
 
 // Of HTML and XML.
 std::string html_safe(const std::string& text);

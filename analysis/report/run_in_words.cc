@@ -6,6 +6,7 @@
 #include "analysis/report/parts.h"
 #include "analysis/text.h"
 #include "core/base/json.h"
+#include "core/base/units.h"
 
 namespace longhaul {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 // JSON as people write it: "name ddp; name diloco, inner_steps 20", "topology (star (rate 1Gbps, rtt 50ms))".
 std::string listed(const Json& value) {
   if (value.is_array()) return join(each_of(value, listed), "; ");
+  if (value.is_number_float()) return format_number(value);  // 1e+09, where JSON has 1000000000.0
   if (!value.is_object()) return plain(value);
   std::vector<std::string> parts;
   for (const auto& [key, child] : value.items())

@@ -98,7 +98,7 @@ int place_bits(std::int64_t count) {
 }
 
 std::string percent_words(double share) {
-  return fmt::format("a random {} %", 100 * share);
+  return fmt::format("a random {:.6g} %", 100 * share);
 }
 
 void check_size(const std::vector<MatrixShape>& matrices, std::int64_t columns) {

@@ -35,7 +35,7 @@ function inOneUnit(units, amounts, shown = 3) {
 // Cells are texts; a column is {heading, words, about}.
 function table(columns, rows, classes = () => '') {
   const cell = (column, text) => element('td', {class: column.words ? 'words' : false}, text);
-  return element('div', {class: 'scroll', tabindex: '0'},
+  return scrolling({role: false},
     element('table', {},
       element('thead', {}, element('tr', {},
         ...columns.map(column => element('th', {scope: 'col', class: column.words ? 'words' : false, title: column.about || false}, column.heading)))),
@@ -153,7 +153,7 @@ const yText = value => (plan.has_prices ? money(value) : formatBytes(value));
 
 function dataset(method) {
   const all = drawn.filter(one => one.method === method);
-  const color = methodColor(methods.indexOf(method));
+  const color = methodColor(method);
   return {
     label: method,
     data: all.map(one => ({x: one.time_s, y: yOf(one), low: one.time_low_s, high: one.time_high_s, one})),
@@ -224,7 +224,7 @@ let chart = null;
 function redraw() {
   if (chart) chart.destroy();
   place('key').replaceChildren(...methods.filter(method => drawn.some(one => one.method === method)).map(method => {
-    const mark = swatch(methodColor(methods.indexOf(method)));
+    const mark = swatch(methodColor(method));
     return element('span', {}, mark, method);
   }));
   chart = draw();

@@ -134,6 +134,31 @@ class RunDirectory:
             points = [(factor * row[column], row[loss]) for row in read_csv(file) if row["replica"] == "mean"]
         return Curve(points, by)
 
+    def curves(self) -> Table:
+        """The learning curves of all cases that trained, tidy: a row for each case and evaluation.
+
+        Columns: `case`, `label`, `method`, `seed`, the swept keys, `step`, `phase` (plain, or before and after an outer
+        step), `time` (simulated seconds), `bytes` (that a replica has sent, mean), `tokens` (of all replicas together, in
+        proportion to the steps), `loss` (nats a token, mean over the replicas) and `loss_of_mean` (of the averaged
+        weights). Cases that trained nothing have no row.
+        """
+        metrics: Dict[str, List[Dict[str, Any]]] = {}
+        for row in self.metrics():
+            if row["replica"] == "mean":
+                metrics.setdefault(str(row["case"]), []).append(row)
+        rows = []
+        with reading(self.path / "summary.json"):
+            for record in self.summary["cases"]:
+                if record["case"] not in metrics:
+                    continue
+                tokens = self._tokens_of_step(record["case"])
+                about = {key: record.get(key) for key in ("case", "label", "method", "seed")}
+                about.update(record["swept"])
+                rows += [{**about, "step": row["step"], "phase": row["phase"], "time": row["simulated_s"],
+                          "bytes": row["bytes_sent"], "tokens": tokens * row["step"], "loss": row["loss"],
+                          "loss_of_mean": row["loss_of_mean"]} for row in metrics[record["case"]]]
+        return with_same_keys(rows)
+
     def _tokens_of_step(self, case: str) -> float:
         record = self.case(case)
         if "tokens" not in record:

@@ -174,9 +174,9 @@ class ReportTest(ReportPage):
         self.open(self.finished(swept()))
         for method in self.page.value("[...document.querySelector('#links select').options].map(one => one.value)"):
             self.page.choose('#links select', method)
-            first = self.page.run("const cells = document.querySelectorAll('#links-table > .scroll tbody tr.bottleneck > *'); return [cells[0].firstChild.textContent, cells[1].textContent];")
+            first = self.page.run("const cells = document.querySelectorAll('#links-table .scroll tbody tr.bottleneck > *'); return [cells[0].firstChild.textContent, cells[1].textContent];")
             self.assertTrue(self.page.text('#map h3').startswith(f'Bottleneck: {first[0]}, {first[1]}'), first)
-        rows = '#links-table > .scroll tbody tr'
+        rows = '#links-table .scroll tbody tr'
         self.assertEqual(self.page.count(rows), 12)
         self.page.click('#links-table input[type=checkbox]')
         used = self.page.value("DATA.cases[VIEWS[0].cases[2]].links.used")  # of the method that was chosen last

@@ -189,6 +189,15 @@ class Reading(InAFolder):
         self.assertEqual(run.learning_curve("a", by="bytes", averaged=True), [(12, 3.25), (20, 2)])
         # 320 tokens in 4 steps of all replicas together.
         self.assertEqual(run.learning_curve("a", by="tokens"), [(160, 3.5), (320, 2.5)])
+        # All cases in one table; a failed one that trained nothing has no row.
+        self.write("metrics.csv", "case,step,phase,replica,simulated_s,loss,loss_of_mean,weight_spread,bytes_sent\n"
+                                  "a,2,plain,0,1.5,3,,,10\na,2,plain,mean,1.75,3.5,3.25,0.1,12\na,4,plain,mean,4,2.5,2,0,20\n")
+        curves = run.curves()
+        self.assertEqual(curves.columns(), ["case", "label", "method", "seed", "train.steps", "step", "phase", "time", "bytes",
+                                            "tokens", "loss", "loss_of_mean"])
+        self.assertEqual([tuple(row.values())[5:] for row in curves],
+                         [(2, "plain", 1.75, 12, 160, 3.5, 3.25), (4, "plain", 4, 20, 320, 2.5, 2)])
+        self.assertEqual(curves.column("label"), ["a", "a"])
         self.assertRaisesRegex(longhaul.InputError, "steps, time, bytes, tokens", run.learning_curve, "a", by="epochs")
         self.assertRaisesRegex(longhaul.InputError, "found 'c'; allowed: 'a', 'b'", run.learning_curve, "c")
         self.assertRaisesRegex(longhaul.InputError, "found 'sync'; allowed: case, status", cases.column, "sync")

@@ -17,7 +17,8 @@ const LOGS = [['logX', 'log x'], ['logY', 'log y']];
 const xChoices = all => X_CHOICES.filter(([x]) => hasCurve(all, {x, y: 'loss'}));
 const lossChoices = all => LOSSES.filter(([y]) => hasCurve(all, {x: 'step', y}));
 const against = what => state => `${what} against ${X_CHOICES.find(([key]) => key === state.x)[1]}`;
-const curveState = (x, y) => ({x, y, logX: false, logY: false});
+// logX null: logarithmic where the lines end far apart.
+const curveState = (x, y) => ({x, y, logX: null, logY: false});
 
 // title: a text or a function of the state; selects: [key of the state, label, choices or a function of the series].
 const CHARTS = [
@@ -73,14 +74,17 @@ const CHARTS = [
 
 const resolved = (what, ...given) => (typeof what === 'function' ? what(...given) : what);
 
-function chartControls(chart) {
+// With what was not chosen decided by what is drawn.
+const stateOf = ({state}, series) => (state.logX === null ? {...state, logX: endFarApart(series, state.x)} : state);
+
+function chartControls(chart, state) {
   const set = (key, value) => {
     chart.state[key] = value;
     keepingFocus(chart.figure, () => chart.draw(chart.series));
   };
   const selects = (chart.selects || []).map(([key, label, choices]) =>
-    selectBox(label, resolved(choices, chart.series), chart.state[key], value => set(key, value)));
-  const toggles = (chart.toggles || []).map(([key, label]) => checkBox(label, chart.state[key], value => set(key, value)));
+    selectBox(label, resolved(choices, chart.series), state[key], value => set(key, value)));
+  const toggles = (chart.toggles || []).map(([key, label]) => checkBox(label, state[key], value => set(key, value)));
   return element('div', {class: 'controls'}, ...selects, ...toggles);
 }
 
@@ -97,14 +101,14 @@ function drawChart(chart, series) {
   if (chart.drawn) chart.drawn.destroy();
   chart.drawn = null;
   if (chart.figure.hidden) return;
-  const title = resolved(chart.title, chart.state);
+  const state = stateOf(chart, series), title = resolved(chart.title, state);
   const canvas = element('canvas', {role: 'img', tabindex: 0,
     'aria-label': `${title}; arrow keys go through its values, and the numbers are in the table of results`});
   const said = element('p', {class: 'only-said', 'aria-live': 'polite'});
-  const parts = [element('h3', {}, title), chartControls(chart), element('div', {class: 'canvas'}, canvas), said];
+  const parts = [element('h3', {}, title), chartControls(chart, state), element('div', {class: 'canvas'}, canvas), said];
   if (chart.key)
     parts.push(element('div', {class: 'key'}, ...resolved(chart.key, series).map(([kind, text]) => element('span', {}, keySwatch(kind), text))));
-  const config = chart.config(series, chart.state);
+  const config = chart.config(series, state);
   if (config.type === 'line') parts.push(lineKey(series, config.data.datasets));
   if (chart.caption) parts.push(element('figcaption', {}, resolved(chart.caption, series)));
   chart.figure.replaceChildren(...parts);

@@ -67,6 +67,13 @@ function curveDatasets(series, x, y, logX, logY) {
   return [...seeds, dataset(middle, {borderWidth: 2.5, hoverLabel: 'mean of the seeds', band, bandColor: faded(toHex(series.color), 0.18)})];
 }
 
+// Whether a line ends at ten times what another one ends at: on a linear axis the shorter ones share a tenth of it.
+function endFarApart(series, x) {
+  const ends = series.flatMap(one => one.cases).filter(one => one.curve)
+    .map(one => Math.max(...one.curve[x].filter(value => value !== null))).filter(end => end > 0 && Number.isFinite(end));
+  return ends.length > 1 && Math.max(...ends) >= 10 * Math.min(...ends) * (1 - 1e-9);
+}
+
 // Beside a loss in nats a token, where every token is a byte: the same in bits, at the other side of the chart.
 function bitsAxis(logarithmic) {
   return {...axis({title: 'bits a byte', format: formatNumber}, logarithmic), position: 'right', grid: {drawOnChartArea: false},

@@ -62,7 +62,7 @@ function equalTable({kind, first, columns, rows}) {
     scrolling({'aria-label': caption}, element('table', {},
       element('thead', {}, element('tr', {}, element('th', {scope: 'col', class: 'words'}, 'Method'), ...heads)),
       element('tbody', {}, ...rows.map(({name, label, cells}) => element('tr', {},
-        element('th', {scope: 'row', class: 'words'}, swatch(methodColor(METHOD_LABELS.indexOf(label))), name),
+        element('th', {scope: 'row', class: 'words'}, swatch(methodColor(label)), name),
         ...cells.map(cell => element('td', {}, cell))))))));
 }
 

@@ -4,7 +4,6 @@
 
 const DATA = JSON.parse(document.getElementById('data').textContent);
 
-const METHOD_LABELS = [...new Set(DATA.cases.map(one => one.label))];
 const MANY_RUNS = DATA.runs.length > 1;
 
 // Variants and runs of one method share its colour. Dashes and markers tell all lines apart, without colour too.
@@ -15,7 +14,7 @@ const VARIANTS = [...new Set(DATA.cases.map(one => one.variant))];
 // The look of a line, the same in every chart. `run`: its number where lines of several runs are in one picture.
 function lineStyle(variant, label, run = 0) {
   const place = VARIANTS.indexOf(variant) + run * VARIANTS.length;
-  return {color: methodColor(METHOD_LABELS.indexOf(label)), dash: DASHES[place % DASHES.length], marker: MARKERS[place % MARKERS.length], place};
+  return {color: methodColor(label), dash: DASHES[place % DASHES.length], marker: MARKERS[place % MARKERS.length], place};
 }
 
 const runName = index => {

@@ -27,7 +27,7 @@ function tableRows(view) {
 function describingColumns(rows) {
   const mark = row => (row.state ? element('span', {class: 'status'}, row.state) : '');
   const columns = [{title: 'Method', value: row => row.variant,
-    cell: row => [swatch(methodColor(METHOD_LABELS.indexOf(row.label))), row.variant, mark(row)]}];
+    cell: row => [swatch(methodColor(row.label)), row.variant, mark(row)]}];
   if (MANY_RUNS) columns.push({title: 'Run', value: row => runName(row.run)});
   for (const key of DATA.swept) {
     if (key.startsWith('methods.')) continue;  // in the name of the variant

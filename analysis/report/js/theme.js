@@ -1,12 +1,11 @@
 // Colours, and how an element is made. One colour a method, everywhere; states are told apart by lightness and hatching.
 'use strict';
 
-// PALETTE is declared in analysis/palette.h and set by the template.
-
 const cssColor = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function methodColor(index) {
-  const color = PALETTE[index % PALETTE.length];
+// COLORS is set by the template: of each label the colour that follows from its name (analysis/palette.h).
+function methodColor(label) {
+  const color = COLORS[label];
   return color === 'ink' ? cssColor('--text') : color;
 }
 
@@ -66,7 +65,15 @@ function checkBox(label, checked, changed, mark = '') {
 }
 
 // A table that scrolls inside its own box. `name`: aria-label or aria-labelledby.
-const scrolling = (name, table) => element('div', {class: 'scroll', tabindex: 0, role: 'region', ...name}, table);
+// What lies beyond its right edge is announced below it.
+function scrolling(name, table) {
+  const box = element('div', {class: 'scroll', tabindex: 0, role: 'region', ...name}, table);
+  const frame = element('div', {class: 'scroll-frame'}, box, element('p', {class: 'more'}, 'more columns: scroll sideways →'));
+  const mark = () => frame.classList.toggle('has-more', box.scrollWidth - box.clientWidth - box.scrollLeft > 4);
+  box.addEventListener('scroll', mark, {passive: true});
+  new ResizeObserver(mark).observe(box);
+  return frame;
+}
 
 // Does what makes the controls of `place` anew, and gives the focus back to the one that had it.
 function keepingFocus(place, change, controls = 'select, input') {
