@@ -60,7 +60,7 @@ def main():
         file = pathlib.Path(scratch) / "scenario.json"
         shutil.copytree(folder / "networks", pathlib.Path(scratch) / "networks")  # what scenarios name
         for source in sorted(folder.glob("*.json")):
-            if source.name == "scenario.schema.json":
+            if source.name.endswith(".schema.json"):
                 continue
             scenario = json.loads(source.read_text())
             for path, what, changed in [((), "as it is", scenario), *mutations(scenario)]:
