@@ -7,34 +7,7 @@
 # Debian's package mtr-tiny 0.95 (bookworm), in a network namespace of its own (unshare: root, or user namespaces). Seen with
 # 0.96 too, on 27 November 2026.
 set -euo pipefail
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-# packages SUITE NAME=VERSION...: Debian packages of a suite, unpacked into $folder/SUITE.
-packages() {
-  local suite=$1 state=$folder/state-$1
-  shift
-  mkdir -p "$state"/{lists/partial,cache/archives/partial} "$folder/$suite"
-  : > "$state/status"
-  local options=(-o "Dir::State::lists=$state/lists" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state/cache"
-                 -o "Dir::Etc::sourcelist=$state/sources" -o Dir::Etc::sourceparts=- -o "APT::Sandbox::User=root")
-  local archive  # where this machine gets Debian from
-  archive=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | head -1)
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive $suite main" > "$state/sources"
-  apt-get -qq "${options[@]}" update
-  (cd "$state" && apt-get -qq "${options[@]}" download "$@" && for file in *.deb; do dpkg -x "$file" "$folder/$suite"; done)
-}
-
-# program SUITE NAME ARGUMENT...: runs it with the libraries of its suite.
-program() {
-  local root=$folder/$1 name=$2 library=$folder/$1/usr/lib/x86_64-linux-gnu
-  shift 2
-  if [ -e "$library/ld-linux-x86-64.so.2" ]; then
-    "$library/ld-linux-x86-64.so.2" --library-path "$library" "$root/usr/bin/$name" "$@"
-  else
-    LD_LIBRARY_PATH=$library:$root/lib/x86_64-linux-gnu "$root/usr/bin/$name" "$@"
-  fi
-}
+source "$(dirname "$0")/support/debian_packages.sh"
 
 packages bookworm mtr-tiny=0.95-1 libjansson4
 library=$folder/bookworm/usr/lib/x86_64-linux-gnu

@@ -19,7 +19,7 @@ TEST(PlanCommand, EndsAtASignalWhileCandidatesAreCounted) {
   for (const int signal : {SIGINT, SIGTERM}) {
     const std::string out = fresh_folder("plan") + "/out";
     const pid_t child = start_command("longhaul", {"plan", file, "-o", out, "--quiet"});
-    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(out + "/work/.lock"); }));
+    ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(std::filesystem::path(out) / "work" / ".lock"); }));
     kill(child, signal);
     int status = 0;
     const bool has_ended = wait_until([&] { return waitpid(child, &status, WNOHANG) == child; });
