@@ -175,15 +175,21 @@ TrainingTime training_time(const ReplayedClocks& clocks, const Periods& periods,
     }
   }
   if (count < unlike + 1) return time;  // all steps, as rules of methods demand two periods at least
-  std::vector<double> mean_s, ahead_s;  // of the latest clock before the mean
+  std::vector<double> latest, means;
   for (const std::vector<double>& of_replicas : clock_s) {
-    mean_s.push_back(periods.wait_for_all ? mean(of_replicas) : latest_s(of_replicas));
-    ahead_s.push_back(latest_s(of_replicas) - mean_s.back());
+    latest.push_back(latest_s(of_replicas));
+    means.push_back(mean(of_replicas));
   }
   // It takes some periods until the slow replicas have met all others.
   const std::size_t first = std::max(unlike, count / 5) - 1;
-  const Pace pace = pace_of(mean_s, first);
-  const std::vector<double> ahead(ahead_s.begin() + static_cast<std::ptrdiff_t>(first), ahead_s.end());
+  const Pace of_latest = pace_of(latest, first), of_means = pace_of(means, first);
+  // Clocks that wait for each other come to one pace, and draws differ less in their mean. Without draws the
+  // slower pace counts: the latest clock may not have met the slow ones yet, or the others may still settle.
+  const bool by_mean = periods.wait_for_all && (periods.is_drawn() || of_means.period_s > of_latest.period_s);
+  const Pace& pace = by_mean ? of_means : of_latest;
+  std::vector<double> ahead;  // of the latest clock before the one that sets the pace
+  for (std::size_t period = first; period < count; ++period)
+    ahead.push_back(latest[period] - (by_mean ? means : latest)[period]);
   const double drawn = periods.is_drawn() ? rest + static_cast<double>(count) : rest;
   time.half_width_s = pace.half_width_s(rest, drawn);
   if (rest == 0) return time;

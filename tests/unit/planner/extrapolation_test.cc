@@ -113,6 +113,15 @@ TEST(Extrapolation, IsNotExactWhereTheLatestClockMovesEvenlyByChance) {
   EXPECT_DOUBLE_EQ(time.total_s, 120 + 100 * 20 + 27.5 / 3);
 }
 
+// Stages of a pipeline: the latest clock, that of the first stage, moves by 10 s a period. The last stage
+// still settles, by 8 and 9 s, so that the mean of both moves by 9 and 9.5.
+TEST(Extrapolation, FollowsTheLatestClockWhileOthersSettle) {
+  const ReplayedClocks clocks{{{100, 90}, {110, 98}, {120, 107}}, 120};
+  const TrainingTime time = training_time(clocks, every(5), 15, 515);
+  EXPECT_DOUBLE_EQ(time.total_s, 120 + 100 * 10);
+  EXPECT_FALSE(time.is_exact);
+}
+
 // Equal periods may be chance too where partners are drawn.
 TEST(Extrapolation, IsNeverExactWhereSomethingIsDrawn) {
   const ReplayedClocks even{{{10, 10}, {20, 20}, {30, 30}, {40, 40}}, 40};
