@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "methods/common/waiting.h"
@@ -69,9 +71,10 @@ std::vector<std::string> warnings(const Case& config) {
   const double alpha = config.method.options.at("alpha"), gamma = config.method.options.at("gamma");
   const double bound = noloco_gamma_bound(alpha, config.method.options.at("group_size"), config.replicas);
   if (gamma > 0 && gamma < bound) return {};
-  return {fmt::format(
-      "{}: gamma {} is outside (0, {:.6g}), where the disagreement between replicas stays bounded at alpha {}",
-      config.name, format_number(gamma), bound, format_number(alpha))};
+  return {
+      fmt::format("{}: gamma {} is outside (0, {:.6g}), where the disagreement between replicas stays "
+                  "bounded at alpha {}",
+                  config.name, format_number(gamma), std::floor(bound * 1e6) / 1e6, format_number(alpha))};
 }
 
 }  // namespace noloco
