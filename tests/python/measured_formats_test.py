@@ -209,6 +209,14 @@ class Files(InAFolder):
         self.assertEqual(found["throughput"], "240Mbps")
         self.assertIn("1 of 4 tests ended with an error", " ".join(warnings))
 
+    def test_an_array_of_tests_is_read(self):
+        tests = [self.iperf3(rate) for rate in (100, 240, 250)]
+        for text in (json.dumps(tests), json.dumps(tests, indent=1), "\n [ " + ",\n".join(map(json.dumps, tests)) + "]"):
+            found, _ = self.pair({"all.json": text})
+            self.assertEqual(found["throughput"], "240Mbps")
+        for text in ("[" + json.dumps(tests[0]), "[" + json.dumps(tests[0]) + ",\n", json.dumps(tests, indent=1)[:-3]):
+            self.refused({"cut.json": text}, "cut off")
+
     def test_the_median_of_each_direction_then_the_slower(self):
         there = {f"{i}.json": json.dumps(self.iperf3(rate)) for i, rate in enumerate((300, 90, 310))}
         back = {f"r{i}.json": json.dumps(self.iperf3(rate, reverse=1)) for i, rate in enumerate((280, 200, 20, 270))}

@@ -54,14 +54,16 @@ def object_with_repeats(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
 
 
 def json_documents(file: str, text: str) -> List[Any]:
-    """All objects of `text`, one after the other, as --json-stream and appended runs have them. Other lines before the
-    first and between them, as warnings on the same stream, are passed over."""
+    """All objects of `text`, one after the other, as --json-stream and appended runs have them, or in an array, as jq -s
+    has them. Other lines before the first and between them, as warnings on the same stream, are passed over."""
     decoder = json.JSONDecoder(object_pairs_hook=object_with_repeats)
     documents: List[Any] = []
     at = 0
     while True:
-        start = re.compile(r"\s*\{").match(text, at) or re.compile(r"^[ \t]*\{", re.MULTILINE).search(text, at)
+        start = re.compile(r"\s*[\[,]?\s*\{").match(text, at) or re.compile(r"^[ \t]*\{", re.MULTILINE).search(text, at)
         if not start:
+            if re.match(r"\s*\[\s*\{", text) and "]" not in text[at:]:
+                raise InputError(f"{file}: ends before its array does: the file was cut off; measure again, or leave the file out")
             return documents
         try:
             value, at = decoder.raw_decode(text, start.end() - 1)
@@ -77,4 +79,4 @@ def json_documents(file: str, text: str) -> List[Any]:
 
 
 def is_json(text: str) -> bool:
-    return re.search(r"^\s*\{\s*(\"|\}|$)", text[:4000], re.MULTILINE) is not None
+    return re.search(r"^\s*(\[\s*)?\{\s*(\"|\}|$)", text[:4000], re.MULTILINE) is not None
