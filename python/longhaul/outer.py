@@ -54,7 +54,7 @@ class Step:
             return work()
         except SyntaxError as error:
             raise Wrong(error.lineno or 1, f"SyntaxError: {error.msg}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.file]
             raise Wrong(lines[-1] if lines else 1, f"{type(error).__name__}: {error}") from error
 
@@ -246,7 +246,10 @@ def serve(step, requests, answers):
             said = answer(step, json.loads(line))
         except Wrong as wrong:
             said = {"error": wrong.answer}
-        print(json.dumps(said), file=answers, flush=True)
+        try:
+            print(json.dumps(said), file=answers, flush=True)
+        except BrokenPipeError:
+            os._exit(1)  # the program has stopped waiting, and has said so
 
 
 def main():

@@ -12,6 +12,7 @@ import runpy
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import numpy
@@ -115,6 +116,26 @@ class Processes(unittest.TestCase):
                 opened.close()
         for name, table in expected.items():
             numpy.testing.assert_array_equal(own[name].rows, table, name)
+
+    def test_an_exit_is_said_of_its_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "exits.py"
+            file.write_text("import sys\nsys.exit(3)\n")
+            done = subprocess.run([sys.executable, SOURCE / "python/longhaul/outer.py"], input=json.dumps({"file": str(file)}) + "\n",
+                                  capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(done.stdout)["error"], {"line": 2, "found": "SystemExit: 3", "allowed": ""})
+
+    def test_an_answer_that_is_not_waited_for_ends_without_a_word(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "steps.py"
+            file.write_text("def step(theta):\n    pass\n")
+            with subprocess.Popen([sys.executable, SOURCE / "python/longhaul/outer.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                process.stdout.close()
+                process.stdin.write(json.dumps({"file": str(file)}) + "\n")
+                process.stdin.close()
+                self.assertEqual(process.stderr.read(), "")
 
 
 if __name__ == "__main__":
