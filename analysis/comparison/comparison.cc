@@ -112,11 +112,25 @@ void test_means(const Group& a, const Group& b, Comparison& comparison) {
 
 using Pair = std::pair<std::string, std::string>;
 
+std::vector<std::string> names_of(const Samples& samples) {
+  std::vector<std::string> names;
+  for (const RowSample& row : samples.rows)
+    for (const GroupSample& group : row.groups) add_new(group.name, names);
+  return names;
+}
+
+// The colon between two of the names, which may have colons themselves, or else the first one.
+std::size_t colon_between(const std::string& text, const std::vector<std::string>& names) {
+  for (std::size_t colon = text.find(':'); colon != std::string::npos; colon = text.find(':', colon + 1))
+    if (contains(names, text.substr(0, colon)) && contains(names, text.substr(colon + 1))) return colon;
+  return text.find(':');
+}
+
 // Twice the same comparison would be corrected for as two.
-std::vector<Pair> parsed_pairs(const std::vector<std::string>& texts) {
+std::vector<Pair> parsed_pairs(const std::vector<std::string>& texts, const std::vector<std::string>& names) {
   std::vector<Pair> pairs;
   for (const std::string& text : texts) {
-    const std::size_t colon = text.find(':');
+    const std::size_t colon = colon_between(text, names);
     const Pair pair(text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1));
     if (pair.first.empty() || pair.second.empty() || pair.first == pair.second)
       throw InputError("--pair", "found \"" + text + "\"",
@@ -348,7 +362,7 @@ ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric
   ComparisonTable table;
   table.by = request.by;
   table.margin = request.margin;
-  const std::vector<Pair> pairs = parsed_pairs(request.pairs);
+  const std::vector<Pair> pairs = parsed_pairs(request.pairs, names_of(samples));
   for (const Metric& metric : metrics) table.metrics.push_back(compared(metric, samples, pairs));
   check_pairs(table, pairs);
   for (MetricComparison& metric : table.metrics) {

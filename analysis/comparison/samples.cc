@@ -179,9 +179,17 @@ std::vector<Sample> done_samples(const std::vector<RunDirectory>& runs, std::vec
   return samples;
 }
 
+// Behind a key of the cases, which may hold one itself in a label, or else the first one.
+std::size_t equals_sign(const std::string& condition, const std::vector<std::string>& keys) {
+  for (std::size_t sign = condition.find('='); sign != std::string::npos;
+       sign = condition.find('=', sign + 1))
+    if (contains(keys, condition.substr(0, sign))) return sign;
+  return condition.find('=');
+}
+
 void keep_where(const std::vector<std::string>& where, std::vector<Sample>& samples) {
   for (const std::string& condition : where) {
-    const std::size_t equals = condition.find('=');
+    const std::size_t equals = equals_sign(condition, all_keys(samples));
     if (equals == std::string::npos) throw InputError("--where", "found \"" + condition + "\"", "key=value");
     const std::string key = condition.substr(0, equals), text = condition.substr(equals + 1);
     const auto value_of = [&](const Sample& sample) { return plain(member(sample.configuration, key)); };

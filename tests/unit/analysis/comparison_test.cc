@@ -24,6 +24,26 @@ std::string problem_of(const std::vector<Json>& records, const ComparisonRequest
   return said_by([&] { compare_runs({run_of(records)}, request); });
 }
 
+// A label may hold what separates: of `--where` a key of the cases is meant, of `--pair` two of the names.
+TEST(Comparison, LabelsMayHoldSeparators) {
+  std::vector<Json> records;
+  for (const int h : {10, 20})
+    for (Json record : losses_of({{"a=b:c", {3.1, 5.2}}, {"base", {3.0 + h, 5.0 + h}}})) {
+      record["methods.a=b:c.inner_steps"] = h;
+      record["case"] = record["case"].get<std::string>() + std::to_string(h);
+      records.push_back(std::move(record));
+    }
+  const auto rows =
+      compare_runs({run_of(records)},
+                   {"method", {"final_loss"}, {"methods.a=b:c.inner_steps=10"}, {"a=b:c:base"}, 0})
+          .metrics[0]
+          .rows;
+  ASSERT_EQ(rows.size(), 1u);
+  ASSERT_EQ(rows[0].groups.size(), 2u);
+  EXPECT_NEAR(rows[0].groups[1].mean, 14, 1e-12) << "of H 10";
+  EXPECT_EQ(rows[0].comparisons.size(), 1u);
+}
+
 // Differences 0.1, 0.2, 0.3: mean 0.2, standard error 0.1/√3, t = 3.464 with 2 degrees of freedom, p =
 // 1 − t/√(t² + 2) = 0.0742 (the closed form for two). No difference shown at 5 %.
 TEST(Comparison, PairsBySeedWhateverTheOrder) {
