@@ -28,11 +28,9 @@ std::string problem_of(const std::vector<Json>& records, const ComparisonRequest
 TEST(Comparison, LabelsMayHoldSeparators) {
   std::vector<Json> records;
   for (const int h : {10, 20})
-    for (Json record : losses_of({{"a=b:c", {3.1, 5.2}}, {"base", {3.0 + h, 5.0 + h}}})) {
-      record["methods.a=b:c.inner_steps"] = h;
-      record["case"] = record["case"].get<std::string>() + std::to_string(h);
-      records.push_back(std::move(record));
-    }
+    for (const Json& record :
+         losses_of({{"a=b:c", {3.1, 5.2}}, {"base", {3.0 + h, 5.0 + h}}}, {{"methods.a=b:c.inner_steps", h}}))
+      records.push_back(record);
   const auto rows =
       compare_runs({run_of(records)},
                    {"method", {"final_loss"}, {"methods.a=b:c.inner_steps=10"}, {"a=b:c:base"}, 0})
