@@ -89,7 +89,7 @@ class ReportTest(ReportPage):
 
     def test_legend_hides_a_method_everywhere(self):
         self.open(self.finished(trained()))
-        color = '#0072B2'  # the first method's
+        color = '#009E73'  # that of ddp, the first method
         for chart in ('loss-time', 'loss-steps', 'sync', 'shares'):
             self.assertGreater(self.page.pixels(chart, color), 20, chart)
         lanes = self.page.count('#lanes figure')
