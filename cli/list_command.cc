@@ -18,6 +18,7 @@
 #include "methods/common/python_step.h"
 #include "methods/common/registry.h"
 #include "net/collectives/collective.h"
+#include "net/library.h"
 #include "net/topologies/matrix.h"
 
 namespace longhaul {
@@ -43,6 +44,11 @@ void list_methods() {
 void list_collectives() {
   for (const auto& collective : collectives())
     std::printf("%-21s %s\n", collective->name().c_str(), collective->about().c_str());
+}
+
+void list_libraries() {
+  for (const Library& library : libraries())
+    std::printf("%-10s %s (%s)\n", library.name.c_str(), library.about.c_str(), library.version.c_str());
 }
 
 // A network option and those inside it, indented.
@@ -141,8 +147,9 @@ Json schema() {
 }  // namespace
 
 const std::vector<std::string>& list_topics() {
-  static const std::vector<std::string> topics = {"methods", "collectives",  "networks",  "models",
-                                                  "options", "combinations", "scenarios", "schema"};
+  static const std::vector<std::string> topics = {"methods",      "collectives", "libraries",
+                                                  "networks",     "models",      "options",
+                                                  "combinations", "scenarios",   "schema"};
   return topics;
 }
 
@@ -152,6 +159,7 @@ int list_command(const std::string& topic, const std::string& section) {
                      "nothing, or list options " + section);
   if (topic == "methods") list_methods();
   if (topic == "collectives") list_collectives();
+  if (topic == "libraries") list_libraries();
   if (topic == "networks") list_networks();
   if (topic == "models") list_models();
   if (topic == "options")

@@ -22,6 +22,7 @@
 #include "core/scenario/training_text.h"
 #include "methods/common/python_step.h"
 #include "methods/common/registry.h"
+#include "net/library.h"
 #include "net/topologies/registry.h"
 #include "net/variation/trace_units.h"
 #include "replay/absence_trace.h"
@@ -44,6 +45,31 @@ std::string network_key(const Case& config) {
 void fill_in_places(Case& config) {
   RankOrderSpec& order = config.network.rank_order;
   if (order.kind == RankOrderSpec::Kind::kOptimized) order.places = order_found(config).places;
+}
+
+bool has_all_reduce(const Json& name) {
+  for (const Method& method : methods())
+    if (method.name == name)
+      for (const Node& option : method.options)
+        if (option.key == "all_reduce") return true;
+  return false;
+}
+
+// What a library decides where the scenario does not say.
+void fill_in_library(Json& written) {
+  const Json name = member(member(written, "network"), "library");
+  if (!name.is_string() || !written["network"].is_object()) return;
+  const Library* library = nullptr;
+  for (const Library& one : libraries())
+    if (one.name == name) library = &one;
+  if (library == nullptr || library->is_plain()) return;  // another word is refused with its path
+  Json& tcp = written["network"]["tcp"];
+  if (tcp.is_null()) tcp = Json::object();
+  if (tcp.is_object() && !tcp.contains("connections")) tcp["connections"] = library->connections;
+  if (!member(written, "methods").is_array()) return;
+  for (Json& method : written["methods"])
+    if (method.is_object() && !method.contains("all_reduce") && has_all_reduce(member(method, "name")))
+      method["all_reduce"] = kLibraryChoice;
 }
 
 // What was checked already, of other cases.
@@ -175,6 +201,7 @@ Scenario validated_scenario(const std::string& file, const std::vector<std::stri
   Scenario scenario = load_scenario(file, assignments, scenario_declaration(), check_topology,
                                     [&](Json& written, const std::string& folder) {
                                       steps.expand(written, folder);
+                                      fill_in_library(written);
                                       if (written.contains("workload"))
                                         expand_model(written["workload"], folder, "workload.model");
                                     });

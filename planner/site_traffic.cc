@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/base/index.h"
-#include "net/collectives/collective.h"
+#include "net/library.h"
 #include "net/tcp/framing.h"
 #include "planner/extrapolation.h"
 #include "replay/step_plan.h"
@@ -60,12 +60,12 @@ void add_messages(const Collective& collective, const std::vector<int>& group, c
 
 class Counter {
  public:
-  Counter(const OperationPlan& plan, const std::vector<int>& site_of, int replicas, KnownTraffic& known)
-      : plan_(plan), site_of_(site_of), replicas_(replicas), known_(known) {}
+  Counter(const NetworkSpec& network, const OperationPlan& plan, const std::vector<int>& site_of,
+          int replicas, KnownTraffic& known)
+      : network_(network), plan_(plan), site_of_(site_of), replicas_(replicas), known_(known) {}
 
   // Of one operation, so many times.
   void add(const Operation& operation, double times, NodeTraffic& sum) {
-    const Collective& collective = find_collective(operation.rule->collective);
     const bool repeats = operation.groups.empty() && operation.targets.empty() && operation.parts.empty();
     NodeTraffic drawn;
     for (const std::vector<int>& replicas : groups_of(operation, replicas_)) {
@@ -73,6 +73,7 @@ class Counter {
       const std::vector<int> group = workers_of(plan_, *operation.rule, replicas);
       const GroupExchange exchange = group_exchange(group, operation.bytes, operation.rule->payload.size(),
                                                     site_of_, operation.targets, operation.parts);
+      const Collective& collective = collective_of(network_, *operation.rule, exchange);
       const auto counted = [&] {
         NodeTraffic traffic;
         add_messages(collective, group, exchange, traffic);
@@ -87,6 +88,7 @@ class Counter {
   }
 
  private:
+  const NetworkSpec& network_;
   const OperationPlan& plan_;
   const std::vector<int>& site_of_;
   const int replicas_;
@@ -139,7 +141,7 @@ const NodeTraffic& KnownTraffic::of(const std::string& exchange, const std::func
 
 NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology, std::int64_t steps,
                          KnownTraffic& known) {
-  Counter counter(trace.plan, topology.site_of(), config.replicas, known);
+  Counter counter(config.network, trace.plan, topology.site_of(), config.replicas, known);
   const Periods periods = periods_of(trace.plan, config.replicas);
   const int period = periods.length, replayed = trace.context.steps;
   const int first = (periods.settling + period - 1) / period * period;

@@ -21,7 +21,9 @@
 #include <string>
 #include <vector>
 
+#include "replay/bucketed_exchange.h"
 #include "replay/exchange_run.h"
+#include "replay/group_operation.h"
 #include "replay/result_servers.h"
 
 namespace longhaul {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/base/index.h"
-#include "replay/exchange_run.h"
 #include "replay/network/network.h"
 #include "replay/pipeline_run.h"
+#include "replay/rounds_run.h"
 
 namespace longhaul {
 namespace {
@@ -104,7 +104,7 @@ CostGraph CostGraph::of_exchange(const Collective& collective, const GroupExchan
   rule.payload.resize(as_index(exchange.tensors));
   std::vector<int> group(as_index(exchange.members));
   std::iota(group.begin(), group.end(), 0);
-  ExchangeRun run(context, rule, 0, 1, group, exchange.bytes, [](int) {});
+  RoundsRun run(context, {rule, 0, 1, group, exchange.bytes}, [](int) {});
   for (const int member : group) run.post(member);
   recording.clock().run();
   if (!run.is_finished()) throw std::logic_error(collective.name() + ": its rounds wait in a circle");

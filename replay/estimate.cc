@@ -15,6 +15,7 @@
 #include "core/base/units.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
+#include "net/library.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/fifo.h"
 #include "net/topologies/registry.h"
@@ -40,13 +41,17 @@ constexpr int kFewAtOnce = 8;
 // One connection of ns-3 counts its bytes in 32 bits.
 constexpr double kLargestPacketConnection = 4e9;
 
+bool needs_sites(const OperationRule& rule) {
+  return rule.collective != kLibraryChoice && find_collective(rule.collective).needs_sites();
+}
+
 GroupExchange group_of(const Operation& exchange, std::int64_t bytes, int members,
                        const std::vector<int>& workers, const Case& config) {
   GroupExchange group{members, bytes, static_cast<int>(exchange.rule->payload.size()), {}};
   group.targets = exchange.targets;
   group.senders = senders_of(exchange.targets);
   group.parts = exchange.parts;
-  if (exchange.groups.empty() && find_collective(exchange.rule->collective).needs_sites()) {
+  if (exchange.groups.empty() && needs_sites(*exchange.rule)) {
     group.site_of = placed_topology(config).site_of();
     if (workers.empty()) return group;
     std::vector<int> sites;
@@ -162,11 +167,10 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
   auto found = known.find(key);
   if (found == known.end()) {
     const GroupExchange group = group_of(exchange, bytes, members, first, config);
-    const Collective& collective = find_collective(exchange.rule->collective);
+    const Lowering lowering = lowered(config.network, *exchange.rule, group);
+    const Collective& collective = *lowering.collective;
     check_slices(config.network.slice, collective, group);
-    const Totals totals = collective.totals(group);
-    GroupCost cost{totals.transfers * slice_count(config.network.slice, collective, group), totals.bytes, 0,
-                   0};
+    GroupCost cost{transfers_of(lowering, group), collective.totals(group).bytes, 0, 0};
     if (config.network.fidelity == "flow") {
       // An order of ranks changes which paths are long, and hardly how many events there are.
       const GroupTraffic traffic =
@@ -279,7 +283,7 @@ void check_network(const Case& config, bool is_emulated) {
 
 void check_collectives(const Case& config, const OperationPlan& plan) {
   for (const OperationRule& rule : plan.rules)
-    if (find_collective(rule.collective).needs_sites() && placed_topology(config).site_of().empty())
+    if (needs_sites(rule) && placed_topology(config).site_of().empty())
       throw InputError("method.all_reduce",
                        fmt::format("found \"{}\" on a topology without sites", rule.collective),
                        "a topology with sites (longhaul list networks), or another collective",

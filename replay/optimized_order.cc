@@ -9,7 +9,7 @@
 
 #include "core/base/index.h"
 #include "core/base/units.h"
-#include "net/collectives/collective.h"
+#include "net/library.h"
 #include "net/placement.h"
 #include "net/site_tour.h"
 #include "net/topologies/registry.h"
@@ -30,16 +30,20 @@ constexpr std::int64_t kMostMessages = 4000000;
 
 constexpr std::size_t kMostWords = 400;  // letters
 
-std::string collective_of(const Case& config) {
-  return config.method.options.is_object() ? config.method.options.value("all_reduce", "ring") : "ring";
-}
-
 // What one member contributes to one all-reduce.
 std::int64_t vector_bytes(const Case& config) {
   const bool overlaps =
       config.method.options.is_object() && config.method.options.value("overlap_backward", 0.) > 0;
   const std::int64_t buckets = overlaps ? config.method.options.at("buckets").get<int>() : 1;
   return config.workload.parameters * bytes_per_parameter(config.workload.wire) / buckets;
+}
+
+// That of an all-reduce among all.
+const Collective& collective_of(const Case& config) {
+  OperationRule rule;
+  rule.collective =
+      config.method.options.is_object() ? config.method.options.value("all_reduce", "ring") : "ring";
+  return longhaul::collective_of(config.network, rule, {config.workers(), vector_bytes(config)});
 }
 
 // Of an order of sites the site of each worker, all of a site side by side.
@@ -170,16 +174,15 @@ std::vector<int> with_sites_swapped(BestPlaces best, const SiteOrders& orders, c
 Found for_rounds(const Case& config, const SitePaths& paths) {
   const int members = config.workers();
   const GroupExchange exchange{members, vector_bytes(config), 1, {}};
-  const std::int64_t messages = find_collective(collective_of(config)).totals(exchange).transfers;
+  const std::int64_t messages = collective_of(config).totals(exchange).transfers;
   if (messages > kMostMessages)
     throw InputError(
         "network.rank_order",
         fmt::format("found \"optimized\" for {} replicas, whose {} has {} messages", members,
-                    collective_of(config), messages),
+                    collective_of(config).name(), messages),
         fmt::format("at most {} messages, each of which is walked again and again", kMostMessages),
         "\"blocks\", \"round-robin\", \"random\" or a list; a ring; or fewer replicas");
-  const auto graph =
-      std::make_shared<CostGraph>(CostGraph::of_exchange(find_collective(collective_of(config)), exchange));
+  const auto graph = std::make_shared<CostGraph>(CostGraph::of_exchange(collective_of(config), exchange));
   const auto evaluated = std::make_shared<std::int64_t>(0);
   const PlaceObjective objective = [graph, evaluated, &paths](const std::vector<int>& site_of) {
     *evaluated += graph->size();
@@ -228,7 +231,7 @@ Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& 
       throw std::logic_error("places of stages need the plan of their operations");
     return for_stages(config, plan, paths);
   }
-  const Collective& collective = find_collective(collective_of(config));
+  const Collective& collective = collective_of(config);
   if (collective.shape(config.replicas) == Collective::Shape::kRing) return for_ring(config, paths);
   if (collective.needs_sites()) return for_leaders(config, paths);
   return for_rounds(config, paths);

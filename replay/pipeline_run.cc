@@ -13,7 +13,7 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
                          Wiring& wiring, const Crews& crews, int step, Watcher watcher)
     : clock_(context.clock),
       network_(context.network),
-      in_turn_(!context.sending.draws_times),
+      in_turn_(!context.spec.message_time),
       trace_(trace),
       step_(step),
       watcher_(std::move(watcher)),

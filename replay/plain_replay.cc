@@ -18,7 +18,8 @@ namespace {
 // Workers that change their stages, and those who come back, may talk to all others.
 std::vector<std::pair<int, int>> connections(const Case& config, const Trace& trace,
                                              const std::vector<int>& site_of) {
-  if (config.pipeline.rebalance_every == 0 && !config.has_absences()) return used_connections(trace, site_of);
+  if (config.pipeline.rebalance_every == 0 && !config.has_absences())
+    return used_connections(trace, site_of, config.network);
   std::vector<std::pair<int, int>> all;
   for (int from = 0; from < worker_count(trace); ++from)
     for (int to = 0; to < worker_count(trace); ++to)
@@ -39,7 +40,7 @@ PlainReplay::PlainReplay(const Case& config, const Trace& trace, const std::stri
                    config.network, topology_, [&] { return connections(config, trace, topology_.site_of()); },
                    config.seed),
                clock, folder, row_names(trace.plan)),
-      context_{clock, network_, topology_.site_of(), SendingRules::of(config.network)},
+      context_{clock, network_, topology_.site_of(), config.network},
       outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas),
       reporter_(reporter),
       times_(config, trace),

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/index.h"
+#include "net/library.h"
 
 namespace longhaul {
 namespace {
@@ -27,14 +28,24 @@ bool is_drawn(const OperationRule& rule) {
 
 }  // namespace
 
+// Of everyone, at the first step that posts one.
+GroupExchange whole_exchange(const OperationPlan& plan, const PlanContext& context, const OperationRule& rule,
+                             const std::vector<int>& posted) {
+  GroupExchange exchange{context.replicas, 0, static_cast<int>(rule.payload.size())};
+  if (posted.empty()) return exchange;
+  for (const Operation& operation : operations_at(plan, context, posted.front()))
+    if (operation.rule == &rule) exchange.bytes = operation.bytes / rule.buckets;
+  return exchange;
+}
+
 // The exchange of one stage, with what is known of it by the sites of the stage's workers.
 class StepObjective::StageExchange {
  public:
   using Times = CostGraph::Times;
 
   StageExchange(const OperationPlan& plan, const PlanContext& context, const OperationRule& rule,
-                const std::vector<int>& posted)
-      : rule_(rule), collective_(find_collective(rule.collective)) {
+                const std::vector<int>& posted, const NetworkSpec& network)
+      : rule_(rule), collective_(collective_of(network, rule, whole_exchange(plan, context, rule, posted))) {
     const int rounds = rule.grouping == Grouping::kGrid ? kMostGridRounds : 1;
     for (const int step : posted) {
       if (static_cast<int>(groups_.size()) == rounds) break;
@@ -184,7 +195,8 @@ void StepObjective::add_operations(const Case& config) {
     std::vector<std::unique_ptr<StageExchange>>& stages = operations_.back().stages;
     stages.resize(as_index(stages_));
     if (!posted.empty())
-      stages[as_index(rule.stage)] = std::make_unique<StageExchange>(plan_, context, rule, posted);
+      stages[as_index(rule.stage)] =
+          std::make_unique<StageExchange>(plan_, context, rule, posted, config.network);
   }
 }
 

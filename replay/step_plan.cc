@@ -10,14 +10,15 @@
 #include "core/base/index.h"
 #include "core/base/random.h"
 #include "core/plan/paths.h"
-#include "net/collectives/collective.h"
+#include "net/library.h"
 #include "replay/synchronizer.h"
 
 namespace longhaul {
 namespace {
 
 void add_connections(const Operation& exchange, const std::vector<int>& group,
-                     const std::vector<int>& site_of, std::set<std::pair<int, int>>& found) {
+                     const std::vector<int>& site_of, const NetworkSpec& network,
+                     std::set<std::pair<int, int>>& found) {
   if (exchange.rule->kind == OperationKind::kMerge) {
     for (const int replica : group)
       if (replica != Synchronizer::kPlace) {
@@ -31,14 +32,20 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
     for (const int source : group)
       for (const int target : group)
         if (source != target) found.insert({source, target});
-  const Collective& collective = find_collective(exchange.rule->collective);
   const GroupExchange shape = group_exchange(group, exchange.bytes, exchange.rule->payload.size(), site_of,
                                              exchange.targets, exchange.parts);
   if (shape.members < 2) return;
+  const Lowering lowering = lowered(network, *exchange.rule, shape);
+  const Collective& collective = *lowering.collective;
+  const bool answers =
+      lowering.rules.start == MessageStart::kAnnounced || lowering.rules.start == MessageStart::kRendezvous;
   for (int member = 0; member < shape.members; ++member)
     for (int index = 0; index < collective.rounds(shape); ++index)
-      for (const Message& message : collective.round(shape, member, index).sends)
-        found.insert({group[as_index(member)], group[as_index(message.peer)]});
+      for (const Message& message : collective.round(shape, member, index).sends) {
+        const int source = group[as_index(member)], target = group[as_index(message.peer)];
+        found.insert({source, target});
+        if (answers) found.insert({target, source});
+      }
 }
 
 // Each run keeps a copy of its operation: with the groups of all, 512 pairs would copy 512 groups each.
@@ -241,7 +248,8 @@ std::vector<std::string> StepPlan::waiting() const {
   return lines;
 }
 
-std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of) {
+std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of,
+                                                  const NetworkSpec& network) {
   std::set<std::pair<int, int>> found;
   std::set<const OperationRule*> known;  // rules among everyone use the same connections every time
   for (int step = 1; step <= trace.context.steps; ++step)
@@ -249,7 +257,7 @@ std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std:
       const bool is_everyone = exchange.groups.empty() && exchange.targets.empty();
       if (is_everyone && !known.insert(exchange.rule).second) continue;
       for (const auto& group : groups_of(exchange, trace.context.replicas))
-        add_connections(exchange, workers_of(trace.plan, *exchange.rule, group), site_of, found);
+        add_connections(exchange, workers_of(trace.plan, *exchange.rule, group), site_of, network, found);
     }
   add_hops(trace, found);
   return {found.begin(), found.end()};

@@ -14,6 +14,7 @@
 #include "core/scenario/case.h"
 #include "replay/attended_exchange.h"
 #include "replay/exchange_run.h"
+#include "replay/group_operation.h"
 #include "replay/rebalance.h"
 
 namespace longhaul {
@@ -104,7 +105,8 @@ std::vector<int> workers_of(const OperationPlan& plan, const OperationRule& rule
 int worker_count(const Trace& trace);
 
 // The ordered pairs of workers that send to each other somewhere in the trace.
-std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of);
+std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of,
+                                                  const NetworkSpec& network);
 
 // Which steps have to do with an exchange, without drawing or copying groups.
 bool has_exchange(const Trace& trace, int step);             // posted or awaited there

@@ -94,6 +94,19 @@ void check_message_time(const NetworkSpec& network) {
     throw InputError("network.eager", "found beside network.message_time", "\"0B\"", hint);
 }
 
+// A library cuts and sends as it does.
+void check_library(const NetworkSpec& network) {
+  if (network.library == "plain") return;
+  const std::string beside = fmt::format("found beside network.library \"{}\"", network.library);
+  const std::string hint = "library \"plain\" takes both; a library cuts and sends in its own way";
+  if (network.slice.kind != SliceSpec::Kind::kWhole)
+    throw InputError("network.slice", beside, "\"whole\"", hint);
+  if (network.eager > 0) throw InputError("network.eager", beside, "\"0B\"", hint);
+  if (network.message_time)
+    throw InputError("network.message_time", beside, "library \"plain\"",
+                     "a drawn time is that of a whole message of the NoLoCo paper's model");
+}
+
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity == "packet" && network.tcp.congestion_control == "bbr" && network.tcp.loss > 0)
     throw InputError(
@@ -151,6 +164,10 @@ Node rank_order_options(const std::vector<std::string>& without_sites) {
           enumeration(without_sites, "and") + ", which have no sites");
 }
 
+Node library_option(const std::vector<std::string>& libraries) {
+  return libraries.empty() ? text("library") : choice("library", libraries);
+}
+
 Node override_options() {
   return list_of(
              "overrides",
@@ -179,6 +196,11 @@ Node network_options(const TopologyOptions& topologies) {
               boolean("barrier").by_default(false).means(
                   "true: no message of an exchange travels before all of its group are ready, as the NoLoCo "
                   "paper counts; false: it travels once both its ends are"),
+              library_option(topologies.libraries)
+                  .by_default("plain")
+                  .means("which communication library carries the exchanges: its algorithms by size, what it "
+                         "cuts messages into, what each of them waits for (longhaul list libraries). plain: "
+                         "the rounds of a collective as they are"),
               either("slice", {choice("", {"whole", "nccl", "gloo"}), bytes("").at_least(1)})
                   .by_default("whole")
                   .means("into what a message of ring, pair, tree, leaf-tree, heap-tree, direct, "
@@ -207,11 +229,13 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
   for (std::size_t i = 0; i < overrides.size(); ++i)
     network.overrides.push_back(parse_override(overrides[i], replicas, element_path("network.overrides", i)));
   if (json.contains("message_time")) network.message_time = parse_message_time(json["message_time"]);
+  network.library = json.value("library", "plain");
   network.barrier = json.value("barrier", false);
   network.slice = parse_slice(json.value("slice", Json("whole")));
   const Json eager = json.value("eager", Json("0B"));
   network.eager = eager == "unlimited" ? std::numeric_limits<double>::infinity() : parse_bytes(eager);
   check_message_time(network);
+  check_library(network);
   network.tcp = parse_tcp(json.at("tcp"));
   check_fidelity(network);
   network.variation = parse_variation(json, folder);

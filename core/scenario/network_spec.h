@@ -120,6 +120,7 @@ struct NetworkSpec {
   std::vector<LinkOverride> overrides;          // in the order written; the last one wins
   std::optional<MessageTimeSpec> message_time;  // instead of what the links say
   bool barrier = false;                         // an exchange begins when all of its group are ready
+  std::string library = "plain";                // net/library.h: what carries the exchanges
   SliceSpec slice;
   double eager = 0;  // bytes that a sender pushes before its receiver has posted; infinite: all
   TcpSpec tcp;

@@ -11,6 +11,7 @@ namespace longhaul {
 struct TopologyOptions {
   std::vector<Node> sections;              // one a topology, its key the topology's name
   std::vector<std::string> without_sites;  // the names of those on which ranks have no order
+  std::vector<std::string> libraries = {};  // communication libraries (net/library.h); empty: any word
 };
 
 // `methods`: one section a method, its key the method's name.

@@ -49,10 +49,14 @@ Node group_size_option() {
 }
 
 Node all_reduce_option() {
-  return choice("all_reduce", all_reduce_collectives())
+  std::vector<std::string> algorithms = all_reduce_collectives();
+  algorithms.push_back("library");
+  return choice("all_reduce", algorithms)
       .by_default("ring")
       .timing_only()
-      .means("collective algorithm of the all-reduce");
+      .means(
+          "collective algorithm of the all-reduce. library: as network.library chooses by bytes and "
+          "members, which is the default of each library but plain");
 }
 
 std::vector<Node> all_reduce_options() {

@@ -7,6 +7,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
+#include "net/library.h"
 #include "net/overrides.h"
 
 namespace longhaul {
@@ -91,6 +92,8 @@ const TopologyKind& topology_named(const std::string& name) {
 
 TopologyOptions topology_options() {
   TopologyOptions options;
+  options.libraries.clear();
+  for (const Library& library : libraries()) options.libraries.push_back(library.name);
   for (const TopologyKind& kind : topologies()) options.sections.push_back(kind.options);
   options.without_sites = names(false);
   return options;
@@ -101,6 +104,7 @@ std::string topologies_with_sites() {
 }
 
 void check_topology_options(const Case& config) {
+  library_named(config.network.library);
   const TopologySpec& topology = config.network.topology;
   check_declared(topology_named(topology.name).options, topology.options,
                  std::string(kTopologyPath) + "." + topology.name);

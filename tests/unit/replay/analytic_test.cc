@@ -16,11 +16,11 @@
 #include "net/tcp/framing.h"
 #include "net/topologies/registry.h"
 #include "replay/estimate.h"
-#include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
 #include "replay/network/message_costs.h"
 #include "replay/network/network.h"
+#include "replay/rounds_run.h"
 #include "tests/support/idle_star.h"
 #include "tests/support/said.h"
 #include "tests/unit/replay/replayed.h"
@@ -263,8 +263,7 @@ TEST(Analytic, EveryCollectiveTakesTheTimesOfTheWalk) {
         rule.payload = whole({"delta", "phi"}, Wire::kInt8);
         std::vector<int> group(as_index(members));
         std::iota(group.begin(), group.end(), 0);
-        ExchangeRun run(
-            context, rule, 4, 9, group, 1000003, [](int) {}, 2);
+        RoundsRun run(context, {rule, 4, 9, group, 1000003, 2}, [](int) {});
         std::vector<std::int64_t> posted_ns;
         RandomStream stream(3, Purpose::kStepTime, static_cast<std::uint32_t>(members));
         for (const int i : group) {

@@ -12,11 +12,11 @@
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"
 #include "replay/cost_graph.h"
-#include "replay/exchange_run.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
 #include "replay/optimized_order.h"
 #include "replay/placement/site_paths.h"
+#include "replay/rounds_run.h"
 #include "tests/support/said.h"
 #include "tests/unit/net/orders.h"
 #include "tests/unit/replay/replayed.h"
@@ -360,7 +360,7 @@ TEST(CostGraph, ExchangeIsWhatTheAnalyticReplayTakes) {
       OperationRule rule;
       rule.collective = name;
       rule.payload = whole({"vector"}, Wire::kBf16);
-      ExchangeRun run(context, rule, 0, 1, group, bytes, [](int) {});
+      RoundsRun run(context, {rule, 0, 1, group, bytes}, [](int) {});
       for (const int worker : group) run.post(worker);
       clock.run();
       ASSERT_TRUE(run.is_finished());

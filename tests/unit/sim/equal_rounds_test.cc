@@ -72,7 +72,7 @@ Outcome run(const Drawn& drawn, bool may_skip) {
     ++next;
   };
   for (int exchange = 0; exchange < 3; ++exchange)
-    runs.push_back(std::make_unique<ExchangeRun>(context, rule, 0, 1, group, drawn.bytes, [&](int) {
+    runs.push_back(make_exchange_run(context, {rule, 0, 1, group, drawn.bytes}, [&](int) {
       if (runs[next - 1]->is_finished() && next < runs.size()) post_all();
     }));
   post_all();

@@ -1,0 +1,180 @@
+// What communication libraries do on a wide-area network. Times are closed forms on an idle star, worked out
+// by hand from the order of announcements and data; which algorithm NCCL takes is a table worked out from its
+// source (2.30.7, graph/tuning.cc); measured times of the libraries themselves:
+// tests/unit/sim/library_test.cc.
+#include "net/library.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "core/base/index.h"
+#include "net/topologies/registry.h"
+#include "replay/exchange_run.h"
+#include "replay/network/analytic_network.h"
+#include "replay/network/clock.h"
+#include "tests/support/said.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul::library_test {
+
+constexpr double kRate = 1e8, kLatency = 0.05;  // bit/s of each link, s from replica to replica
+
+OperationRule rule_of(OperationKind kind, const std::string& collective) {
+  OperationRule rule;
+  rule.kind = kind;
+  rule.collective = collective;
+  rule.payload = whole({"vector"}, Wire::kFp32);
+  return rule;
+}
+
+// Of so many bytes with the headers of TCP, IP and Ethernet, on a link of kRate.
+double wire_s(double bytes) {
+  return 8 * bytes * (1448 + 52 + 38) / 1448 / kRate;
+}
+
+struct Took {
+  double s = 0;
+  std::int64_t transfers = 0, bytes_of_first = 0;
+};
+
+// Members post at times of their own; all must be done at the end.
+Took exchange(const std::string& library, const OperationRule& rule, int members, std::int64_t bytes,
+              const std::vector<double>& posted_s = {}) {
+  Case config = star_case(members, kRate, 2 * kLatency);
+  config.network.library = library;
+  const Topology topology = build_topology(config);
+  EventQueue clock;
+  AnalyticNetwork network(config.network, topology, 1, clock);
+  ExchangeContext context{clock, network};
+  context.spec = config.network;
+  std::vector<int> group(as_index(members));
+  std::iota(group.begin(), group.end(), 0);
+  const auto run = make_exchange_run(context, {rule, 0, 1, group, bytes}, [](int) {});
+  for (const int member : group)
+    clock.after(posted_s.empty() ? 0 : posted_s[as_index(member)], [&run, member] { run->post(member); });
+  clock.run();
+  EXPECT_TRUE(run->is_finished()) << library << " of " << members << ": " << bytes;
+  return {run->done_s() - run->start_s(), run->transfers(), run->times(0).bytes_sent};
+}
+
+const OperationRule kAverage = rule_of(OperationKind::kAllReduce, kLibraryChoice);
+
+// Both receives of a round are announced when the ones before have come. The first of two segments arrives
+// after a round trip and its own time, the second one segment later; then the next two are announced. The
+// all-gather begins when the reduce-scatter has ended.
+TEST(Gloo, ARoundOfItsRingIsARoundTrip) {
+  for (const int members : {3, 4, 8})
+    for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 20, std::int64_t{1} << 22}) {
+      const double segment_s = wire_s(bytes / (2. * members));
+      ASSERT_LT(segment_s, 2 * kLatency);
+      const double expected_s = 2 * ((members - 1) * (2 * kLatency + segment_s) + segment_s);
+      const Took took = exchange("gloo", kAverage, members, bytes);
+      EXPECT_NEAR(took.s, expected_s, 1e-2) << members << ": " << bytes;  // headers, notes
+      EXPECT_EQ(took.transfers, 2 * (members - 1) * 2 * members);
+      EXPECT_EQ(took.bytes_of_first, 2 * (members - 1) * bytes / members);
+    }
+}
+
+// Segments of at most 1 MiB that take longer than a round trip keep the link busy.
+TEST(Gloo, LongSegmentsFillTheLink) {
+  const std::int64_t bytes = 64 << 20;
+  Case config = star_case(4, 1e7, 2 * 0.01);  // a segment of 1 MiB takes 0.84 s
+  const double one_way_s = 10 * wire_s(6. / 4 * bytes);
+  config.network.library = "gloo";
+  const Topology topology = build_topology(config);
+  EventQueue clock;
+  AnalyticNetwork network(config.network, topology, 1, clock);
+  ExchangeContext context{clock, network};
+  context.spec = config.network;
+  const auto run = make_exchange_run(context, {kAverage, 0, 1, {0, 1, 2, 3}, bytes}, [](int) {});
+  for (const int member : {0, 1, 2, 3}) run->post(member);
+  clock.run();
+  EXPECT_GT(run->done_s(), one_way_s);
+  EXPECT_LT(run->done_s(), one_way_s + 2 * (0.84 + 0.1));  // either phase ends with one segment more
+}
+
+// torch lets Gloo reduce the whole vector for a reduce-scatter (measured: 7.34 MB of 4 MiB among 8).
+TEST(Gloo, AReduceScatterSendsWhatAnAllReduceSends) {
+  const std::int64_t bytes = 4 << 20;
+  const Took scatter = exchange("gloo", rule_of(OperationKind::kReduceScatter, "reduce-scatter"), 8, bytes);
+  EXPECT_EQ(scatter.bytes_of_first, 2 * 7 * bytes / 8);
+  EXPECT_EQ(scatter.bytes_of_first, 7340032);
+  EXPECT_EQ(
+      exchange("plain", rule_of(OperationKind::kReduceScatter, "reduce-scatter"), 8, bytes).bytes_of_first,
+      7 * bytes / 8);
+}
+
+// Everything is posted at once: one round trip, and what leaves a host leaves side by side.
+TEST(Gloo, AnAllToAllIsOneRoundTrip) {
+  const Took took = exchange("gloo", rule_of(OperationKind::kAllToAll, "pairwise"), 8, 1024);
+  EXPECT_NEAR(took.s, 2 * kLatency, 2e-3);
+}
+
+// A member that comes late is announced late: its neighbours' segments wait for it, and nothing is lost.
+TEST(Libraries, FinishWhoeverComesLate) {
+  for (const Library& library : libraries())
+    for (const int members : {2, 3, 5, 8}) {
+      std::vector<double> posted_s;
+      for (int member = 0; member < members; ++member) posted_s.push_back(0.37 * (member * 5 % members));
+      for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{999}, std::int64_t{3000001}}) {
+        const Took took = exchange(library.name, kAverage, members, bytes, posted_s);
+        EXPECT_GT(took.s, 0) << library.name;
+      }
+    }
+}
+
+// First sizes of each algorithm between interfaces of 10 Gb/s, by hand from the model's constants.
+TEST(Nccl, ChoosesByItsOwnModelWhateverTheDistance) {
+  struct Choice {
+    int members;
+    std::int64_t from;
+    const char* collective;
+    int wire;  // bytes for each of the payload: 2 of protocol LL
+  };
+  const Choice choices[] = {{2, 4, "ring", 2},
+                            {2, 64 << 10, "ring", 1},
+                            {4, 2 << 10, "ring", 2},
+                            {4, 128 << 10, "ring", 1},
+                            {8, 8 << 10, "ring", 2},
+                            {8, 256 << 10, "ring", 1},
+                            {16, 128 << 10, "ring", 2},
+                            {16, 512 << 10, "ring", 1},
+                            {4, 1 << 10, "double-tree", 1},
+                            {8, 4 << 10, "double-tree", 1},
+                            {16, 64 << 10, "double-tree", 1},
+                            {64, 2 << 20, "ring", 1},
+                            {64, 256 << 10, "double-tree", 1}};
+  NetworkSpec network;
+  network.library = "nccl";
+  for (const Choice& choice : choices) {
+    const GroupExchange exchange{choice.members, choice.from};
+    const Lowering lowering = lowered(network, kAverage, exchange);
+    EXPECT_EQ(lowering.collective->name(), choice.collective) << choice.members << ": " << choice.from;
+    if (lowering.collective->name() != "ring") continue;
+    EXPECT_EQ(lowering.rules.wire_factor, choice.wire) << choice.members << ": " << choice.from;
+  }
+}
+
+// Two channels hold four slices of 1 MiB: a round of a loop lasts max(2 s, L + s), s of two slices at once.
+TEST(Nccl, ItsBuffersBoundTheRate) {
+  const int members = 2;
+  const std::int64_t bytes = std::int64_t{8} * 2 * 4 << 20;  // eight loops of two channels of 2 MiB a member
+  const double slice_s = wire_s(2 << 20);
+  ASSERT_LT(slice_s, 2 * kLatency * 2);
+  const Took took = exchange("nccl", kAverage, members, bytes);
+  const double round_s = std::max(2 * slice_s, kLatency + slice_s);
+  // A loop has 2 (n − 1) rounds; what ends it is the second slice of the last one.
+  const double loop_s = 2 * round_s + std::min(slice_s, kLatency);
+  EXPECT_NEAR(took.s, 8 * loop_s, 0.005 * took.s);
+}
+
+TEST(Libraries, RefuseWhatTheyDecideThemselves) {
+  NetworkSpec network;
+  network.library = "glou";
+  EXPECT_SAYS(said_by([&] { lowered(network, kAverage, {4, 100}); }), "network.library");
+}
+
+}  // namespace longhaul::library_test
