@@ -209,10 +209,14 @@ std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwo
                                      const std::map<std::string, std::int64_t>& tokens_of) {
   Combiner combiner(plan, network);
   std::vector<Candidate> all;
-  for (const Json& method : written_methods(plan)) {
-    const auto tokens = tokens_of.find(method["name"]);
+  const std::vector<Json> methods = written_methods(plan);
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const auto tokens = tokens_of.find(methods[i]["name"]);
     if (tokens == tokens_of.end()) continue;
-    for (Candidate& candidate : combiner.of(method, tokens->second)) all.push_back(std::move(candidate));
+    for (Candidate& candidate : combiner.of(methods[i], tokens->second)) {
+      candidate.number = i;
+      all.push_back(std::move(candidate));
+    }
   }
   return all;
 }

@@ -18,6 +18,7 @@ namespace longhaul {
 
 struct Candidate {
   std::string method;             // its name
+  std::size_t number = 0;         // of the method, among candidates.methods
   std::string label;              // the same with what its object says: "streaming-diloco fragments 8"
   std::vector<std::string> ways;  // over the network: "ring", "8 connections", "optimized order"
   std::string words;              // "diloco, H = 100, int8, ring, 8 connections, optimized order"

@@ -92,13 +92,19 @@ std::string gain_in_words(const PlanRequest& plan, const Evaluation& choice,
                           const std::vector<GainTime>& times) {
   if (!rests_on_gain(choice)) return "";
   const auto [measured, all] = measured_pairs(choice.config);
+  const bool is_given = plan.written.contains("connections_gain");
   if (measured == all)
-    return fmt::format("{} connections of two nodes carry what several were measured to carry together.",
-                       connections_of(plan, choice));
+    return fmt::format(
+        "{} connections of two nodes carry at most what several were measured to carry together{}.",
+        connections_of(plan, choice),
+        is_given ? "; connections_gain counts where it says less than was measured" : "");
   std::string words = assumption(plan, choice);
-  words += plan.written.contains("connections_gain") ? " (connections_gain)"
-                                                     : ", an upper bound that nothing here measures";
-  if (measured > 0) words += fmt::format("; {} of {} pairs of sites as several were measured", measured, all);
+  words += is_given ? " (connections_gain)" : ", an upper bound that nothing here measures";
+  if (measured > 0)
+    words += fmt::format(
+        "; {} of {} pairs of sites {}", measured, all,
+        is_given ? "carry at most what several were measured to carry, whatever connections_gain says"
+                 : "as several were measured");
   std::vector<std::string> others;
   for (const GainTime& one : times)
     others.push_back(fmt::format("with {} times{} {}", format_number(one.gain),

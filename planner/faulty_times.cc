@@ -13,6 +13,7 @@
 #include "core/base/index.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
+#include "planner/plan_paths.h"
 #include "planner/plan_result.h"
 
 namespace longhaul {
@@ -106,8 +107,9 @@ std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult
                        drawn_s,
                        0,
                        0});
-    } catch (const InputError& error) {
-      if (times.empty()) throw;  // of the choice
+    } catch (const InputError& of_scenario) {
+      const InputError error = in_plan(of_scenario, plan, evaluation->candidate);
+      if (times.empty()) throw error;  // of the choice
       notes.push_back(evaluation->candidate.method + " cannot meet the faults: " + error.parts().path + ": " +
                       error.parts().found);
     }

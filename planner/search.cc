@@ -14,6 +14,8 @@
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
+#include "net/topologies/registry.h"
+#include "planner/plan_paths.h"
 #include "replay/optimized_order.h"
 
 namespace longhaul {
@@ -86,7 +88,8 @@ class Search {
     for (const Candidate& candidate : candidates) {
       try {
         add(candidate);
-      } catch (const InputError& error) {
+      } catch (const InputError& of_scenario) {
+        const InputError error = in_plan(of_scenario, plan_, candidate);
         if (!first) first = error;
         const std::string why = error.parts().path + ": " + error.parts().found;
         refused[{candidate.method, why}].insert(candidate.inner_steps);
@@ -95,6 +98,7 @@ class Search {
     note_refused(refused, candidates);
     if (all_.empty() && first) throw *first;
     result_.candidates += all_.size();
+    for (const std::string& note : topology_notes(all_.front().config)) result_.notes.push_back(note);
     check_prices();
     check_memory();
     ChoiceRule& rule = result_.rule;

@@ -47,19 +47,26 @@ PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& 
   return plan;
 }
 
-void leave_out(const PlanRequest& plan, const PlannedSite& site, const Json& choice, const TokenNeeds& needs,
-               const PlanTools& tools, const std::string& folder, SiteShare& share) {
+// Of a plan whose only method is the choice's, as the plan with all its methods has it.
+std::string path_among_all(const std::string& path, const Candidate& choice) {
+  const std::string only = element_path("candidates.methods", 0);
+  if (path.rfind(only, 0) != 0) return path;
+  return element_path("candidates.methods", choice.number) + path.substr(only.size());
+}
+
+void leave_out(const PlanRequest& plan, const PlannedSite& site, const Candidate& choice,
+               const TokenNeeds& needs, const PlanTools& tools, const std::string& folder, SiteShare& share) {
   if (plan.nodes - site.nodes < 2) {
     share.why_not = "one node is no plan";
     return;
   }
-  const PlanRequest rest = without_site(plan, site, choice);
+  const PlanRequest rest = without_site(plan, site, choice.scenario);
   const PlannedNetwork network = planned_network(rest, folder, "without-");
   for (const auto& [name, text] : network.files) write_file(folder + "/" + name, text);
   try {
     share.without = search_plan(rest, network, needs, tools).evaluations.front();
   } catch (const InputError& error) {
-    share.why_not = error.parts().path + ": " + error.parts().found;
+    share.why_not = path_among_all(error.parts().path, choice) + ": " + error.parts().found;
   }
   for (const auto& [name, text] : network.files) std::filesystem::remove(folder + "/" + name);
 }
@@ -97,8 +104,7 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
   if (small.size() > kMostLeftOut) small.resize(kMostLeftOut);
   if (shares.size() > 1)
     for (const std::size_t number_here : small)
-      leave_out(plan, plan.sites[number_here], choice.candidate.scenario, needs, tools, folder,
-                shares[number_here]);
+      leave_out(plan, plan.sites[number_here], choice.candidate, needs, tools, folder, shares[number_here]);
   return shares;
 }
 

@@ -168,7 +168,7 @@ TEST(Pipelines, FaultsAddWhatTheyTake) {
 TEST(Pipelines, SaysWhatCannotBe) {
   const auto error_of = [](const Json& json) { return thrown_by([&] { planned(json); }).parts(); };
   EXPECT_EQ(error_of(star_in_stages({{"stages", 3}})).path, "candidates.pipelines[0].stages");
-  EXPECT_EQ(error_of(star_in_stages({{"stages", 2}})).path, "pipeline.bytes_per_token");
+  EXPECT_EQ(error_of(star_in_stages({{"stages", 2}})).path, "candidates.pipelines[0].bytes_per_token");
   EXPECT_EQ(error_of(star_in_stages({{"stages", 2}, {"bytes_per_token", 2}, {"routing", "throughput"}})).path,
             "candidates.pipelines");
   EXPECT_SAYS(error_of(star({{"accelerator", {{"memory", "1GB"}}}})).hint, "give model");

@@ -439,6 +439,17 @@ TEST(Search, ReplaysFasterMeasuredPairs) {
   EXPECT_EQ(plan_text(plan, result).find("five times as fast saves"), std::string::npos);
 }
 
+// Two of three edges have no unit, and a label names no rate.
+TEST(Search, SaysWhatWasAssumedOfAMap) {
+  Json json = star(Json::parse(R"({"network": {"topology": {"star": null, "graphml": {"replicas": "even",
+    "default_rate": "1Gbps"}}}, "candidates": {"rank_orders": ["blocks"]}})"));
+  json["network"]["topology"]["graphml"]["file"] = LONGHAUL_SOURCE_DIR "/tests/data/link-delay.graphml";
+  const auto& [folder, plan, result] = Planned(json);
+  const std::string said = join(caveats(plan, result), "\n");
+  EXPECT_SAYS(said, "reads LinkDelay of 2 edges in ms");
+  EXPECT_SAYS(said, "no rate was read from the label of 1 edge");
+}
+
 // The same where one connection carries 100 Mb/s and there are eight: a chunk takes 1 s where these carry 800
 // together, 2.58 s at 3.1 times one, 8 s at one. Measured together, or with one connection, nothing is
 // assumed.
@@ -475,8 +486,16 @@ TEST(Search, SaysHowTheTimeHangsOnWhatSeveralConnectionsCarry) {
   {
     const auto& [folder, plan, result] = Planned(json, measured_between({"a", "b"}, Json::array({pair})));
     EXPECT_NEAR(result.choice().total_s(), time_at(120e6), 1e-6);
-    EXPECT_SAYS(join(caveats(plan, result), "\n"), "what several were measured to carry together");
+    EXPECT_SAYS(join(caveats(plan, result), "\n"), "what several were measured to carry together.");
   }
+  json["connections_gain"] = 3.1;
+  {
+    const auto& [folder, plan, result] = Planned(json, measured_between({"a", "b"}, Json::array({pair})));
+    EXPECT_NEAR(result.choice().total_s(), time_at(120e6), 1e-6) << "measured, and less than 310 Mb/s";
+    EXPECT_SAYS(join(caveats(plan, result), "\n"),
+                "measured to carry together; connections_gain counts where it says less");
+  }
+  json.erase("connections_gain");
   json["candidates"]["connections"] = {1};
   const auto& [folder, plan, result] = Planned(json, measured_between({"a", "b"}, Json::array({pair})));
   EXPECT_NEAR(result.choice().total_s(), time_at(100e6), 1e-6);
@@ -594,11 +613,11 @@ TEST(Search, SaysWhatIsLeftOut) {
   ASSERT_EQ(too_few_steps.size(), 2u);
   EXPECT_EQ(
       too_few_steps[0],
-      "diloco with H = 5000 is left out: method.inner_steps: found 5000, but there are only 1000 steps");
+      "diloco with H = 5000 is left out: candidates.inner_steps: found 5000, but there are only 1000 steps");
   const Json candidates = {{"methods", {"diloco", "moshpit"}}, {"inner_steps", {20, 50}}};
   const std::vector<std::string> odd = notes({{"nodes", 3}, {"candidates", candidates}});
   ASSERT_EQ(odd.size(), 1u) << "once for all H";
-  EXPECT_EQ(odd[0].rfind("moshpit is left out: replicas: found 3", 0), 0u) << odd[0];
+  EXPECT_EQ(odd[0].rfind("moshpit is left out: nodes: found 3", 0), 0u) << odd[0];
 }
 
 // Of three nodes one sits out each of 100 outer steps: two send Δ and φ, 1448 bytes a packet of 1500.
