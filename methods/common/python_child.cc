@@ -40,7 +40,7 @@ constexpr const char* kLimit = "LONGHAUL_STEP_LIMIT";
 constexpr double kUsualLimit_s = 600, kNever_s = 1e9;
 constexpr int kLook_ms = 100;  // at interrupts and times, while it waits
 constexpr double kToTell_s = 5;
-constexpr std::chrono::seconds kToEnd{2};
+constexpr std::chrono::seconds kToEnd{2}, kToSayHow{1};
 constexpr std::chrono::seconds kBeforeAnInterrupt{1};  // a step that returns soon is not thrown away
 
 double step_limit_s() {
@@ -82,6 +82,16 @@ pid_t spawn(std::vector<std::string> arguments, int input_and_output) {
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return child;
+}
+
+// " with exit status 7", " by signal 11 (Segmentation fault)"; "" where a process that it forked has ended.
+std::string end_in_words(pid_t child) {
+  int status = 0;
+  for (const auto asked = Clock::now(); waitpid(child, &status, WNOHANG) != child;
+       std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+    if (Clock::now() - asked > kToSayHow) return "";
+  if (WIFEXITED(status)) return fmt::format(" with exit status {}", WEXITSTATUS(status));
+  return fmt::format(" by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
 int wait_for_end(pid_t child) {
@@ -133,6 +143,12 @@ PythonChild::~PythonChild() {
     if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
   kill(-pid_, SIGKILL);  // in a step that does not return
   wait_for_end(pid_);
+}
+
+InputError PythonChild::ended() const {
+  return InputError("method.file", fmt::format("{}: its step ended the process{}", file_, end_in_words(pid_)),
+                    "a step that returns, or raises an exception",
+                    "os._exit ends it, and so does a library that crashes");
 }
 
 void PythonChild::send_line(const Conversation& conversation, const std::string& line) const {

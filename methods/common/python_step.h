@@ -78,9 +78,8 @@ class PythonChild {
   PythonChild(const PythonChild&) = delete;
   PythonChild& operator=(const PythonChild&) = delete;
 
-  // Throws InputError, with the file and its line in `found`, where the user's code is wrong or does not
-  // return; RunError where the process has ended; Interrupted. Several threads may ask at once, each in a
-  // conversation of its own.
+  // Throws InputError, with the file and its line in `found`, where the user's code is wrong, does not return
+  // or ends the process; Interrupted. Several threads may ask at once, each in a conversation of its own.
   Json ask(const Json& request, int conversation = 0);
   // The descriptors that the conversations behind the first have in the process.
   const std::vector<int>& others() const { return others_; }
@@ -94,7 +93,7 @@ class PythonChild {
   void send_line(const Conversation& conversation, const std::string& line) const;
   std::string next_line(Conversation& conversation);
   void wait_for_answer(int socket, std::chrono::steady_clock::time_point asked);
-  RunError ended() const { return RunError(file_ + ": the process of its step has ended"); }
+  InputError ended() const;
 
   std::string file_;
   std::vector<Conversation> conversations_;

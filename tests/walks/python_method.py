@@ -96,6 +96,8 @@ MISTAKES = [
     (DECLARED, '"int8"', '"int9"', 'line 3: codec: found "int9"; allowed: one of wire, int8'),
     (DECLARED, 'every', 'inner_steps', 'line 2: inner_steps is not read here; allowed: every'),
     (FROM_NOTHING, 'every = 5', 'every = "5"', 'line 2: every is \'5\'; allowed: inner steps'),
+    (METHOD, 'theta[:] = phi', 'import os; os._exit(7)', 'its step ended the process with exit status 7; allowed: a step that returns'),
+    (METHOD, 'theta[:] = phi', 'import os; os.abort()', 'its step ended the process by signal 6 (Aborted)'),
 ]
 
 
