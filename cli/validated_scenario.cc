@@ -302,6 +302,25 @@ std::vector<std::string> edges_of_time_outs(const Case& config) {
       config.method.label)};
 }
 
+// An all-reduce that adds on its way passes on partial sums, which do not fit into a quantized message unless
+// they are rounded anew (docs/reference/methods/codecs.md).
+std::vector<std::string> sums_in_messages(const Case& config) {
+  for (const OperationRule& rule : plan_of(config).rules) {
+    if (rule.kind != OperationKind::kAllReduce || rule.collective == "direct" ||
+        rule.collective == "parameter-server")
+      continue;
+    for (const PayloadPart& part : rule.payload)
+      if (std::holds_alternative<Quantized>(part.codec.format) && part.codec.reduction == Reduction::kOnce)
+        return {fmt::format(
+            "{}: the partial sums of all_reduce {} travel in the length of a message of {} and are not "
+            "rounded "
+            "(reduction \"once\"): fewer bytes than such an all-reduce needs; reduction \"ring\" or "
+            "\"two-shot\" rounds them",
+            config.method.label, rule.collective, to_string(part.codec))};
+  }
+  return {};
+}
+
 bool counts_compute(const Case& config) {
   return config.resolved.at("workload").at("step_time").contains("flops");
 }
@@ -393,6 +412,7 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
     add(python_warnings(config));
     add(operations_that_never_come(config));
     add(edges_of_time_outs(config));
+    add(sums_in_messages(config));
     if (networks.insert(network_key(config)).second) {
       add(topology_notes(config));
       if (!config.network.variation.traces.empty()) add(doubtful_traces(config, placed_topology(config)));

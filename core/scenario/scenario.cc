@@ -248,6 +248,9 @@ void check_labels(const Json& scenario) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < scenario["methods"].size(); ++i) {
     const std::string label = label_of(scenario["methods"][i]);
+    if (label.find_first_not_of(" \t\r\n") == std::string::npos)
+      throw InputError(element_path("methods", i) + ".label", fmt::format("found \"{}\"", label),
+                       "a text that can be seen", "without the key the method's name is its label");
     if (!seen.insert(label).second)
       throw InputError(element_path("methods", i), fmt::format("the label \"{}\" is used twice", label),
                        "a label of its own for each method", "add \"label\": \"...\"");

@@ -78,9 +78,10 @@ class Notes {
     parts.clear();
     for (const std::string& text : shown_) parts.push_back("\"" + text + "\"");
     if (labels_ > 0)
-      lines.push_back(fmt::format("{}: no rate was read from the label of {} ({}{}): default_rate holds",
-                                  file, edges(labels_), join(parts),
-                                  labels_ > static_cast<int>(kShown) ? ", ..." : ""));
+      lines.push_back(
+          fmt::format("{}: no rate was read from the label of {} ({}{}): default_rate holds; "
+                      "LinkSpeedRaw in bit/s, or a label as \"2.5 Gbps\", says another",
+                      file, edges(labels_), join(parts), labels_ > static_cast<int>(kShown) ? ", ..." : ""));
     parts.clear();
     for (const auto& [key, count] : keys_) parts.push_back(fmt::format("{} of {}", key, edges(count)));
     if (!parts.empty()) lines.push_back(fmt::format("{}: not read: {}", file, join(parts)));

@@ -30,8 +30,16 @@ bool is_letter(char letter) {
 
 // Numbers, words and single symbols, without blanks. A comma is part of a number: "2,5".
 std::vector<Token> tokens_of(std::string label) {
-  for (const auto& [sign, letters] :
-       {std::pair("×", " x "), {"≤", "<"}, {"≥", ">"}, {"≈", "~"}, {"–", "-"}, {"—", "-"}})
+  for (const auto& [sign, letters] : {std::pair("×", " x "),
+                                      {"≤", "<"},
+                                      {"≥", ">"},
+                                      {"≈", "~"},
+                                      {"–", "-"},
+                                      {"—", "-"},
+                                      {"\u00a0", " "},
+                                      {"\u2009", " "},
+                                      {"\u202f", " "},
+                                      {"’", "'"}})
     boost::algorithm::replace_all(label, sign, letters);
   std::vector<Token> tokens;
   for (std::size_t at = 0; at < label.size();) {
@@ -53,12 +61,22 @@ std::vector<Token> tokens_of(std::string label) {
   return tokens;
 }
 
-// None for "1,000", which is one in some countries and a thousand in others.
+// "1.000" and "2.500" are one and two and a half in some countries, and thousands in others. Other digits in
+// the last two places ("2.488 Gbps", "155.520 Mbps") are written where thousandths are meant.
+bool may_be_thousands(const std::string& text) {
+  const std::size_t point = text.find('.');
+  return point != std::string::npos && point <= 3 && text[0] != '0' && text.size() - point == 4 &&
+         text.compare(text.size() - 2, 2, "00") == 0;
+}
+
+// None for "1,000" and "1.000".
 std::optional<double> number_in(std::string text) {
   const std::size_t comma = text.find(',');
   if (comma != std::string::npos) {
     if (text.size() - comma > 3) return std::nullopt;
     text[comma] = '.';
+  } else if (may_be_thousands(text)) {
+    return std::nullopt;
   }
   return parse_number<double>(text);
 }
@@ -138,8 +156,15 @@ class Reader {
     const std::optional<double> unit = unit_here();
     if (!unit) return std::nullopt;
     const std::optional<double> value = number_in(tokens_[number].text);
-    if (!value || !(*value > 0)) is_doubtful_ = true;
+    if (!value || !(*value > 0) || ends_thousands(number)) is_doubtful_ = true;
     return value.value_or(0) * *unit;
+  }
+
+  // "500" of "1 500 Mbps" and "1'500 Mbps".
+  bool ends_thousands(std::size_t number) const {
+    const std::size_t before = number - (number > 0 && is_symbol(number - 1, "'") ? 2 : 1);
+    return number > 0 && before < number && is_kind(before, Token::kNumber) &&
+           tokens_[number].text.size() >= 3 && is_digit(tokens_[number].text[2]);
   }
 
   std::optional<double> unit_here() {

@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "core/base/errors.h"
+#include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/trace_lines.h"
 #include "core/base/units.h"
 #include "core/codecs/numbers.h"
 #include "net/overrides.h"
@@ -16,6 +18,9 @@
 
 namespace longhaul {
 namespace {
+
+constexpr double kFewest = 64e3, kMuchLess = 500;          // bit/s, and how many times less
+constexpr double kMostDelay_s = 0.35, kMuchMoreDelay = 500;  // one way, and how many times more
 
 // What the links of a trace have without it: the slowest of their rates, the longest of their delays.
 struct Own {
@@ -70,7 +75,7 @@ std::string doubtful_times(const std::vector<LinkTrace::Row>& rows, double longe
 }
 
 std::string doubtful_rates(const std::vector<LinkTrace::Row>& rows, const Own& own) {
-  constexpr double kMuchLess = 500, kMuchMore = 1000, kFewest = 64e3;
+  constexpr double kMuchMore = 1000;
   double most = 0;
   for (const LinkTrace::Row& row : rows) most = std::max(most, row.rate.value_or(0));
   const bool is_slow = most > 0 && (most < own.rate / kMuchLess || most < kFewest) && most < own.rate;
@@ -83,19 +88,68 @@ std::string doubtful_rates(const std::vector<LinkTrace::Row>& rows, const Own& o
 }
 
 std::string doubtful_delays(const std::vector<LinkTrace::Row>& rows, const Own& own) {
-  constexpr double kLongest_s = 0.35, kMuchMore = 500, kSmall_s = 0.01;
+  constexpr double kSmall_s = 0.01;
   std::vector<double> delays_s;
   for (const LinkTrace::Row& row : rows)
     if (row.delay_s) delays_s.push_back(*row.delay_s);
   if (delays_s.empty()) return "";
   const auto middle = delays_s.begin() + static_cast<std::ptrdiff_t>(delays_s.size() / 2);
   std::nth_element(delays_s.begin(), middle, delays_s.end());
-  if (*middle <= kLongest_s && !(own.delay_s > 0 && *middle > kSmall_s && *middle > kMuchMore * own.delay_s))
+  if (*middle <= kMostDelay_s &&
+      !(own.delay_s > 0 && *middle > kSmall_s && *middle > kMuchMoreDelay * own.delay_s))
     return "";
   return fmt::format(
       "has a median delay_s of {}, so {} one way on {}, which has {} itself: delay_s is in "
       "seconds, are these milliseconds?",
       format_number(*middle), human_duration(*middle), own.link, human_duration(own.delay_s));
+}
+
+// "line 7, column rate_bps: 25" of one cell that is as it would be in another unit than the others; `is_odd`:
+// of a value.
+template <typename IsOdd>
+std::string odd_cell(const std::vector<LinkTrace::Row>& rows, const TraceSpec& spec, const char* column,
+                     std::optional<double> LinkTrace::Row::*value, const IsOdd& is_odd) {
+  std::size_t count = 0, first = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const bool is_written = row == 0 || rows[row].*value != rows[row - 1].*value;  // or the row before holds
+    if (!is_written || !(rows[row].*value) || !is_odd(*(rows[row].*value))) continue;
+    if (count++ == 0) first = row;
+  }
+  if (count == 0) return "";
+  const std::vector<TraceLine> lines = trace_lines(read_file(spec.file).value_or(""), spec.file);
+  return fmt::format("has {} in line {}, column {}{}", format_number(*(rows[first].*value)),
+                     lines.at(first + 1).number, column,
+                     count == 1 ? "" : fmt::format(" (and {} more such cells)", count - 1));
+}
+
+// Rates and delays of single cells, in a column whose others are as they should be.
+std::vector<std::string> doubtful_cells(const std::vector<LinkTrace::Row>& rows, const TraceSpec& spec) {
+  std::vector<std::string> doubts;
+  double most = 0;
+  std::vector<double> delays_s;
+  for (const LinkTrace::Row& row : rows) {
+    most = std::max(most, row.rate.value_or(0));
+    if (row.delay_s) delays_s.push_back(*row.delay_s);
+  }
+  const std::string slow = odd_cell(rows, spec, "rate_bps", &LinkTrace::Row::rate, [&](double rate) {
+    return rate > 0 && rate < kFewest && rate < most / kMuchLess;
+  });
+  if (!slow.empty())
+    doubts.push_back(
+        fmt::format("{}, where others go up to {}: rate_bps is in bit/s, is this in kb/s or Mb/s?", slow,
+                    human_rate(most)));
+  if (delays_s.empty()) return doubts;
+  const auto middle = delays_s.begin() + static_cast<std::ptrdiff_t>(delays_s.size() / 2);
+  std::nth_element(delays_s.begin(), middle, delays_s.end());
+  const double usual_s = *middle;
+  const std::string late = odd_cell(rows, spec, "delay_s", &LinkTrace::Row::delay_s, [&](double delay_s) {
+    return delay_s > kMostDelay_s && usual_s > 0 && delay_s > kMuchMoreDelay * usual_s;
+  });
+  if (!late.empty())
+    doubts.push_back(
+        fmt::format("{}, where the median is {}: delay_s is in seconds, is this in milliseconds?", late,
+                    human_duration(usual_s)));
+  return doubts;
 }
 
 }  // namespace
@@ -111,6 +165,8 @@ std::vector<std::string> doubtful_traces(const Case& config, const Topology& top
     for (const std::string& doubt : {doubtful_times(trace.rows(), longest_s),
                                      doubtful_rates(trace.rows(), own), doubtful_delays(trace.rows(), own)})
       if (!doubt.empty()) doubts.push_back(fmt::format("{}: {} {}", path, traces[i].file, doubt));
+    for (const std::string& doubt : doubtful_cells(trace.rows(), traces[i]))
+      doubts.push_back(fmt::format("{}: {} {}", path, traces[i].file, doubt));
   }
   return doubts;
 }

@@ -16,7 +16,9 @@ namespace longhaul {
 //   that;
 // - rates that never reach a 500th of the link's own or 64 kb/s, or exceed 1000 times the link's own;
 // - delays one way whose median is above 0.35 s (a geostationary satellite has 0.28), or above 10 ms and 500
-//   times the link's own.
+//   times the link's own;
+// - a single cell with a rate below 64 kb/s and a 500th of the column's largest, or a delay above 0.35 s and
+//   500 times the column's median: the first one by its line.
 // Reads the files. Throws InputError as Variation does.
 std::vector<std::string> doubtful_traces(const Case& config, const Topology& topology);
 

@@ -88,7 +88,10 @@ TEST(GraphMap, LabelsAreReadOrCounted) {
   ASSERT_EQ(dark.notes.size(), 1u);
   EXPECT_SAYS(dark.notes[0],
               "no rate was read from the label of 2 edges (\"Dark fibre\", \"N x 10G\"): "
-              "default_rate holds");
+              "default_rate holds; LinkSpeedRaw in bit/s, or a label as \"2.5 Gbps\", says another");
+  const GraphMap thousands = map_of(graphml({{"LinkLabel", "1.000 Mbps"}}, {{"LinkLabel", "1 Gbps"}}));
+  EXPECT_FALSE(thousands.edges[0].forward.has_value()) << "1 or 1000, by country";
+  EXPECT_SAYS(join(thousands.notes), "the label of 1 edge (\"1.000 Mbps\")");
 }
 
 TEST(GraphMap, SaysWhatIsNotRead) {

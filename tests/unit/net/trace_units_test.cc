@@ -55,6 +55,19 @@ TEST(DoubtfulTraces, NameDelaysOfAnotherUnit) {
   EXPECT_SAYS(doubt("time_s,delay_s\n0,0.21\n", 1e9, 0.001), "are these milliseconds?") << "from 0.25 ms";
 }
 
+TEST(DoubtfulTraces, NameSingleCellsOfAnotherUnit) {
+  EXPECT_SAYS(doubt("time_s,rate_bps,delay_s\n0,940e6,0.0125\n# a comment\n1,61.2,0.0125\n2,98e6,0.0125\n"),
+              "trace.csv has 61.2 in line 4, column rate_bps, where others go up to 940 Mb/s: rate_bps is in "
+              "bit/s, is this in kb/s or Mb/s?");
+  EXPECT_SAYS(doubt("time_s,rate_bps\n0,940e6\n1,61.2\n2,\n3,98e6\n4,61.2\n5,70\n"),
+              "(and 2 more such cells)")
+      << "an empty cell is none";
+  EXPECT_SAYS(doubt("time_s,rate_bps,delay_s\n0,940e6,0.0125\n1,940e6,12.5\n2,98e6,0.0126\n"),
+              "trace.csv has 12.5 in line 3, column delay_s, where the median is 12.6 ms: delay_s is in "
+              "seconds, is this in milliseconds?");
+  EXPECT_EQ(doubt("time_s,rate_bps,delay_s\n0,50e6,0.02\n1,120e3,5\n2,0,0.02\n"), "") << "a bad mobile link";
+}
+
 TEST(DoubtfulTraces, NameTimesThatDoNotCome) {
   EXPECT_SAYS(doubt("time_s,rate_bps\n1764288000,1e8\n1764288001,2e8\n"),
               "trace.csv begins at time_s = 1764288000, 56 years after the training began: is that since "
