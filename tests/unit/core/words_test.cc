@@ -132,6 +132,11 @@ TEST(Printable, SaysControlCharactersAsNumbers) {
             "a\\x1b[31m\\x07\\x7f\\x9b"
             "b\\x0d");
   EXPECT_EQ(printable("\xc3\xbc \xc2\xb5\tx\n"), "\xc3\xbc \xc2\xb5\tx\n");
+  EXPECT_EQ(printable("a\u202egpj.exe\u2066\ufeff\u200b"), "a\\u202egpj.exe\\u2066\\ufeff\\u200b");
+  EXPECT_EQ(printable("\u4e2d \U0001f600 \u06a9\u200c\u0647"), "\u4e2d \U0001f600 \u06a9\u200c\u0647");
+  EXPECT_EQ(printable("\x9b \xff \xe2\x80 \xc0\x9b \xed\xa0\x80"),
+            "\\x9b \\xff \\xe2\\x80 \\xc0\\x9b \\xed\\xa0\\x80")
+      << "no UTF-8";
   EXPECT_STREQ(InputError("a\x1b", "found \x07", "").what(), "a\\x1b: found \\x07");
 }
 
