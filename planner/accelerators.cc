@@ -23,10 +23,12 @@ const std::vector<Accelerator>& accelerators() {
        "NVIDIA H200 datasheet, 2024: 1979 TFLOPS of bf16 with sparsity, 141 GB (SXM)"},
       {"H100", 989.4e12, 80e9, "NVIDIA H100 datasheet, 2023: 1979 TFLOPS of bf16 with sparsity, 80 GB (SXM)"},
       {"H100-NVL", 835.5e12, 94e9,
-       "NVIDIA H100 datasheet, 2024: 1671 TFLOPS of bf16 with sparsity, 94 GB (NVL)"},
+       "tables of others that quote NVIDIA, 2024: 1671 TFLOPS of bf16 with sparsity, 94 GB; its datasheet "
+       "was not seen"},
       {"H100-PCIe", 756e12, 80e9,
        "NVIDIA H100 datasheet, 2023: 1513 TFLOPS of bf16 with sparsity, 80 GB (PCIe)"},
-      {"H20", 148e12, 96e9, "NVIDIA H20 datasheet, 2023: 148 TFLOPS of bf16, 96 GB"},
+      {"H20", 148e12, 96e9,
+       "pages of others, 2024: 148 TFLOPS of 16 bits, 96 GB (another one has 141); no datasheet was seen"},
       {"A100", 312e12, 80e9, "NVIDIA A100 80GB datasheet, 2021: 312 TFLOPS of bf16"},
       {"A100-40GB", 312e12, 40e9, "NVIDIA A100 datasheet, 2020: 312 TFLOPS of bf16, 40 GB"},
       {"L40S", 362.05e12, 48e9, "NVIDIA L40S datasheet, 2023: 362.05 TFLOPS of bf16, 48 GB"},
@@ -42,7 +44,9 @@ const std::vector<Accelerator>& accelerators() {
        "as the RTX-3090 by its 28 processors at 1.777 GHz (NVIDIA's specifications, 2021): 512 operations a "
        "cycle and processor; 12 GB"},
       {"MI355X", 2516.6e12, 288e9, "AMD Instinct MI355X data sheet, 2025: 2516.6 TFLOPS of bf16, 288 GB"},
-      {"MI350X", 2306.9e12, 288e9, "AMD Instinct MI350X data sheet, 2025: 2306.9 TFLOPS of bf16, 288 GB"},
+      {"MI350X", 2306.9e12, 288e9,
+       "as the MI355X by its 2.2 GHz of 2.4 (AMD at Hot Chips, 2025): 4096 operations a cycle and compute "
+       "unit, of 256; 288 GB"},
       {"MI325X", 1307.4e12, 256e9, "AMD Instinct MI325X data sheet, 2024: 1307.4 TFLOPS of bf16, 256 GB"},
       {"MI300X", 1307.4e12, 192e9, "AMD Instinct MI300X data sheet, 2023: 1307.4 TFLOPS of bf16, 192 GB"},
       {"TPU-v6e", 918e12, 32e9, "Google Cloud TPU v6e documentation, 2024: 918 TFLOPs of bf16, 32 GB a chip"},
