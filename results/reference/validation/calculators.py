@@ -131,7 +131,7 @@ def page():
     table = list(rows())
     lines = ["# Measured runs beside the formulas of calculators", "",
              "Written by `python3 results/reference/validation/calculators.py`. Predicted over published: the median, and the range.", "",
-             "Where all nodes have one kind of link, a formula is as near as Longhaul. It lacks what small messages cost on long paths, "
+             "Where all nodes have one kind of link and NCCL keeps it busy, a formula is as near as Longhaul. It lacks what a library waits for, what small messages cost on long paths, "
              "hops of a pipeline both ways, and failures.", "",
              "| measured | figures | Charles et al. | MIRI | Longhaul |", "|---|---:|---:|---:|---:|"]
     lines += [f"| {words} | {len(found[2])} | {' | '.join(map(cell, found))} |" for words, found in table]
