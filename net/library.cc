@@ -19,11 +19,16 @@ Lowering plain(const NetworkSpec& network, const LibraryCall& call) {
 
 }  // namespace
 
+std::vector<std::string> library_names() {
+  std::vector<std::string> names;
+  for (const Library& library : libraries()) names.push_back(library.name);
+  return names;
+}
+
 const Library& library_named(const std::string& name) {
   for (const Library& library : libraries())
     if (library.name == name) return library;
-  std::vector<std::string> names;
-  for (const Library& library : libraries()) names.push_back(library.name);
+  const std::vector<std::string> names = library_names();
   throw InputError("network.library", "found \"" + name + "\"", "one of " + enumeration(names, "or"),
                    did_you_mean(name, names));
 }

@@ -78,6 +78,7 @@ inline const std::string kLibraryChoice = "library";
 
 // All libraries, plain first, then by name.
 const std::vector<Library>& libraries();
+std::vector<std::string> library_names();
 
 // Throws InputError at network.library naming the nearest one.
 const Library& library_named(const std::string& name);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "net/library.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
@@ -108,7 +109,8 @@ class Combiner {
     if (!pipeline.is_null()) candidate.ways.push_back(pipeline_in_words(pipeline));
     if (!collective.is_null()) {
       method["all_reduce"] = collective;
-      candidate.ways.push_back(collective.get<std::string>());
+      candidate.ways.push_back(collective == kLibraryChoice ? plan_.library + "'s choice"
+                                                            : collective.get<std::string>());
     }
     candidate.ways.push_back(counted(connections, "connection"));
     if (!order.is_null()) candidate.ways.push_back(plain(order) + " order");
@@ -148,6 +150,7 @@ class Combiner {
         each > 1 && each * plan_.nodes == accelerators_of(plan_))
       workload["accelerators"] = each;
     Json network = network_.section;
+    if (plan_.library != "plain") network["library"] = plan_.library;
     if (!order.is_null()) network["rank_order"] = order;
     network["tcp"]["connections"] = connections.get<int>() * network_.per_connection;
     return {{"seed", plan_.seed},

@@ -119,6 +119,19 @@ std::string kernel_settings(const TcpSpec& tcp, double window) {
   return text;
 }
 
+// torch's own Gloo has one connection between two nodes and asks for send buffers as large as a segment, which
+// the kernel cuts to net.core.wmem_max.
+constexpr char kGlooBackend[] =
+    "# the times are Gloo's: init_process_group(\"gloo\"), or cpu:gloo beside cuda:nccl\n"
+    "export LONGHAUL_BACKEND=gloo\n";
+
+std::string start_of_training(const PlanRequest& plan) {
+  return fmt::format(
+      "exec torchrun --nnodes={} --nproc-per-node=gpu --node-rank=\"$rank\" "
+      "--master-addr=\"$master\" --master-port={} \"$@\"\n",
+      plan.nodes, kPort);
+}
+
 }  // namespace
 
 std::string launch_script(const PlanRequest& plan, const Evaluation& choice) {
@@ -137,13 +150,12 @@ std::string launch_script(const PlanRequest& plan, const Evaluation& choice) {
   text +=
       "interface=$(ip -o route show default | sed 's/.* dev \\([^ ]*\\).*/\\1/;q')  # the way out\n"
       "export NCCL_SOCKET_IFNAME=$interface GLOO_SOCKET_IFNAME=$interface\n";
+  if (plan.library == "gloo" || plan.library == "torchft")
+    return text + kGlooBackend + start_of_training(plan);
   text +=
       nccl_sockets(plan.way_out_per_accelerator ? tcp.connections / plan.hardware.per_node : tcp.connections);
   text += nccl_algorithm(choice.candidate.ways);
-  return text + fmt::format(
-                    "exec torchrun --nnodes={} --nproc-per-node=gpu --node-rank=\"$rank\" "
-                    "--master-addr=\"$master\" --master-port={} \"$@\"\n",
-                    plan.nodes, kPort);
+  return text + start_of_training(plan);
 }
 
 }  // namespace longhaul

@@ -2,6 +2,7 @@
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/pipeline.h"
+#include "net/library.h"
 #include "planner/plan_request.h"
 
 namespace longhaul {
@@ -210,6 +211,11 @@ Node plan_options(const Node& scenario) {
                   "measurements say what one carries; \"connections\": as many times as they are, an upper "
                   "bound; 3.1 is the one published figure, of eight. What several were measured to carry "
                   "(iperf3 -P) bounds it too"),
+       choice("library", library_names())
+           .by_default("plain")
+           .means("which communication library carries the exchanges (longhaul list libraries). But for "
+                  "plain, candidates.all_reduce is its own choice and candidates.connections what it opens, "
+                  "unless they say otherwise"),
        choice("way_out", {"shared", "per-accelerator"})
            .by_default("shared")
            .means("shared: the accelerators of a node share its link; per-accelerator: each has one of that "

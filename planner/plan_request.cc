@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "net/library.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/ranges.h"
@@ -227,6 +228,15 @@ void check_faults(const Json& json, PlanRequest& plan) {
                        "a plan says what faults cost that come again and again");
 }
 
+// What a library decides where the plan's candidates do not say.
+void take_from_library(PlanRequest& plan) {
+  const Library& library = library_named(plan.library);
+  if (library.is_plain()) return;
+  const Json written = member(plan.written, "candidates");
+  if (member(written, "all_reduce").is_null()) plan.candidates["all_reduce"] = {kLibraryChoice};
+  if (member(written, "connections").is_null()) plan.candidates["connections"] = {library.connections};
+}
+
 void read_resolved(const Json& json, PlanRequest& plan) {
   plan.name = json.value("name", fs::path(plan.file).stem().string());
   plan.seed = json.at("seed");
@@ -238,6 +248,8 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.way_out_per_accelerator = json.at("way_out") == "per-accelerator";
   if (json.at("connections_gain").is_number()) plan.connections_gain = json["connections_gain"].get<double>();
   plan.candidates = json.at("candidates");
+  plan.library = json.at("library").get<std::string>();
+  take_from_library(plan);
   for (const char* key : {"inside", "node_rate", "inflation"}) plan.joins[key] = json.at(key);
   plan.most_replays = json.at("replays");
   plan.fault_draws = json.at("fault_draws");

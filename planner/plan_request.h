@@ -80,6 +80,7 @@ struct PlanRequest {
   std::string currency;
   EgressPrices egress;
   bool way_out_per_accelerator = false;
+  std::string library = "plain";  // that carries the exchanges (net/library.h)
   std::optional<double> connections_gain;  // none: as many times one as there are connections
   std::vector<PlannedSite> sites;          // empty where the file has a network section
   std::vector<std::string> measurements;   // paths as they can be opened

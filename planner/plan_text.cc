@@ -8,6 +8,7 @@
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
+#include "net/library.h"
 #include "planner/extrapolation.h"
 #include "planner/plan_result.h"
 #include "replay/optimized_order.h"
@@ -289,6 +290,11 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
         human_duration(choice.compute_s) +
             (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
         choice.time.half_width_s > 0 ? ", and what differs from outer step to outer step" : ""));
+  if (const Library& library = library_named(plan.library); !library.is_plain())
+    all.push_back(fmt::format(
+        "Exchanges are carried as {} carries them ({}): its algorithms by size, its segments, what they wait "
+        "for.",
+        library.name, library.version));
   if (const std::string gain = gain_in_words(plan, choice, result.by_gain); !gain.empty())
     all.push_back(gain);
   if (search.still_open > 0)

@@ -15,12 +15,19 @@
 
 namespace longhaul {
 
+// The rounds of collectives as they are.
+inline const NetworkSpec& plain_network() {
+  static const NetworkSpec plain;
+  return plain;
+}
+
 // What all exchanges of a replay have in common.
 struct ExchangeContext {
   Clock& clock;
   Network& network;
   std::vector<int> site_of = {};  // of each replica of the topology, or empty
-  NetworkSpec spec = {};          // library, slice, eager, barrier: how members send
+  // Library, slice, eager and barrier: how members send. It must outlive the exchanges.
+  const NetworkSpec& spec = plain_network();
   // What operations with an adaptive grace have seen.
   std::unique_ptr<LagHistories> lags = std::make_unique<LagHistories>();
   // Exchanges that were given up: what they had under way still arrives.

@@ -92,8 +92,7 @@ const TopologyKind& topology_named(const std::string& name) {
 
 TopologyOptions topology_options() {
   TopologyOptions options;
-  options.libraries.clear();
-  for (const Library& library : libraries()) options.libraries.push_back(library.name);
+  options.libraries = library_names();
   for (const TopologyKind& kind : topologies()) options.sections.push_back(kind.options);
   options.without_sites = names(false);
   return options;

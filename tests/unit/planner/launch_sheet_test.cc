@@ -163,4 +163,25 @@ TEST(LaunchSheet, KeepsWindowsWhereThePlanTakesThem) {
   EXPECT_EQ(slow.setting("net.ipv4.tcp_slow_start_after_idle"), "1");
 }
 
+// By hand: 724 MB among four are chunks of 181 MB in 173 segments of 1.046 MB, 5.78 ms each; two of them cost a
+// round trip of 20 ms, one segment and a wake-up of 0.5 ms: 3 · 173 · 26.28 ms = 13.64 s, where whole chunks take 6.06 s.
+TEST(Library, APlanRestsOnWhatCarriesItsExchanges) {
+  const Planned planned(
+      star({{"library", "gloo"}, {"candidates", {{"all_reduce", nullptr}, {"connections", nullptr}}}}));
+  const Evaluation& choice = planned.result.choice();
+  EXPECT_EQ(choice.config.network.library, "gloo");
+  EXPECT_EQ(choice.config.network.tcp.connections, 1);
+  EXPECT_EQ(choice.config.method.options.at("all_reduce"), "library");
+  EXPECT_SAYS(choice.candidate.words, "gloo's choice");
+  const double blocked_s = choice.total_s() - choice.compute_s;
+  EXPECT_NEAR(blocked_s / (1000 / 20), 13.64, 0.05);
+  std::string rests;
+  for (const std::string& caveat : caveats(planned.plan, planned.result)) rests += caveat + "\n";
+  EXPECT_SAYS(rests, "Exchanges are carried as gloo carries them");
+  const std::string script = launch_script(planned.plan, choice);
+  EXPECT_SAYS(script, "export LONGHAUL_BACKEND=gloo");
+  EXPECT_EQ(script.find("NCCL_NSOCKS"), std::string::npos);
+  EXPECT_SAYS(said_by([] { plan_of_json(star({{"library", "glou"}})); }), "library: found \"glou\"");
+}
+
 }  // namespace longhaul::launch_sheet_test

@@ -48,8 +48,7 @@ Took exchange(const std::string& library, const OperationRule& rule, int members
   const Topology topology = build_topology(config);
   EventQueue clock;
   AnalyticNetwork network(config.network, topology, 1, clock);
-  ExchangeContext context{clock, network};
-  context.spec = config.network;
+  const ExchangeContext context{clock, network, {}, config.network};
   std::vector<int> group(as_index(members));
   std::iota(group.begin(), group.end(), 0);
   const auto run = make_exchange_run(context, {rule, 0, 1, group, bytes}, [](int) {});
@@ -87,8 +86,7 @@ TEST(Gloo, LongSegmentsFillTheLink) {
   const Topology topology = build_topology(config);
   EventQueue clock;
   AnalyticNetwork network(config.network, topology, 1, clock);
-  ExchangeContext context{clock, network};
-  context.spec = config.network;
+  const ExchangeContext context{clock, network, {}, config.network};
   const auto run = make_exchange_run(context, {kAverage, 0, 1, {0, 1, 2, 3}, bytes}, [](int) {});
   for (const int member : {0, 1, 2, 3}) run->post(member);
   clock.run();
