@@ -30,7 +30,7 @@ quickstart: setup programs
 	$(BUILD)/bin/longhaul run scenarios/quickstart.json --out results/quickstart --jobs $(JOBS) --resume
 
 # The verdict: the network-only claims of scenarios/paper, continued where they were cut; results/claims/*.md are the matrices.
-CLAIMS := internet stragglers start-apart regions homes overlap
+CLAIMS := internet stragglers start-apart regions homes overlap libraries
 claims: setup programs
 	mkdir -p results/claims
 	for of in $(CLAIMS); do \
