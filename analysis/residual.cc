@@ -10,6 +10,7 @@
 #include "analysis/text.h"
 #include "core/base/index.h"
 #include "core/base/units.h"
+#include "net/library.h"
 #include "net/topologies/registry.h"
 #include "net/variation/path_losses.h"
 #include "net/variation/struck_links.h"
@@ -140,7 +141,9 @@ std::string queue_setting(const TcpSpec& tcp) {
 
 double class_residual(const NetworkSpec& network) {
   if (network.fidelity == "analytic" || network.message_time) return 0;
-  return residual_of_queue(network.fidelity, queue_setting(network.tcp));
+  const Library& library = library_named(network.library);
+  return std::max(residual_of_queue(network.fidelity, queue_setting(network.tcp)),
+                  library.is_plain() ? 0 : library.residual);
 }
 
 Validity network_validity(const Case& config) {
@@ -150,7 +153,11 @@ Validity network_validity(const Case& config) {
     if (is_outside) add_new(words, found.outside);
   };
   const std::string setting = queue_setting(network.tcp);
-  note(found.residual == 1, "queue " + setting + (network.fidelity == "packet" ? " in packets" : ""));
+  const Library& library = library_named(network.library);
+  const bool is_model = network.fidelity == "analytic" || network.message_time;  // of its own, and exact
+  note(!is_model && !library.is_plain() && library.residual == 1, "library " + library.name);
+  note(!is_model && residual_of_queue(network.fidelity, setting) == 1,
+       "queue " + setting + (network.fidelity == "packet" ? " in packets" : ""));
   note(setting.find("fifo") != std::string::npos && network.tcp.connections > 1,
        fmt::format("{} connections behind a FIFO (1)", network.tcp.connections));
   if (!found.outside.empty()) found.residual = 1;

@@ -143,7 +143,7 @@ Lowering nccl_lowering(const LibraryCall& call) {
 Library nccl_library() {
   return {"nccl",
           "one GPU a host over sockets: rings in loops of 2 MiB a channel, of which two slices are under way",
-          "2.30.7, from its source", kChannels, nccl_lowering};
+          "2.30.7, from its source", kChannels, nccl_lowering, 0.1};  // the 24 figures of tc-cluster-*
 }
 
 }  // namespace longhaul
