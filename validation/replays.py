@@ -49,8 +49,8 @@ class Replays:
     def exchanges(self, name, network, replicas, sent, step_s, steps, seed=1, before=None):
         """The rows of exchanges.csv, a list for each exchange. There is one at the end of each of `steps`; a step takes `step_s`, and
         the one behind an exchange begins when all replicas are done with it. `network` is that section, with the keys of `tcp` that
-        are no defaults. `sent`: bytes of each replica, and the collective that they are in, or a list of those to whom each replica
-        sends them. `before` runs in the child.
+        are no defaults. `sent`: bytes of each replica, and the all-reduce that they are in, or a list of those to whom each replica
+        sends them, or the keys of a rule of another kind, which has so many parameters. `before` runs in the child.
         """
         folder = self.write(name, network, replicas, sent, step_s, steps, seed)
         done = subprocess.run([self.simulator, "--case", folder / "case.json", "--trace", folder / "trace.jsonl", "--out", folder,
@@ -72,13 +72,16 @@ class Replays:
         if factors:
             case["workload"]["step_time_factors"] = {str(i): factor for i, factor in enumerate(factors)}
         rule = {"name": "exchange", "every": 1, "payload": [{"tensor": "delta", "codec": {"numbers": "int8"}}]}
-        rule |= {"kind": "all-reduce", "collective": how, "grouping": "everyone"} if isinstance(how, str) else \
-            {"kind": "send", "collective": "send", "grouping": "targets", "group_size": 1}
+        is_sent = isinstance(how, list)
+        if is_sent:
+            rule |= {"kind": "send", "collective": "send", "grouping": "targets", "group_size": 1}
+        else:
+            rule |= {"grouping": "everyone"} | ({"kind": "all-reduce", "collective": how} if isinstance(how, str) else how)
         if groups:
             rule |= {"kind": "group-average", "grouping": "random", "group_size": len(groups[0])}
         lines = [{"longhaul_trace": 2, "seed": seed, "replicas": replicas, "steps": steps[-1], "parameters": bytes_each,
                   "evaluate_every": 0, "rules": [rule | {"first_step": step, "last_step": step} for step in steps]}]
-        if groups or not isinstance(how, str):
+        if groups or is_sent:
             key = "groups" if groups else "targets"
             lines += [{"rule": i, "step": step, key: groups or how} for i, step in enumerate(steps)]
         folder = self.folder / name

@@ -89,11 +89,30 @@ int ceil_log2(int n) {
 const std::vector<std::unique_ptr<Collective>>& collectives() {
   static const std::vector<std::unique_ptr<Collective>> all = [] {
     std::vector<std::unique_ptr<Collective>> list;
-    for (const MakeCollective make :
-         {make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree, make_halving_doubling,
-          make_halving_doubling_far, make_recursive_doubling, make_direct, make_parameter_server,
-          make_hierarchical, make_pair_average, make_root, make_serial_pair, make_all_gather,
-          make_reduce_scatter, make_send, make_pairwise})
+    for (const MakeCollective make : {make_ring,
+                                      make_tree,
+                                      make_leaf_tree,
+                                      make_heap_tree,
+                                      make_double_tree,
+                                      make_halving_doubling,
+                                      make_halving_doubling_far,
+                                      make_halving_doubling_halves,
+                                      make_recursive_doubling,
+                                      make_direct,
+                                      make_parameter_server,
+                                      make_hierarchical,
+                                      make_pair_average,
+                                      make_root,
+                                      make_serial_pair,
+                                      make_all_gather,
+                                      make_all_gather_doubling,
+                                      make_reduce_scatter,
+                                      make_reduce_scatter_halving,
+                                      make_reduce_scatter_pairwise,
+                                      make_reduce_scatter_root,
+                                      make_send,
+                                      make_pairwise,
+                                      make_bruck})
       list.push_back(make());
     return list;
   }();

@@ -46,8 +46,9 @@ struct Totals {
 
 class Collective {
  public:
-  // What it is for. kAverage: the average of a small group, in messages between its members.
-  enum class Purpose { kAllReduce, kAverage, kSend, kAllGather, kReduceScatter, kAllToAll };
+  // What it is for. kAverage: the average of a small group, in messages between its members. kLibrary: an
+  // all-reduce that one library takes, which a method cannot ask for.
+  enum class Purpose { kAllReduce, kAverage, kSend, kAllGather, kReduceScatter, kAllToAll, kLibrary };
   // How whole units travel: chunks from neighbour to neighbour, or the vector along a tree.
   enum class Shape { kOther, kRing, kTree };
   // What all messages carry whole where the program may be cut into slices (net/collectives/slices.h), so
@@ -89,9 +90,10 @@ class Collective {
 // How one is made: each is defined in the file of its name, or of its family's.
 using MakeCollective = std::unique_ptr<Collective> (*)();
 extern const MakeCollective make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree,
-    make_halving_doubling, make_halving_doubling_far, make_recursive_doubling, make_direct,
-    make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair, make_all_gather,
-    make_reduce_scatter, make_send, make_pairwise;
+    make_halving_doubling, make_halving_doubling_far, make_halving_doubling_halves, make_recursive_doubling,
+    make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair,
+    make_all_gather, make_all_gather_doubling, make_reduce_scatter, make_reduce_scatter_halving,
+    make_reduce_scatter_pairwise, make_reduce_scatter_root, make_send, make_pairwise, make_bruck;
 
 template <typename Kind>
 std::unique_ptr<Collective> make_collective() {

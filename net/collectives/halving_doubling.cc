@@ -10,6 +10,11 @@
 // (findings/halving-doubling-nearest.sh). "halving-doubling-far" begins with m xor p/2 (distance halving):
 // half of the vector goes to the farthest rank.
 //
+// "halving-doubling-halves" is Open MPI's where n is no power of two (4.1.4 and 5.0.10,
+// ompi/mca/coll/base/coll_base_allreduce.c): each pair exchanges the halves of the vector that the other
+// keeps, the odd one sends what it has summed up to the even one, which is of the core, and gets the whole
+// result at the end.
+//
 // A core member sends 2(p−1)/p · B, and B more if it serves a surplus one, which itself sends B. Idle star,
 // exact: 2 · log2(p) · latency + 2(p−1)/p · B/rate, and 2 · (latency + B/rate) more if n is not p; the order
 // of partners changes nothing there. Recursive doubling exchanges the whole vector with m xor 2^j in each
@@ -17,23 +22,12 @@
 //
 // Rounds are blocking send-receives, as in MPI: otherwise members without a surplus one would send halves to
 // a member that is still receiving a whole vector, and both would take longer (up to 1.9 times the closed
-// form for n = 3 … 33). Not modelled: Open MPI's halving folds odd into even in two halves of the vector
-// (3 latencies instead of 2), and above 64 KiB each of its messages is a rendezvous of three flights.
+// form for n = 3 … 33). "halving-doubling-halves" takes 3 latencies and 2 B/rate more than the core alone.
 #include "net/collectives/collective.h"
+#include "net/collectives/power_of_two_core.h"
 
 namespace longhaul {
 namespace {
-
-// The members that are left once the surplus is folded in, numbered 0 … 2^levels − 1.
-struct Core {
-  int levels, size, surplus;
-
-  explicit Core(int members) : levels(floor_log2(members)), size(1 << levels), surplus(members - size) {}
-  bool folds(int member) const { return member < 2 * surplus && member % 2 == 0; }
-  bool serves(int member) const { return member < 2 * surplus && member % 2 == 1; }
-  int number_of(int member) const { return member < 2 * surplus ? member / 2 : member - surplus; }
-  int member_of(int number) const { return number < surplus ? 2 * number + 1 : number + surplus; }
-};
 
 // Rounds among the core, between the rounds that fold the surplus in and give it the result.
 class FoldedIn : public Collective {
@@ -41,29 +35,38 @@ class FoldedIn : public Collective {
   using Collective::Collective;
 
   int rounds(const GroupExchange& exchange) const override {
-    const Core core(exchange.members);
-    return core_rounds(core.levels) + (core.surplus > 0 ? 2 : 0);
+    const PowerOfTwoCore core(exchange.members);
+    return core_rounds(core.levels) + (core.surplus > 0 ? rounds_to_fold() + 1 : 0);
   }
 
   bool awaits_delivery() const override { return true; }
   bool awaits_receiver() const override { return true; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
-    const Core core(exchange.members);
+    const PowerOfTwoCore core(exchange.members);
     if (core.surplus > 0) {
-      if (index == 0 || index == rounds(exchange) - 1) return fold(exchange, core, member, index == 0);
-      --index;
+      const int first = rounds_to_fold();
+      if (index < first || index == rounds(exchange) - 1) return fold(exchange, core, member, index);
+      index -= first;
     }
-    return core.folds(member) ? Round{} : core_round(exchange, core, core.number_of(member), index);
+    return folds(core, member) ? Round{} : core_round(exchange, core, core.number_of(member), index);
   }
+
+ protected:
+  // The core's member of that number.
+  virtual int member_of(const PowerOfTwoCore& core, int number) const { return core.member_of(number); }
 
  private:
   virtual int core_rounds(int levels) const = 0;
   // Of the core's member `number`.
-  virtual Round core_round(const GroupExchange& exchange, const Core& core, int number, int index) const = 0;
+  virtual Round core_round(const GroupExchange& exchange, const PowerOfTwoCore& core, int number,
+                           int index) const = 0;
+  virtual bool folds(const PowerOfTwoCore& core, int member) const { return core.folds(member); }
+  virtual int rounds_to_fold() const { return 1; }
 
-  // A surplus member's vector on its way in, or the result on its way back.
-  static Round fold(const GroupExchange& exchange, const Core& core, int member, bool in) {
+  // A surplus member's vector on its way in (round 0), or the result on its way back.
+  virtual Round fold(const GroupExchange& exchange, const PowerOfTwoCore& core, int member, int index) const {
+    const bool in = index == 0;
     Round round;
     if (core.folds(member)) add_message(in ? round.sends : round.receives, member + 1, 0, exchange.bytes, in);
     if (core.serves(member))
@@ -74,8 +77,9 @@ class FoldedIn : public Collective {
 
 class HalvingDoubling : public FoldedIn {
  public:
-  HalvingDoubling(const std::string& name, const std::string& about, bool is_nearest_first)
-      : FoldedIn(name, about), is_nearest_first_(is_nearest_first) {}
+  HalvingDoubling(const std::string& name, const std::string& about, bool is_nearest_first,
+                  Purpose purpose = Purpose::kAllReduce)
+      : FoldedIn(name, about, Unit::kNone, Shape::kOther, purpose), is_nearest_first_(is_nearest_first) {}
 
  private:
   struct Part {
@@ -84,14 +88,15 @@ class HalvingDoubling : public FoldedIn {
 
   int core_rounds(int levels) const override { return 2 * levels; }
 
-  Round core_round(const GroupExchange& exchange, const Core& core, int number, int index) const override {
+  Round core_round(const GroupExchange& exchange, const PowerOfTwoCore& core, int number,
+                   int index) const override {
     const bool reduces = index < core.levels;
     const int depth = reduces ? index : 2 * core.levels - 1 - index;
     const int peer = number ^ distance(core, depth);
     const Part mine = part_at(core, number, depth + 1), theirs = part_at(core, peer, depth + 1);
     Round round;
     const auto add = [&](std::vector<Message>& messages, Part part) {
-      add_message(messages, core.member_of(peer), part_begin(exchange.bytes, part.begin, core.size),
+      add_message(messages, member_of(core, peer), part_begin(exchange.bytes, part.begin, core.size),
                   part_begin(exchange.bytes, part.end, core.size), reduces);
     };
     add(round.sends, reduces ? theirs : mine);
@@ -100,13 +105,13 @@ class HalvingDoubling : public FoldedIn {
   }
 
   // Between partners of the halving that follows `depth` others.
-  int distance(const Core& core, int depth) const {
+  int distance(const PowerOfTwoCore& core, int depth) const {
     return is_nearest_first_ ? 1 << depth : core.size >> (depth + 1);
   }
 
   // The part of the vector that member `number` holds after `depth` halvings: of each the upper half where it
   // is the upper one of the two.
-  Part part_at(const Core& core, int number, int depth) const {
+  Part part_at(const PowerOfTwoCore& core, int number, int depth) const {
     Part part{0, core.size};
     for (int halving = 0; halving < depth; ++halving) {
       const int middle = (part.begin + part.end) / 2;
@@ -116,6 +121,47 @@ class HalvingDoubling : public FoldedIn {
   }
 
   bool is_nearest_first_;
+};
+
+// Of the surplus pairs the even members are of the core.
+class HalvingDoublingHalves : public HalvingDoubling {
+ public:
+  HalvingDoublingHalves()
+      : HalvingDoubling(
+            "halving-doubling-halves",
+            "the all-reduce halving-doubling as Open MPI has it where n is no power of two: folds "
+            "in two halves",
+            true, Purpose::kLibrary) {}
+
+ private:
+  int member_of(const PowerOfTwoCore& core, int number) const override { return core.even_member_of(number); }
+  bool folds(const PowerOfTwoCore& core, int member) const override { return core.serves(member); }
+  int rounds_to_fold() const override { return 2; }
+
+  // 0: halves are exchanged; 1: the odd member's sum goes to the even one; the last: the result comes back.
+  Round fold(const GroupExchange& exchange, const PowerOfTwoCore& core, int member,
+             int index) const override {
+    const bool is_even = core.folds(member), is_last = index > 1;
+    Round round;
+    if (!is_even && !core.serves(member)) return round;
+    const int peer = is_even ? member + 1 : member - 1;
+    const std::int64_t middle = exchange.bytes / 2, end = exchange.bytes;
+    const auto lower = [&](std::vector<Message>& to) { add_message(to, peer, 0, middle, true); };
+    const auto upper = [&](std::vector<Message>& to, bool reduces) {
+      add_message(to, peer, middle, end, reduces);
+    };
+    std::vector<Message>&of_even = is_even ? round.sends : round.receives,
+    &of_odd = is_even ? round.receives : round.sends;
+    if (is_last) {
+      add_message(of_even, peer, 0, end, false);
+    } else if (index == 0) {
+      upper(of_even, true);
+      lower(of_odd);
+    } else {
+      upper(of_odd, false);
+    }
+    return round;
+  }
 };
 
 class RecursiveDoubling : public FoldedIn {
@@ -128,7 +174,8 @@ class RecursiveDoubling : public FoldedIn {
  private:
   int core_rounds(int levels) const override { return levels; }
 
-  Round core_round(const GroupExchange& exchange, const Core& core, int number, int index) const override {
+  Round core_round(const GroupExchange& exchange, const PowerOfTwoCore& core, int number,
+                   int index) const override {
     const int peer = core.member_of(number ^ (1 << index));
     Round round;
     add_message(round.sends, peer, 0, exchange.bytes, true);
@@ -155,6 +202,7 @@ std::unique_ptr<Collective> farthest_first() {
 
 const MakeCollective make_halving_doubling = nearest_first;
 const MakeCollective make_halving_doubling_far = farthest_first;
+const MakeCollective make_halving_doubling_halves = make_collective<HalvingDoublingHalves>;
 const MakeCollective make_recursive_doubling = make_collective<RecursiveDoubling>;
 
 }  // namespace longhaul

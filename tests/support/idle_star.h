@@ -46,6 +46,22 @@ inline double halving_doubling_s(int members, double latency_s, double vector_s)
   return core_s + (members > core ? 2 * (latency_s + vector_s) : 0);
 }
 
+inline double reduce_scatter_halving_s(int members, double latency_s, double vector_s) {
+  const int levels = floor_log2(members), core = 1 << levels, surplus = members - core;
+  double parts = 0;
+  for (int half = core / 2; half >= 1; half /= 2) parts += half + std::min(surplus, half);
+  const double fold_s = surplus > 0 ? 2 * latency_s + (1 + 1. / members) * vector_s : 0;
+  return levels * latency_s + parts / members * vector_s + fold_s;
+}
+
+// What Bruck's all-to-all sends of 1/n of the vector: the bits that are set in 1 … n − 1.
+inline int bruck_parts(int members) {
+  int parts = 0;
+  for (int distance = 1; distance < members; ++distance)
+    for (int rest = distance; rest > 0; rest /= 2) parts += rest % 2;
+  return parts;
+}
+
 inline double recursive_doubling_s(int members, double latency_s, double vector_s) {
   const int levels = floor_log2(members), folds = members > 1 << levels ? 2 : 0;
   return (levels + folds) * (latency_s + vector_s);
@@ -62,13 +78,19 @@ inline double idle_star_s(const std::string& name, const GroupExchange& exchange
   const double vector_s = bytes / bytes_per_s;
   if (name == "pair")
     return n > 2 ? idle_star_s("ring", exchange, latency_s, bytes_per_s) : latency_s + vector_s;
-  if (name == "ring" || name == "reduce-scatter" || name == "pairwise")
+  if (name == "ring" || name == "reduce-scatter" || name == "reduce-scatter-pairwise" || name == "pairwise")
     return rounds * (latency_s + bytes / n / bytes_per_s);
   if (name == "all-gather" || name == "tree") return rounds * (latency_s + vector_s);
+  if (name == "all-gather-doubling") return rounds * latency_s + (n - 1) * vector_s;
+  if (name == "reduce-scatter-halving") return reduce_scatter_halving_s(n, latency_s, vector_s);
+  if (name == "reduce-scatter-root") return 2 * latency_s + (n - 1) * (1 + 1. / n) * vector_s;
+  if (name == "bruck") return rounds * latency_s + bruck_parts(n) * vector_s / n;
   if (name == "direct") return 2 * (latency_s + (n - 1.) / n * bytes / bytes_per_s);
   if (name == "double-tree") return double_tree_s(rounds / 3, exchange, latency_s, bytes_per_s);
   if (name == "halving-doubling" || name == "halving-doubling-far")
     return halving_doubling_s(n, latency_s, vector_s);
+  if (name == "halving-doubling-halves")
+    return halving_doubling_s(n, latency_s, vector_s) + ((n & (n - 1)) != 0 ? latency_s : 0);
   if (name == "recursive-doubling") return recursive_doubling_s(n, latency_s, vector_s);
   if (name == "heap-tree") return 2 * floor_log2(n) * (latency_s + (n == 2 ? 1 : 2) * vector_s);
   if (name == "hierarchical") return hierarchical_s(exchange, latency_s, vector_s);

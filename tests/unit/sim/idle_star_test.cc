@@ -37,13 +37,16 @@ void expect_exact(const std::string& name, int members, std::int64_t bytes, int 
 TEST(IdleStar, ClosedFormsThatAreExact) {
   for (const std::string name :
        {"ring", "pair", "halving-doubling", "halving-doubling-far", "recursive-doubling", "direct",
-        "parameter-server", "all-gather", "reduce-scatter", "root", "send", "pairwise"})
+        "parameter-server", "all-gather", "reduce-scatter", "root", "send", "pairwise",
+        "halving-doubling-halves", "all-gather-doubling", "reduce-scatter-halving", "reduce-scatter-pairwise",
+        "reduce-scatter-root", "bruck"})
     for (const int members : {2, 3, 4, 5, 8, 11, 16, 21})
       expect_exact(name, members,
                    std::int64_t{kSegment} * members * (1 << floor_log2(members)) * (members < 8 ? 4 : 1));
   for (const int members : {2, 4}) expect_exact("root", members, 40 * kSegment, 2);
   for (int members = 2; members <= 33; ++members)
-    for (const char* name : {"halving-doubling", "halving-doubling-far", "recursive-doubling"})
+    for (const char* name :
+         {"halving-doubling", "halving-doubling-far", "halving-doubling-halves", "recursive-doubling"})
       expect_exact(name, members, 4 * std::int64_t{kSegment} * (1 << floor_log2(members)));
 }
 
