@@ -36,6 +36,11 @@ struct MessageRules {
   int drained_rounds = 0;
   std::int64_t eager_bytes = 0;  // of kRendezvous: messages to so many bytes leave at once
   std::int64_t ahead_bytes = 0;  // of kRendezvous: what of a larger message travels with its request
+  // Of kRendezvous: a message that was asked for is over for its sender when its receiver has said so.
+  bool awaits_receipts = false;
+  // A connection is made by the first message of a pair, in two round trips, and only once in a run. Where
+  // both have one at a time, the connection of the lower replica stays.
+  bool opens_late = false;
   int wire_factor = 1;  // bytes on the wire for each of the payload: 2 where every word has a flag beside it
   // On the wire besides the payload: with each message, and of each announcement, request or answer.
   std::int64_t header_bytes = 0, note_bytes = 0;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/plan/operations.h"
@@ -21,6 +23,12 @@ inline const NetworkSpec& plain_network() {
   return plain;
 }
 
+// The connection of two replicas where a library makes it late; [0]: of the lower one of them.
+struct Opening {
+  bool has_begun[2] = {}, is_open[2] = {};
+  std::vector<std::function<void()>> waiting[2];  // sends
+};
+
 // What all exchanges of a replay have in common.
 struct ExchangeContext {
   Clock& clock;
@@ -30,6 +38,9 @@ struct ExchangeContext {
   const NetworkSpec& spec = plain_network();
   // What operations with an adaptive grace have seen.
   std::unique_ptr<LagHistories> lags = std::make_unique<LagHistories>();
+  // By (lower, higher) replica.
+  std::unique_ptr<std::map<std::pair<int, int>, Opening>> openings =
+      std::make_unique<std::map<std::pair<int, int>, Opening>>();
   // Exchanges that were given up: what they had under way still arrives.
   std::unique_ptr<std::vector<std::shared_ptr<void>>> given_up =
       std::make_unique<std::vector<std::shared_ptr<void>>>();

@@ -112,14 +112,16 @@ void LibraryRun::post_send(std::size_t index, const Message& message, int step) 
     return send(Kind::kRequest, index, as_index(message.peer), outgoing.number,
                 rules.note_bytes + std::min(rules.ahead_bytes, message.bytes - 1));
   }
-  send_data(index, message.peer, outgoing, message.bytes);
+  send_data(Kind::kData, index, message.peer, outgoing, message.bytes);
 }
 
-void LibraryRun::send_data(std::size_t index, int peer, const Outgoing& outgoing, std::int64_t bytes) {
+void LibraryRun::send_data(Kind kind, std::size_t index, int peer, const Outgoing& outgoing,
+                           std::int64_t bytes) {
   ++transfers_;
-  send(Kind::kData, index, as_index(peer), outgoing.number,
+  send(kind, index, as_index(peer), outgoing.number,
        lowering_.rules.wire_factor * bytes + lowering_.rules.header_bytes);
-  left(index, outgoing.step);
+  if (kind != Kind::kPut) return left(index, outgoing.step);
+  members_[index].peers[peer].unreceipted.push_back(outgoing.step);
 }
 
 // A message of the step is in the hands of the kernel.
@@ -138,9 +140,54 @@ void LibraryRun::send(Kind kind, std::size_t from, std::size_t to, int number, s
     free_.pop_back();
   }
   *message = {members_[from].chain, kind, from, to, number, is_counting_};
+  hand_over(message, bytes);
+}
+
+// Before the first message of a connection come greetings: a round trip of TCP's, then who is there, and the
+// answer to that. So the one who is connected to may send after three flights, the one who connects after
+// four.
+void LibraryRun::open(UnderWay* first, int side) {
+  const int from = order_.group[first->from], to = order_.group[first->to];
+  const auto greet = [this, first](bool is_back, std::function<void()> then) {
+    const std::size_t source = is_back ? first->to : first->from, target = is_back ? first->from : first->to;
+    const Transmission note =
+        transmission(source, target, members_[source].sent++, lowering_.rules.note_bytes, true);
+    context_.network.send(note, std::move(then), &first->chain);
+  };
+  const auto accept = [this, greet, side, lower = std::min(from, to), higher = std::max(from, to)] {
+    if (is_given_up_ || (side == 1 && (*context_.openings)[{lower, higher}].has_begun[0])) return;
+    greet(true, [this, side, lower, higher] { opened(lower, higher, side); });
+    opened(lower, higher, 1 - side);
+  };
+  greet(false, [greet, accept] { greet(true, [greet, accept] { greet(false, accept); }); });
+}
+
+void LibraryRun::opened(int lower, int higher, int side) {
+  if (is_given_up_) return;
+  Opening& opening = (*context_.openings)[{lower, higher}];
+  opening.is_open[side] = true;
+  for (const std::function<void()>& send : std::exchange(opening.waiting[side], {})) send();
+}
+
+void LibraryRun::hand_over(UnderWay* message, std::int64_t bytes) {
+  if (lowering_.rules.opens_late) {
+    const int from = order_.group[message->from], to = order_.group[message->to], side = from < to ? 0 : 1;
+    Opening& opening = (*context_.openings)[{std::min(from, to), std::max(from, to)}];
+    if (!opening.is_open[side]) {
+      opening.waiting[side].push_back([this, message, bytes] {
+        if (!is_given_up_) hand_over(message, bytes);
+      });
+      const bool is_begun =
+          opening.has_begun[side] || opening.is_open[1 - side] || (side == 1 && opening.has_begun[0]);
+      opening.has_begun[side] = true;
+      if (!is_begun) open(message, side);
+      return;
+    }
+  }
+  const Transmission data =
+      transmission(message->from, message->to, members_[message->from].sent++, bytes, true);
   context_.network.send(
-      transmission(from, to, members_[from].sent++, bytes, true), [this, message] { arrive(message); },
-      &message->chain);
+      data, [this, message] { arrive(message); }, &message->chain);
 }
 
 // Only one member goes on because of it, and that may be the end of this run.
@@ -154,11 +201,20 @@ void LibraryRun::arrive(UnderWay* message) {
   const int sender = static_cast<int>(from);
   Peer& peer = member.peers[sender];
   switch (kind) {
+    case Kind::kPut:
     case Kind::kData: {
       Incoming& incoming = incoming_of(peer, number);
       incoming.has_arrived = true;
       incoming.chain = chain;
       if (incoming.step >= 0) take(to, sender, number, chain);
+      if (kind == Kind::kPut) send(Kind::kReceipt, to, from, number, lowering_.rules.note_bytes);
+      break;
+    }
+    case Kind::kReceipt: {
+      const int step = peer.unreceipted.front();
+      peer.unreceipted.pop_front();
+      member.chain = chain;
+      left(to, step);
       break;
     }
     case Kind::kAnnouncement: {
@@ -169,7 +225,7 @@ void LibraryRun::arrive(UnderWay* message) {
       const Outgoing outgoing = peer.outgoing.front();
       peer.outgoing.pop_front();
       member.chain = chain;
-      send_data(to, sender, outgoing, outgoing.bytes);
+      send_data(Kind::kData, to, sender, outgoing, outgoing.bytes);
       break;
     }
     case Kind::kRequest: {
@@ -188,7 +244,7 @@ void LibraryRun::arrive(UnderWay* message) {
       const Outgoing outgoing = *found;
       peer.outgoing.erase(found);
       member.chain = chain;
-      send_data(to, sender, outgoing,
+      send_data(lowering_.rules.awaits_receipts ? Kind::kPut : Kind::kData, to, sender, outgoing,
                 outgoing.bytes - std::min(lowering_.rules.ahead_bytes, outgoing.bytes - 1));
       break;
     }

@@ -35,6 +35,7 @@ class LibraryRun : public ExchangeRun {
     int first_incoming = 0, posted_incoming = 0, sent = 0, answered = 0;
     int announced = 0;              // by it, and not used yet
     std::deque<Outgoing> outgoing;  // that wait for its announcement or answer
+    std::deque<int> unreceipted;    // steps of what waits for its receipt
   };
   struct Member {
     int next = 0, first_open = 0;  // steps: the next one to post, the first one that is not over
@@ -44,7 +45,8 @@ class LibraryRun : public ExchangeRun {
     bool has_started = false, is_waking = false, is_done = false;
     std::map<int, Peer> peers;
   };
-  enum class Kind { kData, kAnnouncement, kRequest, kAnswer };
+  // kPut: data that was asked for, where that awaits a receipt.
+  enum class Kind { kData, kPut, kAnnouncement, kRequest, kAnswer, kReceipt };
   struct UnderWay {
     SyncParts chain;  // that led to it, and what the network adds
     Kind kind = Kind::kData;
@@ -61,8 +63,11 @@ class LibraryRun : public ExchangeRun {
   void post_step(std::size_t index);
   void post_receive(std::size_t index, int peer, int step);
   void post_send(std::size_t index, const Message& message, int step);
-  void send_data(std::size_t index, int peer, const Outgoing& outgoing, std::int64_t bytes);
+  void send_data(Kind kind, std::size_t index, int peer, const Outgoing& outgoing, std::int64_t bytes);
   void send(Kind kind, std::size_t from, std::size_t to, int number, std::int64_t bytes);
+  void hand_over(UnderWay* message, std::int64_t bytes);
+  void open(UnderWay* first, int side);
+  void opened(int lower, int higher, int side);
   void arrive(UnderWay* message);
   void take(std::size_t index, int peer, int number, const SyncParts& chain);
   void answer(std::size_t index, int peer, int number);
