@@ -119,8 +119,7 @@ std::string kernel_settings(const TcpSpec& tcp, double window) {
   return text;
 }
 
-// torch's own Gloo has one connection between two nodes and asks for send buffers as large as a segment, which
-// the kernel cuts to net.core.wmem_max.
+// For TRAINING.py, which makes the process group.
 constexpr char kGlooBackend[] =
     "# the times are Gloo's: init_process_group(\"gloo\"), or cpu:gloo beside cuda:nccl\n"
     "export LONGHAUL_BACKEND=gloo\n";

@@ -22,6 +22,8 @@ namespace longhaul::library_test {
 
 using namespace library_exchange;
 
+constexpr double kWake_s = 5e-4;  // Gloo's, from the arrival of a segment to the next announcement
+
 // Both receives of a round are announced when the ones before have come. The first of two segments arrives
 // after a round trip and its own time, the second one segment later; then the next two are announced. The
 // all-gather begins when the reduce-scatter has ended.
@@ -30,9 +32,9 @@ TEST(Gloo, ARoundOfItsRingIsARoundTrip) {
     for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 20, std::int64_t{1} << 22}) {
       const double segment_s = wire_s(bytes / (2. * members));
       ASSERT_LT(segment_s, 2 * kLatency);
-      const double expected_s = 2 * ((members - 1) * (2 * kLatency + segment_s) + segment_s);
+      const double expected_s = 2 * ((members - 1) * (2 * kLatency + segment_s + kWake_s) + segment_s);
       const Took took = exchange("gloo", kAverage, members, bytes);
-      EXPECT_NEAR(took.s, expected_s, 1e-2) << members << ": " << bytes;  // headers, notes
+      EXPECT_NEAR(took.s, expected_s, 3e-3) << members << ": " << bytes;  // headers, notes
       EXPECT_EQ(took.transfers, 2 * (members - 1) * 2 * members);
       EXPECT_EQ(took.bytes_of_first, 2 * (members - 1) * bytes / members);
     }
