@@ -198,6 +198,8 @@ Validity network_validity(const Case& config) {
   const Json buckets = member(config.method.options, "buckets");
   note(buckets.is_number() && buckets > kMeasuredBuckets,
        fmt::format("{} buckets (to {})", buckets.dump(), kMeasuredBuckets));
+  const std::string tensors = config.method.options.value("tensors", "flat");
+  note(tensors != "flat", fmt::format("tensors \"{}\" (flat)", tensors));
   if (!found.outside.empty()) found.residual = 1;
   return found;
 }

@@ -47,11 +47,11 @@ void fill_in_places(Case& config) {
   if (order.kind == RankOrderSpec::Kind::kOptimized) order.places = order_found(config).places;
 }
 
-bool has_all_reduce(const Json& name) {
+bool has_option(const Json& name, const std::string& key) {
   for (const Method& method : methods())
     if (method.name == name)
       for (const Node& option : method.options)
-        if (option.key == "all_reduce") return true;
+        if (option.key == key) return true;
   return false;
 }
 
@@ -67,9 +67,15 @@ void fill_in_library(Json& written) {
   if (tcp.is_null()) tcp = Json::object();
   if (tcp.is_object() && !tcp.contains("connections")) tcp["connections"] = library->connections;
   if (!member(written, "methods").is_array()) return;
-  for (Json& method : written["methods"])
-    if (method.is_object() && !method.contains("all_reduce") && has_all_reduce(member(method, "name")))
-      method["all_reduce"] = kLibraryChoice;
+  for (Json& method : written["methods"]) {
+    if (!method.is_object()) continue;
+    const auto fill_in = [&](const char* key, const std::string& value) {
+      if (!method.contains(key) && has_option(member(method, "name"), key)) method[key] = value;
+    };
+    fill_in("all_reduce", kLibraryChoice);
+    // Of averages of the model: buckets of gradients are DDP's matter.
+    if (member(method, "name") != "ddp") fill_in("tensors", library->tensors);
+  }
 }
 
 // What was checked already, of other cases.

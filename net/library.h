@@ -77,6 +77,11 @@ struct Library {
   // How far predicted times were from the library's own, at the 95th percentile; 1: not known, so that claims
   // stay undecided.
   double residual = 1;
+  // Operations of one group under way at a time, where several are handed over together.
+  int at_a_time = 1;
+  // What a method's `tensors` is where the scenario does not say (methods/common/tensors.h); of all methods
+  // but ddp.
+  std::string tensors = "flat";
 
   bool is_plain() const { return lower == nullptr; }
 };

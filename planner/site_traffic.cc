@@ -67,22 +67,27 @@ class Counter {
   // Of one operation, so many times.
   void add(const Operation& operation, double times, NodeTraffic& sum) {
     const bool repeats = operation.groups.empty() && operation.targets.empty() && operation.parts.empty();
+    // A library may choose another collective for each size.
+    std::map<std::int64_t, int> sizes = {{operation.bytes, 1}};
+    if (!operation.rule->sizes.empty()) sizes = operations_by_bytes(operation);
     NodeTraffic drawn;
     for (const std::vector<int>& replicas : groups_of(operation, replicas_)) {
       if (replicas.size() < 2) continue;
       const std::vector<int> group = workers_of(plan_, *operation.rule, replicas);
-      const GroupExchange exchange = group_exchange(group, operation.bytes, operation.rule->payload.size(),
-                                                    site_of_, operation.targets, operation.parts);
-      const Collective& collective = collective_of(network_, *operation.rule, exchange);
-      const auto counted = [&] {
-        NodeTraffic traffic;
-        add_messages(collective, group, exchange, traffic);
-        return traffic;
-      };
-      if (repeats)
-        add_scaled(sum, known_.of(words_of(collective, group, exchange), counted), times);
-      else
-        add_messages(collective, group, exchange, drawn);
+      for (const auto& [bytes, count] : sizes) {
+        const GroupExchange exchange = group_exchange(group, bytes, operation.rule->payload.size(), site_of_,
+                                                      operation.targets, operation.parts);
+        const Collective& collective = collective_of(network_, *operation.rule, exchange);
+        const auto counted = [&] {
+          NodeTraffic traffic;
+          add_messages(collective, group, exchange, traffic);
+          return traffic;
+        };
+        if (repeats)
+          add_scaled(sum, known_.of(words_of(collective, group, exchange), counted), count * times);
+        else
+          add_scaled(drawn, counted(), count);
+      }
     }
     add_scaled(sum, drawn, times);
   }

@@ -158,7 +158,7 @@ int channels(const TcpSpec& tcp) {
 }
 
 // `count` groups of so many members, `first` the workers of one of them (empty: all there are); `bytes`: of
-// one bucket.
+// one operation.
 void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<int>& first, int members,
          std::int64_t count, std::int64_t bytes, const Case& config,
          std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
@@ -234,17 +234,16 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
       std::map<std::size_t, std::vector<const std::vector<int>*>> by_size;
       for (const std::vector<int>& group : exchange.groups) by_size[group.size()].push_back(&group);
       const bool has_stage = exchange.rule->stage >= 0;
-      for (int bucket = 0; bucket < exchange.rule->buckets; ++bucket) {
-        const std::int64_t bytes = bucket_bytes(exchange, bucket);
+      for (const auto& [bytes, times] : operations_by_bytes(exchange)) {
         if (by_size.empty() && exchange.rule->is_of_everyone()) {
           std::vector<int> all;
           if (has_stage)
             all = workers_of(trace.plan, *exchange.rule, groups_of(exchange, trace.context.replicas).front());
-          add(estimate, exchange, all, trace.context.replicas, 1, bytes, config, known);
+          add(estimate, exchange, all, trace.context.replicas, times, bytes, config, known);
         }
         for (const auto& [size, groups] : by_size)
           add(estimate, exchange, workers_of(trace.plan, *exchange.rule, *groups.front()),
-              static_cast<int>(size), static_cast<std::int64_t>(groups.size()), bytes, config, known);
+              static_cast<int>(size), times * static_cast<std::int64_t>(groups.size()), bytes, config, known);
       }
     }
   add_stages(estimate, config, trace);

@@ -30,20 +30,29 @@ constexpr std::int64_t kMostMessages = 4000000;
 
 constexpr std::size_t kMostWords = 400;  // letters
 
-// What one member contributes to one all-reduce.
-std::int64_t vector_bytes(const Case& config) {
-  const bool overlaps =
-      config.method.options.is_object() && config.method.options.value("overlap_backward", 0.) > 0;
-  const std::int64_t buckets = overlaps ? config.method.options.at("buckets").get<int>() : 1;
-  return config.workload.parameters * bytes_per_parameter(config.workload.wire) / buckets;
+// Operations of the average that has most of them. Without a plan: buckets of equal size.
+int operations_of_average(const Case& config, const OperationPlan& plan) {
+  int most = 1;
+  for (const OperationRule& rule : plan.rules) most = std::max(most, operation_count(rule));
+  if (!plan.rules.empty()) return most;
+  const Json& options = config.method.options;
+  const bool overlaps = options.is_object() && options.value("overlap_backward", 0.) > 0;
+  return overlaps ? options.at("buckets").get<int>() : 1;
 }
 
-// That of an all-reduce among all.
-const Collective& collective_of(const Case& config) {
+// One all-reduce among all: what a member contributes, and how.
+struct OneAllReduce {
+  std::int64_t bytes = 0;  // of several operations of an average: their mean
+  const Collective& collective;
+};
+
+OneAllReduce one_all_reduce(const Case& config, const OperationPlan& plan) {
+  const std::int64_t bytes = config.workload.parameters * bytes_per_parameter(config.workload.wire) /
+                             operations_of_average(config, plan);
   OperationRule rule;
   rule.collective =
       config.method.options.is_object() ? config.method.options.value("all_reduce", "ring") : "ring";
-  return longhaul::collective_of(config.network, rule, {config.workers(), vector_bytes(config)});
+  return {bytes, collective_of(config.network, rule, {config.workers(), bytes})};
 }
 
 // Of an order of sites the site of each worker, all of a site side by side.
@@ -119,9 +128,9 @@ PlaceObjective ring_objective(int members, const HopCosts& hops) {
   };
 }
 
-Found for_ring(const Case& config, const SitePaths& paths) {
+Found for_ring(const Case& config, std::int64_t bytes, const SitePaths& paths) {
   const int members = config.workers();
-  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(config)) / members);
+  const HopCosts hops = paths.hop_costs(static_cast<double>(bytes) / members);
   const PlaceObjective objective = ring_objective(members, hops);
   BestPlaces best;
   best.take(best_ring(paths.places(), hops), objective);
@@ -130,9 +139,9 @@ Found for_ring(const Case& config, const SitePaths& paths) {
 }
 
 // A ring of one leader a site, which is the site's first worker.
-Found for_leaders(const Case& config, const SitePaths& paths) {
+Found for_leaders(std::int64_t bytes, const SitePaths& paths) {
   const int sites = paths.sites();
-  const HopCosts hops = paths.hop_costs(static_cast<double>(vector_bytes(config)) / sites);
+  const HopCosts hops = paths.hop_costs(static_cast<double>(bytes) / sites);
   const PlaceObjective of_leaders = ring_objective(sites, hops);
   const PlaceObjective objective = [of_leaders](const std::vector<int>& site_of) {
     std::vector<int> leaders;
@@ -171,18 +180,18 @@ std::vector<int> with_sites_swapped(BestPlaces best, const SiteOrders& orders, c
   return best.site_of;
 }
 
-Found for_rounds(const Case& config, const SitePaths& paths) {
+Found for_rounds(const Case& config, const OneAllReduce& one, const SitePaths& paths) {
   const int members = config.workers();
-  const GroupExchange exchange{members, vector_bytes(config), 1, {}};
-  const std::int64_t messages = collective_of(config).totals(exchange).transfers;
+  const GroupExchange exchange{members, one.bytes, 1, {}};
+  const std::int64_t messages = one.collective.totals(exchange).transfers;
   if (messages > kMostMessages)
     throw InputError(
         "network.rank_order",
         fmt::format("found \"optimized\" for {} replicas, whose {} has {} messages", members,
-                    collective_of(config).name(), messages),
+                    one.collective.name(), messages),
         fmt::format("at most {} messages, each of which is walked again and again", kMostMessages),
         "\"blocks\", \"round-robin\", \"random\" or a list; a ring; or fewer replicas");
-  const auto graph = std::make_shared<CostGraph>(CostGraph::of_exchange(collective_of(config), exchange));
+  const auto graph = std::make_shared<CostGraph>(CostGraph::of_exchange(one.collective, exchange));
   const auto evaluated = std::make_shared<std::int64_t>(0);
   const PlaceObjective objective = [graph, evaluated, &paths](const std::vector<int>& site_of) {
     *evaluated += graph->size();
@@ -191,7 +200,7 @@ Found for_rounds(const Case& config, const SitePaths& paths) {
   };
   if (members <= kMostExact) return {best_of_all(paths.places(), objective), objective};
   const PlaceBudget has_budget = [&] { return *evaluated < kMostEvaluated; };
-  const SiteOrders orders(paths, static_cast<double>(vector_bytes(config)));
+  const SiteOrders orders(paths, static_cast<double>(one.bytes));
   BestPlaces best;
   const std::vector<int> swapped = with_sites_swapped(best, orders, paths, objective, has_budget);
   best.take(swapped, objective);
@@ -231,10 +240,11 @@ Found found_for(const Case& config, const OperationPlan& plan, const SitePaths& 
       throw std::logic_error("places of stages need the plan of their operations");
     return for_stages(config, plan, paths);
   }
-  const Collective& collective = collective_of(config);
-  if (collective.shape(config.replicas) == Collective::Shape::kRing) return for_ring(config, paths);
-  if (collective.needs_sites()) return for_leaders(config, paths);
-  return for_rounds(config, paths);
+  const OneAllReduce one = one_all_reduce(config, plan);
+  if (one.collective.shape(config.replicas) == Collective::Shape::kRing)
+    return for_ring(config, one.bytes, paths);
+  if (one.collective.needs_sites()) return for_leaders(one.bytes, paths);
+  return for_rounds(config, one, paths);
 }
 
 }  // namespace

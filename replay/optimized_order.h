@@ -5,11 +5,12 @@
 // connections carry on the path alone. Start-up of windows, shared links, overrides, variation and unequal
 // steps are not in it. docs/results/placement.md compares it with replays.
 //
-// Without stages it is the mean over replicas of the time of one all-reduce (one bucket). Of a ring, and of
-// exchanges without a choice of collective (fsdp; for NoLoCo's random pairs no order differs from another),
-// it is 2(n − 1) · ring_round_s() (net/site_tour.h); of "hierarchical" that of the ring of the sites'
-// leaders; of all others it is that of their rounds (cost_graph.h). With stages it is the time
-// of a step (step_objective.h), and workers are placed: which stage of which replica stands where.
+// Without stages it is the mean over replicas of the time of one all-reduce, of the mean size where an
+// average is several operations. Of a ring, and of exchanges without a choice of collective (fsdp; for
+// NoLoCo's random pairs no order differs from another), it is 2(n − 1) · ring_round_s() (net/site_tour.h); of
+// "hierarchical" that of the ring of the sites' leaders; of all others it is that of their rounds
+// (cost_graph.h). With stages it is the time of a step (step_objective.h), and workers are placed: which
+// stage of which replica stands where.
 //
 // Up to 8 workers (for the leaders: 8 sites) it is the least of all assignments. Above that
 //   ring, hierarchical   a travelling-salesman tour (net/site_tour.h), or round robin if that is less
@@ -42,7 +43,7 @@ struct OptimizedOrder {
 // The case with its replicas in blocks, without overrides: a replica's link would move with the order.
 Case in_blocks(Case config);
 
-// `plan`: that of the case; read where the case has stages.
+// `plan`: that of the case; of one without stages it says only into how many operations an average is cut.
 OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan);
 
 // The case with the places of an order that is "optimized" filled in, where they are not yet; any other case

@@ -26,15 +26,22 @@ bool is_drawn(const OperationRule& rule) {
          has_targets(rule.grouping);
 }
 
+// Operations one after another that take as long as those of an exchange: where a library runs several at a
+// time they share a path's rate, and as many messages are on their way together.
+int rounds_of_operations(const OperationRule& rule, const NetworkSpec& network) {
+  const int at_a_time = rule.together ? library_named(network.library).at_a_time : 1;
+  return (operation_count(rule) + at_a_time - 1) / at_a_time;
+}
+
 }  // namespace
 
-// Of everyone, at the first step that posts one.
+// Of everyone, at the first step that posts one: one operation, of their mean size.
 GroupExchange whole_exchange(const OperationPlan& plan, const PlanContext& context, const OperationRule& rule,
                              const std::vector<int>& posted) {
   GroupExchange exchange{context.replicas, 0, static_cast<int>(rule.payload.size())};
   if (posted.empty()) return exchange;
   for (const Operation& operation : operations_at(plan, context, posted.front()))
-    if (operation.rule == &rule) exchange.bytes = operation.bytes / rule.buckets;
+    if (operation.rule == &rule) exchange.bytes = operation.bytes / operation_count(rule);
   return exchange;
 }
 
@@ -45,13 +52,15 @@ class StepObjective::StageExchange {
 
   StageExchange(const OperationPlan& plan, const PlanContext& context, const OperationRule& rule,
                 const std::vector<int>& posted, const NetworkSpec& network)
-      : rule_(rule), collective_(collective_of(network, rule, whole_exchange(plan, context, rule, posted))) {
+      : rule_(rule),
+        rounds_(rounds_of_operations(rule, network)),
+        collective_(collective_of(network, rule, whole_exchange(plan, context, rule, posted))) {
     const int rounds = rule.grouping == Grouping::kGrid ? kMostGridRounds : 1;
     for (const int step : posted) {
       if (static_cast<int>(groups_.size()) == rounds) break;
       for (const Operation& operation : operations_at(plan, context, step))
         if (operation.rule == &rule) {
-          bytes_ = operation.bytes / rule.buckets;
+          bytes_ = operation.bytes / rounds_;
           groups_.push_back(rule.grouping == Grouping::kGrid ? operation.groups
                                                              : std::vector<std::vector<int>>());
         }
@@ -63,14 +72,14 @@ class StepObjective::StageExchange {
     const auto found = known_.find(site_of);
     if (found != known_.end()) return found->second;
     if (known_.size() >= kMostKnown) known_.clear();
-    Times times = one_bucket(site_of, paths, evaluated);
-    times.last_s *= rule_.buckets;
-    times.mean_s *= rule_.buckets;
+    Times times = one_round(site_of, paths, evaluated);
+    times.last_s *= rounds_;
+    times.mean_s *= rounds_;
     return known_[site_of] = times;
   }
 
  private:
-  Times one_bucket(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& evaluated) {
+  Times one_round(const std::vector<int>& site_of, const SitePaths& paths, std::int64_t& evaluated) {
     if (is_drawn(rule_)) return of_drawn_group(site_of, paths, evaluated);
     if (rule_.grouping != Grouping::kGrid) return of_group(site_of, paths, evaluated);
     Times mean;
@@ -145,8 +154,9 @@ class StepObjective::StageExchange {
   }
 
   const OperationRule& rule_;
+  const int rounds_;  // of operations
   const Collective& collective_;
-  std::int64_t bytes_ = 0;                             // of a bucket
+  std::int64_t bytes_ = 0;                             // of a round
   std::vector<std::vector<std::vector<int>>> groups_;  // of a grid, by round
   std::map<int, CostGraph> graphs_;                    // by members
   std::map<std::vector<int>, Times> known_;            // by sites

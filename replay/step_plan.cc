@@ -16,6 +16,23 @@
 namespace longhaul {
 namespace {
 
+// Of one operation. `shape`: of the group.
+void add_connections(const OperationRule& rule, const GroupExchange& shape, const std::vector<int>& group,
+                     const NetworkSpec& network, std::set<std::pair<int, int>>& found) {
+  if (shape.members < 2) return;
+  const Lowering lowering = lowered(network, rule, shape);
+  const Collective& collective = *lowering.collective;
+  const bool answers =
+      lowering.rules.start == MessageStart::kAnnounced || lowering.rules.start == MessageStart::kRendezvous;
+  for (int member = 0; member < shape.members; ++member)
+    for (int index = 0; index < collective.rounds(shape); ++index)
+      for (const Message& message : collective.round(shape, member, index).sends) {
+        const int source = group[as_index(member)], target = group[as_index(message.peer)];
+        found.insert({source, target});
+        if (answers) found.insert({target, source});
+      }
+}
+
 void add_connections(const Operation& exchange, const std::vector<int>& group,
                      const std::vector<int>& site_of, const NetworkSpec& network,
                      std::set<std::pair<int, int>>& found) {
@@ -32,22 +49,15 @@ void add_connections(const Operation& exchange, const std::vector<int>& group,
     for (const int source : group)
       for (const int target : group)
         if (source != target) found.insert({source, target});
-  const GroupExchange shape = group_exchange(group, exchange.bytes, exchange.rule->payload.size(), site_of,
-                                             exchange.targets, exchange.parts);
-  if (shape.members < 2) return;
-  const Lowering lowering = lowered(network, *exchange.rule, shape);
-  const Collective& collective = *lowering.collective;
-  const bool answers =
-      lowering.rules.start == MessageStart::kAnnounced || lowering.rules.start == MessageStart::kRendezvous;
-  for (int member = 0; member < shape.members; ++member)
-    for (int index = 0; index < collective.rounds(shape); ++index)
-      for (const Message& message : collective.round(shape, member, index).sends) {
-        const int source = group[as_index(member)], target = group[as_index(message.peer)];
-        found.insert({source, target});
-        if (answers) found.insert({target, source});
-      }
+  // A library may choose another collective for each size.
+  std::map<std::int64_t, int> sizes = {{exchange.bytes, 1}};
+  if (!exchange.rule->sizes.empty()) sizes = operations_by_bytes(exchange);
+  for (const auto& [bytes, count] : sizes)
+    add_connections(*exchange.rule,
+                    group_exchange(group, bytes, exchange.rule->payload.size(), site_of, exchange.targets,
+                                   exchange.parts),
+                    group, network, found);
 }
-
 // Each run keeps a copy of its operation: with the groups of all, 512 pairs would copy 512 groups each.
 std::vector<std::vector<int>> take_groups(Operation& exchange, int replicas) {
   std::vector<std::vector<int>> groups = groups_of(exchange, replicas);

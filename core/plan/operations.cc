@@ -16,6 +16,7 @@ namespace longhaul {
 namespace {
 
 using Group = std::vector<int>;
+__extension__ typedef __int128 Wide;  // bytes times sizes
 
 int site_at(const std::vector<int>& site_of, int replica) {
   return site_of[as_index(replica)];
@@ -250,9 +251,35 @@ std::vector<Operation> operations_due(const OperationPlan& plan, const PlanConte
   return operations;
 }
 
-std::int64_t bucket_bytes(const Operation& operation, int bucket) {
-  const std::int64_t buckets = operation.rule->buckets, each = operation.bytes / buckets;
-  return each + (bucket >= buckets - operation.bytes % buckets);
+int operation_count(const OperationRule& rule) {
+  return rule.sizes.empty() ? rule.buckets : static_cast<int>(rule.sizes.size());
+}
+
+std::vector<std::int64_t> bytes_of_operations(const Operation& operation) {
+  const std::vector<std::int64_t>& sizes = operation.rule->sizes;
+  std::vector<std::int64_t> bytes;
+  if (sizes.empty()) {
+    const std::int64_t buckets = operation.rule->buckets, each = operation.bytes / buckets;
+    for (std::int64_t bucket = 0; bucket < buckets; ++bucket)
+      bytes.push_back(each + (bucket >= buckets - operation.bytes % buckets));
+    return bytes;
+  }
+  const Wide all = std::accumulate(sizes.begin(), sizes.end(), Wide{0});
+  Wide size = 0;
+  std::int64_t begin = 0;
+  for (const std::int64_t one : sizes) {
+    size += one;
+    const auto end = static_cast<std::int64_t>(size * operation.bytes / all);
+    bytes.push_back(end - begin);
+    begin = end;
+  }
+  return bytes;
+}
+
+std::map<std::int64_t, int> operations_by_bytes(const Operation& operation) {
+  std::map<std::int64_t, int> counts;
+  for (const std::int64_t bytes : bytes_of_operations(operation)) ++counts[bytes];
+  return counts;
 }
 
 std::int64_t answer_bytes(const OperationRule& rule, std::int64_t parameters) {

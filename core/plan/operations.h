@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -139,6 +140,13 @@ struct OperationRule {
   int buckets = 1;
   // Where buckets are not released evenly: what is left of the step when each of them is, a share, falling.
   std::vector<double> releases = {};
+  // Of an exchange in several operations: how much of the payload each of them has, in any unit, in the order
+  // in which they are handed over. One for each bucket, or all of them with the only bucket. Empty: each
+  // bucket is an operation.
+  std::vector<std::int64_t> sizes = {};
+  // Whether as many operations of an exchange are under way as the library runs at a time (net/library.h).
+  // Else each begins when the one before it is done.
+  bool together = false;
 
   Grouping grouping = Grouping::kEveryone;
   int group_size = 0;    // of kRandom, kSites and kGrid; of targets how many
@@ -275,8 +283,13 @@ void check_groups(const std::vector<std::vector<int>>& groups, int replicas);
 // The groups of an operation as replicas, in the order of the draw, checked; everyone is one group.
 std::vector<std::vector<int>> groups_of(const Operation& operation, int replicas);
 
-// Bytes of bucket 0 … buckets − 1 of one participant's contribution; they add up to `bytes`.
-std::int64_t bucket_bytes(const Operation& operation, int bucket);
+// The operations that an exchange of the rule consists of.
+int operation_count(const OperationRule& rule);
+
+// Bytes of each of them, of one participant's contribution, in their order; they add up to `bytes`. And how
+// many of them have so many bytes.
+std::vector<std::int64_t> bytes_of_operations(const Operation& operation);
+std::map<std::int64_t, int> operations_by_bytes(const Operation& operation);
 
 // Bytes of the answer of a merge.
 std::int64_t answer_bytes(const OperationRule& rule, std::int64_t parameters);

@@ -104,6 +104,21 @@ void check_numbers(const OperationRule& rule, const PlanContext& context) {
                      fmt::format("a number of which {} replicas are a power", context.replicas));
 }
 
+void check_sizes(const OperationRule& rule) {
+  if (rule.sizes.empty()) return;
+  double all = 0;
+  for (const std::int64_t size : rule.sizes) {
+    if (size < 1) throw InputError("sizes", fmt::format("found {}", size), "1 or more");
+    all += static_cast<double>(size);
+  }
+  constexpr double kMost = 9e18;
+  const auto count = static_cast<int>(std::min<std::size_t>(rule.sizes.size(), kMostBuckets + 1));
+  if (count > kMostBuckets || (rule.buckets != 1 && rule.buckets != count) || all > kMost)
+    throw InputError("sizes", fmt::format("found {} with {} buckets", rule.sizes.size(), rule.buckets),
+                     fmt::format("one for each bucket or, with one bucket, at most {}; {:.0e} together",
+                                 kMostBuckets, kMost));
+}
+
 // All that a ring of everyone sends fits 64 bits.
 void check_bytes(const OperationRule& rule, const PlanContext& context) {
   double bytes = 0;
@@ -180,6 +195,8 @@ Json to_json(const OperationRule& rule) {
   if (rule.posts_first) json["posts_first"] = true;
   if (rule.stage >= 0) json["stage"] = rule.stage;
   if (!rule.releases.empty()) json["releases"] = rule.releases;
+  if (!rule.sizes.empty()) json["sizes"] = rule.sizes;
+  if (rule.together) json["together"] = true;
   if (!rule.completion.is_all()) json["completion"] = to_json(rule.completion);
   if (rule.slack_steps >= 0) json["slack_steps"] = rule.slack_steps;
   for (const PayloadPart& part : rule.answer) json["answer"].push_back(to_json(part));
@@ -224,6 +241,9 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
                             releases.back() < 0 || !std::is_sorted(releases.rbegin(), releases.rend())))
     throw InputError("releases", "found " + json["releases"].dump(),
                      "a share of the step for each bucket, from 1 down to 0");
+  take("sizes", rule.sizes);
+  take("together", rule.together);
+  check_sizes(rule);
   if (json.contains("completion")) rule.completion = completion_from(json["completion"], rule);
   take("slack_steps", rule.slack_steps);
   for (const Json& part : json.value("answer", Json::array())) rule.answer.push_back(part_from(part));

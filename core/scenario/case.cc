@@ -119,6 +119,22 @@ std::optional<ModelShape> workload_model(const Json& json, const std::optional<T
   return parse_model(json["model"], "workload.model");
 }
 
+// Empty where the scenario lists none.
+std::vector<std::int64_t> workload_tensors(const Json& json, std::int64_t parameters) {
+  if (!json.contains("tensors")) return {};
+  const std::string path = "workload.tensors";
+  if (!json.contains("parameters"))
+    throw InputError(path, "found without workload.parameters", "one of them with the other",
+                     "a model, or what is trained, knows its own tensors");
+  std::vector<std::int64_t> tensors = json["tensors"];
+  double sum = 0;
+  for (const std::int64_t tensor : tensors) sum += static_cast<double>(tensor);
+  if (sum != static_cast<double>(parameters))
+    throw InputError(path, fmt::format("found {} tensors with {:.0f} parameters", tensors.size(), sum),
+                     fmt::format("as many as workload.parameters, {}", parameters));
+  return tensors;
+}
+
 // What `total_tokens` need; `tokens` are those of a replica and step.
 int steps_for_tokens(const Json& json, bool trains, std::int64_t tokens, int replicas) {
   const std::string path = "workload.total_tokens";
@@ -144,6 +160,7 @@ WorkloadSpec parse_workload(const Json& json, const std::optional<TrainSpec>& tr
   workload.model = workload_model(json, train);
   workload.parameters =
       workload.model ? workload.model->parameters() : json["parameters"].get<std::int64_t>();
+  workload.tensors = workload_tensors(json, workload.parameters);
   workload.wire = from_word<Wire>(json.at("wire"), "workload.wire");
   workload.tokens = tokens_of_step(json, train);
   if (json.contains("total_tokens"))

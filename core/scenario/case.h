@@ -82,6 +82,7 @@ struct WorkloadSpec {
   std::int64_t parameters = 0;
   std::int64_t active_parameters = 0;  // that compute a token: fewer in a mixture of experts
   std::optional<ModelShape> model;     // of so many parameters, where the scenario names one
+  std::vector<std::int64_t> tensors;   // parameters of each tensor, where the scenario lists them
   Wire wire = Wire::kBf16;
   int steps = 0;            // written, or what total_tokens need
   std::int64_t tokens = 0;  // per replica and step; 0: not said

@@ -205,6 +205,10 @@ Node workload_options() {
                   .at_least(1)
                   .at_most(kMostParameters)
                   .means("parameter count, instead of model"),
+              list_of("tensors", large_integer("").at_least(1).at_most(kMostParameters))
+                  .not_empty()
+                  .means("beside parameters: how many each parameter tensor has, in the model's order, for a "
+                         "method's tensors. They add up to parameters. A model knows its own"),
               large_integer("active_parameters")
                   .at_least(1)
                   .at_most(kMostParameters)

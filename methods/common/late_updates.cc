@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/units.h"
+#include "methods/common/tensors.h"
 
 namespace longhaul {
 namespace {
@@ -17,7 +18,8 @@ bool is_stable(double a, double b, double c) {
 }  // namespace
 
 std::vector<Node> with_outer_all_reduce(std::vector<Node> options, const CompressionDefaults& defaults) {
-  return joined({options, compression_options(defaults), {all_reduce_option(), reduction_option()}});
+  return joined(
+      {options, compression_options(defaults), {all_reduce_option(), tensors_option(), reduction_option()}});
 }
 
 OperationPlan outer_plan(const Json& options, const PlannedModel& model, bool is_late) {

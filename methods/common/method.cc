@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "methods/common/tensors.h"
 
 namespace longhaul {
 
@@ -61,7 +62,7 @@ Node all_reduce_option() {
 
 std::vector<Node> all_reduce_options() {
   return {
-      all_reduce_option(),
+      all_reduce_option(), tensors_option(),
       number("overlap_backward")
           .at_least(0)
           .at_most(1)

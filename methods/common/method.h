@@ -19,6 +19,8 @@ struct PlannedModel {
   std::vector<ColumnRange> layers;     // empty: only the number of parameters is known
   Wire wire = Wire::kBf16;             // of what is not compressed
   std::vector<Parameter> layout = {};  // empty where `layers` is
+  // Columns of each parameter tensor, in order; empty where only their number is known.
+  std::vector<ColumnRange> tensors = {};
 };
 
 struct Method {

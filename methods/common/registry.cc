@@ -11,6 +11,7 @@
 #include "core/scenario/scenario_options.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/python_step.h"
+#include "methods/common/tensors.h"
 
 namespace longhaul {
 namespace {
@@ -34,6 +35,7 @@ OperationPlan whole_plan(const Case& config, const PlannedModel& model,
   change_plan(config.method.options, model, plan);
   plan = with_stages(std::move(plan),
                      pipeline_plan(config.pipeline, shape, model.parameters, tokens, model.wire), model);
+  split_by_tensors(config.method.options, model, plan);
   plan.dynamic_steps = dynamic_steps_of(config);
   return plan;
 }
@@ -41,7 +43,9 @@ OperationPlan whole_plan(const Case& config, const PlannedModel& model,
 }  // namespace
 
 PlannedModel planned_model(const ModelShape& shape, Wire wire) {
-  return {shape.parameters(), layer_columns(shape), wire, parameter_layout(shape)};
+  std::vector<Parameter> layout = parameter_layout(shape);
+  std::vector<ColumnRange> tensors = tensors_of_layout(layout);
+  return {shape.parameters(), layer_columns(shape), wire, std::move(layout), std::move(tensors)};
 }
 
 const Method& method_named(const std::string& name) {
@@ -77,7 +81,7 @@ std::vector<std::string> rows_kept_by(const MethodSpec& method) {
 
 OperationPlan plan_of(const Case& config) {
   const WorkloadSpec& workload = config.workload;
-  PlannedModel model{workload.parameters, {}, workload.wire};
+  PlannedModel model{workload.parameters, {}, workload.wire, {}, tensors_of_sizes(workload.tensors)};
   if (workload.model) model = planned_model(*workload.model, workload.wire);
   model.parameters = workload.parameters;
   return whole_plan(config, model, workload.model, workload.tokens);
@@ -131,6 +135,7 @@ std::string training_key(const Case& config) {
     for (const char* key : {"pairing", "across_every"}) method.erase(key);
   else
     method["sites"] = config.site_of;
+  if (method.value("tensors", Json("flat")) == "flat") method.erase("tensors");
   // The option alone changes nothing; the steps that follow from it do.
   method.erase("dynamic_steps");
   if (const DynamicSteps steps = dynamic_steps_of(config); steps.is_on()) method["steps_taken"] = steps.taken;

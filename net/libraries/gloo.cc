@@ -24,6 +24,7 @@ constexpr std::int64_t kMostSegment = 1 << 20;  // gloo/allreduce.h, kMaxSegment
 // The 1 KiB rows of results/reference/libraries/ take 1.0 ms a round trip longer than their path; half of it
 // is taken for the library, the rest for the relay between the namespaces.
 constexpr double kWake_s = 5e-4;
+constexpr int kWorkers = 2;  // torch's ProcessGroupGloo: threads of a group, each of which runs one operation
 
 MessageRules announced(int posted) {
   MessageRules rules;
@@ -76,7 +77,11 @@ Lowering gloo_lowering(const LibraryCall& call) {
 Library gloo_library() {
   return {"gloo",
           "torch.distributed on CPUs: rings whose every segment waits for its receiver's announcement",
-          "torch 2.15.0", 1, gloo_lowering, 0.07};  // results/reference/libraries: cold calls
+          "torch 2.15.0",
+          1,
+          gloo_lowering,
+          0.07,  // results/reference/libraries: cold calls
+          kWorkers};
 }
 
 }  // namespace longhaul

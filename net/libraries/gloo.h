@@ -1,4 +1,4 @@
-// How Gloo carries an operation; torchft's collectives run over it.
+// Gloo, over which torchft's collectives run too.
 #pragma once
 
 #include "net/library.h"
@@ -6,5 +6,7 @@
 namespace longhaul {
 
 Lowering gloo_lowering(const LibraryCall& call);
+
+Library gloo_library();
 
 }  // namespace longhaul

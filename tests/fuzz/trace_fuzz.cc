@@ -17,8 +17,8 @@ void longhaul::read_input(const std::string& input) {
   for (int step = 1; step <= std::min(12, trace.context.steps); ++step) {
     for (const Operation& operation : trace.operations_at(step)) {
       groups_of(operation, trace.context.replicas);
-      for (int bucket = 0; bucket < std::min(4, operation.rule->buckets); ++bucket)
-        if (bucket_bytes(operation, bucket) < 0) abort();
+      for (const std::int64_t bytes : bytes_of_operations(operation))
+        if (bytes < 0) abort();
     }
     for (int replica = 0; replica < trace.context.replicas; ++replica)
       if (trace.plan.dynamic_steps.taken_until(replica, step) > step) abort();

@@ -129,6 +129,8 @@ TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   EXPECT_EQ(direct(129, 400000, "recursive-doubling"), "129 replicas (recursive-doubling: to 128)");
   EXPECT_EQ(direct(100, 200000), "direct messages of 4000 bytes (from 5000)");
   EXPECT_EQ(with_method(8, {{"overlap_backward", 0.5}, {"buckets", 25}}), "25 buckets (to 24)");
+  EXPECT_EQ(with_method(8, {{"tensors", "flat"}}), "0.07");
+  EXPECT_EQ(with_method(8, {{"tensors", "each"}}), "tensors \"each\" (flat)");
 }
 
 // Rates that packets were held against (results/reference/residuals/scale.md): of the slowest link, since it

@@ -55,6 +55,9 @@ TEST(HostileTrace, NothingIsDividedByZero) {
   EXPECT_SAYS(refusal_of_rule({{"grouping", "grid"}, {"group_size", 3}}), "group_size: found 3")
       << "4 is no power of 3";
   EXPECT_SAYS(refusal_of_rule({{"buckets", 0}}), "buckets: found 0");
+  EXPECT_SAYS(refusal_of_rule({{"sizes", {1, 0}}}), "sizes: found 0; allowed: 1 or more");
+  EXPECT_SAYS(refusal_of_rule({{"sizes", {1, 2, 3}}, {"buckets", 2}}), "sizes: found 3 with 2 buckets");
+  EXPECT_SAYS(refusal_of_rule({{"sizes", std::vector<int>(4097, 1)}}), "sizes: found 4097 with 1 buckets");
   EXPECT_SAYS(refusal_of_rule({{"overlap_steps", -1}}), "overlap_steps: found -1");
 }
 

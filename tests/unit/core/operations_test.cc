@@ -271,11 +271,29 @@ TEST(OperationPlan, BucketsAddUpToTheContribution) {
   exchange.rule = &rule;
   for (const std::int64_t bytes : {1, 3, 8, 11}) {
     exchange.bytes = bytes;
-    std::int64_t sum = 0;
-    for (int bucket = 0; bucket < 4; ++bucket) sum += bucket_bytes(exchange, bucket);
-    EXPECT_EQ(sum, bytes);
-    EXPECT_EQ(bucket_bytes(exchange, 3), (bytes + 3) / 4) << "the last one is never empty";
+    const std::vector<std::int64_t> parts = bytes_of_operations(exchange);
+    ASSERT_EQ(parts.size(), 4u);
+    EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), std::int64_t{0}), bytes);
+    EXPECT_EQ(parts[3], (bytes + 3) / 4) << "the last one is never empty";
   }
+}
+
+// 10 + 30 + 60 of 100 in 1000 bytes, and in 7: whole bytes up to 0.7, 2.8 and 7. Products of more than 64
+// bits are exact.
+TEST(OperationPlan, OperationsOfUnequalSizesAddUpToTheContribution) {
+  OperationRule rule;
+  rule.sizes = {10, 30, 60};
+  Operation exchange;
+  exchange.rule = &rule;
+  exchange.bytes = 1000;
+  EXPECT_EQ(operation_count(rule), 3);
+  EXPECT_EQ(bytes_of_operations(exchange), (std::vector<std::int64_t>{100, 300, 600}));
+  exchange.bytes = 7;
+  EXPECT_EQ(bytes_of_operations(exchange), (std::vector<std::int64_t>{0, 2, 5}));
+  constexpr std::int64_t kMuch = std::int64_t{1} << 40;
+  rule.sizes = {kMuch, kMuch, kMuch};
+  exchange.bytes = 3 * kMuch;
+  EXPECT_EQ(operations_by_bytes(exchange), (std::map<std::int64_t, int>{{kMuch, 3}}));
 }
 
 // A rule as a trace has it, whose keys are in this order; those that may be missing follow.
@@ -295,7 +313,8 @@ TEST(RuleOfATrace, ComesFromItsKeysAndBecomesThem) {
       "before_optimizer": true, "grouping": "sites", "group_size": 2, "sharded": true, "overlap_steps": 5,
       "overlap_backward": 0.6666666666666666, "buckets": 2, "payload": [{"tensor": "phi",
       "codec": {"top_k": 5, "chunk": 64, "numbers": "fp16", "error_feedback": "classic"},
-      "columns": [[0, 5], [7, 9]]}], "across_every": 4, "posts_first": true, "stage": 1, "releases": [0.5, 0]})"));
+      "columns": [[0, 5], [7, 9]]}], "across_every": 4, "posts_first": true, "stage": 1, "releases": [0.5, 0], "sizes": [3, 1],
+      "together": true})"));
   EXPECT_EQ(rule.name + " " + rule.collective, "outer pair");
   EXPECT_EQ(rule.kind, OperationKind::kAllGather);
   EXPECT_EQ(rule.grouping, Grouping::kSites);
@@ -305,6 +324,8 @@ TEST(RuleOfATrace, ComesFromItsKeysAndBecomesThem) {
   EXPECT_TRUE(rule.before_optimizer && rule.sharded && rule.posts_first);
   EXPECT_EQ(rule.overlap_backward, 2. / 3);
   EXPECT_EQ(rule.releases, (std::vector<double>{0.5, 0}));
+  EXPECT_EQ(rule.sizes, (std::vector<std::int64_t>{3, 1}));
+  EXPECT_TRUE(rule.together);
   ASSERT_EQ(rule.payload.size(), 1u);
   EXPECT_EQ(rule.payload[0].tensor, "phi");
   EXPECT_EQ(std::get<TopK>(rule.payload[0].codec.format), (TopK{64, 5, Wire::kFp16}));

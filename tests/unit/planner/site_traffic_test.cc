@@ -1,8 +1,10 @@
 // Bytes between nodes beside a count of every message of every step.
 #include <gtest/gtest.h>
 
-#include "net/collectives/collective.h"
+#include "net/library.h"
+#include "net/topologies/registry.h"
 #include "replay/step_plan.h"
+#include "tests/unit/net/cases.h"
 #include "tests/unit/planner/in_process.h"
 
 namespace longhaul::site_traffic_test {
@@ -67,6 +69,22 @@ TEST(NodeTraffic, IsWhatEveryMessageSays) {
           EXPECT_NEAR(found.at(nodes) / bytes, 1, 1e-12) << nodes.first << " to " << nodes.second;
       }
     }
+}
+
+// An average in two operations, for each of which NCCL has an algorithm of its own: 1 KiB on its trees, 128
+// KiB round a ring.
+TEST(NodeTraffic, CountsEachOperationOfAnAverage) {
+  Case config = star_case(4, 1e9, 0.01);
+  config.network.library = "nccl";
+  OperationRule rule{"outer", OperationKind::kAllReduce, kLibraryChoice};
+  rule.payload = whole({"delta"}, Wire::kFp32);
+  rule.sizes = {256, 128 * 256};
+  const Trace trace = make_trace({{rule}}, {1, 4, 1, 129 * 256});
+  double found = 0;
+  for (const auto& [nodes, bytes] : node_traffic(config, trace, build_topology(config), 1)) found += bytes;
+  const std::int64_t expected = find_collective("double-tree").totals({4, 1 << 10}).bytes +
+                                find_collective("ring").totals({4, 128 << 10}).bytes;
+  EXPECT_EQ(found, static_cast<double>(expected));
 }
 
 // A ring of 1000 sends two million messages; of the candidates that share it each message is counted once.

@@ -111,9 +111,10 @@ double gpipe_end_s(const Measured& net, const int* site_of, int stage, double ho
   return way_s(0, forward_s) + way_s(stage, 2 * forward_s);
 }
 
-// The step of straight GPipe with a ring of each stage every so many steps, written out.
+// The step of straight GPipe with a ring of each stage every so many steps, written out; `rings`: one after
+// another, each with its part of the bytes.
 double staged_step_s(const Measured& net, const std::vector<int>& site_of, double hop_bytes,
-                     double stage_bytes) {
+                     double stage_bytes, int rings = 1) {
   double last_s = 0, done_s = 0;
   for (int stage = 0; stage < kStages; ++stage) {
     double ready_s = 0;
@@ -123,7 +124,7 @@ double staged_step_s(const Measured& net, const std::vector<int>& site_of, doubl
       sites.push_back(site_of[as_index(first + stage)]);
     }
     last_s = std::max(last_s, ready_s);
-    done_s = std::max(done_s, ready_s + ring_s(net, sites, stage_bytes));
+    done_s = std::max(done_s, ready_s + rings * ring_s(net, sites, stage_bytes / rings));
   }
   return last_s + (done_s - last_s) / kEvery;
 }
@@ -173,6 +174,38 @@ TEST_P(OnBothMatrices, StraightPipelineIsTheBestOfAllPermutations) {
         EXPECT_TRUE(order.is_of_steps);
         expect_least(config, order, counts, cost, std::to_string(bytes_per_token) + " bytes a token");
       }
+}
+
+// In so many operations of equal size, handed over at once.
+OperationPlan in_operations(OperationPlan plan, std::size_t count) {
+  for (OperationRule& rule : plan.rules) {
+    rule.sizes.assign(count, 1);
+    rule.together = true;
+  }
+  return plan;
+}
+
+// What suits 2000 messages of 20 kB is not what suits one of 40 MB. Gloo runs two of them at a time: 1000
+// rounds of twice as much.
+TEST_P(OnBothMatrices, AnAverageInManyOperationsIsPlacedByThem) {
+  const std::vector<int> counts = {1, 1, 1, 1, 1, 1, 1, 1};
+  const Measured net = measured(GetParam(), counts.size());
+  const Case config = placed_case(GetParam(), counts, "ring", 20000000);
+  OperationPlan plan;
+  plan.rules = {rule_of("ring")};
+  const Cost of_one = [&](const std::vector<int>& site_of) { return ring_s(net, site_of, 4e7 / 2000); };
+  expect_least(config, optimized_order(config, in_operations(plan, 2000)), counts, of_one, "one of 2000");
+
+  for (const char* library : {"plain", "gloo"}) {
+    Case staged = staged_case(config, kStages, PipelineSchedule::kGpipe, kMicrobatches, 10);
+    staged.network.library = library;
+    const int rounds = staged.network.library == "gloo" ? 1000 : 2000;
+    const Cost of_steps = [&](const std::vector<int>& site_of) {
+      return staged_step_s(net, site_of, 10. * 1024 / kMicrobatches, 4e7 / kStages, rounds);
+    };
+    expect_least(staged, optimized_order(staged, in_operations(staged_plan(staged, "ring", kEvery), 2000)),
+                 counts, of_steps, library);
+  }
 }
 
 // Sites in turn, so that they have different numbers of workers.
