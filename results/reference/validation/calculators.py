@@ -46,11 +46,21 @@ def link(scenario):
             max(number(pair["rtt"]) if "rtt" in pair else 2 * number(pair["one_way"]) for pair in between))
 
 
-def all_reduces(scenario, count):
+def all_reduces(scenario, count, compute_s=0):
     """Charles et al.: 2N/W (1 - 1/R) + e; MIRI: 2V/W + latency."""
     rate, rtt = link(scenario)
     once = 2 * scenario["workload"]["parameters"] * BITS[scenario["workload"]["wire"]] / rate
-    return count * (once * (1 - 1 / scenario["replicas"]) + rtt), count * (once + rtt)
+    return compute_s + count * (once * (1 - 1 / scenario["replicas"]) + rtt), compute_s + count * (once + rtt)
+
+
+def of_figure(scenario, figure):
+    """Seconds by each formula: of a step where the figure is one, else of its all-reduces."""
+    if "pipeline" in scenario:
+        return pipeline(scenario)
+    if figure["metric"] == "step_time_s":
+        inner_steps = figure["where"]["methods.diloco.inner_steps"]
+        return all_reduces(scenario, 1 / inner_steps, number(scenario["workload"]["step_time"]["constant"]))
+    return all_reduces(scenario, scenario["replicas"] if scenario["name"] == "tc-cluster-50ms" else 1)
 
 
 def pipeline(scenario):
@@ -91,6 +101,7 @@ def rows():
             ("diloco-measured", "DDP's step beyond its compute, the same", "DDP"),
             ("tc-cluster-nccl", "NCCL's all-reduce, 4 to 16 nodes, 1 to 5 Gb/s", ""),
             ("tc-cluster-gloo", "Gloo's, the same", ""),
+            ("ft-diloco", "a step of torchft's DiLoCo, 2 nodes, 50 Mb/s to 1 Gb/s", ""),
             ("tc-cluster-50ms", "NCCL's, 4 to 16 in a row, 50 ms one way", ""),
             ("pccl-north-america", "PCCL's all-reduce, 12 nodes, North America", ""),
             ("pccl-europe", "6 nodes, Western Europe", ""),
@@ -104,9 +115,7 @@ def rows():
         for figure in scenario["validation"]["figures"]:
             if not figure["what"].startswith(has):
                 continue
-            point = point_of(scenario, figure)
-            count = point["replicas"] if name == "tc-cluster-50ms" else 1
-            for model, seconds in enumerate(pipeline(point) if "pipeline" in point else all_reduces(point, count)):
+            for model, seconds in enumerate(of_figure(point_of(scenario, figure), figure)):
                 if seconds:
                     found[model].append(seconds / figure["value"])
             found[2].append(ratios[name, figure["what"]])
@@ -147,6 +156,7 @@ def page():
               "(M + S − 1)(compute + message + latency) of a micro-batch for a pipeline.",
               "- A formula takes one link: between regions the slowest throughput and the longest round trip of the matrix that Longhaul takes. "
               "DT-FM has pipelines and replicas together, for which neither has a formula.",
+              "- A step of torchft's DiLoCo holds its compute, which all three get.",
               "- INTELLECT-1's 42 days are missed by all: who was there when, and its pauses, are not published ([plans](../plans.md)).", ""]
     return "\n".join(lines)
 
