@@ -135,7 +135,8 @@ std::string training_key(const Case& config) {
     for (const char* key : {"pairing", "across_every"}) method.erase(key);
   else
     method["sites"] = config.site_of;
-  if (method.value("tensors", Json("flat")) == "flat") method.erase("tensors");
+  for (const auto& [later, fallback] : {std::pair{"tensors", "flat"}, {"warmup_steps", "none"}})
+    if (method.value(later, Json(fallback)) == fallback) method.erase(later);
   // The option alone changes nothing; the steps that follow from it do.
   method.erase("dynamic_steps");
   if (const DynamicSteps steps = dynamic_steps_of(config); steps.is_on()) method["steps_taken"] = steps.taken;

@@ -112,6 +112,28 @@ TEST(ValidationFiles, AreNamesOfTheFolderOrFiles) {
   EXPECT_THROW(validation_files("", {}), InputError);
 }
 
+// torchft sends an operation for each tensor of what it averages; Gloo leaves that to its user. What a
+// scenario says stays.
+TEST(Libraries, SayWhatAScenarioDoesNot) {
+  const auto options_of = [](const char* library, const Json& method) {
+    const Json scenario = {
+        {"replicas", 4},
+        {"methods", {method}},
+        {"workload", {{"model", "llama-small"}, {"steps", 100}}},
+        {"network", {{"library", library}, {"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "40ms"}}}}}}}};
+    const TemporaryFolder folder;
+    write_text(folder.file("library.json"), scenario.dump());
+    return validated_scenario(folder.file("library.json"), {}).cases[0].method.options;
+  };
+  for (const char* name : {"diloco", "local-sgd", "ddp"}) {
+    EXPECT_EQ(options_of("torchft", {{"name", name}})["tensors"],
+              name == std::string("ddp") ? "flat" : "together");
+    EXPECT_EQ(options_of("torchft", {{"name", name}})["all_reduce"], "library");
+    EXPECT_EQ(options_of("torchft", {{"name", name}, {"tensors", "25MiB"}})["tensors"], "25MiB");
+    EXPECT_EQ(options_of("gloo", {{"name", name}})["tensors"], "flat");
+  }
+}
+
 // NoLoCo's pairs of two replicas at each of three sites.
 Case at_three_sites(const Json& network, const Json& method = Json{{"pairing", "sites"}}) {
   Json scenario = Json::parse(R"({"replicas": 6, "methods": [{"name": "noloco", "inner_steps": 10}],

@@ -1,6 +1,7 @@
 // The exchange plans of the methods against facts/methods of their papers, by hand.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "core/plan/program.h"
@@ -52,6 +53,26 @@ TEST(Plans, BytesContributedByAReplica) {
     EXPECT_EQ(every_30(late), 2 * 2000) << late << ": the third round, posted at 90, would be awaited at 120";
     EXPECT_EQ(every_30(late, {{"delay", 0}}), 3 * 2000) << late;
   }
+}
+
+// As torch 2.15's PeriodicModelAverager was seen to: after steps W + 1, W + 1 + H, …; gradients to step W.
+TEST(Plans, PostLocalSgdAveragesAfterItsWarmUp) {
+  using Steps = std::vector<int>;
+  const auto steps_of = [](int warmup_steps) {
+    const Case config =
+        make_case({{"name", "local-sgd"}, {"inner_steps", 30}, {"warmup_steps", warmup_steps}});
+    std::map<std::string, Steps> steps;
+    const Trace trace = trace_of(config);
+    for (int step = 1; step <= config.steps(); ++step)
+      for (const Operation& operation : trace.operations_at(step))
+        steps[operation.rule->payload.front().tensor].push_back(step);
+    return steps;
+  };
+  EXPECT_EQ(steps_of(0), (std::map<std::string, Steps>{{"weights", {1, 31, 61, 91}}}));
+  EXPECT_EQ(steps_of(3),
+            (std::map<std::string, Steps>{{"gradient", {1, 2, 3}}, {"weights", {4, 34, 64, 94}}}));
+  EXPECT_EQ(steps_of(70).at("weights"), (Steps{71}));
+  EXPECT_EQ(steps_of(70).at("gradient").size(), 70u);
 }
 
 // 4 bits a column and a scale of 4 bytes; two bits of each of 64 kept in a chunk, 4 levels of 2 bytes, and 12

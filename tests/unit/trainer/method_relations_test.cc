@@ -50,6 +50,9 @@ TEST(MethodRelations, AreToTheBit) {
       {{{"name", "fsdp"}}, kDdp},
       // It never freezes: there are 13 steps.
       {{{"name", "one-bit-adam"}, {"freeze_step", 13}}, kDdp},
+      // Its warm-up never ends; it has none, and begins with step 1.
+      {by_four_steps("local-sgd", {{"warmup_steps", 13}}), kDdp},
+      {{{"name", "local-sgd"}, {"inner_steps", 1}, {"warmup_steps", 0}}, kLocalAtEachStep},
       // Averages of one group.
       {by_four_steps("gossip", {{"group_size", 4}}), kLocal},
       {by_four_steps("moshpit", {{"group_size", 4}}), kLocal},
@@ -96,6 +99,8 @@ TEST(MethodRelations, WithOtherOptionsTheyAreOthers) {
       {renamed("delayed-nesterov", {{"momentum_every", 2}}), kDiloco},
       {renamed("muloco"), kDiloco},
       {{{"name", "one-bit-adam"}, {"freeze_step", 12}}, kDdp},
+      {by_four_steps("local-sgd", {{"warmup_steps", 12}}), kDdp},
+      {by_four_steps("local-sgd", {{"warmup_steps", 3}}), kLocal},
       {by_four_steps("moshpit"), kLocal},
       {by_four_steps("hierarchical", {{"across_every", 2}}), kLocal},
       {by_four_steps("epidemic", {{"targets", 2}}), kLocal},
