@@ -32,7 +32,8 @@ constexpr MeasuredQueue kQueues[] = {{"flow", "host", 0.07},         {"flow", "h
                                      {"flow", "fq_codel+ecn", 0.15}, {"flow", "host+bbr", 0.1},
                                      {"flow", "host+bbr+loss", 0.1}, {"packet", "host", 0},
                                      {"packet", "fq_codel+ecn", 0},  {"packet", "host+trunk-fifo", 0.5},
-                                     {"packet", "fifo", 0.5},        {"packet", "host+loss", 0.55}};
+                                     {"packet", "fifo", 0.5},        {"packet", "host+loss", 0.55},
+                                     {"linux", "host", 0.07},        {"linux", "fifo", 0.3}};
 constexpr int kMeasuredBuckets = 24;
 struct MeasuredPaths {
   int connections;
@@ -157,8 +158,12 @@ Validity network_validity(const Case& config) {
   const bool is_model = network.fidelity == "analytic" || network.message_time;  // of its own, and exact
   note(!is_model && !library.is_plain() && library.residual == 1, "library " + library.name);
   note(!is_model && residual_of_queue(network.fidelity, setting) == 1,
-       "queue " + setting + (network.fidelity == "packet" ? " in packets" : ""));
-  note(setting.find("fifo") != std::string::npos && network.tcp.connections > 1,
+       "queue " + setting +
+           (network.fidelity == "packet"  ? " in packets"
+            : network.fidelity == "linux" ? " in fidelity linux"
+                                          : ""));
+  note(network.fidelity == "packet" && setting.find("fifo") != std::string::npos &&
+           network.tcp.connections > 1,
        fmt::format("{} connections behind a FIFO (1)", network.tcp.connections));
   if (!found.outside.empty()) found.residual = 1;
   if (network.fidelity != "flow" || network.message_time) return found;

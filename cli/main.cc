@@ -115,12 +115,16 @@ void declare_report(CLI::App& app, ReportOptions& options, int& status) {
   report->callback([&] { status = over_results([&] { return report_command(options); }); });
 }
 
-// What `run` starts for a case of fidelity analytic, as it starts longhaul-sim for the others.
-void declare_analytic(CLI::App& app, ReplayArguments& arguments, int& status) {
+// What `run` starts for a case of fidelity analytic or linux, as it starts longhaul-sim for the others.
+void declare_own_replays(CLI::App& app, ReplayArguments& arguments, int& status) {
   CLI::App* analytic = app.add_subcommand("analytic", "Walk one case of fidelity analytic (docs/formats.md)");
   analytic->group("");
   declare_replay_arguments(*analytic, arguments);
   analytic->callback([&] { status = replay_program("longhaul analytic", arguments, analytic_replay); });
+  CLI::App* linux_case = app.add_subcommand("linux", "Replay one case of fidelity linux (docs/formats.md)");
+  linux_case->group("");
+  declare_replay_arguments(*linux_case, arguments);
+  linux_case->callback([&] { status = replay_program("longhaul linux", arguments, linux_replay); });
 }
 
 void declare_claims(CLI::App& app, std::vector<std::string>& runs, std::string& out, int& status) {
@@ -345,7 +349,7 @@ int command(int argc, char** argv) {
   declare_new(app, made, status);
   declare_list(app, topic, section, status);
   ReplayArguments replay;
-  declare_analytic(app, replay, status);
+  declare_own_replays(app, replay, status);
   std::string relayed_case;
   int hosts = 0;
   ReplayArguments emulated;

@@ -12,6 +12,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "methods/common/registry.h"
+#include "replay/replay.h"
 
 namespace longhaul {
 namespace {
@@ -75,11 +76,11 @@ Job replay_job(const Case& config, const Trace& trace, const std::string& folder
   write_trace(trace, text);
   write_file(folder + "/trace.jsonl", text.str());
   Job job{config.name, folder, {}, 1};
-  // The analytic fidelity has no ns-3 in it: longhaul walks it itself.
+  // What has no ns-3 in it longhaul replays itself.
   if (emulates)
     job.arguments = in_world(config, folder, {"--once", sibling_executable("longhaul"), "emulated"});
-  else if (config.network.fidelity == "analytic")
-    job.arguments = {sibling_executable("longhaul"), "analytic"};
+  else if (!needs_simulator(config.network.fidelity))
+    job.arguments = {sibling_executable("longhaul"), config.network.fidelity};
   else
     job.arguments = {sibling_executable("longhaul-sim")};
   job.arguments.insert(job.arguments.end(), {"--case", folder + "/case.json", "--trace",

@@ -30,6 +30,7 @@
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
+#include "replay/replay.h"
 
 namespace longhaul {
 namespace {
@@ -418,7 +419,7 @@ void check_executables(const RunOptions& options, const WorkPlan& plan) {
     throw InputError("--ranks", "mpirun was not found, which starts the ranks",
                      "Open MPI's mpirun on the search path", "Debian: apt-get install openmpi-bin");
   const bool simulates =
-      any_of(plan.cases, [](const Case* config) { return config->network.fidelity != "analytic"; });
+      any_of(plan.cases, [](const Case* config) { return needs_simulator(config->network.fidelity); });
   if (simulates && (options.only.empty() || options.only == "replay")) sibling_executable("longhaul-sim");
 }
 

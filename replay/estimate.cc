@@ -35,6 +35,7 @@ constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row
 constexpr double kStepRowsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
 constexpr double kAnalyticMessagesPerSecond = 2e6;
+constexpr double kLinuxSegmentsPerSecond = 1e6;
 // Where each member sends to more peers than this at a time, an event changes the rates of all flows.
 constexpr int kFewAtOnce = 8;
 
@@ -255,6 +256,7 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
   const auto transfers = static_cast<double>(estimate.transfers);
   const std::string& fidelity = config.network.fidelity;
   estimate.seconds += fidelity == "packet"     ? (segments + transfers) / kPacketSegmentsPerSecond
+                      : fidelity == "linux"    ? (segments + transfers) / kLinuxSegmentsPerSecond
                       : fidelity == "analytic" ? transfers / kAnalyticMessagesPerSecond
                                                : static_cast<double>(estimate.events) / kFlowEventsPerSecond;
   return estimate;

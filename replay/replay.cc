@@ -8,6 +8,7 @@
 #include "core/plan/combinations.h"
 #include "replay/estimate.h"
 #include "replay/network/analytic_network.h"
+#include "replay/network/linux_network.h"
 #include "replay/replay_with_absences.h"
 
 namespace longhaul {
@@ -39,6 +40,20 @@ Json analytic_replay(const Case& config, const Trace& trace, const std::string& 
     return std::make_unique<AnalyticNetwork>(spec, topology, seed, clock);
   };
   return replay(config, trace, folder, reporter, clock, network_of);
+}
+
+Json linux_replay(const Case& config, const Trace& trace, const std::string& folder,
+                  ProgressReporter& reporter) {
+  LinuxClock clock;
+  const auto network_of = [&](const NetworkSpec& spec, const Topology& topology, const auto& used_ends,
+                              std::uint64_t seed) {
+    return std::make_unique<LinuxNetwork>(spec, topology, used_ends(), seed, clock);
+  };
+  return replay(config, trace, folder, reporter, clock, network_of);
+}
+
+bool needs_simulator(const std::string& fidelity) {
+  return fidelity != "analytic" && fidelity != "linux";
 }
 
 }  // namespace longhaul

@@ -18,9 +18,14 @@ namespace longhaul {
 Json replay(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
             Clock& clock, const NetworkMaker& network_of);
 
-// The same with a clock of its own over the network of fidelity `analytic`. Needs no ns-3.
+// The same with a clock of its own over the networks that need no ns-3: fidelities `analytic` and `linux`.
 Json analytic_replay(const Case& config, const Trace& trace, const std::string& folder,
                      ProgressReporter& reporter);
+Json linux_replay(const Case& config, const Trace& trace, const std::string& folder,
+                  ProgressReporter& reporter);
+
+// Whether a fidelity needs ns-3: longhaul itself replays the others.
+bool needs_simulator(const std::string& fidelity);
 
 // What the programs that replay one case share: longhaul-sim, and `longhaul analytic`, which needs no ns-3.
 struct ReplayArguments {

@@ -73,6 +73,7 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
 Json simulated_replay(const Case& config, const Trace& trace, const std::string& folder,
                       ProgressReporter& reporter, const NetworkMaker& network_of) {
   if (config.network.fidelity == "analytic") return analytic_replay(config, trace, folder, reporter);
+  if (config.network.fidelity == "linux") return linux_replay(config, trace, folder, reporter);
   return replay(config, trace, folder, reporter, simulator_clock(), network_of);
 }
 

@@ -13,7 +13,7 @@ std::unique_ptr<Network> make_network(const NetworkSpec& spec, const Topology& t
 
 // A replay on ns-3's simulator, which is one global object: one replay at a time.
 
-// As replay(), over the network of the case: flow, packet or analytic.
+// As replay(), over the network of the case: flow, packet, linux or analytic.
 Json simulated_replay(const Case& config, const Trace& trace, const std::string& folder,
                       ProgressReporter& reporter, const NetworkMaker& network_of = make_network);
 

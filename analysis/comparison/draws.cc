@@ -17,9 +17,9 @@ bool are_replicas_alike(const Case& config) {
       config.workload.step_time.kind == StepTime::Kind::kConstant &&
       std::all_of(factors.begin(), factors.end(), [&](double factor) { return factor == factors[0]; });
   const bool equal_times = !network.message_time || network.message_time->std == 0;
-  return equal_steps && equal_times && network.fidelity != "packet" && network.overrides.empty() &&
-         network.variation.is_empty() && network.tcp.loss == 0 && config.faults.empty() &&
-         !config.pipeline.has_stages() &&
+  return equal_steps && equal_times && network.fidelity != "packet" && network.fidelity != "linux" &&
+         network.overrides.empty() && network.variation.is_empty() && network.tcp.loss == 0 &&
+         config.faults.empty() && !config.pipeline.has_stages() &&
          topology_named(network.topology.name).why_no_order == kReplicasAlike;
 }
 

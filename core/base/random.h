@@ -31,6 +31,7 @@ enum class Purpose : std::uint32_t {
   kAccessRates = 20,
   kLinkJitter = 21,
   kBackground = 22,
+  kHostNoise = 23,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

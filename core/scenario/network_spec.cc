@@ -84,8 +84,8 @@ void check_message_time(const NetworkSpec& network) {
   if (!network.overrides.empty())
     throw InputError("network.overrides", "found beside network.message_time", "one of the two",
                      "a drawn time does not depend on the links");
-  if (network.fidelity == "packet")
-    throw InputError("network.message_time", "found with fidelity \"packet\"",
+  if (network.fidelity == "packet" || network.fidelity == "linux")
+    throw InputError("network.message_time", fmt::format("found with fidelity \"{}\"", network.fidelity),
                      "fidelity \"analytic\" or \"flow\"", "packets take the time that the links give them");
   const std::string hint = "a drawn time is that of a whole message";
   if (network.slice.kind != SliceSpec::Kind::kWhole)
@@ -107,6 +107,19 @@ void check_library(const NetworkSpec& network) {
                      "a drawn time is that of a whole message of the NoLoCo paper's model");
 }
 
+// What the engine of segments does not have.
+void check_linux(const TcpSpec& tcp) {
+  if (tcp.congestion_control == "bbr")
+    throw InputError("network.tcp.congestion_control", "found \"bbr\" with fidelity \"linux\"",
+                     "\"cubic\", \"reno\", or fidelity \"flow\"", "its segments are not paced yet");
+  if (tcp.queue == "fq_codel")
+    throw InputError("network.tcp.queue", "found \"fq_codel\" with fidelity \"linux\"",
+                     "\"host\", \"fifo\", or fidelity \"flow\"", "its queues have no CoDel yet");
+  if (tcp.loss > 0 && tcp.loss_response != "linux")
+    throw InputError("network.tcp.loss_response",
+                     fmt::format("found \"{}\" with fidelity \"linux\"", tcp.loss_response), "\"linux\"");
+}
+
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity == "packet" && network.tcp.congestion_control == "bbr" && network.tcp.loss > 0)
     throw InputError(
@@ -122,6 +135,7 @@ void check_fidelity(const NetworkSpec& network) {
                                  format_number(network.tcp.loss), network.tcp.loss_response),
                      "0, or network.tcp.loss_response \"ns3-3.37\" beside it",
                      "packets are ns-3's own and know no other response");
+  if (network.fidelity == "linux") check_linux(network.tcp);
   if (network.fidelity != "flow") return;
   if (network.tcp.congestion_control == "bbr" && network.tcp.queue == "fq_codel")
     throw InputError("network.tcp.congestion_control", "found \"bbr\" with queue \"fq_codel\"",
@@ -132,13 +146,13 @@ void check_fidelity(const NetworkSpec& network) {
                      "\"linux\"", "flow's BBR is Linux's");
   const std::string no_fifo =
       "connections that share a FIFO lose packets together, of which flow has no model: use fidelity "
-      "\"packet\", or fair queues";
+      "\"linux\", or fair queues";
   if (network.tcp.queue == "fifo")
     throw InputError("network.tcp.queue", "found \"fifo\" with fidelity \"flow\"",
-                     "\"host\", \"fq_codel\", or fidelity \"packet\"", no_fifo);
+                     "\"host\", \"fq_codel\", or fidelity \"linux\"", no_fifo);
   if (network.tcp.trunk_queue == "fifo")
     throw InputError("network.tcp.trunk_queue", "found \"fifo\" with fidelity \"flow\"",
-                     "\"same\", or fidelity \"packet\"", no_fifo);
+                     "\"same\", or fidelity \"linux\"", no_fifo);
 }
 
 Node message_time_options() {
@@ -187,10 +201,11 @@ Node override_options() {
 Node network_options(const TopologyOptions& topologies) {
   return section(
              "network",
-             {choice("fidelity", {"flow", "packet", "analytic"})
+             {choice("fidelity", {"flow", "linux", "packet", "analytic"})
                   .by_default("flow")
-                  .means("flow: max-min fair fluid with TCP's start-up; packet: ns-3 TCP, packet by packet; "
-                         "analytic: every message on its own, as the NoLoCo paper's latency model"),
+                  .means("flow: max-min fair fluid with TCP's start-up; linux: every segment as Linux's TCP "
+                         "sends it, behind FIFOs too; packet: ns-3 TCP, packet by packet; analytic: every "
+                         "message on its own, as the NoLoCo paper's latency model"),
               one_of("topology", topologies.sections).required().means("who is joined to whom"),
               rank_order_options(topologies.without_sites), override_options(), message_time_options(),
               boolean("barrier").by_default(false).means(

@@ -25,7 +25,7 @@ SyncParts known_parts(const Topology& topology, const ConnectionFacts& facts, co
 }
 
 std::vector<NamedPart> named_parts(const NetworkSpec& network) {
-  if (network.fidelity == "packet")
+  if (network.fidelity == "packet" || network.fidelity == "linux")
     return {{"bytes", &SyncParts::bytes_s},
             {"latency", &SyncParts::latency_s},
             {"rest", &SyncParts::congestion_s},

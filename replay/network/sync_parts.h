@@ -47,8 +47,8 @@ SyncParts known_parts(const Topology& topology, const ConnectionFacts& facts, co
                       std::int64_t bytes, double took_s);
 
 // The parts that a case tells apart, by the names that they have in its files. With drawn message times
-// `message` is what bytes are otherwise; `packet` cannot say what kept a message longer than bytes and
-// latency: `rest`.
+// `message` is what bytes are otherwise; `packet` and `linux` cannot say what kept a message longer than
+// bytes and latency: `rest`.
 struct NamedPart {
   std::string name;
   double SyncParts::*seconds;

@@ -108,6 +108,18 @@ TEST(Residual, OfPacketsIsWhatTheyDifferFromTheKernelWhereSomeAreLost) {
   EXPECT_EQ(packets({{"congestion_control", "bbr"}}), "queue host+bbr in packets");
 }
 
+// docs/reference/linux.md.
+TEST(Residual, OfLinuxIsThatBesideTheKernel) {
+  const auto linux_validity = [](const Json& tcp) {
+    return validity({{"network", {{"fidelity", "linux"}, {"tcp", tcp}}}});
+  };
+  EXPECT_EQ(linux_validity(Json::object()), "0.07");
+  EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"queue_size", 0.25}}), "0.3");
+  EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"connections", 8}}), "0.3");
+  EXPECT_EQ(linux_validity({{"trunk_queue", "fifo"}}), "queue host+trunk-fifo in fidelity linux");
+  EXPECT_EQ(linux_validity({{"loss", 1e-3}}), "queue host+loss in fidelity linux");
+}
+
 TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   const Json fault = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"loss", 1e-3}};
   EXPECT_EQ(validity({{"faults", {fault}}}), "faults that lose packets");

@@ -300,6 +300,24 @@ TEST(Scenario, TheSizeOfAFifoIsANumberOfProductsOrBytes) {
   EXPECT_THROW(tcp_of("1kB"), InputError) << "less than two packets";
 }
 
+TEST(Scenario, FidelityLinuxRefusesWhatItHasNot) {
+  const auto refusal = [](const Json& network) {
+    Json patched = network;
+    patched["fidelity"] = "linux";
+    return said_by([&] { first_case({{"network", patched}}); });
+  };
+  EXPECT_SAYS(refusal({{"tcp", {{"congestion_control", "bbr"}}}}),
+              "network.tcp.congestion_control: found \"bbr\" with fidelity \"linux\"");
+  EXPECT_SAYS(refusal({{"tcp", {{"queue", "fq_codel"}}}}),
+              "network.tcp.queue: found \"fq_codel\" with fidelity \"linux\"");
+  EXPECT_SAYS(refusal({{"tcp", {{"loss", 1e-3}, {"loss_response", "ns3-3.37"}}}}),
+              "network.tcp.loss_response: found \"ns3-3.37\" with fidelity \"linux\"");
+  EXPECT_SAYS(refusal({{"message_time", {{"mean", "1s"}}}}),
+              "network.message_time: found with fidelity \"linux\"");
+  EXPECT_SAYS(refusal({{"variation", {{"jitter", {{"rate_sigma", 0.1}}}}}}),
+              "a network that changes with time with fidelity \"linux\"");
+}
+
 TEST(Scenario, LognormalByMeanAndByMu) {
   const auto mu_of = [](const char* key, const Json& value) {
     const Json time = {{"lognormal", {{key, value}, {"sigma", 0.5}}}};

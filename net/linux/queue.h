@@ -1,0 +1,77 @@
+// The queue in front of one direction of a link in fidelity `linux`.
+//
+// A first-in-first-out queue knows when a packet will have left as soon as it arrives, so that a departure is
+// no event. A fair one (deficit round robin by connection, RFC 8290's scheduler without CoDel) does not.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <vector>
+
+#include "net/linux/packet.h"
+
+namespace longhaul::linux_tcp {
+
+struct QueueRules {
+  bool is_fair = false;
+  double rate = std::numeric_limits<double>::infinity();          // bit/s on the wire
+  std::int64_t limit = std::numeric_limits<std::int64_t>::max();  // bytes of what waits
+  int bytes_beside = 0;  // that the limit does not count of a packet on the wire
+  int slots = 0;         // packets of the device between the queue and the wire, which the limit leaves out
+  double burst_s = 0;    // of a token bucket: so much of sending may be saved up
+};
+
+class FifoQueue {
+ public:
+  explicit FifoQueue(const QueueRules& rules) : rules_(rules), ns_per_byte_(8e9 / rules.rate) {}
+
+  // When a packet of `bytes` that arrives now has left; kNever: there is no room for it.
+  Nanoseconds enter(std::int32_t bytes, Nanoseconds now);
+  std::int64_t dropped() const { return dropped_; }
+  std::int64_t most_waiting() const { return most_waiting_; }
+
+ private:
+  struct Waiting {
+    Nanoseconds until_ns;
+    std::int32_t bytes;
+  };
+
+  QueueRules rules_;
+  double ns_per_byte_;
+  double free_ns_ = -1e18;
+  std::deque<Waiting> waiting_;       // that has not gone on to the device
+  std::deque<Nanoseconds> begin_ns_;  // of the latest `slots` packets
+  std::int64_t bytes_ = 0, most_waiting_ = 0, dropped_ = 0;
+};
+
+class FairQueue {
+ public:
+  explicit FairQueue(double rate) : ns_per_byte_(8e9 / rate) {}
+
+  void enter(const Packet& packet, std::int64_t flow);
+  bool is_empty() const { return waiting_ == 0; }
+  // The next one to be sent, and how long it takes.
+  Packet next();
+  Nanoseconds sending_ns(std::int32_t bytes) const {
+    return static_cast<Nanoseconds>(ns_per_byte_ * static_cast<double>(bytes));
+  }
+  // When the wire is free.
+  Nanoseconds free_ns = 0;
+
+ private:
+  struct Flow {
+    std::deque<Packet> packets;
+    std::int64_t deficit = 0;
+    bool is_listed = false;
+  };
+
+  Flow& flow(std::int64_t number);
+
+  double ns_per_byte_;
+  std::vector<Flow> flows_;  // by connection and way
+  std::deque<std::int64_t> fresh_, old_;
+  std::int64_t waiting_ = 0;
+};
+
+}  // namespace longhaul::linux_tcp

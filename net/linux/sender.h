@@ -1,0 +1,176 @@
+// The sending end of one connection in fidelity `linux`: which segment leaves when, as Linux's TCP has it
+// (net/ipv4/tcp_output.c, tcp_input.c, tcp_recovery.c, tcp_timer.c of 6.18, described in our words).
+//
+// Selective acknowledgements (RFC 2018), loss detection by time (RACK-TLP, RFC 8985), proportional rate
+// reduction (RFC 6937), time-outs (RFC 6298 with Linux's floor of 200 ms over the round trip) and their undo
+// by F-RTO (RFC 5682), windows that restart after idling (RFC 2861) and do not grow unused (RFC 7661), TCP
+// small queues. A write is in the socket at once: memory for it is no limit.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/linux/congestion_control.h"
+#include "net/linux/packet.h"
+#include "net/linux/round_trips.h"
+
+namespace longhaul::linux_tcp {
+
+struct SenderRules {
+  std::string congestion_control = "cubic";
+  int segment = 1448;                 // bytes of payload
+  int window_limit = 1 << 30;         // segments in flight that the send buffer allows
+  bool slow_start_after_idle = true;  // net.ipv4.tcp_slow_start_after_idle
+  bool is_paced = false;              // the host's queue is fq
+  bool has_small_queues = true;       // the host's own queue is a bottleneck of its data
+  Nanoseconds phase_ns = 0;           // of the host's jiffies
+};
+
+// Where a sender's segments go. The host passes them to its queue.
+class SegmentOutput {
+ public:
+  virtual ~SegmentOutput() = default;
+  // `number` leaves; `missing`: bytes that it is short of a full segment.
+  virtual void transmit(std::int32_t number, int missing, bool ends_write, bool is_again,
+                        Nanoseconds now) = 0;
+};
+
+class Sender {
+ public:
+  // `rtt`: measured when the connection was made.
+  Sender(const SenderRules& rules, Nanoseconds rtt, SegmentOutput& output);
+
+  // The application writes a message of `bytes` > 0. Returns the number of the segment behind its last one.
+  std::int32_t write(std::int64_t bytes, Nanoseconds now);
+  void acknowledged(const Packet& ack, Nanoseconds now);
+  // One of its segments left the host's own queue.
+  void left_queue(Nanoseconds now);
+  // When timer_fired() is due; kNever if nothing is.
+  Nanoseconds timer_ns() const { return timer_ns_; }
+  void timer_fired(Nanoseconds now);
+
+  bool is_idle() const { return next_ == written_ && first_ == next_; }
+  Nanoseconds echo_ns() const { return echo_ns_; }
+  int window() const { return state_.window; }
+  int threshold() const { return state_.threshold; }
+  std::int64_t sent() const { return sent_; }
+  std::int64_t sent_again() const { return sent_again_; }
+  std::int64_t time_outs() const { return time_outs_; }
+
+ private:
+  enum class Phase { kOpen, kDisorder, kReduced, kRecovery, kLoss };  // kReduced: Linux's CWR
+  enum class Timer { kNone, kTimeOut, kProbe, kReorder };
+
+  // A segment that was sent and is not acknowledged.
+  struct Sent {
+    Nanoseconds sent_ns = 0;
+    bool is_sacked = false, is_lost = false;
+    bool is_sent_again = false;   // and under way
+    bool was_sent_again = false;  // ever
+  };
+  struct Resent {
+    std::int32_t number;
+    Nanoseconds sent_ns;
+  };
+  struct Short {
+    std::int32_t number;  // of the last segment of a write
+    int missing;          // bytes
+  };
+  // What one acknowledgement says.
+  struct News {
+    bool advances = false, has_sacks = false, is_duplicate = false, has_window = false;
+    bool covers_resent = false, covers_original = false;  // below the mark of recovery, never sent again
+    bool sets_timer = false;
+    int delivered = 0;
+    Nanoseconds first_ns = -1, last_ns = -1;  // when the first and last one covered were sent
+    Nanoseconds first_sacked_ns = -1, last_sacked_ns = -1;
+  };
+
+  Sent& at(std::int32_t number) { return ring_[static_cast<std::size_t>(number) & (ring_.size() - 1)]; }
+  int in_flight() const { return next_ - first_ - sacked_ - lost_ + resent_; }
+  bool is_reducing() const { return phase_ == Phase::kReduced || phase_ == Phase::kRecovery; }
+  std::int64_t jiffies(Nanoseconds now) const { return jiffies_at(now, rules_.phase_ns); }
+
+  void push(Nanoseconds now, bool is_probe = false);
+  void send_again(std::int32_t number, Nanoseconds now);
+  void send_lost(Nanoseconds now);
+  bool may_queue() const;
+  void emit(std::int32_t number, bool is_again, Nanoseconds now);
+  void restart_if_idle(Nanoseconds now);
+  void note_use(bool is_limited, Nanoseconds now);
+  bool is_window_used() const;
+
+  void take_sacks(const Packet& ack, News& news, Nanoseconds now);
+  void take_range(Range range, News& news, Nanoseconds now);
+  void sack(std::int32_t number, News& news, Nanoseconds now);
+  void take_covered(std::int32_t up_to, News& news, Nanoseconds now);
+  void advance_rack(const Sent& sent, std::int32_t number, Nanoseconds now);
+  void measure(const News& news, Nanoseconds now);
+  void take_probe_answer(const News& news, std::int32_t ack);
+  void change_phase(News& news, Nanoseconds now);
+  bool mark_lost(Nanoseconds now);  // by time; whether a timer waits for more
+  Nanoseconds find_lost(Nanoseconds now);
+  void lose(std::int32_t number);
+  void begin_reduction();
+  void enter_recovery();
+  void reduce(int delivered, int newly_lost, bool advances);
+  void end_reduction();
+  void leave_loss(const News& news);
+  void undo();
+  void keep_open();
+  void time_out(Nanoseconds now);
+  void probe(Nanoseconds now);
+  bool set_probe(Nanoseconds now, bool is_new);
+  void set_time_out(Nanoseconds now);
+  void set_timer(Timer timer, Nanoseconds wait, Nanoseconds now);
+  Nanoseconds left_to_time_out(Nanoseconds now);
+  Nanoseconds reordering_window() const;
+
+  SenderRules rules_;
+  SegmentOutput& output_;
+  std::unique_ptr<CongestionControl> control_;
+  WindowState state_;
+  Phase phase_ = Phase::kOpen;
+
+  // Segments: first_ (unacknowledged) ≤ next_ (to send) ≤ written_.
+  std::int32_t first_ = 0, next_ = 0, written_ = 0, edge_;
+  std::vector<Sent> ring_;  // of first_ … next_ − 1, by number
+  std::deque<Short> ends_;  // of writes that are not acknowledged
+  int sacked_ = 0, lost_ = 0, resent_ = 0;
+  std::int64_t lost_ever_ = 0;
+  std::vector<Range> sacked_ranges_;  // of what is unacknowledged, ascending, apart from each other
+  std::int32_t to_resend_ = 0;        // no lost segment below it waits to be sent again
+
+  // RACK.
+  std::int32_t rack_number_ = -1, rack_next_ = 0;  // originals below rack_next_ are settled
+  Nanoseconds rack_sent_ = 0, rack_rtt_ = 0;
+  bool has_rack_advanced_ = false;
+  std::deque<Resent> resent_order_;
+
+  // Recovery.
+  std::int32_t mark_ = 0;  // high_seq
+  int window_before_ = 0, threshold_before_ = 0, delivered_ = 0, sent_since_ = 0;
+  bool may_undo_ = false, tries_f_rto_ = false;
+  std::int32_t probe_mark_ = 0;  // 0: no probe is out
+  bool probed_old_ = false;
+
+  // Use of the window.
+  int most_out_ = 0, used_ = 0;
+  std::int32_t use_mark_ = 0;
+  bool is_limited_ = false;
+  Nanoseconds use_ns_ = 0, last_sent_ns_ = 0;
+
+  RoundTrips trips_;
+  int backoff_ = 0;  // of the time-out: it doubles each time
+
+  Timer timer_ = Timer::kNone;
+  Nanoseconds timer_ns_ = kNever;
+  int queued_ = 0;  // of its segments, in the host's queue
+  Nanoseconds echo_ns_ = -1;
+  std::int64_t sent_ = 0, sent_again_ = 0, time_outs_ = 0;
+};
+
+}  // namespace longhaul::linux_tcp

@@ -1,0 +1,166 @@
+#include "replay/network/linux_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/index.h"
+#include "net/tcp/fifo.h"
+#include "net/tcp/framing.h"
+
+namespace longhaul {
+namespace {
+
+using linux_tcp::QueueRules;
+
+linux_tcp::EngineRules engine_rules(const TcpSpec& tcp, std::uint64_t seed) {
+  linux_tcp::EngineRules rules;
+  rules.congestion_control = tcp.congestion_control;
+  rules.segment = tcp.segment;
+  rules.slow_start_after_idle = tcp.slow_start_after_idle;
+  rules.loss = tcp.loss;
+  rules.seed = seed;
+  return rules;
+}
+
+// By direction, the longest round trip of those who send over it: a FIFO holds products of it.
+std::map<LinkDirection, double> longest_rtts(const TcpSpec& tcp, const Topology& topology,
+                                             const std::vector<std::pair<int, int>>& ends) {
+  std::map<LinkDirection, double> longest_s;
+  if (tcp.queue != "fifo" && tcp.trunk_queue != "fifo") return longest_s;
+  for (const auto& [source, target] : ends) {
+    const ConnectionFacts facts = connection_facts(topology, tcp, source, target);
+    for (const LinkDirection direction : facts.data)
+      longest_s[direction] = std::max(longest_s[direction], facts.rtt_s);
+  }
+  return longest_s;
+}
+
+}  // namespace
+
+void LinuxClock::carry(linux_tcp::Engine& engine, std::function<void()> beat) {
+  engine_ = &engine;
+  beat_ = std::move(beat);
+}
+
+void LinuxClock::after_ns(std::int64_t delay_ns, std::function<void()> action) {
+  actions_.push_back({now_ns_ + delay_ns, scheduled_++, std::move(action)});
+  std::push_heap(actions_.begin(), actions_.end(), is_later);
+}
+
+void LinuxClock::run() {
+  constexpr std::uint64_t kEventsPerBeat = 1 << 16;
+  is_stopped_ = false;
+  while (!is_stopped_) {
+    const std::int64_t segment_ns = engine_ ? engine_->next_ns() : linux_tcp::kNever;
+    if (!actions_.empty() && actions_.front().time_ns <= segment_ns) {
+      std::pop_heap(actions_.begin(), actions_.end(), is_later);
+      const Action next = std::move(actions_.back());
+      actions_.pop_back();
+      now_ns_ = next.time_ns;
+      next.action();
+    } else if (segment_ns != linux_tcp::kNever) {
+      now_ns_ = segment_ns;
+      run_segments(segment_ns);
+      if (engine_->events() - beaten_ >= kEventsPerBeat && beat_) {
+        beaten_ = engine_->events();
+        beat_();
+      }
+    } else {
+      return;
+    }
+  }
+}
+
+// Host by host up to the next action or message that may be complete; event by event there.
+void LinuxClock::run_segments(std::int64_t begin_ns) {
+  constexpr std::int64_t kLongest_ns = 1000000000;
+  std::int64_t end_ns = begin_ns + std::min(engine_->lookahead_ns(), kLongest_ns);
+  end_ns = std::min(end_ns, engine_->quiet_until());
+  if (!actions_.empty()) end_ns = std::min(end_ns, actions_.front().time_ns);
+  if (end_ns > begin_ns)
+    engine_->run_before(end_ns);
+  else
+    engine_->step();
+}
+
+LinuxNetwork::LinuxNetwork(const NetworkSpec& spec, const Topology& topology,
+                           const std::vector<std::pair<int, int>>& ends, std::uint64_t seed,
+                           LinuxClock& clock)
+    : tcp_(spec.tcp),
+      topology_(topology),
+      clock_(clock),
+      longest_rtt_s_(longest_rtts(tcp_, topology, ends)),
+      engine_(engine_rules(tcp_, seed), topology,
+              [this](LinkDirection direction) { return queue_of(direction); }),
+      open_(2 * as_index(topology.link_count())) {
+  clock_.carry(engine_, [this] { beat(); });
+}
+
+// A host's own queue holds what its connections put there, which TCP small queues keep short; a router's is
+// as the scenario says.
+QueueRules LinuxNetwork::queue_of(LinkDirection direction) const {
+  QueueRules queue;
+  queue.rate = topology_.rate(direction);
+  const int from = topology_.from(direction), to = topology_.to(direction);
+  if (from < topology_.replicas()) return queue;
+  const bool is_trunk = to >= topology_.replicas();
+  if (tcp_.queue == "fifo" || (is_trunk && tcp_.trunk_queue == "fifo")) {
+    const auto longest = longest_rtt_s_.find(direction);
+    queue.limit = fifo_bytes(tcp_, queue.rate, longest == longest_rtt_s_.end() ? 0 : longest->second);
+    queue.bytes_beside = kEthernetBytes;
+  } else {
+    queue.is_fair = true;
+  }
+  return queue;
+}
+
+LinuxNetwork::Peers& LinuxNetwork::peers(int source, int target) {
+  const auto [known, is_new] = peers_.insert({{source, target}, {}});
+  if (!is_new) return known->second;
+  Peers& peers = known->second;
+  peers.facts = connection_facts(topology_, tcp_, source, target);
+  std::optional<double> window;
+  if (tcp_.window || std::isfinite(topology_.connection_cap(source, target)))
+    window = peers.facts.window_limit;
+  for (int i = 0; i < tcp_.connections; ++i)
+    peers.connections.push_back(engine_.connect(source, target, peers.facts, window));
+  return peers;
+}
+
+void LinuxNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts) {
+  struct Open {
+    int parts = 0;
+    std::function<void()> arrived;
+  };
+  Peers& ends = peers(transfer.source, transfer.target);
+  open_.begin(ends.facts.data, clock_.now_s());
+  auto open = std::make_shared<Open>();
+  open->arrived = [this, &ends, bytes = transfer.bytes, parts, begun_s = clock_.now_s(),
+                   arrived = std::move(on_arrival)] {
+    open_.end(ends.facts.data, clock_.now_s());
+    if (parts) *parts += known_parts(topology_, ends.facts, tcp_, bytes, clock_.now_s() - begun_s);
+    arrived();
+  };
+  const auto count = static_cast<std::int64_t>(ends.connections.size());
+  const auto share = [&](std::int64_t i) {
+    return (i + 1) * transfer.bytes / count - i * transfer.bytes / count;
+  };
+  for (std::int64_t i = 0; i < count; ++i) open->parts += share(i) > 0;
+  bool is_first = true;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (share(i) == 0) continue;  // fewer bytes than connections
+    engine_.write(ends.connections[as_index(i)], share(i), is_first, clock_.now_ns(), [open] {
+      if (--open->parts == 0) open->arrived();
+    });
+    is_first = false;
+  }
+}
+
+const std::vector<LinkLoad>& LinuxNetwork::loads() {
+  loads_ = open_.loads();
+  for (std::size_t i = 0; i < loads_.size(); ++i)
+    loads_[i].bytes = engine_.carried_bytes(static_cast<LinkDirection>(i));
+  return loads_;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,81 @@
+// The network of fidelity `linux`: every message over the TCP connections of its two ends, segment by segment
+// (net/linux/engine.h), on a clock that the replay and the segments share. Needs no ns-3.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "net/linux/engine.h"
+#include "net/tcp/connection.h"
+#include "replay/network/network.h"
+
+namespace longhaul {
+
+// Actions of the replay and segments in one order of time; an action before a segment of the same instant.
+class LinuxClock : public Clock {
+ public:
+  std::int64_t now_ns() const override { return now_ns_; }
+  void after_ns(std::int64_t delay_ns, std::function<void()> action) override;
+  void run() override;
+  void stop() override { is_stopped_ = true; }
+  void close() override { actions_.clear(); }
+  std::uint64_t events() const override { return engine_ ? engine_->events() : 0; }
+
+  // The segments that run on it, and what is called now and then while they do. Both outlive run().
+  void carry(linux_tcp::Engine& engine, std::function<void()> beat);
+  void drop() { engine_ = nullptr; }
+
+ private:
+  struct Action {
+    std::int64_t time_ns;
+    std::uint64_t number;  // of its scheduling
+    std::function<void()> action;
+  };
+  static bool is_later(const Action& a, const Action& b) {
+    return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.number > b.number;
+  }
+
+  void run_segments(std::int64_t begin_ns);
+
+  std::vector<Action> actions_;  // a heap, the next one on top
+  linux_tcp::Engine* engine_ = nullptr;
+  std::function<void()> beat_;
+  std::int64_t now_ns_ = 0;
+  std::uint64_t scheduled_ = 0, beaten_ = 0;
+  bool is_stopped_ = false;
+};
+
+class LinuxNetwork : public Network {
+ public:
+  // `topology` and `clock` must outlive it. `ends`: who will send to whom.
+  LinuxNetwork(const NetworkSpec& spec, const Topology& topology,
+               const std::vector<std::pair<int, int>>& ends, std::uint64_t seed, LinuxClock& clock);
+  ~LinuxNetwork() override { clock_.drop(); }
+
+  void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
+  const std::vector<LinkLoad>& loads() override;
+
+ private:
+  struct Peers {
+    ConnectionFacts facts;
+    std::vector<int> connections;
+  };
+
+  linux_tcp::QueueRules queue_of(LinkDirection direction) const;
+  Peers& peers(int source, int target);
+
+  TcpSpec tcp_;
+  const Topology& topology_;
+  LinuxClock& clock_;
+  std::map<LinkDirection, double> longest_rtt_s_;  // of the connections over it
+  linux_tcp::Engine engine_;
+  std::map<std::pair<int, int>, Peers> peers_;
+  LinkLoads open_;
+  std::vector<LinkLoad> loads_;
+};
+
+}  // namespace longhaul

@@ -1,0 +1,186 @@
+// Fidelity `linux`: times by hand on paths whose queues are empty, what a full queue costs, and that the
+// order in which hosts are run changes nothing. Beside the kernel: linux_kernel_test.cc.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/base/random.h"
+#include "net/tcp/framing.h"
+#include "tests/unit/net/segments.h"
+
+namespace longhaul::linux_tcp {
+
+constexpr double kRate = 1e8, kDelay_s = 0.02;  // of each of two links, one way
+constexpr double kSegment_s = 1538 * 8 / kRate, kAck_s = 90 * 8 / kRate;
+
+// Two hosts, a router between them.
+World two_hosts() {
+  World world(2);
+  const int router = world.topology.add_router("router");
+  world.join(0, router, kRate, kRate, kDelay_s);
+  world.join(1, router, kRate, kRate, kDelay_s);
+  return world;
+}
+
+double seconds_for(World& world, std::int64_t segments) {
+  world.start();
+  const int connection = world.connect(0, 1);
+  int open = 1;
+  world.engine->write(connection, segments * 1448, true, 0, [&] { --open; });
+  world.run(open);
+  return static_cast<double>(world.engine->now()) / 1e9;
+}
+
+// A window of ten leaves at once: the last one is behind nine others, then crosses both links.
+TEST(LinuxTcp, AWindowTakesItsBytesAndTheWay) {
+  World world = two_hosts();
+  EXPECT_NEAR(seconds_for(world, 10), 11 * kSegment_s + 2 * kDelay_s, 1e-8);
+}
+
+// Each acknowledgement of the first ten, one a segment, lets two more leave: from the first one on the link
+// is busy until all twenty have left.
+TEST(LinuxTcp, SlowStartDoublesTheWindow) {
+  World world = two_hosts();
+  const double first_ack_s = 2 * kSegment_s + 2 * kDelay_s + 2 * kAck_s + 2 * kDelay_s;
+  EXPECT_NEAR(seconds_for(world, 30), first_ack_s + 21 * kSegment_s + 2 * kDelay_s, 1e-8);
+}
+
+// The second message of a connection finds the window of the first one, unless a long silence lies between.
+TEST(LinuxTcp, AWindowOutlivesShortSilence) {
+  for (const double silence_s : {0.1, 5.}) {
+    World world = two_hosts();
+    world.start();
+    const int connection = world.connect(0, 1);
+    int open = 1;
+    world.engine->write(connection, 30 * 1448, true, 0, [&] { --open; });
+    world.run(open);
+    const Nanoseconds begin = world.engine->now() + std::llround(silence_s * 1e9);
+    open = 1;
+    world.engine->write(connection, 30 * 1448, true, begin, [&] { --open; });
+    world.run(open);
+    const double took_s = static_cast<double>(world.engine->now() - begin) / 1e9;
+    const double first_ack_s = 2 * kSegment_s + 4 * kDelay_s + 2 * kAck_s;
+    const double expected_s =
+        silence_s < 1 ? 31 * kSegment_s + 2 * kDelay_s : first_ack_s + 21 * kSegment_s + 2 * kDelay_s;
+    EXPECT_NEAR(took_s, expected_s, 1e-8) << silence_s;
+  }
+}
+
+// Four connections share a fair queue evenly: all of them end within a segment of each other, when the link
+// has carried everything.
+TEST(LinuxTcp, AFairQueueSharesItsLink) {
+  World world(5);
+  const int router = world.topology.add_router("router");
+  for (int host = 0; host < 5; ++host) world.join(host, router, kRate, kRate, 1e-3);
+  for (int host = 0; host < 5; ++host) world.queues[static_cast<std::size_t>(2 * host + 1)].is_fair = true;
+  world.start();
+  int open = 4;
+  std::vector<double> ends_s;
+  for (int host = 0; host < 4; ++host)
+    world.engine->write(world.connect(host, 4), 10 * 1448, true, 0, [&] {
+      --open;
+      ends_s.push_back(static_cast<double>(world.engine->now()) / 1e9);
+    });
+  world.run(open);
+  EXPECT_NEAR(ends_s.back(), 41 * kSegment_s + 2e-3, 1e-8);
+  EXPECT_NEAR(ends_s.front(), ends_s.back() - 3 * kSegment_s, 1e-8);
+}
+
+// A router in front of a slow link with room for three segments, and one under way: of a window of ten that
+// arrives ten times as fast six or more are lost. Everything arrives all the same, each byte once, and what
+// left the sender and was not lost arrived.
+TEST(LinuxTcp, WhatAFullQueueDropsIsSentAgain) {
+  World world(2);
+  const int router = world.topology.add_router("router");
+  world.join(0, router, kRate, kRate, kDelay_s);
+  world.join(1, router, kRate, kRate / 10, kDelay_s);
+  QueueRules& queue = world.queues[3];
+  queue.limit = 3 * 1500;
+  queue.bytes_beside = kEthernetBytes;
+  const double took_s = seconds_for(world, 40);
+  const Sender& sender = world.engine->sender(0);
+  EXPECT_GE(world.engine->dropped(3), 5);
+  EXPECT_EQ(sender.sent(), 40);
+  EXPECT_EQ(world.engine->carried_bytes(3), (40 + sender.sent_again() - world.engine->dropped(3)) * 1538);
+  EXPECT_GT(took_s, 40 * 10 * kSegment_s + 2 * kDelay_s);
+}
+
+// The last segment of a message is lost, and nothing behind it tells: the probe goes out after two round
+// trips (RFC 8985, 7.2), a kernel timer that waits for 2 ms more and is late by up to two jiffies of 4 ms.
+TEST(LinuxTcp, ATailIsProbedFor) {
+  World world(2);
+  const int router = world.topology.add_router("router");
+  world.join(0, router, kRate, kRate, kDelay_s);
+  world.join(1, router, kRate, kRate / 10, kDelay_s);
+  QueueRules& queue = world.queues[3];
+  queue.limit = 8 * 1500;  // ten arrive while the first one leaves: the tenth finds no room
+  queue.bytes_beside = kEthernetBytes;
+  const double took_s = seconds_for(world, 10);
+  EXPECT_EQ(world.engine->dropped(3), 1);
+  EXPECT_EQ(world.engine->sender(0).time_outs(), 0);
+  // Of the latest acknowledgement that moved the timer: of the ninth segment, whose round trip counts too.
+  const double slow_s = 10 * kSegment_s, ninth_s = kSegment_s + 9 * slow_s + 4 * kDelay_s + 11 * kAck_s;
+  const double way_s = kSegment_s + slow_s + 2 * kDelay_s;
+  EXPECT_GT(took_s, ninth_s + 2 * 4 * kDelay_s + way_s);
+  EXPECT_LT(took_s, ninth_s + 200e-3 + 2 * ninth_s + 4 * 4e-3 + way_s);
+}
+
+struct Drawn {
+  Nanoseconds end = 0;
+  std::vector<std::int64_t> counts;
+};
+
+// Messages among three to six hosts, each answered by another one, behind FIFOs of a few segments to a
+// product, with losses and noise.
+Drawn drawn_world(std::uint64_t seed, Order order) {
+  RandomStream draw(seed, Purpose::kGroups);
+  const int hosts = 3 + static_cast<int>(draw.below(4));
+  World world(hosts);
+  const int router = world.topology.add_router("router");
+  for (int host = 0; host < hosts; ++host)
+    world.join(host, router, 1e7 * static_cast<double>(1 + draw.below(20)),
+               1e7 * static_cast<double>(1 + draw.below(20)), 1e-3 * static_cast<double>(1 + draw.below(30)));
+  for (std::size_t i = 1; i < world.queues.size(); i += 2) {
+    world.queues[i].is_fair = draw.below(3) == 0;
+    world.queues[i].limit = 1500 * (4 + static_cast<std::int64_t>(draw.below(200)));
+    world.queues[i].bytes_beside = kEthernetBytes;
+  }
+  world.rules.noise = {50e-6, 400e-6, 1e-3};
+  world.rules.loss = draw.below(2) == 0 ? 0 : 1e-3;
+  world.rules.congestion_control = draw.below(4) == 0 ? "reno" : "cubic";
+  world.rules.seed = seed;
+  world.start();
+  int open = 0;
+  std::vector<int> connections;
+  std::function<void(int, int, int)> send = [&](int source, int target, int left) {
+    ++open;
+    const int connection = world.connect(source, target);
+    connections.push_back(connection);
+    const auto bytes = 1 + static_cast<std::int64_t>(draw.below(400000));
+    world.engine->write(connection, bytes, true, world.engine->now(), [&, source, target, left] {
+      --open;
+      if (left > 0) send(target, (source + 1) % hosts == target ? source : (source + 1) % hosts, left - 1);
+    });
+  };
+  for (int host = 0; host < hosts; ++host) send(host, (host + 1) % hosts, 3);
+  world.run(open, order);
+  Drawn drawn{world.engine->now(), {}};
+  for (const int connection : connections) {
+    const Sender& sender = world.engine->sender(connection);
+    drawn.counts.insert(drawn.counts.end(), {sender.sent(), sender.sent_again(), sender.time_outs()});
+  }
+  for (LinkDirection direction = 0; direction < 2 * hosts; ++direction)
+    drawn.counts.push_back(world.engine->carried_bytes(direction));
+  return drawn;
+}
+
+TEST(LinuxTcp, TheOrderOfHostsChangesNothing) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Drawn by_event = drawn_world(seed, Order::kByEvent), by_host = drawn_world(seed, Order::kByHost);
+    EXPECT_EQ(by_event.end, by_host.end) << seed;
+    EXPECT_EQ(by_event.counts, by_host.counts) << seed;
+  }
+}
+
+}  // namespace longhaul::linux_tcp

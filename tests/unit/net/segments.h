@@ -1,0 +1,73 @@
+// Worlds of fidelity `linux` (net/linux/engine.h) for tests: hosts, links and messages over them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/linux/engine.h"
+#include "net/tcp/connection.h"
+#include "net/topology.h"
+
+namespace longhaul::linux_tcp {
+
+// Engines run either event by event, or host by host wherever that is allowed.
+enum class Order { kByEvent, kByHost };
+
+struct World {
+  Topology topology;
+  std::vector<QueueRules> queues;  // by direction; as many as there are when start() is called
+  EngineRules rules;
+  std::unique_ptr<Engine> engine;
+
+  explicit World(int hosts) : topology(hosts) { rules.noise = {0, 0, 0}; }
+
+  // Rates in bit/s there and back, delay in seconds one way.
+  void join(int first, int second, double forward, double backward, double delay_s) {
+    Link link;
+    link.name = std::to_string(first) + "-" + std::to_string(second);
+    link.first = first;
+    link.second = second;
+    link.rate_forward = forward;
+    link.rate_backward = backward;
+    link.delay_s = delay_s;
+    const int number = topology.add_link(link);
+    for (const LinkDirection direction : {2 * number, 2 * number + 1}) {
+      QueueRules queue;
+      queue.rate = topology.rate(direction);
+      queues.push_back(queue);
+    }
+  }
+  void start() {
+    engine = std::make_unique<Engine>(rules, topology, [this](LinkDirection direction) {
+      return queues[static_cast<std::size_t>(direction)];
+    });
+  }
+  int connect(int source, int target) {
+    TcpSpec tcp;
+    tcp.congestion_control = "cubic";
+    tcp.queue = "host";
+    return engine->connect(source, target, connection_facts(topology, tcp, source, target));
+  }
+
+  // Until `open` is 0.
+  void run(const int& open, Order order = Order::kByHost) {
+    constexpr Nanoseconds kLongest = 1000 * kMillisecond;
+    while (open > 0) {
+      const Nanoseconds begin = engine->next_ns();
+      ASSERT_NE(begin, kNever) << "nothing left to happen";
+      const Nanoseconds end =
+          std::min(begin + std::min(engine->lookahead_ns(), kLongest), engine->quiet_until());
+      if (order == Order::kByHost && end > begin)
+        engine->run_before(end);
+      else
+        engine->step();
+    }
+  }
+};
+
+}  // namespace longhaul::linux_tcp

@@ -1,0 +1,84 @@
+// Replays over the network of fidelity `linux`: exchanges whose times follow by hand on idle paths, and what
+// its links carried. The segments themselves: tests/unit/net/linux_tcp_test.cc and linux_kernel_test.cc.
+#include <gtest/gtest.h>
+
+#include "net/tcp/framing.h"
+#include "tests/unit/net/cases.h"
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul::linux_network_test {
+
+constexpr double kRate = 1e8, kRtt_s = 0.06;
+constexpr double kSegment_s = 1538 * 8 / kRate;
+// A packet waits for its host for at most so long.
+constexpr double kNoise_s = 400e-6;
+
+Case case_of(Case config) {
+  config.network.fidelity = "linux";
+  return config;
+}
+
+// Everyone's `segments` of payload, once, at the end of one step.
+Replayed exchanged(const Case& config, const std::string& collective, int segments) {
+  const std::int64_t parameters = std::int64_t{segments} * 1448 / 2;  // bf16
+  OperationRule rule = rule_of(collective);
+  rule.payload = whole({"delta"}, Wire::kBf16);
+  const Trace trace = make_trace({{rule}}, {1, config.replicas, config.workload.steps, parameters});
+  return run_with(linux_replay, config, trace);
+}
+
+// Two replicas send each other half of eight segments, add, and send each other the sum: two messages of four
+// segments, which a window of ten lets leave before anything is acknowledged. On a star they cross two links,
+// on a mesh one.
+TEST(LinuxNetwork, AMeanOfTwoIsTwoMessages) {
+  for (const bool is_mesh : {false, true}) {
+    const Case config = case_of(is_mesh ? mesh_case(2, kRate, kRtt_s) : star_case(2, kRate, kRtt_s));
+    const Replayed replayed = exchanged(config, "direct", 8);
+    const double message_s = (is_mesh ? 4 : 5) * kSegment_s + kRtt_s / 2;
+    for (int replica = 0; replica < 2; ++replica) {
+      const double took_s = replayed.row(1, replica).done_s - 1;
+      EXPECT_GE(took_s, 2 * message_s) << is_mesh;
+      EXPECT_LE(took_s, 2 * (message_s + kNoise_s)) << is_mesh;
+      EXPECT_EQ(replayed.row(1, replica).bytes, 8 * 1448);
+    }
+  }
+}
+
+// A ring of four: six rounds of one message of three segments each, which leave at once.
+TEST(LinuxNetwork, ARingTakesItsRounds) {
+  const Replayed replayed = exchanged(case_of(star_case(4, kRate, kRtt_s)), "ring", 12);
+  const double round_s = 4 * kSegment_s + kRtt_s / 2;
+  for (int replica = 0; replica < 4; ++replica) {
+    const double took_s = replayed.row(1, replica).done_s - 1;
+    EXPECT_GE(took_s, 6 * round_s);
+    EXPECT_LE(took_s, 6 * (round_s + kNoise_s));
+  }
+}
+
+// Every byte of a ring crosses each replica's link once up and once down, if nothing is lost: 18 segments.
+TEST(LinuxNetwork, LinksCarryTheirBytes) {
+  const Replayed replayed = exchanged(case_of(star_case(4, kRate, kRtt_s)), "ring", 12);
+  const Rows links = rows_of(replayed, "links.csv");  // link, direction, bytes, busy_s
+  ASSERT_EQ(links.size(), 8u);
+  for (const Cells& link : links) EXPECT_EQ(link.at(2), std::to_string(18 * 1538));
+}
+
+// Hosts three times as fast as the link to their peer overflow a FIFO of 20 packets in front of it. The bytes
+// arrive all the same, and the same seed gives the same tables.
+TEST(LinuxNetwork, AFifoCostsTimeAndTheSeedDecides) {
+  Case config = case_of(star_case(2, kRate, kRtt_s));
+  config.network.topology = star_spec(3 * kRate, kRate, kRtt_s);
+  config.workload.steps = 3;
+  config.network.tcp.connections = 4;
+  const Replayed fair = exchanged(config, "direct", 3000);
+  config.network.tcp.queue = "fifo";
+  config.network.tcp.queue_bytes = 20 * 1500;
+  const Replayed first = exchanged(config, "direct", 3000), again = exchanged(config, "direct", 3000);
+  EXPECT_EQ(first.files.at("exchanges.csv"), again.files.at("exchanges.csv"));
+  config.seed = 2;
+  EXPECT_NE(first.files.at("exchanges.csv"), exchanged(config, "direct", 3000).files.at("exchanges.csv"));
+  EXPECT_GT(first.row(1, 0).done_s, fair.row(1, 0).done_s);
+  EXPECT_EQ(first.row(3, 0).bytes, fair.row(3, 0).bytes);
+}
+
+}  // namespace longhaul::linux_network_test
