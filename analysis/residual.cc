@@ -33,7 +33,8 @@ constexpr MeasuredQueue kQueues[] = {{"flow", "host", 0.07},         {"flow", "h
                                      {"flow", "host+bbr+loss", 0.1}, {"packet", "host", 0},
                                      {"packet", "fq_codel+ecn", 0},  {"packet", "host+trunk-fifo", 0.5},
                                      {"packet", "fifo", 0.5},        {"packet", "host+loss", 0.55},
-                                     {"linux", "host", 0.07},        {"linux", "fifo", 0.3}};
+                                     {"linux", "host", 0.07},        {"linux", "fifo", 0.3},
+                                     {"linux", "fq_codel+ecn", 0.15}};
 constexpr int kMeasuredBuckets = 24;
 struct MeasuredPaths {
   int connections;

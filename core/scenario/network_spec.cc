@@ -112,9 +112,6 @@ void check_linux(const TcpSpec& tcp) {
   if (tcp.congestion_control == "bbr")
     throw InputError("network.tcp.congestion_control", "found \"bbr\" with fidelity \"linux\"",
                      "\"cubic\", \"reno\", or fidelity \"flow\"", "its segments are not paced yet");
-  if (tcp.queue == "fq_codel")
-    throw InputError("network.tcp.queue", "found \"fq_codel\" with fidelity \"linux\"",
-                     "\"host\", \"fifo\", or fidelity \"flow\"", "its queues have no CoDel yet");
   if (tcp.loss > 0 && tcp.loss_response != "linux")
     throw InputError("network.tcp.loss_response",
                      fmt::format("found \"{}\" with fidelity \"linux\"", tcp.loss_response), "\"linux\"");

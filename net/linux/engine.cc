@@ -78,6 +78,7 @@ struct Engine::Connection : SegmentOutput, AckOutput {
     packet.echo_ns = sender->echo_ns();
     packet.ends_write = ends_write;
     packet.is_again = is_again;
+    packet.has_cut = !is_again && sender->take_cut();
     engine.forward(packet, now);
   }
   void acknowledge(Packet& ack, Nanoseconds now) override {
@@ -107,7 +108,7 @@ Engine::Line& Engine::line(LinkDirection direction) {
   line = std::make_unique<Line>(queue, rules_.seed, direction);
   line->delay = to_ns(topology_.link(direction / 2).delay_s);
   line->ends_at_host = topology_.to(direction) < topology_.replicas();
-  if (queue.is_fair) line->fair.emplace(queue.rate);
+  if (queue.is_fair) line->fair.emplace(queue);
   lookahead_ = std::min(lookahead_, line->delay);
   return *line;
 }
@@ -311,7 +312,7 @@ void Engine::forward(Packet packet, Nanoseconds now) {
   Line& next = *hop.line;
   ++packet.hop;
   if (next.fair) {
-    next.fair->enter(packet, 2 * std::int64_t{packet.connection} + packet.is_ack);
+    next.fair->enter(packet, 2 * std::int64_t{packet.connection} + packet.is_ack, now);
     if (next.fair->free_ns <= now) send_fair(hop.direction, now);
     return;
   }
@@ -333,13 +334,14 @@ void Engine::note_departure(Line& own, LinkDirection direction, int connection, 
 
 void Engine::send_fair(LinkDirection direction, Nanoseconds now) {
   FairQueue& queue = *lines_[as_index(direction)]->fair;
-  if (queue.free_ns > now || queue.is_empty()) return;
-  const Packet packet = queue.next();
-  const Connection& connection = *connections_[as_index(packet.connection)];
-  const Hop& hop = (packet.is_ack ? connection.ack_path : connection.data_path)[packet.hop - 1u];
-  queue.free_ns = now + queue.sending_ns(packet.bytes);
+  if (queue.free_ns > now) return;
+  const std::optional<Packet> packet = queue.next(now);
+  if (!packet) return;
+  const Connection& connection = *connections_[as_index(packet->connection)];
+  const Hop& hop = (packet->is_ack ? connection.ack_path : connection.data_path)[packet->hop - 1u];
+  queue.free_ns = now + queue.sending_ns(packet->bytes);
   schedule(cell_of(direction), {queue.free_ns, Source::kFair, direction});
-  leave(packet, hop, queue.free_ns);
+  leave(*packet, hop, queue.free_ns);
 }
 
 void Engine::leave(const Packet& packet, const Hop& hop, Nanoseconds left) {
@@ -385,7 +387,7 @@ const Sender& Engine::sender(int number) const {
 
 std::int64_t Engine::dropped(LinkDirection direction) const {
   const std::unique_ptr<Line>& line = lines_[as_index(direction)];
-  return line ? line->fifo.dropped() : 0;
+  return line ? line->fifo.dropped() + (line->fair ? line->fair->dropped() : 0) : 0;
 }
 
 std::int64_t Engine::carried_bytes(LinkDirection direction) const {

@@ -38,6 +38,8 @@ struct Packet {
   bool ends_write = false;    // PSH
   bool is_again = false;      // a retransmission
   bool is_duplicate = false;  // of an acknowledgement: DSACK (RFC 2883)
+  bool is_marked = false;     // CE; of an acknowledgement: ECE (RFC 3168)
+  bool has_cut = false;       // of data: CWR
 };
 
 // Kernel timers count jiffies (CONFIG_HZ=250, as Debian's kernel) and wait in a wheel whose slots are coarser

@@ -5,6 +5,11 @@
 #include "core/base/index.h"
 
 namespace longhaul::linux_tcp {
+namespace {
+
+constexpr std::int64_t kQuantum = 1538;  // bytes of a connection's turn
+
+}  // namespace
 
 Nanoseconds FifoQueue::enter(std::int32_t bytes, Nanoseconds now) {
   while (!waiting_.empty() && waiting_.front().until_ns <= now) {
@@ -42,20 +47,35 @@ FairQueue::Flow& FairQueue::flow(std::int64_t number) {
   return flows_[as_index(number)];
 }
 
-void FairQueue::enter(const Packet& packet, std::int64_t number) {
+void FairQueue::enter(const Packet& packet, std::int64_t number, Nanoseconds now) {
   Flow& one = flow(number);
-  one.packets.push_back(packet);
-  ++waiting_;
+  one.packets.push_back({packet, now});
+  one.bytes += packet.bytes;
   if (one.is_listed) return;
-  constexpr std::int64_t kQuantum = 1538;
   one.is_listed = true;
   one.deficit = kQuantum;
   fresh_.push_back(number);
 }
 
-Packet FairQueue::next() {
-  constexpr std::int64_t kQuantum = 1538;
-  for (;;) {
+// Of one connection: what CoDel drops is not sent.
+std::optional<Packet> FairQueue::take(Flow& flow, Nanoseconds now) {
+  while (!flow.packets.empty()) {
+    Packet packet = flow.packets.front().packet;
+    const Nanoseconds waited = now - flow.packets.front().since;
+    flow.packets.pop_front();
+    flow.bytes -= packet.bytes;
+    if (!has_codel_ || !flow.codel.signals(waited, flow.bytes, now)) return packet;
+    if (marks_ && !packet.is_ack) {
+      packet.is_marked = true;
+      return packet;
+    }
+    ++dropped_;
+  }
+  return {};
+}
+
+std::optional<Packet> FairQueue::next(Nanoseconds now) {
+  while (!fresh_.empty() || !old_.empty()) {
     std::deque<std::int64_t>& list = fresh_.empty() ? old_ : fresh_;
     const std::int64_t number = list.front();
     Flow& one = flow(number);
@@ -65,20 +85,17 @@ Packet FairQueue::next() {
       old_.push_back(number);
       continue;
     }
-    if (one.packets.empty()) {
-      list.pop_front();
-      if (&list == &fresh_ && !old_.empty())
-        old_.push_back(number);
-      else
-        one.is_listed = false;
-      continue;
+    if (const std::optional<Packet> packet = take(one, now)) {
+      one.deficit -= packet->bytes;
+      return packet;
     }
-    const Packet packet = one.packets.front();
-    one.packets.pop_front();
-    one.deficit -= packet.bytes;
-    --waiting_;
-    return packet;
+    list.pop_front();
+    if (&list == &fresh_ && !old_.empty())
+      old_.push_back(number);
+    else
+      one.is_listed = false;
   }
+  return {};
 }
 
 }  // namespace longhaul::linux_tcp

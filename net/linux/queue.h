@@ -1,20 +1,24 @@
 // The queue in front of one direction of a link in fidelity `linux`.
 //
 // A first-in-first-out queue knows when a packet will have left as soon as it arrives, so that a departure is
-// no event. A fair one (deficit round robin by connection, RFC 8290's scheduler without CoDel) does not.
+// no event. A fair one (deficit round robin by connection, the scheduler of RFC 8290) does not; it may have
+// CoDel on each connection's packets.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "net/linux/packet.h"
+#include "net/linux/packet_codel.h"
 
 namespace longhaul::linux_tcp {
 
 struct QueueRules {
   bool is_fair = false;
+  bool has_codel = false, marks = false;  // of a fair one; marks: with ECN, else it drops
   double rate = std::numeric_limits<double>::infinity();          // bit/s on the wire
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();  // bytes of what waits
   int bytes_beside = 0;  // that the limit does not count of a packet on the wire
@@ -47,31 +51,40 @@ class FifoQueue {
 
 class FairQueue {
  public:
-  explicit FairQueue(double rate) : ns_per_byte_(8e9 / rate) {}
+  explicit FairQueue(const QueueRules& rules)
+      : has_codel_(rules.has_codel), marks_(rules.marks), ns_per_byte_(8e9 / rules.rate) {}
 
-  void enter(const Packet& packet, std::int64_t flow);
-  bool is_empty() const { return waiting_ == 0; }
-  // The next one to be sent, and how long it takes.
-  Packet next();
+  void enter(const Packet& packet, std::int64_t flow, Nanoseconds now);
+  // The next one to be sent now, if any.
+  std::optional<Packet> next(Nanoseconds now);
+  // How long a packet takes on the wire.
   Nanoseconds sending_ns(std::int32_t bytes) const {
     return static_cast<Nanoseconds>(ns_per_byte_ * static_cast<double>(bytes));
   }
+  std::int64_t dropped() const { return dropped_; }
   // When the wire is free.
   Nanoseconds free_ns = 0;
 
  private:
+  struct Waiting {
+    Packet packet;
+    Nanoseconds since;
+  };
   struct Flow {
-    std::deque<Packet> packets;
-    std::int64_t deficit = 0;
+    std::deque<Waiting> packets;
+    std::int64_t deficit = 0, bytes = 0;
     bool is_listed = false;
+    PacketCoDel codel;
   };
 
   Flow& flow(std::int64_t number);
+  std::optional<Packet> take(Flow& flow, Nanoseconds now);
 
+  bool has_codel_, marks_;
   double ns_per_byte_;
   std::vector<Flow> flows_;  // by connection and way
   std::deque<std::int64_t> fresh_, old_;
-  std::int64_t waiting_ = 0;
+  std::int64_t dropped_ = 0;
 };
 
 }  // namespace longhaul::linux_tcp

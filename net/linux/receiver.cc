@@ -33,6 +33,12 @@ Receiver::Receiver(int segment, Nanoseconds rtt, Nanoseconds phase_ns, std::int6
 }
 
 void Receiver::arrived(const Packet& data, Nanoseconds now) {
+  if (data.has_cut) echoes_mark_ = false;
+  if (data.is_marked && !echoes_mark_) {
+    constexpr int kAtOnce = 2;
+    quicken(kAtOnce);
+    echoes_mark_ = true;
+  }
   if (data.number < next_) {  // once more: acknowledged at once (RFC 2883)
     quicken(kMostQuick);
     is_duplicate_ = true;
@@ -189,6 +195,7 @@ void Receiver::acknowledge(Nanoseconds now) {
   ack.echo_ns = echo_ns_;
   ack.sent_ns = now;
   ack.is_duplicate = is_duplicate_;
+  ack.is_marked = echoes_mark_;
   ack.sack_count = static_cast<std::uint8_t>(
       std::min<std::size_t>(ahead_.size(), is_duplicate_ ? kSackRanges - 1 : kSackRanges));
   std::copy_n(ahead_.begin(), ack.sack_count, ack.sacks.begin());

@@ -57,6 +57,7 @@ class Receiver {
   std::int64_t window_, bound_;  // bytes: what is offered, and up to where that grows
 
   int quick_ = 0;  // so many acknowledgements at once
+  bool echoes_mark_ = false;  // until the sender says that it has cut its window
   bool is_due_ = false, is_duplicate_ = false, ends_write_ = false, has_begun_ = false;
   Nanoseconds delay_ = 0, last_ns_ = 0, delayed_ns_ = kNever;
   // Acknowledgements of what is out of order.

@@ -173,6 +173,7 @@ void Sender::acknowledged(const Packet& ack, Nanoseconds now) {
   const std::int64_t lost_before = lost_ever_;
   news.advances = ack.number > first_;
   news.is_duplicate = ack.is_duplicate;
+  news.has_mark = ack.is_marked;
   if (ack.edge > edge_) {
     edge_ = ack.edge;
     news.has_window = true;
@@ -182,8 +183,8 @@ void Sender::acknowledged(const Packet& ack, Nanoseconds now) {
   take_covered(ack.number, news, now);
   measure(news, now);
   if (probe_mark_ > 0) take_probe_answer(news, ack.number);
-  const bool is_dubious =
-      !(news.advances || news.has_window) || news.has_sacks || news.is_duplicate || phase_ != Phase::kOpen;
+  const bool is_dubious = !(news.advances || news.has_window) || news.has_sacks || news.is_duplicate ||
+                          news.has_mark || phase_ != Phase::kOpen;
   bool sends_new_first = false;
   if (is_dubious && next_ > first_) {
     change_phase(news, now);

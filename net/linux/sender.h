@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/linux/congestion_control.h"
@@ -54,6 +55,8 @@ class Sender {
 
   bool is_idle() const { return next_ == written_ && first_ == next_; }
   Nanoseconds echo_ns() const { return echo_ns_; }
+  // Whether the next new segment tells the receiver that the window was cut for a mark (RFC 3168).
+  bool take_cut() { return std::exchange(tells_cut_, false); }
   int window() const { return state_.window; }
   int threshold() const { return state_.threshold; }
   std::int64_t sent() const { return sent_; }
@@ -81,7 +84,7 @@ class Sender {
   };
   // What one acknowledgement says.
   struct News {
-    bool advances = false, has_sacks = false, is_duplicate = false, has_window = false;
+    bool advances = false, has_sacks = false, is_duplicate = false, has_window = false, has_mark = false;
     bool covers_resent = false, covers_original = false;  // below the mark of recovery, never sent again
     bool sets_timer = false;
     int delivered = 0;
@@ -168,6 +171,7 @@ class Sender {
 
   Timer timer_ = Timer::kNone;
   Nanoseconds timer_ns_ = kNever;
+  bool tells_cut_ = false;
   int queued_ = 0;  // of its segments, in the host's queue
   Nanoseconds echo_ns_ = -1;
   std::int64_t sent_ = 0, sent_again_ = 0, time_outs_ = 0;

@@ -60,10 +60,16 @@ void Sender::change_phase(News& news, Nanoseconds now) {
   }
   if (mark_lost(now)) news.sets_timer = false;
   if (phase_ == Phase::kRecovery) return;
-  if (lost_ > 0)
+  if (lost_ > 0) {
     enter_recovery();
-  else if (phase_ != Phase::kReduced)
+  } else if (news.has_mark && phase_ != Phase::kReduced) {
+    may_undo_ = false;
+    begin_reduction();
+    phase_ = Phase::kReduced;
+    tells_cut_ = true;
+  } else if (phase_ != Phase::kReduced) {
     keep_open();
+  }
 }
 
 void Sender::keep_open() {

@@ -110,6 +110,8 @@ QueueRules LinuxNetwork::queue_of(LinkDirection direction) const {
     queue.bytes_beside = kEthernetBytes;
   } else {
     queue.is_fair = true;
+    queue.has_codel = tcp_.queue == "fq_codel";
+    queue.marks = tcp_.ecn;
   }
   return queue;
 }

@@ -116,6 +116,8 @@ TEST(Residual, OfLinuxIsThatBesideTheKernel) {
   EXPECT_EQ(linux_validity(Json::object()), "0.07");
   EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"queue_size", 0.25}}), "0.3");
   EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"connections", 8}}), "0.3");
+  EXPECT_EQ(linux_validity({{"queue", "fq_codel"}, {"ecn", true}}), "0.15");
+  EXPECT_EQ(linux_validity({{"queue", "fq_codel"}}), "queue fq_codel in fidelity linux");
   EXPECT_EQ(linux_validity({{"trunk_queue", "fifo"}}), "queue host+trunk-fifo in fidelity linux");
   EXPECT_EQ(linux_validity({{"loss", 1e-3}}), "queue host+loss in fidelity linux");
 }

@@ -308,8 +308,6 @@ TEST(Scenario, FidelityLinuxRefusesWhatItHasNot) {
   };
   EXPECT_SAYS(refusal({{"tcp", {{"congestion_control", "bbr"}}}}),
               "network.tcp.congestion_control: found \"bbr\" with fidelity \"linux\"");
-  EXPECT_SAYS(refusal({{"tcp", {{"queue", "fq_codel"}}}}),
-              "network.tcp.queue: found \"fq_codel\" with fidelity \"linux\"");
   EXPECT_SAYS(refusal({{"tcp", {{"loss", 1e-3}, {"loss_response", "ns3-3.37"}}}}),
               "network.tcp.loss_response: found \"ns3-3.37\" with fidelity \"linux\"");
   EXPECT_SAYS(refusal({{"message_time", {{"mean", "1s"}}}}),

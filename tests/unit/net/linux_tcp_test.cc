@@ -126,6 +126,43 @@ TEST(LinuxTcp, ATailIsProbedFor) {
   EXPECT_LT(took_s, ninth_s + 200e-3 + 2 * ninth_s + 4 * 4e-3 + way_s);
 }
 
+// A queue whose packets wait 6 ms from 1 s on (RFC 8289, 4): a first signal 100 ms later, the next ones 100
+// ms / sqrt(count) apart, none once a packet has waited for less than 5 ms. Packets leave every millisecond.
+TEST(LinuxTcp, CodelSignalsAsItsLawSays) {
+  PacketCoDel codel;
+  std::vector<double> signals_s;
+  for (int ms = 900; ms < 1600; ++ms) {
+    const Nanoseconds waited = ms < 1000 ? kMillisecond : 6 * kMillisecond;
+    if (codel.signals(waited, 15000, ms * kMillisecond)) signals_s.push_back(ms / 1e3);
+  }
+  double due_s = 1.1;
+  // 1.1 s and nine sums of 0.1 s / sqrt(1 … 9) lie before 1.6 s.
+  ASSERT_EQ(signals_s.size(), 10u);
+  for (std::size_t i = 0; i < signals_s.size(); ++i) {
+    EXPECT_NEAR(signals_s[i], due_s, 2e-3) << i;
+    due_s += 0.1 / std::sqrt(static_cast<double>(i + 1));
+  }
+  EXPECT_FALSE(codel.signals(4 * kMillisecond, 15000, 1700 * kMillisecond));
+  EXPECT_FALSE(codel.signals(6 * kMillisecond, 15000, 1701 * kMillisecond)) << "late for no interval yet";
+}
+
+// A mark cuts the window as a loss does, to 0.7 of it, and nothing is sent again.
+TEST(LinuxTcp, AMarkCutsTheWindow) {
+  World world(2);
+  const int router = world.topology.add_router("router");
+  world.join(0, router, 10 * kRate, kRate, kDelay_s);
+  world.join(1, router, kRate, kRate / 10, kDelay_s);
+  QueueRules& queue = world.queues[3];
+  queue.is_fair = queue.has_codel = queue.marks = true;
+  const double took_s = seconds_for(world, 4000);
+  const Sender& sender = world.engine->sender(0);
+  EXPECT_EQ(sender.sent_again(), 0);
+  EXPECT_EQ(sender.time_outs(), 0);
+  EXPECT_LT(sender.threshold(), kInfiniteThreshold);
+  EXPECT_GT(took_s, 4000 * 10 * kSegment_s);
+  EXPECT_LT(took_s, 1.3 * 4000 * 10 * kSegment_s) << "0.7 of the window keeps most of the link busy";
+}
+
 struct Drawn {
   Nanoseconds end = 0;
   std::vector<std::int64_t> counts;
@@ -143,6 +180,8 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
                1e7 * static_cast<double>(1 + draw.below(20)), 1e-3 * static_cast<double>(1 + draw.below(30)));
   for (std::size_t i = 1; i < world.queues.size(); i += 2) {
     world.queues[i].is_fair = draw.below(3) == 0;
+    world.queues[i].has_codel = draw.below(2) == 0;
+    world.queues[i].marks = draw.below(2) == 0;
     world.queues[i].limit = 1500 * (4 + static_cast<std::int64_t>(draw.below(200)));
     world.queues[i].bytes_beside = kEthernetBytes;
   }
