@@ -1,14 +1,20 @@
 // Fidelity `linux`: hosts, links and the TCP connections between them, segment by segment, in simulated time.
-// No ns-3, no I/O. One thread.
+// No ns-3, no I/O.
 //
 // Each replica is a cell with a heap of its own: its queues, the wires that end at it, its timers. A
-// direction between two routers is a cell too. A packet to another cell waits on a wire of that cell from the
-// moment when it is known to leave. So a cell may be run alone for as long as the shortest way between two
-// cells: its state stays in the cache. Whatever the windows, the result is the same to the last bit.
+// direction between two routers is a cell too, and nodes without a delay between them are one. A packet to
+// another cell waits on a wire of that cell from the moment when it is known to leave, so that no cell learns
+// anything of another one sooner than lookahead_ns() later. For so long
+//
+// 1. what may complete a message happens in the order of time (run_stop()): only its own cell is run up to
+//    it, the others lag behind, so that whatever is then written anywhere is in time;
+// 2. then each cell is run alone (run_before()), while its state stays in the cache, by several threads.
+//
+// Whatever the windows and the threads, the result is the same to the last bit as that of step().
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index.h"
 #include "core/base/random.h"
 #include "net/linux/packet.h"
 #include "net/linux/queue.h"
@@ -63,24 +70,30 @@ class Engine {
   void write(int connection, std::int64_t bytes, bool is_first, Nanoseconds now,
              std::function<void()> on_arrival);
 
+  // Of the latest message that was complete, or step().
   Nanoseconds now() const { return now_; }
   // Of the next event; kNever if there is none.
   Nanoseconds next_ns() const;
-  // Runs the next event.
-  void step();
-  // Before this time, and within lookahead_ns(), no message can be complete: events before it may be run host
-  // by host.
-  Nanoseconds quiet_until() const { return critical_.empty() ? kNever : critical_.top(); }
-  // The shortest way from one cell to another.
+  // No cell hears of another one sooner than this after anything there.
   Nanoseconds lookahead_ns() const { return lookahead_; }
-  // Runs the events before `end`, which is at most quiet_until() and next_ns() + lookahead_ns(). The result
-  // is the same as that of as many step().
+  // When a message may be complete next, as far as is known: all of them before next_ns() + lookahead_ns()
+  // are, or will be by the stops before them.
+  Nanoseconds next_stop() const { return stops_.empty() ? kNever : stops_.top().time; }
+  // Runs the cell of the next stop up to it.
+  void run_stop();
+  // Runs the events before `end`, cell by cell; no stop may be before it, and none of these events may be
+  // later than lookahead_ns() after the first of them.
   void run_before(Nanoseconds end);
+  // Runs the next event: slow, and the reference for the rest.
+  void step();
 
   const Sender& sender(int connection) const;
   std::int64_t dropped(LinkDirection direction) const;
   std::int64_t carried_bytes(LinkDirection direction) const;  // of data, on the wire
   std::uint64_t events() const { return events_; }
+  // Throws std::logic_error unless every packet that was sent has arrived, was dropped or lost, or is under
+  // way. Looks at every link.
+  void check_conservation() const;
 
  private:
   struct Line;
@@ -89,60 +102,84 @@ class Engine {
     Line* line = nullptr;
     int wire = -1;  // behind it
   };
+  struct Route {
+    int first = 0, count = 0;  // of hops_
+  };
   struct Wire;
   struct Cell;
   struct Connection;
-  enum class Source : std::uint8_t { kWire, kDeparture, kSender, kReceiver, kWrite, kFair };
+  // A write comes after all else of its instant, whether its cell has lagged behind or not.
+  enum class Source : std::uint8_t { kWire, kDeparture, kSender, kReceiver, kFair, kWrite };
   struct Event {
     Nanoseconds time;
-    Source source;
-    int number;
+    std::uint64_t what;  // its source, then its number: their order at the same time
+
+    Event(Nanoseconds at, Source source, int number)
+        : time(at), what(static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(number)) {}
+    Source source() const { return static_cast<Source>(what >> 32); }
+    int number() const { return static_cast<int>(what & 0xffffffff); }
+    bool operator<(const Event& other) const {
+      return time != other.time ? time < other.time : what < other.what;
+    }
   };
-  struct IsLater {
-    bool operator()(const Event& a, const Event& b) const {
-      if (a.time != b.time) return a.time > b.time;
-      return a.source != b.source ? a.source > b.source : a.number > b.number;
+  struct Stop {
+    Nanoseconds time;
+    int cell;
+    bool operator>(const Stop& other) const {
+      return time != other.time ? time > other.time : cell > other.cell;
     }
   };
 
+  void make_cells();
   Line& line(LinkDirection direction);
   int wire_between(LinkDirection direction, int cell);
   int cell_of(LinkDirection direction);
-  std::vector<Hop> hops_of(const std::vector<LinkDirection>& path, int target);
+  int cell_of_replica(int replica) const { return cell_of_group_[as_index(group_[as_index(replica)])]; }
+  void add_route(const std::vector<LinkDirection>& path, int target);
+  const Hop& hop(const Packet& packet, int number) const {
+    return hops_[as_index(routes_[2 * as_index(packet.connection) + packet.is_ack].first + number)];
+  }
   void schedule(int cell, const Event& event);
-  void run(const Event& event, int cell);
-  // When it arrives: not before what is on the wire.
-  Nanoseconds put_on_wire(int wire, const Packet& packet, Nanoseconds arrival);
-  Event take_event(std::size_t cell);
+  void run_next(std::size_t cell);
+  void run(const Event& event);
+  void put_on_wire(int wire, Packet packet, Nanoseconds arrival);
   void take_from_wire(int number, Nanoseconds now);
   void forward(Packet packet, Nanoseconds now);
   void send_fair(LinkDirection direction, Nanoseconds now);
+  void note_completing(Line& line, int before);
+  void change_steps(int cell, int by);
+  void keep_in_step(int cell);
   void deliver(const Packet& packet, Nanoseconds now);
   void leave(const Packet& packet, const Hop& hop, Nanoseconds left);
   void set_sender_timer(int connection);
   void set_receiver_timer(int connection);
-  void finish_writes(int connection);
+  void finish_writes(int connection, Nanoseconds now);
   void begin_write(int connection, Nanoseconds now);
   void note_departure(Line& own, LinkDirection direction, int connection, Nanoseconds left, Nanoseconds now);
-  Nanoseconds noise(Line& line);
   Nanoseconds phase(int replica) const;
 
   EngineRules rules_;
   const Topology& topology_;
   QueueMaker queue_of_;
+  // A host's noise, by 1024 equal steps of its probability.
+  std::array<std::int32_t, 1024> noise_quantiles_{};
+  std::vector<int> group_;                    // by node: of those without a delay between them
+  std::vector<int> cell_of_group_;            // −1: of a router by itself
   std::vector<std::unique_ptr<Line>> lines_;  // by direction; null until it is used
   std::vector<Wire> wires_;
   std::map<std::pair<LinkDirection, int>, int> wire_numbers_;
   std::vector<Cell> cells_;
   std::vector<std::unique_ptr<Connection>> connections_;
+  std::vector<Route> routes_;  // by connection: of its data, of its acknowledgements
+  std::vector<Hop> hops_;
   std::vector<Nanoseconds> next_;  // by cell, of its next event
   std::map<LinkDirection, int> trunk_cells_;
   std::vector<RandomStream> spread_;  // by replica, of the connections of its messages
-  // Arrivals that may complete a message: of the last segment of a write, and of repairs.
-  std::priority_queue<Nanoseconds, std::vector<Nanoseconds>, std::greater<>> critical_;
+  std::priority_queue<Stop, std::vector<Stop>, std::greater<>> stops_;
   Nanoseconds lookahead_ = kNever;
   Nanoseconds now_ = 0;
   std::uint64_t events_ = 0;
+  std::int64_t sent_ = 0, delivered_ = 0, lost_ = 0;  // packets
 };
 
 }  // namespace longhaul::linux_tcp

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "net/tcp/framing.h"
+
 namespace longhaul::linux_tcp {
 
 using Nanoseconds = std::int64_t;
@@ -24,23 +26,39 @@ constexpr int kInitialReceiveWindow = 44;
 
 constexpr int kSackRanges = 3;  // that fit beside timestamps (RFC 2018)
 
+// 64 bytes, a line of the cache: what is under way is most of a simulation's memory.
 struct Packet {
+  Nanoseconds arrival_ns = 0;  // at the end of the wire that it is on
+  Nanoseconds sent_ns = 0;     // its timestamp (RFC 7323)
+  Nanoseconds echo_ns = -1;    // the timestamp that it answers; −1: none yet
   std::int32_t connection = 0;
   std::int32_t number = 0;  // of data: the segment; of an acknowledgement: the next one expected
-  std::int32_t edge = 0;   // of an acknowledgement: the first segment that the receive window has no room for
-  std::int32_t bytes = 0;  // on the wire, Ethernet's framing included
-  Nanoseconds sent_ns = 0;   // its timestamp (RFC 7323)
-  Nanoseconds echo_ns = -1;  // the timestamp that it answers; −1: none yet
+  std::int32_t edge = 0;  // of an acknowledgement: the first segment that the receive window has no room for
+  std::uint16_t payload = 0;  // bytes of it, or of an acknowledgement's SACK option
+  std::uint8_t hop = 0;       // of its path, the next one
+  std::uint8_t sack_count : 2;
+  bool is_ack : 1;
+  bool ends_write : 1;    // PSH
+  bool is_again : 1;      // a retransmission
+  bool is_duplicate : 1;  // of an acknowledgement: DSACK (RFC 2883)
+  bool is_marked : 1;     // CE; of an acknowledgement: ECE (RFC 3168)
+  bool has_cut : 1;       // of data: CWR
   std::array<Range, kSackRanges> sacks = {};
-  std::uint8_t sack_count = 0;
-  std::uint8_t hop = 0;  // of its path, the next one
-  bool is_ack = false;
-  bool ends_write = false;    // PSH
-  bool is_again = false;      // a retransmission
-  bool is_duplicate = false;  // of an acknowledgement: DSACK (RFC 2883)
-  bool is_marked = false;     // CE; of an acknowledgement: ECE (RFC 3168)
-  bool has_cut = false;       // of data: CWR
+
+  Packet()
+      : sack_count(0),
+        is_ack(false),
+        ends_write(false),
+        is_again(false),
+        is_duplicate(false),
+        is_marked(false),
+        has_cut(false) {}
+  // On the wire, Ethernet's framing included.
+  std::int32_t bytes() const { return payload + kHeaderBytes; }
+  // Its arrival may complete a message: what it ends, or the hole that it fills.
+  bool may_complete() const { return !is_ack && (ends_write || is_again); }
 };
+static_assert(sizeof(Packet) == 64);
 
 // Kernel timers count jiffies (CONFIG_HZ=250, as Debian's kernel) and wait in a wheel whose slots are coarser
 // the later they are; a timer is never early (kernel/time/timer.c, Linux 6.18). Host `phase_ns` is when its

@@ -25,13 +25,12 @@ Nanoseconds FifoQueue::enter(std::int32_t bytes, Nanoseconds now) {
     until = std::min(until, std::max(now, begin_ns_.front()));
   else if (rules_.slots > 0)
     until = now;
-  if (until > now) {
+  if (has_limit_ && until > now) {
     if (bytes_ + counted > rules_.limit) {
       ++dropped_;
       return kNever;
     }
     bytes_ += counted;
-    most_waiting_ = std::max(most_waiting_, bytes_);
     waiting_.push_back({until, counted});
   }
   if (rules_.slots > 0) {
@@ -50,7 +49,9 @@ FairQueue::Flow& FairQueue::flow(std::int64_t number) {
 void FairQueue::enter(const Packet& packet, std::int64_t number, Nanoseconds now) {
   Flow& one = flow(number);
   one.packets.push_back({packet, now});
-  one.bytes += packet.bytes;
+  ++size_;
+  completing_ += packet.may_complete();
+  one.bytes += packet.bytes();
   if (one.is_listed) return;
   one.is_listed = true;
   one.deficit = kQuantum;
@@ -63,7 +64,9 @@ std::optional<Packet> FairQueue::take(Flow& flow, Nanoseconds now) {
     Packet packet = flow.packets.front().packet;
     const Nanoseconds waited = now - flow.packets.front().since;
     flow.packets.pop_front();
-    flow.bytes -= packet.bytes;
+    --size_;
+    completing_ -= packet.may_complete();
+    flow.bytes -= packet.bytes();
     if (!has_codel_ || !flow.codel.signals(waited, flow.bytes, now)) return packet;
     if (marks_ && !packet.is_ack) {
       packet.is_marked = true;
@@ -86,7 +89,7 @@ std::optional<Packet> FairQueue::next(Nanoseconds now) {
       continue;
     }
     if (const std::optional<Packet> packet = take(one, now)) {
-      one.deficit -= packet->bytes;
+      one.deficit -= packet->bytes();
       return packet;
     }
     list.pop_front();

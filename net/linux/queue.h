@@ -13,6 +13,7 @@
 
 #include "net/linux/packet.h"
 #include "net/linux/packet_codel.h"
+#include "net/linux/ring.h"
 
 namespace longhaul::linux_tcp {
 
@@ -28,12 +29,14 @@ struct QueueRules {
 
 class FifoQueue {
  public:
-  explicit FifoQueue(const QueueRules& rules) : rules_(rules), ns_per_byte_(8e9 / rules.rate) {}
+  explicit FifoQueue(const QueueRules& rules)
+      : rules_(rules),
+        ns_per_byte_(8e9 / rules.rate),
+        has_limit_(rules.limit < std::numeric_limits<std::int64_t>::max()) {}
 
   // When a packet of `bytes` that arrives now has left; kNever: there is no room for it.
   Nanoseconds enter(std::int32_t bytes, Nanoseconds now);
   std::int64_t dropped() const { return dropped_; }
-  std::int64_t most_waiting() const { return most_waiting_; }
 
  private:
   struct Waiting {
@@ -43,10 +46,11 @@ class FifoQueue {
 
   QueueRules rules_;
   double ns_per_byte_;
+  bool has_limit_;
   double free_ns_ = -1e18;
-  std::deque<Waiting> waiting_;       // that has not gone on to the device
-  std::deque<Nanoseconds> begin_ns_;  // of the latest `slots` packets
-  std::int64_t bytes_ = 0, most_waiting_ = 0, dropped_ = 0;
+  Ring<Waiting> waiting_;       // that has not gone on to the device
+  Ring<Nanoseconds> begin_ns_;  // of the latest `slots` packets
+  std::int64_t bytes_ = 0, dropped_ = 0;
 };
 
 class FairQueue {
@@ -62,6 +66,9 @@ class FairQueue {
     return static_cast<Nanoseconds>(ns_per_byte_ * static_cast<double>(bytes));
   }
   std::int64_t dropped() const { return dropped_; }
+  std::int64_t size() const { return size_; }  // packets in it
+  // Those whose arrival may complete a message.
+  int completing() const { return completing_; }
   // When the wire is free.
   Nanoseconds free_ns = 0;
 
@@ -71,7 +78,7 @@ class FairQueue {
     Nanoseconds since;
   };
   struct Flow {
-    std::deque<Waiting> packets;
+    Ring<Waiting> packets;
     std::int64_t deficit = 0, bytes = 0;
     bool is_listed = false;
     PacketCoDel codel;
@@ -85,6 +92,8 @@ class FairQueue {
   std::vector<Flow> flows_;  // by connection and way
   std::deque<std::int64_t> fresh_, old_;
   std::int64_t dropped_ = 0;
+  std::int64_t size_ = 0;
+  int completing_ = 0;
 };
 
 }  // namespace longhaul::linux_tcp

@@ -6,20 +6,28 @@
 
 namespace longhaul {
 
+void Agenda::add(std::int64_t time_ns, std::function<void()> action) {
+  heap_.push_back({time_ns, scheduled_++, std::move(action)});
+  std::push_heap(heap_.begin(), heap_.end(), is_later);
+}
+
+std::function<void()> Agenda::take_next() {
+  std::pop_heap(heap_.begin(), heap_.end(), is_later);
+  std::function<void()> action = std::move(heap_.back().action);
+  heap_.pop_back();
+  return action;
+}
+
 void EventQueue::after_ns(std::int64_t delay_ns, std::function<void()> action) {
   if (delay_ns < 0) throw std::logic_error("an action cannot be scheduled before now");
-  events_.push_back({now_ns_ + delay_ns, scheduled_++, std::move(action)});
-  std::push_heap(events_.begin(), events_.end(), is_later);
+  agenda_.add(now_ns_ + delay_ns, std::move(action));
 }
 
 void EventQueue::run() {
   is_stopped_ = false;
-  while (!is_stopped_ && !events_.empty()) {
-    std::pop_heap(events_.begin(), events_.end(), is_later);
-    const Event next = std::move(events_.back());
-    events_.pop_back();
-    now_ns_ = next.time_ns;
-    next.action();
+  while (!is_stopped_ && agenda_.next_ns() != Agenda::kNever) {
+    now_ns_ = agenda_.next_ns();
+    agenda_.take_next()();
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace longhaul {
@@ -48,29 +49,43 @@ inline double seconds_between(double earlier_s, double later_s) {
   return std::round((later_s - earlier_s) * 1e9) / 1e9;
 }
 
-// A clock without a simulator: actions in the order of time, and of their scheduling at the same time.
+// What is still to happen, in the order of time, and of its scheduling at the same time.
+class Agenda {
+ public:
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+  void add(std::int64_t time_ns, std::function<void()> action);
+  std::int64_t next_ns() const { return heap_.empty() ? kNever : heap_.front().time_ns; }
+  std::function<void()> take_next();
+  void clear() { heap_.clear(); }
+
+ private:
+  struct Action {
+    std::int64_t time_ns;
+    std::uint64_t number;  // of its scheduling
+    std::function<void()> action;
+  };
+  static bool is_later(const Action& a, const Action& b) {
+    return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.number > b.number;
+  }
+
+  std::vector<Action> heap_;  // the next one on top
+  std::uint64_t scheduled_ = 0;
+};
+
+// A clock without a simulator.
 class EventQueue : public Clock {
  public:
   std::int64_t now_ns() const override { return now_ns_; }
   void after_ns(std::int64_t delay_ns, std::function<void()> action) override;
   void run() override;
   void stop() override { is_stopped_ = true; }
-  void close() override { events_.clear(); }
+  void close() override { agenda_.clear(); }
   std::uint64_t events() const override { return 0; }
 
  private:
-  struct Event {
-    std::int64_t time_ns;
-    std::uint64_t number;  // of its scheduling
-    std::function<void()> action;
-  };
-  static bool is_later(const Event& a, const Event& b) {
-    return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.number > b.number;
-  }
-
-  std::vector<Event> events_;  // a heap, the next one on top
+  Agenda agenda_;
   std::int64_t now_ns_ = 0;
-  std::uint64_t scheduled_ = 0;
   bool is_stopped_ = false;
 };
 

@@ -42,45 +42,53 @@ void LinuxClock::carry(linux_tcp::Engine& engine, std::function<void()> beat) {
   beat_ = std::move(beat);
 }
 
-void LinuxClock::after_ns(std::int64_t delay_ns, std::function<void()> action) {
-  actions_.push_back({now_ns_ + delay_ns, scheduled_++, std::move(action)});
-  std::push_heap(actions_.begin(), actions_.end(), is_later);
+void LinuxClock::act() {
+  now_ns_ = agenda_.next_ns();
+  agenda_.take_next()();
+}
+
+void LinuxClock::beat() {
+  constexpr std::uint64_t kEventsPerBeat = 1 << 16;
+  if (engine_->events() - beaten_ < kEventsPerBeat || !beat_) return;
+  beaten_ = engine_->events();
+  beat_();
 }
 
 void LinuxClock::run() {
-  constexpr std::uint64_t kEventsPerBeat = 1 << 16;
   is_stopped_ = false;
   while (!is_stopped_) {
     const std::int64_t segment_ns = engine_ ? engine_->next_ns() : linux_tcp::kNever;
-    if (!actions_.empty() && actions_.front().time_ns <= segment_ns) {
-      std::pop_heap(actions_.begin(), actions_.end(), is_later);
-      const Action next = std::move(actions_.back());
-      actions_.pop_back();
-      now_ns_ = next.time_ns;
-      next.action();
-    } else if (segment_ns != linux_tcp::kNever) {
-      now_ns_ = segment_ns;
-      run_segments(segment_ns);
-      if (engine_->events() - beaten_ >= kEventsPerBeat && beat_) {
-        beaten_ = engine_->events();
-        beat_();
-      }
+    if (agenda_.next_ns() <= segment_ns) {
+      if (segment_ns == linux_tcp::kNever && agenda_.next_ns() == Agenda::kNever) return;
+      act();
     } else {
-      return;
+      run_window(segment_ns);
     }
   }
 }
 
-// Host by host up to the next action or message that may be complete; event by event there.
-void LinuxClock::run_segments(std::int64_t begin_ns) {
-  constexpr std::int64_t kLongest_ns = 1000000000;
-  std::int64_t end_ns = begin_ns + std::min(engine_->lookahead_ns(), kLongest_ns);
-  end_ns = std::min(end_ns, engine_->quiet_until());
-  if (!actions_.empty()) end_ns = std::min(end_ns, actions_.front().time_ns);
-  if (end_ns > begin_ns)
-    engine_->run_before(end_ns);
-  else
-    engine_->step();
+// For as long as no host learns anything from another one: first, in the order of time, actions and messages
+// that may be complete, then all else, host by host.
+void LinuxClock::run_window(std::int64_t begin_ns) {
+  const auto end_of = [this](std::int64_t from_ns) {
+    constexpr std::int64_t kLongest_ns = 1000000000;
+    return from_ns + std::min(engine_->lookahead_ns(), kLongest_ns);
+  };
+  std::int64_t end_ns = end_of(begin_ns);
+  while (std::min(agenda_.next_ns(), engine_->next_stop()) < end_ns) {
+    if (agenda_.next_ns() <= engine_->next_stop()) {
+      act();
+    } else {
+      now_ns_ = engine_->next_stop();
+      engine_->run_stop();
+    }
+    // Hosts that none had sent to may be nearer.
+    end_ns = is_stopped_ ? now_ns_ : std::min(end_ns, end_of(now_ns_));
+    if (is_stopped_) break;
+    beat();
+  }
+  engine_->run_before(end_ns);
+  beat();
 }
 
 LinuxNetwork::LinuxNetwork(const NetworkSpec& spec, const Topology& topology,
@@ -159,6 +167,9 @@ void LinuxNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncPa
 }
 
 const std::vector<LinkLoad>& LinuxNetwork::loads() {
+#ifndef NDEBUG
+  engine_.check_conservation();
+#endif
   loads_ = open_.loads();
   for (std::size_t i = 0; i < loads_.size(); ++i)
     loads_[i].bytes = engine_.carried_bytes(static_cast<LinkDirection>(i));

@@ -19,10 +19,12 @@ namespace longhaul {
 class LinuxClock : public Clock {
  public:
   std::int64_t now_ns() const override { return now_ns_; }
-  void after_ns(std::int64_t delay_ns, std::function<void()> action) override;
+  void after_ns(std::int64_t delay_ns, std::function<void()> action) override {
+    agenda_.add(now_ns_ + delay_ns, std::move(action));
+  }
   void run() override;
   void stop() override { is_stopped_ = true; }
-  void close() override { actions_.clear(); }
+  void close() override { agenda_.clear(); }
   std::uint64_t events() const override { return engine_ ? engine_->events() : 0; }
 
   // The segments that run on it, and what is called now and then while they do. Both outlive run().
@@ -30,22 +32,15 @@ class LinuxClock : public Clock {
   void drop() { engine_ = nullptr; }
 
  private:
-  struct Action {
-    std::int64_t time_ns;
-    std::uint64_t number;  // of its scheduling
-    std::function<void()> action;
-  };
-  static bool is_later(const Action& a, const Action& b) {
-    return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.number > b.number;
-  }
+  void run_window(std::int64_t begin_ns);
+  void act();
+  void beat();
 
-  void run_segments(std::int64_t begin_ns);
-
-  std::vector<Action> actions_;  // a heap, the next one on top
+  Agenda agenda_;
   linux_tcp::Engine* engine_ = nullptr;
   std::function<void()> beat_;
   std::int64_t now_ns_ = 0;
-  std::uint64_t scheduled_ = 0, beaten_ = 0;
+  std::uint64_t beaten_ = 0;
   bool is_stopped_ = false;
 };
 

@@ -56,17 +56,27 @@ struct World {
 
   // Until `open` is 0.
   void run(const int& open, Order order = Order::kByHost) {
-    constexpr Nanoseconds kLongest = 1000 * kMillisecond;
     while (open > 0) {
       const Nanoseconds begin = engine->next_ns();
       ASSERT_NE(begin, kNever) << "nothing left to happen";
-      const Nanoseconds end =
-          std::min(begin + std::min(engine->lookahead_ns(), kLongest), engine->quiet_until());
-      if (order == Order::kByHost && end > begin)
-        engine->run_before(end);
-      else
+      if (order == Order::kByEvent)
         engine->step();
+      else
+        run_window(open, begin);
     }
+  }
+
+  void run_window(const int& open, Nanoseconds begin) {
+    const auto end_of = [&](Nanoseconds from) {
+      constexpr Nanoseconds kLongest = 1000 * kMillisecond;
+      return from + std::min(engine->lookahead_ns(), kLongest);
+    };
+    Nanoseconds end = end_of(begin);
+    while (open > 0 && engine->next_stop() < end) {
+      engine->run_stop();
+      end = std::min(end, end_of(engine->now()));
+    }
+    engine->run_before(open > 0 ? end : engine->now());
   }
 };
 
