@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/errors.h"
+#include "net/linux/bbr.h"
 
 namespace longhaul::linux_tcp {
 namespace {
@@ -38,7 +39,7 @@ class Reno : public CongestionControl {
     if (count > 0) additive_increase(state, state.window, count);
   }
   int threshold_after_loss(const WindowState& state) override { return std::max(state.window / 2, 2); }
-  void timed_out() override {}
+  void timed_out(const WindowState&) override {}
   void restarted(std::int64_t, std::int64_t) override {}
 };
 
@@ -68,7 +69,7 @@ class Cubic : public CongestionControl {
     return std::max(state.window * kBeta / 1024, 2);
   }
 
-  void timed_out() override { *this = {}; }
+  void timed_out(const WindowState&) override { *this = {}; }
 
   // The curve does not move while nothing is sent.
   void restarted(std::int64_t idle_jiffies, std::int64_t jiffies) override {
@@ -157,11 +158,18 @@ class Cubic : public CongestionControl {
 
 }  // namespace
 
-std::unique_ptr<CongestionControl> make_congestion_control(const std::string& name) {
-  if (name == "cubic") return std::make_unique<Cubic>();
-  if (name == "reno") return std::make_unique<Reno>();
-  throw InputError("network.tcp.congestion_control", "found \"" + name + "\" with fidelity \"linux\"",
-                   "cubic, reno");
+std::unique_ptr<CongestionControl> make_congestion_control(const ControlFacts& facts, WindowState& state,
+                                                           DeliveryRate& rate) {
+  if (facts.name == "cubic") return std::make_unique<Cubic>();
+  if (facts.name == "reno") return std::make_unique<Reno>();
+  if (facts.name == "bbr") {
+    constexpr std::uint32_t kPhases = 3;
+    const RandomStream phases(facts.seed, Purpose::kHostNoise, static_cast<std::uint32_t>(facts.connection),
+                              kPhases);
+    return std::make_unique<Bbr>(facts.segment, facts.rtt, state, rate, phases);
+  }
+  throw InputError("network.tcp.congestion_control", "found \"" + facts.name + "\" with fidelity \"linux\"",
+                   "cubic, reno, bbr");
 }
 
 }  // namespace longhaul::linux_tcp

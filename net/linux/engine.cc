@@ -190,7 +190,8 @@ void Engine::add_route(const std::vector<LinkDirection>& path, int target) {
   }
 }
 
-int Engine::connect(int source, int target, const ConnectionFacts& facts, std::optional<double> window) {
+int Engine::connect(int source, int target, const ConnectionFacts& facts, std::optional<double> window,
+                    const std::string& congestion_control) {
   const auto number = static_cast<int>(connections_.size());
   connections_.push_back(std::make_unique<Connection>(*this, number, source, target));
   Connection& connection = *connections_.back();
@@ -203,10 +204,13 @@ int Engine::connect(int source, int target, const ConnectionFacts& facts, std::o
   for (const std::vector<LinkDirection>* path : {&facts.data, &facts.acks})
     for (const LinkDirection direction : *path) rtt_s += 8 * kHeaderBytes / topology_.rate(direction);
   SenderRules rules;
-  rules.congestion_control = rules_.congestion_control;
+  rules.congestion_control = congestion_control.empty() ? rules_.congestion_control : congestion_control;
   rules.segment = rules_.segment;
   rules.slow_start_after_idle = rules_.slow_start_after_idle;
   rules.phase_ns = phase(source);
+  rules.has_fq = rules_.has_fq;
+  rules.seed = rules_.seed;
+  rules.connection = number;
   if (window) rules.window_limit = std::max(2, static_cast<int>(*window / rules_.segment));
   rules.has_small_queues = std::isfinite(topology_.rate(facts.data.front()));
   connection.sender.emplace(rules, to_ns(rtt_s), connection);

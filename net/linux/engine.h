@@ -46,6 +46,7 @@ struct EngineRules {
   std::string congestion_control = "cubic";
   int segment = 1448;
   bool slow_start_after_idle = true;
+  bool has_fq = false;  // at each host
   double loss = 0;  // of a packet, on each link
   HostNoise noise;
   std::uint64_t seed = 1;
@@ -63,8 +64,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   // A connection from one replica to another, established before the simulation. Its number. `window`: bytes
-  // that may be in flight.
-  int connect(int source, int target, const ConnectionFacts& facts, std::optional<double> window = {});
+  // that may be in flight. `congestion_control`: if it is not that of the rules.
+  int connect(int source, int target, const ConnectionFacts& facts, std::optional<double> window = {},
+              const std::string& congestion_control = {});
   // A message of `bytes` > 0; `on_arrival` runs when the target has read all of it. `is_first`: of the
   // connections of a message it begins at once.
   void write(int connection, std::int64_t bytes, bool is_first, Nanoseconds now,

@@ -1,6 +1,7 @@
 #include "net/linux/sender.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/base/errors.h"
 
@@ -14,14 +15,21 @@ constexpr int kOverheadBytes = 1280;  // of the kernel's buffer for a segment, b
 Sender::Sender(const SenderRules& rules, Nanoseconds rtt, SegmentOutput& output)
     : rules_(rules),
       output_(output),
-      control_(make_congestion_control(rules.congestion_control)),
+      control_(make_congestion_control(
+          {rules.congestion_control, rules.segment, rtt, rules.seed, rules.connection}, state_, rate_)),
+      has_control_(control_->has_control()),
       edge_(kInitialReceiveWindow),
       ring_(64),
+      stamps_(has_control_ ? ring_.size() : 0),
       trips_(rtt) {
-  state_.is_paced = rules.is_paced;
+  state_.is_paced = rules.has_fq || has_control_;
+  if (!has_control_) update_pacing_rate();
 }
 
 std::int32_t Sender::write(std::int64_t bytes, Nanoseconds now) {
+  // tcp_rate_check_app_limited.
+  if (next_ == written_ && queued_ == 0 && in_flight() < state_.window && lost_ <= resent_)
+    rate_.limit(in_flight());
   const std::int64_t count = (bytes + rules_.segment - 1) / rules_.segment;
   if (written_ + count > (1 << 30))
     throw RunError("a connection would carry more than 2^30 segments; use more network.tcp.connections");
@@ -34,7 +42,7 @@ std::int32_t Sender::write(std::int64_t bytes, Nanoseconds now) {
 
 // RFC 2861 as Linux has it: half of the window for every time-out of silence.
 void Sender::restart_if_idle(Nanoseconds now) {
-  if (!rules_.slow_start_after_idle) return;
+  if (!rules_.slow_start_after_idle || has_control_) return;
   const std::int64_t rto = to_jiffies(trips_.time_out());
   std::int64_t idle = jiffies(now) - jiffies(last_sent_ns_);
   if (idle <= rto) return;
@@ -48,24 +56,86 @@ void Sender::restart_if_idle(Nanoseconds now) {
 }
 
 bool Sender::may_queue() const {
-  if (!rules_.has_small_queues) return true;
-  // A millisecond at the rate at which a paced sender would send, at least two segments.
-  const double factor = state_.window < state_.threshold / 2 ? 2 : 1.2;
-  const double rate = factor * std::max(state_.window, next_ - first_) * rules_.segment /
-                      std::max<double>(1, static_cast<double>(trips_.smoothed()));
+  if (!rules_.has_small_queues && !rules_.has_fq) return true;
+  // A millisecond at the pacing rate, at least two segments.
   const int segment_memory = rules_.segment + kOverheadBytes;
-  const int segments =
-      static_cast<int>(std::min(4e6, rate * (1000 * kMillisecond >> 10)) / segment_memory) + 1;
+  const int segments = static_cast<int>(std::min(4e6, state_.pacing_rate / 1024) / segment_memory) + 1;
   return queued_ < std::max(2, segments);
 }
 
+// tcp_update_pacing_rate, for controls that do not set it: twice the window a round trip in slow start, 1.2
+// times behind it.
+void Sender::update_pacing_rate() {
+  const double factor = state_.window < state_.threshold / 2 ? 2 : 1.2;
+  state_.pacing_rate = 1e9 * factor * std::max(state_.window, next_ - first_) * rules_.segment /
+                       std::max<double>(1, static_cast<double>(trips_.smoothed()));
+}
+
+// tcp_pacing_check: without fq the socket waits itself.
+bool Sender::waits_for_pace(Nanoseconds now) {
+  if (!has_control_ || rules_.has_fq || pacer_.next_ns() <= now) return false;
+  if (pace_ns_ == kNever) pace_ns_ = pacer_.next_ns();
+  return true;
+}
+
+// Segments that fq holds until they may leave.
+void Sender::release(Nanoseconds now) {
+  while (!held_.empty() && held_.front().leaves_ns <= now) {
+    const Held one = held_.front();
+    held_.pop_front();
+    output_.transmit(one.number, one.missing, one.ends_write, one.is_again, now);
+  }
+  pace_ns_ = held_.empty() ? kNever : held_.front().leaves_ns;
+}
+
+void Sender::pace(Nanoseconds now) {
+  pace_ns_ = kNever;
+  if (rules_.has_fq) return release(now);
+  if (lost_ > resent_) send_lost(now);
+  push(now);
+}
+
+void Sender::tell_control() {
+  state_.in_flight = in_flight();
+  state_.lost = lost_ever_;
+  state_.departure_ns = pacer_.next_ns();
+  state_.repair = phase_ == Phase::kRecovery ? Repair::kRecovery
+                  : phase_ == Phase::kLoss   ? Repair::kLoss
+                                             : Repair::kNone;
+}
+
+void Sender::control(const News& news, int prior_in_flight, int newly_lost, Nanoseconds now) {
+  RateSample sample = rate_.sample(news.delivered, trips_.least(), now);
+  sample.newly_lost = newly_lost;
+  sample.prior_in_flight = prior_in_flight;
+  sample.rtt = news.rtt;
+  sample.is_ack_delayed = news.is_short && !news.has_sacks && sample.prior_delivered + 1 == rate_.delivered();
+  tell_control();
+  control_->acknowledged(state_, sample, now, jiffies(now));
+}
+
+// Hands a segment to the host's queue. It is not counted as in flight yet.
 void Sender::emit(std::int32_t number, bool is_again, Nanoseconds now) {
+  if (has_control_ && in_flight() == 0) {
+    tell_control();
+    control_->begins(state_, now, jiffies(now));
+  }
   ++queued_;
   last_sent_ns_ = now;
   const auto end = std::lower_bound(ends_.begin(), ends_.end(), number,
                                     [](const Short& one, std::int32_t n) { return one.number < n; });
   const bool is_end = end != ends_.end() && end->number == number;
-  output_.transmit(number, is_end ? end->missing : 0, is_end, is_again, now);
+  const int missing = is_end ? end->missing : 0;
+  Nanoseconds leaves = now;
+  if (state_.is_paced) {
+    leaves = pacer_.take(rules_.segment - missing, state_.pacing_rate, sent_ + sent_again_, now);
+    if (has_control_) stamp(number) = rate_.sent(leaves, first_ == next_);
+  }
+  at(number).sent_ns = leaves;
+  if (!rules_.has_fq || (leaves <= now && held_.empty()))
+    return output_.transmit(number, missing, is_end, is_again, now);
+  held_.push_back({leaves, number, missing, is_end, is_again});
+  if (held_.size() == 1) pace_ns_ = leaves;
 }
 
 void Sender::left_queue(Nanoseconds now) {
@@ -78,28 +148,23 @@ void Sender::push(Nanoseconds now, bool is_probe) {
   int count = 0;
   bool is_limited = false;
   while (next_ < written_) {
+    if (waits_for_pace(now)) break;
     if (!is_probe && in_flight() >= state_.window) {
       is_limited = true;
       break;
     }
     if (next_ >= edge_ || next_ - first_ >= rules_.window_limit) break;
     if (!may_queue()) break;
-    if (static_cast<std::size_t>(next_ - first_) == ring_.size()) {
-      std::vector<Sent> larger(2 * ring_.size());
-      for (std::int32_t n = first_; n < next_; ++n)
-        larger[static_cast<std::size_t>(n) & (larger.size() - 1)] = at(n);
-      ring_ = std::move(larger);
-    }
+    if (static_cast<std::size_t>(next_ - first_) == ring_.size()) make_room();
     if (in_flight() == 0 && first_ == next_)
       control_->restarted(jiffies(now) - jiffies(last_sent_ns_), jiffies(now));
-    at(next_) = {now, false, false, false, false};
+    at(next_) = {};
     const bool was_empty = next_ == first_;
-    const std::int32_t number = next_++;
-    state_.next = next_;
+    emit(next_, false, now);
+    state_.next = ++next_;
     ++count;
     ++sent_;
     if (was_empty || timer_ == Timer::kProbe) set_time_out(now);
-    emit(number, false, now);
     if (is_probe) break;
   }
   is_limited |= in_flight() >= state_.window;
@@ -108,6 +173,18 @@ void Sender::push(Nanoseconds now, bool is_probe) {
     if (is_reducing()) sent_since_ += count;
     if (!is_probe) set_probe(now, false);
   }
+}
+
+void Sender::make_room() {
+  const auto grown = [this](auto& ring) {
+    std::remove_reference_t<decltype(ring)> larger(2 * ring.size());
+    for (std::int32_t n = first_; n < next_; ++n)
+      larger[static_cast<std::size_t>(n) & (larger.size() - 1)] =
+          ring[static_cast<std::size_t>(n) & (ring.size() - 1)];
+    ring = std::move(larger);
+  };
+  grown(ring_);
+  if (has_control_) grown(stamps_);
 }
 
 // tcp_cwnd_validate: what of the window was used in the round trip before.
@@ -125,7 +202,7 @@ void Sender::note_use(bool is_limited, Nanoseconds now) {
   }
   used_ = std::max(used_, out);
   const bool wants_more = next_ < written_;
-  if (!rules_.slow_start_after_idle || wants_more || phase_ != Phase::kOpen ||
+  if (!rules_.slow_start_after_idle || has_control_ || wants_more || phase_ != Phase::kOpen ||
       now - use_ns_ < trips_.time_out())
     return;
   const int used = std::max(used_, kInitialWindow);
@@ -142,19 +219,19 @@ bool Sender::is_window_used() const {
 }
 
 void Sender::send_again(std::int32_t number, Nanoseconds now) {
+  emit(number, true, now);
   Sent& sent = at(number);
-  sent.sent_ns = now;
   sent.is_sent_again = sent.was_sent_again = true;
   ++resent_;
   ++sent_again_;
-  resent_order_.push_back({number, now});
-  emit(number, true, now);
+  resent_order_.push_back({number, sent.sent_ns});
 }
 
 void Sender::send_lost(Nanoseconds now) {
   bool has_sent_first = false;
   std::int32_t number = std::max(to_resend_, first_);
   for (; number < next_ && lost_ > resent_; ++number) {
+    if (waits_for_pace(now)) break;
     Sent& sent = at(number);
     if (!sent.is_lost || sent.is_sent_again || sent.is_sacked) continue;
     if (state_.window <= in_flight() || !may_queue()) break;
@@ -171,6 +248,8 @@ void Sender::acknowledged(const Packet& ack, Nanoseconds now) {
   echo_ns_ = ack.sent_ns;
   News news;
   const std::int64_t lost_before = lost_ever_;
+  const int prior_in_flight = in_flight();
+  if (has_control_) rate_.begin();
   news.advances = ack.number > first_;
   news.is_duplicate = ack.is_duplicate;
   news.has_mark = ack.is_marked;
@@ -194,10 +273,13 @@ void Sender::acknowledged(const Packet& ack, Nanoseconds now) {
   }
   if (news.sets_timer && !set_probe(now, true)) set_time_out(now);
   const auto newly_lost = static_cast<int>(lost_ever_ - lost_before);
-  if (is_reducing())
+  if (has_control_)
+    control(news, prior_in_flight, newly_lost, now);
+  else if (is_reducing())
     reduce(news.delivered, newly_lost, news.advances);
   else if (news.advances && is_window_used())
     control_->grow(state_, news.delivered, jiffies(now));
+  if (!has_control_) update_pacing_rate();
   if (sends_new_first) {
     push(now);
     if (next_ > mark_) return;
@@ -248,6 +330,7 @@ void Sender::sack(std::int32_t number, News& news, Nanoseconds now) {
   }
   if (sent.is_lost) --lost_;
   advance_rack(sent, number, now);
+  if (has_control_) rate_.covers(stamp(number), sent.sent_ns, number);
   sent.is_lost = sent.is_sent_again = false;
   sent.is_sacked = true;
   ++sacked_;
@@ -256,8 +339,11 @@ void Sender::sack(std::int32_t number, News& news, Nanoseconds now) {
 }
 
 void Sender::take_covered(std::int32_t up_to, News& news, Nanoseconds now) {
+  news.is_short = up_to - first_ == 1 && !ends_.empty() && ends_.front().number == first_ &&
+                  ends_.front().missing > 0 && !at(first_).is_sacked;
   for (; first_ < up_to; ++first_) {
     Sent& sent = at(first_);
+    if (has_control_) rate_.covers(stamp(first_), sent.sent_ns, first_);
     if (sent.was_sent_again) {
       if (sent.is_sent_again) --resent_;
       news.covers_resent = true;
@@ -283,7 +369,7 @@ void Sender::take_covered(std::int32_t up_to, News& news, Nanoseconds now) {
   if (news.advances) news.sets_timer = true;
 }
 
-void Sender::measure(const News& news, Nanoseconds now) {
+void Sender::measure(News& news, Nanoseconds now) {
   Nanoseconds rtt = -1, latest = -1;
   if (news.first_ns >= 0 && !news.covers_resent) {
     rtt = now - news.first_ns;
@@ -294,6 +380,7 @@ void Sender::measure(const News& news, Nanoseconds now) {
     latest = now - news.last_sacked_ns;
   }
   if (rtt < 0) return;
+  news.rtt = latest;
   trips_.measure(rtt, latest, first_, next_);
   control_->sample(state_, latest, now, jiffies(now));
 }

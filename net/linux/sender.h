@@ -4,9 +4,11 @@
 // Selective acknowledgements (RFC 2018), loss detection by time (RACK-TLP, RFC 8985), proportional rate
 // reduction (RFC 6937), time-outs (RFC 6298 with Linux's floor of 200 ms over the round trip) and their undo
 // by F-RTO (RFC 5682), windows that restart after idling (RFC 2861) and do not grow unused (RFC 7661), TCP
-// small queues. A write is in the socket at once: memory for it is no limit.
+// small queues. BBR's segments are paced by a timer of the socket, those of each control by the host's queue
+// if that is fq. A write is in the socket at once: memory for it is no limit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,6 +17,8 @@
 #include <vector>
 
 #include "net/linux/congestion_control.h"
+#include "net/linux/delivery_rate.h"
+#include "net/linux/pacer.h"
 #include "net/linux/packet.h"
 #include "net/linux/round_trips.h"
 
@@ -25,9 +29,11 @@ struct SenderRules {
   int segment = 1448;                 // bytes of payload
   int window_limit = 1 << 30;         // segments in flight that the send buffer allows
   bool slow_start_after_idle = true;  // net.ipv4.tcp_slow_start_after_idle
-  bool is_paced = false;              // the host's queue is fq
+  bool has_fq = false;                // the host's queue (qdisc) is fq, which paces
   bool has_small_queues = true;       // the host's own queue is a bottleneck of its data
   Nanoseconds phase_ns = 0;           // of the host's jiffies
+  std::uint64_t seed = 1;
+  int connection = 0;  // draws of the seed differ by it
 };
 
 // Where a sender's segments go. The host passes them to its queue.
@@ -50,7 +56,7 @@ class Sender {
   // One of its segments left the host's own queue.
   void left_queue(Nanoseconds now);
   // When timer_fired() is due; kNever if nothing is.
-  Nanoseconds timer_ns() const { return timer_ns_; }
+  Nanoseconds timer_ns() const { return std::min(timer_ns_, pace_ns_); }
   void timer_fired(Nanoseconds now);
 
   bool is_idle() const { return next_ == written_ && first_ == next_; }
@@ -59,6 +65,8 @@ class Sender {
   bool take_cut() { return std::exchange(tells_cut_, false); }
   int window() const { return state_.window; }
   int threshold() const { return state_.threshold; }
+  double pacing_rate() const { return state_.pacing_rate; }  // bytes of payload a second
+  const CongestionControl& control() const { return *control_; }
   std::int64_t sent() const { return sent_; }
   std::int64_t sent_again() const { return sent_again_; }
   std::int64_t time_outs() const { return time_outs_; }
@@ -90,6 +98,15 @@ class Sender {
     int delivered = 0;
     Nanoseconds first_ns = -1, last_ns = -1;  // when the first and last one covered were sent
     Nanoseconds first_sacked_ns = -1, last_sacked_ns = -1;
+    Nanoseconds rtt = -1;   // of the latest segment covered
+    bool is_short = false;  // it covers one segment that was not full
+  };
+  // A segment in the host's fq, until it leaves.
+  struct Held {
+    Nanoseconds leaves_ns;
+    std::int32_t number;
+    int missing;
+    bool ends_write, is_again;
   };
 
   Sent& at(std::int32_t number) { return ring_[static_cast<std::size_t>(number) & (ring_.size() - 1)]; }
@@ -101,6 +118,16 @@ class Sender {
   void send_again(std::int32_t number, Nanoseconds now);
   void send_lost(Nanoseconds now);
   bool may_queue() const;
+  bool waits_for_pace(Nanoseconds now);
+  void make_room();
+  void pace(Nanoseconds now);
+  void release(Nanoseconds now);
+  void control(const News& news, int prior_in_flight, int newly_lost, Nanoseconds now);
+  void update_pacing_rate();
+  void tell_control();
+  DeliveryRate::Stamp& stamp(std::int32_t number) {
+    return stamps_[static_cast<std::size_t>(number) & (stamps_.size() - 1)];
+  }
   void emit(std::int32_t number, bool is_again, Nanoseconds now);
   void restart_if_idle(Nanoseconds now);
   void note_use(bool is_limited, Nanoseconds now);
@@ -111,7 +138,7 @@ class Sender {
   void sack(std::int32_t number, News& news, Nanoseconds now);
   void take_covered(std::int32_t up_to, News& news, Nanoseconds now);
   void advance_rack(const Sent& sent, std::int32_t number, Nanoseconds now);
-  void measure(const News& news, Nanoseconds now);
+  void measure(News& news, Nanoseconds now);
   void take_probe_answer(const News& news, std::int32_t ack);
   void change_phase(News& news, Nanoseconds now);
   bool mark_lost(Nanoseconds now);  // by time; whether a timer waits for more
@@ -134,13 +161,16 @@ class Sender {
 
   SenderRules rules_;
   SegmentOutput& output_;
-  std::unique_ptr<CongestionControl> control_;
   WindowState state_;
+  DeliveryRate rate_;
+  std::unique_ptr<CongestionControl> control_;
+  bool has_control_;  // of its own: cong_control
   Phase phase_ = Phase::kOpen;
 
   // Segments: first_ (unacknowledged) ≤ next_ (to send) ≤ written_.
   std::int32_t first_ = 0, next_ = 0, written_ = 0, edge_;
   std::vector<Sent> ring_;  // of first_ … next_ − 1, by number
+  std::vector<DeliveryRate::Stamp> stamps_;  // of the same, for a control that samples the rate
   std::deque<Short> ends_;  // of writes that are not acknowledged
   int sacked_ = 0, lost_ = 0, resent_ = 0;
   std::int64_t lost_ever_ = 0;
@@ -171,6 +201,9 @@ class Sender {
 
   Timer timer_ = Timer::kNone;
   Nanoseconds timer_ns_ = kNever;
+  Pacer pacer_;
+  Nanoseconds pace_ns_ = kNever;  // the pacing timer
+  std::deque<Held> held_;
   bool tells_cut_ = false;
   int queued_ = 0;  // of its segments, in the host's queue
   Nanoseconds echo_ns_ = -1;

@@ -186,7 +186,7 @@ void Sender::reduce(int delivered, int newly_lost, bool advances) {
 }
 
 void Sender::end_reduction() {
-  if (state_.threshold < kInfiniteThreshold && (phase_ == Phase::kReduced || may_undo_))
+  if (!has_control_ && state_.threshold < kInfiniteThreshold && (phase_ == Phase::kReduced || may_undo_))
     state_.window = state_.threshold;
   may_undo_ = false;
 }
@@ -216,7 +216,8 @@ void Sender::leave_loss(const News& news) {
 void Sender::undo() {
   for (std::int32_t number = first_; number < next_; ++number) at(number).is_lost = false;
   lost_ = 0;
-  state_.window = std::max(state_.window, window_before_);
+  tell_control();
+  state_.window = control_->window_after_undo(state_, window_before_);
   state_.threshold = std::max(state_.threshold, threshold_before_);
   may_undo_ = tries_f_rto_ = false;
   phase_ = Phase::kOpen;
@@ -225,6 +226,8 @@ void Sender::undo() {
 }
 
 void Sender::timer_fired(Nanoseconds now) {
+  if (pace_ns_ <= now) pace(now);
+  if (timer_ns_ > now) return;
   const Timer timer = timer_;
   timer_ = Timer::kNone;
   timer_ns_ = kNever;
@@ -240,7 +243,7 @@ void Sender::timer_fired(Nanoseconds now) {
     if (in_flight() != before) {
       if (phase_ != Phase::kRecovery && phase_ != Phase::kLoss) {
         enter_recovery();
-        reduce(1, static_cast<int>(lost_ever_ - lost_before), false);
+        if (!has_control_) reduce(1, static_cast<int>(lost_ever_ - lost_before), false);
       }
       send_lost(now);
     }
@@ -281,7 +284,6 @@ void Sender::time_out(Nanoseconds now) {
     state_.threshold = control_->threshold_after_loss(state_);
     may_undo_ = true;
   }
-  control_->timed_out();
   for (std::int32_t number = first_; number < next_; ++number) {
     Sent& sent = at(number);
     if (sent.is_sacked) continue;
@@ -292,6 +294,8 @@ void Sender::time_out(Nanoseconds now) {
   state_.window = in_flight() + 1;
   state_.counter = 0;
   phase_ = Phase::kLoss;
+  tell_control();
+  control_->timed_out(state_);
   mark_ = next_;
   probe_mark_ = 0;
   tries_f_rto_ = is_new || backoff_ > 0;
@@ -328,6 +332,8 @@ void Sender::set_time_out(Nanoseconds now) {
 
 void Sender::set_timer(Timer timer, Nanoseconds wait, Nanoseconds now) {
   timer_ = timer;
+  // tcp_pacing_delay: whole jiffies until the next segment may leave.
+  if (timer != Timer::kReorder) wait += std::max<Nanoseconds>(0, pacer_.next_ns() - now) / kJiffy * kJiffy;
   timer_ns_ = wheel_expiry(now, wait, rules_.phase_ns);
 }
 

@@ -225,7 +225,9 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
   }
   world.rules.noise = {50e-6, 400e-6, 1e-3};
   world.rules.loss = draw.below(2) == 0 ? 0 : 1e-3;
-  world.rules.congestion_control = draw.below(4) == 0 ? "reno" : "cubic";
+  constexpr const char* kControls[] = {"cubic", "cubic", "reno", "bbr", "bbr"};
+  world.rules.congestion_control = kControls[draw.below(5)];
+  world.rules.has_fq = draw.below(3) == 0;
   world.rules.seed = seed;
   world.start();
   int open = 0, answers = 0;

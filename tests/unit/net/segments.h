@@ -47,11 +47,14 @@ struct World {
       return queues[static_cast<std::size_t>(direction)];
     });
   }
-  int connect(int source, int target) {
+  // `resolution_s`: by which the handshake took longer than the way.
+  int connect(int source, int target, double resolution_s = 0) {
     TcpSpec tcp;
     tcp.congestion_control = "cubic";
     tcp.queue = "host";
-    return engine->connect(source, target, connection_facts(topology, tcp, source, target));
+    ConnectionFacts facts = connection_facts(topology, tcp, source, target);
+    facts.delay_s += resolution_s / 2;
+    return engine->connect(source, target, facts);
   }
 
   // Until `open` is 0.
