@@ -28,13 +28,13 @@ struct MeasuredQueue {
   std::string_view fidelity, setting;
   double residual;
 };
-constexpr MeasuredQueue kQueues[] = {{"flow", "host", 0.07},         {"flow", "host+loss", 0.2},
-                                     {"flow", "fq_codel+ecn", 0.15}, {"flow", "host+bbr", 0.1},
-                                     {"flow", "host+bbr+loss", 0.1}, {"packet", "host", 0},
-                                     {"packet", "fq_codel+ecn", 0},  {"packet", "host+trunk-fifo", 0.5},
-                                     {"packet", "fifo", 0.5},        {"packet", "host+loss", 0.55},
-                                     {"linux", "host", 0.07},        {"linux", "fifo", 0.3},
-                                     {"linux", "fq_codel+ecn", 0.15}};
+constexpr MeasuredQueue kQueues[] = {{"flow", "host", 0.07},          {"flow", "host+loss", 0.2},
+                                     {"flow", "fq_codel+ecn", 0.15},  {"flow", "host+bbr", 0.1},
+                                     {"flow", "host+bbr+loss", 0.1},  {"packet", "host", 0},
+                                     {"packet", "fq_codel+ecn", 0},   {"packet", "host+trunk-fifo", 0.5},
+                                     {"packet", "fifo", 0.5},         {"packet", "host+loss", 0.55},
+                                     {"linux", "host", 0.07},         {"linux", "fifo", 0.3},
+                                     {"linux", "fq_codel+ecn", 0.15}, {"linux", "host+bbr", 0.07}};
 constexpr int kMeasuredBuckets = 24;
 struct MeasuredPaths {
   int connections;

@@ -109,9 +109,6 @@ void check_library(const NetworkSpec& network) {
 
 // What the engine of segments does not have.
 void check_linux(const TcpSpec& tcp) {
-  if (tcp.congestion_control == "bbr")
-    throw InputError("network.tcp.congestion_control", "found \"bbr\" with fidelity \"linux\"",
-                     "\"cubic\", \"reno\", or fidelity \"flow\"", "its segments are not paced yet");
   if (tcp.loss > 0 && tcp.loss_response != "linux")
     throw InputError("network.tcp.loss_response",
                      fmt::format("found \"{}\" with fidelity \"linux\"", tcp.loss_response), "\"linux\"");

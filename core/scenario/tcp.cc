@@ -21,8 +21,8 @@ Node tcp_options() {
                          "over them"),
               choice("congestion_control", {"cubic", "reno", "bbr"})
                   .by_default("cubic")
-                  .means("of the senders; bbr: Linux's version 1 in flow (queue host), ns-3's in packet (no "
-                         "loss, no fifo below 1.5 products)"),
+                  .means("of the senders; bbr: Linux's version 1 in linux and flow (queue host), ns-3's in "
+                         "packet (no loss, no fifo below 1.5 products)"),
               choice("queue", {"host", "fq_codel", "fifo"})
                   .by_default("host")
                   .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
@@ -37,8 +37,8 @@ Node tcp_options() {
                          "longest round trip over it; at least 20 packets), or bytes"),
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
-                  "probability that a packet is lost on a link. Losses of a path's links combine: to 1 % in all, "
-                  "0.2 % with bbr; more is for longhaul emulate alone"),
+                  "probability that a packet is lost on a link. Losses of a path's links combine: to 1 % in "
+                  "all, 0.2 % with bbr; more is for longhaul emulate alone"),
               choice("loss_response", {"linux", "ns3-3.37"})
                   .by_default("linux")
                   .means("what CUBIC does between random losses: linux: never below Reno (RFC 8312, 4.2); "

@@ -120,6 +120,9 @@ TEST(Residual, OfLinuxIsThatBesideTheKernel) {
   EXPECT_EQ(linux_validity({{"queue", "fq_codel"}}), "queue fq_codel in fidelity linux");
   EXPECT_EQ(linux_validity({{"trunk_queue", "fifo"}}), "queue host+trunk-fifo in fidelity linux");
   EXPECT_EQ(linux_validity({{"loss", 1e-3}}), "queue host+loss in fidelity linux");
+  EXPECT_EQ(linux_validity({{"congestion_control", "bbr"}}), "0.07");
+  EXPECT_EQ(linux_validity({{"congestion_control", "bbr"}, {"queue", "fifo"}}),
+            "queue fifo+bbr in fidelity linux");
 }
 
 TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
