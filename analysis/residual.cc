@@ -33,8 +33,10 @@ constexpr MeasuredQueue kQueues[] = {{"flow", "host", 0.07},          {"flow", "
                                      {"flow", "host+bbr+loss", 0.1},  {"packet", "host", 0},
                                      {"packet", "fq_codel+ecn", 0},   {"packet", "host+trunk-fifo", 0.5},
                                      {"packet", "fifo", 0.5},         {"packet", "host+loss", 0.55},
-                                     {"linux", "host", 0.07},         {"linux", "fifo", 0.3},
-                                     {"linux", "fq_codel+ecn", 0.15}, {"linux", "host+bbr", 0.07}};
+                                     {"linux", "host", 0.07},         {"linux", "fifo", 0.25},
+                                     {"linux", "fq_codel+ecn", 0.15}, {"linux", "host+bbr", 0.07},
+                                     {"linux", "host+loss", 0.25},    {"linux", "fifo+loss", 0.25},
+                                     {"linux", "fifo+bbr", 0.55}};
 constexpr int kMeasuredBuckets = 24;
 struct MeasuredPaths {
   int connections;
@@ -138,7 +140,8 @@ Interval widened(const Interval& measured, double residual, bool is_ratio) {
 std::string queue_setting(const TcpSpec& tcp) {
   const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
   return tcp.queue + (tcp.ecn ? "+ecn" : "") + (tcp.congestion_control == "bbr" ? "+bbr" : "") +
-         (tcp.loss > 0 ? "+loss" : "") + (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "");
+         (tcp.qdisc == "fq" ? "+fq" : "") + (tcp.loss > 0 ? "+loss" : "") +
+         (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "");
 }
 
 double class_residual(const NetworkSpec& network) {
@@ -177,7 +180,7 @@ Validity network_validity(const Case& config) {
   any_order.network.rank_order.kind = RankOrderSpec::Kind::kBlocks;
   const Topology topology = build_topology(any_order);
   // The kernel's own TCP alone carries more: check_losses() refuses it elsewhere.
-  const double loss = lossiest_path(network, topology).loss, most_loss = most_measured_loss(network.tcp);
+  const double loss = lossiest_path(network, topology).loss, most_loss = most_measured_loss(network);
   constexpr double kRounding = 1e-9;
   note(loss > most_loss + kRounding,
        fmt::format("paths that lose {:.3g} % (to {:.3g} %)", 100 * loss, 100 * most_loss));

@@ -41,6 +41,7 @@ std::vector<std::string> congestion_controls_here() {
 void check_tcp(const TcpSpec& tcp) {
   refuse(tcp.queue != "host", "network.tcp.queue", '"' + tcp.queue + '"', "\"host\"");
   refuse(tcp.trunk_queue != "same", "network.tcp.trunk_queue", '"' + tcp.trunk_queue + '"', "\"same\"");
+  refuse(tcp.qdisc != "pfifo_fast", "network.tcp.qdisc", '"' + tcp.qdisc + '"', "\"pfifo_fast\"");
   refuse(tcp.window.has_value(), "network.tcp.window", "a limit", "\"unlimited\"");
   const std::vector<std::string> known = congestion_controls_here();
   if (!contains(known, tcp.congestion_control))

@@ -35,7 +35,7 @@ constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row
 constexpr double kStepRowsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
 constexpr double kAnalyticMessagesPerSecond = 2e6;
-constexpr double kLinuxSegmentsPerSecond = 1e6;
+constexpr double kLinuxSegmentsPerSecond = 2e6;
 // Where each member sends to more peers than this at a time, an event changes the rates of all flows.
 constexpr int kFewAtOnce = 8;
 

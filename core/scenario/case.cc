@@ -248,9 +248,10 @@ void check_link_faults(const NetworkSpec& network) {
   if (network.message_time)
     throw InputError(path, "found a link beside network.message_time", "a network without message_time",
                      "drawn times do not depend on links");
-  if (network.fidelity != "flow")
+  if (network.fidelity != "flow" && network.fidelity != "linux")
     throw InputError(path, fmt::format("found a link with fidelity \"{}\"", network.fidelity),
-                     "fidelity \"flow\"", "the others have no link that carries nothing for a while");
+                     "fidelity \"flow\" or \"linux\"",
+                     "the others have no link that carries nothing for a while");
 }
 
 // Written by a `longhaul run` of this version or another one: numbers that the program counts with are as a

@@ -8,6 +8,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/json.h"
 #include "core/base/units.h"
 #include "core/scenario/scenario_options.h"
 
@@ -114,6 +115,21 @@ void check_linux(const TcpSpec& tcp) {
                      fmt::format("found \"{}\" with fidelity \"linux\"", tcp.loss_response), "\"linux\"");
 }
 
+// Flow's connections share as if they were all alike, and packets have none of others.
+void check_background(const NetworkSpec& network) {
+  if (network.fidelity == "linux") return;
+  const std::vector<BackgroundSpec>& background = network.variation.background;
+  for (std::size_t i = 0; i < background.size(); ++i) {
+    const std::optional<std::string>& control = background[i].congestion_control;
+    if (!control || *control == network.tcp.congestion_control) continue;
+    throw InputError(element_path("network.variation.background", i) + ".congestion_control",
+                     fmt::format("found \"{}\" beside \"{}\" with fidelity \"{}\"", *control,
+                                 network.tcp.congestion_control, network.fidelity),
+                     "fidelity \"linux\", or network.tcp.congestion_control's",
+                     "flow shares a link evenly, whatever the congestion control");
+  }
+}
+
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity == "packet" && network.tcp.congestion_control == "bbr" && network.tcp.loss > 0)
     throw InputError(
@@ -130,6 +146,11 @@ void check_fidelity(const NetworkSpec& network) {
                      "0, or network.tcp.loss_response \"ns3-3.37\" beside it",
                      "packets are ns-3's own and know no other response");
   if (network.fidelity == "linux") check_linux(network.tcp);
+  if (network.fidelity != "linux" && network.tcp.qdisc != "pfifo_fast")
+    throw InputError("network.tcp.qdisc",
+                     fmt::format("found \"{}\" with fidelity \"{}\"", network.tcp.qdisc, network.fidelity),
+                     "\"pfifo_fast\", or fidelity \"linux\"",
+                     "only linux sends segments that a host's queue can pace");
   if (network.fidelity != "flow") return;
   if (network.tcp.congestion_control == "bbr" && network.tcp.queue == "fq_codel")
     throw InputError("network.tcp.congestion_control", "found \"bbr\" with queue \"fq_codel\"",
@@ -248,6 +269,7 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
   network.tcp = parse_tcp(json.at("tcp"));
   check_fidelity(network);
   network.variation = parse_variation(json, folder);
+  check_background(network);
   return network;
 }
 

@@ -53,6 +53,7 @@ struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited
   int connections = 1;
   std::string congestion_control, queue;
+  std::string qdisc = "pfifo_fast";   // of the hosts: or fq
   std::string trunk_queue = "same";   // of links between routers: as `queue`, or fifo
   double queue_products = 1;          // of a fifo, in bandwidth-delay products
   std::optional<double> queue_bytes;  // of a fifo, instead
@@ -95,6 +96,7 @@ struct BackgroundSpec {
   std::optional<double> share;  // the same as a part of each link's own rate
   // Means of exponential times; none: always on.
   std::optional<double> on_s, off_s;
+  std::optional<std::string> congestion_control;  // of flows; none: network.tcp's
 };
 
 // Log-normal factors of mean 1, drawn anew for each link and direction every `every_s`.
@@ -114,7 +116,7 @@ struct VariationSpec {
 };
 
 struct NetworkSpec {
-  std::string fidelity;  // flow, packet, analytic
+  std::string fidelity;  // flow, linux, packet, analytic
   TopologySpec topology;
   RankOrderSpec rank_order;
   std::vector<LinkOverride> overrides;          // in the order written; the last one wins

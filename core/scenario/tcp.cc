@@ -23,6 +23,11 @@ Node tcp_options() {
                   .by_default("cubic")
                   .means("of the senders; bbr: Linux's version 1 in linux and flow (queue host), ns-3's in "
                          "packet (no loss, no fifo below 1.5 products)"),
+              choice("qdisc", {"pfifo_fast", "fq"})
+                  .by_default("pfifo_fast")
+                  .means("the host's own queue, as tc names it. pfifo_fast: only bbr is paced, by its "
+                         "sockets; fq: every connection is, cubic and reno at twice their window a round "
+                         "trip in slow start, 1.2 times behind it (fidelity linux)"),
               choice("queue", {"host", "fq_codel", "fifo"})
                   .by_default("host")
                   .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
@@ -80,6 +85,7 @@ TcpSpec parse_tcp(const Json& json) {
   tcp.congestion_control = json.at("congestion_control").get<std::string>();
   tcp.queue = json.at("queue").get<std::string>();
   // Absent from a case that was resolved before there was a choice.
+  tcp.qdisc = json.value("qdisc", tcp.qdisc);
   tcp.trunk_queue = json.value("trunk_queue", tcp.trunk_queue);
   parse_queue_size(json, tcp);
   tcp.ecn = json.at("ecn");

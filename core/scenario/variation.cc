@@ -41,7 +41,10 @@ Node background_options() {
        direction_option(), text("from").means("instead of link, with to: the node where the traffic begins"),
        text("to").means("the node where it ends"),
        integer("flows").at_least(1).means(
-           "so many long-lived TCP connections, which take their max-min share of what they meet"),
+           "so many long-lived TCP connections, which take their max-min share of what they meet (fidelity "
+           "linux: what their congestion control takes)"),
+       choice("congestion_control", {"cubic", "reno", "bbr"})
+           .means("of flows, in fidelity linux; default network.tcp.congestion_control"),
        rate("rate").above(0).means("instead of flows: a rate on the wire that yields to nobody"),
        number("share").above(0).at_most(0.9).means(
            "instead of flows: such a rate as a part of the link's own"),
@@ -108,6 +111,12 @@ BackgroundSpec parse_background(const Json& json, const std::string& path) {
   if (json.contains("share")) traffic.share = json["share"].get<double>();
   if (json.contains("on") != json.contains("off"))
     throw InputError(path, "found " + json.dump(), "on and off together, or neither");
+  if (json.contains("congestion_control")) {
+    if (!traffic.flows)
+      throw InputError(path + ".congestion_control", "found without flows", "with flows",
+                       "a rate or a share of a link yields to nobody");
+    traffic.congestion_control = json["congestion_control"].get<std::string>();
+  }
   if (json.contains("on")) traffic.on_s = parse_duration(json["on"]);
   if (json.contains("off")) traffic.off_s = parse_duration(json["off"]);
   return traffic;
@@ -115,8 +124,9 @@ BackgroundSpec parse_background(const Json& json, const std::string& path) {
 
 [[noreturn]] void refuse_variation(const std::string& path, const std::string& found,
                                    const std::string& fidelity) {
-  throw InputError(path, fmt::format("found {} with fidelity \"{}\"", found, fidelity), "fidelity \"flow\"",
-                   "fidelity \"packet\" carries traces and jitter of rates, \"flow\" all of it");
+  throw InputError(path, fmt::format("found {} with fidelity \"{}\"", found, fidelity),
+                   "fidelity \"flow\" or \"linux\"",
+                   "fidelity \"packet\" carries traces and jitter of rates, the other two all of it");
 }
 
 // Drawn times do not depend on links. ns-3's point-to-point channel has one delay for both directions, and
@@ -126,7 +136,7 @@ void check_variation(const VariationSpec& variation, const Json& network) {
   if (network.contains("message_time"))
     throw InputError(path, "found beside network.message_time",
                      "another topology, without network.message_time");
-  if (fidelity != "flow") {
+  if (fidelity != "flow" && fidelity != "linux") {
     if (fidelity != "packet") refuse_variation(path, "a network that changes with time", fidelity);
     if (!variation.background.empty()) refuse_variation(path + ".background", "background traffic", fidelity);
     if (variation.jitter.delay_sigma > 0)

@@ -8,13 +8,14 @@
 //
 // 1. what may complete a message happens in the order of time (run_stop()): only its own cell is run up to
 //    it, the others lag behind, so that whatever is then written anywhere is in time;
-// 2. then each cell is run alone (run_before()), while its state stays in the cache, by several threads.
+// 2. then each cell is run alone (run_before()), while its state stays in the cache.
 //
-// Whatever the windows and the threads, the result is the same to the last bit as that of step().
+// Whatever the windows, the result is the same to the last bit as that of step().
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +26,7 @@
 
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "net/linux/link_schedule.h"
 #include "net/linux/packet.h"
 #include "net/linux/queue.h"
 #include "net/linux/receiver.h"
@@ -57,8 +59,9 @@ using QueueMaker = std::function<QueueRules(LinkDirection)>;
 
 class Engine {
  public:
-  // `topology` must outlive it.
-  Engine(const EngineRules& rules, const Topology& topology, QueueMaker queue_of);
+  // `topology` and `schedule` must outlive it. `schedule`: of a network that changes with time, else null.
+  Engine(const EngineRules& rules, const Topology& topology, QueueMaker queue_of,
+         LinkSchedule* schedule = nullptr);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -67,6 +70,11 @@ class Engine {
   // that may be in flight. `congestion_control`: if it is not that of the rules.
   int connect(int source, int target, const ConnectionFacts& facts, std::optional<double> window = {},
               const std::string& congestion_control = {});
+  // One of somebody else, whose hosts have no limits of their own and no messages that anybody waits for: it
+  // sends without end while it is on. The path of its data and that of its acknowledgements.
+  int connect_others(const std::vector<LinkDirection>& data, const std::vector<LinkDirection>& acks,
+                     const std::string& congestion_control, std::optional<double> window = {});
+  void set_on(int connection, bool is_on, Nanoseconds now);
   // A message of `bytes` > 0; `on_arrival` runs when the target has read all of it. `is_first`: of the
   // connections of a message it begins at once.
   void write(int connection, std::int64_t bytes, bool is_first, Nanoseconds now,
@@ -76,9 +84,9 @@ class Engine {
   Nanoseconds now() const { return now_; }
   // Of the next event; kNever if there is none.
   Nanoseconds next_ns() const;
-  // No cell hears of another one sooner than this after anything there.
-  Nanoseconds lookahead_ns() const { return lookahead_; }
-  // When a message may be complete next, as far as is known: all of them before next_ns() + lookahead_ns()
+  // From `now` on, no cell hears of another one sooner than this after anything there.
+  Nanoseconds lookahead_ns(Nanoseconds now);
+  // When a message may be complete next, as far as is known: all of them before next_ns() and the lookahead
   // are, or will be by the stops before them.
   Nanoseconds next_stop() const { return stops_.empty() ? kNever : stops_.top().time; }
   // Runs the cell of the next stop up to it.
@@ -93,6 +101,10 @@ class Engine {
   std::int64_t dropped(LinkDirection direction) const;
   std::int64_t carried_bytes(LinkDirection direction) const;  // of data, on the wire
   std::uint64_t events() const { return events_; }
+  // That have not arrived, of replicas.
+  std::int64_t open_messages() const { return open_messages_; }
+  // How many links of all connections' paths: new ones may be shorter.
+  std::size_t ways() const { return hops_.size(); }
   // Throws std::logic_error unless every packet that was sent has arrived, was dropped or lost, or is under
   // way. Looks at every link.
   void check_conservation() const;
@@ -103,6 +115,7 @@ class Engine {
     LinkDirection direction = 0;
     Line* line = nullptr;
     int wire = -1;  // behind it
+    int flow = 0;   // of a fair queue there
   };
   struct Route {
     int first = 0, count = 0;  // of hops_
@@ -137,7 +150,10 @@ class Engine {
   int wire_between(LinkDirection direction, int cell);
   int cell_of(LinkDirection direction);
   int cell_of_replica(int replica) const { return cell_of_group_[as_index(group_[as_index(replica)])]; }
-  void add_route(const std::vector<LinkDirection>& path, int target);
+  int add_connection(const std::vector<LinkDirection>& data, const std::vector<LinkDirection>& acks,
+                     int source_cell, int target_cell);
+  double bare_rtt_s(const std::vector<LinkDirection>& data, const std::vector<LinkDirection>& acks) const;
+  void add_route(const std::vector<LinkDirection>& path, int last_cell);
   const Hop& hop(const Packet& packet, int number) const {
     return hops_[as_index(routes_[2 * as_index(packet.connection) + packet.is_ack].first + number)];
   }
@@ -158,11 +174,12 @@ class Engine {
   void finish_writes(int connection, Nanoseconds now);
   void begin_write(int connection, Nanoseconds now);
   void note_departure(Line& own, LinkDirection direction, int connection, Nanoseconds left, Nanoseconds now);
-  Nanoseconds phase(int replica) const;
+  Nanoseconds phase(int host) const;
 
   EngineRules rules_;
   const Topology& topology_;
   QueueMaker queue_of_;
+  LinkSchedule* schedule_;
   // A host's noise, by 1024 equal steps of its probability.
   std::array<std::int32_t, 1024> noise_quantiles_{};
   std::vector<int> group_;                    // by node: of those without a delay between them
@@ -170,7 +187,7 @@ class Engine {
   std::vector<std::unique_ptr<Line>> lines_;  // by direction; null until it is used
   std::vector<Wire> wires_;
   std::map<std::pair<LinkDirection, int>, int> wire_numbers_;
-  std::vector<Cell> cells_;
+  std::deque<Cell> cells_;  // a message that arrives may lead to a new one
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<Route> routes_;  // by connection: of its data, of its acknowledgements
   std::vector<Hop> hops_;
@@ -178,10 +195,12 @@ class Engine {
   std::map<LinkDirection, int> trunk_cells_;
   std::vector<RandomStream> spread_;  // by replica, of the connections of its messages
   std::priority_queue<Stop, std::vector<Stop>, std::greater<>> stops_;
-  Nanoseconds lookahead_ = kNever;
+  Nanoseconds lookahead_ = kNever;        // as links are by themselves
+  std::vector<LinkDirection> crossings_;  // with a schedule: links between two cells
   Nanoseconds now_ = 0;
   std::uint64_t events_ = 0;
   std::int64_t sent_ = 0, delivered_ = 0, lost_ = 0;  // packets
+  std::int64_t open_messages_ = 0;
 };
 
 }  // namespace longhaul::linux_tcp

@@ -24,6 +24,7 @@ struct Range {
 // down to whole segments of 1460 bytes, in segments of 1448.
 constexpr int kInitialReceiveWindow = 44;
 
+constexpr int kMostHops = 127;
 constexpr int kSackRanges = 3;  // that fit beside timestamps (RFC 2018)
 
 // 64 bytes, a line of the cache: what is under way is most of a simulation's memory.
@@ -35,7 +36,8 @@ struct Packet {
   std::int32_t number = 0;  // of data: the segment; of an acknowledgement: the next one expected
   std::int32_t edge = 0;  // of an acknowledgement: the first segment that the receive window has no room for
   std::uint16_t payload = 0;  // bytes of it, or of an acknowledgement's SACK option
-  std::uint8_t hop = 0;       // of its path, the next one
+  std::uint8_t hop : 7;       // of its path, the next one
+  bool may_complete : 1;      // its arrival may complete a message: it ends it, or fills a hole
   std::uint8_t sack_count : 2;
   bool is_ack : 1;
   bool ends_write : 1;    // PSH
@@ -46,7 +48,9 @@ struct Packet {
   std::array<Range, kSackRanges> sacks = {};
 
   Packet()
-      : sack_count(0),
+      : hop(0),
+        may_complete(false),
+        sack_count(0),
         is_ack(false),
         ends_write(false),
         is_again(false),
@@ -55,8 +59,6 @@ struct Packet {
         has_cut(false) {}
   // On the wire, Ethernet's framing included.
   std::int32_t bytes() const { return payload + kHeaderBytes; }
-  // Its arrival may complete a message: what it ends, or the hole that it fills.
-  bool may_complete() const { return !is_ack && (ends_write || is_again); }
 };
 static_assert(sizeof(Packet) == 64);
 

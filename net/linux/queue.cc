@@ -37,7 +37,7 @@ Nanoseconds FifoQueue::enter(std::int32_t bytes, Nanoseconds now) {
     if (static_cast<int>(begin_ns_.size()) == rules_.slots) begin_ns_.pop_front();
     begin_ns_.push_back(std::max(now, static_cast<Nanoseconds>(begin)));
   }
-  free_ns_ = begin + ns_per_byte_ * static_cast<double>(bytes);
+  free_ns_ = pace_.finish(begin, bytes);
   return std::max(now, static_cast<Nanoseconds>(free_ns_));
 }
 
@@ -50,7 +50,7 @@ void FairQueue::enter(const Packet& packet, std::int64_t number, Nanoseconds now
   Flow& one = flow(number);
   one.packets.push_back({packet, now});
   ++size_;
-  completing_ += packet.may_complete();
+  completing_ += packet.may_complete;
   one.bytes += packet.bytes();
   if (one.is_listed) return;
   one.is_listed = true;
@@ -65,7 +65,7 @@ std::optional<Packet> FairQueue::take(Flow& flow, Nanoseconds now) {
     const Nanoseconds waited = now - flow.packets.front().since;
     flow.packets.pop_front();
     --size_;
-    completing_ -= packet.may_complete();
+    completing_ -= packet.may_complete;
     flow.bytes -= packet.bytes();
     if (!has_codel_ || !flow.codel.signals(waited, flow.bytes, now)) return packet;
     if (marks_ && !packet.is_ack) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "net/linux/link_schedule.h"
 #include "net/linux/packet.h"
 #include "net/linux/packet_codel.h"
 #include "net/linux/ring.h"
@@ -27,12 +28,28 @@ struct QueueRules {
   double burst_s = 0;    // of a token bucket: so much of sending may be saved up
 };
 
+// How fast a direction of a link sends: at one rate, or as a schedule says.
+class Pace {
+ public:
+  explicit Pace(double rate) : ns_per_byte_(8e9 / rate) {}
+  Pace(LinkSchedule& schedule, LinkDirection direction) : schedule_(&schedule), direction_(direction) {}
+
+  // When `bytes` have left whose sending begins then.
+  double finish(double begin, std::int32_t bytes) const {
+    if (!schedule_) return begin + ns_per_byte_ * static_cast<double>(bytes);
+    return schedule_->finish(direction_, begin, bytes);
+  }
+
+ private:
+  double ns_per_byte_ = 0;
+  LinkSchedule* schedule_ = nullptr;
+  LinkDirection direction_ = 0;
+};
+
 class FifoQueue {
  public:
-  explicit FifoQueue(const QueueRules& rules)
-      : rules_(rules),
-        ns_per_byte_(8e9 / rules.rate),
-        has_limit_(rules.limit < std::numeric_limits<std::int64_t>::max()) {}
+  FifoQueue(const QueueRules& rules, const Pace& pace)
+      : rules_(rules), pace_(pace), has_limit_(rules.limit < std::numeric_limits<std::int64_t>::max()) {}
 
   // When a packet of `bytes` that arrives now has left; kNever: there is no room for it.
   Nanoseconds enter(std::int32_t bytes, Nanoseconds now);
@@ -45,7 +62,7 @@ class FifoQueue {
   };
 
   QueueRules rules_;
-  double ns_per_byte_;
+  Pace pace_;
   bool has_limit_;
   double free_ns_ = -1e18;
   Ring<Waiting> waiting_;       // that has not gone on to the device
@@ -55,15 +72,15 @@ class FifoQueue {
 
 class FairQueue {
  public:
-  explicit FairQueue(const QueueRules& rules)
-      : has_codel_(rules.has_codel), marks_(rules.marks), ns_per_byte_(8e9 / rules.rate) {}
+  FairQueue(const QueueRules& rules, const Pace& pace)
+      : has_codel_(rules.has_codel), marks_(rules.marks), pace_(pace) {}
 
   void enter(const Packet& packet, std::int64_t flow, Nanoseconds now);
   // The next one to be sent now, if any.
   std::optional<Packet> next(Nanoseconds now);
-  // How long a packet takes on the wire.
-  Nanoseconds sending_ns(std::int32_t bytes) const {
-    return static_cast<Nanoseconds>(ns_per_byte_ * static_cast<double>(bytes));
+  // When a packet has left whose sending begins now.
+  Nanoseconds finish(std::int32_t bytes, Nanoseconds now) const {
+    return static_cast<Nanoseconds>(pace_.finish(static_cast<double>(now), bytes));
   }
   std::int64_t dropped() const { return dropped_; }
   std::int64_t size() const { return size_; }  // packets in it
@@ -88,8 +105,8 @@ class FairQueue {
   std::optional<Packet> take(Flow& flow, Nanoseconds now);
 
   bool has_codel_, marks_;
-  double ns_per_byte_;
-  std::vector<Flow> flows_;  // by connection and way
+  Pace pace_;
+  std::vector<Flow> flows_;  // by their numbers here
   std::deque<std::int64_t> fresh_, old_;
   std::int64_t dropped_ = 0;
   std::int64_t size_ = 0;

@@ -31,13 +31,17 @@ std::int32_t Sender::write(std::int64_t bytes, Nanoseconds now) {
   if (next_ == written_ && queued_ == 0 && in_flight() < state_.window && lost_ <= resent_)
     rate_.limit(in_flight());
   const std::int64_t count = (bytes + rules_.segment - 1) / rules_.segment;
-  if (written_ + count > (1 << 30))
-    throw RunError("a connection would carry more than 2^30 segments; use more network.tcp.connections");
+  if (written_ + count > kMostSegments) throw RunError(kTooManySegments);
   written_ += static_cast<std::int32_t>(count);
   ends_.push_back({written_ - 1, static_cast<int>(count * rules_.segment - bytes)});
   if (first_ == next_) restart_if_idle(now);
   push(now);
   return written_;
+}
+
+void Sender::drop_unsent() {
+  written_ = next_;
+  while (!ends_.empty() && ends_.back().number >= written_) ends_.pop_back();
 }
 
 // RFC 2861 as Linux has it: half of the window for every time-out of silence.

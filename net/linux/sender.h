@@ -24,6 +24,11 @@
 
 namespace longhaul::linux_tcp {
 
+// That a connection can number.
+constexpr std::int64_t kMostSegments = 1 << 30;
+constexpr char kTooManySegments[] =
+    "a connection would carry more than 2^30 segments; use more connections, or less time";
+
 struct SenderRules {
   std::string congestion_control = "cubic";
   int segment = 1448;                 // bytes of payload
@@ -52,6 +57,8 @@ class Sender {
 
   // The application writes a message of `bytes` > 0. Returns the number of the segment behind its last one.
   std::int32_t write(std::int64_t bytes, Nanoseconds now);
+  // What it has not sent yet it will not send.
+  void drop_unsent();
   void acknowledged(const Packet& ack, Nanoseconds now);
   // One of its segments left the host's own queue.
   void left_queue(Nanoseconds now);
@@ -67,6 +74,7 @@ class Sender {
   int threshold() const { return state_.threshold; }
   double pacing_rate() const { return state_.pacing_rate; }  // bytes of payload a second
   const CongestionControl& control() const { return *control_; }
+  std::int32_t next() const { return next_; }  // the first one that it never sent
   std::int64_t sent() const { return sent_; }
   std::int64_t sent_again() const { return sent_again_; }
   std::int64_t time_outs() const { return time_outs_; }

@@ -17,10 +17,11 @@ namespace longhaul {
 namespace {
 
 constexpr int kMeasuredLinks = 2;
-constexpr double kMeasuredLossOfALink = 5e-3, kMeasuredLossOfALinkWithBbr = 1e-3;
 
-double measured_loss_of_a_link(const TcpSpec& tcp) {
-  return tcp.congestion_control == "bbr" ? kMeasuredLossOfALinkWithBbr : kMeasuredLossOfALink;
+double measured_loss_of_a_link(const NetworkSpec& network) {
+  const bool is_bbr = network.tcp.congestion_control == "bbr";
+  if (network.fidelity == "linux") return is_bbr ? 1e-2 : 5e-2;
+  return is_bbr ? 1e-3 : 5e-3;
 }
 
 // −log(1 − loss): what adds up along a path.
@@ -113,8 +114,8 @@ std::vector<double> moments(const std::vector<Fault>& faults) {
 
 }  // namespace
 
-double most_measured_loss(const TcpSpec& tcp) {
-  return path_loss(measured_loss_of_a_link(tcp), kMeasuredLinks);
+double most_measured_loss(const NetworkSpec& network) {
+  return path_loss(measured_loss_of_a_link(network), kMeasuredLinks);
 }
 
 LossyPath lossiest_path(const NetworkSpec& network, const Topology& topology) {
@@ -151,7 +152,7 @@ LossyPath lossiest_path(const NetworkSpec& network, const Topology& topology) {
 
 void check_losses(const NetworkSpec& network, const Topology& topology) {
   const LossyPath worst = lossiest_path(network, topology);
-  const double most = most_measured_loss(network.tcp);
+  const double most = most_measured_loss(network);
   constexpr double kRounding = 1e-9;
   if (worst.loss <= most + kRounding) return;
   const auto in_per_cent = [](double share) { return fmt::format("{:.3g} %", 100 * share); };
@@ -170,8 +171,13 @@ void check_losses(const NetworkSpec& network, const Topology& topology) {
       is_of_fault
           ? measured
           : fmt::format("{}, here {:.3g} a link", measured, -std::expm1(std::log1p(-most) / worst.links)),
-      "no fidelity was held against the kernel's TCP beyond that, which takes several times as long as "
-      "flow says from 5 % on; `longhaul emulate` measures the kernel's own time (as root)");
+      network.fidelity == "linux"
+          ? "nothing was held against the kernel's TCP beyond that; `longhaul emulate` measures the kernel's "
+            "own "
+            "time (as root)"
+          : "fidelity \"linux\" was held against the kernel's TCP up to 5 % a link, 1 % with BBR, where flow "
+            "is "
+            "several times too fast; `longhaul emulate` measures the kernel's own time (as root)");
 }
 
 }  // namespace longhaul

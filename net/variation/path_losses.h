@@ -13,8 +13,9 @@ namespace longhaul {
 
 // The share of its packets that a path of two links was measured to lose at most, with 5e-3 a link
 // (results/reference/residuals/loss.md, results/reference/packets.md), and with BBR 1e-3
-// (results/reference/kernel/bbr.md). Beyond it no fidelity was held against the kernel.
-double most_measured_loss(const TcpSpec& tcp);
+// (results/reference/kernel/bbr.md); fidelity `linux` with 5e-2, with BBR 1e-2
+// (results/reference/kernel/rings.csv). Beyond it no fidelity was held against the kernel.
+double most_measured_loss(const NetworkSpec& network);
 
 // The path between two replicas that loses most.
 struct LossyPath {

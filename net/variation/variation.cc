@@ -157,6 +157,7 @@ void Variation::add_traffic(const BackgroundSpec& spec, std::vector<LinkDirectio
     for (auto direction = flow.data.rbegin(); direction != flow.data.rend(); ++direction)
       flow.acks.push_back(*direction ^ 1);
     flow.weight = *spec.flows;
+    flow.background = index;
     flow.source = source;
     cross_flows_.push_back(std::move(flow));
     return;

@@ -114,6 +114,7 @@ class Variation {
   struct CrossFlow {
     std::vector<LinkDirection> data, acks;
     double weight = 1;
+    int background = 0;  // its number in network.variation.background
     int source = -1;  // that turns it on and off; -1: always on
   };
 

@@ -58,6 +58,7 @@ class Agenda {
   std::int64_t next_ns() const { return heap_.empty() ? kNever : heap_.front().time_ns; }
   std::function<void()> take_next();
   void clear() { heap_.clear(); }
+  std::size_t size() const { return heap_.size(); }
 
  private:
   struct Action {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/index.h"
 #include "net/tcp/fifo.h"
@@ -17,9 +18,16 @@ linux_tcp::EngineRules engine_rules(const TcpSpec& tcp, std::uint64_t seed) {
   rules.congestion_control = tcp.congestion_control;
   rules.segment = tcp.segment;
   rules.slow_start_after_idle = tcp.slow_start_after_idle;
+  rules.has_fq = tcp.qdisc == "fq";
   rules.loss = tcp.loss;
   rules.seed = seed;
   return rules;
+}
+
+std::unique_ptr<linux_tcp::LinkSchedule> schedule_of(const VariationSpec& spec, const Topology& topology,
+                                                     std::uint64_t seed) {
+  if (spec.is_empty()) return nullptr;
+  return std::make_unique<linux_tcp::LinkSchedule>(std::make_unique<Variation>(spec, topology, seed));
 }
 
 // By direction, the longest round trip of those who send over it: a FIFO holds products of it.
@@ -42,6 +50,15 @@ void LinuxClock::carry(linux_tcp::Engine& engine, std::function<void()> beat) {
   beat_ = std::move(beat);
 }
 
+void LinuxClock::after_beside(std::int64_t delay_ns, std::function<void()> action) {
+  has_others_ = true;
+  ++beside_;
+  after_ns(delay_ns, [this, then = std::move(action)] {
+    --beside_;
+    then();
+  });
+}
+
 void LinuxClock::act() {
   now_ns_ = agenda_.next_ns();
   agenda_.take_next()();
@@ -57,6 +74,7 @@ void LinuxClock::beat() {
 void LinuxClock::run() {
   is_stopped_ = false;
   while (!is_stopped_) {
+    if (has_others_ && engine_ && engine_->open_messages() == 0 && agenda_.size() == beside_) return;
     const std::int64_t segment_ns = engine_ ? engine_->next_ns() : linux_tcp::kNever;
     if (agenda_.next_ns() <= segment_ns) {
       if (segment_ns == linux_tcp::kNever && agenda_.next_ns() == Agenda::kNever) return;
@@ -72,9 +90,10 @@ void LinuxClock::run() {
 void LinuxClock::run_window(std::int64_t begin_ns) {
   const auto end_of = [this](std::int64_t from_ns) {
     constexpr std::int64_t kLongest_ns = 1000000000;
-    return from_ns + std::min(engine_->lookahead_ns(), kLongest_ns);
+    return from_ns + std::min(engine_->lookahead_ns(from_ns), kLongest_ns);
   };
   std::int64_t end_ns = end_of(begin_ns);
+  std::size_t ways = engine_->ways();
   while (std::min(agenda_.next_ns(), engine_->next_stop()) < end_ns) {
     if (agenda_.next_ns() <= engine_->next_stop()) {
       act();
@@ -83,8 +102,12 @@ void LinuxClock::run_window(std::int64_t begin_ns) {
       engine_->run_stop();
     }
     // Hosts that none had sent to may be nearer.
-    end_ns = is_stopped_ ? now_ns_ : std::min(end_ns, end_of(now_ns_));
-    if (is_stopped_) break;
+    if (engine_->ways() != ways) end_ns = std::min(end_ns, end_of(now_ns_));
+    ways = engine_->ways();
+    if (is_stopped_) {
+      end_ns = now_ns_;
+      break;
+    }
     beat();
   }
   engine_->run_before(end_ns);
@@ -98,21 +121,73 @@ LinuxNetwork::LinuxNetwork(const NetworkSpec& spec, const Topology& topology,
       topology_(topology),
       clock_(clock),
       longest_rtt_s_(longest_rtts(tcp_, topology, ends)),
-      engine_(engine_rules(tcp_, seed), topology,
-              [this](LinkDirection direction) { return queue_of(direction); }),
+      schedule_(schedule_of(spec.variation, topology, seed)),
+      engine_(
+          engine_rules(tcp_, seed), topology, [this](LinkDirection direction) { return queue_of(direction); },
+          schedule_.get()),
       open_(2 * as_index(topology.link_count())) {
   clock_.carry(engine_, [this] { beat(); });
+  if (spec.variation.background.empty()) return;
+  present_ = std::make_unique<Variation>(spec.variation, topology, seed);
+  connect_others(spec.variation);
 }
 
-// A host's own queue holds what its connections put there, which TCP small queues keep short; a router's is
-// as the scenario says.
+// The long-lived connections of others, which begin with the training.
+void LinuxNetwork::connect_others(const VariationSpec& spec) {
+  const std::vector<Variation::CrossFlow>& flows = present_->cross_flows();
+  for (const Variation::CrossFlow& flow : flows) ways_of_others_.insert(flow.data.begin(), flow.data.end());
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const std::optional<std::string>& control =
+        spec.background[as_index(flows[i].background)].congestion_control;
+    Others others{i, {}};
+    for (int n = 0; n < std::lround(flows[i].weight); ++n)
+      others.connections.push_back(engine_.connect_others(flows[i].data, flows[i].acks,
+                                                          control.value_or(tcp_.congestion_control),
+                                                          window_of_others(flows[i])));
+    others_.push_back(std::move(others));
+  }
+  if (!others_.empty()) clock_.after_beside(0, [this] { follow_others(); });
+}
+
+// Where no queue is ever full: two bandwidth-delay products, as of tuned hosts (net/tcp/connection.h), at
+// least 1 MB. Where one is, that decides.
+std::optional<double> LinuxNetwork::window_of_others(const Variation::CrossFlow& flow) const {
+  constexpr double kLeast = 1e6;
+  const bool begins_at_host = topology_.from(flow.data.front()) < topology_.replicas();
+  if (tcp_.queue != "host" && !begins_at_host) return {};
+  double rtt_s = 0, rate = std::numeric_limits<double>::infinity();
+  for (const LinkDirection direction : flow.data) {
+    rtt_s += 2 * topology_.link(direction / 2).delay_s;
+    rate = std::min(rate, topology_.rate(direction));
+  }
+  return std::max(kLeast, 2 * rate / 8 * rtt_s);
+}
+
+void LinuxNetwork::follow_others() {
+  present_->advance_to(clock_.now_ns());
+  for (Others& others : others_) {
+    const bool are_on = present_->is_on(present_->cross_flows()[others.flow]);
+    if (are_on == others.are_on) continue;
+    others.are_on = are_on;
+    for (const int connection : others.connections) engine_.set_on(connection, are_on, clock_.now_ns());
+  }
+  const std::int64_t next_ns = present_->next_change_ns();
+  if (next_ns != Variation::kNever)
+    clock_.after_beside(next_ns - clock_.now_ns(), [this] { follow_others(); });
+}
+
+// A host's own queue holds what its connections put there, which TCP small queues keep short; it is fair to
+// others that send from there. A router's is as the scenario says.
 QueueRules LinuxNetwork::queue_of(LinkDirection direction) const {
   QueueRules queue;
   queue.rate = topology_.rate(direction);
   const int from = topology_.from(direction), to = topology_.to(direction);
-  if (from < topology_.replicas()) return queue;
-  const bool is_trunk = to >= topology_.replicas();
-  if (tcp_.queue == "fifo" || (is_trunk && tcp_.trunk_queue == "fifo")) {
+  if (from < topology_.replicas() && ways_of_others_.count(direction) == 0) return queue;
+  const bool is_trunk = from >= topology_.replicas() && to >= topology_.replicas();
+  const bool is_own = from < topology_.replicas();
+  if (is_own) {
+    queue.is_fair = true;
+  } else if (tcp_.queue == "fifo" || (is_trunk && tcp_.trunk_queue == "fifo")) {
     const auto longest = longest_rtt_s_.find(direction);
     queue.limit = fifo_bytes(tcp_, queue.rate, longest == longest_rtt_s_.end() ? 0 : longest->second);
     queue.bytes_beside = kEthernetBytes;

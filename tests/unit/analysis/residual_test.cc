@@ -114,15 +114,17 @@ TEST(Residual, OfLinuxIsThatBesideTheKernel) {
     return validity({{"network", {{"fidelity", "linux"}, {"tcp", tcp}}}});
   };
   EXPECT_EQ(linux_validity(Json::object()), "0.07");
-  EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"queue_size", 0.25}}), "0.3");
-  EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"connections", 8}}), "0.3");
+  EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"queue_size", 0.25}}), "0.25");
+  EXPECT_EQ(linux_validity({{"queue", "fifo"}, {"connections", 8}}), "0.25");
   EXPECT_EQ(linux_validity({{"queue", "fq_codel"}, {"ecn", true}}), "0.15");
   EXPECT_EQ(linux_validity({{"queue", "fq_codel"}}), "queue fq_codel in fidelity linux");
   EXPECT_EQ(linux_validity({{"trunk_queue", "fifo"}}), "queue host+trunk-fifo in fidelity linux");
-  EXPECT_EQ(linux_validity({{"loss", 1e-3}}), "queue host+loss in fidelity linux");
+  EXPECT_EQ(linux_validity({{"loss", 1e-3}}), "0.25");
   EXPECT_EQ(linux_validity({{"congestion_control", "bbr"}}), "0.07");
-  EXPECT_EQ(linux_validity({{"congestion_control", "bbr"}, {"queue", "fifo"}}),
-            "queue fifo+bbr in fidelity linux");
+  EXPECT_EQ(linux_validity({{"qdisc", "fq"}}), "queue host+fq in fidelity linux");
+  EXPECT_EQ(linux_validity({{"congestion_control", "bbr"}, {"queue", "fifo"}}), "0.55");
+  EXPECT_EQ(linux_validity({{"congestion_control", "bbr"}, {"loss", 1e-3}}),
+            "queue host+bbr+loss in fidelity linux");
 }
 
 TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {

@@ -306,13 +306,36 @@ TEST(Scenario, FidelityLinuxRefusesWhatItHasNot) {
     patched["fidelity"] = "linux";
     return said_by([&] { first_case({{"network", patched}}); });
   };
-  EXPECT_EQ(refusal({{"tcp", {{"congestion_control", "bbr"}}}}), "");
+  EXPECT_EQ(refusal({{"tcp", {{"congestion_control", "bbr"}, {"qdisc", "fq"}}}}), "");
   EXPECT_SAYS(refusal({{"tcp", {{"loss", 1e-3}, {"loss_response", "ns3-3.37"}}}}),
               "network.tcp.loss_response: found \"ns3-3.37\" with fidelity \"linux\"");
   EXPECT_SAYS(refusal({{"message_time", {{"mean", "1s"}}}}),
               "network.message_time: found with fidelity \"linux\"");
-  EXPECT_SAYS(refusal({{"variation", {{"jitter", {{"rate_sigma", 0.1}}}}}}),
-              "a network that changes with time with fidelity \"linux\"");
+  EXPECT_EQ(refusal({{"variation", {{"jitter", {{"rate_sigma", 0.1}}}}}}), "");
+}
+
+// Flow shares evenly, whoever sends.
+TEST(Scenario, TrafficOfOthersHasACongestionControlWhereSegmentsAreSent) {
+  const auto said = [](const std::string& fidelity, const Json& traffic) {
+    return said_by([&] {
+      first_case({{"network", {{"fidelity", fidelity}, {"variation", {{"background", {traffic}}}}}}});
+    });
+  };
+  const Json bbr = {{"link", "*"}, {"flows", 1}, {"congestion_control", "bbr"}};
+  EXPECT_EQ(said("linux", bbr), "");
+  EXPECT_SAYS(said("flow", bbr),
+              "network.variation.background[0].congestion_control: found \"bbr\" beside \"cubic\"");
+  EXPECT_EQ(said("flow", {{"link", "*"}, {"flows", 1}, {"congestion_control", "cubic"}}), "");
+  EXPECT_SAYS(said("linux", {{"link", "*"}, {"share", 0.5}, {"congestion_control", "bbr"}}),
+              "found without flows");
+}
+
+// Pacing by the host's queue needs segments.
+TEST(Scenario, OnlyFidelityLinuxHasAHostsQueue) {
+  for (const char* fidelity : {"flow", "packet", "analytic"}) {
+    const Json network = {{"fidelity", fidelity}, {"tcp", {{"qdisc", "fq"}}}};
+    EXPECT_SAYS(said_by([&] { first_case({{"network", network}}); }), "network.tcp.qdisc: found \"fq\"");
+  }
 }
 
 TEST(Scenario, LognormalByMeanAndByMu) {

@@ -6,6 +6,7 @@
 // Limits are what was seen with two sets of draws, rounded up: they notice a mechanism that is lost, they are
 // no aim.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,12 +17,15 @@
 
 #include "core/base/random.h"
 #include "net/tcp/framing.h"
+#include "net/variation/variation.h"
+#include "tests/support/files.h"
 #include "tests/unit/net/segments.h"
 
 namespace longhaul::linux_tcp {
 namespace {
 
 constexpr int kExchanges = 12;
+constexpr double kFirst_s = 3.5;  // of the first exchange; other traffic begins before it
 constexpr int kFullPacket = 1448 + kHeaderBytes;
 constexpr std::uint64_t kSeeds = 6;
 
@@ -33,6 +37,8 @@ struct Measured {
   std::int64_t bytes = 0;
   double rate = 0, rtt_s = 0, products = 0, loss = 0;
   bool has_trunk = false;
+  std::string control, background, background_control;
+  double outage_s = 0;
   std::vector<double> cold_s, later_s;
 };
 
@@ -43,8 +49,7 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// Those that `linux` can replay: CUBIC, no outage, no other traffic.
-std::vector<Measured> worlds_of(const std::string& kind) {
+std::vector<Measured> worlds_of(const std::string& kind, const std::string& control) {
   std::ifstream file(LONGHAUL_SOURCE_DIR "/results/reference/kernel/rings.csv");
   std::string line;
   std::getline(file, line);
@@ -55,12 +60,12 @@ std::vector<Measured> worlds_of(const std::string& kind) {
     const std::vector<std::string> cells = cells_of(line);
     std::map<std::string, std::string> row;
     for (std::size_t i = 0; i < columns.size(); ++i) row[columns[i]] = cells.at(i);
-    if (row["class"] != kind || row["congestion_control"] != "cubic" || row["background"] != "none" ||
-        std::stod(row["outage_s"]) > 0)
-      continue;
+    if (row["class"] != kind || row["congestion_control"] != control) continue;
     const std::string name = row["pattern"] + " of " + row["members"] + ", " + row["bytes"] + " bytes, " +
                              row["connections"] + " connections, " + row["rate_bps"] + " bit/s, " +
-                             row["rtt_s"] + " s, FIFO " + row["fifo_products"] + ", loss " + row["loss"];
+                             row["rtt_s"] + " s, FIFO " + row["fifo_products"] + ", loss " + row["loss"] +
+                             ", " + control + ", beside " + row["background_control"] + " " +
+                             row["background"] + ", outage " + row["outage_s"];
     Measured& world = worlds[name];
     if (world.name.empty()) order.push_back(name);
     world.name = name;
@@ -74,6 +79,10 @@ std::vector<Measured> worlds_of(const std::string& kind) {
     world.products = std::stod(row["fifo_products"]);
     world.loss = std::stod(row["loss"]);
     world.has_trunk = row["trunk"] == "1";
+    world.control = control;
+    world.background = row["background"];
+    world.background_control = row["background_control"];
+    world.outage_s = std::stod(row["outage_s"]);
     world.cold_s.push_back(std::stod(row["cold_s"]));
     world.later_s.push_back(std::stod(row["later_s"]));
   }
@@ -85,6 +94,18 @@ std::vector<Measured> worlds_of(const std::string& kind) {
 // What the relay's FIFOs hold counts bytes on the wire and the packet that is being sent.
 std::int64_t room_of(const Measured& measured) {
   return static_cast<std::int64_t>(measured.products * measured.rate / 8 * measured.rtt_s) - kFullPacket;
+}
+
+// Nothing leaves a FIFO from 0.2 s after the begin of the first exchange on.
+std::unique_ptr<LinkSchedule> schedule_of(const Measured& measured, const Topology& topology) {
+  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_outage.csv";
+  const double begin_s = kFirst_s + 0.2;
+  write_text(file, "time_s,rate_bps\n" + std::to_string(begin_s) + ",0\n" +
+                       std::to_string(begin_s + measured.outage_s) + "," + std::to_string(measured.rate) +
+                       "\n");
+  VariationSpec spec;
+  spec.traces = {{"*", file, {false, true}, false, {}}};
+  return std::make_unique<LinkSchedule>(std::make_unique<Variation>(spec, topology, 1));
 }
 
 // As it was measured: a token bucket of two segments and three times the FIFO's rate at each sender. On the
@@ -109,6 +130,8 @@ World world_of(const Measured& measured, std::uint64_t seed) {
     for (const std::size_t way : {world.queues.size() - 2, world.queues.size() - 1})
       world.queues[way].limit = room_of(measured);
   }
+  if (measured.outage_s > 0) world.schedule = schedule_of(measured, world.topology);
+  world.rules.congestion_control = measured.control;
   world.rules.loss = measured.loss;
   world.rules.noise = {50e-6, 400e-6, 1e-3};
   world.rules.seed = seed;
@@ -150,22 +173,30 @@ class Exchanges {
         world_(world_of(measured, seed)),
         late_(seed, Purpose::kGroups),
         hosts_(static_cast<std::size_t>(measured.members)) {
-    for (int host = 0; host < measured.members; ++host) this->host(host).rounds = rounds_of(measured, host);
+    for (int host = 0; host < measured.members; ++host) {
+      if (measured.kind != "trunk" || host % 2 == 0)
+        this->host(host).rounds = rounds_of(measured, host);
+      else if (measured.background != "none")
+        begin_flow(host);
+    }
   }
 
   std::vector<double> take_s() {
     std::vector<double> took_s;
-    Nanoseconds begin = 500 * kMillisecond;
-    for (int exchange = 0; exchange < kExchanges; ++exchange) {
-      open_ = measured_.members;
+    Nanoseconds begin = std::llround(1e9 * kFirst_s);
+    const int count = measured_.outage_s > 0 ? 1 : kExchanges;  // the others have outages at their own times
+    for (int exchange = 0; exchange < count; ++exchange) {
+      open_ = 0;
       for (Host& host : hosts_) {
+        open_ += !host.rounds.empty();
         host.round = 0;
         host.missing.clear();
         for (const Round& round : host.rounds)
           host.missing.push_back(static_cast<int>(round.size()) * measured_.connections);
       }
       for (int number = 0; number < measured_.members; ++number)
-        send(number, begin + static_cast<Nanoseconds>(late_.below(2 * kMillisecond)));
+        if (!host(number).rounds.empty())
+          send(number, begin + static_cast<Nanoseconds>(late_.below(2 * kMillisecond)));
       world_.run(open_);
       took_s.push_back(static_cast<double>(world_.engine->now() - begin) / 1e9);
       begin = world_.engine->now() + 700 * kMillisecond;
@@ -181,6 +212,27 @@ class Exchanges {
   };
 
   Host& host(int number) { return hosts_[static_cast<std::size_t>(number)]; }
+
+  // A flow to the host across the trunk: always, or on for exponential times of 2 s times its share.
+  void begin_flow(int host) {
+    constexpr double kCycle_s = 2, kEnd_s = 1000;
+    const int target = (host + measured_.members / 2) % measured_.members;
+    const Topology& topology = world_.topology;
+    const int flow =
+        world_.engine->connect_others(topology.path(host, target).directions,
+                                      topology.path(target, host).directions, measured_.background_control);
+    const auto set = [&](bool is_on, double time_s) {
+      world_.engine->set_on(flow, is_on, std::llround(1e9 * time_s));
+    };
+    if (measured_.background == "always") return set(true, 0);
+    const double share = std::stod(measured_.background) / 100;
+    const auto exponential = [&](double mean_s) { return -mean_s * std::log1p(-late_.uniform()); };
+    for (double time_s = 0; time_s < kEnd_s; time_s += exponential(kCycle_s * (1 - share))) {
+      set(true, time_s);
+      time_s += exponential(kCycle_s * share);
+      set(false, time_s);
+    }
+  }
 
   const std::vector<int>& connections(int source, int target) {
     std::vector<int>& found = connections_[{source, target}];
@@ -252,14 +304,14 @@ struct Found {
   Spread cold, later;
 };
 
-Found compare(const std::string& kind) {
+Found compare(const std::string& kind, const std::string& control = "cubic") {
   std::vector<double> cold, later, own_cold, own_later;
-  for (const Measured& measured : worlds_of(kind)) {
+  for (const Measured& measured : worlds_of(kind, control)) {
     double cold_s = 0, later_s = 0;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const std::vector<double> took_s = Exchanges(measured, seed).take_s();
       cold_s += took_s[0] / kSeeds;
-      later_s += mean(took_s, 1) / kSeeds;
+      later_s += mean(took_s, std::min<std::size_t>(1, took_s.size() - 1)) / kSeeds;
     }
     cold.push_back(cold_s / mean(measured.cold_s) - 1);
     later.push_back(later_s / mean(measured.later_s) - 1);
@@ -272,9 +324,9 @@ Found compare(const std::string& kind) {
   }
   const Found found{spread_of(cold), spread_of(later)};
   const auto print = [&](const char* which, const Spread& spread, const Spread& own) {
-    std::printf("%s, %s, %zu worlds: kernel itself %.1f, %.1f %%; linux %.1f, %.1f, %+.1f %%\n", kind.c_str(),
-                which, cold.size(), 100 * own.median, 100 * own.most_of_95, 100 * spread.median,
-                100 * spread.most_of_95, 100 * spread.signed_mean);
+    std::printf("%s, %s, %s, %zu worlds: kernel itself %.1f, %.1f %%; linux %.1f, %.1f, %+.1f %%\n",
+                kind.c_str(), control.c_str(), which, cold.size(), 100 * own.median, 100 * own.most_of_95,
+                100 * spread.median, 100 * spread.most_of_95, 100 * spread.signed_mean);
   };
   print("cold", found.cold, spread_of(own_cold));
   print("later", found.later, spread_of(own_later));
@@ -310,6 +362,28 @@ TEST(LinuxKernel, RandomLoss) {
   const Found found = compare("loss");
   expect_within(found.later, 0.04, 0.25, 0.04);
   expect_within(found.cold, 0.06, 0.6, 0.1);
+}
+
+TEST(LinuxKernel, RandomLossWithBbr) {
+  const Found found = compare("loss", "bbr");
+  expect_within(found.later, 0.05, 0.55, 0.08);
+  expect_within(found.cold, 0.1, 0.7, 0.1);
+}
+
+// CUBIC beside a long flow of CUBIC takes twice as long as alone, beside one of BBR 17 times; BBR beside
+// CUBIC as long as alone.
+TEST(LinuxKernel, OtherTrafficOnATrunk) {
+  const Found cubic = compare("trunk"), bbr = compare("trunk", "bbr");
+  expect_within(cubic.later, 0.1, 0.16, 0.05);
+  expect_within(cubic.cold, 0.06, 0.45, 0.08);
+  expect_within(bbr.later, 0.08, 0.22, 0.05);
+  expect_within(bbr.cold, 0.18, 0.6, 0.1);
+}
+
+// The first exchanges: the kernel's later ones have outages that begin with them.
+TEST(LinuxKernel, Outages) {
+  const Found found = compare("outage");
+  expect_within(found.cold, 0.08, 0.22, 0.1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/base/random.h"
 #include "net/tcp/framing.h"
+#include "net/variation/variation.h"
 #include "tests/unit/net/segments.h"
 
 namespace longhaul::linux_tcp {
@@ -133,7 +134,7 @@ TEST(LinuxTcp, AQueueHoldsWhatItsLimitAllows) {
   QueueRules rules;
   rules.rate = 8e9;  // a byte a nanosecond
   rules.limit = 20000;
-  FifoQueue queue(rules);
+  FifoQueue queue(rules, Pace(rules.rate));
   struct In {
     Nanoseconds begin;
     std::int64_t bytes;
@@ -208,14 +209,16 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
   RandomStream draw(seed, Purpose::kGroups);
   const int hosts = 3 + static_cast<int>(draw.below(4));
   World world(hosts);
-  const int routers[] = {world.topology.add_router("here"), world.topology.add_router("there")};
+  const int routers[] = {world.topology.add_router("here"), world.topology.add_router("there"),
+                         world.topology.add_router("beyond")};
   const auto rate = [&] { return 1e7 * static_cast<double>(1 + draw.below(20)); };
   const auto delay_s = [&] {
     return draw.below(4) == 0 ? 0 : 1e-3 * static_cast<double>(1 + draw.below(30));
   };
   for (int host = 0; host < hosts; ++host)
-    world.join(host, routers[draw.below(3) == 0], rate(), rate(), delay_s());
+    world.join(host, routers[draw.below(3)], rate(), rate(), delay_s());
   world.join(routers[0], routers[1], rate(), rate(), delay_s());
+  world.join(routers[1], routers[2], rate(), rate(), delay_s());
   for (std::size_t i = 1; i < world.queues.size(); i += i + 2 < world.queues.size() ? 2 : 1) {
     world.queues[i].is_fair = draw.below(3) == 0;
     world.queues[i].has_codel = draw.below(2) == 0;
@@ -229,6 +232,18 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
   world.rules.congestion_control = kControls[draw.below(5)];
   world.rules.has_fq = draw.below(3) == 0;
   world.rules.seed = seed;
+  if (draw.below(2) == 0) {
+    VariationSpec spec;
+    spec.jitter = {0.3, 0.3, 0.1};
+    Fault outage;
+    outage.kind = "link";
+    outage.link = "*";
+    outage.rate = 0;
+    outage.times.every_s = 2;
+    outage.times.for_s = 0.1;
+    spec.faults = {outage};
+    world.schedule = std::make_unique<LinkSchedule>(std::make_unique<Variation>(spec, world.topology, seed));
+  }
   world.start();
   int open = 0, answers = 0;
   std::vector<int> connections;
@@ -236,7 +251,7 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
     ++open;
     const int connection = world.connect(source, target);
     connections.push_back(connection);
-    const auto bytes = 1 + static_cast<std::int64_t>(draw.below(400000));
+    const auto bytes = 1 + static_cast<std::int64_t>(draw.below(800000));
     world.engine->write(connection, bytes, true, world.engine->now(), [&, source, target, left] {
       --open;
       ++answers;
@@ -246,13 +261,12 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
   for (int host = 0; host < hosts; ++host) send(host, (host + 1) % hosts, 3);
   world.run(open, order);
   world.engine->check_conservation();
-  world.engine->check_conservation();
   Drawn drawn{world.engine->now(), answers, {}};
   for (const int connection : connections) {
     const Sender& sender = world.engine->sender(connection);
     drawn.counts.insert(drawn.counts.end(), {sender.sent(), sender.sent_again(), sender.time_outs()});
   }
-  for (LinkDirection direction = 0; direction < 2 * hosts; ++direction)
+  for (LinkDirection direction = 0; direction < 2 * hosts + 4; ++direction)
     drawn.counts.push_back(world.engine->carried_bytes(direction));
   EXPECT_EQ(drawn.answers, 4 * hosts) << "each message arrives once";
   return drawn;

@@ -36,7 +36,7 @@ TEST(PathLosses, LossesOfLinksCombine) {
   star.network.tcp.loss = mesh.network.tcp.loss = 5e-3;
   EXPECT_NEAR(worst_loss(star), 0.009975, 1e-15);
   EXPECT_NEAR(worst_loss(mesh), 5e-3, 1e-15);
-  EXPECT_NEAR(most_measured_loss(star.network.tcp), 0.009975, 1e-15);
+  EXPECT_NEAR(most_measured_loss(star.network), 0.009975, 1e-15);
   EXPECT_EQ(refused(star), "");
   star.network.tcp.loss = 5.01e-3;
   mesh.network.tcp.loss = 9.9e-3;
@@ -50,6 +50,19 @@ TEST(PathLosses, LossesOfLinksCombine) {
   EXPECT_EQ(refused(star), "network.tcp.loss") << "measured to 1e-3 a link";
   star.network.tcp.loss = 1e-3;
   EXPECT_EQ(refused(star), "");
+}
+
+// results/reference/kernel/rings.csv.
+TEST(PathLosses, SegmentsWereMeasuredWithMore) {
+  Case star = star_case(4, 1e8, 0.05);
+  star.network.fidelity = "linux";
+  for (const auto& [control, most] : {std::pair("cubic", 5e-2), std::pair("bbr", 1e-2)}) {
+    star.network.tcp.congestion_control = control;
+    star.network.tcp.loss = most;
+    EXPECT_EQ(refused(star), "") << control;
+    star.network.tcp.loss = 1.01 * most;
+    EXPECT_EQ(refused(star), "network.tcp.loss") << control;
+  }
 }
 
 TEST(PathLosses, AFaultAddsToItsLinksWhileItLasts) {

@@ -22,6 +22,7 @@ struct World {
   Topology topology;
   std::vector<QueueRules> queues;  // by direction; as many as there are when start() is called
   EngineRules rules;
+  std::unique_ptr<LinkSchedule> schedule;  // if links change with time
   std::unique_ptr<Engine> engine;
 
   explicit World(int hosts) : topology(hosts) { rules.noise = {0, 0, 0}; }
@@ -43,9 +44,10 @@ struct World {
     }
   }
   void start() {
-    engine = std::make_unique<Engine>(rules, topology, [this](LinkDirection direction) {
+    const auto queue_of = [this](LinkDirection direction) {
       return queues[static_cast<std::size_t>(direction)];
-    });
+    };
+    engine = std::make_unique<Engine>(rules, topology, queue_of, schedule.get());
   }
   // `resolution_s`: by which the handshake took longer than the way.
   int connect(int source, int target, double resolution_s = 0) {
@@ -72,12 +74,13 @@ struct World {
   void run_window(const int& open, Nanoseconds begin) {
     const auto end_of = [&](Nanoseconds from) {
       constexpr Nanoseconds kLongest = 1000 * kMillisecond;
-      return from + std::min(engine->lookahead_ns(), kLongest);
+      return from + std::min(engine->lookahead_ns(from), kLongest);
     };
     Nanoseconds end = end_of(begin);
     while (open > 0 && engine->next_stop() < end) {
+      const std::size_t ways = engine->ways();
       engine->run_stop();
-      end = std::min(end, end_of(engine->now()));
+      if (engine->ways() != ways) end = std::min(end, end_of(engine->now()));
     }
     engine->run_before(open > 0 ? end : engine->now());
   }

@@ -39,7 +39,7 @@ VariationSpec with_trace(const std::string& link, const std::string& text, Direc
 // Traffic on links.
 BackgroundSpec traffic_on(const std::string& link, std::optional<double> rate, std::optional<double> share,
                           std::optional<double> on_s = {}, std::optional<double> off_s = {}) {
-  return {link, {}, "", "", {}, rate, share, on_s, off_s};
+  return {link, {}, "", "", {}, rate, share, on_s, off_s, {}};
 }
 
 VariationSpec with_background(const BackgroundSpec& traffic) {
@@ -165,8 +165,8 @@ TEST(OnOffSource, IsOnForItsPartOfTheTime) {
 
 TEST(Variation, CrossFlowsTakeThePathBetweenTwoNodes) {
   const Topology topology = star(3);
-  const Variation variation(with_background({"", {}, "replica0", "replica2", 4, {}, {}, {}, {}}), topology,
-                            1);
+  const Variation variation(with_background({"", {}, "replica0", "replica2", 4, {}, {}, {}, {}, {}}),
+                            topology, 1);
   ASSERT_EQ(variation.cross_flows().size(), 1u);
   const Variation::CrossFlow& flow = variation.cross_flows()[0];
   EXPECT_EQ(flow.data, (std::vector<LinkDirection>{0, 5}));
@@ -188,7 +188,7 @@ TEST(Variation, ErrorsSayWhereAndWhat) {
     std::string path, words;  // of what was found, and of the hint
   } wrong[] = {
       {with_trace("replca1-core", "time_s,rate_bps\n1,2e7\n"), "traces[0].link", "\"replica1-core\""},
-      {with_background({"", {}, "replica0", "coer", 1, {}, {}, {}, {}}), "background[0].to", "\"core\""},
+      {with_background({"", {}, "replica0", "coer", 1, {}, {}, {}, {}, {}}), "background[0].to", "\"core\""},
       {twice, "traces[1]",
        "gives the rate of replica2-core forward, which network.variation.traces[0] gives too"},
       {missing, "traces[0].file", ""},

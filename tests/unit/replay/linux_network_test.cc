@@ -81,4 +81,60 @@ TEST(LinuxNetwork, AFifoCostsTimeAndTheSeedDecides) {
   EXPECT_EQ(first.row(3, 0).bytes, fair.row(3, 0).bytes);
 }
 
+// Others leave half of each link to the exchange, and yield to nobody: its segments take twice as long on it.
+TEST(LinuxNetwork, OthersTakeTheirShare) {
+  Case config = case_of(star_case(2, kRate, kRtt_s));
+  BackgroundSpec others;
+  others.link = "*";
+  others.share = 0.5;
+  config.network.variation.background = {others};
+  const Replayed replayed = exchanged(config, "direct", 8);
+  const double message_s = 5 * 2 * kSegment_s + kRtt_s / 2;
+  for (int replica = 0; replica < 2; ++replica) {
+    const double took_s = replayed.row(1, replica).done_s - 1;
+    EXPECT_GE(took_s, 2 * message_s);
+    EXPECT_LE(took_s, 2 * (message_s + kNoise_s));
+  }
+}
+
+// One connection of others on every link, and one of the exchange: each has half of what a fair queue
+// carries, once both windows fill the link.
+TEST(LinuxNetwork, ConnectionsOfOthersShareAFairQueue) {
+  Case config = case_of(star_case(2, kRate, kRtt_s));
+  config.workload.steps = 3;
+  config.network.tcp.slow_start_after_idle = false;
+  const auto last_s = [&] {
+    const Replayed replayed = exchanged(config, "direct", 16000);
+    return replayed.row(3, 0).done_s - replayed.row(2, 0).done_s - 1;
+  };
+  const double alone_s = last_s();
+  BackgroundSpec others;
+  others.link = "*";
+  others.directions = {false, true};
+  others.flows = 1;
+  config.network.variation.background = {others};
+  EXPECT_NEAR(last_s() / alone_s, 2, 0.2);
+  others.congestion_control = "bbr";
+  config.network.variation.background = {others};
+  EXPECT_NEAR(last_s() / alone_s, 2, 0.3);
+}
+
+// Of four segments two wait in the host's own queue when an outage of half a second has begun (TCP small
+// queues). The time-out of some 260 ms leaves a window of one, so that the others wait for the first
+// acknowledgement after it; the answer finds nothing in its way.
+TEST(LinuxNetwork, NothingLeavesInAnOutage) {
+  Case config = case_of(star_case(2, kRate, kRtt_s));
+  Fault fault;
+  fault.kind = "link";
+  fault.link = "*";
+  fault.rate = 0;
+  fault.times.at_s = 0.5;
+  fault.times.for_s = 1;
+  config.network.variation.faults = {fault};
+  const Replayed replayed = exchanged(config, "direct", 8);
+  const double least_s = 1.5 + kRtt_s + 2 * kRtt_s / 2;
+  EXPECT_GE(replayed.row(1, 0).done_s, least_s);
+  EXPECT_LE(replayed.row(1, 0).done_s, least_s + 16 * kSegment_s + 4 * kNoise_s);
+}
+
 }  // namespace longhaul::linux_network_test
