@@ -136,7 +136,11 @@ INSTANTIATE_TEST_SUITE_P(
         Class{"Host", {{"connections", 8}}, ""},
         Class{"LossOnMoreConnections", {{"loss", 1e-3}, {"connections", 9}}, "9 connections (to 8)"},
         Class{"LinuxBehindFifos", {{"queue", "fifo"}, {"connections", 4}}, "", "linux"},
-        Class{"LinuxWithLosses", {{"loss", 1e-3}}, "queue host+loss in fidelity linux", "linux"},
+        Class{"LinuxWithLosses", {{"loss", 1e-3}}, "", "linux"},
+        Class{"LinuxWithLossesAndBbr",
+              {{"loss", 1e-3}, {"congestion_control", "bbr"}},
+              "queue host+bbr+loss in fidelity linux",
+              "linux"},
         Class{"PacketsOfBbr", {{"congestion_control", "bbr"}}, "queue host+bbr in packets", "packet"}),
     [](const auto& info) { return info.param.name; });
 
