@@ -53,7 +53,8 @@ class Replays:
         sends them, or the keys of a rule of another kind, which has so many parameters. `before` runs in the child.
         """
         folder = self.write(name, network, replicas, sent, step_s, steps, seed)
-        done = subprocess.run([self.simulator, "--case", folder / "case.json", "--trace", folder / "trace.jsonl", "--out", folder,
+        program = [self.programs / "longhaul", "linux"] if network.get("fidelity") == "linux" else [self.simulator]
+        done = subprocess.run([*program, "--case", folder / "case.json", "--trace", folder / "trace.jsonl", "--out", folder,
                                "--quiet"], capture_output=True, text=True, preexec_fn=before)
         if done.returncode != 0:
             raise StatusError(done.returncode, done.stderr.strip())

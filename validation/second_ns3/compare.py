@@ -118,4 +118,5 @@ def main():
     table(exchanges(rows_of(REFERENCE / "packets.csv")), new, flow)
 
 
-main()
+if __name__ == "__main__":
+    main()
