@@ -91,9 +91,10 @@ void print_case(const CaseEstimate& estimate) {
   const Case& config = *estimate.config;
   const double bytes =
       static_cast<double>(config.workload.parameters) * bytes_per_parameter(config.workload.wire);
-  say(stdout, fmt::format("  {}: {} replicas, {} steps, {} of parameters on the wire; replay about {}\n",
+  const std::string segments = segments_in_words(estimate.replay);
+  say(stdout, fmt::format("  {}: {} replicas, {} steps, {} of parameters on the wire; replay about {}{}\n",
                           config.name, config.replicas, config.steps(), human_bytes(bytes),
-                          human_duration(estimate.replay.seconds)));
+                          segments.empty() ? "" : segments + ", ", human_duration(estimate.replay.seconds)));
   if (const std::string pace = pace_in_words(config); !pace.empty()) std::printf("    %s\n", pace.c_str());
   print_sitting_out(config);
   print_placement(config);
@@ -106,9 +107,25 @@ std::string in_one_line(const WorkPlan& plan, const WorkEstimate& work) {
   if (!plan.trainings.empty()) text += ", " + counted(plan.trainings.size(), "training");
   text += ": about ";
   if (!plan.trainings.empty()) text += human_duration(work.training_s) + " of training on 2 cores, ";
-  return text + fmt::format("{} of replay on one core, {} of memory, {} of disk",
-                            human_duration(work.replay_s), human_bytes(work.memory_bytes),
+  const std::string segments =
+      work.segments > 0 ? fmt::format(" ({} segments)", human_count(work.segments)) : "";
+  return text + fmt::format("{} of replay on one core{}, {} of memory, {} of disk",
+                            human_duration(work.replay_s), segments, human_bytes(work.memory_bytes),
                             human_bytes(work.disk_bytes));
+}
+
+// What the numbers of segments rest on.
+std::string segments_explained(const WorkEstimate& work) {
+  if (work.segments == 0) return "";
+  const bool has_others = std::any_of(work.cases.begin(), work.cases.end(), [](const CaseEstimate& estimate) {
+    return estimate.replay.segments_of_others > 0;
+  });
+  return std::string("segments: what the messages fill, without those that are lost and sent again") +
+         (has_others
+              ? "; of others: an even share of each link while exchanges last, and all that is free while "
+                "replicas compute; more where windows of exchanges do not come to their share"
+              : "") +
+         "\n";
 }
 
 // By class of queue and loss; "" where all times are assumptions, or of unlost packets.
@@ -139,6 +156,8 @@ Json as_json(const Scenario& scenario, const WorkPlan& plan, const WorkEstimate&
                      {"steps", estimate.config->steps()},
                      {"transfers", estimate.replay.transfers},
                      {"payload_bytes", estimate.replay.payload_bytes},
+                     {"segments", estimate.replay.segments},
+                     {"segments_of_others", estimate.replay.segments_of_others},
                      {"replay_s", estimate.replay.seconds}});
   return {{"scenario", scenario.resolved},
           {"cases", cases},
@@ -158,8 +177,8 @@ void print_for_people(const CheckOptions& options, const Scenario& scenario, con
   for (std::size_t i = 0; i < listed; ++i) print_case(work.cases[i]);
   if (listed < work.cases.size()) std::printf("  and %zu more (--cases)\n", work.cases.size() - listed);
   for (const std::string& warning : warnings) say(stdout, "warning: " + warning + "\n");
-  say(stdout, fmt::format("{}{} is a valid scenario\n{}\n", error_in_words(scenario), options.scenario,
-                          in_one_line(plan, work)));
+  say(stdout, fmt::format("{}{}{} is a valid scenario\n{}\n", segments_explained(work),
+                          error_in_words(scenario), options.scenario, in_one_line(plan, work)));
 }
 
 }  // namespace

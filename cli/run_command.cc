@@ -279,6 +279,7 @@ class Run {
   std::size_t replay(bool before_training) {
     std::vector<Job> jobs;
     std::vector<const Case*> cases;
+    double segments = 0, seconds = 0;  // of fidelity linux; of all
     for (const Case* config : plan_.cases) {
       const std::string folder = layout_.case_folder(*config);
       if (before_training && (!is_replayed_first(*config) || fs::exists(replayed_mark(*config)))) continue;
@@ -295,9 +296,17 @@ class Run {
       }
       jobs.push_back(replay_job(*config, full_trace(layout_, *config), folder, options_.emulates));
       cases.push_back(config);
+      const ReplayEstimate expected = replay_estimate(*config);
+      jobs.back().weight = kStartOfReplay_s + expected.seconds;
+      segments += static_cast<double>(expected.segments) + static_cast<double>(expected.segments_of_others);
+      seconds += jobs.back().weight;
     }
     if (jobs.empty()) return 0;
-    display_.line(fmt::format("replaying {} of {} cases", jobs.size(), plan_.cases.size()));
+    display_.line(fmt::format("replaying {} of {} cases", jobs.size(), plan_.cases.size()) +
+                  (segments > 0 && !options_.emulates
+                       ? fmt::format(": about {} segments, {} of one core", human_count(segments),
+                                     human_duration(seconds))
+                       : ""));
     run_jobs(jobs, options_.jobs, "replay", display_, [&](std::size_t i, const JobResult& result) {
       manifest_.add_wall_time("replays", cases[i]->name, result.wall_s);
       if (result.exit_status != kDone)

@@ -24,7 +24,7 @@ namespace {
 // Useful arithmetic of training on two cores, between the 150e9 and 300e9 that were seen without and with
 // AVX-512: for an estimate, not a promise.
 constexpr double kTrainingFlops = 200e9;
-constexpr double kStartOfTraining = 0.5, kStartOfReplay = 0.02;  // s of a program
+constexpr double kStartOfTraining = 0.5;  // s of a program
 
 // Bytes of a row, as measured over runs of 4 to 64 replicas.
 constexpr double kStepRow = 40, kExchangeRow = 80, kJoinedExchangeRow = 110, kBreakdownRow = 85,
@@ -172,6 +172,9 @@ ReplayEstimate replay_estimate(const Case& config) {
   replay.transfers = scaled(replay.transfers, factor);
   replay.payload_bytes = scaled(replay.payload_bytes, factor);
   replay.events = scaled(replay.events, factor);
+  replay.segments = scaled(replay.segments, factor);
+  replay.segments_of_others = scaled(replay.segments_of_others, factor);
+  replay.beside_others_s *= factor;
   replay.seconds *= factor;
   return replay;
 }
@@ -224,7 +227,7 @@ std::set<std::string> cases_of_shard(const WorkPlan& whole, const std::string& s
   for (const Case* config : whole.cases) {
     const auto [group, is_new] = group_of.emplace(config, costs.size());
     if (is_new) costs.push_back(0);
-    costs[group->second] += kStartOfReplay + replay_estimate(*config).seconds;
+    costs[group->second] += kStartOfReplay_s + replay_estimate(*config).seconds;
   }
   const std::vector<int> shard_of = shards_by_cost(costs, count);
   std::set<std::string> names;
@@ -256,7 +259,8 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool kee
   for (const Case* config : plan.cases) {
     const ReplayEstimate& replay =
         work.cases.emplace_back(CaseEstimate{config, replay_estimate(*config)}).replay;
-    work.replay_s += kStartOfReplay + replay.seconds;
+    work.replay_s += kStartOfReplay_s + replay.seconds;
+    work.segments += static_cast<double>(replay.segments) + static_cast<double>(replay.segments_of_others);
     const double tables = table_bytes(*config, replay);
     most_tables = std::max(most_tables, tables);
     work.disk_bytes += kRestOfACase + kReportOfACase + config->workers() * kLinkRow +

@@ -33,6 +33,9 @@ WorkPlan part_of(const WorkPlan& whole, const std::set<std::string>& names);
 // ones, scaled up: a plan repeats itself.
 constexpr int kMostWalkedSteps = 200'000;
 
+// Of a replay that is a program of its own, which takes a moment to start.
+constexpr double kStartOfReplay_s = 0.02;
+
 // The estimate of a case's replay, walking at most about kMostWalkedSteps of its steps, and at least a few
 // periods of every operation. Throws InputError as estimate() does.
 ReplayEstimate replay_estimate(const Case& config);
@@ -55,6 +58,7 @@ struct CaseEstimate {
 struct WorkEstimate {
   std::vector<CaseEstimate> cases;
   double training_s = 0, replay_s = 0;  // processor time
+  double segments = 0;                  // of all cases in fidelity linux, those of others too
   double memory_bytes = 0;              // of the `jobs` largest trainings together
   double disk_bytes = 0;                // at the fullest moment
   const Training* largest = nullptr;    // the training with the largest memory; points into the plan

@@ -23,6 +23,7 @@
 #include "net/variation/variation.h"
 #include "replay/optimized_order.h"
 #include "replay/outputs.h"
+#include "replay/segment_estimate.h"
 #include "replay/step_plan.h"
 
 namespace longhaul {
@@ -35,7 +36,7 @@ constexpr double kReplicaStepsPerSecond = 8e6;  // log-normal step times, no row
 constexpr double kStepRowsPerSecond = 1e6;
 constexpr double kPacketSegmentsPerSecond = 2.5e4;
 constexpr double kAnalyticMessagesPerSecond = 2e6;
-constexpr double kLinuxSegmentsPerSecond = 2e6;
+constexpr double kLinuxSegmentsPerSecond = 2e6, kLinuxMessagesPerSecond = 1e5;
 // Where each member sends to more peers than this at a time, an event changes the rates of all flows.
 constexpr int kFewAtOnce = 8;
 
@@ -71,7 +72,7 @@ void add_product(std::int64_t& sum, std::int64_t count, std::int64_t each) {
 
 // What one group costs.
 struct GroupCost {
-  std::int64_t transfers = 0, bytes = 0, events = 0;
+  std::int64_t transfers = 0, bytes = 0, events = 0, segments = 0;
   double seconds = 0;  // besides those by events
 };
 
@@ -171,7 +172,9 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
     const Lowering lowering = lowered(config.network, *exchange.rule, group);
     const Collective& collective = *lowering.collective;
     check_slices(config.network.slice, collective, group);
-    GroupCost cost{transfers_of(lowering, group), collective.totals(group).bytes, 0, 0};
+    GroupCost cost{transfers_of(lowering, group), collective.totals(group).bytes, 0, 0, 0};
+    if (config.network.fidelity == "linux")
+      cost.segments = segments_of(cost.transfers, cost.bytes, config.network.tcp);
     if (config.network.fidelity == "flow") {
       // An order of ranks changes which paths are long, and hardly how many events there are.
       const GroupTraffic traffic =
@@ -187,6 +190,7 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
   add_product(estimate.transfers, count, found->second.transfers);
   add_product(estimate.payload_bytes, count, found->second.bytes);
   add_product(estimate.events, count, found->second.events);
+  add_product(estimate.segments, count, found->second.segments);
   estimate.seconds += static_cast<double>(count) * found->second.seconds;
 }
 
@@ -195,6 +199,7 @@ void add(ReplayEstimate& estimate, const Operation& exchange, const std::vector<
 void add_stages(ReplayEstimate& estimate, const Case& config, const Trace& trace) {
   const PipelinePlan& plan = trace.plan.pipeline;
   if (!plan.has_stages()) return;
+  const std::int64_t before = estimate.payload_bytes;
   std::int64_t batches = 0, transfers = 0;
   add_product(batches, trace.context.steps, trace.context.replicas);
   add_product(transfers, batches, 2 * std::int64_t{plan.microbatches} * plan.hops_of_microbatch());
@@ -205,9 +210,58 @@ void add_stages(ReplayEstimate& estimate, const Case& config, const Trace& trace
       for (int replica = 0; replica < trace.context.replicas; ++replica)
         add_product(estimate.payload_bytes, 1, trace.stage_bytes(step, replica));
   add_product(estimate.transfers, transfers, 1);
+  if (config.network.fidelity == "linux")
+    add_product(estimate.segments, 1,
+                segments_of(transfers, estimate.payload_bytes - before, config.network.tcp));
   if (config.network.fidelity == "flow")
     for (int way = 0; way < 2; ++way) add_product(estimate.events, transfers, channels(config.network.tcp));
 }
+
+// What others send beside the exchanges of a case, one after another, and while replicas compute. Groups that
+// exchange at the same time take as long as the largest of them.
+class OthersBeside {
+ public:
+  OthersBeside(const Case& config)
+      : config_(config), topology_(build_topology(in_blocks(config))), traffic_(config, topology_) {}
+
+  bool is_empty() const { return traffic_.is_empty(); }
+
+  void add(const Operation& exchange, const std::vector<int>& workers, int members, bool are_many,
+           std::int64_t times, std::int64_t bytes) {
+    if (members < 2) return;
+    const auto key = std::make_tuple(exchange.rule->collective, members, bytes);
+    auto found = known_.find(key);
+    if (found == known_.end()) {
+      const GroupExchange group = group_of(exchange, bytes, members, workers, config_);
+      const Collective& collective = collective_of(config_.network, *exchange.rule, group);
+      found = known_.emplace(key, traffic_.beside(collective, group, workers, are_many)).first;
+    }
+    exchanges_.seconds += static_cast<double>(times) * found->second.seconds;
+    exchanges_.segments += static_cast<double>(times) * found->second.segments;
+  }
+
+  // Where replicas do not wait for an exchange, it passes while they compute.
+  void finish(const Trace& trace, ReplayEstimate& estimate) const {
+    const std::vector<double>& factors = config_.workload.step_time_factors;
+    const double slowest = factors.empty() ? 1 : *std::max_element(factors.begin(), factors.end());
+    const double compute_s = slowest * trace.context.steps * config_.workload.step_time.mean_s();
+    const bool is_hidden = std::any_of(trace.plan.rules.begin(), trace.plan.rules.end(),
+                                       [](const OperationRule& rule) { return !rule.is_blocking(); });
+    const double silent_s = is_hidden ? std::max(0., compute_s - exchanges_.seconds) : compute_s;
+    estimate.beside_others_s = silent_s + exchanges_.seconds;
+    estimate.segments_of_others =
+        std::llround(std::min(exchanges_.segments + traffic_.segments_alone(silent_s), kMostSegmentsCounted));
+  }
+
+ private:
+  static constexpr double kMostSegmentsCounted = 9e18;
+
+  const Case& config_;
+  Topology topology_;
+  OtherTraffic traffic_;
+  std::map<std::tuple<std::string, int, std::int64_t>, OtherTraffic::Beside> known_;
+  OtherTraffic::Beside exchanges_;
+};
 
 // Times are whole nanoseconds: a rest of a message that takes less than half of one would never end.
 constexpr double kFastestFlow = 1e13;  // bit/s; the smallest segment takes 0.4 ns
@@ -230,6 +284,9 @@ void check_rates_for_flow(const Topology& topology) {
 ReplayEstimate estimate(const Case& config, const Trace& trace) {
   ReplayEstimate estimate;
   std::map<std::tuple<std::string, int, std::int64_t>, GroupCost> known;
+  std::optional<OthersBeside> others;
+  if (config.network.fidelity == "linux" && !config.network.variation.background.empty())
+    others.emplace(config);
   for (int step = 1; step <= trace.context.steps; ++step)
     for (const Operation& exchange : trace.operations_at(step)) {
       std::map<std::size_t, std::vector<const std::vector<int>*>> by_size;
@@ -241,13 +298,20 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
           if (has_stage)
             all = workers_of(trace.plan, *exchange.rule, groups_of(exchange, trace.context.replicas).front());
           add(estimate, exchange, all, trace.context.replicas, times, bytes, config, known);
+          if (others) others->add(exchange, all, trace.context.replicas, false, times, bytes);
         }
         for (const auto& [size, groups] : by_size)
           add(estimate, exchange, workers_of(trace.plan, *exchange.rule, *groups.front()),
               static_cast<int>(size), times * static_cast<std::int64_t>(groups.size()), bytes, config, known);
+        if (others && !by_size.empty()) {
+          const auto& [size, groups] = *by_size.rbegin();
+          others->add(exchange, workers_of(trace.plan, *exchange.rule, *groups.front()),
+                      static_cast<int>(size), groups.size() > 1, times, bytes);
+        }
       }
     }
   add_stages(estimate, config, trace);
+  if (others && !others->is_empty()) others->finish(trace, estimate);
   const double segments = static_cast<double>(estimate.payload_bytes) / config.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));
   estimate.seconds += replica_steps / kReplicaStepsPerSecond;
@@ -255,11 +319,24 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
     estimate.seconds += replica_steps / kStepRowsPerSecond;
   const auto transfers = static_cast<double>(estimate.transfers);
   const std::string& fidelity = config.network.fidelity;
-  estimate.seconds += fidelity == "packet"     ? (segments + transfers) / kPacketSegmentsPerSecond
-                      : fidelity == "linux"    ? (segments + transfers) / kLinuxSegmentsPerSecond
-                      : fidelity == "analytic" ? transfers / kAnalyticMessagesPerSecond
-                                               : static_cast<double>(estimate.events) / kFlowEventsPerSecond;
+  estimate.seconds +=
+      fidelity == "packet" ? (segments + transfers) / kPacketSegmentsPerSecond
+      : fidelity == "linux"
+          ? (static_cast<double>(estimate.segments) + static_cast<double>(estimate.segments_of_others)) /
+                    kLinuxSegmentsPerSecond +
+                transfers / kLinuxMessagesPerSecond
+      : fidelity == "analytic" ? transfers / kAnalyticMessagesPerSecond
+                               : static_cast<double>(estimate.events) / kFlowEventsPerSecond;
   return estimate;
+}
+
+std::string segments_in_words(const ReplayEstimate& estimate) {
+  if (estimate.segments == 0) return "";
+  const std::string own = human_count(static_cast<double>(estimate.segments)) + " segments";
+  if (estimate.beside_others_s == 0) return own;
+  return fmt::format("{}, and {} or more of others in {}", own,
+                     human_count(static_cast<double>(estimate.segments_of_others)),
+                     human_duration(estimate.beside_others_s));
 }
 
 void check_network(const Case& config, bool is_emulated) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
@@ -17,6 +18,11 @@ struct ReplayEstimate {
   // `fifo` of every round). Where the paths of a group differ each message begins again: a slower path sets
   // the pace. Not counted: marks and losses.
   std::int64_t events = 0;
+  // Of fidelity `linux`, else 0: segments with payload, without those that are lost and sent again; and those
+  // of others, which send for as long as compute and exchanges take, at least so many
+  // (replay/segment_estimate.h).
+  std::int64_t segments = 0, segments_of_others = 0;
+  double beside_others_s = 0;  // that time, simulated; 0: there are no others
   // Of processor time for the case's fidelity; mostly right within a factor of about three. Where members
   // send to many at a time, an event of `flow` changes the rates of all.
   double seconds = 0;
@@ -24,6 +30,9 @@ struct ReplayEstimate {
 
 // Throws InputError for a collective that does not exist, and for slices of which there would be too many.
 ReplayEstimate estimate(const Case& config, const Trace& trace);
+
+// "4.3 M segments", "4.3 M segments, and 12 M or more of others in 40 s"; "" where there are none.
+std::string segments_in_words(const ReplayEstimate& estimate);
 
 // Builds the topology. Throws InputError (without a file) for whatever cannot be, and for losses beyond what
 // was measured (net/variation/path_losses.h), unless the kernel itself carries the messages.

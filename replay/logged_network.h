@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class LoggedNetwork : public Network {
   bool note_equal_round(EqualRound round) override;
   double ready_s() const override { return network_->ready_s(); }
   const std::vector<LinkLoad>& loads() override { return network_->loads(); }
+  std::optional<SegmentCount> segments() const override { return network_->segments(); }
 
   void finish() { out_.flush(); }  // throws RunError if the disk is full
 

@@ -217,13 +217,19 @@ void ReplayOutputs::write_report(const Json& report) {
 }
 
 Json ReplayOutputs::finish(const std::vector<ReplicaTotals>& totals, const Topology& topology,
-                           const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events) {
+                           const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events,
+                           const std::optional<SegmentCount>& segments) {
   double latest_s = 0;
   for (const ReplicaTotals& replica : totals) latest_s = std::max(latest_s, replica.clock_s);
   write_replicas(totals);
   write_links(topology, loads);
   write_network(topology, loads);
   Json report = {{"transfers", transfers}, {"events", events}, {"simulated_s", latest_s}};
+  if (segments) {
+    report["segments"] = segments->own;
+    report["segments_again"] = segments->own_again;
+    report["segments_of_others"] = segments->of_others;
+  }
   if (journal_) journal_->write(folder_ + "/journal.jsonl");
   if (absences_) report["discarded"] = discarded_, report["thrown_away_steps"] = thrown_away_;
   write_report(report);

@@ -163,8 +163,10 @@ class ReplayOutputs {
   // The tables of the end, and report.json, which is returned: transfers, events of the simulator, and the
   // latest clock. `loads` by direction; of a mesh only the links that carried something: it has half a
   // million among 1024.
+  // `segments`: where the network counts them.
   Json finish(const std::vector<ReplicaTotals>& totals, const Topology& topology,
-              const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events);
+              const std::vector<LinkLoad>& loads, std::int64_t transfers, std::uint64_t events,
+              const std::optional<SegmentCount>& segments = {});
 
  private:
   void write_exchange(int step, int rule, const ExchangeRow& row);

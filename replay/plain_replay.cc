@@ -9,6 +9,7 @@
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "core/plan/absences.h"
+#include "replay/estimate.h"
 #include "replay/optimized_order.h"
 #include "replay/synchronizer.h"
 
@@ -275,16 +276,37 @@ void PlainReplay::note_finished(const GroupOperation& run) {
 
 void PlainReplay::beat() {
   check_interrupt();
+  constexpr std::chrono::milliseconds kBetweenBeats{100};  // ProgressReporter takes no more
+  const auto now = std::chrono::steady_clock::now();
+  if (now - beaten_ < kBetweenBeats) return;
+  beaten_ = now;
   double done = 0, bytes = 0;
   for (const Worker& worker : workers_) {
     done += worker.step - 1;
     bytes += static_cast<double>(worker.totals.bytes_sent);
   }
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - began_;
+  const std::chrono::duration<double> wall = now - began_;
+  const std::string simulated = fmt::format(
+      "{} simulated in {}", human_duration(std::max(0., workers_.now())), human_duration(wall.count()));
+  if (const std::optional<SegmentCount> count = network_.segments())
+    return report_segments(*count, simulated);
   reporter_.progress(std::max(0., done), static_cast<double>(trace_.context.steps) * workers_.count(),
-                     "replica-steps",
-                     fmt::format("{} simulated in {}, {} sent", human_duration(std::max(0., workers_.now())),
-                                 human_duration(wall.count()), human_bytes(bytes)));
+                     "replica-steps", simulated + fmt::format(", {} sent", human_bytes(bytes)));
+}
+
+// Own ones, of as many as the messages hold: those of others go on for as long as the exchanges take.
+void PlainReplay::report_segments(const SegmentCount& count, const std::string& simulated) {
+  if (!expected_segments_) expected_segments_ = estimate(case_, trace_).segments;
+  const auto own = static_cast<double>(count.own);
+  const std::chrono::duration<double> wall = beaten_ - began_;
+  const std::string beside =
+      count.of_others > 0 ? fmt::format("{} of others, ", human_count(static_cast<double>(count.of_others)))
+                          : "";
+  reporter_.progress(
+      own, std::max(static_cast<double>(*expected_segments_), own + 1), "segments",
+      fmt::format("{}{}/s, {}", beside,
+                  human_count(static_cast<double>(count.together()) / std::max(1e-3, wall.count())),
+                  simulated));
 }
 
 std::string PlainReplay::deadlock() const {
@@ -330,9 +352,11 @@ Json PlainReplay::write_results() {
     outputs_.write_faults(faults_until(case_, topology_, workers_.now()));
   const std::int64_t transfers =
       transfers_ + meetings_->transfers() + (pipelines_ ? pipelines_->transfers() : 0);
-  Json report = outputs_.finish(totals, topology_, network_.loads(), transfers, clock_.events());
-  const double all = static_cast<double>(trace_.context.steps) * workers_.count();
-  reporter_.progress(all, all, "replica-steps",
+  const std::optional<SegmentCount> segments = network_.segments();
+  Json report = outputs_.finish(totals, topology_, network_.loads(), transfers, clock_.events(), segments);
+  const double all = segments ? static_cast<double>(segments->own)
+                              : static_cast<double>(trace_.context.steps) * workers_.count();
+  reporter_.progress(all, all, segments ? "segments" : "replica-steps",
                      human_duration(report["simulated_s"].get<double>()) + " simulated");
   return report;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +74,7 @@ class PlainReplay {
   void member_done(GroupOperation& run, int worker);
   void note_contribution(const GroupOperation& run, int worker);
   void beat();
+  void report_segments(const SegmentCount& count, const std::string& simulated);
   std::string deadlock() const;
   Json write_results();
 
@@ -82,7 +84,8 @@ class PlainReplay {
   Crews crews_;
   std::int64_t transfers_ = 0;
   std::uint64_t steps_left_ = 0;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), beaten_{};
+  std::optional<std::int64_t> expected_segments_;  // of a network that counts them
 };
 
 }  // namespace longhaul

@@ -29,10 +29,11 @@ void announce(const std::string& program, const Case& config, const Trace& trace
   const ReplayEstimate expected = estimate(config, trace);
   const bool is_long = expected.seconds > kWorthAWarning_s;
   if (quiet && !is_long) return;
-  std::string text = fmt::format("{}: {}{} transfers, {} of payload, fidelity {}: about {}\n", program,
-                                 is_long ? "warning: " : "", expected.transfers,
-                                 human_bytes(static_cast<double>(expected.payload_bytes)),
-                                 config.network.fidelity, human_duration(expected.seconds));
+  const std::string segments = segments_in_words(expected);
+  std::string text = fmt::format(
+      "{}: {}{} transfers, {} of payload, fidelity {}: about {}{}\n", program, is_long ? "warning: " : "",
+      expected.transfers, human_bytes(static_cast<double>(expected.payload_bytes)), config.network.fidelity,
+      segments.empty() ? "" : segments + ", ", human_duration(expected.seconds));
   if (is_long && config.network.fidelity == "packet")
     text += program + ": fidelity \"flow\" takes seconds, a larger network.tcp.segment fewer packets\n";
   std::fputs(text.c_str(), stderr);

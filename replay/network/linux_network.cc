@@ -241,6 +241,19 @@ void LinuxNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncPa
   }
 }
 
+std::optional<SegmentCount> LinuxNetwork::segments() const {
+  SegmentCount count;
+  for (const auto& [ends, peers] : peers_)
+    for (const int connection : peers.connections) {
+      count.own += engine_.sender(connection).sent();
+      count.own_again += engine_.sender(connection).sent_again();
+    }
+  for (const Others& others : others_)
+    for (const int connection : others.connections)
+      count.of_others += engine_.sender(connection).sent() + engine_.sender(connection).sent_again();
+  return count;
+}
+
 const std::vector<LinkLoad>& LinuxNetwork::loads() {
 #ifndef NDEBUG
   engine_.check_conservation();

@@ -61,6 +61,7 @@ class LinuxNetwork : public Network {
 
   void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;
   const std::vector<LinkLoad>& loads() override;
+  std::optional<SegmentCount> segments() const override;
 
  private:
   struct Peers {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,13 @@ struct EqualRound {
   std::function<void(int rounds)> skip;
 };
 
+// Segments with payload: those of the replicas, each counted once; those of them that were sent again; those
+// of others, again ones too.
+struct SegmentCount {
+  std::int64_t own = 0, own_again = 0, of_others = 0;
+  std::int64_t together() const { return own + own_again + of_others; }
+};
+
 class Network {
  public:
   using Arrival = std::function<void()>;
@@ -108,6 +116,9 @@ class Network {
 
   // Simulated time at which training may begin: connections are established before it.
   virtual double ready_s() const { return 0; }
+
+  // Of a network that counts them: with payload, so far.
+  virtual std::optional<SegmentCount> segments() const { return std::nullopt; }
 
   // By direction (net/topology.h). Complete after the last arrival.
   virtual const std::vector<LinkLoad>& loads() = 0;

@@ -1,6 +1,11 @@
 // Replays over the network of fidelity `linux`: exchanges whose times follow by hand on idle paths, and what
 // its links carried. The segments themselves: tests/unit/net/linux_tcp_test.cc and linux_kernel_test.cc.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <sstream>
 
 #include "net/tcp/framing.h"
 #include "tests/unit/net/cases.h"
@@ -61,6 +66,39 @@ TEST(LinuxNetwork, LinksCarryTheirBytes) {
   const Rows links = rows_of(replayed, "links.csv");  // link, direction, bytes, busy_s
   ASSERT_EQ(links.size(), 8u);
   for (const Cells& link : links) EXPECT_EQ(link.at(2), std::to_string(18 * 1538));
+}
+
+// Progress is in segments, of as many as the messages hold: a ring of four has 6 rounds of 3000 from each.
+TEST(LinuxNetwork, ProgressIsInSegments) {
+  const Case config = case_of(star_case(4, kRate, kRtt_s));
+  OperationRule rule = rule_of("ring");
+  rule.payload = whole({"delta"}, Wire::kBf16);
+  const Trace trace = make_trace({{rule}}, {1, 4, 1, std::int64_t{12000} * 1448 / 2});
+  const TemporaryFolder folder;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+  ProgressReporter reporter("test", ends[1], /*quiet=*/true);
+  linux_replay(config, trace, folder.path, reporter);
+  close(ends[1]);
+  std::string text;
+  std::array<char, 4096> chunk{};
+  for (ssize_t count; (count = read(ends[0], chunk.data(), chunk.size())) > 0;)
+    text.append(chunk.data(), static_cast<std::size_t>(count));
+  close(ends[0]);
+  std::istringstream lines(text);
+  std::vector<Json> progress;
+  for (std::string line; std::getline(lines, line);)
+    if (const Json json = Json::parse(line); json.contains("total")) progress.push_back(json);
+  ASSERT_GE(progress.size(), 2u) << text;
+  double before = 0;
+  for (const Json& line : progress) {
+    EXPECT_EQ(line["unit"], "segments");
+    EXPECT_EQ(line["total"], 4 * 6 * 3000);
+    EXPECT_GE(line["done"].get<double>(), before);
+    before = line["done"];
+  }
+  EXPECT_EQ(before, 4 * 6 * 3000);
 }
 
 // Hosts three times as fast as the link to their peer overflow a FIFO of 20 packets in front of it. The bytes
