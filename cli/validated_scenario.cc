@@ -11,6 +11,7 @@
 #include "analysis/claims/validation.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
+#include "cli/fidelity_advice.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/sparse_models.h"
@@ -33,14 +34,6 @@ namespace longhaul {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Equal where cases are the same to the network.
-std::string network_key(const Case& config) {
-  std::string key = std::to_string(config.replicas);
-  for (const char* section : {"network", "method", "workload", "pipeline"})
-    key += "/" + member(config.resolved, section).dump();
-  return key;
-}
 
 void fill_in_places(Case& config) {
   RankOrderSpec& order = config.network.rank_order;
@@ -183,6 +176,13 @@ void check_figures(const Scenario& scenario) {
 }
 
 }  // namespace
+
+std::string network_key(const Case& config) {
+  std::string key = std::to_string(config.replicas);
+  for (const char* section : {"network", "method", "workload", "pipeline"})
+    key += "/" + member(config.resolved, section).dump();
+  return key;
+}
 
 const OptimizedOrder& order_found(const Case& config) {
   static std::map<std::string, OptimizedOrder> known;
@@ -431,6 +431,7 @@ std::vector<std::string> scenario_warnings(const Scenario& scenario) {
       add(syntax_as_text(config));
     }
   }
+  add(fidelity_advice(scenario));
   return warnings;
 }
 

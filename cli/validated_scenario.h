@@ -17,6 +17,9 @@ const Node& scenario_declaration();
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments,
                             bool is_emulated = false);
 
+// Equal where cases are the same to the network.
+std::string network_key(const Case& config);
+
 // The places of a case whose network.rank_order is "optimized". Cases that differ in nothing that they are
 // found from share them: a search may take seconds, and is made once.
 const OptimizedOrder& order_found(const Case& config);

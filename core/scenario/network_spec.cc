@@ -135,7 +135,7 @@ void check_fidelity(const NetworkSpec& network) {
     throw InputError(
         "network.tcp.loss",
         fmt::format("found {} with network.tcp.congestion_control \"bbr\"", format_number(network.tcp.loss)),
-        "0, or congestion_control \"cubic\", \"reno\"",
+        "0, or congestion_control \"cubic\", \"reno\", or fidelity \"linux\"",
         "after losses ns-3's BBR stays at a few packets a round trip: exchanges take hundreds of times too "
         "long (docs/reference/packet.md)");
   // The response is a default that a user may not have written: what is refused is the loss.
@@ -143,7 +143,7 @@ void check_fidelity(const NetworkSpec& network) {
     throw InputError("network.tcp.loss",
                      fmt::format("found {} with fidelity \"packet\", whose response to losses is not \"{}\"",
                                  format_number(network.tcp.loss), network.tcp.loss_response),
-                     "0, or network.tcp.loss_response \"ns3-3.37\" beside it",
+                     "0, or network.tcp.loss_response \"ns3-3.37\" beside it, or fidelity \"linux\"",
                      "packets are ns-3's own and know no other response");
   if (network.fidelity == "linux") check_linux(network.tcp);
   if (network.fidelity != "linux" && network.tcp.qdisc != "pfifo_fast")
@@ -154,7 +154,7 @@ void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity != "flow") return;
   if (network.tcp.congestion_control == "bbr" && network.tcp.queue == "fq_codel")
     throw InputError("network.tcp.congestion_control", "found \"bbr\" with queue \"fq_codel\"",
-                     "\"cubic\", \"reno\", or queue \"host\"",
+                     "\"cubic\", \"reno\", queue \"host\", or fidelity \"linux\"",
                      "flow has BBR's pace and no queue of its packets");
   if (network.tcp.congestion_control == "bbr" && network.tcp.loss > 0 && network.tcp.loss_response != "linux")
     throw InputError("network.tcp.loss_response", "found \"ns3-3.37\" with congestion_control \"bbr\"",

@@ -31,11 +31,11 @@ Node tcp_options() {
               choice("queue", {"host", "fq_codel", "fifo"})
                   .by_default("host")
                   .means("host: fair queueing at the sender without local drops (a tuned Linux host); "
-                         "fq_codel; fifo: drops what comes when it is full (fidelity packet)"),
+                         "fq_codel; fifo: drops what comes when it is full (fidelities linux and packet)"),
               choice("trunk_queue", {"same", "fifo"})
                   .by_default("same")
                   .means("of links between routers: same as queue; fifo: of queue_size, while the links of "
-                         "the replicas keep queue (fidelity packet)"),
+                         "the replicas keep queue (fidelities linux and packet)"),
               either("queue_size", {number("").above(0), bytes("").above(0)})
                   .by_default(1)
                   .means("of a fifo at every link: a number of bandwidth-delay products (of the link and the "
@@ -43,7 +43,7 @@ Node tcp_options() {
               boolean("ecn").by_default(false).means("explicit congestion notification, with fq_codel"),
               number("loss").at_least(0).at_most(0.5).by_default(0).means(
                   "probability that a packet is lost on a link. Losses of a path's links combine: to 1 % in "
-                  "all, 0.2 % with bbr; more is for longhaul emulate alone"),
+                  "all, 0.2 % with bbr, and in linux to 9.75 and 2 %; more is for longhaul emulate alone"),
               choice("loss_response", {"linux", "ns3-3.37"})
                   .by_default("linux")
                   .means("what CUBIC does between random losses: linux: never below Reno (RFC 8312, 4.2); "

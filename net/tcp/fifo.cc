@@ -37,8 +37,8 @@ void check_fifo_for_bbr(const TcpSpec& tcp, const Topology& topology) {
       "network.tcp.queue_size",
       fmt::format("found a FIFO of {} bandwidth-delay products with network.tcp.congestion_control \"bbr\"",
                   format_number(std::round(100 * products) / 100)),
-      fmt::format("at least {} products, queue \"host\" or \"fq_codel\", or congestion_control "
-                  "\"cubic\", \"reno\"",
+      fmt::format("at least {} products, queue \"host\" or \"fq_codel\", congestion_control \"cubic\", "
+                  "\"reno\", or fidelity \"linux\"",
                   kEnough),
       "after losses ns-3's BBR stays at a few packets a round trip: exchanges take hundreds of times "
       "too long (docs/reference/packet.md)");

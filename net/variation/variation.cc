@@ -278,13 +278,15 @@ void Variation::check_for_packets(const VariationSpec& spec) const {
     const Directions& directions = spec.traces[i].directions;
     if (traces_[i].has_delays() && !(directions.forward && directions.backward))
       throw InputError(path + ".direction", "found a delay of one direction with fidelity \"packet\"",
-                       "\"both\", or fidelity \"flow\"", "ns-3's links have one delay for both directions");
+                       "\"both\", or fidelity \"flow\" or \"linux\"",
+                       "ns-3's links have one delay for both directions");
     for (const LinkTrace::Row& row : traces_[i].rows())
       if (row.rate == 0.)
         throw InputError(path + ".file",
                          fmt::format("found an outage at {} s with fidelity \"packet\"",
                                      format_number(static_cast<double>(row.time_ns) / 1e9)),
-                         "rates above 0, or fidelity \"flow\"", "ns-3's links have no rate of 0");
+                         "rates above 0, or fidelity \"linux\" or \"flow\"",
+                         "ns-3's links have no rate of 0");
   }
 }
 
