@@ -6,8 +6,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
+#include <thread>
 
 #include "tests/integration/command.h"
 #include "tests/support/said.h"
@@ -38,9 +42,9 @@ std::vector<Listed> listed_cases(const std::string& scenario, const std::vector<
 }
 
 // All its cases are done, and every file is that of a run that was not disturbed.
-void expect_undisturbed(const std::string& scenario, const std::string& run) {
+void expect_undisturbed(const std::string& scenario, const std::string& run, int cases = kSuiteCases) {
   ASSERT_EQ(run_suite(scenario, run + "-whole"), 0);
-  EXPECT_EQ(cases_done(run), kSuiteCases);
+  EXPECT_EQ(cases_done(run), cases);
   const CommandResult compared = shell("python3 '" LONGHAUL_SOURCE_DIR "/tests/support/run_contents.py' '" +
                                        run + "' '" + run + "-whole'");
   EXPECT_EQ(compared.status, 0) << compared.err;
@@ -124,6 +128,48 @@ TEST(SuiteInterrupt, CtrlCExitsWith130AndItAndAKilledOneResume) {
     ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
     expect_undisturbed(scenario, run);
   }
+}
+
+// Children of a process, as the kernel lists them.
+std::vector<pid_t> children_of(pid_t parent) {
+  const std::string number = std::to_string(parent);
+  std::ifstream in("/proc/" + number + "/task/" + number + "/children");
+  return {std::istream_iterator<pid_t>(in), std::istream_iterator<pid_t>()};
+}
+
+// Two cases behind FIFOs that overflow, a second and more each: ten outer steps of a ring of four, 26 million
+// segments of which the seed decides which are lost.
+std::string write_linux_suite(const std::string& folder) {
+  write_text(folder + "/linux.json", R"({
+    "name": "linux", "seeds": [1, 2], "replicas": 4, "methods": [{"name": "diloco", "inner_steps": 2}],
+    "workload": {"parameters": 50000000, "wire": "bf16", "steps": 20, "step_time": {"constant": "1s"}},
+    "network": {"fidelity": "linux", "topology": {"star": {"up": "3Gbps", "down": "1Gbps", "rtt": "20ms"}},
+                "tcp": {"queue": "fifo", "queue_size": 0.5, "connections": 2}}})");
+  return folder + "/linux.json";
+}
+
+// Nothing of the killed replay is taken over: it begins anew, from the same seed.
+TEST(SuiteInterrupt, OneKilledInTheMiddleOfAReplayInLinuxResumes) {
+  const std::string folder = fresh_folder("linux"), scenario = write_linux_suite(folder),
+                    run = folder + "/run";
+  const pid_t child = start_command("longhaul", {"run", scenario, "--out", run, "--jobs", "1"});
+  fs::path killed;  // the folder of the second case, once its replay runs
+  EXPECT_TRUE(wait_until([&] {
+    if (cases_done(run) < 1) return false;
+    for (const auto& entry : fs::directory_iterator(run + "/cases"))
+      if (fs::exists(entry.path() / "transfers.csv") && !fs::exists(entry.path() / "done"))
+        killed = entry.path();
+    return !killed.empty();
+  }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const std::vector<pid_t> replays = children_of(child);
+  kill(child, SIGKILL);
+  for (const pid_t replay : replays) kill(replay, SIGKILL);
+  ASSERT_EQ(wait_for(child), 128 + SIGKILL);
+  ASSERT_EQ(cases_done(run), 1) << "it was over before it was killed";
+  ASSERT_FALSE(fs::exists(killed / "replay.json"));
+  ASSERT_EQ(run_suite(scenario, run, {"--resume"}), 0);
+  expect_undisturbed(scenario, run, 2);
 }
 
 // Killed before scenario.json had its name: what it left is no reason to refuse the folder; files of others
