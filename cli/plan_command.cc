@@ -145,6 +145,7 @@ class Planning {
       PlanResult result;
       result.needs = token_needs(plan_, candidate_methods(plan_));
       result.search = search_plan(plan_, network, result.needs, tools());
+      result.verification = verified(plan_, network, result.search, tools());
       result.sensitivity = sensitivity_of(result.choice(), tools());
       result.by_gain = times_by_gain(plan_, result.choice(), tools());
       result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);

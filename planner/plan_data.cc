@@ -1,6 +1,7 @@
 #include "analysis/report/report.h"
 #include "core/base/ranges.h"
 #include "planner/plan_result.h"
+#include "planner/planned_network.h"
 
 namespace longhaul {
 
@@ -59,10 +60,36 @@ double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation) 
   return evaluation.total_s() / 3600 * accelerators_of(plan);
 }
 
+namespace {
+
+Json verification_data(const PlanResult& result) {
+  if (!result.verification) return Json();
+  const Verification& verification = *result.verification;
+  Json plans = Json::array();
+  for (const VerifiedTime& one : verification.plans) {
+    plans.push_back({{"words", one.words},
+                     {"estimated_s", one.estimated_s},
+                     {"seeds", one.seeds},
+                     {"replayed_steps", one.replayed_steps},
+                     {"segments", one.segments}});
+    if (one.seeds > 0)
+      plans.back().update(
+          Json{{"time_s", one.mean_s}, {"time_low_s", one.low_s}, {"time_high_s", one.high_s}});
+  }
+  return {{"fidelity", "linux"},
+          {"tcp", verification.fifos},
+          {"residual", verification.residual},
+          {"has_taken_rival", verification.has_taken_rival},
+          {"plans", plans}};
+}
+
+}  // namespace
+
 Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
   Json scenario = {{"name", plan.name},
                    {"description", "The choice of longhaul plan: " + result.choice().candidate.words + "."}};
   scenario.update(result.choice().candidate.scenario);
+  if (result.verification) put_behind_fifos(result.verification->fifos, scenario);
   return scenario;
 }
 
@@ -139,6 +166,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
             {"stages_bytes", memory.of_stages},
             {"available_bytes", memory.available}}},
           {"in_short", in_short(plan, result)},
+          {"verification", verification_data(result)},
           {"sites", sites_of(plan, result)},
           {"with_faults", faulty},
           {"by_connections_gain", by_gain},

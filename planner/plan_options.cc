@@ -198,6 +198,9 @@ Node plan_options(const Node& scenario) {
                "with sites: files of what one connection carries between them, folders or patterns of "
                "them: what iperf3, ping and their like printed, by `hosts` or named as oslo-paris.txt, or a "
                "table from,to,rate_mbps,rtt_ms (.csv)"),
+       not_filled(*scenario.child("network")->child("tcp"))
+           .means("with sites: as network.tcp of a scenario, without connections. Behind FIFOs, here or in "
+                  "network.tcp, the search has fair queues, and the choice is verified in fidelity linux"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")
@@ -238,6 +241,13 @@ Node plan_options(const Node& scenario) {
        integer("replays").at_least(1).by_default(32).means(
            "at most so many candidates are replayed with flow, but for one of each method and "
            "every H of the choice"),
+       large_integer("verify_segments")
+           .at_least(0)
+           .at_most(1e15)
+           .by_default(300000000)
+           .in("segments")
+           .means("of replays in fidelity linux that verify the choice and its nearest rival behind FIFOs, 2 "
+                  "million a second on one core; more seeds where they fit, none where one does not"),
        Node(*scenario.child("faults"))
            .means("as in a scenario, with every: what they add to the choice, and to "
                   "the best plan of each other method"),

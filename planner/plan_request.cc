@@ -126,6 +126,12 @@ void read_nodes_of_site(const Json& json, const std::string& path, PlanRequest& 
   plan.step_s = std::max(plan.step_s, site.step_s);
 }
 
+void refuse_connections(const Json& tcp, const std::string& path) {
+  if (tcp.contains("connections"))
+    throw InputError(path + ".connections", "found in a plan", "candidates.connections",
+                     "the search varies it");
+}
+
 PlannedSite parse_site(const Json& json, const std::string& path) {
   PlannedSite site;
   site.name = json.at("name").get<std::string>();
@@ -146,6 +152,7 @@ PlannedSite parse_site(const Json& json, const std::string& path) {
 }
 
 void read_sites(const Json& json, PlanRequest& plan) {
+  refuse_connections(member(plan.written, "tcp"), "tcp");
   std::set<std::string> names;
   int together = 0;
   for (std::size_t i = 0; i < json["sites"].size(); ++i) {
@@ -178,12 +185,11 @@ void read_network(const Json& json, PlanRequest& plan) {
   for (const char* key : {"paths", "measurements", "node_rate", "inside", "inflation"})
     if (plan.written.contains(key))
       throw InputError(key, "found beside network", "sites", "it says how sites are joined");
+  if (plan.written.contains("tcp")) throw InputError("tcp", "found beside network", "network.tcp");
   if (plan.written["network"].contains("rank_order"))
     throw InputError("network.rank_order", "found in a plan", "candidates.rank_orders",
                      "the search varies it");
-  if (member(plan.written["network"], "tcp").contains("connections"))
-    throw InputError("network.tcp.connections", "found in a plan", "candidates.connections",
-                     "the search varies it");
+  refuse_connections(member(plan.written["network"], "tcp"), "network.tcp");
   if (plan.nodes == 0)
     throw InputError("nodes", "this key is missing", "an integer of at least 2",
                      "each has a replica of the model, or a stage of one");
@@ -252,6 +258,7 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   take_from_library(plan);
   for (const char* key : {"inside", "node_rate", "inflation"}) plan.joins[key] = json.at(key);
   plan.most_replays = json.at("replays");
+  plan.most_verified_segments = json.at("verify_segments");
   plan.fault_draws = json.at("fault_draws");
   std::vector<InputError> mistakes;
   const auto part = [&](void (*read)(const Json&, PlanRequest&)) {

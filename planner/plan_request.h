@@ -91,6 +91,7 @@ struct PlanRequest {
   std::optional<double> deadline_s, budget;
   Preference prefer = Preference::kTime;
   int most_replays = 0;
+  std::int64_t most_verified_segments = 0;  // in fidelity linux, behind the plan's FIFOs
   int fault_draws = 0;  // of the faults that the file has
 };
 

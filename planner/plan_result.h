@@ -78,9 +78,34 @@ struct FaultyTime {
 std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult& search,
                                      const PlanTools& tools, std::vector<std::string>& notes);
 
+// What a plan takes in fidelity linux, of replays of its first steps with several seeds.
+struct VerifiedTime {
+  std::string words;       // of the candidate
+  double estimated_s = 0;  // by the search, with fair queues
+  int seeds = 0;           // 0: not replayed, since that takes too many segments
+  int replayed_steps = 0;
+  std::int64_t segments = 0;                 // of one replay, estimated
+  double mean_s = 0, low_s = 0, high_s = 0;  // of the whole training; over seeds
+};
+
+struct Verification {
+  Json fifos;                       // as network.tcp has them
+  double residual = 0;              // of the network model there; 1: not known
+  std::vector<VerifiedTime> plans;  // the choice, and its nearest rival if there is one
+  bool has_taken_rival = false;     // it was the choice of the search, and is slower there
+
+  bool is_replayed() const { return plans.front().seeds > 0; }
+};
+
+// Of a plan whose queues the search cannot see; else none. Where the rival of the choice is better there, it
+// becomes the choice of `search`. Throws RunError.
+std::optional<Verification> verified(const PlanRequest& plan, const PlannedNetwork& network,
+                                     SearchResult& search, const PlanTools& tools);
+
 struct PlanResult {
   TokenNeeds needs;
   SearchResult search;
+  std::optional<Verification> verification;
   Sensitivity sensitivity;
   std::vector<SiteShare> sites;
   std::vector<FaultyTime> faulty;
@@ -91,6 +116,9 @@ struct PlanResult {
 
 // The sentence that decides: what to take, how long, how dear, and what else is on the front for what.
 std::string decision(const PlanRequest& plan, const PlanResult& result);
+
+// What the choice and its rival take behind the plan's FIFOs, and on which condition; "" where it has none.
+std::string verification_in_words(const PlanRequest& plan, const PlanResult& result);
 
 // One sentence: time with its range, money and what to change.
 std::string in_short(const PlanRequest& plan, const PlanResult& result);

@@ -103,6 +103,35 @@ std::string choice_in_words(const PlanRequest& plan, const SearchResult& search)
                              choice.candidate.inner_steps, costs);
 }
 
+// "FIFOs of 0.5 bandwidth-delay products", "FIFOs of 1 MB between routers".
+std::string fifos_in_words(const Json& fifos) {
+  const Json size = fifos.value("queue_size", Json(1));
+  const std::string amount =
+      size.is_string() ? size.get<std::string>()
+                       : fmt::format("{} bandwidth-delay product{}", plain(size), size == 1 ? "" : "s");
+  return fmt::format("FIFOs of {}{}", amount, member(fifos, "queue") == "fifo" ? "" : " between routers");
+}
+
+// "17 h 2 min (16 h 50 min to 17 h 10 min over 5 seeds)".
+std::string verified_time_in_words(const VerifiedTime& time) {
+  return human_duration(time.mean_s) +
+         (time.seeds > 1 ? fmt::format(" ({} to {} over {} seeds)", human_duration(time.low_s),
+                                       human_duration(time.high_s), time.seeds)
+                         : " (one seed)");
+}
+
+// Of the choice behind the FIFOs: over seeds, and as wrong as the network model may be there.
+TimeRange verified_range(const PlanResult& result) {
+  const VerifiedTime& time = result.verification->plans.front();
+  const double compute_s = result.choice().compute_s, residual = result.verification->residual;
+  return {time.mean_s, compute_s + (1 - residual) * (time.low_s - compute_s),
+          compute_s + (1 + residual) * (time.high_s - compute_s)};
+}
+
+bool is_verified(const PlanResult& result) {
+  return result.verification && result.verification->is_replayed();
+}
+
 // By more than a planner cares about.
 bool is_better_somewhere(const Evaluation& evaluation, const Evaluation& other) {
   const double more = 1 + kSameToAPlanner;
@@ -194,26 +223,58 @@ std::string change_in_words(const PlanRequest& plan, const PlanResult& result) {
   return result.sites.empty() ? "no faster link would help" : "no faster link and no site less would help";
 }
 
+std::string verification_in_words(const PlanRequest& plan, const PlanResult& result) {
+  if (!result.verification) return "";
+  const Verification& verification = *result.verification;
+  const VerifiedTime& own = verification.plans.front();
+  const std::string fifos = fifos_in_words(verification.fifos);
+  if (!verification.is_replayed())
+    return fmt::format(
+        "That is with fair queues. Behind {} it is not verified: the choice takes about {} segments there, "
+        "and "
+        "verify_segments is {}; longhaul run replays scenario.json so.",
+        fifos, human_count(static_cast<double>(own.segments)),
+        human_count(static_cast<double>(plan.most_verified_segments)));
+  std::string words = fmt::format(
+      "That is with fair queues. Behind {} it takes {}, replayed segment by segment (fidelity linux{})",
+      fifos, verified_time_in_words(own),
+      verification.residual < 1 ? fmt::format(", measured to {:.0f} % there", 100 * verification.residual)
+                                : "");
+  for (std::size_t i = 1; i < verification.plans.size(); ++i)
+    words += fmt::format("; {} takes {}{}", verification.plans[i].words,
+                         verified_time_in_words(verification.plans[i]),
+                         verification.has_taken_rival ? ", which is the better one with fair queues" : "");
+  const std::optional<double>& deadline_s = result.search.rule.deadline_s;
+  if (deadline_s && own.mean_s > *deadline_s)
+    words += ". That is longer than the deadline of " + human_duration(*deadline_s);
+  return words + ".";
+}
+
 std::string in_short(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
   TimeRange time{choice.total_s(), choice.low_s(), choice.high_s()};
   double cost = choice.cost();
-  if (!result.faulty.empty()) {
-    time = result.faulty.front().time();
+  if (!result.faulty.empty() || is_verified(result)) {
+    time = !result.faulty.empty() ? result.faulty.front().time() : verified_range(result);
     cost += (time.mean_s - choice.total_s()) / 3600 * price_per_hour(plan);
   }
   std::string words =
       fmt::format("In short: {} takes {}, from {} to {}", choice.candidate.words, human_duration(time.mean_s),
                   human_duration(time.low_s), human_duration(time.high_s));
   if (has_prices(plan)) words += fmt::format(", and costs {} {}", human_amount(cost), plan.currency);
-  if (!result.faulty.empty()) words += ", with its faults";
+  if (!result.faulty.empty())
+    words += result.verification ? ", with its faults and fair queues" : ", with its faults";
+  if (result.faulty.empty() && result.verification)
+    words += is_verified(result) ? ", behind its FIFOs" : ", with fair queues";
   return words + fmt::format("; what to change: {}.", change_in_words(plan, result));
 }
 
 std::string decision(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
-  std::string words = choice_in_words(plan, search) + limits_in_words(plan, search);
+  std::string words = choice_in_words(plan, search);
+  if (result.verification) words += " " + verification_in_words(plan, result);
+  words += limits_in_words(plan, search);
   if (!search.rule.keeps(choice))
     words += fmt::format(
         " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {}{} would help.",
@@ -290,6 +351,11 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
         human_duration(choice.compute_s) +
             (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
         choice.time.half_width_s > 0 ? ", and what differs from outer step to outer step" : ""));
+  if (result.verification)
+    all.push_back(
+        "Behind its FIFOs the choice and its nearest rival alone were replayed: all other times, of sites, "
+        "links "
+        "and faults too, are of fair queues. With network.fidelity linux the whole search is behind them.");
   if (const Library& library = library_named(plan.library); !library.is_plain())
     all.push_back(fmt::format(
         "Exchanges are carried as {} carries them ({}): its algorithms by size, its segments, what they wait "
@@ -339,6 +405,10 @@ void expect_possible(const PlanResult& result) {
   const auto refuse = [](const std::string& what) {
     throw std::logic_error(what + ": a plan that cannot be");
   };
+  if (is_verified(result))
+    for (const VerifiedTime& time : result.verification->plans)
+      if (!(time.low_s <= time.mean_s && time.mean_s <= time.high_s))
+        refuse(time.words + " behind its FIFOs");
   for (const SiteShare& site : result.sites) {
     if (site.without) expect_possible(*site.without);
     if (!(site.computes >= 0 && site.computes <= 1 + 1e-6)) refuse(site.name + " computes for too long");

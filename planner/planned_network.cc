@@ -215,7 +215,24 @@ void set_connections_gain(const PlanRequest& plan, Json& section) {
         *plan.connections_gain * (plan.way_out_per_accelerator ? plan.hardware.per_node : 1);
 }
 
+// Where the plan names no fidelity: flow has no model of a FIFO.
+void set_fifos_aside(PlannedNetwork& network) {
+  if (network.section.contains("fidelity") || !network.section.contains("tcp")) return;
+  Json& tcp = network.section["tcp"];
+  const bool has_fifo = member(tcp, "queue") == "fifo";
+  if (!has_fifo && member(tcp, "trunk_queue") != "fifo") return;
+  for (const char* key : {"queue", "queue_size", "trunk_queue"})
+    if (tcp.contains(key)) network.fifos[key] = tcp[key];
+  tcp.erase("trunk_queue");
+  if (has_fifo) tcp.erase("queue");
+}
+
 }  // namespace
+
+void put_behind_fifos(const Json& fifos, Json& scenario) {
+  scenario["network"]["fidelity"] = "linux";
+  scenario["network"]["tcp"].update(fifos);
+}
 
 std::vector<std::string> measured_arguments(const PlanRequest& plan) {
   std::vector<std::string> arguments = {
@@ -240,6 +257,8 @@ PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folde
     network = given_network(plan, folder);
   else
     network = (plan.measurements.empty() ? graph_of_sites : matrix_of_sites)(plan, prefix);
+  if (plan.written.contains("tcp")) network.section["tcp"] = plan.written["tcp"];
+  set_fifos_aside(network);
   set_connections_gain(plan, network.section);
   if (plan.way_out_per_accelerator && plan.hardware.per_node > 1) {
     multiply_rates(network.section, plan.hardware.per_node);

@@ -24,8 +24,14 @@ struct PlannedNetwork {
   Json section;  // `network`, without rank order and connections
   std::map<std::string, std::string>
       files;               // that the section names, by name; they stand beside the scenario
+  // FIFOs of network.tcp (`queue`, `queue_size`, `trunk_queue`): the search has fair queues in their place,
+  // and the choice is verified behind them. Null: none, or the plan names a fidelity.
+  Json fifos;
   int per_connection = 1;  // connections of a node for each that a candidate names (way_out)
 };
+
+// A scenario of the plan behind them, in fidelity linux.
+void put_behind_fifos(const Json& fifos, Json& scenario);
 
 // Of python/longhaul/measured, for PlanRequest::measured, but where it writes. Throws InputError.
 std::vector<std::string> measured_arguments(const PlanRequest& plan);

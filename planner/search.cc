@@ -257,8 +257,8 @@ class Search {
     if (task.trace.plan.pipeline.has_stages())
       evaluation.bubble_s =
           std::max(0., alone_s(task.folder) * config.steps() / task.config.steps() - evaluation.compute_s);
-    evaluation.residual = fidelity == "flow" ? network_validity(config).residual : 0;
-    price(evaluation);
+    evaluation.residual = fidelity == "flow" || fidelity == "linux" ? network_validity(config).residual : 0;
+    price(plan_, evaluation);
   }
 
   // Analytic shares no link and no connection. What the busiest one needs for its bytes is a lower bound too.
@@ -283,16 +283,6 @@ class Search {
     total_s = std::max(total_s, evaluation.compute_s + busiest_s / 2);
   }
 
-  void price(Evaluation& evaluation) const {
-    const double hours = evaluation.total_s() / 3600;
-    evaluation.utilization = evaluation.total_s() > 0 ? evaluation.compute_s / evaluation.total_s() : 0;
-    evaluation.compute_cost = hours * price_per_hour(plan_);
-    evaluation.egress_cost = 0;
-    const SiteTraffic& traffic = evaluation.traffic;
-    for (std::size_t i = 0; i < traffic.sites.size(); ++i)
-      evaluation.egress_cost += traffic.leaving[i] / kBytesOfAGb * plan_.egress.of(traffic.sites[i]);
-  }
-
   using Numbers = std::vector<std::size_t>;
 
   ChoiceRule without_limits() const {
@@ -315,7 +305,7 @@ class Search {
     for (const std::size_t number : numbers) {
       likely[number] = all_[number];
       likely[number].time.total_s = std::max(all_[number].total_s(), all_[number].expected_s);
-      price(likely[number]);
+      price(plan_, likely[number]);
     }
     stable_sort(numbers, [&](std::size_t a, std::size_t b) { return rule.is_better(likely[a], likely[b]); });
   }
@@ -447,6 +437,16 @@ class Search {
 };
 
 }  // namespace
+
+void price(const PlanRequest& plan, Evaluation& evaluation) {
+  const double hours = evaluation.total_s() / 3600;
+  evaluation.utilization = evaluation.total_s() > 0 ? evaluation.compute_s / evaluation.total_s() : 0;
+  evaluation.compute_cost = hours * price_per_hour(plan);
+  evaluation.egress_cost = 0;
+  const SiteTraffic& traffic = evaluation.traffic;
+  for (std::size_t i = 0; i < traffic.sites.size(); ++i)
+    evaluation.egress_cost += traffic.leaving[i] / kBytesOfAGb * plan.egress.of(traffic.sites[i]);
+}
 
 ReplayTask first_steps(Case config, int steps, const std::string& fidelity, const std::string& name) {
   config.workload.steps = steps;

@@ -117,6 +117,9 @@ void expect_possible(const Evaluation& evaluation);
 // At most (1 + tolerance) times as much in time, money and bytes, and no larger H.
 bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance);
 
+// Share of computing and money, of its time.
+void price(const PlanRequest& plan, Evaluation& evaluation);
+
 // Whether `a` is at most `b` in H, time, money and bytes, and less in one of them.
 bool dominates(const Evaluation& a, const Evaluation& b);
 

@@ -67,6 +67,36 @@ function fillPlans() {
     plan.plans.map((one, index) => [one.words, state(one, index), ...cells(one)]), index => (plan.plans[index].is_on_front ? '' : 'aside')));
 }
 
+// What the choice and its rival take where the search had fair queues.
+function fillVerification() {
+  if (!plan.verification) return;
+  place('verification').hidden = false;
+  const {plans, residual} = plan.verification, replayed = plans.filter(one => one.seeds > 0);
+  const times = inOneUnit(
+      TIMES,
+      [
+        ...plans.map(one => one.estimated_s),
+        ...replayed.flatMap(one => [one.time_s, one.time_low_s, one.time_high_s])
+      ],
+      4);
+  const text = (one, key) => (one.seeds > 0 ? times.text(one[key]) : '–');
+  place('verification-table')
+      .append(table(
+          [
+            {heading: 'Plan', words: true}, {heading: `With fair queues, ${times.unit}`},
+            {heading: `Behind FIFOs, ${times.unit}`, about: 'Mean over seeds'},
+            {heading: `Least, ${times.unit}`}, {heading: `Most, ${times.unit}`}, {heading: 'Seeds'},
+            {heading: 'Segments a replay'}
+          ],
+          plans.map(
+              one =>
+                  [one.words, times.text(one.estimated_s), text(one, 'time_s'), text(one, 'time_low_s'),
+                   text(one, 'time_high_s'), String(one.seeds), count(one.segments)])));
+  place('verification-words').textContent = 'Fidelity linux, segment by segment' +
+      (residual < 1 ? `, measured to ${(100 * residual).toFixed(0)} % there.` :
+                      '; it was not measured there.');
+}
+
 function fillInnerSteps() {
   if (plan.choice_by_inner_steps.length < 2) return;
   place('inner-steps').hidden = false;
@@ -215,6 +245,7 @@ place('caveats').append(...plan.caveats.map(text => element('li', {}, text)));
 place('plan-file').textContent = JSON.stringify(plan.plan, null, 2);
 fillFacts();
 fillPlans();
+fillVerification();
 fillInnerSteps();
 fillLinks();
 fillSites();

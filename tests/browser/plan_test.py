@@ -44,5 +44,30 @@ class PlanPage(PageTest):
         self.expect_every_look(self.out / 'plan.html', 'plan')
 
 
+class FifoPlanPage(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = pathlib.Path(cls.folder.name)
+        plan = json.loads((SCENARIOS / 'sites.json').read_text())
+        del plan['$schema'], plan['model']
+        plan |= {'parameters': 10000000, 'step_time': '1s', 'tcp': {'queue': 'fifo', 'queue_size': 0.5},
+                 'candidates': {'methods': ['diloco'], 'inner_steps': [50], 'all_reduce': ['ring', 'halving-doubling'],
+                                'connections': [8], 'rank_orders': ['blocks']}}
+        (folder / 'fifos.json').write_text(json.dumps(plan))
+        cls.out = folder / 'fifos'
+        subprocess.run([sys.argv[1], 'plan', folder / 'fifos.json', '-o', cls.out], check=True, capture_output=True, timeout=300)
+        cls.data = json.loads((cls.out / 'plan.json').read_text())
+
+    def test_has_a_table_of_what_was_verified(self):
+        self.open(self.out / 'plan.html')
+        rows = self.page.value("[...document.querySelectorAll('#verification-table tbody tr')].map(row => [...row.cells].map(cell => cell.innerText))")
+        plans = self.data['verification']['plans']
+        self.assertEqual([[row[0], row[5]] for row in rows], [[one['words'], str(one['seeds'])] for one in plans])
+        self.assertEqual(len(rows), 2)
+        self.assertIn('measured to 25 % there', self.page.text('#verification-words'))
+        self.expect_quiet()
+
+
 if __name__ == '__main__':
     unittest.main(argv=[sys.argv[0], *sys.argv[5:]])

@@ -1,4 +1,5 @@
-// Plans written by tests, and a search whose replays run in this process with fidelity analytic.
+// Plans written by tests, and a search whose replays run in this process, with fidelity analytic for all but
+// linux.
 #pragma once
 
 #include <filesystem>
@@ -69,7 +70,8 @@ inline PlanTools tools_in(const PlanFolder& folder) {
       task.folder = folder.file("replay" + std::to_string(++count));
       std::filesystem::create_directories(task.folder);
       ProgressReporter reporter("test", -1, true);
-      analytic_replay(task.config, task.trace, task.folder, reporter);
+      const bool is_linux = task.config.network.fidelity == "linux";
+      (is_linux ? linux_replay : analytic_replay)(task.config, task.trace, task.folder, reporter);
     }
   };
   return tools;
@@ -116,6 +118,7 @@ struct Planned {
     const PlanTools tools = tools_in(folder);
     result.needs = token_needs(plan, candidate_methods(plan));
     result.search = search_plan(plan, network, result.needs, tools);
+    result.verification = verified(plan, network, result.search, tools);
     result.sensitivity = sensitivity_of(result.choice(), tools);
     result.by_gain = times_by_gain(plan, result.choice(), tools);
     result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
