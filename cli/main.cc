@@ -124,7 +124,10 @@ void declare_own_replays(CLI::App& app, ReplayArguments& arguments, int& status)
   CLI::App* linux_case = app.add_subcommand("linux", "Replay one case of fidelity linux (docs/formats.md)");
   linux_case->group("");
   declare_replay_arguments(*linux_case, arguments);
-  linux_case->callback([&] { status = replay_program("longhaul linux", arguments, linux_replay); });
+  linux_case->add_option("--threads", arguments.threads, "of the processor; they change no result")
+      ->check(CLI::Range(1, 256));
+  linux_case->callback(
+      [&] { status = replay_program("longhaul linux", arguments, linux_replay_by(arguments.threads)); });
 }
 
 void declare_claims(CLI::App& app, std::vector<std::string>& runs, std::string& out, int& status) {

@@ -69,7 +69,8 @@ Trace full_trace(const RunLayout& layout, const Case& config) {
   return trace;
 }
 
-Job replay_job(const Case& config, const Trace& trace, const std::string& folder, bool emulates) {
+Job replay_job(const Case& config, const Trace& trace, const std::string& folder, bool emulates,
+               int threads) {
   std::filesystem::create_directories(folder);
   write_file(folder + "/case.json", config.resolved.dump(2) + "\n");
   std::ostringstream text;
@@ -85,6 +86,8 @@ Job replay_job(const Case& config, const Trace& trace, const std::string& folder
     job.arguments = {sibling_executable("longhaul-sim")};
   job.arguments.insert(job.arguments.end(), {"--case", folder + "/case.json", "--trace",
                                              folder + "/trace.jsonl", "--out", folder});
+  if (config.network.fidelity == "linux" && !emulates && threads > 1)
+    job.arguments.insert(job.arguments.end(), {"--threads", std::to_string(threads)});
   return job;
 }
 

@@ -14,7 +14,9 @@ namespace longhaul {
 Trace full_trace(const RunLayout& layout, const Case& config);
 
 // Writes case.json and trace.jsonl into `folder`, which is made, and names the program that replays them
-// there: the one of the case's fidelity, or on the kernel's TCP the hosts of the case's world.
-Job replay_job(const Case& config, const Trace& trace, const std::string& folder, bool emulates = false);
+// there: the one of the case's fidelity, or on the kernel's TCP the hosts of the case's world. `threads`: of
+// the processor, which only `linux` uses.
+Job replay_job(const Case& config, const Trace& trace, const std::string& folder, bool emulates = false,
+               int threads = 1);
 
 }  // namespace longhaul

@@ -275,6 +275,9 @@ class Run {
     return !failures_.count(config.name) && (!config.train || is_done(layout_.training_folder(config)));
   }
 
+  // Of fidelity linux; two were measured.
+  static constexpr int kMostThreadsOfReplay = 8;
+
   // What is replayed before the training is joined with its curve after it.
   std::size_t replay(bool before_training) {
     std::vector<Job> jobs;
@@ -294,7 +297,8 @@ class Run {
         claims_.erase(folder);
         continue;
       }
-      jobs.push_back(replay_job(*config, full_trace(layout_, *config), folder, options_.emulates));
+      jobs.push_back(replay_job(*config, full_trace(layout_, *config), folder, options_.emulates,
+                                std::clamp(cores_here() / options_.jobs, 1, kMostThreadsOfReplay)));
       cases.push_back(config);
       const ReplayEstimate expected = replay_estimate(*config);
       jobs.back().weight = kStartOfReplay_s + expected.seconds;

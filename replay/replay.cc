@@ -42,14 +42,21 @@ Json analytic_replay(const Case& config, const Trace& trace, const std::string& 
   return replay(config, trace, folder, reporter, clock, network_of);
 }
 
+ReplayFunction linux_replay_by(int threads) {
+  return [threads](const Case& config, const Trace& trace, const std::string& folder,
+                   ProgressReporter& reporter) {
+    LinuxClock clock;
+    const auto network_of = [&](const NetworkSpec& spec, const Topology& topology, const auto& used_ends,
+                                std::uint64_t seed) {
+      return std::make_unique<LinuxNetwork>(spec, topology, used_ends(), seed, clock, threads);
+    };
+    return replay(config, trace, folder, reporter, clock, network_of);
+  };
+}
+
 Json linux_replay(const Case& config, const Trace& trace, const std::string& folder,
                   ProgressReporter& reporter) {
-  LinuxClock clock;
-  const auto network_of = [&](const NetworkSpec& spec, const Topology& topology, const auto& used_ends,
-                              std::uint64_t seed) {
-    return std::make_unique<LinuxNetwork>(spec, topology, used_ends(), seed, clock);
-  };
-  return replay(config, trace, folder, reporter, clock, network_of);
+  return linux_replay_by(1)(config, trace, folder, reporter);
 }
 
 bool needs_simulator(const std::string& fidelity) {

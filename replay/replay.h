@@ -33,10 +33,14 @@ struct ReplayArguments {
   int progress_descriptor = -1;
   bool quiet = false;
   bool is_emulated = false;  // over the kernel's TCP
+  int threads = 1;           // of fidelity linux
 };
 
 using ReplayFunction =
     std::function<Json(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter&)>;
+
+// linux_replay by so many threads of the processor, with the same result.
+ReplayFunction linux_replay_by(int threads);
 
 // Reads case and trace, locks the folder, says what is to come, and runs `replay`. Returns the exit status.
 int replay_program(const std::string& program, const ReplayArguments& arguments,

@@ -21,8 +21,13 @@ RoundsRun::RoundsRun(const ExchangeContext& context, ExchangeOrder order, Member
       awaits_receiver_(collective_.awaits_receiver()),
       is_in_turn_(slices_ > 1 || (context.spec.eager > 0 && !awaits_receiver_)),
       members_(members()),
-      walks_(members() * as_index(slices_)) {
+      walks_(members() * as_index(slices_)),
+      unstarted_(walks_.size()) {
   for (Member& member : members_) member.walks_left = slices_;
+  for (std::size_t i = 0; i < members_.size() && rounds_ > 0; ++i) {
+    const Round last = collective_.round(exchange_, static_cast<int>(i), rounds_ - 1);
+    last_peers_.push_back(last.receives.empty() ? i : as_index(last.receives.front().peer));
+  }
   if (slices_ == 1 && !context.on_round && EqualRounds::are_in(collective_, exchange_))
     equal_.emplace(members_.size());
 }
@@ -44,7 +49,7 @@ void RoundsRun::start(std::size_t index, const SyncParts& chain) {
 
 void RoundsRun::enter_next_round(std::size_t index) {
   Walk& walk = walks_[index];
-  ++walk.round;
+  if (++walk.round == 0) --unstarted_;
   const Round round = walk.round == rounds_ ? Round() : round_of(index, walk.round);
   if (context_.on_round) context_.on_round(static_cast<int>(index), round);
   if (index < members_.size()) send_held(index);
@@ -123,10 +128,18 @@ void RoundsRun::send(std::size_t from, std::size_t to, int number, std::int64_t 
   UnderWay* message = new_message();
   *message = {chain, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), is_counting_};
   if (equal_) equal_->send(from, &message->chain);
+  Transmission transfer = transmission(owner_of(from), owner_of(to), number, bytes, is_in_turn_);
+  transfer.is_answered_by_target = is_answered_by_target(from, to);
   // Two words: what std::function holds without an allocation.
   context_.network.send(
-      transmission(owner_of(from), owner_of(to), number, bytes, is_in_turn_),
-      [this, message] { arrive(message); }, &message->chain);
+      transfer, [this, message] { arrive(message); }, &message->chain);
+}
+
+// All have begun, so that nothing is held for the target, nobody waits for a delivery, and the target is not
+// done when it arrives: what ends the target's last round comes from the same member, behind it.
+bool RoundsRun::is_answered_by_target(std::size_t from, std::size_t to) const {
+  return unstarted_ == 0 && slices_ == 1 && !awaits_delivery_ && !awaits_receiver_ && !context_.on_round &&
+         last_peers_[to] == from && walks_[from].round < rounds_ - 1;
 }
 
 RoundsRun::UnderWay* RoundsRun::new_message() {

@@ -11,15 +11,18 @@
 namespace longhaul::linux_tcp {
 
 void Engine::write(int number, std::int64_t bytes, bool is_first, Nanoseconds now,
-                   std::function<void()> on_arrival) {
+                   std::function<void()> on_arrival, bool is_answered_by_target) {
   Connection& connection = *connections_[as_index(number)];
+  if (cells_[as_index(connection.source_cell)].reached > now)
+    throw std::logic_error("a host was to send in its own past");
   Nanoseconds begin = now;
   if (!is_first && rules_.noise.connections_s > 0)
     begin += to_ns(rules_.noise.connections_s * spread_[as_index(connection.source)].uniform());
   if (!connection.pending.empty()) begin = std::max(begin, connection.pending.back().begin);
   connection.written += static_cast<std::int32_t>((bytes + rules_.segment - 1) / rules_.segment);
   ++open_messages_;
-  connection.messages.push_back({connection.written, std::move(on_arrival)});
+  answered_by_others_ += !is_answered_by_target;
+  connection.messages.push_back({connection.written, is_answered_by_target, std::move(on_arrival)});
   connection.pending.push_back({begin, bytes});
   if (connection.source_cell == connection.target_cell) change_steps(connection.source_cell, 1);
   if (connection.pending.size() == 1) schedule(connection.source_cell, {begin, Source::kWrite, number});
@@ -59,14 +62,21 @@ void Engine::keep_in_step(int number) {
   Cell& cell = cells_[as_index(number)];
   if (cell.steps == 0 || next_[as_index(number)] >= cell.step_stop) return;
   cell.step_stop = next_[as_index(number)];
-  stops_.push({cell.step_stop, number});
+  add_stop(number, {cell.step_stop, number});
+}
+
+void Engine::add_stop(int by, const Stop& stop) {
+  if (are_shared_)
+    cells_[as_index(by)].stops.push_back(stop);
+  else
+    stops_.push(stop);
 }
 
 // While it runs nothing in its cell is due earlier.
 void Engine::run_next(std::size_t number) {
   Cell& cell = cells_[number];
   const Event event = cell.heap.take();
-  ++events_;
+  cell.reached = event.time;
   run(event);
   next_[number] = cell.heap.empty() ? kNever : cell.heap.top().time;
 }
@@ -79,27 +89,122 @@ void Engine::step() {
   const std::size_t cell = as_index(std::min_element(next_.begin(), next_.end()) - next_.begin());
   now_ = next_[cell];
   while (!stops_.empty() && stops_.top().time < now_) stops_.pop();
+  ++events_;
   run_next(cell);
+  take_news(cells_[cell]);
 }
 
 // One event of that very time: what it leads to elsewhere may come before the cell's others.
-void Engine::run_stop() {
+void Engine::run_stop(Nanoseconds alone) {
+  if (crew_ && next_[as_index(stops_.top().cell)] < stops_.top().time) run_ahead(alone);
   const Stop stop = stops_.top();
   stops_.pop();
   const std::size_t cell = as_index(stop.cell);
-  while (next_[cell] < stop.time) run_next(cell);
+  std::uint64_t events = 0;
+  for (; next_[cell] < stop.time; ++events) run_next(cell);
+  events_ += events;
+  events_to_stop_ = std::max(events_to_stop_, static_cast<double>(events));
   now_ = stop.time;
-  if (next_[cell] == stop.time) run_next(cell);
+  if (next_[cell] == stop.time) {
+    ++events_;
+    run_next(cell);
+    note_behind(cell);
+  }
   if (cells_[cell].step_stop <= stop.time) cells_[cell].step_stop = kNever;
   if (next_[cell] == stop.time && cells_[cell].steps == 0) stops_.push({stop.time, stop.cell});
   keep_in_step(stop.cell);
 }
 
 void Engine::run_before(Nanoseconds end) {
+  sharing_.clear();
   for (std::size_t cell = 0; cell < next_.size(); ++cell)
-    while (next_[cell] < end) run_next(cell);
+    if (next_[cell] < end) sharing_.push_back(cell);
+  share(end, Until::kEnd, events_to_end_);
+  for (Cell& cell : cells_) {
+    take_news(cell);
+    cell.is_behind = false;
+  }
+  behind_.clear();
+  ahead_ = 0;
 }
 
+void Engine::note_behind(std::size_t number) {
+  if (!crew_ || std::exchange(cells_[number].is_behind, true)) return;
+  behind_.push_back(number);
+}
+
+// Nobody else sends before `end`: so all cells may be run up to what completes a message.
+void Engine::run_ahead(Nanoseconds end) {
+  if (answered_by_others_ > 0 || has_inside_) return;
+  sharing_.clear();
+  if (end > ahead_) {
+    for (std::size_t cell = 0; cell < next_.size(); ++cell)
+      if (next_[cell] < end) sharing_.push_back(cell);
+  } else {
+    for (const std::size_t cell : behind_)
+      if (next_[cell] < end) sharing_.push_back(cell);
+    std::sort(sharing_.begin(), sharing_.end());
+  }
+  if (!is_worth_sharing(events_to_stop_)) return;
+  for (const std::size_t cell : behind_) cells_[cell].is_behind = false;
+  behind_.clear();
+  ahead_ = std::max(ahead_, end);
+  share(end, Until::kMessage, events_to_stop_);
+}
+
+bool Engine::is_worth_sharing(double events_per_cell) const {
+  return crew_ && sharing_.size() > 1 &&
+         static_cast<double>(sharing_.size()) * events_per_cell >= rules_.least_shared_events;
+}
+
+void Engine::share(Nanoseconds end, Until until, double& events_per_cell) {
+  if (sharing_.empty()) return;
+  std::uint64_t events = 0;
+  if (is_worth_sharing(events_per_cell)) {
+    are_shared_ = true;
+    crew_->run(sharing_.size(), [this, end, until](std::size_t item) {
+      cells_[sharing_[item]].events = run_cell(sharing_[item], end, until);
+    });
+    are_shared_ = false;
+    for (const std::size_t number : sharing_) {
+      Cell& cell = cells_[number];
+      events += cell.events;
+      for (const Stop& stop : cell.stops) stops_.push(stop);
+      cell.stops.clear();
+    }
+  } else {
+    for (const std::size_t cell : sharing_) events += run_cell(cell, end, until);
+  }
+  events_ += events;
+  events_per_cell = static_cast<double>(events) / static_cast<double>(sharing_.size());
+}
+
+std::uint64_t Engine::run_cell(std::size_t number, Nanoseconds end, Until until) {
+  std::uint64_t events = 0;
+  if (until == Until::kEnd) {
+    for (; next_[number] < end; ++events) run_next(number);
+    return events;
+  }
+  EventHeap<Event>& heap = cells_[number].heap;
+  for (; next_[number] < end && !may_complete(heap.top()); ++events) run_next(number);
+  return events;
+}
+
+bool Engine::may_complete(const Event& event) const {
+  if (event.source() != Source::kWire) return false;
+  const Packet& packet = wires_[as_index(event.number())].packets.front();
+  return packet.may_complete && is_at_end(packet);
+}
+
+void Engine::take_news(Cell& cell) {
+  for (const int number : cell.news) {
+    Wire& wire = wires_[as_index(number)];
+    const bool was_empty = wire.packets.empty();
+    wire.packets.publish();
+    if (was_empty) schedule(wire.cell, {wire.packets.front().arrival_ns, Source::kWire, number});
+  }
+  cell.news.clear();
+}
 void Engine::run(const Event& event) {
   const int number = event.number();
   switch (event.source()) {
@@ -150,13 +255,19 @@ void Engine::set_receiver_timer(int number) {
   schedule(connection.target_cell, {due, Source::kReceiver, number});
 }
 
-// It arrives not before what is on the wire.
+// It arrives not before what is on the wire. Another cell hears of it when none is run.
 void Engine::put_on_wire(int number, Packet packet, Nanoseconds arrival) {
   Wire& wire = wires_[as_index(number)];
   packet.arrival_ns = wire.latest = std::max(arrival, wire.latest);
-  if (packet.may_complete) stops_.push({packet.arrival_ns, wire.cell});
-  wire.packets.push_back(packet);
-  if (wire.packets.size() == 1) schedule(wire.cell, {packet.arrival_ns, Source::kWire, number});
+  if (packet.may_complete) add_stop(wire.source_cell, {packet.arrival_ns, wire.cell});
+  const bool is_first = wire.packets.push_back(packet);
+  if (!wire.is_inside()) {
+    if (is_first) cells_[as_index(wire.source_cell)].news.push_back(number);
+    return;
+  }
+  const bool was_empty = wire.packets.empty();
+  wire.packets.publish();
+  if (was_empty) schedule(wire.cell, {packet.arrival_ns, Source::kWire, number});
 }
 
 void Engine::take_from_wire(int number, Nanoseconds now) {
@@ -164,10 +275,10 @@ void Engine::take_from_wire(int number, Nanoseconds now) {
   const Packet packet = wire.packets.front();
   wire.packets.pop_front();
   if (!wire.packets.empty()) schedule(wire.cell, {wire.packets.front().arrival_ns, Source::kWire, number});
-  if (packet.hop < routes_[2 * as_index(packet.connection) + packet.is_ack].count)
-    forward(packet, now);
-  else
+  if (is_at_end(packet))
     deliver(packet, now);
+  else
+    forward(packet, now);
 }
 
 void Engine::forward(Packet packet, Nanoseconds now) {
@@ -228,7 +339,7 @@ void Engine::leave(const Packet& packet, const Hop& hop, Nanoseconds left) {
     loss = 1 - (1 - loss) * (1 - now.loss);
   }
   if (loss > 0 && used.losses.uniform() < loss) {
-    ++lost_;
+    ++used.lost;
     return;
   }
   Nanoseconds arrival = left + delay;
@@ -238,13 +349,14 @@ void Engine::leave(const Packet& packet, const Hop& hop, Nanoseconds left) {
 }
 
 void Engine::deliver(const Packet& packet, Nanoseconds now) {
-  ++delivered_;
   Connection& connection = *connections_[as_index(packet.connection)];
   if (packet.is_ack) {
+    ++connection.acks_delivered;
     connection.sender->acknowledged(packet, now);
     set_sender_timer(packet.connection);
     return;
   }
+  ++connection.data_delivered;
   connection.receiver->arrived(packet, now);
   set_receiver_timer(packet.connection);
   finish_writes(packet.connection, now);
@@ -255,8 +367,10 @@ void Engine::finish_writes(int number, Nanoseconds now) {
   while (!connection.messages.empty() && connection.messages.front().end <= connection.receiver->next()) {
     if (now != now_) throw std::logic_error("a message was complete between two stops");
     const std::function<void()> on_arrival = std::move(connection.messages.front().on_arrival);
+    const bool is_answered_by_target = connection.messages.front().is_answered_by_target;
     connection.messages.pop_front();
     --open_messages_;
+    answered_by_others_ -= !is_answered_by_target;
     if (connection.source_cell == connection.target_cell) change_steps(connection.source_cell, -1);
     on_arrival();
   }
@@ -272,16 +386,22 @@ std::int64_t Engine::dropped(LinkDirection direction) const {
 }
 
 void Engine::check_conservation() const {
-  std::int64_t elsewhere = lost_;
+  std::int64_t sent = 0, delivered = 0, elsewhere = 0;
+  for (const std::unique_ptr<Connection>& connection : connections_) {
+    sent += connection->data_sent + connection->acks_sent;
+    delivered += connection->data_delivered + connection->acks_delivered;
+  }
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     elsewhere += dropped(static_cast<LinkDirection>(i));
-    if (lines_[i] && lines_[i]->fair) elsewhere += lines_[i]->fair->size();
+    if (!lines_[i]) continue;
+    elsewhere += lines_[i]->lost;
+    if (lines_[i]->fair) elsewhere += lines_[i]->fair->size();
   }
   for (const Wire& wire : wires_) elsewhere += static_cast<std::int64_t>(wire.packets.size());
-  if (sent_ != delivered_ + elsewhere)
+  if (sent != delivered + elsewhere)
     throw std::logic_error(
-        fmt::format("{} packets were sent, {} arrived, {} were dropped, lost or are under way", sent_,
-                    delivered_, elsewhere));
+        fmt::format("{} packets were sent, {} arrived, {} were dropped, lost or are under way", sent,
+                    delivered, elsewhere));
 }
 
 std::int64_t Engine::carried_bytes(LinkDirection direction) const {

@@ -10,7 +10,9 @@
 //    it, the others lag behind, so that whatever is then written anywhere is in time;
 // 2. then each cell is run alone (run_before()), while its state stays in the cache.
 //
-// Whatever the windows, the result is the same to the last bit as that of step().
+// Several threads run cells side by side: in 2, and in 1 those of messages whose arrival only their own
+// target answers, up to what completes one. Whatever the windows and the threads, the result is the same to
+// the last bit as that of step().
 #pragma once
 
 #include <array>
@@ -26,6 +28,7 @@
 
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "net/linux/crew.h"
 #include "net/linux/link_schedule.h"
 #include "net/linux/packet.h"
 #include "net/linux/queue.h"
@@ -51,7 +54,10 @@ struct EngineRules {
   bool has_fq = false;  // at each host
   double loss = 0;  // of a packet, on each link
   HostNoise noise;
+  SendBuffer buffer;
   std::uint64_t seed = 1;
+  int threads = 1;
+  double least_shared_events = 500;  // some 100 microseconds: fewer are not worth waking a thread
 };
 
 // What is in front of a direction of a link, asked for once it is used.
@@ -76,9 +82,10 @@ class Engine {
                      const std::string& congestion_control, std::optional<double> window = {});
   void set_on(int connection, bool is_on, Nanoseconds now);
   // A message of `bytes` > 0; `on_arrival` runs when the target has read all of it. `is_first`: of the
-  // connections of a message it begins at once.
+  // connections of a message it begins at once. `is_answered_by_target`: what `on_arrival` writes then is
+  // from the message's target. Throws std::logic_error if another host would send in its own past.
   void write(int connection, std::int64_t bytes, bool is_first, Nanoseconds now,
-             std::function<void()> on_arrival);
+             std::function<void()> on_arrival, bool is_answered_by_target = false);
 
   // Of the latest message that was complete, or step().
   Nanoseconds now() const { return now_; }
@@ -89,8 +96,13 @@ class Engine {
   // When a message may be complete next, as far as is known: all of them before next_ns() and the lookahead
   // are, or will be by the stops before them.
   Nanoseconds next_stop() const { return stops_.empty() ? kNever : stops_.top().time; }
-  // Runs the cell of the next stop up to it.
-  void run_stop();
+  // Runs the cell of the next stop up to it. Before `alone` only answers of targets may be written, and no
+  // new way may bring a packet.
+  void run_stop(Nanoseconds alone = 0);
+  // Up to then other cells may have been run already.
+  Nanoseconds ahead_ns() const { return ahead_; }
+  // The shortest delay of any link: of ways that are still to be used, too.
+  Nanoseconds least_lookahead_ns() const { return least_lookahead_; }
   // Runs the events before `end`, cell by cell; no stop may be before it, and none of these events may be
   // later than lookahead_ns() after the first of them.
   void run_before(Nanoseconds end);
@@ -159,6 +171,20 @@ class Engine {
   }
   void schedule(int cell, const Event& event);
   void run_next(std::size_t cell);
+  // Up to a time, or before that to what may complete a message.
+  enum class Until : std::uint8_t { kEnd, kMessage };
+  // Runs the cell's events before `end`. How many they were.
+  std::uint64_t run_cell(std::size_t cell, Nanoseconds end, Until until);
+  bool may_complete(const Event& event) const;
+  bool is_at_end(const Packet& packet) const {
+    return packet.hop == routes_[2 * as_index(packet.connection) + packet.is_ack].count;
+  }
+  void run_ahead(Nanoseconds end);
+  void note_behind(std::size_t cell);
+  bool is_worth_sharing(double events_per_cell) const;
+  void share(Nanoseconds end, Until until, double& events_per_cell);
+  void take_news(Cell& cell);
+  void add_stop(int by, const Stop& stop);
   void run(const Event& event);
   void put_on_wire(int wire, Packet packet, Nanoseconds arrival);
   void take_from_wire(int number, Nanoseconds now);
@@ -185,7 +211,7 @@ class Engine {
   std::vector<int> group_;                    // by node: of those without a delay between them
   std::vector<int> cell_of_group_;            // −1: of a router by itself
   std::vector<std::unique_ptr<Line>> lines_;  // by direction; null until it is used
-  std::vector<Wire> wires_;
+  std::deque<Wire> wires_;
   std::map<std::pair<LinkDirection, int>, int> wire_numbers_;
   std::deque<Cell> cells_;  // a message that arrives may lead to a new one
   std::vector<std::unique_ptr<Connection>> connections_;
@@ -199,8 +225,17 @@ class Engine {
   std::vector<LinkDirection> crossings_;  // with a schedule: links between two cells
   Nanoseconds now_ = 0;
   std::uint64_t events_ = 0;
-  std::int64_t sent_ = 0, delivered_ = 0, lost_ = 0;  // packets
-  std::int64_t open_messages_ = 0;
+  std::int64_t open_messages_ = 0, answered_by_others_ = 0;  // the latter: of the open ones
+  Nanoseconds least_lookahead_ = kNever;
+  // Of cells that threads run side by side.
+  std::optional<Crew> crew_;
+  bool are_shared_ = false;           // just now
+  std::vector<std::size_t> sharing_;  // which
+  std::vector<std::size_t> behind_;   // which were run to a stop since they were run ahead
+  Nanoseconds ahead_ = 0;             // then all of them were, up to what completes a message
+  bool has_inside_ = false;           // connections between hosts of one cell
+  // Of a cell each time, as before: whether it is worth while to wake threads.
+  double events_to_stop_ = 1e9, events_to_end_ = 1e9;
 };
 
 }  // namespace longhaul::linux_tcp

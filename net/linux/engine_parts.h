@@ -6,10 +6,12 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "core/base/errors.h"
 #include "net/linux/engine.h"
 #include "net/linux/event_heap.h"
+#include "net/linux/packet_queue.h"
 #include "net/linux/ring.h"
 
 namespace longhaul::linux_tcp {
@@ -18,15 +20,27 @@ inline Nanoseconds to_ns(double seconds) {
   return std::llround(1e9 * seconds);
 }
 
-// Packets between a queue and the next one, or a host, in the order of their arrival.
-struct Engine::Wire {
+// Packets between a queue and the next one, or a host, in the order of their arrival. Between two cells the
+// one adds while the other takes.
+struct alignas(64) Engine::Wire {
   int cell = 0;
-  Ring<Packet> packets;
+  PacketQueue packets;
+  // Of the cell that adds.
+  int source_cell = 0;
   Nanoseconds latest = 0;
+
+  Wire(int from, int to) : cell(to), source_cell(from) {}
+  bool is_inside() const { return source_cell == cell; }
 };
 
-struct Engine::Cell {
+struct alignas(64) Engine::Cell {
   EventHeap<Event> heap;
+  Nanoseconds reached = 0;   // its latest event
+  std::uint64_t events = 0;  // when it was run side by side with others
+  bool is_behind = false;
+  // What the others are told when none is run: its wires to them with new packets, and stops.
+  std::vector<int> news;
+  std::vector<Stop> stops;
   // Why it is run in step with the others: messages between two of its own hosts, and packets in its fair
   // queues that may complete one.
   int steps = 0;
@@ -43,7 +57,7 @@ struct Engine::Line {
   std::optional<FairQueue> fair;
   Nanoseconds delay = 0;
   Ring<Departure> departures;  // of a host's own data
-  std::int64_t data_bytes = 0;
+  std::int64_t data_bytes = 0, lost = 0;
   int cell = 0, flows = 0;
   bool ends_at_host = false, is_crossing = false;
   RandomStream losses, noise;
@@ -57,6 +71,7 @@ struct Engine::Line {
 struct Engine::Connection : SegmentOutput, AckOutput {
   struct Message {
     std::int32_t end;
+    bool is_answered_by_target;
     std::function<void()> on_arrival;
   };
 
@@ -64,17 +79,22 @@ struct Engine::Connection : SegmentOutput, AckOutput {
   int number;
   int source = -1;  // the replica
   int source_cell = 0, target_cell = 0;
-  std::optional<Sender> sender;
-  std::optional<Receiver> receiver;
-  std::deque<Message> messages;  // that the target has not read whole
-  std::int32_t written = 0;      // segments of all of them so far
   bool is_of_others = false;
+  std::int32_t written = 0;  // segments of all messages so far
   struct Pending {
     Nanoseconds begin;
     std::int64_t bytes;  // of others: whether they go on
   };
+  // Of the source's cell.
   std::deque<Pending> pending;  // writes that their host has not begun
-  Nanoseconds sender_event = kNever, receiver_event = kNever;
+  std::optional<Sender> sender;
+  Nanoseconds sender_event = kNever;
+  std::int64_t data_sent = 0, acks_delivered = 0;  // packets
+  // Of the target's cell.
+  alignas(64) std::deque<Message> messages;  // that the target has not read whole
+  std::optional<Receiver> receiver;
+  Nanoseconds receiver_event = kNever;
+  std::int64_t acks_sent = 0, data_delivered = 0;
 
   Connection(Engine& the_engine, int the_number) : engine(the_engine), number(the_number) {}
 
@@ -90,13 +110,13 @@ struct Engine::Connection : SegmentOutput, AckOutput {
     packet.is_again = is_again;
     packet.may_complete = (ends_write || is_again) && !is_of_others;
     packet.has_cut = !is_again && sender->take_cut();
-    ++engine.sent_;
+    ++data_sent;
     engine.forward(packet, now);
   }
   void acknowledge(Packet& ack, Nanoseconds now) override {
     ack.connection = number;
     ack.payload = static_cast<std::uint16_t>(ack.sack_count > 0 ? 4 + 8 * ack.sack_count : 0);
-    ++engine.sent_;
+    ++acks_sent;
     engine.forward(ack, now);
   }
 };

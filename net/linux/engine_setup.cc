@@ -16,6 +16,7 @@ Engine::Engine(const EngineRules& rules, const Topology& topology, QueueMaker qu
       schedule_(schedule),
       lines_(2 * as_index(topology.link_count())) {
   make_cells();
+  if (rules.threads > 1 && !schedule) crew_.emplace(rules.threads);  // a schedule is looked at by one
   for (int replica = 0; replica < topology.replicas(); ++replica)
     spread_.emplace_back(rules.seed, Purpose::kHostNoise, static_cast<std::uint32_t>(replica), 2);
   const auto steps = static_cast<double>(noise_quantiles_.size());
@@ -40,7 +41,10 @@ void Engine::make_cells() {
   for (int replica = 0; replica < topology_.replicas(); ++replica) has_cell[as_index(replica)] = true;
   for (int number = 0; number < topology_.link_count(); ++number) {
     const Link& link = topology_.link(number);
-    if (to_ns(link.delay_s) > 0) continue;
+    if (to_ns(link.delay_s) > 0) {
+      least_lookahead_ = std::min(least_lookahead_, to_ns(link.delay_s));
+      continue;
+    }
     const int kept = std::min(root(link.first), root(link.second));
     group_[as_index(root(link.first))] = group_[as_index(root(link.second))] = kept;
     has_cell[as_index(kept)] = true;
@@ -85,9 +89,8 @@ int Engine::cell_of(LinkDirection direction) {
 int Engine::wire_between(LinkDirection direction, int cell) {
   const auto [known, is_new] = wire_numbers_.insert({{direction, cell}, static_cast<int>(wires_.size())});
   if (!is_new) return known->second;
-  wires_.emplace_back();
-  wires_.back().cell = cell;
   Line& before = line(direction);
+  wires_.emplace_back(before.cell, cell);
   if (before.cell == cell) return known->second;
   if (!before.is_crossing) crossings_.push_back(direction);
   before.is_crossing = true;
@@ -133,6 +136,7 @@ int Engine::add_connection(const std::vector<LinkDirection>& data, const std::ve
   connections_.push_back(std::make_unique<Connection>(*this, number));
   connections_.back()->source_cell = source_cell;
   connections_.back()->target_cell = target_cell;
+  has_inside_ |= source_cell == target_cell;
   add_route(data, target_cell);
   add_route(acks, source_cell);
   return number;
@@ -152,6 +156,7 @@ int Engine::connect(int source, int target, const ConnectionFacts& facts, std::o
   rules.slow_start_after_idle = rules_.slow_start_after_idle;
   rules.phase_ns = phase(source);
   rules.has_fq = rules_.has_fq;
+  rules.buffer = rules_.buffer;
   rules.seed = rules_.seed;
   rules.connection = number;
   if (window) rules.window_limit = std::max(2, static_cast<int>(*window / rules_.segment));
@@ -176,6 +181,7 @@ int Engine::connect_others(const std::vector<LinkDirection>& data, const std::ve
   rules.connection = number;
   if (window) rules.window_limit = std::max(2, static_cast<int>(*window / rules_.segment));
   rules.has_small_queues = false;
+  rules.buffer.first = rules.buffer.most;  // their data are always there
   connection.sender.emplace(rules, rtt, connection);
   connection.receiver.emplace(rules_.segment, rtt, phase(host), kReceiveBuffer, connection);
   return number;
@@ -183,6 +189,8 @@ int Engine::connect_others(const std::vector<LinkDirection>& data, const std::ve
 
 void Engine::set_on(int number, bool is_on, Nanoseconds now) {
   Connection& connection = *connections_[as_index(number)];
+  if (cells_[as_index(connection.source_cell)].reached > now)
+    throw std::logic_error("others were to send in their own past");
   connection.pending.push_back({now, is_on});
   if (connection.pending.size() == 1) schedule(connection.source_cell, {now, Source::kWrite, number});
 }

@@ -9,6 +9,8 @@ namespace longhaul::linux_tcp {
 namespace {
 
 constexpr int kOverheadBytes = 1280;  // of the kernel's buffer for a segment, beside its payload
+// The same, of what tcp_sndbuf_expand reckons with: 12 of options, MAX_TCP_HEADER, skb_shared_info.
+constexpr int kOverheadOfBufferBytes = 588;
 
 }  // namespace
 
@@ -21,25 +23,73 @@ Sender::Sender(const SenderRules& rules, Nanoseconds rtt, SegmentOutput& output)
       edge_(kInitialReceiveWindow),
       ring_(64),
       stamps_(has_control_ ? ring_.size() : 0),
+      buffer_(rules.buffer.first),
+      segment_memory_(rules.segment + rules.buffer.overhead),
       trips_(rtt) {
   state_.is_paced = rules.has_fq || has_control_;
   if (!has_control_) update_pacing_rate();
 }
 
-std::int32_t Sender::write(std::int64_t bytes, Nanoseconds now) {
+void Sender::write(std::int64_t bytes, Nanoseconds now) {
   // tcp_rate_check_app_limited.
   if (next_ == written_ && queued_ == 0 && in_flight() < state_.window && lost_ <= resent_)
     rate_.limit(in_flight());
-  const std::int64_t count = (bytes + rules_.segment - 1) / rules_.segment;
-  if (written_ + count > kMostSegments) throw RunError(kTooManySegments);
-  written_ += static_cast<std::int32_t>(count);
-  ends_.push_back({written_ - 1, static_cast<int>(count * rules_.segment - bytes)});
+  unwritten_.push_back(bytes);
+  if (is_blocked_) return;
+  fill_buffer();
   if (first_ == next_) restart_if_idle(now);
   push(now);
-  return written_;
+}
+
+// Segments that were acknowledged selectively share a buffer with their neighbours (tcp_shift_skb_data).
+std::int64_t Sender::buffer_used() const {
+  const auto joined = static_cast<std::int64_t>(sacked_) - static_cast<std::int64_t>(sacked_ranges_.size());
+  return std::int64_t{written_ - first_} * segment_memory_ -
+         std::max<std::int64_t>(joined, 0) * rules_.buffer.overhead;
+}
+
+// tcp_sendmsg: until more than the buffer is used. What is in it when that is full is pushed (PSH).
+void Sender::fill_buffer() {
+  is_blocked_ = false;
+  while (!unwritten_.empty()) {
+    if (buffer_used() >= buffer_) {
+      is_blocked_ = true;
+      if (written_ > next_ && (ends_.empty() || ends_.back().number < written_ - 1))
+        ends_.push_back({written_ - 1, 0});
+      return;
+    }
+    std::int64_t& bytes = unwritten_.front();
+    const std::int64_t room = (buffer_ - buffer_used() + segment_memory_ - 1) / segment_memory_;
+    const std::int64_t count = std::min((bytes + rules_.segment - 1) / rules_.segment, room);
+    if (written_ + count > kMostSegments) throw RunError(kTooManySegments);
+    written_ += static_cast<std::int32_t>(count);
+    bytes -= count * rules_.segment;
+    if (bytes > 0) continue;
+    ends_.push_back({written_ - 1, static_cast<int>(-bytes)});
+    unwritten_.pop_front();
+  }
+}
+
+// tcp_check_space: a buffer that is the limit grows to twice the window, and its writer goes on once a third
+// of it is free.
+void Sender::use_buffer(Nanoseconds now) {
+  if (!is_blocked_) return;
+  if (in_flight() < state_.window) {
+    // What the kernel takes for a segment: a power of two, and 256 bytes.
+    std::int64_t one = 1024;
+    while (one < rules_.segment + kOverheadOfBufferBytes) one *= 2;
+    const std::int64_t grown = 2 * (one + 256) * std::max(kInitialWindow, state_.window);
+    buffer_ = std::max(buffer_, std::min(grown, rules_.buffer.most));
+    use_ns_ = now;
+  }
+  if (buffer_ - buffer_used() < buffer_used() / 2) return;
+  fill_buffer();
+  push(now);
 }
 
 void Sender::drop_unsent() {
+  unwritten_.clear();
+  is_blocked_ = false;
   written_ = next_;
   while (!ends_.empty() && ends_.back().number >= written_) ends_.pop_back();
 }
@@ -205,7 +255,7 @@ void Sender::note_use(bool is_limited, Nanoseconds now) {
     return;
   }
   used_ = std::max(used_, out);
-  const bool wants_more = next_ < written_;
+  const bool wants_more = next_ < written_ || is_blocked_;
   if (!rules_.slow_start_after_idle || has_control_ || wants_more || phase_ != Phase::kOpen ||
       now - use_ns_ < trips_.time_out())
     return;
@@ -286,11 +336,12 @@ void Sender::acknowledged(const Packet& ack, Nanoseconds now) {
   if (!has_control_) update_pacing_rate();
   if (sends_new_first) {
     push(now);
-    if (next_ > mark_) return;
+    if (next_ > mark_) return use_buffer(now);
     tries_f_rto_ = false;
   }
   if (lost_ > resent_) send_lost(now);
   push(now);
+  use_buffer(now);
 }
 
 void Sender::take_sacks(const Packet& ack, News& news, Nanoseconds now) {
@@ -384,6 +435,11 @@ void Sender::measure(News& news, Nanoseconds now) {
     latest = now - news.last_sacked_ns;
   }
   if (rtt < 0) return;
+  // RFC 6298, 5.7 as tcp_ack_update_rtt has it. The time-out begins anew unless what was measured was sent
+  // after the first segment that is missing.
+  backoff_ = 0;
+  if (!news.advances && first_ < next_ && now - news.first_sacked_ns > now - at(first_).sent_ns)
+    news.sets_timer = true;
   news.rtt = latest;
   trips_.measure(rtt, latest, first_, next_);
   control_->sample(state_, latest, now, jiffies(now));

@@ -5,7 +5,8 @@
 // reduction (RFC 6937), time-outs (RFC 6298 with Linux's floor of 200 ms over the round trip) and their undo
 // by F-RTO (RFC 5682), windows that restart after idling (RFC 2861) and do not grow unused (RFC 7661), TCP
 // small queues. BBR's segments are paced by a timer of the socket, those of each control by the host's queue
-// if that is fq. A write is in the socket at once: memory for it is no limit.
+// if that is fq. The application is blocked, or waits for the socket to be writable, while the send buffer is
+// full; that grows with the window (tcp_sndbuf_expand).
 #pragma once
 
 #include <algorithm>
@@ -29,6 +30,15 @@ constexpr std::int64_t kMostSegments = 1 << 30;
 constexpr char kTooManySegments[] =
     "a connection would carry more than 2^30 segments; use more connections, or less time";
 
+// Memory of a socket for what is written and not acknowledged.
+struct SendBuffer {
+  std::int64_t first = 46080;     // bytes at first: twice ten segments, if tcp_wmem's default is not more
+  std::int64_t most = 1LL << 40;  // net.ipv4.tcp_wmem's last number
+  // Of the kernel's bookkeeping for a segment: 832 bytes for each buffer, of which one holds several segments
+  // where the device segments itself (78 kB in seven of them were seen).
+  int overhead = 108;
+};
+
 struct SenderRules {
   std::string congestion_control = "cubic";
   int segment = 1448;                 // bytes of payload
@@ -36,6 +46,7 @@ struct SenderRules {
   bool slow_start_after_idle = true;  // net.ipv4.tcp_slow_start_after_idle
   bool has_fq = false;                // the host's queue (qdisc) is fq, which paces
   bool has_small_queues = true;       // the host's own queue is a bottleneck of its data
+  SendBuffer buffer;
   Nanoseconds phase_ns = 0;           // of the host's jiffies
   std::uint64_t seed = 1;
   int connection = 0;  // draws of the seed differ by it
@@ -55,8 +66,8 @@ class Sender {
   // `rtt`: measured when the connection was made.
   Sender(const SenderRules& rules, Nanoseconds rtt, SegmentOutput& output);
 
-  // The application writes a message of `bytes` > 0. Returns the number of the segment behind its last one.
-  std::int32_t write(std::int64_t bytes, Nanoseconds now);
+  // The application writes a message of `bytes` > 0, behind what it has not been able to write yet.
+  void write(std::int64_t bytes, Nanoseconds now);
   // What it has not sent yet it will not send.
   void drop_unsent();
   void acknowledged(const Packet& ack, Nanoseconds now);
@@ -66,7 +77,7 @@ class Sender {
   Nanoseconds timer_ns() const { return std::min(timer_ns_, pace_ns_); }
   void timer_fired(Nanoseconds now);
 
-  bool is_idle() const { return next_ == written_ && first_ == next_; }
+  bool is_idle() const { return unwritten_.empty() && next_ == written_ && first_ == next_; }
   Nanoseconds echo_ns() const { return echo_ns_; }
   // Whether the next new segment tells the receiver that the window was cut for a mark (RFC 3168).
   bool take_cut() { return std::exchange(tells_cut_, false); }
@@ -75,6 +86,8 @@ class Sender {
   double pacing_rate() const { return state_.pacing_rate; }  // bytes of payload a second
   const CongestionControl& control() const { return *control_; }
   std::int32_t next() const { return next_; }  // the first one that it never sent
+  int buffered() const { return written_ - first_; }     // segments in the socket
+  std::int64_t buffer_bytes() const { return buffer_; }  // that it has for them
   std::int64_t sent() const { return sent_; }
   std::int64_t sent_again() const { return sent_again_; }
   std::int64_t time_outs() const { return time_outs_; }
@@ -122,6 +135,9 @@ class Sender {
   bool is_reducing() const { return phase_ == Phase::kReduced || phase_ == Phase::kRecovery; }
   std::int64_t jiffies(Nanoseconds now) const { return jiffies_at(now, rules_.phase_ns); }
 
+  std::int64_t buffer_used() const;
+  void fill_buffer();
+  void use_buffer(Nanoseconds now);
   void push(Nanoseconds now, bool is_probe = false);
   void send_again(std::int32_t number, Nanoseconds now);
   void send_lost(Nanoseconds now);
@@ -175,11 +191,14 @@ class Sender {
   bool has_control_;  // of its own: cong_control
   Phase phase_ = Phase::kOpen;
 
-  // Segments: first_ (unacknowledged) ≤ next_ (to send) ≤ written_.
+  // Segments: first_ (unacknowledged) ≤ next_ (to send) ≤ written_ (in the socket).
   std::int32_t first_ = 0, next_ = 0, written_ = 0, edge_;
   std::vector<Sent> ring_;  // of first_ … next_ − 1, by number
   std::vector<DeliveryRate::Stamp> stamps_;  // of the same, for a control that samples the rate
   std::deque<Short> ends_;  // of writes that are not acknowledged
+  std::deque<std::int64_t> unwritten_;  // bytes of writes that are not whole in the socket
+  std::int64_t buffer_, segment_memory_;
+  bool is_blocked_ = false;  // SOCK_NOSPACE
   int sacked_ = 0, lost_ = 0, resent_ = 0;
   std::int64_t lost_ever_ = 0;
   std::vector<Range> sacked_ranges_;  // of what is unacknowledged, ascending, apart from each other

@@ -216,6 +216,8 @@ void Sender::leave_loss(const News& news) {
 void Sender::undo() {
   for (std::int32_t number = first_; number < next_; ++number) at(number).is_lost = false;
   lost_ = 0;
+  rack_next_ = first_;  // all are looked at again
+  has_rack_advanced_ = true;
   tell_control();
   state_.window = control_->window_after_undo(state_, window_before_);
   state_.threshold = std::max(state_.threshold, threshold_before_);

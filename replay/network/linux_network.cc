@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "core/base/index.h"
 #include "net/tcp/fifo.h"
@@ -13,7 +14,7 @@ namespace {
 
 using linux_tcp::QueueRules;
 
-linux_tcp::EngineRules engine_rules(const TcpSpec& tcp, std::uint64_t seed) {
+linux_tcp::EngineRules engine_rules(const TcpSpec& tcp, std::uint64_t seed, int threads) {
   linux_tcp::EngineRules rules;
   rules.congestion_control = tcp.congestion_control;
   rules.segment = tcp.segment;
@@ -21,6 +22,7 @@ linux_tcp::EngineRules engine_rules(const TcpSpec& tcp, std::uint64_t seed) {
   rules.has_fq = tcp.qdisc == "fq";
   rules.loss = tcp.loss;
   rules.seed = seed;
+  rules.threads = threads;
   return rules;
 }
 
@@ -48,6 +50,12 @@ std::map<LinkDirection, double> longest_rtts(const TcpSpec& tcp, const Topology&
 void LinuxClock::carry(linux_tcp::Engine& engine, std::function<void()> beat) {
   engine_ = &engine;
   beat_ = std::move(beat);
+}
+
+void LinuxClock::after_ns(std::int64_t delay_ns, std::function<void()> action) {
+  if (engine_ && engine_->ahead_ns() > now_ns_ + delay_ns)
+    throw std::logic_error("an action was to come at a time that hosts have passed");
+  agenda_.add(now_ns_ + delay_ns, std::move(action));
 }
 
 void LinuxClock::after_beside(std::int64_t delay_ns, std::function<void()> action) {
@@ -93,18 +101,20 @@ void LinuxClock::run_window(std::int64_t begin_ns) {
     return from_ns + std::min(engine_->lookahead_ns(from_ns), kLongest_ns);
   };
   std::int64_t end_ns = end_of(begin_ns);
+  const std::int64_t alone_ns = begin_ns + std::min(engine_->least_lookahead_ns(), end_ns - begin_ns);
   std::size_t ways = engine_->ways();
   while (std::min(agenda_.next_ns(), engine_->next_stop()) < end_ns) {
     if (agenda_.next_ns() <= engine_->next_stop()) {
       act();
     } else {
       now_ns_ = engine_->next_stop();
-      engine_->run_stop();
+      engine_->run_stop(std::min(alone_ns, agenda_.next_ns()));
     }
     // Hosts that none had sent to may be nearer.
     if (engine_->ways() != ways) end_ns = std::min(end_ns, end_of(now_ns_));
     ways = engine_->ways();
     if (is_stopped_) {
+      if (engine_->ahead_ns() > now_ns_) throw std::logic_error("hosts were run beyond the end");
       end_ns = now_ns_;
       break;
     }
@@ -116,15 +126,15 @@ void LinuxClock::run_window(std::int64_t begin_ns) {
 
 LinuxNetwork::LinuxNetwork(const NetworkSpec& spec, const Topology& topology,
                            const std::vector<std::pair<int, int>>& ends, std::uint64_t seed,
-                           LinuxClock& clock)
+                           LinuxClock& clock, int threads)
     : tcp_(spec.tcp),
       topology_(topology),
       clock_(clock),
       longest_rtt_s_(longest_rtts(tcp_, topology, ends)),
       schedule_(schedule_of(spec.variation, topology, seed)),
       engine_(
-          engine_rules(tcp_, seed), topology, [this](LinkDirection direction) { return queue_of(direction); },
-          schedule_.get()),
+          engine_rules(tcp_, seed, threads), topology,
+          [this](LinkDirection direction) { return queue_of(direction); }, schedule_.get()),
       open_(2 * as_index(topology.link_count())) {
   clock_.carry(engine_, [this] { beat(); });
   if (spec.variation.background.empty()) return;
@@ -234,9 +244,11 @@ void LinuxNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncPa
   bool is_first = true;
   for (std::int64_t i = 0; i < count; ++i) {
     if (share(i) == 0) continue;  // fewer bytes than connections
-    engine_.write(ends.connections[as_index(i)], share(i), is_first, clock_.now_ns(), [open] {
+    const auto arrived = [open] {
       if (--open->parts == 0) open->arrived();
-    });
+    };
+    engine_.write(ends.connections[as_index(i)], share(i), is_first, clock_.now_ns(), arrived,
+                  transfer.is_answered_by_target);
     is_first = false;
   }
 }

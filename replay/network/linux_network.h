@@ -22,9 +22,8 @@ namespace longhaul {
 class LinuxClock : public Clock {
  public:
   std::int64_t now_ns() const override { return now_ns_; }
-  void after_ns(std::int64_t delay_ns, std::function<void()> action) override {
-    agenda_.add(now_ns_ + delay_ns, std::move(action));
-  }
+  // Throws std::logic_error if hosts were run beyond that time (Transmission::is_answered_by_target).
+  void after_ns(std::int64_t delay_ns, std::function<void()> action) override;
   void run() override;
   void stop() override { is_stopped_ = true; }
   void close() override { agenda_.clear(); }
@@ -53,10 +52,11 @@ class LinuxClock : public Clock {
 
 class LinuxNetwork : public Network {
  public:
-  // `topology` and `clock` must outlive it. `ends`: who will send to whom. Throws InputError of what varies
-  // with time.
+  // `topology` and `clock` must outlive it. `ends`: who will send to whom. `threads` of the processor change
+  // no result. Throws InputError of what varies with time.
   LinuxNetwork(const NetworkSpec& spec, const Topology& topology,
-               const std::vector<std::pair<int, int>>& ends, std::uint64_t seed, LinuxClock& clock);
+               const std::vector<std::pair<int, int>>& ends, std::uint64_t seed, LinuxClock& clock,
+               int threads = 1);
   ~LinuxNetwork() override { clock_.drop(); }
 
   void send(const Transmission& transfer, Arrival on_arrival, SyncParts* parts = nullptr) override;

@@ -80,6 +80,9 @@ struct Transmission {
   // Part of a message that was cut, or pushed ahead: in `analytic` it leaves after what its connection was
   // handed before within the same exchange. The other networks have connections that do so anyway.
   bool in_turn = false;
+  // Of what its arrival leads to in that instant: only its target sends, and nothing is set for later. Hosts
+  // in `linux` are then run by several threads.
+  bool is_answered_by_target = false;
 };
 
 // A round of an exchange, all of whose transfers were handed over in this instant, when those of the round

@@ -131,6 +131,7 @@ World world_of(const Measured& measured, std::uint64_t seed) {
       world.queues[way].limit = room_of(measured);
   }
   if (measured.outage_s > 0) world.schedule = schedule_of(measured, world.topology);
+  world.rules.buffer = measured_buffer();
   world.rules.congestion_control = measured.control;
   world.rules.loss = measured.loss;
   world.rules.noise = {50e-6, 400e-6, 1e-3};
@@ -341,27 +342,27 @@ void expect_within(const Spread& spread, double median, double most_of_95, doubl
 
 TEST(LinuxKernel, RingsBehindFifos) {
   const Found found = compare("ring");
-  expect_within(found.later, 0.03, 0.13, 0.02);
+  expect_within(found.later, 0.03, 0.27, 0.04);
   expect_within(found.cold, 0.07, 0.3, 0.06);
 }
 
 TEST(LinuxKernel, PairsBehindFifos) {
   const Found found = compare("pairs");
   expect_within(found.later, 0.12, 0.2, 0.06);
-  expect_within(found.cold, 0.05, 0.2, 0.07);
+  expect_within(found.cold, 0.09, 0.2, 0.07);
 }
 
 TEST(LinuxKernel, HalvingDoublingBehindFifos) {
   const Found found = compare("halving");
   expect_within(found.later, 0.05, 0.16, 0.06);
-  expect_within(found.cold, 0.1, 0.22, 0.08);
+  expect_within(found.cold, 0.07, 0.13, 0.06);
 }
 
 // Cold exchanges are one draw a run: one run of the kernel is up to 86 % from the mean of its others.
 TEST(LinuxKernel, RandomLoss) {
   const Found found = compare("loss");
-  expect_within(found.later, 0.04, 0.25, 0.04);
-  expect_within(found.cold, 0.06, 0.6, 0.1);
+  expect_within(found.later, 0.04, 0.2, 0.04);
+  expect_within(found.cold, 0.06, 0.75, 0.1);
 }
 
 TEST(LinuxKernel, RandomLossWithBbr) {
@@ -376,13 +377,13 @@ TEST(LinuxKernel, OtherTrafficOnATrunk) {
   const Found cubic = compare("trunk"), bbr = compare("trunk", "bbr");
   expect_within(cubic.later, 0.1, 0.16, 0.05);
   expect_within(cubic.cold, 0.06, 0.45, 0.08);
-  expect_within(bbr.later, 0.08, 0.22, 0.05);
-  expect_within(bbr.cold, 0.18, 0.6, 0.1);
+  expect_within(bbr.later, 0.06, 0.1, 0.04);
+  expect_within(bbr.cold, 0.18, 0.75, 0.12);
 }
 
-// The first exchanges: the kernel's later ones have outages that begin with them.
 TEST(LinuxKernel, Outages) {
   const Found found = compare("outage");
+  expect_within(found.later, 0.03, 0.05, 0.03);
   expect_within(found.cold, 0.08, 0.22, 0.1);
 }
 

@@ -77,6 +77,7 @@ World world_of(const Point& point, const std::string& control, std::uint64_t see
     queue.slots = 3;
   }
   world.rules.noise = {is_at_router ? 50e-6 : 20e-6, 400e-6, is_at_router ? 3e-3 : 0};
+  world.rules.buffer = measured_buffer();
   world.rules.congestion_control = control;
   world.rules.seed = seed;
   world.start();
@@ -176,9 +177,9 @@ TEST(LinuxKernel, BbrIsMatchedWithinAPercent) {
 // exchange, of the kernel's too.
 TEST(LinuxKernel, FullFifosAreMatchedWithinThreePercent) {
   const Errors errors = errors_of("fifo", 8);
-  EXPECT_LT(errors.median, 0.03);
+  EXPECT_LT(errors.median, 0.012);
   EXPECT_LT(errors.most_of_95, 0.15);
-  EXPECT_NEAR(errors.signed_mean, 0, 0.03);
+  EXPECT_NEAR(errors.signed_mean, 0, 0.025);
 }
 
 TEST(LinuxKernel, FqCodelWithMarksIsMatchedWithinTwoPercent) {

@@ -68,6 +68,52 @@ TEST(LinuxTcp, AWindowOutlivesShortSilence) {
   }
 }
 
+// No more than 29 segments are in a socket of so many bytes, sent or not, and the writer goes on each time
+// that ten of them are acknowledged: 20 to 29 travel a round trip, 290 in 10 to 15 of them. A buffer that
+// grows with the window is no limit: 10, 20, 40, 80 and 140.
+TEST(LinuxTcp, AFullSendBufferIsTheLimit) {
+  for (const bool grows : {false, true}) {
+    World world(2);
+    world.join(0, 1, 1e10, 1e10, 0.05);
+    world.rules.buffer.first = 29 * (1448 + world.rules.buffer.overhead);
+    if (!grows) world.rules.buffer.most = world.rules.buffer.first;
+    const double took_s = seconds_for(world, 290);
+    if (grows) {
+      EXPECT_NEAR(took_s, 0.45, 0.01);
+    } else {
+      EXPECT_GE(took_s, 0.95);
+      EXPECT_LE(took_s, 1.46);
+    }
+  }
+}
+
+struct NoNetwork : SegmentOutput {
+  void transmit(std::int32_t, int, bool, bool, Nanoseconds) override {}
+};
+
+// As `ss -tm` showed a socket of Linux 6.18 to which 78125 bytes are written at once: 29 segments fill its
+// first 65536 bytes; when the first ten are acknowledged its buffer is 92160 bytes, twice the window of 20
+// times 2304.
+TEST(LinuxTcp, ASendBufferGrowsAsLinuxLetsIt) {
+  NoNetwork output;
+  SenderRules rules;
+  rules.has_small_queues = false;
+  rules.buffer = measured_buffer();
+  Sender sender(rules, 50 * kMillisecond, output);
+  sender.write(78125, 0);
+  EXPECT_EQ(sender.buffered(), 29);
+  EXPECT_EQ(sender.buffer_bytes(), 65536);
+  for (int number = 1; number <= 10; ++number) {
+    Packet ack;
+    ack.is_ack = true;
+    ack.number = number;
+    ack.edge = 100;
+    sender.acknowledged(ack, 50 * kMillisecond + number * kMicrosecond);
+  }
+  EXPECT_EQ(sender.window(), 20);
+  EXPECT_EQ(sender.buffer_bytes(), 92160);
+}
+
 // Four connections share a fair queue evenly: all of them end within a segment of each other, when the link
 // has carried everything.
 TEST(LinuxTcp, AFairQueueSharesItsLink) {
@@ -203,9 +249,10 @@ struct Drawn {
   std::vector<std::int64_t> counts;
 };
 
-// Messages among three to six hosts of two sites, each answered by another one, behind FIFOs of a few
-// segments to a product or fair queues, with losses and noise, over links some of which have no delay.
-Drawn drawn_world(std::uint64_t seed, Order order) {
+// Messages among three to six hosts of two sites, each answered by its target, or by another host, behind
+// FIFOs of a few segments to a product or fair queues, with losses and noise, over links some of which have
+// no delay.
+Drawn drawn_world(std::uint64_t seed, Order order, int threads = 1) {
   RandomStream draw(seed, Purpose::kGroups);
   const int hosts = 3 + static_cast<int>(draw.below(4));
   World world(hosts);
@@ -232,6 +279,9 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
   world.rules.congestion_control = kControls[draw.below(5)];
   world.rules.has_fq = draw.below(3) == 0;
   world.rules.seed = seed;
+  world.rules.threads = threads;
+  world.rules.least_shared_events = 0;
+  const bool others_answer = draw.below(3) == 0;
   if (draw.below(2) == 0) {
     VariationSpec spec;
     spec.jitter = {0.3, 0.3, 0.1};
@@ -252,11 +302,15 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
     const int connection = world.connect(source, target);
     connections.push_back(connection);
     const auto bytes = 1 + static_cast<std::int64_t>(draw.below(800000));
-    world.engine->write(connection, bytes, true, world.engine->now(), [&, source, target, left] {
+    const auto answer = [&, source, target, left] {
       --open;
       ++answers;
-      if (left > 0) send(target, (source + 1) % hosts == target ? source : (source + 1) % hosts, left - 1);
-    });
+      if (left == 0) return;
+      const int next = (source + 1) % hosts == target ? source : (source + 1) % hosts;
+      others_answer ? send(next, target, left - 1) : send(target, next, left - 1);
+    };
+    // The last one ends the world: nobody may be beyond it.
+    world.engine->write(connection, bytes, true, world.engine->now(), answer, !others_answer && left > 0);
   };
   for (int host = 0; host < hosts; ++host) send(host, (host + 1) % hosts, 3);
   world.run(open, order);
@@ -272,11 +326,15 @@ Drawn drawn_world(std::uint64_t seed, Order order) {
   return drawn;
 }
 
+// Nor does the number of threads.
 TEST(LinuxTcp, TheOrderOfHostsChangesNothing) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
-    const Drawn by_event = drawn_world(seed, Order::kByEvent), by_host = drawn_world(seed, Order::kByHost);
-    EXPECT_EQ(by_event.end, by_host.end) << seed;
-    EXPECT_EQ(by_event.counts, by_host.counts) << seed;
+    const Drawn by_event = drawn_world(seed, Order::kByEvent);
+    for (const int threads : {1, 2}) {
+      const Drawn by_host = drawn_world(seed, Order::kByHost, threads);
+      EXPECT_EQ(by_event.end, by_host.end) << seed << ", threads " << threads;
+      EXPECT_EQ(by_event.counts, by_host.counts) << seed << ", threads " << threads;
+    }
   }
 }
 
