@@ -24,10 +24,8 @@ RoundsRun::RoundsRun(const ExchangeContext& context, ExchangeOrder order, Member
       walks_(members() * as_index(slices_)),
       unstarted_(walks_.size()) {
   for (Member& member : members_) member.walks_left = slices_;
-  for (std::size_t i = 0; i < members_.size() && rounds_ > 0; ++i) {
-    const Round last = collective_.round(exchange_, static_cast<int>(i), rounds_ - 1);
-    last_peers_.push_back(last.receives.empty() ? i : as_index(last.receives.front().peer));
-  }
+  if (rounds_ > 1 && slices_ == 1 && !awaits_delivery_ && !awaits_receiver_ && !context.on_round)
+    find_last_peers();
   if (slices_ == 1 && !context.on_round && EqualRounds::are_in(collective_, exchange_))
     equal_.emplace(members_.size());
 }
@@ -35,6 +33,20 @@ RoundsRun::RoundsRun(const ExchangeContext& context, ExchangeOrder order, Member
 Round RoundsRun::round_of(std::size_t walk, int index) const {
   const Round whole = collective_.round(exchange_, static_cast<int>(owner_of(walk)), index);
   return slices_ == 1 ? whole : slice_of(whole, static_cast<int>(walk / members_.size()), slices_);
+}
+
+// What a member awaits in its last round its peer may have sent in an earlier one of its own: then there is
+// none.
+void RoundsRun::find_last_peers() {
+  last_peers_.resize(members_.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    last_peers_[i] = i;
+    const Round last = collective_.round(exchange_, static_cast<int>(i), rounds_ - 1);
+    if (last.receives.empty()) continue;
+    const int peer = last.receives.front().peer;
+    for (const Message& message : collective_.round(exchange_, peer, rounds_ - 1).sends)
+      if (as_index(message.peer) == i) last_peers_[i] = as_index(peer);
+  }
 }
 
 // All slices of the first round are handed over before any of a later one.
@@ -136,10 +148,10 @@ void RoundsRun::send(std::size_t from, std::size_t to, int number, std::int64_t 
 }
 
 // All have begun, so that nothing is held for the target, nobody waits for a delivery, and the target is not
-// done when it arrives: what ends the target's last round comes from the same member, behind it.
+// done when it arrives: what ends the target's last round the same member sends in its own last one.
 bool RoundsRun::is_answered_by_target(std::size_t from, std::size_t to) const {
-  return unstarted_ == 0 && slices_ == 1 && !awaits_delivery_ && !awaits_receiver_ && !context_.on_round &&
-         last_peers_[to] == from && walks_[from].round < rounds_ - 1;
+  return !last_peers_.empty() && unstarted_ == 0 && last_peers_[to] == from &&
+         walks_[from].round < rounds_ - 1;
 }
 
 RoundsRun::UnderWay* RoundsRun::new_message() {

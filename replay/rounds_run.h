@@ -63,6 +63,7 @@ class RoundsRun : public ExchangeRun {
   void advance(std::size_t index, const SyncParts& chain);
   void send(std::size_t from, std::size_t to, int number, std::int64_t bytes, const SyncParts& chain);
   UnderWay* new_message();
+  void find_last_peers();
   bool is_answered_by_target(std::size_t from, std::size_t to) const;
   void arrive(UnderWay* message);
   void note_equal_round(int round);
@@ -74,7 +75,7 @@ class RoundsRun : public ExchangeRun {
   std::vector<Member> members_;
   std::vector<Walk> walks_;
   std::size_t unstarted_;                                         // walks
-  std::vector<std::size_t> last_peers_;                           // by member, a sender of its last round
+  std::vector<std::size_t> last_peers_;                           // by member: who ends its last round, itself if not known
   std::map<std::pair<std::size_t, std::size_t>, double> pushed_;  // bytes, from one member to another
   std::optional<EqualRounds> equal_;  // none where they are not, or somebody has to see each
   std::deque<UnderWay> messages_;     // under way, or free

@@ -27,6 +27,7 @@ class Bbr : public CongestionControl {
   Bbr(int segment, Nanoseconds rtt, WindowState& state, DeliveryRate& rate, const RandomStream& phases);
 
   bool has_control() const override { return true; }
+  int buffered_windows() const override { return 3; }
   void acknowledged(WindowState& state, const RateSample& sample, Nanoseconds now,
                     std::int64_t jiffies) override;
   void begins(WindowState& state, Nanoseconds now, std::int64_t jiffies) override;

@@ -54,6 +54,8 @@ class CongestionControl {
   // samples the delivery rate for it, neither grows nor reduces the window, keeps it after idling, and is
   // paced.
   virtual bool has_control() const { return false; }
+  // How many windows the send buffer has room for (sndbuf_expand).
+  virtual int buffered_windows() const { return 2; }
   virtual void acknowledged(WindowState&, const RateSample&, Nanoseconds /*now*/, std::int64_t /*jiffies*/) {}
   // A segment leaves while none is in flight.
   virtual void begins(WindowState&, Nanoseconds /*now*/, std::int64_t /*jiffies*/) {}

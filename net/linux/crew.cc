@@ -1,5 +1,7 @@
 #include "net/linux/crew.h"
 
+#include <system_error>
+
 namespace longhaul::linux_tcp {
 namespace {
 
@@ -10,7 +12,11 @@ constexpr int kLooks = 1000;
 
 Crew::Crew(int threads)
     : parts_(new Part[static_cast<std::size_t>(threads)]), part_count_(static_cast<std::size_t>(threads)) {
-  for (std::size_t own = 1; own < part_count_; ++own) helpers_.emplace_back([this, own] { help(own); });
+  try {
+    for (std::size_t own = 1; own < part_count_; ++own) helpers_.emplace_back([this, own] { help(own); });
+  } catch (const std::system_error&) {
+    // There are no more: those that there are share the parts.
+  }
 }
 
 Crew::~Crew() {

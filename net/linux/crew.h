@@ -45,7 +45,7 @@ class Crew {
   // The number of the loop, whether helpers may join it, and how many have: the caller does not wait for one
   // that has not woken up.
   struct Gate {
-    static constexpr std::uint64_t kOpen = 0x80, kLoop = 0x100;
+    static constexpr std::uint64_t kOpen = 0x10000, kLoop = 2 * kOpen;
   };
   alignas(64) std::atomic<std::uint64_t> gate_{0};
   alignas(64) std::atomic<std::uint64_t> left_{0};  // helpers that have joined it and are done with it

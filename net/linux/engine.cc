@@ -19,7 +19,9 @@ void Engine::write(int number, std::int64_t bytes, bool is_first, Nanoseconds no
   if (!is_first && rules_.noise.connections_s > 0)
     begin += to_ns(rules_.noise.connections_s * spread_[as_index(connection.source)].uniform());
   if (!connection.pending.empty()) begin = std::max(begin, connection.pending.back().begin);
-  connection.written += static_cast<std::int32_t>((bytes + rules_.segment - 1) / rules_.segment);
+  const std::int64_t segments = (bytes + rules_.segment - 1) / rules_.segment;
+  if (connection.written + segments > kMostSegments) throw RunError(kTooManySegments);
+  connection.written += static_cast<std::int32_t>(segments);
   ++open_messages_;
   answered_by_others_ += !is_answered_by_target;
   connection.messages.push_back({connection.written, is_answered_by_target, std::move(on_arrival)});

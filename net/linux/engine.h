@@ -233,7 +233,7 @@ class Engine {
   std::vector<std::size_t> sharing_;  // which
   std::vector<std::size_t> behind_;   // which were run to a stop since they were run ahead
   Nanoseconds ahead_ = 0;             // then all of them were, up to what completes a message
-  bool has_inside_ = false;           // connections between hosts of one cell
+  bool has_inside_ = false;           // two replicas are of one cell
   // Of a cell each time, as before: whether it is worth while to wake threads.
   double events_to_stop_ = 1e9, events_to_end_ = 1e9;
 };

@@ -98,7 +98,7 @@ struct Engine::Connection : SegmentOutput, AckOutput {
 
   Connection(Engine& the_engine, int the_number) : engine(the_engine), number(the_number) {}
 
-  void transmit(std::int32_t segment, int missing, bool ends_write, bool is_again, Nanoseconds now) override {
+  void transmit(std::int32_t segment, int missing, Push push, bool is_again, Nanoseconds now) override {
     if (segment + 1 == kMostSegments && is_of_others) throw RunError(kTooManySegments);
     Packet packet;
     packet.connection = number;
@@ -106,9 +106,9 @@ struct Engine::Connection : SegmentOutput, AckOutput {
     packet.payload = static_cast<std::uint16_t>(engine.rules_.segment - missing);
     packet.sent_ns = now;
     packet.echo_ns = sender->echo_ns();
-    packet.ends_write = ends_write;
+    packet.ends_write = push != Push::kNone;
     packet.is_again = is_again;
-    packet.may_complete = (ends_write || is_again) && !is_of_others;
+    packet.may_complete = (push == Push::kMessage || is_again) && !is_of_others;
     packet.has_cut = !is_again && sender->take_cut();
     ++data_sent;
     engine.forward(packet, now);

@@ -51,6 +51,7 @@ void Engine::make_cells() {
   }
   for (int node = 0; node < topology_.nodes(); ++node) {
     const int group = group_[as_index(node)] = root(node);
+    if (cell_of_group_[as_index(group)] >= 0) has_inside_ |= node < topology_.replicas();
     if (!has_cell[as_index(group)] || cell_of_group_[as_index(group)] >= 0) continue;
     cell_of_group_[as_index(group)] = static_cast<int>(cells_.size());
     cells_.emplace_back();
@@ -136,7 +137,6 @@ int Engine::add_connection(const std::vector<LinkDirection>& data, const std::ve
   connections_.push_back(std::make_unique<Connection>(*this, number));
   connections_.back()->source_cell = source_cell;
   connections_.back()->target_cell = target_cell;
-  has_inside_ |= source_cell == target_cell;
   add_route(data, target_cell);
   add_route(acks, source_cell);
   return number;

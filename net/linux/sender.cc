@@ -27,15 +27,16 @@ Sender::Sender(const SenderRules& rules, Nanoseconds rtt, SegmentOutput& output)
       segment_memory_(rules.segment + rules.buffer.overhead),
       trips_(rtt) {
   state_.is_paced = rules.has_fq || has_control_;
+  grow_buffer();
   if (!has_control_) update_pacing_rate();
 }
 
 void Sender::write(std::int64_t bytes, Nanoseconds now) {
+  unwritten_.push_back(bytes);
+  if (is_blocked_) return;
   // tcp_rate_check_app_limited.
   if (next_ == written_ && queued_ == 0 && in_flight() < state_.window && lost_ <= resent_)
     rate_.limit(in_flight());
-  unwritten_.push_back(bytes);
-  if (is_blocked_) return;
   fill_buffer();
   if (first_ == next_) restart_if_idle(now);
   push(now);
@@ -55,7 +56,7 @@ void Sender::fill_buffer() {
     if (buffer_used() >= buffer_) {
       is_blocked_ = true;
       if (written_ > next_ && (ends_.empty() || ends_.back().number < written_ - 1))
-        ends_.push_back({written_ - 1, 0});
+        ends_.push_back({written_ - 1, 0, Push::kFull});
       return;
     }
     std::int64_t& bytes = unwritten_.front();
@@ -65,7 +66,7 @@ void Sender::fill_buffer() {
     written_ += static_cast<std::int32_t>(count);
     bytes -= count * rules_.segment;
     if (bytes > 0) continue;
-    ends_.push_back({written_ - 1, static_cast<int>(-bytes)});
+    ends_.push_back({written_ - 1, static_cast<int>(-bytes), Push::kMessage});
     unwritten_.pop_front();
   }
 }
@@ -75,16 +76,20 @@ void Sender::fill_buffer() {
 void Sender::use_buffer(Nanoseconds now) {
   if (!is_blocked_) return;
   if (in_flight() < state_.window) {
-    // What the kernel takes for a segment: a power of two, and 256 bytes.
-    std::int64_t one = 1024;
-    while (one < rules_.segment + kOverheadOfBufferBytes) one *= 2;
-    const std::int64_t grown = 2 * (one + 256) * std::max(kInitialWindow, state_.window);
-    buffer_ = std::max(buffer_, std::min(grown, rules_.buffer.most));
+    grow_buffer();
     use_ns_ = now;
   }
   if (buffer_ - buffer_used() < buffer_used() / 2) return;
   fill_buffer();
   push(now);
+}
+
+// tcp_sndbuf_expand: for each segment what the kernel takes for one, a power of two and 256 bytes.
+void Sender::grow_buffer() {
+  std::int64_t one = 1024;
+  while (one < rules_.segment + kOverheadOfBufferBytes) one *= 2;
+  const std::int64_t grown = control_->buffered_windows() * (one + 256) * std::max(kInitialWindow, state_.window);
+  buffer_ = std::max(buffer_, std::min(grown, rules_.buffer.most));
 }
 
 void Sender::drop_unsent() {
@@ -137,7 +142,7 @@ void Sender::release(Nanoseconds now) {
   while (!held_.empty() && held_.front().leaves_ns <= now) {
     const Held one = held_.front();
     held_.pop_front();
-    output_.transmit(one.number, one.missing, one.ends_write, one.is_again, now);
+    output_.transmit(one.number, one.missing, one.push, one.is_again, now);
   }
   pace_ns_ = held_.empty() ? kNever : held_.front().leaves_ns;
 }
@@ -177,9 +182,10 @@ void Sender::emit(std::int32_t number, bool is_again, Nanoseconds now) {
   ++queued_;
   last_sent_ns_ = now;
   const auto end = std::lower_bound(ends_.begin(), ends_.end(), number,
-                                    [](const Short& one, std::int32_t n) { return one.number < n; });
+                                    [](const End& one, std::int32_t n) { return one.number < n; });
   const bool is_end = end != ends_.end() && end->number == number;
   const int missing = is_end ? end->missing : 0;
+  const Push push = is_end ? end->push : Push::kNone;
   Nanoseconds leaves = now;
   if (state_.is_paced) {
     leaves = pacer_.take(rules_.segment - missing, state_.pacing_rate, sent_ + sent_again_, now);
@@ -187,8 +193,8 @@ void Sender::emit(std::int32_t number, bool is_again, Nanoseconds now) {
   }
   at(number).sent_ns = leaves;
   if (!rules_.has_fq || (leaves <= now && held_.empty()))
-    return output_.transmit(number, missing, is_end, is_again, now);
-  held_.push_back({leaves, number, missing, is_end, is_again});
+    return output_.transmit(number, missing, push, is_again, now);
+  held_.push_back({leaves, number, missing, push, is_again});
   if (held_.size() == 1) pace_ns_ = leaves;
 }
 
@@ -311,7 +317,7 @@ void Sender::acknowledged(const Packet& ack, Nanoseconds now) {
     edge_ = ack.edge;
     news.has_window = true;
   }
-  if (news.advances) backoff_ = 0;
+  if (news.advances) backoff_ = retransmits_ = 0;
   take_sacks(ack, news, now);
   take_covered(ack.number, news, now);
   measure(news, now);

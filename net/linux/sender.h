@@ -32,7 +32,7 @@ constexpr char kTooManySegments[] =
 
 // Memory of a socket for what is written and not acknowledged.
 struct SendBuffer {
-  std::int64_t first = 46080;     // bytes at first: twice ten segments, if tcp_wmem's default is not more
+  std::int64_t first = 16384;     // tcp_wmem's default; a buffer is at least twice the first window
   std::int64_t most = 1LL << 40;  // net.ipv4.tcp_wmem's last number
   // Of the kernel's bookkeeping for a segment: 832 bytes for each buffer, of which one holds several segments
   // where the device segments itself (78 kB in seven of them were seen).
@@ -52,13 +52,19 @@ struct SenderRules {
   int connection = 0;  // draws of the seed differ by it
 };
 
+// Why a segment is pushed (PSH).
+enum class Push : std::uint8_t {
+  kNone,
+  kFull,     // the send buffer was full behind it
+  kMessage,  // it is the last one of a message
+};
+
 // Where a sender's segments go. The host passes them to its queue.
 class SegmentOutput {
  public:
   virtual ~SegmentOutput() = default;
   // `number` leaves; `missing`: bytes that it is short of a full segment.
-  virtual void transmit(std::int32_t number, int missing, bool ends_write, bool is_again,
-                        Nanoseconds now) = 0;
+  virtual void transmit(std::int32_t number, int missing, Push push, bool is_again, Nanoseconds now) = 0;
 };
 
 class Sender {
@@ -107,9 +113,10 @@ class Sender {
     std::int32_t number;
     Nanoseconds sent_ns;
   };
-  struct Short {
-    std::int32_t number;  // of the last segment of a write
+  struct End {
+    std::int32_t number;  // of a segment that is pushed
     int missing;          // bytes
+    Push push;
   };
   // What one acknowledgement says.
   struct News {
@@ -127,7 +134,8 @@ class Sender {
     Nanoseconds leaves_ns;
     std::int32_t number;
     int missing;
-    bool ends_write, is_again;
+    Push push;
+    bool is_again;
   };
 
   Sent& at(std::int32_t number) { return ring_[static_cast<std::size_t>(number) & (ring_.size() - 1)]; }
@@ -137,6 +145,7 @@ class Sender {
 
   std::int64_t buffer_used() const;
   void fill_buffer();
+  void grow_buffer();
   void use_buffer(Nanoseconds now);
   void push(Nanoseconds now, bool is_probe = false);
   void send_again(std::int32_t number, Nanoseconds now);
@@ -195,7 +204,7 @@ class Sender {
   std::int32_t first_ = 0, next_ = 0, written_ = 0, edge_;
   std::vector<Sent> ring_;  // of first_ … next_ − 1, by number
   std::vector<DeliveryRate::Stamp> stamps_;  // of the same, for a control that samples the rate
-  std::deque<Short> ends_;  // of writes that are not acknowledged
+  std::deque<End> ends_;  // that are not acknowledged
   std::deque<std::int64_t> unwritten_;  // bytes of writes that are not whole in the socket
   std::int64_t buffer_, segment_memory_;
   bool is_blocked_ = false;  // SOCK_NOSPACE
@@ -224,7 +233,8 @@ class Sender {
   Nanoseconds use_ns_ = 0, last_sent_ns_ = 0;
 
   RoundTrips trips_;
-  int backoff_ = 0;  // of the time-out: it doubles each time
+  int backoff_ = 0;      // of the time-out: it doubles each time, until a round trip is measured
+  int retransmits_ = 0;  // time-outs since something new was acknowledged
 
   Timer timer_ = Timer::kNone;
   Nanoseconds timer_ns_ = kNever;

@@ -223,7 +223,7 @@ void Sender::undo() {
   state_.threshold = std::max(state_.threshold, threshold_before_);
   may_undo_ = tries_f_rto_ = false;
   phase_ = Phase::kOpen;
-  backoff_ = 0;
+  backoff_ = retransmits_ = 0;
   keep_open();
 }
 
@@ -280,7 +280,7 @@ void Sender::time_out(Nanoseconds now) {
   ++time_outs_;
   const bool is_new = phase_ != Phase::kRecovery && phase_ != Phase::kLoss;
   if (phase_ == Phase::kOpen || phase_ == Phase::kDisorder || first_ >= mark_ ||
-      (phase_ == Phase::kLoss && backoff_ == 0)) {
+      (phase_ == Phase::kLoss && retransmits_ == 0)) {
     threshold_before_ = std::max(state_.threshold, state_.window / 2 + state_.window / 4);
     window_before_ = state_.window;
     state_.threshold = control_->threshold_after_loss(state_);
@@ -300,10 +300,11 @@ void Sender::time_out(Nanoseconds now) {
   control_->timed_out(state_);
   mark_ = next_;
   probe_mark_ = 0;
-  tries_f_rto_ = is_new || backoff_ > 0;
+  tries_f_rto_ = is_new || retransmits_ > 0;
   to_resend_ = first_;
   if (!at(first_).is_sent_again) send_again(first_, now);
   backoff_ = std::min(backoff_ + 1, 15);
+  ++retransmits_;
   set_timer(Timer::kTimeOut, std::min(trips_.time_out() << backoff_, kMostTimeOut), now);
 }
 

@@ -248,7 +248,7 @@ void LinuxNetwork::send(const Transmission& transfer, Arrival on_arrival, SyncPa
       if (--open->parts == 0) open->arrived();
     };
     engine_.write(ends.connections[as_index(i)], share(i), is_first, clock_.now_ns(), arrived,
-                  transfer.is_answered_by_target);
+                  transfer.is_answered_by_target && transfer.bytes > count);
     is_first = false;
   }
 }

@@ -68,6 +68,27 @@ TEST(LinuxNetwork, LinksCarryTheirBytes) {
   for (const Cells& link : links) EXPECT_EQ(link.at(2), std::to_string(18 * 1538));
 }
 
+// Several threads give the bytes of one, whatever the collective: windows of some hundred segments, replicas
+// that lose packets, two exchanges after one another.
+TEST(LinuxNetwork, ThreadsChangeNothing) {
+  for (const char* collective : {"ring", "tree", "double-tree", "halving-doubling", "recursive-doubling",
+                                 "direct", "parameter-server", "heap-tree", "leaf-tree"})
+    for (const int replicas : {2, 3, 8}) {
+      if (replicas != 8 && std::string(collective).find("doubling") != std::string::npos) continue;
+      Case config = case_of(star_case(replicas, 5 * kRate, kRtt_s));
+      config.network.tcp.loss = 1e-4;
+      config.workload.steps = 2;
+      const std::int64_t parameters = std::int64_t{4000} * 1448 / 2;
+      OperationRule rule = rule_of(collective);
+      rule.payload = whole({"delta"}, Wire::kBf16);
+      const Trace trace = make_trace({{rule}}, {1, replicas, 2, parameters});
+      const Replayed one = run_with(linux_replay, config, trace);
+      const Replayed two = run_with(linux_replay_by(2), config, trace);
+      for (const char* table : {"exchanges.csv", "links.csv", "replicas.csv"})
+        EXPECT_EQ(one.files.at(table), two.files.at(table)) << collective << ", " << replicas << ", " << table;
+    }
+}
+
 // Progress is in segments, of as many as the messages hold: a ring of four has 6 rounds of 3000 from each.
 TEST(LinuxNetwork, ProgressIsInSegments) {
   const Case config = case_of(star_case(4, kRate, kRtt_s));
