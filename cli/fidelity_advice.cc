@@ -116,9 +116,9 @@ bool may_be_linux(const NetworkSpec& network) {
   return network.fidelity != "linux" && !network.message_time;
 }
 
-// What a fidelity `flow` would refuse has no residual there, but for the congestion control of others.
+// What a fidelity `flow` would refuse has no residual there, but for congestion controls that differ.
 bool may_be_flow(const NetworkSpec& network) {
-  return network.fidelity == "linux" &&
+  return network.fidelity == "linux" && network.tcp.host_controls.empty() &&
          none_of(network.variation.background, [&](const BackgroundSpec& others) {
            return others.congestion_control.value_or(network.tcp.congestion_control) !=
                   network.tcp.congestion_control;

@@ -70,7 +70,7 @@ class Host {
     constexpr int kAttempts = 400, kBetween_us = 50000, yes = 1;
     for (int attempt = 0; attempt < kAttempts; ++attempt, usleep(kBetween_us)) {
       const int out = socket(AF_INET, SOCK_STREAM, 0);
-      const std::string& control = plan_.tcp.congestion_control;
+      const std::string& control = plan_.tcp.congestion_control_of(plan_.host);
       require(setsockopt(out, IPPROTO_TCP, TCP_CONGESTION, control.data(),
                          static_cast<socklen_t>(control.size())) == 0,
               "congestion control " + control);

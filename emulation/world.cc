@@ -44,10 +44,13 @@ void check_tcp(const TcpSpec& tcp) {
   refuse(tcp.qdisc != "pfifo_fast", "network.tcp.qdisc", '"' + tcp.qdisc + '"', "\"pfifo_fast\"");
   refuse(tcp.window.has_value(), "network.tcp.window", "a limit", "\"unlimited\"");
   const std::vector<std::string> known = congestion_controls_here();
-  if (!contains(known, tcp.congestion_control))
-    throw InputError("network.tcp.congestion_control",
-                     fmt::format("found \"{}\", which this kernel lacks", tcp.congestion_control),
-                     join(known), "modprobe tcp_" + tcp.congestion_control);
+  const auto check_known = [&](const std::string& control, const std::string& path) {
+    if (!contains(known, control))
+      throw InputError(path, fmt::format("found \"{}\", which this kernel lacks", control), join(known),
+                       "modprobe tcp_" + control);
+  };
+  check_known(tcp.congestion_control, "network.tcp.congestion_control");
+  for (const std::string& control : tcp.host_controls) check_known(control, "network.tcp.hosts");
 }
 
 // The direction by which all that a host sends leaves it; -1: there are several.
@@ -72,12 +75,13 @@ void check_links(const Topology& topology) {
   }
 }
 
-// Its number, address, rate in bit/s and the burst of its token bucket in bytes.
-std::string host_line(const Topology& topology, int segment, int host) {
+// Its number, address, rate in bit/s, the burst of its token bucket in bytes, and its congestion control.
+std::string host_line(const Topology& topology, const TcpSpec& tcp, int host) {
   const double rate = topology.rate(way_out(topology, host));
-  const std::int64_t least = kLeastFrames * (segment + kHeaderBytes + kQueueBytes);
-  return fmt::format("{} {} {:.0f} {}", host, address_of(host), rate,
-                     std::max<std::int64_t>(least, std::llround(rate / 8 * kBurst_s)));
+  const std::int64_t least = kLeastFrames * (tcp.segment + kHeaderBytes + kQueueBytes);
+  return fmt::format("{} {} {:.0f} {} {}", host, address_of(host), rate,
+                     std::max<std::int64_t>(least, std::llround(rate / 8 * kBurst_s)),
+                     tcp.congestion_control_of(host));
 }
 
 // A value in the shell, in single quotes.
@@ -106,12 +110,11 @@ std::string world_script(const Case& config, const Topology& topology, const std
   const TcpSpec& tcp = config.network.tcp;
   std::vector<std::string> hosts;
   for (int host = 0; host < topology.replicas(); ++host)
-    hosts.push_back(host_line(topology, tcp.segment, host));
+    hosts.push_back(host_line(topology, tcp, host));
   const std::vector<std::pair<std::string, std::string>> values = {
       {"longhaul", longhaul},
       {"size", std::to_string(hosts.size())},
       {"master", address_of(0)},
-      {"control", tcp.congestion_control},
       {"idle", tcp.slow_start_after_idle ? "1" : "0"},
       {"mtu", std::to_string(tcp.segment + kIpTcpBytes)},
       {"overhead", std::to_string(kEthernetBytes)},

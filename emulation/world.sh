@@ -36,9 +36,9 @@ make_host() {
     ip address add "$1/24" dev wan
     ip link set wan mtu "$6" up
     tc qdisc add dev wan root tbf rate "$2bit" burst "$3" limit 100000000 overhead "$7"' \
-    make_host "$2" "$3" "$4" "$idle" "$control" "$mtu" "$overhead"
+    make_host "$2" "$3" "$4" "$idle" "$5" "$mtu" "$overhead"
 }
-printf '%s\n' "$hosts" | while read -r number address rate burst; do make_host "$number" "$address" "$rate" "$burst"; done
+printf '%s\n' "$hosts" | while read -r number address rate burst control; do make_host "$number" "$address" "$rate" "$burst" "$control"; done
 
 printf '%s\n' "$case_json" > /run/case.json
 "$longhaul" relay --case /run/case.json
@@ -47,9 +47,11 @@ if [ "$1" = --once ]; then
   "$@"
   exit
 fi
-used=$(ip netns exec lh0 sysctl -n net.ipv4.tcp_congestion_control)
-[ "$used" = "$control" ] ||
-  echo "the command uses $used: this kernel gives namespaces no $control (net.ipv4.tcp_allowed_congestion_control)" >&2
+printf '%s\n' "$hosts" | while read -r number address rate burst control; do
+  used=$(ip netns exec "lh$number" sysctl -n net.ipv4.tcp_congestion_control)
+  [ "$used" = "$control" ] ||
+    echo "host $number: the command uses $used: this kernel gives namespaces no $control (net.ipv4.tcp_allowed_congestion_control)" >&2
+done
 processes=
 rank=0
 while [ $rank -lt "$size" ]; do

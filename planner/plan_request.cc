@@ -126,10 +126,13 @@ void read_nodes_of_site(const Json& json, const std::string& path, PlanRequest& 
   plan.step_s = std::max(plan.step_s, site.step_s);
 }
 
-void refuse_connections(const Json& tcp, const std::string& path) {
+void refuse_searched(const Json& tcp, const std::string& path) {
   if (tcp.contains("connections"))
     throw InputError(path + ".connections", "found in a plan", "candidates.connections",
                      "the search varies it");
+  if (tcp.contains("hosts"))
+    throw InputError(path + ".hosts", "found in a plan", "congestion_control, for all",
+                     "the search decides which replicas there are");
 }
 
 PlannedSite parse_site(const Json& json, const std::string& path) {
@@ -152,7 +155,7 @@ PlannedSite parse_site(const Json& json, const std::string& path) {
 }
 
 void read_sites(const Json& json, PlanRequest& plan) {
-  refuse_connections(member(plan.written, "tcp"), "tcp");
+  refuse_searched(member(plan.written, "tcp"), "tcp");
   std::set<std::string> names;
   int together = 0;
   for (std::size_t i = 0; i < json["sites"].size(); ++i) {
@@ -189,7 +192,7 @@ void read_network(const Json& json, PlanRequest& plan) {
   if (plan.written["network"].contains("rank_order"))
     throw InputError("network.rank_order", "found in a plan", "candidates.rank_orders",
                      "the search varies it");
-  refuse_connections(member(plan.written["network"], "tcp"), "network.tcp");
+  refuse_searched(member(plan.written["network"], "tcp"), "network.tcp");
   if (plan.nodes == 0)
     throw InputError("nodes", "this key is missing", "an integer of at least 2",
                      "each has a replica of the model, or a stage of one");

@@ -130,6 +130,20 @@ void check_background(const NetworkSpec& network) {
   }
 }
 
+void check_hosts(const NetworkSpec& network, const Json& tcp) {
+  if (network.fidelity == "linux" || network.tcp.host_controls.empty()) return;
+  const std::string& of_all = network.tcp.congestion_control;
+  for (std::size_t i = 0; i < tcp.at("hosts").size(); ++i) {
+    const std::string control = tcp["hosts"][i].at("congestion_control");
+    if (control == of_all) continue;
+    throw InputError(
+        element_path("network.tcp.hosts", i) + ".congestion_control",
+        fmt::format("found \"{}\" beside \"{}\" with fidelity \"{}\"", control, of_all, network.fidelity),
+        "fidelity \"linux\", or network.tcp.congestion_control's",
+        "only linux lets connections of different congestion controls share a link as they do");
+  }
+}
+
 void check_fidelity(const NetworkSpec& network) {
   if (network.fidelity == "packet" && network.tcp.congestion_control == "bbr" && network.tcp.loss > 0)
     throw InputError(
@@ -266,7 +280,8 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
   network.eager = eager == "unlimited" ? std::numeric_limits<double>::infinity() : parse_bytes(eager);
   check_message_time(network);
   check_library(network);
-  network.tcp = parse_tcp(json.at("tcp"));
+  network.tcp = parse_tcp(json.at("tcp"), replicas);
+  check_hosts(network, json["tcp"]);
   check_fidelity(network);
   network.variation = parse_variation(json, folder);
   check_background(network);

@@ -53,6 +53,7 @@ struct TcpSpec {
   std::optional<double> window;  // bytes; none: unlimited
   int connections = 1;
   std::string congestion_control, queue;
+  std::vector<std::string> host_controls;  // by replica, with stages by worker; empty: all have that one
   std::string qdisc = "pfifo_fast";   // of the hosts: or fq
   std::string trunk_queue = "same";   // of links between routers: as `queue`, or fifo
   double queue_products = 1;          // of a fifo, in bandwidth-delay products
@@ -62,6 +63,12 @@ struct TcpSpec {
   std::string loss_response = "linux";  // or ns3-3.37
   int segment = 1448;                   // bytes
   bool slow_start_after_idle = true;    // RFC 2861, as Linux has it on
+
+  // Of what a replica sends.
+  const std::string& congestion_control_of(int replica) const;
+  // Whether any replica sends with that congestion control, and whether all do.
+  bool has_control(const std::string& control) const;
+  bool has_only(const std::string& control) const;
 };
 
 // Into what the messages of a collective are cut (net/collectives/slices.h).
@@ -137,7 +144,7 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
 RankOrderSpec parse_rank_order(const Json& json, int replicas);
 
 // Of it, network.tcp: how a transfer is carried. Throws InputError where values contradict each other.
-TcpSpec parse_tcp(const Json& json);
+TcpSpec parse_tcp(const Json& json, int replicas);
 
 // Of it, what changes with time; `network` is the whole section, because its other keys restrict it.
 VariationSpec parse_variation(const Json& network, const std::string& folder);

@@ -1,12 +1,34 @@
 // The section `network.tcp`: an option is a field of TcpSpec, its declaration and its reading here.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "core/scenario/network_spec.h"
 #include "core/scenario/scenario_options.h"
 
 namespace longhaul {
+namespace {
+
+Node hosts_options() {
+  return list_of(
+             "hosts",
+             section("", {either("replicas", {integer("").at_least(0), text("")})
+                              .required()
+                              .means("a replica, a range as \"3-7\", or \"all\"; with stages, workers"),
+                          integer("every").at_least(1).by_default(1).means(
+                              "of these only the first and each so many after it: 2 is every second one"),
+                          choice("congestion_control", {"cubic", "reno", "bbr"})
+                              .required()
+                              .means("of what they send")}))
+      .means("replicas with a congestion control of their own, in this order: the last one wins (fidelity "
+             "linux)");
+}
+
+}  // namespace
 
 Node tcp_options() {
   return section(
@@ -23,6 +45,7 @@ Node tcp_options() {
                   .by_default("cubic")
                   .means("of the senders; bbr: Linux's version 1 in linux and flow (queue host), ns-3's in "
                          "packet (no loss, no fifo below 1.5 products)"),
+              hosts_options(),
               choice("qdisc", {"pfifo_fast", "fq"})
                   .by_default("pfifo_fast")
                   .means("the host's own queue, as tc names it. pfifo_fast: only bbr is paced, by its "
@@ -76,13 +99,42 @@ void parse_queue_size(const Json& json, TcpSpec& tcp) {
                      "a number means bandwidth-delay products");
 }
 
+std::vector<std::string> parse_hosts(const Json& json, const std::string& of_all, int replicas) {
+  std::vector<std::string> controls(as_index(replicas), of_all);
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const Json &hosts = json[i], &range = hosts.at("replicas");
+    const auto [first, last] =
+        parse_replica_range(range.is_string() ? range.get<std::string>() : range.dump(), replicas,
+                            element_path("network.tcp.hosts", i) + ".replicas");
+    for (int replica = first; replica <= last; replica += hosts.at("every").get<int>())
+      controls[as_index(replica)] = hosts.at("congestion_control").get<std::string>();
+  }
+  if (none_of(controls, [&](const std::string& control) { return control != of_all; })) controls.clear();
+  return controls;
+}
+
 }  // namespace
 
-TcpSpec parse_tcp(const Json& json) {
+const std::string& TcpSpec::congestion_control_of(int replica) const {
+  return host_controls.empty() ? congestion_control : host_controls.at(as_index(replica));
+}
+
+bool TcpSpec::has_control(const std::string& control) const {
+  return host_controls.empty() ? congestion_control == control : contains(host_controls, control);
+}
+
+bool TcpSpec::has_only(const std::string& control) const {
+  return host_controls.empty()
+             ? congestion_control == control
+             : none_of(host_controls, [&](const std::string& one) { return one != control; });
+}
+
+TcpSpec parse_tcp(const Json& json, int replicas) {
   TcpSpec tcp;
   if (json.at("window") != "unlimited") tcp.window = parse_bytes(json["window"]);
   tcp.connections = json.at("connections");
   tcp.congestion_control = json.at("congestion_control").get<std::string>();
+  tcp.host_controls = parse_hosts(json.value("hosts", Json::array()), tcp.congestion_control, replicas);
   tcp.queue = json.at("queue").get<std::string>();
   // Absent from a case that was resolved before there was a choice.
   tcp.qdisc = json.value("qdisc", tcp.qdisc);

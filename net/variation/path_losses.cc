@@ -19,7 +19,7 @@ namespace {
 constexpr int kMeasuredLinks = 2;
 
 double measured_loss_of_a_link(const NetworkSpec& network) {
-  const bool is_bbr = network.tcp.congestion_control == "bbr";
+  const bool is_bbr = network.tcp.has_control("bbr");
   if (network.fidelity == "linux") return is_bbr ? 1e-2 : 5e-2;
   return is_bbr ? 1e-3 : 5e-3;
 }
@@ -164,7 +164,7 @@ void check_losses(const NetworkSpec& network, const Topology& topology) {
                   topology.node_name(worst.target), worst.links, worst.links == 1 ? "" : "s",
                   is_of_fault ? "then loses up to" : "loses", in_per_cent(worst.loss));
   const std::string measured = fmt::format("at most {} of the packets of a path{}", in_per_cent(most),
-                                           network.tcp.congestion_control == "bbr" ? " with BBR" : "");
+                                           network.tcp.has_control("bbr") ? " with BBR" : "");
   throw InputError(
       is_of_fault ? element_path("faults", as_index(fault->number)) + ".loss" : "network.tcp.loss",
       fmt::format("found {}: {}", format_number(is_of_fault ? fault->loss : everywhere), where),

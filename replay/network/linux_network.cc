@@ -218,7 +218,8 @@ LinuxNetwork::Peers& LinuxNetwork::peers(int source, int target) {
   if (tcp_.window || std::isfinite(topology_.connection_cap(source, target)))
     window = peers.facts.window_limit;
   for (int i = 0; i < tcp_.connections; ++i)
-    peers.connections.push_back(engine_.connect(source, target, peers.facts, window));
+    peers.connections.push_back(
+        engine_.connect(source, target, peers.facts, window, tcp_.congestion_control_of(source)));
   return peers;
 }
 

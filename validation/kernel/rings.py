@@ -86,6 +86,16 @@ def all_to_alls():
         yield world("all-to-all", "all-to-all", members, size, connections, rate, rtt_s, products)
 
 
+def mixed():
+    """Even hosts send with CUBIC, odd ones with BBR, through the same FIFOs."""
+    for pattern, members, size, connections, rtt_s, products, trunk in [
+            ("pairs", 4, 1e6, 1, 0.04, 1, 1), ("pairs", 4, 3e6, 1, 0.04, 0.25, 1), ("pairs", 8, 500e3, 1, 0.1, 1, 1),
+            ("pairs", 4, 2e6, 4, 0.04, 0.5, 1), ("halving-doubling", 4, 1.6e6, 1, 0.04, 1, 1),
+            ("all-to-all", 4, 500e3, 1, 0.04, 1, 0)]:
+        yield world("mixed", pattern, members, size, connections, 50, rtt_s, products, trunk=trunk,
+                    congestion_control="cubic+bbr")
+
+
 def outages():
     """Nothing leaves a FIFO for some time, from 0.2 s after the begin of each exchange on."""
     for seconds in [1, 5]:
@@ -94,7 +104,7 @@ def outages():
 
 
 CLASSES = {"fifos": fifos, "halving": halving, "losses": losses, "trunks": trunks, "shared": shared,
-           "all-to-alls": all_to_alls, "outages": outages}
+           "all-to-alls": all_to_alls, "mixed": mixed, "outages": outages}
 
 
 def ip(*arguments, check=True):
@@ -181,8 +191,9 @@ class World:
         common = ("ip", "netns", "exec", name, "chrt", "-f", "10", f"{self.programs}/wan_member", f"host={host}",
                   f"members={point['members']}")
         if point["class"] != "trunk" or host % 2 == 0:
+            controls = point["congestion_control"].split("+")
             self.members.append(Program(*common, f"pattern={point['pattern']}", f"bytes={point['bytes']}",
-                                        f"connections={point['connections']}", f"control={point['congestion_control']}"))
+                                        f"connections={point['connections']}", f"control={controls[host % len(controls)]}"))
         elif point["background"] != "none":
             times = ()
             if point["background"] != "always":

@@ -330,6 +330,42 @@ TEST(Scenario, TrafficOfOthersHasACongestionControlWhereSegmentsAreSent) {
               "found without flows");
 }
 
+// The last entry that names a replica wins; `every` counts from the first of its range.
+TEST(Scenario, HostsHaveACongestionControlOfTheirOwn) {
+  const auto tcp_of = [](const Json& hosts, const std::string& of_all = "cubic") {
+    return first_case({{"network", {{"fidelity", "linux"}, {"tcp", {{"congestion_control", of_all}, {"hosts", hosts}}}}}})
+        .network.tcp;
+  };
+  const Json all = {{"replicas", "all"}, {"congestion_control", "bbr"}},
+             odd = {{"replicas", "1-3"}, {"every", 2}, {"congestion_control", "reno"}},
+             first = {{"replicas", 0}, {"congestion_control", "cubic"}};
+  const std::vector<std::string> mixed = {"cubic", "reno", "bbr", "reno"};
+  EXPECT_EQ(tcp_of({all, odd, first}).host_controls, mixed);
+  EXPECT_EQ(tcp_of({all, odd, first}).congestion_control_of(2), "bbr");
+  EXPECT_TRUE(tcp_of({all, odd, first}).has_control("bbr"));
+  EXPECT_FALSE(tcp_of({all, odd, first}).has_only("bbr"));
+  EXPECT_TRUE(tcp_of({odd, first, all}).has_only("bbr"));
+  EXPECT_EQ(tcp_of(Json::array({all}), "bbr").host_controls, std::vector<std::string>()) << "all as network.tcp's";
+  EXPECT_EQ(tcp_of(Json::array()).congestion_control_of(3), "cubic");
+}
+
+// Replicas are counted in the range of the scenario's; only segments of linux have several controls.
+TEST(Scenario, HostsAreRefusedWhereTheyCannotBe) {
+  const auto said = [](const std::string& fidelity, const Json& host) {
+    return said_by([&] { first_case({{"network", {{"fidelity", fidelity}, {"tcp", {{"hosts", {host}}}}}}}); });
+  };
+  EXPECT_SAYS(said("linux", {{"replicas", "2-4"}, {"congestion_control", "bbr"}}),
+              "network.tcp.hosts[0].replicas: found \"2-4\"");
+  EXPECT_SAYS(said("linux", {{"replicas", 4}, {"congestion_control", "bbr"}}), "a replica, 0 … 3");
+  EXPECT_SAYS(said("linux", {{"replicas", 1}}), "network.tcp.hosts[0].congestion_control");
+  for (const char* fidelity : {"flow", "packet", "analytic"}) {
+    EXPECT_SAYS(said(fidelity, {{"replicas", 1}, {"congestion_control", "bbr"}}),
+                "network.tcp.hosts[0].congestion_control: found \"bbr\" beside \"cubic\"");
+    EXPECT_SAYS(said(fidelity, {{"replicas", 1}, {"congestion_control", "bbr"}}), "fidelity \"linux\"");
+    EXPECT_EQ(said(fidelity, {{"replicas", 1}, {"congestion_control", "cubic"}}), "");
+  }
+}
+
 // Pacing by the host's queue needs segments.
 TEST(Scenario, OnlyFidelityLinuxHasAHostsQueue) {
   for (const char* fidelity : {"flow", "packet", "analytic"}) {

@@ -20,14 +20,15 @@ TEST(World, HasAHostAWorkerWithTheRateOfItsLink) {
   Case slow = star_case(2, 10e6, 0.01);
   slow.network.tcp.segment = 8948;
   slow.network.tcp.slow_start_after_idle = false;
+  slow.network.tcp.host_controls = {"reno", "cubic"};
   slow.resolved = {{"case", "it's"}};
   const std::pair<Case, std::vector<const char*>> worlds[] = {
       {fast,
        {"#!/bin/sh\n", "longhaul='/bin/longhaul'\n", "size='2'\n", "mtu='1500'\n",
-        "hosts='0 10.9.0.1 100000000 6250\n1 10.9.0.2 100000000 6250'\n", "control='cubic'\n", "idle='1'\n",
+        "hosts='0 10.9.0.1 100000000 6250 cubic\n1 10.9.0.2 100000000 6250 cubic'\n", "idle='1'\n",
         "overhead='38'\n"}},
       {slow,
-       {"0 10.9.0.1 10000000 18100\n", "mtu='9000'\n", "idle='0'\n", R"(case_json='{"case":"it'\''s"}')"}}};
+       {"0 10.9.0.1 10000000 18100 reno\n1 10.9.0.2 10000000 18100 cubic'\n", "mtu='9000'\n", "idle='0'\n", R"(case_json='{"case":"it'\''s"}')"}}};
   for (const auto& [config, lines] : worlds)
     for (const char* line : lines)
       EXPECT_SAYS(world_script(config, build_topology(config), "/bin/longhaul"), line);

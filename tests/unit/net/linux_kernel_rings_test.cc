@@ -108,6 +108,13 @@ std::unique_ptr<LinkSchedule> schedule_of(const Measured& measured, const Topolo
   return std::make_unique<LinkSchedule>(std::make_unique<Variation>(spec, topology, 1));
 }
 
+// Of "cubic+bbr" hosts have the first and the second one in turn.
+std::string control_of(const Measured& measured, int host) {
+  const std::size_t plus = measured.control.find('+');
+  if (plus == std::string::npos) return measured.control;
+  return host % 2 == 0 ? measured.control.substr(0, plus) : measured.control.substr(plus + 1);
+}
+
 // As it was measured: a token bucket of two segments and three times the FIFO's rate at each sender. On the
 // star each receiver has a FIFO; with a trunk each of its directions has one and receivers have none.
 World world_of(const Measured& measured, std::uint64_t seed) {
@@ -132,7 +139,7 @@ World world_of(const Measured& measured, std::uint64_t seed) {
   }
   if (measured.outage_s > 0) world.schedule = schedule_of(measured, world.topology);
   world.rules.buffer = measured_buffer();
-  world.rules.congestion_control = measured.control;
+  world.rules.congestion_control = control_of(measured, 0);
   world.rules.loss = measured.loss;
   world.rules.noise = {50e-6, 400e-6, 1e-3};
   world.rules.seed = seed;
@@ -238,7 +245,7 @@ class Exchanges {
   const std::vector<int>& connections(int source, int target) {
     std::vector<int>& found = connections_[{source, target}];
     while (static_cast<int>(found.size()) < measured_.connections)
-      found.push_back(world_.connect(source, target));
+      found.push_back(world_.connect(source, target, 0, control_of(measured_, source)));
     return found;
   }
 
@@ -379,6 +386,13 @@ TEST(LinuxKernel, OtherTrafficOnATrunk) {
   expect_within(cubic.cold, 0.06, 0.45, 0.08);
   expect_within(bbr.later, 0.06, 0.1, 0.04);
   expect_within(bbr.cold, 0.18, 0.6, 0.1);
+}
+
+// The members themselves: even hosts with CUBIC, odd ones with BBR.
+TEST(LinuxKernel, CubicBesideBbrAsMembers) {
+  const Found found = compare("mixed", "cubic+bbr");
+  expect_within(found.later, 0.06, 0.13, 0.05);
+  expect_within(found.cold, 0.05, 0.18, 0.03);
 }
 
 TEST(LinuxKernel, Outages) {

@@ -58,14 +58,14 @@ struct World {
     };
     engine = std::make_unique<Engine>(rules, topology, queue_of, schedule.get());
   }
-  // `resolution_s`: by which the handshake took longer than the way.
-  int connect(int source, int target, double resolution_s = 0) {
+  // `resolution_s`: by which the handshake took longer than the way. `control`: if not that of the rules.
+  int connect(int source, int target, double resolution_s = 0, const std::string& control = {}) {
     TcpSpec tcp;
     tcp.congestion_control = "cubic";
     tcp.queue = "host";
     ConnectionFacts facts = connection_facts(topology, tcp, source, target);
     facts.delay_s += resolution_s / 2;
-    return engine->connect(source, target, facts);
+    return engine->connect(source, target, facts, {}, control);
   }
 
   // Until `open` is 0.
