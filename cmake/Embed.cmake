@@ -7,7 +7,7 @@ set(LONGHAUL_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/EmbedScript.cmake)
 
 function(longhaul_embed)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;FUNCTION;BASE" "FILES")
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/${arg_FUNCTION}.cc)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded/${arg_FUNCTION}.cc)  # apart from a source of that name
   set(files)
   set(base)
   if(arg_BASE)

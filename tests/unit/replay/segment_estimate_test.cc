@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "net/tcp/framing.h"
+#include "net/topologies/registry.h"
 #include "replay/estimate.h"
 #include "tests/unit/net/cases.h"
 #include "tests/unit/replay/replayed.h"
