@@ -36,8 +36,7 @@ constexpr MeasuredQueue kQueues[] = {{"flow", "host", 0.07},          {"flow", "
                                      {"linux", "host", 0.07},         {"linux", "fifo", 0.25},
                                      {"linux", "fq_codel+ecn", 0.15}, {"linux", "host+bbr", 0.07},
                                      {"linux", "host+loss", 0.25},    {"linux", "fifo+loss", 0.25},
-                                     {"linux", "fifo+bbr", 0.55},
-                                     {"linux", "fifo+some-bbr", 0.55}};
+                                     {"linux", "fifo+bbr", 0.55},     {"linux", "fifo+some-bbr", 0.55}};
 constexpr int kMeasuredBuckets = 24;
 struct MeasuredPaths {
   int connections;
@@ -141,9 +140,8 @@ Interval widened(const Interval& measured, double residual, bool is_ratio) {
 std::string queue_setting(const TcpSpec& tcp) {
   const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
   const std::string bbr = tcp.has_only("bbr") ? "+bbr" : tcp.has_control("bbr") ? "+some-bbr" : "";
-  return tcp.queue + (tcp.ecn ? "+ecn" : "") + bbr +
-         (tcp.qdisc == "fq" ? "+fq" : "") + (tcp.loss > 0 ? "+loss" : "") +
-         (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "");
+  return tcp.queue + (tcp.ecn ? "+ecn" : "") + bbr + (tcp.qdisc == "fq" ? "+fq" : "") +
+         (tcp.loss > 0 ? "+loss" : "") + (has_other_trunks ? "+trunk-" + tcp.trunk_queue : "");
 }
 
 double class_residual(const NetworkSpec& network) {

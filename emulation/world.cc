@@ -109,8 +109,7 @@ void check_emulated(const Case& config, const Topology& topology) {
 std::string world_script(const Case& config, const Topology& topology, const std::string& longhaul) {
   const TcpSpec& tcp = config.network.tcp;
   std::vector<std::string> hosts;
-  for (int host = 0; host < topology.replicas(); ++host)
-    hosts.push_back(host_line(topology, tcp, host));
+  for (int host = 0; host < topology.replicas(); ++host) hosts.push_back(host_line(topology, tcp, host));
   const std::vector<std::pair<std::string, std::string>> values = {
       {"longhaul", longhaul},
       {"size", std::to_string(hosts.size())},

@@ -199,8 +199,8 @@ Node plan_options(const Node& scenario) {
                "them: what iperf3, ping and their like printed, by `hosts` or named as oslo-paris.txt, or a "
                "table from,to,rate_mbps,rtt_ms (.csv)"),
        not_filled(*scenario.child("network")->child("tcp"))
-           .means("with sites: as network.tcp of a scenario, without connections and hosts. Behind FIFOs, here or in "
-                  "network.tcp, the search has fair queues, and the choice is verified in fidelity linux"),
+           .means("with sites: as network.tcp of a scenario, without connections and hosts. Behind FIFOs, "
+                  "here or in network.tcp, the search has fair queues, and the choice is verified in fidelity linux"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")

@@ -54,10 +54,10 @@ struct TcpSpec {
   int connections = 1;
   std::string congestion_control, queue;
   std::vector<std::string> host_controls;  // by replica, with stages by worker; empty: all have that one
-  std::string qdisc = "pfifo_fast";   // of the hosts: or fq
-  std::string trunk_queue = "same";   // of links between routers: as `queue`, or fifo
-  double queue_products = 1;          // of a fifo, in bandwidth-delay products
-  std::optional<double> queue_bytes;  // of a fifo, instead
+  std::string qdisc = "pfifo_fast";        // of the hosts: or fq
+  std::string trunk_queue = "same";        // of links between routers: as `queue`, or fifo
+  double queue_products = 1;               // of a fifo, in bandwidth-delay products
+  std::optional<double> queue_bytes;       // of a fifo, instead
   bool ecn = false;
   double loss = 0;
   std::string loss_response = "linux";  // or ns3-3.37

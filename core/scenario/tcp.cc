@@ -14,18 +14,18 @@ namespace longhaul {
 namespace {
 
 Node hosts_options() {
-  return list_of(
-             "hosts",
-             section("", {either("replicas", {integer("").at_least(0), text("")})
-                              .required()
-                              .means("a replica, a range as \"3-7\", or \"all\"; with stages, workers"),
-                          integer("every").at_least(1).by_default(1).means(
-                              "of these only the first and each so many after it: 2 is every second one"),
-                          choice("congestion_control", {"cubic", "reno", "bbr"})
-                              .required()
-                              .means("of what they send")}))
-      .means("replicas with a congestion control of their own, in this order: the last one wins (fidelity "
-             "linux)");
+  return list_of("hosts",
+                 section("", {either("replicas", {integer("").at_least(0), text("")})
+                                  .required()
+                                  .means("a replica, a range as \"3-7\", or \"all\"; with stages, workers"),
+                              integer("every").at_least(1).by_default(1).means(
+                                  "of these only the first and each so many after it: 2 is every second one"),
+                              choice("congestion_control", {"cubic", "reno", "bbr"})
+                                  .required()
+                                  .means("of what they send")}))
+      .means(
+          "replicas with a congestion control of their own, in this order: the last one wins (fidelity "
+          "linux)");
 }
 
 }  // namespace
@@ -99,6 +99,7 @@ void parse_queue_size(const Json& json, TcpSpec& tcp) {
                      "a number means bandwidth-delay products");
 }
 
+// By replica; empty where all send with the section's own.
 std::vector<std::string> parse_hosts(const Json& json, const std::string& of_all, int replicas) {
   std::vector<std::string> controls(as_index(replicas), of_all);
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -126,7 +127,7 @@ bool TcpSpec::has_control(const std::string& control) const {
 bool TcpSpec::has_only(const std::string& control) const {
   return host_controls.empty()
              ? congestion_control == control
-             : none_of(host_controls, [&](const std::string& one) { return one != control; });
+             : none_of(host_controls, [&](const std::string& of_host) { return of_host != control; });
 }
 
 TcpSpec parse_tcp(const Json& json, int replicas) {

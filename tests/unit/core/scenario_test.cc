@@ -333,7 +333,9 @@ TEST(Scenario, TrafficOfOthersHasACongestionControlWhereSegmentsAreSent) {
 // The last entry that names a replica wins; `every` counts from the first of its range.
 TEST(Scenario, HostsHaveACongestionControlOfTheirOwn) {
   const auto tcp_of = [](const Json& hosts, const std::string& of_all = "cubic") {
-    return first_case({{"network", {{"fidelity", "linux"}, {"tcp", {{"congestion_control", of_all}, {"hosts", hosts}}}}}})
+    return first_case(
+               {{"network",
+                 {{"fidelity", "linux"}, {"tcp", {{"congestion_control", of_all}, {"hosts", hosts}}}}}})
         .network.tcp;
   };
   const Json all = {{"replicas", "all"}, {"congestion_control", "bbr"}},
@@ -345,14 +347,17 @@ TEST(Scenario, HostsHaveACongestionControlOfTheirOwn) {
   EXPECT_TRUE(tcp_of({all, odd, first}).has_control("bbr"));
   EXPECT_FALSE(tcp_of({all, odd, first}).has_only("bbr"));
   EXPECT_TRUE(tcp_of({odd, first, all}).has_only("bbr"));
-  EXPECT_EQ(tcp_of(Json::array({all}), "bbr").host_controls, std::vector<std::string>()) << "all as network.tcp's";
+  EXPECT_EQ(tcp_of(Json::array({all}), "bbr").host_controls, std::vector<std::string>())
+      << "all as network.tcp's";
   EXPECT_EQ(tcp_of(Json::array()).congestion_control_of(3), "cubic");
 }
 
 // Replicas are counted in the range of the scenario's; only segments of linux have several controls.
 TEST(Scenario, HostsAreRefusedWhereTheyCannotBe) {
   const auto said = [](const std::string& fidelity, const Json& host) {
-    return said_by([&] { first_case({{"network", {{"fidelity", fidelity}, {"tcp", {{"hosts", {host}}}}}}}); });
+    return said_by([&] {
+      first_case({{"network", {{"fidelity", fidelity}, {"tcp", {{"hosts", {host}}}}}}});
+    });
   };
   EXPECT_SAYS(said("linux", {{"replicas", "2-4"}, {"congestion_control", "bbr"}}),
               "network.tcp.hosts[0].replicas: found \"2-4\"");

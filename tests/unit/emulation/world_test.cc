@@ -28,7 +28,8 @@ TEST(World, HasAHostAWorkerWithTheRateOfItsLink) {
         "hosts='0 10.9.0.1 100000000 6250 cubic\n1 10.9.0.2 100000000 6250 cubic'\n", "idle='1'\n",
         "overhead='38'\n"}},
       {slow,
-       {"0 10.9.0.1 10000000 18100 reno\n1 10.9.0.2 10000000 18100 cubic'\n", "mtu='9000'\n", "idle='0'\n", R"(case_json='{"case":"it'\''s"}')"}}};
+       {"0 10.9.0.1 10000000 18100 reno\n1 10.9.0.2 10000000 18100 cubic'\n", "mtu='9000'\n", "idle='0'\n",
+        R"(case_json='{"case":"it'\''s"}')"}}};
   for (const auto& [config, lines] : worlds)
     for (const char* line : lines)
       EXPECT_SAYS(world_script(config, build_topology(config), "/bin/longhaul"), line);

@@ -111,7 +111,8 @@ TEST(LinuxNetwork, AHostSendsWithItsOwnControl) {
     config.network.tcp.host_controls = {"cubic", "cubic"};
     config.network.tcp.host_controls[as_index(bbr)] = "bbr";
     const Replayed replayed = exchanged(config, "pair", 1400);
-    const double from_bbr_s = replayed.row(1, 1 - bbr).done_s - 1, from_cubic_s = replayed.row(1, bbr).done_s - 1;
+    const double from_bbr_s = replayed.row(1, 1 - bbr).done_s - 1,
+                 from_cubic_s = replayed.row(1, bbr).done_s - 1;
     EXPECT_LT(3 * from_bbr_s, from_cubic_s) << bbr;
   }
 }
