@@ -32,7 +32,7 @@ TEST(Emulate, TheScriptIsOfOneCaseThatAWorldHas) {
   const CommandResult one = emulate(ring_of_four(), {"--script"});
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_EQ(one.out.rfind("#!/bin/sh\n", 0), 0u);
-  EXPECT_SAYS(one.out, "\n3 10.9.0.4 50000000 3125'");
+  EXPECT_SAYS(one.out, "\n3 10.9.0.4 50000000 3125 cubic'");
   Json two = ring_of_four(), marks = ring_of_four();
   two["sweep"] = {{"network.topology.star.rtt", {"10ms", "20ms"}}};
   expect_refused(emulate(two, {"--script"}), {"2 cases"});
