@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs install deb wheel quickstart claims claims-book validation test test-long asan tsan fuzz soak gpu-bundle cuda setup setup-tests schema docs format tidy clean help
+.PHONY: all programs install deb wheel quickstart claims claims-book validation test test-long asan tsan fuzz soak mutation gpu-bundle cuda setup setup-tests schema docs format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -94,6 +94,14 @@ SOAK_SEED := 1
 soak: programs
 	tests/soak/soak.py $(BUILD)/bin $(BUILD)/soak --seconds $(SOAK_SECONDS) --seed $(SOAK_SEED)
 
+# Small faults of product lines, and whether the unit tests of their folders notice them: CONTRIBUTING.md. A stopped run continues.
+MUTATION_ROOMS := replay
+MUTATION_SINCE :=
+MUTATION_DRAW := 60
+mutation: setup-tests
+	tests/mutation/mutate.py $(MUTATION_ROOMS:%=--room %) $(MUTATION_SINCE:%=--since %) --draw $(MUTATION_DRAW) \
+	  --build build-mutation --results $(BUILD)/mutants.jsonl
+
 # The programs with CUDA, in build-cuda, against a PyTorch that pip installs into torch-cuda (docs/howto/gpu.md).
 cuda:
 	scripts/setup.sh --cuda
@@ -145,6 +153,7 @@ help:
 	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"
 	@echo "make fuzz         every fuzz target for a minute (FUZZ_SECONDS=60)"
 	@echo "make soak         random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS=3600)"
+	@echo "make mutation     mutants of MUTATION_ROOMS=replay, of lines since MUTATION_SINCE=, and whether tests notice them"
 	@echo "make cuda         the programs with CUDA, against a PyTorch by pip, in build-cuda"
 	@echo "make gpu-bundle   pack what scripts/first_card.sh needs on a GPU machine"
 	@echo "make setup|all|schema|docs|format|tidy|clean"
