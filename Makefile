@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs install deb wheel quickstart claims claims-book validation test test-long asan tsan fuzz soak mutation gpu-bundle cuda setup setup-tests schema docs format tidy clean help
+.PHONY: all programs install deb wheel quickstart claims claims-book validation test test-recipes test-long asan tsan fuzz soak mutation gpu-bundle cuda setup setup-tests schema docs format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -50,6 +50,11 @@ validation: setup programs
 
 test: setup-tests all
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+# The recipes for schedulers in docs/examples, which `make test` skips where a scheduler is missing: installs them all (slurmd wants root).
+test-recipes: setup-tests all
+	scripts/setup.sh --recipes
+	LONGHAUL_RECIPES=all ctest --test-dir $(BUILD) --output-on-failure -R '^recipe_'
 
 # The checks that take minutes: losses over three seeds, fifty kills of each method, packets against flow over a grid, 200 drawn
 # plans beside their runs, and the hour of docs/howto/reviewers.md.
@@ -149,6 +154,7 @@ help:
 	@echo "make claims-book  ten published claims, judged on one page: results/reference/claims/book.md"
 	@echo "make validation   replay scenarios/validation, write results/reference/validation/tables.md"
 	@echo "make test         set up, build, run all tests"
+	@echo "make test-recipes the recipes of docs/examples for schedulers, which it installs"
 	@echo "make test-long    the checks that take many minutes"
 	@echo "make asan|tsan    unit tests with sanitizers: address and undefined behaviour, threads"
 	@echo "make fuzz         every fuzz target for a minute (FUZZ_SECONDS=60)"

@@ -5,6 +5,7 @@
 #   scripts/setup.sh            what building and running needs
 #   scripts/setup.sh --fuzz     and what make fuzz uses besides: clang with libFuzzer
 #   scripts/setup.sh --tests    and what the tests use besides: a browser, matplotlib, a linter; without them those tests are skipped
+#   scripts/setup.sh --recipes  what make test-recipes uses: the schedulers of docs/examples
 #   scripts/setup.sh --cuda [VERSION]   and a PyTorch with CUDA, by pip into torch-cuda (5 GB), for cmake --preset cuda; with
 #                               transformers, which a test reads exported models with. nvcc has to be there. Without VERSION the
 #                               one that was tried last; "newest": the newest one
@@ -24,6 +25,10 @@ fi
 
 if [ "${1:-}" = --fuzz ]; then
   packages+=(clang libclang-rt-14-dev)
+fi
+
+if [ "${1:-}" = --recipes ]; then
+  packages+=(parallel snakemake python3-distributed python3-mpi4py slurmctld slurmd slurm-client munge)
 fi
 
 if [ "${1:-}" = --cuda ]; then
