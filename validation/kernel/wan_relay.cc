@@ -91,7 +91,7 @@ Tap open_tap(const std::string& name) {
 }
 
 struct Frame {
-  std::array<std::uint8_t, 2048> bytes;
+  std::array<std::uint8_t, 9216> bytes;  // an MTU of 9001 fits
   std::size_t length = 0;
   int target = 0;
 
