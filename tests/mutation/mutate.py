@@ -18,6 +18,7 @@ import time
 import changed_lines
 import operators
 import results
+import source_tokens
 import suites
 
 
@@ -41,9 +42,9 @@ def arguments():
     return parser
 
 
-def described(room, file, text, mutant):
+def described(room, file, source, mutant):
     """A result without its outcome."""
-    source = operators.source_tokens.Source(text)
+    text = source.text
     first, last = source.lines_around(mutant.start, mutant.end)
     before = text[first:last]
     after = text[first:mutant.start] + mutant.new + text[mutant.end:last]
@@ -60,13 +61,15 @@ def all_mutants(root, room, since, headers, names):
         lines = changed_lines.lines_of(root, file, commits) if since else None
         if lines is not None and not lines:
             continue
-        text = (root / file).read_text(encoding="utf-8")
-        for mutant in operators.mutants_of(text):
-            if names and mutant.operator not in names:
-                continue
-            if lines is None or text.count("\n", 0, mutant.start) + 1 in lines:
-                found.append((described(room, file, text, mutant), mutant))
+        for result, mutant in all_of_file(root, room, file):
+            if (lines is None or result["line"] in lines) and (not names or mutant.operator in names):
+                found.append((result, mutant))
     return found
+
+
+def all_of_file(root, room, file):
+    source = source_tokens.Source((root / file).read_text(encoding="utf-8"))
+    return [(described(room, file, source, mutant), mutant) for mutant in operators.mutants_of(source)]
 
 
 def draw(mutants, count, seed):
@@ -89,11 +92,6 @@ def found_again(root, survivors):
             continue
         new, mutant = min(alike, key=lambda one: (abs(one[0]["line"] - survivor["line"]), abs(one[0]["column"] - survivor["column"])))
         yield {**new, "id": survivor["id"]}, mutant
-
-
-def all_of_file(root, room, file):
-    text = (root / file).read_text(encoding="utf-8")
-    return [(described(room, file, text, mutant), mutant) for mutant in operators.mutants_of(text)]
 
 
 def commit_of(root):

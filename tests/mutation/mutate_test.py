@@ -58,10 +58,14 @@ TEST(Toy, Ends) { call(); }
 PRODUCT_TEST = "TEST(Toy, Product) { EXPECT_EQ(product(2, 3), 6); }\n"
 
 
+def mutants_of(text):
+    return operators.mutants_of(source_tokens.Source(text))
+
+
 def changes(text):
     """(operator, what is replaced, by what) of a function's statements."""
     text = f"void f() {{\n{text}\n}}\n"
-    return {(mutant.operator, text[mutant.start:mutant.end], mutant.new) for mutant in operators.mutants_of(text)}
+    return {(mutant.operator, text[mutant.start:mutant.end], mutant.new) for mutant in mutants_of(text)}
 
 
 class Operators(unittest.TestCase):
@@ -99,13 +103,13 @@ class Operators(unittest.TestCase):
                          {("CRP", "0", "1"), ("CRP", "1", "0"), ("CRP", "12", "(12 + 1)")})
         self.assertEqual(changes("return true;"), {("CRP", "true", "false")})
         self.assertEqual(changes("return g(x);"), {("CSR", "g(x)", "{}")})
-        self.assertEqual(operators.mutants_of("class A {\n  virtual void f() = 0;\n};\n"), [])
+        self.assertEqual(mutants_of("class A {\n  virtual void f() = 0;\n};\n"), [])
 
     def test_statements(self):
         deleted = {old for operator, old, _ in changes("int x = y;\nif (a) {\n  f(x);\n}\n++x;\n*p = g([&] { h(); });\nthrow E();")
                    if operator == "SDL"}
         self.assertEqual(deleted, {"f(x);", "++x;", "*p = g([&] { h(); });", "h();", "throw E();"})
-        self.assertEqual(operators.mutants_of("namespace a {\nusing b::c;\nclass D {\n  int e_;\n};\n}\n"), [])
+        self.assertEqual(mutants_of("namespace a {\nusing b::c;\nclass D {\n  int e_;\n};\n}\n"), [])
 
     def test_brackets_that_do_not_match(self):
         for text in ("void f() {", "void f() ]"):
@@ -119,6 +123,15 @@ class Suites(unittest.TestCase):
         self.assertEqual(suites.programs_of("net/tcp", ["planner"]), ["net_test", "planner_test"])
         with self.assertRaises(KeyError):
             suites.programs_of("network", [])
+
+    def test_what_waits_or_computes_forever_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("suites.STALLED_S", 1):
+            for script in ("sleep 600", "while :; do :; done"):
+                program = pathlib.Path(folder) / "program"
+                program.write_text(f"#!/bin/sh\n{script}\n")
+                program.chmod(0o755)
+                outcome = suites.run_suite(program, 1)
+                self.assertEqual((outcome.timed_out, outcome.failed), (True, []), script)
 
     def test_names_of_failed_tests(self):
         self.assertEqual(suites.failed_tests("[  FAILED  ] A.B (3 ms)\n[  FAILED  ] 1 test\n[  FAILED  ] A.B\n", 1), ["A.B"])

@@ -40,9 +40,9 @@ class Mutant:
     new: str
 
 
-def mutants_of(text):
-    """Of a source, by place. ValueError: its brackets do not match."""
-    source = source_tokens.Source(text)
+def mutants_of(source):
+    """Of a Source, by place."""
+    text = source.text
     found, texts = [], {hash(text)}
     for make in (_signs, _connectors, _conditions, _constants, _returns, _statements):
         for mutant in make(source):

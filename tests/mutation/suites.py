@@ -33,6 +33,7 @@ LIBRARIES = {"emulation": "longhaul_worlds", "sim": "longhaul_simulation", "trai
 NEEDS = {"sim_test": "SIM", "network_run_test": "SIM", "trainer_test": "TRAINER", "integration_test": "TRAINER"}
 CMAKE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PROJECT_INCLUDE={pathlib.Path(__file__).with_name('apart.cmake')}"]
 PATIENCE = 5  # times what the unmutated suites took
+STALLED_S = 60  # without any processor time: it waits for what does not come
 MOST_BYTES = 6 << 30  # of memory of a test program: a mutant may ask for all of it
 
 
@@ -138,9 +139,36 @@ class Outcome:
         self.failed, self.timed_out, self.wall_s, self.cpu_s, self.output = failed, timed_out, wall_s, cpu_s, output
 
 
+def processor_time_of(group):
+    """Of the processes of a group as they stand, in ticks."""
+    ticks = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()  # behind the name: state, parent, group, ...
+        except OSError:
+            continue  # it has ended
+        if int(fields[2]) == group:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks
+
+
+def waits_forever(process):
+    """Until it ends: False; or until it has taken no processor time for STALLED_S: True."""
+    ticks, moved = -1, time.monotonic()
+    while True:
+        try:
+            process.wait(timeout=1)
+            return False
+        except subprocess.TimeoutExpired:
+            now = processor_time_of(process.pid)
+            if now != ticks:
+                ticks, moved = now, time.monotonic()
+            elif time.monotonic() - moved > STALLED_S:
+                return True
+
+
 def run_suite(program, limit_s=None):
-    """It ends at the first failure. `limit_s`: of processor time, which other work of the machine does not change; of wall
-    clock four times as much, for what waits."""
+    """It ends at the first failure. `limit_s`: of processor time, as other work makes any wall clock too short."""
     def limits():
         os.setsid()
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
@@ -153,11 +181,8 @@ def run_suite(program, limit_s=None):
         environment = {**os.environ, "GTEST_FAIL_FAST": "1", "GTEST_COLOR": "no", "TMPDIR": scratch}
         process = subprocess.Popen([program], cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.STDOUT, preexec_fn=limits)
-        timed_out = False
         try:
-            status = process.wait(timeout=4 * limit_s + 1 if limit_s else None)
-        except subprocess.TimeoutExpired:
-            timed_out = True
+            timed_out = waits_forever(process)
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)  # with what it started
