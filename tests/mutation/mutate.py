@@ -35,7 +35,7 @@ def arguments():
                         help="run NAME_test besides, as integration (which needs LibTorch and ns-3), planner; repeat for more")
     parser.add_argument("--build", type=pathlib.Path, metavar="DIR", help="for the copy and its build (build-mutation)")
     parser.add_argument("--results", type=pathlib.Path, metavar="FILE", help="JSON lines; continued where it exists")
-    parser.add_argument("--again", action="store_true", help="run the survivors of FILE again, wherever their lines stand now")
+    parser.add_argument("--again", action="store_true", help="first the survivors of FILE again, wherever their lines stand now")
     parser.add_argument("--list", type=pathlib.Path, metavar="FILE", help="print scores and survivors, and run nothing")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2], metavar="DIR",
                         help="the checkout (the one of this file)")
@@ -100,24 +100,28 @@ def commit_of(root):
 
 
 def run_unmutated(workshop, rooms, programs):
-    """{program: its limit in seconds}. Failed: it does not build, or a test fails."""
+    """[(program, tests of it as a filter, limit of processor time in seconds)], quick tests first. Failed: it does not build,
+    or a test fails."""
     print(f"builds and runs {', '.join(programs)} without a mutant", flush=True)
     workshop.configure(rooms, programs)
     if said := workshop.make(programs):
         raise suites.Failed(f"the tree does not build without a mutant:\n{said[-4000:]}")
     workshop.remember_objects()
-    limits = {}
+    quick, slow = [], []
     for program in programs:
         outcome = workshop.run(program)
         if outcome.failed or outcome.timed_out:
             raise suites.Failed(f"{program} fails without a mutant ({', '.join(outcome.failed)}): no mutant is run\n"
                                 f"{outcome.output[-4000:]}")
         print(f"{program}: {outcome.wall_s:.1f} s, {outcome.cpu_s:.1f} s of processor time", flush=True)
-        limits[program] = suites.PATIENCE * outcome.cpu_s + 1
-    return limits
+        limit_s = suites.PATIENCE * outcome.cpu_s + 1
+        names = ":".join(suites.quick_tests(outcome.output))
+        quick.append((program, names, limit_s))
+        slow.append((program, f"-{names}", limit_s))
+    return quick + slow
 
 
-def run_mutant(workshop, mutant, file, programs, limits):
+def run_mutant(workshop, mutant, file, programs, suites_of_all):
     """(outcome, names of failed tests)."""
     copy = workshop.tree / file
     text = copy.read_text(encoding="utf-8")
@@ -129,8 +133,10 @@ def run_mutant(workshop, mutant, file, programs, limits):
             return "noticed", ["a test program does not list its tests"]
         if workshop.is_same_code():
             return "same code", []
-        for program in programs:
-            outcome = workshop.run(program, limits[program])
+        for program, tests, limit_s in suites_of_all:
+            if program not in programs:
+                continue
+            outcome = workshop.run(program, tests, limit_s)
             if outcome.timed_out:
                 return "timeout", []
             if outcome.failed:
@@ -144,17 +150,15 @@ def run(options):
     root = options.root.resolve()
     tree = (options.build or root / "build-mutation").resolve()
     known = results.read(options.results)
-    if options.again:
-        drawn = list(found_again(root, [result for result in known.values() if result["outcome"] == "survived"]))
-    else:
-        names = set(filter(None, options.operators.split(",")))
-        drawn = []
-        for room in options.room:
-            mutants = all_mutants(root, room, options.since, options.headers, names)
-            of_room = draw(mutants, options.draw, options.seed)
-            left = [one for one in of_room if one[0]["id"] not in known]
-            print(f"{room}: {len(mutants)} mutants, {len(of_room)} drawn, {len(of_room) - len(left)} of them done before")
-            drawn += left
+    survivors = [result for result in known.values() if result["outcome"] == "survived"]
+    drawn = list(found_again(root, survivors)) if options.again else []
+    names = set(filter(None, options.operators.split(",")))
+    for room in options.room:
+        mutants = all_mutants(root, room, options.since, options.headers, names)
+        of_room = draw(mutants, options.draw, options.seed)
+        left = [one for one in of_room if one[0]["id"] not in known]
+        print(f"{room}: {len(mutants)} mutants, {len(of_room)} drawn, {len(of_room) - len(left)} of them done before")
+        drawn += left
     if not drawn:
         print("no mutant is left to run")
         return []
@@ -163,17 +167,17 @@ def run(options):
     programs = list(dict.fromkeys(program for room in sorted(rooms) for program in programs_of[room]))
     with suites.Workshop(root, tree) as workshop:
         workshop.copy_tree()
-        limits = run_unmutated(workshop, rooms, programs)
-        return run_drawn(workshop, drawn, programs_of, limits, options.results)
+        suites_of_all = run_unmutated(workshop, rooms, programs)
+        return run_drawn(workshop, drawn, programs_of, suites_of_all, options.results)
 
 
-def run_drawn(workshop, drawn, programs_of, limits, file):
+def run_drawn(workshop, drawn, programs_of, suites_of_all, file):
     """Results, each of which is in the file as soon as it is known."""
     commit = commit_of(workshop.root)
     done, began = [], time.monotonic()
     for result, mutant in drawn:
         started = time.monotonic()
-        outcome, tests = run_mutant(workshop, mutant, result["file"], programs_of[result["room"]], limits)
+        outcome, tests = run_mutant(workshop, mutant, result["file"], programs_of[result["room"]], suites_of_all)
         seconds = round(time.monotonic() - started, 1)
         done.append({**result, "outcome": outcome, "tests": tests, "seconds": seconds, "commit": commit})
         results.append(file, done[-1])

@@ -130,8 +130,14 @@ class Suites(unittest.TestCase):
                 program = pathlib.Path(folder) / "program"
                 program.write_text(f"#!/bin/sh\n{script}\n")
                 program.chmod(0o755)
-                outcome = suites.run_suite(program, 1)
+                outcome = suites.run_suite(program, limit_s=1)
                 self.assertEqual((outcome.timed_out, outcome.failed), (True, []), script)
+
+    def test_quick_tests_are_a_tenth_of_the_time(self):
+        took = {"A.A": 900, "A.B": 60, "A.C": 39, "A.D": 1, "A.E": 0}
+        text = "".join(f"[ RUN      ] {name}\n[       OK ] {name} ({ms} ms)\n" for name, ms in took.items())
+        self.assertEqual(suites.quick_tests(text), ["A.E", "A.D", "A.C", "A.B", "A.A"], "a tenth is no more than 100 ms")
+        self.assertEqual(suites.quick_tests(text.replace("(60 ms)", "(70 ms)")), ["A.E", "A.D", "A.C", "A.B"])
 
     def test_names_of_failed_tests(self):
         self.assertEqual(suites.failed_tests("[  FAILED  ] A.B (3 ms)\n[  FAILED  ] 1 test\n[  FAILED  ] A.B\n", 1), ["A.B"])

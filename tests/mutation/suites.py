@@ -128,8 +128,8 @@ class Workshop:
                 self._objects[file] = written, hashlib.sha1(file.read_bytes()).hexdigest()
         return {file: digest for file, (_, digest) in self._objects.items()}
 
-    def run(self, program, limit_s=None):
-        return run_suite(self.build / "bin" / program, limit_s)
+    def run(self, program, tests="*", limit_s=None):
+        return run_suite(self.build / "bin" / program, tests, limit_s)
 
 
 class Outcome:
@@ -167,8 +167,8 @@ def waits_forever(process):
                 return True
 
 
-def run_suite(program, limit_s=None):
-    """It ends at the first failure. `limit_s`: of processor time, as other work makes any wall clock too short."""
+def run_suite(program, tests="*", limit_s=None):
+    """It ends at the first failure. `tests`: GoogleTest's filter. `limit_s`: of processor time, as other work makes any wall clock too short."""
     def limits():
         os.setsid()
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
@@ -178,7 +178,7 @@ def run_suite(program, limit_s=None):
 
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory(prefix="mutation-") as scratch, tempfile.TemporaryFile() as output:
-        environment = {**os.environ, "GTEST_FAIL_FAST": "1", "GTEST_COLOR": "no", "TMPDIR": scratch}
+        environment = {**os.environ, "GTEST_FAIL_FAST": "1", "GTEST_COLOR": "no", "GTEST_FILTER": tests, "TMPDIR": scratch}
         process = subprocess.Popen([program], cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.STDOUT, preexec_fn=limits)
         try:
@@ -196,6 +196,18 @@ def run_suite(program, limit_s=None):
     # RLIMIT_CPU ends it with SIGXCPU, then with SIGKILL.
     timed_out = timed_out or status in (-signal.SIGXCPU, -signal.SIGKILL)
     return Outcome([] if timed_out else failed_tests(text, status), timed_out, time.monotonic() - began, cpu_s, text)
+
+
+def quick_tests(text):
+    """Names of the quickest tests that together took a tenth of the time, and one more: run first, they notice most mutants."""
+    took = sorted((int(ms), name) for name, ms in re.findall(r"^\[       OK \] (\S+) \((\d+) ms\)", text, re.MULTILINE))
+    most, names = sum(ms for ms, _ in took) / 10, []
+    for ms, name in took:
+        names.append(name)
+        most -= ms
+        if most < 0:
+            break
+    return names
 
 
 def failed_tests(text, status):
