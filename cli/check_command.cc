@@ -14,7 +14,7 @@
 #include "core/base/printable.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {

@@ -27,7 +27,7 @@
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "net/variation/path_losses.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {

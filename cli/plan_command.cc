@@ -25,7 +25,7 @@
 #include "planner/plan_request.h"
 #include "planner/plan_result.h"
 #include "planner/planned_network.h"
-#include "replay/estimate.h"
+#include "replay/predict/estimate.h"
 
 namespace longhaul {
 namespace {

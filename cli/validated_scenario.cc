@@ -26,9 +26,9 @@
 #include "net/library.h"
 #include "net/topologies/registry.h"
 #include "net/variation/trace_units.h"
-#include "replay/absence_trace.h"
-#include "replay/estimate.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
+#include "replay/predict/estimate.h"
+#include "replay/work/absence_trace.h"
 
 namespace longhaul {
 namespace {

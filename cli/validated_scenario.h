@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 

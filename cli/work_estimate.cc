@@ -16,7 +16,7 @@
 #include "core/scenario/training_text.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
-#include "replay/outputs.h"
+#include "replay/output/outputs.h"
 
 namespace longhaul {
 namespace {
@@ -32,7 +32,7 @@ constexpr double kStepRow = 40, kExchangeRow = 80, kJoinedExchangeRow = 110, kBr
 constexpr double kRestOfACase = 8e3, kReport = 4e5, kReportOfACase = 2e4;
 // A file takes whole blocks of its file system, of which the last is half full on average.
 constexpr double kBlock = 4096, kFilesOfACase = 14, kFilesWithoutTables = 5;
-constexpr double kMostTransferRows = 1e4;  // replay/logged_network.cc
+constexpr double kMostTransferRows = 1e4;  // replay/output/logged_network.cc
 
 // Of a program with LibTorch that has trained nothing yet.
 constexpr double kProgram = 200e6;

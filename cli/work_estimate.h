@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
-#include "replay/estimate.h"
+#include "replay/predict/estimate.h"
 
 namespace longhaul {
 

@@ -56,7 +56,8 @@ void attach_replicas(Topology& topology, const Placement& placement, const std::
 //
 // blocks: the identity. round-robin: one place of each site in turn, in the order of the sites, passing over
 // sites that are full. random: a permutation drawn from the seed, on a stream of its own. A list: as it is.
-// kOptimized: likewise, once they were found; that needs the network's paths (replay/optimized_order.h).
+// kOptimized: likewise, once they were found; that needs the network's paths
+// (replay/placement/optimized_order.h).
 std::vector<int> places_of_ranks(const RankOrderSpec& order, const Placement& placement, std::uint64_t seed);
 
 // The round robin over sites with so many places each.

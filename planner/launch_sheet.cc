@@ -17,7 +17,7 @@
 #include "core/base/units.h"
 #include "net/tcp/framing.h"
 #include "planner/plan_result.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {

@@ -11,7 +11,7 @@
 #include "net/library.h"
 #include "planner/extrapolation.h"
 #include "planner/plan_result.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {

@@ -17,7 +17,8 @@
 
 namespace longhaul {
 
-// bit/s of links that stand for no limit: the fastest that fidelity flow carries (replay/estimate.cc).
+// bit/s of links that stand for no limit: the fastest that fidelity flow carries
+// (replay/predict/estimate.cc).
 constexpr double kNoLimit = 1e13;
 
 struct PlannedNetwork {

@@ -16,7 +16,7 @@
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
 #include "planner/plan_paths.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {

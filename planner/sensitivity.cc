@@ -16,7 +16,7 @@
 #include "net/topologies/matrix.h"
 #include "planner/plan_result.h"
 #include "planner/planned_network.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {

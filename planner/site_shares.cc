@@ -14,7 +14,7 @@
 #include "core/base/ranges.h"
 #include "planner/plan_result.h"
 #include "planner/search.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {

@@ -8,7 +8,7 @@
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
 #include "planner/search.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 

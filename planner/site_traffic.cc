@@ -7,7 +7,7 @@
 #include "net/library.h"
 #include "net/tcp/framing.h"
 #include "planner/extrapolation.h"
-#include "replay/step_plan.h"
+#include "replay/work/trace_steps.h"
 
 namespace longhaul {
 namespace {

@@ -13,7 +13,7 @@
 #include "methods/common/registry.h"
 #include "planner/plan_paths.h"
 #include "planner/plan_result.h"
-#include "replay/estimate.h"
+#include "replay/predict/estimate.h"
 
 namespace longhaul {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "core/base/errors.h"
 #include "core/plan/combinations.h"
-#include "replay/estimate.h"
+#include "replay/absence/replay_with_absences.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/linux_network.h"
-#include "replay/replay_with_absences.h"
+#include "replay/predict/estimate.h"
 
 namespace longhaul {
 

@@ -9,8 +9,8 @@
 #include "core/base/files.h"
 #include "core/base/units.h"
 #include "net/topologies/registry.h"
-#include "replay/estimate.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
+#include "replay/predict/estimate.h"
 #include "replay/replay.h"
 
 namespace longhaul {

@@ -33,7 +33,7 @@ struct Fault {
   int number = 0;  // in the scenario's list
   std::string kind;
   FaultTimes times;
-  std::string file;  // that has replicas and times instead (replay/absence_trace.h)
+  std::string file;  // that has replicas and times instead (replay/work/absence_trace.h)
 
   // What it strikes: these workers, first and last, each by itself; links of this name or glob, each by
   // itself; or together all links of this site to others.

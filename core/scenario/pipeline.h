@@ -35,7 +35,7 @@ struct Words<PipelineSchedule> {
 // kStraight: through the stages of its own replica. kRandom: at each hop a fresh permutation of the replicas
 // says who gets whose micro-batch; the backward pass goes the same path back. kThroughput: each worker hands
 // it to the worker of the next stage that is fastest by what it has measured (SWARM, arXiv 2301.11913;
-// replay/wiring.h); a worker takes what comes, backward passes first.
+// replay/pipeline/wiring.h); a worker takes what comes, backward passes first.
 enum class MicrobatchRouting { kStraight, kRandom, kThroughput };
 template <>
 struct Words<MicrobatchRouting> {
@@ -117,8 +117,8 @@ struct PipelineSpec {
   // A worker computes nothing while a message of its own is under way to the next worker, or one that it
   // needs next (Megatron-LM without overlap_p2p_comm). Else messages travel beside the compute.
   bool blocks = false;
-  // With kThroughput: steps between moves of a worker to another stage (SWARM; replay/rebalance.h), and what
-  // such a worker downloads, bytes for each parameter of its new stage. 0: no worker ever moves.
+  // With kThroughput: steps between moves of a worker to another stage (SWARM; replay/pipeline/rebalance.h),
+  // and what such a worker downloads, bytes for each parameter of its new stage. 0: no worker ever moves.
   int rebalance_every = 0;
   double state_bytes = 12;
   BoundarySpec boundary;

@@ -62,7 +62,8 @@ void check_topology_options(const Case& config);
 
 // The network of a case, with its overrides. Throws InputError (JSON path, without a file) for what does not
 // exist (a site, a matrix, a graph file, a link) and for what cannot be: an impossible delay, a rate of 0, a
-// graph that falls apart. Not for the rank order "optimized" (placed_topology() in replay/optimized_order.h).
+// graph that falls apart. Not for the rank order "optimized" (placed_topology() in
+// replay/placement/optimized_order.h).
 Topology build_topology(const Case& config);
 
 // What a user should know of the files of a topology that can be built.

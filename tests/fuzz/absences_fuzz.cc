@@ -1,5 +1,5 @@
 // Who was gone: evictions from a file.
-#include "replay/absence_trace.h"
+#include "replay/work/absence_trace.h"
 #include "tests/fuzz/fuzz.h"
 
 void longhaul::read_input(const std::string& input) {

@@ -5,7 +5,7 @@
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
-#include "replay/estimate.h"
+#include "replay/predict/estimate.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace longhaul {

@@ -13,7 +13,7 @@
 #include "net/topologies/registry.h"
 #include "planner/plan_result.h"
 #include "planner/planned_network.h"
-#include "replay/optimized_order.h"
+#include "replay/placement/optimized_order.h"
 #include "replay/replay.h"
 #include "tests/support/files.h"
 

@@ -3,7 +3,7 @@
 
 #include "net/library.h"
 #include "net/topologies/registry.h"
-#include "replay/step_plan.h"
+#include "replay/work/trace_steps.h"
 #include "tests/unit/net/cases.h"
 #include "tests/unit/planner/in_process.h"
 

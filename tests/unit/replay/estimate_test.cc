@@ -1,4 +1,4 @@
-#include "replay/estimate.h"
+#include "replay/predict/estimate.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 
 #include "core/base/index.h"
 #include "net/topologies/registry.h"
-#include "replay/exchange_run.h"
+#include "replay/exchange/exchange_run.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/clock.h"
 #include "tests/support/said.h"

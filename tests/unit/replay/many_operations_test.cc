@@ -8,7 +8,7 @@
 
 #include "net/library.h"
 #include "net/tcp/framing.h"
-#include "replay/estimate.h"
+#include "replay/predict/estimate.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::many_operations_test {

@@ -2,15 +2,16 @@
 // the download of a state. Where a replica has two stages a step is of one micro-batch, of which each stage
 // takes half (passes of 1/6 s forward and 1/3 s back). Replicas that are slow for a while; and files that say
 // when replicas are gone, and what is said of files that do not.
-#include "replay/membership.h"
+#include "replay/absence/membership.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "core/base/errors.h"
-#include "replay/absence_trace.h"
-#include "replay/faults.h"
+#include "replay/work/absence_trace.h"
+#include "replay/work/slow_replicas.h"
+#include "replay/work/struck_workers.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/replay/replayed.h"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/index.h"
-#include "replay/estimate.h"
-#include "replay/pipeline_run.h"
+#include "replay/pipeline/pipeline_run.h"
+#include "replay/predict/estimate.h"
 #include "replay/replay.h"
 #include "tests/support/said.h"
 #include "tests/unit/replay/replayed.h"

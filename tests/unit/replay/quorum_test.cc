@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "replay/lag_history.h"
+#include "replay/exchange/lag_history.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::quorum_test {

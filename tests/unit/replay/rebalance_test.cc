@@ -1,10 +1,10 @@
 // SWARM by hand: moves of workers between stages, and who gets the next micro-batch.
-#include "replay/rebalance.h"
+#include "replay/pipeline/rebalance.h"
 
 #include <gtest/gtest.h>
 
 #include "core/base/errors.h"
-#include "replay/wiring.h"
+#include "replay/pipeline/wiring.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul::rebalance_test {
@@ -33,19 +33,19 @@ TEST(BestMove, TakesWhoComputedLeastToTheMostLoadedStageIfThatGetsFaster) {
   }
 }
 
-TEST(Crews, AMoveHoldsFromItsStepOn) {
-  Crews crews(2, 2);
-  crews.move(2, 1, 4);
-  EXPECT_EQ(crews.workers_of(0, 3), (Workers{0, 2}));
-  EXPECT_EQ(crews.workers_of(0, 4), Workers{0});
-  EXPECT_EQ(crews.workers_of(1, 4), (Workers{1, 2, 3}));
-  EXPECT_TRUE(crews.is_original(1, 3));
-  EXPECT_FALSE(crews.is_original(1, 4));
-  EXPECT_TRUE(crews.serves(2, 3));
-  EXPECT_FALSE(crews.serves(2, 4));
-  EXPECT_TRUE(crews.serves(0, 4));
-  crews.arrive();
-  EXPECT_TRUE(crews.serves(2, 4));
+TEST(StageAssignment, AMoveHoldsFromItsStepOn) {
+  StageAssignment assignment(2, 2);
+  assignment.move(2, 1, 4);
+  EXPECT_EQ(assignment.workers_of(0, 3), (Workers{0, 2}));
+  EXPECT_EQ(assignment.workers_of(0, 4), Workers{0});
+  EXPECT_EQ(assignment.workers_of(1, 4), (Workers{1, 2, 3}));
+  EXPECT_TRUE(assignment.is_original(1, 3));
+  EXPECT_FALSE(assignment.is_original(1, 4));
+  EXPECT_TRUE(assignment.can_compute(2, 3));
+  EXPECT_FALSE(assignment.can_compute(2, 4));
+  EXPECT_TRUE(assignment.can_compute(0, 4));
+  assignment.arrive();
+  EXPECT_TRUE(assignment.can_compute(2, 4));
 }
 
 // A pass of stage 0 takes 1 s and 2 s back, one of stage 1 `ratio` times as long.
@@ -98,9 +98,9 @@ std::map<int, double> seconds_of_steps(const Replayed& replayed) {
 
 // In the end, by stage.
 std::map<std::string, int> crews_of(const Replayed& replayed) {
-  std::map<std::string, int> crews;
-  for (const auto& row : rows_of(replayed, "replicas.csv")) ++crews[row[5]];
-  return crews;
+  std::map<std::string, int> assignment;
+  for (const auto& row : rows_of(replayed, "replicas.csv")) ++assignment[row[5]];
+  return assignment;
 }
 
 // Of 256 micro-batches stage 0 has 3 s each and stage 1 9 s. With 4 and 4 workers stage 1 needs 576 s, with 3

@@ -1,12 +1,12 @@
 // Segments of a replay before it starts: those of messages and of others by hand, and beside what replays
 // counted.
-#include "replay/segment_estimate.h"
+#include "replay/predict/segment_estimate.h"
 
 #include <gtest/gtest.h>
 
 #include "net/tcp/framing.h"
 #include "net/topologies/registry.h"
-#include "replay/estimate.h"
+#include "replay/predict/estimate.h"
 #include "tests/unit/net/cases.h"
 #include "tests/unit/replay/replayed.h"
 

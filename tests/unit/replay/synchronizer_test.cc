@@ -1,7 +1,7 @@
 // Merges in closed form, on a star: a message of 100,000 bytes at 1 MB/s of payload and 0.1 s takes 0.2 s
 // each way, none to and from replica 0, beside which the synchronizer is. A step takes 1 s times the
 // replica's factor.
-#include "replay/synchronizer.h"
+#include "replay/engine/synchronizer.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "net/topologies/registry.h"
-#include "replay/exchange_run.h"
+#include "replay/exchange/exchange_run.h"
 #include "sim/network/clock.h"
 #include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"

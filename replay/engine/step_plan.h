@@ -1,0 +1,83 @@
+// What a trace asks for at one step: how long each replica computes, the program of its workers, and the
+// exchange runs of all groups.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/plan/program.h"
+#include "core/plan/trace.h"
+#include "core/scenario/case.h"
+#include "replay/exchange/attended_exchange.h"
+#include "replay/exchange/exchange_run.h"
+#include "replay/exchange/group_operation.h"
+#include "replay/work/stage_assignment.h"
+
+namespace longhaul {
+
+// Who is there when a step's operations are made, where replicas may be gone.
+struct Attendance {
+  enum class Role : char {
+    kAbsent,
+    kMember,
+    kListener,  // of operations among everyone: it gets their results and contributes nothing
+  };
+  std::vector<Role> roles;  // by replica
+  bool discards = false;    // operations that lack a member fail
+};
+
+// Made when the first worker gets to the step. Operations are among workers: of each replica of a group the
+// one that has the rule's stage; of everyone all that serve it, wherever they were at first.
+class StepPlan {
+ public:
+  using MemberDone = std::function<void(GroupOperation& run, int worker)>;
+
+  // `context` must outlive it. Throws InputError for invalid groups.
+  StepPlan(const ExchangeContext& context, const Trace& trace, const StageAssignment& assignment, int step,
+           const MemberDone& on_member_done);
+  // Of those who are there; `on_member_done` may be called with -1 (AttendedExchange).
+  StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
+           const MemberDone& on_member_done);
+
+  // Of a plan with an attendance: what AttendedExchange does, in all operations, of all workers of the
+  // replica. Listeners are admitted to those among everyone alone.
+  void cut(int replica) { each_attended(replica, &AttendedExchange::cut); }
+  void lose(int replica);
+  void admit(int replica, bool listens);
+  void promote(int replica) { each_attended(replica, &AttendedExchange::promote); }
+  void release(int replica);         // all of a listener's contribution
+  void redo(int replica, int step);  // it does this step anew
+  bool is_finished() const;
+
+  const Program& program() const { return program_; }
+  // The run of a rule that the worker takes part in; null: none.
+  GroupOperation* run_of(int worker, int rule) const;
+  std::vector<std::string> waiting() const;
+
+ private:
+  StepPlan(const Trace& trace, int step);
+  // add(operation, rule, group), of each group of the step but those of merges.
+  template <typename Add>
+  void add_groups(const Trace& trace, int step, const Add& add);
+  void add_attended(const ExchangeContext& context, const Operation& exchange, int rule,
+                    const std::vector<int>& group, const Attendance& attendance,
+                    const MemberDone& on_member_done);
+  std::function<void(int worker)> done_of_next(const MemberDone& on_member_done) const;  // run
+  void keep(std::unique_ptr<GroupOperation> run);
+
+  void each_attended(int replica, void (AttendedExchange::*does)(int worker));
+
+  Program program_;
+  int stages_;
+  std::vector<std::unique_ptr<GroupOperation>> runs_;
+  std::vector<AttendedExchange*> attended_;            // of runs_
+  std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
+};
+
+using OpenPlans = std::map<int, std::shared_ptr<StepPlan>>;  // by step
+
+}  // namespace longhaul

@@ -1,0 +1,352 @@
+#include "replay/engine/synchronizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/base/index.h"
+
+namespace longhaul {
+
+Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, Workers& workers,
+                           ReplayOutputs& outputs, std::function<void(int)> on_answered)
+    : context_(context),
+      trace_(trace),
+      workers_(workers),
+      outputs_(outputs),
+      on_answered_(std::move(on_answered)),
+      rules_(trace.plan.rules.size()),
+      presence_(as_index(trace.context.replicas)) {
+  const PlanContext& of = trace.context;
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    const OperationRule& plan = trace.plan.rules[i];
+    Rule& rule = rules_[i];
+    for (const PayloadPart& part : plan.payload)
+      rule.bytes += encoded_bytes(part.codec, contributed_columns(plan, part, of.parameters, of.replicas));
+    rule.answer_bytes = answer_bytes(plan, of.parameters);
+    rule.of.resize(as_index(of.replicas));
+  }
+}
+
+bool Synchronizer::may_come(const Rule& rule, int replica) const {
+  const Contributor& contributor = rule.of[as_index(replica)];
+  if (presence_[as_index(replica)].is_missed) return false;
+  return contributor.stage == Stage::kSending ||
+         (contributor.may_post && contributor.first_merge <= rule.number);
+}
+
+// Whether a replica comes to post after a later step than this one.
+bool Synchronizer::posts_behind(int rule, int step) const {
+  return step < last_post_step(plan_of(rule), trace_.context.steps);
+}
+
+// Nothing where what it posted before is not back.
+void Synchronizer::post(int replica, const std::shared_ptr<StepPlan>&, const Instruction& instruction) {
+  const int rule = instruction.rule, step = instruction.post_step;
+  Contributor& contributor = at(rule, replica);
+  contributor.may_post = posts_behind(rule, step);
+  if (contributor.stage != Stage::kNone) {
+    add_row(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
+    return look(rule);
+  }
+  contributor.stage = Stage::kSending;
+  contributor.has_row = false;
+  contributor.post_step = step;
+  contributor.bytes = 0;
+  contributor.posted_s = now_s();
+  contributor.awaited_s = -1;
+  contributor.chain = {};
+  Worker& worker = workers_.at(replica);
+  contributor.work = {std::exchange(worker.unshared_steps, 0), std::exchange(worker.unshared_s, 0)};
+  send(replica, rule);
+}
+
+void Synchronizer::send(int replica, int rule) {
+  if (replica == kServerReplica) return arrive(replica, rule);
+  Contributor& contributor = at(rule, replica);
+  const std::int64_t bytes = rules_[as_index(rule)].bytes;
+  contributor.is_lost = false;
+  ++transfers_;
+  contributor.bytes += bytes;
+  const auto chain = std::make_shared<SyncParts>();
+  context_.network.send(
+      {replica, kServerReplica, bytes, {contributor.post_step, rule, replica, 0, 0}, false},
+      [this, replica, rule, chain, message = ++contributor.message] {
+        if (at(rule, replica).message != message) return;
+        at(rule, replica).chain = *chain;
+        arrive(replica, rule);
+      },
+      chain.get());
+}
+
+void Synchronizer::arrive(int replica, int rule) {
+  Rule& of = rules_[as_index(rule)];
+  Contributor& contributor = at(rule, replica);
+  contributor.stage = Stage::kArrived;
+  if (contributor.missed >= 0)
+    context_.lags->of(rule, plan_of(rule).completion)
+        .add_late(std::exchange(contributor.missed, -1), now_s() - contributor.missed_quorum_s);
+  for (auto before = of.arrived.begin(); before != of.arrived.end();) {
+    if (before->replica != replica) {
+      ++before;
+      continue;
+    }
+    workers_.at(replica).totals.lost_s += before->work.seconds;
+    before = of.arrived.erase(before);
+  }
+  of.arrived.push_back({replica, contributor.post_step, contributor.life, contributor.posted_s, now_s(),
+                        contributor.chain, std::exchange(contributor.work, {})});
+  look(rule);
+}
+
+void Synchronizer::look(int rule) {
+  Rule& of = rules_[as_index(rule)];
+  if (of.arrived.empty()) return;
+  bool have_all_come = true;
+  for (int replica = 0; replica < trace_.context.replicas; ++replica) {
+    const bool is_current = of.of[as_index(replica)].stage == Stage::kArrived;
+    have_all_come &= !may_come(of, replica) || (is_current && of.has(replica));
+  }
+  if (have_all_come) return make(rule);
+  const Completion& completion = plan_of(rule).completion;
+  if (completion.is_all() || of.quorum_s >= 0 || static_cast<int>(of.arrived.size()) < completion.quorum)
+    return;
+  of.quorum_s = now_s();
+  const double grace = context_.lags->grace_s(rule, completion);
+  if (std::isinf(grace)) return;
+  context_.clock.after(grace, [this, rule, number = of.number] {
+    if (rules_[as_index(rule)].number == number) make(rule);
+  });
+}
+
+void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, double quorum_s) {
+  Rule& of = rules_[as_index(rule)];
+  std::vector<double> lags;
+  for (const Arrived& arrived : members)
+    if (const double lag = arrived.arrived_s - quorum_s; lag > 0) lags.push_back(lag);
+  std::sort(lags.begin(), lags.end());
+  const std::int64_t number = context_.lags->of(rule, plan_of(rule).completion).add(lags);
+  for (int replica = 0; replica < trace_.context.replicas; ++replica) {
+    const bool is_in = std::any_of(members.begin(), members.end(),
+                                   [replica](const Arrived& arrived) { return arrived.replica == replica; });
+    if (is_in || !may_come(of, replica)) continue;
+    at(rule, replica).missed = number;
+    at(rule, replica).missed_quorum_s = quorum_s;
+  }
+}
+
+void Synchronizer::make(int rule) {
+  Rule& of = rules_[as_index(rule)];
+  std::vector<Arrived> members = std::exchange(of.arrived, {});
+  const double quorum_s = std::exchange(of.quorum_s, -1);
+  const Arrived last = members.back();
+  MergeRow row{{rule, of.number, {}}, 0, now_s()};
+  for (const Arrived& arrived : members) row.start_s = std::max(row.start_s, arrived.posted_s);
+  SyncParts chain = last_seconds(last.chain, last.arrived_s - row.start_s);
+  chain.waiting_s += now_s() - last.arrived_s;
+  if (plan_of(rule).completion.adaptive && quorum_s >= 0) note_lags(rule, members, quorum_s);
+  ++of.number;
+
+  std::sort(members.begin(), members.end(),
+            [](const Arrived& a, const Arrived& b) { return a.replica < b.replica; });
+  for (const Arrived& arrived : members)
+    row.merge.contributions.push_back({arrived.replica, arrived.post_step});
+  merges_.push_back(std::move(row));
+  std::vector<int> answered;
+  for (const Arrived& arrived : members) {
+    workers_.at(arrived.replica).totals.useful_steps += arrived.work.steps;
+    Contributor& contributor = at(rule, arrived.replica);
+    if (contributor.life != arrived.life) continue;
+    contributor.stage = Stage::kAnswering;
+    contributor.merge = merges_.size() - 1;
+    contributor.start_s = merges_.back().start_s;
+    contributor.chain = chain;
+    answered.push_back(arrived.replica);
+  }
+  for (const int replica : answered) answer(replica, rule);
+}
+
+void Synchronizer::answer(int replica, int rule) {
+  Contributor& contributor = at(rule, replica);
+  const auto answered = [this, replica, rule] {
+    Contributor& now = at(rule, replica);
+    now.stage = Stage::kAnswered;
+    now.answered_s = now_s();
+    on_answered_(replica);
+  };
+  contributor.is_lost = !presence_[as_index(replica)].is_there;
+  if (contributor.is_lost) return;
+  if (replica == kServerReplica) return answered();
+  ++transfers_;
+  const std::int64_t bytes = rules_[as_index(rule)].answer_bytes;
+  answered_bytes_ += bytes;
+  const auto chain = std::make_shared<SyncParts>(contributor.chain);
+  context_.network.send(
+      {kServerReplica, replica, bytes, {contributor.post_step, rule, kServerReplica, replica, 0}, false},
+      [this, replica, rule, chain, answered, message = ++contributor.message] {
+        if (at(rule, replica).message != message) return;
+        at(rule, replica).chain = *chain;
+        answered();
+      },
+      chain.get());
+}
+
+bool Synchronizer::is_done(int replica, const Instruction& await) {
+  const int rule = await.rule, step = workers_.at(replica).step;
+  Contributor& contributor = at(rule, replica);
+  if (contributor.stage == Stage::kNone) return true;
+  const OperationRule& plan = plan_of(rule);
+  const int due = contributor.post_step + plan.overlap_steps;
+  if (step < due) return true;
+  if (contributor.stage != Stage::kAnswered) {
+    if (plan.slack_steps < 0 || step < due + plan.slack_steps) return true;
+    if (contributor.awaited_s < 0) contributor.awaited_s = now_s();
+    return false;
+  }
+  for (Merge::Contribution& made : merges_[contributor.merge].merge.contributions)
+    if (made.replica == replica) made.taken_step = step;
+  contributor.stage = Stage::kNone;
+  add_row(contributor.post_step, rule,
+          {replica, contributor.posted_s, contributor.start_s, contributor.answered_s, contributor.bytes,
+           contributor.chain, contributor.awaited_s < 0 ? now_s() : contributor.awaited_s});
+  return true;
+}
+
+void Synchronizer::add_row_without_times(int replica, int rule) {
+  Contributor& contributor = at(rule, replica);
+  if (contributor.stage == Stage::kNone || contributor.has_row) return;
+  contributor.has_row = true;
+  const double posted_s = contributor.posted_s;
+  add_row(contributor.post_step, rule,
+          {replica, posted_s, posted_s, posted_s, contributor.bytes, {}, posted_s});
+}
+
+void Synchronizer::end(int replica) {
+  for (int rule = 0; rule < rule_count(); ++rule) add_row_without_times(replica, rule);
+}
+
+void Synchronizer::cut(int replica) {
+  presence_[as_index(replica)].is_there = false;
+  for (int rule = 0; rule < rule_count(); ++rule) {
+    interrupt(replica, rule);
+    at(rule, replica).awaited_s = -1;
+  }
+}
+
+// What is under way does not arrive.
+void Synchronizer::interrupt(int replica, int rule) {
+  Contributor& contributor = at(rule, replica);
+  ++contributor.message;
+  contributor.is_lost = contributor.is_lost || contributor.is_under_way();
+}
+
+void Synchronizer::repeat(int replica, int rule) {
+  const Contributor& contributor = at(rule, replica);
+  if (!contributor.is_lost) return;
+  contributor.stage == Stage::kSending ? send(replica, rule) : answer(replica, rule);
+}
+
+void Synchronizer::settle(int replica, int rule) {
+  Contributor& contributor = at(rule, replica);
+  add_row_without_times(replica, rule);
+  if (contributor.stage == Stage::kSending)
+    workers_.at(replica).totals.lost_s += std::exchange(contributor.work, {}).seconds;
+  interrupt(replica, rule);
+  contributor.stage = Stage::kNone;
+  contributor.is_lost = contributor.may_post = false;
+  contributor.missed = -1;
+  ++contributor.life;
+}
+
+void Synchronizer::lose(int replica) {
+  if (std::exchange(presence_[as_index(replica)].is_missed, true)) return;
+  presence_[as_index(replica)].is_there = false;
+  for (int rule = 0; rule < rule_count(); ++rule) settle(replica, rule);
+  for (int rule = 0; rule < rule_count(); ++rule) look(rule);
+}
+
+void Synchronizer::begin(int replica, int step) {
+  presence_[as_index(replica)] = {};
+  for (int rule = 0; rule < rule_count(); ++rule) {
+    const Rule& of = rules_[as_index(rule)];
+    const bool has_begun = std::any_of(of.arrived.begin(), of.arrived.end(),
+                                       [step](const Arrived& arrived) { return arrived.post_step < step; }) ||
+                           std::any_of(of.of.begin(), of.of.end(), [step](const Contributor& contributor) {
+                             return contributor.stage == Stage::kSending && contributor.post_step < step;
+                           });
+    Contributor& contributor = at(rule, replica);
+    contributor.may_post = posts_behind(rule, step - 1);
+    contributor.first_merge = of.number + (has_begun ? 1 : 0);
+  }
+}
+
+void Synchronizer::come_back(int replica) {
+  presence_[as_index(replica)].is_there = true;
+  for (int rule = 0; rule < rule_count(); ++rule) repeat(replica, rule);
+}
+
+int Synchronizer::lowest_open_step(int otherwise) const {
+  int step = otherwise;
+  for (const Rule& rule : rules_)
+    for (const Contributor& contributor : rule.of)
+      if (contributor.stage != Stage::kNone && !contributor.has_row)
+        step = std::min(step, contributor.post_step);
+  return held_ ? std::min(step, held_->step) : step;
+}
+
+void Synchronizer::add_row(int step, int rule, ExchangeRow row) {
+  if (row.replica != kServerReplica) return write({step, rule, row});
+  row.bytes += std::exchange(answered_bytes_, 0);
+  if (const auto before = std::exchange(held_, HeldRow{step, rule, row})) write(*before);
+}
+
+void Synchronizer::write(HeldRow held) {
+  ExchangeRow& row = held.row;
+  workers_.at(row.replica).totals.bytes_sent += row.bytes;
+  for (double* time_s : {&row.ready_s, &row.start_s, &row.done_s, &row.awaited_s})
+    *time_s = workers_.since_origin(*time_s);
+  outputs_.add_exchange(held.step, held.rule, row);
+}
+
+void Synchronizer::finish() {
+  for (int rule = 0; rule < rule_count(); ++rule) {
+    for (int replica = 0; replica < trace_.context.replicas; ++replica) add_row_without_times(replica, rule);
+    for (const Arrived& arrived : rules_[as_index(rule)].arrived)
+      workers_.at(arrived.replica).totals.useful_steps += arrived.work.steps;
+    for (int replica = 0; replica < trace_.context.replicas; ++replica) {
+      const Contributor& contributor = at(rule, replica);
+      if (contributor.stage != Stage::kSending) continue;
+      ReplicaTotals& totals = workers_.at(replica).totals;
+      if (presence_[as_index(replica)].is_there)
+        totals.useful_steps += contributor.work.steps;
+      else
+        totals.lost_s += contributor.work.seconds;
+    }
+  }
+  if (held_) {
+    held_->row.bytes += answered_bytes_;
+    write(*held_);
+  }
+  for (MergeRow& merge : merges_) {
+    merge.start_s = workers_.since_origin(merge.start_s);
+    merge.done_s = workers_.since_origin(merge.done_s);
+    outputs_.add_schedule(merge);
+  }
+}
+
+std::vector<std::string> Synchronizer::waiting() const {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < rules_.size(); ++i)
+    for (std::size_t replica = 0; replica < rules_[i].of.size(); ++replica)
+      if (const Contributor& contributor = rules_[i].of[replica];
+          contributor.stage != Stage::kNone && contributor.awaited_s >= 0)
+        lines.push_back(fmt::format("merge {} of {}: replica {} waits for what it posted after step {}",
+                                    rules_[i].number, trace_.plan.rules[i].name, replica,
+                                    contributor.post_step));
+  return lines;
+}
+
+}  // namespace longhaul
