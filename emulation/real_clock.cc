@@ -59,6 +59,7 @@ void RealClock::run() {
       const auto action = std::move(events_.begin()->second);
       events_.erase(events_.begin());
       moved_ns = now_ns_;
+      begin_action();
       action();
     }
     if (awaited_ > 0 && static_cast<double>(now_ns_ - moved_ns) > 1e9 * kStalledAfter_s)

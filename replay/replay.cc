@@ -6,7 +6,7 @@
 
 #include "core/base/errors.h"
 #include "core/plan/combinations.h"
-#include "replay/absence/replay_with_absences.h"
+#include "replay/engine/replay_engine.h"
 #include "replay/network/analytic_network.h"
 #include "replay/network/linux_network.h"
 #include "replay/predict/estimate.h"
@@ -27,9 +27,7 @@ Json replay(const Case& config, const Trace& trace, const std::string& folder, P
                      "the trace of this case");
   check_collectives(config, trace.plan);
   check_combinations(config, trace.plan);
-  if (config.has_absences())
-    return ReplayWithAbsences(config, trace, folder, reporter, clock, network_of).run();
-  return PlainReplay(config, trace, folder, reporter, clock, network_of).run();
+  return ReplayEngine(config, trace, folder, reporter, clock, network_of).run();
 }
 
 Json analytic_replay(const Case& config, const Trace& trace, const std::string& folder,

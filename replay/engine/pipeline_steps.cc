@@ -8,13 +8,14 @@ namespace longhaul {
 
 PipelineSteps::PipelineSteps(const PipelineSpec& spec, const ExchangeContext& context, const Trace& trace,
                              StageAssignment& assignment, const StepTimes& times, const SlowReplicas& slow,
-                             Workers& workers, ReplayOutputs& outputs, Watcher watcher)
+                             Workers& workers, Ledger& ledger, ReplayOutputs& outputs, Watcher watcher)
     : context_(context),
       trace_(trace),
       assignment_(assignment),
       times_(times),
       slow_(slow),
       workers_(workers),
+      ledger_(ledger),
       outputs_(outputs),
       watcher_(std::move(watcher)),
       wiring_(trace.context.replicas, trace.plan.pipeline.stages) {
@@ -29,7 +30,7 @@ void PipelineSteps::enter(int worker) {
   if (state.step == 1)
     state.clocks.free_s = context_.clock.now_s();
   else
-    state.clocks.free_s += workers_.now() - state.computed_s;  // exchanges
+    state.clocks.free_s += workers_.now() - ledger_.computed_s(worker);  // exchanges
   at(state.step)->enter(worker, state.clocks);
   if (rebalancing_) rebalancing_->enter(worker, state.step);
 }
@@ -67,7 +68,7 @@ void PipelineSteps::end_passes(int step) {
 void PipelineSteps::end_move(MoveTimes times) {
   for (double* time_s : {&times.begin_s, &times.done_s}) *time_s = workers_.since_origin(*time_s);
   outputs_.add_move(times);
-  workers_.at(times.move.source).totals.bytes_sent += times.bytes;
+  ledger_.send(times.move.source, times.bytes);
   ++transfers_;
   runs_.at(workers_.at(times.move.worker).step)->wake(times.move.worker);
 }
@@ -76,39 +77,21 @@ void PipelineSteps::end_move(MoveTimes times) {
 void PipelineSteps::leave(int worker) {
   Worker& state = workers_.at(worker);
   const std::shared_ptr<PipelineRun> run = runs_.at(state.step);
-  add(worker, run->times(worker));
-  state.planned_s = run->times(worker).compute_s;
+  ledger_.end_passes(worker, state.step, assignment_.stage_of(worker, state.step), run->times(worker));
   state.clocks = run->clocks(worker);
   if (run->leave()) drop(state.step);
   watcher_.on_done(worker);
 }
 
 void PipelineSteps::cut(int worker) {
-  Worker& state = workers_.at(worker);
-  const PipelineRun::WorkerTimes times = runs_.at(state.step)->cut(worker);
-  add(worker, times);
-  state.unshared_s += times.compute_s;
+  const int step = workers_.at(worker).step;
+  ledger_.cut_passes(worker, step, assignment_.stage_of(worker, step), runs_.at(step)->cut(worker));
 }
 
-void PipelineSteps::add(int worker, const PipelineRun::WorkerTimes& times) {
-  Worker& state = workers_.at(worker);
-  state.totals.compute_s += times.compute_s;
-  state.totals.idle_s += times.bubble_s + times.network_s;
-  state.totals.bubble_s += times.bubble_s;
-  state.totals.stage_wait_s += times.network_s;
-  state.totals.bytes_sent += times.bytes_sent;
-  if (is_recorded(trace_, state.step))
-    outputs_.add_pipeline(state.step, {worker, assignment_.stage_of(worker, state.step), times});
-}
-
-// It may be what called us; and what is under way of those who crashed still arrives.
 void PipelineSteps::drop(int step) {
   const std::shared_ptr<PipelineRun> run = runs_.at(step);
   transfers_ += run->transfers();
-  if (run->has_cuts())
-    context_.given_up->push_back(run);
-  else
-    context_.clock.after(0, [run] {});
+  context_.clock.retire(run);
   runs_.erase(step);
 }
 

@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "replay/engine/workers.h"
 #include "replay/pipeline/rebalance.h"
 #include "replay/pipeline/wiring.h"
 #include "replay/work/slow_replicas.h"
 #include "replay/work/step_times.h"
+#include "replay/workers/ledger.h"
+#include "replay/workers/workers.h"
 
 namespace longhaul {
 
@@ -28,7 +29,7 @@ class PipelineSteps {
   // All must outlive it. `assignment` changes where workers move.
   PipelineSteps(const PipelineSpec& spec, const ExchangeContext& context, const Trace& trace,
                 StageAssignment& assignment, const StepTimes& times, const SlowReplicas& slow,
-                Workers& workers, ReplayOutputs& outputs, Watcher watcher);
+                Workers& workers, Ledger& ledger, ReplayOutputs& outputs, Watcher watcher);
 
   void enter(int worker);  // the step that it is at
   // Where replicas may be gone: the worker crashes in its passes; and nobody comes to steps below this one.
@@ -40,7 +41,6 @@ class PipelineSteps {
  private:
   std::shared_ptr<PipelineRun> at(int step);
   void leave(int worker);
-  void add(int worker, const PipelineRun::WorkerTimes& times);
   void drop(int step);
   void end_passes(int step);
   void end_move(MoveTimes times);
@@ -51,6 +51,7 @@ class PipelineSteps {
   const StepTimes& times_;
   const SlowReplicas& slow_;
   Workers& workers_;
+  Ledger& ledger_;
   ReplayOutputs& outputs_;
   const Watcher watcher_;
   Wiring wiring_;

@@ -12,10 +12,11 @@
 namespace longhaul {
 
 Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, Workers& workers,
-                           ReplayOutputs& outputs, std::function<void(int)> on_answered)
+                           Ledger& ledger, ReplayOutputs& outputs, std::function<void(int)> on_answered)
     : context_(context),
       trace_(trace),
       workers_(workers),
+      ledger_(ledger),
       outputs_(outputs),
       on_answered_(std::move(on_answered)),
       rules_(trace.plan.rules.size()),
@@ -59,8 +60,7 @@ void Synchronizer::post(int replica, const std::shared_ptr<StepPlan>&, const Ins
   contributor.posted_s = now_s();
   contributor.awaited_s = -1;
   contributor.chain = {};
-  Worker& worker = workers_.at(replica);
-  contributor.work = {std::exchange(worker.unshared_steps, 0), std::exchange(worker.unshared_s, 0)};
+  contributor.work = ledger_.take_unshared(replica);
   send(replica, rule);
 }
 
@@ -72,10 +72,10 @@ void Synchronizer::send(int replica, int rule) {
   ++transfers_;
   contributor.bytes += bytes;
   const auto chain = std::make_shared<SyncParts>();
-  context_.network.send(
-      {replica, kServerReplica, bytes, {contributor.post_step, rule, replica, 0, 0}, false},
-      [this, replica, rule, chain, message = ++contributor.message] {
-        if (at(rule, replica).message != message) return;
+  contributor.transfer.end();
+  contributor.transfer.send(
+      context_.network, {replica, kServerReplica, bytes, {contributor.post_step, rule, replica, 0, 0}, false},
+      [this, replica, rule, chain] {
         at(rule, replica).chain = *chain;
         arrive(replica, rule);
       },
@@ -94,11 +94,11 @@ void Synchronizer::arrive(int replica, int rule) {
       ++before;
       continue;
     }
-    workers_.at(replica).totals.lost_s += before->work.seconds;
+    ledger_.count_lost(replica, before->work);
     before = of.arrived.erase(before);
   }
-  of.arrived.push_back({replica, contributor.post_step, contributor.life, contributor.posted_s, now_s(),
-                        contributor.chain, std::exchange(contributor.work, {})});
+  of.arrived.push_back({replica, contributor.post_step, contributor.life.watch(), contributor.posted_s,
+                        now_s(), contributor.chain, std::exchange(contributor.work, {})});
   look(rule);
 }
 
@@ -117,9 +117,7 @@ void Synchronizer::look(int rule) {
   of.quorum_s = now_s();
   const double grace = context_.lags->grace_s(rule, completion);
   if (std::isinf(grace)) return;
-  context_.clock.after(grace, [this, rule, number = of.number] {
-    if (rules_[as_index(rule)].number == number) make(rule);
-  });
+  of.grace.after(context_.clock, grace, [this, rule] { make(rule); });
 }
 
 void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, double quorum_s) {
@@ -142,6 +140,7 @@ void Synchronizer::make(int rule) {
   Rule& of = rules_[as_index(rule)];
   std::vector<Arrived> members = std::exchange(of.arrived, {});
   const double quorum_s = std::exchange(of.quorum_s, -1);
+  of.grace.end();
   const Arrived last = members.back();
   MergeRow row{{rule, of.number, {}}, 0, now_s()};
   for (const Arrived& arrived : members) row.start_s = std::max(row.start_s, arrived.posted_s);
@@ -157,9 +156,9 @@ void Synchronizer::make(int rule) {
   merges_.push_back(std::move(row));
   std::vector<int> answered;
   for (const Arrived& arrived : members) {
-    workers_.at(arrived.replica).totals.useful_steps += arrived.work.steps;
+    ledger_.count_useful(arrived.replica, arrived.work);
     Contributor& contributor = at(rule, arrived.replica);
-    if (contributor.life != arrived.life) continue;
+    if (arrived.life.has_ended()) continue;
     contributor.stage = Stage::kAnswering;
     contributor.merge = merges_.size() - 1;
     contributor.start_s = merges_.back().start_s;
@@ -184,10 +183,11 @@ void Synchronizer::answer(int replica, int rule) {
   const std::int64_t bytes = rules_[as_index(rule)].answer_bytes;
   answered_bytes_ += bytes;
   const auto chain = std::make_shared<SyncParts>(contributor.chain);
-  context_.network.send(
+  contributor.transfer.end();
+  contributor.transfer.send(
+      context_.network,
       {kServerReplica, replica, bytes, {contributor.post_step, rule, kServerReplica, replica, 0}, false},
-      [this, replica, rule, chain, answered, message = ++contributor.message] {
-        if (at(rule, replica).message != message) return;
+      [this, replica, rule, chain, answered] {
         at(rule, replica).chain = *chain;
         answered();
       },
@@ -228,7 +228,7 @@ void Synchronizer::end(int replica) {
   for (int rule = 0; rule < rule_count(); ++rule) add_row_without_times(replica, rule);
 }
 
-void Synchronizer::cut(int replica) {
+void Synchronizer::on_crash(int replica) {
   presence_[as_index(replica)].is_there = false;
   for (int rule = 0; rule < rule_count(); ++rule) {
     interrupt(replica, rule);
@@ -239,7 +239,7 @@ void Synchronizer::cut(int replica) {
 // What is under way does not arrive.
 void Synchronizer::interrupt(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
-  ++contributor.message;
+  contributor.transfer.end();
   contributor.is_lost = contributor.is_lost || contributor.is_under_way();
 }
 
@@ -252,23 +252,22 @@ void Synchronizer::repeat(int replica, int rule) {
 void Synchronizer::settle(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   add_row_without_times(replica, rule);
-  if (contributor.stage == Stage::kSending)
-    workers_.at(replica).totals.lost_s += std::exchange(contributor.work, {}).seconds;
+  if (contributor.stage == Stage::kSending) ledger_.count_lost(replica, std::exchange(contributor.work, {}));
   interrupt(replica, rule);
   contributor.stage = Stage::kNone;
   contributor.is_lost = contributor.may_post = false;
   contributor.missed = -1;
-  ++contributor.life;
+  contributor.life.end();
 }
 
-void Synchronizer::lose(int replica) {
+void Synchronizer::on_failure_detected(int replica) {
   if (std::exchange(presence_[as_index(replica)].is_missed, true)) return;
   presence_[as_index(replica)].is_there = false;
   for (int rule = 0; rule < rule_count(); ++rule) settle(replica, rule);
   for (int rule = 0; rule < rule_count(); ++rule) look(rule);
 }
 
-void Synchronizer::begin(int replica, int step) {
+void Synchronizer::on_return(int replica, int step, Return) {
   presence_[as_index(replica)] = {};
   for (int rule = 0; rule < rule_count(); ++rule) {
     const Rule& of = rules_[as_index(rule)];
@@ -283,7 +282,7 @@ void Synchronizer::begin(int replica, int step) {
   }
 }
 
-void Synchronizer::come_back(int replica) {
+void Synchronizer::on_resume(int replica, int) {
   presence_[as_index(replica)].is_there = true;
   for (int rule = 0; rule < rule_count(); ++rule) repeat(replica, rule);
 }
@@ -305,7 +304,7 @@ void Synchronizer::add_row(int step, int rule, ExchangeRow row) {
 
 void Synchronizer::write(HeldRow held) {
   ExchangeRow& row = held.row;
-  workers_.at(row.replica).totals.bytes_sent += row.bytes;
+  ledger_.send(row.replica, row.bytes);
   for (double* time_s : {&row.ready_s, &row.start_s, &row.done_s, &row.awaited_s})
     *time_s = workers_.since_origin(*time_s);
   outputs_.add_exchange(held.step, held.rule, row);
@@ -315,15 +314,14 @@ void Synchronizer::finish() {
   for (int rule = 0; rule < rule_count(); ++rule) {
     for (int replica = 0; replica < trace_.context.replicas; ++replica) add_row_without_times(replica, rule);
     for (const Arrived& arrived : rules_[as_index(rule)].arrived)
-      workers_.at(arrived.replica).totals.useful_steps += arrived.work.steps;
+      ledger_.count_useful(arrived.replica, arrived.work);
     for (int replica = 0; replica < trace_.context.replicas; ++replica) {
       const Contributor& contributor = at(rule, replica);
       if (contributor.stage != Stage::kSending) continue;
-      ReplicaTotals& totals = workers_.at(replica).totals;
       if (presence_[as_index(replica)].is_there)
-        totals.useful_steps += contributor.work.steps;
+        ledger_.count_useful(replica, contributor.work);
       else
-        totals.lost_s += contributor.work.seconds;
+        ledger_.count_lost(replica, contributor.work);
     }
   }
   if (held_) {

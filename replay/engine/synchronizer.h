@@ -7,12 +7,12 @@
 // follows the lags of earlier merges of its rule: how long after the quorum a later contribution arrived,
 // be it in the next merge.
 //
-// Replicas may be gone (membership.h); the synchronizer itself is always there, also while replica 0 is gone.
-// What a replica has under way when it crashes is lost, either way; what had arrived is merged. Who is known
-// to be gone is not waited for. One that is back has nothing under way; a merge to which others posted at a
-// step before its first one does not wait for it. If what it posted in its last life is still in the open
-// merge when it contributes again, the newer takes its place. Where all wait (RecoverySpec), what was under
-// way is sent again when it is back.
+// Replicas may be gone (absence/churn.h); the synchronizer itself is always there, also while replica 0 is
+// gone. What a replica has under way when it crashes is lost, either way; what had arrived is merged. Who is
+// known to be gone is not waited for. One that is back has nothing under way; a merge to which others posted
+// at a step before its first one does not wait for it. If what it posted in its last life is still in the
+// open merge when it contributes again, the newer takes its place. Where all wait (RecoverySpec), what was
+// under way is sent again when it is back.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,12 @@
 
 #include "core/plan/schedule.h"
 #include "core/plan/trace.h"
-#include "replay/engine/meetings.h"
+#include "replay/engine/synchronization.h"
 #include "replay/exchange/exchange_run.h"
+#include "replay/output/outputs.h"
+#include "replay/work/life.h"
+#include "replay/workers/ledger.h"
+#include "replay/workers/workers.h"
 
 namespace longhaul {
 
@@ -35,23 +39,23 @@ namespace longhaul {
 // what it posted before is not back, has one of no bytes and no time; what did not come back before a replica
 // ended or went has no time. Rows of replica 0 have the bytes of the answers too that have been sent since
 // the row before.
-class Synchronizer : public Meetings {
+class Synchronizer : public Synchronization {
  public:
   static constexpr int kServerReplica = 0;  // the replica that it is beside
 
   // All must outlive it. `on_answered`: a merged model is back at a replica.
-  Synchronizer(const ExchangeContext& context, const Trace& trace, Workers& workers, ReplayOutputs& outputs,
-               std::function<void(int replica)> on_answered);
+  Synchronizer(const ExchangeContext& context, const Trace& trace, Workers& workers, Ledger& ledger,
+               ReplayOutputs& outputs, std::function<void(int replica)> on_answered);
 
   void post(int replica, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) override;
   // It is where it takes up what has come back of the rule, and does. False: it has to wait for that first.
   bool is_done(int replica, const Instruction& await) override;
   void end(int replica) override;
 
-  void cut(int replica) override;
-  void lose(int replica) override;
-  void begin(int replica, int step) override;
-  void come_back(int replica) override;
+  void on_crash(int replica) override;
+  void on_failure_detected(int replica) override;
+  void on_return(int replica, int step, Return as) override;
+  void on_resume(int replica, int step) override;
 
   int lowest_open_step(int otherwise) const override;
   void finish() override;  // the last rows, and all merges, in the order in which they were made
@@ -59,11 +63,7 @@ class Synchronizer : public Meetings {
   std::vector<std::string> waiting() const override;
 
  private:
-  // What a contribution carries that none before it carried.
-  struct Work {
-    std::int64_t steps = 0;
-    double seconds = 0;
-  };
+  using Work = Ledger::Work;  // that a contribution carries, and none before it carried
   // Where what a replica posted is.
   enum class Stage : char {
     kNone,       // it has posted nothing, or taken up what came back
@@ -78,8 +78,8 @@ class Synchronizer : public Meetings {
     Stage stage = Stage::kNone;
     bool has_row = false;  // of what it posted last
     bool is_lost = false;  // what should be under way
-    int life = 0;          // what it posted in an earlier one gets no answer
-    int message = 0;       // that is under way; those before are lost
+    Life life;             // what it posted before its end gets no answer
+    Life transfer;         // what is under way, either way
     int post_step = 0;
     std::int64_t bytes = 0;  // sent for it
     double posted_s = 0, start_s = 0, answered_s = 0, awaited_s = -1;
@@ -93,7 +93,8 @@ class Synchronizer : public Meetings {
     bool is_under_way() const { return (stage == Stage::kSending || stage == Stage::kAnswering) && !is_lost; }
   };
   struct Arrived {
-    int replica = 0, post_step = 0, life = 0;
+    int replica = 0, post_step = 0;
+    Life::Watch life;  // of the contributor
     double posted_s = 0, arrived_s = 0;
     SyncParts chain;
     Work work;
@@ -104,6 +105,7 @@ class Synchronizer : public Meetings {
     std::vector<Arrived> arrived;  // in the merge that is open
     int number = 0;                // of that
     double quorum_s = -1;          // since when it has its quorum
+    Life grace;                    // of that
 
     bool has(int replica) const {  // in the merge that is open
       return std::any_of(arrived.begin(), arrived.end(),
@@ -140,6 +142,7 @@ class Synchronizer : public Meetings {
   const ExchangeContext& context_;
   const Trace& trace_;
   Workers& workers_;
+  Ledger& ledger_;
   ReplayOutputs& outputs_;
   std::function<void(int)> on_answered_;
   std::vector<Rule> rules_;

@@ -42,7 +42,6 @@ void AttendedExchange::open() {
   if (is_open_ && waits_for_all()) run_ = run_among(order_);
   came_s_.clear();
   begun_s_ = number_ = -1;
-  is_awaited_ = std::make_shared<bool>(true);
 }
 
 std::vector<int> AttendedExchange::members_that(bool listen) const {
@@ -70,7 +69,7 @@ std::unique_ptr<BucketedExchange> AttendedExchange::run_among(const std::vector<
 // Nothing is sent any more, and nobody will be done.
 void AttendedExchange::give_up() {
   is_open_ = false;
-  is_awaited_.reset();
+  grace_.end();
   if (!run_) return;
   for (const int replica : run_->group()) wasted_bytes_[replica] += run_->times(replica).bytes_sent;
   run_->give_up();
@@ -124,12 +123,11 @@ void AttendedExchange::come(int replica) {
   if (came_s_.size() != quorum) return;
   const double grace = context_.lags->grace_s(rule_index(), rule().completion);
   if (std::isinf(grace)) return;
-  context_.clock.after(grace, [this, awaited = std::weak_ptr<bool>(is_awaited_)] {
-    if (!awaited.expired() && begun_s_ < 0) begin();
-  });
+  grace_.after(context_.clock, grace, [this] { begin(); });
 }
 
 void AttendedExchange::begin() {
+  grace_.end();
   begun_s_ = context_.clock.now_s();
   const Completion& completion = rule().completion;
   if (completion.adaptive)

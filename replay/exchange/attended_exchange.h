@@ -25,6 +25,7 @@
 #include "replay/exchange/exchange_run.h"
 #include "replay/exchange/group_operation.h"
 #include "replay/exchange/result_servers.h"
+#include "replay/work/life.h"
 
 namespace longhaul {
 
@@ -110,9 +111,9 @@ class AttendedExchange : public GroupOperation {
   // Of a quorum, since it was opened.
   std::map<int, double> came_s_;  // who is ready
   double quorum_s_ = 0, begun_s_ = -1;
-  std::int64_t number_ = -1;          // in the history, of an adaptive grace
-  std::map<int, Fetched> fetched_;    // by members that it passed by
-  std::shared_ptr<bool> is_awaited_;  // for the end of the grace time
+  std::int64_t number_ = -1;        // in the history, of an adaptive grace
+  std::map<int, Fetched> fetched_;  // by members that it passed by
+  Life grace_;
 };
 
 }  // namespace longhaul

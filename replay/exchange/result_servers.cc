@@ -44,12 +44,12 @@ void ResultServers::send(int source, int target) {
   ++transfers_;
   bytes_sent_[source] += bytes_;
   const auto way = std::make_shared<SyncParts>();
-  context_.network.send(
+  life_.send(
+      context_.network,
       {source, target, bytes_, {step_, rule_, source, static_cast<int>(transfers_before_ + transfers_)}},
-      [this, source, target, way, lives = std::weak_ptr<bool>(lives_)] {
-        if (lives.expired()) return;
+      [this, source, target, way, watch = life_.watch()] {
         if (gone_.count(target) == 0) on_arrived_(target, *way);
-        if (lives.expired()) return;
+        if (watch.has_ended()) return;
         add_source(source);
         add_source(target);
       },

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "replay/exchange/exchange_run.h"
+#include "replay/work/life.h"
 
 namespace longhaul {
 
@@ -42,7 +43,7 @@ class ResultServers {
   std::set<int> gone_;
   std::map<int, std::int64_t> bytes_sent_;
   std::int64_t transfers_before_, transfers_ = 0;
-  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for what is under way
+  Life life_;
 };
 
 }  // namespace longhaul

@@ -27,6 +27,7 @@ void EventQueue::run() {
   is_stopped_ = false;
   while (!is_stopped_ && agenda_.next_ns() != Agenda::kNever) {
     now_ns_ = agenda_.next_ns();
+    begin_action();
     agenda_.take_next()();
   }
 }

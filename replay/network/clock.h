@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace longhaul {
@@ -36,12 +38,32 @@ class Clock {
   void after(double delay_s, std::function<void()> action) {
     after_ns(std::llround(delay_s * 1e9), std::move(action));
   }
+
+  // Keeps what may be what called, and may have set an action for this instant, until a later one.
+  void retire(std::shared_ptr<const void> object) {
+    retired_.push_back(std::move(object));
+    retired_ns_ = now_ns();
+  }
+  void free_retired() { retired_.clear(); }
+
+ protected:
+  // Every clock calls it before each action, once now_ns() is the time of that.
+  void begin_action() {
+    if (!retired_.empty() && retired_ns_ < now_ns()) free_retired();
+  }
+
+ private:
+  std::vector<std::shared_ptr<const void>> retired_;
+  std::int64_t retired_ns_ = 0;  // the last of them
 };
 
 // Closes the clock when it goes out of scope: whatever its last events may call must outlive it.
 struct ClockScope {
   Clock& clock;
-  ~ClockScope() { clock.close(); }
+  ~ClockScope() {
+    clock.close();
+    clock.free_retired();
+  }
 };
 
 // later − earlier of two values of now_s(), on whole nanoseconds again.

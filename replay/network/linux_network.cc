@@ -69,6 +69,7 @@ void LinuxClock::after_beside(std::int64_t delay_ns, std::function<void()> actio
 
 void LinuxClock::act() {
   now_ns_ = agenda_.next_ns();
+  begin_action();
   agenda_.take_next()();
 }
 

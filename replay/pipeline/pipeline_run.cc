@@ -58,12 +58,10 @@ PipelineRun::WorkerTimes PipelineRun::cut(int index) {
     worker.times.compute_s -= seconds_between(clock_.now_s(), worker.pass_end_s);
   else if (worker.is_here)
     count_wait(worker);
-  has_cuts_ = true;
   const WorkerTimes times = worker.times;
   Worker anew;
   anew.seconds = worker.seconds;
-  anew.life = worker.life + 1;
-  worker = anew;
+  worker = std::move(anew);
   order_->cut(index);
   return times;
 }
@@ -108,9 +106,8 @@ void PipelineRun::begin(int index, const PipelinePass& pass) {
     watcher_.on_last_pass(index, own_s, own_s * (1 + plan().backward) / plan().backward);
   }
   worker.pass_end_s = clock_.now_s() + taken_s;
-  clock_.after(taken_s, [this, index, pass, begin_s = clock_.now_s(), life = worker.life] {
-    if (at(index).life == life) end(index, pass, begin_s);
-  });
+  worker.life.after(clock_, taken_s,
+                    [this, index, pass, begin_s = clock_.now_s()] { end(index, pass, begin_s); });
 }
 
 void PipelineRun::end(int index, const PipelinePass& pass, double begin_s) {
@@ -148,8 +145,7 @@ void PipelineRun::send(int index, const PipelinePass& pass) {
   // Without a schedule a worker may have several micro-batches of one number, of different homes.
   const MessageKey key{step_, rule, index, static_cast<int>(task_number(plan(), task)),
                        has_schedule_ ? 0 : pass.home};
-  network_.send({index, to, bytes, key, in_turn_}, [this, index, to, next, life = sender.life] {
-    if (at(index).life != life) return;
+  sender.life.send(network_, {index, to, bytes, key, in_turn_}, [this, index, to, next] {
     if (--at(index).under_way == 0 && plan().blocks) go_on(index);
     order_->arrive(to, next);
     go_on(to);

@@ -20,6 +20,7 @@
 #include "replay/network/network.h"
 #include "replay/pipeline/pass_order.h"
 #include "replay/pipeline/wiring.h"
+#include "replay/work/life.h"
 #include "replay/work/stage_assignment.h"
 #include "replay/work/step_times.h"
 
@@ -66,7 +67,6 @@ class PipelineRun {
   // them is lost. Returns what it did until now, of a pass that is not over what is done of it. Of straight
   // paths. It may enter again.
   WorkerTimes cut(int worker);
-  bool has_cuts() const { return has_cuts_; }
   // The worker has what it needs for the stage that it serves now.
   void wake(int worker) { go_on(worker); }
   const WorkerClocks& clocks(int worker) const { return workers_[as_index(worker)].clocks; }
@@ -83,7 +83,7 @@ class PipelineRun {
     double idle_since_s = 0;
     double seconds = 0;     // of compute of the whole model in this step
     double pass_end_s = 0;  // of the clock: while it computes
-    int life = 0;           // what was under way in an earlier one is lost
+    Life life;              // a crash ends it: what was under way is lost
     WorkerClocks clocks;
     WorkerTimes times;
   };
@@ -113,7 +113,6 @@ class PipelineRun {
   std::unique_ptr<PassOrder> order_;
   std::vector<Worker> workers_;
   int workers_left_;
-  bool has_cuts_ = false;
   std::int64_t transfers_ = 0;
 };
 

@@ -21,6 +21,7 @@ void SimulatorClock::after_ns(std::int64_t delay_ns, std::function<void()> actio
   ++scheduled_;
   const auto run = [this, action = std::move(action)] {
     --scheduled_;
+    begin_action();
     action();
   };
   ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), ns3::Create<Event>(run));

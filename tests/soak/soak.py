@@ -31,7 +31,7 @@ LONGEST_S = 180
 # How the command may end after a signal to one of its processes.
 ALLOWED = {"parent": {130, -9, -2, -15}, "child": {1, 130}, "all": {1, 130, -9, -2, -15}}
 # What a run says of a case in which nobody gets anywhere; it has no result to compare.
-GIVES_UP = "faults come so often that nobody ends a step"
+GIVES_UP = "no replica completes a step: faults are more frequent than steps"
 
 
 class Found(Exception):

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 
@@ -143,7 +144,9 @@ TEST(LinuxNetwork, ProgressIsInSegments) {
   double before = 0;
   for (const Json& line : progress) {
     EXPECT_EQ(line["unit"], "segments");
-    EXPECT_EQ(line["total"], 4 * 6 * 3000);
+    // Of all that are sent the last ones may not have arrived yet: then it is not over.
+    EXPECT_EQ(line["total"],
+              std::max(4 * 6 * 3000, line["done"].get<int>() + (&line == &progress.back() ? 0 : 1)));
     EXPECT_GE(line["done"].get<double>(), before);
     before = line["done"];
   }

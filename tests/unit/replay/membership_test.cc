@@ -2,13 +2,12 @@
 // the download of a state. Where a replica has two stages a step is of one micro-batch, of which each stage
 // takes half (passes of 1/6 s forward and 1/3 s back). Replicas that are slow for a while; and files that say
 // when replicas are gone, and what is said of files that do not.
-#include "replay/absence/membership.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "core/base/errors.h"
+#include "replay/absence/churn.h"
 #include "replay/work/absence_trace.h"
 #include "replay/work/slow_replicas.h"
 #include "replay/work/struck_workers.h"

@@ -1,11 +1,12 @@
-#include "replay/engine/meetings.h"
+#include "replay/engine/group_synchronization.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace longhaul {
 
-void GroupMeetings::post(int worker, const std::shared_ptr<StepPlan>& plan, const Instruction& instruction) {
+void GroupSynchronization::post(int worker, const std::shared_ptr<StepPlan>& plan,
+                                const Instruction& instruction) {
   GroupOperation* run = plan->run_of(worker, instruction.rule);
   if (!run) return;
   Worker& state = workers_.at(worker);
@@ -13,7 +14,7 @@ void GroupMeetings::post(int worker, const std::shared_ptr<StepPlan>& plan, cons
   if (instruction.bucket < run->rule().buckets) run->release(worker);
 }
 
-bool GroupMeetings::is_done(int worker, const Instruction& await) {
+bool GroupSynchronization::is_done(int worker, const Instruction& await) {
   const Worker& state = workers_.at(worker);
   for (const std::vector<Worker::Waited>* posted : {&state.blocking, &state.overlapped})
     for (const Worker::Waited& waited : *posted)
@@ -23,9 +24,10 @@ bool GroupMeetings::is_done(int worker, const Instruction& await) {
 }
 
 // An awaited exchange shows in the done_s of the last blocking one at the step that needs it.
-void GroupMeetings::end_waits(int worker) {
+void GroupSynchronization::end_waits(int worker) {
   Worker& state = workers_.at(worker);
-  double awaited_done_s = 0, awaited_s = state.computed_s;
+  const double computed_s = ledger_.computed_s(worker);
+  double awaited_done_s = 0, awaited_s = computed_s;
   for (const Worker::Waited& waited : state.blocking) awaited_s = std::max(awaited_s, done_s(waited, worker));
   std::vector<Worker::Waited> still_open;
   for (const Worker::Waited& waited : state.overlapped) {
@@ -43,14 +45,14 @@ void GroupMeetings::end_waits(int worker) {
                  ready_s = workers_.since_origin(waited.run->times(worker).ready_s);
     // What was released during the compute is awaited from its end on.
     write_row(worker, *waited.run, is_last ? std::max(awaited_done_s, done) : done,
-              std::max(ready_s, state.computed_s));
+              std::max(ready_s, computed_s));
   }
   state.blocking.clear();
 }
 
-void GroupMeetings::write_row(int worker, const GroupOperation& run, double done_s, double awaited_s) {
+void GroupSynchronization::write_row(int worker, const GroupOperation& run, double done_s, double awaited_s) {
   const MemberTimes times = run.times(worker);
-  workers_.at(worker).totals.bytes_sent += times.bytes_sent;
+  ledger_.send(worker, times.bytes_sent);
   SyncParts parts = times.parts;
   parts.waiting_s += done_s - workers_.since_origin(times.done_s);
   // A member that came too late is passed by: it waits for no start.
@@ -65,12 +67,12 @@ void GroupMeetings::write_row(int worker, const GroupOperation& run, double done
     sent_by_row_[&run][worker] = times.bytes_sent;
 }
 
-void GroupMeetings::note_finished(const GroupOperation& run) {
+void GroupSynchronization::note_finished(const GroupOperation& run) {
   const auto rows = sent_by_row_.find(&run);
   if (rows == sent_by_row_.end()) return;
   for (const auto& [worker, bytes] : rows->second) {
     const std::int64_t more = run.times(worker).bytes_sent - bytes;
-    workers_.at(worker).totals.bytes_sent += more;
+    ledger_.send(worker, more);
     outputs_.add_bytes(run.step(), run.rule_index(), worker, more);
   }
   sent_by_row_.erase(rows);

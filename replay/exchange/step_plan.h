@@ -1,9 +1,7 @@
-// What a trace asks for at one step: how long each replica computes, the program of its workers, and the
-// exchange runs of all groups.
+// What a trace asks for at one step: the program of its workers, and the exchange runs of all groups.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,20 +13,10 @@
 #include "replay/exchange/attended_exchange.h"
 #include "replay/exchange/exchange_run.h"
 #include "replay/exchange/group_operation.h"
+#include "replay/work/attendance.h"
 #include "replay/work/stage_assignment.h"
 
 namespace longhaul {
-
-// Who is there when a step's operations are made, where replicas may be gone.
-struct Attendance {
-  enum class Role : char {
-    kAbsent,
-    kMember,
-    kListener,  // of operations among everyone: it gets their results and contributes nothing
-  };
-  std::vector<Role> roles;  // by replica
-  bool discards = false;    // operations that lack a member fail
-};
 
 // Made when the first worker gets to the step. Operations are among workers: of each replica of a group the
 // one that has the rule's stage; of everyone all that serve it, wherever they were at first.
@@ -77,7 +65,5 @@ class StepPlan {
   std::vector<AttendedExchange*> attended_;            // of runs_
   std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
 };
-
-using OpenPlans = std::map<int, std::shared_ptr<StepPlan>>;  // by step
 
 }  // namespace longhaul

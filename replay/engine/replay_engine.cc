@@ -1,4 +1,4 @@
-#include "replay/engine/plain_replay.h"
+#include "replay/engine/replay_engine.h"
 
 #include <fmt/core.h>
 
@@ -9,6 +9,8 @@
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "core/plan/absences.h"
+#include "replay/absence/churn.h"
+#include "replay/engine/group_synchronization.h"
 #include "replay/engine/synchronizer.h"
 #include "replay/engine/used_connections.h"
 #include "replay/placement/optimized_order.h"
@@ -32,12 +34,13 @@ std::vector<std::pair<int, int>> connections(const Case& config, const Trace& tr
 
 }  // namespace
 
-PlainReplay::PlainReplay(const Case& config, const Trace& trace, const std::string& folder,
-                         ProgressReporter& reporter, Clock& clock, const NetworkMaker& network_of)
+ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, const std::string& folder,
+                           ProgressReporter& reporter, Clock& clock, const NetworkMaker& network_of)
     : clock_(clock),
       trace_(trace),
       case_(config),
-      workers_(clock, worker_count(trace)),
+      reporter_(reporter),
+      workers_(clock, trace.context.replicas, trace.plan.pipeline.stages),
       topology_(placed_topology(config, trace.plan)),
       network_(network_of(
                    config.network, topology_, [&] { return connections(config, trace, topology_.site_of()); },
@@ -45,15 +48,20 @@ PlainReplay::PlainReplay(const Case& config, const Trace& trace, const std::stri
                clock, folder, row_names(trace.plan)),
       context_{clock, network_, topology_.site_of(), config.network},
       outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas),
-      reporter_(reporter),
+      ledger_(trace, outputs_),
       times_(config, trace),
       slow_(config.faults, config.seed, worker_count(trace)),
-      assignment_(trace.context.replicas, trace.plan.pipeline.stages) {
+      assignment_(trace.context.replicas, trace.plan.pipeline.stages),
+      presence_(make_presence()),
+      plans_(context_, trace_, assignment_, *presence_,
+             [this](GroupOperation& run, int worker) { member_done(run, worker); }),
+      synchronization_(make_synchronization()) {
   network_.set_heartbeat([this] { beat(); });
   if (throws_late_work_away(trace.plan)) outputs_.expect_lost_work();
   if (config.train && do_times_decide(config, trace.plan)) outputs_.expect_training(config, trace);
   if (trace.plan.pipeline.has_stages())
-    pipelines_.emplace(config.pipeline, context_, trace_, assignment_, times_, slow_, workers_, outputs_,
+    pipelines_.emplace(config.pipeline, context_, trace_, assignment_, times_, slow_, workers_, ledger_,
+                       outputs_,
                        PipelineSteps::Watcher{[this](int worker) {
                                                 begin_waits(worker);
                                                 follow_program(worker);
@@ -61,14 +69,22 @@ PlainReplay::PlainReplay(const Case& config, const Trace& trace, const std::stri
                                               [this](int worker, double pass_s, double microbatch_s) {
                                                 release_backward(worker, pass_s, microbatch_s);
                                               }});
-  if (has_merges(trace.plan))
-    meetings_ = std::make_unique<Synchronizer>(context_, trace_, workers_, outputs_,
-                                               [this](int replica) { go_on(replica); });
-  else
-    meetings_ = std::make_unique<GroupMeetings>(workers_, outputs_, config.has_absences());
 }
 
-Json PlainReplay::run() {
+std::unique_ptr<Presence> ReplayEngine::make_presence() {
+  if (!case_.has_absences()) return std::make_unique<Presence>();
+  return std::make_unique<Churn>(case_, trace_,
+                                 Churn::Replay{context_, workers_, ledger_, at_work_, outputs_});
+}
+
+std::unique_ptr<Synchronization> ReplayEngine::make_synchronization() {
+  if (has_merges(trace_.plan))
+    return std::make_unique<Synchronizer>(context_, trace_, workers_, ledger_, outputs_,
+                                          [this](int replica) { go_on(replica); });
+  return std::make_unique<GroupSynchronization>(workers_, ledger_, outputs_, presence_->changes());
+}
+
+Json ReplayEngine::run() {
   const ClockScope scope{clock_};
   workers_.set_origin(network_.ready_s());
   clock_.after(network_.ready_s(), [this] { begin_training(); });
@@ -77,29 +93,27 @@ Json PlainReplay::run() {
   return write_results();
 }
 
-void PlainReplay::begin_training() {
+void ReplayEngine::begin_training() {
   for (int worker = 0; worker < workers_.count(); ++worker) compute(worker);
+  presence_->start({&plans_, synchronization_.get(), this});
 }
 
 // Steps at which nothing but compute happens are one event together.
-void PlainReplay::compute(int worker) {
+void ReplayEngine::compute(int worker) {
   if (pipelines_) return enter_pipeline(worker);
   Worker& state = workers_.at(worker);
   double seconds = 0, last_step = 0;
-  state.planned_steps = 0;
+  std::int64_t taken = 0;
   do {
     const bool is_taken =
         trace_.plan.dynamic_steps.takes(worker, ++state.step);  // else the step takes it no time
-    state.planned_steps += is_taken;
+    taken += is_taken;
     seconds += last_step = is_taken ? times_.seconds(worker, state.step) : 0;
-  } while (takes_steps_together() && !is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
+  } while (!presence_->changes() && !is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
   state.next = 0;
   if (releases_during_compute(trace_, state.step)) release_backward(worker, seconds, last_step);
   seconds = slow_.stretched_s(worker, workers_.now(), seconds);
-  state.totals.compute_s += seconds;
-  state.begun_s = workers_.now();
-  state.planned_s = seconds;
-  state.is_computed = false;
+  ledger_.begin_compute(worker, workers_.now(), seconds, taken);
   at_work_.enter(state.step);
   workers_.after(seconds, worker, [this, worker] {
     begin_waits(worker);
@@ -107,19 +121,17 @@ void PlainReplay::compute(int worker) {
   });
 }
 
-void PlainReplay::enter_pipeline(int worker) {
+void ReplayEngine::enter_pipeline(int worker) {
   Worker& state = workers_.at(worker);
   ++state.step;
   state.next = 0;
-  state.begun_s = workers_.now();
-  state.planned_steps = 1;
-  state.is_computed = false;
+  ledger_.begin_passes(worker, workers_.now());
   at_work_.enter(state.step);
   pipelines_->enter(worker);
 }
 
 // The buckets that a step of `step_s`, whose end is `end_s` from now, releases before that.
-void PlainReplay::release_backward(int worker, double end_s, double step_s) {
+void ReplayEngine::release_backward(int worker, double end_s, double step_s) {
   double after_s = 0;
   const int step = workers_.at(worker).step;
   for (const Instruction& instruction :
@@ -130,20 +142,17 @@ void PlainReplay::release_backward(int worker, double end_s, double step_s) {
     else
       workers_.after(slow_.stretched_s(worker, workers_.now(), after_s), worker,
                      [this, worker, rule = instruction.rule] {
-                       if (GroupOperation* run = plan_at(workers_.at(worker).step)->run_of(worker, rule))
+                       if (GroupOperation* run = plans_.at(workers_.at(worker).step)->run_of(worker, rule))
                          run->release(worker);
                      });
   }
 }
 
 // The step's compute is over.
-void PlainReplay::begin_waits(int worker) {
+void ReplayEngine::begin_waits(int worker) {
   Worker& state = workers_.at(worker);
-  state.computed_s = workers_.now();
-  state.is_computed = true;
-  state.unshared_s += state.planned_s;
-  state.unshared_steps += state.planned_steps;
-  state.plan = plan_at(state.step);
+  ledger_.end_compute(worker, workers_.now());
+  state.plan = plans_.at(state.step);
   if (!state.plan) return;
   const std::vector<Instruction>& program = state.plan->program().instructions;
   while (program[state.next].kind != Instruction::Kind::kOptimize &&
@@ -152,7 +161,7 @@ void PlainReplay::begin_waits(int worker) {
 }
 
 // On from the instruction that is next, to the end of the step or to an operation that is not done.
-void PlainReplay::follow_program(int worker) {
+void ReplayEngine::follow_program(int worker) {
   Worker& state = workers_.at(worker);
   if (!state.plan) {
     end_waits(worker);
@@ -165,8 +174,9 @@ void PlainReplay::follow_program(int worker) {
     if (state.next == program.waits_end) end_waits(worker);
     const Instruction& instruction = program.instructions[state.next];
     if (instruction.kind == Instruction::Kind::kPost) {
-      meetings_->post(worker, plan, instruction);
-    } else if (instruction.kind == Instruction::Kind::kAwait && !meetings_->is_done(worker, instruction)) {
+      synchronization_->post(worker, plan, instruction);
+    } else if (instruction.kind == Instruction::Kind::kAwait &&
+               !synchronization_->is_done(worker, instruction)) {
       state.is_waiting = true;
       return;
     }
@@ -176,15 +186,12 @@ void PlainReplay::follow_program(int worker) {
 }
 
 // Nothing of this step is waited for any more.
-void PlainReplay::end_waits(int worker) {
-  Worker& state = workers_.at(worker);
-  meetings_->end_waits(worker);
-  state.totals.idle_s += workers_.now() - state.computed_s;
-  if (is_recorded(trace_, state.step))
-    outputs_.add_step(state.step, {worker, state.computed_s, workers_.now()});
+void ReplayEngine::end_waits(int worker) {
+  synchronization_->end_waits(worker);
+  ledger_.end_waits(worker, workers_.at(worker).step, workers_.now());
 }
 
-void PlainReplay::end_step(int worker) {
+void ReplayEngine::end_step(int worker) {
   Worker& state = workers_.at(worker);
   state.plan.reset();
   if (++steps_left_ % 256 == 0) beat();
@@ -193,99 +200,133 @@ void PlainReplay::end_step(int worker) {
   if (state.step < trace_.context.steps) {
     compute(worker);
   } else {
-    state.totals.clock_s = workers_.now();
-    meetings_->end(worker);
+    ledger_.end_training(worker, workers_.now());
+    synchronization_->end(worker);
     state.has_ended = true;
     ++finished_;
   }
-  ended_step(worker);
+  presence_->ended_step(worker);
   close_steps();
   stop_if_all_ended();
 }
 
 // Rows and plans of steps that nobody is at any more.
-void PlainReplay::close_steps() {
+void ReplayEngine::close_steps() {
   const int before = at_work_.closed(), lowest = at_work_.close();
-  if (lowest == before && (open_plans_.empty() || open_plans_.begin()->first >= lowest)) return;
-  outputs_.close(meetings_->lowest_open_step(lowest));
+  if (lowest == before && !plans_.has_below(lowest)) return;
+  outputs_.close(synchronization_->lowest_open_step(lowest));
   if (pipelines_) pipelines_->close(lowest);
-  for (auto plan = open_plans_.begin(); plan != open_plans_.end() && plan->first < lowest;) {
-    if (!plan->second->is_finished()) {
-      ++plan;
-      continue;
-    }
-    clock_.after(0, [last = plan->second] {});  // it may be what called us
-    plan = open_plans_.erase(plan);
-  }
+  plans_.close(lowest);
 }
 
-void PlainReplay::stop_if_all_ended() {
+void ReplayEngine::stop_if_all_ended() {
   if (is_over()) clock_.stop();
 }
 
-std::shared_ptr<StepPlan> PlainReplay::plan_at(int step) {
-  const auto known = open_plans_.find(step);
-  if (known != open_plans_.end()) return known->second;
-  if (!has_exchange(trace_, step)) return nullptr;
-  const auto plan = make_plan(step, [this](GroupOperation& run, int worker) { member_done(run, worker); });
-  open_plans_[step] = plan;
-  made_plan(*plan, step);
-  return plan;
-}
-
-std::shared_ptr<StepPlan> PlainReplay::make_plan(int step, const StepPlan::MemberDone& on_member_done) {
-  return std::make_shared<StepPlan>(context_, trace_, assignment_, step, on_member_done);
-}
-
 // `worker`: -1 where the operation ends because somebody is lost.
-void PlainReplay::member_done(GroupOperation& run, int worker) {
+void ReplayEngine::member_done(GroupOperation& run, int worker) {
   if (run.is_finished()) {
     transfers_ += run.transfers();
     note_finished(run);
-    meetings_->note_finished(run);
+    synchronization_->note_finished(run);
   }
   if (worker < 0) return;
-  if (counts_shares(run.rule())) note_contribution(run, worker);
+  if (presence_->changes() || run.rule().completion.fetches) note_contribution(run, worker);
   go_on(worker);
 }
 
-void PlainReplay::go_on(int worker) {
+void ReplayEngine::go_on(int worker) {
   if (workers_.at(worker).is_waiting) follow_program(worker);
 }
 
 // What it computed so far is in the model now; or, where gradients were thrown away, its step is not.
-void PlainReplay::note_contribution(const GroupOperation& run, int worker) {
-  Worker& state = workers_.at(worker);
+void ReplayEngine::note_contribution(const GroupOperation& run, int worker) {
   const std::vector<int>& contributors = run.participants();
-  const bool throws_gradients_away =
-      run.rule().before_optimizer && state.unshared_steps > 0 && state.step == run.step();
+  const bool throws_gradients_away = run.rule().before_optimizer && ledger_.unshared(worker).steps > 0 &&
+                                     workers_.at(worker).step == run.step();
   if (std::find(contributors.begin(), contributors.end(), worker) != contributors.end())
-    state.totals.useful_steps += state.unshared_steps;
+    ledger_.count_useful(worker, ledger_.take_unshared(worker));
   else if (run.rule().completion.fetches || throws_gradients_away)
-    state.totals.lost_s += state.unshared_s;
-  else
-    return;
-  state.unshared_s = 0;
-  state.unshared_steps = 0;
+    ledger_.count_lost(worker, ledger_.take_unshared(worker));
 }
 
-void PlainReplay::note_finished(const GroupOperation& run) {
+void ReplayEngine::note_finished(const GroupOperation& run) {
+  if (presence_->changes()) return note_attended(static_cast<const AttendedExchange&>(run));
   const bool is_everyone = run.rule().is_of_everyone() && run.rule().completion.is_all() &&
                            assignment_.is_original(run.rule().stage, run.step());
+  add_schedule(run, is_everyone);
+}
+
+// Neither a listener nor a lost member has a row: the one passes on what others contribute, the other had
+// begun.
+void ReplayEngine::note_attended(const AttendedExchange& run) {
+  for (const int listener : run.members_that(true)) ledger_.send(listener, run.times(listener).bytes_sent);
+  for (const auto& [lost, bytes] : run.bytes_of_lost()) ledger_.send(lost, bytes);
+  if (run.is_discarded()) outputs_.note_discarded(run.rule().before_optimizer);
+  if (!run.participants().empty() || run.is_discarded()) add_schedule(run, false);
+}
+
+void ReplayEngine::add_schedule(const GroupOperation& run, bool is_everyone) {
   outputs_.add_schedule({run.rule_index(), run.step(), is_everyone ? nullptr : &run.participants(),
                          workers_.since_origin(run.start_s()), workers_.since_origin(run.done_s())});
 }
 
-void PlainReplay::beat() {
+void ReplayEngine::on_crash(int replica) {
+  for (int stage = 0; stage < workers_.stages(); ++stage) stop(worker_of(replica, stage, workers_.stages()));
+  stop_if_all_ended();
+}
+
+void ReplayEngine::stop(int worker) {
+  Worker& state = workers_.at(worker);
+  if (state.has_ended) return;
+  state.life.end();
+  const bool repeats = presence_->repeats_steps();
+  const bool is_in_passes = !ledger_.is_computed(worker) && pipelines_;
+  if (is_in_passes) pipelines_->cut(worker);
+  ledger_.crash(worker, workers_.now(),
+                repeats ? Ledger::AfterCrash::kRepeatsStep : Ledger::AfterCrash::kGoesOn, is_in_passes,
+                trace_.plan.dynamic_steps.takes(worker, state.step));
+  // What it posted before its step is awaited still where it repeats that.
+  const auto is_lost = [&](const Worker::Waited& waited) {
+    return !repeats || waited.run->step() == state.step;
+  };
+  state.overlapped.erase(std::remove_if(state.overlapped.begin(), state.overlapped.end(), is_lost),
+                         state.overlapped.end());
+  state.blocking.clear();
+  state.plan.reset();
+  state.is_waiting = false;
+  if (!repeats) at_work_.leave(state.step);
+}
+
+void ReplayEngine::on_return(int replica, int step, Return) {
+  const int stages = workers_.stages();
+  for (int stage = 0; stage < stages; ++stage) {
+    const int worker = worker_of(replica, stage, stages);
+    Worker& state = workers_.at(worker);
+    finished_ -= std::exchange(state.has_ended, false);  // before others of its stages had
+    state.step = state.ended_step = step - 1;
+    ledger_.come_back(worker, workers_.now());
+    state.clocks = {clock_.now_s(), 0};
+  }
+  for (int stage = 0; stage < stages; ++stage) compute(worker_of(replica, stage, stages));
+}
+
+void ReplayEngine::on_resume(int replica, int step) {
+  workers_.at(replica).step = step - 1;
+  compute(replica);
+  at_work_.leave(step);
+}
+
+void ReplayEngine::beat() {
   check_interrupt();
   constexpr std::chrono::milliseconds kBetweenBeats{100};  // ProgressReporter takes no more
   const auto now = std::chrono::steady_clock::now();
   if (now - beaten_ < kBetweenBeats) return;
   beaten_ = now;
   double done = 0, bytes = 0;
-  for (const Worker& worker : workers_) {
-    done += worker.step - 1;
-    bytes += static_cast<double>(worker.totals.bytes_sent);
+  for (int worker = 0; worker < workers_.count(); ++worker) {
+    done += workers_.at(worker).step - 1;
+    bytes += static_cast<double>(ledger_.totals(worker).bytes_sent);
   }
   const std::chrono::duration<double> wall = now - began_;
   const std::string simulated = fmt::format(
@@ -297,7 +338,7 @@ void PlainReplay::beat() {
 }
 
 // Own ones, of as many as the messages hold: those of others go on for as long as the exchanges take.
-void PlainReplay::report_segments(const SegmentCount& count, const std::string& simulated) {
+void ReplayEngine::report_segments(const SegmentCount& count, const std::string& simulated) {
   if (!expected_segments_) expected_segments_ = estimate(case_, trace_).segments;
   const auto own = static_cast<double>(count.own);
   const std::chrono::duration<double> wall = beaten_ - began_;
@@ -311,9 +352,10 @@ void PlainReplay::report_segments(const SegmentCount& count, const std::string& 
                   simulated));
 }
 
-std::string PlainReplay::deadlock() const {
+std::string ReplayEngine::deadlock() const {
   constexpr std::size_t kMostLines = 12;
-  const int replicas = trace_.context.replicas, gone = gone_replicas(), stages = trace_.plan.pipeline.stages;
+  const int replicas = trace_.context.replicas, gone = presence_->gone(),
+            stages = trace_.plan.pipeline.stages;
   const bool waits = on_failure_of(case_.recovery, trace_.plan) == RecoverySpec::OnFailure::kWait;
   if (gone == replicas || (gone > 0 && waits))
     return fmt::format(
@@ -324,9 +366,9 @@ std::string PlainReplay::deadlock() const {
   const auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
   };
-  for (const auto& [step, plan] : open_plans_) add(plan->waiting());
+  add(plans_.waiting());
   if (pipelines_) add(pipelines_->waiting());
-  add(meetings_->waiting());
+  add(synchronization_->waiting());
   std::string text = fmt::format(
       "the simulation ran out of events while exchanges are open ({} of {} {} wait):",
       workers_.count() - finished_ - gone * stages, workers_.count(), stages == 1 ? "replicas" : "workers");
@@ -335,25 +377,36 @@ std::string PlainReplay::deadlock() const {
   return text;
 }
 
-void PlainReplay::end_totals() {
+// The clock of an absent replica stays at the time of its crash.
+void ReplayEngine::end_totals() {
   outputs_.close(std::numeric_limits<int>::max());
-  if (!throws_late_work_away(trace_.plan)) return;
-  for (Worker& worker : workers_) worker.totals.useful_steps += worker.unshared_steps;
+  presence_->finish();
+  if (!presence_->changes() && !throws_late_work_away(trace_.plan)) return;
+  for (int worker = 0; worker < workers_.count(); ++worker) {
+    const Worker& state = workers_.at(worker);
+    if (!state.has_ended) ledger_.stop_clock(worker);
+    ledger_.count_gone(worker, presence_->gone_s(worker / workers_.stages()));
+    ledger_.count_useful(worker, ledger_.take_unshared(worker));
+    // Then a step that was done twice was the same.
+    if (presence_->repeats_steps())
+      ledger_.set_useful_steps(worker, trace_.plan.dynamic_steps.taken_until(
+                                           worker, state.has_ended ? trace_.context.steps : state.step - 1));
+  }
 }
 
-Json PlainReplay::write_results() {
-  meetings_->finish();
+Json ReplayEngine::write_results() {
+  synchronization_->finish();
   end_totals();
   std::vector<ReplicaTotals> totals;
   for (int worker = 0; worker < workers_.count(); ++worker) {
-    totals.push_back(workers_.at(worker).totals);
+    totals.push_back(ledger_.totals(worker));
     totals.back().stage = assignment_.stage_of(worker, trace_.context.steps);
   }
   network_.finish();
   if (case_.resolved.contains("faults"))
     outputs_.write_faults(faults_until(case_, topology_, workers_.now()));
   const std::int64_t transfers =
-      transfers_ + meetings_->transfers() + (pipelines_ ? pipelines_->transfers() : 0);
+      transfers_ + synchronization_->transfers() + (pipelines_ ? pipelines_->transfers() : 0);
   const std::optional<SegmentCount> segments = network_.segments();
   Json report = outputs_.finish(totals, topology_, network_.loads(), transfers, clock_.events(), segments);
   const double all = segments ? static_cast<double>(segments->own)

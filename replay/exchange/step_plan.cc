@@ -1,4 +1,4 @@
-#include "replay/engine/step_plan.h"
+#include "replay/exchange/step_plan.h"
 
 #include <fmt/core.h>
 

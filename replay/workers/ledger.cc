@@ -1,0 +1,83 @@
+#include "replay/workers/ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replay/work/trace_steps.h"
+
+namespace longhaul {
+
+Ledger::Ledger(const Trace& trace, ReplayOutputs& outputs)
+    : trace_(trace), outputs_(outputs), accounts_(as_index(worker_count(trace))) {}
+
+void Ledger::begin_compute(int worker, double now_s, double seconds, std::int64_t steps) {
+  Account& account = at(worker);
+  account.totals.compute_s += seconds;
+  account.begun_s = now_s;
+  account.planned = {steps, seconds};
+  account.is_computed = false;
+}
+
+void Ledger::begin_passes(int worker, double now_s) {
+  Account& account = at(worker);
+  account.begun_s = now_s;
+  account.planned.steps = 1;
+  account.is_computed = false;
+}
+
+void Ledger::end_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times) {
+  ReplicaTotals& totals = at(worker).totals;
+  totals.compute_s += times.compute_s;
+  totals.idle_s += times.bubble_s + times.network_s;
+  totals.bubble_s += times.bubble_s;
+  totals.stage_wait_s += times.network_s;
+  totals.bytes_sent += times.bytes_sent;
+  at(worker).planned.seconds = times.compute_s;
+  if (is_recorded(trace_, step)) outputs_.add_pipeline(step, {worker, stage, times});
+}
+
+void Ledger::cut_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times) {
+  end_passes(worker, step, stage, times);
+  at(worker).unshared.seconds += times.compute_s;
+}
+
+void Ledger::end_compute(int worker, double now_s) {
+  Account& account = at(worker);
+  account.computed_s = now_s;
+  account.is_computed = true;
+  account.unshared.seconds += account.planned.seconds;
+  account.unshared.steps += account.planned.steps;
+}
+
+void Ledger::end_waits(int worker, int step, double now_s) {
+  Account& account = at(worker);
+  account.totals.idle_s += now_s - account.computed_s;
+  if (is_recorded(trace_, step)) outputs_.add_step(step, {worker, account.computed_s, now_s});
+}
+
+Ledger::Work Ledger::take_unshared(int worker) {
+  return std::exchange(at(worker).unshared, {});
+}
+
+void Ledger::crash(int worker, double now_s, AfterCrash then, bool is_in_passes, bool takes_step) {
+  Account& account = at(worker);
+  const bool repeats = then == AfterCrash::kRepeatsStep;
+  if (account.is_computed) {
+    account.totals.idle_s += now_s - account.computed_s;
+    if (repeats) count_lost(worker, account.planned);
+    if (repeats && takes_step && account.unshared.steps > 0) --account.unshared.steps;
+  } else if (!is_in_passes) {
+    const double done_s = std::clamp(now_s - account.begun_s, 0., account.planned.seconds);
+    account.totals.compute_s -= account.planned.seconds - done_s;
+    account.unshared.seconds += done_s;
+    if (repeats) count_lost(worker, {0, done_s});
+  }
+  if (!repeats) count_lost(worker, take_unshared(worker));
+}
+
+void Ledger::stop_clock(int worker) {
+  Account& account = at(worker);
+  account.totals.clock_s = account.is_computed ? account.computed_s : account.begun_s;
+}
+
+}  // namespace longhaul

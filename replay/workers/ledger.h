@@ -1,0 +1,88 @@
+// What the time of each worker came to: compute, waiting, lost, gone; and what it sent.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/index.h"
+#include "core/plan/trace.h"
+#include "replay/output/outputs.h"
+#include "replay/output/rows.h"
+#include "replay/pipeline/pipeline_run.h"
+
+namespace longhaul {
+
+// The only writer of ReplicaTotals, and of the rows of steps. It is told what a worker does when it begins or
+// ends it; `now_s` is seconds since training began.
+//
+// Work that a worker has computed is unshared until the method has taken it into the model, or has thrown it
+// away; the totals then count its steps as useful, or its seconds as lost.
+class Ledger {
+ public:
+  struct Work {
+    std::int64_t steps = 0;
+    double seconds = 0;
+  };
+  enum class AfterCrash { kGoesOn, kRepeatsStep };
+
+  // Both must outlive it.
+  Ledger(const Trace& trace, ReplayOutputs& outputs);
+
+  const ReplicaTotals& totals(int worker) const { return at(worker).totals; }
+  const Work& unshared(int worker) const { return at(worker).unshared; }
+  // Whether it has computed the step that it is at; and when it last had.
+  bool is_computed(int worker) const { return at(worker).is_computed; }
+  double computed_s(int worker) const { return at(worker).computed_s; }
+
+  // The worker computes from now on, for so many seconds, so many steps together.
+  void begin_compute(int worker, double now_s, double seconds, std::int64_t steps);
+  // It goes through the passes of one step, which end_passes() or cut_passes() tell.
+  void begin_passes(int worker, double now_s);
+  // Those of `step`, in which it served `stage`.
+  void end_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times);
+  // It crashed in them: `times` is what it did until then.
+  void cut_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times);
+  // All compute of its step is over: it waits.
+  void end_compute(int worker, double now_s);
+  // It waits for nothing any more.
+  void end_waits(int worker, int step, double now_s);
+  // It has taken its last step.
+  void end_training(int worker, double now_s) { at(worker).totals.clock_s = now_s; }
+
+  void send(int worker, std::int64_t bytes) { at(worker).totals.bytes_sent += bytes; }
+
+  // What it has not shared is on its way, in the hands of who asks.
+  Work take_unshared(int worker);
+  void count_useful(int worker, const Work& work) { at(worker).totals.useful_steps += work.steps; }
+  void count_lost(int worker, const Work& work) { at(worker).totals.lost_s += work.seconds; }
+
+  // The worker crashes: in its compute, or while it waits; in passes after cut_passes(). It loses what it has
+  // not shared; or, where it repeats its step, what it has computed of that. `takes_step`: the step counts
+  // (DynamicSteps, core/plan/dynamic_steps.h).
+  void crash(int worker, double now_s, AfterCrash then, bool is_in_passes, bool takes_step);
+  // It is back, and waits for nothing.
+  void come_back(int worker, double now_s) { at(worker).computed_s = now_s; }
+
+  // At the end of a replay, of a worker that has not ended: its clock stands where it crashed.
+  void stop_clock(int worker);
+  void count_gone(int worker, double seconds) { at(worker).totals.gone_s = seconds; }
+  void set_useful_steps(int worker, std::int64_t steps) { at(worker).totals.useful_steps = steps; }
+
+ private:
+  struct Account {
+    ReplicaTotals totals;
+    Work unshared;
+    Work planned;  // of the compute that it is in, or was in last
+    double begun_s = 0, computed_s = 0;
+    bool is_computed = false;
+  };
+
+  Account& at(int worker) { return accounts_[as_index(worker)]; }
+  const Account& at(int worker) const { return accounts_[as_index(worker)]; }
+
+  const Trace& trace_;
+  ReplayOutputs& outputs_;
+  std::vector<Account> accounts_;  // by worker
+};
+
+}  // namespace longhaul

@@ -1,0 +1,128 @@
+// What the time of a worker comes to, by hand.
+#include "replay/workers/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/unit/replay/replayed.h"
+
+namespace longhaul {
+namespace {
+
+class LedgerTest : public ::testing::Test {
+ protected:
+  LedgerTest() {
+    trace_.context.replicas = 2;
+    trace_.context.steps = 10;
+    outputs_ = std::make_unique<ReplayOutputs>(folder_.path, trace_.plan, std::vector<NamedPart>(), 2);
+    ledger_ = std::make_unique<Ledger>(trace_, *outputs_);
+  }
+  const ReplicaTotals& totals() const { return ledger_->totals(1); }
+
+  Trace trace_;
+  TemporaryFolder folder_;
+  std::unique_ptr<ReplayOutputs> outputs_;
+  std::unique_ptr<Ledger> ledger_;
+};
+
+TEST_F(LedgerTest, ComputeAndWaitingAreApart) {
+  ledger_->begin_compute(1, 2, 5, 3);
+  EXPECT_FALSE(ledger_->is_computed(1));
+  ledger_->end_compute(1, 7);
+  EXPECT_TRUE(ledger_->is_computed(1));
+  ledger_->end_waits(1, 3, 11);
+  ledger_->end_training(1, 11);
+  ledger_->send(1, 40);
+  ledger_->send(1, 2);
+  EXPECT_EQ(totals().compute_s, 5);
+  EXPECT_EQ(totals().idle_s, 4);
+  EXPECT_EQ(totals().clock_s, 11);
+  EXPECT_EQ(totals().bytes_sent, 42);
+  EXPECT_EQ(ledger_->unshared(1).steps, 3);
+  EXPECT_EQ(ledger_->unshared(1).seconds, 5);
+  EXPECT_EQ(ledger_->totals(0).compute_s, 0);
+}
+
+TEST_F(LedgerTest, WorkIsUsefulOrLostOnce) {
+  ledger_->begin_compute(1, 0, 4, 2);
+  ledger_->end_compute(1, 4);
+  ledger_->count_useful(1, ledger_->take_unshared(1));
+  ledger_->count_lost(1, ledger_->take_unshared(1));
+  EXPECT_EQ(totals().useful_steps, 2);
+  EXPECT_EQ(totals().lost_s, 0);
+  ledger_->begin_compute(1, 4, 6, 1);
+  ledger_->end_compute(1, 10);
+  ledger_->count_lost(1, ledger_->take_unshared(1));
+  EXPECT_EQ(totals().useful_steps, 2);
+  EXPECT_EQ(totals().lost_s, 6);
+}
+
+// 10 s of compute, of which 4 are done; 7 s of the step before have not been shared.
+TEST_F(LedgerTest, ACrashInItsComputeLosesWhatIsNotShared) {
+  for (const auto then : {Ledger::AfterCrash::kGoesOn, Ledger::AfterCrash::kRepeatsStep}) {
+    Ledger ledger(trace_, *outputs_);
+    ledger.begin_compute(1, 0, 7, 1);
+    ledger.end_compute(1, 7);
+    ledger.end_waits(1, 1, 8);
+    ledger.begin_compute(1, 8, 10, 1);
+    ledger.crash(1, 12, then, false, true);
+    EXPECT_EQ(ledger.totals(1).compute_s, 11);
+    EXPECT_EQ(ledger.totals(1).idle_s, 1);
+    const bool repeats = then == Ledger::AfterCrash::kRepeatsStep;
+    EXPECT_EQ(ledger.totals(1).lost_s, repeats ? 4 : 11);
+    EXPECT_EQ(ledger.unshared(1).steps, repeats ? 1 : 0);
+    ledger.stop_clock(1);
+    EXPECT_EQ(ledger.totals(1).clock_s, 8);  // where the step began
+  }
+}
+
+// It has computed for 10 s and waited for 3; where it repeats its step, that of the step before counts still.
+TEST_F(LedgerTest, ACrashWhileItWaits) {
+  for (const auto then : {Ledger::AfterCrash::kGoesOn, Ledger::AfterCrash::kRepeatsStep}) {
+    Ledger ledger(trace_, *outputs_);
+    ledger.begin_compute(1, 0, 7, 1);
+    ledger.end_compute(1, 7);
+    ledger.end_waits(1, 1, 7);
+    ledger.begin_compute(1, 7, 10, 1);
+    ledger.end_compute(1, 17);
+    ledger.crash(1, 20, then, false, true);
+    EXPECT_EQ(ledger.totals(1).compute_s, 17);
+    EXPECT_EQ(ledger.totals(1).idle_s, 3);
+    const bool repeats = then == Ledger::AfterCrash::kRepeatsStep;
+    EXPECT_EQ(ledger.totals(1).lost_s, repeats ? 10 : 17);
+    EXPECT_EQ(ledger.unshared(1).steps, repeats ? 1 : 0);
+    ledger.stop_clock(1);
+    EXPECT_EQ(ledger.totals(1).clock_s, 17);
+  }
+}
+
+TEST_F(LedgerTest, PassesOfAStage) {
+  ledger_->begin_passes(1, 0);
+  PipelineRun::WorkerTimes times;
+  times.compute_s = 6, times.bubble_s = 1, times.network_s = 2, times.bytes_sent = 30;
+  ledger_->end_passes(1, 1, 0, times);
+  ledger_->end_compute(1, 9);
+  EXPECT_EQ(totals().compute_s, 6);
+  EXPECT_EQ(totals().idle_s, 3);
+  EXPECT_EQ(totals().bubble_s, 1);
+  EXPECT_EQ(totals().stage_wait_s, 2);
+  EXPECT_EQ(totals().bytes_sent, 30);
+  EXPECT_EQ(ledger_->unshared(1).seconds, 6);
+  EXPECT_EQ(ledger_->unshared(1).steps, 1);
+}
+
+// What the passes did before the crash is lost with it, once.
+TEST_F(LedgerTest, ACrashInPasses) {
+  ledger_->begin_passes(1, 0);
+  PipelineRun::WorkerTimes times;
+  times.compute_s = 6, times.network_s = 2;
+  ledger_->cut_passes(1, 1, 0, times);
+  ledger_->crash(1, 8, Ledger::AfterCrash::kGoesOn, true, true);
+  EXPECT_EQ(totals().compute_s, 6);
+  EXPECT_EQ(totals().idle_s, 2);
+  EXPECT_EQ(totals().lost_s, 6);
+}
+
+}  // namespace
+}  // namespace longhaul
