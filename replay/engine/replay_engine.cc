@@ -251,7 +251,7 @@ void ReplayEngine::note_contribution(const GroupOperation& run, int worker) {
 }
 
 void ReplayEngine::note_finished(const GroupOperation& run) {
-  if (presence_->changes()) return note_attended(static_cast<const AttendedExchange&>(run));
+  if (presence_->changes()) return note_elastic(static_cast<const ElasticExchange&>(run));
   const bool is_everyone = run.rule().is_of_everyone() && run.rule().completion.is_all() &&
                            assignment_.is_original(run.rule().stage, run.step());
   add_schedule(run, is_everyone);
@@ -259,7 +259,7 @@ void ReplayEngine::note_finished(const GroupOperation& run) {
 
 // Neither a listener nor a lost member has a row: the one passes on what others contribute, the other had
 // begun.
-void ReplayEngine::note_attended(const AttendedExchange& run) {
+void ReplayEngine::note_elastic(const ElasticExchange& run) {
   for (const int listener : run.members_that(true)) ledger_.send(listener, run.times(listener).bytes_sent);
   for (const auto& [lost, bytes] : run.bytes_of_lost()) ledger_.send(lost, bytes);
   if (run.is_discarded()) outputs_.note_discarded(run.rule().before_optimizer);

@@ -23,7 +23,7 @@ std::shared_ptr<StepPlan> StepPlans::at(int step) {
   const Attendance attendance = presence_.attendance(step);
   const auto plan = std::make_shared<StepPlan>(context_, trace_, attendance, step, on_member_done_);
   plans_[step] = plan;
-  for (const int replica : attendance.lost) plan->lose(replica);
+  for (const int replica : attendance.lost) plan->on_failure_detected(replica);
   for (int replica = 0; replica < trace_.context.replicas; ++replica)
     if (presence_.is_ready_listener(replica, step)) plan->release(replica);
   return plan;
@@ -50,16 +50,16 @@ std::vector<std::string> StepPlans::waiting() const {
 // Each of these goes through a copy: what is done to a plan may end it.
 
 void StepPlans::on_crash(int replica) {
-  for (const auto& [step, plan] : Plans(plans_)) plan->cut(replica);
+  for (const auto& [step, plan] : Plans(plans_)) plan->on_crash(replica);
 }
 
 void StepPlans::on_failure_detected(int replica) {
-  for (const auto& [step, plan] : Plans(plans_)) plan->lose(replica);
+  for (const auto& [step, plan] : Plans(plans_)) plan->on_failure_detected(replica);
 }
 
 void StepPlans::on_listening(int replica, int first_step) {
   for (const auto& [step, plan] : Plans(plans_))
-    if (step >= first_step && step < trace_.context.steps) plan->admit(replica, true);
+    if (step >= first_step && step < trace_.context.steps) plan->add_member(replica, true);
 }
 
 void StepPlans::on_state_arrived(int replica) {
@@ -71,12 +71,12 @@ void StepPlans::on_return(int replica, int first_step, Return as) {
   if (as == Return::kApart) return;
   for (const auto& [step, plan] : Plans(plans_)) {
     if (step < first_step) continue;
-    as == Return::kListener ? plan->promote(replica) : plan->admit(replica, false);
+    as == Return::kListener ? plan->begin_contributing(replica) : plan->add_member(replica, false);
   }
 }
 
 void StepPlans::on_resume(int replica, int first_step) {
-  for (const auto& [step, plan] : Plans(plans_)) plan->redo(replica, first_step);
+  for (const auto& [step, plan] : Plans(plans_)) plan->on_resume(replica, first_step);
 }
 
 }  // namespace longhaul

@@ -48,8 +48,8 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Sta
       keep(std::make_unique<BucketedExchange>(context, exchange, rule, std::move(workers),
                                               done_of_next(on_member_done)));
     else
-      keep(std::make_unique<AttendedExchange>(context, exchange, rule, std::move(workers), std::vector<int>(),
-                                              false, done_of_next(on_member_done)));
+      keep(std::make_unique<ElasticExchange>(context, exchange, rule, std::move(workers), std::vector<int>(),
+                                             false, done_of_next(on_member_done)));
   });
 }
 
@@ -64,13 +64,13 @@ StepPlan::StepPlan(const ExchangeContext& context, const Trace& trace, const Att
     };
     group.erase(std::remove_if(group.begin(), group.end(), stays_away), group.end());
     if (group.size() > 1 || is_of_everyone)
-      add_attended(context, exchange, rule, group, attendance, on_member_done);
+      add_elastic(context, exchange, rule, group, attendance, on_member_done);
   });
 }
 
-void StepPlan::add_attended(const ExchangeContext& context, const Operation& exchange, int rule,
-                            const std::vector<int>& group, const Attendance& attendance,
-                            const MemberDone& on_member_done) {
+void StepPlan::add_elastic(const ExchangeContext& context, const Operation& exchange, int rule,
+                           const std::vector<int>& group, const Attendance& attendance,
+                           const MemberDone& on_member_done) {
   const int stage = std::max(0, exchange.rule->stage);
   const auto of_stage = [&](std::vector<int> replicas) {
     for (int& member : replicas) member = worker_of(member, stage, stages_);
@@ -86,9 +86,9 @@ void StepPlan::add_attended(const ExchangeContext& context, const Operation& exc
       of_workers.targets[replica * as_index(stages_) + as_index(stage)] = of_stage(exchange.targets[replica]);
   }
   auto run =
-      std::make_unique<AttendedExchange>(context, of_workers, rule, of_stage(group), of_stage(listeners),
-                                         attendance.discards, done_of_next(on_member_done));
-  attended_.push_back(run.get());
+      std::make_unique<ElasticExchange>(context, of_workers, rule, of_stage(group), of_stage(listeners),
+                                        attendance.discards, done_of_next(on_member_done));
+  elastic_.push_back(run.get());
   keep(std::move(run));
 }
 
@@ -101,23 +101,23 @@ void StepPlan::keep(std::unique_ptr<GroupOperation> run) {
   runs_.push_back(std::move(run));
 }
 
-void StepPlan::lose(int replica) {
-  each_attended(replica, &AttendedExchange::lose);
+void StepPlan::on_failure_detected(int replica) {
+  each_elastic(replica, &ElasticExchange::on_failure_detected);
   for (int stage = 0; stage < stages_; ++stage)
     runs_of_[as_index(worker_of(replica, stage, stages_))].clear();
 }
 
-void StepPlan::admit(int replica, bool listens) {
-  for (AttendedExchange* run : attended_) {
+void StepPlan::add_member(int replica, bool listens) {
+  for (ElasticExchange* run : elastic_) {
     const int worker = worker_of(replica, std::max(0, run->rule().stage), stages_);
-    if (run->rule().is_of_everyone() && run->admit(worker, listens))
+    if (run->rule().is_of_everyone() && run->add_member(worker, listens))
       runs_of_[as_index(worker)].push_back(run);
   }
 }
 
-void StepPlan::each_attended(int replica, void (AttendedExchange::*does)(int)) {
+void StepPlan::each_elastic(int replica, void (ElasticExchange::*does)(int)) {
   for (int stage = 0; stage < stages_; ++stage)
-    for (AttendedExchange* run : attended_) (run->*does)(worker_of(replica, stage, stages_));
+    for (ElasticExchange* run : elastic_) (run->*does)(worker_of(replica, stage, stages_));
 }
 
 void StepPlan::release(int replica) {
@@ -129,13 +129,13 @@ void StepPlan::release(int replica) {
   }
 }
 
-void StepPlan::redo(int replica, int step) {
-  for (AttendedExchange* run : attended_) run->redo(replica, run->step() < step);
+void StepPlan::on_resume(int replica, int step) {
+  for (ElasticExchange* run : elastic_) run->on_resume(replica, run->step() < step);
 }
 
 bool StepPlan::is_finished() const {
-  return std::all_of(attended_.begin(), attended_.end(),
-                     [](const AttendedExchange* run) { return run->is_finished(); });
+  return std::all_of(elastic_.begin(), elastic_.end(),
+                     [](const ElasticExchange* run) { return run->is_finished(); });
 }
 
 GroupOperation* StepPlan::run_of(int worker, int rule) const {

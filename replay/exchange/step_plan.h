@@ -10,7 +10,7 @@
 #include "core/plan/program.h"
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
-#include "replay/exchange/attended_exchange.h"
+#include "replay/exchange/elastic_exchange.h"
 #include "replay/exchange/exchange_run.h"
 #include "replay/exchange/group_operation.h"
 #include "replay/work/attendance.h"
@@ -27,18 +27,18 @@ class StepPlan {
   // `context` must outlive it. Throws InputError for invalid groups.
   StepPlan(const ExchangeContext& context, const Trace& trace, const StageAssignment& assignment, int step,
            const MemberDone& on_member_done);
-  // Of those who are there; `on_member_done` may be called with -1 (AttendedExchange).
+  // Of those who are there; `on_member_done` may be called with -1 (ElasticExchange).
   StepPlan(const ExchangeContext& context, const Trace& trace, const Attendance& attendance, int step,
            const MemberDone& on_member_done);
 
-  // Of a plan with an attendance: what AttendedExchange does, in all operations, of all workers of the
+  // Of a plan with an attendance: what ElasticExchange does, in all operations, of all workers of the
   // replica. Listeners are admitted to those among everyone alone.
-  void cut(int replica) { each_attended(replica, &AttendedExchange::cut); }
-  void lose(int replica);
-  void admit(int replica, bool listens);
-  void promote(int replica) { each_attended(replica, &AttendedExchange::promote); }
+  void on_crash(int replica) { each_elastic(replica, &ElasticExchange::on_crash); }
+  void on_failure_detected(int replica);
+  void add_member(int replica, bool listens);
+  void begin_contributing(int replica) { each_elastic(replica, &ElasticExchange::begin_contributing); }
   void release(int replica);         // all of a listener's contribution
-  void redo(int replica, int step);  // it does this step anew
+  void on_resume(int replica, int step);  // it does this step anew
   bool is_finished() const;
 
   const Program& program() const { return program_; }
@@ -51,18 +51,18 @@ class StepPlan {
   // add(operation, rule, group), of each group of the step but those of merges.
   template <typename Add>
   void add_groups(const Trace& trace, int step, const Add& add);
-  void add_attended(const ExchangeContext& context, const Operation& exchange, int rule,
-                    const std::vector<int>& group, const Attendance& attendance,
-                    const MemberDone& on_member_done);
+  void add_elastic(const ExchangeContext& context, const Operation& exchange, int rule,
+                   const std::vector<int>& group, const Attendance& attendance,
+                   const MemberDone& on_member_done);
   std::function<void(int worker)> done_of_next(const MemberDone& on_member_done) const;  // run
   void keep(std::unique_ptr<GroupOperation> run);
 
-  void each_attended(int replica, void (AttendedExchange::*does)(int worker));
+  void each_elastic(int replica, void (ElasticExchange::*does)(int worker));
 
   Program program_;
   int stages_;
   std::vector<std::unique_ptr<GroupOperation>> runs_;
-  std::vector<AttendedExchange*> attended_;            // of runs_
+  std::vector<ElasticExchange*> elastic_;              // of runs_
   std::vector<std::vector<GroupOperation*>> runs_of_;  // by worker
 };
 
