@@ -94,4 +94,22 @@ TEST(Segments, OfOthersThatAreOnNowAndThen) {
   EXPECT_NEAR(traffic.segments_alone(10), 10 * kSegmentsPerSecond / 4, 1);
 }
 
+// A link that is down when training begins carries its own rate later: others count with that.
+TEST(Segments, OfOthersOnALinkThatIsDownAtFirst) {
+  Case config = linux_star(2);
+  BackgroundSpec others;
+  others.link = "replica0-core";
+  others.directions = {true, false};
+  others.flows = 1;
+  config.network.variation.background = {others};
+  Fault outage;
+  outage.kind = "link";
+  outage.times.for_s = 5;
+  outage.link = "replica0-core";
+  outage.rate = 0;
+  config.network.variation.faults = {outage};
+  const Topology topology = build_topology(config);
+  EXPECT_NEAR(OtherTraffic(config, topology).segments_alone(10), 10 * kSegmentsPerSecond, 1);
+}
+
 }  // namespace longhaul::segment_estimate_test
