@@ -12,6 +12,7 @@
 
 #include "analysis/exchange_table.h"
 #include "analysis/residual.h"
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "core/base/csv.h"

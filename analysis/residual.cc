@@ -12,9 +12,9 @@
 #include "core/base/units.h"
 #include "net/library.h"
 #include "net/topologies/registry.h"
+#include "net/variation/link_trace.h"
 #include "net/variation/path_losses.h"
 #include "net/variation/struck_links.h"
-#include "net/variation/variation.h"
 
 namespace longhaul {
 

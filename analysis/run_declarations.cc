@@ -1,6 +1,7 @@
+#include "analysis/run_declarations.h"
+
 #include <set>
 
-#include "analysis/run_files.h"
 #include "core/base/limits.h"
 #include "core/scenario/metrics.h"
 #include "core/scenario/scenario_options.h"

@@ -14,14 +14,6 @@ namespace longhaul {
 Json read_json_or_null(const std::string& file);
 Json read_json_or_null(const std::string& file, const Node& declaration);
 
-// What these files may say, as far as they are read: a run directory may be damaged, or of somebody else.
-const Node& manifest_declaration();  // manifest.json
-const Node& written_declaration();   // scenario.json: as the user wrote it, without what a sweep gives
-const Node& summary_declaration();   // summary.json, but for its cases
-const Node& record_declaration();    // one of its cases
-const Node& training_declaration();  // training.json
-const Node& replay_declaration();    // replay.json
-
 // A number that is not finite is null in JSON: as if it were not there, in the section and those inside it.
 Json without_null_numbers(const Node& section, Json json);
 

@@ -1,3 +1,5 @@
+#include "analysis/seed_rows.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/record_values.h"
+#include "analysis/seed_rows.h"
 #include "analysis/text.h"
 #include "core/base/index.h"
 #include "core/base/ranges.h"

@@ -7,6 +7,7 @@
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "cli/commands.h"
+#include "cli/machine.h"
 #include "cli/validated_scenario.h"
 #include "cli/work_estimate.h"
 #include "core/base/errors.h"

@@ -1,3 +1,5 @@
+#include "cli/claim.h"
+
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>

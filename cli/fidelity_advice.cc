@@ -17,7 +17,7 @@
 #include "methods/common/registry.h"
 #include "net/tcp/connection.h"
 #include "net/topologies/registry.h"
-#include "net/variation/variation.h"
+#include "net/variation/link_trace.h"
 
 namespace longhaul {
 namespace {

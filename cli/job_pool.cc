@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "cli/child_process.h"
+#include "cli/live_display.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 

@@ -6,36 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/live_display.h"
 #include "core/base/options.h"
 
 namespace longhaul {
-
-// Columns of the terminal that `descriptor` is; 80 where it is none.
-int terminal_columns(int descriptor);
-
-// The beginning of a UTF-8 text that takes at most so many columns, a column a character.
-std::string cut_to_columns(const std::string& text, int columns);
-
-// What a user sees while a run goes on: one live line with ETA on a terminal, a plain line now and then
-// otherwise, nothing with --quiet. All of it on stderr, and without colours, so that NO_COLOR has nothing to
-// switch off.
-class LiveDisplay {
- public:
-  explicit LiveDisplay(bool quiet);
-  ~LiveDisplay();
-
-  // `fraction` of all the work of this phase, and what is being done now. Cheap to call often.
-  void update(const std::string& phase, double fraction, const std::string& now);
-  void line(const std::string& text);  // a lasting line
-  void start_phase();                  // the ETA starts anew
-
- private:
-  void erase();
-
-  bool quiet_, terminal_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point phase_start_, last_;
-};
 
 // With children that were told to stop: more than they allow themselves (kSecondsToLook), and time for a last
 // checkpoint.

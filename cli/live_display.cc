@@ -1,3 +1,5 @@
+#include "cli/live_display.h"
+
 #include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -6,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/job_pool.h"
 #include "core/base/printable.h"
 #include "core/base/units.h"
 

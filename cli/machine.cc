@@ -1,3 +1,5 @@
+#include "cli/machine.h"
+
 #include <fmt/core.h>
 #include <sys/resource.h>
 

@@ -14,7 +14,7 @@
 #include "core/base/printable.h"
 #include "core/base/program_main.h"
 #include "core/base/source_commit.h"
-#include "emulation/world.h"
+#include "emulation/kernel_network.h"
 #include "replay/replay.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "analysis/comparison/equal_budget.h"
+#include "analysis/comparison/budget_loss.h"
 #include "analysis/run_files.h"
 #include "cli/child_process.h"
 #include "cli/commands.h"

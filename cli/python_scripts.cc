@@ -11,6 +11,7 @@
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
+#include "planner/plan_request.h"
 #include "planner/planned_network.h"
 
 namespace longhaul {

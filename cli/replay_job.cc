@@ -8,6 +8,8 @@
 
 #include "analysis/run_files.h"
 #include "cli/commands.h"
+#include "cli/job_pool.h"
+#include "cli/run_outputs.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"

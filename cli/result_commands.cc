@@ -6,10 +6,14 @@
 #include <filesystem>
 
 #include "analysis/claims/claims.h"
+#include "analysis/claims/verdict_matrix.h"
+#include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/decision.h"
-#include "analysis/comparison/equal_budget.h"
+#include "analysis/comparison/decision_words.h"
+#include "analysis/comparison/render.h"
 #include "analysis/report/report.h"
+#include "analysis/report/report_data.h"
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"

@@ -8,6 +8,7 @@
 #include "analysis/text.h"
 #include "cli/commands.h"
 #include "cli/run_outputs.h"
+#include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
 #include "core/base/source_commit.h"

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/claims/claim_checks.h"
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
 #include "analysis/residual.h"

@@ -1,9 +1,5 @@
-// The wide area between the hosts of a world: every IP packet travels the path of its two ends, over links
-// that delay it and have a rate. A queue before a link has room for everything; each link loses packets at
-// random.
-//
-// The rate of a sender's own link is not the relay's: the token bucket of its host has it, so that TCP sees
-// its own queue (fidelity `flow` with queue `host`).
+#include "emulation/delay_relay.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if.h>
@@ -22,7 +18,7 @@
 #include "core/base/random.h"
 #include "emulation/host.h"
 #include "emulation/lateness.h"
-#include "emulation/world.h"
+#include "emulation/real_clock.h"
 #include "net/tcp/framing.h"
 
 namespace longhaul {

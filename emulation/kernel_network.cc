@@ -1,9 +1,5 @@
-// The network of an emulated replay: every message of the plan travels over the kernel's own TCP, between the
-// processes of its two workers (host.h), in a world that stands (world.h).
-//
-// The replay decides what is sent when, by the operations and the rounds of collectives as in a simulation: a
-// message is handed to its host when both ends are ready. That is told without a message, as in the other
-// networks.
+#include "emulation/kernel_network.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -21,7 +17,7 @@
 #include "core/base/errors.h"
 #include "emulation/host.h"
 #include "emulation/lateness.h"
-#include "emulation/world.h"
+#include "emulation/real_clock.h"
 #include "net/tcp/framing.h"
 #include "replay/network/network.h"
 #include "replay/replay.h"

@@ -1,3 +1,5 @@
+#include "emulation/real_clock.h"
+
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -7,7 +9,6 @@
 
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
-#include "emulation/host.h"
 
 namespace longhaul {
 

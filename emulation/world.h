@@ -1,16 +1,13 @@
 // The world of an emulated case as a shell script: a network namespace for each worker with a TUN device, a
 // token bucket of its link's rate, and a relay between them that has all the rest of the network
-// (delay_relay.cc); and its replay there, on the real clock (kernel_network.cc).
+// (delay_relay.h); and its replay there, on the real clock (kernel_network.h).
 //
 // The script makes mount, process and network namespaces of its own first, as root or in a user namespace.
 // Nothing outside is touched, and all of it goes with the process that started the script, however that ends.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "core/base/child_main.h"
-#include "core/plan/trace.h"
 #include "core/scenario/case.h"
 #include "net/topology.h"
 
@@ -25,13 +22,5 @@ void check_emulated(const Case& config, const Topology& topology);
 // world.sh --once COMMAND...   runs it once, beside the hosts
 // `longhaul`: the path of the program that has the relay.
 std::string world_script(const Case& config, const Topology& topology, const std::string& longhaul);
-
-// Opens the device `wan` of each host's namespace (host.h) and leaves a process behind that relays between
-// them as long as the world stands. `loss` of a packet on each link, drawn from `seed`. Throws RunError.
-void start_relay(const Topology& topology, double loss, std::uint64_t seed);
-
-// replay() of a case in the world that stands around this process. Throws as replay(), and RunError.
-Json emulated_replay(const Case& config, const Trace& trace, const std::string& folder,
-                     ProgressReporter& reporter);
 
 }  // namespace longhaul

@@ -1,9 +1,10 @@
+#include "planner/accelerators.h"
+
 #include <cctype>
 #include <map>
 
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
-#include "planner/plan_request.h"
 
 namespace longhaul {
 

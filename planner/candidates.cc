@@ -2,14 +2,17 @@
 
 #include <fmt/core.h>
 
-#include "net/library.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/python_step.h"
 #include "methods/common/registry.h"
+#include "net/library.h"
 #include "net/topologies/registry.h"
+#include "planner/pipelines.h"
+#include "planner/plan_request.h"
+#include "planner/planned_network.h"
 
 namespace longhaul {
 namespace {

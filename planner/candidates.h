@@ -39,15 +39,4 @@ std::vector<Candidate> candidates_of(const PlanRequest& plan, const PlannedNetwo
 // The names of the methods among the plan's candidates, each once.
 std::vector<std::string> candidate_methods(const PlanRequest& plan);
 
-// Which stages a plan's models are cut into, as `pipeline` of a scenario says it: what candidates.pipelines
-// names, or, where the model does not fit on a node, the smallest numbers of stages that divide the nodes and
-// on which it fits. Null: the whole model on each node. Throws InputError where it fits on no number of
-// stages.
-std::vector<Json> pipelines_of(const PlanRequest& plan);
-
-int stages_of(const Json& pipeline);
-
-// "4 stages, microbatches 32, schedule gpipe".
-std::string pipeline_in_words(const Json& pipeline);
-
 }  // namespace longhaul

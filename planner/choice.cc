@@ -1,48 +1,18 @@
-#include <fmt/core.h>
+
+#include "planner/choice.h"
 
 #include <cmath>
-#include <stdexcept>
 
 #include "core/base/ranges.h"
-#include "planner/search.h"
+#include "planner/evaluation.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
-namespace {
-
-// Times are sums of whole nanoseconds.
-constexpr double kRounding = 1e-6;
-
-}  // namespace
-
-int inner_steps_of(const Evaluation& evaluation) {
-  return std::max(1, evaluation.candidate.inner_steps);
-}
 
 bool is_no_worse(const Evaluation& a, const Evaluation& b, double tolerance) {
   const auto is_less_or_same = [&](double value, double other) { return value <= other * (1 + tolerance); };
   return inner_steps_of(a) <= inner_steps_of(b) && is_less_or_same(a.total_s(), b.total_s()) &&
          is_less_or_same(a.cost(), b.cost()) && is_less_or_same(a.bytes(), b.bytes());
-}
-
-double Evaluation::low_s() const {
-  const double alone_s = compute_s + bubble_s, network_s = std::max(0., total_s() - alone_s);
-  const double low = total_s() - residual * network_s - time.half_width_s;
-  return std::min(total_s(), std::max(alone_s, low));
-}
-
-double Evaluation::high_s() const {
-  return total_s() + residual * std::max(0., total_s() - compute_s - bubble_s) + time.half_width_s;
-}
-
-void expect_possible(const Evaluation& evaluation) {
-  const double low = evaluation.low_s(), total = evaluation.total_s(), high = evaluation.high_s();
-  const double least = (1 - kRounding) * evaluation.compute_s;
-  if (total >= least && low >= least && low <= total && total <= high && std::isfinite(high) &&
-      evaluation.utilization <= 1 + kRounding)
-    return;
-  throw std::logic_error(fmt::format(
-      "{}: a plan that cannot be: {} s ({} to {}) with {} s of compute, {} % of the time",
-      evaluation.candidate.words, total, low, high, evaluation.compute_s, 100 * evaluation.utilization));
 }
 
 bool dominates(const Evaluation& a, const Evaluation& b) {

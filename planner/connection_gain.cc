@@ -8,6 +8,10 @@
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/topologies/matrix.h"
+#include "planner/evaluation.h"
+#include "planner/extrapolation.h"
+#include "planner/plan_request.h"
+#include "planner/replay_task.h"
 
 namespace longhaul {
 namespace {

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "planner/evaluation.h"
 #include "planner/plan_request.h"
-#include "planner/search.h"
+#include "planner/replay_task.h"
 
 namespace longhaul {
 

@@ -1,5 +1,4 @@
-// The time of a whole training from a replay of its first outer steps, and its bytes from the plan of
-// operations alone: what nodes send each other and what leaves each site.
+// The time of a whole training from a replay of its first outer steps.
 //
 // A plan of operations repeats: with P the period of its rules (H for most methods, 1 for ddp), a replay of K
 // steps with S − K a multiple of P ends as the whole training of S steps ends. Times of a replay follow from
@@ -14,16 +13,11 @@
 // blocks of periods (batch means; Law and Carson 1979, Operations Research 27(5)).
 #pragma once
 
-#include <functional>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/plan/operations.h"
-#include "core/plan/trace.h"
 #include "core/scenario/case.h"
-#include "net/topology.h"
 
 namespace longhaul {
 
@@ -75,43 +69,5 @@ TrainingTime training_time(const ReplayedClocks& clocks, const Periods& periods,
 
 // The same from CASE_FOLDER/steps.csv, of a replay of `replayed` steps.
 TrainingTime training_time(const std::string& case_folder, const Periods& periods, int replayed, int steps);
-
-// Bytes of payload from one node to another.
-using NodeTraffic = std::map<std::pair<int, int>, double>;
-
-// What groups of everyone send, which many candidates have in common: those that differ in H, in connections
-// or in the places of the ranks alone.
-class KnownTraffic {
- public:
-  // Of a group of everyone that exchanges so; `count` is asked where it is not known.
-  const NodeTraffic& of(const std::string& exchange, const std::function<NodeTraffic()>& count);
-
- private:
-  std::map<std::string, NodeTraffic> known_;
-};
-
-// Of the whole training. `trace` is of the first steps of the case (steps_to_replay()), `steps` all of them.
-// Each period of the rest sends what those of the trace do on average, after a warm-up of the method. Its
-// messages are between replicas alone (no merges).
-NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology, std::int64_t steps,
-                         KnownTraffic& known);
-NodeTraffic node_traffic(const Case& config, const Trace& trace, const Topology& topology,
-                         std::int64_t steps);
-
-// A site is called by the router that its nodes' links lead to; where the network has none each node is one:
-// "node 3".
-std::vector<std::string> site_names(const Topology& topology);
-
-struct SiteTraffic {
-  std::vector<std::string> sites;  // site_names()
-  std::vector<double> leaving;     // bytes of IP packets to nodes of other sites
-  double together() const;
-};
-
-SiteTraffic site_traffic(const NodeTraffic& traffic, const Topology& topology, int segment);
-
-// The longest time that a direction of a link, or the connections of two nodes, need for their bytes, in
-// seconds: in fidelity flow the training takes at least as long.
-double busiest_s(const NodeTraffic& traffic, const Topology& topology, const TcpSpec& tcp);
 
 }  // namespace longhaul

@@ -1,8 +1,5 @@
-// How long plans take where nodes and sites fail: replays with the plan's faults, of several seeds.
-//
-// A draw replays as many steps as make kFaultsADraw of the rarest fault likely, or all. What it takes longer
-// than the same steps without faults, as a share of these, holds for the whole training. Where partners are
-// drawn too, those steps are replayed without faults for each draw: its own partners may be slow ones.
+#include "planner/faulty_times.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -13,8 +10,12 @@
 #include "core/base/index.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
+#include "planner/evaluation.h"
+#include "planner/extrapolation.h"
 #include "planner/plan_paths.h"
-#include "planner/plan_result.h"
+#include "planner/plan_request.h"
+#include "planner/replay_task.h"
+#include "planner/search.h"
 
 namespace longhaul {
 namespace {

@@ -1,13 +1,5 @@
-// How to start the choice: a script for each node that sets what the times rest on, and tells the training
-// its method.
-//
-// It makes no node slower: a limit that is higher there stays, as do windows that stay open (a node that was
-// tuned has both), and each change is printed with what was there. Congestion control is what the plan says
-// where the plan says bbr.
-//
-// NCCL opens NCCL_SOCKET_NTHREADS times NCCL_NSOCKS_PERTHREAD connections to a neighbour (16 and 64 together
-// at most) and takes the ring or the tree that NCCL_ALGO names. Linux uses half of a socket's buffer as its
-// window.
+#include "planner/launch_sheet.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +8,9 @@
 #include "analysis/text.h"
 #include "core/base/units.h"
 #include "net/tcp/framing.h"
-#include "planner/plan_result.h"
+#include "planner/evaluation.h"
+#include "planner/plan_request.h"
+#include "planner/plan_text.h"
 #include "replay/placement/optimized_order.h"
 
 namespace longhaul {

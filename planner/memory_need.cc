@@ -1,3 +1,5 @@
+#include "planner/memory_need.h"
+
 #include <fmt/core.h>
 
 #include "core/base/errors.h"
@@ -5,7 +7,7 @@
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
-#include "planner/search.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 namespace {

@@ -1,12 +1,13 @@
-// The stages that a plan's models may be cut into.
+#include "planner/pipelines.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
-#include "planner/candidates.h"
-#include "planner/search.h"
+#include "planner/memory_need.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 namespace {

@@ -1,7 +1,19 @@
+#include "planner/plan_data.h"
+
 #include "analysis/report/report.h"
 #include "core/base/ranges.h"
+#include "planner/connection_gain.h"
+#include "planner/evaluation.h"
+#include "planner/faulty_times.h"
+#include "planner/memory_need.h"
+#include "planner/plan_request.h"
 #include "planner/plan_result.h"
+#include "planner/plan_text.h"
 #include "planner/planned_network.h"
+#include "planner/search.h"
+#include "planner/sensitivity.h"
+#include "planner/site_shares.h"
+#include "planner/verification.h"
 
 namespace longhaul {
 

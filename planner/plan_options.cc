@@ -1,9 +1,11 @@
+#include "planner/plan_options.h"
+
 #include "core/base/errors.h"
 #include "core/base/limits.h"
 #include "core/base/model_shape.h"
 #include "core/scenario/pipeline.h"
 #include "net/library.h"
-#include "planner/plan_request.h"
+#include "planner/accelerators.h"
 
 namespace longhaul {
 namespace {
@@ -200,7 +202,8 @@ Node plan_options(const Node& scenario) {
                "table from,to,rate_mbps,rtt_ms (.csv)"),
        not_filled(*scenario.child("network")->child("tcp"))
            .means("with sites: as network.tcp of a scenario, without connections and hosts. Behind FIFOs, "
-                  "here or in network.tcp, the search has fair queues, and the choice is verified in fidelity linux"),
+                  "here or in network.tcp, the search has fair queues, and the choice is verified in "
+                  "fidelity linux"),
        duration("inside").above(0).by_default("1ms").means("round trip between two nodes of one site"),
        rate("node_rate").above(0).by_default("10Gbps").means("with sites: of each node's own link"),
        number("inflation")

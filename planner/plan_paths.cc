@@ -7,6 +7,9 @@
 
 #include "core/base/json.h"
 #include "core/base/ranges.h"
+#include "planner/candidates.h"
+#include "planner/pipelines.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 namespace {

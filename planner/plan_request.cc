@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <set>
 
-#include "net/library.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/ranges.h"
@@ -14,6 +13,9 @@
 #include "core/scenario/case.h"
 #include "core/scenario/model_file.h"
 #include "methods/common/python_step.h"
+#include "net/library.h"
+#include "planner/accelerators.h"
+#include "planner/plan_options.h"
 
 namespace longhaul {
 namespace {

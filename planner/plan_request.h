@@ -13,24 +13,6 @@
 
 namespace longhaul {
 
-// What is published of accelerators that people train on. No prices: those are the user's.
-struct Accelerator {
-  std::string name;
-  double peak = 0;    // FLOP/s of dense products in bf16, accumulated in float32
-  double memory = 0;  // bytes
-  std::string source;
-};
-
-const std::vector<Accelerator>& accelerators();
-std::vector<std::string> accelerator_names();
-
-// The name in the table that people mean by "NVIDIA H100 SXM", "A100-80GB" or "rtx 4090"; as written if there
-// is none.
-std::string accelerator_meant(const std::string& written);
-
-// Throws InputError at accelerator.name naming the nearest for one that is not in the table.
-const Accelerator& accelerator_named(const std::string& name);
-
 struct NodeHardware {
   std::string name;        // "" where the file gives peak or step time alone
   double peak = 0;         // FLOP/s of one accelerator; 0: not known
@@ -80,7 +62,7 @@ struct PlanRequest {
   std::string currency;
   EgressPrices egress;
   bool way_out_per_accelerator = false;
-  std::string library = "plain";  // that carries the exchanges (net/library.h)
+  std::string library = "plain";           // that carries the exchanges (net/library.h)
   std::optional<double> connections_gain;  // none: as many times one as there are connections
   std::vector<PlannedSite> sites;          // empty where the file has a network section
   std::vector<std::string> measurements;   // paths as they can be opened
@@ -92,7 +74,7 @@ struct PlanRequest {
   Preference prefer = Preference::kTime;
   int most_replays = 0;
   std::int64_t most_verified_segments = 0;  // in fidelity linux, behind the plan's FIFOs
-  int fault_draws = 0;  // of the faults that the file has
+  int fault_draws = 0;                      // of the faults that the file has
 };
 
 // Whether the plan file prices anything.
@@ -107,10 +89,6 @@ bool steps_differ(const PlanRequest& plan);
 // Of all nodes: their number, and what they cost in an hour.
 int accelerators_of(const PlanRequest& plan);
 double price_per_hour(const PlanRequest& plan);
-
-// Every option of a plan file, declared once: parser, messages, `longhaul plan --options` and schema come
-// from here. What a scenario says too (network, model, methods) is the scenario's own declaration.
-Node plan_options(const Node& scenario);
 
 // Throws InputError with the file and the JSON path inside it. `scenario`: the declaration of a scenario.
 PlanRequest read_plan(const std::string& file, const Node& scenario);

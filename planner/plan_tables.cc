@@ -1,3 +1,5 @@
+#include "planner/plan_tables.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -5,7 +7,13 @@
 
 #include "analysis/text.h"
 #include "core/base/units.h"
+#include "planner/evaluation.h"
+#include "planner/faulty_times.h"
+#include "planner/plan_request.h"
 #include "planner/plan_result.h"
+#include "planner/plan_text.h"
+#include "planner/search.h"
+#include "planner/site_shares.h"
 
 namespace longhaul {
 namespace {

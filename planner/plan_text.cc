@@ -1,3 +1,5 @@
+#include "planner/plan_text.h"
+
 #include <fmt/core.h>
 
 #include <cmath>
@@ -9,8 +11,21 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/library.h"
+#include "planner/choice.h"
+#include "planner/connection_gain.h"
+#include "planner/evaluation.h"
 #include "planner/extrapolation.h"
+#include "planner/faulty_times.h"
+#include "planner/memory_need.h"
+#include "planner/plan_data.h"
+#include "planner/plan_request.h"
 #include "planner/plan_result.h"
+#include "planner/plan_tables.h"
+#include "planner/search.h"
+#include "planner/sensitivity.h"
+#include "planner/site_shares.h"
+#include "planner/site_traffic.h"
+#include "planner/verification.h"
 #include "replay/placement/optimized_order.h"
 
 namespace longhaul {

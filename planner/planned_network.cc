@@ -11,6 +11,7 @@
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "net/topologies/great_circle.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 namespace {

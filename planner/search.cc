@@ -15,15 +15,24 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
+#include "planner/candidates.h"
+#include "planner/choice.h"
+#include "planner/evaluation.h"
+#include "planner/extrapolation.h"
+#include "planner/memory_need.h"
 #include "planner/plan_paths.h"
+#include "planner/plan_request.h"
+#include "planner/planned_network.h"
+#include "planner/replay_task.h"
+#include "planner/site_steps.h"
+#include "planner/site_traffic.h"
+#include "planner/token_needs.h"
 #include "replay/placement/optimized_order.h"
 
 namespace longhaul {
 namespace {
 
 constexpr std::size_t kReplaysAtOnce = 4;
-constexpr double kBytesOfAGb = 1e9;
-
 // Whether every replica waits in every exchange, so that computing and exchanging take turns.
 bool takes_turns(const OperationPlan& plan) {
   return !plan.pipeline.has_stages() &&
@@ -438,32 +447,6 @@ class Search {
 
 }  // namespace
 
-void price(const PlanRequest& plan, Evaluation& evaluation) {
-  const double hours = evaluation.total_s() / 3600;
-  evaluation.utilization = evaluation.total_s() > 0 ? evaluation.compute_s / evaluation.total_s() : 0;
-  evaluation.compute_cost = hours * price_per_hour(plan);
-  evaluation.egress_cost = 0;
-  const SiteTraffic& traffic = evaluation.traffic;
-  for (std::size_t i = 0; i < traffic.sites.size(); ++i)
-    evaluation.egress_cost += traffic.leaving[i] / kBytesOfAGb * plan.egress.of(traffic.sites[i]);
-}
-
-ReplayTask first_steps(Case config, int steps, const std::string& fidelity, const std::string& name) {
-  config.workload.steps = steps;
-  config.network.fidelity = fidelity;
-  Json& resolved = config.resolved;
-  resolved["workload"].erase("total_tokens");
-  resolved["workload"]["steps"] = steps;
-  resolved["network"]["fidelity"] = fidelity;
-  // Found once, and not again by each child.
-  if (!config.network.rank_order.places.empty())
-    resolved["network"]["rank_order"] = config.network.rank_order.places;
-  ReplayTask task{name, std::move(config), {}, "", ""};
-  task.trace = trace_of(task.config);
-  task.trace.evaluate_every = periods_of(task.trace.plan, task.config.replicas).length;
-  return task;
-}
-
 SearchResult search_plan(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
                          const PlanTools& tools) {
   return Search(plan, network, needs, tools).run();
@@ -477,24 +460,6 @@ std::vector<const Evaluation*> best_of_each_method(const SearchResult& search) {
         }))
       best.push_back(&evaluation);
   return best;
-}
-
-std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanTools& tools,
-                                   const std::vector<std::string>& names, const std::string& phase) {
-  std::vector<ReplayTask> tasks;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Periods periods = periods_of(cases[i], plan_of(cases[i]));
-    tasks.push_back(first_steps(cases[i], steps_to_replay(periods, cases[i].steps()),
-                                cases[i].network.fidelity, names[i]));
-  }
-  tools.replay(tasks, phase);
-  std::vector<TrainingTime> times;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (tasks[i].folder.empty()) throw RunError(names[i] + ": " + tasks[i].error);
-    times.push_back(training_time(tasks[i].folder, periods_of(cases[i], tasks[i].trace.plan),
-                                  tasks[i].config.steps(), cases[i].steps()));
-  }
-  return times;
 }
 
 }  // namespace longhaul

@@ -1,5 +1,5 @@
-// What would make the chosen plan faster: its busiest links, one at a time and by kind, five times as fast,
-// by replay. Where sites were measured, what a connection carries between them counts as a link.
+#include "planner/sensitivity.h"
+
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -14,8 +14,11 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/matrix.h"
-#include "planner/plan_result.h"
+#include "planner/evaluation.h"
+#include "planner/extrapolation.h"
 #include "planner/planned_network.h"
+#include "planner/replay_task.h"
+#include "planner/site_traffic.h"
 #include "replay/placement/optimized_order.h"
 
 namespace longhaul {

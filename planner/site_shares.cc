@@ -1,8 +1,5 @@
-// What each site of a plan gives to the choice and takes from it: how much of the time its nodes compute,
-// what they cost, and the choice without the site.
-//
-// Without a site the same method goes its way among the other nodes, with as many tokens in all, so that
-// there are more steps, of fewer tokens each. Placement is searched anew; everything else stays as it is.
+#include "planner/site_shares.h"
+
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -12,8 +9,15 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/ranges.h"
-#include "planner/plan_result.h"
+#include "planner/candidates.h"
+#include "planner/choice.h"
+#include "planner/evaluation.h"
+#include "planner/plan_request.h"
+#include "planner/planned_network.h"
+#include "planner/replay_task.h"
 #include "planner/search.h"
+#include "planner/site_steps.h"
+#include "planner/token_needs.h"
 #include "replay/placement/optimized_order.h"
 
 namespace longhaul {

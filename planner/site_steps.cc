@@ -1,4 +1,5 @@
-// Steps of nodes that compute for longer at one site than at another.
+#include "planner/site_steps.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,7 +8,9 @@
 #include "core/base/ranges.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
-#include "planner/search.h"
+#include "planner/evaluation.h"
+#include "planner/plan_request.h"
+#include "planner/site_traffic.h"
 #include "replay/placement/optimized_order.h"
 
 namespace longhaul {

@@ -1,3 +1,5 @@
+#include "planner/site_traffic.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

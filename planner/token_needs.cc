@@ -1,3 +1,5 @@
+#include "planner/token_needs.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -6,7 +8,7 @@
 #include "analysis/runs/run_directory.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
-#include "planner/search.h"
+#include "planner/plan_request.h"
 
 namespace longhaul {
 namespace {

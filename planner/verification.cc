@@ -1,7 +1,7 @@
-// What the choice and its nearest rival take behind the FIFOs of a plan, which fidelity flow has no model of:
-// replays of both in fidelity linux, segment by segment, with several seeds where these are cheap.
-//
-// The search has fair queues in their place. Where the rival turns out to be better it is taken.
+#include "planner/verification.h"
+
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,8 +11,13 @@
 #include "core/base/index.h"
 #include "core/base/ranges.h"
 #include "methods/common/registry.h"
+#include "planner/evaluation.h"
+#include "planner/extrapolation.h"
 #include "planner/plan_paths.h"
-#include "planner/plan_result.h"
+#include "planner/plan_request.h"
+#include "planner/planned_network.h"
+#include "planner/replay_task.h"
+#include "planner/search.h"
 #include "replay/predict/estimate.h"
 
 namespace longhaul {

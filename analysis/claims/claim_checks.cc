@@ -1,7 +1,7 @@
-// Whether claims can be judged, before a run: what `longhaul check` says of them.
+#include "analysis/claims/claim_checks.h"
+
 #include <fmt/core.h>
 
-#include "analysis/claims/claims.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/claims/claim_checks.h"
 #include "analysis/claims/claims.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"

@@ -1,3 +1,5 @@
+#include "analysis/claims/verdict_matrix.h"
+
 #include <fmt/core.h>
 
 #include <cmath>
@@ -5,6 +7,7 @@
 
 #include "analysis/claims/claims.h"
 #include "analysis/record_values.h"
+#include "analysis/table.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"

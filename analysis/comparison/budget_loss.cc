@@ -1,4 +1,5 @@
-// Budget losses among the metrics of a comparison.
+#include "analysis/comparison/budget_loss.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "analysis/comparison/draws.h"
+#include "analysis/comparison/metric.h"
+#include "analysis/comparison/power_notes.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/record_values.h"
 #include "analysis/residual.h"

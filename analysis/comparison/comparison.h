@@ -124,33 +124,4 @@ struct Samples;
 ComparisonTable compare_samples(const Samples& samples, const std::vector<Metric>& metrics,
                                 const ComparisonRequest& request);
 
-// Sentences on comparisons that the seeds are too few for: which effect they would have found in four cases
-// of five (kPower), and how many seeds would find one of three standard deviations. None where they suffice.
-std::vector<std::string> power_notes(const ComparisonTable& table);
-// How many seeds find a difference of three standard deviations in a family of so many tests.
-std::size_t seeds_for_a_large_difference(std::size_t tests);
-
-// As GitHub's Markdown, and as JSON (docs/reference/formats/exports.md).
-std::string comparison_markdown(const ComparisonTable& table);
-Json comparison_json(const ComparisonTable& table);
-
-// "2.4425", or "never reached", "reached by 3 of 5"; "–" without a value.
-std::string mean_text(const Metric& metric, const Group& group);
-// "[2.4312, 2.4538]"; "in every seed" where no seed changes it; "" where there is no mean or a single seed.
-std::string interval_text(const Metric& metric, const Group& group);
-
-// "about 9 seeds would decide", "about 5 to 40 seeds would decide", of Comparison::seeds_needed; "" of none.
-std::string seeds_that_decide(const std::vector<std::size_t>& seeds);
-
-// Those of `paths`; without any those that are compared unless the user says, as far as a record has or may
-// reach them. Throws InputError (--metric) for a path that no record has a number at.
-std::vector<Metric> chosen_metrics(const std::vector<std::string>& paths, const std::vector<Json>& records);
-
-// With enough digits to see a small difference: "2.4425", "20.26 s", "1 min 42.3 s", "56.29 %", "10.8 GB".
-std::string value_text(const Metric& metric, double value);
-// The same in the unit in which `like` is written, for an interval beside it: "[0.603 s, 2.037 s]".
-std::string value_text(const Metric& metric, double value, double like);
-// The same with its sign; of a fraction in percentage points.
-std::string difference_text(const Metric& metric, double value);
-
 }  // namespace longhaul

@@ -1,5 +1,8 @@
 #include "analysis/comparison/decision.h"
 
+#include "analysis/comparison/comparison.h"
+#include "analysis/comparison/decision_words.h"
+#include "analysis/comparison/equal_budget.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/record_values.h"
 #include "analysis/statistics.h"

@@ -1,7 +1,6 @@
 // What a reader may conclude from runs: which method is ahead at equal tokens, after the same simulated time,
 // after the same bytes, to the target loss, in the time of the whole run and, last, of a synchronization.
-// Numbers and verdicts, and their sentences as they stand in the report, at the end of a run, and in the
-// output of `longhaul compare` and `longhaul claims` (decision_words.cc).
+// Numbers and verdicts; decision_words.h has their sentences.
 //
 // The verdicts are those of compare_runs(): one family a question, of all its pairs at all points where the
 // values differ. So a sentence names a difference that is chance with a probability of at most 5 %, at a
@@ -80,34 +79,5 @@ Conclusions conclusions_of(const std::vector<RunDirectory>& runs, const Comparis
 // How many times as long the other takes as one that is ahead of it: over the seeds that both have, as a
 // claim on it has it.
 std::optional<OverSeeds> ratio_of(const Group& other, const Group& first);
-
-struct DecisionWords {
-  // What is said of one or more others, each against the first.
-  struct Part {
-    std::vector<std::string> others;
-    std::string badge;  // "shown", "shown for this draw", "undecided" or "not compared"
-    std::string words;
-  };
-
-  // The question, and who is ahead: "At equal tokens (2.05 million), b is ahead, 2.0100". Of a tie the
-  // question alone: the part names both.
-  std::string opening;
-  std::vector<Part> parts;
-  std::string sentence;  // opening and parts
-};
-
-DecisionWords in_words(const Decision& decision, const PointDecisions& point);
-
-// Of all points together, a sentence a question; empty where there is one point.
-std::vector<std::string> over_all_points(const Conclusions& conclusions);
-
-// "8 replicas, 3 seeds; network: star of access links with ...; fidelity flow; swept: rate."
-std::string conditions_in_words(const std::vector<RunDirectory>& runs);
-
-// Where there are several points what holds over all of them, else the sentences. "" without any.
-std::string conclusions_markdown(const Conclusions& conclusions);
-// {"conditions", "everywhere": [sentences], "points": [{"at", "decisions": [{"question", "first", "shown",
-// "sentence", "opening", "parts": [{"others", "badge", "words"}]}]}], "grounds"}; null without any.
-Json conclusions_json(const Conclusions& conclusions);
 
 }  // namespace longhaul

@@ -1,10 +1,16 @@
+#include "analysis/comparison/decision_words.h"
+
 #include <fmt/core.h>
 
 #include <cmath>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/comparison/decision.h"
+#include "analysis/comparison/metric.h"
 #include "analysis/comparison/over_points.h"
 #include "analysis/comparison/pair_words.h"
+#include "analysis/comparison/power_notes.h"
+#include "analysis/comparison/render.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"

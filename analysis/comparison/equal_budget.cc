@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "analysis/comparison/comparison.h"
 #include "core/base/csv.h"
 #include "core/base/ranges.h"
 

@@ -1,8 +1,9 @@
+#include "analysis/comparison/metric.h"
+
 #include <fmt/core.h>
 
 #include <cmath>
 
-#include "analysis/comparison/comparison.h"
 #include "analysis/record_values.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"

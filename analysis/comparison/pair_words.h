@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/comparison/decision.h"
 
 namespace longhaul {

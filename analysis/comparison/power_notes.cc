@@ -1,9 +1,11 @@
-// What a reader must know before taking "no difference shown" for "no difference".
+#include "analysis/comparison/power_notes.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "analysis/comparison/comparison.h"
+#include "analysis/comparison/metric.h"
 #include "analysis/text.h"
 
 namespace longhaul {

@@ -1,10 +1,12 @@
-// As Markdown: rounded for people; as JSON: every number in full.
+#include "analysis/comparison/render.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/comparison/comparison.h"
+#include "analysis/comparison/metric.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 

@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/comparison/draws.h"
 #include "analysis/record_values.h"
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"

@@ -9,7 +9,8 @@
 #include <tuple>
 
 #include "analysis/claims/claims.h"
-#include "analysis/comparison/comparison.h"
+#include "analysis/claims/verdict_matrix.h"
+#include "analysis/comparison/metric.h"
 #include "analysis/comparison/samples.h"
 #include "analysis/exchange_table.h"
 #include "analysis/learning_curve.h"

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace longhaul {
+
+// Whether a node is "replica12"; then `number` is 12.
+bool is_replica(const std::string& node, std::size_t* number = nullptr);
 
 struct LinkDirectionLoad {
   double bytes = 0, busy_s = 0;    // on the wire

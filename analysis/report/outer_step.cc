@@ -1,3 +1,5 @@
+#include "analysis/report/outer_step.h"
+
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -6,7 +8,6 @@
 
 #include "analysis/exchange_table.h"
 #include "analysis/record_values.h"
-#include "analysis/report/parts.h"
 #include "analysis/run_files.h"
 #include "core/base/csv.h"
 #include "core/base/ranges.h"

@@ -1,9 +1,11 @@
-// The tables of cases at one point of a sweep: means over seeds, and losses after the same time and bytes.
+#include "analysis/report/point_tables.h"
+
 #include <fmt/core.h>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/comparison/equal_budget.h"
 #include "analysis/record_values.h"
-#include "analysis/report/parts.h"
+#include "analysis/seed_rows.h"
 #include "analysis/statistics.h"
 #include "analysis/table.h"
 #include "core/base/ranges.h"

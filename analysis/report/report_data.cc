@@ -1,3 +1,5 @@
+#include "analysis/report/report_data.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -6,11 +8,16 @@
 #include <set>
 
 #include "analysis/claims/claims.h"
+#include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/decision.h"
+#include "analysis/comparison/decision_words.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
-#include "analysis/report/parts.h"
-#include "analysis/report/report.h"
+#include "analysis/report/network_map.h"
+#include "analysis/report/outer_step.h"
+#include "analysis/report/point_tables.h"
+#include "analysis/report/run_in_words.h"
+#include "analysis/report/sync_times.h"
 #include "analysis/residual.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"

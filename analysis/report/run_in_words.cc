@@ -1,9 +1,10 @@
+#include "analysis/report/run_in_words.h"
+
 #include <fmt/core.h>
 
 #include <string>
 
 #include "analysis/record_values.h"
-#include "analysis/report/parts.h"
 #include "analysis/text.h"
 #include "core/base/json.h"
 #include "core/base/units.h"

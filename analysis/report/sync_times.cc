@@ -1,8 +1,9 @@
+#include "analysis/report/sync_times.h"
+
 #include <filesystem>
 
 #include "analysis/exchange_table.h"
 #include "analysis/record_values.h"
-#include "analysis/report/parts.h"
 #include "analysis/statistics.h"
 #include "core/base/csv.h"
 #include "core/base/index.h"

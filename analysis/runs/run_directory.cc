@@ -5,7 +5,9 @@
 #include <charconv>
 #include <filesystem>
 
+#include "analysis/claims/claim_checks.h"
 #include "analysis/claims/claims.h"
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/text.h"
 #include "core/base/csv.h"

@@ -1,3 +1,5 @@
+#include "net/variation/link_trace.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "core/base/files.h"
 #include "core/base/trace_lines.h"
 #include "core/base/units.h"
-#include "net/variation/variation.h"
 
 namespace longhaul {
 namespace {

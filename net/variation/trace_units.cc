@@ -14,12 +14,12 @@
 #include "core/base/units.h"
 #include "core/codecs/numbers.h"
 #include "net/overrides.h"
-#include "net/variation/variation.h"
+#include "net/variation/link_trace.h"
 
 namespace longhaul {
 namespace {
 
-constexpr double kFewest = 64e3, kMuchLess = 500;          // bit/s, and how many times less
+constexpr double kFewest = 64e3, kMuchLess = 500;            // bit/s, and how many times less
 constexpr double kMostDelay_s = 0.35, kMuchMoreDelay = 500;  // one way, and how many times more
 
 // What the links of a trace have without it: the slowest of their rates, the longest of their delays.

@@ -12,6 +12,8 @@
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/overrides.h"
+#include "net/variation/link_trace.h"
+#include "net/variation/on_off_source.h"
 #include "net/variation/struck_links.h"
 
 namespace longhaul {
@@ -39,38 +41,6 @@ std::string name_of(const Topology& topology, LinkDirection direction) {
 }
 
 }  // namespace
-
-LinkJitter::LinkJitter(const JitterSpec& spec, std::uint64_t seed)
-    : spec_(spec), seed_(seed), every_ns_(std::llround(spec.every_s * 1e9)) {}
-
-LinkJitter::Factors LinkJitter::factors(const std::string& link, int direction, std::int64_t time_ns) const {
-  RandomStream stream(seed_ ^ fnv1a(link), Purpose::kLinkJitter, static_cast<std::uint32_t>(direction),
-                      static_cast<std::uint32_t>(time_ns / every_ns_));
-  const auto factor = [&](double sigma) { return stream.lognormal(-sigma * sigma / 2, sigma); };
-  const double rate = factor(spec_.rate_sigma);  // both are drawn, so that one σ does not move the other
-  return {rate, factor(spec_.delay_sigma)};
-}
-
-OnOffSource::OnOffSource(double on_s, double off_s, std::uint64_t seed, const std::string& name, int index)
-    : on_s_(on_s), off_s_(off_s), seed_(seed ^ fnv1a(name)), index_(static_cast<std::uint32_t>(index)) {
-  RandomStream first(seed_, Purpose::kBackground, index_, draws_++);
-  is_on_ = first.uniform() < on_s_ / (on_s_ + off_s_);
-  next_ns_ = draw_ns();
-}
-
-std::int64_t OnOffSource::draw_ns() {
-  RandomStream stream(seed_, Purpose::kBackground, index_, draws_++);
-  const double time_s = -(is_on_ ? on_s_ : off_s_) * std::log1p(-stream.uniform());
-  constexpr double kLongest_s = 1e9;  // thirty years: sums stay within 63 bits of nanoseconds
-  return std::max<std::int64_t>(1, std::llround(std::min(time_s, kLongest_s) * 1e9));
-}
-
-void OnOffSource::advance_to(std::int64_t time_ns) {
-  while (next_ns_ <= time_ns) {
-    is_on_ = !is_on_;
-    next_ns_ += draw_ns();
-  }
-}
 
 Variation::Variation(const VariationSpec& spec, const Topology& topology, std::uint64_t seed)
     : topology_(topology), jitter_spec_(spec.jitter), directions_(2 * topology.links().size()) {

@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "sim/network/ack_clock.h"
 
-#include "sim/network/flow_channel.h"
+#include <algorithm>
 
 namespace longhaul {
 

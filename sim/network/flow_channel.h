@@ -30,91 +30,11 @@
 #include "net/tcp/connection.h"
 #include "net/tcp/window.h"
 #include "replay/network/sync_parts.h"
+#include "sim/network/ack_clock.h"
 #include "sim/network/containers.h"
+#include "sim/network/transfer_times.h"
 
 namespace longhaul {
-
-// TCP's self-clocking of a channel while its window is smaller than what the path holds: a
-// burst's acknowledgements come one round trip after it began, and release it again. Bytes of payload,
-// seconds.
-struct AckClock {
-  struct Burst {
-    double acknowledged_s = 0, bytes = 0;
-  };
-
-  bool is_idle() const { return under_way.empty() && bytes == 0; }
-  // Of the burst at hand, at `rate` up to now.
-  void send(double sent, double rate, double now);
-  void end_burst(double rtt_s);
-  // The first burst under way is acknowledged: its bytes, which may be sent again. Fewer than `nothing` are
-  // rounding.
-  double acknowledge(double nothing);
-  void clear();
-  // A window of `window` bytes goes on with so many of them in flight, whose acknowledgements come evenly
-  // over the next `spread_s`; 0: now.
-  void go_on(double window, double flying, double now, double spread_s);
-  // All times are `by_s` less from now on; lists its state.
-  void begin_anew(double by_s, std::vector<double>& state);
-
-  double credit = 0;              // that may be sent before an acknowledgement comes
-  double begin_s = 0, bytes = 0;  // the burst being sent
-  ShortQueue<Burst> under_way;
-  double in_flight = 0;
-  // The most in flight at an acknowledgement of the present round trip, and what of the data that was under
-  // way at its beginning has not been acknowledged: the next one begins with later data, as Linux has it
-  // (tcp_cwnd_validate, cwnd_usage_seq). Bursts that overlap on one connection share a round trip.
-  double peak_in_flight = 0, round_left = 0;
-  double released = 0;  // bytes whose acknowledgements, one by one, release the burst being sent
-};
-
-// Where the time of a channel's transfers goes (replay/network/sync_parts.h).
-//
-// Since the channel was idle.
-struct SpentTime {
-  // Data goes out, of which `alone_s` are what the path alone would take; in a burst of its own, or in a
-  // fluid.
-  void sending(double elapsed_s, double alone_s, bool is_burst);
-  // Acknowledgements are waited for, which counts as `part`. If the sender of a burst then waits anyway,
-  // being slowed down cost no time: they come a round trip after the burst began.
-  void waiting(double elapsed_s, double SyncParts::*part);
-
-  SyncParts parts;
-  double excess_s = 0;  // of its sharing, what the burst at hand took
-};
-
-class TransferTimes {
- public:
-  // The channel was idle, and has a transfer.
-  void start() { spent = {}; }
-  // A transfer is queued behind others, when the channel has spent `until_now`.
-  void queue_behind(const SyncParts& until_now);
-  // The first transfer is done: what it took is added to `parts`, unless that is null.
-  void end_first(SyncParts* parts);
-
-  SpentTime spent;
-
- private:
-  // Transfers that were queued behind another.
-  struct Behind {
-    SyncParts before_first;        // what does not count for the first one: it was spent before it was queued
-    bool is_first_behind = false;  // whether there is such
-    ShortQueue<SyncParts> before;  // the same of those behind the first
-  };
-
-  std::unique_ptr<Behind> behind_;  // null: nothing was ever queued behind
-};
-
-inline void SpentTime::sending(double elapsed_s, double alone_s, bool is_burst) {
-  parts.bytes_s += alone_s;
-  parts.sharing_s += elapsed_s - alone_s;
-  if (is_burst) excess_s += elapsed_s - alone_s;
-}
-
-inline void SpentTime::waiting(double elapsed_s, double SyncParts::*part) {
-  parts.*part += elapsed_s + excess_s;
-  parts.sharing_s -= excess_s;
-  excess_s = 0;
-}
 
 class FlowChannel {
  public:

@@ -1,6 +1,7 @@
+#include "sim/network/flow_variation.h"
+
 #include "core/base/index.h"
 #include "core/base/ranges.h"
-#include "sim/network/channel_table.h"
 
 namespace longhaul {
 

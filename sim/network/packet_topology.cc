@@ -1,3 +1,5 @@
+#include "sim/network/packet_topology.h"
+
 #include <ns3/boolean.h>
 #include <ns3/channel.h>
 #include <ns3/data-rate.h>
@@ -22,7 +24,6 @@
 #include "net/tcp/connection.h"
 #include "net/tcp/fifo.h"
 #include "net/tcp/framing.h"
-#include "sim/network/packet_network.h"
 
 namespace longhaul {
 namespace {

@@ -1,7 +1,6 @@
-#include <utility>
+#include "sim/network/steady_rounds.h"
 
-#include "sim/network/clock.h"
-#include "sim/network/flow_network.h"
+#include <utility>
 
 namespace longhaul {
 

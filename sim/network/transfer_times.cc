@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "sim/network/transfer_times.h"
 
-#include "sim/network/flow_channel.h"
+#include <algorithm>
 
 namespace longhaul {
 namespace {

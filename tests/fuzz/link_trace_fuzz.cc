@@ -1,5 +1,5 @@
 // Rates and delays of links over time: the first byte says whether and how the trace repeats.
-#include "net/variation/variation.h"
+#include "net/variation/link_trace.h"
 #include "tests/fuzz/fuzz.h"
 
 void longhaul::read_input(const std::string& input) {

@@ -1,11 +1,12 @@
 // Run directories, one file behind the other (fuzz.h): what report, compare, claims and plot make of them.
 #include <algorithm>
 
-#include "analysis/claims/claims.h"
+#include "analysis/claims/verdict_matrix.h"
 #include "analysis/comparison/comparison.h"
-#include "analysis/comparison/equal_budget.h"
+#include "analysis/comparison/render.h"
 #include "analysis/figures/figure_data.h"
 #include "analysis/report/report.h"
+#include "analysis/report/report_data.h"
 #include "analysis/runs/run_directory.h"
 #include "tests/fuzz/fuzz.h"
 

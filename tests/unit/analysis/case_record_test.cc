@@ -6,7 +6,6 @@
 #include "analysis/exchange_table.h"
 #include "analysis/learning_curve.h"
 #include "analysis/record_values.h"
-#include "analysis/table.h"
 #include "core/base/errors.h"
 #include "core/plan/pipeline.h"
 #include "core/scenario/metrics.h"

@@ -10,6 +10,7 @@
 #include <regex>
 #include <set>
 
+#include "analysis/claims/verdict_matrix.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 

@@ -1,8 +1,10 @@
 // The loss within a budget, on tables written by hand.
 #include <gtest/gtest.h>
 
+#include "analysis/comparison/budget_loss.h"
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/equal_budget.h"
+#include "analysis/comparison/metric.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

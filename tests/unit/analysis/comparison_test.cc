@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/comparison/metric.h"
+#include "analysis/comparison/render.h"
 #include "core/base/random.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"

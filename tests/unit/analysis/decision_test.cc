@@ -11,7 +11,9 @@
 #include <map>
 
 #include "analysis/claims/claims.h"
-#include "analysis/report/parts.h"
+#include "analysis/comparison/decision_words.h"
+#include "analysis/comparison/equal_budget.h"
+#include "analysis/report/point_tables.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"

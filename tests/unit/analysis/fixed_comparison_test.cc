@@ -4,6 +4,8 @@
 
 #include "analysis/comparison/comparison.h"
 #include "analysis/comparison/draws.h"
+#include "analysis/comparison/metric.h"
+#include "analysis/comparison/render.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/registry.h"

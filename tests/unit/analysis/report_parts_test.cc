@@ -1,4 +1,7 @@
-#include "analysis/report/parts.h"
+#include "analysis/report/network_map.h"
+#include "analysis/report/point_tables.h"
+#include "analysis/report/run_in_words.h"
+#include "analysis/report/sync_times.h"
 #include "analysis/table.h"
 #include "core/base/errors.h"
 #include "tests/unit/analysis/run_fixture.h"

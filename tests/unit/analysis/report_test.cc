@@ -4,7 +4,8 @@
 
 #include "analysis/case_record.h"
 #include "analysis/learning_curve.h"
-#include "analysis/report/parts.h"
+#include "analysis/report/outer_step.h"
+#include "analysis/report/report_data.h"
 #include "analysis/runs/run_directory.h"
 #include "core/base/errors.h"
 #include "tests/support/said.h"

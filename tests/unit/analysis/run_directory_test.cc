@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/exchange_table.h"
+#include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"

@@ -9,8 +9,11 @@
 
 #include <map>
 
+#include "analysis/comparison/comparison.h"
 #include "analysis/comparison/decision.h"
+#include "analysis/comparison/decision_words.h"
 #include "analysis/comparison/over_points.h"
+#include "analysis/comparison/render.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/seed_rows.h"
 #include "analysis/text.h"
 #include "tests/support/said.h"
 #include "tests/unit/analysis/compared_runs.h"

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "cli/job_pool.h"
+#include "cli/live_display.h"
 #include "core/base/errors.h"
 #include "tests/support/files.h"
 

@@ -1,3 +1,5 @@
+#include "cli/claim.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,3 +1,5 @@
+#include "cli/live_display.h"
+
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
@@ -8,7 +10,6 @@
 #include <string>
 #include <thread>
 
-#include "cli/job_pool.h"
 #include "tests/support/said.h"
 
 namespace longhaul::live_display_test {

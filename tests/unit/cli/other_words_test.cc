@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cli/validated_scenario.h"
-#include "planner/plan_request.h"
+#include "planner/plan_options.h"
 
 namespace longhaul::other_words_test {
 

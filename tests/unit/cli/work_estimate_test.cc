@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cli/machine.h"
 #include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/scenario/training_text.h"

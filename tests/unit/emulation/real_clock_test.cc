@@ -1,8 +1,8 @@
 // The real clock: what runs in which order. How late it is depends on the machine and is not tested.
+#include "emulation/real_clock.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
-
-#include "emulation/host.h"
 
 namespace longhaul::real_clock_test {
 

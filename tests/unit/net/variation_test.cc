@@ -9,6 +9,9 @@
 #include <set>
 
 #include "net/overrides.h"
+#include "net/variation/link_jitter.h"
+#include "net/variation/link_trace.h"
+#include "net/variation/on_off_source.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 

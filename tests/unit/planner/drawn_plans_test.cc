@@ -5,6 +5,10 @@
 #include <set>
 
 #include "core/base/csv.h"
+#include "planner/faulty_times.h"
+#include "planner/plan_data.h"
+#include "planner/plan_text.h"
+#include "planner/site_steps.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 

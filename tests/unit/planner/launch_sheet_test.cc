@@ -1,4 +1,6 @@
 // The script itself is run, by bash, with a kernel, a route and a torchrun that stand in for a node's.
+#include "planner/launch_sheet.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -7,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "planner/plan_text.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 
@@ -163,8 +166,9 @@ TEST(LaunchSheet, KeepsWindowsWhereThePlanTakesThem) {
   EXPECT_EQ(slow.setting("net.ipv4.tcp_slow_start_after_idle"), "1");
 }
 
-// By hand: 724 MB among four are chunks of 181 MB in 173 segments of 1.046 MB, 5.78 ms each; two of them cost a
-// round trip of 20 ms, one segment and a wake-up of 0.5 ms: 3 · 173 · 26.28 ms = 13.64 s, where whole chunks take 6.06 s.
+// By hand: 724 MB among four are chunks of 181 MB in 173 segments of 1.046 MB, 5.78 ms each; two of them cost
+// a round trip of 20 ms, one segment and a wake-up of 0.5 ms: 3 · 173 · 26.28 ms = 13.64 s, where whole
+// chunks take 6.06 s.
 TEST(Library, APlanRestsOnWhatCarriesItsExchanges) {
   const Planned planned(
       star({{"library", "gloo"}, {"candidates", {{"all_reduce", nullptr}, {"connections", nullptr}}}}));

@@ -4,6 +4,10 @@
 #include <algorithm>
 
 #include "core/base/units.h"
+#include "planner/faulty_times.h"
+#include "planner/memory_need.h"
+#include "planner/plan_data.h"
+#include "planner/plan_text.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/candidates.h"
+#include "planner/plan_request.h"
 #include "planner/search.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"

@@ -1,8 +1,12 @@
 // Bytes between nodes beside a count of every message of every step.
+#include "planner/site_traffic.h"
+
 #include <gtest/gtest.h>
 
 #include "net/library.h"
 #include "net/topologies/registry.h"
+#include "planner/token_needs.h"
+#include "replay/exchange/step_plan.h"
 #include "replay/work/trace_steps.h"
 #include "tests/unit/net/cases.h"
 #include "tests/unit/planner/in_process.h"

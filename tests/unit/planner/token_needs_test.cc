@@ -1,7 +1,8 @@
+#include "planner/token_needs.h"
+
 #include <gtest/gtest.h>
 
 #include "analysis/runs/run_directory.h"
-#include "planner/search.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 

@@ -1,6 +1,10 @@
 // Plans behind FIFOs: the search has fair queues, and what it takes is replayed in fidelity linux.
+#include "planner/verification.h"
+
 #include <gtest/gtest.h>
 
+#include "planner/plan_data.h"
+#include "planner/plan_text.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 

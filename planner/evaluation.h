@@ -1,0 +1,52 @@
+// A candidate with what it costs: time, money, and the bytes that leave a site.
+#pragma once
+
+#include <string>
+
+#include "core/scenario/case.h"
+#include "planner/candidates.h"
+#include "planner/extrapolation.h"
+#include "planner/memory_need.h"
+#include "planner/plan_request.h"
+#include "planner/site_traffic.h"
+
+namespace longhaul {
+
+struct Evaluation {
+  Candidate candidate;
+  Case config;
+  std::string left_out;      // why it is no choice; "": it is one
+  bool is_replayed = false;  // with flow (or the fidelity of the plan); else analytic alone
+  TrainingTime time;
+  double residual = 0;   // of the network model, a fraction of what the network adds
+  double compute_s = 0;  // S steps without the network
+  double bubble_s = 0;   // by which a pipeline's schedule takes longer, without the network too
+  double utilization = 0;
+  double busiest_s = 0;   // that a link, or the connections of two nodes, need for their bytes
+  double expected_s = 0;  // while it is not replayed: total_s is a lower bound, and this is likelier
+  double compute_cost = 0, egress_cost = 0;
+  SiteTraffic traffic;
+  MemoryNeed memory;
+  std::string folder;         // of its replay
+  std::size_t exchanges = 0;  // equal: the same to a replay
+
+  double total_s() const { return time.total_s; }
+  double cost() const { return compute_cost + egress_cost; }
+  double bytes() const { return traffic.together(); }
+  // What the network adds may be so much shorter or longer, and what is drawn (TrainingTime::half_width_s).
+  // Never less than the compute.
+  double low_s() const;
+  double high_s() const;
+};
+
+// H as it is compared: a method without it synchronizes every step.
+int inner_steps_of(const Evaluation& evaluation);
+
+// Share of computing and money, of its time.
+void price(const PlanRequest& plan, Evaluation& evaluation);
+
+// Throws std::logic_error where a time cannot be: below its compute, or outside of its own range. Nothing is
+// printed of such a plan.
+void expect_possible(const Evaluation& evaluation);
+
+}  // namespace longhaul
