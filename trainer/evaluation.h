@@ -28,7 +28,7 @@ struct Evaluation {
   // where the whole part is evaluated. It is of a single loss: methods, replicas and seeds are judged on the
   // same windows, so that most of it cancels between them.
   std::optional<double> sampling_error;
-  double weight_spread = 0;  // spread.h
+  double weight_spread = 0;  // weight_spread.h
 
   double mean_loss() const;
 };

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/base/index.h"
+#include "core/plan/own_pace.h"
 #include "core/plan/program.h"
 
 namespace longhaul {

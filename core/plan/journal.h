@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <memory>
 #include <string>
 #include <variant>
@@ -26,20 +25,24 @@ struct Compute {
   std::vector<int> replicas;
   int first = 0, last = 0;
 };
+
 // The optimizer of a step whose gradients were exchanged.
 struct Optimize {
   std::vector<int> replicas;
   int step = 0;
 };
+
 // What the members of the operation's groups contribute is taken from their rows. A blocking operation has
 // none: that happens when they meet. Where others may take its result than its members, it has takers.
 struct Post {
   Operation operation;
 };
+
 // The contributions are combined, and the operation's takers take the method's step with what came of it.
 struct Meet {
   Operation operation;
 };
+
 struct Local {
   int number = 0;  // of the plan's local steps
   std::vector<int> replicas;
@@ -50,6 +53,7 @@ struct Contribute {
   std::size_t merge = 0;
   int rule = 0, replica = 0, step = 0;
 };
+
 struct MakeMerge {
   std::size_t merge = 0;
   int rule = 0;
@@ -58,6 +62,7 @@ struct MakeMerge {
   // the rule. What it got from another when it came back counts as that one's.
   std::vector<float> shares;
 };
+
 struct TakeUp {
   std::size_t merge = 0;
   int rule = 0, replica = 0;
@@ -69,6 +74,7 @@ struct Hold {
   std::size_t copy = 0;
   int source = 0;
 };
+
 struct Become {
   std::size_t copy = 0;
   int replica = 0;
@@ -80,17 +86,20 @@ struct Keep {
   std::string phase;
   int replica = 0;
 };
+
 // phase: "before" and "after" the exchanges of the step, or "plain" where it has none.
 struct Evaluate {
   int step = 0;
   std::string phase;
   std::vector<int> replicas;
 };
+
 // All have ended the step: `replicas` computed it, and `there` have come through its exchanges too.
 struct EndStep {
   int step = 0;
   std::vector<int> replicas, there;
 };
+
 // A checkpoint.
 struct Save {
   int step = 0;
@@ -134,20 +143,6 @@ struct JournalSpec {
 // `schedule`: as the replay wrote it; of plans in which time decides nothing an empty one, and then the
 // journal follows from the plan.
 std::unique_ptr<Journal> make_journal(const JournalSpec& spec, Schedule schedule);
-std::unique_ptr<Journal> make_own_pace_journal(const JournalSpec& spec, Schedule schedule);  // own_pace.cc
-
-// journal.jsonl: a journal as lines of JSON, an entry each (docs/reference/formats/journal.md). The replay
-// writes one where time decides what a training does; others may be written by hand (journal_file.cc).
-
-// A header and all entries that are left.
-void write_journal(Journal& journal, const OperationPlan& plan, const PlanContext& context,
-                   std::ostream& out);
-
-// One that can be carried out: each entry finds what it needs, of rules and replicas that there are, and the
-// last one saves the last step. `plan` must outlive it. Throws InputError with the line number; `file` only
-// names it.
-std::unique_ptr<Journal> read_journal(std::istream& in, const std::string& file, const OperationPlan& plan,
-                                      const PlanContext& context);
 
 // Replicas, ascending: those that are not gone; of these those that take the step; and those that have come
 // through its exchanges too, or at the last step, where all went in these, those that had computed it.

@@ -1,3 +1,5 @@
+#include "core/plan/journal_file.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The journal of replicas that each are at a step of their own, because none waits for another
-// (OperationKind::kMerge).
+#include "core/plan/own_pace.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>

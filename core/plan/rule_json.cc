@@ -1,3 +1,5 @@
+#include "core/plan/rule_json.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
-#include "core/plan/trace.h"
 
 namespace longhaul {
 namespace {

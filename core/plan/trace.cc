@@ -12,6 +12,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
+#include "core/plan/rule_json.h"
 
 namespace longhaul {
 namespace {

@@ -50,10 +50,4 @@ void write_trace(const Trace& trace, std::ostream& out);
 // operation are missing; `file` only names it.
 Trace read_trace(std::istream& in, const std::string& file);
 
-// A rule as the header has it. What a rule does not say is as in OperationRule; rule_from() throws InputError
-// for numbers that cannot be carried out in `context`, and Json::exception for keys that are missing or of
-// another type (rule_json.cc).
-Json to_json(const OperationRule& rule);
-OperationRule rule_from(const Json& json, const PlanContext& context);
-
 }  // namespace longhaul

@@ -79,16 +79,6 @@ void check_inner_steps(const Case& config);  // that, and method.inner_steps is 
 void check_own_optimizer(const Case& config);
 void check_group_size(const Case& config);  // at least one group: method.group_size is at most replicas
 
-// The operations of a method where the model is in stages: each stage exchanges its own columns, among its
-// replicas. Groups are drawn once for all stages, so that whole columns of workers are paired (NoLoCo, arXiv
-// 2506.10911, section 3.2; stages.cc).
-//
-// Each rule becomes one of each stage that it has columns of, called "NAME.stageS". Its codec works on these
-// columns: chunks, tiles and scales begin anew at each stage. Without stages the plan is as it was.
-//
-// Throws InputError for a method whose operations cannot be cut.
-OperationPlan with_stages(OperationPlan plan, PipelinePlan pipeline, const PlannedModel& model);
-
 // Fragments: parts of the model that are synchronized at different steps (Streaming DiLoCo, arXiv 2501.18512,
 // section 2.1). `count` parts, 1 to as many as there are layers: layer l is in part l mod count (the paper's
 // strided pattern), what comes before the first layer in the first part, what comes after the last layer in

@@ -1,3 +1,5 @@
+#include "methods/common/python_child.h"
+
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -26,7 +28,6 @@
 #include "core/base/index.h"
 #include "core/base/printable.h"
 #include "core/base/units.h"
-#include "methods/common/python_step.h"
 
 namespace longhaul {
 

@@ -10,6 +10,8 @@
 #include "core/base/hash.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/compression.h"
+#include "methods/common/method.h"
+#include "methods/common/python_child.h"
 #include "methods/common/registry.h"
 
 namespace longhaul {

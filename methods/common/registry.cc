@@ -8,9 +8,12 @@
 #include "core/base/errors.h"
 #include "core/base/hash.h"
 #include "core/plan/absences.h"
+#include "core/plan/trace.h"
 #include "core/scenario/scenario_options.h"
 #include "methods/common/dynamic_steps.h"
+#include "methods/common/method.h"
 #include "methods/common/python_step.h"
+#include "methods/common/stages.h"
 #include "methods/common/tensors.h"
 
 namespace longhaul {

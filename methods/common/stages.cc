@@ -1,3 +1,5 @@
+#include "methods/common/stages.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 //
 // In S slices of s bytes the tree is pipelined: 2D · latency + (2D + S − 1) · w · s / rate, where w
 // connections share a direction of a link (w = n − 1 for n = 2 and 3, else 3: two children and a parent).
-// Exact for n = 2 and 3, otherwise an upper bound, by the proof in tree.h.
+// Exact for n = 2 and 3, otherwise an upper bound, by the proof in tree.cc.
 #include "net/collectives/collective.h"
 
 namespace longhaul {

@@ -13,10 +13,10 @@
 // spread 2 · t · log2 n.
 //
 // In S slices of s bytes the tree is pipelined. Idle star: exact for n = 2, 2 · latency + (S + 1) · s / rate;
-// otherwise an upper bound, with D = ceil(log2 n): 2D · latency + (2S + 2D) · 6 s / rate. Proof as in tree.h,
-// with two additions: a leaf hands over all its slices at once, and a node at the same member may stand
-// behind them (S slices more, once, because they are all sent from the beginning on); and a parent may send
-// two results a slice to one member, on one connection of three.
+// otherwise an upper bound, with D = ceil(log2 n): 2D · latency + (2S + 2D) · 6 s / rate. Proof as in
+// tree.cc, with two additions: a leaf hands over all its slices at once, and a node at the same member may
+// stand behind them (S slices more, once, because they are all sent from the beginning on); and a parent may
+// send two results a slice to one member, on one connection of three.
 #include "net/collectives/collective.h"
 
 namespace longhaul {

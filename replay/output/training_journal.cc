@@ -6,6 +6,7 @@
 #include "core/base/files.h"
 #include "core/base/index.h"
 #include "core/plan/journal.h"
+#include "core/plan/journal_file.h"
 
 namespace longhaul {
 

@@ -1,5 +1,5 @@
 // Journals of a plan with one operation that overlaps, one that does not, and one of merges.
-#include "core/plan/journal.h"
+#include "core/plan/journal_file.h"
 #include "tests/fuzz/fuzz.h"
 
 void longhaul::read_input(const std::string& input) {

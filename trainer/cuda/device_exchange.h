@@ -1,5 +1,5 @@
 // Operations on tables in the GPU's memory. What is sent is logged as the host's runner logs it
-// (updates/operation_runner.h); a test holds both logs together.
+// (operations/operation_runner.h); a test holds both logs together.
 #pragma once
 
 #include <functional>

@@ -10,6 +10,7 @@
 #include "core/base/index.h"
 #include "core/base/pool.h"
 #include "core/scenario/case.h"
+#include "methods/common/python_child.h"
 #include "methods/common/python_step.h"
 #include "trainer/operations/update.h"
 

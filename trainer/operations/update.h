@@ -163,7 +163,7 @@ class Update {
   // A local step of the plan, on columns [begin, end) of the replica's rows. Columns are independent of each
   // other.
   virtual void take(const LocalStep& local, int replica, ColumnRange columns, Arena& arena) const;
-  // apply() for all groups at once by the GPU's own kernels (cuda/device_steps.h). False: there is none for
+  // apply() for all groups at once by the GPU's own kernels (DeviceSteps). False: there is none for
   // it, and the rows go through host memory.
   virtual bool apply_on_device(const Operation&, DeviceSteps&) const { return false; }
 };

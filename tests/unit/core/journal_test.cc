@@ -7,6 +7,7 @@
 
 #include <sstream>
 
+#include "core/plan/journal_file.h"
 #include "tests/support/said.h"
 #include "tests/support/traces.h"
 

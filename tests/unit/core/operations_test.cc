@@ -12,6 +12,7 @@
 #include "core/base/random.h"
 #include "core/plan/program.h"
 #include "tests/support/traces.h"
+#include "core/plan/rule_json.h"
 
 namespace longhaul::operations_test {
 

@@ -1,7 +1,6 @@
 // What communication libraries do on a wide-area network. Times are closed forms on an idle star, worked out
 // by hand from the order of announcements and data; which algorithm NCCL takes is a table worked out from its
-// source (2.30.7, graph/tuning.cc); measured times of the libraries themselves:
-// tests/unit/sim/library_test.cc.
+// source (2.30.7, graph/tuning.cc); measured times of the libraries themselves: validation/libraries/.
 #include "net/library.h"
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "core/plan/journal.h"
+#include "core/plan/journal_file.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/reference_replicas.h"
 

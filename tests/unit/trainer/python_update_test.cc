@@ -1,6 +1,7 @@
 // Outer steps in Python: bit by bit those of the same methods in C++, and by hand.
 #include <cmath>
 
+#include "methods/common/python_child.h"
 #include "methods/common/python_step.h"
 #include "tests/support/said.h"
 #include "tests/unit/trainer/operation_support.h"
