@@ -34,15 +34,15 @@ std::vector<Chosen> chosen_by(const LinkOverride& by, const Topology& topology, 
   return chosen;
 }
 
-void check(const LinkOverride& link_override, const std::string& link, const std::string& path) {
-  for (const std::optional<double>& rate : {link_override.up, link_override.down})
+void check(const LinkOverride& change, const std::string& link, const std::string& path) {
+  for (const std::optional<double>& rate : {change.up, change.down})
     if (rate && !(*rate > 0))
       throw InputError(path, fmt::format("found a rate of {} for the link {}", human_rate(*rate), link),
                        "more than 0", "a link that carries nothing is no link");
-  if (link_override.delay && !(*link_override.delay >= 0))
-    throw InputError(
-        path, fmt::format("found a delay of {} for the link {}", human_duration(*link_override.delay), link),
-        "at least 0");
+  if (change.delay && !(*change.delay >= 0))
+    throw InputError(path,
+                     fmt::format("found a delay of {} for the link {}", human_duration(*change.delay), link),
+                     "at least 0");
 }
 
 [[noreturn]] void refuse(const std::string& name, const char* what, const std::vector<std::string>& names,
@@ -56,16 +56,16 @@ void check(const LinkOverride& link_override, const std::string& link, const std
 
 void apply_overrides(const std::vector<LinkOverride>& overrides, Topology& topology) {
   for (std::size_t i = 0; i < overrides.size(); ++i) {
-    const LinkOverride& link_override = overrides[i];
+    const LinkOverride& written = overrides[i];
     const std::string path = element_path("network.overrides", i);
-    for (const Chosen& change : chosen_by(link_override, topology, path)) {
+    for (const Chosen& change : chosen_by(written, topology, path)) {
       Link link = topology.links()[as_index(change.link)];
-      check(link_override, link.name, path);
+      check(written, link.name, path);
       double& up = change.is_turned ? link.rate_backward : link.rate_forward;
       double& down = change.is_turned ? link.rate_forward : link.rate_backward;
-      up = link_override.up.value_or(up);
-      down = link_override.down.value_or(down);
-      link.delay_s = link_override.delay.value_or(link.delay_s);
+      up = written.up.value_or(up);
+      down = written.down.value_or(down);
+      link.delay_s = written.delay.value_or(link.delay_s);
       topology.change_link(change.link, link);
     }
   }

@@ -40,7 +40,7 @@ template <std::size_t kCount>
 void fill_in_one_unit(const Unit (&units)[kCount], const std::vector<std::vector<double>>& amounts,
                       int digits, const std::vector<Column*>& columns) {
   const Unit& unit = *std::find_if(std::begin(units), std::end(units),
-                                   [&](const Unit& unit_here) { return amounts[0][0] >= unit_here.least; });
+                                   [&](const Unit& candidate) { return amounts[0][0] >= candidate.least; });
   double least = amounts[0][0];
   for (const std::vector<double>& column : amounts)
     for (const double amount : column)

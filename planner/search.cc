@@ -220,16 +220,15 @@ class Search {
     tools_.replay(tasks, phase);
     result_.replays += static_cast<int>(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i)
-      for (Evaluation& evaluation_here : all_)
-        if (evaluation_here.exchanges == exchanges[i]) take(tasks[i], fidelity(), evaluation_here);
+      for (Evaluation& evaluation : all_)
+        if (evaluation.exchanges == exchanges[i]) take(tasks[i], fidelity(), evaluation);
   }
 
   // To fidelity analytic connections matter where one of them has a limit of its own alone.
-  std::string screening_key(const Evaluation& evaluation_here) const {
-    Json scenario = evaluation_here.candidate.scenario;
+  std::string screening_key(const Evaluation& evaluation) const {
+    Json scenario = evaluation.candidate.scenario;
     scenario["network"]["tcp"].erase("slow_start_after_idle");
-    if (evaluation_here.config.network.topology.name != "regions")
-      scenario["network"]["tcp"].erase("connections");
+    if (evaluation.config.network.topology.name != "regions") scenario["network"]["tcp"].erase("connections");
     return scenario.dump();
   }
 
@@ -365,16 +364,15 @@ class Search {
     replay_all(missing, "every H of the choice");
   }
 
-  bool is_eligible(const Evaluation& evaluation_here) const {
-    return result_.rule.is_eligible(evaluation_here, all_[choice(result_.rule)]);
+  bool is_eligible(const Evaluation& evaluation) const {
+    return result_.rule.is_eligible(evaluation, all_[choice(result_.rule)]);
   }
 
-  std::string why_left_out(const Evaluation& evaluation_here) const {
+  std::string why_left_out(const Evaluation& evaluation) const {
     const ChoiceRule& rule = result_.rule;
-    if (rule.deadline_s && evaluation_here.total_s() > *rule.deadline_s)
-      return "takes longer than the deadline";
-    if (rule.budget && evaluation_here.cost() > *rule.budget) return "costs more than the budget";
-    return fmt::format("computes {:.0f} % of the time", 100 * evaluation_here.utilization);
+    if (rule.deadline_s && evaluation.total_s() > *rule.deadline_s) return "takes longer than the deadline";
+    if (rule.budget && evaluation.cost() > *rule.budget) return "costs more than the budget";
+    return fmt::format("computes {:.0f} % of the time", 100 * evaluation.utilization);
   }
 
   Numbers open_on_front() const {

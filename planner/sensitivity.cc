@@ -136,8 +136,8 @@ Json faster(const std::string& link, const Rates& rates) {
 
 bool are_alike(const std::vector<std::string>& links, const std::map<std::string, Rates>& rates) {
   return std::all_of(links.begin(), links.end(), [&](const std::string& link) {
-    const Rates &rates_here = rates.at(link), &first = rates.at(links.front());
-    return rates_here.forward == first.forward && rates_here.backward == first.backward;
+    const Rates &own = rates.at(link), &first = rates.at(links.front());
+    return own.forward == first.forward && own.backward == first.backward;
   });
 }
 

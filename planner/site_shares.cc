@@ -107,8 +107,8 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
   stable_sort(small, [&](std::size_t a, std::size_t b) { return shares[a].nodes < shares[b].nodes; });
   if (small.size() > kMostLeftOut) small.resize(kMostLeftOut);
   if (shares.size() > 1)
-    for (const std::size_t number_here : small)
-      leave_out(plan, plan.sites[number_here], choice.candidate, needs, tools, folder, shares[number_here]);
+    for (const std::size_t site : small)
+      leave_out(plan, plan.sites[site], choice.candidate, needs, tools, folder, shares[site]);
   return shares;
 }
 

@@ -363,17 +363,17 @@ const Judged& decisive(const std::vector<Judged>& judged, const Bound& bound, bo
   const Verdict decides = (all ? std::min_element(judged.begin(), judged.end(), by_verdict)
                                : std::max_element(judged.begin(), judged.end(), by_verdict))
                               ->verdict;
-  const auto margin = [&](const Judged& judged_here) {
-    if (std::isinf(bound.top)) return judged_here.measured - bound.threshold;
-    if (std::isinf(bound.bottom)) return bound.threshold - judged_here.measured;
-    return -std::abs(judged_here.measured - bound.threshold);
+  const auto margin = [&](const Judged& point) {
+    if (std::isinf(bound.top)) return point.measured - bound.threshold;
+    if (std::isinf(bound.bottom)) return bound.threshold - point.measured;
+    return -std::abs(point.measured - bound.threshold);
   };
   const Judged* best = nullptr;
-  for (const Judged& judged_here : judged) {
-    if (judged_here.verdict != decides) continue;
+  for (const Judged& point : judged) {
+    if (point.verdict != decides) continue;
     if (!best || std::isnan(margin(*best)) ||
-        (all ? margin(judged_here) < margin(*best) : margin(judged_here) > margin(*best)))
-      best = &judged_here;
+        (all ? margin(point) < margin(*best) : margin(point) > margin(*best)))
+      best = &point;
   }
   return *best;
 }
@@ -400,8 +400,7 @@ void judge_claim(const Json& claim, const std::vector<Json>& records, Json& verd
         claim_record(claim, decisive(judged, bound, quantifier == "all"), points.size(), evidence));
     return;
   }
-  for (const Judged& judged_here : judged)
-    verdicts.push_back(claim_record(claim, judged_here, 1, judged_here.point->evidence));
+  for (const Judged& point : judged) verdicts.push_back(claim_record(claim, point, 1, point.point->evidence));
 }
 
 }  // namespace
@@ -420,9 +419,8 @@ Json judge_claims(const Json& claims, const std::vector<Json>& records, std::siz
 std::vector<JudgedPoint> judged_points(const Json& claim, const std::vector<Json>& records) {
   std::vector<JudgedPoint> judged;
   for (const PointValues& point : points_of(claim, records)) {
-    const Judged judged_here = judge_point(point, Bound(claim), claim.contains("ratio"));
-    judged.push_back(
-        {point.swept, judged_here.measured, word(judged_here.verdict), judged_here.possible, point.residual});
+    const Judged result = judge_point(point, Bound(claim), claim.contains("ratio"));
+    judged.push_back({point.swept, result.measured, word(result.verdict), result.possible, point.residual});
   }
   return judged;
 }

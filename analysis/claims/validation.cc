@@ -93,10 +93,10 @@ std::string published_text(const Json& figure) {
 // "off by -42 to -25 %", over figures in any order.
 std::string off_by(const std::vector<const FigureVerdict*>& verdicts) {
   const Prediction *low = nullptr, *high = nullptr;
-  for (const FigureVerdict* figure_verdict : verdicts) {
-    if (!std::isfinite(figure_verdict->prediction.ratio)) continue;
-    if (!low || figure_verdict->prediction.ratio < low->ratio) low = &figure_verdict->prediction;
-    if (!high || figure_verdict->prediction.ratio > high->ratio) high = &figure_verdict->prediction;
+  for (const FigureVerdict* verdict : verdicts) {
+    if (!std::isfinite(verdict->prediction.ratio)) continue;
+    if (!low || verdict->prediction.ratio < low->ratio) low = &verdict->prediction;
+    if (!high || verdict->prediction.ratio > high->ratio) high = &verdict->prediction;
   }
   if (!low) return "not run";
   const auto percent_off = [](const Prediction& prediction) {
@@ -111,10 +111,10 @@ using Reasons = nlohmann::ordered_map<std::string, std::vector<const FigureVerdi
 
 Reasons reasons_of(const Validation& validation) {
   Reasons reasons;
-  for (const FigureVerdict& figure_verdict : validation.figures) {
-    if (!figure_verdict.is_off()) continue;
-    const std::string given = figure_verdict.figure.value("why", "");
-    reasons[given.empty() ? "No reason is known." : given].push_back(&figure_verdict);
+  for (const FigureVerdict& verdict : validation.figures) {
+    if (!verdict.is_off()) continue;
+    const std::string given = verdict.figure.value("why", "");
+    reasons[given.empty() ? "No reason is known." : given].push_back(&verdict);
   }
   return reasons;
 }
@@ -123,8 +123,8 @@ std::string names_of(const std::vector<const FigureVerdict*>& verdicts) {
   constexpr std::size_t kMostNames = 4;
   if (verdicts.size() > kMostNames) return counted(verdicts.size(), "figure");
   std::vector<std::string> names;
-  for (const FigureVerdict* figure_verdict : verdicts)
-    names.push_back("*" + plain(figure_verdict->figure.at("what")) + "*");
+  for (const FigureVerdict* verdict : verdicts)
+    names.push_back("*" + plain(verdict->figure.at("what")) + "*");
   return join(names, "; ");
 }
 
@@ -146,15 +146,15 @@ std::vector<const Validation*> of_kind(const std::vector<Validation>& validation
   return found;
 }
 
-std::string figure_row(const FigureVerdict& figure_verdict) {
+std::string figure_row(const FigureVerdict& verdict) {
   std::vector<std::string> others;
-  for (const Prediction& other : figure_verdict.others)
-    others.push_back(fmt::format("{}: {} ({})", difference(other, figure_verdict.prediction),
-                                 with_unit(other.value, figure_verdict.figure), ratio_text(other)));
-  const std::string ratio = ratio_text(figure_verdict.prediction);
-  return markdown_row({plain(figure_verdict.figure.at("what")), published_text(figure_verdict.figure),
-                       with_unit(figure_verdict.prediction.value, figure_verdict.figure),
-                       figure_verdict.is_off() ? "**" + ratio + "**" : ratio, join(others, "; ")});
+  for (const Prediction& other : verdict.others)
+    others.push_back(fmt::format("{}: {} ({})", difference(other, verdict.prediction),
+                                 with_unit(other.value, verdict.figure), ratio_text(other)));
+  const std::string ratio = ratio_text(verdict.prediction);
+  return markdown_row({plain(verdict.figure.at("what")), published_text(verdict.figure),
+                       with_unit(verdict.prediction.value, verdict.figure),
+                       verdict.is_off() ? "**" + ratio + "**" : ratio, join(others, "; ")});
 }
 
 std::string markdown_of(const Validation& validation) {
@@ -168,7 +168,7 @@ std::string markdown_of(const Validation& validation) {
   for (const Json& assumption : assumptions) text += "- " + markdown_text(plain(assumption)) + "\n";
   if (!assumptions.empty()) text += "\n";
   text += "| what | published | predicted | ratio | with other assumptions |\n|---|---:|---:|---:|---|\n";
-  for (const FigureVerdict& figure_verdict : validation.figures) text += figure_row(figure_verdict);
+  for (const FigureVerdict& verdict : validation.figures) text += figure_row(verdict);
   const Reasons reasons = reasons_of(validation);
   if (!reasons.empty()) text += "\n";
   for (const auto& [why, verdicts] : reasons)

@@ -97,7 +97,7 @@ std::vector<std::int64_t> part_bytes(const OperationRule& rule, const PlanContex
       passed_columns(context.seed, rule.units, context.replicas, round_at(rule, step));
   for (std::int64_t& part : parts) {
     const std::int64_t columns = std::exchange(part, 0);
-    for (const PayloadPart& payload_part : rule.payload) part += encoded_bytes(payload_part.codec, columns);
+    for (const PayloadPart& tensor : rule.payload) part += encoded_bytes(tensor.codec, columns);
   }
   return parts;
 }

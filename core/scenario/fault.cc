@@ -137,9 +137,9 @@ std::int64_t FaultWindows::end_ns(std::int64_t time_ns) const {
 
 std::int64_t FaultWindows::next_change_ns(std::int64_t time_ns) const {
   if (const Window* window = at(time_ns)) return window->end_ns;
-  const auto next = std::upper_bound(
-      windows_.begin(), windows_.end(), time_ns,
-      [](std::int64_t time, const Window& window_here) { return time < window_here.begin_ns; });
+  const auto next =
+      std::upper_bound(windows_.begin(), windows_.end(), time_ns,
+                       [](std::int64_t time, const Window& window) { return time < window.begin_ns; });
   return next->begin_ns;
 }
 

@@ -49,18 +49,18 @@ LinkOverride parse_override(const Json& json, int replicas, const std::string& p
   if (!json.contains("rate") && !has_direction && !json.contains("delay"))
     throw InputError(path, "found " + json.dump(), "at least one of rate, up, down, delay",
                      "an override says what is different");
-  LinkOverride link_override;
+  LinkOverride change;
   if (json.contains("link")) {
-    link_override.link = json["link"].get<std::string>();
+    change.link = json["link"].get<std::string>();
   } else {
     const Json& replica = json["replica"];
-    link_override.replicas = parse_replica_range(
-        replica.is_string() ? replica.get<std::string>() : replica.dump(), replicas, path + ".replica");
+    change.replicas = parse_replica_range(replica.is_string() ? replica.get<std::string>() : replica.dump(),
+                                          replicas, path + ".replica");
   }
-  link_override.up = optional_rate(json, json.contains("rate") ? "rate" : "up");
-  link_override.down = optional_rate(json, json.contains("rate") ? "rate" : "down");
-  link_override.delay = optional_duration(json, "delay");
-  return link_override;
+  change.up = optional_rate(json, json.contains("rate") ? "rate" : "up");
+  change.down = optional_rate(json, json.contains("rate") ? "rate" : "down");
+  change.delay = optional_duration(json, "delay");
+  return change;
 }
 
 MessageTimeSpec parse_message_time(const Json& json) {

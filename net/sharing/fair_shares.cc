@@ -159,9 +159,9 @@ void FairShares::solve_alone(int flow) {
   const Sharing& sharing = at(flow);
   double rate = sharing.cap;
   for (const Hop& hop : data_of(flow)) {
-    Link& link_here = link(hop.link);
-    link_here.is_dirty = false;
-    rate = std::min(rate, for_data(link_here));
+    Link& crossed = link(hop.link);
+    crossed.is_dirty = false;
+    rate = std::min(rate, for_data(crossed));
   }
   set_rate(flow, rate);
 }
@@ -185,8 +185,8 @@ bool FairShares::fill_equally(LinkDirection from) {
   if (component.has_caps) return false;
   filling_.begin(equal_weight_, lowest_cap_);
   for (std::size_t i = component.first_link; i < component.last_link; ++i) {
-    Link& link_here = link(known_links_[i]);
-    filling_.add(known_links_[i], for_data(link_here), link_here.flows.size());
+    Link& known = link(known_links_[i]);
+    filling_.add(known_links_[i], for_data(known), known.flows.size());
   }
   const bool is_filled = filling_.fill([&](LinkDirection full, const auto& settle) {
     for (const int flow : link(full).flows) {

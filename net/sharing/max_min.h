@@ -107,8 +107,7 @@ class EqualFilling {
     for (const Hop* hop = first; hop != last; ++hop) {
       if (round_of(hop->link) < round) return;
       if (round_of(hop->link) == round && hop->link != full) {
-        if (std::find_if(first, hop, [&](const Hop& hop_here) { return hop_here.link == full; }) == hop)
-          return;
+        if (std::find_if(first, hop, [&](const Hop& earlier) { return earlier.link == full; }) == hop) return;
       }
     }
     const double rate = flow_weight_ * levels_.back();
@@ -200,10 +199,10 @@ class CappedFilling {
     const double rate = std::min(component.cap(flow), component.weight(flow) * level);
     rates_[as_index(flow)] = rate;
     for (const auto& hop : component.hops(flow)) {
-      Rest& rest_here = rest(hop.link);
-      rest_here.left -= rate;
-      rest_here.weight -= component.weight(flow);
-      if (rest_here.weight < 1e-9) rest_here.weight = 0;
+      Rest& remaining = rest(hop.link);
+      remaining.left -= rate;
+      remaining.weight -= component.weight(flow);
+      if (remaining.weight < 1e-9) remaining.weight = 0;
     }
   }
 

@@ -153,7 +153,7 @@ class Reader {
     const std::size_t number = at_;
     ++at_;
     if (is_symbol(at_, "-") && is_kind(at_ + 1, Token::kWord)) ++at_;
-    const std::optional<double> unit = unit_here();
+    const std::optional<double> unit = read_unit();
     if (!unit) return std::nullopt;
     const std::optional<double> value = number_in(tokens_[number].text);
     if (!value || !(*value > 0) || ends_thousands(number)) is_doubtful_ = true;
@@ -167,7 +167,7 @@ class Reader {
            tokens_[number].text.size() >= 3 && is_digit(tokens_[number].text[2]);
   }
 
-  std::optional<double> unit_here() {
+  std::optional<double> read_unit() {
     static const std::map<char, double> prefixes = {{'k', 1e3}, {'m', 1e6}, {'g', 1e9}, {'t', 1e12}};
     const std::string name = word(at_);
     if (name.empty() || prefixes.count(name[0]) == 0) return std::nullopt;

@@ -89,10 +89,10 @@ void Variation::add_trace(const TraceSpec& spec, const std::string& path) {
   };
   for (const int link : links_named(topology_, spec.link, path + ".link"))
     for (const LinkDirection direction : directions_of(link, spec.directions)) {
-      OfDirection& direction_here = directions_[as_index(direction)];
-      if (traces_.back().has_rates()) assign(direction_here.rate_trace, direction, "rate");
-      if (traces_.back().has_delays()) assign(direction_here.delay_trace, direction, "delay");
-      direction_here.varies = true;
+      OfDirection& state = directions_[as_index(direction)];
+      if (traces_.back().has_rates()) assign(state.rate_trace, direction, "rate");
+      if (traces_.back().has_delays()) assign(state.delay_trace, direction, "delay");
+      state.varies = true;
     }
 }
 
@@ -162,21 +162,20 @@ void Variation::advance_to(std::int64_t time_ns) {
 
 void Variation::update(LinkDirection direction) {
   const auto i = as_index(direction);
-  const OfDirection& direction_here = directions_[i];
+  const OfDirection& state = directions_[i];
   double rate = own_rate(direction), delay_s = own_delay_s(direction), loss = 0;
-  if (direction_here.rate_trace >= 0)
-    rate = traces_[as_index(direction_here.rate_trace)].at(now_ns_).rate.value_or(rate);
-  if (direction_here.delay_trace >= 0)
-    delay_s = traces_[as_index(direction_here.delay_trace)].at(now_ns_).delay_s.value_or(delay_s);
-  rate *= direction_here.jitter.rate;
-  delay_s *= direction_here.jitter.delay;
-  for (const int number : direction_here.faults)
+  if (state.rate_trace >= 0) rate = traces_[as_index(state.rate_trace)].at(now_ns_).rate.value_or(rate);
+  if (state.delay_trace >= 0)
+    delay_s = traces_[as_index(state.delay_trace)].at(now_ns_).delay_s.value_or(delay_s);
+  rate *= state.jitter.rate;
+  delay_s *= state.jitter.delay;
+  for (const int number : state.faults)
     if (const Strike& fault = faults_[as_index(number)]; fault.windows.is_on(now_ns_)) {
       rate = fault.rate == 0 ? 0 : rate * fault.rate;  // also of a link without a limit
       delay_s *= fault.delay;
       loss = loss == 0 ? fault.loss : 1 - (1 - loss) * (1 - fault.loss);
     }
-  const double left = capacity(direction_here, direction, rate);
+  const double left = capacity(state, direction, rate);
   if (rate == 0) rate = rates_[i];
   if (rate == rates_[i] && delay_s == delays_s_[i] && loss == losses_[i] && left == capacities_[i]) return;
   rates_[i] = rate;
@@ -186,10 +185,10 @@ void Variation::update(LinkDirection direction) {
   changed_.push_back(direction);
 }
 
-double Variation::capacity(const OfDirection& direction_here, LinkDirection direction, double rate) const {
+double Variation::capacity(const OfDirection& state, LinkDirection direction, double rate) const {
   if (!std::isfinite(rate)) return rate;
   double taken = 0;
-  for (const int number : direction_here.takers) {
+  for (const int number : state.takers) {
     const Taker& taker = takers_[as_index(number)];
     if (is_on(taker.source)) taken += taker.rate ? *taker.rate : *taker.share * own_rate(direction);
   }

@@ -92,7 +92,7 @@ class Variation {
   void update(LinkDirection direction);
   double own_rate(LinkDirection direction) const { return topology_.rate(direction); }
   double own_delay_s(LinkDirection direction) const;
-  double capacity(const OfDirection& direction_here, LinkDirection direction, double rate) const;
+  double capacity(const OfDirection& state, LinkDirection direction, double rate) const;
   bool is_on(int source) const { return source < 0 || sources_[as_index(source)].is_on(); }
 
   const Topology& topology_;

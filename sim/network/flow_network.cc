@@ -156,17 +156,16 @@ std::int64_t FlowNetwork::next_wake_ns() {
 void FlowNetwork::follow_variation(std::int64_t now_ns) {
   variation_->advance_to(now_ns);
   for (int number = channels_.first(); number < channels_.end(); ++number) {
-    Slot& slot_here = channels_[number];
-    if (!variation_->concerns(slot_here.origin->facts)) continue;
-    if (slot_here.channel.transfers() > 0) {
-      slot_here.channel.advance(steady_.channel_s(now_ns));
+    Slot& slot = channels_[number];
+    if (!variation_->concerns(slot.origin->facts)) continue;
+    if (slot.channel.transfers() > 0) {
+      slot.channel.advance(steady_.channel_s(now_ns));
       finish_transfers(number, now_ns);
     }
-    slot_here.channel.follow_path(
-        variation_->present(slot_here.origin->facts, slot_here.origin->source, slot_here.origin->target));
-    if (channels_.has_losses())
-      slot_here.channel.reaction()->set_loss(channels_.loss_of(slot_here.origin->facts));
-    shares_.set_cap(number, channels_.cap(slot_here.channel));
+    slot.channel.follow_path(
+        variation_->present(slot.origin->facts, slot.origin->source, slot.origin->target));
+    if (channels_.has_losses()) slot.channel.reaction()->set_loss(channels_.loss_of(slot.origin->facts));
+    shares_.set_cap(number, channels_.cap(slot.channel));
     touch(number);
   }
 }
@@ -177,43 +176,43 @@ void FlowNetwork::pass_over_moved() {
   while (events_.next_ns() != InstantQueue::kNever) {
     const int event = events_.only_next();
     if (event < 0 || event % 2 != 0) return;
-    Slot& slot_here = channels_[event / 2];
+    Slot& slot = channels_[event / 2];
     const std::int64_t time_ns = events_.next_ns();
-    if (slot_here.event_ns == time_ns && slot_here.planned_ns == time_ns) return;
+    if (slot.event_ns == time_ns && slot.planned_ns == time_ns) return;
     events_.take(due_);
-    if (slot_here.event_ns != time_ns) continue;
-    slot_here.event_ns = InstantQueue::kNever;
+    if (slot.event_ns != time_ns) continue;
+    slot.event_ns = InstantQueue::kNever;
     set_event(event / 2);
   }
 }
 
 void FlowNetwork::look_at(int number, std::int64_t now_ns) {
-  Slot& slot_here = channels_[number];
-  if (slot_here.event_ns != now_ns) return;
-  slot_here.event_ns = InstantQueue::kNever;
-  if (slot_here.planned_ns == InstantQueue::kNever) return;
-  if (slot_here.planned_ns > now_ns) return set_event(number);
-  slot_here.channel.advance(steady_.channel_s(now_ns));
+  Slot& slot = channels_[number];
+  if (slot.event_ns != now_ns) return;
+  slot.event_ns = InstantQueue::kNever;
+  if (slot.planned_ns == InstantQueue::kNever) return;
+  if (slot.planned_ns > now_ns) return set_event(number);
+  slot.channel.advance(steady_.channel_s(now_ns));
   finish_transfers(number, now_ns);
   touch(number);
 }
 
 void FlowNetwork::arrive(int number, std::int64_t now_ns) {
-  Slot& slot_here = channels_[number];
-  loads_.end(slot_here.channel.facts().data, seconds_of(now_ns));
-  const Arrival arrived = std::move(slot_here.travelling.front());
-  slot_here.travelling.pop_front();
+  Slot& slot = channels_[number];
+  loads_.end(slot.channel.facts().data, seconds_of(now_ns));
+  const Arrival arrived = std::move(slot.travelling.front());
+  slot.travelling.pop_front();
   arrived();
 }
 
 void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
-  Slot& slot_here = channels_[number];
-  const CongestionReaction* const reaction = slot_here.channel.reaction();
+  Slot& slot = channels_[number];
+  const CongestionReaction* const reaction = slot.channel.reaction();
   release(number, now_ns);
-  while (slot_here.channel.is_first_sent()) {
-    FlowChannel::Transmission transfer = slot_here.channel.pop(steady_.channel_s(now_ns));
-    count(slot_here.channel, transfer.bytes);
-    if (slot_here.channel.transfers() == 0) --sending_;
+  while (slot.channel.is_first_sent()) {
+    FlowChannel::Transmission transfer = slot.channel.pop(steady_.channel_s(now_ns));
+    count(slot.channel, transfer.bytes);
+    if (slot.channel.transfers() == 0) --sending_;
     if (reaction && reaction->lost() > reaction->repaired())
       held_[number].push_back({std::move(transfer), reaction->lost(), now_ns});
     else
@@ -223,12 +222,12 @@ void FlowNetwork::finish_transfers(int number, std::int64_t now_ns) {
 
 // What has been sent with all that was lost of it.
 void FlowNetwork::travel(int number, FlowChannel::Transmission transfer, std::int64_t now_ns) {
-  Slot& slot_here = channels_[number];
-  const double tail = channels_.tail_s(slot_here, transfer.bytes);
-  slot_here.latest_arrival_ns = std::max(slot_here.latest_arrival_ns, now_ns + nanoseconds(tail));
-  if (transfer.parts) transfer.parts->latency_s += seconds_of(slot_here.latest_arrival_ns - now_ns);
-  slot_here.travelling.push_back(std::move(transfer.on_arrival));
-  events_.push(slot_here.latest_arrival_ns, 2 * number + 1);
+  Slot& slot = channels_[number];
+  const double tail = channels_.tail_s(slot, transfer.bytes);
+  slot.latest_arrival_ns = std::max(slot.latest_arrival_ns, now_ns + nanoseconds(tail));
+  if (transfer.parts) transfer.parts->latency_s += seconds_of(slot.latest_arrival_ns - now_ns);
+  slot.travelling.push_back(std::move(transfer.on_arrival));
+  events_.push(slot.latest_arrival_ns, 2 * number + 1);
 }
 
 void FlowNetwork::release(int number, std::int64_t now_ns) {
@@ -273,28 +272,27 @@ void FlowNetwork::share_links(std::int64_t now_ns) {
   for (std::size_t i = 0; i < due_.size(); ++i) {
     prefetch(due_, i);
     const int number = due_[i];
-    Slot& slot_here = channels_[number];
+    Slot& slot = channels_[number];
     is_touched_[as_index(number - channels_.first())] = 0;
-    if (slot_here.channel.transfers() > 0 && slot_here.channel.may_send())
-      slot_here.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, steady_.channel_s(now_ns));
+    if (slot.channel.transfers() > 0 && slot.channel.may_send())
+      slot.channel.set_rate(shares_.rate(number) * payload_bytes_per_bit, steady_.channel_s(now_ns));
     plan(number, now_ns);
   }
 }
 
 void FlowNetwork::plan(int number, std::int64_t now_ns) {
-  Slot& slot_here = channels_[number];
-  const double wait_s = slot_here.channel.wait_s(steady_.channel_s(now_ns));
+  Slot& slot = channels_[number];
+  const double wait_s = slot.channel.wait_s(steady_.channel_s(now_ns));
   constexpr double kLongest_s = 4e9;  // a century; in an outage, for ever
-  slot_here.planned_ns =
-      wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;
+  slot.planned_ns = wait_s < kLongest_s ? now_ns + nanoseconds(std::max(0., wait_s)) : InstantQueue::kNever;
   set_event(number);
 }
 
 void FlowNetwork::set_event(int number) {
-  Slot& slot_here = channels_[number];
-  if (slot_here.event_ns <= slot_here.planned_ns) return;
-  slot_here.event_ns = slot_here.planned_ns;
-  events_.push(slot_here.planned_ns, 2 * number);
+  Slot& slot = channels_[number];
+  if (slot.event_ns <= slot.planned_ns) return;
+  slot.event_ns = slot.planned_ns;
+  events_.push(slot.planned_ns, 2 * number);
 }
 
 }  // namespace longhaul

@@ -62,10 +62,10 @@ inline Case mesh_case(int replicas, double rate, double rtt_s) {
 
 // Of the way up from a replica, bit/s.
 inline LinkOverride up_of(int replica, double rate) {
-  LinkOverride link_override;
-  link_override.replicas = {replica, replica};
-  link_override.up = rate;
-  return link_override;
+  LinkOverride change;
+  change.replicas = {replica, replica};
+  change.up = rate;
+  return change;
 }
 
 // A mesh on which each message takes a drawn time, in seconds.
