@@ -43,14 +43,16 @@ void AckClock::go_on(double window, double flying, double now, double spread_s) 
     under_way.push_back({now + (part + 0.5) / parts * spread_s, flying / parts});
 }
 
-void AckClock::begin_anew(double by_s, std::vector<double>& state) {
+void AckClock::rebase_time(double by_s) {
   begin_s -= by_s;
+  for (std::size_t i = 0; i < under_way.size(); ++i) under_way[i].acknowledged_s -= by_s;
+}
+
+void AckClock::list_state(std::vector<double>& state) const {
   state.insert(state.end(), {credit, bytes > 0 ? begin_s : 0, bytes, in_flight, peak_in_flight, round_left,
                              released, static_cast<double>(under_way.size())});
-  for (std::size_t i = 0; i < under_way.size(); ++i) {
-    under_way[i].acknowledged_s -= by_s;
+  for (std::size_t i = 0; i < under_way.size(); ++i)
     state.insert(state.end(), {under_way[i].acknowledged_s, under_way[i].bytes});
-  }
 }
 
 }  // namespace longhaul

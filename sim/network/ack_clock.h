@@ -30,8 +30,11 @@ struct AckClock {
   // over the next `spread_s`; 0: now.
   void go_on(double window, double flying, double now, double spread_s);
 
-  // All times are `by_s` less from now on; lists its state.
-  void begin_anew(double by_s, std::vector<double>& state);
+  // All times are `by_s` less from now on.
+  void rebase_time(double by_s);
+
+  // Appends all that it keeps.
+  void list_state(std::vector<double>& state) const;
 
   double credit = 0;  // that may be sent before an acknowledgement comes
 

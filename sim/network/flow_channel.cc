@@ -96,7 +96,7 @@ void FlowChannel::spend(double elapsed_s, SpentTime& spent) const {
 void FlowChannel::rest(double now) {
   take_acknowledgements(now);
   const bool is_epoch_moved = rules_.is_linux && clock_.is_idle();
-  if (reaction_) follow(is_epoch_moved ? 0 : now - updated_s_, 0, now);
+  if (reaction_) react(is_epoch_moved ? 0 : now - updated_s_, 0, now);
   updated_s_ = now;
 }
 
@@ -230,18 +230,18 @@ void FlowChannel::advance(double now) {
   if (bbr_) bbr_->advance(sent, rate_, now);
   if (is_fluid()) {
     fluid_.sent += sent;
-    if (reaction_) follow(elapsed_s, sent, now);
+    if (reaction_) react(elapsed_s, sent, now);
     if (state_ == State::kPaced && remaining_ <= fluid_.paced_until + nothing()) end_pacing(now);
     return;
   }
   clock_.send(sent, rate_, now);
   if (clock_.credit <= nothing() || remaining_ <= nothing()) clock_.end_burst(facts_.rtt_s);
   take_acknowledgements(now);
-  if (reaction_) follow(elapsed_s, sent, now);
+  if (reaction_) react(elapsed_s, sent, now);
 }
 
 // What a connection that signals may reach does besides.
-void FlowChannel::follow(double elapsed_s, double sent, double now) {
+void FlowChannel::react(double elapsed_s, double sent, double now) {
   using Kind = CongestionReaction::Kind;
   if (is_fluid())
     window_.flowed(elapsed_s, rate_, pipe(), fluid_.sent);
@@ -302,14 +302,18 @@ void FlowChannel::take_acknowledgements(double now) {
   if (remaining_ > nothing()) pace_rounds();
 }
 
-void FlowChannel::begin_anew(double by_s, std::vector<double>& state) {
+void FlowChannel::rebase_time(double by_s) {
   updated_s_ -= by_s;
   last_sent_s_ -= by_s;
+  clock_.rebase_time(by_s);
+}
+
+void FlowChannel::list_state(std::vector<double>& state) const {
   state.insert(state.end(), {remaining_, rate_, updated_s_, last_sent_s_, alone_.rate, alone_.links, pace_,
                              fluid_.sent, fluid_.covered, fluid_.paced_until, static_cast<double>(state_),
                              static_cast<double>(is_reduced_)});
   window_.list_state(state);
-  clock_.begin_anew(by_s, state);
+  clock_.list_state(state);
 }
 
 FlowChannel::Transmission FlowChannel::pop(double now) {

@@ -85,9 +85,10 @@ class FlowChannel {
   double wait_s(double now) const;
   // Accounts for what was sent since the last call, and for acknowledgements that came.
   void advance(double now);
-  // Times are seconds since an origin that lies `by_s` later from now on. Lists all that says how it goes on,
-  // for one transfer that was pushed just now and no reaction.
-  void begin_anew(double by_s, std::vector<double>& state);
+  // Times are seconds since an origin that lies `by_s` later from now on.
+  void rebase_time(double by_s);
+  // Appends all that decides how it continues, for one transfer that was pushed just now and no reaction.
+  void list_state(std::vector<double>& state) const;
   // The first transfer, taken out of the queue, once its last byte has been sent.
   bool is_first_sent() const { return !queue_.empty() && remaining_ <= nothing(); }
   Transmission pop(double now);
@@ -127,7 +128,7 @@ class FlowChannel {
   void take_acknowledgements(double now);
 
   // With a reaction.
-  void follow(double elapsed_s, double sent, double now);
+  void react(double elapsed_s, double sent, double now);
   void watch_queue(double now);
   double queue_bytes() const;
 

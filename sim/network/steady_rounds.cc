@@ -40,7 +40,8 @@ SteadyRounds::Moment SteadyRounds::present(std::int64_t now_ns) {
     for (const std::int64_t time_ns : {slot.planned_ns, slot.event_ns})
       present.state.push_back(time_ns == InstantQueue::kNever ? -1 : seconds_of(time_ns - now_ns));
     present.state.push_back(static_cast<double>(slot.tail_bytes));
-    slot.channel.begin_anew(channel_s(now_ns), present.state);
+    slot.channel.rebase_time(channel_s(now_ns));
+    slot.channel.list_state(present.state);
   }
   origin_ns_ = now_ns;
   shares_.list_state(present.state);
