@@ -8,7 +8,7 @@
 #include <iterator>
 #include <limits>
 
-#include "core/base/other_words.h"
+#include "core/base/option_synonyms.h"
 #include "core/base/printable.h"
 
 namespace longhaul {
@@ -113,7 +113,7 @@ InputError together(const std::vector<InputError>& errors) {
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
                          const std::string& otherwise) {
-  if (const std::string other = other_name_among(word, candidates); !other.empty()) return other;
+  if (const std::string other = synonym_among(word, candidates); !other.empty()) return other;
   const std::string near = nearest(word, candidates);
   return near.empty() ? otherwise : fmt::format("did you mean \"{}\"?", near);
 }

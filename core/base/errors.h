@@ -55,8 +55,8 @@ class DamagedFile : public RunError {
 // Exit statuses of all three executables.
 enum ExitStatus { kDone = 0, kRunFailed = 1, kInputWrong = 2, kInterrupted = 130 };
 
-// "did you mean "x"?": the candidate that the field has another word for (core/base/other_words.h), or the
-// one that `word` is a slip for; `otherwise` if there is none.
+// "did you mean "x"?": the candidate that the field has another word for (core/base/option_synonyms.h), or
+// the one that `word` is a slip for; `otherwise` if there is none.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates,
                          const std::string& otherwise = "");
 

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "core/base/errors.h"
-#include "core/base/other_words.h"
+#include "core/base/option_synonyms.h"
 
 namespace longhaul {
 namespace {
@@ -255,7 +255,7 @@ const Node& option_at(const Node& root, const std::string& path) {
       for (const Node* child : named_options(*node)) keys.push_back(child->key);
       throw InputError(path, fmt::format("there is no option \"{}\" here", word),
                        keys.empty() ? "nothing: this one has no keys" : join(keys),
-                       did_you_mean(word, keys, other_place(word, root)));
+                       did_you_mean(word, keys, place_of_synonym(word, root)));
     }
     node = found;
   }

@@ -10,7 +10,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/limits.h"
-#include "core/base/other_words.h"
+#include "core/base/option_synonyms.h"
 #include "core/base/units.h"
 
 namespace longhaul {
@@ -88,7 +88,7 @@ class UnknownWord : public InputError {
 
   InputError within(const Node& root) const {
     InputErrorParts known = parts();
-    if (known.hint.empty()) known.hint = other_place(word_, root);
+    if (known.hint.empty()) known.hint = place_of_synonym(word_, root);
     return InputError(known);
   }
 

@@ -8,19 +8,19 @@
 
 namespace longhaul {
 
-struct OtherWord {
+struct OptionSynonym {
   const char* word;  // in small letters, with _ between words
   const char* path;  // of the option, as option_on_path() reads it; "train.device=cuda" is a value of one
   const char* remark;
 };
 
 // Of several entries for a word the first one that fits is taken.
-const std::vector<OtherWord>& other_words();
+const std::vector<OptionSynonym>& option_synonyms();
 
 // "did you mean "rate"?" if the table has `word` for one of `candidates`, else "".
-std::string other_name_among(const std::string& word, const std::vector<std::string>& candidates);
+std::string synonym_among(const std::string& word, const std::vector<std::string>& candidates);
 
 // "that is network.variation.background here" if the table has `word` for an option of `root`, else "".
-std::string other_place(const std::string& word, const Node& root);
+std::string place_of_synonym(const std::string& word, const Node& root);
 
 }  // namespace longhaul

@@ -1,4 +1,4 @@
-#include "core/base/other_words.h"
+#include "core/base/option_synonyms.h"
 
 #include <fmt/core.h>
 
@@ -15,14 +15,14 @@ std::string in_small_letters(std::string word) {
 }
 
 // The path of the option, and the value behind "=" if the entry has one.
-std::pair<std::string, std::string> parts_of(const OtherWord& other) {
+std::pair<std::string, std::string> parts_of(const OptionSynonym& other) {
   const std::string path = other.path;
   const std::size_t equals = path.find('=');
   return {path.substr(0, equals), equals == std::string::npos ? "" : path.substr(equals + 1)};
 }
 
 // What stands where the user wrote the word: a key, or a value.
-std::string name_of(const OtherWord& other) {
+std::string name_of(const OptionSynonym& other) {
   const auto [path, value] = parts_of(other);
   return value.empty() ? path.substr(path.rfind('.') + 1) : value;
 }
@@ -34,7 +34,7 @@ std::string written_path(const std::string& path) {
   return methods + "LABEL" + path.substr(path.find('.', methods.size()));
 }
 
-constexpr OtherWord kWords[] = {
+constexpr OptionSynonym kWords[] = {
     // replicas and steps
     {"nodes", "replicas", ""},
     {"workers", "replicas", ""},
@@ -119,23 +119,23 @@ constexpr OtherWord kWords[] = {
 
 }  // namespace
 
-const std::vector<OtherWord>& other_words() {
-  static const std::vector<OtherWord> words(std::begin(kWords), std::end(kWords));
+const std::vector<OptionSynonym>& option_synonyms() {
+  static const std::vector<OptionSynonym> words(std::begin(kWords), std::end(kWords));
   return words;
 }
 
-std::string other_name_among(const std::string& word, const std::vector<std::string>& candidates) {
+std::string synonym_among(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string written = in_small_letters(word);
-  for (const OtherWord& other : other_words())
+  for (const OptionSynonym& other : option_synonyms())
     if (written == other.word &&
         std::find(candidates.begin(), candidates.end(), name_of(other)) != candidates.end())
       return fmt::format("did you mean \"{}\"{}?", name_of(other), other.remark);
   return "";
 }
 
-std::string other_place(const std::string& word, const Node& root) {
+std::string place_of_synonym(const std::string& word, const Node& root) {
   const std::string written = in_small_letters(word);
-  for (const OtherWord& other : other_words()) {
+  for (const OptionSynonym& other : option_synonyms()) {
     const auto [path, value] = parts_of(other);
     if (written == other.word && option_on_path(root, path))
       return fmt::format("that is {}{} here{}", written_path(path), value.empty() ? "" : " \"" + value + "\"",

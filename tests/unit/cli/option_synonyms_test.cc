@@ -1,5 +1,6 @@
-// The table of core/base/other_words.h against the declarations of all options, which only cli/ has together.
-#include "core/base/other_words.h"
+// The table of core/base/option_synonyms.h against the declarations of all options, which only cli/ has
+// together.
+#include "core/base/option_synonyms.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@
 #include "cli/validated_scenario.h"
 #include "planner/plan_options.h"
 
-namespace longhaul::other_words_test {
+namespace longhaul::option_synonyms_test {
 
 // Is `value` one of the fixed words of the option, itself or as one of several forms?
 bool may_be(const Node& option, const std::string& value) {
@@ -19,10 +20,10 @@ bool may_be(const Node& option, const std::string& value) {
          });
 }
 
-TEST(OtherWords, EachLeadsToAnOptionThatExists) {
+TEST(OptionSynonyms, EachLeadsToAnOptionThatExists) {
   const Node plan = plan_options(scenario_declaration());
   std::set<std::pair<std::string, std::string>> seen;
-  for (const OtherWord& other : other_words()) {
+  for (const OptionSynonym& other : option_synonyms()) {
     EXPECT_TRUE(seen.emplace(other.word, other.path).second) << other.word;
     for (const char c : std::string(other.word)) EXPECT_TRUE(c != '-' && !std::isupper(c)) << other.word;
     const std::string path = other.path, key = path.substr(0, path.find('='));
@@ -34,16 +35,16 @@ TEST(OtherWords, EachLeadsToAnOptionThatExists) {
 }
 
 // What was tried in a scenario and led nowhere.
-TEST(OtherWords, LeadToThePlace) {
+TEST(OptionSynonyms, LeadToThePlace) {
   const Node& scenario = scenario_declaration();
-  EXPECT_EQ(other_place("H", scenario), "that is methods.LABEL.inner_steps here");
-  EXPECT_EQ(other_place("background", scenario), "that is network.variation.background here");
-  EXPECT_EQ(other_place("fp8", scenario),
+  EXPECT_EQ(place_of_synonym("H", scenario), "that is methods.LABEL.inner_steps here");
+  EXPECT_EQ(place_of_synonym("background", scenario), "that is network.variation.background here");
+  EXPECT_EQ(place_of_synonym("fp8", scenario),
             "that is workload.wire \"int8\" here (as many bytes; there is no fp8)");
-  EXPECT_EQ(other_place("stragglers", scenario),
+  EXPECT_EQ(place_of_synonym("stragglers", scenario),
             "that is workload.step_time_factors here (slow all the time), or faults of kind slow");
-  EXPECT_EQ(other_place("colour", scenario), "");
-  EXPECT_EQ(other_place("H", plan_options(scenario)), "that is candidates.inner_steps here");
+  EXPECT_EQ(place_of_synonym("colour", scenario), "");
+  EXPECT_EQ(place_of_synonym("H", plan_options(scenario)), "that is candidates.inner_steps here");
 }
 
-}  // namespace longhaul::other_words_test
+}  // namespace longhaul::option_synonyms_test
