@@ -8,19 +8,19 @@ namespace {
 using Unit = Metric::Unit;
 
 // Chainable, so that metrics() reads as a table.
-struct Declared : Metric {
-  Declared(const std::string& name, Unit of) {
+struct MetricBuilder : Metric {
+  MetricBuilder(const std::string& name, Unit of) {
     path = name;
     unit = of;
   }
 
-  Declared& means(const char* words) { return meaning = words, *this; }
-  Declared& lower() { return lower_is_better = true, *this; }
-  Declared& with_exchanges() { return of_exchanges = true, *this; }
-  Declared& network_time() { return depends_on_network_time = true, *this; }
-  Declared& by_default() { return compared = true, *this; }
-  Declared& until(const char* goal) { return target = goal, *this; }
-  Declared& column(int place, const char* short_words, const char* words) {
+  MetricBuilder& means(const char* words) { return meaning = words, *this; }
+  MetricBuilder& lower() { return lower_is_better = true, *this; }
+  MetricBuilder& with_exchanges() { return of_exchanges = true, *this; }
+  MetricBuilder& network_time() { return depends_on_network_time = true, *this; }
+  MetricBuilder& by_default() { return compared = true, *this; }
+  MetricBuilder& until(const char* goal) { return target = goal, *this; }
+  MetricBuilder& column(int place, const char* short_words, const char* words) {
     importance = place;
     heading = short_words;
     title = words;
@@ -28,8 +28,8 @@ struct Declared : Metric {
   }
 
   // One statistic of a distribution: all that was said of the whole holds for it.
-  Declared at(const char* statistic) const {
-    Declared declared = *this;
+  MetricBuilder at(const char* statistic) const {
+    MetricBuilder declared = *this;
     declared.path += std::string(".") + statistic;
     return declared;
   }
@@ -47,10 +47,10 @@ Unit unit_by_name(const std::string& path) {
   return root.rfind("bytes_", 0) == 0 ? Unit::kBytes : Unit::kNone;
 }
 
-constexpr auto in_nats = [](const char* path) { return Declared(path, Unit::kNats).lower(); };
-constexpr auto in_seconds = [](const char* path) { return Declared(path, Unit::kSeconds); };
-constexpr auto in_bytes = [](const char* path) { return Declared(path, Unit::kBytes).lower(); };
-constexpr auto counted = [](const char* path) { return Declared(path, Unit::kCount); };
+constexpr auto in_nats = [](const char* path) { return MetricBuilder(path, Unit::kNats).lower(); };
+constexpr auto in_seconds = [](const char* path) { return MetricBuilder(path, Unit::kSeconds); };
+constexpr auto in_bytes = [](const char* path) { return MetricBuilder(path, Unit::kBytes).lower(); };
+constexpr auto counted = [](const char* path) { return MetricBuilder(path, Unit::kCount); };
 
 std::vector<Metric> of_learning() {
   return {
@@ -65,7 +65,7 @@ std::vector<Metric> of_learning() {
           .column(17, "ensemble", "Loss of ensemble")
           .means("validation loss of the mean of the replicas' predicted probabilities after the last step"),
       in_nats("best_loss"),
-      Declared("perplexity", Unit::kNone).lower(),
+      MetricBuilder("perplexity", Unit::kNone).lower(),
       in_seconds("time_to_target_s")
           .lower()
           .network_time()
@@ -73,7 +73,7 @@ std::vector<Metric> of_learning() {
           .column(2, "to target", "Time to target")
           .by_default()
           .means("simulated time until the validation loss is at the target"),
-      Declared("weight_spread", Unit::kNone)
+      MetricBuilder("weight_spread", Unit::kNone)
           .column(14, "spread", "Weight spread")
           .means("root mean square distance of the replicas' weights from their mean"),
       counted("tokens"),
@@ -81,10 +81,11 @@ std::vector<Metric> of_learning() {
 }
 
 std::vector<Metric> of_waiting() {
-  const Declared sync = in_seconds("sync_time_s").lower().with_exchanges().network_time(),
-                 wait = in_seconds("wait_s").lower().with_exchanges(),
-                 exposed = in_seconds("exposed_s").lower().with_exchanges().network_time(),
-                 idle = Declared("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
+  const MetricBuilder
+      sync = in_seconds("sync_time_s").lower().with_exchanges().network_time(),
+      wait = in_seconds("wait_s").lower().with_exchanges(),
+      exposed = in_seconds("exposed_s").lower().with_exchanges().network_time(),
+      idle = MetricBuilder("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
   return {
       sync.at("mean")
           .column(3, "sync", "Sync, mean")
@@ -113,21 +114,21 @@ std::vector<Metric> of_waiting() {
           .by_default()
           .means("share of its time in which an accelerator could compute and does not"),
       idle.at("max"),
-      Declared("bubble_fraction", Unit::kFraction)
+      MetricBuilder("bubble_fraction", Unit::kFraction)
           .lower()
           .at("mean")
           .column(7, "bubble", "Bubble")
           .means(
               "with stages: share of its time that a worker waits because of the schedule, on any network"),
-      Declared("bubble_fraction", Unit::kFraction).lower().at("max"),
-      Declared("stage_wait_fraction", Unit::kFraction)
+      MetricBuilder("bubble_fraction", Unit::kFraction).lower().at("max"),
+      MetricBuilder("stage_wait_fraction", Unit::kFraction)
           .lower()
           .network_time()
           .at("mean")
           .column(8, "stage wait", "Stage wait")
           .means(
               "with stages: share of its time that a worker waits for activations and gradients to arrive"),
-      Declared("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
+      MetricBuilder("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
   };
 }
 
@@ -138,11 +139,11 @@ std::vector<Metric> of_work() {
           .network_time()
           .column(18, "step", "Step time")
           .means("simulated time over steps, exchanges between replicas included"),
-      Declared("tokens_per_s", Unit::kNone)
+      MetricBuilder("tokens_per_s", Unit::kNone)
           .network_time()
           .column(22, "tokens/s", "Tokens a second")
           .means("tokens that all replicas together train on in a simulated second"),
-      Declared("accelerator_hours", Unit::kNone)
+      MetricBuilder("accelerator_hours", Unit::kNone)
           .lower()
           .network_time()
           .column(23, "accelerator h", "Accelerator hours")
@@ -150,21 +151,21 @@ std::vector<Metric> of_work() {
       in_bytes("stage_bytes_per_step"),
       counted("stage_moves"),
       in_bytes("state_bytes_moved"),
-      Declared("useful_steps_per_s", Unit::kNone)
+      MetricBuilder("useful_steps_per_s", Unit::kNone)
           .network_time()
           .column(20, "useful steps/s", "Useful steps")
           .means(
               "where replicas may crash, be late or take dynamic steps: steps of replicas a simulated second "
               "that went into the model"),
-      Declared("goodput_tokens_per_s", Unit::kNone).network_time(),
-      Declared("participation", Unit::kFraction)
+      MetricBuilder("goodput_tokens_per_s", Unit::kNone).network_time(),
+      MetricBuilder("participation", Unit::kFraction)
           .column(10, "there", "Participation")
           .means("where replicas may crash: share of the time in which a replica takes part, on average"),
-      Declared("lost_fraction", Unit::kFraction)
+      MetricBuilder("lost_fraction", Unit::kFraction)
           .lower()
           .column(9, "lost", "Lost compute")
           .means("where replicas may crash or be late: share of all compute that went into no model"),
-      Declared("committed_fraction", Unit::kFraction),
+      MetricBuilder("committed_fraction", Unit::kFraction),
       counted("crashes"),
       counted("useful_steps"),
       counted("discarded_exchanges"),
@@ -173,8 +174,8 @@ std::vector<Metric> of_work() {
       in_seconds("recovery_s").lower().network_time().at("p95"),
       in_seconds("recovery_s").lower().network_time().at("max"),
       in_bytes("recovery_bytes"),
-      Declared("boundary_bits", Unit::kNone).lower().at("mean"),
-      Declared("boundary_bits", Unit::kNone).lower().at("last"),
+      MetricBuilder("boundary_bits", Unit::kNone).lower().at("mean"),
+      MetricBuilder("boundary_bits", Unit::kNone).lower().at("last"),
       in_seconds("compute_time_s"),
       in_seconds("bubble_time_s").lower(),
       in_seconds("stage_wait_time_s").lower().network_time(),
