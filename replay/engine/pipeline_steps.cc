@@ -83,9 +83,9 @@ void PipelineSteps::leave(int worker) {
   watcher_.on_done(worker);
 }
 
-void PipelineSteps::cut(int worker) {
+void PipelineSteps::on_crash(int worker) {
   const int step = workers_.at(worker).step;
-  ledger_.cut_passes(worker, step, assignment_.stage_of(worker, step), runs_.at(step)->cut(worker));
+  ledger_.cut_passes(worker, step, assignment_.stage_of(worker, step), runs_.at(step)->on_crash(worker));
 }
 
 void PipelineSteps::drop(int step) {

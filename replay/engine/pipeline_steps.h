@@ -33,7 +33,7 @@ class PipelineSteps {
 
   void enter(int worker);  // the step that it is at
   // Where replicas may be gone: the worker crashes in its passes; and nobody comes to steps below this one.
-  void cut(int worker);
+  void on_crash(int worker);
   void close(int step);
   std::int64_t transfers() const { return transfers_; }
   std::vector<std::string> waiting() const;

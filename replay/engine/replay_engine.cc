@@ -282,7 +282,7 @@ void ReplayEngine::stop(int worker) {
   state.life.end();
   const bool repeats = presence_->repeats_steps();
   const bool is_in_passes = !ledger_.is_computed(worker) && pipelines_;
-  if (is_in_passes) pipelines_->cut(worker);
+  if (is_in_passes) pipelines_->on_crash(worker);
   ledger_.crash(worker, workers_.now(),
                 repeats ? Ledger::AfterCrash::kRepeatsStep : Ledger::AfterCrash::kGoesOn, is_in_passes,
                 trace_.plan.dynamic_steps.takes(worker, state.step));

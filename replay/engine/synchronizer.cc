@@ -21,19 +21,20 @@ Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, W
       on_answered_(std::move(on_answered)),
       rules_(trace.plan.rules.size()),
       presence_(as_index(trace.context.replicas)) {
-  const PlanContext& of = trace.context;
+  const PlanContext& planned = trace.context;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const OperationRule& plan = trace.plan.rules[i];
     Rule& rule = rules_[i];
     for (const PayloadPart& part : plan.payload)
-      rule.bytes += encoded_bytes(part.codec, contributed_columns(plan, part, of.parameters, of.replicas));
-    rule.answer_bytes = answer_bytes(plan, of.parameters);
-    rule.of.resize(as_index(of.replicas));
+      rule.bytes +=
+          encoded_bytes(part.codec, contributed_columns(plan, part, planned.parameters, planned.replicas));
+    rule.answer_bytes = answer_bytes(plan, planned.parameters);
+    rule.contributors.resize(as_index(planned.replicas));
   }
 }
 
-bool Synchronizer::may_come(const Rule& rule, int replica) const {
-  const Contributor& contributor = rule.of[as_index(replica)];
+bool Synchronizer::is_expected(const Rule& rule, int replica) const {
+  const Contributor& contributor = rule.contributors[as_index(replica)];
   if (presence_[as_index(replica)].is_missed) return false;
   return contributor.stage == Stage::kSending ||
          (contributor.may_post && contributor.first_merge <= rule.number);
@@ -51,7 +52,7 @@ void Synchronizer::post(int replica, const std::shared_ptr<StepPlan>&, const Ins
   contributor.may_post = posts_behind(rule, step);
   if (contributor.stage != Stage::kNone) {
     add_row(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
-    return look(rule);
+    return try_merge(rule);
   }
   contributor.stage = Stage::kSending;
   contributor.has_row = false;
@@ -83,45 +84,46 @@ void Synchronizer::send(int replica, int rule) {
 }
 
 void Synchronizer::arrive(int replica, int rule) {
-  Rule& of = rules_[as_index(rule)];
+  Rule& state = rules_[as_index(rule)];
   Contributor& contributor = at(rule, replica);
   contributor.stage = Stage::kArrived;
   if (contributor.missed >= 0)
     context_.lags->of(rule, plan_of(rule).completion)
         .add_late(std::exchange(contributor.missed, -1), now_s() - contributor.missed_quorum_s);
-  for (auto before = of.arrived.begin(); before != of.arrived.end();) {
+  for (auto before = state.arrived.begin(); before != state.arrived.end();) {
     if (before->replica != replica) {
       ++before;
       continue;
     }
     ledger_.count_lost(replica, before->work);
-    before = of.arrived.erase(before);
+    before = state.arrived.erase(before);
   }
-  of.arrived.push_back({replica, contributor.post_step, contributor.life.watch(), contributor.posted_s,
-                        now_s(), contributor.chain, std::exchange(contributor.work, {})});
-  look(rule);
+  state.arrived.push_back({replica, contributor.post_step, contributor.life.watch(), contributor.posted_s,
+                           now_s(), contributor.chain, std::exchange(contributor.work, {})});
+  try_merge(rule);
 }
 
-void Synchronizer::look(int rule) {
-  Rule& of = rules_[as_index(rule)];
-  if (of.arrived.empty()) return;
+void Synchronizer::try_merge(int rule) {
+  Rule& state = rules_[as_index(rule)];
+  if (state.arrived.empty()) return;
   bool have_all_come = true;
   for (int replica = 0; replica < trace_.context.replicas; ++replica) {
-    const bool is_current = of.of[as_index(replica)].stage == Stage::kArrived;
-    have_all_come &= !may_come(of, replica) || (is_current && of.has(replica));
+    const bool is_current = state.contributors[as_index(replica)].stage == Stage::kArrived;
+    have_all_come &= !is_expected(state, replica) || (is_current && state.has(replica));
   }
-  if (have_all_come) return make(rule);
+  if (have_all_come) return make_merge(rule);
   const Completion& completion = plan_of(rule).completion;
-  if (completion.is_all() || of.quorum_s >= 0 || static_cast<int>(of.arrived.size()) < completion.quorum)
+  if (completion.is_all() || state.quorum_s >= 0 ||
+      static_cast<int>(state.arrived.size()) < completion.quorum)
     return;
-  of.quorum_s = now_s();
+  state.quorum_s = now_s();
   const double grace = context_.lags->grace_s(rule, completion);
   if (std::isinf(grace)) return;
-  of.grace.after(context_.clock, grace, [this, rule] { make(rule); });
+  state.grace.after(context_.clock, grace, [this, rule] { make_merge(rule); });
 }
 
 void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, double quorum_s) {
-  Rule& of = rules_[as_index(rule)];
+  Rule& state = rules_[as_index(rule)];
   std::vector<double> lags;
   for (const Arrived& arrived : members)
     if (const double lag = arrived.arrived_s - quorum_s; lag > 0) lags.push_back(lag);
@@ -130,24 +132,24 @@ void Synchronizer::note_lags(int rule, const std::vector<Arrived>& members, doub
   for (int replica = 0; replica < trace_.context.replicas; ++replica) {
     const bool is_in = std::any_of(members.begin(), members.end(),
                                    [replica](const Arrived& arrived) { return arrived.replica == replica; });
-    if (is_in || !may_come(of, replica)) continue;
+    if (is_in || !is_expected(state, replica)) continue;
     at(rule, replica).missed = number;
     at(rule, replica).missed_quorum_s = quorum_s;
   }
 }
 
-void Synchronizer::make(int rule) {
-  Rule& of = rules_[as_index(rule)];
-  std::vector<Arrived> members = std::exchange(of.arrived, {});
-  const double quorum_s = std::exchange(of.quorum_s, -1);
-  of.grace.end();
+void Synchronizer::make_merge(int rule) {
+  Rule& state = rules_[as_index(rule)];
+  std::vector<Arrived> members = std::exchange(state.arrived, {});
+  const double quorum_s = std::exchange(state.quorum_s, -1);
+  state.grace.end();
   const Arrived last = members.back();
-  MergeRow row{{rule, of.number, {}}, 0, now_s()};
+  MergeRow row{{rule, state.number, {}}, 0, now_s()};
   for (const Arrived& arrived : members) row.start_s = std::max(row.start_s, arrived.posted_s);
   SyncParts chain = last_seconds(last.chain, last.arrived_s - row.start_s);
   chain.waiting_s += now_s() - last.arrived_s;
   if (plan_of(rule).completion.adaptive && quorum_s >= 0) note_lags(rule, members, quorum_s);
-  ++of.number;
+  ++state.number;
 
   std::sort(members.begin(), members.end(),
             [](const Arrived& a, const Arrived& b) { return a.replica < b.replica; });
@@ -249,7 +251,7 @@ void Synchronizer::repeat(int replica, int rule) {
   contributor.stage == Stage::kSending ? send(replica, rule) : answer(replica, rule);
 }
 
-void Synchronizer::settle(int replica, int rule) {
+void Synchronizer::close_out(int replica, int rule) {
   Contributor& contributor = at(rule, replica);
   add_row_without_times(replica, rule);
   if (contributor.stage == Stage::kSending) ledger_.count_lost(replica, std::exchange(contributor.work, {}));
@@ -263,22 +265,24 @@ void Synchronizer::settle(int replica, int rule) {
 void Synchronizer::on_failure_detected(int replica) {
   if (std::exchange(presence_[as_index(replica)].is_missed, true)) return;
   presence_[as_index(replica)].is_there = false;
-  for (int rule = 0; rule < rule_count(); ++rule) settle(replica, rule);
-  for (int rule = 0; rule < rule_count(); ++rule) look(rule);
+  for (int rule = 0; rule < rule_count(); ++rule) close_out(replica, rule);
+  for (int rule = 0; rule < rule_count(); ++rule) try_merge(rule);
 }
 
 void Synchronizer::on_return(int replica, int step, Return) {
   presence_[as_index(replica)] = {};
   for (int rule = 0; rule < rule_count(); ++rule) {
-    const Rule& of = rules_[as_index(rule)];
-    const bool has_begun = std::any_of(of.arrived.begin(), of.arrived.end(),
-                                       [step](const Arrived& arrived) { return arrived.post_step < step; }) ||
-                           std::any_of(of.of.begin(), of.of.end(), [step](const Contributor& contributor) {
-                             return contributor.stage == Stage::kSending && contributor.post_step < step;
-                           });
+    const Rule& state = rules_[as_index(rule)];
+    const bool has_begun =
+        std::any_of(state.arrived.begin(), state.arrived.end(),
+                    [step](const Arrived& arrived) { return arrived.post_step < step; }) ||
+        std::any_of(state.contributors.begin(), state.contributors.end(),
+                    [step](const Contributor& contributor) {
+                      return contributor.stage == Stage::kSending && contributor.post_step < step;
+                    });
     Contributor& contributor = at(rule, replica);
     contributor.may_post = posts_behind(rule, step - 1);
-    contributor.first_merge = of.number + (has_begun ? 1 : 0);
+    contributor.first_merge = state.number + (has_begun ? 1 : 0);
   }
 }
 
@@ -290,7 +294,7 @@ void Synchronizer::on_resume(int replica, int) {
 int Synchronizer::lowest_open_step(int otherwise) const {
   int step = otherwise;
   for (const Rule& rule : rules_)
-    for (const Contributor& contributor : rule.of)
+    for (const Contributor& contributor : rule.contributors)
       if (contributor.stage != Stage::kNone && !contributor.has_row)
         step = std::min(step, contributor.post_step);
   return held_ ? std::min(step, held_->step) : step;
@@ -338,8 +342,8 @@ void Synchronizer::finish() {
 std::vector<std::string> Synchronizer::waiting() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < rules_.size(); ++i)
-    for (std::size_t replica = 0; replica < rules_[i].of.size(); ++replica)
-      if (const Contributor& contributor = rules_[i].of[replica];
+    for (std::size_t replica = 0; replica < rules_[i].contributors.size(); ++replica)
+      if (const Contributor& contributor = rules_[i].contributors[replica];
           contributor.stage != Stage::kNone && contributor.awaited_s >= 0)
         lines.push_back(fmt::format("merge {} of {}: replica {} waits for what it posted after step {}",
                                     rules_[i].number, trace_.plan.rules[i].name, replica,

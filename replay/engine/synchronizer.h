@@ -101,7 +101,7 @@ class Synchronizer : public Synchronization {
   };
   struct Rule {
     std::int64_t bytes = 0, answer_bytes = 0;
-    std::vector<Contributor> of;   // by replica
+    std::vector<Contributor> contributors;  // by replica
     std::vector<Arrived> arrived;  // in the merge that is open
     int number = 0;                // of that
     double quorum_s = -1;          // since when it has its quorum
@@ -122,19 +122,19 @@ class Synchronizer : public Synchronization {
 
   double now_s() const { return context_.clock.now_s(); }
   const OperationRule& plan_of(int rule) const { return trace_.plan.rules[as_index(rule)]; }
-  Contributor& at(int rule, int replica) { return rules_[as_index(rule)].of[as_index(replica)]; }
+  Contributor& at(int rule, int replica) { return rules_[as_index(rule)].contributors[as_index(replica)]; }
   int rule_count() const { return static_cast<int>(rules_.size()); }
-  bool may_come(const Rule& rule, int replica) const;  // to the merge that is open
+  bool is_expected(const Rule& rule, int replica) const;  // to the merge that is open
   bool posts_behind(int rule, int step) const;
   void send(int replica, int rule);
   void arrive(int replica, int rule);
-  void look(int rule);  // whether the open merge can be made, or its grace time begins
+  void try_merge(int rule);  // whether the open merge can be made, or its grace time begins
   void note_lags(int rule, const std::vector<Arrived>& members, double quorum_s);
-  void make(int rule);
+  void make_merge(int rule);
   void answer(int replica, int rule);
   void interrupt(int replica, int rule);
   void repeat(int replica, int rule);
-  void settle(int replica, int rule);  // nothing comes back any more
+  void close_out(int replica, int rule);  // nothing comes back any more
   void add_row_without_times(int replica, int rule);
   void add_row(int step, int rule, ExchangeRow row);  // times of the clock
   void write(HeldRow held);

@@ -25,7 +25,7 @@ class ScheduledOrder : public PassOrder {
   explicit ScheduledOrder(const Trace& trace)
       : PassOrder(trace.plan.pipeline), workers_(as_index(worker_count(trace))) {
     for (int stage = 0; stage < plan_.stages; ++stage) tasks_.push_back(tasks_of_stage(plan_, stage));
-    for (std::size_t worker = 0; worker < workers_.size(); ++worker) cut(static_cast<int>(worker));
+    for (std::size_t worker = 0; worker < workers_.size(); ++worker) reset(static_cast<int>(worker));
   }
 
   void arrive(int worker, const PipelinePass& pass) override { arrived(worker, pass.task) = pass; }
@@ -39,7 +39,7 @@ class ScheduledOrder : public PassOrder {
   bool is_done(int worker) const override {
     return workers_[as_index(worker)].next == tasks_of(worker).size();
   }
-  void cut(int worker) override {
+  void reset(int worker) override {
     workers_[as_index(worker)] = {
         0, std::vector<PipelinePass>(2 * as_index(plan_.part_count() * plan_.microbatches))};
     give_out(plan_, worker, [&](const PipelinePass& pass) { arrive(worker, pass); });

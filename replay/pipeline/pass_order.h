@@ -59,7 +59,7 @@ class PassOrder {
   virtual void pass_on(int, const PipelinePass&, double) {}
   virtual double stage_free_s(int) const { return 0; }  // when its stage was done on that clock
   // It is gone, and may enter again. Of a schedule alone: there micro-batches stay with their replica.
-  virtual void cut(int) { throw std::logic_error("a worker without a schedule cannot begin anew"); }
+  virtual void reset(int) { throw std::logic_error("a worker without a schedule cannot begin anew"); }
   virtual std::string missing(int worker) const = 0;  // what it waits for
 
  protected:

@@ -52,7 +52,7 @@ void PipelineRun::enter(int index, const WorkerClocks& clocks) {
   go_on(index);
 }
 
-PipelineRun::WorkerTimes PipelineRun::cut(int index) {
+PipelineRun::WorkerTimes PipelineRun::on_crash(int index) {
   Worker& worker = at(index);
   if (worker.computes)
     worker.times.compute_s -= seconds_between(clock_.now_s(), worker.pass_end_s);
@@ -62,7 +62,7 @@ PipelineRun::WorkerTimes PipelineRun::cut(int index) {
   Worker anew;
   anew.seconds = worker.seconds;
   worker = std::move(anew);
-  order_->cut(index);
+  order_->reset(index);
   return times;
 }
 

@@ -66,7 +66,7 @@ class PipelineRun {
   // The worker crashes, and with it all of its replica's: what they work on and what is under way between
   // them is lost. Returns what it did until now, of a pass that is not over what is done of it. Of straight
   // paths. It may enter again.
-  WorkerTimes cut(int worker);
+  WorkerTimes on_crash(int worker);
   // The worker has what it needs for the stage that it serves now.
   void wake(int worker) { go_on(worker); }
   const WorkerClocks& clocks(int worker) const { return workers_[as_index(worker)].clocks; }

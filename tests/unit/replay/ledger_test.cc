@@ -58,13 +58,18 @@ TEST_F(LedgerTest, WorkIsUsefulOrLostOnce) {
   EXPECT_EQ(totals().lost_s, 6);
 }
 
+// A step of 7 s whose work is not shared, and the wait behind it.
+void take_step(Ledger& ledger, double waited_s) {
+  ledger.begin_compute(1, 0, 7, 1);
+  ledger.end_compute(1, 7);
+  ledger.end_waits(1, 1, 7 + waited_s);
+}
+
 // 10 s of compute, of which 4 are done; 7 s of the step before have not been shared.
 TEST_F(LedgerTest, ACrashInItsComputeLosesWhatIsNotShared) {
   for (const auto then : {Ledger::AfterCrash::kGoesOn, Ledger::AfterCrash::kRepeatsStep}) {
     Ledger ledger(trace_, *outputs_);
-    ledger.begin_compute(1, 0, 7, 1);
-    ledger.end_compute(1, 7);
-    ledger.end_waits(1, 1, 8);
+    take_step(ledger, 1);
     ledger.begin_compute(1, 8, 10, 1);
     ledger.crash(1, 12, then, false, true);
     EXPECT_EQ(ledger.totals(1).compute_s, 11);
@@ -81,9 +86,7 @@ TEST_F(LedgerTest, ACrashInItsComputeLosesWhatIsNotShared) {
 TEST_F(LedgerTest, ACrashWhileItWaits) {
   for (const auto then : {Ledger::AfterCrash::kGoesOn, Ledger::AfterCrash::kRepeatsStep}) {
     Ledger ledger(trace_, *outputs_);
-    ledger.begin_compute(1, 0, 7, 1);
-    ledger.end_compute(1, 7);
-    ledger.end_waits(1, 1, 7);
+    take_step(ledger, 0);
     ledger.begin_compute(1, 7, 10, 1);
     ledger.end_compute(1, 17);
     ledger.crash(1, 20, then, false, true);

@@ -51,16 +51,21 @@ TEST(Segments, OfARingAreThoseThatTheReplayCounts) {
   EXPECT_EQ(replayed.report.at("segments_of_others"), 0);
 }
 
+// Connections of others that are always on.
+BackgroundSpec flows_of_others(const std::string& link, Directions directions, int flows) {
+  BackgroundSpec others;
+  others.link = link;
+  others.directions = directions;
+  others.flows = flows;
+  return others;
+}
+
 // One connection of others on each of two ways down. Each has its link for a second of compute. In an
 // exchange of two rounds, each one message of 4 segments, it shares with one connection: the message takes
 // the time of 8 segments and 30 ms, and others send at half of the rate.
 TEST(Segments, OfOthersAreTheirShareOfTheLinks) {
   Case config = linux_star(2);
-  BackgroundSpec others;
-  others.link = "*";
-  others.directions = {false, true};
-  others.flows = 1;
-  config.network.variation.background = {others};
+  config.network.variation.background = {flows_of_others("*", {false, true}, 1)};
   const double exchange_s = 2 * (8 / kSegmentsPerSecond + kRtt_s / 2);
   const auto expect_others = [&](double silent_s) {
     const ReplayEstimate expected = estimate(config, exchanges(config, "direct", 8));
@@ -82,10 +87,7 @@ TEST(Segments, OfOthersAreTheirShareOfTheLinks) {
 // Of one that is on for a quarter of the time a quarter; two share the link while replicas are silent.
 TEST(Segments, OfOthersThatAreOnNowAndThen) {
   Case config = linux_star(2);
-  BackgroundSpec others;
-  others.link = "replica0-core";
-  others.directions = {true, false};
-  others.flows = 2;
+  BackgroundSpec others = flows_of_others("replica0-core", {true, false}, 2);
   others.on_s = 1;
   others.off_s = 3;
   config.network.variation.background = {others};
@@ -97,11 +99,7 @@ TEST(Segments, OfOthersThatAreOnNowAndThen) {
 // A link that is down when training begins carries its own rate later: others count with that.
 TEST(Segments, OfOthersOnALinkThatIsDownAtFirst) {
   Case config = linux_star(2);
-  BackgroundSpec others;
-  others.link = "replica0-core";
-  others.directions = {true, false};
-  others.flows = 1;
-  config.network.variation.background = {others};
+  config.network.variation.background = {flows_of_others("replica0-core", {true, false}, 1)};
   Fault outage;
   outage.kind = "link";
   outage.times.for_s = 5;
