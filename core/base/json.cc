@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <set>
-#include <stdexcept>
 
 #include "core/base/units.h"
 
@@ -90,10 +89,6 @@ std::string path_of(const std::vector<Level>& levels) {
 }
 
 }  // namespace
-
-void break_off(const char* broken) {
-  throw std::logic_error(fmt::format("a JSON value was used as what it is not: {}", broken));
-}
 
 void refuse_integer(const std::string& found, std::int64_t least, std::uint64_t most) {
   throw InputError("", fmt::format("found {}", shortened(found)),

@@ -11,15 +11,7 @@
 #include <type_traits>
 
 #include "core/base/errors.h"
-
-namespace longhaul {
-// Throws std::logic_error.
-[[noreturn]] void break_off(const char* broken);
-}  // namespace longhaul
-
-// In every build: a const Json that is asked for a key that it lacks would else read what is no value.
-#define JSON_ASSERT(condition) ((condition) ? static_cast<void>(0) : ::longhaul::break_off(#condition))
-#include <nlohmann/json.hpp>
+#include "core/base/json_library.h"
 
 namespace longhaul {
 
