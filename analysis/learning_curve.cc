@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "analysis/record_values.h"
 #include "core/base/csv.h"
 #include "core/base/errors.h"
+#include "core/base/index.h"
 
 namespace longhaul {
 namespace {
@@ -41,10 +43,10 @@ Moments evaluated_steps(const std::string& metrics, int replicas) {
   CsvStream rows(metrics, {"step", "replica"});
   while (rows.next()) {
     std::vector<Moment>& of_step = moments[rows.step(0)];
-    of_step.resize(replicas);
+    of_step.resize(as_index(replicas));
     if (rows.text(1) == "mean") continue;
     check_replica(rows.integer(1), replicas, metrics);
-    of_step[rows.integer(1)].evaluated = true;
+    of_step[as_index(rows.integer(1))].evaluated = true;
   }
   const auto start = moments.find(0);  // before the first step all clocks are 0 and nothing is sent
   if (start != moments.end())
@@ -60,7 +62,7 @@ void read_clocks(const std::string& file, int replicas, int stages, Moments& mom
     if (found == moments.end()) continue;
     const std::int64_t replica = rows.integer(1) / stages;
     check_replica(replica, replicas, file);
-    Moment& moment = found->second[replica];
+    Moment& moment = found->second[as_index(replica)];
     moment.computed_s = std::max(moment.computed_s, rows.number(2));
     moment.done_s = std::max(moment.done_s, rows.number(3));
     moment.replayed = true;
@@ -78,18 +80,18 @@ void add_stage_bytes(const StageBytes& stage_bytes, Moments& moments) {
 
 void read_bytes(const std::string& case_folder, int replicas, int stages, Moments& moments) {
   const std::string file = case_folder + "/exchanges.csv";
-  std::vector<std::int64_t> sent(replicas);
+  std::vector<std::int64_t> sent(as_index(replicas));
   auto moment = moments.begin();
   std::int64_t step = -1;
   // Fills in the evaluations up to `until`, where the counts of `sent` are those of all steps before it.
   const auto advance_to = [&](std::int64_t until) {
     for (; moment != moments.end() && moment->first < until; ++moment)
-      for (int r = 0; r < replicas; ++r) {
+      for (std::size_t r = 0; r < sent.size(); ++r) {
         if (moment->first != step) moment->second[r].bytes_before = sent[r];
         moment->second[r].bytes_after = sent[r];
       }
     if (moment != moments.end() && moment->first == until)
-      for (int r = 0; r < replicas; ++r) moment->second[r].bytes_before = sent[r];
+      for (std::size_t r = 0; r < sent.size(); ++r) moment->second[r].bytes_before = sent[r];
   };
   for (ExchangeTable rows(case_folder); rows.next();) {
     if (rows.step() < step) throw DamagedFile(file + ": its steps are not in order");
@@ -99,7 +101,7 @@ void read_bytes(const std::string& case_folder, int replicas, int stages, Moment
     }
     const std::int64_t replica = rows.replica() / stages;
     check_replica(replica, replicas, file);
-    sent[replica] += rows.bytes();
+    sent[as_index(replica)] += rows.bytes();
   }
   advance_to(moments.empty() ? 0 : moments.rbegin()->first + 1);
 }
@@ -142,10 +144,11 @@ void write_row(const CsvStream& row, const Moments& moments, const std::string& 
     if (moment.evaluated && !moment.replayed)
       throw RunError(fmt::format("{}: has no clock of every replica for the evaluation at step {}",
                                  steps_file, row.text(kStep)));
-  const Cost cost = is_mean ? mean_cost(all, before) : cost_of(all[row.integer(kReplica)], before);
+  const Cost cost = is_mean ? mean_cost(all, before) : cost_of(all[as_index(row.integer(kReplica))], before);
   out.cell(row.integer(kStep)).cell(std::string(row.text(kPhase)));
   out.cell(std::string(row.text(kReplica))).cell(cost.simulated_s);
-  for (const int column : {kLoss, kLossOfMean, kWeightSpread}) out.cell(std::string(row.text(column)));
+  for (const std::size_t column : std::initializer_list<std::size_t>{kLoss, kLossOfMean, kWeightSpread})
+    out.cell(std::string(row.text(column)));
   bytes_cell(out, cost.bytes_sent);
   out.end_row();
 }

@@ -66,10 +66,10 @@ std::vector<std::string> validation_files(const std::string& folder, const std::
 
 int validate_command(const ValidateOptions& options) {
   const std::string scenarios = scenario_folder();
-  const std::string folder = scenarios.empty() ? "" : scenarios + "/validation";
+  const std::string shipped = scenarios.empty() ? "" : scenarios + "/validation";
   std::vector<Scenario> all;
   // Every file is checked before the first is replayed.
-  for (const std::string& file : validation_files(fs::is_directory(folder) ? folder : "", options.names))
+  for (const std::string& file : validation_files(fs::is_directory(shipped) ? shipped : "", options.names))
     all.push_back(scenario_with_figures(file));
   std::optional<ScratchFolder> scratch;
   const std::string runs = options.out.empty() ? scratch.emplace("validate").path : options.out;

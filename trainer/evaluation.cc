@@ -198,7 +198,8 @@ void Evaluator::losses_on_card(const std::vector<Row>& rows, const std::vector<s
   // It is the last of the rows.
   const auto of = rows.back().replica < 0 ? RowsOnCard::Of::kMean : RowsOnCard::Of::kFirst;
   const std::vector<double> of_shared = card_->losses(weights_, of, shared);
-  std::copy(of_shared.begin(), of_shared.end(), losses.begin() + as_index(tasks.size() - shared.size()));
+  std::copy(of_shared.begin(), of_shared.end(),
+            losses.begin() + static_cast<std::ptrdiff_t>(tasks.size() - shared.size()));
 }
 
 std::vector<double> Evaluator::losses_of_rows(const std::vector<double>& partial) const {

@@ -12,7 +12,7 @@ namespace longhaul {
 constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325;
 
 inline std::uint64_t fnv1a(std::string_view bytes, std::uint64_t state = kFnvOffset) {
-  for (const unsigned char byte : bytes) state = (state ^ byte) * 0x100000001b3;
+  for (const char byte : bytes) state = (state ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   return state;
 }
 

@@ -45,7 +45,7 @@ std::uint32_t RandomStream::bits32() {
     ++counter_[0];
     used_ = 0;
   }
-  return block_[used_++];
+  return block_[as_index(used_++)];
 }
 
 std::uint64_t RandomStream::bits64() {

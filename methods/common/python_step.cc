@@ -324,21 +324,21 @@ void PythonSteps::expand_method(Json& method, const std::string& path, const std
       for (const Node* node : std::initializer_list<const Node*>{&options, &common, &compression})
         for (const Node& child : node->children)
           if (child.key != "python") known.push_back(child.key);
-      for (const auto& [name, unused] : step["parameters"].items())
-        if (!has(known, name)) known.push_back(name);
+      for (const auto& [parameter, unused] : step["parameters"].items())
+        if (!has(known, parameter)) known.push_back(parameter);
       throw InputError(child_path(path, key), fmt::format("unknown key \"{}\"", key), join(known),
                        did_you_mean(key, known));
     }
   }
-  for (const auto& [name, fallback] : step["parameters"].items()) {
-    const bool is_option = options.child(name) != nullptr;
-    if (is_option) shared.push_back(name);
+  for (const auto& [parameter, fallback] : step["parameters"].items()) {
+    const bool is_option = options.child(parameter) != nullptr;
+    if (is_option) shared.push_back(parameter);
     Json& values = is_option ? expanded : parameters;
-    if (values.contains(name)) continue;
+    if (values.contains(parameter)) continue;
     if (!fallback.is_null())
-      values[name] = fallback;
+      values[parameter] = fallback;
     else if (!is_option)
-      throw InputError(child_path(path, name), "this key is missing", "a number or a text",
+      throw InputError(child_path(path, parameter), "this key is missing", "a number or a text",
                        fmt::format("the step in {} takes it and has no default", file));
   }
   Json python = {{"file", file},

@@ -196,8 +196,8 @@ void Receiver::acknowledge(Nanoseconds now) {
   ack.sent_ns = now;
   ack.is_duplicate = is_duplicate_;
   ack.is_marked = echoes_mark_;
-  ack.sack_count = static_cast<std::uint8_t>(
-      std::min<std::size_t>(ahead_.size(), is_duplicate_ ? kSackRanges - 1 : kSackRanges));
+  ack.sack_count =
+      std::min<std::size_t>(ahead_.size(), is_duplicate_ ? kSackRanges - 1 : kSackRanges) & 3;  // of two bits
   std::copy_n(ahead_.begin(), ack.sack_count, ack.sacks.begin());
   if (quick_ > 0 && --quick_ == 0) delay_ = kDelay;
   acknowledged_ = next_;

@@ -177,7 +177,7 @@ class Reader {
     if (rest.empty() && !has_small_prefix) return ++at_, prefix;  // "10G"; "10 m" is a length
     if (rest == "e" || rest == "be" ||
         (prefix == 1e9 && (rest == "ig" || rest == "ige" || rest == "igabit"))) {
-      at_ += word(at_ + 1) == "ethernet" ? 2 : 1;
+      at_ += word(at_ + 1) == "ethernet" ? 2u : 1u;
       return prefix;
     }
     const bool is_bits = rest == "b" || rest == "bit" || rest == "bits" || rest == "bps" || rest == "bitps";

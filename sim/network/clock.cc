@@ -24,7 +24,7 @@ void SimulatorClock::after_ns(std::int64_t delay_ns, std::function<void()> actio
     begin_action();
     action();
   };
-  ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), ns3::Create<Event>(run));
+  ns3::Simulator::Schedule(ns3::NanoSeconds(static_cast<std::uint64_t>(delay_ns)), ns3::Create<Event>(run));
 }
 
 std::int64_t SimulatorClock::now_ns() const {
@@ -75,7 +75,7 @@ Alarm::Alarm(std::function<void()> action) : bell_(new Bell{ns3::Create<Event>(s
 Alarm::~Alarm() = default;
 
 void Alarm::set_after_ns(std::int64_t delay_ns) {
-  ns3::Simulator::Schedule(ns3::NanoSeconds(delay_ns), bell_->event);
+  ns3::Simulator::Schedule(ns3::NanoSeconds(static_cast<std::uint64_t>(delay_ns)), bell_->event);
 }
 
 }  // namespace longhaul

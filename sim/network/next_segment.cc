@@ -27,11 +27,11 @@ NextSegment next_segment_of_ns3() {
 bool TcpTxBuffer::NextSeg(SequenceNumber32* seq, SequenceNumber32* seqHigh, bool isRecovery) const {
   static const NextSegment scan = next_segment_of_ns3();
   if (m_lostOut > 0 || isRecovery) return scan(this, seq, seqHigh, isRecovery);
-  const SequenceNumber32 unsent = m_firstByteSeq.Get() + m_sentSize;
+  const SequenceNumber32 unsent = m_firstByteSeq.Get() + static_cast<std::int32_t>(m_sentSize);
   const std::uint32_t window = m_rWndCallback();
   if (SizeFromSequence(unsent) == 0 || m_sentSize > window) return false;
   *seq = unsent;
-  *seqHigh = unsent + std::min(m_segmentSize, window - m_sentSize);
+  *seqHigh = unsent + static_cast<std::int32_t>(std::min(m_segmentSize, window - m_sentSize));
   return true;
 }
 

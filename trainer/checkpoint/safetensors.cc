@@ -104,10 +104,10 @@ SafetensorsFile::SafetensorsFile(const std::string& file) : file_(file), in_(fil
     if (!header.is_object()) damaged(file, "has a header that is " + kind_of(header));
     for (const auto& [name, json] : header.items())
       if (name != kMetadata) entries_[name] = entry_of(json, name, file, sizeof length + length, end);
-  } catch (const Json::exception& error) {
-    throw in_header(in_our_words(error), file);
-  } catch (const InputError& error) {
-    throw error.parts().file.empty() ? in_header(error, file) : error;
+  } catch (const Json::exception& unread) {
+    throw in_header(in_our_words(unread), file);
+  } catch (const InputError& refused) {
+    throw refused.parts().file.empty() ? in_header(refused, file) : refused;
   }
 }
 

@@ -24,7 +24,7 @@ using Lines = float __attribute__((vector_size(kLines * sizeof(float))));
 template <int kRows>
 [[gnu::always_inline]] inline void transform_block(const float* basis, const float* in, std::int64_t n,
                                                    std::int64_t stride, float* out) {
-  Lines sums[kRows] = {};
+  Lines sums[as_index(kRows)] = {};
   for (std::int64_t i = 0; i < n; ++i) {
     Lines from;
     std::memcpy(&from, in + i * stride, sizeof from);

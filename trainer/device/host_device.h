@@ -2,6 +2,7 @@
 // plain C++, which is how the tests reach it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #ifdef LONGHAUL_EMULATED_GPU
 #include <stdexcept>
@@ -72,7 +73,7 @@ inline void check_alignment([[maybe_unused]] const void* address, [[maybe_unused
 // busier than 4. Columns of rows whose length is no multiple of 4 are taken one by one.
 template <int kColumns>
 struct alignas(4 * kColumns) Pack {
-  float at[kColumns];
+  float at[static_cast<std::size_t>(kColumns)];
 
   LONGHAUL_HOST_DEVICE static Pack read(const float* from) {
     check(from);
