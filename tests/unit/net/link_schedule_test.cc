@@ -2,7 +2,6 @@
 #include "net/linux/link_schedule.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "core/base/errors.h"
 #include "tests/support/files.h"
@@ -16,7 +15,8 @@ LinkSchedule schedule_with(const std::string& rows) {
     made.add_link({"a-b", 0, made.add_router("b"), 8e6, 8e6, 0.01});
     return made;
   }();
-  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_schedule.csv";
+  static const TemporaryFolder folder;
+  const std::string file = folder.file("schedule.csv");
   write_text(file, rows);
   VariationSpec spec;
   spec.traces = {{"a-b", file, {true, false}, false, {}}};

@@ -6,7 +6,6 @@
 // Limits are what was seen with two sets of draws, rounded up: they notice a mechanism that is lost, they are
 // no aim.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -98,7 +97,8 @@ std::int64_t room_of(const Measured& measured) {
 
 // Nothing leaves a FIFO from 0.2 s after the begin of the first exchange on.
 std::unique_ptr<LinkSchedule> schedule_of(const Measured& measured, const Topology& topology) {
-  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_outage.csv";
+  static const TemporaryFolder folder;
+  const std::string file = folder.file("outage.csv");
   const double begin_s = kFirst_s + 0.2;
   write_text(file, "time_s,rate_bps\n" + std::to_string(begin_s) + ",0\n" +
                        std::to_string(begin_s + measured.outage_s) + "," + std::to_string(measured.rate) +

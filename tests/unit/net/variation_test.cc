@@ -3,7 +3,6 @@
 #include "net/variation/variation.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <set>
@@ -33,7 +32,8 @@ Topology star(int replicas, int extra = 0) {
 
 VariationSpec with_trace(const std::string& link, const std::string& text, Directions directions = {}) {
   VariationSpec spec;
-  const std::string file = testing::TempDir() + std::to_string(getpid()) + "longhaul_trace.csv";
+  static const TemporaryFolder folder;
+  const std::string file = folder.file("trace.csv");
   write_text(file, text);
   spec.traces = {{link, file, directions, false, {}}};
   return spec;
