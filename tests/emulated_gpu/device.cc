@@ -1,4 +1,4 @@
-// Takes the place of trainer/cuda/device.cu and step_graph.cc: memory is the host's, and graphs are calls.
+// Takes the place of trainer/cuda/device.cu and captured_work.cc: memory is the host's, and graphs are calls.
 #include "trainer/device/device.h"
 
 #include <c10/util/Exception.h>
@@ -12,7 +12,7 @@
 
 #include "core/base/errors.h"
 #include "tests/emulated_gpu/device_memory.h"
-#include "trainer/cuda/step_graph.h"
+#include "trainer/cuda/captured_work.h"
 #include "trainer/device/cuda_device.h"
 
 namespace longhaul {
@@ -153,16 +153,16 @@ CudaStream current_cuda_stream() {
 }
 
 // The real one captures at the second call and replays from then on; here every call keeps the rules.
-struct StepGraph::State {
+struct CapturedWork::State {
   bool captures;
   int calls = 0;
 };
-StepGraph::StepGraph(bool captures) : state_(new State{captures && uses(GpuPart::kGraph)}) {}
-StepGraph::~StepGraph() = default;
-void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
+CapturedWork::CapturedWork(bool captures) : state_(new State{captures && uses(GpuPart::kGraph)}) {}
+CapturedWork::~CapturedWork() = default;
+void CapturedWork::on_its_stream(const std::function<void(CudaStream)>& work) {
   work(nullptr);
 }
-void StepGraph::run(const std::function<void()>& work) {
+void CapturedWork::run(const std::function<void()>& work) {
   const emulated::DeviceAtWork at_work;
   if (emulated::fills_at_next_run.exchange(false))
     C10_THROW_ERROR(OutOfMemoryError, "tried to allocate 1.00 GiB");

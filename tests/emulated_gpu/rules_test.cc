@@ -6,8 +6,8 @@
 
 #include "core/base/errors.h"
 #include "tests/emulated_gpu/device_memory.h"
+#include "trainer/cuda/captured_work.h"
 #include "trainer/cuda/device_table.h"
-#include "trainer/cuda/step_graph.h"
 #include "trainer/device/device.h"
 #include "trainer/model/packs.h"
 
@@ -37,7 +37,7 @@ TEST(EmulatedCard, EndsAKernelBehindATablesEnd) {
 
 TEST(EmulatedCard, CapturedWorkWaitsForNothing) {
   const auto third_call = [](bool captures, const auto& work) {
-    StepGraph graph(captures);
+    CapturedWork graph(captures);
     graph.run([] {});
     graph.run([] {});
     graph.run(work);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "core/base/index.h"
+#include "trainer/cuda/captured_work.h"
 #include "trainer/cuda/card_memory.h"
 #include "trainer/cuda/device_evaluation.h"
 #include "trainer/cuda/device_exchange.h"
@@ -11,7 +12,6 @@
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/device_table.h"
 #include "trainer/cuda/rank_exchange.h"
-#include "trainer/cuda/step_graph.h"
 #include "trainer/model/stacked_decoder.h"
 
 namespace longhaul {
@@ -73,7 +73,7 @@ class GpuAccelerator : public Accelerator {
   void begin(const std::vector<Batch>& batches, const std::vector<std::vector<Route>>& paths,
              std::optional<Optimizing> optimizing) override {
     if (begun_ - finished_ == kStepsUnderWay) throw std::logic_error("too many steps are under way");
-    StepGraph& graph = optimizing ? whole_steps_ : gradients_;
+    CapturedWork& graph = optimizing ? whole_steps_ : gradients_;
     UnderWay& step = under_way_[as_index(begun_++ % kStepsUnderWay)];
     with_memory(memory_, [&] {
       graph.on_its_stream([&](CudaStream stream) {
@@ -249,7 +249,7 @@ class GpuAccelerator : public Accelerator {
   };
   UnderWay under_way_[kStepsUnderWay];
   std::int64_t begun_ = 0, finished_ = 0;  // steps
-  StepGraph whole_steps_, gradients_, steps_;
+  CapturedWork whole_steps_, gradients_, steps_;
 };
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/scenario/case.h"
+#include "trainer/cuda/captured_work.h"
 #include "trainer/cuda/card_memory.h"
 #include "trainer/cuda/card_tables.h"
 #include "trainer/cuda/device_table.h"
-#include "trainer/cuda/step_graph.h"
 #include "trainer/model/boundaries.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/stacked_decoder.h"
@@ -45,7 +45,7 @@ class DeviceEvaluation : public RowsOnCard {
   DeviceTable<double> sums_;          // by kBlock columns
   DeviceTable<int> differs_;
   StackedDecoder decoder_;
-  StepGraph plain_;  // for its stream
+  CapturedWork plain_;  // for its stream
 };
 
 }  // namespace longhaul

@@ -8,9 +8,9 @@
 #include "tests/unit/trainer/gpu_here.h"
 #include "tests/unit/trainer/stacked_support.h"
 #include "trainer/codecs/number_formats.h"
+#include "trainer/cuda/captured_work.h"
 #include "trainer/cuda/device_optimizer.h"
 #include "trainer/cuda/device_table.h"
-#include "trainer/cuda/step_graph.h"
 #include "trainer/device/device_products.h"
 #include "trainer/operations/update.h"
 #include "trainer/optimizer/muon.h"
@@ -350,7 +350,7 @@ Result run_on_gpu(const StackedDecoder& decoder, const Replicas& replicas) {
   const DeviceTable<std::int64_t> tokens(replicas.tokens);
   const DeviceTable<float> gradients(std::vector<float>(replicas.weights.size(), 123.f));
   const DeviceTable<double> losses(as_index(replicas.replicas));
-  StepGraph(false).run([&] {
+  CapturedWork(false).run([&] {
     decoder.run({weights.get(), gradients.get(), tokens.get(), replicas.token_stride(), losses.get(),
                  replicas.replicas, replicas.sequences});
   });
@@ -377,7 +377,7 @@ TEST_F(Gpu, MuonsStepIsTheHostsToTheRoundingOfItsPrecision) {
     DeviceMuon muon(spec, matrices,
                     {weights.get(), gradients.get(), first.get(), second.get(), 1, shape.parameters()},
                     precision);
-    StepGraph graph(false);
+    CapturedWork graph(false);
     graph.on_its_stream([&](CudaStream stream) { muon.set(1, stream); });
     graph.run([&] { muon.run(factors.get(), current_cuda_stream()); });
     wait_for_device();

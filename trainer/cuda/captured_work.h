@@ -10,13 +10,13 @@
 
 namespace longhaul {
 
-class StepGraph {
+class CapturedWork {
  public:
   // Without `captures` the work is done plainly every time.
-  explicit StepGraph(bool captures);
-  ~StepGraph();
-  StepGraph(const StepGraph&) = delete;
-  StepGraph& operator=(const StepGraph&) = delete;
+  explicit CapturedWork(bool captures);
+  ~CapturedWork();
+  CapturedWork(const CapturedWork&) = delete;
+  CapturedWork& operator=(const CapturedWork&) = delete;
 
   // Runs work() on a stream of its own, which is the current one meanwhile. Not waited for.
   void run(const std::function<void()>& work);

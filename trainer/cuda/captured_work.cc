@@ -1,4 +1,4 @@
-#include "trainer/cuda/step_graph.h"
+#include "trainer/cuda/captured_work.h"
 
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -10,7 +10,7 @@
 
 namespace longhaul {
 
-struct StepGraph::State {
+struct CapturedWork::State {
   explicit State(bool captures) : captures(captures), stream(c10::cuda::getStreamFromPool()) {}
 
   void capture(const std::function<void()>& work) {
@@ -44,17 +44,18 @@ struct StepGraph::State {
   std::unique_ptr<at::cuda::CUDAGraph> graph;
 };
 
-StepGraph::StepGraph(bool captures) : state_(std::make_unique<State>(captures && uses(GpuPart::kGraph))) {}
-StepGraph::~StepGraph() = default;
+CapturedWork::CapturedWork(bool captures)
+    : state_(std::make_unique<State>(captures && uses(GpuPart::kGraph))) {}
+CapturedWork::~CapturedWork() = default;
 
-void StepGraph::run(const std::function<void()>& work) {
+void CapturedWork::run(const std::function<void()>& work) {
   const c10::cuda::CUDAStreamGuard guard(state_->stream);
   if (!state_->captures || state_->calls++ == 0) return work();
   if (!state_->graph) state_->capture(work);
   state_->graph->replay();
 }
 
-void StepGraph::on_its_stream(const std::function<void(CudaStream)>& work) {
+void CapturedWork::on_its_stream(const std::function<void(CudaStream)>& work) {
   const c10::cuda::CUDAStreamGuard guard(state_->stream);
   work(state_->stream.stream());
 }
