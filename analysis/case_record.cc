@@ -227,6 +227,8 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
              is_done = record["status"] == "done";
   std::vector<std::string> columns = {"compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
+  const bool talks = config.parallelism.is_on();
+  if (talks) columns.push_back("inside_wait_s");
   if (may_lose) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
   auto of = read_numbers(file, columns);
   const std::vector<double>& clock_s = of["clock_s"];
@@ -249,7 +251,8 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
   // A replay that was cut short has its clocks, but not all of its steps.
   const bool has_pace = is_done && tokens > 0 && latest_s > 0;
   if (has_pace) record["tokens_per_s"] = all_steps * tokens / latest_s;
-  if (has_pace || has_stages || (may_lose && latest_s > 0)) record["step_time_s"] = latest_s / config.steps();
+  if (has_pace || has_stages || talks || (may_lose && latest_s > 0))
+    record["step_time_s"] = latest_s / config.steps();
   // A method that gives all batches to one machine trains on the same tokens, in N times the time of one.
   const bool is_one_machine = config.method.options.value("machine", "") == "one";
   if (is_done && (tokens > 0 || config.workload.accelerators != 1))
@@ -263,6 +266,10 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
     record["stage_wait_time_s"] = mean(of["stage_wait_s"]);
     record["stage_bytes_per_step"] = stage_bytes.of_step();
     if (const Json bits = stage_bytes.bits(); !bits.is_null()) record["boundary_bits"] = bits;
+  }
+  if (talks) {
+    record["inside_wait_fraction"] = share("inside_wait_s");
+    record["inside_wait_time_s"] = mean(of["inside_wait_s"]);
   }
   if (config.pipeline.rebalance_every > 0) {
     auto moves = read_numbers(case_folder + "/moves.csv", {"bytes"});

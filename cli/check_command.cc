@@ -88,6 +88,19 @@ void print_sitting_out(const Case& config) {
         count, config.replicas, count == 1 ? "s" : "");
 }
 
+// "inside a step, in consecutive groups of 4: 48 dispatch of 16.8 MB, 48 combine of 16.8 MB"
+void print_inside(const Case& config) {
+  const StepGraph graph = plan_of(config).step_graph;
+  if (graph.is_empty()) return;
+  std::vector<std::string> parts;
+  for (const auto& [collective_and_bytes, count] : graph.sizes())
+    parts.push_back(fmt::format("{} {} of {}", count,
+                                graph.collectives[as_index(collective_and_bytes.first)].name,
+                                human_bytes(static_cast<double>(collective_and_bytes.second))));
+  say(stdout, fmt::format("    inside a step, in {} groups of {}: {} a replica\n", word_of(graph.grouping),
+                          graph.group_size, named_few(parts, 4)));
+}
+
 void print_case(const CaseEstimate& estimate) {
   const Case& config = *estimate.config;
   const double bytes =
@@ -97,6 +110,7 @@ void print_case(const CaseEstimate& estimate) {
                           config.name, config.replicas, config.steps(), human_bytes(bytes),
                           segments.empty() ? "" : segments + ", ", human_duration(estimate.replay.seconds)));
   if (const std::string pace = pace_in_words(config); !pace.empty()) std::printf("    %s\n", pace.c_str());
+  print_inside(config);
   print_sitting_out(config);
   print_placement(config);
 }

@@ -1,13 +1,17 @@
 // What the programs that replay one case share.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <utility>
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/units.h"
+#include "net/collectives/collective.h"
 #include "net/topologies/registry.h"
 #include "replay/placement/optimized_order.h"
 #include "replay/predict/estimate.h"
@@ -21,6 +25,36 @@ Trace read_trace_argument(const std::string& file) {
   std::ifstream in(file);
   if (!in) throw InputError({file, "", "cannot be read", "a trace written by longhaul", ""});
   return read_trace(in, file);
+}
+
+// Whether the trace has what the case has inside its steps, by collectives that give what they are asked for.
+void check_step_graph(const Case& config, const StepGraph& graph, const std::string& file) {
+  if (graph.is_empty() == config.parallelism.is_on())
+    throw InputError({file, "step_graph",
+                      graph.is_empty() ? "this key is missing" : "found, but the case has no parallelism",
+                      "the trace of this case", ""});
+  using Kind = OperationKind;
+  using Purpose = Collective::Purpose;
+  constexpr std::pair<Kind, Purpose> kGiven[] = {{Kind::kAllReduce, Purpose::kAllReduce},
+                                                 {Kind::kAllGather, Purpose::kAllGather},
+                                                 {Kind::kReduceScatter, Purpose::kReduceScatter},
+                                                 {Kind::kAllToAll, Purpose::kAllToAll}};
+  for (std::size_t i = 0; i < graph.collectives.size(); ++i) {
+    const StepCollective& of = graph.collectives[i];
+    const std::string path = element_path("step_graph.collectives", i);
+    const auto given = std::find_if(std::begin(kGiven), std::end(kGiven),
+                                    [&](const auto& one) { return one.first == of.kind; });
+    if (given == std::end(kGiven))
+      throw InputError({file, path + ".kind", fmt::format("found \"{}\"", word_of(of.kind)),
+                        "all-reduce, all-gather, reduce-scatter or all-to-all", ""});
+    try {
+      if (find_collective(of.collective).purpose() == given->second) continue;
+    } catch (const InputError&) {
+    }
+    throw InputError({file, path + ".collective",
+                      fmt::format("found \"{}\" of kind {}", of.collective, word_of(of.kind)),
+                      "a collective of that kind (longhaul list collectives)", ""});
+  }
 }
 
 // A user should know before a run of hours begins; stderr is the log.txt of the case.
@@ -57,6 +91,7 @@ Json run(const std::string& program, const ReplayArguments& arguments, const Rep
          ProgressReporter& reporter) {
   Case config = checked_case(arguments.case_file);
   const Trace trace = read_trace_argument(arguments.trace_file);
+  check_step_graph(config, trace.plan.step_graph, arguments.trace_file);
   const FolderLock lock(arguments.folder);
   try {
     if (config.network.rank_order.kind == RankOrderSpec::Kind::kOptimized) {

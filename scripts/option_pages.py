@@ -17,14 +17,15 @@ PAGES = [
     ("network", "Options: `network`", "The wide-area network. What each part means: docs/model.md.", ("network",)),
     ("methods", "Options: `methods`", "What is compared. Equations: docs/methods.md.", ("methods",)),
     ("pipeline", "Options: `pipeline`", "A model in stages. What each part means: docs/reference/pipelines.md.", ("pipeline",)),
+    ("parallelism", "Options: `parallelism`", "What is said inside a step. What each part means: docs/reference/parallelism.md.", ("parallelism",)),
     ("faults", "Options: `faults` and `recovery`", "What fails, and what the others do. How to: docs/howto/faults.md.",
      ("faults", "recovery")),
     ("claims", "Options: `claims` and `sweep`", "Statements that a run judges, and what it varies.", ("claims", "sweep")),
     ("validation", "Options: `validation`", "Figures that others measured. How to: docs/validation/README.md.",
      ("validation",)),
 ]
-# Parts of methods that many share, said once.
-SHARED = ("pipeline", "codec", "grace")
+# Parts of methods that many share, said once: the first two on pages of their own.
+SHARED = ("pipeline", "parallelism", "codec", "grace")
 RANGE = re.compile(r"^(an? |one of |true or false|default |a list|an object|\"|[0-9])")
 
 
@@ -82,12 +83,12 @@ def methods_of(options):
 def methods_page(options):
     methods, words = methods_of(options)
     common = [option for option in next(iter(methods.values())) if all(option in of for of in methods.values())]
-    common = [option for option in common if not option[0].startswith("pipeline.")]
-    parts = ["## Every method", table(common), "`pipeline` has the keys of [`pipeline`](pipeline.md)."]
+    common = [option for option in common if not option[0].startswith(("pipeline.", "parallelism."))]
+    parts = ["## Every method", table(common), "`pipeline` has the keys of [`pipeline`](pipeline.md), `parallelism` those of [`parallelism`](parallelism.md)."]
     for name, of in methods.items():
         own = [option for option in of if option not in common and not any(option[0].startswith(part + ".") for part in SHARED)]
         parts += ["## " + name, cell(words[name]) + ".", table(own) if own else "It has no options of its own."]
-    for part in SHARED[1:]:
+    for part in SHARED[2:]:
         seen = []
         for of in methods.values():
             seen += [option for option in of if option[0].startswith(part + ".") and option[0] not in [s[0] for s in seen]]

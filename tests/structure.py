@@ -24,6 +24,7 @@ WITHOUT_HEADER = {
     r"trainer/\w+_command\.cc": "commands.h",
     r"methods/\w+\.cc": "common/registry.h: one method each",
     r"core/scenario/faults/\w+\.cc": "fault.h: one kind each",
+    r"core/parallelism/(experts|tensor|sharding|kinds)\.cc": "layer_operations.h: one kind each",
     r"net/collectives/\w+\.cc": "collective.h: one collective each",
     r"net/libraries/\w+\.cc": "library.h: one library each",
     r"net/topologies/\w+\.cc": "registry.h: one kind each",

@@ -32,10 +32,7 @@ bool forgets_windows(const OperationRule& rule, const Case& config) {
   if (!network.tcp.slow_start_after_idle || network.tcp.congestion_control == "bbr") return false;
   constexpr double kTimeOuts = 32;  // of which each halves the window
   const Topology topology = build_topology(config);
-  double bytes = 0;
-  for (const PayloadPart& part : rule.payload)
-    bytes += encoded_bytes(part.codec,
-                           contributed_columns(rule, part, config.workload.parameters, config.replicas));
+  const auto bytes = static_cast<double>(payload_bytes(rule, config.workload.parameters, config.replicas));
   const double sending_s = rule.is_blocking() ? 0 : 2 * 8 * bytes / topology.bottleneck(0, 1);
   const std::vector<double>& factors = config.workload.step_time_factors;
   const double step_s = config.workload.step_time.seconds * (factors.empty() ? 1 : factors[0]);

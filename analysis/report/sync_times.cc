@@ -61,7 +61,9 @@ Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, s
   if (!std::filesystem::exists(file)) return nullptr;
   const bool has_stages = std::filesystem::exists(case_folder + "/pipeline.csv");
   std::vector<std::string> columns = {"compute_s", "idle_s"};
+  const bool waits_inside = std::filesystem::exists(case_folder + "/collectives.csv");
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
+  if (waits_inside) columns.push_back("inside_wait_s");
   auto totals = read_numbers(file, columns);
   const std::vector<double>& idle_s = totals["idle_s"];
   if (idle_s.empty()) return nullptr;
@@ -81,6 +83,7 @@ Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, s
     add("wait", r < times.wait_of_replica.size() ? times.wait_of_replica[r] : 0);
     if (has_stages) add("bubble", totals["bubble_s"][r]);
     if (has_stages) add("stage_wait", totals["stage_wait_s"][r]);
+    if (waits_inside) add("inside_wait", totals["inside_wait_s"][r]);
     json["exchange"].push_back(six_digits(std::max(0., exchange_s)));
   }
   return json;

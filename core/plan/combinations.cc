@@ -58,6 +58,12 @@ MaybeFound python_with(const Case& config, bool is_so, const std::string& what, 
   return Found{"method.file", "found with " + what, allowed};
 }
 
+// Steps in which replicas talk while they compute, with something else.
+MaybeFound parallelism_with(const Case& config, bool is_so, const std::string& what, const char* allowed) {
+  if (!is_so || !config.parallelism.is_on()) return std::nullopt;
+  return Found{"parallelism", fmt::format("found {} with {}", config.parallelism.kind, what), allowed};
+}
+
 constexpr const char* kOneHasNoGates = "one worker trains for all, so that the others have no gates";
 constexpr const char* kGatesOnTheLoop = "the gradient of the gates is computed on the loop of one CPU alone";
 
@@ -206,6 +212,46 @@ constexpr RefusedCombination kRefused[] = {
                                        "operation, so that the replay comes before the training",
                                        config.method.label),
                            "formats that are given");
+     }},
+    {"parallelism", "training",
+     "what is said inside a step is replayed, and changes no number that a training has",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return parallelism_with(config, config.train.has_value(), "a train section", "no train section");
+     }},
+    {"parallelism", "pipeline stages",
+     "a stage's passes have an order of their own, without collectives in it",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return parallelism_with(config, config.pipeline.has_stages(), of_stages(config), "one stage");
+     }},
+    {"parallelism", "crash", "a group whose member is gone in the middle of a step is not modelled",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return parallelism_with(config, config.has_absences(), "a fault of kind crash", "no such fault");
+     }},
+    {"parallelism", "an optimized rank order",
+     "the search for an order does not count what is said inside a step",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return parallelism_with(config, config.network.rank_order.kind == RankOrderSpec::Kind::kOptimized,
+                               "network.rank_order \"optimized\"", "another order, or a list of places");
+     }},
+    {"parallelism", "a method that trains one worker for all", "the others take no steps",
+     [](const Case& config, const OperationPlan& plan, const Executor&) {
+       return parallelism_with(config, plan.takes_whole_batch,
+                               fmt::format("method \"{}\"", config.method.label),
+                               "a method in which all replicas compute");
+     }},
+    {"parallelism", "network.message_time with std, in steps of more than 4096 tasks",
+     "a message's draw has its task's number in 12 bits",
+     [](const Case& config, const OperationPlan& plan, const Executor&) {
+       constexpr std::size_t kMostDrawn = 4096;
+       const bool draws = config.network.message_time && config.network.message_time->std > 0;
+       return parallelism_with(
+           config, draws && plan.step_graph.tasks.size() > kMostDrawn,
+           fmt::format("{} tasks in a step and network.message_time", plan.step_graph.tasks.size()),
+           "fewer layers or microbatches, or a std of 0");
+     }},
+    {"parallelism", "dynamic_steps", "members of a group take the same steps",
+     [](const Case& config, const OperationPlan& plan, const Executor&) {
+       return parallelism_with(config, plan.dynamic_steps.is_on(), "dynamic_steps", "dynamic_steps false");
      }},
     {"step_time measured", "times that decide who takes part",
      "the replay then comes before the training, whose times it needs",

@@ -79,6 +79,9 @@ std::vector<std::vector<int>> drawn_groups(const OperationRule& rule, const Plan
       return site_groups(rule, context, step);
     case Grouping::kGrid:
       return grid_groups(context.replicas, rule.group_size, (step - rule.phase) / rule.every - 1);
+    case Grouping::kConsecutive:
+    case Grouping::kStrided:
+      return fixed_groups(rule.grouping, context.replicas, rule.group_size);
   }
   throw std::logic_error("a grouping without groups");
 }
@@ -108,9 +111,7 @@ Operation operation_of(const OperationRule& rule, const PlanContext& context, in
   operation.post_step = step;
   operation.await_step = step + rule.overlap_steps;
   const int members = rule.group_size > 0 && !has_targets(rule.grouping) ? rule.group_size : context.replicas;
-  for (const PayloadPart& part : rule.payload)
-    operation.bytes +=
-        encoded_bytes(part.codec, contributed_columns(rule, part, context.parameters, members));
+  operation.bytes = payload_bytes(rule, context.parameters, members);
   operation.groups = drawn_groups(rule, context, operation.await_step);
   if (has_targets(rule.grouping))
     operation.targets = random_targets(context.seed, context.replicas, rule.group_size, operation.await_step);
@@ -308,6 +309,13 @@ std::int64_t contributed_columns(const OperationRule& rule, const PayloadPart& p
   return rule.sharded ? (columns + members - 1) / members : columns;
 }
 
+std::int64_t payload_bytes(const OperationRule& rule, std::int64_t parameters, int members) {
+  std::int64_t bytes = 0;
+  for (const PayloadPart& part : rule.payload)
+    bytes += encoded_bytes(part.codec, contributed_columns(rule, part, parameters, members));
+  return bytes;
+}
+
 std::vector<std::vector<int>> random_groups(std::uint64_t seed, int replicas, int group_size, int step) {
   RandomStream stream(seed, Purpose::kGroups, 0, static_cast<std::uint32_t>(step));
   const std::vector<int> order = random_permutation(replicas, stream);
@@ -389,6 +397,16 @@ std::vector<std::vector<int>> whole_sites(const std::vector<int>& site_of) {
   std::vector<Group> groups;
   for (auto& [site, group] : by_site)
     if (group.size() > 1) groups.push_back(std::move(group));
+  return groups;
+}
+
+std::vector<std::vector<int>> fixed_groups(Grouping grouping, int replicas, int group_size) {
+  const int count = replicas / group_size;
+  const bool are_neighbours = grouping == Grouping::kConsecutive;
+  std::vector<Group> groups(as_index(count));
+  for (int group = 0; group < count; ++group)
+    for (int place = 0; place < group_size; ++place)
+      groups[as_index(group)].push_back(are_neighbours ? group * group_size + place : group + place * count);
   return groups;
 }
 

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "core/base/model_shape.h"
-#include "core/base/words.h"
+#include "core/base/operation_kind.h"
 #include "core/codecs/codec.h"
+#include "core/parallelism/step_graph.h"
 #include "core/plan/dynamic_steps.h"
 #include "core/plan/hidden_units.h"
 #include "core/plan/pipeline.h"
@@ -21,48 +22,8 @@ namespace longhaul {
 // How an all-reduce may be lowered: "ring", "tree", ... net/collectives/ has each.
 const std::vector<std::string>& all_reduce_collectives();
 
-enum class Grouping {
-  kEveryone,  // one group of all replicas
-  kRandom,    // disjoint groups of `group_size`, drawn anew for each outer step from the seed; those that are
-              // left over, fewer than `group_size`, sit out: each is a group of one
-  kSites,     // the same, inside a site but at every `across_every`-th outer step across sites
-  kTwoLevel,  // all of a site; at every `across_every`-th outer step all replicas
-  kGrid,      // replicas that differ in one digit only, written with the base `group_size`: in the last digit
-              // at the first outer step, in the one before it at the next, and round again
-  kTargets,   // everyone is one group, in which each sends to `group_size` others that it draws anew for each
-              // outer step (Epidemic Learning, arXiv 2310.01972), so that some get more and some less, or
-              // nothing
-};
-template <>
-struct Words<Grouping> {
-  static constexpr Word<Grouping> all[] = {
-      {Grouping::kEveryone, "everyone"},  {Grouping::kRandom, "random"}, {Grouping::kSites, "sites"},
-      {Grouping::kTwoLevel, "two-level"}, {Grouping::kGrid, "grid"},     {Grouping::kTargets, "targets"}};
-};
-
 // Whether replicas send to targets of their own (Operation::targets).
 bool has_targets(Grouping grouping);
-
-// What every participant gets.
-enum class OperationKind {
-  kAllReduce,      // the mean of all contributions
-  kGroupAverage,   // the same of a small group, and the contributions themselves
-  kAllGather,      // all contributions
-  kReduceScatter,  // its part of their mean
-  kSend,           // the mean of its own and those that were sent to it; of a grouping with targets
-  kAllToAll,       // of each contribution the part that is for it: the units that become its own
-  kMerge,          // the model that a synchronizer keeps, after a step with contributions as they come
-};
-template <>
-struct Words<OperationKind> {
-  static constexpr Word<OperationKind> all[] = {{OperationKind::kAllReduce, "all-reduce"},
-                                                {OperationKind::kGroupAverage, "group-average"},
-                                                {OperationKind::kAllGather, "all-gather"},
-                                                {OperationKind::kReduceScatter, "reduce-scatter"},
-                                                {OperationKind::kSend, "send"},
-                                                {OperationKind::kAllToAll, "all-to-all"},
-                                                {OperationKind::kMerge, "merge"}};
-};
 
 // One row that each participant contributes, or columns of it.
 struct PayloadPart {
@@ -201,6 +162,7 @@ struct OperationPlan {
   std::vector<std::string> keeps = {};  // rows that the method keeps, by name (kept_rows())
   // One part, where the case has no pipeline. With stages each rule is of one of them.
   PipelinePlan pipeline = {};
+  StepGraph step_graph = {};               // empty: a step is compute alone
   std::vector<GradientDelay> delays = {};  // of all columns; empty: no delay. They take no time.
   DynamicSteps dynamic_steps = {};         // its rules then post at the end of rounds alone
 };
@@ -277,6 +239,9 @@ int rule_index(const OperationPlan& plan, const Operation& operation);
 bool is_posted_at(const OperationRule& rule, int steps, int step);
 bool is_taken_at(const LocalStep& local, int step);
 
+// Of kConsecutive and kStrided: what is left over when the groups are full is in none.
+std::vector<std::vector<int>> fixed_groups(Grouping grouping, int replicas, int group_size);
+
 // Throws InputError where a replica does not exist or is in two groups.
 void check_groups(const std::vector<std::vector<int>>& groups, int replicas);
 
@@ -305,6 +270,9 @@ int round_at(const OperationRule& rule, int step);
 // units the most that one of them owns.
 std::int64_t contributed_columns(const OperationRule& rule, const PayloadPart& part, std::int64_t parameters,
                                  int members);
+
+// Bytes of one of `members`' contribution: of all parts of the payload, encoded.
+std::int64_t payload_bytes(const OperationRule& rule, std::int64_t parameters, int members);
 
 // Groups are drawn anew for each outer step, from (seed, step) alone.
 

@@ -40,6 +40,20 @@ DynamicSteps dynamic_steps_from(const Json& json, const Trace& trace) {
   return steps;
 }
 
+// What a step graph has no place for (combinations.h).
+void check_beside_step_graph(const OperationPlan& plan) {
+  if (plan.step_graph.is_empty()) return;
+  const bool releases = std::any_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
+    return rule.overlap_backward > 0 || !rule.completion.is_all();
+  });
+  if (releases || plan.takes_whole_batch || plan.pipeline.has_stages() || plan.dynamic_steps.is_on() ||
+      has_merges(plan))
+    throw InputError(
+        "step_graph",
+        "found beside whole_batch, pipeline, dynamic_steps, merges, completion or overlap_backward",
+        "none of these");
+}
+
 void read_header(const Json& json, Trace& trace) {
   if (json.at("longhaul_trace") != kTraceVersion)
     throw InputError("longhaul_trace", "found version " + json["longhaul_trace"].dump(),
@@ -71,6 +85,8 @@ void read_header(const Json& json, Trace& trace) {
   if (trace.context.replicas > kMostReplicas / stages)
     throw InputError("replicas", fmt::format("found {} with {} stages", trace.context.replicas, stages),
                      fmt::format("at most {} workers", kMostReplicas));
+  if (json.contains("step_graph"))
+    trace.plan.step_graph = step_graph_from(json["step_graph"], trace.context.replicas);
   for (const Json& rule : json.at("rules")) {
     trace.plan.rules.push_back(rule_from(rule, trace.context));
     if (const int stage = trace.plan.rules.back().stage;
@@ -80,6 +96,7 @@ void read_header(const Json& json, Trace& trace) {
   }
   if (json.contains("dynamic_steps"))
     trace.plan.dynamic_steps = dynamic_steps_from(json["dynamic_steps"], trace);
+  check_beside_step_graph(trace.plan);
 }
 
 void check_targets(const std::vector<std::vector<int>>& targets, int replicas) {
@@ -257,6 +274,7 @@ void write_trace(const Trace& trace, std::ostream& out) {
   if (!trace.plan.keeps.empty()) header["keeps"] = trace.plan.keeps;
   if (trace.plan.takes_whole_batch) header["whole_batch"] = kMachines[trace.plan.is_as_fast_as_all];
   if (trace.plan.pipeline.has_stages()) header["pipeline"] = to_json(trace.plan.pipeline);
+  if (!trace.plan.step_graph.is_empty()) header["step_graph"] = to_json(trace.plan.step_graph);
   if (needs_sites(trace.plan)) header["sites"] = context.site_of;
   if (const DynamicSteps& steps = trace.plan.dynamic_steps; steps.is_on())
     header["dynamic_steps"] = {{"every", steps.every}, {"taken", steps.taken}};

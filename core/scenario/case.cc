@@ -263,8 +263,8 @@ void check_resolved(const Json& resolved) {
     const auto keep = [&](const char* key) { return *scenario.child(key); };
     return section(
         "", {text("case").required(), text("scenario").required(), text("folder").required(), keep("seed"),
-             keep("replicas"), keep("pipeline"), keep("train"), keep("workload"), keep("network").required(),
-             keep("faults"), keep("recovery"), table_of("swept", anything("")),
+             keep("replicas"), keep("pipeline"), keep("parallelism"), keep("train"), keep("workload"),
+             keep("network").required(), keep("faults"), keep("recovery"), table_of("swept", anything("")),
              section("method", {text("name").required(), text("label").required()}).required(),
              list_of("sites", integer("").at_least(0))});
   }();
@@ -340,7 +340,7 @@ bool Case::has_absences() const {
 
 Case parse_case(const Json& written) {
   Case config;
-  config.resolved = with_effective_pipeline(with_effective_optimizer(written));
+  config.resolved = with_effective_parallelism(with_effective_pipeline(with_effective_optimizer(written)));
   const Json& resolved = config.resolved;
   config.name = resolved.at("case").get<std::string>();
   config.scenario = resolved.at("scenario").get<std::string>();
@@ -353,6 +353,7 @@ Case parse_case(const Json& written) {
   config.method.label = config.method.options.at("label").get<std::string>();
   if (resolved.contains("sites")) config.site_of = resolved["sites"].get<std::vector<int>>();
   config.pipeline = parse_pipeline(resolved);
+  config.parallelism = parse_parallelism(resolved, config.replicas);
   if (resolved.contains("train")) config.train = parse_train(resolved["train"]);
   check_counts(config);
   check_microbatches(config);

@@ -13,6 +13,7 @@
 #include "core/base/model_shape.h"
 #include "core/base/words.h"
 #include "core/codecs/codec.h"
+#include "core/parallelism/parallelism.h"
 #include "core/scenario/fault.h"
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/network_spec.h"
@@ -104,6 +105,7 @@ struct Case {
   int replicas = 0;
   MethodSpec method;
   PipelineSpec pipeline;
+  ParallelismSpec parallelism;
   std::optional<TrainSpec> train;
   WorkloadSpec workload;
   NetworkSpec network;

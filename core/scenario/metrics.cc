@@ -129,6 +129,13 @@ std::vector<Metric> of_waiting() {
           .means(
               "with stages: share of its time that a worker waits for activations and gradients to arrive"),
       MetricBuilder("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
+      MetricBuilder("inside_wait_fraction", Unit::kFraction)
+          .lower()
+          .network_time()
+          .at("mean")
+          .column(21, "inside wait", "Inside wait")
+          .means("with parallelism: share of its time that a replica waits for collectives inside its steps"),
+      MetricBuilder("inside_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
   };
 }
 
@@ -179,6 +186,7 @@ std::vector<Metric> of_work() {
       in_seconds("compute_time_s"),
       in_seconds("bubble_time_s").lower(),
       in_seconds("stage_wait_time_s").lower().network_time(),
+      in_seconds("inside_wait_time_s").lower().network_time(),
       in_seconds("exchange_time_s").lower().network_time(),
       in_seconds("wait_time_s").lower(),
       in_seconds("simulated_time_s")

@@ -4,6 +4,7 @@
 #include "core/base/limits.h"
 #include "core/base/model_presets.h"
 #include "core/base/model_shape.h"
+#include "core/parallelism/parallelism.h"
 #include "core/scenario/case.h"
 #include "core/scenario/fault.h"
 #include "core/scenario/inner_optimizer.h"
@@ -306,7 +307,9 @@ Node validation_options() {
 std::vector<Node> common_method_options(const Json& optimizer) {
   return {text("name").required().means("which method"),
           text("label").means("how the case is called; default the name; must be unique in the scenario"),
-          method_optimizer_options(optimizer), method_pipeline_options(),
+          method_optimizer_options(optimizer),
+          method_pipeline_options(),
+          method_parallelism_options(),
           anything("python")};  // what longhaul makes of a step in Python (methods/common/python_step.h)
 }
 
@@ -326,8 +329,8 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
            .not_empty()
            .required()
            .means("what is compared"),
-       pipeline_options(), train_options(), workload_options(), network_options(topologies), fault_options(),
-       recovery_options(),
+       pipeline_options(), parallelism_options(), train_options(), workload_options(),
+       network_options(topologies), fault_options(), recovery_options(),
        anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
                                "is the union of their products; methods.LABEL.key addresses one method, of "
                                "labels that hold points "

@@ -13,6 +13,7 @@
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/method.h"
 #include "methods/common/python_step.h"
+#include "methods/common/shards.h"
 #include "methods/common/stages.h"
 #include "methods/common/tensors.h"
 
@@ -87,7 +88,8 @@ OperationPlan plan_of(const Case& config) {
   PlannedModel model{workload.parameters, {}, workload.wire, {}, tensors_of_sizes(workload.tensors)};
   if (workload.model) model = planned_model(*workload.model, workload.wire);
   model.parameters = workload.parameters;
-  return whole_plan(config, model, workload.model, workload.tokens);
+  return with_shards(whole_plan(config, model, workload.model, workload.tokens), config,
+                     {workload.model, workload.parameters, workload.tokens, workload.wire});
 }
 
 OperationPlan trained_plan_of(const Case& config) {

@@ -59,6 +59,11 @@ ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, const std::st
   network_.set_heartbeat([this] { beat(); });
   if (throws_late_work_away(trace.plan)) outputs_.expect_lost_work();
   if (config.train && do_times_decide(config, trace.plan)) outputs_.expect_training(config, trace);
+  if (!trace.plan.step_graph.is_empty())
+    graphs_.emplace(context_, trace_, times_, slow_, workers_, ledger_, outputs_, [this](int worker) {
+      begin_waits(worker);
+      follow_program(worker);
+    });
   if (trace.plan.pipeline.has_stages())
     pipelines_.emplace(config.pipeline, context_, trace_, assignment_, times_, slow_, workers_, ledger_,
                        outputs_,
@@ -101,6 +106,7 @@ void ReplayEngine::begin_training() {
 // Steps at which nothing but compute happens are one event together.
 void ReplayEngine::compute(int worker) {
   if (pipelines_) return enter_pipeline(worker);
+  if (graphs_) return enter_tasks(worker);
   Worker& state = workers_.at(worker);
   double seconds = 0, last_step = 0;
   std::int64_t taken = 0;
@@ -128,6 +134,15 @@ void ReplayEngine::enter_pipeline(int worker) {
   ledger_.begin_passes(worker, workers_.now());
   at_work_.enter(state.step);
   pipelines_->enter(worker);
+}
+
+void ReplayEngine::enter_tasks(int worker) {
+  Worker& state = workers_.at(worker);
+  ++state.step;
+  state.next = 0;
+  ledger_.begin_tasks(worker, workers_.now());
+  at_work_.enter(state.step);
+  graphs_->enter(worker);
 }
 
 // The buckets that a step of `step_s`, whose end is `end_s` from now, releases before that.
@@ -368,6 +383,7 @@ std::string ReplayEngine::deadlock() const {
   };
   add(plans_.waiting());
   if (pipelines_) add(pipelines_->waiting());
+  if (graphs_) add(graphs_->waiting());
   add(synchronization_->waiting());
   std::string text = fmt::format(
       "the simulation ran out of events while exchanges are open ({} of {} {} wait):",
@@ -405,8 +421,9 @@ Json ReplayEngine::write_results() {
   network_.finish();
   if (case_.resolved.contains("faults"))
     outputs_.write_faults(faults_until(case_, topology_, workers_.now()));
-  const std::int64_t transfers =
-      transfers_ + synchronization_->transfers() + (pipelines_ ? pipelines_->transfers() : 0);
+  const std::int64_t transfers = transfers_ + synchronization_->transfers() +
+                                 (pipelines_ ? pipelines_->transfers() : 0) +
+                                 (graphs_ ? graphs_->transfers() : 0);
   const std::optional<SegmentCount> segments = network_.segments();
   Json report = outputs_.finish(totals, topology_, network_.loads(), transfers, clock_.events(), segments);
   const double all = segments ? static_cast<double>(segments->own)

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/child_main.h"
+#include "replay/engine/graph_steps.h"
 #include "replay/engine/pipeline_steps.h"
 #include "replay/engine/step_plans.h"
 #include "replay/engine/synchronization.h"
@@ -41,6 +42,7 @@ class ReplayEngine : private PresenceListener {
   void begin_training();
   void compute(int worker);
   void enter_pipeline(int worker);
+  void enter_tasks(int worker);
   void release_backward(int worker, double end_s, double step_s);
   void begin_waits(int worker);
   void follow_program(int worker);
@@ -89,6 +91,7 @@ class ReplayEngine : private PresenceListener {
   StepPlans plans_;
   const std::unique_ptr<Synchronization> synchronization_;
   std::optional<PipelineSteps> pipelines_;
+  std::optional<GraphSteps> graphs_;
   int finished_ = 0;  // workers
   std::int64_t transfers_ = 0;
   std::uint64_t steps_left_ = 0;

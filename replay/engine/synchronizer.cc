@@ -25,9 +25,7 @@ Synchronizer::Synchronizer(const ExchangeContext& context, const Trace& trace, W
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const OperationRule& plan = trace.plan.rules[i];
     Rule& rule = rules_[i];
-    for (const PayloadPart& part : plan.payload)
-      rule.bytes +=
-          encoded_bytes(part.codec, contributed_columns(plan, part, planned.parameters, planned.replicas));
+    rule.bytes = payload_bytes(plan, planned.parameters, planned.replicas);
     rule.answer_bytes = answer_bytes(plan, planned.parameters);
     rule.contributors.resize(as_index(planned.replicas));
   }

@@ -8,6 +8,7 @@
 #include "core/plan/paths.h"
 #include "net/library.h"
 #include "replay/engine/synchronizer.h"
+#include "replay/exchange/step_graph_run.h"
 #include "replay/work/trace_steps.h"
 
 namespace longhaul {
@@ -72,6 +73,21 @@ void add_hops(const Trace& trace, std::set<std::pair<int, int>>& found) {
       }
 }
 
+void add_collectives(const Trace& trace, const std::vector<int>& site_of, const NetworkSpec& network,
+                     std::set<std::pair<int, int>>& found) {
+  const StepGraph& graph = trace.plan.step_graph;
+  if (graph.is_empty()) return;
+  const StepGraphGroups groups(graph, trace.context.replicas);
+  for (const auto& [collective_and_bytes, count] : graph.sizes())
+    for (int replica = 0; replica < trace.context.replicas; ++replica) {
+      const std::vector<int>& group = groups.group_of(replica);
+      if (group.front() == replica)
+        add_connections(groups.rule(collective_and_bytes.first),
+                        group_exchange(group, collective_and_bytes.second, 1, site_of), group, network,
+                        found);
+    }
+}
+
 }  // namespace
 
 std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std::vector<int>& site_of,
@@ -86,6 +102,7 @@ std::vector<std::pair<int, int>> used_connections(const Trace& trace, const std:
         add_connections(exchange, workers_of(trace.plan, *exchange.rule, group), site_of, network, found);
     }
   add_hops(trace, found);
+  add_collectives(trace, site_of, network, found);
   return {found.begin(), found.end()};
 }
 

@@ -1,5 +1,6 @@
 #include "replay/output/logged_network.h"
 
+#include <iterator>
 #include <utility>
 
 #include "core/base/index.h"
@@ -8,14 +9,20 @@ namespace longhaul {
 namespace {
 
 constexpr std::int64_t kMostRows = 10000;
+constexpr const char* kPassed[] = {"activations", "gradients", "state"};
 
 }  // namespace
 
 std::vector<std::string> row_names(const OperationPlan& plan) {
   std::vector<std::string> names;
   for (const OperationRule& rule : plan.rules) names.push_back(rule.name);
-  for (const char* passed : {"activations", "gradients", "state"}) names.push_back(passed);
+  for (const char* passed : kPassed) names.push_back(passed);
+  for (const StepCollective& collective : plan.step_graph.collectives) names.push_back(collective.name);
   return names;
+}
+
+int first_row_of_step_graph(const OperationPlan& plan) {
+  return static_cast<int>(plan.rules.size() + std::size(kPassed));
 }
 
 LoggedNetwork::LoggedNetwork(std::unique_ptr<Network> network, const Clock& clock, const std::string& folder,

@@ -15,8 +15,9 @@
 namespace longhaul {
 
 // By the number of a message's rule: the plan's, and behind them what passes between stages, forward and
-// back, and what a worker downloads that changes its stage.
+// back, what a worker downloads that changes its stage, and the collectives inside a step.
 std::vector<std::string> row_names(const OperationPlan& plan);
+int first_row_of_step_graph(const OperationPlan& plan);
 
 // A network that writes the first messages that it carries to transfers.csv, and passes all of them on.
 class LoggedNetwork : public Network {

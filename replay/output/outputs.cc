@@ -74,6 +74,9 @@ ReplayOutputs::ReplayOutputs(const std::string& folder, const OperationPlan& pla
     tasks_ = CsvWriter(folder + "/tasks.csv",
                        {"step", "replica", "part", "microbatch", "pass", "begin_s", "end_s"});
   }
+  if (!plan.step_graph.is_empty())
+    collectives_ = CsvWriter(folder + "/collectives.csv",
+                             {"step", "collective", "count", "bytes", "mean_s", "longest_s"});
   schedule_ << Json{{"longhaul_schedule", 1}, {"replicas", replicas}}.dump() << '\n';
 }
 
@@ -114,6 +117,28 @@ void ReplayOutputs::add_task(int step, const TaskTimes& task) {
   add(*tasks_, step, task.worker, pass.part, pass.microbatch, pass.is_forward ? "forward" : "backward",
       task.begin_s, task.end_s)
       .end_row();
+}
+
+void ReplayOutputs::add_collective(int step, const CollectiveRow& row) {
+  std::vector<CollectiveSums>& sums = collective_sums_[step];
+  sums.resize(plan_.step_graph.collectives.size());
+  CollectiveSums& of = sums[as_index(row.collective)];
+  const double seconds = row.done_s - row.start_s;
+  ++of.count;
+  of.bytes += row.bytes;
+  of.seconds += seconds;
+  of.longest_s = std::max(of.longest_s, seconds);
+}
+
+void ReplayOutputs::close_collectives(int step) {
+  const std::vector<CollectiveSums> sums = std::move(collective_sums_[step]);
+  collective_sums_.erase(step);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i].count > 0)
+      add(*collectives_, step, plan_.step_graph.collectives[i].name, sums[i].count, sums[i].bytes,
+          to_picoseconds(sums[i].seconds / static_cast<double>(sums[i].count)),
+          to_picoseconds(sums[i].longest_s))
+          .end_row();
 }
 
 void ReplayOutputs::open_moves() {
@@ -161,12 +186,15 @@ void ReplayOutputs::write_replicas(const std::vector<ReplicaTotals>& totals) {
   const bool has_stages = plan_.pipeline.has_stages();
   std::vector<std::string> columns = {"replica", "compute_s", "idle_s", "clock_s", "bytes_sent"};
   if (has_stages) columns.insert(columns.end(), {"stage", "bubble_s", "stage_wait_s"});
+  const bool talks = !plan_.step_graph.is_empty();
+  if (talks) columns.push_back("inside_wait_s");
   if (has_lost_work_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const ReplicaTotals& of = totals[i];
     add(out, static_cast<int>(i), of.compute_s, of.idle_s, of.clock_s, of.bytes_sent);
     if (has_stages) add(out, of.stage, to_picoseconds(of.bubble_s), to_picoseconds(of.stage_wait_s));
+    if (talks) add(out, to_picoseconds(of.inside_wait_s));
     if (has_lost_work_) add(out, of.useful_steps, to_picoseconds(of.lost_s), to_picoseconds(of.gone_s));
     out.end_row();
   }
@@ -208,7 +236,7 @@ void ReplayOutputs::write_faults(const std::vector<FaultRow>& rows) {
 
 void ReplayOutputs::write_report(const Json& report) {
   for (CsvWriter* table : {&exchanges_, &breakdown_, &steps_}) table->flush();
-  for (std::optional<CsvWriter>* table : {&pipeline_, &tasks_, &moves_, &absences_})
+  for (std::optional<CsvWriter>* table : {&pipeline_, &tasks_, &moves_, &absences_, &collectives_})
     if (*table) (*table)->flush();
   schedule_.flush();
   std::ofstream out(folder_ + "/replay.json");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,6 +50,10 @@ class ReplayOutputs {
   void add_pipeline(int step, const PipelineRow& row) { pipeline_rows_.add(step, row); }
   // Times since training began. The first ones are kept.
   void add_task(int step, const TaskTimes& task);
+  // Of a plan with a step graph: collectives.csv has what those of a step come to, by name. They are complete
+  // with close_collectives().
+  void add_collective(int step, const CollectiveRow& row);
+  void close_collectives(int step);
   // Where workers may change their stages: moves.csv, in the order of the moves; likewise.
   void open_moves();
   void add_move(const MoveTimes& times);
@@ -88,7 +93,14 @@ class ReplayOutputs {
   int longest_overlap_ = 0;  // steps
   std::vector<NamedPart> parts_;
   CsvWriter exchanges_, breakdown_, steps_;
-  std::optional<CsvWriter> pipeline_, tasks_, moves_, absences_;
+  // What the collectives of one name come to in a step.
+  struct CollectiveSums {
+    std::int64_t count = 0, bytes = 0;
+    double seconds = 0, longest_s = 0;
+  };
+
+  std::optional<CsvWriter> pipeline_, tasks_, moves_, absences_, collectives_;
+  std::map<int, std::vector<CollectiveSums>> collective_sums_;  // by step and collective
   bool has_lost_work_ = false;
   std::int64_t tasks_written_ = 0;
   std::int64_t discarded_ = 0, thrown_away_ = 0;  // operations, of them those of gradients

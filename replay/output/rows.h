@@ -36,10 +36,18 @@ struct ReplicaTotals {
   std::int64_t bytes_sent = 0;
   double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
   int stage = 0;                          // that it served at the end
+  double inside_wait_s = 0;               // of idle_s: for collectives inside its steps
   // Where replicas may be gone: steps that went into the model, compute that did not, and time without taking
   // part.
   std::int64_t useful_steps = 0;
   double lost_s = 0, gone_s = 0;
+};
+
+// A collective of one group inside a step: from when the last member was ready until all were done.
+struct CollectiveRow {
+  int collective = 0;      // of the plan's step graph
+  std::int64_t bytes = 0;  // that all members sent
+  double start_s = 0, done_s = 0;
 };
 
 // When a replica was gone, and what it downloaded. Seconds since training began, negative: not.

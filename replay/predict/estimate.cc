@@ -21,6 +21,7 @@
 #include "net/topologies/registry.h"
 #include "net/variation/path_losses.h"
 #include "net/variation/variation.h"
+#include "replay/exchange/step_graph_run.h"
 #include "replay/output/outputs.h"
 #include "replay/placement/optimized_order.h"
 #include "replay/predict/segment_estimate.h"
@@ -217,6 +218,21 @@ void add_stages(ReplayEstimate& estimate, const Case& config, const Trace& trace
     for (int way = 0; way < 2; ++way) add_product(estimate.events, transfers, channels(config.network.tcp));
 }
 
+// What replicas send each other inside their steps.
+void add_step_graph(ReplayEstimate& estimate, const Case& config, const Trace& trace,
+                    std::map<std::tuple<std::string, int, std::int64_t>, GroupCost>& known) {
+  const StepGraph& graph = trace.plan.step_graph;
+  if (graph.is_empty()) return;
+  const StepGraphGroups groups(graph, trace.context.replicas);
+  for (const auto& [collective_and_bytes, count] : graph.sizes()) {
+    Operation exchange;
+    exchange.rule = &groups.rule(collective_and_bytes.first);
+    add(estimate, exchange, groups.group_of(0), graph.group_size,
+        static_cast<std::int64_t>(groups.count()) * count * trace.context.steps, collective_and_bytes.second,
+        config, known);
+  }
+}
+
 // What others send beside the exchanges of a case, one after another, and while replicas compute. Groups that
 // exchange at the same time take as long as the largest of them.
 class OthersBeside {
@@ -311,6 +327,7 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
       }
     }
   add_stages(estimate, config, trace);
+  add_step_graph(estimate, config, trace, known);
   if (others && !others->is_empty()) others->finish(trace, estimate);
   const double segments = static_cast<double>(estimate.payload_bytes) / config.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));

@@ -41,6 +41,15 @@ void Ledger::cut_passes(int worker, int step, int stage, const PipelineRun::Work
   at(worker).unshared.seconds += times.compute_s;
 }
 
+void Ledger::end_tasks(int worker, double now_s, double computed_s) {
+  Account& account = at(worker);
+  const double waited_s = now_s - account.begun_s - computed_s;
+  account.totals.compute_s += computed_s;
+  account.totals.idle_s += waited_s;
+  account.totals.inside_wait_s += waited_s;
+  account.planned.seconds = computed_s;
+}
+
 void Ledger::end_compute(int worker, double now_s) {
   Account& account = at(worker);
   account.computed_s = now_s;

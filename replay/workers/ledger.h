@@ -42,6 +42,9 @@ class Ledger {
   void end_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times);
   // It crashed in them: `times` is what it did until then.
   void cut_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times);
+  // It does the tasks of one step, in which it waits for others too, until end_tasks().
+  void begin_tasks(int worker, double now_s) { begin_passes(worker, now_s); }
+  void end_tasks(int worker, double now_s, double computed_s);
   // All compute of its step is over: it waits.
   void end_compute(int worker, double now_s);
   // It waits for nothing any more.

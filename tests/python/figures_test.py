@@ -113,6 +113,9 @@ class Which(unittest.TestCase):
         staged, _ = made([at([group("diloco", parts={**parts, "bubble_time_s": 1.75})], stages=True)])
         self.assertEqual(staged["shares"]["parts"], ["compute", "bubble", "wait for a stage's message", "exchange", "wait"])
         self.assertEqual(staged["shares"]["bars"][0]["shares"], [0.5, 0.175, 0, 0.2, 0.125])
+        inside, _ = made([at([group("diloco", parts={**parts, "inside_wait_time_s": 1.75}), group("noloco", parts=parts)])])
+        self.assertEqual(inside["shares"]["parts"], ["compute", "wait inside a step", "exchange", "wait"])
+        self.assertEqual([bar["shares"] for bar in inside["shares"]["bars"]], [[0.5, 0.175, 0.2, 0.125], [5 / 8.25, 0, 2 / 8.25, 1.25 / 8.25]])
 
     def test_a_sweep_is_a_line_a_method_with_intervals(self):
         entries = swept("replicas", [64, 4, 16]) + swept("replicas", [4, 16, 64], lambda _: 2, 6.35, "noloco")

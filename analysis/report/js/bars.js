@@ -44,21 +44,23 @@ function syncConfig(all, state) {
   return barConfig(names(all), bars, scale, formatDuration);
 }
 
-const TIME_PARTS = ['compute', 'bubble', 'stage_wait', 'exchange', 'wait'];
-// What stages add: no part has the colour of a method.
+const TIME_PARTS = ['compute', 'bubble', 'stage_wait', 'inside_wait', 'exchange', 'wait'];
+// What stages and collectives inside a step add: no part has the colour of a method.
 const bubble = () => ({fill: faded(toHex(cssColor('--text')), 0.12), edge: cssColor('--quiet')});
 const stageWait = () => ({fill: faded(toHex(cssColor('--text')), 0.55), edge: cssColor('--quiet')});
-const hasStages = all => all.some(series => seriesNumber(series, 'bubble_time_s') !== null);
-const timeKey = all => [['light', 'compute'],
-  ...(hasStages(all) ? [[bubble(), 'bubble'], [stageWait(), 'wait for a stage\'s message']] : []),
+const ADDED_PARTS = {bubble: ['bubble', bubble], stage_wait: ['wait for a stage\'s message', stageWait], inside_wait: ['wait inside a step', stageWait]};
+const addedParts = has => Object.keys(ADDED_PARTS).filter(has);
+const addedPartsOf = all => addedParts(part => all.some(series => seriesNumber(series, `${part}_time_s`) !== null));
+const hasStages = all => addedPartsOf(all).includes('bubble');
+const timeKey = all => [['light', 'compute'], ...addedPartsOf(all).map(part => [ADDED_PARTS[part][1](), ADDED_PARTS[part][0]]),
   ['neutral', 'exchange'], ['hatched', 'wait']];
 
 // The parts of a time on top of each other. values: the list of a part; color: of exchanges, light: of compute.
-function timeBars(values, color, light, withStages) {
+function timeBars(values, color, light, added) {
   const bar = (part, label, look) => ({label, data: values(part), ...look, stack: 'time'}), plain = fill => ({fill, edge: fill});
   return [
     bar('compute', 'compute', plain(light)),
-    ...(withStages ? [bar('bubble', 'bubble', bubble()), bar('stage_wait', 'wait for a stage\'s message', stageWait())] : []),
+    ...added.map(part => bar(part, ADDED_PARTS[part][0], ADDED_PARTS[part][1]())),
     bar('exchange', 'exchange', plain(color)),
     bar('wait', 'wait', waiting()),
   ];
@@ -69,7 +71,7 @@ function sharesConfig(all) {
     const seconds = one => seriesNumber(series, `${one}_time_s`) || 0, total = TIME_PARTS.reduce((sum, one) => sum + seconds(one), 0);
     return total > 0 ? seconds(part) / total : null;
   });
-  const bars = timeBars(share, colors(all), lightColors(all), hasStages(all));
+  const bars = timeBars(share, colors(all), lightColors(all), addedPartsOf(all));
   const scale = axis({title: 'share of a replica\'s time, mean over replicas', format: value => `${Math.round(100 * value)} %`}, false,
     {min: 0, max: 1, stacked: true});
   return barConfig(names(all), bars, scale, formatPercent);
@@ -113,7 +115,7 @@ function replicasConfig(all, state) {
   const candidates = withReplicas(all);
   const series = candidates.find(one => one.name === state.method) || candidates[0];
   const chosen = series.cases.find(one => one.replicas), siteOf = chosen.replicas.bubble ? () => '' : siteOfReplica(chosen), replicas = bySite(chosen.replicas, siteOf);
-  const bars = timeBars(part => replicas[part], series.color, faded(toHex(series.color), 0.35), replicas.bubble);
+  const bars = timeBars(part => replicas[part], series.color, faded(toHex(series.color), 0.35), addedParts(part => replicas[part]));
   const scale = axis({title: 'time', format: formatDuration}, false, {beginAtZero: true, stacked: true});
   const config = barConfig(replicas.shown.map(replica => `${replicas.bubble ? 'w' : 'r'}${replica}`), bars, scale, formatDuration, true);
   config.plugins = [SITE_NAMES];

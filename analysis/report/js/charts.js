@@ -61,7 +61,7 @@ const CHARTS = [
       const [first] = withReplicas(all);
       const {replicas, shown} = first.cases.find(one => one.replicas).replicas;
       const what = hasStages(all) ? 'workers (stage s of replica r is worker r · stages + s, before any moves)' : 'replicas';
-      return (hasStages(all) ? 'Idle time is all but compute; the parts add up to the clock.' : 'Idle time is exchange and wait; the three add up to the clock.')
+      return (addedPartsOf(all).length > 0 ? 'Idle time is all but compute; the parts add up to the clock.' : 'Idle time is exchange and wait; the three add up to the clock.')
         + (shown.length < replicas ? ` ${shown.length} of ${replicas} ${what}, at evenly spaced ranks of idle time.` : '');
     },
   },

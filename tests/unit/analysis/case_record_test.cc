@@ -190,6 +190,18 @@ TEST_F(CaseRecord, CountsTheStepsThatAreTaken) {
   EXPECT_FALSE(record().contains("useful_steps"));
 }
 
+// Of clocks of 8 and 8.5 s, 2 and 1 s are waits for collectives inside steps.
+TEST_F(CaseRecord, TellsWhatIsWaitedForInsideSteps) {
+  EXPECT_FALSE(record().contains("inside_wait_time_s"));
+  config.parallelism.group_size = 2;
+  write_text(case_folder + "/replicas.csv",
+             "replica,compute_s,idle_s,clock_s,bytes_sent,inside_wait_s\n0,5,3,8,100,2\n1,5,3.5,8.5,300,1\n");
+  const Json json = record();
+  expect(json, {{"inside_wait_time_s", 1.5}, {"inside_wait_fraction.max", 2 / 8.}});
+  expect(json,
+         {{"inside_wait_fraction.mean", (2 / 8. + 1 / 8.5) / 2}, {"step_time_s", 8.5 / config.steps()}});
+}
+
 // Two workers changed their stages. The two stages' hop: 100 bytes at 4 bits, 10 more for each bit, 30 back,
 // of three micro-batches; four steps.
 class CaseRecordOfLearnedBits : public CaseRecordOfStages {
@@ -219,10 +231,12 @@ TEST_F(CaseRecordOfLearnedBits, CountsMovesAndTakesBytesFromWhatWasUsed) {
 TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
   config.faults = {absence_fault(0, {1, 1}, {})};
   config.workload.tokens = 100;
+  config.parallelism.group_size = 2;
   write_text(
       case_folder + "/replicas.csv",
-      "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,useful_steps,lost_s,gone_s\n"
-      "0,5,3,8,100,0,1,1,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,4,0,0\n");
+      "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,inside_wait_s,useful_steps,"
+      "lost_s,gone_s\n"
+      "0,5,3,8,100,0,1,1,0.5,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,0,4,0,0\n");
   write_text(case_folder + "/absences.csv", "back_s,bytes,joined_s\n6,1000,9\n");
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;

@@ -71,6 +71,17 @@ std::vector<std::pair<Change, Change>> pairs() {
   const Change quorum = both(both(outer, some), option("quorum", 2));
   const Change random = both(kTrain, routing(MicrobatchRouting::kRandom));
   const Change throughput = routing(MicrobatchRouting::kThroughput);
+  const Change talks = [](Asked& a) { a.config.parallelism.group_size = 2; };
+  const Change optimized = [](Asked& a) {
+    a.config.network.rank_order.kind = RankOrderSpec::Kind::kOptimized;
+  };
+  const Change draws = [](Asked& a) {
+    a.config.network.message_time = MessageTimeSpec{1, 0.5};
+    a.plan.step_graph.tasks.resize(4097);
+  };
+  const Change dynamic = [](Asked& a) {
+    a.plan.dynamic_steps.every = 4, a.plan.dynamic_steps.taken = {4, 4, 4, 2};
+  };
   const Change python = both(kTrain, option("python", Json::object()));
   return {{both(kCrash, kWaits), kStages},
           {both(kCrash, kStages), throughput},
@@ -91,6 +102,13 @@ std::vector<std::pair<Change, Change>> pairs() {
           {learned, ranks},
           {learned, [](Asked& a) { a.plan.takes_whole_batch = true; }},
           {both(learned, [](Asked& a) { a.config.pipeline.stages = 1; }), quorum},
+          {talks, kTrain},
+          {talks, kStages},
+          {talks, kCrash},
+          {talks, optimized},
+          {talks, [](Asked& a) { a.plan.takes_whole_batch = true; }},
+          {talks, draws},
+          {talks, dynamic},
           {measured, quorum},
           {python, card},
           {python, ranks}};

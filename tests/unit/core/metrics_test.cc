@@ -19,6 +19,7 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
       compute_time_s wait_time_s exchange_time_s simulated_time_s idle_fraction.mean idle_fraction.max
       sync_time_s.mean sync_time_s.p50 sync_time_s.p95 sync_time_s.max sync_time_s.last wait_s.mean wait_s.p50
       wait_s.p95 wait_s.max exposed_s.mean exposed_s.p50 exposed_s.p95 exposed_s.max bubble_fraction.mean
+      inside_wait_fraction.mean inside_wait_fraction.max inside_wait_time_s
       bubble_fraction.max stage_wait_fraction.mean stage_wait_fraction.max bubble_time_s stage_wait_time_s
       stage_bytes_per_step stage_moves state_bytes_moved useful_steps_per_s goodput_tokens_per_s participation
       lost_fraction committed_fraction crashes useful_steps discarded_exchanges recovery_s.mean recovery_s.p50
