@@ -1,5 +1,5 @@
-// Expert parallelism: two all-to-alls of a layer with experts and pass, between which its feed-forward
-// network computes. Tokens choose all experts equally often, so that each replica sends 1/n of its tokens'
+// Expert parallelism (GShard, arXiv 2006.16668, section 3.2): two all-to-alls of a layer with experts and
+// pass, between which its feed-forward network computes. Tokens choose all experts equally often, so that each replica sends 1/n of its tokens'
 // copies to each other one.
 #include <fmt/core.h>
 
@@ -109,7 +109,7 @@ class ExpertOperations : public LayerOperations {
   std::int64_t routed_parameters() const {
     if (!has_own_experts() && spec_.parameters == 0)
       throw InputError(
-          "parallelism.experts.parameters", "this key is missing", "a number above 0",
+          "parallelism.experts.parameters", "this key is missing", "a number of at least 1",
           "the model names no experts: what of its parameters is shared by a group is not known");
     if (spec_.parameters > static_cast<double>(model_.parameters))
       throw InputError("parallelism.experts.parameters",

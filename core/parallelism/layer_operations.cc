@@ -115,7 +115,7 @@ std::int64_t LayerContext::whole_bytes(double bytes, const char* path) const {
 StepGraph step_graph_of(const ParallelismSpec& spec, const StepModel& model) {
   if (!spec.is_on()) return {};
   const LayerContext context = context_of(spec, model);
-  constexpr double kTasksOfLayer = 8;  // more than any kind has
+  constexpr double kTasksOfLayer = 8;  // as many as any kind has
   if (kTasksOfLayer * context.layers * spec.microbatches > static_cast<double>(kMostStepTasks))
     throw InputError("parallelism.microbatches",
                      fmt::format("found {} of a model of {} layers", spec.microbatches, context.layers),

@@ -3,7 +3,7 @@
 // it.
 //
 // One kind at a time: experts that the replicas of a group share, tensor parallelism, or weights in shards.
-// In all three a replica of a group of n holds 1/n of some parameters.
+// In all kinds a replica of a group of n holds 1/n of some parameters.
 #pragma once
 
 #include <string>

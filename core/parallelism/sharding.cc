@@ -3,7 +3,7 @@
 // behind its backward pass its gradients are scattered. As in PyTorch's FSDP2 no more than one layer's
 // gradients are on their way: the compute behind the next layer awaits them. What belongs to no layer
 // (embedding, last norm, output) is FSDP2's root module: gathered in front of each forward pass, kept for the
-// backward pass, and scattered behind that (_fsdp_param_group.py of PyTorch 2.13).
+// backward pass, and scattered behind that (_fsdp_param_group.py).
 #include <algorithm>
 #include <vector>
 
