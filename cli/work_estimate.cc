@@ -16,7 +16,7 @@
 #include "core/scenario/training_text.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
-#include "replay/output/outputs.h"
+#include "replay/output/tables.h"
 
 namespace longhaul {
 namespace {

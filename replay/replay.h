@@ -9,22 +9,33 @@
 #include "core/plan/trace.h"
 #include "core/scenario/case.h"
 #include "replay/network/network.h"
+#include "replay/output/outputs.h"
 
 namespace longhaul {
 
-// Replays `trace` over a network on `clock` and writes the files of docs/formats.md into `folder` (which
-// exists). Returns what replay.json holds. Throws InputError (trace and case do not fit), RunError (events
-// ran out while an exchange is open; a stalled connection), Interrupted. The clock is closed at the end.
+// Replays `trace` over a network on `clock` and tells `outputs`. Returns what they return. Throws InputError
+// (trace and case do not fit), RunError (events ran out while an exchange is open; a stalled connection),
+// Interrupted. The clock is closed at the end.
+Json replay(const Case& config, const Trace& trace, ReplayOutputs& outputs, ProgressReporter& reporter,
+            Clock& clock, const NetworkMaker& network_of);
+
+// The same with the files of docs/formats.md, written into `folder` (which exists).
 Json replay(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
             Clock& clock, const NetworkMaker& network_of);
 
-// The same with a clock of its own over the networks that need no ns-3: fidelities `analytic` and `linux`.
+// The same with a clock of its own over a network that needs no ns-3: all fidelities but `packet`.
+Json replay_alone(const Case& config, const Trace& trace, ReplayOutputs& outputs, ProgressReporter& reporter);
+
+// The same with files, of one fidelity each, whatever the case says.
 Json analytic_replay(const Case& config, const Trace& trace, const std::string& folder,
                      ProgressReporter& reporter);
+Json flow_replay(const Case& config, const Trace& trace, const std::string& folder,
+                 ProgressReporter& reporter);
 Json linux_replay(const Case& config, const Trace& trace, const std::string& folder,
                   ProgressReporter& reporter);
 
-// Whether a fidelity needs ns-3: longhaul itself replays the others.
+// Whether a fidelity is replayed by longhaul-sim: longhaul itself replays the others. `flow` needs ns-3 no
+// more, and stays there for what runs write.
 bool needs_simulator(const std::string& fidelity);
 
 // What the programs that replay one case share: longhaul-sim, and `longhaul analytic`, which needs no ns-3.

@@ -290,6 +290,13 @@ std::int64_t answer_bytes(const OperationRule& rule, std::int64_t parameters) {
   return bytes;
 }
 
+int next_post_step(const OperationRule& rule, int steps, int from) {
+  const std::int64_t least = std::max({1, rule.first_step, rule.phase, from});
+  const std::int64_t rounds = (least - rule.phase + rule.every - 1) / rule.every;
+  const std::int64_t next = rule.phase + rounds * rule.every;
+  return next <= steps && is_posted_at(rule, steps, static_cast<int>(next)) ? static_cast<int>(next) : 0;
+}
+
 int last_post_step(const OperationRule& rule, int steps) {
   int last = steps - rule.overlap_steps;
   if (rule.last_step > 0) last = std::min(last, rule.last_step);

@@ -259,8 +259,10 @@ std::map<std::int64_t, int> operations_by_bytes(const Operation& operation);
 // Bytes of the answer of a merge.
 std::int64_t answer_bytes(const OperationRule& rule, std::int64_t parameters);
 
-// The last step at which the rule posts an operation in a training of so many steps; 0: none.
+// The last step at which the rule posts an operation in a training of so many steps, and the first one from
+// `from` on; 0: none.
 int last_post_step(const OperationRule& rule, int steps);
+int next_post_step(const OperationRule& rule, int steps, int from);
 
 // Rounds that end with the operation of this rule at `step`: 1 for the first that an uninterrupted rule
 // posts.

@@ -34,7 +34,7 @@ std::vector<std::pair<int, int>> connections(const Case& config, const Trace& tr
 
 }  // namespace
 
-ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, const std::string& folder,
+ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, ReplayOutputs& outputs,
                            ProgressReporter& reporter, Clock& clock, const NetworkMaker& network_of)
     : clock_(clock),
       trace_(trace),
@@ -42,12 +42,13 @@ ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, const std::st
       reporter_(reporter),
       workers_(clock, trace.context.replicas, trace.plan.pipeline.stages),
       topology_(placed_topology(config, trace.plan)),
-      network_(network_of(
-                   config.network, topology_, [&] { return connections(config, trace, topology_.site_of()); },
-                   config.seed),
-               clock, folder, row_names(trace.plan)),
-      context_{clock, network_, topology_.site_of(), config.network},
-      outputs_(folder, trace.plan, named_parts(config.network), trace.context.replicas),
+      network_(
+          outputs.observed(network_of(
+                               config.network, topology_,
+                               [&] { return connections(config, trace, topology_.site_of()); }, config.seed),
+                           clock)),
+      context_{clock, *network_, topology_.site_of(), config.network},
+      outputs_(outputs),
       ledger_(trace, outputs_),
       times_(config, trace),
       slow_(config.faults, config.seed, worker_count(trace)),
@@ -56,9 +57,9 @@ ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, const std::st
       plans_(context_, trace_, assignment_, *presence_,
              [this](GroupOperation& run, int worker) { member_done(run, worker); }),
       synchronization_(make_synchronization()) {
-  network_.set_heartbeat([this] { beat(); });
+  network_->set_heartbeat([this] { beat(); });
   if (throws_late_work_away(trace.plan)) outputs_.expect_lost_work();
-  if (config.train && do_times_decide(config, trace.plan)) outputs_.expect_training(config, trace);
+  if (config.train && do_times_decide(config, trace.plan)) outputs_.expect_training(config);
   if (!trace.plan.step_graph.is_empty())
     graphs_.emplace(context_, trace_, times_, slow_, workers_, ledger_, outputs_, [this](int worker) {
       begin_waits(worker);
@@ -91,8 +92,8 @@ std::unique_ptr<Synchronization> ReplayEngine::make_synchronization() {
 
 Json ReplayEngine::run() {
   const ClockScope scope{clock_};
-  workers_.set_origin(network_.ready_s());
-  clock_.after(network_.ready_s(), [this] { begin_training(); });
+  workers_.set_origin(network_->ready_s());
+  clock_.after(network_->ready_s(), [this] { begin_training(); });
   clock_.run();
   if (!is_over()) throw RunError(deadlock());
   return write_results();
@@ -110,12 +111,20 @@ void ReplayEngine::compute(int worker) {
   Worker& state = workers_.at(worker);
   double seconds = 0, last_step = 0;
   std::int64_t taken = 0;
-  do {
+  const int first = state.step + 1, last = presence_->changes() ? first
+                                                                : std::min(outputs_.next_recorded(first),
+                                                                           next_exchange(trace_, first));
+  if (times_.are_constant() && !trace_.plan.dynamic_steps.is_on()) {
+    taken = last - state.step;
+    last_step = times_.seconds(worker, first);
+    for (; state.step < last; ++state.step) seconds += last_step;
+  }
+  while (state.step < last) {
     const bool is_taken =
         trace_.plan.dynamic_steps.takes(worker, ++state.step);  // else the step takes it no time
     taken += is_taken;
     seconds += last_step = is_taken ? times_.seconds(worker, state.step) : 0;
-  } while (!presence_->changes() && !is_recorded(trace_, state.step) && !has_exchange(trace_, state.step));
+  }
   state.next = 0;
   if (releases_during_compute(trace_, state.step)) release_backward(worker, seconds, last_step);
   seconds = slow_.stretched_s(worker, workers_.now(), seconds);
@@ -346,7 +355,7 @@ void ReplayEngine::beat() {
   const std::chrono::duration<double> wall = now - began_;
   const std::string simulated = fmt::format(
       "{} simulated in {}", human_duration(std::max(0., workers_.now())), human_duration(wall.count()));
-  if (const std::optional<SegmentCount> count = network_.segments())
+  if (const std::optional<SegmentCount> count = network_->segments())
     return report_segments(*count, simulated);
   reporter_.progress(std::max(0., done), static_cast<double>(trace_.context.steps) * workers_.count(),
                      "replica-steps", simulated + fmt::format(", {} sent", human_bytes(bytes)));
@@ -418,14 +427,13 @@ Json ReplayEngine::write_results() {
     totals.push_back(ledger_.totals(worker));
     totals.back().stage = assignment_.stage_of(worker, trace_.context.steps);
   }
-  network_.finish();
   if (case_.resolved.contains("faults"))
     outputs_.write_faults(faults_until(case_, topology_, workers_.now()));
   const std::int64_t transfers = transfers_ + synchronization_->transfers() +
                                  (pipelines_ ? pipelines_->transfers() : 0) +
                                  (graphs_ ? graphs_->transfers() : 0);
-  const std::optional<SegmentCount> segments = network_.segments();
-  Json report = outputs_.finish(totals, topology_, network_.loads(), transfers, clock_.events(), segments);
+  const std::optional<SegmentCount> segments = network_->segments();
+  Json report = outputs_.finish({totals, topology_, network_->loads(), transfers, clock_.events(), segments});
   const double all = segments ? static_cast<double>(segments->own)
                               : static_cast<double>(trace_.context.steps) * workers_.count();
   reporter_.progress(all, all, segments ? "segments" : "replica-steps",

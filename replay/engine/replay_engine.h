@@ -13,7 +13,7 @@
 #include "replay/engine/step_plans.h"
 #include "replay/engine/synchronization.h"
 #include "replay/network/network.h"
-#include "replay/output/logged_network.h"
+#include "replay/output/outputs.h"
 #include "replay/work/slow_replicas.h"
 #include "replay/work/stage_assignment.h"
 #include "replay/work/step_times.h"
@@ -27,7 +27,7 @@ namespace longhaul {
 class ReplayEngine : private PresenceListener {
  public:
   // All must outlive it; the rest is that of replay() (replay.h).
-  ReplayEngine(const Case& config, const Trace& trace, const std::string& folder, ProgressReporter& reporter,
+  ReplayEngine(const Case& config, const Trace& trace, ReplayOutputs& outputs, ProgressReporter& reporter,
                Clock& clock, const NetworkMaker& network_of);
   ReplayEngine(const ReplayEngine&) = delete;  // what it starts calls back
   ReplayEngine& operator=(const ReplayEngine&) = delete;
@@ -79,9 +79,9 @@ class ReplayEngine : private PresenceListener {
   ProgressReporter& reporter_;
   Workers workers_;
   Topology topology_;
-  LoggedNetwork network_;
+  const std::unique_ptr<Network> network_;
   ExchangeContext context_;
-  ReplayOutputs outputs_;
+  ReplayOutputs& outputs_;
   Ledger ledger_;
   StepsAtWork at_work_;
   StepTimes times_;

@@ -17,7 +17,7 @@ StepPlans::StepPlans(const ExchangeContext& context, const Trace& trace, const S
 std::shared_ptr<StepPlan> StepPlans::at(int step) {
   const auto known = plans_.find(step);
   if (known != plans_.end()) return known->second;
-  if (!has_exchange(trace_, step)) return nullptr;
+  if (next_exchange(trace_, step) != step) return nullptr;
   if (!presence_.changes())
     return plans_[step] = std::make_shared<StepPlan>(context_, trace_, assignment_, step, on_member_done_);
   const Attendance attendance = presence_.attendance(step);

@@ -1,6 +1,7 @@
 // Simulated time: what a replay and the networks under it run on. Nanoseconds, since the clock's own zero.
 //
-// `packet` and `flow` have ns-3's simulator (sim/network/clock.h), `analytic` an EventQueue.
+// `packet` has ns-3's simulator (sim/network/clock.h), `flow` that or its own (replay/flow/flow_clock.h),
+// `analytic` an EventQueue.
 #pragma once
 
 #include <cmath>
@@ -79,6 +80,9 @@ class Agenda {
   void add(std::int64_t time_ns, std::function<void()> action);
   std::int64_t next_ns() const { return heap_.empty() ? kNever : heap_.front().time_ns; }
   std::function<void()> take_next();
+  // The place of the next one among those of its time, and one for what is kept elsewhere and comes between.
+  std::uint64_t next_number() const { return heap_.front().number; }
+  std::uint64_t take_number() { return scheduled_++; }
   void clear() { heap_.clear(); }
   std::size_t size() const { return heap_.size(); }
 

@@ -1,5 +1,5 @@
-// How transfers are carried: what a replay knows of a network. `flow` and `packet` (sim/network/) and
-// `analytic` (analytic_network.h) implement it.
+// How transfers are carried: what a replay knows of a network. `flow` (replay/flow/), `analytic` and `linux`
+// (beside this file), and `packet` (sim/network/) implement it.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@
 #include "net/variation/path_losses.h"
 #include "net/variation/variation.h"
 #include "replay/exchange/step_graph_run.h"
-#include "replay/output/outputs.h"
+#include "replay/output/tables.h"
 #include "replay/placement/optimized_order.h"
 #include "replay/predict/segment_estimate.h"
 #include "replay/work/trace_steps.h"
@@ -155,7 +155,7 @@ double seconds_per_flow(const StepTime& time, bool paths_differ) {
   return begin_apart || paths_differ ? 5e-10 : 0;
 }
 
-// Where the network signals congestion each connection is on its own (sim/network/flow_network.h).
+// Where the network signals congestion each connection is on its own (replay/flow/flow_network.h).
 int channels(const TcpSpec& tcp) {
   return tcp.queue != "host" || tcp.loss > 0 ? tcp.connections : 1;
 }

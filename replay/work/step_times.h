@@ -16,6 +16,8 @@ class StepTimes {
   StepTimes(const Case& config, const Trace& trace);
 
   double seconds(int worker, int step) const;  // steps count from 1
+  // Whether it takes a worker equally long at each step.
+  bool are_constant() const { return rule_.kind == StepTime::Kind::kConstant; }
 
  private:
   double whole_batch_s(int step) const;

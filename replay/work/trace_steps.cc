@@ -1,6 +1,7 @@
 #include "replay/work/trace_steps.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace longhaul {
@@ -15,13 +16,17 @@ std::vector<int> workers_of(const OperationPlan& plan, const OperationRule& rule
   return group;
 }
 
-bool has_exchange(const Trace& trace, int step) {
-  const std::vector<OperationRule>& rules = trace.plan.rules;
-  return std::any_of(rules.begin(), rules.end(), [&](const OperationRule& rule) {
-    const bool may_take_up = rule.kind == OperationKind::kMerge && step > rule.overlap_steps;
-    return may_take_up || is_posted_at(rule, trace.context.steps, step) ||
-           is_posted_at(rule, trace.context.steps, step - rule.overlap_steps);
-  });
+int next_exchange(const Trace& trace, int step) {
+  std::int64_t next = std::int64_t{trace.context.steps} + 1;
+  for (const OperationRule& rule : trace.plan.rules) {
+    // What a merge has taken up may be there from then on.
+    if (rule.kind == OperationKind::kMerge)
+      next = std::min(next, std::max<std::int64_t>(step, std::int64_t{rule.overlap_steps} + 1));
+    for (const int overlap : {0, rule.overlap_steps})
+      if (const std::int64_t posted = next_post_step(rule, trace.context.steps, step - overlap); posted > 0)
+        next = std::min(next, posted + overlap);
+  }
+  return static_cast<int>(next);
 }
 
 bool releases_during_compute(const Trace& trace, int step) {

@@ -14,8 +14,8 @@ int worker_count(const Trace& trace);
 // Of a group of replicas the workers that carry out its operation.
 std::vector<int> workers_of(const OperationPlan& plan, const OperationRule& rule, std::vector<int> group);
 
-// Whether an operation is posted or awaited at this step.
-bool has_exchange(const Trace& trace, int step);
+// The first of `step`, step + 1, … at which an operation is posted or awaited, or one behind the last step.
+int next_exchange(const Trace& trace, int step);
 
 // Whether buckets are released before the end of the step's compute.
 bool releases_during_compute(const Trace& trace, int step);

@@ -33,7 +33,7 @@ void Ledger::end_passes(int worker, int step, int stage, const PipelineRun::Work
   totals.stage_wait_s += times.network_s;
   totals.bytes_sent += times.bytes_sent;
   at(worker).planned.seconds = times.compute_s;
-  if (is_recorded(trace_, step)) outputs_.add_pipeline(step, {worker, stage, times});
+  if (outputs_.records(step)) outputs_.add_pipeline(step, {worker, stage, times});
 }
 
 void Ledger::cut_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times) {
@@ -61,7 +61,7 @@ void Ledger::end_compute(int worker, double now_s) {
 void Ledger::end_waits(int worker, int step, double now_s) {
   Account& account = at(worker);
   account.totals.idle_s += now_s - account.computed_s;
-  if (is_recorded(trace_, step)) outputs_.add_step(step, {worker, account.computed_s, now_s});
+  if (outputs_.records(step)) outputs_.add_step(step, {worker, account.computed_s, now_s});
 }
 
 Ledger::Work Ledger::take_unshared(int worker) {

@@ -3,6 +3,8 @@
 #include <ns3/event-impl.h>
 #include <ns3/simulator.h>
 
+#include <utility>
+
 namespace longhaul {
 namespace {
 
@@ -49,6 +51,19 @@ std::uint64_t SimulatorClock::events() const {
   return ns3::Simulator::GetEventCount() + skipped_;
 }
 
+// One event for all alarms.
+struct SimulatorClock::Bell {
+  ns3::Ptr<ns3::EventImpl> event;
+};
+
+void SimulatorClock::carry(std::function<void()> wake) {
+  bell_ = std::make_shared<Bell>(Bell{ns3::Create<Event>(std::move(wake))});
+}
+
+void SimulatorClock::set_alarm_ns(std::int64_t delay_ns) {
+  ns3::Simulator::Schedule(ns3::NanoSeconds(static_cast<std::uint64_t>(delay_ns)), bell_->event);
+}
+
 SimulatorClock& simulator_clock() {
   static SimulatorClock clock;
   return clock;
@@ -64,18 +79,6 @@ double now_s() {
 
 void after(double delay_s, std::function<void()> action) {
   simulator_clock().after(delay_s, std::move(action));
-}
-
-struct Alarm::Bell {
-  ns3::Ptr<ns3::EventImpl> event;
-};
-
-Alarm::Alarm(std::function<void()> action) : bell_(new Bell{ns3::Create<Event>(std::move(action))}) {}
-
-Alarm::~Alarm() = default;
-
-void Alarm::set_after_ns(std::int64_t delay_ns) {
-  ns3::Simulator::Schedule(ns3::NanoSeconds(static_cast<std::uint64_t>(delay_ns)), bell_->event);
 }
 
 }  // namespace longhaul

@@ -6,12 +6,12 @@
 #include <functional>
 #include <memory>
 
-#include "replay/network/clock.h"
+#include "replay/flow/flow_clock.h"
 
 namespace longhaul {
 
 // The simulator as a replay sees it. close() destroys the simulation, so that another one can be made.
-class SimulatorClock : public Clock {
+class SimulatorClock : public FlowClock {
  public:
   std::int64_t now_ns() const override;
   void after_ns(std::int64_t delay_ns, std::function<void()> action) override;
@@ -20,10 +20,15 @@ class SimulatorClock : public Clock {
   void close() override;
   std::uint64_t events() const override;
 
-  bool has_actions() const { return scheduled_ > 0; }             // still to be run
-  void skip_events(std::uint64_t events) { skipped_ += events; }  // that need not be simulated: they count
+  void carry(std::function<void()> wake) override;
+  void set_alarm_ns(std::int64_t delay_ns) override;
+  bool has_actions() const override { return scheduled_ > 0; }
+  void skip_events(std::uint64_t events) override { skipped_ += events; }
 
  private:
+  struct Bell;
+
+  std::shared_ptr<Bell> bell_;
   std::int64_t scheduled_ = 0;
   std::uint64_t skipped_ = 0;
 };
@@ -36,18 +41,5 @@ std::int64_t now_ns();
 // Runs `action` after `delay_s` (≥ 0, rounded to nanoseconds); actions of the same instant run in the order
 // of their scheduling.
 void after(double delay_s, std::function<void()> action);
-
-// An action that is set for one time after another: setting it makes no event of its own, which counts where
-// there are millions. Set again before it rang, it rings at both times.
-class Alarm {
- public:
-  explicit Alarm(std::function<void()> action);
-  ~Alarm();
-  void set_after_ns(std::int64_t delay_ns);
-
- private:
-  struct Bell;
-  std::unique_ptr<Bell> bell_;
-};
 
 }  // namespace longhaul

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "replay/output/tables.h"
 #include "tests/unit/replay/replayed.h"
 
 namespace longhaul {
@@ -15,7 +16,7 @@ class LedgerTest : public ::testing::Test {
   LedgerTest() {
     trace_.context.replicas = 2;
     trace_.context.steps = 10;
-    outputs_ = std::make_unique<ReplayOutputs>(folder_.path, trace_.plan, std::vector<NamedPart>(), 2);
+    outputs_ = std::make_unique<ReplayTables>(folder_.path, trace_, std::vector<NamedPart>());
     ledger_ = std::make_unique<Ledger>(trace_, *outputs_);
   }
   const ReplicaTotals& totals() const { return ledger_->totals(1); }

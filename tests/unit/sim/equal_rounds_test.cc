@@ -10,8 +10,8 @@
 
 #include "net/topologies/registry.h"
 #include "replay/exchange/exchange_run.h"
+#include "replay/flow/flow_network.h"
 #include "sim/network/clock.h"
-#include "sim/network/flow_network.h"
 #include "tests/unit/sim/replays.h"
 
 namespace longhaul::equal_rounds_test {
@@ -54,7 +54,7 @@ struct Outcome {
 
 Outcome run(const Drawn& drawn, bool may_skip) {
   const Topology topology = build_topology(drawn.config);
-  FlowNetwork network(drawn.config.network.tcp, topology);
+  FlowNetwork network(drawn.config.network.tcp, topology, simulator_clock());
   if (!drawn.config.network.variation.is_empty())
     network.vary(std::make_unique<Variation>(drawn.config.network.variation, topology, 1));
   const ClockScope scope{simulator_clock()};

@@ -54,7 +54,7 @@ TEST(FlowConservation, RandomNetworksLoseAndMakeNothing) {
       stars.tcp.ecn = marks;
       stars.tcp.connections = marks ? 1 : 1 + trial % 4;
       if (!marks && trial % 3 == 0) stars.tcp.window = 20000;
-      FlowNetwork network(stars.tcp, stars.topology);
+      FlowNetwork network(stars.tcp, stars.topology, simulator_clock());
       const Carried outcome = carry(stars.transfers, network);
       ASSERT_NO_FATAL_FAILURE(check_links(stars, outcome));
       if (marks) continue;

@@ -10,10 +10,20 @@
 
 namespace longhaul {
 
-inline Replayed run_replay(const Case& config, const Trace& trace,
-                           const NetworkMaker& network_of = make_network) {
+// Over a network of the test's own.
+inline Replayed run_replay(const Case& config, const Trace& trace, const NetworkMaker& network_of) {
   return run_with([&](auto&&... arguments) { return simulated_replay(arguments..., network_of); }, config,
                   trace);
+}
+
+// Over that of the case. Fidelity flow has two clocks, which give the same bytes: ns-3's and its own.
+inline Replayed run_replay(const Case& config, const Trace& trace) {
+  const Replayed replayed = run_replay(config, trace, make_network);
+  if (config.network.fidelity != "flow") return replayed;
+  const Replayed alone = run_with(flow_replay, config, trace);
+  EXPECT_EQ(alone.report, replayed.report);
+  EXPECT_EQ(alone.files, replayed.files);
+  return replayed;
 }
 
 // An exchange of `bytes` among all at each step.

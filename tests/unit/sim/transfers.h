@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "net/topologies/registry.h"
+#include "replay/flow/flow_network.h"
 #include "sim/network/clock.h"
-#include "sim/network/flow_network.h"
 #include "tests/support/max_min_rates.h"
 
 namespace longhaul {
@@ -20,7 +20,7 @@ namespace longhaul {
 // When it arrives at replica 1 if replica 0 sends it at `begin_s`, on connections never used.
 inline double arrival_s(const Case& config, double bytes, double begin_s = 0) {
   const Topology topology = build_topology(config);
-  FlowNetwork network(config.network.tcp, topology);
+  FlowNetwork network(config.network.tcp, topology, simulator_clock());
   network.vary(std::make_unique<Variation>(config.network.variation, topology, config.seed));
   double arrived_s = -1;
   const ClockScope scope{simulator_clock()};
@@ -96,7 +96,7 @@ inline Carried carry(const std::vector<RandomTransfer>& transfers, FlowNetwork& 
 template <typename Vary>
 void expect_touched_as_whole(const RandomStars& stars, double rounding_s, const Vary& vary) {
   const auto arrived_s = [&](FairShares::Reference reference) {
-    FlowNetwork network(stars.tcp, stars.topology, 1, reference);
+    FlowNetwork network(stars.tcp, stars.topology, simulator_clock(), 1, reference);
     vary(network);
     return carry(stars.transfers, network).arrived_s;
   };

@@ -1,9 +1,9 @@
 // The flow fidelity: transfers are fluids that share links max-min fairly (net/sharing/fair_shares.h), with
 // TCP's window in front (flow_channel.h).
 //
-// Its events are its own, ordered by time, and ns-3 has one event for the next instant. A channel is looked
-// at when something happens to it or its rate changes, and at no other time; all that happens in an instant
-// is solved together.
+// Its events are its own, ordered by time, and the clock has one alarm for the next instant. A channel is
+// looked at when something happens to it or its rate changes, and at no other time; all that happens in an
+// instant is solved together.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@
 
 #include "core/base/index.h"
 #include "net/sharing/fair_shares.h"
+#include "replay/flow/channel_table.h"
+#include "replay/flow/flow_clock.h"
+#include "replay/flow/flow_variation.h"
+#include "replay/flow/instant_queue.h"
+#include "replay/flow/steady_rounds.h"
 #include "replay/network/network.h"
-#include "sim/network/channel_table.h"
-#include "sim/network/clock.h"
-#include "sim/network/flow_variation.h"
-#include "sim/network/instant_queue.h"
-#include "sim/network/steady_rounds.h"
 
 namespace longhaul {
 
 class FlowNetwork : public Network {
  public:
-  // `topology` must outlive it. With a `reference`, in tests, all flows are solved at every change.
-  FlowNetwork(const TcpSpec& tcp, const Topology& topology, std::uint64_t seed = 1,
+  // `topology` and `clock` must outlive it; no other network may be on that clock. With a `reference`, in
+  // tests, all flows are solved at every change.
+  FlowNetwork(const TcpSpec& tcp, const Topology& topology, FlowClock& clock, std::uint64_t seed = 1,
               FairShares::Reference reference = nullptr);
 
   // Before anything is sent: the network changes with time.
@@ -78,8 +79,8 @@ class FlowNetwork : public Network {
   InstantQueue events_;  // 2 · channel: look at it; 2 · channel + 1: an arrival
   SteadyRounds steady_;
   std::vector<int> due_, touched_;
-  Alarm alarm_;
-  std::int64_t wake_ns_ = InstantQueue::kNever;  // of the ns-3 event; others are void
+  FlowClock& clock_;
+  std::int64_t wake_ns_ = InstantQueue::kNever;  // of the alarm that counts; others are void
   std::uint64_t instants_ = 0;
   bool is_awake_ = false;
 };

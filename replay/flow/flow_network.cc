@@ -1,4 +1,4 @@
-#include "sim/network/flow_network.h"
+#include "replay/flow/flow_network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 #include "core/base/index.h"
 #include "net/tcp/congestion.h"
 #include "net/tcp/framing.h"
-#include "sim/network/clock.h"
 
 namespace longhaul {
 namespace {
@@ -28,7 +27,7 @@ std::int64_t nanoseconds(double time_s) {
 
 }  // namespace
 
-FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, std::uint64_t seed,
+FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, FlowClock& clock, std::uint64_t seed,
                          FairShares::Reference reference)
     : tcp_(tcp),
       topology_(topology),
@@ -36,8 +35,9 @@ FlowNetwork::FlowNetwork(const TcpSpec& tcp, const Topology& topology, std::uint
       shares_(capacities(topology), ack_share(tcp.segment)),
       channels_(tcp_, topology, shares_, seed),
       loads_(as_index(2 * topology.link_count())),
-      steady_(channels_, shares_, events_, loads_),
-      alarm_([this] { wake(); }) {
+      steady_(clock, channels_, shares_, events_, loads_),
+      clock_(clock) {
+  clock_.carry([this] { wake(); });
   if (tcp_.queue == "fifo")
     throw std::logic_error("fidelity flow has no FIFO");  // parse_network() refuses it
 }
@@ -88,7 +88,7 @@ void FlowNetwork::send_parts(int first, int count, std::int64_t bytes, Arrival o
 
 void FlowNetwork::send_part(int number, std::int64_t bytes, Arrival on_arrival, SyncParts* parts) {
   FlowChannel& channel = channels_[number].channel;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = clock_.now_ns();
   if (channel.transfers() == 0) {
     touch(number);
     ++sending_;
@@ -114,14 +114,14 @@ void FlowNetwork::touch(int number) {
 void FlowNetwork::wake_at(std::int64_t time_ns) {
   if (time_ns >= wake_ns_) return;
   wake_ns_ = time_ns;
-  alarm_.set_after_ns(time_ns - now_ns());
+  clock_.set_alarm_ns(time_ns - clock_.now_ns());
 }
 
 // Everything of this instant: what is due, what it sets off, and the rates after it.
 void FlowNetwork::wake() {
   constexpr std::uint64_t kInstantsPerBeat = 256;
   constexpr int kSlotLines = sizeof(Slot) / 64;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = clock_.now_ns();
   if (now != wake_ns_) return;
   is_awake_ = true;
   if (instants_++ % kInstantsPerBeat == 0) beat();
@@ -170,8 +170,8 @@ void FlowNetwork::follow_variation(std::int64_t now_ns) {
   }
 }
 
-// A change that was put off left its event in the queue: it is moved when it comes up, before ns-3 is asked
-// for an event of that instant.
+// A change that was put off left its event in the queue: it is moved when it comes up, before the clock is
+// asked for an alarm at that instant.
 void FlowNetwork::pass_over_moved() {
   while (events_.next_ns() != InstantQueue::kNever) {
     const int event = events_.only_next();

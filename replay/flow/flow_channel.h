@@ -29,10 +29,10 @@
 #include "net/tcp/congestion.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/window.h"
+#include "replay/flow/ack_clock.h"
+#include "replay/flow/containers.h"
+#include "replay/flow/transfer_times.h"
 #include "replay/network/sync_parts.h"
-#include "sim/network/ack_clock.h"
-#include "sim/network/containers.h"
-#include "sim/network/transfer_times.h"
 
 namespace longhaul {
 

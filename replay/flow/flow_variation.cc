@@ -1,4 +1,4 @@
-#include "sim/network/flow_variation.h"
+#include "replay/flow/flow_variation.h"
 
 #include "core/base/index.h"
 #include "core/base/ranges.h"

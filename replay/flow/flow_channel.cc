@@ -1,4 +1,4 @@
-#include "sim/network/flow_channel.h"
+#include "replay/flow/flow_channel.h"
 
 #include <algorithm>
 #include <cmath>

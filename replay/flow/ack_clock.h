@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "sim/network/containers.h"
+#include "replay/flow/containers.h"
 
 namespace longhaul {
 

@@ -1,4 +1,4 @@
-#include "sim/network/transfer_times.h"
+#include "replay/flow/transfer_times.h"
 
 #include <algorithm>
 

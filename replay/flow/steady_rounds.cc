@@ -1,4 +1,4 @@
-#include "sim/network/steady_rounds.h"
+#include "replay/flow/steady_rounds.h"
 
 #include <utility>
 
@@ -27,14 +27,14 @@ void SteadyRounds::follow(std::int64_t now_ns) {
   moments_.push_back(present(now_ns));
   if (moments_.size() < 3) return;
   const Moment& before = moments_.front();
-  if (round.left > 1 && before.state == moments_.back().state && !simulator_clock().has_actions() &&
+  if (round.left > 1 && before.state == moments_.back().state && !clock_.has_actions() &&
       loads_.repeats(before.loads, seconds_of(now_ns - before.time_ns)))
     skip(round);
   moments_.pop_front();
 }
 
 SteadyRounds::Moment SteadyRounds::present(std::int64_t now_ns) {
-  Moment present{now_ns, {}, loads_, simulator_clock().events()};
+  Moment present{now_ns, {}, loads_, clock_.events()};
   for (int i = channels_.first(); i < channels_.end(); ++i) {
     ChannelTable::Slot& slot = channels_[i];
     for (const std::int64_t time_ns : {slot.planned_ns, slot.event_ns})
@@ -61,7 +61,7 @@ void SteadyRounds::skip(const EqualRound& round) {
       if (*time_ns != InstantQueue::kNever) *time_ns += passed_ns;
   events_.move(passed_ns);
   loads_.repeat(before.loads, periods, seconds_of(passed_ns));
-  simulator_clock().skip_events(as_index(periods) * (present.events - before.events));
+  clock_.skip_events(as_index(periods) * (present.events - before.events));
   round.skip(2 * periods);
 }
 

@@ -1,4 +1,4 @@
-#include "sim/network/channel_table.h"
+#include "replay/flow/channel_table.h"
 
 #include <algorithm>
 #include <optional>

@@ -11,12 +11,12 @@
 #include "net/sharing/fair_shares.h"
 #include "net/tcp/connection.h"
 #include "net/topology.h"
+#include "replay/flow/containers.h"
+#include "replay/flow/flow_channel.h"
+#include "replay/flow/flow_variation.h"
+#include "replay/flow/instant_queue.h"
 #include "replay/network/network.h"
 #include "replay/network/peer_map.h"
-#include "sim/network/containers.h"
-#include "sim/network/flow_channel.h"
-#include "sim/network/flow_variation.h"
-#include "sim/network/instant_queue.h"
 
 namespace longhaul {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "replay/flow/containers.h"
 #include "replay/network/sync_parts.h"
-#include "sim/network/containers.h"
 
 namespace longhaul {
 

@@ -1,4 +1,4 @@
-#include "sim/network/ack_clock.h"
+#include "replay/flow/ack_clock.h"
 
 #include <algorithm>
 

@@ -11,18 +11,19 @@
 #include <vector>
 
 #include "net/sharing/fair_shares.h"
+#include "replay/flow/channel_table.h"
+#include "replay/flow/flow_clock.h"
+#include "replay/flow/instant_queue.h"
 #include "replay/network/network.h"
-#include "sim/network/channel_table.h"
-#include "sim/network/clock.h"
-#include "sim/network/instant_queue.h"
 
 namespace longhaul {
 
 class SteadyRounds {
  public:
   // They must outlive it.
-  SteadyRounds(ChannelTable& channels, FairShares& shares, InstantQueue& events, LinkLoads& loads)
-      : channels_(channels), shares_(shares), events_(events), loads_(loads) {}
+  SteadyRounds(FlowClock& clock, ChannelTable& channels, FairShares& shares, InstantQueue& events,
+               LinkLoads& loads)
+      : clock_(clock), channels_(channels), shares_(shares), events_(events), loads_(loads) {}
 
   // A round began in this instant. False: others have channels beside it, or had.
   bool note(EqualRound round);
@@ -47,6 +48,7 @@ class SteadyRounds {
   Moment present(std::int64_t now_ns);
   void skip(const EqualRound& round);
 
+  FlowClock& clock_;
   ChannelTable& channels_;
   FairShares& shares_;
   InstantQueue& events_;
