@@ -41,9 +41,11 @@ void list_methods() {
               python.child("file")->meaning.c_str());
 }
 
+// But for what only estimates have.
 void list_collectives() {
   for (const auto& collective : collectives())
-    std::printf("%-21s %s\n", collective->name().c_str(), collective->about().c_str());
+    if (collective->purpose() != Collective::Purpose::kEstimate)
+      std::printf("%-21s %s\n", collective->name().c_str(), collective->about().c_str());
 }
 
 void list_libraries() {

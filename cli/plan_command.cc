@@ -10,22 +10,22 @@
 #include <thread>
 
 #include "analysis/run_files.h"
-#include "cli/child_process.h"
+#include "analysis/text.h"
 #include "cli/commands.h"
-#include "cli/job_pool.h"
 #include "cli/live_display.h"
 #include "cli/python_scripts.h"
-#include "cli/replay_job.h"
-#include "cli/run_outputs.h"
+#include "cli/replay_threads.h"
 #include "cli/validated_scenario.h"
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
+#include "core/base/index.h"
 #include "core/base/option_docs.h"
 #include "core/base/printable.h"
 #include "core/base/units.h"
 #include "planner/accelerators.h"
 #include "planner/candidates.h"
 #include "planner/connection_gain.h"
+#include "planner/evaluation.h"
 #include "planner/faulty_times.h"
 #include "planner/launch_sheet.h"
 #include "planner/plan_data.h"
@@ -40,7 +40,6 @@
 #include "planner/site_shares.h"
 #include "planner/token_needs.h"
 #include "planner/verification.h"
-#include "replay/predict/estimate.h"
 
 namespace longhaul {
 namespace {
@@ -99,19 +98,17 @@ class WorkFolder {
 
   void keep() { is_kept_ = true; }
 
-  std::string next() { return fmt::format("{}/{}", folder_, ++count_); }
   const std::string& folder() const { return folder_; }
 
  private:
   std::string folder_;
   FolderLock lock_;
-  int count_ = 0;
   bool is_kept_ = false;
 };
 
-// Ends the program at SIGINT or SIGTERM while no replay runs: between replays candidates are checked, their
-// ranks ordered and their bytes counted, which takes minutes where there are hundreds of nodes, and no loop
-// of that looks at signals. Replays end by themselves (run_jobs()).
+// Ends the program some moments after SIGINT or SIGTERM if it has not ended by itself. Replays look at
+// signals (check_interrupt()); but between them candidates are checked, their ranks ordered and their bytes
+// counted, which takes minutes where there are hundreds of nodes, and no loop of that does.
 class InterruptWatch {
  public:
   explicit InterruptWatch(std::string folder) : folder_(std::move(folder)), thread_([this] { watch(); }) {}
@@ -122,22 +119,20 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
-  void leave_it_to_replays(bool are_running) { are_replays_running_ = are_running; }
-
  private:
   void watch() {
-    while (!is_over_) {
+    constexpr int kPatience = 40;  // looks
+    for (int looks = 0; !is_over_ && looks < kPatience; looks += interrupted() ? 1 : 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      if (interrupts_so_far() == 0 || are_replays_running_ || is_over_) continue;
-      std::error_code ignored;
-      fs::remove_all(folder_, ignored);
-      std::fprintf(stderr, "interrupted\n");
-      std::_Exit(kInterrupted);  // the other thread is at work
-    }
+    if (is_over_) return;
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+    std::fprintf(stderr, "interrupted\n");
+    std::_Exit(kInterrupted);  // the other thread is at work
   }
 
   const std::string folder_;
-  std::atomic<bool> is_over_{false}, are_replays_running_{false};
+  std::atomic<bool> is_over_{false};
   std::thread thread_;  // the last member: it reads the others
 };
 
@@ -154,19 +149,22 @@ class Planning {
   int execute() {
     try {
       std::optional<InterruptWatch> watch(folder_);
-      watch_ = &*watch;
       const PlannedNetwork network = planned_network(plan_, folder_);
       for (const auto& [name, text] : network.files) write_file(folder_ + "/" + name, text);
       PlanResult result;
       result.needs = token_needs(plan_, candidate_methods(plan_));
       result.search = search_plan(plan_, network, result.needs, tools());
-      result.verification = verified(plan_, network, result.search, tools());
-      result.sensitivity = sensitivity_of(result.choice(), tools());
-      result.by_gain = times_by_gain(plan_, result.choice(), tools());
-      result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);
-      result.faulty = faulty_times(plan_, result.search, tools(), result.search.notes);
+      bool is_cut = result.search.is_cut;
+      try {
+        if (!is_cut) look_closer(network, result);
+      } catch (const Interrupted&) {
+        is_cut = true;
+      }
       watch.reset();
+      if (is_cut) note_cut(result.search);
+      result.is_cut = is_cut;
       write(result);
+      if (is_cut) return kInterrupted;
     } catch (const InputError& error) {
       fs::remove_all(folder_);
       throw error.parts().file.empty() ? error.in_file(plan_.file) : error;
@@ -183,7 +181,39 @@ class Planning {
  private:
   PlanTools tools() {
     return {[this](const Json& scenario) { return validated(scenario); },
-            [this](std::vector<ReplayTask>& tasks, const std::string& phase) { replay(tasks, phase); }};
+            [this](std::vector<ReplayTask>& tasks, const std::string& phase) { replay(tasks, phase); },
+            work_.folder(), [this](const Evaluation& best, std::size_t open) { say_so_far(best, open); }};
+  }
+
+  // What is asked about the choice.
+  void look_closer(const PlannedNetwork& network, PlanResult& result) {
+    result.verification = verified(plan_, network, result.search, tools());
+    result.sensitivity = sensitivity_of(result.choice(), tools());
+    result.by_gain = times_by_gain(plan_, result.choice(), tools());
+    result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);
+    result.faulty = faulty_times(plan_, result.search, tools(), result.search.notes);
+  }
+
+  static void note_cut(SearchResult& search) {
+    search.notes.insert(
+        search.notes.begin(),
+        search.is_cut
+            ? fmt::format("Interrupted: this is the best of what was replayed until then. {} that may "
+                          "be better {} not",
+                          counted(as_index(search.still_open), "candidate"),
+                          search.still_open == 1 ? "was" : "were")
+            : "Interrupted: the search was over, but what changes the choice was not looked at to "
+              "the end");
+  }
+
+  // Every ten seconds of a search that takes so long.
+  void say_so_far(const Evaluation& best, std::size_t open) {
+    constexpr std::chrono::seconds kEvery{10};
+    const auto now = std::chrono::steady_clock::now();
+    if (now - said_ < kEvery) return;
+    said_ = now;
+    display_.line(fmt::format("so far: {}, {}; {} may still be better", best.candidate.words,
+                              human_duration(best.total_s()), counted(open, "candidate")));
   }
 
   // As `longhaul check`, in the folder where the plan's own files are.
@@ -203,22 +233,8 @@ class Planning {
   }
 
   void replay(std::vector<ReplayTask>& tasks, const std::string& phase) {
-    std::vector<Job> jobs;
-    for (const ReplayTask& task : tasks) {
-      Job& job = jobs.emplace_back(replay_job(task.config, task.trace, work_.next()));
-      job.name = task.name;
-      job.weight = std::max(1e-3, estimate(task.config, task.trace).seconds);
-    }
-    if (jobs.size() > 1) display_.line(fmt::format("{}: {} replays", phase, jobs.size()));
-    watch_->leave_it_to_replays(true);
-    run_jobs(jobs, jobs_, phase, display_, [&](std::size_t i, const JobResult& result) {
-      if (result.exit_status == kDone)
-        tasks[i].folder = jobs[i].folder;
-      else
-        tasks[i].error = result.error;
-    });
-    if (interrupts_so_far() > 0) throw Interrupted();
-    watch_->leave_it_to_replays(false);
+    if (tasks.size() > 1) display_.line(fmt::format("{}: {} replays", phase, tasks.size()));
+    replay_on_threads(tasks, jobs_, phase, display_);
   }
 
   void write(const PlanResult& result) {
@@ -243,7 +259,7 @@ class Planning {
   const int jobs_;
   const bool quiet_;
   LiveDisplay display_;
-  InterruptWatch* watch_ = nullptr;  // while there is a search
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
@@ -257,8 +273,7 @@ int plan_command(const PlanOptions& options) {
       throw error.in_file(plan.file);
     }
   }
-  sibling_executable("longhaul-sim");
-  count_interrupts();
+  watch_interrupts();
   return Planning(options, plan).execute();
 }
 

@@ -187,10 +187,15 @@ std::string network_key(const Case& config) {
 
 const OptimizedOrder& order_found(const Case& config) {
   static std::map<std::string, OptimizedOrder> known;
-  const std::string key = config.folder + "/" + network_key(config);
+  const OperationPlan plan = plan_of(config);
+  const std::string of_what = config.pipeline.has_stages() ? network_key(config)
+                                                           : fmt::format("{}/{}/{}", config.replicas,
+                                                                         config.resolved.at("network").dump(),
+                                                                         ordered_exchange(config, plan));
+  const std::string key = config.folder + "/" + of_what;
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
-  return known.emplace(key, optimized_order(config, plan_of(config))).first->second;
+  return known.emplace(key, optimized_order(config, plan)).first->second;
 }
 
 Json claims_of(const Scenario& scenario) {

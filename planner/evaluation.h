@@ -1,6 +1,7 @@
 // A candidate with what it costs: time, money, and the bytes that leave a site.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/scenario/case.h"
@@ -9,6 +10,7 @@
 #include "planner/memory_need.h"
 #include "planner/plan_request.h"
 #include "planner/site_traffic.h"
+#include "replay/output/replayed_times.h"
 
 namespace longhaul {
 
@@ -27,8 +29,11 @@ struct Evaluation {
   double compute_cost = 0, egress_cost = 0;
   SiteTraffic traffic;
   MemoryNeed memory;
-  std::string folder;         // of its replay
-  std::size_t exchanges = 0;  // equal: the same to a replay
+  std::shared_ptr<const ReplayedTimes> replayed;  // null: not yet
+  bool is_estimated = false;                      // coarse_estimate.h
+  bool is_own_replay = false;                     // `replayed`: no other H's (shared_replays.h)
+  std::size_t exchanges = 0;                      // equal: the same to a replay
+  std::string exchanges_of_any_h = {};            // equal: the same but for H; "": replayed for itself alone
 
   double total_s() const { return time.total_s; }
   double cost() const { return compute_cost + egress_cost; }

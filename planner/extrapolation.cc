@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "analysis/statistics.h"
-#include "core/base/csv.h"
 #include "core/base/index.h"
 #include "core/base/limits.h"
 
@@ -199,24 +198,6 @@ TrainingTime training_time(const ReplayedClocks& clocks, const Periods& periods,
   const double half = (mean_ahead.high - mean_ahead.low) / 2 * std::sqrt(static_cast<double>(ahead.size()));
   time.half_width_s = std::hypot(time.half_width_s, half);
   return time;
-}
-
-TrainingTime training_time(const std::string& case_folder, const Periods& periods, int replayed, int steps) {
-  ReplayedClocks clocks;
-  clocks.of_periods.resize(as_index(replayed / periods.length));
-  for (CsvStream rows(case_folder + "/steps.csv", {"step", "replica", "done_s"}); rows.next();) {
-    const std::int64_t step = rows.step(0), period = step / periods.length;
-    const auto replica = static_cast<std::size_t>(rows.number(1));
-    const double done_s = rows.number(2);
-    clocks.end_s = std::max(clocks.end_s, done_s);
-    if (step % periods.length != 0 || step == 0 ||
-        period > static_cast<std::int64_t>(clocks.of_periods.size()))
-      continue;
-    std::vector<double>& of_replicas = clocks.of_periods[static_cast<std::size_t>(period) - 1];
-    if (of_replicas.size() <= replica) of_replicas.resize(replica + 1);
-    of_replicas[replica] = done_s;
-  }
-  return training_time(clocks, periods, replayed, steps);
 }
 
 }  // namespace longhaul

@@ -18,6 +18,7 @@
 
 #include "core/plan/operations.h"
 #include "core/scenario/case.h"
+#include "replay/output/replayed_times.h"
 
 namespace longhaul {
 
@@ -58,16 +59,7 @@ struct TrainingTime {
   bool is_exact = false;
 };
 
-// Clocks of the replicas in seconds, after P, 2P, … steps: [period][replica]; and the latest one after the
-// last replayed step.
-struct ReplayedClocks {
-  std::vector<std::vector<double>> of_periods;
-  double end_s = 0;
-};
-
+// From clocks that were kept after each period of `replayed` steps.
 TrainingTime training_time(const ReplayedClocks& clocks, const Periods& periods, int replayed, int steps);
-
-// The same from CASE_FOLDER/steps.csv, of a replay of `replayed` steps.
-TrainingTime training_time(const std::string& case_folder, const Periods& periods, int replayed, int steps);
 
 }  // namespace longhaul

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "analysis/statistics.h"
-#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "methods/common/dynamic_steps.h"
@@ -48,8 +47,7 @@ int steps_of_draw(const Case& config, const Evaluation& evaluation) {
 
 double end_s(const ReplayTask& task) {
   double latest_s = 0;
-  for (CsvStream rows(task.folder + "/replicas.csv", {"clock_s"}); rows.next();)
-    latest_s = std::max(latest_s, rows.number(0));
+  for (const ReplicaTotals& of : task.times->totals) latest_s = std::max(latest_s, of.clock_s);
   return latest_s;
 }
 
@@ -61,8 +59,7 @@ double longer(const ReplayTask& task, double without_s) {
   const bool may_lose = task.config.has_absences();
   double useful = may_lose ? 0 : all;
   if (may_lose)
-    for (CsvStream rows(task.folder + "/replicas.csv", {"useful_steps"}); rows.next();)
-      useful += rows.number(0);
+    for (const ReplicaTotals& of : task.times->totals) useful += static_cast<double>(of.useful_steps);
   return end_s(task) / without_s * (all / useful) - 1;
 }
 
@@ -117,7 +114,7 @@ std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult
   }
   tools.replay(tasks, "faults");
   for (const ReplayTask& task : tasks)
-    if (task.folder.empty()) throw RunError(task.name + ": " + task.error);
+    if (!task.times) throw RunError(task.name + ": " + task.error);
   for (std::size_t i = 0; i < times.size(); ++i) {
     std::vector<double> all;
     for (const std::size_t number : of_times[i]) {

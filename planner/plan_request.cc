@@ -339,6 +339,18 @@ double EgressPrices::of(const std::string& site) const {
   return found == of_site.end() ? price : found->second;
 }
 
+namespace {
+
+// Replays run in this process, which has no ns-3.
+void check_fidelity(const PlanRequest& plan) {
+  if (member(member(plan.written, "network"), "fidelity") == "packet")
+    throw InputError("network.fidelity", "found \"packet\"", "flow, analytic, linux",
+                     "a plan has dozens of replays: linux sends every packet too, a hundred times as fast; "
+                     "longhaul run takes the plan's scenario.json with packet");
+}
+
+}  // namespace
+
 PlanRequest read_plan(const std::string& file, const Node& scenario) {
   PlanRequest plan;
   plan.file = file;
@@ -358,6 +370,7 @@ PlanRequest read_plan(const std::string& file, const Node& scenario) {
       PythonSteps().expand(plan.written["candidates"], plan.folder, "candidates");
     expand_model(plan.written, plan.folder, "model");
     read_resolved(resolve(plan_options(scenario), plan.written, ""), plan);
+    check_fidelity(plan);
   } catch (const Json::exception& error) {
     throw in_our_words(error).in_file(file);
   } catch (const InputError& error) {

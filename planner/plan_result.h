@@ -23,6 +23,7 @@ struct PlanResult {
   std::vector<SiteShare> sites;
   std::vector<FaultyTime> faulty;
   std::vector<GainTime> by_gain;
+  bool is_cut = false;  // the user interrupted it: what is above is not complete
 
   const Evaluation& choice() const { return search.evaluations.front(); }
 };

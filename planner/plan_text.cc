@@ -235,6 +235,7 @@ std::string change_in_words(const PlanRequest& plan, const PlanResult& result) {
     return fmt::format("bring {} from {} to {} (saves {})", best.what, human_rate(best.from),
                        human_rate(best.to), human_duration(best.saved_s));
   }
+  if (result.is_cut) return "not looked at to the end";
   return result.sites.empty() ? "no faster link would help" : "no faster link and no site less would help";
 }
 

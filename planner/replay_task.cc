@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "methods/common/registry.h"
 #include "planner/extrapolation.h"
+#include "replay/replay.h"
 
 namespace longhaul {
 
@@ -18,10 +19,28 @@ ReplayTask first_steps(Case config, int steps, const std::string& fidelity, cons
   // Found once, and not again by each child.
   if (!config.network.rank_order.places.empty())
     resolved["network"]["rank_order"] = config.network.rank_order.places;
-  ReplayTask task{name, std::move(config), {}, "", ""};
+  ReplayTask task{name, std::move(config), {}};
   task.trace = trace_of(task.config);
-  task.trace.evaluate_every = periods_of(task.trace.plan, task.config.replicas).length;
+  const int length = periods_of(task.trace.plan, task.config.replicas).length;
+  for (int step = length; step <= steps; step += length) task.kept.push_back(step);
   return task;
+}
+
+TrainingTime training_time(const ReplayTask& task, const Periods& periods, int steps) {
+  if (!task.times) throw RunError(task.name + ": " + task.error);
+  return training_time(task.times->clocks, periods, task.config.steps(), steps);
+}
+
+void replay_here(ReplayTask& task, ProgressReporter& reporter) {
+  try {
+    KeptTimes kept(task.kept, task.config.steps());
+    replay_alone(task.config, task.trace, kept, reporter);
+    task.times = std::make_shared<const ReplayedTimes>(kept.take_times());
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    task.error = error.what();
+  }
 }
 
 std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanTools& tools,
@@ -35,9 +54,7 @@ std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanToo
   tools.replay(tasks, phase);
   std::vector<TrainingTime> times;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (tasks[i].folder.empty()) throw RunError(names[i] + ": " + tasks[i].error);
-    times.push_back(training_time(tasks[i].folder, periods_of(cases[i], tasks[i].trace.plan),
-                                  tasks[i].config.steps(), cases[i].steps()));
+    times.push_back(training_time(tasks[i], periods_of(cases[i], tasks[i].trace.plan), cases[i].steps()));
   }
   return times;
 }

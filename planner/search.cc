@@ -8,13 +8,13 @@
 
 #include "analysis/residual.h"
 #include "analysis/text.h"
-#include "core/base/csv.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/topologies/registry.h"
+#include "planner/candidate_replays.h"
 #include "planner/candidates.h"
 #include "planner/choice.h"
 #include "planner/evaluation.h"
@@ -24,6 +24,7 @@
 #include "planner/plan_request.h"
 #include "planner/planned_network.h"
 #include "planner/replay_task.h"
+#include "planner/shared_replays.h"
 #include "planner/site_steps.h"
 #include "planner/site_traffic.h"
 #include "planner/token_needs.h"
@@ -33,43 +34,35 @@ namespace longhaul {
 namespace {
 
 constexpr std::size_t kReplaysAtOnce = 4;
-// Whether every replica waits in every exchange, so that computing and exchanging take turns.
-bool takes_turns(const OperationPlan& plan) {
-  return !plan.pipeline.has_stages() &&
-         std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
-           return rule.is_blocking() && rule.overlap_backward == 0 && rule.grouping == Grouping::kEveryone;
-         });
-}
-
-// Of a replay, until the last worker is done on a network that takes no time, exchanges left out.
-double alone_s(const std::string& folder) {
-  double longest_s = 0;
-  for (CsvStream rows(folder + "/replicas.csv", {"compute_s", "bubble_s"}); rows.next();)
-    longest_s = std::max(longest_s, rows.number(0) + rows.number(1));
-  return longest_s;
-}
-
 class Search {
  public:
   Search(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
          const PlanTools& tools)
-      : plan_(plan), network_(network), needs_(needs), tools_(tools) {}
+      : plan_(plan),
+        network_(network),
+        needs_(needs),
+        tools_(tools),
+        replays_(plan, network.section.value("fidelity", "flow"), tools, all_) {}
 
   SearchResult run() {
     prepare();
-    screen();
-    replay_one_of_each_method();
-    replay_choice(result_.rule);
-    if (result_.rule.has_limits()) replay_choice(without_limits());
-    replay_every_h();
-    replay_front();
+    try {
+      replays_.screen();
+      replay_one_of_each_method();
+      replay_choice(result_.rule);
+      if (result_.rule.has_limits()) replay_choice(without_limits());
+      replay_every_h();
+      replay_front();
+      while (!all_[choice(result_.rule)].is_own_replay) replays_.replay_itself(choice(result_.rule));
+    } catch (const Interrupted&) {
+      if (choice(result_.rule) == all_.size()) throw;
+      result_.is_cut = true;
+    }
     collect();
     return std::move(result_);
   }
 
  private:
-  std::string fidelity() const { return network_.section.value("fidelity", "flow"); }
-
   // H of candidates that cannot be, by method and why.
   using Refused = nlohmann::ordered_map<std::pair<std::string, std::string>, std::multiset<int>>;
 
@@ -159,6 +152,7 @@ class Search {
     evaluation.traffic = site_traffic(traffic, topology, config.network.tcp.segment);
     evaluation.busiest_s = busiest_s(traffic, topology, config.network.tcp);
     if (is_double(evaluation, traffic_key(config, trace, topology))) return;
+    if (!steps_differ(plan_)) evaluation.exchanges_of_any_h = key_of_any_h(config, trace, topology);
     all_.push_back(std::move(evaluation));
   }
 
@@ -181,6 +175,15 @@ class Search {
     return key.str();
   }
 
+  // The same whatever H: what lies between two exchanges is compute alone.
+  static std::string key_of_any_h(const Case& config, Trace trace, const Topology& topology) {
+    for (OperationRule& rule : trace.plan.rules) rule.every = rule.phase = 1;
+    trace.context.steps = 1;
+    Case one = config;
+    one.workload.steps = 1;
+    return traffic_key(one, std::move(trace), topology);
+  }
+
   // Whether a method has the same exchanges already. Of another method the replay serves this one too.
   bool is_double(Evaluation& evaluation, const std::string& key) {
     evaluation.exchanges = traffic_.emplace(key, traffic_.size()).first->second;
@@ -201,94 +204,6 @@ class Search {
     }
     throw InputError("accelerator", "no candidate fits: " + memory_in_words(all_.front().memory),
                      "more accelerators a node (per_node), more memory, or a smaller model");
-  }
-
-  // Each number's exchanges once; the result is of all candidates with these exchanges.
-  void replay_all(const std::vector<std::size_t>& numbers, const std::string& phase) {
-    std::vector<ReplayTask> tasks;
-    std::vector<std::size_t> exchanges;
-    for (const std::size_t number : numbers) {
-      const Evaluation& evaluation = all_[number];
-      if (contains(exchanges, evaluation.exchanges)) continue;
-      exchanges.push_back(evaluation.exchanges);
-      const Case& config = evaluation.config;
-      tasks.push_back(first_steps(config,
-                                  steps_to_replay(periods_of(config, plan_of(config)), config.steps()),
-                                  fidelity(), evaluation.candidate.words));
-    }
-    if (tasks.empty()) return;
-    tools_.replay(tasks, phase);
-    result_.replays += static_cast<int>(tasks.size());
-    for (std::size_t i = 0; i < tasks.size(); ++i)
-      for (Evaluation& evaluation : all_)
-        if (evaluation.exchanges == exchanges[i]) take(tasks[i], fidelity(), evaluation);
-  }
-
-  // To fidelity analytic connections matter where one of them has a limit of its own alone.
-  std::string screening_key(const Evaluation& evaluation) const {
-    Json scenario = evaluation.candidate.scenario;
-    scenario["network"]["tcp"].erase("slow_start_after_idle");
-    if (evaluation.config.network.topology.name != "regions") scenario["network"]["tcp"].erase("connections");
-    return scenario.dump();
-  }
-
-  void screen() {
-    std::vector<ReplayTask> tasks;
-    std::map<std::string, std::size_t> place;
-    std::vector<std::size_t> task_of_candidate;
-    for (const Evaluation& evaluation : all_) {
-      const auto [found, is_new] = place.emplace(screening_key(evaluation), tasks.size());
-      task_of_candidate.push_back(found->second);
-      const Case& config = evaluation.config;
-      if (is_new)
-        tasks.push_back(first_steps(config,
-                                    steps_to_screen(periods_of(config, plan_of(config)), config.steps()),
-                                    "analytic", evaluation.candidate.words));
-    }
-    tools_.replay(tasks, "analytic times of all candidates");
-    for (std::size_t i = 0; i < all_.size(); ++i) take(tasks[task_of_candidate[i]], "analytic", all_[i]);
-  }
-
-  void take(const ReplayTask& task, const std::string& fidelity, Evaluation& evaluation) {
-    const Periods periods = periods_of(evaluation.config, task.trace.plan);
-    // A screening is too short even where the plan itself asks for fidelity analytic.
-    const bool is_final = task.config.steps() >= steps_to_replay(periods, evaluation.config.steps()) &&
-                          fidelity == this->fidelity();
-    if (task.folder.empty()) throw RunError(evaluation.candidate.words + ": " + task.error);
-    const Case& config = evaluation.config;
-    evaluation.time = training_time(task.folder, periods, task.config.steps(), config.steps());
-    if (!evaluation.time.is_exact)
-      evaluation.time.total_s = std::max(evaluation.total_s(), evaluation.compute_s);
-    evaluation.folder = task.folder;
-    evaluation.is_replayed = is_final;
-    if (!is_final) bound(task, periods, evaluation);
-    if (task.trace.plan.pipeline.has_stages())
-      evaluation.bubble_s =
-          std::max(0., alone_s(task.folder) * config.steps() / task.config.steps() - evaluation.compute_s);
-    evaluation.residual = fidelity == "flow" || fidelity == "linux" ? network_validity(config).residual : 0;
-    price(plan_, evaluation);
-  }
-
-  // Analytic shares no link and no connection. What the busiest one needs for its bytes is a lower bound too.
-  // Where all replicas wait for each other nobody sends while all compute, and an exchange uses a link only
-  // from the first replica's post to the last one's end: two exchanges together last, from their last posts,
-  // at least as long as the link needs for one.
-  void bound(const ReplayTask& task, const Periods& periods, Evaluation& evaluation) const {
-    double& total_s = evaluation.time.total_s;
-    const double busiest_s =
-        !periods.is_drawn() && evaluation.config.network.variation.is_empty() && periods.settling == 0
-            ? evaluation.busiest_s
-            : 0;
-    evaluation.expected_s = std::max(total_s, busiest_s);
-    if (periods.is_drawn()) {
-      total_s = std::max(evaluation.compute_s, total_s - evaluation.time.half_width_s);
-      return;
-    }
-    total_s = evaluation.expected_s;
-    if (!takes_turns(task.trace.plan)) return;
-    evaluation.expected_s = std::max(total_s, evaluation.compute_s + busiest_s);
-    if (steps_differ(plan_)) return;  // the fast ones send while the slow ones compute
-    total_s = std::max(total_s, evaluation.compute_s + busiest_s / 2);
   }
 
   using Numbers = std::vector<std::size_t>;
@@ -315,10 +230,21 @@ class Search {
       likely[number].time.total_s = std::max(all_[number].total_s(), all_[number].expected_s);
       price(plan_, likely[number]);
     }
-    stable_sort(numbers, [&](std::size_t a, std::size_t b) { return rule.is_better(likely[a], likely[b]); });
+    // To fidelity analytic more connections are no faster where one fills the link; in others they start
+    // sooner.
+    stable_sort(numbers, [&](std::size_t a, std::size_t b) {
+      if (rule.is_better(likely[a], likely[b])) return true;
+      return !rule.is_better(likely[b], likely[a]) &&
+             all_[a].config.network.tcp.connections > all_[b].config.network.tcp.connections;
+    });
   }
 
-  int replays_left() const { return std::max(0, plan_.most_replays - result_.replays); }
+  void tell(std::size_t open) {
+    result_.still_open = static_cast<int>(open);
+    if (tools_.so_far) tools_.so_far(all_[choice(result_.rule)], open);
+  }
+
+  int replays_left() const { return std::max(0, plan_.most_replays - replays_.count()); }
 
   // Methods are not equally good at equal tokens: of each there is one whose time is known, whatever its
   // place.
@@ -328,9 +254,21 @@ class Search {
     Numbers batch;
     for (auto& [method, numbers] : of_method) {
       sort_by_expectation(numbers, result_.rule);
+      while (numbers.size() > 1 && replays_.may_be_estimated(numbers.front())) {
+        replays_.estimate({numbers.front()}, "an estimate of " + method);
+        sort_by_expectation(numbers, result_.rule);
+      }
       if (!all_[numbers.front()].is_replayed) batch.push_back(numbers.front());
     }
-    replay_all(batch, "the most promising of each method");
+    replays_.replay(batch, "the most promising of each method");
+  }
+
+  // Of those that are cheap to estimate first that: then fewer may be left. False: there are none.
+  bool estimated(const Numbers& numbers) {
+    Numbers coarse = numbers;
+    drop_if(coarse, [&](std::size_t number) { return !replays_.may_be_estimated(number); });
+    if (!coarse.empty()) replays_.estimate(coarse, "estimates");
+    return !coarse.empty();
   }
 
   // Until nothing that is left may be better than the best that is replayed.
@@ -339,11 +277,11 @@ class Search {
       Numbers open;
       for (std::size_t i = 0; i < all_.size(); ++i)
         if (!all_[i].is_replayed && rule.is_better(all_[i], all_[choice(rule)])) open.push_back(i);
-      result_.still_open = static_cast<int>(open.size());
+      tell(open.size());
       if (open.empty() || replays_left() == 0) return;
       sort_by_expectation(open, rule);
       open.resize(std::min({open.size(), kReplaysAtOnce, as_index(replays_left())}));
-      replay_all(open, "replay of the most promising");
+      if (!estimated(open)) replays_.replay(open, "replay of the most promising");
     }
   }
 
@@ -361,7 +299,7 @@ class Search {
     Numbers missing;
     for (const std::size_t number : of_recipe(all_[choice(result_.rule)].candidate.recipe))
       if (!all_[number].is_replayed) missing.push_back(number);
-    replay_all(missing, "every H of the choice");
+    replays_.replay(missing, "every H of the choice");
   }
 
   bool is_eligible(const Evaluation& evaluation) const {
@@ -392,7 +330,7 @@ class Search {
   void replay_front() {
     for (;;) {
       Numbers open = open_on_front();
-      result_.still_open = static_cast<int>(open.size());
+      tell(open.size());
       if (open.empty() || replays_left() == 0) return;
       sort_by_expectation(open, result_.rule);
       Numbers batch;
@@ -401,7 +339,7 @@ class Search {
         if (batch.size() < std::min(kReplaysAtOnce, as_index(replays_left())) &&
             taken.insert(inner_steps_of(all_[number])).second)
           batch.push_back(number);
-      replay_all(batch, "replay of the front");
+      if (!estimated(batch)) replays_.replay(batch, "replay of the front");
     }
   }
 
@@ -414,6 +352,7 @@ class Search {
     for (const Evaluation& evaluation : all_)
       if (evaluation.is_replayed) found.push_back(evaluation);
     result_.not_replayed = static_cast<int>(all_.size() - found.size());
+    result_.replays = replays_.count();
     for (Evaluation& evaluation : found)
       if (!is_eligible(evaluation)) evaluation.left_out = why_left_out(evaluation);
     const Numbers front = pareto_front(found, rule);
@@ -441,6 +380,7 @@ class Search {
   std::set<std::string> said_;
   KnownTraffic known_traffic_;
   SearchResult result_;
+  CandidateReplays replays_;
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ struct SearchResult {
   int replays = 0;                      // with flow
   int not_replayed = 0;  // candidates that lower bounds rule out, or for which `replays` ran out
   int still_open = 0;    // the latter
+  bool is_cut = false;   // the user interrupted it: others may be better
   ChoiceRule rule;
   std::optional<Evaluation>
       without_limits;              // what would be taken without deadline and budget, if another plan

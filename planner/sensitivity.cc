@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -48,6 +49,26 @@ std::map<std::string, Rates> rates_of(const std::vector<NetworkLink>& links) {
 
 bool is_of_node(const std::string& link) {
   return link.rfind("replica", 0) == 0;
+}
+
+// With what its replay carried; of a mesh those that carried something.
+std::vector<NetworkLink> links_of(const Evaluation& choice) {
+  const Topology topology = placed_topology(choice.config, plan_of(choice.config));
+  const std::vector<LinkLoad>& loads = choice.replayed->loads;
+  std::vector<NetworkLink> links;
+  for (std::size_t i = 0; i < loads.size(); i += 2) {
+    if (topology.is_mesh() && loads[i].bytes == 0 && loads[i + 1].bytes == 0) continue;
+    const Link link = topology.link(static_cast<int>(i / 2));
+    NetworkLink one{link.name, topology.node_name(link.first), topology.node_name(link.second), {}};
+    for (std::size_t direction = 0; direction < 2; ++direction) {
+      const LinkLoad& load = loads[i + direction];
+      const double rate = direction == 0 ? link.rate_forward : link.rate_backward;
+      one.directions[direction] = {static_cast<double>(load.bytes), load.busy_s, {}};
+      if (std::isfinite(rate)) one.directions[direction].rate_bps = rate;
+    }
+    links.push_back(std::move(one));
+  }
+  return links;
 }
 
 // Those that have a rate. Fidelity analytic shares no link: there one may have more to carry than it can.
@@ -97,7 +118,8 @@ std::vector<BusyLink> busy_pairs(const Evaluation& choice) {
 using Sites = std::vector<std::string>;
 
 // The matrix of a case as a file in which some pairs of sites are faster; its absolute path.
-std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pairs, int number) {
+std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pairs,
+                          const std::string& folder, int number) {
   const Case& config = choice.config;
   const Matrix matrix = load_matrix(config.network.topology.options.at("matrix"), config.folder);
   const auto written = [](const SitePair& pair, bool is_faster) {
@@ -122,7 +144,7 @@ std::string faster_matrix(const Evaluation& choice, const std::vector<Sites>& pa
       pair["between"] = sites;
       json["pairs"].push_back(pair);
     }
-  const std::string file = fmt::format("{}/faster-{}.json", choice.folder, number);
+  const std::string file = fmt::format("{}/faster-{}.json", folder, number);
   write_file(file, json.dump(2) + "\n");
   return std::filesystem::absolute(file).string();
 }
@@ -158,8 +180,8 @@ std::string upgraded_link(const std::string& link) {
 
 class Upgrades {
  public:
-  Upgrades(const Evaluation& choice, const std::map<std::string, Rates>& rates)
-      : choice_(choice), rates_(rates) {}
+  Upgrades(const Evaluation& choice, const std::map<std::string, Rates>& rates, const PlanTools& tools)
+      : choice_(choice), rates_(rates), tools_(tools) {}
 
   void add_links(const std::string& what, const std::vector<std::string>& links) {
     Case config = choice_.config;
@@ -179,13 +201,13 @@ class Upgrades {
   void add_pairs(const std::string& what, const std::vector<Sites>& pairs, double slowest) {
     Case config = choice_.config;
     config.resolved["network"]["topology"]["regions"]["matrix"] =
-        faster_matrix(choice_, pairs, static_cast<int>(cases_.size()));
+        faster_matrix(choice_, pairs, tools_.folder, static_cast<int>(cases_.size()));
     add(what, std::move(config), slowest);
   }
 
-  std::vector<Upgrade> replayed(const PlanTools& tools) {
+  std::vector<Upgrade> replayed() {
     const std::vector<TrainingTime> times =
-        times_of(cases_, tools, each_of(upgrades_, &Upgrade::what), "faster links");
+        times_of(cases_, tools_, each_of(upgrades_, &Upgrade::what), "faster links");
     for (std::size_t i = 0; i < times.size(); ++i)
       upgrades_[i].saved_s = choice_.total_s() - std::max(times[i].total_s, choice_.compute_s);
     stable_sort(upgrades_, [](const Upgrade& a, const Upgrade& b) { return a.saved_s > b.saved_s; });
@@ -203,6 +225,7 @@ class Upgrades {
 
   const Evaluation& choice_;
   const std::map<std::string, Rates>& rates_;
+  const PlanTools& tools_;
   std::vector<Case> cases_;
   std::vector<Upgrade> upgrades_;
 };
@@ -230,13 +253,13 @@ void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrad
 
 Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   Sensitivity found;
-  const std::vector<NetworkLink> links = read_links(choice.folder);
+  const std::vector<NetworkLink> links = links_of(choice);
   const std::map<std::string, Rates> rates = rates_of(links);
   found.links = busy_links(choice, links);
   std::vector<std::string> of_nodes, between;
   for (const auto& [link, rate] : rates)
     if (rate.forward > 0 || rate.backward > 0) (is_of_node(link) ? of_nodes : between).push_back(link);
-  Upgrades upgrades(choice, rates);
+  Upgrades upgrades(choice, rates, tools);
   // Where all nodes' links are alike, one of them alone changes nothing.
   const bool has_single = !between.empty() || !are_alike(of_nodes, rates);
   std::vector<std::string> single;
@@ -247,7 +270,7 @@ Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   if (between.size() > 1) upgrades.add_links("every link between sites", between);
   if (of_nodes.size() > 1) upgrades.add_links("every node's own link", of_nodes);
   if (choice.config.network.topology.name == "regions") add_measured(choice, found, upgrades);
-  found.upgrades = upgrades.replayed(tools);
+  found.upgrades = upgrades.replayed();
   for (BusyLink& link : found.links) link.name = link_in_words(link.name);
   if (found.links.size() > kShown) found.links.resize(kShown);
   return found;

@@ -104,8 +104,7 @@ void replay(std::vector<Verified>& all, const PlanRequest& plan, const Json& fif
     std::vector<double> totals_s;
     for (int seed = 0; seed < seeds; ++seed) {
       const ReplayTask& task = tasks[next++];
-      if (task.folder.empty()) throw RunError(task.name + ": " + task.error);
-      const TrainingTime time = training_time(task.folder, one.periods, one.steps(), one.config.steps());
+      const TrainingTime time = training_time(task, one.periods, one.config.steps());
       totals_s.push_back(std::max(time.total_s, one.evaluation->compute_s));
     }
     one.time.seeds = seeds;

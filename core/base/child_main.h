@@ -19,9 +19,10 @@ class ProgressReporter {
  public:
   // `descriptor` < 0: a line a second on stderr, or nothing with `quiet`.
   ProgressReporter(std::string program, int descriptor, bool quiet);
+  virtual ~ProgressReporter() = default;
 
   // At most ten a second get through; the last one (done == total) always does. `text` is for people.
-  void progress(double done, double total, const std::string& unit, const std::string& text);
+  virtual void progress(double done, double total, const std::string& unit, const std::string& text);
   // A line that people should see now, whatever else goes on.
   void note(const std::string& text);
   // The last word of a child: what it made, or why it could not.

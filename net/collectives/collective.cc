@@ -94,6 +94,8 @@ const std::vector<std::unique_ptr<Collective>>& collectives() {
                                       make_leaf_tree,
                                       make_heap_tree,
                                       make_double_tree,
+                                      make_double_tree_8,
+                                      make_double_tree_16,
                                       make_halving_doubling,
                                       make_halving_doubling_far,
                                       make_halving_doubling_halves,

@@ -47,8 +47,22 @@ struct Totals {
 class Collective {
  public:
   // What it is for. kAverage: the average of a small group, in messages between its members. kLibrary: an
-  // all-reduce that one library takes, which a method cannot ask for.
-  enum class Purpose { kAllReduce, kAverage, kSend, kAllGather, kReduceScatter, kAllToAll, kLibrary };
+  // all-reduce that one library takes, and kEstimate: the coarse form of one, which a method cannot ask for.
+  enum class Purpose {
+    kAllReduce,
+    kAverage,
+    kSend,
+    kAllGather,
+    kReduceScatter,
+    kAllToAll,
+    kLibrary,
+    kEstimate
+  };
+  // The same pipeline with fewer and larger pieces.
+  struct CoarseForm {
+    std::string name;
+    int pieces = 0;
+  };
   // How whole units travel: chunks from neighbour to neighbour, or the vector along a tree.
   enum class Shape { kOther, kRing, kTree };
   // What all messages carry whole where the program may be cut into slices (net/collectives/slices.h), so
@@ -74,6 +88,10 @@ class Collective {
   Purpose purpose() const { return purpose_; }
   virtual Shape shape(int /*members*/) const { return shape_; }
   virtual Totals totals(const GroupExchange& exchange) const;  // the sum over all rounds
+  // Of a pipeline of pieces: of how many. 0: it is none.
+  virtual int pieces(const GroupExchange&) const { return 0; }
+  // What is replayed in place of a pipeline of many pieces to estimate its time, the fewest pieces first.
+  virtual std::vector<CoarseForm> coarse_forms() const { return {}; }
   // Bytes of the largest message where the program may be cut into slices; 0: it may not.
   virtual std::int64_t unit_bytes(const GroupExchange& exchange) const;
 
@@ -90,10 +108,11 @@ class Collective {
 // How one is made: each is defined in the file of its name, or of its family's.
 using MakeCollective = std::unique_ptr<Collective> (*)();
 extern const MakeCollective make_ring, make_tree, make_leaf_tree, make_heap_tree, make_double_tree,
-    make_halving_doubling, make_halving_doubling_far, make_halving_doubling_halves, make_recursive_doubling,
-    make_direct, make_parameter_server, make_hierarchical, make_pair_average, make_root, make_serial_pair,
-    make_all_gather, make_all_gather_doubling, make_reduce_scatter, make_reduce_scatter_halving,
-    make_reduce_scatter_pairwise, make_reduce_scatter_root, make_send, make_pairwise, make_bruck;
+    make_double_tree_8, make_double_tree_16, make_halving_doubling, make_halving_doubling_far,
+    make_halving_doubling_halves, make_recursive_doubling, make_direct, make_parameter_server,
+    make_hierarchical, make_pair_average, make_root, make_serial_pair, make_all_gather,
+    make_all_gather_doubling, make_reduce_scatter, make_reduce_scatter_halving, make_reduce_scatter_pairwise,
+    make_reduce_scatter_root, make_send, make_pairwise, make_bruck;
 
 template <typename Kind>
 std::unique_ptr<Collective> make_collective() {

@@ -20,6 +20,9 @@
 // 2D · latency + 4 · (D + C − 1) · c / rate + (D − 1) · (latency / 2 + c / rate), which is 2 · B / rate, 5 ·
 // (D − 1) · c / rate for the filling of the pipelines, and latencies. n = 2, exact: 2 · latency + B / rate.
 //
+// "double-tree-8" and "double-tree-16" are the same with at most so many chunks: of few pieces a replay is
+// cheap, and what it takes is nearly A + b / C, so that two of them tell the time of C chunks.
+//
 // Proof. (1) Up: at most two connections share a direction of a link, so that max-min fairness gives each at
 // least rate/2, and a connection carries its chunks in their order. So without anything going down chunk i is
 // h levels up after at most h · latency + (h + i) · 2c / rate, and all are at the roots after U = D · latency
@@ -40,7 +43,7 @@ namespace {
 
 constexpr std::int64_t kChunkBytes = 1 << 19;
 constexpr std::int64_t kSmallestChunkBytes = 1 << 16, kChunksPerLevel = 8;
-constexpr std::int64_t kMostChunks = 256;
+constexpr int kMostChunks = 256, kFewChunks = 8, kSomeChunks = 16;
 
 // A place in the first tree: an in-order binary tree over 0 … n − 1 with the odd numbers as inner nodes.
 struct Place {
@@ -75,31 +78,20 @@ Place member_place(int member, int n, int tree) {
   return place;
 }
 
-// Eight for each level of the tree fill its pipeline, as far as they are not too small.
-int chunks(const GroupExchange& exchange) {
-  const std::int64_t half = (exchange.bytes + 1) / 2;
-  const std::int64_t filling = std::min<std::int64_t>(kChunksPerLevel * ceil_log2(exchange.members),
-                                                      largest_part(half, kSmallestChunkBytes));
-  const std::int64_t wanted = std::max(largest_part(half, kChunkBytes), filling);
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, kMostChunks));
-}
-
-// Chunk `index` of the half that `tree` carries.
-void add_chunk(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int tree, int index,
-               bool reduces) {
-  const std::int64_t begin = part_begin(exchange.bytes, tree, 2);
-  const std::int64_t half = part_begin(exchange.bytes, tree + 1, 2) - begin;
-  const int count = chunks(exchange);
-  add_message(messages, peer, begin + part_begin(half, index, count),
-              begin + part_begin(half, index + 1, count), reduces);
-}
-
 class DoubleTree : public Collective {
  public:
-  DoubleTree()
-      : Collective("double-tree",
+  // With at most so many chunks.
+  DoubleTree(const std::string& name, int most_chunks, Purpose purpose)
+      : Collective(name,
                    "all-reduce over two complementary binary trees, each with half of the vector in chunks, "
-                   "pipelined: up first, then down") {}
+                   "pipelined: up first, then down",
+                   Unit::kNone, Shape::kOther, purpose),
+        most_chunks_(most_chunks) {}
+  int pieces(const GroupExchange& exchange) const override { return chunks(exchange); }
+  std::vector<CoarseForm> coarse_forms() const override {
+    if (most_chunks_ < kMostChunks) return {};
+    return {{"double-tree-8", kFewChunks}, {"double-tree-16", kSomeChunks}};
+  }
   // C rounds in which chunks come up in the member's own tree, C in which they come down in it, C in which
   // they come down in the other one, where the member is a leaf. In this order no member waits for another
   // in a circle.
@@ -141,25 +133,54 @@ class DoubleTree : public Collective {
   }
 
  private:
-  static void send_all_up(Round& round, const GroupExchange& exchange, int parent, int tree) {
+  // Eight for each level of the tree fill its pipeline, as far as they are not too small.
+  int chunks(const GroupExchange& exchange) const {
+    const std::int64_t half = (exchange.bytes + 1) / 2;
+    const std::int64_t filling = std::min<std::int64_t>(kChunksPerLevel * ceil_log2(exchange.members),
+                                                        largest_part(half, kSmallestChunkBytes));
+    const std::int64_t wanted = std::max(largest_part(half, kChunkBytes), filling);
+    return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, most_chunks_));
+  }
+
+  // Chunk `index` of the half that `tree` carries.
+  void add_chunk(std::vector<Message>& messages, const GroupExchange& exchange, int peer, int tree, int index,
+                 bool reduces) const {
+    const std::int64_t begin = part_begin(exchange.bytes, tree, 2);
+    const std::int64_t half = part_begin(exchange.bytes, tree + 1, 2) - begin;
+    const int count = chunks(exchange);
+    add_message(messages, peer, begin + part_begin(half, index, count),
+                begin + part_begin(half, index + 1, count), reduces);
+  }
+
+  void send_all_up(Round& round, const GroupExchange& exchange, int parent, int tree) const {
     for (int index = 0; index < chunks(exchange); ++index)
       add_chunk(round.sends, exchange, parent, tree, index, true);
   }
 
   // After its chunk `index` is complete: all of them after the last one. Three members have two peers each,
   // so that nothing is won by waiting for that.
-  static void send_down_from_root(Round& round, const GroupExchange& exchange, const Place& place, int tree,
-                                  int index) {
+  void send_down_from_root(Round& round, const GroupExchange& exchange, const Place& place, int tree,
+                           int index) const {
     const int last = chunks(exchange) - 1;
     const bool turns_at_once = exchange.members <= 3;
     if (!turns_at_once && index < last) return;
     for (int chunk = turns_at_once ? index : 0; chunk <= index; ++chunk)
       for (const int child : place.children) add_chunk(round.sends, exchange, child, tree, chunk, false);
   }
+
+  const int most_chunks_;
 };
 
 }  // namespace
 
-const MakeCollective make_double_tree = make_collective<DoubleTree>;
+const MakeCollective make_double_tree = []() -> std::unique_ptr<Collective> {
+  return std::make_unique<DoubleTree>("double-tree", kMostChunks, Collective::Purpose::kAllReduce);
+};
+const MakeCollective make_double_tree_8 = []() -> std::unique_ptr<Collective> {
+  return std::make_unique<DoubleTree>("double-tree-8", kFewChunks, Collective::Purpose::kEstimate);
+};
+const MakeCollective make_double_tree_16 = []() -> std::unique_ptr<Collective> {
+  return std::make_unique<DoubleTree>("double-tree-16", kSomeChunks, Collective::Purpose::kEstimate);
+};
 
 }  // namespace longhaul

@@ -271,6 +271,11 @@ OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan) {
   return order;
 }
 
+std::string ordered_exchange(const Case& config, const OperationPlan& plan) {
+  const OneAllReduce one = one_all_reduce(config, plan);
+  return fmt::format("{} of {}", one.collective.name(), one.bytes);
+}
+
 Case with_optimized_order(const Case& config, const OperationPlan& plan) {
   Case placed = config;
   RankOrderSpec& order = placed.network.rank_order;

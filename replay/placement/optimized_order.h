@@ -46,6 +46,9 @@ Case in_blocks(Case config);
 // `plan`: that of the case; of one without stages it says only into how many operations an average is cut.
 OptimizedOrder optimized_order(const Case& config, const OperationPlan& plan);
 
+// Of a case without stages: equal where network, replicas and this are, so is the order, whatever the method.
+std::string ordered_exchange(const Case& config, const OperationPlan& plan);
+
 // The case with the places of an order that is "optimized" filled in, where they are not yet; any other case
 // as it is.
 Case with_optimized_order(const Case& config, const OperationPlan& plan);

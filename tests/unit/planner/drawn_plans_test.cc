@@ -42,8 +42,7 @@ double whole_s(const Evaluation& choice, const PlanTools& tools, std::uint64_t s
   std::vector<ReplayTask> tasks = {first_steps(config, config.steps(), "analytic", "all steps")};
   tools.replay(tasks, "");
   double latest_s = 0;
-  for (CsvStream rows(tasks[0].folder + "/replicas.csv", {"clock_s"}); rows.next();)
-    latest_s = std::max(latest_s, rows.number(0));
+  for (const ReplicaTotals& of : tasks[0].times->totals) latest_s = std::max(latest_s, of.clock_s);
   return latest_s;
 }
 

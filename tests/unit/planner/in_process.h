@@ -74,14 +74,15 @@ inline PlanTools tools_in(const PlanFolder& folder) {
       config.site_of.push_back(number_of.emplace(site, static_cast<int>(number_of.size())).first->second);
     return config;
   };
-  tools.replay = [&folder](std::vector<ReplayTask>& tasks, const std::string&) {
-    static int count = 0;
+  tools.folder = folder.path;
+  tools.replay = [](std::vector<ReplayTask>& tasks, const std::string&) {
     for (ReplayTask& task : tasks) {
-      task.folder = folder.file("replay" + std::to_string(++count));
-      std::filesystem::create_directories(task.folder);
       ProgressReporter reporter("test", -1, true);
-      const bool is_linux = task.config.network.fidelity == "linux";
-      (is_linux ? linux_replay : analytic_replay)(task.config, task.trace, task.folder, reporter);
+      ReplayTask one = task;
+      if (one.config.network.fidelity != "linux") one.config.network.fidelity = "analytic";
+      replay_here(one, reporter);
+      if (!one.times) throw std::runtime_error(one.error);
+      task.times = one.times;
     }
   };
   return tools;

@@ -104,6 +104,7 @@ TEST(PlanRequest, SaysWhatIsWrong) {
       [{"candidates": {"methods": ["diloko"]}}, "candidates.methods[0]", ""],
       [{"network": {"tcp": {"connections": 4}}}, "network.tcp.connections", ""],
       [{"network": {"tcp": {"hosts": [{"replicas": 0, "congestion_control": "bbr"}]}}}, "network.tcp.hosts", "found in a plan"],
+      [{"network": {"fidelity": "packet"}}, "network.fidelity", "flow, analytic, linux"],
       [{"budget": 5}, "budget", "without prices"], [{"prefer": "money"}, "prefer", "without prices"],
       [{"deadline": 5}, "deadline", ""], [{"inside": "2ms"}, "inside", ""], [{"inflation": 2}, "inflation", ""],
       [{"fault_draws": 4}, "fault_draws", ""], [{"recovery": {"on_failure": "wait"}}, "recovery", ""],

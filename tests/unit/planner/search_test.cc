@@ -72,9 +72,11 @@ TEST(Search, OnlyWhatLeavesASiteCounts) {
   EXPECT_NEAR(choice.traffic.leaving[1], of_each, 1);
   EXPECT_NEAR(choice.egress_cost, of_each / 1e9 * 1.25, 1e-6);
   // The replay's own count on the trunk, 38 bytes of Ethernet a packet more, over 4 of the 50 outer steps.
+  const Topology topology = placed_topology(choice.config, plan_of(choice.config));
   double on_trunk = 0;
-  for (CsvStream rows(choice.folder + "/links.csv", {"link", "direction", "bytes"}); rows.next();)
-    if (rows.text(0) == "a-wan" && rows.text(1) == "forward") on_trunk = rows.number(2);
+  for (int link = 0; link < topology.link_count(); ++link)
+    if (topology.link(link).name == "a-wan")
+      on_trunk = static_cast<double>(choice.replayed->loads.at(as_index(2 * link)).bytes);
   EXPECT_NEAR(on_trunk * 1500 / 1538 * 50 / 4, of_each, 1e-5 * of_each);
   EXPECT_EQ(placement_in_words(choice.config), "a: 0-1; b: 2-3");
 }
@@ -290,37 +292,75 @@ std::vector<Figures> eligible(std::vector<Figures> all) {
 }
 
 // Exchanges as long as in a network that is shared: at least what the busiest link needs, and a factor of the
-// exchanges' own from 1 to 3 on that, so that no order of the analytic times survives.
+// exchanges' own from 1 to 3 on that, so that no order of the analytic times survives. It is the same for
+// each H: what lies between two exchanges is compute alone.
 PlanTools tools_with_contention(const PlanFolder& folder, unsigned seed) {
   PlanTools tools = tools_in(folder);
   const auto analytic = tools.replay;
   tools.replay = [=](std::vector<ReplayTask>& tasks, const std::string& phase) {
     analytic(tasks, phase);
-    for (const ReplayTask& task : tasks) {
+    for (ReplayTask& task : tasks) {
       if (task.config.network.fidelity != "flow") continue;
       std::string exchanges =
           placement_in_words(task.config) + std::to_string(task.config.network.tcp.connections);
       for (const OperationRule& rule : task.trace.plan.rules)
-        exchanges += rule.collective + std::to_string(rule.every) + to_string(rule.payload.at(0).codec) +
-                     std::to_string(rule.overlap_steps);
+        exchanges +=
+            rule.collective + to_string(rule.payload.at(0).codec) + std::to_string(rule.overlap_steps);
       std::mt19937 random(seed + static_cast<unsigned>(std::hash<std::string>()(exchanges)));
       const double factor = 1 + 2 * std::uniform_real_distribution<>()(random);
       const Topology topology = placed_topology(task.config, task.trace.plan);
       const int steps = task.config.steps();
       const NodeTraffic traffic = node_traffic(task.config, task.trace, topology, steps);
-      const double busiest_of_step = busiest_s(traffic, topology, task.config.network.tcp) / steps;
-      std::ostringstream slower;
-      slower << "step,replica,computed_s,done_s\n";
-      for (CsvStream rows(task.folder + "/steps.csv", {"step", "replica", "done_s"}); rows.next();) {
-        const double computing_s = 0.5 * rows.number(0);
-        const double exchanging_s = rows.number(2) - computing_s + busiest_of_step * rows.number(0);
-        slower << rows.text(0) << ',' << rows.text(1) << ",0,"
-               << format_number(computing_s + factor * exchanging_s) << '\n';
-      }
-      std::ofstream(task.folder + "/steps.csv") << slower.str();
+      const int length = periods_of(task.config, task.trace.plan).length;
+      const double busiest_of_period =
+          busiest_s(traffic, topology, task.config.network.tcp) / (steps / length);
+      const auto slower_s = [&](double done_s, int step) {
+        return 0.5 * step + factor * (done_s - 0.5 * step + busiest_of_period * (step / length));
+      };
+      ReplayedTimes slower = *task.times;
+      for (std::size_t period = 0; period < slower.clocks.of_periods.size(); ++period)
+        for (double& done_s : slower.clocks.of_periods[period]) done_s = slower_s(done_s, task.kept[period]);
+      slower.clocks.end_s = slower_s(slower.clocks.end_s, steps);
+      task.times = std::make_shared<const ReplayedTimes>(slower);
     }
   };
   return tools;
+}
+
+// After so many calls for replays the user has interrupted it.
+PlanTools tools_until(const PlanFolder& folder, int calls) {
+  PlanTools tools = tools_in(folder);
+  tools.replay = [replay = tools.replay, left = std::make_shared<int>(calls)](std::vector<ReplayTask>& tasks,
+                                                                              const std::string& phase) {
+    if ((*left)-- == 0) throw Interrupted();
+    replay(tasks, phase);
+  };
+  return tools;
+}
+
+// The first call screens, the second is of one of each method; from then on there is a best one.
+TEST(Search, KeepsTheBestOfWhatWasReplayedWhenInterrupted) {
+  const PlanFolder folder;
+  const PlanRequest plan = plan_of_json(
+      folder, star({{"network", {{"fidelity", "flow"}}},
+                    {"candidates", {{"methods", {"diloco", "ddp"}}, {"inner_steps", {20, 50, 100}}}}}));
+  const PlannedNetwork network = network_in(folder, plan);
+  const TokenNeeds needs = token_needs(plan, candidate_methods(plan));
+  for (const int calls : {0, 1})
+    EXPECT_THROW(search_plan(plan, network, needs, tools_until(folder, calls)), Interrupted) << calls;
+  std::size_t told = 0;
+  PlanTools tools = tools_until(folder, 2);
+  tools.so_far = [&](const Evaluation& best, std::size_t) {
+    ++told;
+    EXPECT_TRUE(best.is_replayed);
+  };
+  const SearchResult cut = search_plan(plan, network, needs, tools);
+  EXPECT_TRUE(cut.is_cut);
+  EXPECT_GE(cut.evaluations.size(), 2u) << "one of each method";
+  EXPECT_GE(told, 1u);
+  const SearchResult whole = search_plan(plan, network, needs, tools_in(folder));
+  EXPECT_FALSE(whole.is_cut);
+  EXPECT_GE(whole.evaluations.size(), cut.evaluations.size());
 }
 
 // A candidate's, with the replay that the search has, and prices by hand.
@@ -331,15 +371,15 @@ Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const Pl
   const Periods periods = periods_of(config, operations);
   config.workload.steps = steps_to_replay(periods, steps);
   config.network.fidelity = "flow";
-  std::vector<ReplayTask> tasks = {{"", config, trace_of(config), "", ""}};
-  tasks[0].trace.evaluate_every = periods.length;
+  std::vector<ReplayTask> tasks = {{"", config, trace_of(config)}};
+  for (int step = periods.length; step <= config.steps(); step += periods.length)
+    tasks[0].kept.push_back(step);
   tools.replay(tasks, "");
   const Topology topology = placed_topology(config, operations);
   const SiteTraffic traffic =
       site_traffic(node_traffic(config, tasks[0].trace, topology, steps), topology, 1448);
   Figures found{static_cast<double>(std::max(1, candidate.inner_steps)),
-                training_time(tasks[0].folder, periods, config.workload.steps, steps).total_s, 0,
-                traffic.together(), false};
+                training_time(tasks[0], periods, steps).total_s, 0, traffic.together(), false};
   found.money = found.seconds / 3600 * plan.nodes * plan.hardware.price;
   for (std::size_t i = 0; i < traffic.sites.size(); ++i)
     found.money += traffic.leaving[i] / 1e9 *
