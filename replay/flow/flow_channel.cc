@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace longhaul {
 namespace {
@@ -112,6 +113,7 @@ void FlowChannel::follow_path(const ConnectionFacts& present) {
   window_.follow_path(present.rtt_s, present.window_limit);
   alone_ = PathAlone(facts_, rules_);
   pace_ = rate_ / (is_fluid() ? alone_.rate : alone_.links);
+  under_way_ = nullptr;  // of another path
   if (bbr_) bbr_->follow_path(present.rtt_s);
   if (is_fluid()) return;
   clock_.credit += window() - before;
@@ -164,14 +166,20 @@ void FlowChannel::leave_fluid(double now) {
   clock_.go_on(window(), std::min(pipe, fluid_.sent), now, is_window_limited() ? facts_.rtt_s : 0);
 }
 
-// Before a window leaves, when nothing is under way.
+// Before a window leaves, when nothing is under way; or between two bursts of a window that is: while there
+// is data, the state after a round trip is that before it, whatever is under way.
 void FlowChannel::pace_rounds() {
-  if (!is_window_limited() || is_fluid() || !clock_.is_idle() || !window_.is_at_limit() ||
-      clock_.credit < window() * kCovers)
-    return;
+  if (!is_window_limited() || is_fluid() || !window_.is_at_limit() || clock_.bytes > 0) return;
+  const bool is_idle = clock_.is_idle();
+  if (is_idle ? clock_.credit < window() * kCovers : reaction_ != nullptr) return;
   const double rounds = std::floor(remaining_ / window()) - kLastRounds;
   if (rounds < kFewRounds) return;
   fluid_.covered = 0;  // of another window
+  if (!is_idle) {
+    under_way_ = std::make_unique<UnderWay>();
+    under_way_->since_s = updated_s_;
+    std::swap(under_way_->clock, clock_);
+  }
   enter_fluid(State::kPaced);
   fluid_.paced_until = remaining_ - rounds * window();
 }
@@ -180,6 +188,13 @@ void FlowChannel::pace_rounds() {
 // through in each of them, so that data is under way.
 void FlowChannel::end_pacing(double now) {
   const bool is_under_way = rate_ < rate_limit() * kCovers;
+  const std::unique_ptr<UnderWay> before = std::move(under_way_);
+  if (before && !is_under_way) {
+    state_ = State::kBursts;
+    std::swap(clock_, before->clock);
+    clock_.rebase_time(before->since_s - now);
+    return;
+  }
   state_ = State::kFluid;
   if (reaction_)
     reaction_->queue_below(now);
@@ -306,6 +321,9 @@ void FlowChannel::rebase_time(double by_s) {
   updated_s_ -= by_s;
   last_sent_s_ -= by_s;
   clock_.rebase_time(by_s);
+  if (!under_way_) return;
+  under_way_->since_s -= by_s;
+  under_way_->clock.rebase_time(by_s);
 }
 
 void FlowChannel::list_state(std::vector<double>& state) const {
@@ -314,6 +332,9 @@ void FlowChannel::list_state(std::vector<double>& state) const {
                              static_cast<double>(is_reduced_)});
   window_.list_state(state);
   clock_.list_state(state);
+  if (!under_way_) return;
+  state.push_back(under_way_->since_s);
+  under_way_->clock.list_state(state);
 }
 
 FlowChannel::Transmission FlowChannel::pop(double now) {

@@ -8,7 +8,7 @@
 //         no rate: a window leaves at the share, and the channel is idle for the rest of the round trip. Of
 //         a transfer of many windows only the first and the last rounds go that way. Between them are whole
 //         rounds as one fluid of a window a round trip, which carry the same bytes in the same time and cost
-//         one event.
+//         one event. Behind an earlier transfer too: what is under way then is under way again after them.
 //
 // k connections share a transfer evenly, so that one window times k stands for all. Where the network signals
 // congestion (net/tcp/congestion.h) a channel is one connection, and its window is followed in the fluid
@@ -104,6 +104,11 @@ class FlowChannel {
     double covered = 0;      // a rate that the window covers
     double paced_until = 0;  // of the transfer, when the rounds that are paced end
   };
+  // What was under way when the channel began to be paced: it is again when whole rounds are over.
+  struct UnderWay {
+    double since_s = 0;
+    AckClock clock;
+  };
 
   // Of a transfer that is split its part on an idle path, beside the other parts.
   struct PathAlone {
@@ -151,6 +156,7 @@ class FlowChannel {
   ConnectionFacts facts_;
   TcpWindow window_;
   AckClock clock_;
+  std::unique_ptr<UnderWay> under_way_;  // null: nothing was
 };
 
 }  // namespace longhaul
