@@ -163,7 +163,7 @@ class OuterStep {
           "--step", fmt::format("found {}, at which \"{}\" exchanges nothing", arguments.step, method.name),
           "a step at which it does");
     is_first_ = arguments.first;
-    if (is_first_ && plan_.local.empty())
+    if (is_first_ && !std::any_of(plan_.local.begin(), plan_.local.end(), is_of_first_round))
       throw InputError("--first",
                        fmt::format("found with method \"{}\", whose rounds are all alike", method.name),
                        "a method whose messages are a round late: eager-diloco with delay 1, dilocox, co2");
@@ -210,7 +210,7 @@ class OuterStep {
       for (const Operation& operation : operations)
         if (!operation.rule->is_blocking() && !nobody_takes_part(operation)) runner.post(operation);
     });
-    if (is_first_) take_first(runner);
+    take_local_steps(runner);
     for (const bool is_blocking : {true, false})
       for (const Operation& operation : operations)
         if (operation.rule->is_blocking() == is_blocking && !is_first_ && !nobody_takes_part(operation))
@@ -270,10 +270,14 @@ class OuterStep {
     throw InputError("--method", "\"" + method.name + "\" exchanges nothing", "a method that does");
   }
 
-  void take_first(OperationRunner& runner) const {
+  // One that ends stands in for the outer step of the first round; others precede each.
+  static bool is_of_first_round(const LocalStep& local) { return local.last_step > 0; }
+
+  void take_local_steps(OperationRunner& runner) const {
     std::vector<int> all(as_index(arena_->replicas()));
     std::iota(all.begin(), all.end(), 0);
-    for (const LocalStep& local : plan_.local) runner.take(local, all);
+    for (const LocalStep& local : plan_.local)
+      if (!is_of_first_round(local) || is_first_) runner.take(local, all);
   }
 
   // What the file must have, then all.

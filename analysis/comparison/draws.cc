@@ -42,7 +42,8 @@ bool forgets_windows(const OperationRule& rule, const Case& config) {
 // Whether the draw moves a time. Where all replicas are alike and meet in pairs, each pair takes the same
 // time whoever is in it. Not so in larger groups: the root of a tree is done at another time than its leaves.
 bool draws_groups(const OperationRule& rule, const Case& config) {
-  if (has_targets(rule.grouping)) return rule.group_size < config.replicas - 1;
+  if (has_targets(rule.grouping))
+    return rule.target_graph != TargetGraph::kRing && rule.group_size < config.replicas - 1;
   if (rule.grouping == Grouping::kSites) return true;
   if (rule.grouping != Grouping::kRandom || rule.group_size >= config.replicas) return false;
   const bool all_in_pairs = rule.group_size == 2 && config.replicas % 2 == 0;

@@ -31,6 +31,19 @@ struct Words<Grouping> {
                                            {Grouping::kStrided, "strided"}};
 };
 
+// Whom replicas send to, of a grouping with targets. But for kOwn each edge carries a message either way.
+enum class TargetGraph {
+  kOwn,     // `group_size` others, which each replica draws for itself
+  kRing,    // both neighbours on the ring 0, 1, … N − 1
+  kCycles,  // both neighbours on each of `group_size`/2 cycles through all replicas, drawn anew for each
+            // outer step; no two have an edge in common
+};
+template <>
+struct Words<TargetGraph> {
+  static constexpr Word<TargetGraph> all[] = {
+      {TargetGraph::kOwn, "own"}, {TargetGraph::kRing, "ring"}, {TargetGraph::kCycles, "cycles"}};
+};
+
 // What every participant gets.
 enum class OperationKind {
   kAllReduce,      // the mean of all contributions

@@ -11,6 +11,7 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/random.h"
+#include "core/plan/target_graphs.h"
 
 namespace longhaul {
 namespace {
@@ -86,6 +87,18 @@ std::vector<std::vector<int>> drawn_groups(const OperationRule& rule, const Plan
   throw std::logic_error("a grouping without groups");
 }
 
+std::vector<std::vector<int>> drawn_targets(const OperationRule& rule, const PlanContext& context, int step) {
+  switch (rule.target_graph) {
+    case TargetGraph::kOwn:
+      return random_targets(context.seed, context.replicas, rule.group_size, step);
+    case TargetGraph::kRing:
+      return ring_targets(context.replicas);
+    case TargetGraph::kCycles:
+      return cycle_targets(context.seed, context.replicas, rule.group_size / 2, step);
+  }
+  throw std::logic_error("targets without a graph");
+}
+
 // Of a rule or a local step.
 template <typename Recurring>
 bool recurs_at(const Recurring& recurring, int step) {
@@ -113,8 +126,7 @@ Operation operation_of(const OperationRule& rule, const PlanContext& context, in
   const int members = rule.group_size > 0 && !has_targets(rule.grouping) ? rule.group_size : context.replicas;
   operation.bytes = payload_bytes(rule, context.parameters, members);
   operation.groups = drawn_groups(rule, context, operation.await_step);
-  if (has_targets(rule.grouping))
-    operation.targets = random_targets(context.seed, context.replicas, rule.group_size, operation.await_step);
+  if (has_targets(rule.grouping)) operation.targets = drawn_targets(rule, context, operation.await_step);
   operation.draw = mask_draw(context.seed, step, rule.stage);
   if (rule.kind == OperationKind::kAllToAll) operation.parts = part_bytes(rule, context, step);
   return operation;

@@ -112,6 +112,7 @@ struct OperationRule {
   Grouping grouping = Grouping::kEveryone;
   int group_size = 0;    // of kRandom, kSites and kGrid; of targets how many
   int across_every = 0;  // of kSites and kTwoLevel, in postings
+  TargetGraph target_graph = TargetGraph::kOwn;  // of targets
 
   Completion completion = {};  // of a rule with one bucket
   // Of kMerge: how many steps after s + overlap_steps a replica waits for what it contributed to; -1: never.

@@ -83,6 +83,19 @@ Json to_json(const Completion& completion) {
   return json;
 }
 
+// On a cycle a replica has two neighbours, and of more than two cycles a draw may not end.
+void check_target_graph(const OperationRule& rule, int replicas) {
+  if (rule.target_graph == TargetGraph::kOwn) return;
+  const bool is_ring = rule.target_graph == TargetGraph::kRing;
+  const bool fits = rule.group_size == 2 || (!is_ring && rule.group_size == 4);
+  if (rule.grouping != Grouping::kTargets || !fits || rule.group_size >= replicas)
+    throw InputError(
+        "target_graph",
+        fmt::format("found \"{}\" with {} targets of {} replicas in groups \"{}\"",
+                    word_of(rule.target_graph), rule.group_size, replicas, word_of(rule.grouping)),
+        "targets: 2 on a ring, 2 or 4 on cycles, fewer than replicas");
+}
+
 // What the plan divides by, draws with and counts up to.
 void check_numbers(const OperationRule& rule, const PlanContext& context) {
   in_range("every", rule.every, 1, kMostOfACount);
@@ -100,6 +113,7 @@ void check_numbers(const OperationRule& rule, const PlanContext& context) {
     in_range("across_every", rule.across_every, 1, kMostOfACount);
   const int least = is_two_level || grouping == Grouping::kEveryone ? 0 : is_of_targets ? 1 : 2;
   in_range("group_size", rule.group_size, least, context.replicas - (is_of_targets ? 1 : 0));
+  check_target_graph(rule, context.replicas);
   if (grouping == Grouping::kGrid && grid_dimensions(context.replicas, rule.group_size) == 0)
     throw InputError("group_size", fmt::format("found {}", rule.group_size),
                      fmt::format("a number of which {} replicas are a power", context.replicas));
@@ -193,6 +207,7 @@ Json to_json(const OperationRule& rule) {
   for (const PayloadPart& part : rule.payload) json["payload"].push_back(to_json(part));
   for (const HiddenUnits& units : rule.units) json["units"].push_back(to_json(units));
   if (rule.across_every > 0) json["across_every"] = rule.across_every;
+  if (rule.target_graph != TargetGraph::kOwn) json["target_graph"] = word_of(rule.target_graph);
   if (rule.posts_first) json["posts_first"] = true;
   if (rule.stage >= 0) json["stage"] = rule.stage;
   if (!rule.releases.empty()) json["releases"] = rule.releases;
@@ -218,6 +233,8 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
   rule.grouping = from_word<Grouping>(json.at("grouping"), "grouping");
   take("across_every", rule.across_every);
   take("group_size", rule.group_size);
+  rule.target_graph =
+      from_word<TargetGraph>(json.value("target_graph", word_of(rule.target_graph)), "target_graph");
   for (const Json& part : json.at("payload")) rule.payload.push_back(part_from(part));
   take("sharded", rule.sharded);
   for (const Json& units : json.value("units", Json::array()))

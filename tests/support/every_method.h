@@ -28,7 +28,7 @@ inline std::vector<Json> every_method(int inner_steps, const std::set<std::strin
       {"name": "ravnest", "stages": 2}, {"name": "ravnest", "delay": 3},
       {"name": "gossip"}, {"name": "moshpit"}, {"name": "hierarchical", "across_every": 2}, {"name": "ist"},
       {"name": "sparta", "share": 0.1, "overlap": 2, "arrival": "add", "numbers": "int8"},
-      {"name": "epidemic"},
+      {"name": "epidemic"}, {"name": "gasloc"}, {"name": "gasloc", "graph": "two-matchings", "eta": 1},
       {"name": "diloco", "codec": {"random_mask": {"share": 0.5}}, "error_feedback": "classic"},
       {"name": "diloco", "codec": {"top_k": {"chunk": 64}}, "error_feedback": "ef21"},
       {"name": "streaming-diloco", "fragments": 2, "overlap": 2},

@@ -4,6 +4,7 @@
     python_method.py LONGHAUL SOURCE
 
 From the file to a sentence with intervals and a plan; killed and resumed to the same bytes; and what `check` says of mistakes."""
+import csv
 import os
 import pathlib
 import signal
@@ -167,9 +168,15 @@ def main():
         folder = longhaul.folder / 'shipped' / 'cases' / record['case']
         curves[record['label']] = [record['final_loss'], record['weight_spread'],
                                    *((folder / table).read_bytes() for table in ('metrics.csv', 'exchanges.csv'))]
-    for name in ('diloco', 'noloco'):
+    for name in ('diloco', 'noloco', 'gasloc'):
         expect(curves[name] == curves[f'{name}.py'], f'{name} declared and written in Python has the bytes and times of {name} in C++')
-    expect(len({curve[0] for curve in curves.values()}) == 7, 'and the five others have losses of their own')
+    def sent(label):
+        folder = next(record['case'] for record in longhaul.summary('shipped')['cases'] if record['label'] == label)
+        with open(longhaul.folder / 'shipped' / 'cases' / folder / 'exchanges.csv', encoding='utf-8') as table:
+            return [(row['step'], row['replica'], int(row['bytes'])) for row in csv.DictReader(table)]
+    half = [(step, replica, 2 * size) for step, replica, size in sent('gasloc')]
+    expect(half and half == sent('noloco'), 'in pairs gasloc sends half of the bytes of noloco, at the same steps')
+    expect(len({curve[0] for curve in curves.values()}) == 8, 'and the five others have losses of their own')
 
     # 6 replicas with 100 MB each. Their mean around a ring is 2 · 5/6 of that; their median needs all of it of the five others:
     # 500 MB, which take 5 · (25 ms + 100 MB · 1538/1448 at 1 Gb/s) = 4.37 s and the growth of TCP's windows.

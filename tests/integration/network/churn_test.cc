@@ -36,6 +36,7 @@ Json scenario(const std::string& on_failure, const std::string& joining) {
       {"name": "delayed-nesterov", "inner_steps": 6}, {"name": "demo"}, {"name": "dgc"},
       {"name": "diloco", "inner_steps": 6}, {"name": "dilocox", "inner_steps": 6}, {"name": "eager-diloco", "inner_steps": 6},
       {"name": "epidemic", "inner_steps": 6}, {"name": "fsdp"}, {"name": "gossip", "inner_steps": 6},
+      {"name": "gasloc", "inner_steps": 6}, {"name": "gasloc", "label": "expander", "inner_steps": 6, "graph": "expander"},
       {"name": "gossip", "label": "graceful", "inner_steps": 6, "grace": "300ms"},
       {"name": "hierarchical", "inner_steps": 6}, {"name": "independent"}, {"name": "ist", "inner_steps": 6},
       {"name": "local-sgd", "inner_steps": 6}, {"name": "local-sgd", "label": "quorum", "inner_steps": 6, "quorum": 10, "grace": "100ms"},

@@ -20,6 +20,7 @@ TEST(KeptRows, AreThoseOfEachAlgorithm) {
   for (const char* name : {"sparseloco", "ist", "decoupled-diloco"})
     EXPECT_EQ(kept(name), (Names{"slow_weights"})) << name << ": no momentum of its own";
   EXPECT_EQ(kept("dgc"), (Names{"velocity"}));
+  EXPECT_EQ(kept("gasloc"), (Names{"slow_weights", "proposal"})) << "u of the round before";
   EXPECT_EQ(kept("delayed-nesterov"), (Names{"slow_weights", "outer_momentum", "outer_buffer"}));
   for (const Json& late : {Json{{"delay", 2}}, Json{{"delay", "stages"}, {"stages", 3}}})
     EXPECT_EQ(kept("ravnest", late), (Names{"late_gradient_0", "late_gradient_1"})) << late;

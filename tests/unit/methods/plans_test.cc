@@ -44,7 +44,7 @@ TEST(Plans, BytesContributedByAReplica) {
   };
   EXPECT_EQ(contributed_bytes(make_case({{"name", "ddp"}})), 100 * 2000);
   EXPECT_EQ(contributed_bytes(make_case({{"name", "independent"}})), 0);
-  for (const char* name : {"diloco", "local-sgd", "gossip", "moshpit"})
+  for (const char* name : {"diloco", "local-sgd", "gossip", "moshpit", "gasloc"})
     EXPECT_EQ(every_30(name), 3 * 2000) << name;
   EXPECT_EQ(every_30("noloco"), 3 * 2 * 2000);
   // Δ three times; φ ahead of the second and the third: all replicas start from the same φ.

@@ -272,7 +272,7 @@ TEST_F(OuterStepCommand, EveryMethodButTheOneThatExchangesNothing) {
     StoredTensors tensors;
     for (const char* table :
          {"theta", "phi", "momentum", "gradient", "error", "sent_mean", "first_moment", "second_moment",
-          "velocity", "late_gradient_0", "late_gradient_1", "late_gradient_2", "outer_buffer"})
+          "velocity", "late_gradient_0", "late_gradient_1", "late_gradient_2", "outer_buffer", "proposal"})
       tensors[table] = store({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
     if (name == "decoupled-diloco")  // whose synchronizer has one of each
       for (const char* table : {"phi", "momentum"}) tensors[table] = store({1, 2, 1, 2, 1, 2, 1, 2}, {4, 2});
