@@ -65,6 +65,13 @@ class Steps(unittest.TestCase):
                      momentum=table([0, 0], [0, 0]), sent_delta=table([2, -2], [0, 2]))
         self.near(mine["theta"], [1.5, 1], [1.5, 1])
 
+    def test_gasloc_is_half_a_pull_and_half_a_momentum(self):
+        # A pair whose mean is 1.05: 1.2 − 0.15/2 + 0.2/2 and 0.9 + 0.15/2 − 0.1/2.
+        mine = taken("gasloc", {}, theta=table([1.2], [0.9]), phi=table([1], [1]), mean_weights=table([1.05]),
+                     own_weights=table([1.2], [0.9]))
+        self.near(mine["theta"], [1.225], [0.925])
+        self.near(mine["phi"], [1.2], [0.9])
+
     def test_gpa_averages_at_each_step(self):
         # θ0 = 1, Δ = 2: z = 3, x = 1/2 + 3/2 = 2, y = 2/4 + 9/4 = 2.75. Then Δ = −2: z = 1, x = 1.5, y = 1.125.
         tables = {"theta": table([3]), "phi": table([1]), "x": table([0]), "z": table([0])}

@@ -71,6 +71,24 @@ TEST_F(PythonStep, OfDilocoAndNolocoMakesTheBitsOfTheStepInCpp) {
   }
 }
 
+// With an outer rate of 1 a replica proposes its weights, of which the one in Python keeps the last ones as
+// φ.
+TEST_F(PythonStep, OfGaslocMakesTheBitsOfTheStepInCpp) {
+  constexpr std::int64_t kColumns = 300001;
+  StartedBench python(in_python("gasloc.py"), 3, kColumns),
+      cpp(method_with("gasloc", {{"eta", 1}}), 3, kColumns);
+  const OperationRule rule = rule_for({"weights"}, Wire::kBf16);
+  for (int round = 1; round <= 3; ++round) {
+    const std::vector<float> weights = normal_row(3 * kColumns, 7, static_cast<std::uint32_t>(round));
+    for (StartedBench* bench : {&python, &cpp}) {
+      bench->set(Slot::kWeights, weights);
+      bench->run(rule, round, {{0, round % 2 + 1}, {2 - round % 2}});
+    }
+    EXPECT_EQ(python.table(Slot::kWeights), cpp.table(Slot::kWeights)) << round;
+    EXPECT_EQ(python.table(Slot::kSlowWeights), cpp.table(Slot{"proposal"})) << round;
+  }
+}
+
 // Δ̄ = (1, −2), m = Δ̄/2, v = Δ̄²/4, corrected Δ̄ and Δ̄²; φ + ½ sign(Δ̄) = (1.5, 1.5).
 TEST_F(PythonStep, OfAdamIsTheOneWorkedOutByHand) {
   StartedBench bench(in_python("outer_adam.py", {{"outer_lr", 0.5}, {"beta1", 0.5}, {"beta2", 0.75}}), 2, 2);
