@@ -90,7 +90,7 @@ TEST(Surroundings, APlanThatWasKilledCanBeMadeAgain) {
   const std::string folder = fresh_folder("plan"), plan = scenario_file("plans/sites.json"),
                     out = folder + "/out", replays = out + "/work";
   const pid_t child = start_command("longhaul", {"plan", plan, "--output", out, "--quiet"});
-  EXPECT_TRUE(wait_until([&] { return fs::exists(replays + "/2"); }));
+  EXPECT_TRUE(wait_until([&] { return fs::exists(replays + "/.lock"); }));
   kill(child, SIGKILL);
   ASSERT_EQ(wait_for(child), 128 + SIGKILL) << "it was too fast";
   ASSERT_TRUE(fs::exists(replays + "/.lock"));
