@@ -288,7 +288,8 @@ std::string in_short(const PlanRequest& plan, const PlanResult& result) {
 std::string decision(const PlanRequest& plan, const PlanResult& result) {
   const SearchResult& search = result.search;
   const Evaluation& choice = result.choice();
-  std::string words = choice_in_words(plan, search);
+  std::string words = (result.is_cut ? "Interrupted, so this is the best of what was replayed. " : "") +
+                      choice_in_words(plan, search);
   if (result.verification) words += " " + verification_in_words(plan, result);
   words += limits_in_words(plan, search);
   if (!search.rule.keeps(choice))

@@ -105,7 +105,10 @@ function fillInnerSteps() {
     plan.choice_by_inner_steps.map(one => [String(one.inner_steps), ...cells(one), one.words === choice.words ? 'taken' : ''])));
 }
 
+// An interrupted plan has none.
 function fillLinks() {
+  if (plan.upgrades.length === 0 && plan.links.length === 0) return;
+  place('links').hidden = false;
   const saved = plan.upgrades.map(one => (one.saved_s > 1e-3 * choice.time_s ? one.saved_s : 0));
   const tried = inOneUnit(RATES, plan.upgrades.flatMap(one => [one.from_bps, one.to_bps])), saves = inOneUnit(TIMES, saved);
   place('upgrades-table').append(table(

@@ -33,4 +33,24 @@ TEST(PlanCommand, EndsAtASignalWhileCandidatesAreCounted) {
   }
 }
 
+// Once one plan of each method is replayed: what is best until then is written, and says so.
+TEST(PlanCommand, WritesTheBestUntilThenAtASignal) {
+  const std::string out = fresh_folder("plan") + "/out", said = fresh_folder("said") + "/err.txt";
+  const pid_t child = start_command(
+      "longhaul", {"plan", scenario_file("plans/abilene.json"), "-o", out, "--jobs", "1"}, said);
+  const auto has_said = [&](const char* words) {
+    return std::filesystem::exists(said) && read_text(said).find(words) != std::string::npos;
+  };
+  ASSERT_TRUE(wait_until([&] { return has_said("estimates: "); }));
+  kill(child, SIGINT);
+  ASSERT_EQ(wait_for(child), 130);
+  const Json plan = Json::parse(read_text(out + "/plan.json"));
+  EXPECT_SAYS(plan.at("decision").get<std::string>(),
+              "Interrupted, so this is the best of what was replayed. Take ");
+  EXPECT_SAYS(plan.at("caveats").dump(), "that may be better were not");
+  EXPECT_TRUE(std::filesystem::exists(out + "/scenario.json"));
+  EXPECT_TRUE(std::filesystem::exists(out + "/plan.html"));
+  EXPECT_FALSE(std::filesystem::exists(out + "/work"));
+}
+
 }  // namespace longhaul::plan_test

@@ -363,6 +363,16 @@ TEST(Search, KeepsTheBestOfWhatWasReplayedWhenInterrupted) {
   EXPECT_GE(whole.evaluations.size(), cut.evaluations.size());
 }
 
+TEST(Search, SaysThatItWasInterrupted) {
+  Planned found(star());
+  found.result.is_cut = true;
+  found.result.sensitivity = {};
+  EXPECT_EQ(
+      decision(found.plan, found.result).find("Interrupted, so this is the best of what was replayed. Take "),
+      0u);
+  EXPECT_SAYS(in_short(found.plan, found.result), "what to change: not looked at to the end");
+}
+
 // A candidate's, with the replay that the search has, and prices by hand.
 Figures figures_of(const Candidate& candidate, const PlanRequest& plan, const PlanTools& tools) {
   Case config = tools.validated(candidate.scenario);
