@@ -14,8 +14,8 @@
 namespace longhaul {
 namespace {
 
-// Whether every replica waits in every exchange, so that computing and exchanging take turns.
-bool takes_turns(const OperationPlan& plan) {
+// Whether every replica waits in every exchange, so that nobody computes while another one sends.
+bool are_all_blocking(const OperationPlan& plan) {
   return !plan.pipeline.has_stages() &&
          std::all_of(plan.rules.begin(), plan.rules.end(), [](const OperationRule& rule) {
            return rule.is_blocking() && rule.overlap_backward == 0 && rule.grouping == Grouping::kEveryone;
@@ -214,7 +214,7 @@ void CandidateReplays::bound(const OperationPlan& plan, const Periods& periods,
     return;
   }
   total_s = evaluation.expected_s;
-  if (!takes_turns(plan)) return;
+  if (!are_all_blocking(plan)) return;
   evaluation.expected_s = std::max(total_s, evaluation.compute_s + busiest_s);
   if (steps_differ(plan_)) return;  // the fast ones send while the slow ones compute
   total_s = std::max(total_s, evaluation.compute_s + busiest_s / 2);

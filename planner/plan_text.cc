@@ -384,6 +384,11 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
     all.push_back(fmt::format(
         "{} candidates that may be on the front were not replayed, because {} replays reach `replays`.",
         search.still_open, search.replays));
+  if (search.estimated > 0)
+    all.push_back(fmt::format(
+        "{} with double trees {} ruled out by an estimate, replays in 8 and 16 chunks, and {} in no table.",
+        counted(as_index(search.estimated), "candidate"), search.estimated == 1 ? "was" : "were",
+        search.estimated == 1 ? "is" : "are"));
   for (const std::string& note : search.notes) all.push_back(note + ".");
   return all;
 }

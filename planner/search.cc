@@ -34,6 +34,7 @@ namespace longhaul {
 namespace {
 
 constexpr std::size_t kReplaysAtOnce = 4;
+
 class Search {
  public:
   Search(const PlanRequest& plan, const PlannedNetwork& network, const TokenNeeds& needs,
@@ -352,6 +353,9 @@ class Search {
     for (const Evaluation& evaluation : all_)
       if (evaluation.is_replayed) found.push_back(evaluation);
     result_.not_replayed = static_cast<int>(all_.size() - found.size());
+    result_.estimated = static_cast<int>(count_if(all_, [](const Evaluation& evaluation) {
+      return evaluation.is_estimated && !evaluation.is_replayed;
+    }));
     result_.replays = replays_.count();
     for (Evaluation& evaluation : found)
       if (!is_eligible(evaluation)) evaluation.left_out = why_left_out(evaluation);

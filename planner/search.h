@@ -32,7 +32,8 @@ struct SearchResult {
   std::vector<Evaluation> of_choice;    // the choice's recipe with every H
   std::size_t candidates = 0;           // without doubles
   int replays = 0;                      // with flow
-  int not_replayed = 0;  // candidates that lower bounds rule out, or for which `replays` ran out
+  int not_replayed = 0;  // candidates that lower bounds or estimates rule out, or for which `replays` ran out
+  int estimated = 0;     // of these, those of which there is an estimate (coarse_estimate.h)
   int still_open = 0;    // the latter
   bool is_cut = false;   // the user interrupted it: others may be better
   ChoiceRule rule;

@@ -69,10 +69,6 @@ class SharedReplays {
   }
 
  private:
-  std::vector<Turn> turns_of_all(std::size_t member, const OperationPlan& plan) const {
-    return turns_of(plan, wanted_[member].steps).value_or(std::vector<Turn>());
-  }
-
   std::optional<Group> group_of(std::vector<std::size_t> members) const {
     const auto inner = [&](std::size_t member) {
       return periods_of(*wanted_[member].config, plan_of(*wanted_[member].config)).length;
@@ -86,10 +82,14 @@ class SharedReplays {
     const Case& config = *wanted_[members.front()].config;
     const OperationPlan plan = plan_of(config);
     if (!is_even(config, plan)) return std::nullopt;
+    std::vector<std::vector<Turn>> of_members;
     std::size_t most = 0;
-    for (const std::size_t member : members)
-      most = std::max(most, turns_of_all(member, plan_of(*wanted_[member].config)).size());
-    if (most == 0) return std::nullopt;
+    for (const std::size_t member : members) {
+      const auto turns = turns_of(plan_of(*wanted_[member].config), wanted_[member].steps);
+      if (!turns || turns->empty()) return std::nullopt;
+      most = std::max(most, turns->size());
+      of_members.push_back(*turns);
+    }
     // Of the first member's steps so many that it has them all.
     for (group.steps = wanted_[members.front()].steps; group.steps <= config.steps();
          group.steps += std::max(1, inner(members.front()))) {
@@ -99,10 +99,8 @@ class SharedReplays {
       if (group.turns.size() >= most) break;
     }
     if (group.turns.size() < most || group.steps > config.steps()) return std::nullopt;
-    for (const std::size_t member : members) {
-      const auto turns = turns_of(plan_of(*wanted_[member].config), wanted_[member].steps);
-      if (!turns || turns->empty() || !are_same_turns(group.turns, *turns)) return std::nullopt;
-    }
+    for (const std::vector<Turn>& turns : of_members)
+      if (!are_same_turns(group.turns, turns)) return std::nullopt;
     return group;
   }
 
@@ -123,7 +121,7 @@ class SharedReplays {
     return task;
   }
 
-  // The steps of `number` that count, and those of its turns.
+  // Steps whose clocks the first one of the group is asked for, and those of its turns.
   std::vector<int> kept_steps(const Group& group) const {
     std::vector<int> kept = own_steps(group.members.front());
     for (const int step : steps_of_turns(group.turns)) kept.push_back(step);

@@ -106,8 +106,7 @@ void ReplayEngine::begin_training() {
 
 // Steps at which nothing but compute happens are one event together.
 void ReplayEngine::compute(int worker) {
-  if (pipelines_) return enter_pipeline(worker);
-  if (graphs_) return enter_tasks(worker);
+  if (pipelines_ || graphs_) return enter_step(worker);
   Worker& state = workers_.at(worker);
   double seconds = 0, last_step = 0;
   std::int64_t taken = 0;
@@ -136,22 +135,17 @@ void ReplayEngine::compute(int worker) {
   });
 }
 
-void ReplayEngine::enter_pipeline(int worker) {
+// One step by itself: its passes, or the tasks of a step graph.
+void ReplayEngine::enter_step(int worker) {
   Worker& state = workers_.at(worker);
   ++state.step;
   state.next = 0;
   ledger_.begin_passes(worker, workers_.now());
   at_work_.enter(state.step);
-  pipelines_->enter(worker);
-}
-
-void ReplayEngine::enter_tasks(int worker) {
-  Worker& state = workers_.at(worker);
-  ++state.step;
-  state.next = 0;
-  ledger_.begin_tasks(worker, workers_.now());
-  at_work_.enter(state.step);
-  graphs_->enter(worker);
+  if (pipelines_)
+    pipelines_->enter(worker);
+  else
+    graphs_->enter(worker);
 }
 
 // The buckets that a step of `step_s`, whose end is `end_s` from now, releases before that.

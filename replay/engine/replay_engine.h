@@ -41,8 +41,7 @@ class ReplayEngine : private PresenceListener {
   // A step of a worker, in this order.
   void begin_training();
   void compute(int worker);
-  void enter_pipeline(int worker);
-  void enter_tasks(int worker);
+  void enter_step(int worker);
   void release_backward(int worker, double end_s, double step_s);
   void begin_waits(int worker);
   void follow_program(int worker);

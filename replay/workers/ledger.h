@@ -36,14 +36,13 @@ class Ledger {
 
   // The worker computes from now on, for so many seconds, so many steps together.
   void begin_compute(int worker, double now_s, double seconds, std::int64_t steps);
-  // It goes through the passes of one step, which end_passes() or cut_passes() tell.
+  // It goes through the passes or tasks of one step, in which it waits for others too, until end_passes(),
+  // cut_passes() or end_tasks().
   void begin_passes(int worker, double now_s);
   // Those of `step`, in which it served `stage`.
   void end_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times);
   // It crashed in them: `times` is what it did until then.
   void cut_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times);
-  // It does the tasks of one step, in which it waits for others too, until end_tasks().
-  void begin_tasks(int worker, double now_s) { begin_passes(worker, now_s); }
   void end_tasks(int worker, double now_s, double computed_s);
   // All compute of its step is over: it waits.
   void end_compute(int worker, double now_s);

@@ -419,7 +419,7 @@ bool covers(const std::vector<Figures>& those, const Figures& figures, double to
 // The front and the choice by looking at every two candidates. Ten plans; none of the figures is rounded.
 TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
   std::size_t most_on_front = 0;
-  int left_to_bounds = 0, missed = 0, costly = 0, easy = 0, in_stages = 0;
+  int left_to_bounds = 0, estimated = 0, missed = 0, costly = 0, easy = 0, in_stages = 0;
   for (unsigned seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -429,6 +429,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
     const PlanTools tools = tools_with_contention(folder, seed);
     const TokenNeeds needs = token_needs(plan, candidate_methods(plan));
     const SearchResult search = search_plan(plan, network, needs, tools);
+    estimated += search.estimated;
     std::vector<Figures> all, front, printed;
     for (const Candidate& candidate : candidates_of(plan, network, needs.of_method))
       all.push_back(figures_of(candidate, plan, tools));
@@ -480,6 +481,7 @@ TEST(Search, FindsTheFrontThatEveryTwoCandidatesSay) {
   EXPECT_GT(most_on_front, 3u);
   EXPECT_GT(in_stages, 0);
   EXPECT_GT(left_to_bounds, 20) << "the search saves replays";
+  EXPECT_GT(estimated, 0) << "by estimates too";
   EXPECT_TRUE(missed > 0 && easy > 0) << missed << ' ' << costly << ' ' << easy;
 }
 
