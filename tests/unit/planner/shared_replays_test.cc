@@ -150,6 +150,29 @@ TEST(ExchangeTurns, AreThePlansPostsAndAwaits) {
   EXPECT_FALSE(turns_of(plan, 20));
 }
 
+// Two exchanges of two workers, steps of 1 s: clocks of 11 and 12 s after step 10 are waits of 1 and 2 s, of
+// 22 and 23 s after step 20 waits of 2 and 3 s. The first is over at 12 s, and the second one is posted at 21
+// s.
+TEST(ExchangeTurns, HaveWaitsWhereOneIsOverBeforeTheNext) {
+  ReplayedTimes base;
+  base.clocks.of_periods = {{11, 12}, {22, 23}};
+  base.totals.resize(2);
+  base.totals[0].compute_s = base.totals[1].compute_s = 20;
+  base.exchanges = {{10, 0, 10, 12}, {20, 0, 21, 23}};
+  const std::vector<Turn> turns = {{0, 10, 10}, {0, 20, 20}};
+  const auto waits_s = [&](double least_silence_s) {
+    return waits_of(base, {10, 20}, turns, 20, least_silence_s);
+  };
+  EXPECT_EQ(waits_s(0).value(), (std::vector<std::vector<double>>{{1, 2}, {2, 3}}));
+  EXPECT_TRUE(waits_s(9));
+  EXPECT_FALSE(waits_s(9.1)) << "connections were silent for 9 s";
+  base.exchanges[1].first_ready_s = 11.5;
+  EXPECT_FALSE(waits_s(0)) << "a fast replica posts before a slow one has the result";
+  base.exchanges[1].first_ready_s = 21;
+  base.totals[1].compute_s = 40;
+  EXPECT_FALSE(waits_s(0)) << "one computes twice as long";
+}
+
 // Waits of 1 s and then 2 s in all, of steps of 0.25 s.
 TEST(ExchangeTurns, PutTheirWaitsBetweenOtherSteps) {
   const ReplayedTimes times =
