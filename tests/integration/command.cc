@@ -51,8 +51,9 @@ CommandResult run_command_line(const std::string& program, const std::vector<std
   return {status, read_text(folder + "/out"), read_text(folder + "/err")};
 }
 
-pid_t start_command(const std::string& program, const std::vector<std::string>& arguments) {
-  return start(program, arguments, "/dev/null", "/dev/null");
+pid_t start_command(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::string& said) {
+  return start(program, arguments, "/dev/null", said);
 }
 
 int wait_for(pid_t child) {

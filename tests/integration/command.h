@@ -28,8 +28,9 @@ CommandResult shell(const std::string& line);
 // It ended with 2, and each of `said` stands in what it said.
 void expect_refused(const CommandResult& result, const std::vector<std::string>& said);
 
-// The same without waiting; what it says is thrown away.
-pid_t start_command(const std::string& program, const std::vector<std::string>& arguments);
+// The same without waiting; what it says on standard error goes to the file `said`, the rest is thrown away.
+pid_t start_command(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::string& said = "/dev/null");
 // Its exit status; 128 + signal.
 int wait_for(pid_t child);
 

@@ -31,7 +31,9 @@ std::vector<std::string> advice_of(const Json& scenario) {
 void expect_advice(const Json& network, const std::string& said) {
   const std::vector<std::string> advice = advice_of(scenario_with(network));
   ASSERT_EQ(advice.size(), said.empty() ? 0u : 1u) << network << ": " << join(advice);
-  if (!said.empty()) EXPECT_EQ(advice[0], said);
+  if (!said.empty()) {
+    EXPECT_EQ(advice[0], said);
+  }
 }
 
 const std::string kCost = "; about 48 k segments, 24.3 ms on one core";

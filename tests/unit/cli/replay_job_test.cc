@@ -34,8 +34,12 @@ TEST(FullTrace, RefusesATableOfTheTrainingWithARowLess) {
     EXPECT_SAYS(said_by([&] { full_trace(layout, config); }), file + ": lacks a row of step 2 and replica 1");
     write_text(file, rows + (of_bits ? "2,1,0,8\n" : "2,1,0.25\n"));
     const Trace trace = full_trace(layout, config);
-    if (of_bits) EXPECT_EQ(trace.bits[1][1], (std::vector<int>{8, 8}));
-    if (!of_bits) EXPECT_EQ(trace.measured_s[1][1], 0.25);
+    if (of_bits) {
+      EXPECT_EQ(trace.bits[1][1], (std::vector<int>{8, 8}));
+    }
+    if (!of_bits) {
+      EXPECT_EQ(trace.measured_s[1][1], 0.25);
+    }
   }
 }
 
