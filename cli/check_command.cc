@@ -6,10 +6,10 @@
 
 #include "analysis/residual.h"
 #include "analysis/text.h"
+#include "checks/validated_scenario.h"
+#include "checks/work_estimate.h"
 #include "cli/commands.h"
 #include "cli/machine.h"
-#include "cli/validated_scenario.h"
-#include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/printable.h"

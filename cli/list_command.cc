@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "checks/validated_scenario.h"
 #include "cli/commands.h"
-#include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/work_estimate.h"
+#include "checks/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/units.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/work_estimate.h"
+#include "checks/work_estimate.h"
 
 namespace longhaul {
 

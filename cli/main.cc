@@ -7,8 +7,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "checks/validated_scenario.h"
 #include "cli/commands.h"
-#include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
 #include "core/base/printable.h"

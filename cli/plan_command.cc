@@ -11,35 +11,24 @@
 
 #include "analysis/run_files.h"
 #include "analysis/text.h"
+#include "checks/validated_scenario.h"
 #include "cli/commands.h"
 #include "cli/live_display.h"
 #include "cli/python_scripts.h"
 #include "cli/replay_threads.h"
-#include "cli/validated_scenario.h"
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
-#include "core/base/index.h"
 #include "core/base/option_docs.h"
 #include "core/base/printable.h"
 #include "core/base/units.h"
 #include "planner/accelerators.h"
-#include "planner/candidates.h"
-#include "planner/connection_gain.h"
-#include "planner/evaluation.h"
-#include "planner/faulty_times.h"
-#include "planner/launch_sheet.h"
-#include "planner/plan_data.h"
 #include "planner/plan_options.h"
 #include "planner/plan_request.h"
 #include "planner/plan_result.h"
 #include "planner/plan_text.h"
 #include "planner/planned_network.h"
+#include "planner/planning.h"
 #include "planner/replay_task.h"
-#include "planner/search.h"
-#include "planner/sensitivity.h"
-#include "planner/site_shares.h"
-#include "planner/token_needs.h"
-#include "planner/verification.h"
 
 namespace longhaul {
 namespace {
@@ -151,20 +140,10 @@ class Planning {
       std::optional<InterruptWatch> watch(folder_);
       const PlannedNetwork network = planned_network(plan_, folder_);
       for (const auto& [name, text] : network.files) write_file(folder_ + "/" + name, text);
-      PlanResult result;
-      result.needs = token_needs(plan_, candidate_methods(plan_));
-      result.search = search_plan(plan_, network, result.needs, tools());
-      bool is_cut = result.search.is_cut;
-      try {
-        if (!is_cut) look_closer(network, result);
-      } catch (const Interrupted&) {
-        is_cut = true;
-      }
+      const PlanResult result = make_plan(plan_, network, tools(), folder_);
       watch.reset();
-      if (is_cut) note_cut(result.search);
-      result.is_cut = is_cut;
       write(result);
-      if (is_cut) return kInterrupted;
+      if (result.is_cut) return kInterrupted;
     } catch (const InputError& error) {
       fs::remove_all(folder_);
       throw error.parts().file.empty() ? error.in_file(plan_.file) : error;
@@ -185,27 +164,6 @@ class Planning {
             work_.folder(), [this](const Evaluation& best, std::size_t open) { say_so_far(best, open); }};
   }
 
-  // What is asked about the choice.
-  void look_closer(const PlannedNetwork& network, PlanResult& result) {
-    result.verification = verified(plan_, network, result.search, tools());
-    result.sensitivity = sensitivity_of(result.choice(), tools());
-    result.by_gain = times_by_gain(plan_, result.choice(), tools());
-    result.sites = site_shares(plan_, result.search, result.needs, tools(), folder_);
-    result.faulty = faulty_times(plan_, result.search, tools(), result.search.notes);
-  }
-
-  static void note_cut(SearchResult& search) {
-    search.notes.insert(
-        search.notes.begin(),
-        search.is_cut
-            ? fmt::format("Interrupted: this is the best of what was replayed until then. {} that may "
-                          "be better {} not",
-                          counted(as_index(search.still_open), "candidate"),
-                          search.still_open == 1 ? "was" : "were")
-            : "Interrupted: the search was over, but what changes the choice was not looked at to "
-              "the end");
-  }
-
   // Every ten seconds of a search that takes so long.
   void say_so_far(const Evaluation& best, std::size_t open) {
     constexpr std::chrono::seconds kEvery{10};
@@ -218,18 +176,8 @@ class Planning {
 
   // As `longhaul check`, in the folder where the plan's own files are.
   Case validated(const Json& scenario) const {
-    const std::string file = folder_ + "/candidate.json";
-    write_file(file, scenario.dump(2) + "\n");
-    try {
-      Case config = validated_scenario(file, {}).cases.at(0);
-      fs::remove(file);
-      return config;
-    } catch (const InputError& error) {
-      fs::remove(file);
-      InputErrorParts parts = error.parts();
-      if (parts.file == file) parts.file.clear();
-      throw InputError(parts);
-    }
+    return checked_candidate(
+        scenario, folder_, [](const std::string& file) { return validated_scenario(file, {}).cases.at(0); });
   }
 
   void replay(std::vector<ReplayTask>& tasks, const std::string& phase) {
@@ -238,11 +186,7 @@ class Planning {
   }
 
   void write(const PlanResult& result) {
-    const Json data = plan_data(plan_, result);
-    write_file(folder_ + "/plan.json", data.dump(2) + "\n");
-    write_file(folder_ + "/scenario.json", chosen_scenario(plan_, result).dump(2) + "\n");
-    write_file(folder_ + "/plan.html", plan_page(data));
-    write_file(folder_ + "/launch.sh", launch_script(plan_, result.choice()));
+    for (const auto& [name, text] : plan_files(plan_, result)) write_file(folder_ + "/" + name, text);
     const std::string text = plan_text(plan_, result);
     say(stdout, quiet_ ? decision(plan_, result) + "\n" : "\n" + text);
     if (quiet_)

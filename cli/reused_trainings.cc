@@ -6,9 +6,9 @@
 
 #include "analysis/run_files.h"
 #include "analysis/text.h"
+#include "checks/work_estimate.h"
 #include "cli/commands.h"
 #include "cli/run_outputs.h"
-#include "cli/work_estimate.h"
 #include "core/base/errors.h"
 #include "core/base/ranges.h"
 #include "core/base/source_commit.h"

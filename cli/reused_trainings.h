@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/work_estimate.h"
+#include "checks/work_estimate.h"
 #include "core/base/json.h"
 
 namespace longhaul {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/work_estimate.h"
+#include "checks/work_estimate.h"
 #include "core/scenario/case.h"
 #include "core/scenario/scenario.h"
 

@@ -6,9 +6,9 @@
 #include "analysis/claims/validation.h"
 #include "analysis/runs/run_directory.h"
 #include "analysis/text.h"
+#include "checks/validated_scenario.h"
 #include "cli/commands.h"
 #include "cli/scratch_folder.h"
-#include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 
 namespace longhaul {

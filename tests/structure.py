@@ -15,7 +15,8 @@ MOST_LINES = 500
 ARROWS = {top: set(below.split()) for top, below in {
     "core": "", "methods": "core", "net": "core", "replay": "core net", "sim": "core net replay",
     "emulation": "core net replay", "trainer": "core methods", "analysis": "core methods net",
-    "planner": "core methods net replay analysis", "cli": "core methods net replay analysis planner emulation",
+    "planner": "core methods net replay analysis", "checks": "core methods net replay analysis",
+    "cli": "core methods net replay analysis checks planner emulation",
 }.items()}
 # Sources without a header of their name, and where they are declared.
 WITHOUT_HEADER = {

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -61,7 +59,7 @@ double parse_quantity(const std::string& text, const UnitTable& units, const cha
     if (c != ' ') compact += c;
   double value = 0;
   const char* end = compact.data() + compact.size();
-  const auto [rest, error] = std::from_chars(compact.data(), end, value);
+  const auto [rest, error] = read_double(compact.data(), end, value);
   const std::string allowed = fmt::format("a number with its unit, as {}", examples);
   const std::string unit(rest, end);
   const auto entry = units.find(unit);
@@ -102,9 +100,7 @@ double parse_bytes(const std::string& text) {
 
 std::string format_number(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-  std::array<char, 32> text;
-  const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
-  return std::string(text.data(), result.ptr);
+  return shortest_text(value);
 }
 
 std::string human_bytes(double bytes) {

@@ -8,6 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+
+#include "core/base/number_text.h"
 
 namespace longhaul {
 
@@ -16,8 +19,13 @@ template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value = 0;
   const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end) return std::nullopt;
+  const std::from_chars_result read = [&] {
+    if constexpr (std::is_same_v<Number, double>)
+      return read_double(text.data(), end, value);
+    else
+      return std::from_chars(text.data(), end, value);
+  }();
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
   return value;
 }
 

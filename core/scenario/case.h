@@ -112,8 +112,8 @@ struct Case {
   std::vector<Fault> faults;  // in the scenario's order; those of links stand in network.variation too
   RecoverySpec recovery;
   // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
-  // groups are drawn by sites. longhaul fills it in from the network (cli/validated_scenario.cc), as `sites`
-  // of case.json.
+  // groups are drawn by sites. longhaul fills it in from the network (checks/validated_scenario.cc), as
+  // `sites` of case.json.
   std::vector<int> site_of;
   Json swept;     // {dotted key: value}
   Json resolved;  // the whole case as JSON

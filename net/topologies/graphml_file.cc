@@ -2,8 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <boost/graph/graphml.hpp>
-#include <boost/property_tree/exceptions.hpp>
+#include <boost/property_tree/ptree.hpp>
+#include <boost/property_tree/xml_parser.hpp>
+#include <map>
 #include <regex>
 #include <sstream>
 
@@ -12,62 +13,106 @@
 namespace longhaul {
 namespace {
 
-// What Boost's reader finds, with every value as its text.
-class Recorder : public boost::mutate_graph {
+using Element = boost::property_tree::ptree;
+
+std::string xml_attribute(const Element& element, const char* name) {
+  return element.get(Element::path_type(std::string("<xmlattr>/") + name, '/'), std::string());
+}
+
+// An attribute of nodes or edges (GraphML primer, "GraphML-Attributes"): its name, whose it is ("node",
+// "edge", "graph"; "all" or nothing: of all), and the value of those that do not say one.
+struct Key {
+  std::string name, of;
+  boost::optional<std::string> value;
+
+  bool is_of(const char* kind) const { return of == kind || of == "all" || of.empty(); }
+};
+
+// A file's first graph, and graphs inside its nodes as if they stood beside these.
+class Reader {
  public:
-  const WrittenGraph& graph() const { return graph_; }
+  explicit Reader(const std::string& file) : file_(file) {}
 
-  bool is_directed() const override { return false; }
-
-  boost::any do_add_vertex() override {
-    graph_.nodes.emplace_back();
-    return graph_.nodes.size() - 1;
-  }
-
-  std::pair<boost::any, bool> do_add_edge(boost::any source, boost::any target) override {
-    graph_.edges.push_back({boost::any_cast<std::size_t>(source), boost::any_cast<std::size_t>(target), {}});
-    return {graph_.edges.size() - 1, true};
-  }
-
-  void set_graph_property(const std::string&, const std::string&, const std::string&) override {}
-
-  void set_vertex_property(const std::string& name, boost::any vertex, const std::string& value,
-                           const std::string&) override {
-    graph_.nodes[boost::any_cast<std::size_t>(vertex)][name] = value;
-  }
-
-  void set_edge_property(const std::string& name, boost::any edge, const std::string& value,
-                         const std::string&) override {
-    graph_.edges[boost::any_cast<std::size_t>(edge)].attributes[name] = value;
+  WrittenGraph read(const Element& document) {
+    const Element& root = document.get_child("graphml");
+    for (const auto& [name, element] : root)
+      if (name == "key")
+        keys_[xml_attribute(element, "id")] = {xml_attribute(element, "attr.name"),
+                                               xml_attribute(element, "for"),
+                                               element.get_optional<std::string>("default")};
+    if (const auto graph = root.get_child_optional("graph")) {
+      read_nodes(*graph);
+      read_edges(*graph);
+    }
+    return graph_;
   }
 
  private:
+  Attributes attributes_of(const Element& element, const char* kind, const std::string& place) const {
+    Attributes attributes;
+    for (const auto& [id, key] : keys_)
+      if (key.value && key.is_of(kind)) attributes[key.name] = *key.value;
+    for (const auto& [name, data] : element) {
+      if (name != "data") continue;
+      const auto key = keys_.find(xml_attribute(data, "key"));
+      if (key == keys_.end())
+        throw InputError({file_, place, "has data of the key \"" + xml_attribute(data, "key") + "\"",
+                          "a key that the file declares", ""});
+      attributes[key->second.name] = data.data();
+    }
+    return attributes;
+  }
+
+  void read_nodes(const Element& graph) {
+    for (const auto& [name, node] : graph) {
+      if (name != "node") continue;
+      const std::string id = xml_attribute(node, "id");
+      if (!nodes_.emplace(id, graph_.nodes.size()).second)
+        throw InputError({file_, "node \"" + id + "\"", "is there twice", "ids that differ", ""});
+      graph_.nodes.push_back(attributes_of(node, "node", "node \"" + id + "\""));
+      if (const auto inside = node.get_child_optional("graph")) read_nodes(*inside);
+    }
+  }
+
+  void read_edges(const Element& graph) {
+    const std::string usual = xml_attribute(graph, "edgedefault");
+    for (const auto& [name, element] : graph) {
+      if (name == "node") {
+        if (const auto inside = element.get_child_optional("graph")) read_edges(*inside);
+        continue;
+      }
+      if (name != "edge") continue;
+      const std::string directed = xml_attribute(element, "directed");
+      if (directed.empty() ? usual == "directed" : directed == "true")
+        throw InputError({file_, "", "found directed edges", "edgedefault=\"undirected\"",
+                          "every edge is a full-duplex link"});
+      const std::size_t source = end_of(element, "source", "target"),
+                        target = end_of(element, "target", "source");
+      graph_.edges.push_back(
+          {source, target,
+           attributes_of(element, "edge",
+                         fmt::format("the edge of \"{}\" and \"{}\"", xml_attribute(element, "source"),
+                                     xml_attribute(element, "target")))});
+    }
+  }
+
+  // A misspelt id must not become a place on the map.
+  std::size_t end_of(const Element& edge, const char* end, const char* other) const {
+    const std::string id = xml_attribute(edge, end);
+    const auto node = nodes_.find(id);
+    if (node != nodes_.end()) return node->second;
+    throw InputError({file_, fmt::format("an edge of node \"{}\"", xml_attribute(edge, other)),
+                      fmt::format("its {} \"{}\" is no node of the file", end, id),
+                      "source and target that are ids of nodes", ""});
+  }
+
+  const std::string& file_;
+  std::map<std::string, Key> keys_;
+  std::map<std::string, std::size_t> nodes_;
   WrittenGraph graph_;
 };
 
-std::string label_of(const Attributes& node) {
-  const auto found = node.find("label");
-  return found == node.end() ? "" : found->second;
-}
-
-// Boost makes a node of whatever an edge names. A misspelt id must not become a place on the map.
-void check_ends(const WrittenGraph& graph, const std::string& text, const std::string& file) {
-  std::size_t written = 0;
-  for (std::size_t at = text.find("<node"); at != std::string::npos; at = text.find("<node", at + 1))
-    ++written;
-  if (graph.nodes.size() <= written) return;
-  const auto is_nameless = [&](std::size_t node) { return graph.nodes[node].empty(); };
-  for (const WrittenGraph::Edge& edge : graph.edges)
-    if (is_nameless(edge.first) || is_nameless(edge.second)) {
-      const std::size_t other = is_nameless(edge.first) ? edge.second : edge.first;
-      throw InputError({file, "an edge of node " + label_of(graph.nodes[other]),
-                        "its other end is no node of the file", "source and target that are ids of nodes",
-                        ""});
-    }
-}
-
-// Boost's reader calls itself for each element inside another one; GraphML has graph, node, data and few
-// more.
+// The parser calls itself for each element inside another one; GraphML has graph, node, data and few more.
 void check_depth(const std::string& text, const std::string& file) {
   constexpr int kDeepest = 100;
   int depth = 0;
@@ -96,19 +141,14 @@ InputError not_graphml(const std::string& file, const std::string& reason) {
 WrittenGraph read_graphml(const std::string& text, const std::string& file) {
   check_depth(text, file);
   std::istringstream in(text);
-  Recorder recorder;
+  Element document;
   try {
-    boost::read_graphml(in, recorder, 0);
-  } catch (const boost::directed_graph_error&) {
-    throw InputError(
-        {file, "", "found directed edges", "edgedefault=\"undirected\"", "every edge is a full-duplex link"});
-  } catch (const boost::graph_exception& error) {
-    throw not_graphml(file, error.what());
-  } catch (const boost::property_tree::ptree_error& error) {  // of the XML
+    using namespace boost::property_tree;
+    read_xml(in, document, xml_parser::no_comments | xml_parser::trim_whitespace);
+    return Reader(file).read(document);
+  } catch (const boost::property_tree::ptree_error& error) {
     throw not_graphml(file, error.what());
   }
-  check_ends(recorder.graph(), text, file);
-  return recorder.graph();
 }
 
 }  // namespace longhaul

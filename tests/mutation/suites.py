@@ -23,6 +23,7 @@ PROGRAMS = {
     "analysis": ["analysis_test"],
     "planner": ["planner_test"],
     "emulation": ["emulation_test"],
+    "checks": ["checks_test", "cli_test"],
     "cli": ["cli_test"],
     "sim": ["sim_test"],
     "trainer": ["trainer_test"],

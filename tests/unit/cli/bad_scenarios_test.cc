@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "checks/validated_scenario.h"
 #include "cli/commands.h"
-#include "cli/validated_scenario.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 

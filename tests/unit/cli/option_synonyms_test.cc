@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/validated_scenario.h"
+#include "checks/validated_scenario.h"
 #include "planner/plan_options.h"
 
 namespace longhaul::option_synonyms_test {

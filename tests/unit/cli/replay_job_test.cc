@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/validated_scenario.h"
+#include "checks/validated_scenario.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "checks/validated_scenario.h"
 #include "cli/commands.h"
-#include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "methods/common/registry.h"
 #include "tests/support/files.h"

@@ -1,13 +1,13 @@
 // What `longhaul check` counts, against closed forms; and how work is divided.
-#include "cli/work_estimate.h"
+#include "checks/work_estimate.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <set>
 
+#include "checks/validated_scenario.h"
 #include "cli/machine.h"
-#include "cli/validated_scenario.h"
 #include "core/base/errors.h"
 #include "core/scenario/training_text.h"
 #include "tests/support/files.h"

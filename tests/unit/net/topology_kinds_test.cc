@@ -8,6 +8,7 @@
 #include <map>
 
 #include "net/topologies/graph_map.h"
+#include "net/topologies/graphml_file.h"
 #include "net/topologies/matrix.h"
 #include "net/topologies/registry.h"
 #include "net/topology.h"
@@ -281,12 +282,40 @@ TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
   EXPECT_SAYS(said("", R"(<data key="s">fast</data>)"), "edge Oslo-Bergen: LinkSpeedRaw is \"fast\"");
   EXPECT_SAYS(error_of_text(pair_with(label, "", "directed")), "directed");
   EXPECT_SAYS(error_of_text(replaced(pair_with(label, ""), "target=\"b\"", "target=\"z\"")),
-              "an edge of node Oslo: its other end is no node");
+              "an edge of node \"a\": its target \"z\" is no node of the file");
+  EXPECT_SAYS(said("", R"(<data key="z">1</data>)"),
+              "the edge of \"a\" and \"b\": has data of the key \"z\"");
+  EXPECT_SAYS(error_of_text(replaced(pair_with(label, ""), "id=\"b\"", "id=\"a\"")),
+              "node \"a\": is there twice");
+  EXPECT_SAYS(error_of_text(replaced(pair_with(label, ""), "target=\"b\"", "target=\"b\" directed=\"true\"")),
+              "directed");
   // Nodes without a label of their own get one.
   EXPECT_EQ(graph_of(pair_with("", "")).nodes[1].name, "node1");
   const GraphMap graph = graph_of(pair_with(R"(<data key="l">Oslo</data>)", ""));
   EXPECT_EQ(graph.nodes[1].name, "Oslo#2");
   EXPECT_EQ(graph.edges[0].name, "Oslo-Oslo#2");
+}
+
+// By the GraphML primer: a key's default is of every node that has no data of it, and an edge's own
+// `directed` comes before edgedefault; graphs may stand in nodes, and keys may be of all.
+TEST(GraphmlFile, DefaultsGraphsInNodesAndEdgesThatAreNotDirected) {
+  const WrittenGraph graph = read_graphml(
+      R"(<graphml><key id="c" for="node" attr.name="color"><default>yellow</default></key>
+      <key id="w" for="all" attr.name="weight"/><key id="e" for="edge" attr.name="kind"><default>fibre</default></key>
+      <graph edgedefault="directed"><node id="n0"><data key="c">green</data></node>
+      <node id="n1"><data key="w">2</data><graph edgedefault="undirected"><node id="n1::n0"/>
+      <edge source="n1::n0" target="n0"/></graph></node>
+      <edge source="n0" target="n1" directed="false"><data key="w"> 1.5 </data></edge></graph></graphml>)",
+      "primer.graphml");
+  ASSERT_EQ(graph.nodes.size(), 3u);
+  EXPECT_EQ(graph.nodes[0], (Attributes{{"color", "green"}}));
+  EXPECT_EQ(graph.nodes[1], (Attributes{{"color", "yellow"}, {"weight", "2"}}));
+  EXPECT_EQ(graph.nodes[2], (Attributes{{"color", "yellow"}}));
+  ASSERT_EQ(graph.edges.size(), 2u);
+  EXPECT_EQ(graph.edges[0].first, 2u);
+  EXPECT_EQ(graph.edges[0].second, 0u);
+  EXPECT_EQ(graph.edges[1].second, 1u);
+  EXPECT_EQ(graph.edges[1].attributes, (Attributes{{"kind", "fibre"}, {"weight", "1.5"}}));
 }
 
 }  // namespace longhaul::topology_kinds_test

@@ -1,4 +1,4 @@
-#include "cli/validated_scenario.h"
+#include "checks/validated_scenario.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@
 #include "analysis/claims/validation.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
-#include "cli/fidelity_advice.h"
+#include "checks/fidelity_advice.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/sparse_models.h"

@@ -1,9 +1,9 @@
 // Which fidelity `check` names beside the one that is written, why, and what it says that costs.
-#include "cli/fidelity_advice.h"
+#include "checks/fidelity_advice.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/validated_scenario.h"
+#include "checks/validated_scenario.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
 

@@ -1,4 +1,4 @@
-#include "cli/work_estimate.h"
+#include "checks/work_estimate.h"
 
 #include <cmath>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "cli/fidelity_advice.h"
+#include "checks/fidelity_advice.h"
 
 #include <fmt/core.h>
 
@@ -10,8 +10,8 @@
 
 #include "analysis/residual.h"
 #include "analysis/text.h"
-#include "cli/validated_scenario.h"
-#include "cli/work_estimate.h"
+#include "checks/validated_scenario.h"
+#include "checks/work_estimate.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "methods/common/registry.h"
