@@ -1,10 +1,13 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <thread>
@@ -15,11 +18,14 @@
 #include "cli/commands.h"
 #include "cli/live_display.h"
 #include "cli/python_scripts.h"
+#include "cli/replay_journal.h"
 #include "cli/replay_threads.h"
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
+#include "core/base/index.h"
 #include "core/base/option_docs.h"
 #include "core/base/printable.h"
+#include "core/base/source_commit.h"
 #include "core/base/units.h"
 #include "planner/accelerators.h"
 #include "planner/plan_options.h"
@@ -37,13 +43,13 @@ namespace fs = std::filesystem;
 
 constexpr char kWork[] = "/work";  // in the folder, while the plan is made
 
-// Whether all that is there is what a plan leaves that was killed or failed. The lock tells its work from a
-// folder of somebody else's that has this name.
-bool is_left_over(const std::string& folder) {
-  if (!fs::exists(folder + kWork + "/.lock")) return false;
-  const std::set<std::string> ours = {
-      "work",      "candidate.json", "plan.json",  "scenario.json",         "plan.html",
-      "launch.sh", "sites.graphml",  "sites.json", "without-sites.graphml", "without-sites.json"};
+constexpr char kReplays[] = "/replays.jsonl";  // what --resume takes, until the plan is whole
+
+bool has_only_ours(const std::string& folder) {
+  const std::set<std::string> ours = {"work",          "candidate.json",    "plan.json",
+                                      "scenario.json", "plan.html",         "launch.sh",
+                                      "sites.graphml", "sites.json",        "without-sites.graphml",
+                                      "replays.jsonl", "without-sites.json"};
   for (const auto& entry : fs::directory_iterator(folder)) {
     fs::path name = entry.path().filename();
     if (name.extension() == ".part") name = name.stem();
@@ -52,30 +58,50 @@ bool is_left_over(const std::string& folder) {
   return true;
 }
 
+// Whether all that is there is what a plan leaves that was killed or failed. The lock tells its work from a
+// folder of somebody else's that has this name.
+bool is_left_over(const std::string& folder) {
+  return fs::exists(folder + kWork + "/.lock") && has_only_ours(folder);
+}
+
+// What one leaves that was interrupted or killed once it had replays.
+bool may_be_resumed(const std::string& folder) {
+  return fs::exists(folder + kReplays) && has_only_ours(folder);
+}
+
+// The next free one; with --resume the last one that there is.
+std::string usual_folder(const PlanOptions& options, const PlanRequest& plan) {
+  const std::string first = "results/" + plan.name + "-plan";
+  std::string folder = first, last = first;
+  for (int i = 2; fs::exists(folder); ++i) last = std::exchange(folder, fmt::format("{}-{}", first, i));
+  return options.resume ? last : folder;
+}
+
 std::string plan_folder(const PlanOptions& options, const PlanRequest& plan) {
-  std::string folder = options.out;
-  if (folder.empty()) {
-    folder = "results/" + plan.name + "-plan";
-    for (int i = 2; fs::exists(folder); ++i) folder = fmt::format("results/{}-plan-{}", plan.name, i);
-  }
+  const std::string folder = options.out.empty() ? usual_folder(options, plan) : options.out;
   std::error_code error;
   const fs::file_status found = fs::status(folder, error);
   if (error && found.type() != fs::file_type::not_found)
     throw InputError("--output", folder + ": " + error.message(), "a new or an empty folder");
-  if (fs::exists(found) && (!fs::is_directory(found) || (!fs::is_empty(folder) && !is_left_over(folder))))
-    throw InputError("--output", folder + " exists and is not empty", "a new or an empty folder",
-                     "or one with nothing but what a plan left that was killed");
-  return folder;
+  if (!fs::exists(found) || (fs::is_directory(found) && (fs::is_empty(folder) || is_left_over(folder))))
+    return folder;
+  const bool resumes = fs::is_directory(found) && may_be_resumed(folder);
+  if (resumes && options.resume) return folder;
+  throw InputError("--output", folder + " exists and is not empty", "a new or an empty folder",
+                   resumes ? "--resume goes on with the plan that was interrupted there"
+                           : "or one with nothing but what a plan left that was killed");
 }
 
-// Where replays are written, in the folder of the plan, which it empties of what an earlier plan has left. It
-// goes with this object, unless it is kept: for the logs of what has failed.
+// Where replays are written, in the folder of the plan, which it empties of what an earlier plan has left,
+// but for its replays. It goes with this object, unless it is kept: for the logs of what has failed.
 class WorkFolder {
  public:
   explicit WorkFolder(const std::string& plan_folder) : folder_(plan_folder + kWork), lock_(folder_) {
     for (const auto& folder : {plan_folder, folder_})
       for (const auto& entry : fs::directory_iterator(folder))
-        if (entry.path() != folder_ && entry.path().filename() != ".lock") fs::remove_all(entry.path());
+        if (entry.path() != folder_ && entry.path().filename() != ".lock" &&
+            entry.path() != plan_folder + kReplays)
+          fs::remove_all(entry.path());
   }
   ~WorkFolder() {
     if (is_kept_) return;
@@ -100,7 +126,7 @@ class WorkFolder {
 // counted, which takes minutes where there are hundreds of nodes, and no loop of that does.
 class InterruptWatch {
  public:
-  explicit InterruptWatch(std::string folder) : folder_(std::move(folder)), thread_([this] { watch(); }) {}
+  explicit InterruptWatch(std::function<void()> end) : end_(std::move(end)), thread_([this] { watch(); }) {}
   ~InterruptWatch() {
     is_over_ = true;
     thread_.join();
@@ -114,16 +140,36 @@ class InterruptWatch {
     for (int looks = 0; !is_over_ && looks < kPatience; looks += interrupted() ? 1 : 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     if (is_over_) return;
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    end_();
     std::fprintf(stderr, "interrupted\n");
     std::_Exit(kInterrupted);  // the other thread is at work
   }
 
-  const std::string folder_;
+  const std::function<void()> end_;
   std::atomic<bool> is_over_{false};
   std::thread thread_;  // the last member: it reads the others
 };
+
+// RFC 8089 and 3986: what is no letter, digit or one of -._~/ is percent-encoded.
+std::string file_address(const std::string& path) {
+  std::string address = "file://";
+  for (const char c : path)
+    address += std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("-._~/", c) != nullptr
+                   ? std::string(1, c)
+                   : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return address;
+}
+
+// Of the page that `make planner-page` leaves beside the program, or an installed one; "" where there is
+// none.
+std::string planner_page() {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& file : {folder / "longhaul-planner.html",
+                               folder.parent_path() / "share" / "longhaul" / "longhaul-planner.html"})
+    if (!error && fs::exists(file)) return file_address(file.string());
+  return "";
+}
 
 class Planning {
  public:
@@ -131,25 +177,31 @@ class Planning {
       : plan_(plan),
         folder_(plan_folder(options, plan)),
         work_(folder_),
+        journal_(folder_ + kReplays, of_what(plan),
+                 options.resume && fs::exists(folder_ + kReplays) ? folder_ + kReplays : ""),
         jobs_(options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency())),
         quiet_(options.quiet),
         display_(options.quiet) {}
 
   int execute() {
     try {
-      std::optional<InterruptWatch> watch(folder_);
+      std::optional<InterruptWatch> watch([this] { leave_replays(); });
+      if (journal_.taken_over() > 0)
+        display_.line(
+            fmt::format("resumed: {} are there", counted(as_index(journal_.taken_over()), "replay")));
       const PlannedNetwork network = planned_network(plan_, folder_);
       for (const auto& [name, text] : network.files) write_file(folder_ + "/" + name, text);
       const PlanResult result = make_plan(plan_, network, tools(), folder_);
       watch.reset();
       write(result);
-      if (result.is_cut) return kInterrupted;
+      if (result.is_cut) return interrupted_here();
+      fs::remove(folder_ + kReplays);
     } catch (const InputError& error) {
       fs::remove_all(folder_);
       throw error.parts().file.empty() ? error.in_file(plan_.file) : error;
     } catch (const Interrupted&) {
-      fs::remove_all(folder_);
-      return kInterrupted;
+      leave_replays();
+      return journal_.size() > 0 ? interrupted_here() : kInterrupted;
     } catch (const RunError&) {
       work_.keep();
       throw;
@@ -158,20 +210,50 @@ class Planning {
   }
 
  private:
+  // What the replays are of: the first line of the journal.
+  static Json of_what(const PlanRequest& plan) {
+    return {{"replays", 1},
+            {"program", std::string(LONGHAUL_VERSION " ") + source_commit()},
+            {"plan", plan.written},
+            {"measured", plan.measured}};
+  }
+
+  // Without an answer: the replays alone stay, if there are any.
+  void leave_replays() const {
+    std::error_code ignored;
+    if (journal_.size() == 0) {
+      fs::remove_all(folder_, ignored);
+      return;
+    }
+    for (const auto& entry : fs::directory_iterator(folder_, ignored))
+      if (entry.path() != folder_ + kReplays) fs::remove_all(entry.path(), ignored);
+  }
+
+  int interrupted_here() const {
+    say(stderr, fmt::format("interrupted; {} are kept: longhaul plan {} --output {} --resume goes on\n",
+                            counted(as_index(journal_.size()), "replay"), plan_.file, folder_));
+    return kInterrupted;
+  }
+
   PlanTools tools() {
     return {[this](const Json& scenario) { return validated(scenario); },
             [this](std::vector<ReplayTask>& tasks, const std::string& phase) { replay(tasks, phase); },
-            work_.folder(), [this](const Evaluation& best, std::size_t open) { say_so_far(best, open); }};
+            work_.folder(),
+            [this](const Evaluation& best, const StillOpen& open) { say_so_far(best, open); }};
   }
 
-  // Every ten seconds of a search that takes so long.
-  void say_so_far(const Evaluation& best, std::size_t open) {
-    constexpr std::chrono::seconds kEvery{10};
+  // Of a search that lasts: after two seconds, then every ten.
+  void say_so_far(const Evaluation& best, const StillOpen& open) {
+    constexpr std::chrono::seconds kFirst{2}, kEvery{10};
     const auto now = std::chrono::steady_clock::now();
-    if (now - said_ < kEvery) return;
-    said_ = now;
-    display_.line(fmt::format("so far: {}, {}; {} may still be better", best.candidate.words,
-                              human_duration(best.total_s()), counted(open, "candidate")));
+    if (now < next_said_ || now < begun_ + kFirst) return;
+    next_said_ = now + kEvery;
+    const std::string left = open.count == 0 ? "nothing that is left can be better"
+                                             : fmt::format("{} may still be better, at most about {} more",
+                                                           counted(open.count, "candidate"),
+                                                           human_duration(open.most_s() / jobs_));
+    display_.line(
+        fmt::format("so far: {}, {}; {}", best.candidate.words, human_duration(best.total_s()), left));
   }
 
   // As `longhaul check`, in the folder where the plan's own files are.
@@ -181,12 +263,29 @@ class Planning {
   }
 
   void replay(std::vector<ReplayTask>& tasks, const std::string& phase) {
-    if (tasks.size() > 1) display_.line(fmt::format("{}: {} replays", phase, tasks.size()));
-    replay_on_threads(tasks, jobs_, phase, display_);
+    std::vector<std::size_t> open;  // those that no earlier call has made
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      if (!journal_.take(tasks[i])) open.push_back(i);
+    if (open.empty()) return;
+    if (open.size() > 1) display_.line(fmt::format("{}: {} replays", phase, open.size()));
+    std::vector<ReplayTask> new_ones;
+    for (const std::size_t i : open) new_ones.push_back(std::move(tasks[i]));
+    const auto give_back = [&] {
+      for (std::size_t i = 0; i < open.size(); ++i) tasks[open[i]] = std::move(new_ones[i]);
+    };
+    try {
+      replay_on_threads(new_ones, jobs_, phase, display_,
+                        [this](const ReplayTask& task) { journal_.add(task); });
+    } catch (const Interrupted&) {  // the search takes what has ended
+      give_back();
+      throw;
+    }
+    give_back();
   }
 
   void write(const PlanResult& result) {
-    for (const auto& [name, text] : plan_files(plan_, result)) write_file(folder_ + "/" + name, text);
+    for (const auto& [name, text] : plan_files(plan_, result, planner_page()))
+      write_file(folder_ + "/" + name, text);
     const std::string text = plan_text(plan_, result);
     say(stdout, quiet_ ? decision(plan_, result) + "\n" : "\n" + text);
     if (quiet_)
@@ -200,10 +299,12 @@ class Planning {
   const PlanRequest& plan_;
   const std::string folder_;
   WorkFolder work_;
+  ReplayJournal journal_;
   const int jobs_;
   const bool quiet_;
   LiveDisplay display_;
-  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_said_{};
 };
 
 }  // namespace

@@ -32,7 +32,8 @@ class SharedProgress : public ProgressReporter {
 
 class ReplayThreads {
  public:
-  explicit ReplayThreads(std::vector<ReplayTask>& tasks) : tasks_(tasks), progress_(tasks.size()) {
+  ReplayThreads(std::vector<ReplayTask>& tasks, const std::function<void(const ReplayTask&)>& done)
+      : tasks_(tasks), done_(done), progress_(tasks.size()) {
     for (const ReplayTask& task : tasks)
       weights_.push_back(std::max(1e-3, estimate(task.config, task.trace).seconds));
   }
@@ -58,6 +59,7 @@ class ReplayThreads {
       for (std::size_t i = next_++; i < tasks_.size() && !failed_; i = next_++) {
         check_interrupt();
         replay_here(tasks_[i], progress_[i]);
+        if (done_ && tasks_[i].times) done_(tasks_[i]);
         progress_[i].progress(1, 1, "", "");
       }
     } catch (...) {
@@ -87,6 +89,7 @@ class ReplayThreads {
   }
 
   std::vector<ReplayTask>& tasks_;
+  const std::function<void(const ReplayTask&)>& done_;
   std::vector<SharedProgress> progress_;
   std::vector<double> weights_;
   std::atomic<std::size_t> next_{0};
@@ -100,8 +103,8 @@ class ReplayThreads {
 }  // namespace
 
 void replay_on_threads(std::vector<ReplayTask>& tasks, int threads, const std::string& phase,
-                       LiveDisplay& display) {
-  ReplayThreads(tasks).run(threads, phase, display);
+                       LiveDisplay& display, const std::function<void(const ReplayTask&)>& done) {
+  ReplayThreads(tasks, done).run(threads, phase, display);
 }
 
 }  // namespace longhaul

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/residual.h"
@@ -10,6 +11,7 @@
 #include "methods/common/registry.h"
 #include "planner/coarse_estimate.h"
 #include "planner/site_steps.h"
+#include "replay/predict/estimate.h"
 
 namespace longhaul {
 namespace {
@@ -100,6 +102,21 @@ void CandidateReplays::replay_itself(std::size_t number) {
   wanted[0].exchanges.clear();
   const std::vector<SharedReplay> found = replay_shared(wanted, tools_, "the choice", count_);
   take(wanted[0], found[0], all_[number]);
+}
+
+double CandidateReplays::estimated_cost_s(const Numbers& numbers) const {
+  double cost_s = 0;
+  std::set<std::string> counted;
+  for (const std::size_t number : numbers) {
+    const Evaluation& evaluation = all_[number];
+    const std::string exchanges = evaluation.exchanges_of_any_h.empty() ? std::to_string(evaluation.exchanges)
+                                                                        : evaluation.exchanges_of_any_h;
+    if (evaluation.is_replayed || !counted.insert(exchanges).second) continue;
+    const WantedReplay wanted = wanted_of(evaluation, true);
+    const ReplayTask task = first_steps(evaluation.config, wanted.steps, fidelity_, "");
+    cost_s += longhaul::estimate(task.config, task.trace).seconds;
+  }
+  return cost_s;
 }
 
 bool CandidateReplays::may_be_estimated(std::size_t number) const {

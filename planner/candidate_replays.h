@@ -36,6 +36,9 @@ class CandidateReplays {
   // A better lower bound, and what is likely, of these and of others that differ in H alone.
   void estimate(const Numbers& numbers, const std::string& phase);
 
+  // Processor seconds of the replays that these would need, each number's exchanges once.
+  double estimated_cost_s(const Numbers& numbers) const;
+
   int count() const { return count_; }  // of replays in full
 
  private:

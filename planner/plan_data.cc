@@ -188,8 +188,10 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"plan", plan.written}};
 }
 
-std::string plan_page(const Json& data) {
+std::string plan_page(const Json& data, const std::string& planner_page) {
   std::map<std::string, std::string_view> parts = report_files();
+  const std::string planner = Json(planner_page).dump();
+  parts["planner"] = planner;
   for (const auto& [name, text] : plan_page_files()) parts[name] = text;
   std::vector<std::string> methods;
   for (const Json& one : data.at("plans")) add_new(one.at("method").get<std::string>(), methods);

@@ -16,8 +16,8 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result);
 // The chosen plan as a scenario of all its steps, for longhaul check and longhaul run.
 Json chosen_scenario(const PlanRequest& plan, const PlanResult& result);
 
-// One HTML file with the same, which opens offline.
-std::string plan_page(const Json& data);
+// One HTML file with the same, which opens offline; `planner_page` as of plan_files() (planning.h).
+std::string plan_page(const Json& data, const std::string& planner_page = "");
 
 double accelerator_hours(const PlanRequest& plan, const Evaluation& evaluation);
 

@@ -61,11 +61,12 @@ PlanResult make_plan(const PlanRequest& plan, const PlannedNetwork& network, con
   return result;
 }
 
-std::map<std::string, std::string> plan_files(const PlanRequest& plan, const PlanResult& result) {
+std::map<std::string, std::string> plan_files(const PlanRequest& plan, const PlanResult& result,
+                                              const std::string& planner_page) {
   const Json data = plan_data(plan, result);
   return {{"plan.json", data.dump(2) + "\n"},
           {"scenario.json", chosen_scenario(plan, result).dump(2) + "\n"},
-          {"plan.html", plan_page(data)},
+          {"plan.html", plan_page(data, planner_page)},
           {"launch.sh", launch_script(plan, result.choice())}};
 }
 

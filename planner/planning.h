@@ -18,8 +18,10 @@ namespace longhaul {
 PlanResult make_plan(const PlanRequest& plan, const PlannedNetwork& network, const PlanTools& tools,
                      const std::string& folder);
 
-// plan.json, scenario.json, plan.html and launch.sh by name.
-std::map<std::string, std::string> plan_files(const PlanRequest& plan, const PlanResult& result);
+// plan.json, scenario.json, plan.html and launch.sh by name. `planner_page`: the address of the page on which
+// the user may change the plan (browser/), to which plan.html has a link; "": none.
+std::map<std::string, std::string> plan_files(const PlanRequest& plan, const PlanResult& result,
+                                              const std::string& planner_page = "");
 
 // The only case of a scenario, read and checked by `validated` as a file of this folder, which is gone
 // afterwards; an error names no file.

@@ -27,14 +27,22 @@ struct ReplayTask {
 
 struct Evaluation;
 
+// Of a search, the candidates that may still be better than what was found.
+struct StillOpen {
+  std::size_t count = 0;
+  // Processor time, if each of their exchanges were replayed: most of the time one replay rules out many.
+  // Takes moments to count.
+  std::function<double()> most_s;
+};
+
 struct PlanTools {
   // Checks a scenario of one case, whose files lie in `folder`, as `longhaul check` does. Throws InputError.
   std::function<Case(const Json& scenario)> validated;
   // Replays all, some at a time; `phase` is what the user sees. May throw to end the search.
   std::function<void(std::vector<ReplayTask>& tasks, const std::string& phase)> replay;
   std::string folder;  // for files that a changed network is read from; they may go with the plan's work
-  // Where not empty: told of the best plan so far when more is known, and of how many may still be better.
-  std::function<void(const Evaluation& best, std::size_t open)> so_far = {};
+  // Where not empty: told of the best plan so far when more is known.
+  std::function<void(const Evaluation& best, const StillOpen& open)> so_far = {};
 };
 
 // The first steps of a case, at a fidelity, as a task.

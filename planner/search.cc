@@ -240,9 +240,11 @@ class Search {
     });
   }
 
-  void tell(std::size_t open) {
-    result_.still_open = static_cast<int>(open);
-    if (tools_.so_far) tools_.so_far(all_[choice(result_.rule)], open);
+  void tell(const Numbers& open) {
+    result_.still_open = static_cast<int>(open.size());
+    if (tools_.so_far)
+      tools_.so_far(all_[choice(result_.rule)],
+                    {open.size(), [&] { return replays_.estimated_cost_s(open); }});
   }
 
   int replays_left() const { return std::max(0, plan_.most_replays - replays_.count()); }
@@ -278,7 +280,7 @@ class Search {
       Numbers open;
       for (std::size_t i = 0; i < all_.size(); ++i)
         if (!all_[i].is_replayed && rule.is_better(all_[i], all_[choice(rule)])) open.push_back(i);
-      tell(open.size());
+      tell(open);
       if (open.empty() || replays_left() == 0) return;
       sort_by_expectation(open, rule);
       open.resize(std::min({open.size(), kReplaysAtOnce, as_index(replays_left())}));
@@ -331,7 +333,7 @@ class Search {
   void replay_front() {
     for (;;) {
       Numbers open = open_on_front();
-      tell(open.size());
+      tell(open);
       if (open.empty() || replays_left() == 0) return;
       sort_by_expectation(open, result_.rule);
       Numbers batch;

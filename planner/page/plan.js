@@ -246,6 +246,13 @@ place('memory').textContent = `Memory: ${plan.memory.words}.`;
 place('placement').textContent = `Ranks: ${plan.placement}.`;
 place('caveats').append(...plan.caveats.map(text => element('li', {}, text)));
 place('plan-file').textContent = JSON.stringify(plan.plan, null, 2);
+// The plan travels behind the address's #, which browser/page/request.js reads.
+if (PLANNER) {
+  const bytes = new TextEncoder().encode(JSON.stringify({name: plan.name, plan: plan.plan}));
+  const text = btoa(Array.from(bytes, byte => String.fromCodePoint(byte)).join(''));
+  place('planner').href = `${PLANNER}#plan=${text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
+  place('change').hidden = false;
+}
 fillFacts();
 fillPlans();
 fillVerification();

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/integration/command.h"
 
@@ -51,6 +53,45 @@ TEST(PlanCommand, WritesTheBestUntilThenAtASignal) {
   EXPECT_TRUE(std::filesystem::exists(out + "/scenario.json"));
   EXPECT_TRUE(std::filesystem::exists(out + "/plan.html"));
   EXPECT_FALSE(std::filesystem::exists(out + "/work"));
+  EXPECT_SAYS(read_text(said), "--resume goes on");
+  expect_refused(longhaul({"plan", scenario_file("plans/abilene.json"), "-o", out}),
+                 {"exists and is not empty", "--resume goes on with the plan that was interrupted there"});
+}
+
+// Killed once it has replays: it goes on there, and has what an undisturbed plan has.
+TEST(PlanCommand, GoesOnWhereItWasKilled) {
+  const std::string plan = scenario_file("plans/sites.json"), out = fresh_folder("plan") + "/out";
+  const pid_t child = start_command("longhaul", {"plan", plan, "-o", out, "--jobs", "1"});
+  const auto lines = [&] {
+    const std::string text =
+        std::filesystem::exists(out + "/replays.jsonl") ? read_text(out + "/replays.jsonl") : "";
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  ASSERT_TRUE(wait_until([&] { return lines() > 20; }));
+  kill(child, SIGKILL);
+  ASSERT_EQ(wait_for(child), 128 + SIGKILL);
+  {  // a line that a kill cut off
+    std::ofstream cut(out + "/replays.jsonl", std::ios::app);
+    cut << "{\"key\": \"0";
+  }
+  // Of another plan, though of the same name, they are not taken.
+  const std::string other = fresh_folder("plan") + "/sites.json";
+  Json changed = Json::parse(read_text(plan));
+  changed["tokens"] = 30000000000;
+  write_text(other, changed.dump());
+  expect_refused(longhaul({"plan", other, "-o", out, "--resume"}),
+                 {"--resume: ", "replays of another plan file"});
+
+  const CommandResult resumed = longhaul({"plan", plan, "-o", out, "--resume"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_SAYS(resumed.err, "resumed: ");
+  EXPECT_FALSE(std::filesystem::exists(out + "/replays.jsonl"));
+  const std::string undisturbed = fresh_folder("plan") + "/out";
+  EXPECT_EQ(longhaul({"plan", plan, "-o", undisturbed}).status, 0);
+  for (const char* file : {"/plan.json", "/scenario.json", "/plan.html", "/launch.sh"})
+    EXPECT_EQ(read_text(out + file), read_text(undisturbed + file)) << file;
+  // A whole plan is not gone on with.
+  expect_refused(longhaul({"plan", plan, "-o", out, "--resume"}), {"exists and is not empty"});
 }
 
 }  // namespace longhaul::plan_test

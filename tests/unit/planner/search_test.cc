@@ -350,7 +350,7 @@ TEST(Search, KeepsTheBestOfWhatWasReplayedWhenInterrupted) {
     EXPECT_THROW(search_plan(plan, network, needs, tools_until(folder, calls)), Interrupted) << calls;
   std::size_t told = 0;
   PlanTools tools = tools_until(folder, 2);
-  tools.so_far = [&](const Evaluation& best, std::size_t) {
+  tools.so_far = [&](const Evaluation& best, const StillOpen&) {
     ++told;
     EXPECT_TRUE(best.is_replayed);
   };
@@ -358,7 +358,17 @@ TEST(Search, KeepsTheBestOfWhatWasReplayedWhenInterrupted) {
   EXPECT_TRUE(cut.is_cut);
   EXPECT_GE(cut.evaluations.size(), 2u) << "one of each method";
   EXPECT_GE(told, 1u);
-  const SearchResult whole = search_plan(plan, network, needs, tools_in(folder));
+  PlanTools telling = tools_in(folder);
+  std::size_t open = 0;
+  double most_s = -1;
+  telling.so_far = [&](const Evaluation&, const StillOpen& told_open) {
+    open = told_open.count;
+    most_s = told_open.most_s();
+    EXPECT_EQ(most_s > 0, open > 0);
+  };
+  const SearchResult whole = search_plan(plan, network, needs, telling);
+  EXPECT_EQ(open, 0u);
+  EXPECT_EQ(most_s, 0);
   EXPECT_FALSE(whole.is_cut);
   EXPECT_GE(whole.evaluations.size(), cut.evaluations.size());
 }
