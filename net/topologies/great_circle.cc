@@ -11,7 +11,8 @@ double great_circle_km(const Coordinates& coordinates, const Coordinates& other)
                around = std::sin((other.longitude - coordinates.longitude) * kRadians / 2);
   const double haversine = across * across + std::cos(coordinates.latitude * kRadians) *
                                                  std::cos(other.latitude * kRadians) * around * around;
-  return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1., haversine)));
+  const double km = 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1., haversine)));
+  return std::round(km * 1e6) / 1e6;
 }
 
 }  // namespace longhaul

@@ -224,10 +224,12 @@ std::string pair_with(const std::string& node, const std::string& edge,
 }
 
 TEST(GreatCircle, AlongTheEquatorToThePoleAndAcrossTheDateLine) {
-  EXPECT_NEAR(great_circle_km({0, 0}, {0, 10}), 10 * kDegreeKm, 1e-9);
-  EXPECT_NEAR(great_circle_km({0, 20}, {90, -75.5}), 90 * kDegreeKm, 1e-9);
-  EXPECT_NEAR(great_circle_km({0, 179}, {0, -179}), 2 * kDegreeKm, 1e-9);
-  EXPECT_NEAR(great_circle_km({0, 0}, {0, 180}), 180 * kDegreeKm, 1e-6);
+  constexpr double kHalfMillimetre = 0.5001e-6;
+  EXPECT_NEAR(great_circle_km({0, 0}, {0, 10}), 10 * kDegreeKm, kHalfMillimetre);
+  EXPECT_NEAR(great_circle_km({0, 20}, {90, -75.5}), 90 * kDegreeKm, kHalfMillimetre);
+  EXPECT_NEAR(great_circle_km({0, 179}, {0, -179}), 2 * kDegreeKm, kHalfMillimetre);
+  EXPECT_NEAR(great_circle_km({0, 0}, {0, 180}), 180 * kDegreeKm, kHalfMillimetre);
+  EXPECT_EQ(great_circle_km({0, 0}, {0, 10}), 1111.949266) << "a whole number of millimetres";
   // Paris and New York: 5837 km on this sphere, by the spherical law of cosines.
   EXPECT_NEAR(great_circle_km({48.8566, 2.3522}, {40.7128, -74.006}), 5837, 1);
 }
@@ -236,9 +238,9 @@ TEST(Graphml, DelaysAreGreatCirclesTimesInflationOver200KmPerMs) {
   const Topology topology =
       build_topology(corners_case({{"West", 1}, {"Middle", 1}, {"East", 1}, {"North", 1}}));
   const double ten_degrees_s = 10 * kDegreeKm / 200e3 * 1.5, access_s = 0.004;
-  EXPECT_NEAR(topology.rtt_s(0, 1), 2 * ten_degrees_s + access_s, 1e-12);
-  EXPECT_NEAR(topology.rtt_s(0, 2), 4 * ten_degrees_s + access_s, 1e-12);
-  EXPECT_NEAR(topology.rtt_s(1, 3), 20 * ten_degrees_s + access_s, 1e-12)
+  EXPECT_NEAR(topology.rtt_s(0, 1), 2 * ten_degrees_s + access_s, 4e-11);
+  EXPECT_NEAR(topology.rtt_s(0, 2), 4 * ten_degrees_s + access_s, 4e-11);
+  EXPECT_NEAR(topology.rtt_s(1, 3), 20 * ten_degrees_s + access_s, 4e-11)
       << "1,000 km to West, 10,000 to North";
   EXPECT_DOUBLE_EQ(topology.bottleneck(0, 1), 10e9) << "of parallel edges the fastest carries the traffic";
 }
