@@ -2,7 +2,7 @@
 BUILD := build
 JOBS  := $(shell nproc)
 
-.PHONY: all programs install deb wheel quickstart claims claims-book validation test test-recipes test-long asan tsan fuzz soak mutation gpu-bundle cuda setup setup-tests schema docs format tidy clean help
+.PHONY: all programs install deb wheel quickstart claims claims-book validation test test-recipes test-long asan tsan fuzz soak mutation gpu-bundle cuda planner-page setup setup-tests schema docs format tidy clean help
 
 all: $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -107,6 +107,14 @@ mutation: setup-tests
 	tests/mutation/mutate.py $(MUTATION_ROOMS:%=--room %) $(MUTATION_SINCE:%=--since %) --draw $(MUTATION_DRAW) \
 	  --build build-mutation --results $(BUILD)/mutants.jsonl
 
+# The planner in one HTML file, which opens from the disk: build/bin/longhaul-planner.html (docs/howto/plan.md).
+EMSCRIPTEN := /usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake
+planner-page:
+	scripts/setup.sh --planner-page
+	cmake -S browser -B build-browser -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE=$(EMSCRIPTEN)
+	cmake --build build-browser -j $(JOBS)
+	mkdir -p $(BUILD)/bin && cp build-browser/longhaul-planner.html $(BUILD)/bin/
+
 # The programs with CUDA, in build-cuda, against a PyTorch that pip installs into torch-cuda (docs/howto/gpu.md).
 cuda:
 	scripts/setup.sh --cuda
@@ -161,5 +169,6 @@ help:
 	@echo "make soak         random scenarios, killed and resumed at random, for an hour (SOAK_SECONDS=3600)"
 	@echo "make mutation     mutants of MUTATION_ROOMS=replay, of lines since MUTATION_SINCE=, and whether tests notice them"
 	@echo "make cuda         the programs with CUDA, against a PyTorch by pip, in build-cuda"
+	@echo "make planner-page the planner in one HTML file, by Emscripten"
 	@echo "make gpu-bundle   pack what scripts/first_card.sh needs on a GPU machine"
 	@echo "make setup|all|schema|docs|format|tidy|clean"

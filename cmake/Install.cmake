@@ -17,6 +17,7 @@ if(TARGET longhaul_torch_module)
 endif()
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/longhaul
         FILES_MATCHING PATTERN "*.json" PATTERN "*.jsonc" PATTERN "*.graphml" PATTERN "*.csv" PATTERN "*.md")
+install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/longhaul-planner.html DESTINATION ${CMAKE_INSTALL_DATADIR}/longhaul OPTIONAL)  # make planner-page
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES scripts/longhaul.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME longhaul)
 install(DIRECTORY python/longhaul DESTINATION lib/python3/dist-packages FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")

@@ -38,7 +38,7 @@ function(longhaul_method_table kind file)
       string(APPEND entries "{\"${word}\", make_${update}_update}, ")
     endif()
   endforeach()
-  configure_file(${CMAKE_SOURCE_DIR}/cmake/method_${kind}.cc.in ${file} @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/method_${kind}.cc.in ${file} @ONLY)
 endfunction()
 
 # All must have both halves.

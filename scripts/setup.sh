@@ -5,6 +5,7 @@
 #   scripts/setup.sh            what building and running needs
 #   scripts/setup.sh --fuzz     and what make fuzz uses besides: clang with libFuzzer
 #   scripts/setup.sh --tests    and what the tests use besides: a browser, matplotlib, a linter; without them those tests are skipped
+#   scripts/setup.sh --planner-page  what make planner-page uses besides: Emscripten, which compiles for a browser
 #   scripts/setup.sh --recipes  what make test-recipes uses: the schedulers of docs/examples
 #   scripts/setup.sh --cuda [VERSION]   and a PyTorch with CUDA, by pip into torch-cuda (5 GB), for cmake --preset cuda; with
 #                               transformers, which a test reads exported models with. nvcc has to be there. Without VERSION the
@@ -19,7 +20,7 @@ packages=(
   libgtest-dev libjs-chart.js python3 python3-jsonschema
 )
 if [ "${1:-}" = --tests ]; then
-  packages+=(chromium chromium-driver python3-selenium eslint python3-matplotlib python3-numpy poppler-utils iproute2
+  packages+=(chromium chromium-driver python3-selenium eslint emscripten python3-matplotlib python3-numpy poppler-utils iproute2
              python3-pip python3-setuptools python3-wheel python3-venv python3-pandas)
 fi
 
@@ -29,6 +30,10 @@ fi
 
 if [ "${1:-}" = --recipes ]; then
   packages+=(parallel snakemake python3-distributed python3-mpi4py slurmctld slurmd slurm-client munge)
+fi
+
+if [ "${1:-}" = --planner-page ]; then
+  packages+=(emscripten)
 fi
 
 if [ "${1:-}" = --cuda ]; then

@@ -16,11 +16,13 @@ ARROWS = {top: set(below.split()) for top, below in {
     "core": "", "methods": "core", "net": "core", "replay": "core net", "sim": "core net replay",
     "emulation": "core net replay", "trainer": "core methods", "analysis": "core methods net",
     "planner": "core methods net replay analysis", "checks": "core methods net replay analysis",
+    "browser": "core methods net replay analysis checks planner",
     "cli": "core methods net replay analysis checks planner emulation",
 }.items()}
 # Sources without a header of their name, and where they are declared.
 WITHOUT_HEADER = {
     r"\w+/main\.cc": "programs",
+    r"browser/no_python_child\.cc": "methods/common/python_child.h, where there are no processes",
     r"cli/\w+_commands?\.cc": "commands.h",
     r"trainer/\w+_command\.cc": "commands.h",
     r"methods/\w+\.cc": "common/registry.h: one method each",

@@ -152,7 +152,7 @@ CommandResult run_under_limit(const std::string& more = "") {
 }
 
 // What needs LibTorch takes more: `check` knows of bf16, and the trainer of the variable. A limit that is
-// enough is enough; of one that is not: tests/unit/checks/work_estimate_test.cc.
+// enough is enough; of one that is not: tests/unit/cli/work_estimate_test.cc.
 TEST(AddressSpace, LibTorchIsCounted) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "their shadows are terabytes";

@@ -1,0 +1,191 @@
+"""The planner's page in Debian's chromium, opened from the disk: a form, an answer equal to that of `longhaul plan`, what may be
+changed, and what is wrong; pictures at 1280 and 390 pixels and in the dark.
+
+usage: planner_page_test.py LONGHAUL CHROMIUM CHROMEDRIVER PICTURES PAGE   (status 77: something is missing here)
+PAGE: what `make planner-page` has made
+"""
+import base64
+import json
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+
+from page import PageTest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SIMPLE = {'parameters': 100000000, 'step_time': '1s', 'tokens': 1000000000, 'tokens_per_step': 32768,
+          'sites': [{'name': 'Oslo', 'nodes': 2, 'rate': '1Gbps', 'latitude': 59.91, 'longitude': 10.75},
+                    {'name': 'Paris', 'nodes': 2, 'rate': '2Gbps', 'latitude': 48.86, 'longitude': 2.35}],
+          'candidates': {'methods': ['diloco'], 'inner_steps': [100], 'all_reduce': ['ring'], 'connections': [8], 'rank_orders': ['blocks']}}
+
+
+class PlannerPage(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        if not pathlib.Path(sys.argv[5]).exists():
+            print(f'skipped: there is no {sys.argv[5]} (make planner-page)')
+            sys.exit(77)
+        super().setUpClass()
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.expect_quiet)
+
+    def expect_quiet(self):
+        """It has asked for nothing but its own worker, and complained about nothing."""
+        self.assertEqual(self.page.console_errors(), [])
+        self.assertEqual([url for url in self.page.requests() if not url.startswith('blob:')], [])
+
+    def open(self, plan=None, files=None):
+        address = pathlib.Path(sys.argv[5]).resolve().as_uri()
+        if plan is not None:
+            text = json.dumps({'name': 'drawn', 'plan': plan, 'files': files or {}})
+            address += '#plan=' + base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')
+        self.page.driver.get('about:blank')
+        for kind in ('browser', 'performance'):
+            self.page.driver.get_log(kind)
+        self.page.driver.get(address)
+        self.wait('lists.models.length > 0')
+
+    def wait(self, condition, most_s=120):
+        end = time.monotonic() + most_s
+        while not self.page.value(condition):
+            self.assertLess(time.monotonic(), end, condition)
+            time.sleep(0.1)
+        self.page.settle()
+
+    def plan(self):
+        self.page.click('#plan')
+        self.wait("place('stop').hidden")
+
+    def answer(self):
+        return self.page.value('answer')
+
+    def change(self, label, value):
+        """As a user does, in the field of that label."""
+        self.page.run("""const box = [...document.querySelectorAll('#form input')].find(
+              one => one.ariaLabel === arguments[0] || (one.parentNode.firstChild.textContent === arguments[0]));
+            box.value = arguments[1];
+            box.dispatchEvent(new Event('change', {bubbles: true}));""", label, value)
+
+    def native(self, plan, *files):
+        folder = pathlib.Path(self.folder.name) / self.id().rsplit('.', maxsplit=1)[-1]
+        folder.mkdir()
+        (folder / 'drawn.json').write_text(json.dumps(plan))
+        for name, text in files:
+            (folder / name).write_text(text)
+        subprocess.run([sys.argv[1], 'plan', folder / 'drawn.json', '-o', folder / 'out', '--quiet'], check=True, capture_output=True, timeout=300)
+        return folder / 'out'
+
+    def expect_answer_of(self, out):
+        answer = self.answer()
+        self.assertEqual(sorted(answer), sorted(file.name for file in out.iterdir()))
+        for name in ('plan.json', 'scenario.json', 'launch.sh'):
+            self.assertEqual(answer[name], (out / name).read_text(), name)
+
+    def test_answers_as_the_command_does(self):
+        plan = json.loads((SOURCE / 'scenarios/plans/sites.json').read_text())
+        self.open(plan)
+        self.plan()
+        self.assertEqual(self.page.text('#error'), '')
+        self.expect_answer_of(self.native(plan))
+        inside = "document.getElementById('page').contentDocument"
+        self.wait(f"!!{inside} && !!{inside}.querySelector('#decision')")
+        self.assertEqual(self.page.value(f"{inside}.querySelector('#decision').textContent"), json.loads(self.answer()['plan.json'])['decision'])
+        self.wait(f"{inside}.documentElement.scrollHeight <= document.getElementById('page').clientHeight + 1")
+        drawn = f"""(canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.filter(value => value > 0).length)(
+            {inside}.querySelector('#chart'))"""
+        self.wait(f'{drawn} > 1000')
+        self.expect_no_scrolling()
+        self.page.picture('planner-light')
+        height = self.page.value("document.getElementById('page').clientHeight")
+        time.sleep(0.5)
+        self.assertEqual(self.page.value("document.getElementById('page').clientHeight"), height, 'the answer grows by itself')
+        self.page.emulate(scheme='dark')
+        self.page.picture('planner-dark')
+        self.page.emulate()
+        self.page.size(390, 844)
+        self.page.settle()
+        time.sleep(0.5)
+        self.expect_no_scrolling()
+        self.page.picture('planner-narrow')
+
+    def test_fields_change_the_plan_file_and_back(self):
+        self.open(SIMPLE)
+        self.change('Tokens', '2T')
+        self.change('Price an hour', '2.5')
+        self.change('Up of Oslo', '500Mbps')
+        self.change('Round trip between Oslo and Paris', '33ms')
+        self.change('Name of Paris', 'Lyon')
+        self.change('One connection, Mb/s between Oslo and Lyon', '740')
+        request = json.loads(self.page.value("place('text').value"))
+        self.assertEqual(request['tokens'], 2000000000000)
+        self.assertEqual(request['accelerator'], {'price': 2.5})
+        self.assertEqual(request['sites'][0], {'name': 'Oslo', 'nodes': 2, 'up': '500Mbps', 'down': '1Gbps', 'latitude': 59.91, 'longitude': 10.75})
+        self.assertEqual(request['paths'], [{'between': ['Oslo', 'Lyon'], 'rtt': '33ms'}])
+        self.assertEqual(request['measurements'], ['links.csv'])
+        self.assertEqual(request['candidates'], SIMPLE['candidates'])
+        self.assertEqual(self.page.value("new TextDecoder().decode(state.files['links.csv'])"), 'from,to,rate_mbps,streams\nOslo,Lyon,740,1\n')
+        self.page.run("""place('text').value = JSON.stringify({...state.request, tokens: 5e9});
+                         place('text').dispatchEvent(new Event('change'));""")
+        self.assertEqual(self.page.value("FIELDS.map(spec => get(state.request, spec.path))[2]"), 5000000000)
+        self.page.run("place('whole').open = true; place('text').value = '{'; place('text').dispatchEvent(new Event('change'));")
+        self.assertIn('This is no JSON', self.page.text('#whole'))
+
+    def test_measurements_are_read(self):
+        plan = {**SIMPLE, 'measurements': ['links.csv', 'oslo-paris.txt']}
+        table = 'from,to,rate_mbps,streams\nOslo,Paris,740,1\nOslo,Paris,1900,8\n'
+        ping = (SOURCE / 'tests/data/measured/warsaw-madrid.txt').read_text()
+        self.open(plan, {'links.csv': table, 'oslo-paris.txt': ping})
+        self.assertEqual(self.page.value('state.measured'), {'Oslo|Paris': {'one': '740', 'many': '1900', 'streams': '8'}})
+        self.plan()
+        self.assertEqual(self.page.text('#error'), '')
+        self.expect_answer_of(self.native(plan, ('links.csv', table), ('oslo-paris.txt', ping)))
+
+    def test_what_if(self):
+        self.open({**SIMPLE, 'accelerator': {'name': 'H100', 'price': 2}, 'egress': 0.1})
+        self.plan()
+        first = json.loads(self.answer()['plan.json'])
+        for slider, value in (('if-rate', -2), ('if-price', 2), ('if-inner', 6)):
+            self.page.run("""place(arguments[0]).value = arguments[1]; place(arguments[0]).dispatchEvent(new Event('input'));
+                             place(arguments[0]).dispatchEvent(new Event('change'));""", slider, value)
+            self.wait("place('stop').hidden")
+        changed = json.loads(self.answer()['plan.json'])['plan']
+        self.assertEqual([site['rate'] for site in changed['sites']], ['0.25Gbps', '0.5Gbps'])
+        self.assertEqual((changed['accelerator']['price'], changed['egress'], changed['candidates']['inner_steps']), (4, 0.2, [50]))
+        self.page.click('#if-reset')
+        self.wait("place('stop').hidden")
+        self.assertEqual(json.loads(self.answer()['plan.json']), first)
+
+    def test_says_what_is_wrong_as_the_command_does(self):
+        wrong = {**SIMPLE, 'sites': [{**SIMPLE['sites'][0], 'rate': '1 parsec'}, SIMPLE['sites'][1]]}
+        self.open(wrong)
+        self.plan()
+        said = self.page.text('#error')
+        for words in ('drawn.json', 'sites[0].rate', 'parsec'):
+            self.assertIn(words, said)
+        self.assertTrue(self.page.value("place('answer').hidden"))
+
+    def test_a_search_can_be_stopped(self):
+        self.open({**SIMPLE, 'parameters': 10000000000, 'candidates': {}})
+        self.page.click('#plan')
+        self.wait("place('progress').textContent.includes(' of ')")
+        self.page.click('#stop')
+        self.assertIn('Stopped', self.page.text('#progress'))
+        self.assertFalse(self.page.value("place('plan').disabled"))
+
+    def test_a_link_has_the_whole_plan(self):
+        self.open(SIMPLE)
+        self.page.click('#link')
+        address = self.page.value('location.href')
+        self.page.driver.get('about:blank')
+        self.page.driver.get(address)
+        self.wait('lists.models.length > 0')
+        self.assertEqual(self.page.value('state.request'), SIMPLE)
+        self.assertEqual(self.page.value('state.name'), 'drawn')
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
