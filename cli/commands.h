@@ -150,6 +150,20 @@ int plan_schema_command();
 int list_command(const std::string& topic, const std::string& section = "");
 const std::vector<std::string>& list_topics();
 
+struct MeasuredOptions {
+  std::vector<std::string> files;  // of measurements, folders of them, patterns
+  std::vector<std::string> sites;  // NAME or NAME=HOST,HOST
+  std::string inside;              // RTT,RATE between two machines of a site
+  std::vector<std::string> rtts;   // NAME,NAME=RTT
+  std::string throughput;          // of one connection where no file says it; "": not known
+  std::string out;                 // "": standard output
+  bool list = false;               // only says what each file has
+};
+
+// The matrix of sites that files of measurements make (docs/reference/formats/measurements.md). What a reader
+// should know of it is said on standard error.
+int measured_command(const MeasuredOptions& options);
+
 struct ScenarioInfo {
   std::string file;   // path
   std::string about;  // the first sentence of its description; "" without one

@@ -290,6 +290,34 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
   });
 }
 
+void declare_measured(CLI::App& app, MeasuredOptions& options, int& status) {
+  CLI::App* measured = app.add_subcommand(
+      "measured", "A matrix of sites from what iperf3, nccl-tests, ping and their like have printed");
+  measured
+      ->add_option("FILE", options.files,
+                   "what iperf3 --json, nccl-tests, ping or another tool of "
+                   "docs/reference/formats/measurements.md printed, a table (.csv), or a folder of them")
+      ->required();
+  measured->add_option("--site", options.sites, "NAME[=HOST[,HOST]]; for each site")
+      ->required()
+      ->allow_extra_args(false);
+  CLI::Option* inside = measured->add_option("--inside", options.inside,
+                                             "RTT,RATE between two machines of a site: 0.5ms,940Mbps");
+  measured->add_option("--rtt", options.rtts, "NAME,NAME=RTT where no ping has it; may be repeated")
+      ->allow_extra_args(false);
+  measured->add_option("--throughput", options.throughput,
+                       "what one connection carries where no file says it: 300Mbps");
+  measured->add_option("-o,--output", options.out, "the matrix (default: standard output)");
+  measured->add_flag("--list", options.list,
+                     "only say what each file has: a JSON object a line for each test");
+  measured->callback([&options, &status, inside] {
+    if (inside->count() == 0 && !options.list)
+      throw InputError("--inside", "was not given", "a round trip and a rate, as 0.5ms,940Mbps",
+                       "a matrix says what two machines of a site have between them");
+    status = measured_command(options);
+  });
+}
+
 void declare_list(CLI::App& app, std::string& topic, std::string& section, int& status) {
   CLI::App* list = app.add_subcommand("list", "What a scenario can name: " + join(list_topics()));
   list->add_option("TOPIC", topic, join(list_topics()))->required()->check(CLI::IsMember(list_topics()));
@@ -350,6 +378,8 @@ int command(int argc, char** argv) {
   declare_plot(app, plot, status);
   PlanOptions plan;
   declare_plan(app, plan, status);
+  MeasuredOptions measured;
+  declare_measured(app, measured, status);
   std::string made = "my-scenario.jsonc";
   declare_new(app, made, status);
   declare_list(app, topic, section, status);

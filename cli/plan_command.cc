@@ -17,7 +17,7 @@
 #include "checks/validated_scenario.h"
 #include "cli/commands.h"
 #include "cli/live_display.h"
-#include "cli/python_scripts.h"
+#include "cli/measurement_files.h"
 #include "cli/replay_journal.h"
 #include "cli/replay_threads.h"
 #include "core/base/child_main.h"

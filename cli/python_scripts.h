@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "planner/plan_request.h"
-
 namespace longhaul {
 
 void write_python_scripts(const std::string& folder);
@@ -15,9 +13,5 @@ void write_python_scripts(const std::string& folder);
 // `scratch`.
 std::pair<int, std::string> output_of(const std::vector<std::string>& command, const std::string& scratch,
                                       const std::string& folder = "");
-
-// The matrix that python/longhaul/measured makes of the plan's measurements; `warnings` get what it says.
-// Throws InputError.
-Json measured_sites(const PlanRequest& plan, std::vector<std::string>& warnings);
 
 }  // namespace longhaul

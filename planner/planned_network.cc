@@ -235,20 +235,18 @@ void put_behind_fifos(const Json& fifos, Json& scenario) {
   scenario["network"]["tcp"].update(fifos);
 }
 
-std::vector<std::string> measured_arguments(const PlanRequest& plan) {
-  std::vector<std::string> arguments = {
-      "--inside", plain(plan.joins.at("inside")) + "," + plain(plan.joins.at("node_rate"))};
-  for (const PlannedSite& site : plan.sites)
-    arguments.insert(arguments.end(), {"--site", site.name + "=" + join(site.hosts, ",")});
+measured::Known known_of_sites(const PlanRequest& plan) {
+  measured::Known known;
+  known.inside = {{"rtt", plain(plan.joins.at("inside"))}, {"throughput", plain(plan.joins.at("node_rate"))}};
   const SitePairs given = given_rtts(plan);
-  for (std::size_t i = 0; i < plan.sites.size(); ++i)
-    for (std::size_t j = i + 1; j < plan.sites.size(); ++j) {
-      const PlannedSite &site = plan.sites[i], &other = plan.sites[j];
-      if (const auto rtt = rtt_between(site, other, given, plan.joins.at("inflation")))
-        arguments.insert(arguments.end(), {"--rtt", site.name + "," + other.name + "=" + text_seconds(*rtt)});
-    }
-  arguments.insert(arguments.end(), plan.measurements.begin(), plan.measurements.end());
-  return arguments;
+  for (std::size_t i = 0; i < plan.sites.size(); ++i) {
+    const PlannedSite& site = plan.sites[i];
+    known.sites.emplace_back(site.name, site.hosts);
+    for (std::size_t j = i + 1; j < plan.sites.size(); ++j)
+      if (const auto rtt = rtt_between(site, plan.sites[j], given, plan.joins.at("inflation")))
+        known.rtts[measured::pair_of(site.name, plan.sites[j].name)] = text_seconds(*rtt);
+  }
+  return known;
 }
 
 PlannedNetwork planned_network(const PlanRequest& plan, const std::string& folder,

@@ -4,8 +4,8 @@
 // Sites without measurements are a graph: each site's nodes on links of node_rate around its router, a link
 // of the site's rate from there to its gateway, and gateways joined by links without a limit, whose delay
 // makes the round trip between two nodes of two sites what `paths` or the great circle say. So a site's nodes
-// share its way out. Sites with measurements are the matrix that python/longhaul/measured makes of these
-// files: what one connection carries between two sites. A site that has a rate as well has an uplink of it,
+// share its way out. Sites with measurements are the matrix that planner/measured makes of these files:
+// what one connection carries between two sites. A site that has a rate as well has an uplink of it,
 // which its nodes share.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/measured/matrix.h"
 #include "planner/plan_request.h"
 
 namespace longhaul {
@@ -34,8 +35,9 @@ struct PlannedNetwork {
 // A scenario of the plan behind them, in fidelity linux.
 void put_behind_fifos(const Json& fifos, Json& scenario);
 
-// Of python/longhaul/measured, for PlanRequest::measured, but where it writes. Throws InputError.
-std::vector<std::string> measured_arguments(const PlanRequest& plan);
+// What the plan says of its sites, for the matrix of its measurements (PlanRequest::measured): who is where,
+// and the round trips that no file need say. Throws InputError.
+measured::Known known_of_sites(const PlanRequest& plan);
 
 // Files that the plan's own section names are named so that they are found from `folder`; the names of those
 // that are made begin with `prefix`. Throws InputError (JSON path).
