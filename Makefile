@@ -81,7 +81,7 @@ tsan: setup-tests
 
 # Each fuzz target for a minute (FUZZ_SECONDS), from the corpus in the tree and what earlier calls found: docs/howto/fuzz.md.
 FUZZ_SECONDS := 60
-FUZZ_TARGETS := units json csv scenario matrix graphml link_trace shards safetensors checkpoint trace journal absences run_directory
+FUZZ_TARGETS := units json csv scenario matrix graphml link_trace shards safetensors checkpoint trace journal absences run_directory measured
 fuzz:
 	scripts/setup.sh --fuzz
 	cmake --preset fuzz

@@ -98,8 +98,8 @@ void expand(const fs::path& base, const std::vector<fs::path>& parts, std::size_
 }
 
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
-  const fs::path path(pattern);
-  const std::vector<fs::path> parts(path.relative_path().begin(), path.relative_path().end());
+  const fs::path path(pattern), below = path.relative_path();
+  const std::vector<fs::path> parts(below.begin(), below.end());
   std::vector<std::string> found;
   expand(path.root_path(), parts, 0, found);
   std::sort(found.begin(), found.end());

@@ -36,6 +36,7 @@ WITHOUT_HEADER = {
     r"net/linux/engine_setup\.cc": "engine.h: how an Engine is made; too long for one file",
     r"net/linux/sender_recovery\.cc": "sender.h: what a Sender does about losses; too long for one file",
     r"replay/replay_program\.cc": "replay.h: what its programs share",
+    r"planner/measured/(iperf2|iperf3|iperf3_text|irtt|mtr|nccl_tests|pings|tables)\.cc": "readers.h: one format each",
     r"sim/network/next_segment\.cc": "ns-3: a function of its library, in its place",
     r"trainer/model/load_libtorch\.cc": "libtorch.h: the side of the program, beside the module's",
     r"trainer/operations/python_update\.cc": "update.h: the update of a method in Python",

@@ -31,7 +31,7 @@ std::vector<Node> measured_options() {
           rate("throughput").above(0).required().means("payload rate of one connection")};
 }
 
-// What python/longhaul/measured/matrix.py says of each direction and number of streams.
+// What planner/measured/matrix.cc says of each direction and number of streams.
 std::vector<Node> measured_way() {
   return {text("from").means("the site that sent; absent where it is not known"),
           integer("connections").at_least(1).required().means("streams that ran together"),

@@ -93,9 +93,9 @@ std::vector<std::string> growth_note(const std::string& file, const Json& test, 
 // Why the path may carry more than `rate`; "" where nothing says so.
 std::string limit_of(const Json& start, const Json& test, long long streams, double rate) {
   const auto held = [&](const char* option, const Json& each) -> std::string {
-    if (!is_true(each) || rate < kReached * number(each) * static_cast<double>(streams)) return "";
-    return fmt::format("iperf3 was held to {} Mb/s ({})",
-                       megabits(number(each) * static_cast<double>(streams)), option);
+    const double most = number_or_zero(each) * static_cast<double>(streams);
+    if (!is_true(each) || !(rate >= kReached * most)) return "";
+    return fmt::format("iperf3 was held to {} Mb/s ({})", megabits(most), option);
   };
   const std::string limit = held("-b", first_true(get(test, "target_bitrate"), get(start, "target_bitrate")));
   return limit.empty() ? held("--fq-rate", first_true(get(test, "fqrate"), get(start, "fq_rate"))) : limit;
@@ -160,8 +160,16 @@ std::optional<double> if_true(const Json& value) {
 // Bytes that -n or -k allowed.
 std::optional<double> amount_of(const Json& test) {
   if (is_true(get(test, "bytes"))) return number(get(test, "bytes"));
-  const double bytes = number_or_zero(get(test, "blocks")) * number_or_zero(get(test, "blksize"));
+  const double blocks = number_or_zero(get(test, "blocks"));
+  const double bytes = blocks == 0 ? 0 : blocks * number_or_zero(get(test, "blksize"));
   return bytes != 0 ? std::optional(bytes) : std::nullopt;
+}
+
+long long streams_in(const Json& written) {
+  constexpr long long kMost = 1000000;
+  const long long streams = is_true(written) ? integer_in(written) : 1;
+  if (streams < 1 || streams > kMost) throw Damaged(fmt::format("{} streams", streams));
+  return streams;
 }
 
 class Test {
@@ -182,7 +190,7 @@ class Test {
     const std::string there = host_in("connecting_to"), client = host_in("accepted_connection");
     const auto [local, remote] = sites.ends(file_, {text(get(connected, "local_host"))},
                                             {text(get(connected, "remote_host")), there, client});
-    streams_ = is_true(get(test_, "num_streams")) ? integer_in(get(test_, "num_streams")) : 1;
+    streams_ = streams_in(get(test_, "num_streams"));
     std::vector<Measured> found;
     for (const Direction& way : directions(file_, start_, end_))
       found.push_back(measured(way, local, remote));
@@ -231,7 +239,7 @@ class Test {
     one.is_loaded = true;
     one.limit = limit_of(start_, test_, streams_, rate);
     one.both_ways = has(end_, (std::string("sum_received") + kSecond).c_str());
-    one.test = text(get(start_, "cookie"));
+    if (is_true(get(start_, "cookie"))) one.test = plain_text(get(start_, "cookie"));
     one.as_sent = way.is_server && rate == sent;
     return one;
   }

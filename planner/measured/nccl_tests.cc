@@ -1,4 +1,4 @@
-// all_reduce_perf and sendrecv_perf of nccl-tests between two ranks (src/util.cu of 2.19.6).
+// all_reduce_perf and sendrecv_perf of nccl-tests between two ranks (the source of 2.19.6).
 //
 // Of two ranks each sends the other `size` bytes, in an all-reduce as in sendrecv (doc/PERFORMANCE.md of
 // nccl-tests), so that busbw is algbw. As text both have two decimals of a GB/s, a sixth of a path of 50

@@ -11,16 +11,18 @@ compared with the lines of the files, copied by hand.
 """
 import gzip
 import json
+import os
 import random
 import re
+import subprocess
 import unittest
 
-from in_a_folder import SOURCE, InAFolder  # before the package, which it finds
+from in_a_folder import LONGHAUL, SOURCE, InAFolder  # before the package, which it finds
 
 from longhaul import InputError
-from longhaul.measured import Sites, matrix_of
-from longhaul.measured.formats import read
+from longhaul.measured import matrix_of, read
 
+os.environ["LONGHAUL"] = LONGHAUL  # which the package starts
 DATA = SOURCE / "tests/data/measured"
 HOSTS = {"warsaw": ["10.77.0.1", "10.78.0.1", "fd00:78::1"], "madrid": ["10.77.0.2", "10.78.0.2", "fd00:78::2"]}
 INSIDE = {"rtt": "0.5ms", "throughput": "940Mbps"}
@@ -119,7 +121,7 @@ ROUND_TRIPS_REFUSED = {"mtr/0.95-unreachable.txt": "found 2.57 s", "mtr/0.95-xml
 
 
 def read_data(name, hosts=HOSTS):
-    return read(str(DATA / name), Sites(hosts))
+    return read(str(DATA / name), hosts)
 
 
 class RealOutputs(unittest.TestCase):
@@ -278,7 +280,7 @@ class Files(InAFolder):
                     text.encode("utf-16-le"), gzip.compress(text.encode()), b"warning: a line of the shell\n" + text.encode()):
             file = self.folder / "one.json"
             file.write_bytes(raw)
-            self.assertEqual(read(str(file), Sites({"oslo": ["10.1.0.1"], "rome": ["10.2.0.1"]}))[0].together, 210e6)
+            self.assertEqual(read(str(file), {"oslo": ["10.1.0.1"], "rome": ["10.2.0.1"]})[0].together, 210e6)
 
     def test_addresses_and_names(self):
         self.assertEqual(self.pair({"mapped.json": json.dumps(self.iperf3(70, "::ffff:10.1.0.1", "::FFFF:10.2.0.1"))})[0]["throughput"], "70Mbps")
@@ -360,7 +362,7 @@ class Files(InAFolder):
         single = re.sub(r"(  0.04    0.04       0)", r"\1    4.0     4.1     4.1     0.2", text).replace(
             "#wrong", "#wrong   i_min   i_max   i_p99   i_cv%")
         for form in (stamped, single):
-            found, = read(self.write("nccl.txt", form), Sites(hosts))
+            found, = read(self.write("nccl.txt", form), hosts)
             self.assertAlmostEqual(found.together / 1e6, 300, delta=5e-4)
 
     def test_tables(self):
@@ -408,59 +410,70 @@ class Files(InAFolder):
         hosts = {"oslo": ["10.1.0.1"], "rome": ["10.2.0.1"], "bern": ["10.3.0.1"]}
         for text, milliseconds in ((bsd.format("/stddev", "/0.1"), 41.9), (bsd.format("", ""), 41.9), (windows.format("10.2.0.1"), 42),
                                    (windows.format("h2.example [10.2.0.1]"), 42)):
-            one, = read(self.write("oslo.txt", text), Sites(hosts))
+            one, = read(self.write("oslo.txt", text), hosts)
             self.assertEqual(one.pair, {"oslo", "rome"})
             self.assertAlmostEqual(one.rtt_s * 1e3, milliseconds)
             utf16 = self.folder / "oslo.log"
             utf16.write_bytes(text.encode("utf-16"))
-            self.assertEqual(read(str(utf16), Sites(hosts))[0].rtt_s, one.rtt_s)
+            self.assertEqual(read(str(utf16), hosts)[0].rtt_s, one.rtt_s)
 
     def test_round_trips_to_several_hosts(self):
         fping = "".join(f"{host} : xmt/rcv/%loss = 5/5/0%, min/avg/max = {time}/9/99\n"
                         for host, time in (("10.1.0.1", 0.03), ("10.2.0.1", 42.5), ("10.3.0.1", 7.25)))
         hosts = {"oslo": ["10.1.0.1"], "rome": ["10.2.0.1"], "bern": ["10.3.0.1"]}
-        found = read(self.write("oslo.txt", fping), Sites(hosts))
+        found = read(self.write("oslo.txt", fping), hosts)
         self.assertEqual({tuple(sorted(one.pair)): round(one.rtt_s * 1e3, 9) for one in found}, {("oslo", "rome"): 42.5, ("bern", "oslo"): 7.25})
         without_own = "".join(fping.splitlines(True)[1:])
-        self.assertEqual({one.pair for one in read(self.write("all.txt", without_own), Sites(hosts))},
+        self.assertEqual({one.pair for one in read(self.write("all.txt", without_own), hosts)},
                          {frozenset(("oslo", "rome")), frozenset(("oslo", "bern"))})
         for name, text, word in (("all.txt", fping, "does not say where it ran"), ("oslo-rome.txt", fping, "its name says oslo and rome"),
                                  ("x.txt", fping.replace("10.", "172."), "hosts of no site"),
                                  ("oslo.txt", fping.splitlines()[0], "to a host of oslo")):
             with self.assertRaisesRegex(InputError, word):
-                read(self.write(name, text), Sites(hosts))
+                read(self.write(name, text), hosts)
         end = "--- {0} ping statistics ---\n5 packets transmitted, 5 received\nrtt min/avg/max/mdev = {1}/50.0/60.0/1.0 ms\n"
         twice = "PING {0} ({0}) 56(84) bytes of data.\n\n" + end
         pair = {"oslo": ["10.1.0.1"], "rome": ["10.2.0.1"]}
         for text in (twice.format("10.1.0.1", 0.03) + twice.format("10.2.0.1", 42.5),
                      end.format("10.1.0.1", 0.03) + end.format("10.2.0.1", 42.5), twice.format("10.2.0.1", 44) + twice.format("10.2.0.1", 42.5)):
             for name in ("oslo-rome.txt", "pings.txt"):
-                self.assertAlmostEqual(read(self.write(name, text), Sites(pair))[0].rtt_s, 42.5e-3)
+                self.assertAlmostEqual(read(self.write(name, text), pair)[0].rtt_s, 42.5e-3)
         bare = re.sub("(?m)^(PING|---).*\n", "", twice.format("10.1.0.1", 0.03) + twice.format("10.2.0.1", 42.5))
         with self.assertRaisesRegex(InputError, "several summaries without their hosts"):
-            read(self.write("oslo-rome.txt", bare), Sites(pair))
+            read(self.write("oslo-rome.txt", bare), pair)
 
     def test_damaged_files_are_read_or_refused(self):
-        """Whatever is cut from a file's end or out of its middle: no other exception, no impossible value, one line."""
+        """Whatever is cut from a file's end or out of its middle: no crash, no impossible value, one line."""
         files, draws = sorted(path for path in DATA.rglob("*.*") if path.is_file()), random.Random(60)
+        damaged = {}
         for file in files:
             raw = file.read_bytes()
             for _ in range(5):
                 begin = draws.randrange(len(raw))
                 cut = raw[:begin] if draws.random() < 0.4 else raw[:begin] + draws.choice((b"", b"null", b"1e999", b"-", b"[]")) + raw[
                     begin + draws.randrange(9):]
-                damaged = self.folder / file.name
-                damaged.write_bytes(cut)
-                try:
-                    for one in read(str(damaged), Sites(HOSTS)):
-                        self.assertTrue((one.together or one.rtt_s) > 0 and (one.together or one.rtt_s) < 1e15, (file.name, cut))
-                except InputError as error:
-                    self.assertNotIn("\n", error.message)
+                damaged[str(self.write(f"{len(damaged)}/{file.name}", ""))] = cut
+        for name, cut in damaged.items():
+            with open(name, "wb") as file:
+                file.write(cut)
+        sites = [f"--site={name}={','.join(hosts)}" for name, hosts in HOSTS.items()]
+        done = subprocess.run([LONGHAUL, "measured", "--list", *sites, *damaged], capture_output=True, encoding="utf-8")
+        self.assertEqual(done.returncode, 2, done.stderr[-1000:])
+        answered = set()
+        for one in map(json.loads, done.stdout.splitlines()):
+            answered.add(one["file"])
+            self.assertTrue(0 < (one["together_bps"] or one["rtt_s"]) < 1e15, (one, damaged[one["file"]]))
+        for line in done.stderr.splitlines():
+            name = re.match("error: ([^:]*): .", line)
+            self.assertTrue(name and name[1] in damaged and name[1] not in answered, line)
+            answered.add(name[1])
+        for name in set(damaged) - answered:  # a table of no pair
+            self.assertRegex(name, r"\.csv$")
 
     def test_tools_that_are_not_read_are_named(self):
         for file in sorted((DATA / "not_read").iterdir()):  # qperf 0.4.11, netperf 2.7.1, sockperf 3.7, nuttcp 6.1.2
             with self.assertRaisesRegex(InputError, f"is of {file.stem.split('-')[0]}, which is not read; give `"):
-                read(str(file), Sites(HOSTS))
+                read(str(file), HOSTS)
         self.refused({"oslo-rome.txt": "traceroute to 10.2.0.1 (10.2.0.1), 30 hops max\n"}, "is of traceroute, which is not read; give `ping")
         self.refused({"oslo-rome.txt": "hello\n"}, "is of no tool that is read; allowed: `iperf3")
         self.refused({"oslo-rome.json": '{"a": 1}'}, r"JSON of no tool that is read \(keys: a\)")

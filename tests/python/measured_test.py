@@ -6,6 +6,7 @@ of its src/util.cu, with times of the same rates: nothing ran NCCL.
     measured_test.py LONGHAUL SOURCE_FOLDER
 """
 import json
+import os
 import subprocess
 import unittest
 
@@ -14,6 +15,7 @@ from in_a_folder import LONGHAUL, SOURCE, InAFolder  # before the package, which
 from longhaul import InputError
 from longhaul.measured import main, matrix_of
 
+os.environ["LONGHAUL"] = LONGHAUL  # which the package starts
 DATA = SOURCE / "tests/data/measured"
 SITES = {"warsaw": ["10.77.0.1"], "madrid": ["10.77.0.2"]}
 INSIDE = {"rtt": "0.5ms", "throughput": "940Mbps"}

@@ -170,7 +170,7 @@ TEST(Matrix, BadFilesAreNamedWithThePlace) {
     EXPECT_SAYS(said_by([&text = text] { Matrix::parse(text, "mine.json"); }), words);
 }
 
-// What python/longhaul/measured adds to a pair.
+// What planner/measured adds to a pair.
 TEST(MatrixFile, WhatThroughputWasChosenFromIsReadOver) {
   const auto with = [](const std::string& way) {
     return replaced(whole_matrix(), R"("rtt": "10ms")", R"("rtt": "10ms", "measured": [{)" + way + "}]");

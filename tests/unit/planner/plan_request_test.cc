@@ -303,7 +303,7 @@ TEST(PlannedNetwork, SaysWhatIsMissing) {
   EXPECT_NEAR(topology_of(near).rtt_s(0, 3), 0.5e-3, 1e-12);
 }
 
-// What python/longhaul/measured is told: who is where, and the round trips that no file need say.
+// What the reader of measurements is told: who is where, and the round trips that no file need say.
 TEST(PlannedNetwork, SaysWhichSitesWereMeasured) {
   const PlanFolder folder;
   Json json = sites();
@@ -311,10 +311,14 @@ TEST(PlannedNetwork, SaysWhichSitesWereMeasured) {
   json["measurements"] = {"iperf.csv", "oslo-rome.json"};
   for (std::size_t i : {1, 0})  // else the great circle says it
     for (const char* key : {"latitude", "longitude"}) json["sites"][i].erase(key);
-  EXPECT_EQ(join(measured_arguments(plan_of_json(folder, json)), "|"),
-            "--inside|1ms,10Gbps|--site|Oslo=10.0.0.1,oslo.example|--site|Bergen & co=|--site|Rome=|"
-            "--rtt|Oslo,Rome=0.04s|--rtt|Bergen & co,Rome=0.05s|" +
-                folder.file("iperf.csv") + "|" + folder.file("oslo-rome.json"));
+  const PlanRequest plan = plan_of_json(folder, json);
+  const measured::Known known = known_of_sites(plan);
+  EXPECT_EQ(known.inside, (Json{{"rtt", "1ms"}, {"throughput", "10Gbps"}}));
+  EXPECT_EQ(known.sites, (measured::Sites::Hosts{
+                             {"Oslo", {"10.0.0.1", "oslo.example"}}, {"Bergen & co", {}}, {"Rome", {}}}));
+  EXPECT_EQ(known.rtts, (std::map<measured::SitePair, std::string>{{{"Oslo", "Rome"}, "0.04s"},
+                                                                   {{"Bergen & co", "Rome"}, "0.05s"}}));
+  EXPECT_EQ(join(plan.measurements, "|"), folder.file("iperf.csv") + "|" + folder.file("oslo-rome.json"));
 }
 
 // 300 Mb/s were measured of one connection, eight of them share an uplink of 1 Gb/s: the way out and in are

@@ -1,6 +1,0 @@
-"""python -m longhaul.measured"""
-import sys
-
-from .command import main
-
-sys.exit(main())
