@@ -17,6 +17,7 @@
 #include "core/base/errors.h"
 #include "core/base/options.h"
 #include "core/base/units.h"
+#include "planner/measurement_files.h"
 #include "planner/plan_options.h"
 #include "planner/plan_request.h"
 #include "planner/planned_network.h"
@@ -59,7 +60,7 @@ void replay(std::vector<ReplayTask>& tasks, const std::string& phase) {
 }
 
 void plan_into(const std::string& file, const std::string& folder) {
-  const PlanRequest plan = read_plan(file, scenario_declaration());
+  PlanRequest plan = read_plan(file, scenario_declaration());
   const std::string work = folder + "/work";
   std::filesystem::create_directories(work);
   const PlanTools tools = {
@@ -74,6 +75,7 @@ void plan_into(const std::string& file, const std::string& folder) {
                                      human_duration(best.total_s()), counted(open.count, "candidate"))}});
       }};
   try {
+    if (!plan.measurements.empty()) plan.measured = measured_sites(plan, plan.notes);
     const PlannedNetwork network = planned_network(plan, folder);
     for (const auto& [name, text] : network.files) write_file(folder + "/" + name, text);
     for (const auto& [name, text] : plan_files(plan, make_plan(plan, network, tools, folder)))

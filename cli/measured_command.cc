@@ -4,13 +4,13 @@
 #include <set>
 
 #include "cli/commands.h"
-#include "cli/measurement_files.h"
 #include "core/base/errors.h"
 #include "core/base/json.h"
 #include "core/base/printable.h"
 #include "planner/measured/formats.h"
 #include "planner/measured/matrix.h"
 #include "planner/measured/text.h"
+#include "planner/measurement_files.h"
 
 namespace longhaul {
 namespace {

@@ -22,6 +22,7 @@ ARROWS = {top: set(below.split()) for top, below in {
 # Sources without a header of their name, and where they are declared.
 WITHOUT_HEADER = {
     r"\w+/main\.cc": "programs",
+    r"browser/no_gunzip\.cc": "planner/gunzip.h, where the page unpacks",
     r"browser/no_python_child\.cc": "methods/common/python_child.h, where there are no processes",
     r"cli/\w+_commands?\.cc": "commands.h",
     r"trainer/\w+_command\.cc": "commands.h",

@@ -184,9 +184,17 @@ place('add-site').addEventListener('click', () => change(() => {
   sites.push({name: `Site ${sites.length + 1}`, nodes: 1, rate: '1Gbps'});
 }));
 
+// Its bytes, without gzip's packing.
+async function unpacked(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  const plain = new Response(bytes).body.pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(plain).arrayBuffer());
+}
+
 async function addFiles(input, areMeasurements) {
   const added = [];
-  for (const file of input.files) added.push([file.name, new Uint8Array(await file.arrayBuffer())]);
+  for (const file of input.files) added.push([file.name, await unpacked(file)]);
   input.value = '';
   change(() => {
     for (const [name, bytes] of added) state.files[name] = bytes;

@@ -1,4 +1,4 @@
-#include "cli/measurement_files.h"
+#include "planner/measurement_files.h"
 
 #include <fmt/core.h>
 #include <fnmatch.h>
@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/gunzip.h"
 #include "core/base/json.h"
 #include "core/base/units.h"
+#include "planner/gunzip.h"
 #include "planner/measured/formats.h"
 #include "planner/measured/matrix.h"
 #include "planner/measured/text.h"

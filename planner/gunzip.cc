@@ -1,4 +1,4 @@
-#include "cli/gunzip.h"
+#include "planner/gunzip.h"
 
 #include <fmt/core.h>
 #include <zlib.h>

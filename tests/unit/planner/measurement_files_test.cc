@@ -1,9 +1,9 @@
 // Which files a command line or a plan names, and their bytes.
-#include "cli/measurement_files.h"
+#include "planner/measurement_files.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/gunzip.h"
+#include "planner/gunzip.h"
 #include "planner/plan_request.h"
 #include "tests/support/files.h"
 #include "tests/support/said.h"
