@@ -128,10 +128,11 @@ function setMeasurements(names) {
 
 // The page's own table of measurements stands in a file beside the plan, as anybody's does.
 function writeMeasuredTable() {
-  const table = measuredTable(state.measured, pairsOf(state.request)), others = measurementsOf(state.request).filter(file => file !== MEASURED_TABLE);
+  const table = measuredTable(state.measured, pairsOf(state.request)), named = measurementsOf(state.request);
   delete state.files[MEASURED_TABLE];
   if (table) state.files[MEASURED_TABLE] = new TextEncoder().encode(table);
-  setMeasurements(table ? [...others, MEASURED_TABLE] : others);
+  if (!table) setMeasurements(named.filter(file => file !== MEASURED_TABLE));
+  else if (!named.includes(MEASURED_TABLE)) setMeasurements([...named, MEASURED_TABLE]);
 }
 
 const planText = () => `${JSON.stringify(state.request, null, 2)}\n`;
@@ -194,7 +195,7 @@ async function unpacked(file) {
 
 async function addFiles(input, areMeasurements) {
   const added = [];
-  for (const file of input.files) added.push([file.name, await unpacked(file)]);
+  for (const file of input.files) added.push([namedAs(state.request, file.name), await unpacked(file)]);
   input.value = '';
   change(() => {
     for (const [name, bytes] of added) state.files[name] = bytes;

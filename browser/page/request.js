@@ -71,6 +71,12 @@ function setRoundTrip(request, pair, rtt) {
   else delete request.paths;
 }
 
+// All texts in it.
+const textsIn = value => (typeof value === 'string' ? [value] : value && typeof value === 'object' ? Object.values(value).flatMap(textsIn) : []);
+
+// As the plan names a file of this name: "iperf3/oslo-paris.json" of "oslo-paris.json".
+const namedAs = (request, name) => textsIn(request).find(text => text.endsWith(`/${name}`)) || name;
+
 // What was measured: {"Oslo|Paris": {one, many, streams}} in Mb/s, as a table that the planner reads.
 const keyOf = pair => pair.join('|');
 const cell = text => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

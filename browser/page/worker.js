@@ -18,7 +18,11 @@ onmessage = async ({data}) => {
     }
     const {FS} = planner;
     FS.mkdir('/plan');
-    for (const [name, bytes] of Object.entries(data.files)) FS.writeFile(`/plan/${name}`, bytes);
+    for (const [name, bytes] of Object.entries(data.files)) {
+      const file = `/plan/${name}`;
+      FS.mkdirTree(file.slice(0, file.lastIndexOf('/')));
+      FS.writeFile(file, bytes);
+    }
     FS.writeFile(`/plan/${data.name}`, data.text);
     const status = planner.callMain([`/plan/${data.name}`, '/plan/answer']);
     const files = {};

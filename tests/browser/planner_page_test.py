@@ -75,6 +75,7 @@ class PlannerPage(PageTest):
         folder.mkdir()
         (folder / 'drawn.json').write_text(json.dumps(plan))
         for name, text in files:
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text)
         subprocess.run([sys.argv[1], 'plan', folder / 'drawn.json', '-o', folder / 'out', '--quiet'], check=True, capture_output=True, timeout=300)
         return folder / 'out'
@@ -137,12 +138,29 @@ class PlannerPage(PageTest):
     def test_measurements_are_read(self):
         plan = {**SIMPLE, 'measurements': ['links.csv', 'oslo-paris.txt']}
         table = 'from,to,rate_mbps,streams\nOslo,Paris,740,1\nOslo,Paris,1900,8\n'
-        ping = (SOURCE / 'tests/data/measured/warsaw-madrid.txt').read_text()
+        ping = ('PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=25.1 ms\n\n'
+                '--- 10.0.0.2 ping statistics ---\n1 packets transmitted, 1 received, 0% packet loss, time 0ms\n'
+                'rtt min/avg/max/mdev = 25.100/25.100/25.100/0.000 ms\n')
         self.open(plan, {'links.csv': table, 'oslo-paris.txt': ping})
         self.assertEqual(self.page.value('state.measured'), {'Oslo|Paris': {'one': '740', 'many': '1900', 'streams': '8'}})
         self.plan()
         self.assertEqual(self.page.text('#error'), '')
         self.expect_answer_of(self.native(plan, ('links.csv', table), ('oslo-paris.txt', ping)))
+
+    def test_files_of_a_plan_that_names_a_folder(self):
+        file = SOURCE / 'scenarios/plans/iperf3.json'
+        plan = json.loads(file.read_text())
+        plan['candidates'] = {'methods': ['diloco'], 'inner_steps': [500], 'all_reduce': ['ring'], 'connections': [8]}
+        self.open(plan)
+        self.assertIn('iperf3/paris-frankfurt.iperf3', self.page.text('#error'))
+        given = [file.parent / name for name in plan['measurements']]
+        self.page.driver.find_element('id', 'measurements').send_keys('\n'.join(map(str, given)))
+        self.wait('Object.keys(state.files).length === 8')
+        self.assertEqual(self.page.value('state.request'), plan)
+        self.plan()
+        self.assertEqual(self.page.text('#error'), '')
+        out = self.native(plan, *((name, (file.parent / name).read_text()) for name in plan['measurements']))
+        self.expect_answer_of(out)
 
     def test_what_if(self):
         self.open({**SIMPLE, 'accelerator': {'name': 'H100', 'price': 2}, 'egress': 0.1})
