@@ -14,11 +14,16 @@
 namespace longhaul {
 namespace {
 
-// What decides a replay: the case as it is resolved, the files that its network names, the trace, whose
-// collectives an estimate changes, and which steps are kept.
+// What decides a replay: the case as it is resolved, the files that its network names, the rules of the
+// trace, whose collectives an estimate changes, and which steps are kept. Groups are drawn from the case's
+// seed.
 std::string key_of(const ReplayTask& task) {
+  Trace rules;
+  rules.context = task.trace.context;
+  rules.plan = task.trace.plan;
+  rules.evaluate_every = task.trace.evaluate_every;
   std::ostringstream trace;
-  write_trace(task.trace, trace);
+  write_trace(rules, trace);
   std::string text = task.config.resolved.dump() + "\n" + trace.str() + Json(task.kept).dump() + "\n";
   const Json topology = member(task.config.resolved.at("network"), "topology");
   for (const Json& options : topology)
