@@ -268,8 +268,9 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
                    "a new folder (default results/NAME-plan, or the next free name)");
   plan->add_option("--jobs", options.jobs, "replays at a time (default: as many as there are cores)")
       ->check(CLI::Range(1, 1024));
-  plan->add_flag("--resume", options.resume,
-                 "go on with the plan of this folder that was interrupted or killed: its replays count");
+  plan->add_flag(
+      "--resume", options.resume,
+      "continue the plan in this folder that was interrupted or killed, with the replays that it has made");
   plan->add_flag("--quiet", options.quiet, "only the sentence that decides, paths and errors");
   const CLI::Option* keys =
       plan->add_flag("--options", "every key of a plan file, and the known accelerators");

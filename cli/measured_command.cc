@@ -7,6 +7,7 @@
 #include "core/base/errors.h"
 #include "core/base/json.h"
 #include "core/base/printable.h"
+#include "core/base/units.h"
 #include "planner/measured/formats.h"
 #include "planner/measured/matrix.h"
 #include "planner/measured/text.h"
@@ -27,6 +28,7 @@ measured::Sites::Hosts sites_of(const std::vector<std::string>& written) {
   std::vector<std::string> all;
   for (const std::string& one : written) {
     const auto [name, hosts] = halves_of(one);
+    if (name.empty()) throw InputError("--site", "found \"" + one + "\"", "NAME or NAME=HOST,HOST");
     sites.emplace_back(name, measured::split(hosts, ','));
     names.insert(name);
     all.push_back(name);
@@ -36,11 +38,24 @@ measured::Sites::Hosts sites_of(const std::vector<std::string>& written) {
   return sites;
 }
 
+// Above 0, as `parse` reads it; the text itself, which the matrix has.
+std::string checked(const std::string& option, const std::string& text, double (*parse)(const std::string&)) {
+  try {
+    if (parse(text) > 0) return text;
+  } catch (const InputError& error) {
+    InputErrorParts parts = error.parts();
+    parts.path = option;
+    throw InputError(parts);
+  }
+  throw InputError(option, "found \"" + text + "\"", "above 0");
+}
+
 Json inside_of(const std::string& written) {
   const std::vector<std::string> parts = measured::split(written, ',');
   if (parts.size() != 2)
     throw InputError("--inside", "found \"" + written + "\"", "a round trip and a rate, as 0.5ms,940Mbps");
-  return {{"rtt", parts[0]}, {"throughput", parts[1]}};
+  return {{"rtt", checked("--inside", parts[0], parse_duration)},
+          {"throughput", checked("--inside", parts[1], parse_rate)}};
 }
 
 std::map<measured::SitePair, std::string> rtts_of(const std::vector<std::string>& written,
@@ -51,7 +66,7 @@ std::map<measured::SitePair, std::string> rtts_of(const std::vector<std::string>
     const std::vector<std::string> names = measured::split(between, ',');
     if (names.size() != 2 || names[0] == names[1] || !sites.has_name(names[0]) || !sites.has_name(names[1]))
       throw InputError("--rtt", "found \"" + between + "\"", "two of " + join(sites.names()));
-    rtts[measured::pair_of(names[0], names[1])] = rtt;
+    rtts[measured::pair_of(names[0], names[1])] = checked("--rtt", rtt, parse_duration);
   }
   return rtts;
 }
@@ -105,7 +120,7 @@ int measured_command(const MeasuredOptions& options) {
   if (options.list) return list_measurements(options, sites);
   known.inside = inside_of(options.inside);
   known.rtts = rtts_of(options.rtts, sites);
-  known.throughput = options.throughput;
+  if (!options.throughput.empty()) known.throughput = checked("--throughput", options.throughput, parse_rate);
   std::vector<std::string> warnings;
   const Json matrix = matrix_of(read_measurements(options.files, sites), known, warnings);
   warn(warnings);

@@ -69,12 +69,15 @@ bool may_be_resumed(const std::string& folder) {
   return fs::exists(folder + kReplays) && has_only_ours(folder);
 }
 
-// The next free one; with --resume the last one that there is.
+// The next free one; with --resume the last one that can be resumed, where there is one.
 std::string usual_folder(const PlanOptions& options, const PlanRequest& plan) {
   const std::string first = "results/" + plan.name + "-plan";
-  std::string folder = first, last = first;
-  for (int i = 2; fs::exists(folder); ++i) last = std::exchange(folder, fmt::format("{}-{}", first, i));
-  return options.resume ? last : folder;
+  std::string folder = first, last;
+  for (int i = 2; fs::exists(folder); ++i) {
+    if (may_be_resumed(folder)) last = folder;
+    folder = fmt::format("{}-{}", first, i);
+  }
+  return options.resume && !last.empty() ? last : folder;
 }
 
 std::string plan_folder(const PlanOptions& options, const PlanRequest& plan) {
@@ -88,7 +91,7 @@ std::string plan_folder(const PlanOptions& options, const PlanRequest& plan) {
   const bool resumes = fs::is_directory(found) && may_be_resumed(folder);
   if (resumes && options.resume) return folder;
   throw InputError("--output", folder + " exists and is not empty", "a new or an empty folder",
-                   resumes ? "--resume goes on with the plan that was interrupted there"
+                   resumes ? "--resume continues the plan that was interrupted in this folder"
                            : "or one with nothing but what a plan left that was killed");
 }
 
@@ -176,19 +179,24 @@ class Planning {
   Planning(const PlanOptions& options, const PlanRequest& plan)
       : plan_(plan),
         folder_(plan_folder(options, plan)),
+        known_(options.resume ? read_replays(folder_ + kReplays, of_what(plan)) : KnownReplays{}),
         work_(folder_),
-        journal_(folder_ + kReplays, of_what(plan),
-                 options.resume && fs::exists(folder_ + kReplays) ? folder_ + kReplays : ""),
+        journal_(folder_ + kReplays, of_what(plan), std::move(known_)),
         jobs_(options.jobs > 0 ? options.jobs : static_cast<int>(std::thread::hardware_concurrency())),
         quiet_(options.quiet),
+        resumes_(options.resume),
         display_(options.quiet) {}
 
   int execute() {
     try {
-      std::optional<InterruptWatch> watch([this] { leave_replays(); });
-      if (journal_.taken_over() > 0)
-        display_.line(
-            fmt::format("resumed: {} are there", counted(as_index(journal_.taken_over()), "replay")));
+      std::optional<InterruptWatch> watch([this] {
+        leave_replays();
+        if (journal_.size() > 0) say_how_to_continue();
+      });
+      if (resumes_)
+        display_.line(journal_.taken_over() > 0
+                          ? fmt::format("resumed with {}", counted(as_index(journal_.taken_over()), "replay"))
+                          : "there is nothing to resume: a new plan");
       const PlannedNetwork network = planned_network(plan_, folder_);
       for (const auto& [name, text] : network.files) write_file(folder_ + "/" + name, text);
       const PlanResult result = make_plan(plan_, network, tools(), folder_);
@@ -210,10 +218,9 @@ class Planning {
   }
 
  private:
-  // What the replays are of: the first line of the journal.
+  // What the replays are of.
   static Json of_what(const PlanRequest& plan) {
-    return {{"replays", 1},
-            {"program", std::string(LONGHAUL_VERSION " ") + source_commit()},
+    return {{"program", std::string(LONGHAUL_VERSION " ") + source_commit()},
             {"plan", plan.written},
             {"measured", plan.measured}};
   }
@@ -229,9 +236,13 @@ class Planning {
       if (entry.path() != folder_ + kReplays) fs::remove_all(entry.path(), ignored);
   }
 
-  int interrupted_here() const {
-    say(stderr, fmt::format("interrupted; {} are kept: longhaul plan {} --output {} --resume goes on\n",
+  void say_how_to_continue() const {
+    say(stderr, fmt::format("interrupted; {} are kept. To continue: longhaul plan {} --output {} --resume\n",
                             counted(as_index(journal_.size()), "replay"), plan_.file, folder_));
+  }
+
+  int interrupted_here() const {
+    say_how_to_continue();
     return kInterrupted;
   }
 
@@ -248,7 +259,7 @@ class Planning {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_said_ || now < begun_ + kFirst) return;
     next_said_ = now + kEvery;
-    const std::string left = open.count == 0 ? "nothing that is left can be better"
+    const std::string left = open.count == 0 ? "no other candidate can be better"
                                              : fmt::format("{} may still be better, at most about {} more",
                                                            counted(open.count, "candidate"),
                                                            human_duration(open.most_s() / jobs_));
@@ -298,10 +309,11 @@ class Planning {
 
   const PlanRequest& plan_;
   const std::string folder_;
+  KnownReplays known_;  // read before the folder is emptied: they may be refused
   WorkFolder work_;
   ReplayJournal journal_;
   const int jobs_;
-  const bool quiet_;
+  const bool quiet_, resumes_;
   LiveDisplay display_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point next_said_{};

@@ -14,9 +14,23 @@
 namespace longhaul {
 namespace {
 
-// What decides a replay: the case as it is resolved, the files that its network names, the rules of the
-// trace, whose collectives an estimate changes, and which steps are kept. Groups are drawn from the case's
-// seed.
+std::string hash_of(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+// The content of every file that a text in it names: graphs, matrices, traces of links.
+void add_files(const Json& json, const std::string& folder, std::string& text) {
+  if (json.is_structured())
+    for (const Json& inner : json) add_files(inner, folder, text);
+  if (!json.is_string()) return;
+  std::error_code unknown;
+  const std::filesystem::path file = std::filesystem::path(folder) / json.get<std::string>();
+  if (std::filesystem::is_regular_file(file, unknown)) text += read_file(file.string()).value_or("") + "\n";
+}
+
+// What decides a replay: the case as it is resolved, the files that it names, the rules of the trace, whose
+// collectives an estimate changes, and which steps are kept. Groups are drawn from the case's seed.
 std::string key_of(const ReplayTask& task) {
   Trace rules;
   rules.context = task.trace.context;
@@ -24,16 +38,11 @@ std::string key_of(const ReplayTask& task) {
   rules.evaluate_every = task.trace.evaluate_every;
   std::ostringstream trace;
   write_trace(rules, trace);
-  std::string text = task.config.resolved.dump() + "\n" + trace.str() + Json(task.kept).dump() + "\n";
-  const Json topology = member(task.config.resolved.at("network"), "topology");
-  for (const Json& options : topology)
-    for (const char* name : {"file", "matrix"})
-      if (const Json file = member(options, name); file.is_string())
-        text += read_file((std::filesystem::path(task.config.folder) / file.get<std::string>()).string())
-                    .value_or("") +
-                "\n";
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  Json resolved = task.config.resolved;
+  resolved.erase("folder");  // a plan's folder may be moved
+  std::string text = resolved.dump() + "\n" + trace.str() + Json(task.kept).dump() + "\n";
+  add_files(resolved, task.config.folder, text);
+  return hash_of(text);
 }
 
 Json totals_json(const ReplicaTotals& of) {
@@ -70,28 +79,47 @@ ReplayedTimes times_of(const Json& json) {
   return times;
 }
 
+std::string header_of(const Json& of_what) {
+  return Json{{"replays", 1}, {"of", of_what}}.dump();
+}
+
+void check_header(const std::string& line, const std::string& file, const Json& of_what) {
+  if (line == header_of(of_what)) return;
+  const Json header = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const Json found = member(header, "of");
+  std::string what = "no replays that this program can read";
+  if (found.is_object() && member(found, "program") != of_what.at("program"))
+    what = fmt::format("replays of another longhaul ({}; this is {})", plain(member(found, "program")),
+                       plain(of_what.at("program")));
+  else if (found.is_object())
+    what = member(found, "plan") != of_what.at("plan") ? "replays of another plan file"
+                                                       : "replays of other measurements";
+  throw InputError("--resume", file + " has " + what, "replays of this plan file by this longhaul",
+                   "name a new --output instead");
+}
+
 }  // namespace
 
-ReplayJournal::ReplayJournal(std::string file, const Json& of_what, const std::string& before)
-    : file_(std::move(file)) {
-  const std::string header = of_what.dump() + "\n";
-  std::string kept;
-  if (!before.empty()) {
-    std::istringstream lines(read_file(before).value_or(""));
-    std::string line;
-    if (std::getline(lines, line) && line + "\n" != header)
-      throw InputError("--resume", before + " has the replays of another plan file, or of another longhaul",
-                       "what this plan and this program have left", "without --resume it is made anew");
-    while (std::getline(lines, line) && !lines.eof()) {
-      const Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (!entry.is_object()) break;
-      known_[entry.at("key")] = std::make_shared<const ReplayedTimes>(times_of(entry.at("times")));
-      kept += line + "\n";
-    }
-    taken_over_ = known_.size();
+KnownReplays read_replays(const std::string& file, const Json& of_what) {
+  KnownReplays known;
+  std::istringstream lines(read_file(file).value_or(""));
+  std::string line;
+  if (!std::getline(lines, line)) return known;
+  check_header(line, file, of_what);
+  while (std::getline(lines, line) && !lines.eof()) {
+    const Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const Json key = member(entry, "key"), times = member(entry, "times");
+    if (!key.is_string() || member(entry, "hash") != hash_of(plain(key) + times.dump())) break;
+    known.times[key] = std::make_shared<const ReplayedTimes>(times_of(times));
+    known.lines += line + "\n";
   }
+  return known;
+}
+
+ReplayJournal::ReplayJournal(std::string file, const Json& of_what, KnownReplays known)
+    : file_(std::move(file)), known_(std::move(known.times)), taken_over_(known_.size()) {
   out_.open(file_, std::ios::trunc);
-  out_ << header << kept << std::flush;
+  out_ << header_of(of_what) << "\n" << known.lines << std::flush;
   if (!out_) throw unwritable(file_);
 }
 
@@ -106,7 +134,9 @@ bool ReplayJournal::take(ReplayTask& task) const {
 
 void ReplayJournal::add(const ReplayTask& task) {
   const std::string key = key_of(task);
-  const Json entry = {{"key", key}, {"name", task.name}, {"times", times_json(*task.times)}};
+  const Json times = times_json(*task.times);
+  const Json entry = {
+      {"key", key}, {"name", task.name}, {"hash", hash_of(key + times.dump())}, {"times", times}};
   const std::lock_guard lock(mutex_);
   known_[key] = task.times;
   out_ << entry.dump() << "\n" << std::flush;

@@ -1,7 +1,7 @@
 // The replays that a plan has made, as lines of a file: `longhaul plan --resume` takes them from there.
 //
-// The first line says of which plan and program they are; with others they are not taken. A line that was cut
-// off, as a kill leaves it, ends what is read.
+// The first line says of which plan and program they are; those of others are refused. Each line has a hash
+// of what it says: one that was cut off or changed ends what is read.
 #pragma once
 
 #include <fstream>
@@ -15,11 +15,20 @@
 
 namespace longhaul {
 
+// Of an earlier call: by key, and the lines themselves.
+struct KnownReplays {
+  std::map<std::string, std::shared_ptr<const ReplayedTimes>> times;
+  std::string lines;
+};
+
+// Throws InputError where the file's replays are of another plan, program or measurements than `of_what`:
+// {"program", "plan", "measured"}.
+KnownReplays read_replays(const std::string& file, const Json& of_what);
+
 class ReplayJournal {
  public:
-  // Of `of_what`, a new one; or, where `before` is not "", with the lines of that file, which may be the
-  // same. Throws InputError where these are of something else, RunError where the file cannot be written.
-  ReplayJournal(std::string file, const Json& of_what, const std::string& before);
+  // Writes the file anew, with what is known. Throws RunError where it cannot be written.
+  ReplayJournal(std::string file, const Json& of_what, KnownReplays known);
 
   // Fills in what is known of the task; whether anything is.
   bool take(ReplayTask& task) const;
@@ -34,8 +43,8 @@ class ReplayJournal {
 
  private:
   const std::string file_;
-  std::map<std::string, std::shared_ptr<const ReplayedTimes>> known_;  // by key_of()
-  std::size_t taken_over_ = 0;
+  std::map<std::string, std::shared_ptr<const ReplayedTimes>> known_;
+  const std::size_t taken_over_;
   std::ofstream out_;
   mutable std::mutex mutex_;
 };

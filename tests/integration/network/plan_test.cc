@@ -53,13 +53,14 @@ TEST(PlanCommand, WritesTheBestUntilThenAtASignal) {
   EXPECT_TRUE(std::filesystem::exists(out + "/scenario.json"));
   EXPECT_TRUE(std::filesystem::exists(out + "/plan.html"));
   EXPECT_FALSE(std::filesystem::exists(out + "/work"));
-  EXPECT_SAYS(read_text(said), "--resume goes on");
-  expect_refused(longhaul({"plan", scenario_file("plans/abilene.json"), "-o", out}),
-                 {"exists and is not empty", "--resume goes on with the plan that was interrupted there"});
+  EXPECT_SAYS(read_text(said), "--output " + out + " --resume");
+  expect_refused(
+      longhaul({"plan", scenario_file("plans/abilene.json"), "-o", out}),
+      {"exists and is not empty", "--resume continues the plan that was interrupted in this folder"});
 }
 
-// Killed once it has replays: it goes on there, and has what an undisturbed plan has.
-TEST(PlanCommand, GoesOnWhereItWasKilled) {
+// Killed once it has replays: --resume continues there, and gives what an undisturbed plan gives.
+TEST(PlanCommand, ContinuesWhereItWasKilled) {
   const std::string plan = scenario_file("plans/sites.json"), out = fresh_folder("plan") + "/out";
   const pid_t child = start_command("longhaul", {"plan", plan, "-o", out, "--jobs", "1"});
   const auto lines = [&] {
@@ -80,17 +81,17 @@ TEST(PlanCommand, GoesOnWhereItWasKilled) {
   changed["tokens"] = 30000000000;
   write_text(other, changed.dump());
   expect_refused(longhaul({"plan", other, "-o", out, "--resume"}),
-                 {"--resume: ", "replays of another plan file"});
+                 {"--resume: ", "replays of another plan file", "a new --output"});
 
   const CommandResult resumed = longhaul({"plan", plan, "-o", out, "--resume"});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
-  EXPECT_SAYS(resumed.err, "resumed: ");
+  EXPECT_SAYS(resumed.err, "resumed with ");
   EXPECT_FALSE(std::filesystem::exists(out + "/replays.jsonl"));
   const std::string undisturbed = fresh_folder("plan") + "/out";
   EXPECT_EQ(longhaul({"plan", plan, "-o", undisturbed}).status, 0);
   for (const char* file : {"/plan.json", "/scenario.json", "/plan.html", "/launch.sh"})
     EXPECT_EQ(read_text(out + file), read_text(undisturbed + file)) << file;
-  // A whole plan is not gone on with.
+  // A complete plan is not continued.
   expect_refused(longhaul({"plan", plan, "-o", out, "--resume"}), {"exists and is not empty"});
 }
 

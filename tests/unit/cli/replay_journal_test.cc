@@ -13,6 +13,8 @@
 
 namespace longhaul::replay_journal_test {
 
+const Json kPlan = {{"program", "0.1"}, {"plan", {{"nodes", 4}}}, {"measured", nullptr}};
+
 ReplayTask ring_of_four(const std::string& folder) {
   Case config = star_case(4, 1e8, 0.02);
   config.folder = folder;
@@ -37,7 +39,10 @@ class ReplayJournalFile : public ::testing::Test {
   }
 
   std::string file() const { return folder_.file("replays.jsonl"); }
-  bool knows(ReplayTask task) const { return ReplayJournal(file(), "plan", file()).take(task); }
+  // As a resumed plan reads and writes it anew.
+  bool knows(ReplayTask task) const {
+    return ReplayJournal(file(), kPlan, read_replays(file(), kPlan)).take(task);
+  }
 
   const TemporaryFolder folder_;
   ReplayTask made_;
@@ -50,9 +55,9 @@ TEST_F(ReplayJournalFile, ATimeIsTheSameToTheBit) {
   times.loads.at(0) = {(1LL << 60) + 1, 0.1 + 0.2};
   times.exchanges.push_back({2, 0, 1e-17, 12345.678901234567});
   made_.times = std::make_shared<const ReplayedTimes>(times);
-  ReplayJournal(file(), "plan", "").add(made_);
+  ReplayJournal(file(), kPlan, {}).add(made_);
 
-  ReplayJournal again(file(), "plan", file());
+  ReplayJournal again(file(), kPlan, read_replays(file(), kPlan));
   EXPECT_EQ(again.taken_over(), 1u);
   ReplayTask task = ring_of_four(folder_.path);
   ASSERT_TRUE(again.take(task));
@@ -81,10 +86,30 @@ TEST_F(ReplayJournalFile, ATimeIsTheSameToTheBit) {
   EXPECT_EQ(task.times->exchanges.back().first_ready_s, times.exchanges.back().first_ready_s);
 }
 
+// A line that says something else than what was written ends what is read.
+TEST_F(ReplayJournalFile, AChangedLineIsNotBelieved) {
+  ReplayJournal(file(), kPlan, {}).add(made_);
+  const std::string whole = read_text(file()), header = whole.substr(0, whole.find('\n') + 1);
+  for (const char* line : {"{}", "[]", "{\"key\": 5}", "{\"key\": \"a\", \"times\": {}, \"hash\": \"b\"}"}) {
+    write_text(file(), header + line + "\n" + whole.substr(header.size()));
+    EXPECT_FALSE(knows(ring_of_four(folder_.path))) << line;
+  }
+  const std::string clocks = "\"clocks\":[[";
+  std::string changed = whole;
+  changed.insert(whole.find(clocks) + clocks.size(), "1");
+  write_text(file(), changed);
+  EXPECT_FALSE(knows(ring_of_four(folder_.path)));
+  write_text(file(), whole);
+  EXPECT_TRUE(knows(ring_of_four(folder_.path)));
+}
+
 // An estimate has the case of its candidate, and a trace with another collective.
 TEST_F(ReplayJournalFile, AnotherReplayIsNotTaken) {
-  ReplayJournal(file(), "plan", "").add(made_);
+  ReplayJournal(file(), kPlan, {}).add(made_);
   EXPECT_TRUE(knows(ring_of_four(folder_.path)));
+  ReplayTask moved = ring_of_four(folder_.path);
+  moved.config.resolved["folder"] = "/another";
+  EXPECT_TRUE(knows(moved));
   ReplayTask estimate = ring_of_four(folder_.path);
   estimate.trace.plan.rules[0].collective = "double-tree-8";
   EXPECT_FALSE(knows(estimate));
@@ -96,11 +121,26 @@ TEST_F(ReplayJournalFile, AnotherReplayIsNotTaken) {
   EXPECT_FALSE(knows(faster));
   write_text(folder_.file("sites.json"), "{\"about\": 1}");
   EXPECT_FALSE(knows(ring_of_four(folder_.path))) << "the network's file is another one";
+  ReplayTask traced = made_;
+  traced.config.resolved["network"]["variation"]["traces"] =
+      Json::array({{{"link", "a-b"}, {"file", "trace.csv"}}});
+  write_text(folder_.file("trace.csv"), "0,1e9\n");
+  ReplayJournal(file(), kPlan, {}).add(traced);
+  EXPECT_TRUE(knows(traced));
+  write_text(folder_.file("trace.csv"), "0,2e8\n");
+  EXPECT_FALSE(knows(traced)) << "a link's rates are others";
 }
 
 TEST_F(ReplayJournalFile, OfAnotherPlanOrCutOff) {
-  ReplayJournal(file(), "plan", "").add(made_);
-  EXPECT_SAYS(said_by([&] { ReplayJournal(file(), "another", file()); }), "replays of another plan file");
+  ReplayJournal(file(), kPlan, {}).add(made_);
+  const auto said = [&](const char* key) {
+    Json other = kPlan;
+    other[key] = "another";
+    return said_by([&] { read_replays(file(), other); });
+  };
+  EXPECT_SAYS(said("plan"), "replays of another plan file");
+  EXPECT_SAYS(said("measured"), "replays of other measurements");
+  EXPECT_SAYS(said("program"), "replays of another longhaul (0.1; this is another)");
   const std::string whole = read_text(file());
   // Up to the end of each of the last letters: a line counts with its end.
   write_text(file(), whole.substr(0, whole.size() - 1));
@@ -109,6 +149,8 @@ TEST_F(ReplayJournalFile, OfAnotherPlanOrCutOff) {
   EXPECT_TRUE(knows(ring_of_four(folder_.path)));
   write_text(file(), "");
   EXPECT_FALSE(knows(ring_of_four(folder_.path)));
+  write_text(file(), "{}\n");
+  EXPECT_SAYS(said("plan"), "no replays that this program can read");
 }
 
 }  // namespace longhaul::replay_journal_test
