@@ -67,6 +67,7 @@ class Reader {
     for (const auto& [name, node] : graph) {
       if (name != "node") continue;
       const std::string id = xml_attribute(node, "id");
+      if (id.empty()) throw InputError({file_, "", "a node has no id", "an id for each node", ""});
       if (!nodes_.emplace(id, graph_.nodes.size()).second)
         throw InputError({file_, "node \"" + id + "\"", "is there twice", "ids that differ", ""});
       graph_.nodes.push_back(attributes_of(node, "node", "node \"" + id + "\""));

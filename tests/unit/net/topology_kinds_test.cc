@@ -291,6 +291,7 @@ TEST(GraphmlFile, ThatIsWrongIsNamedWithThePlace) {
               "node \"a\": is there twice");
   EXPECT_SAYS(error_of_text(replaced(pair_with(label, ""), "target=\"b\"", "target=\"b\" directed=\"true\"")),
               "directed");
+  EXPECT_SAYS(error_of_text(replaced(pair_with(label, ""), "<node id=\"b\">", "<node>")), "a node has no id");
   // Nodes without a label of their own get one.
   EXPECT_EQ(graph_of(pair_with("", "")).nodes[1].name, "node1");
   const GraphMap graph = graph_of(pair_with(R"(<data key="l">Oslo</data>)", ""));
