@@ -5,27 +5,27 @@ const place = id => document.getElementById(id);
 
 const FIELDS = [
   {path: 'model', label: 'Model', words: 'a preset or a name', list: 'models'},
-  {path: 'parameters', label: 'Parameters', words: '10B, without a model', number: true},
-  {path: 'tokens', label: 'Tokens', words: '20B, all nodes together', number: true},
-  {path: 'tokens_per_step', label: 'Tokens a step', words: 'of one node', number: true},
+  {path: 'parameters', label: 'Parameters', words: '10B, without a model', number: 'count'},
+  {path: 'tokens', label: 'Tokens', words: '20B, all nodes together', number: 'count'},
+  {path: 'tokens_per_step', label: 'Tokens a step', words: 'of one node', number: 'count'},
   {path: 'accelerator.name', label: 'Accelerator', words: 'of each node', list: 'accelerators'},
-  {path: 'accelerator.per_node', label: 'Accelerators a node', words: '1', number: true},
-  {path: 'accelerator.utilization', label: 'Utilization', words: '0.4 of the peak', number: true},
+  {path: 'accelerator.per_node', label: 'Accelerators a node', words: '1', number: 'count'},
+  {path: 'accelerator.utilization', label: 'Utilization', words: '0.4 of the peak', number: 'any'},
   {path: 'step_time', label: 'Time of a step', words: '2.5s, where known'},
-  {path: 'accelerator.price', label: 'Price an hour', words: 'of one accelerator', number: true},
-  {path: 'egress', label: 'Price of a GB', words: 'that leaves a site', number: true},
+  {path: 'accelerator.price', label: 'Price an hour', words: 'of one accelerator', number: 'any'},
+  {path: 'egress', label: 'Price of a GB', words: 'that leaves a site', number: 'any'},
   {path: 'currency', label: 'Currency', words: 'EUR'},
   {path: 'deadline', label: 'Deadline', words: '90d'},
-  {path: 'budget', label: 'Budget', words: 'no limit', number: true},
+  {path: 'budget', label: 'Budget', words: 'no limit', number: 'any'},
   {path: 'prefer', label: 'Prefer', words: '', list: 'preferences'},
 ];
 const SITE_COLUMNS = [
-  {key: 'name', heading: 'Name'}, {key: 'nodes', heading: 'Nodes', number: true},
+  {key: 'name', heading: 'Name'}, {key: 'nodes', heading: 'Nodes', number: 'count'},
   {key: 'up', heading: 'Up'}, {key: 'down', heading: 'Down'},
-  {key: 'latitude', heading: 'Latitude', number: true}, {key: 'longitude', heading: 'Longitude', number: true},
+  {key: 'latitude', heading: 'Latitude', number: 'any'}, {key: 'longitude', heading: 'Longitude', number: 'any'},
   {key: 'accelerator.name', heading: 'Accelerator', list: 'accelerators'},
-  {key: 'accelerator.price', heading: 'Price an hour', number: true},
-  {key: 'egress', heading: 'Price of a GB', number: true},
+  {key: 'accelerator.price', heading: 'Price an hour', number: 'any'},
+  {key: 'egress', heading: 'Price of a GB', number: 'any'},
 ];
 
 const state = {name: 'my-plan', request: copyOf(EXAMPLE), measured: {}, files: {}};  // files: {name: bytes}
@@ -33,21 +33,32 @@ const lists = {models: [], accelerators: [], preferences: []};
 
 const shown = value => (value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
 
-// A field of text; `changed` gets what the plan file then says.
-function field(spec, value, changed) {
-  const given = value !== undefined && typeof value === 'object';
+// Fields stay where they are while the plan changes, so that the focus does; they are made anew where other sites or
+// files are there, or another plan.
+let bound = [], made = '';
+
+// A field of text: `read` gives what the plan file says, `changed` gets what it then says.
+function field(spec, read, changed) {
   const box = element('input', {
-    value: shown(value), placeholder: spec.words || false, list: spec.list ? `list-${spec.list}` : false,
-    inputmode: spec.number ? 'decimal' : false, disabled: given, title: given ? 'see the plan file below' : false,
+    placeholder: spec.words || false, list: spec.list ? `list-${spec.list}` : false, inputmode: spec.number ? 'decimal' : false,
     'aria-label': spec.said || false,
-    onchange: event => changed(spec.number ? numberOf(event.target.value) : event.target.value.trim() || undefined),
+    onchange: event => {
+      const text = event.target.value;
+      change(() => changed(spec.number ? numberOf(text, spec.number === 'count') : text.trim() || undefined));
+    },
+  });
+  bound.push(() => {
+    const value = read();
+    box.value = shown(value);
+    box.disabled = value !== null && typeof value === 'object';
+    box.title = box.disabled ? 'see the plan file below' : '';
   });
   return box;
 }
 
-function fillFields() {
+function makeFields() {
   place('fields').replaceChildren(...FIELDS.map(spec => element('label', {}, spec.label,
-    field(spec, get(state.request, spec.path), value => change(() => set(state.request, spec.path, value))))));
+    field(spec, () => get(state.request, spec.path), value => set(state.request, spec.path, value)))));
 }
 
 // A site's ways out: `rate` is of both.
@@ -58,70 +69,78 @@ function setWay(site, key, value) {
   else for (const name of ['up', 'down']) if (both[name] !== undefined) site[name] = both[name];
 }
 
-// What names a site goes on with its new name.
-function renameSite(site, name) {
+// Round trips, prices and measurements follow a site to its new name, if no other has it.
+function renameSite(site, name = '') {
   const before = site.name;
-  site.name = name || '';
-  for (const path of state.request.paths || [])
-    if (Array.isArray(path.between)) path.between = path.between.map(end => (end === before ? site.name : end));
+  if (sitesOf(state.request).some(other => other !== site && other.name === name)) {
+    say(`There is a site ${name} already.`);
+    return;
+  }
+  say('');
+  site.name = name;
+  renameInPlan(state.request, before, name);
   state.measured = Object.fromEntries(Object.entries(state.measured).map(([key, value]) =>
-    [keyOf(key.split('|').map(end => (end === before ? site.name : end))), value]));
+    [keyOf(JSON.parse(key).map(end => (end === before ? name : end))), value]));
+}
+
+function removeSite(site) {
+  state.request.sites = state.request.sites.filter(other => other !== site);
+  if (Array.isArray(state.request.paths))
+    state.request.paths = state.request.paths.filter(path => !isObject(path) || !Array.isArray(path.between) || !path.between.includes(site.name));
+  state.measured = Object.fromEntries(Object.entries(state.measured).filter(([key]) => !JSON.parse(key).includes(site.name)));
 }
 
 function siteCell(site, spec) {
-  const value = spec.key === 'up' || spec.key === 'down' ? site[spec.key] ?? site.rate : get(site, spec.key);
+  const isWay = spec.key === 'up' || spec.key === 'down';
   const said = `${spec.heading} of ${site.name}`, words = spec.key.startsWith('accelerator') || spec.key === 'egress' ? 'as above' : '';
-  return field({...spec, said, words}, value, changed => change(() => {
-    if (spec.key === 'name') renameSite(site, changed);
-    else if (spec.key === 'up' || spec.key === 'down') setWay(site, spec.key, changed);
-    else set(site, spec.key, changed);
-  }));
+  return field({...spec, said, words}, () => (isWay ? site[spec.key] ?? site.rate : get(site, spec.key)), value => {
+    if (spec.key === 'name') renameSite(site, value);
+    else if (isWay) setWay(site, spec.key, value);
+    else set(site, spec.key, value);
+  });
 }
 
-function fillSites() {
-  const sites = state.request.sites || [];
-  const drop = site => element('button', {type: 'button', 'aria-label': `Remove ${site.name}`, onclick: () => change(() => {
-    state.request.sites = sites.filter(other => other !== site);
-    if (state.request.paths) state.request.paths = state.request.paths.filter(path => !path.between.includes(site.name));
-  })}, '×');
+function makeSites() {
+  const drop = site => element('button', {type: 'button', 'aria-label': `Remove ${site.name}`, onclick: () => change(() => removeSite(site))}, '×');
   place('sites').replaceChildren(
     element('thead', {}, element('tr', {}, ...SITE_COLUMNS.map(spec => element('th', {scope: 'col'}, spec.heading)), element('th', {}, ''))),
-    element('tbody', {}, ...sites.map(site => element('tr', {},
+    element('tbody', {}, ...sitesOf(state.request).map(site => element('tr', {},
       ...SITE_COLUMNS.map(spec => element('td', {}, siteCell(site, spec))), element('td', {}, drop(site))))));
 }
 
-function linkCell(pair, heading, value, words, changed) {
-  return element('td', {}, field({said: `${heading} between ${pair.join(' and ')}`, words}, value, text => change(() => changed(text))));
+function linkCell(pair, heading, words, read, changed) {
+  return element('td', {}, field({said: `${heading} between ${pair.join(' and ')}`, words}, read, changed));
 }
 
-function fillLinks() {
+function makeLinks() {
   const pairs = pairsOf(state.request), headings = ['Sites', 'Round trip', 'One connection, Mb/s', 'Several, Mb/s', 'So many'];
   place('links-part').hidden = pairs.length === 0;
   place('links').replaceChildren(
     element('thead', {}, element('tr', {}, ...headings.map(heading => element('th', {scope: 'col'}, heading)))),
     element('tbody', {}, ...pairs.map(pair => {
-      const of = state.measured[keyOf(pair)] || {}, measure = key => text => {
-        state.measured[keyOf(pair)] = {...of, [key]: text};
-      };
+      const key = keyOf(pair), measured = (heading, words, name) => linkCell(pair, heading, words, () => (state.measured[key] || {})[name], text => {
+        state.measured[key] = {...state.measured[key], [name]: text};
+      });
       return element('tr', {}, element('td', {}, pair.join(' – ')),
-        linkCell(pair, headings[1], (pathOf(state.request, pair) || {}).rtt, 'great circle', text => setRoundTrip(state.request, pair, text)),
-        linkCell(pair, headings[2], of.one, 'not measured', measure('one')),
-        linkCell(pair, headings[3], of.many, '', measure('many')), linkCell(pair, headings[4], of.streams, '8', measure('streams')));
+        linkCell(pair, headings[1], 'great circle', () => (pathOf(state.request, pair) || {}).rtt, text => setRoundTrip(state.request, pair, text)),
+        measured(headings[2], 'not measured', 'one'), measured(headings[3], '', 'many'), measured(headings[4], '8', 'streams'));
     })));
 }
 
-function fillFiles() {
-  place('files').replaceChildren(...Object.keys(state.files).filter(name => name !== MEASURED_TABLE).map(name =>
-    element('li', {}, `${name} (${Math.ceil(state.files[name].length / 1000)} kB) `, element('button', {
-      type: 'button', 'aria-label': `Remove ${name}`, onclick: () => change(() => {
-        delete state.files[name];
-        setMeasurements(measurementsOf(state.request).filter(file => file !== name));
-      })}, '×'))));
+function removeFile(name) {
+  delete state.files[name];
+  setMeasurements(measurementsOf(state.request).filter(file => file !== name));
 }
 
-const measurementsOf = request => (request.measurements === undefined ? [] : [request.measurements].flat());
+function makeFiles() {
+  place('files').replaceChildren(...Object.keys(state.files).filter(name => name !== MEASURED_TABLE).map(name =>
+    element('li', {}, `${name} (${Math.ceil(state.files[name].length / 1000)} kB) `,
+      element('button', {type: 'button', 'aria-label': `Remove ${name}`, onclick: () => change(() => removeFile(name))}, '×'))));
+}
 
+// One name stays a text, as it was.
 function setMeasurements(names) {
+  if (JSON.stringify(names) === JSON.stringify(measurementsOf(state.request))) return;
   if (names.length > 0) state.request.measurements = names;
   else delete state.request.measurements;
 }
@@ -129,60 +148,67 @@ function setMeasurements(names) {
 // The page's own table of measurements stands in a file beside the plan, as anybody's does.
 function writeMeasuredTable() {
   const table = measuredTable(state.measured, pairsOf(state.request)), named = measurementsOf(state.request);
-  delete state.files[MEASURED_TABLE];
-  if (table) state.files[MEASURED_TABLE] = new TextEncoder().encode(table);
-  if (!table) setMeasurements(named.filter(file => file !== MEASURED_TABLE));
-  else if (!named.includes(MEASURED_TABLE)) setMeasurements([...named, MEASURED_TABLE]);
+  if (table) {
+    state.files[MEASURED_TABLE] = new TextEncoder().encode(table);
+    if (!named.includes(MEASURED_TABLE)) setMeasurements([...named, MEASURED_TABLE]);
+  } else if (MEASURED_TABLE in state.files) {
+    removeFile(MEASURED_TABLE);
+  }
 }
 
 const planText = () => `${JSON.stringify(state.request, null, 2)}\n`;
+const hasTextError = () => !place('text-error').hidden;
 
 // Everything but the text, which the user may be writing.
 function fillForm() {
-  fillFields();
-  fillSites();
-  fillLinks();
-  fillFiles();
+  const now = JSON.stringify([sitesOf(state.request).map(site => site.name), Object.keys(state.files)]);
+  if (now !== made) {
+    bound = [];
+    for (const make of [makeFields, makeSites, makeLinks, makeFiles]) make();
+    made = now;
+  }
+  bound.forEach(fill => fill());
 }
 
 function change(how) {
   how();
   writeMeasuredTable();
-  keepingFocus(place('form'), fillForm, 'input, button');
+  fillForm();
   place('text').value = planText();
   place('text-error').hidden = true;
 }
 
 // Takes a plan file, with the files beside it.
-function take(name, request, files = {}) {
-  Object.assign(state, {name, request, files});
-  const table = files[MEASURED_TABLE];
-  state.measured = table ? measuredOf(new TextDecoder().decode(table)) : {};
+function take(name, request, files) {
+  Object.assign(state, {name: name.replaceAll('/', '-'), request, files: {...files}});
+  const table = MEASURED_TABLE in files ? new TextDecoder().decode(files[MEASURED_TABLE]) : '';
+  state.measured = table.startsWith(`${MEASURED_HEADER}\n`) ? measuredOf(table) : {};
+  made = '';
   change(() => {});
 }
 
-function parsed(text) {
-  const request = JSON.parse(text);
-  if (!request || typeof request !== 'object' || Array.isArray(request)) throw new Error('it is no object {…}');
-  return request;
-}
-
 place('text').addEventListener('change', () => {
+  let request = null;
   try {
-    const request = parsed(place('text').value);
-    change(() => {
-      state.request = request;
-    });
+    request = parsedPlan(place('text').value);
   } catch (error) {
-    place('text-error').textContent = `This is no JSON: ${error.message}`;
+    place('text-error').textContent = `This is no plan file: ${error.message}`;
     place('text-error').hidden = false;
+    return;
   }
+  made = '';
+  change(() => {
+    state.request = request;
+  });
 });
 
 place('add-site').addEventListener('click', () => change(() => {
-  const sites = state.request.sites || (state.request.sites = []);
+  if (!Array.isArray(state.request.sites)) state.request.sites = [];
   delete state.request.network;
-  sites.push({name: `Site ${sites.length + 1}`, nodes: 1, rate: '1Gbps'});
+  const names = sitesOf(state.request).map(site => site.name);
+  let number = names.length + 1;
+  while (names.includes(`Site ${number}`)) ++number;
+  state.request.sites.push({name: `Site ${number}`, nodes: 1, rate: '1Gbps'});
 }));
 
 // Its bytes, without gzip's packing.
@@ -199,11 +225,23 @@ async function addFiles(input, areMeasurements) {
   input.value = '';
   change(() => {
     for (const [name, bytes] of added) state.files[name] = bytes;
-    if (areMeasurements) setMeasurements([...new Set([...measurementsOf(state.request), ...added.map(([name]) => name)])]);
+    const named = measurementsOf(state.request), new_ones = added.map(([name]) => name).filter(name => !named.some(one => standsFor(one, name)));
+    if (areMeasurements) setMeasurements([...named, ...new_ones]);
   });
+  sayMissing();
 }
 place('measurements').addEventListener('change', event => addFiles(event.target, true));
 place('others').addEventListener('change', event => addFiles(event.target, false));
+
+function say(error) {
+  place('error').textContent = error;
+  place('error').hidden = error === '';
+}
+
+function sayMissing() {
+  const missing = missingIn(state.request, state.files);
+  say(missing.length > 0 ? `Give the files that this plan names as measurements: ${missing.join(', ')}` : '');
+}
 
 function fillLists() {
   for (const [name, words] of Object.entries(lists)) {

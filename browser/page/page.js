@@ -23,12 +23,6 @@ function showProgress(line) {
 function isPlanning(yes) {
   place('plan').disabled = yes;
   place('stop').hidden = !yes;
-  for (const slider of place('what-if').querySelectorAll('input, button')) slider.disabled = yes;
-}
-
-function say(error) {
-  place('error').textContent = error;
-  place('error').hidden = error === '';
 }
 
 function save(name, content) {
@@ -82,23 +76,28 @@ function plan(request, files) {
 function stopPlanning() {
   worker.terminate();
   isPlanning(false);
-  place('progress').textContent = `Stopped after ${seconds()}.`;
+  goesThere = false;
+  place('progress').textContent = `Stopped after ${seconds()}.${answer ? ' The answer below is the one before.' : ''}`;
 }
 
 function whatIfs() {
-  return {inner: INNER_STEPS[place('if-inner').value], rate: 2 ** place('if-rate').value, price: Number(place('if-price').value)};
+  const rate = whyNoRates(state.request) ? 1 : 2 ** place('if-rate').value;
+  return {inner: INNER_STEPS[place('if-inner').value], rate, price: Number(place('if-price').value)};
 }
 
 function showWhatIfs() {
   const {inner, rate, price} = whatIfs();
+  const why = whyNoRates(state.request);
+  place('if-rate').disabled = why !== '';
+  place('if-rate').title = why;
   place('if-inner-value').textContent = inner || 'as planned';
-  place('if-rate-value').textContent = `× ${Number(rate.toPrecision(3))}`;
+  place('if-rate-value').textContent = why ? 'in files' : `× ${Number(rate.toPrecision(3))}`;
   place('if-price-value').textContent = `× ${price}`;
 }
 
-// Measured rates are the page's own table's; those of files that were given stay.
 function planWhatIf() {
   showWhatIfs();
+  if (hasTextError()) return;
   const {rate} = whatIfs(), files = {...state.files};
   if (files[MEASURED_TABLE] && rate !== 1) {
     const faster = Object.fromEntries(Object.entries(state.measured).map(([key, of]) =>
@@ -125,6 +124,10 @@ place('if-reset').addEventListener('click', () => {
 });
 place('form').addEventListener('submit', event => {
   event.preventDefault();
+  if (hasTextError()) {
+    say(place('text-error').textContent);
+    return;
+  }
   resetWhatIfs();
   plan(state.request, state.files);
   goesThere = true;
@@ -132,46 +135,53 @@ place('form').addEventListener('submit', event => {
 place('stop').addEventListener('click', stopPlanning);
 
 place('save').addEventListener('click', () => {
+  if (hasTextError()) return;
   const link = save(`${state.name}.json`, planText());
   link.click();
 });
 
 place('open').addEventListener('change', async event => {
   const [file] = event.target.files;
-  event.target.value = '';
   try {
-    take(file.name.replace(/\.json$/, ''), parsed(await file.text()), state.files);
-    say('');
+    const request = parsedPlan(await file.text()), names = textsIn(request);
+    // Files that were given before stay where this plan names them.
+    const files = Object.entries(state.files).filter(([name]) => name !== MEASURED_TABLE && (names.includes(name) || measurementsOf(request).some(one => standsFor(one, name))));
+    take(file.name.replace(/\.json$/, ''), request, Object.fromEntries(files));
+    sayMissing();
   } catch (error) {
     say(`${file.name}: is no plan file: ${error.message}`);
   }
+  event.target.value = '';
 });
 
 const MOST_LINKED = 1e6;  // letters of an address that browsers take
+let ownHash = '';
 place('link').addEventListener('click', () => {
-  const files = Object.fromEntries(Object.entries(state.files).map(([name, bytes]) => [name, new TextDecoder().decode(bytes)]));
-  const fragment = toFragment({name: state.name, plan: state.request, files});
+  if (hasTextError()) return;
+  const fragment = toFragment({name: state.name, plan: state.request, files: state.files});
   if (fragment.length > MOST_LINKED) {
     say(`The plan with its files has ${fragment.length} letters, an address at most ${MOST_LINKED}: save the plan file, and give the files beside it.`);
     return;
   }
-  location.hash = `plan=${fragment}`;
+  ownHash = `#plan=${fragment}`;
+  location.hash = ownHash;
   say('');
   place('progress').textContent = 'The address of this page is now a link to this plan.';
 });
 
-// The plan of the address, where it has one: {name, plan, files}.
+// The plan of the address, where it has one.
 function takeAddress() {
   const [, fragment] = location.hash.match(/^#plan=(.+)$/) || [];
-  if (!fragment) return;
+  if (!fragment || location.hash === ownHash) return;
+  let found = null;
   try {
-    const {name, plan: request, files = {}} = fromFragment(fragment);
-    take(name || 'plan', request, Object.fromEntries(Object.entries(files).map(([file, text]) => [file, new TextEncoder().encode(text)])));
-    const missing = measurementsOf(request).filter(file => !(file in state.files));
-    if (missing.length > 0) say(`Give the files that this plan names as measurements: ${missing.join(', ')}`);
+    found = fromFragment(fragment);
   } catch {
     say('The address of this page has no plan that can be read behind #plan=.');
+    return;
   }
+  take(found.name, found.plan, found.files);
+  sayMissing();
 }
 
 function askForLists() {

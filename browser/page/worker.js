@@ -17,20 +17,25 @@ onmessage = async ({data}) => {
       return;
     }
     const {FS} = planner;
-    FS.mkdir('/plan');
-    for (const [name, bytes] of Object.entries(data.files)) {
-      const file = `/plan/${name}`;
-      FS.mkdirTree(file.slice(0, file.lastIndexOf('/')));
-      FS.writeFile(file, bytes);
-    }
-    FS.writeFile(`/plan/${data.name}`, data.text);
-    const status = planner.callMain([`/plan/${data.name}`, '/plan/answer']);
+    // "../networks/x" lies beside the plan's folder; above the root there is nothing.
+    const write = (name, content) => {
+      const parts = [];
+      for (const part of `/files/plan/${name}`.split('/'))
+        if (part === '..') parts.pop();
+        else if (part !== '' && part !== '.') parts.push(part);
+      const file = `/${parts.join('/')}`;
+      FS.mkdirTree(file.slice(0, file.lastIndexOf('/')) || '/');
+      FS.writeFile(file, content);
+    };
+    for (const [name, bytes] of Object.entries(data.files)) write(name, bytes);
+    write(data.name, data.text);
+    const status = planner.callMain([`/files/plan/${data.name}`, '/files/plan/answer']);
     const files = {};
     if (status === 0)
-      for (const name of FS.readdir('/plan/answer'))
-        if (!name.startsWith('.')) files[name] = FS.readFile(`/plan/answer/${name}`, {encoding: 'utf8'});
-    postMessage({status, said: said.map(line => line.replaceAll('/plan/', '')), files});
+      for (const name of FS.readdir('/files/plan/answer'))
+        if (!name.startsWith('.')) files[name] = FS.readFile(`/files/plan/answer/${name}`, {encoding: 'utf8'});
+    postMessage({status, said: said.map(line => line.replaceAll('/files/plan/', '')), files});
   } catch (error) {
-    postMessage({status: 1, said: [...said, `error: the planner stopped (${error.message || error}); fewer nodes or candidates need less memory`], files: {}});
+    postMessage({status: 1, said: [...said, `error: the planner stopped (${error.message || error})`], files: {}});
   }
 };

@@ -139,6 +139,12 @@ class Page:
             ActionChains(self.driver).send_keys(getattr(Keys, key)).perform()
         self.settle()
 
+    def keys(self, *texts):
+        """Typed where the focus is; a word in capitals is a key."""
+        for text in texts:
+            ActionChains(self.driver).send_keys(getattr(Keys, text) if text.isupper() else text).perform()
+        self.settle()
+
     def tab_through(self, most):
         """What has the focus one after another, from the top of the page until it comes round."""
         reached = []

@@ -15,6 +15,7 @@ import unittest
 from page import PageTest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+TABLE = 'measured-on-the-page.csv'  # of the page's own table
 SIMPLE = {'parameters': 100000000, 'step_time': '1s', 'tokens': 1000000000, 'tokens_per_step': 32768,
           'sites': [{'name': 'Oslo', 'nodes': 2, 'rate': '1Gbps', 'latitude': 59.91, 'longitude': 10.75},
                     {'name': 'Paris', 'nodes': 2, 'rate': '2Gbps', 'latitude': 48.86, 'longitude': 2.35}],
@@ -41,7 +42,8 @@ class PlannerPage(PageTest):
     def open(self, plan=None, files=None):
         address = pathlib.Path(sys.argv[5]).resolve().as_uri()
         if plan is not None:
-            text = json.dumps({'name': 'drawn', 'plan': plan, 'files': files or {}})
+            packed = {name: base64.b64encode(content.encode()).decode() for name, content in (files or {}).items()}
+            text = json.dumps({'name': 'drawn', 'plan': plan, 'files': packed})
             address += '#plan=' + base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')
         self.page.driver.get('about:blank')
         for kind in ('browser', 'performance'):
@@ -126,26 +128,29 @@ class PlannerPage(PageTest):
         self.assertEqual(request['accelerator'], {'price': 2.5})
         self.assertEqual(request['sites'][0], {'name': 'Oslo', 'nodes': 2, 'up': '500Mbps', 'down': '1Gbps', 'latitude': 59.91, 'longitude': 10.75})
         self.assertEqual(request['paths'], [{'between': ['Oslo', 'Lyon'], 'rtt': '33ms'}])
-        self.assertEqual(request['measurements'], ['links.csv'])
+        self.assertEqual(request['measurements'], [TABLE])
         self.assertEqual(request['candidates'], SIMPLE['candidates'])
-        self.assertEqual(self.page.value("new TextDecoder().decode(state.files['links.csv'])"), 'from,to,rate_mbps,streams\nOslo,Lyon,740,1\n')
+        self.assertEqual(self.page.value("new TextDecoder().decode(state.files[MEASURED_TABLE])"), 'from,to,rate_mbps,streams\nOslo,Lyon,740,1\n')
         self.page.run("""place('text').value = JSON.stringify({...state.request, tokens: 5e9});
                          place('text').dispatchEvent(new Event('change'));""")
         self.assertEqual(self.page.value("FIELDS.map(spec => get(state.request, spec.path))[2]"), 5000000000)
         self.page.run("place('whole').open = true; place('text').value = '{'; place('text').dispatchEvent(new Event('change'));")
-        self.assertIn('This is no JSON', self.page.text('#whole'))
+        self.assertIn('This is no plan file', self.page.text('#whole'))
+        self.page.click('#plan')
+        self.assertIn('This is no plan file', self.page.text('#error'))
+        self.assertTrue(self.page.value("place('stop').hidden"), 'it plans what the text does not say')
 
     def test_measurements_are_read(self):
-        plan = {**SIMPLE, 'measurements': ['links.csv', 'oslo-paris.txt']}
+        plan = {**SIMPLE, 'measurements': [TABLE, 'oslo-paris.txt']}
         table = 'from,to,rate_mbps,streams\nOslo,Paris,740,1\nOslo,Paris,1900,8\n'
         ping = ('PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=25.1 ms\n\n'
                 '--- 10.0.0.2 ping statistics ---\n1 packets transmitted, 1 received, 0% packet loss, time 0ms\n'
                 'rtt min/avg/max/mdev = 25.100/25.100/25.100/0.000 ms\n')
-        self.open(plan, {'links.csv': table, 'oslo-paris.txt': ping})
-        self.assertEqual(self.page.value('state.measured'), {'Oslo|Paris': {'one': '740', 'many': '1900', 'streams': '8'}})
+        self.open(plan, {TABLE: table, 'oslo-paris.txt': ping})
+        self.assertEqual(self.page.value('state.measured'), {'["Oslo","Paris"]': {'one': '740', 'many': '1900', 'streams': '8'}})
         self.plan()
         self.assertEqual(self.page.text('#error'), '')
-        self.expect_answer_of(self.native(plan, ('links.csv', table), ('oslo-paris.txt', ping)))
+        self.expect_answer_of(self.native(plan, (TABLE, table), ('oslo-paris.txt', ping)))
 
     def test_files_of_a_plan_that_names_a_folder(self):
         file = SOURCE / 'scenarios/plans/iperf3.json'
@@ -161,6 +166,103 @@ class PlannerPage(PageTest):
         self.assertEqual(self.page.text('#error'), '')
         out = self.native(plan, *((name, (file.parent / name).read_text()) for name in plan['measurements']))
         self.expect_answer_of(out)
+
+    def test_measurements_follow_their_sites(self):
+        self.open(SIMPLE)
+        self.change('One connection, Mb/s between Oslo and Paris', '740')
+        table = lambda: self.page.value('new TextDecoder().decode(state.files[MEASURED_TABLE])').splitlines()[1:]
+        self.page.run("""place('text').value = JSON.stringify({...state.request, sites: [...state.request.sites].reverse()});
+                         place('text').dispatchEvent(new Event('change'));""")
+        self.assertEqual(table(), ['Paris,Oslo,740,1'])
+        for before, name in (('Oslo', 'a|b'), ('Paris', 'c'), ('a|b', 'x')):
+            self.change(f'Name of {before}', name)
+        self.assertEqual(table(), ['c,x,740,1'])
+        self.change('Name of x', 'c')
+        self.assertIn('There is a site c already', self.page.text('#error'))
+        self.assertEqual(table(), ['c,x,740,1'])
+        # Another plan has none of it.
+        other = pathlib.Path(self.folder.name) / 'other.json'
+        other.write_text(json.dumps(SIMPLE))
+        self.page.driver.find_element('id', 'open').send_keys(str(other))
+        self.wait("state.name === 'other'")
+        self.assertEqual(self.page.value('state.request'), SIMPLE)
+        self.assertEqual(self.page.value('Object.keys(state.files)'), [])
+
+    def test_a_table_of_ones_own_stays(self):
+        folder = pathlib.Path(self.folder.name) / 'own'
+        folder.mkdir()
+        (folder / 'links.csv').write_bytes('from,to,rate_mbps,rtt_ms\nOslo,Paris,100,35\n'.encode('utf-16'))
+        self.open(SIMPLE)
+        self.page.driver.find_element('id', 'measurements').send_keys(str(folder / 'links.csv'))
+        self.wait("'links.csv' in state.files")
+        self.assertEqual(self.page.value('state.request.measurements'), ['links.csv'])
+        self.page.click('#link')
+        self.plan()
+        self.assertEqual(self.page.text('#error'), '')
+        address = self.page.value('location.href')
+        self.page.driver.get('about:blank')
+        self.page.driver.get(address)
+        self.wait('lists.models.length > 0')
+        self.plan()
+        self.assertEqual(self.page.text('#error'), '')
+
+    def test_files_in_other_folders_and_of_a_pattern(self):
+        plan = json.loads((SOURCE / 'scenarios/plans/abilene.json').read_text())
+        plan['candidates'] = {'methods': ['diloco'], 'inner_steps': [500], 'all_reduce': ['ring'], 'connections': [8], 'rank_orders': ['blocks']}
+        self.open(plan)
+        self.page.driver.find_element('id', 'others').send_keys(str(SOURCE / 'scenarios/networks/abilene.graphml'))
+        self.wait("'../networks/abilene.graphml' in state.files")
+        self.plan()
+        self.assertEqual(self.page.text('#error'), '')
+        self.assertTrue(self.page.value("place('if-rate').disabled"), 'the rates stand in the graph')
+        for named, path in (('iperf/*.csv', 'iperf/table.csv'), ('iperf', 'iperf/table.csv')):
+            self.open({**SIMPLE, 'measurements': named})
+            self.assertIn(named, self.page.text('#error'))
+            table = pathlib.Path(self.folder.name) / 'table.csv'
+            table.write_text('from,to,rate_mbps,rtt_ms\nOslo,Paris,100,35\n')
+            self.page.driver.find_element('id', 'measurements').send_keys(str(table))
+            self.wait('Object.keys(state.files).length === 1')
+            self.assertEqual(self.page.value('Object.keys(state.files)'), [path])
+            self.assertEqual(self.page.value('state.request.measurements'), named)
+            self.plan()
+            self.assertEqual(self.page.text('#error'), '')
+
+    def test_numbers_as_people_write_them(self):
+        for text, count, other in (('65,536', 65536, '65,536'), ('0,050', '0,050', '0,050'), ('1.5B', 1500000000, 1500000000), ('2e12', 2e12, 2e12),
+                                   ('1,5', '1,5', '1,5'), ('1e400', '1e400', '1e400'), ('.5', 0.5, 0.5), ('', None, None), ('ten', 'ten', 'ten')):
+            self.open(SIMPLE) if text == '65,536' else None
+            self.assertEqual(self.page.value(f'[numberOf({json.dumps(text)}, true) ?? null, numberOf({json.dumps(text)}) ?? null]'), [count, other], text)
+
+    def test_by_the_keyboard(self):
+        self.open(SIMPLE)
+        focused = lambda: self.page.value("document.activeElement.closest('label') && document.activeElement.closest('label').firstChild.textContent")
+        self.page.run("[...document.querySelectorAll('#fields label')].find(one => one.firstChild.textContent === 'Tokens').querySelector('input').select();")
+        keys = self.page.keys
+        keys('2000000000', 'TAB')
+        self.assertEqual(focused(), 'Tokens a step')
+        keys('65536', 'ENTER')
+        self.wait("place('stop').hidden && answer")
+        self.assertEqual(self.page.value("[JSON.parse(answer['plan.json']).plan.tokens, JSON.parse(answer['plan.json']).plan.tokens_per_step]"), [2000000000, 65536])
+        # A click right after typing is not lost.
+        self.change('Budget', '5')
+        self.page.run("[...document.querySelectorAll('#fields label')].find(one => one.firstChild.textContent === 'Budget').querySelector('input').select();")
+        keys('7000')
+        self.page.driver.find_element('css selector', '[aria-label="Remove Paris"]').click()
+        self.assertEqual(self.page.value('[state.request.budget, state.request.sites.length]'), [7000, 1])
+        self.page.click('#add-site')
+        self.page.click('#add-site')
+        self.assertEqual(self.page.value('state.request.sites.map(site => site.name)'), ['Oslo', 'Site 2', 'Site 3'])
+
+    def test_a_plan_of_other_kinds_of_values(self):
+        self.open({'sites': [None, 5, {'name': 'Oslo', 'nodes': 2}], 'paths': [None, {'between': 3}], 'faults': 7, 'egress': {'sites': 3}, 'measurements': 4})
+        self.assertEqual(self.page.value("document.querySelectorAll('#sites tbody tr').length"), 1)
+        self.change('Name of Oslo', 'Bergen')
+        self.plan()
+        self.assertIn('drawn.json', self.page.text('#error'))
+        for fragment in ('eyJhIjoxfQ', '!!!!'):
+            self.page.run("location.hash = '#plan=' + arguments[0];", fragment)
+            self.wait("place('error').textContent.includes('has no plan')")
+            self.assertEqual(self.page.value('state.request.sites.length'), 3, 'the plan is lost')
 
     def test_what_if(self):
         self.open({**SIMPLE, 'accelerator': {'name': 'H100', 'price': 2}, 'egress': 0.1})
