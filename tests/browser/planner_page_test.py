@@ -7,6 +7,7 @@ PAGE: what `make planner-page` has made
 import base64
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -295,6 +296,19 @@ class PlannerPage(PageTest):
         self.page.click('#stop')
         self.assertIn('Stopped', self.page.text('#progress'))
         self.assertFalse(self.page.value("place('plan').disabled"))
+
+    def test_the_page_of_the_command_links_here(self):
+        folder = pathlib.Path(self.folder.name) / 'a folder'
+        folder.mkdir()
+        for file in (sys.argv[1], sys.argv[5]):
+            shutil.copy(file, folder / ('longhaul-planner.html' if file.endswith('.html') else 'longhaul'))
+        (folder / 'simple.json').write_text(json.dumps(SIMPLE))
+        subprocess.run([folder / 'longhaul', 'plan', folder / 'simple.json', '-o', folder / 'out', '--quiet'], check=True, capture_output=True, timeout=300)
+        self.page.driver.get((folder / 'out/plan.html').as_uri())
+        self.assertIn('Change this plan', self.page.text('#change'))
+        self.page.click('#planner')
+        self.wait("typeof state === 'object' && lists.models.length > 0")
+        self.assertEqual(self.page.value('[state.name, state.request]'), ['simple', SIMPLE])
 
     def test_a_link_has_the_whole_plan(self):
         self.open(SIMPLE)
