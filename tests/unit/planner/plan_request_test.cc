@@ -70,6 +70,34 @@ TEST(PlanRequest, ExpertsThatDoNotComputeTravelAndAreStored) {
   EXPECT_EQ(refused_path([&] { plan_of_json(json); }), "active_parameters");
 }
 
+// EleutherAI's calculator (cookbook, calc/calc_transformer_mem.py at 069ae2ef): ZeRO-3 over a node's eight,
+// weights of 2 bytes, gradients of 4, optimizer of 12, and activations of s · b · h · L · (16 · 2 + 2) with
+// one sequence. Its parameters: 2 v h + h s + 8 h L + 2 h + 2 (1 + kv) L h² + 3 L h · ffn.
+TEST(PlanRequest, MemoryIsThatOfAPublicCalculator) {
+  struct Shape {
+    const char* model;
+    double vocabulary, hidden, layers, kv, ffn;
+  };
+  for (const Shape& of : {Shape{"llama-3-8b", 128256, 4096, 32, 0.25, 14336},
+                          Shape{"llama-3-70b", 128256, 8192, 80, 0.125, 28672},
+                          Shape{"llama-2-7b", 32000, 4096, 32, 1, 11008}}) {
+    Json json = minimal();
+    json.merge_patch({{"model", of.model}, {"accelerator", {{"name", "B300"}}}});
+    const PlanRequest plan = plan_of_json(json);
+    const double tokens = static_cast<double>(plan.model->context), h = of.hidden, layers = of.layers;
+    const double parameters = 2 * of.vocabulary * h + h * tokens + 8 * h * layers + 2 * h +
+                              2 * (1 + of.kv) * layers * h * h + 3 * layers * h * of.ffn;
+    const PlanFolder folder;
+    const MemoryNeed need =
+        memory_need(plan, tools_in(folder).validated(candidates_of(plan, planned_network(plan, folder.path),
+                                                                   {{"diloco", 1000000000}})
+                                                         .at(0)
+                                                         .scenario));
+    EXPECT_NEAR(need.without_outer_state() / (18 * parameters / 8), 1, 0.01) << of.model;
+    EXPECT_NEAR(need.kept_activations / (34 * tokens * h * layers), 1, 1e-9) << of.model;
+  }
+}
+
 // Sizes and names of mixtures of experts, and dense ones of nearly the same: Qwen1.5 14B, GPT-NeoX-20B.
 TEST(PlanRequest, HintsAtMixturesOfExperts) {
   const auto hint = [](double parameters, const char* name, const Json& more = Json::object()) {
