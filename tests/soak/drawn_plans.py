@@ -61,6 +61,15 @@ def front_faults(front, plans):
             yield f"not on the front, though none there is as good: {other['words']}"
 
 
+def eligible(plans, request):
+    """Those that may be taken (ChoiceRule::is_eligible): within the deadline, if any is, and of these those that compute enough."""
+    if "deadline" in request:
+        in_time = [one for one in plans if one["time_s"] <= 86400 * float(request["deadline"][:-1])]
+        return in_time or plans  # min_utilization is 0 then
+    busy = [one for one in plans if one["utilization"] >= 0.8]
+    return busy or plans
+
+
 def impossible(answer):
     """Sentences on what cannot be in a plan.json; none, as it should be."""
     step_s, request = answer["step_s"], answer["plan"]

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-from drawn_plans import drawn_plan, front_faults, impossible, single_plans
+from drawn_plans import drawn_plan, eligible, front_faults, impossible, single_plans
 
 MOST_CANDIDATES = 12
 
@@ -46,9 +46,9 @@ def brute_force_faults(longhaul, plan, answer, folder, limit_s):
         if status == 124:
             return None
         if status == 0:
-            all_plans += [one for one in found["plans"] if not one["left_out"]]
+            all_plans += found["plans"]
     front = [one for one in answer["plans"] if one["is_on_front"]]
-    return list(front_faults(front, all_plans))
+    return list(front_faults(front, eligible(all_plans, plan)))
 
 
 def main():
