@@ -159,7 +159,7 @@ bool begins_array(std::string_view text) {
 InputError broken(const std::string& file, std::string_view text, const BrokenJson& error) {
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(error.at), '\n');
   const std::string what = error.what();
-  if (strip(text.substr(error.at)).empty() || starts_with(what, "Unterminated"))
+  if (strip(text.substr(error.at)).empty() || what == kNoEnd)
     return of_file(
         file, fmt::format("ends in the middle of its JSON (line {}): the test was cut off; measure again, or "
                           "leave the file out",

@@ -86,10 +86,10 @@ class Scanner {
     skip_blanks();
     if (take("}")) return members;
     while (true) {
-      if (peek() != '"') throw BrokenJson("Expecting property name enclosed in double quotes", at_);
+      if (peek() != '"') throw BrokenJson("a key in double quotes is missing", at_);
       std::string key = string();
       skip_blanks();
-      need(':', "Expecting ':' delimiter");
+      need(':', "a colon is missing");
       skip_blanks();
       Json of = value(depth + 1);
       if (starts_with(key, "sum") && keys.count(key) > 0) key += kSecond;
@@ -98,7 +98,7 @@ class Scanner {
         static_cast<Json::object_t::Container&>(members).emplace_back(key, std::move(of));
       skip_blanks();
       if (take("}")) return members;
-      need(',', "Expecting ',' delimiter");
+      need(',', "a comma is missing");
       skip_blanks();
     }
   }
@@ -112,7 +112,7 @@ class Scanner {
       elements.push_back(value(depth + 1));
       skip_blanks();
       if (take("]")) return elements;
-      need(',', "Expecting ',' delimiter");
+      need(',', "a comma is missing");
       skip_blanks();
     }
   }
@@ -121,10 +121,10 @@ class Scanner {
     const std::size_t begin = at_++;
     std::string text;
     while (true) {
-      if (at_ >= text_.size()) throw BrokenJson("Unterminated string starting at", begin);
+      if (at_ >= text_.size()) throw BrokenJson(kNoEnd, begin);
       const char c = text_[at_];
       if (c == '"') break;
-      if (static_cast<unsigned char>(c) < 0x20) throw BrokenJson("Invalid control character at", at_);
+      if (static_cast<unsigned char>(c) < 0x20) throw BrokenJson("a text has a control character", at_);
       ++at_;
       if (c == '\\')
         append_escape(begin, text);
@@ -137,12 +137,13 @@ class Scanner {
 
   // Behind the backslash.
   void append_escape(std::size_t begin, std::string& text) {
-    if (at_ >= text_.size()) throw BrokenJson("Unterminated string starting at", begin);
+    if (at_ >= text_.size()) throw BrokenJson(kNoEnd, begin);
     const std::string_view letters = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
     const char c = text_[at_++];
     if (c == 'u') return append_character(text);
     const std::size_t letter = letters.find(c);
-    if (letter == std::string_view::npos) throw BrokenJson("Invalid \\escape", at_ - 2);
+    if (letter == std::string_view::npos)
+      throw BrokenJson("a backslash stands before a letter that means nothing", at_ - 2);
     text += meant[letter];
   }
 
@@ -166,7 +167,7 @@ class Scanner {
     char* end = nullptr;
     const bool are_digits =
         digits.size() == 4 && digits.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
-    if (!are_digits) throw BrokenJson("Invalid \\uXXXX escape", at_ - 1);
+    if (!are_digits) throw BrokenJson("\\u is not followed by four hexadecimal digits", at_ - 1);
     at_ += 4;
     return static_cast<char32_t>(std::strtoul(digits.c_str(), &end, 16));
   }
@@ -176,7 +177,7 @@ class Scanner {
     take("-");
     if (!is_digit(peek())) {
       at_ = begin;
-      throw BrokenJson("Expecting value", begin);
+      throw BrokenJson("a value is missing", begin);
     }
     if (!take("0")) skip_digits();
     const bool is_float = take_fraction() | take_exponent();

@@ -17,6 +17,9 @@ namespace longhaul::measured {
 // twice, the second gets it here.
 inline constexpr const char* kSecond = "_bidir_reverse";
 
+// Of a text that the file ends in.
+inline constexpr const char* kNoEnd = "a text has no end";
+
 class BrokenJson : public std::runtime_error {
  public:
   BrokenJson(const std::string& what, std::size_t place) : std::runtime_error(what), at(place) {}

@@ -1,7 +1,11 @@
 """Plan files that are drawn, and what no answer to one may say; for the checks beside this file."""
+import argparse
 import itertools
 import json
+import pathlib
 import random
+import shutil
+import sys
 
 METHODS = ["ddp", "diloco", "streaming-diloco", "noloco", "local-sgd", "gossip", "delayed-nesterov", "hierarchical", "gasloc",
            {"name": "noloco", "group_size": 2, "pattern": "presend"}, {"name": "diloco", "codec": "e3m0"}]
@@ -36,6 +40,45 @@ def drawn_plan(seed, number):
     if draw.random() < 0.1:
         draw.choice(WRONG)(plan)
     return plan
+
+
+class Drawing:
+    """The command line of a check of drawn plans, and a folder with a line a plan, in which a call that is cut off continues."""
+
+    def __init__(self, doc, programs, plans, **more):
+        arguments = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+        for program in (*programs, "folder"):
+            arguments.add_argument(program, type=pathlib.Path)
+        arguments.add_argument("--plans", type=int, default=plans)
+        arguments.add_argument("--seed", type=int, default=1)
+        for name, default in more.items():
+            arguments.add_argument("--" + name.replace("_", "-"), type=type(default), default=default)
+        arguments.add_argument("--anew", action="store_true", help="forget what an earlier call has left")
+        self.given = arguments.parse_args()
+        self.folder = self.given.folder.resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.file = self.folder / "plans.jsonl"
+        if self.given.anew:
+            self.file.unlink(missing_ok=True)
+        self.lines = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
+
+    def plans(self):
+        """(number, a folder of its own, the plan file) of those that are still to be made; each is added before the next."""
+        for number in range(len(self.lines) + 1, self.given.plans + 1):
+            folder = self.folder / f"{number:05}"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            yield number, folder, drawn_plan(self.given.seed, number)
+
+    def add(self, line, is_bad):
+        """What is bad is said, and its folder stays."""
+        self.lines.append(line)
+        with self.file.open("a") as file:
+            print(json.dumps(line), file=file, flush=True)
+        if is_bad:
+            print(json.dumps(line), file=sys.stderr, flush=True)
+        else:
+            shutil.rmtree(self.folder / f"{line['number']:05}")
 
 
 def is_no_worse(one, other, tolerance=0.):

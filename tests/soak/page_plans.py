@@ -8,16 +8,14 @@ then, and one to some dozen candidates; some are wrong. Both programs make it: a
 refusal, must be the same. FOLDER gets a line a plan in `plans.jsonl`, with both times; a call that is cut off continues there.
 Exit status 1 where one differs, whose files stay in FOLDER.
 """
-import argparse
 import filecmp
 import json
 import pathlib
 import resource
-import shutil
 import subprocess
 import sys
 
-from drawn_plans import drawn_plan
+from drawn_plans import Drawing
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 def timed(command):
@@ -43,35 +41,16 @@ def difference(native, page, done, page_done, folder):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("longhaul", type=pathlib.Path)
-    arguments.add_argument("planner", type=pathlib.Path)
-    arguments.add_argument("folder", type=pathlib.Path)
-    arguments.add_argument("--plans", type=int, default=200)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--anew", action="store_true", help="forget what an earlier call has left")
-    given = arguments.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    out = given.folder / "plans.jsonl"
-    if given.anew:
-        out.unlink(missing_ok=True)
-    lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    for number in range(len(lines) + 1, given.plans + 1):
-        folder = given.folder.resolve() / f"{number:05}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+    drawing = Drawing(__doc__, ("longhaul", "planner"), 200)
+    for number, folder, drawn in drawing.plans():
         plan, native, page = folder / "drawn.json", folder / "answer", folder / "page"
-        plan.write_text(json.dumps(drawn_plan(given.seed, number), indent=1))
-        done, native_s = timed([given.longhaul, "plan", plan, "-o", native, "--quiet", "--jobs", 1])
-        page_done, page_s = timed(["node", SOURCE / "browser/in_node.js", given.planner, plan, page])
-        lines.append({"number": number, "status": done.returncode, "native_s": round(native_s, 2), "page_s": round(page_s, 2),
-                      "difference": difference(native, page, done, page_done, folder)})
-        with out.open("a") as file:
-            print(json.dumps(lines[-1]), file=file, flush=True)
-        if lines[-1]["difference"]:
-            print(json.dumps(lines[-1]), file=sys.stderr, flush=True)
-        else:
-            shutil.rmtree(folder)
+        plan.write_text(json.dumps(drawn, indent=1))
+        done, native_s = timed([drawing.given.longhaul, "plan", plan, "-o", native, "--quiet", "--jobs", 1])
+        page_done, page_s = timed(["node", SOURCE / "browser/in_node.js", drawing.given.planner, plan, page])
+        line = {"number": number, "status": done.returncode, "native_s": round(native_s, 2), "page_s": round(page_s, 2),
+                "difference": difference(native, page, done, page_done, folder)}
+        drawing.add(line, line["difference"])
+    lines = drawing.lines
     made = [line for line in lines if line["status"] == 0]
     ratios = sorted(line["page_s"] / line["native_s"] for line in made if line["native_s"] > 0.5)
     different = [line for line in lines if line["difference"]]

@@ -8,14 +8,13 @@ says, and a front that is one (drawn_plans.py). Every 25th plan of at most 12 ca
 candidate: its front must be that of all of them. FOLDER gets a line a plan in `plans.jsonl`; a call that is cut off continues
 there. Exit status 1 where an answer cannot be, or a program ended otherwise than with 0 or 2.
 """
-import argparse
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 
-from drawn_plans import drawn_plan, eligible, front_faults, impossible, single_plans
+from drawn_plans import Drawing, eligible, front_faults, impossible, single_plans
 
 MOST_CANDIDATES = 12
 
@@ -52,36 +51,18 @@ def brute_force_faults(longhaul, plan, answer, folder, limit_s):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("longhaul", type=pathlib.Path)
-    arguments.add_argument("folder", type=pathlib.Path)
-    arguments.add_argument("--plans", type=int, default=2000)
-    arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--whole-every", type=int, default=25)
-    arguments.add_argument("--limit-s", type=float, default=120)
-    arguments.add_argument("--anew", action="store_true", help="forget what an earlier call has left")
-    given = arguments.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    out = given.folder / "plans.jsonl"
-    if given.anew:
-        out.unlink(missing_ok=True)
-    lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    for number in range(len(lines) + 1, given.plans + 1):
-        folder, plan = given.folder.resolve() / f"{number:05}", drawn_plan(given.seed, number)
-        status, answer = answer_of(given.longhaul, plan, folder, given.limit_s)
+    drawing = Drawing(__doc__, ("longhaul",), 2000, whole_every=25, limit_s=120.)
+    longhaul, limit_s = drawing.given.longhaul, drawing.given.limit_s
+    for number, folder, plan in drawing.plans():
+        status, answer = answer_of(longhaul, plan, folder, limit_s)
         line = {"number": number, "status": status, "faults": list(impossible(answer)) if status == 0 else []}
-        if status == 0 and number % given.whole_every == 0:
-            line["against_all"] = brute_force_faults(given.longhaul, plan, answer, folder / "alone", given.limit_s)
+        if status == 0 and number % drawing.given.whole_every == 0:
+            line["against_all"] = brute_force_faults(longhaul, plan, answer, folder / "alone", limit_s)
         if status not in (0, 2, 124):
             line["faults"].append(f"exit status {status}: {answer}")
         line["faults"] += line.get("against_all") or []
-        lines.append(line)
-        with out.open("a") as file:
-            print(json.dumps(line), file=file, flush=True)
-        if line["faults"]:
-            print(json.dumps(line), file=sys.stderr, flush=True)
-        else:
-            shutil.rmtree(folder)
+        drawing.add(line, line["faults"])
+    lines = drawing.lines
     count = lambda condition: sum(bool(condition(line)) for line in lines)
     print(f"{len(lines)} plans: {count(lambda line: line['status'] == 0)} made, {count(lambda line: line['status'] == 2)} refused, "
           f"{count(lambda line: line['status'] == 124)} took too long, {count(lambda line: line.get('against_all') == [])} equal to "

@@ -60,14 +60,14 @@ TEST(JsonScanner, ReadsWhatFollowsLaterAndNumbersOfAnySize) {
 
 TEST(JsonScanner, SaysWhereAndWhatIsBroken) {
   for (const auto& [text, words, place] :
-       {std::tuple("{\"a\" 1}", "Expecting ':' delimiter", 5U),
-        {"{\"a\": 1 2}", "Expecting ',' delimiter", 8U},
-        {"{\"a\": 1,}", "Expecting property name enclosed in double quotes", 8U},
-        {"[1, ]", "Expecting value", 4U},
-        {"[-]", "Expecting value", 1U},
-        {"[\"a", "Unterminated string starting at", 1U},
-        {"[\"\\x\"]", "Invalid \\escape", 2U},
-        {"[\"\n\"]", "Invalid control character at", 2U}}) {
+       {std::tuple("{\"a\" 1}", "a colon is missing", 5U),
+        {"{\"a\": 1 2}", "a comma is missing", 8U},
+        {"{\"a\": 1,}", "a key in double quotes is missing", 8U},
+        {"[1, ]", "a value is missing", 4U},
+        {"[-]", "a value is missing", 1U},
+        {"[\"a", "a text has no end", 1U},
+        {"[\"\\x\"]", "a backslash stands before a letter that means nothing", 2U},
+        {"[\"\n\"]", "a text has a control character", 2U}}) {
     try {
       scanned(text);
       ADD_FAILURE() << text;
@@ -86,7 +86,7 @@ TEST(Documents, InOtherLinesAndCutOff) {
   EXPECT_SAYS(said_by([] { json_documents("f", "{\"a\":\n 1, \"b"); }),
               "f: ends in the middle of its JSON (line 2)");
   EXPECT_SAYS(said_by([] { json_documents("f", "{\"a\":\n b}"); }),
-              "f: line 2 is no JSON (Expecting value); allowed: the file as the tool wrote it");
+              "f: line 2 is no JSON (a value is missing); allowed: the file as the tool wrote it");
   EXPECT_SAYS(said_by([] { json_documents("f", repeated("{\"a\": ", 100000)); }),
               "f: is nested too deeply to be a measurement");
   EXPECT_SAYS(said_by([] { json_documents("f", "{\"a\": " + repeated("[", 100000)); }),
