@@ -1,0 +1,68 @@
+"""The trace of one rank: the spans of its exchanges and of its steps, in nanoseconds since 1970."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, List, Optional, Tuple
+
+Shapes = Tuple[Tuple[int, ...], ...]  # of each tensor, its dimensions
+
+
+@dataclasses.dataclass
+class Span:
+    """One rank's part in one exchange.
+
+    begin, end: when this rank joined and when its work was done. call: when the program asked for it, which a queue may
+    separate from `begin`; None where it is not known. bytes: None where the file has no shapes. group and members: None
+    where the file does not say them. peer: the other rank of a send. is_busy: the program computed in between.
+    """
+
+    name: str
+    operation: str
+    library: str
+    begin: int
+    end: int
+    thread: int
+    shapes: Optional[Shapes] = None
+    types: Tuple[str, ...] = ()
+    bytes: Optional[int] = None
+    function_id: int = 0
+    call: Optional[int] = None
+    call_name: str = ""
+    group: Optional[str] = None
+    members: Optional[Tuple[int, ...]] = None
+    sequence: Optional[int] = None
+    peer: Optional[int] = None
+    is_busy: bool = False
+    step: Optional[int] = None
+
+    @property
+    def joined(self) -> int:
+        """When the program asked for it, or else when the work began."""
+        return self.begin if self.call is None else self.call
+
+
+@dataclasses.dataclass
+class RankTrace:
+    """All that one file says. rank and world: None where the file does not say them. groups: {name: ranks}."""
+
+    file: str
+    rank: Optional[int]
+    world: Optional[int]
+    host: str
+    process: Optional[int]
+    groups: Dict[str, Tuple[int, ...]]
+    spans: List[Span]
+    sends: List[Span]
+    steps: List[Tuple[int, int, int]]  # number, begin, end
+
+    @property
+    def begin(self) -> int:
+        return min([span.begin for span in self.spans + self.sends] + [begin for _, begin, _ in self.steps])
+
+    @property
+    def end(self) -> int:
+        return max([span.end for span in self.spans + self.sends] + [end for _, _, end in self.steps])
+
+    def step_at(self, moment: int) -> Optional[int]:
+        return next((number for number, begin, end in self.steps if begin <= moment <= end), None)

@@ -1,0 +1,83 @@
+"""NCCL's exchanges in a Kineto file: the kernels `nccl…` on a card's streams, which carry what they exchange in their args.
+
+"Collective name", "dtype", "In msg nelems" (elements, not bytes), "Process Group Name", "Process Group Ranks", "Seq": the names of
+torch 2.15.0, read from its source, since no card was at hand. `record_param_comms` has the same args and is the launch alone,
+so its time does not count.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+
+from longhaul.observed.operations import bytes_of, word
+from longhaul.observed.taken import whole
+from longhaul.observed.trace import Span
+from longhaul.observed.traces.events import Event
+
+
+class Found(NamedTuple):
+    spans: List[Span]
+    left: List[str]
+
+
+def read(events: Sequence[Event]) -> Found:
+    """events: of one file, by their begins."""
+    kernels = [event for event in events if event.category == "kernel" and event.name.startswith("nccl")]
+    launches = [event for event in events if event.name == "record_param_comms"]
+    spans: List[Span] = []
+    left: List[str] = []
+    sends = nameless = 0
+    for kernel in kernels:
+        name = str(kernel.args.get("Collective name", ""))
+        operation = word(name)
+        if operation == "send" or name in ("recv", "coalesced"):
+            sends += 1
+        elif operation is None:
+            nameless += 1
+        elif kernel.is_finished:
+            spans.append(_span(kernel, name, operation))
+    if launches and not kernels:
+        left.append(
+            f"{len(launches)} record_param_comms, which are launches alone; record ProfilerActivity.CUDA for the kernels' times"
+        )
+    if sends:
+        left.append(
+            f"{sends} NCCL kernels of sends, receives and groups of them: a kernel waits for its peer, and does not name it"
+        )
+    if nameless:
+        left.append(f'{nameless} NCCL kernels without a "Collective name" that is known')
+    return Found(spans, left)
+
+
+def _span(kernel: Event, name: str, operation: str) -> Span:
+    elements, type_name = whole(kernel.args.get("In msg nelems")), str(kernel.args.get("dtype", ""))
+    shapes = ((elements,),) if elements is not None and operation != "barrier" else None
+    group = kernel.args.get("Process Group Name")
+    return Span(
+        f"nccl:{name}",
+        operation,
+        "nccl",
+        kernel.begin,
+        kernel.end,
+        kernel.thread,
+        shapes,
+        (type_name,),
+        bytes_of(shapes, (type_name,)),
+        group=str(group) if group is not None else None,
+        members=_ranks(kernel.args.get("Process Group Ranks")),
+        sequence=whole(kernel.args.get("Seq")),
+    )
+
+
+def _ranks(value: Any) -> Optional[Tuple[int, ...]]:
+    """A list, or the text of one; None where it is cut short ("...") or missing."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return None
+    if not isinstance(value, list) or not value:
+        return None
+    ranks = [whole(one) for one in value]
+    return None if None in ranks else tuple(rank for rank in ranks if rank is not None)

@@ -1,0 +1,132 @@
+"""The exchanges of one window: the spans of several ranks joined.
+
+A span begins when its rank joins, so the spans of one exchange differ, and the early ones hold the wait for the late rank. The
+time on the wire is last end - last begin. Spans are matched by group, name, shapes and position: the order of one group's
+exchanges is the order of the calls on every rank.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Dict, Hashable, Iterable, List, Optional, Tuple
+
+from longhaul.observed.trace import RankTrace, Span
+
+# All ranks of these end after all have begun; an end before is a clock that differs.
+SYMMETRIC = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "barrier")
+CLOCK_TOLERANCE_NS = 50_000  # clocks of one host agree to some 10 us
+
+
+@dataclasses.dataclass
+class Joined:
+    """The spans of one exchange by rank. members: None where the file does not say them."""
+
+    spans: Dict[int, Span]
+    members: Optional[Tuple[int, ...]]
+
+    @property
+    def first(self) -> Span:
+        return self.spans[min(self.spans)]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the span of every member is known, so that the wait can be told from the wire."""
+        return self.members is not None and set(self.members) <= self.spans.keys()
+
+    @property
+    def begin(self) -> int:
+        """When the last rank joined, ns."""
+        return max(span.begin for span in self.spans.values())
+
+    @property
+    def called(self) -> int:
+        """When the last rank asked for it, ns."""
+        return max(span.joined for span in self.spans.values())
+
+    @property
+    def end(self) -> int:
+        return max(span.end for span in self.spans.values())
+
+    @property
+    def least_span(self) -> int:
+        return min(span.end - span.begin for span in self.spans.values())
+
+    @property
+    def clocks_differ_by(self) -> int:
+        """ns by which a rank ended before another began, which no clock of one host shows. 0: they agree."""
+        apart = self.begin - min(span.end for span in self.spans.values())
+        return apart if self.first.operation in SYMMETRIC and apart > CLOCK_TOLERANCE_NS else 0
+
+    @property
+    def bytes(self) -> Optional[int]:
+        """Of the rank that hands in most: in a scatter only the root does, and parts may differ."""
+        known = [span.bytes for span in self.spans.values() if span.bytes is not None]
+        return max(known) if known else None
+
+
+def join(window: List[RankTrace]) -> Tuple[List[Joined], List[str]]:
+    """In the order of their begins; and what could not be joined, in words."""
+    by_key: Dict[Hashable, Dict[int, List[Span]]] = {}
+    joined: List[Joined] = []
+    for trace in window:
+        assert trace.rank is not None
+        for span in trace.spans:
+            if span.members is None or trace.rank not in span.members:
+                joined.append(Joined({trace.rank: span}, None))
+            else:
+                by_key.setdefault(_key(span, True), {}).setdefault(trace.rank, []).append(span)
+    notes = []
+    if joined and len(window) > 1:
+        notes.append(
+            f"{len(joined)} spans are of groups that the files do not tell apart, so they are not joined: their times hold waits"
+        )
+    recorded = {trace.rank for trace in window if trace.rank is not None}
+    one_clock = len({trace.host for trace in window}) == 1
+    rest: Dict[Hashable, Dict[int, List[Span]]] = {}
+    for of_ranks in by_key.values():
+        if not _zip(of_ranks, recorded, joined, one_clock):
+            for rank, spans in of_ranks.items():
+                for span in spans:
+                    rest.setdefault(_key(span, False), {}).setdefault(rank, []).append(span)
+    for of_ranks in rest.values():
+        if not _zip(of_ranks, recorded, joined, one_clock) and not _zip_by_step(of_ranks, recorded, joined, one_clock):
+            counts = ", ".join(f"{len(spans)} on rank {rank}" for rank, spans in sorted(of_ranks.items()))
+            name = next(iter(of_ranks.values()))[0].name
+            notes.append(
+                f"{name}: {counts}: the windows do not hold the same exchanges, so these are left out; record the same steps on all ranks"
+            )
+    return sorted(joined, key=lambda one: one.begin), notes
+
+
+def _key(span: Span, with_shapes: bool) -> Hashable:
+    shapes: Hashable = (span.shapes, span.types) if with_shapes and span.operation != "scatter" else None
+    return span.group, span.members, span.name, span.sequence, shapes
+
+
+def _zip(of_ranks: Dict[int, List[Span]], recorded: Iterable[Optional[int]], joined: List[Joined], one_clock: bool) -> bool:
+    """Joins the k-th of each rank, if every recorded member has as many. With one clock each has to begin before any of its ranks ends:
+    else the windows began at different exchanges."""
+    members = next(iter(of_ranks.values()))[0].members or ()
+    if set(of_ranks) != set(members) & set(recorded) or len({len(spans) for spans in of_ranks.values()}) != 1:
+        return False
+    ordered = {rank: sorted(spans, key=lambda span: span.begin) for rank, spans in of_ranks.items()}
+    found = [
+        Joined({rank: spans[at] for rank, spans in ordered.items()}, members) for at in range(len(next(iter(ordered.values()))))
+    ]
+    if one_clock and any(one.clocks_differ_by for one in found):
+        return False
+    joined += found
+    return True
+
+
+def _zip_by_step(
+    of_ranks: Dict[int, List[Span]], recorded: Iterable[Optional[int]], joined: List[Joined], one_clock: bool
+) -> bool:
+    """The same within each step that all ranks recorded. Whether any was joined; what is in no such step is left."""
+    recorded, found = list(recorded), False
+    steps = {span.step for spans in of_ranks.values() for span in spans if span.step is not None}
+    for step in sorted(steps):
+        inside = {rank: [span for span in spans if span.step == step] for rank, spans in of_ranks.items()}
+        if all(inside.values()):
+            found = _zip(inside, recorded, joined, one_clock) or found
+    return found
