@@ -1,0 +1,1 @@
+"""What programs print: step times in lines of a log, and text of benchmarks."""

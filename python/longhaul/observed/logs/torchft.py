@@ -1,0 +1,92 @@
+"""torchft's log (0.2.0): rounds and commits of each replica, timed by the lines of its compiled part.
+
+`2026-11-27T22:00:10.605 [INFO] [torchft::manager] - [Replica NAME] …`, to the millisecond, no zone. Its Python part writes a time only
+where the program's logging format has one, so the begin and end of a fragment's exchange are not timed. No line has a size.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from longhaul.observed.taken import Point, Series, Taken
+from longhaul.observed.trackers.columns import Asked
+
+_LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+) \[\w+\] \[torchft::manager\] - \[Replica ([^\]]+)\] (.*)")
+_PYTHON = re.compile(r"torchft\.(?:manager|local_sgd)\b|\[[^\]]*/\d+ - step \d+\]")
+_EVENTS = (
+    (re.compile(r"Start quorum for group_rank (\d+)"), "start"),
+    (re.compile(r"Finished quorum for group_rank (\d+)"), "quorum"),
+    (re.compile(r"should_commit request from (\d+)"), "request"),
+    (re.compile(r"should_commit completed should_commit=(true|false)"), "commit"),
+)
+
+
+def read(lines: Sequence[str], file: str, asked: Asked) -> Optional[Taken]:
+    taken = Taken(file, "torchft")
+    events: Dict[str, List[Tuple[str, datetime.datetime, str]]] = {}
+    is_torchft = fragments = heals = 0
+    for line in lines:
+        match = _LINE.search(line)
+        if match:
+            is_torchft = 1
+            for pattern, kind in _EVENTS:
+                if found := pattern.match(match[3]):
+                    events.setdefault(match[2], []).append((kind, datetime.datetime.fromisoformat(match[1]), found[1]))
+            heals += "healing is required" in match[3]
+        elif _PYTHON.search(line):
+            is_torchft = 1
+            fragments += "Syncing fragment=" in line
+    if not is_torchft:
+        return None
+    for replica, of_replica in events.items():
+        taken.series += _series(replica, of_replica)
+    if taken.series:
+        taken.took.append(
+            f"rounds of {len(events)} replicas ({', '.join(events)}): ISO times to the ms, no zone; "
+            "quorum_s from Start to Finished quorum, quorum_to_commit_s from there to the request of should_commit, "
+            "round_s from one completed commit to the next"
+        )
+        taken.notes.append(
+            f"{file}: the manager's step counts commits, so round_s is of all local steps between two; quorum_to_commit_s is an upper "
+            "bound of the exchange, whose size no line has"
+        )
+    if heals:
+        taken.notes.append(
+            f"{file}: {heals} times a replica healed, which is a whole model over HTTP; it is in the first round's times"
+        )
+    if fragments:
+        taken.left.append(
+            f"{fragments} exchanges of fragments (Preparing, Syncing): their lines have no time that torchft writes itself"
+        )
+    taken.left.append("sizes: torchft writes none")
+    return taken
+
+
+def _series(replica: str, events: List[Tuple[str, datetime.datetime, str]]) -> List[Series]:
+    """quorum_s, quorum_to_commit_s and round_s by the number of the commit, from 1. A start for a second rank of a group is one of
+    the same round: the first start counts, and the last end."""
+    quorum, to_commit, rounds = (
+        Series(f"torchft.{replica}.{name}", []) for name in ("quorum_s", "quorum_to_commit_s", "round_s")
+    )
+    started: Optional[datetime.datetime] = None
+    finished: Optional[datetime.datetime] = None
+    committed: Optional[datetime.datetime] = None
+    count = 1
+    for kind, moment, word in events:
+        if kind == "start" and started is None:
+            started = moment
+        elif kind == "quorum":
+            finished = moment
+        elif kind == "request" and finished is not None:
+            if started is not None:
+                quorum.points.append(Point((finished - started).total_seconds(), count))
+            to_commit.points.append(Point((moment - finished).total_seconds(), count))
+            started = finished = None
+        elif kind == "commit":
+            if committed is not None:
+                rounds.points.append(Point((moment - committed).total_seconds(), count))
+            committed = moment
+            count += 1
+    return [one for one in (quorum, to_commit, rounds) if one.points]
