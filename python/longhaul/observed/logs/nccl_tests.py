@@ -16,7 +16,7 @@ from longhaul.observed.trackers.columns import Asked
 _HEAD = re.compile(r"#\s*nThread \d+ nGpus \d+ minBytes \d+")
 _TEST = re.compile(r"Collective test starting: (\w+)")
 _RANK = re.compile(r"#\s*Rank\s+(\d+)\s")
-_ITERATIONS = re.compile(r"\biters: (\d+)")
+_ITERATIONS = re.compile(r"(?<!warmup )\biters: (\d+)")
 _ROW = re.compile(r"^(?:\[[^\]]*\]<\w+>:\s?)?\s*(\d+)\s+(\d+)\s+(\w+)\s+(\w+)\s+(-?\d+)\s+([\d.e+]+)\s+[\d.]+\s+[\d.]+\s+(\S+)")
 SIZE_IS_WHOLE = ("all-gather", "gather")  # of all ranks together
 

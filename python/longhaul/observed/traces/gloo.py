@@ -85,7 +85,7 @@ def read(events: Sequence[Event], groups: Groups) -> Found:
         left.append(f"{counted(len(empty), 'work')} without an element")
         notes.append(
             "an all_reduce of no elements was recorded: DDP with the PowerSGD hook, or another that chains futures, writes one, "
-            "and the exchanges that carry its data are in no event; time steps with and without the hook"
+            "and the exchanges that carry its data are in no event where Gloo's own thread begins them; time steps with and without the hook"
         )
         kept = [span for span in kept if span.bytes != 0]
     return Found(kept, sends, left, notes)

@@ -14,6 +14,8 @@ from longhaul.observed.trace import RankTrace, Span
 
 # All ranks of these end after all have begun; an end before is a clock that differs.
 SYMMETRIC = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "barrier")
+SHAPELESS = ("barrier", "scatter")  # a barrier has none, and in a scatter only the root's event has
+UNEVEN = ("all-gather", "gather", "all-to-all")  # where a rank's part may differ from another's
 CLOCK_TOLERANCE_NS = 50_000  # clocks of one host agree to some 10 us
 
 
@@ -53,9 +55,16 @@ class Joined:
 
     @property
     def clocks_differ_by(self) -> int:
-        """ns by which a rank ended before another began, which no clock of one host shows. 0: they agree."""
-        apart = self.begin - min(span.end for span in self.spans.values())
-        return apart if self.first.operation in SYMMETRIC and apart > CLOCK_TOLERANCE_NS else 0
+        """ns by which a rank ended before another began that it needs, which no clock of one host shows. 0: they agree.
+
+        In a broadcast and its like the last to begin needs one other rank, which with Gloo waits for it.
+        """
+        last = max(self.spans.values(), key=lambda span: span.begin)
+        others = [span.end for span in self.spans.values() if span is not last]
+        if not others or last.operation not in SYMMETRIC and last.library != "gloo":
+            return 0
+        apart = last.begin - (min(others) if last.operation in SYMMETRIC else max(others))
+        return apart if apart > CLOCK_TOLERANCE_NS else 0
 
     @property
     def bytes(self) -> Optional[int]:
@@ -66,6 +75,9 @@ class Joined:
 
 def join(window: List[RankTrace]) -> Tuple[List[Joined], List[str]]:
     """In the order of their begins; and what could not be joined, in words."""
+    recorded = {trace.rank for trace in window if trace.rank is not None}
+    one_clock = len({trace.host for trace in window}) == 1
+    some_lack_shapes = any(span.shapes is None for trace in window for span in trace.spans if span.operation not in SHAPELESS)
     by_key: Dict[Hashable, Dict[int, List[Span]]] = {}
     joined: List[Joined] = []
     for trace in window:
@@ -80,26 +92,21 @@ def join(window: List[RankTrace]) -> Tuple[List[Joined], List[str]]:
         notes.append(
             f"{len(joined)} spans are of groups that the files do not tell apart, so they are not joined: their times hold waits"
         )
-    recorded = {trace.rank for trace in window if trace.rank is not None}
-    one_clock = len({trace.host for trace in window}) == 1
     rest: Dict[Hashable, Dict[int, List[Span]]] = {}
     for of_ranks in by_key.values():
         if not _zip(of_ranks, recorded, joined, one_clock):
             for rank, spans in of_ranks.items():
                 for span in spans:
-                    rest.setdefault(_key(span, False), {}).setdefault(rank, []).append(span)
+                    by_shape = not some_lack_shapes and span.operation not in UNEVEN
+                    rest.setdefault(_key(span, by_shape), {}).setdefault(rank, []).append(span)
     for of_ranks in rest.values():
-        if not _zip(of_ranks, recorded, joined, one_clock) and not _zip_by_step(of_ranks, recorded, joined, one_clock):
-            counts = ", ".join(f"{len(spans)} on rank {rank}" for rank, spans in sorted(of_ranks.items()))
-            name = next(iter(of_ranks.values()))[0].name
-            notes.append(
-                f"{name}: {counts}: the windows do not hold the same exchanges, so these are left out; record the same steps on all ranks"
-            )
+        if not _zip(of_ranks, recorded, joined, one_clock):
+            notes += _zip_by_step(of_ranks, recorded, joined, one_clock)
     return sorted(joined, key=lambda one: one.begin), notes
 
 
 def _key(span: Span, with_shapes: bool) -> Hashable:
-    shapes: Hashable = (span.shapes, span.types) if with_shapes and span.operation != "scatter" else None
+    shapes: Hashable = (span.shapes, span.types) if with_shapes and span.operation not in SHAPELESS else None
     return span.group, span.members, span.name, span.sequence, shapes
 
 
@@ -121,12 +128,20 @@ def _zip(of_ranks: Dict[int, List[Span]], recorded: Iterable[Optional[int]], joi
 
 def _zip_by_step(
     of_ranks: Dict[int, List[Span]], recorded: Iterable[Optional[int]], joined: List[Joined], one_clock: bool
-) -> bool:
-    """The same within each step that all ranks recorded. Whether any was joined; what is in no such step is left."""
-    recorded, found = list(recorded), False
+) -> List[str]:
+    """The same within each step that all ranks recorded. Returns what is left, in words."""
+    recorded, kept = list(recorded), 0
     steps = {span.step for spans in of_ranks.values() for span in spans if span.step is not None}
     for step in sorted(steps):
         inside = {rank: [span for span in spans if span.step == step] for rank, spans in of_ranks.items()}
-        if all(inside.values()):
-            found = _zip(inside, recorded, joined, one_clock) or found
-    return found
+        if all(inside.values()) and _zip(inside, recorded, joined, one_clock):
+            kept += sum(map(len, inside.values()))
+    left = sum(map(len, of_ranks.values())) - kept
+    if not left:
+        return []
+    counts = ", ".join(f"{len(spans)} on rank {rank}" for rank, spans in sorted(of_ranks.items()))
+    name = next(iter(of_ranks.values()))[0].name
+    return [
+        f"{name}: {counts}: the traces do not hold the same exchanges, so {left} of these spans are left out; record the same steps "
+        "on all ranks"
+    ]
