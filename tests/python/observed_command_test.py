@@ -60,6 +60,21 @@ class Command(InAFolder):
         self.assertEqual(len(document["files"]), len(files))
         self.assertTrue(all(one["took"] or one["left"] for one in document["files"]))
 
+    def test_names_that_are_no_letters(self):
+        trace = json.loads((DATA / "kineto-no-shapes.json").read_text())
+        trace["distributedInfo"]["pg_config"] = [{"pg_name": "\ud800 caf\u00e9", "ranks": [0, 1]}]
+        done = command(self.write("odd.json", json.dumps(trace)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({one["group"] for one in json.loads(done.stdout)["exchanges"]}, {"? caf\u00e9"})
+
+    def test_a_full_disk(self):
+        environment = dict(os.environ, PYTHONPATH=str(SOURCE / "python"), PYTHONDONTWRITEBYTECODE="1")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([sys.executable, "-m", "longhaul.observed", DATA / "mlflow-loss"], stdout=full, stderr=subprocess.PIPE, encoding="utf-8",
+                                  env=environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.splitlines()[-1], "error: standard output: cannot be written: No space left on device")
+
     def test_a_file_without_times_is_said_beside_others(self):
         done = command(DATA / "gloo-flight-recorder.json", DATA / "mlflow-loss")
         self.assertEqual(done.returncode, 0)
@@ -118,6 +133,9 @@ class BrokenFiles(InAFolder):
         trace = {"traceEvents": [{"ph": "X", "name": "gloo:all_reduce", "ts": ts, "dur": dur, "args": args, "tid": tid} for ts, dur, args, tid in (
             ("a", 1, {}, 1), (1, None, {}, 1), (1, -5, {}, 1), (True, 1, {}, 1), (1e400, 1, {}, 1))] + [None, 3, "X", {"ph": "X"}]}
         self.assertIn("nothing was taken", self.message("trace.json", json.dumps(trace).encode()))
+        far = {"traceEvents": [{"ph": "X", "name": "gloo:all_reduce", "ts": ts, "dur": dur, "args": {}, "tid": 1} for ts, dur in (
+            (1e308, 1), (1, 1e308), (10**400, 1), (-1e300, 5))], "baseTimeNanoseconds": 1e308}
+        self.assertIn("nothing was taken", self.message("far.json", json.dumps(far).encode()))
         odd = {"traceEvents": [{"ph": "X", "cat": 7, "name": "gloo:all_reduce", "ts": 1, "dur": 5, "tid": "x", "pid": [], "args": args} for args in (
             None, [], {"Input Dims": "x"}, {"Input Dims": [[-1]], "Input type": ["float"]}, {"Input Dims": [[2.5]], "Input type": ["float"]},
             {"Input Dims": [[[3]]], "Input type": ["float"]}, {"Input Dims": [[3], [4]], "Input type": ["float"]}, {"Input Dims": [[3]], "Input type": ["posit"]})],

@@ -117,6 +117,19 @@ class Logs(InAFolder):
             self.read(text)
         self.assertIn("version 2.30.7", words(self.read(text + NANOGPT)))
 
+    def test_transformers_lines_have_no_time(self):
+        lines = ("{'loss': '4.142', 'grad_norm': '2.163', 'learning_rate': '4.167e-05', 'epoch': '0.375'}\n"
+                 "{'eval_loss': '4.136', 'eval_runtime': '0.4127', 'epoch': '0.75'}\n"
+                 "{'train_runtime': '2.45', 'train_samples_per_second': '52.2', 'train_loss': '4.13', 'epoch': '1.5'}\n")
+        with self.assertRaisesRegex(InputError, "of transformers without a time: 3 lines of transformers, .*trainer_state.json.*train_runtime: it holds"):
+            self.read(lines)
+
+    def test_what_only_looks_like_a_number_is_passed_over(self):
+        document = self.read(NANOGPT + "iter 50: loss 2.5, time 1.2.3ms, mfu 1%\niter 60: loss 2e, time 5.00ms\niter 70: loss nan, time 6.50ms, mfu\n"
+                             "time (ms) | fwd: 1.2.3 | bwd: 1 | step: 2\n")
+        self.assertEqual([(one["step"], one["seconds"]) for one in document["steps"]], [(10, 0.02025), (20, 0.02075), (40, 0.021), (70, 0.0065)])
+        self.assertEqual(values(document, "loss")[-1], (70, "NaN"))
+
     def test_a_log_of_no_program_that_is_known(self):
         with self.assertRaisesRegex(InputError, "run.log: is text of no format that is known; allowed: a file that docs/"):
             self.read("hello\nworld\n")

@@ -265,6 +265,17 @@ class WhatIsLeft(Exact):
             files.append(self.write(f"{rank}.json", json.dumps(document)))
         self.assertEqual(exchanges(read(files), "send"), [])
 
+    def test_an_isend_and_an_irecv_at_once_look_alike_on_both_ranks(self):
+        # p2p-rank0 and -rank1, three times: isend and irecv, 0.1 s of sleep, both wait()s at the same time on both ranks (spans of 101 ms,
+        # whose ends are together); a blocking pair, the receiver 30 ms late; then batch_isend_irecv.
+        document = of_ranks("p2p", 2)
+        one, = exchanges(document, "send")
+        # The first blocking pair, in ms after the first call: the receiver begins at 145.242, the sender ends last, at 109.116 + 42.421.
+        self.assertAlmostEqual(1000 * one["seconds"], 109.116 + 42.421 - 145.242, delta=0.002)
+        self.assertAlmostEqual(1000 * one["waits_s"][0], 145.242 - 109.116, delta=0.002)
+        # 3 x (3 from rank 0 and 2 from rank 1) less that one.
+        self.assertIn("14 sends whose two ends are apart, or whose threads did something else", words(document))
+
     def test_cut_by_the_window(self):
         with self.assertRaisesRegex(InputError, r'kineto-unfinished.json: nothing was taken: 1 work that .*"finished": false'):
             observed("kineto-unfinished.json")
@@ -301,6 +312,19 @@ class WhatIsLeft(Exact):
         self.assertIn("2 on rank 0, 4 on rank 1", words(document))
         self.assertIn("PowerSGD", words(document))
         self.assertIn("2 works without an element", words(document))
+
+    def test_a_trace_given_twice_counts_once(self):
+        copied = self.write("copy.json", (DATA / "kineto-ddp-rank0.json").read_text())
+        document = read([DATA / "kineto-ddp-rank0.json", DATA / "kineto-ddp-rank1.json", copied])
+        self.assertEqual(len(exchanges(document, "all-reduce", 8388608)), 6)
+        self.assertEqual(len(document["steps"]), 4)
+        self.assertRegex(document["files"][2]["left"][0], "all of it: it is the trace of .*kineto-ddp-rank0.json")
+
+    def test_durations_of_the_flight_recorder_are_not_denied(self):
+        record = json.loads((DATA / "gloo-flight-recorder.json").read_text())
+        record["entries"][0].update(state="completed", duration_ms=1.5)
+        with self.assertRaisesRegex(InputError, r"whose durations \(duration_ms\) are not read \(state completed, scheduled"):
+            read([self.write("record.json", json.dumps(record))])
 
     def test_the_flight_recorder_is_refused(self):
         with self.assertRaisesRegex(InputError, "gloo-flight-recorder.json: is of torch's flight recorder.*no durations.*scheduled"):

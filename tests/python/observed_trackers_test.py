@@ -242,6 +242,17 @@ class Tables(Expecting):
         self.assertEqual(document["steps"], [])
         self.assertIn("column 'timestamp': its name has no unit; give --time timestamp --unit s", words(document))
 
+    def test_the_least_of_several_is_no_number_of_minutes(self):
+        document = read([self.write("a.csv", "step,step_time_min,loss\n0,250,1\n1,251,2\n")])
+        self.assertEqual((document["steps"], document["steps_left"]), ([], []))
+        self.assertEqual(values(document, "step_time_min"), [(0, 250), (1, 251)])
+
+    def test_torchtitans_column(self):
+        document = read([self.write("a.jsonl", "".join(json.dumps({"step": step, "time_metrics/end_to_end(s)": seconds}) + "\n"
+                                                       for step, seconds in ((1, 0.05), (10, 0.5), (20, 0.25))))])
+        self.expect_steps(document, (0.5, 0.25))
+        self.assertEqual(document["steps_left"][0]["seconds"], 0.05)  # of step 1 alone, over log_freq: ten times too small
+
     def test_moments(self):
         document = read([self.write("a.csv", "iteration,time,loss\n10,5000,1\n20,9000,2\n30,14000,nan\n")], Asked(time="time", unit="ms"))
         self.expect_steps(document, (0.4, 0.5))

@@ -39,6 +39,7 @@ def read(files: Iterable[Path], asked: Optional[Asked] = None) -> Dict[str, Any]
             taken.append(Taken(error.file, error.format, left=[f"all of it: it {error.reason}"]))
     if not taken:
         raise InputError("files: none was given; allowed: one or more that docs/reference/formats/observed.md lists")
+    _leave_copies(taken)
     _add_sizes(taken)
     exchanges, notes, left = joining.exchanges_of([one.trace for one in taken if one.trace is not None])
     for one in taken:
@@ -47,6 +48,25 @@ def read(files: Iterable[Path], asked: Optional[Asked] = None) -> Dict[str, Any]
     if not exchanges and not any(one.has_times() for one in taken):
         raise _nothing(taken, refused)
     return document_of(taken, exchanges, list(dict.fromkeys([note for one in taken for note in one.notes] + notes)))
+
+
+def _leave_copies(taken: List[Taken]) -> None:
+    """A trace that was given twice counts once."""
+    seen: Dict[Any, str] = {}
+    for one in taken:
+        if one.trace is None or not (one.trace.spans or one.trace.sends or one.trace.steps):
+            continue
+        key = (one.rank, one.trace.world, one.trace.begin, one.trace.end, len(one.trace.spans), len(one.trace.steps))
+        if key in seen:
+            one.left, one.took, one.notes, one.steps, one.trace = (
+                [f"all of it: it is the trace of {seen[key]}"],
+                [],
+                [],
+                [],
+                None,
+            )
+        else:
+            seen[key] = one.file
 
 
 def _add_sizes(taken: List[Taken]) -> None:

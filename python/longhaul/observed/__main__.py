@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import List, Optional
 
@@ -72,15 +73,20 @@ def main(arguments: Optional[List[str]] = None) -> int:
     return exit_status(work)
 
 
-def _write(text: str, out: str) -> None:
-    if not out:
-        print(text, end="")
-        return
+def _write(text: bytes, out: str) -> None:
     try:
-        with open(out, "w", encoding="utf-8") as file:
-            file.write(text)
+        if out:
+            with open(out, "wb") as file:
+                file.write(text)
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text)
+            sys.stdout.buffer.flush()
     except (OSError, ValueError) as error:
-        raise RunFailed(f"{out}: cannot be written: {getattr(error, 'strerror', None) or error}", 1) from error
+        if not out:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would try once more, at its end
+        reason = getattr(error, "strerror", None) or error
+        raise RunFailed(f"{out or 'standard output'}: cannot be written: {reason}", 1) from error
 
 
 if __name__ == "__main__":

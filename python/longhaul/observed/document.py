@@ -47,8 +47,8 @@ def document_of(files: Sequence[Taken], exchanges: Sequence[Exchange], notes: Se
     }
 
 
-def text_of(document: Dict[str, Any]) -> str:
-    """One line for each exchange, step and series, so that the document can be looked at."""
+def text_of(document: Dict[str, Any]) -> bytes:
+    """UTF-8, a line for each exchange, step and series, so that the document can be looked at. What is no letter is written as "?"."""
     parts = []
     for key, value in document.items():
         if isinstance(value, list) and value:
@@ -56,7 +56,7 @@ def text_of(document: Dict[str, Any]) -> str:
             parts.append(f"{json.dumps(key)}: [\n  {lines}\n ]")
         else:
             parts.append(f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}")
-    return "{\n " + ",\n ".join(parts) + "\n}\n"
+    return ("{\n " + ",\n ".join(parts) + "\n}\n").encode("utf-8", "replace")
 
 
 def _exchange(one: Exchange) -> Dict[str, Any]:

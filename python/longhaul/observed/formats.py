@@ -6,7 +6,7 @@ import os
 from typing import Any, Optional
 
 from longhaul.directory import Path
-from longhaul.errors import InputError
+from longhaul.errors import InputError, reading
 from longhaul.observed.content import ALLOWED, bytes_of_file, json_of, text_of, wrong
 from longhaul.observed.logs import log, nccl_tests, of_measured
 from longhaul.observed.taken import Taken
@@ -18,7 +18,11 @@ from longhaul.tables import flat
 
 def read(path: Path, asked: Asked) -> Taken:
     """NothingTaken for a known file without a time, InputError for a damaged or unknown one. Both name it."""
-    file, data = os.fspath(path), bytes_of_file(path)
+    with reading(path):  # what no reader foresaw is a damaged file too
+        return _of_data(os.fspath(path), bytes_of_file(path), asked)
+
+
+def _of_data(file: str, data: bytes, asked: Asked) -> Taken:
     if sqlite.is_one(data):
         return sqlite.read(file)
     if wandb_offline.is_one(data):
@@ -68,7 +72,7 @@ def _of_rows(rows: "list[dict[str, Any]]", file: str, asked: Asked) -> Taken:
 
 
 def _of_json(text: str, file: str, asked: Asked) -> Optional[Taken]:
-    """None where it is no JSON but may be a log, which also begins with a bracket."""
+    """None where it is no JSON but may be a log, whose lines begin with a bracket too."""
     try:
         document = json_of(text)
     except RecursionError as error:
@@ -77,7 +81,7 @@ def _of_json(text: str, file: str, asked: Asked) -> Optional[Taken]:
         rows = table.json_rows(text)
         if rows is not None:
             return table.read(rows, file, "jsonl", asked)
-        if text.lstrip().startswith("["):
+        if text.lstrip().startswith("[") or log.read(text, file, asked) is not None:
             return None
         raise wrong(
             file, f"is JSON that is cut off or damaged ({error})", "the whole file; copy it again once its program has ended"

@@ -7,6 +7,8 @@ from typing import Optional, Sequence
 
 from longhaul.observed.trace import Shapes
 
+MOST_BYTES = 2**63  # what is more is no size of a tensor
+
 WORDS = (
     "all-reduce",
     "all-gather",
@@ -107,4 +109,4 @@ def bytes_of(shapes: Optional[Shapes], types: Sequence[str]) -> Optional[int]:
         for dimension in dimensions:
             size *= dimension
         total += size
-    return total
+    return total if total < MOST_BYTES else None

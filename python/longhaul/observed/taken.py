@@ -121,9 +121,9 @@ def number(value: Any) -> Optional[float]:
 
 
 def finite(value: Any) -> Optional[float]:
-    """The same, for times and counts: finite ones alone."""
+    """The same, for times and counts: those that may be one, to 1e30, which no unit makes infinite."""
     found = number(value)
-    return found if found is not None and math.isfinite(found) else None
+    return found if found is not None and abs(found) <= 1e30 else None
 
 
 def whole(value: Any) -> Optional[int]:

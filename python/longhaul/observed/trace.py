@@ -14,7 +14,7 @@ class Span:
 
     begin, end: when this rank joined and when its work was done. call: when the program asked for it, which a queue may
     separate from `begin`; None where it is not known. bytes: None where the file has no shapes. group and members: None
-    where the file does not say them. peer: the other rank of a send. is_busy: the program computed in between.
+    where the file does not say them. peer: the other rank of a send. is_busy: its thread did something else meanwhile.
     """
 
     name: str

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import Optional, Sequence
 
+from longhaul.observed.logs.numbers import NUMBER, TIME
 from longhaul.observed.taken import Point, Series, Step, Taken
 from longhaul.observed.trackers.columns import Asked
 
-_LINE = re.compile(r"time \(ms\)((?: \| [\w-]+: [\d.]+)+)")
-_SAMPLES = re.compile(r"global_step=(\d+), RunningAvgSamplesPerSec=([\d.einf+-]+), CurrSamplesPerSec=([\d.einf+-]+)")
+_LINE = re.compile(rf"time \(ms\)((?: \| [\w-]+: {TIME}(?![\w.]))+)")
+_SAMPLES = re.compile(rf"global_step=(\d+), RunningAvgSamplesPerSec=({NUMBER}), CurrSamplesPerSec=({NUMBER})")
 SOURCE = "fwd + bwd + step, ms"
 
 
@@ -25,7 +26,7 @@ def read(lines: Sequence[str], file: str, asked: Asked) -> Optional[Taken]:
         if match := _SAMPLES.search(line):
             samples.points.append(Point(float(match[3]), int(match[1])))
         for of_line in _LINE.finditer(line):
-            times = {name: float(value) for name, value in re.findall(r"\| ([\w-]+): ([\d.]+)", of_line[1])}
+            times = {name: float(value) for name, value in re.findall(rf"\| ([\w-]+): ({TIME})", of_line[1])}
             if {"fwd", "bwd", "step"} <= times.keys():
                 taken.steps.append(
                     Step(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Callable, List, Optional, Sequence
 
-from longhaul.observed.logs import deepspeed, nanogpt, nccl_log, torchft, torchrun, torchtitan
+from longhaul.observed.logs import deepspeed, nanogpt, nccl_log, torchft, torchrun, torchtitan, transformers
 from longhaul.observed.taken import NothingTaken, Taken
 from longhaul.observed.trackers.columns import Asked
 
@@ -16,7 +16,15 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 MOST_LETTERS = 4000  # of a line that is looked at: longer ones are data
 
 Reader = Callable[[Sequence[str], str, Asked], Optional[Taken]]
-READERS: Sequence[Reader] = (nanogpt.read, torchtitan.read, deepspeed.read, torchft.read, nccl_log.read, torchrun.read)
+READERS: Sequence[Reader] = (
+    nanogpt.read,
+    torchtitan.read,
+    deepspeed.read,
+    torchft.read,
+    nccl_log.read,
+    transformers.read,
+    torchrun.read,
+)
 
 
 def read(text: str, file: str, asked: Asked) -> Optional[Taken]:

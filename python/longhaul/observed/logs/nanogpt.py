@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import Optional, Sequence
 
+from longhaul.observed.logs.numbers import NUMBER, TIME
 from longhaul.observed.taken import Point, Series, Step, Taken
 from longhaul.observed.trackers.columns import Asked
 
-_ITERATION = re.compile(r"\biter (\d+): loss ([\d.eE+-]+|nan|inf), time ([\d.]+)ms\b")
-_EVALUATION = re.compile(r"\bstep (\d+): train loss ([\d.eE+-]+|nan|inf), val loss ([\d.eE+-]+|nan|inf)")
+_ITERATION = re.compile(rf"\biter (\d+): loss ({NUMBER}), time ({TIME})ms\b")
+_EVALUATION = re.compile(rf"\bstep (\d+): train loss ({NUMBER}), val loss ({NUMBER})")
 _CHECKPOINT = re.compile(r"\bsaving checkpoint to\b")
 
 

@@ -29,11 +29,12 @@ def read(lines: Sequence[str], file: str, asked: Asked) -> Optional[Taken]:
     is_torchft = fragments = heals = 0
     for line in lines:
         match = _LINE.search(line)
-        if match:
+        moment = _moment(match[1]) if match else None
+        if match and moment:
             is_torchft = 1
             for pattern, kind in _EVENTS:
                 if found := pattern.match(match[3]):
-                    events.setdefault(match[2], []).append((kind, datetime.datetime.fromisoformat(match[1]), found[1]))
+                    events.setdefault(match[2], []).append((kind, moment, found[1]))
             heals += "healing is required" in match[3]
         elif _PYTHON.search(line):
             is_torchft = 1
@@ -62,6 +63,14 @@ def read(lines: Sequence[str], file: str, asked: Asked) -> Optional[Taken]:
         )
     taken.left.append("sizes: torchft writes none")
     return taken
+
+
+def _moment(text: str) -> Optional[datetime.datetime]:
+    """None where it is no date."""
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _series(replica: str, events: List[Tuple[str, datetime.datetime, str]]) -> List[Series]:

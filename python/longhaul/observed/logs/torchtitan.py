@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import Optional, Sequence
 
+from longhaul.observed.logs.numbers import NUMBER
 from longhaul.observed.taken import Point, Series, Step, Taken
 from longhaul.observed.trackers.columns import Asked
 
-_LINE = re.compile(r"(?<!validate )\bstep:\s*(\d+)\s+loss:\s*([\d.eE+-]+|nan|inf)\s.*\btps:\s*([\d,]+)")
-_VALIDATION = re.compile(r"\bvalidate step:\s*(\d+)\s+loss:\s*([\d.eE+-]+|nan|inf)\s")
+_LINE = re.compile(rf"(?<!validate )\bstep:\s*(\d+)\s+loss:\s*({NUMBER})\s.*\btps:\s*(\d[\d,]*)")
+_VALIDATION = re.compile(rf"\bvalidate step:\s*(\d+)\s+loss:\s*({NUMBER})\s")
 SOURCE = "--tokens over tps, a mean since the line before"
 
 

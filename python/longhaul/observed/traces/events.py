@@ -8,6 +8,8 @@ from typing import Any, Dict, List, Optional, Tuple
 from longhaul.observed.taken import finite, whole
 from longhaul.observed.trace import Shapes
 
+MOST_US = 1e16  # three centuries: what is more is no time
+
 
 @dataclasses.dataclass
 class Event:
@@ -33,12 +35,13 @@ class Event:
 def events_of(document: Dict[str, Any]) -> List[Event]:
     """Those of phase X with numbers for ts and dur, in the order of their begins."""
     base = whole(document.get("baseTimeNanoseconds")) or 0
+    base = base if abs(base) < 1000 * MOST_US else 0
     found = []
     for one in document["traceEvents"]:
         if not isinstance(one, dict) or one.get("ph") != "X" or not isinstance(one.get("name"), str):
             continue
         begin, duration = finite(one.get("ts")), finite(one.get("dur"))
-        if begin is None or duration is None or duration < 0:
+        if begin is None or duration is None or not 0 <= duration < MOST_US or abs(begin) >= MOST_US:
             continue
         args = one.get("args")
         start = base + round(1000 * begin)

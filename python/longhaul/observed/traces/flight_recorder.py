@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from longhaul.observed.taken import NothingTaken, Taken
+from longhaul.observed.taken import NothingTaken, Taken, finite
 
 
 def is_one(document: Any) -> bool:
@@ -14,9 +14,11 @@ def is_one(document: Any) -> bool:
 def read(document: Dict[str, Any], file: str) -> Taken:
     entries = [one for one in document["entries"] if isinstance(one, dict)]
     states = sorted({str(one.get("state")) for one in entries}) or ["(no entry)"]
+    has_some = any(finite(one.get("duration_ms")) for one in entries)
+    timed = "whose durations (duration_ms) are not read" if has_some else "which has no durations"
     raise NothingTaken(
         file,
         "flight_recorder",
-        "is of torch's flight recorder, which has no durations (state " + ", ".join(states) + "; time_discovered_* say when "
+        f"is of torch's flight recorder, {timed} (state " + ", ".join(states) + "; time_discovered_* say when "
         "the watchdog looked, or 0); allowed: the profiler's trace (export_chrome_trace) of each rank",
     )

@@ -199,25 +199,30 @@ def _sends(works: Sequence[Event], events: Sequence[Event]) -> List[Span]:
     sends = [work for work in works if work.name in SENDS and work.is_finished]
     if not sends:
         return []
-    calls = [event for event in events if event.name in SEND_CALLS]
+    threads = {work.thread for work in sends}
+    calls: Dict[int, List[Event]] = {}
     begins: Dict[int, List[int]] = {}
     for event in events:
-        if event.category == "cpu_op" and not event.name.startswith("c10d::"):
+        if event.thread in threads and event.category != "python_function":  # of with_stack=True: also wait() itself
             begins.setdefault(event.thread, []).append(event.begin)
+            if event.name in SEND_CALLS:
+                calls.setdefault(event.thread, []).append(event)
+    call_begins = {thread: [call.begin for call in calls.get(thread, [])] for thread in threads}
     found = []
     for work in sends:
-        call = next((one for one in reversed(calls) if one.thread == work.thread and one.begin <= work.begin <= one.end), None)
-        span = _span(work, "send", call)
-        span.peer = _peer(call)
-        computing = begins.get(work.thread, [])
-        span.is_busy = bisect.bisect_right(computing, work.begin) < bisect.bisect_left(computing, work.end)
+        span = _span(work, "send", None)
+        of_thread = calls.get(work.thread, [])
+        at = bisect.bisect_right(call_begins[work.thread], work.begin) - 1
+        span.peer = _peer(of_thread[at]) if at >= 0 and work.begin <= of_thread[at].end else None
+        own = begins[work.thread]
+        span.is_busy = bisect.bisect_right(own, work.begin) < bisect.bisect_left(own, work.end)
         found.append(span)
     return found
 
 
-def _peer(call: Optional[Event]) -> Optional[int]:
+def _peer(call: Event) -> Optional[int]:
     """The third input of c10d::send and c10d::recv_, which record_shapes=True writes."""
-    inputs = call.args.get("Concrete Inputs") if call is not None and call.name in ("c10d::send", "c10d::recv_") else None
+    inputs = call.args.get("Concrete Inputs") if call.name in ("c10d::send", "c10d::recv_") else None
     if not isinstance(inputs, list) or len(inputs) < 3:
         return None
     try:

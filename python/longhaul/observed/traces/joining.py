@@ -59,7 +59,8 @@ def _of_window(window: List[RankTrace], left: Dict[str, List[str]]) -> Tuple[Lis
         )
     world = window[0].world
     if world is not None and len(window) < world:
-        notes.append(f"traces of {len(window)} of {world} ranks were given ({', '.join(trace.file for trace in window)})")
+        files = ", ".join(trace.file for trace in window[:8]) + ", ..." * (len(window) > 8)
+        notes.append(f"traces of {len(window)} of {world} ranks were given ({files})")
     calls = {
         span.call_name
         for trace in window

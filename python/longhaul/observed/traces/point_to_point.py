@@ -1,7 +1,7 @@
 """Sends of one window: each joined with its receive, if their spans can be the time of the transfer.
 
-`gloo:send` and `gloo:recv` end when wait() returns, so the span of an isend holds what the program computed before. Only blocking
-ones can be timed: both ends at about the same time, and no computing in between.
+`gloo:send` and `gloo:recv` end when wait() returns, so the span of an isend holds what the program did before. Only blocking ones
+can be timed: both ends at about the same time, and nothing else begun by their threads meanwhile.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def sends_of(window: List[RankTrace]) -> Tuple[List[Sent], List[str]]:
         )
     if not_blocking:
         left.append(
-            f"{not_blocking} sends whose two ends are apart, or that computed in between: {WHY}, so an isend or irecv cannot be timed"
+            f"{not_blocking} sends whose two ends are apart, or whose threads did something else meanwhile: {WHY}, so an isend or irecv cannot be timed"
         )
     return sorted(sent, key=lambda one: one.begin), left
 

@@ -31,12 +31,15 @@ _SPELLED = {
     "hours": "h",
     "days": "d",
 }
-_OF_UNIT = "|".join([*sorted(_SPELLED, key=len, reverse=True), "ms", "us", "ns", "s", "min"])
+_OF_UNIT = "|".join(
+    [*sorted(_SPELLED, key=len, reverse=True), "ms", "us", "ns", "s"]
+)  # no "min": it is the least of several in most names
 _STEPS = ("step", "_step", "global_step", "trainer_global_step", "iteration", "iter", "global_step_number")
 _OF_STEP = r"(?:train_)?(?:step|iter|iteration|batch|train_batch|round)"
 _DURATION = re.compile(
     rf"{_OF_STEP}_(?:time|duration|latency|dt)(?:_({_OF_UNIT}))?|{_OF_STEP}_({_OF_UNIT})|"
-    rf"(?:(time|{_OF_UNIT})_per|(?:time|duration)_per)_{_OF_STEP}(?:_({_OF_UNIT}))?"
+    rf"(?:(time|{_OF_UNIT})_per|(?:time|duration)_per)_{_OF_STEP}(?:_({_OF_UNIT}))?|"
+    r"time_metrics_end_to_end_s"  # torchtitan's
 )
 # Names whose unit is that of the tool which writes them: W&B's history, TensorBoard's CSV download.
 _MOMENTS = {"_timestamp": "s", "_runtime": "s", "wall_time": "s"}

@@ -11,7 +11,7 @@ import struct
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from longhaul.observed.content import wrong
-from longhaul.observed.taken import NothingTaken, Point, Series, Taken, counted
+from longhaul.observed.taken import NothingTaken, Point, Series, Taken, counted, finite
 from longhaul.observed.trackers import intervals, protobuf
 
 # Fields: Event has wall_time 1, step 2, summary 5; Summary has value 1; its Value tag 1, simple_value 2, tensor 8;
@@ -98,7 +98,7 @@ def _add_event(message: bytes, tags: Dict[str, Series], others: Dict[str, int]) 
     wall_time, step, summaries = None, 0, []
     for number, value in protobuf.fields(message):
         if number == 1:
-            wall_time = protobuf.double(value)
+            wall_time = finite(protobuf.double(value))
         elif number == 2:
             step = protobuf.signed(value)
         elif number == 5:
