@@ -384,6 +384,24 @@ class Nccl(Exact):
                          [("all-reduce", 2000, "nccl", "0"), ("all-gather", 100, "nccl", "0")])
         self.expect_seconds(document["exchanges"], [1010 - 700, 1235 - 1210])
 
+    def test_kernels_whose_time_means_nothing_are_left(self):
+        spans = [("allreduce", 1000, 100, 900, 1), ("send", 5, 2000, 10, 2), ("coalesced", 5, 2100, 10, 3), ("something", 5, 2200, 10, 4), ("barrier", 1, 2300, 10, 5)]
+        document = read([self.write("0.json", json.dumps(nccl_trace(0, spans)))])
+        self.assertEqual([(one["operation"], one.get("bytes"), one["includes_wait"]) for one in document["exchanges"]],
+                         [("all-reduce", 2000, True), ("barrier", None, True)])
+        self.assertIn("2 NCCL kernels of sends", words(document))
+        self.assertIn('1 NCCL kernels without a "Collective name" that is known', words(document))
+
+    def test_groups_of_another_backend_are_no_groups_of_gloo(self):
+        files = []
+        for rank in range(2):
+            trace = json.loads((DATA / f"kineto-ddp-rank{rank}.json").read_text())
+            trace["distributedInfo"]["pg_config"].append({"pg_name": "1", "backend_config": "cuda:nccl", "ranks": [rank]})
+            trace["distributedInfo"]["pg_config"][0]["ranks"] = []  # of all ranks: pg_size says so
+            files.append(self.write(f"{rank}.json", json.dumps(trace)))
+        found = exchanges(read(files), "all-reduce", 8388608)
+        self.assertEqual([(one["group"], one["members"], one["ranks"]) for one in found], [("0", 2, [0, 1])] * 6)
+
     def test_launches_alone_are_refused_with_a_reason(self):
         document = nccl_trace(0, [("allreduce", 1000, 100, 900, 1)])
         document["traceEvents"] = document["traceEvents"][:1]
@@ -410,6 +428,12 @@ class Clocks(Exact):
         self.assertAlmostEqual(first["seconds"], 0.009773, delta=2e-6)  # the span of the late rank
         self.assertNotIn("waits_s", first)
         self.assertIn("clocks differ by at least", words(document))
+
+    def test_clocks_further_apart_than_the_window(self):
+        document = self.shifted(60_000_000, "second")
+        found = exchanges(document, "all-reduce", 8388608)
+        self.assertEqual([one["ranks"] for one in found], [[0, 1]] * 6)
+        self.expect_seconds(found, [9772.986, 11074.527, 8561.898, 36033.677, 38848.126, 13434.196], places=6)  # rank 1's own spans
 
     def test_hosts_are_said(self):
         self.assertIn("as exact as those agree", words(self.shifted(0, "second")))

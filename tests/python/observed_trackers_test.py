@@ -71,6 +71,21 @@ class TensorBoard(Expecting):
         self.assertEqual([(one["step"], one["why"]) for one in document["steps_left"]], [(4, "an evaluation was logged in it")])
         self.assertIn("1 value without a single number: h", words(document))
 
+    def test_forms_of_a_tensor(self):
+        content = b"\x08\x02\x22\x08" + struct.pack("<d", 2.5)       # double, as bytes
+        listed = b"\x08\x01\x2a\x04" + struct.pack("<f", 1.5)        # float, as a packed list
+        doubles = b"\x08\x02\x32\x08" + struct.pack("<d", -3.25)     # double, as a packed list
+        vector = b"\x08\x01\x22\x08" + struct.pack("<ff", 1, 2)      # two floats
+        words_of = b"\x08\x07\x42\x02hi"                             # text
+        file = self.folder / "events"
+        file.write_bytes(event_file([("a", content), ("b", listed), ("c", doubles), ("d", vector), ("e", words_of)]))
+        document = read([file])
+        self.assertEqual({one["name"]: (one["points"][0]["step"], one["points"][0]["value"]) for one in document["series"]},
+                         {"a": (5, 2.5), "b": (5, 1.5), "c": (5, -3.25)})
+        self.assertIn("2 values without a single number: d, e", words(document))
+        file.write_bytes(event_file([("a", content)], wall_time=float("nan")))
+        self.assertEqual(read([file])["series"][0]["points"], [{"step": 5, "value": 2.5}])
+
     def test_cut_off_and_damaged(self):
         whole = (DATA / "events.out.tfevents.1795816000.host.1.0").read_bytes()
         for cut in (whole[:-5], whole[:-30] + b"\xff" + whole[-29:]):
@@ -85,6 +100,25 @@ class TensorBoard(Expecting):
         (self.folder / "events").write_bytes(whole[:12 + 0x48 + 4])  # the version alone
         with self.assertRaisesRegex(InputError, "without a scalar"):
             read([self.folder / "events"])
+
+
+def event_file(values, wall_time=1700000000.0):
+    """An event of step 5 for each (tag, tensor message), by the forms of TensorFlow's records and events."""
+    def masked(data):
+        crc = 0xFFFFFFFF
+        for byte in data:
+            crc ^= byte
+            for _ in range(8):
+                crc = crc >> 1 ^ 0x82F63B78 * (crc & 1)
+        crc ^= 0xFFFFFFFF
+        return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+    out = b""
+    for tag, tensor in values:
+        value = b"\x0a" + bytes([len(tag)]) + tag.encode() + b"\x42" + bytes([len(tensor)]) + tensor
+        event = b"\x09" + struct.pack("<d", wall_time) + b"\x10\x05" + b"\x2a" + bytes([len(value) + 2]) + b"\x0a" + bytes([len(value)]) + value
+        length = struct.pack("<Q", len(event))
+        out += length + masked(length) + event + masked(event)
+    return out
 
 
 def wandb_file(histories):

@@ -63,6 +63,3 @@ class RankTrace:
     @property
     def end(self) -> int:
         return max([span.end for span in self.spans + self.sends] + [end for _, _, end in self.steps])
-
-    def step_at(self, moment: int) -> Optional[int]:
-        return next((number for number, begin, end in self.steps if begin <= moment <= end), None)

@@ -7,7 +7,7 @@ file's name says it. What the spans of several ranks mean together is in ranks.p
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from longhaul.observed.taken import Step, Taken, counted, whole
 from longhaul.observed.trace import RankTrace, Span
@@ -15,6 +15,7 @@ from longhaul.observed.traces import gloo, nccl
 from longhaul.observed.traces.events import Event, events_of
 
 SOURCE = "ts and dur, us"
+MOST_RANKS = 1_000_000
 
 
 def is_one(document: Any) -> bool:
@@ -26,7 +27,8 @@ def read(document: Dict[str, Any], file: str) -> Taken:
     events = events_of(document)
     info = document.get("distributedInfo")
     info = info if isinstance(info, dict) else {}
-    groups = groups_of(info.get("pg_config"))
+    world = whole(info.get("world_size"))
+    groups = groups_of(info.get("pg_config"), world)
     taken = Taken(file, "kineto", whole(info.get("rank")))
     of_gloo = gloo.read(events, groups)
     of_nccl = nccl.read(events)
@@ -38,7 +40,7 @@ def read(document: Dict[str, Any], file: str) -> Taken:
     taken.trace = RankTrace(
         file,
         taken.rank,
-        whole(info.get("world_size")),
+        world,
         str(document.get("host_name", "")),
         processes[0] if processes else None,
         groups,
@@ -53,15 +55,16 @@ def read(document: Dict[str, Any], file: str) -> Taken:
     return taken
 
 
-def groups_of(config: Any) -> gloo.Groups:
-    """The groups of this rank in the order in which they were made, which their names count."""
+def groups_of(config: Any, world: Optional[int]) -> gloo.Groups:
+    """Gloo's groups of this rank in the order in which they were made, which their names count. One of all ranks may lack the list."""
     found: List[Tuple[str, Tuple[int, ...]]] = []
     for one in config if isinstance(config, list) else ():
-        ranks = (
-            [whole(rank) for rank in one.get("ranks", [])]
-            if isinstance(one, dict) and isinstance(one.get("ranks"), list)
-            else []
-        )
+        if not isinstance(one, dict) or "gloo" not in str(one.get("backend_config") or "gloo"):
+            continue
+        listed = one.get("ranks")
+        ranks = [whole(rank) for rank in listed] if isinstance(listed, list) else []
+        if not ranks and world is not None and whole(one.get("pg_size")) == world <= MOST_RANKS:
+            ranks = list(range(world))
         if ranks and None not in ranks:
             found.append((str(one.get("pg_name", "")), tuple(rank for rank in ranks if rank is not None)))
     return dict(sorted(found, key=lambda one: (len(one[0]), one[0])))
