@@ -17,6 +17,7 @@ sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "tests/support")]
 
 from folder import InAFolder  # noqa: E402
 from longhaul.observed import InputError, read  # noqa: E402
+from longhaul.observed.traces import gloo  # noqa: E402
 
 DATA = SOURCE / "tests/data/observed"
 
@@ -84,6 +85,14 @@ class OnTheWire(Exact):
         barriers = exchanges(document, "barrier")
         self.assertEqual(len(barriers), 3)
         self.assertTrue(all("bytes" not in one for one in barriers))
+
+    def test_parts_of_an_all_gather_may_differ(self):
+        uneven = json.loads((DATA / "kineto-ddp-rank1.json").read_text())
+        for event in uneven["traceEvents"]:
+            if event["name"] == "gloo:all_gather":
+                event["args"]["Input Dims"] = [[900]]
+        found = exchanges(read([DATA / "kineto-ddp-rank0.json", self.write("rank1.json", json.dumps(uneven))]), "all-gather")
+        self.assertEqual([(one["bytes"], one["ranks"]) for one in found], [(4000, [0, 1])] * 6)  # the larger part
 
     def test_a_send_of_bfloat16(self):
         found = exchanges(of_ranks("kineto-ddp", 2), "send")
@@ -184,6 +193,20 @@ class Bursts(Exact):
         # From rank 1's first work, at 47.546 ms, instead of its call.
         self.assertAlmostEqual(1000 * burst["seconds"], 136.086 + 33.488 - 47.546, delta=0.002)
         self.assertEqual(burst["operations"], 6)
+        burst, = exchanges(read(files[:1]), "all-reduce", 6 * 16_000_000)  # rank 0 alone: from its first work, at 46.460 ms
+        self.assertAlmostEqual(1000 * burst["seconds"], 134.606 + 32.995 - 46.460, delta=0.002)
+        self.assertTrue(burst["includes_wait"])
+
+    def test_calls_that_are_not_those_of_the_works(self):
+        # The first call is before the window, and the last work is not in it: equal numbers, and the second call is after the first work.
+        document = json.loads((DATA / "kineto-mixed-rank0.json").read_text())
+        calls = [event for event in document["traceEvents"] if event["name"] in ("c10d::allreduce_", "c10d::allreduce_coalesced_")]
+        works = [event for event in document["traceEvents"] if event["name"] == "gloo:all_reduce"]
+        document["traceEvents"] = [event for event in document["traceEvents"] if event is not calls[0] and event is not works[-1]]
+        found = exchanges(read([self.write("0.json", json.dumps(document))]), "all-reduce")
+        self.assertTrue(all("call" not in one for one in found))
+        self.assertEqual(found[0]["operations"], 6)
+        self.assertAlmostEqual(1000 * found[0]["seconds"], 134.606 + 32.995 - 46.460, delta=0.002)
 
     def test_one_after_the_other_is_no_burst(self):
         document = of_ranks("kineto-mixed", 2)
@@ -229,6 +252,10 @@ class Groups(Exact):
         for one in exchanges(of_ranks("groups", 4), "all-reduce", 4000):
             self.assertEqual(one["waits_s"][1], 0, one)
             self.assertGreater(one["waits_s"][0], 0.004)
+
+    def test_threads_in_twos_of_neighbours(self):
+        self.assertEqual(gloo.thread_pairs([5, 6, 7, 8, 20, 31, 32, 33]), [(5, 6), (7, 8), (20,), (31, 32), (33,)])
+        self.assertEqual(gloo.thread_pairs([]), [])
 
     def test_where_threads_do_not_tell_the_groups_apart(self):
         # Without the group 0 1 the trace of rank 0 has threads of two groups, and its list names three.

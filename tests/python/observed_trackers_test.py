@@ -171,6 +171,16 @@ class WandB(Expecting):
         self.assertEqual(values(document, "loss"), [(step, step) for step in range(9)])  # 10,070 bytes a row, the tenth is cut
         self.assertIn("the rest, from the first record", words(document))
 
+    def test_a_record_that_ends_just_before_its_block(self):
+        # 3 bytes are too few for the head of a part: they are zeros, and the next record begins with the block.
+        rows = [{"_step": 0, "loss": 5, "text": ""}, {"_step": 1, "loss": 6}]
+        rows[0]["text"] = "x" * 32000
+        rows[0]["text"] += "x" * (32768 - 3 - len(wandb_file(rows[:1])))
+        self.assertEqual(len(wandb_file(rows[:1])), 32765)
+        file = self.folder / "run.wandb"
+        file.write_bytes(wandb_file(rows))
+        self.assertEqual(values(read([file]), "loss"), [(0, 5), (1, 6)])
+
     def test_damaged(self):
         file = self.folder / "run.wandb"
         file.write_bytes((DATA / "run-offline.wandb").read_bytes()[:20])

@@ -7,7 +7,7 @@ to the last end.
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, NamedTuple
+from typing import Callable, Dict, List, NamedTuple, Optional
 
 from longhaul.observed.trace import RankTrace, Span
 from longhaul.observed.traces.ranks import Joined
@@ -37,9 +37,10 @@ class Burst(NamedTuple):
 
 def bursts_of(joined: List[Joined], window: List[RankTrace]) -> List[Burst]:
     """`joined`, each in one burst, by their begins."""
-    was_queued = _queue_of(window)
-    queued = [was_queued(max(one.spans.values(), key=lambda span: span.joined)) for one in joined]
-    starts = [one.called if late else one.begin for one, late in zip(joined, queued)]
+    queued_since = _queue_of(window)
+    since = [queued_since(max(one.spans.values(), key=lambda span: span.joined)) for one in joined]
+    queued = [moment is not None for moment in since]
+    starts = [one.begin if moment is None else moment for one, moment in zip(joined, since)]
     order = sorted((at for at in range(len(joined)) if joined[at].first.operation != "barrier"), key=lambda at: starts[at])
     parent = list(range(len(joined)))
 
@@ -74,8 +75,8 @@ def _of_one_kind(parts: List[Joined]) -> List[Burst]:
     return [Burst([one], True) for one in parts]
 
 
-def _queue_of(window: List[RankTrace]) -> Callable[[Span], bool]:
-    """Whether a span began only once its thread had ended the one before."""
+def _queue_of(window: List[RankTrace]) -> Callable[[Span], Optional[int]]:
+    """Since when a span was in the queue: since its call, or at least since the end of what its thread did before. None: it was not."""
     before: Dict[int, Span] = {}
     beside: Dict[int, List[Span]] = {}  # of a span whose call is not known: those that began shortly before it
     for trace in window:
@@ -88,13 +89,13 @@ def _queue_of(window: List[RankTrace]) -> Callable[[Span], bool]:
             if span.call is None:
                 beside[id(span)] = ordered[max(0, at - NEIGHBOURS) : at]
 
-    def was_queued(span: Span) -> bool:
+    def queued_since(span: Span) -> Optional[int]:
         earlier = before.get(id(span))
         if earlier is None:
-            return False
+            return None
         if span.call is not None:
-            return span.call < earlier.end
+            return span.call if span.call < earlier.end else None
         both_busy = any(other.thread != span.thread and other.begin < earlier.end < other.end for other in beside[id(span)])
-        return both_busy and span.begin - earlier.end < AT_ONCE_NS
+        return earlier.end - 1 if both_busy and span.begin - earlier.end < AT_ONCE_NS else None
 
-    return was_queued
+    return queued_since

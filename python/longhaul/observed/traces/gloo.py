@@ -187,7 +187,7 @@ def thread_pairs(threads: Sequence[int]) -> List[Tuple[int, ...]]:
     """Sorted numbers in twos of neighbours; a number without a neighbour alone."""
     pairs: List[Tuple[int, ...]] = []
     for thread in threads:
-        if pairs and len(pairs[-1]) == 1 and pairs[-1][0] + 1 == thread:
+        if pairs and pairs[-1][0] + 1 == thread:
             pairs[-1] += (thread,)
         else:
             pairs.append((thread,))

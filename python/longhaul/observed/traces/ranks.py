@@ -41,11 +41,6 @@ class Joined:
         return max(span.begin for span in self.spans.values())
 
     @property
-    def called(self) -> int:
-        """When the last rank asked for it, ns."""
-        return max(span.joined for span in self.spans.values())
-
-    @property
     def end(self) -> int:
         return max(span.end for span in self.spans.values())
 
