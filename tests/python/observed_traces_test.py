@@ -488,6 +488,14 @@ class Clocks(Exact):
 
 
 class DdpLogging(Exact):
+    def test_what_torch_wrote(self):
+        document = observed("ddp-logging.json")  # two ranks, four layers of 256 x 256 floats, buckets of 0.5 MiB
+        one, = document["exchanges"]
+        self.assertEqual((one["seconds"], one["bytes"], one["parts"], one["members"], one["ranks"], one["includes_wait"], one["library"]),
+                         (0.005993456, 4 * 256 * 256 * 4, [524288, 524288], 2, [0], True, "gloo"))
+        self.assertEqual(document["series"][0], {"name": "ddp.avg_forward_compute_time_s", "file": str(DATA / "ddp-logging.json"),
+                                                 "points": [{"step": 10, "value": 0.000993903}]})
+
     def test_nanoseconds_and_buckets_as_text(self):
         data = {"world_size": 2, "rank": 0, "backend_name": "gloo", "iteration": 10, "avg_forward_compute_time": 2_000_000,
                 "avg_backward_compute_time": 5_000_000, "avg_backward_comm_time": 7_500_000, "avg_backward_compute_comm_overlap_time": 0,
