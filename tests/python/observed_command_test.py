@@ -60,6 +60,12 @@ class Command(InAFolder):
         self.assertEqual(len(document["files"]), len(files))
         self.assertTrue(all(one["took"] or one["left"] for one in document["files"]))
 
+    def test_of_many_series_the_first_are_named(self):
+        rows = "step," + ",".join(f"m{number}" for number in range(30)) + "\n" + "".join(f"{step}," + ",".join(["1"] * 30) + "\n" for step in (1, 2))
+        done = command(self.write("many.csv", rows))
+        self.assertIn("series: m0 (2), m1 (2), m2 (2), m3 (2), m4 (2), m5 (2), m6 (2), m7 (2), m8 (2), m9 (2), m10 (2), m11 (2) and 18 more\n", done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["series"]), 30)
+
     def test_names_that_are_no_letters(self):
         trace = json.loads((DATA / "kineto-no-shapes.json").read_text())
         trace["distributedInfo"]["pg_config"] = [{"pg_name": "\ud800 caf\u00e9", "ranks": [0, 1]}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional
 
 from longhaul.errors import InputError
 from longhaul.observed.trace import RankTrace, Shapes
@@ -23,6 +23,12 @@ class NothingTaken(InputError):
 def counted(count: int, word: str) -> str:
     """ "1 step", "2 steps"."""
     return f"{count} {word}" if count == 1 else f"{count} {word}es" if word.endswith("ss") else f"{count} {word}s"
+
+
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """The names with commas; of many the first ones, and how many more there are."""
+    known = list(names)
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
 
 
 @dataclasses.dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any, Dict, List, Sequence, Tuple
 
-from longhaul.observed.taken import counted
+from longhaul.observed.taken import counted, listed
 
 
 def words_of(document: Dict[str, Any]) -> str:
@@ -16,7 +16,7 @@ def words_of(document: Dict[str, Any]) -> str:
         lines += [f"  took {words}" for words in one["took"]] + [f"  left {words}" for words in one["left"]]
     lines += _exchanges(document["exchanges"]) + _steps(document)
     if document["series"]:
-        lines += ["", "series: " + ", ".join(f"{one['name']} ({len(one['points'])})" for one in document["series"])]
+        lines += ["", "series: " + listed(f"{one['name']} ({len(one['points'])})" for one in document["series"])]
     if document["notes"]:
         lines += ["", *(f"note: {words}" for words in document["notes"])]
     return "\n".join(lines)

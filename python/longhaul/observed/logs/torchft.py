@@ -10,7 +10,7 @@ import datetime
 import re
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from longhaul.observed.taken import Point, Series, Taken
+from longhaul.observed.taken import Point, Series, Taken, listed
 from longhaul.observed.trackers.columns import Asked
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+) \[\w+\] \[torchft::manager\] - \[Replica ([^\]]+)\] (.*)")
@@ -45,7 +45,7 @@ def read(lines: Sequence[str], file: str, asked: Asked) -> Optional[Taken]:
         taken.series += _series(replica, of_replica)
     if taken.series:
         taken.took.append(
-            f"rounds of {len(events)} replicas ({', '.join(events)}): ISO times to the ms, no zone; "
+            f"rounds of {len(events)} replicas ({listed(events)}): ISO times to the ms, no zone; "
             "quorum_s from Start to Finished quorum, quorum_to_commit_s from there to the request of should_commit, "
             "round_s from one completed commit to the next"
         )

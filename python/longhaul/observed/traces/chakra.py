@@ -29,7 +29,11 @@ def read(document: Dict[str, Any], file: str) -> Taken:
     for node in document["nodes"]:
         if not isinstance(node, dict) or not str(node.get("name", "")).startswith("gloo:"):
             continue
-        attributes = {one.get("name"): one.get("value") for one in _list(node.get("attrs")) if isinstance(one, dict)}
+        attributes = {
+            one.get("name"): one.get("value")
+            for one in _list(node.get("attrs"))
+            if isinstance(one, dict) and isinstance(one.get("name"), str)
+        }
         inputs = node.get("inputs")
         function_id = whole(attributes.get("rf_id"))
         if function_id and isinstance(inputs, dict):

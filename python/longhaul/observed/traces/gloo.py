@@ -11,7 +11,7 @@ import bisect
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from longhaul.observed.operations import bytes_of
-from longhaul.observed.taken import counted, whole
+from longhaul.observed.taken import counted, listed, whole
 from longhaul.observed.trace import Span
 from longhaul.observed.traces.events import Event, shapes_of
 
@@ -71,7 +71,7 @@ def read(events: Sequence[Event], groups: Groups) -> Found:
         notes.append("TORCH_DISTRIBUTED_DEBUG=DETAIL was on: it makes small all-reduces slower; record without it")
     unknown = sorted({event.name for event in works} - OPERATIONS.keys() - SENDS.keys())
     if unknown:
-        left.append(f"works of names that are not known: {', '.join(unknown)}")
+        left.append(f"works of names that are not known: {listed(unknown)}")
     collectives = [event for event in works if event.name in OPERATIONS]
     spans = [_span(event, OPERATIONS[event.name], call) for event, call in _with_calls(collectives, events)]
     place_in_groups(spans, groups)

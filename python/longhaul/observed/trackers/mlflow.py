@@ -10,7 +10,7 @@ import os
 import re
 from typing import Any, Dict, List, Optional, Sequence
 
-from longhaul.observed.taken import Point, Series, Taken
+from longhaul.observed.taken import Point, Series, Taken, listed
 from longhaul.observed.trackers import intervals
 from longhaul.observed.trackers.columns import cell_finite, cell_number
 
@@ -69,7 +69,7 @@ def read_table(rows: Sequence[Dict[str, Any]], file: str) -> Taken:
         )
     taken.series = list(series.values())
     taken.took.append(
-        f"{len(rows)} rows of metrics ({', '.join(series)}): timestamp, ms since 1970; is_nan 1 is NaN, +-1.797e308 infinite"
+        f"{len(rows)} rows of metrics ({listed(series)}): timestamp, ms since 1970; is_nan 1 is NaN, +-1.797e308 infinite"
     )
     intervals.add_steps(taken, "timestamp, ms")
     return taken

@@ -7,7 +7,7 @@ import sqlite3
 import urllib.parse
 
 from longhaul.observed.content import wrong
-from longhaul.observed.taken import NothingTaken, Taken
+from longhaul.observed.taken import NothingTaken, Taken, listed
 from longhaul.observed.trackers import mlflow, trackio
 
 HEADER = b"SQLite format 3\0"
@@ -27,7 +27,7 @@ def read(file: str) -> Taken:
             if "metrics" not in tables:
                 raise wrong(
                     file,
-                    f"is a SQLite file without the table 'metrics' (tables: {', '.join(tables) or 'none'})",
+                    f"is a SQLite file without the table 'metrics' (tables: {listed(tables) or 'none'})",
                     "that of MLflow or of trackio",
                 )
             found = connection.execute("select * from metrics order by step")
@@ -45,6 +45,4 @@ def read(file: str) -> Taken:
         return mlflow.read_table(rows, file)
     if trackio.is_table(names):
         return trackio.read(rows, file)
-    raise wrong(
-        file, f"is a SQLite file whose table 'metrics' has the columns {', '.join(names)}", "that of MLflow or of trackio"
-    )
+    raise wrong(file, f"is a SQLite file whose table 'metrics' has the columns {listed(names)}", "that of MLflow or of trackio")

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from longhaul.errors import InputError
 from longhaul.observed.content import wrong
 from longhaul.observed.operations import WORDS, word
-from longhaul.observed.taken import Exchange, NothingTaken, Point, Series, Step, Taken, counted
+from longhaul.observed.taken import Exchange, NothingTaken, Point, Series, Step, Taken, counted, listed
 from longhaul.observed.trackers import intervals
 from longhaul.observed.trackers.columns import PER_SECOND, Asked, Columns, cell_finite, cell_number, choose, iso_seconds, plain
 from longhaul.tables import flat
@@ -74,7 +74,7 @@ def read(rows: Sequence[Row], file: str, kind: str, asked: Asked) -> Taken:
         raise NothingTaken(
             file,
             kind,
-            f"is a table (columns {', '.join(names[:12])}) of which no column is known to be a step, a moment or "
+            f"is a table (columns {listed(names)}) of which no column is known to be a step, a moment or "
             f"a duration{''.join('; ' + words for words in columns.left)}; allowed: --step, --time or --duration "
             "COLUMN, with --unit",
         )
@@ -124,7 +124,7 @@ def _add_series(
             taken.series.append(Series(name, points))
     if taken.series:
         taken.took.append(
-            f"{sum(len(one.points) for one in taken.series)} values of the columns {', '.join(one.name for one in taken.series)}"
+            f"{sum(len(one.points) for one in taken.series)} values of the columns {listed(one.name for one in taken.series)}"
         )
 
 

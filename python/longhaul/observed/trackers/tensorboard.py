@@ -11,7 +11,7 @@ import struct
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from longhaul.observed.content import wrong
-from longhaul.observed.taken import NothingTaken, Point, Series, Taken, counted, finite
+from longhaul.observed.taken import NothingTaken, Point, Series, Taken, counted, finite, listed
 from longhaul.observed.trackers import intervals, protobuf
 
 # Fields: Event has wall_time 1, step 2, summary 5; Summary has value 1; its Value tag 1, simple_value 2, tensor 8;
@@ -81,13 +81,13 @@ def read(data: bytes, file: str) -> Taken:
             taken.left.append(f"a record that is no Event ({error})")
     taken.series = list(tags.values())
     if others:
-        taken.left.append(f"{counted(sum(others.values()), 'value')} without a single number: {', '.join(sorted(others))}")
+        taken.left.append(f"{counted(sum(others.values()), 'value')} without a single number: {listed(sorted(others))}")
     if not taken.series:
         raise NothingTaken(
             file, "tensorboard", "is an event file of TensorBoard without a scalar; allowed: one to which add_scalar wrote"
         )
     taken.took.append(
-        f"{sum(len(one.points) for one in taken.series)} values of {len(tags)} tags ({', '.join(tags)}): wall_time, s since 1970; "
+        f"{sum(len(one.points) for one in taken.series)} values of {len(tags)} tags ({listed(tags)}): wall_time, s since 1970; "
         "values are float32"
     )
     intervals.add_steps(taken, "wall_time, s")

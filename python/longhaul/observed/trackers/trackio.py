@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Sequence
 
-from longhaul.observed.taken import Point, Series, Taken, number
+from longhaul.observed.taken import Point, Series, Taken, listed, number
 from longhaul.observed.trackers.columns import cell_finite, iso_seconds
 from longhaul.tables import flat
 
@@ -35,7 +35,7 @@ def read(rows: Sequence[Dict[str, Any]], file: str) -> Taken:
                 name = key if len(runs) == 1 else f"{row['run_name']}/{key}"
                 series.setdefault(name, Series(name, [])).points.append(Point(found, None if step is None else int(step)))
     taken.series = list(series.values())
-    taken.took.append(f"{len(rows)} rows ({', '.join(series)}): metrics, by step")
+    taken.took.append(f"{len(rows)} rows ({listed(series)}): metrics, by step")
     if passed:
         taken.left.append(f"{passed} rows whose metrics are no JSON object")
     taken.left.append("timestamp: it is when a batch of rows was written, so it is no time of a step")

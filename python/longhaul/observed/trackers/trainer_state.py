@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from longhaul.observed.taken import Point, Series, Taken, number, whole
+from longhaul.observed.taken import Point, Series, Taken, listed, number, whole
 
 NO_SERIES = ("step", "epoch", "total_flos")
 
@@ -26,7 +26,7 @@ def read(document: Dict[str, Any], file: str) -> Taken:
                 series.setdefault(key, Series(key, [])).points.append(Point(found, step))
     taken.series = list(series.values())
     if series:
-        taken.took.append(f"values by step ({', '.join(series)}): log_history; eval_runtime in s")
+        taken.took.append(f"values by step ({listed(series)}): log_history; eval_runtime in s")
     taken.left.append(
         "steps: log_history has no time of a step; eval_runtime is evaluation, and train_runtime, if there, holds evaluation "
         "and saving; log times with a callback, or give the profiler's trace"

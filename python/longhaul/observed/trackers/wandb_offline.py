@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 import zlib
 
 from longhaul.observed.content import wrong
-from longhaul.observed.taken import NothingTaken, Point, Series, Taken, finite, number, whole
+from longhaul.observed.taken import NothingTaken, Point, Series, Taken, finite, listed, number, whole
 from longhaul.observed.trackers import intervals, protobuf
 
 HEADER = b":W&B"
@@ -69,7 +69,7 @@ def read(data: bytes, file: str) -> Taken:
             if found is not None and not key.startswith("_"):
                 series.setdefault(key, Series(key, [])).points.append(Point(found, step, moment))
     taken.series = list(series.values())
-    taken.took.append(f"{len(rows)} rows of history ({', '.join(series) or 'no number'}): _step, and _timestamp, s since 1970")
+    taken.took.append(f"{len(rows)} rows of history ({listed(series) or 'no number'}): _step, and _timestamp, s since 1970")
     intervals.add_steps(taken, "_timestamp, s")
     return taken
 
