@@ -347,7 +347,12 @@ class Tables(Expecting):
         document = read([self.write("b.csv", "size,took\n1000,7\n")], Asked(bytes="size", duration="took", unit="us", operation="broadcast", members=3))
         self.assertEqual([(one["operation"], one["bytes"], one["members"], one["seconds"]) for one in document["exchanges"]],
                          [("broadcast", 1000, 3, 7e-6)])
-        self.refused("c.csv", "bytes,time_ms\n1000,7\n", "does not say of what; allowed: a column 'operation', or --operation")
+        self.refused("c.csv", "bytes,time_ms\n1000,7\n", "does not say of what; allowed: a column 'operation', or --operation", Asked(bytes="bytes"))
+
+    def test_bytes_of_something_else_are_a_series(self):
+        document = read([self.write("a.csv", "step,step_time_ms,bytes\n1,5,1000\n2,6,2000\n")])
+        self.assertEqual((document["exchanges"], [one["seconds"] for one in document["steps"]]), ([], [0.006]))
+        self.assertEqual(values(document, "bytes"), [(1, 1000), (2, 2000)])
 
     def test_a_column_that_is_not_there(self):
         self.refused("a.csv", "step,loss\n1,2\n", r"--time: found 'when', which is no column of .*a.csv; allowed: step, loss", Asked(time="when"))

@@ -99,8 +99,10 @@ def choose(names: Sequence[str], first: Sequence[object], asked: Asked, file: st
             raise InputError(f"--{option}: found {wanted!r}, which is no column of {file}; allowed: {', '.join(names)}")
     found.step = asked.step or next((name for name in names if plain(name) in _STEPS), "")
     found.rank = next((name for name in names if plain(name) == "rank"), "")
-    found.bytes = asked.bytes or next((name for name in names if plain(name) == "bytes"), "")
     found.operation = next((name for name in names if plain(name) in ("operation", "collective", "op")), "")
+    found.bytes = asked.bytes
+    if not found.bytes and (found.operation or asked.operation):  # else they may be those of a file that was read
+        found.bytes = next((name for name in names if plain(name) == "bytes"), "")
     _choose_duration(found, names, asked)
     _choose_moment(found, names, values, asked)
     if found.step and not asked.step:
