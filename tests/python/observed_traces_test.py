@@ -5,7 +5,8 @@
 
 kineto-*, chakra-* and gloo-* are of small runs of torch 2.15.0 (CPU, Gloo, ranks on one host's loopback; kineto-wan-* in namespaces with
 100 ms and 50 Mb/s); so are buckets-*, groups-*, powersgd-*, detail-* and p2p-*, in which only steps, calls and works are kept, and the
-numbers of processes and threads replaced (neighbours stay neighbours). The numbers of a case are ts and dur of the files, in us after its first step or work, written here as they stand there.
+numbers of processes and threads replaced (neighbours stay neighbours). The numbers of a case are ts and dur of the files, in us or ms
+after a round moment before its first event.
 """
 import copy
 import gzip
