@@ -42,6 +42,9 @@ struct MessageRules {
   // both have one at a time, the connection of the lower replica stays.
   bool opens_late = false;
   int wire_factor = 1;  // bytes on the wire for each of the payload: 2 where every word has a flag beside it
+  // Numbers are not cut: of a vector with fewer numbers than it has parts some parts are empty, and nothing
+  // is sent of them. Bytes of a number; 1: bytes are cut.
+  std::int64_t number_bytes = 1;
   // On the wire besides the payload: with each message, and of each announcement, request or answer.
   std::int64_t header_bytes = 0, note_bytes = 0;
   // From the arrival of the last thing that a step waits for until the program goes on: a thread of its own

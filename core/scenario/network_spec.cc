@@ -97,7 +97,12 @@ void check_message_time(const NetworkSpec& network) {
 
 // A library cuts and sends as it does.
 void check_library(const NetworkSpec& network) {
-  if (network.library == "plain") return;
+  if (network.library == "plain") {
+    if (network.host_rate)
+      throw InputError("network.host_rate", "found beside network.library \"plain\"", "a library",
+                       "the messages of plain are the network's alone");
+    return;
+  }
   const std::string beside = fmt::format("found beside network.library \"{}\"", network.library);
   const std::string hint = "library \"plain\" takes both; a library cuts and sends in its own way";
   if (network.slice.kind != SliceSpec::Kind::kWhole)
@@ -256,6 +261,16 @@ Node network_options(const TopologyOptions& topologies) {
                   .means(
                       "bytes that a sender pushes to a receiver that has not posted the exchange yet (what "
                       "the sockets of both ends hold); 0: none (rendezvous)"),
+              duration("operation_overhead")
+                  .at_least(0)
+                  .means(
+                      "fixed time of each operation, from its call on a replica until that takes part in it, "
+                      "and of each message between stages (launch, negotiation, framework; o of the LogGP "
+                      "model); default none"),
+              rate("host_rate")
+                  .above(0)
+                  .means("how fast a replica's host copies and adds what it receives, one message after "
+                         "another; with a library other than plain. Without it that takes no time"),
               tcp_options(), variation_options()})
       .filled()
       .means("the wide-area network");
@@ -278,6 +293,9 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
   network.slice = parse_slice(json.value("slice", Json("whole")));
   const Json eager = json.value("eager", Json("0B"));
   network.eager = eager == "unlimited" ? std::numeric_limits<double>::infinity() : parse_bytes(eager);
+  network.operation_overhead_s = parse_duration(json.value("operation_overhead", "0s"));
+  constexpr double kBitsPerByte = 8;
+  if (json.contains("host_rate")) network.host_rate = parse_rate(json["host_rate"]) / kBitsPerByte;
   check_message_time(network);
   check_library(network);
   network.tcp = parse_tcp(json.at("tcp"), replicas);

@@ -132,6 +132,10 @@ struct NetworkSpec {
   std::string library = "plain";                // net/library.h: what carries the exchanges
   SliceSpec slice;
   double eager = 0;  // bytes that a sender pushes before its receiver has posted; infinite: all
+  double operation_overhead_s = 0;  // from the call of an operation until its member takes part
+  // Bytes a second that a member's host copies and adds of what it receives, one message after another; none:
+  // that takes no time. Of a library other than plain.
+  std::optional<double> host_rate;
   TcpSpec tcp;
   VariationSpec variation;
 };

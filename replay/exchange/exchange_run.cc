@@ -34,8 +34,19 @@ void ExchangeRun::post(int replica, const SyncParts& chain) {
   const bool is_last = ++posted_ == members();
   if (is_last && order_.rule.buckets == 1) count();
   if (!is_last && context_.spec.barrier) return;
-  if (!context_.spec.barrier) return start(index, chain);
-  for (std::size_t i = 0; i < members(); ++i) start(i, chain);
+  if (!context_.spec.barrier) return call(index, chain);
+  for (std::size_t i = 0; i < members(); ++i) call(i, chain);
+}
+
+void ExchangeRun::call(std::size_t member, const SyncParts& chain) {
+  const double overhead_s = context_.spec.operation_overhead_s;
+  if (overhead_s == 0) return start(member, chain);
+  context_.clock.after(overhead_s, [this, member, chain, overhead_s] {
+    if (is_given_up_) return;
+    SyncParts led = chain;
+    if (is_counting_) led.waiting_s += std::min(overhead_s, now_s() - start_s_);
+    start(member, led);
+  });
 }
 
 Transmission ExchangeRun::transmission(std::size_t from, std::size_t to, int number, std::int64_t bytes,

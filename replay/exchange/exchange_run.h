@@ -122,6 +122,9 @@ class ExchangeRun {
   double start_s_ = 0;
 
  private:
+  // The operation's fixed time, then start().
+  void call(std::size_t member, const SyncParts& chain);
+
   MemberDone on_member_done_;
   std::size_t left_, posted_ = 0;
 };

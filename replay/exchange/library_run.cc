@@ -29,9 +29,18 @@ void LibraryRun::start(std::size_t member, const SyncParts& chain) {
 // Round by round, within a round slice by slice, loop after loop.
 Round LibraryRun::round_at(std::size_t member, int step) const {
   const int slices = lowering_.slices, round = step / slices % rounds_, loop = step / slices / rounds_;
-  const GroupExchange part = part_of_loop(exchange_, loop, lowering_.loops);
-  const Round whole = lowering_.collective->round(part, static_cast<int>(member), round);
-  return slices == 1 ? whole : slice_of(whole, step % slices, slices);
+  GroupExchange part = part_of_loop(exchange_, loop, lowering_.loops);
+  const std::int64_t number =
+      part.bytes % lowering_.rules.number_bytes == 0 ? lowering_.rules.number_bytes : 1;
+  part.bytes /= number;
+  Round found = lowering_.collective->round(part, static_cast<int>(member), round);
+  if (slices > 1) found = slice_of(found, step % slices, slices);
+  for (std::vector<Message>* messages : {&found.sends, &found.receives})
+    for (Message& message : *messages) {
+      message.offset *= number;
+      message.bytes *= number;
+    }
+  return found;
 }
 
 int LibraryRun::phase_of(int step) const {
@@ -119,7 +128,7 @@ void LibraryRun::send_data(Kind kind, std::size_t index, int peer, const Outgoin
                            std::int64_t bytes) {
   ++transfers_;
   send(kind, index, as_index(peer), outgoing.number,
-       lowering_.rules.wire_factor * bytes + lowering_.rules.header_bytes);
+       lowering_.rules.wire_factor * bytes + lowering_.rules.header_bytes, bytes);
   if (kind != Kind::kPut) return left(index, outgoing.step);
   members_[index].peers[peer].unreceipted.push_back(outgoing.step);
 }
@@ -131,7 +140,8 @@ void LibraryRun::left(std::size_t index, int step) {
   if (step >= member.first_open) --member.open[as_index(step - member.first_open)].unsent;
 }
 
-void LibraryRun::send(Kind kind, std::size_t from, std::size_t to, int number, std::int64_t bytes) {
+void LibraryRun::send(Kind kind, std::size_t from, std::size_t to, int number, std::int64_t bytes,
+                      std::int64_t payload) {
   UnderWay* message;
   if (free_.empty()) {
     message = &messages_.emplace_back();
@@ -139,7 +149,7 @@ void LibraryRun::send(Kind kind, std::size_t from, std::size_t to, int number, s
     message = free_.back();
     free_.pop_back();
   }
-  *message = {members_[from].chain, kind, from, to, number, is_counting_};
+  *message = {members_[from].chain, kind, from, to, number, is_counting_, payload};
   hand_over(message, bytes);
 }
 
@@ -190,10 +200,24 @@ void LibraryRun::hand_over(UnderWay* message, std::int64_t bytes) {
       data, [this, message] { arrive(message); }, &message->chain);
 }
 
-// Only one member goes on because of it, and that may be the end of this run.
+// A host takes in what comes one message after another.
 void LibraryRun::arrive(UnderWay* message) {
   if (is_given_up_) return;
   const SyncParts chain = counted(message->chain, message->is_counted);
+  if (message->payload == 0 || !context_.spec.host_rate) return take_in(message, chain);
+  const double arrived_s = now_s();
+  double& free_s = members_[message->to].free_s;
+  free_s = std::max(free_s, arrived_s) + static_cast<double>(message->payload) / *context_.spec.host_rate;
+  context_.clock.after(free_s - arrived_s, [this, message, chain, arrived_s] {
+    if (is_given_up_) return;
+    SyncParts led = chain;
+    if (is_counting_) led.waiting_s += std::min(now_s() - arrived_s, now_s() - start_s_);
+    take_in(message, led);
+  });
+}
+
+// Only one member goes on because of it, and that may be the end of this run.
+void LibraryRun::take_in(UnderWay* message, const SyncParts& chain) {
   const auto [from, to, number, kind] =
       std::tuple(message->from, message->to, message->number, message->kind);
   free_.push_back(message);

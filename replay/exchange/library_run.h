@@ -43,6 +43,7 @@ class LibraryRun : public ExchangeRun {
     int unsent = 0, sent = 0;      // messages
     SyncParts chain;               // that led to where it is
     bool has_started = false, is_waking = false, is_done = false;
+    double free_s = 0;  // when its host has taken in all that came before
     std::map<int, Peer> peers;
   };
   // kPut: data that was asked for, where that awaits a receipt.
@@ -53,6 +54,7 @@ class LibraryRun : public ExchangeRun {
     std::size_t from = 0, to = 0;
     int number = 0;
     bool is_counted = false;
+    std::int64_t payload = 0;  // bytes, of kData and kPut
   };
 
   void start(std::size_t member, const SyncParts& chain) override;
@@ -64,11 +66,13 @@ class LibraryRun : public ExchangeRun {
   void post_receive(std::size_t index, int peer, int step);
   void post_send(std::size_t index, const Message& message, int step);
   void send_data(Kind kind, std::size_t index, int peer, const Outgoing& outgoing, std::int64_t bytes);
-  void send(Kind kind, std::size_t from, std::size_t to, int number, std::int64_t bytes);
+  void send(Kind kind, std::size_t from, std::size_t to, int number, std::int64_t bytes,
+            std::int64_t payload = 0);
   void hand_over(UnderWay* message, std::int64_t bytes);
   void open(UnderWay* first, int side);
   void opened(int lower, int higher, int side);
   void arrive(UnderWay* message);
+  void take_in(UnderWay* message, const SyncParts& chain);
   void take(std::size_t index, int peer, int number, const SyncParts& chain);
   void answer(std::size_t index, int peer, int number);
   void left(std::size_t index, int step);

@@ -15,6 +15,7 @@ PipelineRun::PipelineRun(const ExchangeContext& context, const Trace& trace, con
     : clock_(context.clock),
       network_(context.network),
       in_turn_(!context.spec.message_time),
+      overhead_s_(context.spec.operation_overhead_s),
       trace_(trace),
       step_(step),
       watcher_(std::move(watcher)),
@@ -145,11 +146,16 @@ void PipelineRun::send(int index, const PipelinePass& pass) {
   // Without a schedule a worker may have several micro-batches of one number, of different homes.
   const MessageKey key{step_, rule, index, static_cast<int>(task_number(plan(), task)),
                        has_schedule_ ? 0 : pass.home};
-  sender.life.send(network_, {index, to, bytes, key, in_turn_}, [this, index, to, next] {
+  const auto on_arrival = [this, index, to, next] {
     if (--at(index).under_way == 0 && plan().blocks) go_on(index);
     order_->arrive(to, next);
     go_on(to);
-  });
+  };
+  const auto hand_over = [this, index, to, bytes, key, on_arrival] {
+    at(index).life.send(network_, {index, to, bytes, key, in_turn_}, on_arrival);
+  };
+  if (overhead_s_ == 0) return hand_over();
+  sender.life.after(clock_, overhead_s_, hand_over);
 }
 
 std::vector<std::string> PipelineRun::waiting() const {

@@ -105,6 +105,7 @@ class PipelineRun {
   Clock& clock_;
   Network& network_;
   bool in_turn_;
+  double overhead_s_;  // of each message (network.operation_overhead)
   const Trace& trace_;
   int step_;
   Watcher watcher_;

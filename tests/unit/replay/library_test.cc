@@ -35,7 +35,8 @@ TEST(Gloo, ARoundOfItsRingIsARoundTrip) {
       const Took took = exchange("gloo", kAverage, members, bytes);
       EXPECT_NEAR(took.s, expected_s, 3e-3) << members << ": " << bytes;  // headers, notes
       EXPECT_EQ(took.transfers, 2 * (members - 1) * 2 * members);
-      EXPECT_EQ(took.bytes_of_first, 2 * (members - 1) * bytes / members);
+      EXPECT_NEAR(static_cast<double>(took.bytes_of_first),
+                  2. * (members - 1) * static_cast<double>(bytes) / members, 4);
     }
 }
 
@@ -54,6 +55,24 @@ TEST(Gloo, LongSegmentsFillTheLink) {
   clock.run();
   EXPECT_GT(run->done_s(), one_way_s);
   EXPECT_LT(run->done_s(), one_way_s + 2 * (0.84 + 0.1));  // either phase ends with one segment more
+}
+
+// One number among n: one part has it, the others are empty. It goes round twice, hop by hop. Among two that
+// begin together: the announcement and the number, and the number back, whose announcement went out
+// meanwhile; torch 2.15 took 91 ms of 3 · 30, and 61 where the receiver had begun 30 ms earlier.
+TEST(Gloo, OfOneNumberTheOtherPartsAreEmpty) {
+  for (const std::int64_t bytes : {4, 2}) {
+    const Took together = exchange("gloo", kAverage, 2, bytes);
+    EXPECT_NEAR(together.s, 3 * kLatency, 3e-3) << bytes;
+    EXPECT_EQ(together.transfers, 2);
+  }
+  const double first = exchange("gloo", kAverage, 2, 4, {0, kLatency}).s,
+               other = exchange("gloo", kAverage, 2, 4, {kLatency, 0}).s;
+  EXPECT_NEAR(std::min(first, other), 2 * kLatency, 3e-3);
+  // Among four of whom each began one way after its neighbour (measured: 183 ms of 6 · 30).
+  EXPECT_EQ(exchange("gloo", kAverage, 4, 4).transfers, 2 * 3);
+  EXPECT_NEAR(exchange("gloo", kAverage, 4, 4, {0, 3 * kLatency, 2 * kLatency, kLatency}).s, 6 * kLatency,
+              kLatency + 3e-3);
 }
 
 // torch lets Gloo reduce the whole vector for a reduce-scatter (measured: 7.34 MB of 4 MiB among 8).
@@ -129,6 +148,90 @@ TEST(Nccl, ItsBuffersBoundTheRate) {
   // A loop has 2 (n − 1) rounds; what ends it is the second slice of the last one.
   const double loop_s = 2 * round_s + std::min(slice_s, kLatency);
   EXPECT_NEAR(took.s, 8 * loop_s, 0.005 * took.s);
+}
+
+// One operation on an idle star, with the parts of what each member waited.
+struct Timed {
+  double s = 0;
+  std::vector<SyncParts> parts;
+};
+
+Timed timed(const NetworkSpec& how, const OperationRule& rule, int members, std::int64_t bytes,
+            double last_s = 0) {
+  Case config = star_case(members, kRate, 2 * kLatency);
+  config.network.library = how.library;
+  config.network.barrier = how.barrier;
+  config.network.operation_overhead_s = how.operation_overhead_s;
+  config.network.host_rate = how.host_rate;
+  const Topology topology = build_topology(config);
+  EventQueue clock;
+  AnalyticNetwork network(config.network, topology, 1, clock);
+  const ExchangeContext context{clock, network, {}, config.network};
+  std::vector<int> group(as_index(members));
+  std::iota(group.begin(), group.end(), 0);
+  const auto run = make_exchange_run(context, {rule, 0, 1, group, bytes}, [](int) {});
+  for (const int member : group)
+    clock.after(member == members - 1 ? last_s : 0, [&run, member] { run->post(member); });
+  clock.run();
+  EXPECT_TRUE(run->is_finished());
+  Timed took{run->done_s() - run->start_s(), {}};
+  for (const int member : group) {
+    took.parts.push_back(run->times(member).parts);
+    // Waking up is in no part.
+    EXPECT_NEAR(took.parts.back().total_s(), run->times(member).done_s - run->start_s(),
+                how.library == "gloo" ? 1e-2 : 1e-6);
+  }
+  return took;
+}
+
+// An operation's fixed time comes before its first message, once, at each member; it counts as waiting.
+TEST(OperationOverhead, IsPaidOnceAnOperation) {
+  for (const char* library : {"plain", "gloo", "nccl"})
+    for (const bool barrier : {false, true}) {
+      NetworkSpec how;
+      how.library = library;
+      how.barrier = barrier;
+      const double without_s = timed(how, kAverage, 4, 1 << 20).s;
+      how.operation_overhead_s = 0.25;
+      const Timed with = timed(how, kAverage, 4, 1 << 20);
+      EXPECT_NEAR(with.s, without_s + 0.25, 1e-6) << library;
+      for (const SyncParts& parts : with.parts) EXPECT_GE(parts.waiting_s, 0.25 - 1e-6);
+    }
+}
+
+// Who began long before the last one has paid it by then.
+TEST(OperationOverhead, OfTheLastMemberAloneCounts) {
+  NetworkSpec how;
+  how.operation_overhead_s = 0.25;
+  const double together_s = timed(how, kAverage, 4, 1 << 20).s;
+  EXPECT_LE(timed(how, kAverage, 4, 1 << 20, 3).s, together_s + 1e-6);
+  EXPECT_GE(timed(how, kAverage, 4, 1 << 20, 3).s, 0.25);
+}
+
+// An all-to-all of Gloo posts everything at once: the n − 1 parts come together, and the host takes them in
+// one after another.
+TEST(HostRate, TakesMessagesInOneAfterAnother) {
+  const OperationRule all_to_all = rule_of(OperationKind::kAllToAll, "pairwise");
+  const std::int64_t bytes = 8 << 20;
+  NetworkSpec how;
+  how.library = "gloo";
+  const double without_s = timed(how, all_to_all, 8, bytes).s;
+  how.host_rate = 1e8;
+  EXPECT_NEAR(timed(how, all_to_all, 8, bytes).s, without_s + 7. / 8 * static_cast<double>(bytes) / 1e8,
+              2e-3);
+}
+
+// A ring of Gloo has two segments under way: of a round each but the second one's time on the wire is hidden.
+TEST(HostRate, OfARingIsPaidInEachRound) {
+  const std::int64_t bytes = 4 << 20;
+  NetworkSpec how;
+  how.library = "gloo";
+  const double without_s = timed(how, kAverage, 4, bytes).s;
+  how.host_rate = 1e8;
+  const double segment_s = static_cast<double>(bytes) / 8 / 1e8, rounds = 2 * 3;
+  const double more_s = timed(how, kAverage, 4, bytes).s - without_s;
+  EXPECT_GE(more_s, rounds * segment_s - 1e-6);
+  EXPECT_LE(more_s, 2 * rounds * segment_s + 1e-6);
 }
 
 TEST(Libraries, RefuseWhatTheyDecideThemselves) {
