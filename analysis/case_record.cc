@@ -360,6 +360,8 @@ Json case_record(const Case& config, const std::string& case_folder, const std::
       if (status == "done") throw;
     }
   };
+  if (const Json fitted = read_json_or_null(case_folder + kFitErrorFile); fitted.is_object())
+    if (const Json error = member(fitted, "fit_error"); error.is_number()) record["fit_error"] = error;
   add([&] { add_exchanges(config, case_folder, record); });
   add([&] { add_workers(config, case_folder, record); });
   add([&] { add_absences(config, case_folder, record); });

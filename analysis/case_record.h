@@ -18,6 +18,9 @@ namespace longhaul {
 Json case_record(const Case& config, const std::string& case_folder, const std::string& train_folder,
                  const std::string& status, const std::string& training);
 
+// Of a case of a fitted scenario, in its folder: {"fit_error": fraction}, which the record takes.
+inline const std::string kFitErrorFile = "/fit_error.json";
+
 // Writes the record of a finished case into its folder (record.json), and removes the tables that have a row
 // for each exchange, step, message or link: of a large sweep only these numbers are looked at.
 void keep_totals(const std::string& case_folder, const Json& record);

@@ -135,6 +135,14 @@ Interval widened(const Interval& measured, double residual, bool is_ratio) {
           std::max(measured.high * up, measured.high * down)};
 }
 
+// Of the network model alone.
+double model_residual(const Json& record) {
+  if (const Json residual = member(record, "residual"); residual.is_number()) return residual;
+  if (record.value("fidelity", "") != "flow" || record.contains("message_time_s")) return 0;
+  const std::string queue = record.value("queue", "host");
+  return queue == "host" ? residual_of_queue("flow", queue) : 1;
+}
+
 }  // namespace
 
 std::string queue_setting(const TcpSpec& tcp) {
@@ -214,13 +222,14 @@ Validity network_validity(const Case& config) {
 }
 
 double network_residual(const Json& record) {
-  if (const Json residual = member(record, "residual"); residual.is_number()) return residual;
-  if (record.value("fidelity", "") != "flow" || record.contains("message_time_s")) return 0;
-  const std::string queue = record.value("queue", "host");
-  return queue == "host" ? residual_of_queue("flow", queue) : 1;
+  const Json fitted = member(record, "fit_error");
+  const double of_fit = fitted.is_number() ? fitted.get<double>() : 0;
+  const double of_model = model_residual(record);
+  return of_model >= 1 || of_fit >= 1 ? 1 : std::min(1., std::hypot(of_model, of_fit));
 }
 
 std::string outside_of(const Json& record) {
+  if (record.value("fit_error", 0.) >= 1) return "how far the fit's values may be off";
   return record.value("outside", "this queue or loss");
 }
 

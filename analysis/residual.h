@@ -33,6 +33,7 @@ Validity network_validity(const Case& config);
 
 // The residual of a case record, from its key `residual`. A record of an earlier version has none: that of
 // the queue "host" (without a key `queue` too), else 1.
+// In a fitted scenario with its `fit_error`: the root of the sum of both squares.
 double network_residual(const Json& record);
 // What the record says is outside, in words; "this queue or loss" if it does not.
 std::string outside_of(const Json& record);

@@ -13,6 +13,7 @@
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "checks/fidelity_advice.h"
+#include "checks/unknown.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/sparse_models.h"
@@ -209,16 +210,22 @@ const Node& scenario_declaration() {
 
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments,
                             bool is_emulated) {
+  return validated_as_written(read_scenario(file, assignments), file, is_emulated);
+}
+
+Scenario validated_as_written(Json written, const std::string& file, bool is_emulated) {
   PythonSteps steps;
-  Scenario scenario = load_scenario(file, assignments, scenario_declaration(), check_topology,
-                                    [&](Json& written, const std::string& folder) {
-                                      steps.expand(written, folder);
-                                      fill_in_library(written);
-                                      if (written.contains("workload"))
-                                        expand_model(written["workload"], folder, "workload.model");
-                                    });
+  Scenario scenario = scenario_of(std::move(written), file, scenario_declaration(), check_topology,
+                                  [&](Json& point, const std::string& folder) {
+                                    steps.expand(point, folder);
+                                    fill_in_library(point);
+                                    if (point.contains("workload"))
+                                      expand_model(point["workload"], folder, "workload.model");
+                                  });
   try {
     check_figures(scenario);
+    if (!member(member(scenario.written, "fit"), "unknown").is_null())
+      unknowns_of(scenario.written, scenario_declaration());
   } catch (const InputError& error) {
     throw error.in_file(file);
   }

@@ -17,6 +17,9 @@ const Node& scenario_declaration();
 Scenario validated_scenario(const std::string& file, const std::vector<std::string>& assignments,
                             bool is_emulated = false);
 
+// The same of any JSON that could stand in the file.
+Scenario validated_as_written(Json written, const std::string& file, bool is_emulated = false);
+
 // Equal where cases are the same to the network.
 std::string network_key(const Case& config);
 

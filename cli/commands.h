@@ -107,6 +107,34 @@ int validate_command(const ValidateOptions& options);
 // a slash or ".json" is a file. Throws InputError for a name that the folder does not hold.
 std::vector<std::string> validation_files(const std::string& folder, const std::vector<std::string>& names);
 
+struct FitOptions {
+  std::string scenario;
+  std::vector<std::string> assignments;  // --set
+  std::string observed;                  // empty: the figures of the scenario's section `validation`
+  std::vector<std::string> unknowns;     // --unknown, beside the scenario's section `fit`
+  std::vector<int> fitted;               // of these figures, from 1; empty: all
+  std::string out;                       // empty: results/NAME-fit
+  int jobs = 0;                          // replays at a time; 0: as many as there are cores
+  bool quiet = false;
+};
+
+// Finds what the scenario names as unknown from observations, and writes OUT/scenario.json with it,
+// OUT/fit.json and OUT/fit.html.
+int fit_command(const FitOptions& options);
+
+struct VerifyOptions {
+  std::string scenario;
+  std::vector<std::string> assignments;  // --set
+  std::string observed;                  // empty: the figures of the scenario's section `validation`
+  std::string out;                       // a page; empty: none
+  int jobs = 0;                          // replays at a time; 0: as many as there are cores
+  bool quiet = false;
+};
+
+// What was observed beside what the scenario predicts, with the range of each prediction; none is fitted.
+// kDone however far off a prediction is.
+int verify_command(const VerifyOptions& options);
+
 struct EmulateOptions {
   std::string scenario;
   std::vector<std::string> assignments;  // --set

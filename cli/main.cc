@@ -151,6 +151,54 @@ void declare_validate(CLI::App& app, ValidateOptions& options, int& status) {
   validate->callback([&] { status = validate_command(options); });
 }
 
+void declare_fit(CLI::App& app, FitOptions& options, int& status) {
+  CLI::App* fit = app.add_subcommand(
+      "fit", "What a scenario does not know, from what was observed: values, intervals, predictions");
+  fit->add_option("SCENARIO", options.scenario, "scenario file (JSON) that simulates only the network")
+      ->required();
+  fit->add_option("OBSERVED", options.observed,
+                  "what python -m longhaul.observed wrote (default: the figures of the scenario's section "
+                  "`validation`)");
+  fit->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
+      ->allow_extra_args(false);
+  fit->add_option(
+         "--unknown", options.unknowns,
+         "PATH=FROM..TO, or PATH=VALUE|VALUE, beside those of the scenario's section `fit`; may be repeated")
+      ->allow_extra_args(false);
+  fit->add_option(
+         "--on", options.fitted,
+         "of the section `validation`: fit these figures alone, by number from 1, and predict the others")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000000));
+  fit->add_option("-o,--output", options.out,
+                  "a new folder (default results/NAME-fit, or the next free name)");
+  fit->add_option("--jobs", options.jobs, "replays at a time (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
+  fit->add_flag("--quiet", options.quiet, "no progress");
+  fit->footer(
+      "Writes OUT/scenario.json (with the values found), OUT/fit.json and OUT/fit.html (docs/howto/fit.md).");
+  fit->callback([&] { status = fit_command(options); });
+}
+
+void declare_verify(CLI::App& app, VerifyOptions& options, int& status) {
+  CLI::App* verify = app.add_subcommand(
+      "verify", "What was observed beside what a scenario predicts, with the range of each prediction");
+  verify
+      ->add_option("SCENARIO", options.scenario,
+                   "scenario file (JSON), as longhaul fit writes it or any other")
+      ->required();
+  verify->add_option("OBSERVED", options.observed,
+                     "what python -m longhaul.observed wrote (default: the figures of the scenario's section "
+                     "`validation`)");
+  verify->add_option("--set", options.assignments, "key.path=value, overrides the scenario; may be repeated")
+      ->allow_extra_args(false);
+  verify->add_option("-o,--output", options.out, "the same as a page (HTML; default: none)");
+  verify->add_option("--jobs", options.jobs, "replays at a time (default: as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
+  verify->add_flag("--quiet", options.quiet, "no progress");
+  verify->callback([&] { status = verify_command(options); });
+}
+
 void declare_emulate(CLI::App& app, EmulateOptions& options, int& status) {
   CLI::App* emulate = app.add_subcommand(
       "emulate", "The scenario's exchanges over the kernel's own TCP: measured beside predicted");
@@ -370,6 +418,10 @@ int command(int argc, char** argv) {
   ValidateOptions validate;
   validate.command = options.command;
   declare_validate(app, validate, status);
+  FitOptions fit;
+  declare_fit(app, fit, status);
+  VerifyOptions verify;
+  declare_verify(app, verify, status);
   EmulateOptions emulate;
   emulate.command = options.command;
   declare_emulate(app, emulate, status);

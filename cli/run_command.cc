@@ -19,6 +19,8 @@
 #include "cli/child_process.h"
 #include "cli/claim.h"
 #include "cli/commands.h"
+#include "cli/conclusions.h"
+#include "cli/fit_ranges.h"
 #include "cli/job_pool.h"
 #include "cli/machine.h"
 #include "cli/replay_job.h"
@@ -38,25 +40,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenOutputs = 10;
-constexpr int kWidestText = 110;                         // columns of a sentence in a terminal
 constexpr int kColumnsOfAFile = 100;                     // where standard output is no terminal
 constexpr std::chrono::milliseconds kBetweenLooks{200};  // at what other processes are doing
 // Tables and report of a thousand cases take seconds: no more than a twentieth of the run goes into them.
 constexpr double kPausePerSecondOfOutputs = 20;
-
-// What cannot be read of the cases is in the report.
-void print_conclusions(const std::string& folder, int columns) {
-  try {
-    const auto width = as_index(std::clamp(columns, 40, kWidestText));
-    const std::string text =
-        terminal_text(conclusions_markdown(conclusions_of(open_runs({folder}).runs)), width);
-    if (!text.empty()) say(stdout, text);
-  } catch (const InputError&) {
-    return;  // no case is there
-  } catch (const DamagedFile& error) {
-    say(stderr, fmt::format("warning: {}\n", error.what()));
-  }
-}
 
 class Run {
  public:
@@ -293,7 +280,7 @@ class Run {
         continue;
       }
       if (!before_training && is_replayed_first(*config)) {
-        finish_case(layout_, *config, keeps_tables(scenario_));
+        finish_replayed(*config);
         claims_.erase(folder);
         continue;
       }
@@ -318,11 +305,16 @@ class Run {
       else if (before_training)
         write_file(replayed_mark(*cases[i]), "");
       else
-        finish_case(layout_, *cases[i], keeps_tables(scenario_));
+        finish_replayed(*cases[i]);
       claims_.erase(jobs[i].folder);
       keep_outputs();
     });
     return jobs.size();
+  }
+
+  void finish_replayed(const Case& config) {
+    if (!options_.emulates) fit_ranges_.write(layout_, config);
+    finish_case(layout_, config, keeps_tables(scenario_));
   }
 
   // So that a run that is killed leaves a summary and a report of what it had. Not after every case: each
@@ -412,6 +404,7 @@ class Run {
   const Scenario& scenario_;
   WorkPlan plan_;
   const ReusedTrainings reused_;
+  FitRanges fit_ranges_{scenario_};
   RunLayout layout_;
   std::unique_ptr<Claim> lock_;                           // of the whole folder; a worker has none
   std::map<std::string, std::unique_ptr<Claim>> claims_;  // of a worker, by the folder of a job

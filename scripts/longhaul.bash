@@ -2,7 +2,7 @@
 _longhaul() {
   local word=${COMP_WORDS[COMP_CWORD]} words=
   if ((COMP_CWORD == 1)); then
-    words="run check report claims validate emulate compare plot plan measured new list help --help --version"
+    words="run check report claims validate fit verify emulate compare plot plan measured new list help --help --version"
   elif [[ $word == -* ]]; then
     words=$("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -- '--[a-z-]+' | sort -u)
   elif [[ ${COMP_WORDS[1]} == list && COMP_CWORD -eq 2 ]]; then

@@ -16,7 +16,7 @@ packages=(
   g++ make cmake ninja-build ccache pkg-config
   libns3-dev ns3 libgsl-dev libxml2-dev libsqlite3-dev libpython3-dev
   libtorch-dev libdnnl-dev libopenblas-pthread-dev libopenmpi-dev openmpi-bin
-  libboost-dev nlohmann-json3-dev libcli11-dev libfmt-dev libxxhash-dev zlib1g-dev
+  libboost-dev libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev libxxhash-dev zlib1g-dev
   libgtest-dev libjs-chart.js python3 python3-jsonschema
 )
 if [ "${1:-}" = --tests ]; then

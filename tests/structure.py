@@ -16,8 +16,9 @@ ARROWS = {top: set(below.split()) for top, below in {
     "core": "", "methods": "core", "net": "core", "replay": "core net", "sim": "core net replay",
     "emulation": "core net replay", "trainer": "core methods", "analysis": "core methods net",
     "planner": "core methods net replay analysis", "checks": "core methods net replay analysis",
+    "fitting": "core methods net replay analysis checks",
     "browser": "core methods net replay analysis checks planner",
-    "cli": "core methods net replay analysis checks planner emulation",
+    "cli": "core methods net replay analysis checks planner fitting emulation",
 }.items()}
 # Sources without a header of their name, and where they are declared.
 WITHOUT_HEADER = {

@@ -354,8 +354,8 @@ struct Expansion {
       throw InputError("sweep", fmt::format("two cases would be called \"{}\"", name),
                        "values that differ in their readable form");
     Json resolved = scenario;
-    for (const char* key :
-         {"methods", "seeds", "sweep", "claims", "tables", "validation", "$schema", "name", "description"})
+    for (const char* key : {"methods", "seeds", "sweep", "claims", "tables", "validation", "fit", "$schema",
+                            "name", "description"})
       resolved.erase(key);
     resolved["seed"] = seed;
     resolved["method"] = method;
@@ -400,16 +400,35 @@ InputError in_scenario(const InputError& error, const Json& methods, const std::
   return InputError(parts);
 }
 
+void assign_in_scenario(Json& scenario, const std::string& dotted, const Json& value,
+                        const std::string& where) {
+  assign(scenario, dotted, value, where);
+}
+
+Json read_scenario(const std::string& file, const std::vector<std::string>& assignments) {
+  Json written = read_json(file);
+  try {
+    if (!written.is_object())
+      throw InputError("", fmt::format("found {}", written.type_name()), "a JSON object");
+    for (const std::string& assignment : assignments) apply_assignment(written, assignment);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+  return written;
+}
+
 Scenario load_scenario(const std::string& file, const std::vector<std::string>& assignments,
                        const Node& declaration, const std::function<void(const Case&)>& check,
                        const Expand& expand) {
+  return scenario_of(read_scenario(file, assignments), file, declaration, check, expand);
+}
+
+Scenario scenario_of(Json written, const std::string& file, const Node& declaration,
+                     const std::function<void(const Case&)>& check, const Expand& expand) {
   Scenario scenario;
   scenario.file = file;
-  scenario.written = read_json(file);
+  scenario.written = std::move(written);
   try {
-    if (!scenario.written.is_object())
-      throw InputError("", fmt::format("found {}", scenario.written.type_name()), "a JSON object");
-    for (const std::string& assignment : assignments) apply_assignment(scenario.written, assignment);
     Json first_point = scenario.written;  // what the sweep gives need not be given outside it
     const std::vector<Point> points = sweep_points(scenario.written);
     for (const auto& [key, value] : points.front()) assign(first_point, key, value, "sweep");

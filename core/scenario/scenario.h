@@ -34,4 +34,15 @@ Scenario load_scenario(const std::string& file, const std::vector<std::string>& 
                        const Node& declaration, const std::function<void(const Case&)>& check = {},
                        const std::function<void(Json& scenario, const std::string& folder)>& expand = {});
 
+// Its two halves: what stands in the file, with `assignments`; and what that is, of any JSON that could stand
+// there.
+Json read_scenario(const std::string& file, const std::vector<std::string>& assignments);
+Scenario scenario_of(Json written, const std::string& file, const Node& declaration,
+                     const std::function<void(const Case&)>& check = {},
+                     const std::function<void(Json& scenario, const std::string& folder)>& expand = {});
+
+// Sets what a dotted key names, as --set does. Throws InputError at `where`.
+void assign_in_scenario(Json& scenario, const std::string& dotted, const Json& value,
+                        const std::string& where);
+
 }  // namespace longhaul

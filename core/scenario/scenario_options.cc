@@ -302,6 +302,26 @@ Node validation_options() {
       .means("published figures to hold this scenario's predictions against: longhaul validate");
 }
 
+Node fit_options() {
+  return section(
+             "fit",
+             {table_of("unknown", anything(""))
+                  .means("{dotted key: {\"from\": VALUE, \"to\": VALUE}}: a number that longhaul fit looks "
+                         "for in this range; or {dotted key: [values]}: one of these"),
+              table_of("found", anything(""))
+                  .means("what longhaul fit has found: {dotted key: {value, low, high}}"),
+              number("confidence").above(0).at_most(1).means("of low and high"),
+              list_of("axes", list_of("", table_of("", anything(""))))
+                  .means("pairs of {dotted key: value}: how far what was found may be off, together "
+                         "(docs/howto/fit.md)"),
+              choice("variance_from", {"repeats", "differences", "published"})
+                  .means("what the intervals rest on"),
+              number("deviation").at_least(0).means("standard deviation of the logarithm of a time"),
+              integer("degrees_of_freedom").at_least(0).means("of that; 0: it is known"),
+              text("source").means("of what was found")})
+      .means("what is not known, and what was found of it: longhaul fit");
+}
+
 }  // namespace
 
 std::vector<Node> common_method_options(const Json& optimizer) {
@@ -340,7 +360,7 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
            .by_default("all")
            .means("what a finished case leaves behind: all its tables, or its record and its totals alone "
                   "(large sweeps)"),
-       validation_options()});
+       validation_options(), fit_options()});
 }
 
 }  // namespace longhaul

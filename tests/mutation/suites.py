@@ -24,6 +24,7 @@ PROGRAMS = {
     "planner": ["planner_test"],
     "emulation": ["emulation_test"],
     "checks": ["checks_test", "cli_test"],
+    "fitting": ["fitting_test"],
     "cli": ["cli_test"],
     "sim": ["sim_test"],
     "trainer": ["trainer_test"],

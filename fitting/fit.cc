@@ -1,0 +1,480 @@
+#include "fitting/fit.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "analysis/statistics.h"
+#include "analysis/text.h"
+#include "core/base/errors.h"
+#include "core/base/index.h"
+#include "core/base/ranges.h"
+#include "fitting/least_squares.h"
+#include "fitting/predictions.h"
+#include "fitting/step_times.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kPossible = 0.1;    // of the best choice's likelihood
+constexpr double kNotTold = 0.9;     // a correlation above it
+constexpr double kLackOfFit = 0.05;  // level of its test
+constexpr double kExact = 1e-8;      // a deviation below it is rounding
+
+// Every combination of the choices' values; one without values where there is no choice.
+std::vector<Json> combinations(const std::vector<Unknown>& unknowns) {
+  std::vector<Json> all = {Json::object()};
+  for (const Unknown& unknown : unknowns) {
+    if (!unknown.is_choice()) continue;
+    std::vector<Json> longer;
+    for (const Json& one : all)
+      for (const Json& value : unknown.choices()) {
+        longer.push_back(one);
+        longer.back()[unknown.path()] = value;
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+// What the scenario has at the place, where it has it: else the middle.
+FitPoint start_of(const Json& scenario, const std::vector<Unknown>& numbers) {
+  FitPoint start;
+  for (const Unknown& unknown : numbers) {
+    Json at = scenario;
+    std::string path = unknown.path();
+    while (!path.empty()) {
+      const std::size_t dot = path.find('.');
+      at = member(at, path.substr(0, dot));
+      path = dot == std::string::npos ? "" : path.substr(dot + 1);
+    }
+    double place = 0.5;
+    if (at.is_string() || at.is_number()) {
+      try {
+        place = unknown.place_of(unknown.number_of(at));
+      } catch (const InputError&) {  // another kind of value: the middle
+      } catch (const Json::exception&) {
+      }
+    }
+    start.push_back(place);
+  }
+  return start;
+}
+
+// A thing beside the logarithms that are predicted of it: with what was found, and at both ends of each axis.
+FitResidual residual_of(const ObservedThing& thing, const std::vector<double>& predicted,
+                        const FitVariance& variance, const std::optional<double>& model) {
+  FitResidual residual;
+  residual.what = thing.what;
+  residual.is_time = thing.exchange != nullptr || thing.row->metric.find("_s") != std::string::npos;
+  residual.count = thing.logarithms.size();
+  residual.observed = std::exp(mean(thing.logarithms));
+  residual.predicted = std::exp(predicted[0]);
+  residual.is_fitted = thing.is_fitted;
+  double squares = variance.squares_of_one_more(residual.count, model);
+  for (std::size_t i = 1; i + 1 < predicted.size(); i += 2) {
+    const double half = (predicted[i + 1] - predicted[i]) / 2;
+    squares += half * half;
+  }
+  residual.low = residual.predicted * std::exp(-std::sqrt(squares));
+  residual.high = residual.predicted * std::exp(std::sqrt(squares));
+  return residual;
+}
+
+// The fit of one combination of the choices.
+struct Attempt {
+  Json chosen;
+  std::unique_ptr<Predictions> predictions;
+  std::unique_ptr<LeastSquares> squares;
+  FitMinimum minimum;
+};
+
+class Fitting {
+ public:
+  Fitting(const Json& scenario, const std::vector<Unknown>& unknowns, const Observations& observations,
+          const FitTools& tools)
+      : scenario_(scenario),
+        tools_(tools),
+        cases_(tools.cases(scenario)),
+        numbers_(numbers_of(unknowns)),
+        choices_(combinations(unknowns)) {
+    result_.words = observations.notes;
+    things_ = things_of(observations, result_.words);
+    for (const ObservedThing& thing : things_) {
+      if (!thing.is_fitted) continue;
+      fitted_.push_back(&thing);
+      means_.push_back(mean(thing.logarithms));
+      counts_.push_back(static_cast<double>(thing.logarithms.size()));
+      for (const double value : thing.logarithms)
+        within_ += (value - means_.back()) * (value - means_.back());
+      result_.observations += thing.logarithms.size();
+    }
+    result_.things = fitted_.size();
+    if (fitted_.empty())
+      throw InputError({observations.file, "", "found nothing that can be fitted",
+                        "exchanges with bytes and times of all ranks, or rows",
+                        join_some(observations.notes, 3)});
+  }
+
+  FitResult run() {
+    std::vector<Attempt> attempts;
+    for (const Json& chosen : choices_) attempts.push_back(attempt(chosen, counts_));
+    std::sort(attempts.begin(), attempts.end(),
+              [](const Attempt& a, const Attempt& b) { return a.minimum.sum < b.minimum.sum; });
+    Attempt best = std::move(attempts[0]);
+    attempts.erase(attempts.begin());
+    choose_spread(best);
+    rank(best, attempts);
+    find_values(best);
+    predict_all(best);
+    for (const Attempt& other : attempts) result_.replays += other.predictions->replays();
+    result_.replays += best.predictions->replays();
+    return std::move(result_);
+  }
+
+ private:
+  Attempt attempt(const Json& chosen, const std::vector<double>& weights) {
+    Attempt attempt;
+    attempt.chosen = chosen;
+    attempt.predictions = std::make_unique<Predictions>(scenario_, cases_, numbers_, chosen, tools_);
+    attempt.squares = squares(*attempt.predictions, weights);
+    attempt.minimum = minimum(attempt, start_of(scenario_, numbers_));
+    return attempt;
+  }
+
+  std::unique_ptr<LeastSquares> squares(Predictions& predictions, const std::vector<double>& weights) const {
+    return std::make_unique<LeastSquares>(numbers_.size(), means_, weights,
+                                          [this, &predictions](const std::vector<FitPoint>& points) {
+                                            return predictions.at(points, fitted_);
+                                          });
+  }
+
+  FitMinimum minimum(const Attempt& attempt, const FitPoint& start) const {
+    if (!numbers_.empty()) return attempt.squares->minimum(start);
+    FitMinimum only;
+    only.predicted = attempt.predictions->at({{}}, fitted_)[0];
+    for (std::size_t i = 0; i < means_.size(); ++i)
+      only.sum += counts_[i] * (means_[i] - only.predicted[i]) * (means_[i] - only.predicted[i]);
+    return only;
+  }
+
+  int unknowns() const { return static_cast<int>(numbers_.size()); }
+  int of_repeats() const { return static_cast<int>(result_.observations - result_.things); }
+  int of_differences() const { return static_cast<int>(result_.things) - unknowns(); }
+
+  // Where the different things count once each, the fit is done again with that.
+  void choose_spread(Attempt& best) {
+    const int repeats = of_repeats(), differences = of_differences();
+    if (differences > 0 && repeats > 0 && within_ > 0) {
+      const double ratio = best.minimum.sum / differences / (within_ / repeats);
+      const double p = boost::math::cdf(
+          boost::math::complement(boost::math::fisher_f(differences, repeats), std::min(ratio, 1e9)));
+      if (p < kLackOfFit) return by_differences(best, p);
+    }
+    if (repeats > 0 && repeats + std::max(0, differences) > 0 && within_ > 0) {
+      result_.variance.spread = FitSpread::kRepeats;
+      result_.variance.freedom = repeats + std::max(0, differences);
+      result_.variance.deviation =
+          std::sqrt((within_ + (differences > 0 ? best.minimum.sum : 0)) / result_.variance.freedom);
+    } else if (differences > 0) {
+      by_differences(best, 1);
+    } else {
+      result_.variance.spread = FitSpread::kPublished;
+      result_.variance.deviation = kPublishedDeviation;
+    }
+  }
+
+  void by_differences(Attempt& best, double p) {
+    result_.variance.spread = FitSpread::kDifferences;
+    if (p < kLackOfFit) {
+      best.squares = squares(*best.predictions, std::vector<double>(means_.size(), 1));
+      if (!numbers_.empty()) best.minimum = best.squares->minimum(best.minimum.at);
+      result_.words.push_back(fmt::format(
+          "what was observed differs from the scenario by more than its repeats differ from each other "
+          "(p = {:.2g}): each different thing counts once",
+          p));
+    }
+    result_.variance.freedom = of_differences();
+    double sum = best.minimum.sum;
+    if (numbers_.empty() && p < kLackOfFit) {
+      sum = 0;
+      for (std::size_t i = 0; i < means_.size(); ++i)
+        sum += (means_[i] - best.minimum.predicted[i]) * (means_[i] - best.minimum.predicted[i]);
+    }
+    result_.variance.deviation = std::sqrt(sum / result_.variance.freedom);
+  }
+
+  // A normal likelihood whose variance is its own best one.
+  void rank(const Attempt& best, const std::vector<Attempt>& others) {
+    const auto total = static_cast<double>(result_.observations);
+    const bool by_things = result_.variance.spread == FitSpread::kDifferences;
+    const auto left = [&](const Attempt& attempt) {
+      double sum = by_things ? 0 : within_;
+      for (std::size_t i = 0; i < means_.size(); ++i)
+        sum += (by_things ? 1 : counts_[i]) * (means_[i] - attempt.minimum.predicted[i]) *
+               (means_[i] - attempt.minimum.predicted[i]);
+      return sum;
+    };
+    const double count = by_things ? static_cast<double>(means_.size()) : total;
+    const auto add = [&](const Attempt& attempt) {
+      FittedChoice choice;
+      choice.values = attempt.chosen;
+      choice.spread = std::sqrt(left(attempt) / count);
+      const double floor = kExact * kExact * count;
+      const double likelihood = result_.variance.freedom == 0
+                                    ? std::exp(-(left(attempt) - left(best)) /
+                                               (2 * result_.variance.deviation * result_.variance.deviation))
+                                    : std::pow((left(best) + floor) / (left(attempt) + floor), count / 2);
+      choice.is_possible = likelihood >= kPossible;
+      result_.choices.push_back(choice);
+    };
+    add(best);
+    for (const Attempt& other : others) add(other);
+    for (std::size_t i = 1; i < result_.choices.size(); ++i)
+      if (result_.choices[i].is_possible)
+        result_.words.push_back(
+            fmt::format("not told apart: {} fits nearly as well as {} ({:.2g} % left, and {:.2g} %)",
+                        words_of(result_.choices[i].values), words_of(result_.choices[0].values),
+                        100 * result_.choices[i].spread, 100 * result_.choices[0].spread));
+  }
+
+  static std::string words_of(const Json& values) {
+    std::vector<std::string> words;
+    for (const auto& [path, value] : values.items()) words.push_back(last_key(path) + " " + plain(value));
+    return join(words);
+  }
+
+  std::vector<double> values_at(const FitPoint& point) const {
+    std::vector<double> values;
+    for (std::size_t k = 0; k < numbers_.size(); ++k) values.push_back(numbers_[k].value_at(point[k]));
+    return values;
+  }
+
+  void find_values(Attempt& best) {
+    if (numbers_.empty()) return;
+    const double far = result_.variance.quantile() * std::max(result_.variance.deviation, kExact);
+    const std::vector<Profile> profiles =
+        best.squares->profiles(best.minimum, [&](const FitMinimum& at) { return at.sum + far * far; });
+    for (std::size_t k = 0; k < numbers_.size(); ++k) {
+      FittedValue value{numbers_[k]};
+      value.value = numbers_[k].value_at(best.minimum.at[k]);
+      const Profile& profile = profiles[k];
+      value.others_low = values_at(profile.low.at);
+      value.others_high = values_at(profile.high.at);
+      value.is_bounded_below = profile.low.is_bounded;
+      value.is_bounded_above = profile.high.is_bounded;
+      value.low = profile.low.is_bounded ? value.others_low[k] : numbers_[k].low();
+      value.high = profile.high.is_bounded ? value.others_high[k] : numbers_[k].high();
+      result_.values.push_back(value);
+    }
+    find_axes(best);
+    say_what_is_not_told();
+  }
+
+  // C = s² (J' W J)⁻¹ in places of the ranges; an axis ends at the box.
+  void find_axes(const Attempt& best) {
+    const Eigen::MatrixXd information = best.squares->information(best.minimum);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(information);
+    const double largest = axes.eigenvalues().maxCoeff();
+    const double far = result_.variance.quantile() * std::max(result_.variance.deviation, kExact);
+    for (Eigen::Index i = 0; i < axes.eigenvalues().size(); ++i) {
+      const double length =
+          far / std::sqrt(std::max(axes.eigenvalues()[i], 1e-12 * std::max(largest, 1e-12)));
+      std::vector<FitPoint> ends;
+      for (const int sign : {-1, 1}) {
+        double reach = length;
+        for (std::size_t k = 0; k < numbers_.size(); ++k) {
+          const double move = sign * axes.eigenvectors()(static_cast<Eigen::Index>(k), i);
+          const double room = move > 0 ? 1 - best.minimum.at[k] : best.minimum.at[k];
+          if (std::abs(move) > 1e-9) reach = std::min(reach, room / std::abs(move));
+        }
+        FitPoint end = best.minimum.at;
+        for (std::size_t k = 0; k < numbers_.size(); ++k)
+          end[k] += sign * reach * axes.eigenvectors()(static_cast<Eigen::Index>(k), i);
+        ends.push_back(end);
+      }
+      axis_ends_.push_back({ends[0], ends[1]});
+      result_.axes.emplace_back(values_at(ends[0]), values_at(ends[1]));
+    }
+  }
+
+  // Between the ends of one's profile the other goes through so much of its own interval: of a plane that is
+  // their correlation.
+  double told_together(std::size_t one, std::size_t other) const {
+    const FittedValue &a = result_.values[one], &b = result_.values[other];
+    const auto place = [&](double value) { return b.unknown.place_of(value); };
+    const double all = place(b.high) - place(b.low);
+    return all > 0 ? std::abs(place(a.others_high[other]) - place(a.others_low[other])) / all : 0;
+  }
+
+  void say_what_is_not_told() {
+    std::vector<std::string> open;
+    for (const FittedValue& one : result_.values) {
+      const std::string name = last_key(one.unknown.path());
+      const auto text = [&](double value) { return one.unknown.for_people(value); };
+      if (one.is_bounded_below && one.is_bounded_above) continue;
+      if (!one.is_bounded_below && !one.is_bounded_above) {
+        open.push_back(name);
+        result_.words.push_back(fmt::format("{}: the observations do not bound it between {} and {}", name,
+                                            text(one.low), text(one.high)));
+      } else {
+        result_.words.push_back(
+            one.is_bounded_below
+                ? fmt::format("{}: at least {}; up to the end of its range, {}, all fits as well", name,
+                              text(one.low), text(one.high))
+                : fmt::format("{}: at most {}; down to the end of its range, {}, all fits as well", name,
+                              text(one.high), text(one.low)));
+      }
+    }
+    if (open.size() > 1)
+      result_.words.push_back(fmt::format("{} are not told apart", enumeration(open, "and")));
+    for (std::size_t a = 0; a < result_.values.size(); ++a)
+      for (std::size_t b = a + 1; b < result_.values.size(); ++b)
+        if (std::min(told_together(a, b), told_together(b, a)) > kNotTold) say_pair(a, b);
+  }
+
+  void say_pair(std::size_t a, std::size_t b) {
+    const FittedValue &one = result_.values[a], &other = result_.values[b];
+    const auto at = [&](const std::vector<double>& ends) {
+      return fmt::format("{} {} with {} {}", last_key(one.unknown.path()), one.unknown.for_people(ends[a]),
+                         last_key(other.unknown.path()), other.unknown.for_people(ends[b]));
+    };
+    result_.words.push_back(fmt::format("{} and {} are hardly told apart: {} fits as well as {}",
+                                        last_key(one.unknown.path()), last_key(other.unknown.path()),
+                                        at(one.others_low), at(one.others_high)));
+  }
+
+  // Fitted things first.
+  void predict_all(Attempt& best) {
+    std::vector<const ObservedThing*> all;
+    for (const ObservedThing& thing : things_) all.push_back(&thing);
+    std::stable_sort(all.begin(), all.end(), [](const ObservedThing* a, const ObservedThing* b) {
+      return a->is_fitted > b->is_fitted;
+    });
+    std::vector<FitPoint> points = {best.minimum.at};
+    for (const auto& [minus, plus] : axis_ends_) points.insert(points.end(), {minus, plus});
+    const std::vector<std::vector<double>> predicted = best.predictions->at(points, all);
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      std::vector<double> of_thing;
+      for (const std::vector<double>& at_point : predicted) of_thing.push_back(at_point[t]);
+      result_.residuals.push_back(residual_of(*all[t], of_thing, result_.variance,
+                                              best.predictions->model_deviation(best.minimum.at, *all[t])));
+    }
+  }
+
+  const Json& scenario_;
+  const FitTools& tools_;
+  const std::vector<Case> cases_;  // of the scenario as it is
+  const std::vector<Unknown> numbers_;
+  const std::vector<Json> choices_;
+  std::vector<ObservedThing> things_;
+  std::vector<const ObservedThing*> fitted_;
+  std::vector<double> means_, counts_;
+  double within_ = 0;  // sum of squares of repeats about their means
+  std::vector<std::pair<FitPoint, FitPoint>> axis_ends_;
+  FitResult result_;
+};
+
+// As fitted_scenario() has written it.
+FitVariance variance_of(const Json& section) {
+  FitVariance variance;
+  if (!section.is_object() || !section.contains("deviation")) return variance;
+  variance.deviation = section["deviation"];
+  variance.freedom = section.value("degrees_of_freedom", 0);
+  variance.spread = from_word<FitSpread>(section.value("variance_from", "published"), "fit.variance_from");
+  return variance;
+}
+
+// What is found without replays varies by itself: an axis each.
+void add_from_steps(const std::vector<FittedValue>& from_steps, FitResult& result) {
+  for (const FittedValue& one : from_steps) {
+    for (auto& [minus, plus] : result.axes) {
+      minus.push_back(one.value);
+      plus.push_back(one.value);
+    }
+    std::vector<double> minus = each_of(result.values, [](const FittedValue& other) { return other.value; });
+    std::vector<double> plus = minus;
+    minus.push_back(one.low);
+    plus.push_back(one.high);
+    result.axes.emplace_back(minus, plus);
+    result.values.push_back(one);
+  }
+}
+
+}  // namespace
+
+double FitVariance::quantile() const {
+  const double tail = (1 - kFitConfidence) / 2;
+  if (freedom == 0) return boost::math::quantile(boost::math::complement(boost::math::normal(), tail));
+  return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), tail));
+}
+
+double FitVariance::squares_of_one_more(std::size_t count, const std::optional<double>& model) const {
+  const double chance = quantile() * deviation, of_model = FitVariance{}.quantile() * model.value_or(0);
+  if (spread == FitSpread::kRepeats)
+    return chance * chance / static_cast<double>(count) + of_model * of_model;
+  return std::max(chance * chance, of_model * of_model);
+}
+
+FitResult fit(const Json& scenario, std::vector<Unknown> unknowns, const Observations& observations,
+              const FitTools& tools) {
+  const std::vector<FittedValue> from_steps = values_from_steps(unknowns, observations.compute_s);
+  FitResult result;
+  if (unknowns.empty()) {
+    result.words = observations.notes;
+    result.observations = observations.compute_s.size();
+  } else {
+    result = Fitting(scenario, unknowns, observations, tools).run();
+  }
+  add_from_steps(from_steps, result);
+  return result;
+}
+
+FitResult verify(const Json& scenario, const Observations& observations, const FitTools& tools) {
+  const Json section = member(scenario, "fit"), axes = member(section, "axes");
+  FitResult result;
+  result.words = observations.notes;
+  std::vector<ObservedThing> things = things_of(observations, result.words);
+  if (things.empty())
+    throw InputError({observations.file, "", "found nothing that can be predicted",
+                      "exchanges with bytes and times of all ranks, or rows",
+                      join_some(observations.notes, 3)});
+  std::vector<const ObservedThing*> all;
+  for (ObservedThing& thing : things) {
+    thing.is_fitted = false;
+    all.push_back(&thing);
+    result.observations += thing.logarithms.size();
+  }
+  result.things = things.size();
+  const std::vector<Case> cases = tools.cases(scenario);
+  const std::vector<Unknown> none;
+  std::vector<Json> ends = {Json::object()};
+  if (axes.is_array())
+    for (const Json& pair : axes) ends.insert(ends.end(), {pair.at(0), pair.at(1)});
+  std::vector<std::vector<double>> predicted;
+  for (const Json& end : ends) {
+    Predictions predictions(scenario, cases, none, end, tools);
+    predicted.push_back(predictions.at({{}}, all)[0]);
+    result.replays += predictions.replays();
+  }
+  Predictions itself(scenario, cases, none, Json::object(), tools);
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    const std::optional<double> model = itself.model_deviation({}, *all[t]);
+    FitVariance variance = variance_of(section);
+    if (!section.contains("deviation")) variance.deviation = kPublishedDeviation;
+    std::vector<double> of_thing;
+    for (const std::vector<double>& at_end : predicted) of_thing.push_back(at_end[t]);
+    result.residuals.push_back(residual_of(*all[t], of_thing, variance, model));
+  }
+  result.variance = variance_of(section);
+  return result;
+}
+
+}  // namespace longhaul

@@ -1,0 +1,273 @@
+#include "fitting/observations.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "analysis/statistics.h"
+#include "analysis/text.h"
+#include "core/base/errors.h"
+#include "core/base/files.h"
+#include "core/base/index.h"
+#include "core/base/ranges.h"
+#include "core/base/units.h"
+
+namespace longhaul {
+namespace {
+
+constexpr double kMedian = 50;
+
+const std::map<std::string, OperationKind>& replayed_operations() {
+  static const std::map<std::string, OperationKind> operations = {
+      {"all-reduce", OperationKind::kAllReduce},
+      {"all-gather", OperationKind::kAllGather},
+      {"reduce-scatter", OperationKind::kReduceScatter}};
+  return operations;
+}
+
+double seconds_at(const Json& of, const std::string& key, const std::string& path) {
+  const Json value = member(of, key);
+  if (!value.is_number() || !(value.get<double>() > 0))
+    throw InputError(child_path(path, key), "found " + (value.is_null() ? "nothing" : value.dump()),
+                     "a number above 0");
+  return value;
+}
+
+std::int64_t count_at(const Json& of, const std::string& key, const std::string& path, std::int64_t least) {
+  const Json value = member(of, key);
+  if (!value.is_number_integer() || value.get<std::int64_t>() < least)
+    throw InputError(child_path(path, key), "found " + (value.is_null() ? "nothing" : value.dump()),
+                     fmt::format("an integer of at least {}", least));
+  return value;
+}
+
+bool flag_at(const Json& of, const std::string& key, const std::string& path, bool otherwise) {
+  const Json value = member(of, key);
+  if (value.is_null()) return otherwise;
+  if (!value.is_boolean()) throw InputError(child_path(path, key), "found " + value.dump(), "true or false");
+  return value;
+}
+
+const Json& list_at(const Json& document, const std::string& key) {
+  static const Json none = Json::array();
+  if (!document.contains(key)) return none;
+  const Json& list = document.at(key);
+  if (!list.is_array()) throw InputError(key, "found " + kind_of(list), "a list");
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!list[i].is_object())
+      throw InputError(element_path(key, i), "found " + kind_of(list[i]), "an object");
+  return list;
+}
+
+// Equal exchanges, as they are read.
+class Kinds {
+ public:
+  void add(const Json& one, const std::string& path) {
+    const std::string operation = text_of(one, "operation");
+    const auto known = replayed_operations().find(operation);
+    if (known == replayed_operations().end()) {
+      ++left_out_["of " + operation + ", which cannot be replayed by itself"];
+      return;
+    }
+    if (flag_at(one, "includes_wait", path, false)) {
+      ++left_out_["of one rank alone: their times hold the wait for others"];
+      return;
+    }
+    if (!one.contains("seconds") || !one.contains("bytes")) {
+      ++left_out_[one.contains("seconds") ? "of unknown size" : "without a time"];
+      return;
+    }
+    const double took_s = seconds_at(one, "seconds", path);
+    const std::int64_t bytes = count_at(one, "bytes", path, 0);
+    const auto members = static_cast<int>(count_at(one, "members", path, 2)),
+               operations =
+                   one.contains("operations") ? static_cast<int>(count_at(one, "operations", path, 1)) : 1;
+    if (bytes == 0) {
+      ++left_out_["without bytes"];
+      return;
+    }
+    const bool is_fitted = flag_at(one, "fit", path, true);
+    Kind& kind = kinds_[{operation, members, bytes, operations, !is_fitted}];
+    kind.seconds.push_back(took_s);
+    if (const std::optional<double> gap_s = gap_before(one, members, took_s)) kind.gaps_s.push_back(*gap_s);
+    add_begins(one, path, members, kind);
+    if (const Json library = member(one, "library"); library.is_string()) libraries_.insert(library);
+  }
+
+  std::vector<ObservedExchange> exchanges() const {
+    std::vector<ObservedExchange> all;
+    for (const auto& [key, kind] : kinds_) {
+      ObservedExchange one;
+      std::tie(one.operation, one.members, one.bytes, one.operations, std::ignore) = key;
+      one.kind = replayed_operations().at(one.operation);
+      one.is_fitted = !std::get<4>(key);
+      one.seconds = kind.seconds;
+      if (!kind.gaps_s.empty()) one.gap_s = std::max(0., percentile(kind.gaps_s, kMedian));
+      for (const std::vector<double>& of_member : kind.begins_s)
+        one.begins_s.push_back(percentile(of_member, kMedian));
+      all.push_back(one);
+    }
+    return all;
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    for (const auto& [why, count] : left_out_)
+      notes.push_back(fmt::format("{} left out: {}", counted(count, "exchange"), why));
+    return notes;
+  }
+
+  std::vector<std::string> libraries() const { return {libraries_.begin(), libraries_.end()}; }
+
+ private:
+  struct Kind {
+    std::vector<double> seconds, gaps_s;
+    std::vector<std::vector<double>> begins_s;  // by member
+  };
+
+  // From the end of the exchange before it, of as many members, to where the last one began. In files they
+  // stand in the order of time.
+  std::optional<double> gap_before(const Json& one, int members, double took_s) {
+    if (const Json gap = member(one, "gap_s"); gap.is_number()) return gap.get<double>();
+    const Json begin = member(one, "time_s");
+    if (!begin.is_number()) return std::nullopt;
+    const auto before = ends_s_.find(members);
+    std::optional<double> gap_s;
+    if (before != ends_s_.end()) gap_s = begin.get<double>() - before->second;
+    ends_s_[members] = begin.get<double>() + took_s;
+    return gap_s;
+  }
+
+  static void add_begins(const Json& one, const std::string& path, int members, Kind& kind) {
+    const Json waits = member(one, "waits_s");
+    if (waits.is_null()) return;
+    if (!waits.is_array() || waits.size() != as_index(members))
+      throw InputError(child_path(path, "waits_s"), "found " + waits.dump(),
+                       fmt::format("a list of {} numbers, one a member", members));
+    std::vector<double> waits_s;
+    for (const Json& wait : waits) {
+      if (!wait.is_number() || wait.get<double>() < 0)
+        throw InputError(child_path(path, "waits_s"), "found " + wait.dump(), "numbers of at least 0");
+      waits_s.push_back(wait);
+    }
+    const double longest = *std::max_element(waits_s.begin(), waits_s.end());
+    kind.begins_s.resize(as_index(members));
+    for (std::size_t i = 0; i < waits_s.size(); ++i) kind.begins_s[i].push_back(longest - waits_s[i]);
+  }
+
+  std::map<std::tuple<std::string, int, std::int64_t, int, bool>, Kind> kinds_;
+  std::map<int, double> ends_s_;  // by members, of the last exchange
+  std::map<std::string, std::size_t> left_out_;
+  std::set<std::string> libraries_;
+};
+
+ObservedRow row_of(const Json& one, const std::string& path) {
+  ObservedRow row;
+  row.metric = text_of(one, "metric");
+  if (!one.contains("metric"))
+    throw InputError(child_path(path, "metric"), "found nothing", "a number of a case record, as step_time_s",
+                     "docs/reference/formats/summary.md has them");
+  row.what = one.contains("what") ? text_of(one, "what") : row.metric;
+  if (one.contains("of")) row.of = text_of(one, "of");
+  row.value = seconds_at(one, "value", path);
+  row.where = one.value("where", Json::object());
+  if (!row.where.is_object())
+    throw InputError(child_path(path, "where"), "found " + row.where.dump(), "an object");
+  row.is_fitted = flag_at(one, "fit", path, true);
+  return row;
+}
+
+// What a rank computed: its step without what the same file says of its exchanges. The first step of a file
+// stands apart (memory, caches, connections): the reader has left it out.
+std::optional<double> compute_of(const Json& step, const std::string& path) {
+  if (step.contains("compute_s")) return seconds_at(step, "compute_s", path);
+  if (!step.contains("seconds")) return std::nullopt;
+  const double seconds = seconds_at(step, "seconds", path);
+  const double left = step.contains("exchanging_s") ? seconds - step["exchanging_s"].get<double>() : seconds;
+  if (left <= 0) return std::nullopt;
+  return left;
+}
+
+}  // namespace
+
+std::string ObservedExchange::name() const {
+  return (operations > 1 ? fmt::format("{} {}s at once, {} in all,", operations, operation,
+                                       human_bytes(static_cast<double>(bytes)))
+                         : fmt::format("{} of {}", operation, human_bytes(static_cast<double>(bytes)))) +
+         fmt::format(" among {}", members);
+}
+
+std::size_t Observations::fitted() const {
+  std::size_t count = 0;
+  for (const ObservedExchange& exchange : exchanges)
+    if (exchange.is_fitted) count += exchange.seconds.size();
+  return count + as_index(count_if(rows, [](const ObservedRow& row) { return row.is_fitted; }));
+}
+
+Observations observations_of(const Json& document, const std::string& file) {
+  if (!document.is_object() ||
+      !(document.contains("exchanges") || document.contains("rows") || document.contains("steps")))
+    throw InputError("", "found no observations", "an object with exchanges, steps or rows",
+                     "python -m longhaul.observed FILES -o observed.json makes one from logs and traces");
+  Observations observations;
+  observations.file = file;
+  Kinds kinds;
+  const Json& exchanges = list_at(document, "exchanges");
+  for (std::size_t i = 0; i < exchanges.size(); ++i) kinds.add(exchanges[i], element_path("exchanges", i));
+  observations.exchanges = kinds.exchanges();
+  observations.notes = kinds.notes();
+  observations.libraries = kinds.libraries();
+  const Json& rows = list_at(document, "rows");
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    observations.rows.push_back(row_of(rows[i], element_path("rows", i)));
+  const Json& steps = list_at(document, "steps");
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (const std::optional<double> compute_s = compute_of(steps[i], element_path("steps", i)))
+      observations.compute_s.push_back(*compute_s);
+  return observations;
+}
+
+Observations read_observations(const std::string& file) {
+  const std::optional<std::string> text = read_file(file);
+  if (!text)
+    throw InputError({file, "", why_unreadable(file), "what python -m longhaul.observed writes", ""});
+  try {
+    return observations_of(parse_json(*text), file);
+  } catch (const InputError& error) {
+    throw error.in_file(file);
+  }
+}
+
+Observations observations_of_figures(const Json& scenario, const std::vector<int>& fitted) {
+  const Json figures = member(member(scenario, "validation"), "figures");
+  if (!figures.is_array())
+    throw InputError("OBSERVED", "found none", "a file of observations",
+                     "without one the scenario's section `validation` is fitted, which this one lacks");
+  Observations observations;
+  observations.file = "validation.figures";
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const std::string path = element_path("validation.figures", i);
+    if (!figures[i].contains("metric")) {
+      observations.notes.push_back("left out, a ratio: " + text_of(figures[i], "what"));
+      continue;
+    }
+    ObservedRow row = row_of(figures[i], path);
+    const Json assumed = member(figures[i], "assumed");
+    if (assumed.is_object())
+      for (const auto& [key, value] : assumed.items())
+        if (!row.where.contains(key)) row.where[key] = value;
+    row.is_fitted = fitted.empty() || contains(fitted, static_cast<int>(i) + 1);
+    observations.rows.push_back(row);
+  }
+  for (const int number : fitted)
+    if (number < 1 || as_index(number) > figures.size())
+      throw InputError("--on", fmt::format("found {}", number), fmt::format("1 … {}", figures.size()));
+  return observations;
+}
+
+}  // namespace longhaul

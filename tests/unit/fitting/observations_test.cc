@@ -1,0 +1,114 @@
+// What a document of observations says, and what is said of it.
+#include "fitting/observations.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/files.h"
+#include "tests/support/said.h"
+
+namespace longhaul::observations_test {
+
+Json exchange(double seconds, const Json& more = Json::object()) {
+  Json one = {{"operation", "all-reduce"}, {"bytes", 1000}, {"members", 2}, {"seconds", seconds}};
+  one.update(more);
+  return one;
+}
+
+Observations of(const Json& document) {
+  return observations_of(document, "o.json");
+}
+
+// Three of one kind with waits, one more each with other bytes, members and operations, and one to be
+// predicted.
+TEST(Observations, AreGroupedByWhatWasExchanged) {
+  const Observations found = of(
+      {{"exchanges",
+        {exchange(0.5, {{"waits_s", {0.3, 0}}, {"gap_s", 2}, {"library", "gloo"}}),
+         exchange(0.6, {{"waits_s", {0.1, 0}}, {"gap_s", 4}}),
+         exchange(0.7, {{"waits_s", {0.2, 0}}, {"gap_s", 3}}), exchange(1, {{"bytes", 2000}}),
+         exchange(1, {{"members", 4}}), exchange(1, {{"operations", 3}}), exchange(0.5, {{"fit", false}})}}});
+  ASSERT_EQ(found.exchanges.size(), 5u);
+  EXPECT_EQ(found.fitted(), 6u);
+  EXPECT_EQ(found.libraries, std::vector<std::string>{"gloo"});
+  const ObservedExchange& first = found.exchanges[0];
+  EXPECT_EQ(first.name(), "all-reduce of 1 kB among 2");
+  EXPECT_EQ(first.seconds, (std::vector<double>{0.5, 0.6, 0.7}));
+  EXPECT_EQ(first.gap_s, 3);
+  EXPECT_EQ(first.begins_s,
+            (std::vector<double>{0, 0.2}));  // who waits longest began first; medians of 0.3, 0.1, 0.2
+  EXPECT_TRUE(first.is_fitted);
+  EXPECT_FALSE(found.exchanges[1].is_fitted);
+  EXPECT_EQ(found.exchanges[1].gap_s, 1);
+  EXPECT_EQ(found.exchanges[2].operations, 3);
+}
+
+TEST(Observations, WhatCannotBeReplayedIsLeftOutAndSaid) {
+  const Observations found =
+      of({{"exchanges",
+           {exchange(1, {{"operation", "broadcast"}}), exchange(1, {{"includes_wait", true}}),
+            exchange(1, {{"includes_wait", true}}),
+            Json{{"operation", "all-reduce"}, {"members", 2}, {"seconds", 1}}}}});
+  EXPECT_TRUE(found.exchanges.empty());
+  ASSERT_EQ(found.notes.size(), 3u);
+  const std::string notes = found.notes[0] + found.notes[1] + found.notes[2];
+  for (const char* words : {"of broadcast", "2 exchanges left out: of one rank alone", "of unknown size"})
+    EXPECT_SAYS(notes, words);
+}
+
+TEST(Observations, StepsAreWithoutTheirExchanges) {
+  const Observations found = of({{"steps",
+                                  {{{"seconds", 0.5}, {"exchanging_s", 0.2}},
+                                   {{"seconds", 0.4}},
+                                   {{"compute_s", 0.1}},
+                                   {{"seconds", 0.5}, {"exchanging_s", 0.6}}}}});
+  ASSERT_EQ(found.compute_s.size(), 3u);
+  EXPECT_NEAR(found.compute_s[0], 0.3, 1e-12);
+  EXPECT_EQ(found.compute_s[1], 0.4);
+  EXPECT_EQ(found.compute_s[2], 0.1);
+}
+
+TEST(Observations, SayWhatIsWrongAndWhere) {
+  const auto refused = [](const Json& document, const std::vector<std::string>& words) {
+    const std::string said = said_by([&] { of(document); });
+    for (const std::string& word : words) EXPECT_SAYS(said, word);
+  };
+  refused(Json::object(), {"python -m longhaul.observed"});
+  refused({{"exchanges", 7}}, {"exchanges", "a number"});
+  refused({{"exchanges", {7}}}, {"exchanges[0]"});
+  refused({{"exchanges", {exchange(0)}}}, {"exchanges[0].seconds", "found 0"});
+  refused({{"exchanges", {exchange(1, {{"members", 1}})}}}, {"exchanges[0].members", "at least 2"});
+  refused({{"exchanges", {exchange(1, {{"bytes", 1.5}})}}}, {"exchanges[0].bytes", "1.5"});
+  refused({{"exchanges", {exchange(1, {{"waits_s", {1}}})}}}, {"exchanges[0].waits_s", "2 numbers"});
+  refused({{"exchanges", {exchange(1, {{"fit", 1}})}}}, {"exchanges[0].fit", "true or false"});
+  refused({{"rows", {{{"value", 1}}}}}, {"rows[0].metric", "found nothing"});
+  refused({{"rows", {{{"metric", "step_time_s"}, {"value", "1"}}}}}, {"rows[0].value"});
+  const TemporaryFolder folder;
+  EXPECT_SAYS(said_by([&] { read_observations(folder.file("none.json")); }), "does not exist");
+  write_text(folder.file("cut.json"), "{\"exchanges\": [");
+  EXPECT_SAYS(said_by([&] { read_observations(folder.file("cut.json")); }), "cut.json");
+}
+
+// Where and assumed together are the place of a figure; ratios are none.
+TEST(Observations, MayBeTheFiguresOfAValidation) {
+  const Json scenario = {{"validation",
+                          {{"figures",
+                            {{{"what", "one"},
+                              {"value", 2},
+                              {"metric", "step_time_s"},
+                              {"of", "ddp"},
+                              {"where", {{"a", 1}}},
+                              {"assumed", {{"b", 2}}}},
+                             {{"what", "two"}, {"value", 3}, {"ratio", "step_time_s"}},
+                             {{"what", "three"}, {"value", 4}, {"metric", "step_time_s"}}}}}}};
+  const Observations found = observations_of_figures(scenario, {3});
+  ASSERT_EQ(found.rows.size(), 2u);
+  EXPECT_EQ(found.rows[0].where, (Json{{"a", 1}, {"b", 2}}));
+  EXPECT_FALSE(found.rows[0].is_fitted);
+  EXPECT_TRUE(found.rows[1].is_fitted);
+  EXPECT_SAYS(found.notes.at(0), "two");
+  EXPECT_TRUE(observations_of_figures(scenario, {}).rows[0].is_fitted);
+  EXPECT_SAYS(said_by([&] { observations_of_figures(scenario, {4}); }), "1 … 3");
+  EXPECT_SAYS(said_by([&] { observations_of_figures(Json::object(), {}); }), "a file of observations");
+}
+
+}  // namespace longhaul::observations_test
