@@ -54,13 +54,19 @@ void write_file(const std::string& file, const std::string& text) {
   replaced.commit();
 }
 
-ReplacedFile::ReplacedFile(const std::string& file) : file_(file), out_(file + ".part", std::ios::binary) {
+// A terminal, a pipe or another device is written in place: a file in its stead would be no such thing any
+// more.
+ReplacedFile::ReplacedFile(const std::string& file) : file_(file) {
+  std::error_code unknown;
+  is_in_place_ = std::filesystem::is_other(std::filesystem::status(file, unknown));
+  out_.open(is_in_place_ ? file : file + ".part", std::ios::binary);
   if (!out_) throw unwritable(file_);
 }
 
 void ReplacedFile::commit() {
   out_.close();
   if (!out_) throw unwritable(file_);
+  if (is_in_place_) return;
   std::error_code error;
   std::filesystem::rename(file_ + ".part", file_, error);
   if (error) throw RunError(file_ + ": cannot be written: " + error.message());

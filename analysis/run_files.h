@@ -47,6 +47,7 @@ class ReplacedFile {
 
  private:
   std::string file_;
+  bool is_in_place_ = false;
   std::ofstream out_;
 };
 

@@ -194,7 +194,11 @@ std::vector<Unknown> unknowns_of(const Json& scenario, const Node& declaration,
                      "name what is to be found");
   std::vector<Unknown> unknowns;
   for (const auto& [path, what] : written) {
-    const Node* option = declared(scenario, declaration, path);
+    const std::vector<std::string> not_of_a_case = {"fit",    "sweep", "claims", "validation",
+                                                    "tables", "seeds", "name",   "description"};
+    const Node* option = contains(not_of_a_case, path.substr(0, path.find('.')))
+                             ? nullptr
+                             : declared(scenario, declaration, path);
     if (option == nullptr || path.empty())
       throw InputError("fit.unknown", "found \"" + path + "\"",
                        "a key of the scenario that a sweep could have, as network.topology.star.rate",

@@ -92,9 +92,10 @@ struct PlotOptions {
 int plot_command(const PlotOptions& options);
 
 struct ValidateOptions {
-  std::vector<std::string> names;  // of scenarios/validation, or files; empty: all of that folder
+  std::vector<std::string> names;  // of scenarios/validation, files or folders; empty: all of that folder
   std::string out;                 // keeps the run directories there; empty: they are removed
   std::string format = "text";     // or markdown
+  std::string page;                // HTML, with a picture; empty: none
   int jobs = 1;
   std::vector<std::string> command;  // as typed, for the manifests
 };
@@ -104,7 +105,8 @@ struct ValidateOptions {
 int validate_command(const ValidateOptions& options);
 
 // The scenario files that `names` stand for, in that order; without any all of `folder`, by name. A name with
-// a slash or ".json" is a file. Throws InputError for a name that the folder does not hold.
+// a slash or ".json" is a file; a folder stands for all of its files that end so. Throws InputError for a
+// name that the folder does not hold.
 std::vector<std::string> validation_files(const std::string& folder, const std::vector<std::string>& names);
 
 struct FitOptions {

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -43,6 +44,36 @@ std::string checked_folder(const std::string& out, const std::string& name) {
   if (fs::exists(found) && !(fs::is_directory(found) && fs::is_empty(folder)))
     throw InputError("--output", folder + " exists and is not empty", "a new or an empty folder");
   return folder;
+}
+
+// Made before minutes of replays, so that a place where that cannot be is said first; it goes where nothing
+// is written into it.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::string& folder) : folder_(folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error || access(folder.c_str(), W_OK) != 0)
+      throw InputError("--output", folder + ": " + (error ? error.message() : "cannot be written"),
+                       "a new or an empty folder");
+  }
+  ~NewFolder() {
+    std::error_code ignored;
+    if (fs::is_empty(folder_, ignored)) fs::remove(folder_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+ private:
+  const std::string folder_;
+};
+
+void check_page(const std::string& file) {
+  const fs::path folder = fs::absolute(fs::path(file)).parent_path();
+  std::error_code unknown;
+  if (!fs::is_directory(folder, unknown))
+    throw InputError("--output", "found " + file + ", in a folder that does not exist",
+                     "a file in a folder that does");
 }
 
 // Replays on threads, and the records of cases with their tables in a folder that goes.
@@ -159,6 +190,7 @@ int fit_command(const FitOptions& options) {
       observations_for(written, options.scenario, options.observed, options.fitted);
   const std::string folder = checked_folder(options.out, scenario.name);
   warn_of_libraries(written, unknowns, observations);
+  const NewFolder made(folder);
   watch_interrupts();
   FitResult result;
   try {
@@ -171,7 +203,6 @@ int fit_command(const FitOptions& options) {
   }
   const FitSource source{scenario.name, options.scenario, observations.file};
   const Json data = fit_data(source, result);
-  fs::create_directories(folder);
   const std::string from = fs::absolute(fs::path(options.scenario)).parent_path().string();
   write_file(folder + "/fit.json", data.dump(1) + "\n");
   write_file(folder + "/scenario.json",
@@ -188,6 +219,7 @@ int verify_command(const VerifyOptions& options) {
   const Scenario scenario = without_training(written, options.scenario);
   const Observations observations = observations_for(written, options.scenario, options.observed, {});
   warn_of_libraries(written, {}, observations);
+  if (!options.out.empty()) check_page(options.out);
   watch_interrupts();
   FitResult result;
   try {

@@ -16,10 +16,19 @@ namespace longhaul {
 void FitRanges::read_axes() {
   is_read_ = true;
   const Json axes = member(member(scenario_.written, "fit"), "axes");
+  const Json found = member(member(scenario_.written, "fit"), "found");
   if (!axes.is_array()) return;
+  // What the user has set otherwise since is not the fit's any more.
+  const auto is_as_found = [&](const std::string& path) {
+    if (!found.is_object() || !found.contains(path)) return true;
+    Json there = scenario_.written;
+    assign_in_scenario(there, path, member(found[path], "value"), "fit.found");
+    return there == scenario_.written;
+  };
   const auto cases_at = [&](const Json& end) {
     Json written = scenario_.written;
-    for (const auto& [path, value] : end.items()) assign_in_scenario(written, path, value, "fit.axes");
+    for (const auto& [path, value] : end.items())
+      if (is_as_found(path)) assign_in_scenario(written, path, value, "fit.axes");
     Cases cases;
     for (const Case& config : validated_as_written(written, scenario_.file).cases)
       cases[config.name] = config;

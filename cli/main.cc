@@ -140,13 +140,14 @@ void declare_claims(CLI::App& app, std::vector<std::string>& runs, std::string& 
 void declare_validate(CLI::App& app, ValidateOptions& options, int& status) {
   CLI::App* validate = app.add_subcommand(
       "validate", "Runs that others measured: what this tool predicts beside what they published");
-  validate->add_option(
-      "NAME", options.names,
-      "scenarios of scenarios/validation, or files with a section `validation` (default: all)");
+  validate->add_option("NAME", options.names,
+                       "scenarios of scenarios/validation, files with a section `validation`, or folders of "
+                       "them (default: all)");
   validate->add_option("--out", options.out, "keep the run directories in this folder (default: removed)");
   validate->add_option("--format", options.format, "text or markdown")
       ->check(CLI::IsMember({"text", "markdown"}))
       ->capture_default_str();
+  validate->add_option("--page", options.page, "the same as a page (HTML), with a picture");
   validate->add_option("--jobs", options.jobs, "replays at a time")->check(CLI::Range(1, 1024));
   validate->callback([&] { status = validate_command(options); });
 }

@@ -1,15 +1,19 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 
 #include "analysis/claims/validation.h"
+#include "analysis/run_files.h"
 #include "analysis/runs/run_directory.h"
 #include "analysis/text.h"
 #include "checks/validated_scenario.h"
 #include "cli/commands.h"
 #include "cli/scratch_folder.h"
 #include "core/base/errors.h"
+#include "core/base/ranges.h"
+#include "fitting/fit_files.h"
 
 namespace longhaul {
 namespace {
@@ -46,6 +50,24 @@ RunOptions run_options(const ValidateOptions& options, const Scenario& scenario,
   return run;
 }
 
+// Every figure that was predicted, as a picture and a table.
+std::string residual_page(const std::string& name, const std::vector<Validation>& validations) {
+  FitResult all;
+  for (const Validation& validation : validations)
+    for (const FigureVerdict& figure : validation.figures) {
+      FitResidual one;
+      one.what = validation.name + ": " + text_of(figure.figure, "what");
+      one.is_time = figure.figure.value("unit", "s") == "s";
+      one.count = 1;
+      one.observed = figure.figure.at("value");
+      one.predicted = figure.prediction.value;
+      one.is_fitted = false;
+      if (std::isfinite(one.predicted)) all.residuals.push_back(one);
+    }
+  all.observations = all.things = all.residuals.size();
+  return fit_page(fit_data({name, join(each_of(validations, &Validation::name)), "section validation"}, all));
+}
+
 }  // namespace
 
 std::vector<std::string> validation_files(const std::string& folder, const std::vector<std::string>& names) {
@@ -55,6 +77,14 @@ std::vector<std::string> validation_files(const std::string& folder, const std::
     throw InputError("", "there is no folder scenarios/validation here", "the folder of the source tree",
                      "go there, or name files");
   for (const std::string& name : names.empty() ? known : names) {
+    if (fs::is_directory(name)) {
+      const std::vector<std::string> inside = names_in(name);
+      if (inside.empty())
+        throw InputError("NAME", "found no scenario in the folder " + name,
+                         "a folder with files that end with .json");
+      for (const std::string& one : inside) files.push_back((fs::path(name) / (one + ".json")).string());
+      continue;
+    }
     const bool is_file = name.find('/') != std::string::npos || fs::path(name).extension() == ".json";
     if (!is_file && !contains(known, name))
       throw InputError("NAME", "found \"" + name + "\"", join(known) + ", or a file (with .json)",
@@ -83,6 +113,10 @@ int validate_command(const ValidateOptions& options) {
     const Json summary = read_summary(folder);
     validations.push_back(judge_validation(scenario.name, scenario.resolved["validation"],
                                            summary.at("cases").get<std::vector<Json>>()));
+  }
+  if (!options.page.empty()) {
+    write_file(options.page, residual_page("validation", validations));
+    std::fprintf(stderr, "page: %s\n", options.page.c_str());
   }
   const std::string markdown = validation_markdown(validations);
   std::fputs((options.format == "markdown" ? markdown : terminal_text(markdown, kTextWidth)).c_str(), stdout);

@@ -16,6 +16,8 @@
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/ranges.h"
+#include "core/scenario/metrics.h"
+#include "core/scenario/scenario.h"
 #include "fitting/least_squares.h"
 #include "fitting/predictions.h"
 #include "fitting/step_times.h"
@@ -73,7 +75,8 @@ FitResidual residual_of(const ObservedThing& thing, const std::vector<double>& p
                         const FitVariance& variance, const std::optional<double>& model) {
   FitResidual residual;
   residual.what = thing.what;
-  residual.is_time = thing.exchange != nullptr || thing.row->metric.find("_s") != std::string::npos;
+  residual.is_time =
+      thing.exchange != nullptr || metric_named(thing.row->metric).unit == Metric::Unit::kSeconds;
   residual.count = thing.logarithms.size();
   residual.observed = std::exp(mean(thing.logarithms));
   residual.predicted = std::exp(predicted[0]);
@@ -116,6 +119,7 @@ class Fitting {
         within_ += (value - means_.back()) * (value - means_.back());
       result_.observations += thing.logarithms.size();
     }
+    weights_ = counts_;
     result_.things = fitted_.size();
     if (fitted_.empty())
       throw InputError({observations.file, "", "found nothing that can be fitted",
@@ -125,9 +129,17 @@ class Fitting {
 
   FitResult run() {
     std::vector<Attempt> attempts;
-    for (const Json& chosen : choices_) attempts.push_back(attempt(chosen, counts_));
-    std::sort(attempts.begin(), attempts.end(),
-              [](const Attempt& a, const Attempt& b) { return a.minimum.sum < b.minimum.sum; });
+    for (const Json& chosen : choices_) attempts.push_back(attempt(chosen));
+    sort(attempts);
+    if (const std::optional<double> p = lack_of_fit(attempts[0])) {
+      result_.words.push_back(fmt::format(
+          "what was observed differs from the scenario by more than its repeats differ from each other (p = "
+          "{:.2g}): each different thing counts once",
+          *p));
+      weights_.assign(means_.size(), 1);
+      for (Attempt& one : attempts) refit(one);
+      sort(attempts);
+    }
     Attempt best = std::move(attempts[0]);
     attempts.erase(attempts.begin());
     choose_spread(best);
@@ -140,88 +152,81 @@ class Fitting {
   }
 
  private:
-  Attempt attempt(const Json& chosen, const std::vector<double>& weights) {
+  static void sort(std::vector<Attempt>& attempts) {
+    std::sort(attempts.begin(), attempts.end(),
+              [](const Attempt& a, const Attempt& b) { return a.minimum.sum < b.minimum.sum; });
+  }
+
+  Attempt attempt(const Json& chosen) {
     Attempt attempt;
     attempt.chosen = chosen;
     attempt.predictions = std::make_unique<Predictions>(scenario_, cases_, numbers_, chosen, tools_);
-    attempt.squares = squares(*attempt.predictions, weights);
-    attempt.minimum = minimum(attempt, start_of(scenario_, numbers_));
+    attempt.minimum.at = start_of(scenario_, numbers_);
+    refit(attempt);
     return attempt;
   }
 
-  std::unique_ptr<LeastSquares> squares(Predictions& predictions, const std::vector<double>& weights) const {
-    return std::make_unique<LeastSquares>(numbers_.size(), means_, weights,
-                                          [this, &predictions](const std::vector<FitPoint>& points) {
-                                            return predictions.at(points, fitted_);
-                                          });
+  // With the weights as they are now, from where it stands.
+  void refit(Attempt& attempt) const {
+    Predictions& predictions = *attempt.predictions;
+    attempt.squares = std::make_unique<LeastSquares>(
+        numbers_.size(), means_, weights_, [this, &predictions](const std::vector<FitPoint>& points) {
+          return predictions.at(points, fitted_);
+        });
+    if (!numbers_.empty()) {
+      attempt.minimum = attempt.squares->minimum(attempt.minimum.at);
+      return;
+    }
+    attempt.minimum.predicted = predictions.at({{}}, fitted_)[0];
+    attempt.minimum.sum = sum_of(attempt);
   }
 
-  FitMinimum minimum(const Attempt& attempt, const FitPoint& start) const {
-    if (!numbers_.empty()) return attempt.squares->minimum(start);
-    FitMinimum only;
-    only.predicted = attempt.predictions->at({{}}, fitted_)[0];
+  double sum_of(const Attempt& attempt) const {
+    double sum = 0;
     for (std::size_t i = 0; i < means_.size(); ++i)
-      only.sum += counts_[i] * (means_[i] - only.predicted[i]) * (means_[i] - only.predicted[i]);
-    return only;
+      sum += weights_[i] * (means_[i] - attempt.minimum.predicted[i]) *
+             (means_[i] - attempt.minimum.predicted[i]);
+    return sum;
   }
 
   int unknowns() const { return static_cast<int>(numbers_.size()); }
   int of_repeats() const { return static_cast<int>(result_.observations - result_.things); }
   int of_differences() const { return static_cast<int>(result_.things) - unknowns(); }
 
-  // Where the different things count once each, the fit is done again with that.
-  void choose_spread(Attempt& best) {
+  // p of the test, where it says that the scenario does not fit.
+  std::optional<double> lack_of_fit(const Attempt& best) const {
     const int repeats = of_repeats(), differences = of_differences();
-    if (differences > 0 && repeats > 0 && within_ > 0) {
-      const double ratio = best.minimum.sum / differences / (within_ / repeats);
-      const double p = boost::math::cdf(
-          boost::math::complement(boost::math::fisher_f(differences, repeats), std::min(ratio, 1e9)));
-      if (p < kLackOfFit) return by_differences(best, p);
-    }
-    if (repeats > 0 && repeats + std::max(0, differences) > 0 && within_ > 0) {
-      result_.variance.spread = FitSpread::kRepeats;
-      result_.variance.freedom = repeats + std::max(0, differences);
-      result_.variance.deviation =
-          std::sqrt((within_ + (differences > 0 ? best.minimum.sum : 0)) / result_.variance.freedom);
-    } else if (differences > 0) {
-      by_differences(best, 1);
-    } else {
-      result_.variance.spread = FitSpread::kPublished;
-      result_.variance.deviation = kPublishedDeviation;
-    }
+    if (differences <= 0 || repeats <= 0 || within_ <= 0) return std::nullopt;
+    const double ratio = best.minimum.sum / differences / (within_ / repeats);
+    const double p = boost::math::cdf(
+        boost::math::complement(boost::math::fisher_f(differences, repeats), std::min(ratio, 1e9)));
+    if (p < kLackOfFit) return p;
+    return std::nullopt;
   }
 
-  void by_differences(Attempt& best, double p) {
-    result_.variance.spread = FitSpread::kDifferences;
-    if (p < kLackOfFit) {
-      best.squares = squares(*best.predictions, std::vector<double>(means_.size(), 1));
-      if (!numbers_.empty()) best.minimum = best.squares->minimum(best.minimum.at);
-      result_.words.push_back(fmt::format(
-          "what was observed differs from the scenario by more than its repeats differ from each other "
-          "(p = {:.2g}): each different thing counts once",
-          p));
+  void choose_spread(const Attempt& best) {
+    const int repeats = of_repeats(), differences = of_differences();
+    FitVariance& variance = result_.variance;
+    const bool each_counts_once = weights_ != counts_;
+    if (repeats > 0 && within_ > 0 && !each_counts_once) {
+      variance.spread = FitSpread::kRepeats;
+      variance.freedom = repeats + std::max(0, differences);
+      variance.deviation = std::sqrt((within_ + (differences > 0 ? best.minimum.sum : 0)) / variance.freedom);
+    } else if (differences > 0) {
+      variance.spread = FitSpread::kDifferences;
+      variance.freedom = differences;
+      variance.deviation = std::sqrt(best.minimum.sum / variance.freedom);
+    } else {
+      variance.spread = FitSpread::kPublished;
+      variance.deviation = kPublishedDeviation;
     }
-    result_.variance.freedom = of_differences();
-    double sum = best.minimum.sum;
-    if (numbers_.empty() && p < kLackOfFit) {
-      sum = 0;
-      for (std::size_t i = 0; i < means_.size(); ++i)
-        sum += (means_[i] - best.minimum.predicted[i]) * (means_[i] - best.minimum.predicted[i]);
-    }
-    result_.variance.deviation = std::sqrt(sum / result_.variance.freedom);
   }
 
   // A normal likelihood whose variance is its own best one.
   void rank(const Attempt& best, const std::vector<Attempt>& others) {
     const auto total = static_cast<double>(result_.observations);
     const bool by_things = result_.variance.spread == FitSpread::kDifferences;
-    const auto left = [&](const Attempt& attempt) {
-      double sum = by_things ? 0 : within_;
-      for (std::size_t i = 0; i < means_.size(); ++i)
-        sum += (by_things ? 1 : counts_[i]) * (means_[i] - attempt.minimum.predicted[i]) *
-               (means_[i] - attempt.minimum.predicted[i]);
-      return sum;
-    };
+    const auto left = [&](const Attempt& attempt) { return sum_of(attempt) + (by_things ? 0 : within_); };
     const double count = by_things ? static_cast<double>(means_.size()) : total;
     const auto add = [&](const Attempt& attempt) {
       FittedChoice choice;
@@ -319,6 +324,11 @@ class Fitting {
     for (const FittedValue& one : result_.values) {
       const std::string name = last_key(one.unknown.path());
       const auto text = [&](double value) { return one.unknown.for_people(value); };
+      constexpr double kEnd = 1e-6;
+      const double place = one.unknown.place_of(one.value);
+      if (place > 1 - kEnd || (place < kEnd && one.unknown.low() > 0))
+        result_.words.push_back(fmt::format("{} fits best at the end of its range, {}: it may lie outside",
+                                            name, text(one.value)));
       if (one.is_bounded_below && one.is_bounded_above) continue;
       if (!one.is_bounded_below && !one.is_bounded_above) {
         open.push_back(name);
@@ -376,7 +386,7 @@ class Fitting {
   const std::vector<Json> choices_;
   std::vector<ObservedThing> things_;
   std::vector<const ObservedThing*> fitted_;
-  std::vector<double> means_, counts_;
+  std::vector<double> means_, counts_, weights_;
   double within_ = 0;  // sum of squares of repeats about their means
   std::vector<std::pair<FitPoint, FitPoint>> axis_ends_;
   FitResult result_;
@@ -425,13 +435,16 @@ double FitVariance::squares_of_one_more(std::size_t count, const std::optional<d
 
 FitResult fit(const Json& scenario, std::vector<Unknown> unknowns, const Observations& observations,
               const FitTools& tools) {
-  const std::vector<FittedValue> from_steps = values_from_steps(unknowns, observations.compute_s);
+  std::vector<FittedValue> from_steps = values_from_steps(unknowns, observations.compute_s);
+  Json with_steps = scenario;
+  for (const FittedValue& one : from_steps)
+    assign_in_scenario(with_steps, one.unknown.path(), one.unknown.written(one.value), "fit.unknown");
   FitResult result;
   if (unknowns.empty()) {
     result.words = observations.notes;
     result.observations = observations.compute_s.size();
   } else {
-    result = Fitting(scenario, unknowns, observations, tools).run();
+    result = Fitting(with_steps, unknowns, observations, tools).run();
   }
   add_from_steps(from_steps, result);
   return result;

@@ -78,7 +78,7 @@ struct FitResidual {
   bool is_time = true;                 // seconds
   std::size_t count = 0;               // observations of it
   double observed = 0, predicted = 0;  // geometric mean of the observations
-  double low = 0, high = 0;            // of what would be observed, at kFitConfidence
+  double low = 0, high = 0;            // of what would be observed, at kFitConfidence; 0: none
   bool is_fitted = true;
 
   bool is_inside() const { return observed >= low && observed <= high; }

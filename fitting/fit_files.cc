@@ -122,17 +122,16 @@ std::string predicted_in_words(const FitResult& result) {
 Json fit_data(const FitSource& source, const FitResult& result) {
   Json values = Json::array(), residuals = Json::array(), choices = Json::array(), axes = Json::array();
   for (const FittedValue& one : result.values) {
-    const bool has_interval = one.low < one.high;
     values.push_back({{"path", one.unknown.path()},
                       {"value", one.value},
-                      {"low", has_interval ? Json(one.low) : Json()},
-                      {"high", has_interval ? Json(one.high) : Json()},
+                      {"low", one.low},
+                      {"high", one.high},
                       {"is_bounded_below", one.is_bounded_below},
                       {"is_bounded_above", one.is_bounded_above},
                       {"written", one.unknown.written(one.value)},
                       {"words", one.unknown.for_people(one.value)},
-                      {"low_words", has_interval ? Json(one.unknown.for_people(one.low)) : Json()},
-                      {"high_words", has_interval ? Json(one.unknown.for_people(one.high)) : Json()}});
+                      {"low_words", one.unknown.for_people(one.low)},
+                      {"high_words", one.unknown.for_people(one.high)}});
   }
   for (const FitResidual& one : result.residuals)
     residuals.push_back({{"what", one.what},
@@ -140,8 +139,8 @@ Json fit_data(const FitSource& source, const FitResult& result) {
                          {"count", one.count},
                          {"observed", one.observed},
                          {"predicted", one.predicted},
-                         {"low", one.low},
-                         {"high", one.high},
+                         {"low", one.low > 0 ? Json(one.low) : Json()},
+                         {"high", one.high > 0 ? Json(one.high) : Json()},
                          {"is_fitted", one.is_fitted}});
   for (const FittedChoice& one : result.choices)
     choices.push_back({{"values", one.values}, {"spread", one.spread}, {"is_possible", one.is_possible}});
@@ -179,10 +178,8 @@ Json fitted_scenario(const Json& written, const FitSource& source, const FitResu
     const Unknown& unknown = one.unknown;
     assign_in_scenario(scenario, unknown.path(), unknown.written(one.value), "fit.unknown");
     found[unknown.path()] = {{"value", unknown.written(one.value)}};
-    if (one.low < one.high) {
-      found[unknown.path()]["low"] = unknown.written(one.low);
-      found[unknown.path()]["high"] = unknown.written(one.high);
-    }
+    found[unknown.path()]["low"] = unknown.written(one.low);
+    found[unknown.path()]["high"] = unknown.written(one.high);
   }
   for (const auto& [minus, plus] : result.axes)
     axes.push_back({axis_end(result, minus), axis_end(result, plus)});
@@ -217,18 +214,20 @@ std::string fit_text(const FitResult& result) {
       high.cells.emplace_back();
     }
   for (const FittedValue& one : result.values) {
-    const bool has_interval = one.low < one.high;
     path.cells.push_back(one.unknown.path());
     value.cells.push_back(one.unknown.for_people(one.value));
-    low.cells.push_back(has_interval && one.is_bounded_below ? one.unknown.for_people(one.low)
-                                                             : "not bounded");
-    high.cells.push_back(has_interval && one.is_bounded_above ? one.unknown.for_people(one.high)
-                                                              : "not bounded");
+    low.cells.push_back(one.is_bounded_below ? one.unknown.for_people(one.low) : "not bounded");
+    high.cells.push_back(one.is_bounded_above ? one.unknown.for_people(one.high) : "not bounded");
   }
   constexpr std::size_t kWidth = 110;
   if (!path.cells.empty()) text += aligned_columns({path, value, low, high}) + "\n";
   if (!result.residuals.empty()) text += residual_table(result) + "\n";
-  if (!path.cells.empty())
+  if (!path.cells.empty() && result.residuals.empty())
+    text +=
+        wrapped(fmt::format("Intervals of {:.0f} %, from what the steps differ by.", 100 * kFitConfidence),
+                kWidth, "", "") +
+        "\n";
+  if (!path.cells.empty() && !result.residuals.empty())
     text += wrapped(fmt::format("Intervals of {:.0f} %, from {}{}.", 100 * kFitConfidence,
                                 spread_in_words(result.variance.spread),
                                 result.variance.deviation > 0

@@ -14,8 +14,10 @@
 #include "core/base/errors.h"
 #include "core/base/files.h"
 #include "core/base/index.h"
+#include "core/base/limits.h"
 #include "core/base/ranges.h"
 #include "core/base/units.h"
+#include "core/plan/operations.h"
 
 namespace longhaul {
 namespace {
@@ -38,11 +40,28 @@ double seconds_at(const Json& of, const std::string& key, const std::string& pat
   return value;
 }
 
-std::int64_t count_at(const Json& of, const std::string& key, const std::string& path, std::int64_t least) {
+// At most a year.
+constexpr double kMostSeconds = 366. * 86400;
+
+// A number that may be missing.
+std::optional<double> seconds_or_none(const Json& of, const std::string& key, const std::string& path,
+                                      double most) {
   const Json value = member(of, key);
-  if (!value.is_number_integer() || value.get<std::int64_t>() < least)
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > most)
+    throw InputError(child_path(path, key), "found " + value.dump(),
+                     fmt::format("a number of at least 0 and at most {}", format_number(most)));
+  return value.get<double>();
+}
+
+std::int64_t count_at(const Json& of, const std::string& key, const std::string& path, std::int64_t least,
+                      std::int64_t most) {
+  const Json value = member(of, key);
+  const bool is_integer = value.is_number_integer() && !(value.is_number_unsigned() &&
+                                                         value.get<std::uint64_t>() > std::uint64_t{1} << 62);
+  if (!is_integer || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
     throw InputError(child_path(path, key), "found " + (value.is_null() ? "nothing" : value.dump()),
-                     fmt::format("an integer of at least {}", least));
+                     fmt::format("an integer of at least {} and at most {}", least, most));
   return value;
 }
 
@@ -83,10 +102,12 @@ class Kinds {
       return;
     }
     const double took_s = seconds_at(one, "seconds", path);
-    const std::int64_t bytes = count_at(one, "bytes", path, 0);
-    const auto members = static_cast<int>(count_at(one, "members", path, 2)),
-               operations =
-                   one.contains("operations") ? static_cast<int>(count_at(one, "operations", path, 1)) : 1;
+    constexpr std::int64_t kMostBytes = 1'000'000'000'000;
+    const std::int64_t bytes = count_at(one, "bytes", path, 0, kMostBytes);
+    const auto members = static_cast<int>(count_at(one, "members", path, 2, kMostReplicas)),
+               operations = one.contains("operations")
+                                ? static_cast<int>(count_at(one, "operations", path, 1, kMostBuckets))
+                                : 1;
     if (bytes == 0) {
       ++left_out_["without bytes"];
       return;
@@ -94,7 +115,8 @@ class Kinds {
     const bool is_fitted = flag_at(one, "fit", path, true);
     Kind& kind = kinds_[{operation, members, bytes, operations, !is_fitted}];
     kind.seconds.push_back(took_s);
-    if (const std::optional<double> gap_s = gap_before(one, members, took_s)) kind.gaps_s.push_back(*gap_s);
+    if (const std::optional<double> gap_s = gap_before(one, path, members, took_s))
+      kind.gaps_s.push_back(*gap_s);
     add_begins(one, path, members, kind);
     if (const Json library = member(one, "library"); library.is_string()) libraries_.insert(library);
   }
@@ -132,14 +154,15 @@ class Kinds {
 
   // From the end of the exchange before it, of as many members, to where the last one began. In files they
   // stand in the order of time.
-  std::optional<double> gap_before(const Json& one, int members, double took_s) {
-    if (const Json gap = member(one, "gap_s"); gap.is_number()) return gap.get<double>();
-    const Json begin = member(one, "time_s");
-    if (!begin.is_number()) return std::nullopt;
+  std::optional<double> gap_before(const Json& one, const std::string& path, int members, double took_s) {
+    constexpr double kMostMoment = 1e11;  // seconds since 1970
+    if (const std::optional<double> gap_s = seconds_or_none(one, "gap_s", path, kMostSeconds)) return gap_s;
+    const std::optional<double> begin_s = seconds_or_none(one, "time_s", path, kMostMoment);
+    if (!begin_s) return std::nullopt;
     const auto before = ends_s_.find(members);
     std::optional<double> gap_s;
-    if (before != ends_s_.end()) gap_s = begin.get<double>() - before->second;
-    ends_s_[members] = begin.get<double>() + took_s;
+    if (before != ends_s_.end()) gap_s = std::min(*begin_s - before->second, kMostSeconds);
+    ends_s_[members] = *begin_s + took_s;
     return gap_s;
   }
 
@@ -151,8 +174,9 @@ class Kinds {
                        fmt::format("a list of {} numbers, one a member", members));
     std::vector<double> waits_s;
     for (const Json& wait : waits) {
-      if (!wait.is_number() || wait.get<double>() < 0)
-        throw InputError(child_path(path, "waits_s"), "found " + wait.dump(), "numbers of at least 0");
+      if (!wait.is_number() || !(wait.get<double>() >= 0) || wait.get<double>() > kMostSeconds)
+        throw InputError(child_path(path, "waits_s"), "found " + wait.dump(),
+                         "numbers of at least 0, of seconds");
       waits_s.push_back(wait);
     }
     const double longest = *std::max_element(waits_s.begin(), waits_s.end());
@@ -188,7 +212,7 @@ std::optional<double> compute_of(const Json& step, const std::string& path) {
   if (step.contains("compute_s")) return seconds_at(step, "compute_s", path);
   if (!step.contains("seconds")) return std::nullopt;
   const double seconds = seconds_at(step, "seconds", path);
-  const double left = step.contains("exchanging_s") ? seconds - step["exchanging_s"].get<double>() : seconds;
+  const double left = seconds - seconds_or_none(step, "exchanging_s", path, kMostSeconds).value_or(0);
   if (left <= 0) return std::nullopt;
   return left;
 }
@@ -214,6 +238,8 @@ Observations observations_of(const Json& document, const std::string& file) {
       !(document.contains("exchanges") || document.contains("rows") || document.contains("steps")))
     throw InputError("", "found no observations", "an object with exchanges, steps or rows",
                      "python -m longhaul.observed FILES -o observed.json makes one from logs and traces");
+  if (document.contains("observed") && document["observed"] != 1)
+    throw InputError("observed", "found " + document["observed"].dump(), "1, the version of the document");
   Observations observations;
   observations.file = file;
   Kinds kinds;

@@ -76,6 +76,30 @@ std::string label_of(const Json& method) {
   return plain(method.value("label", method.value("name", Json(""))));
 }
 
+// What the scenario says of a point that the user has not written as such.
+InputError of_a_point(const InputError& error, const std::vector<Unknown>& numbers, const Json& observed_at,
+                      const ObservedThing& thing) {
+  InputErrorParts parts = error.parts();
+  const std::string allowed = "of fit.unknown: the scenario must be allowed with every value of a range";
+  if (parts.path.rfind("sweep", 0) != 0) {
+    if (any_of(numbers, [&](const Unknown& one) { return one.path() == parts.path; })) parts.hint = allowed;
+    return InputError(parts);
+  }
+  const auto is_named = [&](const std::string& key) {
+    return parts.path.find("\"" + key + "\"") != std::string::npos;
+  };
+  for (const auto& [key, value] : observed_at.items())
+    if (is_named(key)) {
+      parts.file.clear();
+      parts.path = "where";
+      parts.hint = "of " + thing.what;
+      return InputError(parts);
+    }
+  parts.path = "fit.unknown";
+  parts.hint = allowed;
+  return InputError(parts);
+}
+
 [[noreturn]] void refuse_observed(const std::string& path, const ObservedThing& thing) {
   throw InputError("fit.unknown", "found \"" + path + "\", which " + thing.what + " was observed at",
                    "what no observation says");
@@ -163,7 +187,13 @@ std::vector<std::vector<Case>> Predictions::cases_at(const std::vector<FitPoint>
     swept.push_back(of_label.dump());
   }
   scenario["sweep"] = sweep;
-  std::vector<Case> all = tools_.cases(scenario);
+  const std::vector<Case> all = [&] {
+    try {
+      return tools_.cases(scenario);
+    } catch (const InputError& error) {
+      throw of_a_point(error, numbers_, observed_at, thing);
+    }
+  }();
   std::vector<std::vector<Case>> found(points.size());
   for (const Case& config : all) {
     if (config.method.label != label) continue;

@@ -1,5 +1,7 @@
 #include "fitting/step_times.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -35,11 +37,18 @@ double student(double freedom) {
 
 FittedValue value_of(const Unknown& unknown, const Spread& seconds, const Spread& logarithms) {
   FittedValue found{unknown};
-  found.is_bounded_below = found.is_bounded_above = true;
   const auto set = [&](double value, double low, double high) {
+    if (value < unknown.low() || value > unknown.high())
+      throw InputError(
+          "fit.unknown.\"" + unknown.path() + "\"",
+          fmt::format("found the range {} to {}, but the steps come to {}", unknown.for_people(unknown.low()),
+                      unknown.for_people(unknown.high()), unknown.for_people(value)),
+          "a range that holds it");
     found.value = value;
-    found.low = low;
-    found.high = high;
+    found.low = std::max(low, unknown.low());
+    found.high = std::min(high, unknown.high());
+    found.is_bounded_below = low >= unknown.low();
+    found.is_bounded_above = high <= unknown.high();
   };
   const std::string key = unknown.path().substr(unknown.path().rfind('.') + 1);
   const double t = student(seconds.freedom);

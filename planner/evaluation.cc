@@ -24,12 +24,13 @@ int inner_steps_of(const Evaluation& evaluation) {
 
 double Evaluation::low_s() const {
   const double alone_s = compute_s + bubble_s, network_s = std::max(0., total_s() - alone_s);
-  const double low = total_s() - residual * network_s - time.half_width_s;
+  const double low = total_s() - std::hypot(residual * network_s, fit_half_width_s) - time.half_width_s;
   return std::min(total_s(), std::max(alone_s, low));
 }
 
 double Evaluation::high_s() const {
-  return total_s() + residual * std::max(0., total_s() - compute_s - bubble_s) + time.half_width_s;
+  const double network_s = std::max(0., total_s() - compute_s - bubble_s);
+  return total_s() + std::hypot(residual * network_s, fit_half_width_s) + time.half_width_s;
 }
 
 void price(const PlanRequest& plan, Evaluation& evaluation) {

@@ -21,6 +21,7 @@ struct Evaluation {
   bool is_replayed = false;  // with flow (or the fidelity of the plan); else analytic alone
   TrainingTime time;
   double residual = 0;   // of the network model, a fraction of what the network adds
+  double fit_half_width_s = 0;  // by which it may be off because of a fit (fit_range.h); of the choice alone
   double compute_s = 0;  // S steps without the network
   double bubble_s = 0;   // by which a pipeline's schedule takes longer, without the network too
   double utilization = 0;

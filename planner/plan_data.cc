@@ -26,28 +26,30 @@ Json entry(const PlanRequest& plan, const Evaluation& evaluation, bool on_front)
   Json leaving = Json::object();
   for (std::size_t i = 0; i < evaluation.traffic.sites.size(); ++i)
     leaving[evaluation.traffic.sites[i]] = evaluation.traffic.leaving[i];
-  return Json{{"words", evaluation.candidate.words},
-              {"method", evaluation.candidate.method},
-              {"inner_steps", evaluation.candidate.inner_steps},
-              {"is_on_front", on_front},
-              {"left_out", evaluation.left_out},
-              {"tokens", evaluation.candidate.tokens},
-              {"steps", evaluation.config.steps()},
-              {"replayed_steps", evaluation.time.replayed_steps},
-              {"is_exact", evaluation.time.is_exact},
-              {"time_s", evaluation.total_s()},
-              {"time_low_s", evaluation.low_s()},
-              {"time_high_s", evaluation.high_s()},
-              {"stages", evaluation.config.pipeline.stages},
-              {"compute_s", evaluation.compute_s},
-              {"bubble_s", evaluation.bubble_s},
-              {"utilization", evaluation.utilization},
-              {"accelerator_hours", accelerator_hours(plan, evaluation)},
-              {"cost", evaluation.cost()},
-              {"compute_cost", evaluation.compute_cost},
-              {"egress_cost", evaluation.egress_cost},
-              {"bytes_leaving_sites", evaluation.bytes()},
-              {"leaving", leaving}};
+  Json entry = {{"words", evaluation.candidate.words},
+                {"method", evaluation.candidate.method},
+                {"inner_steps", evaluation.candidate.inner_steps},
+                {"is_on_front", on_front},
+                {"left_out", evaluation.left_out},
+                {"tokens", evaluation.candidate.tokens},
+                {"steps", evaluation.config.steps()},
+                {"replayed_steps", evaluation.time.replayed_steps},
+                {"is_exact", evaluation.time.is_exact},
+                {"time_s", evaluation.total_s()},
+                {"time_low_s", evaluation.low_s()},
+                {"time_high_s", evaluation.high_s()},
+                {"stages", evaluation.config.pipeline.stages},
+                {"compute_s", evaluation.compute_s},
+                {"bubble_s", evaluation.bubble_s},
+                {"utilization", evaluation.utilization},
+                {"accelerator_hours", accelerator_hours(plan, evaluation)},
+                {"cost", evaluation.cost()},
+                {"compute_cost", evaluation.compute_cost},
+                {"egress_cost", evaluation.egress_cost},
+                {"bytes_leaving_sites", evaluation.bytes()},
+                {"leaving", leaving}};
+  if (evaluation.fit_half_width_s > 0) entry["fit_half_width_s"] = evaluation.fit_half_width_s;
+  return entry;
 }
 
 Json sites_of(const PlanRequest& plan, const PlanResult& result) {

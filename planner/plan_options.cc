@@ -191,6 +191,10 @@ Node plan_options(const Node& scenario) {
        text("currency").by_default("EUR").means("of all prices, for people"),
        egress_options(),
        not_filled(*scenario.child("network")).means("as in a scenario, without what `candidates` vary"),
+       Node(*scenario.child("fit"))
+           .means("beside network: what longhaul fit found of it and how far that may be off, as it stands "
+                  "in the "
+                  "scenario that it has written; widens the range of the choice"),
        list_of("sites", site_options()).not_empty().means("instead of network: nodes at sites"),
        list_of("paths", section("", {list_of("between", text("")).required().means("two sites"),
                                      duration("rtt").above(0).required().means("round-trip time")}))

@@ -185,7 +185,12 @@ void read_network(const Json& json, PlanRequest& plan) {
     throw InputError(json.contains("network") ? "sites" : "network",
                      json.contains("network") ? "found beside network" : "this key is missing",
                      "network (as in a scenario) or sites, one of them");
-  if (json.contains("sites")) return read_sites(json, plan);
+  if (json.contains("sites")) {
+    if (plan.written.contains("fit"))
+      throw InputError("fit", "found beside sites", "network, as longhaul fit has written it",
+                       "what was found is of that network");
+    return read_sites(json, plan);
+  }
   plan.step_s = step_seconds(json, plan, plan.hardware, "accelerator");
   for (const char* key : {"paths", "measurements", "node_rate", "inside", "inflation"})
     if (plan.written.contains(key))

@@ -368,6 +368,12 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
         human_duration(choice.compute_s) +
             (choice.bubble_s > 0 ? " and its bubbles of " + human_duration(choice.bubble_s) : ""),
         choice.time.half_width_s > 0 ? ", and what differs from outer step to outer step" : ""));
+  if (choice.fit_half_width_s > 0)
+    all.push_back(
+        fmt::format("What the fit of the network leaves open makes the choice {} longer or shorter: the root "
+                    "of the sum of "
+                    "both squares is its range. Of the other plans it is not known.",
+                    human_duration(choice.fit_half_width_s)));
   if (result.verification)
     all.push_back(
         "Behind its FIFOs the choice and its nearest rival alone were replayed: all other times, of sites, "

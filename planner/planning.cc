@@ -12,6 +12,7 @@
 #include "planner/candidates.h"
 #include "planner/connection_gain.h"
 #include "planner/faulty_times.h"
+#include "planner/fit_range.h"
 #include "planner/launch_sheet.h"
 #include "planner/plan_data.h"
 #include "planner/sensitivity.h"
@@ -27,6 +28,7 @@ void look_closer(const PlanRequest& plan, const PlannedNetwork& network, const P
                  const std::string& folder, PlanResult& result) {
   result.verification = verified(plan, network, result.search, tools);
   result.sensitivity = sensitivity_of(result.choice(), tools);
+  result.search.evaluations.front().fit_half_width_s = fit_half_width_s(plan, result.choice(), tools);
   result.by_gain = times_by_gain(plan, result.choice(), tools);
   result.sites = site_shares(plan, result.search, result.needs, tools, folder);
   result.faulty = faulty_times(plan, result.search, tools, result.search.notes);

@@ -17,6 +17,11 @@ function table(columns, rows) {
 }
 
 function fillValues() {
+  place('notes').append(...fit.notes.map(text => element('li', {}, text)));
+  if (fit.values.length === 0 && fit.choices.length === 0) {  // nothing was fitted
+    place('values-heading').textContent = 'What was predicted';
+    return;
+  }
   const chosen = Object.entries(fit.choices.length > 0 ? fit.choices[0].values : {}).map(([path, value]) => [path, String(value), '', '']);
   const end = (words, isBounded) => (isBounded && words !== null ? words : 'not bounded');
   const numbers = fit.values.map(one => [one.path, one.words, end(one.low_words, one.is_bounded_below), end(one.high_words, one.is_bounded_above)]);
@@ -24,7 +29,6 @@ function fillValues() {
     [...chosen, ...numbers]));
   place('variance').textContent = `Intervals of ${(100 * fit.confidence).toFixed(0)} %, from ${fit.variance_in_words}` +
     (fit.deviation > 0 ? `: ${digits(100 * fit.deviation, 2)} % a time.` : '.');
-  place('notes').append(...fit.notes.map(text => element('li', {}, text)));
 }
 
 function fillResiduals() {

@@ -65,6 +65,11 @@ TEST(FitCommand, WritesWhatItFoundAndARunCarriesIt) {
   EXPECT_NEAR(record["fit_error"].get<double>() / half, 1, 0.1);
   EXPECT_NEAR(record["sync_time_s"]["mean"].get<double>() / ring_s(1448e4, 5e7, 0.02), 1, 5e-3);
 
+  // What is set since is not the fit's any more; the round trip still is.
+  const Json set =
+      summary_of(run_of(out + "/scenario.json", {"--set", "network.topology.star.rate=1Gbps"}))["cases"][0];
+  EXPECT_LT(set["fit_error"].get<double>(), 0.5 * record["fit_error"].get<double>());
+
   // A scenario that was not fitted has none.
   EXPECT_FALSE(summary_of(run_of(written(scenario())))["cases"][0].contains("fit_error"));
 }
@@ -123,6 +128,14 @@ TEST(FitCommand, SaysWhatIsWrong) {
   expect_refused(longhaul({"fit", good, written(of_other, "rows.json")}), {"rows.json", "noloco", "diloco"});
   Json no_metric = {{"rows", {{{"metric", "step_tim_s"}, {"value", 1}}}}};
   expect_refused(longhaul({"fit", good, written(no_metric, "rows.json")}), {"rows.json", "step_tim_s"});
+  expect_refused(longhaul({"fit", good, times, "-o", "/proc/none/here"}), {"--output", "/proc"});
+  expect_refused(longhaul({"fit", good, times, "--unknown", "fit.deviation=0..1"}),
+                 {"fit.unknown", "fit.deviation"});
+  Json no_place = {
+      {"rows", {{{"metric", "simulated_time_s"}, {"where", {{"network.tcp.windo", "1MB"}}}, {"value", 1}}}}};
+  expect_refused(longhaul({"fit", good, written(no_place, "rows.json")}), {"rows.json: where", "windo"});
+  expect_refused(longhaul({"fit", good, times, "--unknown", "network.tcp.loss=0.1..0.4"}),
+                 {"fit.unknown", "every value of a range"});
   Json observed_at = {
       {"rows",
        {{{"metric", "step_time_s"}, {"where", {{"network.topology.star.rate", "1Gbps"}}}, {"value", 1}}}}};

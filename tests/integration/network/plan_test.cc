@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +34,43 @@ TEST(PlanCommand, EndsAtASignalWhileCandidatesAreCounted) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     EXPECT_FALSE(std::filesystem::exists(out));
   }
+}
+
+// A network whose rate was fitted to within 20 %: what exchanges add to the compute is off by as much. Its
+// range has the network model's error besides, the root of the sum of both squares.
+TEST(PlanCommand, CarriesWhatAFitLeavesOpen) {
+  const auto at_rate = [](double rate) {
+    return Json{{"network.topology.star.rate", std::to_string(static_cast<long long>(rate)) + "bps"}};
+  };
+  Json plan = {
+      {"nodes", 4},
+      {"parameters", 1000000000},
+      {"tokens", 400000000},
+      {"tokens_per_step", 10000},
+      {"step_time", "1s"},
+      {"network", {{"topology", {{"star", {{"rate", "1Gbps"}, {"rtt", "1ms"}}}}}}},
+      {"candidates",
+       {{"methods", {"diloco"}}, {"inner_steps", {10}}, {"all_reduce", {"ring"}}, {"connections", {1}}}}};
+  const auto choice_of = [](const Json& of) {
+    const std::string out = fresh_folder("plan") + "/out";
+    const CommandResult made = longhaul({"plan", written(of, "plan.json"), "-o", out});
+    EXPECT_EQ(made.status, 0) << made.err;
+    return Json::parse(read_text(out + "/plan.json"));
+  };
+  const Json without = choice_of(plan)["plans"][0];
+  EXPECT_FALSE(without.contains("fit_half_width_s"));
+  // Axes 25 % faster and 1/6 slower: times 0.8 and 1.2 of what is bytes.
+  plan["fit"] = {{"axes", Json::array({Json::array({at_rate(1.25e9), at_rate(1e9 / 1.2)})})}};
+  const Json all = choice_of(plan), with = all["plans"][0];
+  const double time_s = with["time_s"], network_s = time_s - with["compute_s"].get<double>();
+  EXPECT_EQ(time_s, without["time_s"]);
+  EXPECT_NEAR(with["fit_half_width_s"].get<double>() / (0.2 * network_s), 1, 0.02);
+  const double model_s = without["time_high_s"].get<double>() - time_s;
+  EXPECT_NEAR(with["time_high_s"].get<double>() - time_s, std::hypot(model_s, 0.2 * network_s),
+              0.02 * network_s);
+  EXPECT_SAYS(all["caveats"].dump(), "What the fit of the network leaves open");
+  plan["fit"] = {{"axes", {{at_rate(1e9)}}}};
+  expect_refused(longhaul({"plan", written(plan, "plan.json")}), {"fit.axes", "pairs"});
 }
 
 // Once one plan of each method is replayed: what is best until then is written, and says so.

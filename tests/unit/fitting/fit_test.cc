@@ -221,6 +221,50 @@ TEST(Fit, WritesTheScenarioWithWhatItFound) {
   EXPECT_EQ(validated_as_written(written, "star.json").cases.size(), 1u);  // it can be read again
 }
 
+// Rows are replayed with the step time that the steps have given, not with the scenario's guess: exchanges of
+// two outer steps at 200 ms a step, of which the document has six.
+TEST(Fit, TakesStepsBeforeRows) {
+  Json scenario = star();
+  scenario["workload"]["step_time"]["constant"] = "77s";
+  Json unknown = {{"network.topology.star.rate", {{"from", "1Mbps"}, {"to", "1Gbps"}}},
+                  {"workload.step_time.constant", {{"from", "1ms"}, {"to", "100s"}}}};
+  scenario["fit"]["unknown"] = unknown;
+  Json steps = Json::array();
+  for (const double seconds : {0.19, 0.2, 0.21}) steps.push_back({{"seconds", seconds}});
+  FitTools asks = tools();
+  std::vector<double> step_times;
+  asks.record = [&](const Case& config) {
+    step_times.push_back(config.workload.step_time.seconds);
+    return Json{{"simulated_time_s", 1e7 / 1e6}};
+  };
+  const Json rows = Json::array({{{"metric", "simulated_time_s"}, {"value", 10}}});
+  fit(scenario, unknowns_of(scenario, scenario_declaration()),
+      observations_of({{"steps", steps}, {"rows", rows}}, "o.json"), asks);
+  for (const double seconds : step_times) EXPECT_NEAR(seconds, 0.2, 1e-9);
+}
+
+// Only times are printed as times.
+TEST(Fit, KnowsTheUnitOfANumber) {
+  for (const auto& [metric, is_time] : std::vector<std::pair<std::string, bool>>{
+           {"simulated_time_s", true}, {"tokens_per_s", false}, {"bytes_sent_per_replica", false}}) {
+    FitTools asks = tools();
+    asks.record = [metric = metric](const Case&) { return Json{{metric, 3.}}; };
+    const Json rows = Json::array({{{"metric", metric}, {"value", 3}}});
+    Json scenario = star();
+    scenario["fit"]["unknown"] = {{"network.library", {"plain", "gloo"}}};
+    const FitResult result = fit(scenario, unknowns_of(scenario, scenario_declaration()),
+                                 observations_of({{"rows", rows}}, "o.json"), asks);
+    EXPECT_EQ(result.residuals[0].is_time, is_time) << metric;
+  }
+}
+
+// Faster than the range allows: the value stands at its end, and that is said.
+TEST(Fit, SaysThatTheTruthMayLieOutside) {
+  const FitResult result = fitted({{"network.topology.star.rate", {{"from", "1Mbps"}, {"to", "10Mbps"}}}},
+                                  ring_times(0.01, {1448e3}));
+  EXPECT_SAYS(join(result.words), "rate fits best at the end of its range, 10 Mb/s: it may lie outside");
+}
+
 TEST(Fit, SaysWhyItCannot) {
   const auto refused = [](const Json& unknown, const Json& exchanges, const std::string& words,
                           Json scenario = star()) {

@@ -42,6 +42,14 @@ TEST(Observations, AreGroupedByWhatWasExchanged) {
   EXPECT_EQ(found.exchanges[2].operations, 3);
 }
 
+// Where moments are known the gap is from the last end to the next beginning.
+TEST(Observations, GapsFollowFromMoments) {
+  const Observations found = of({{"exchanges",
+                                  {exchange(0.5, {{"time_s", 100}}), exchange(0.5, {{"time_s", 103}}),
+                                   exchange(0.5, {{"time_s", 110}})}}});
+  EXPECT_EQ(found.exchanges[0].gap_s, 4.5);  // of 2.5 and 6.5
+}
+
 TEST(Observations, WhatCannotBeReplayedIsLeftOutAndSaid) {
   const Observations found =
       of({{"exchanges",
@@ -80,6 +88,16 @@ TEST(Observations, SayWhatIsWrongAndWhere) {
   refused({{"exchanges", {exchange(1, {{"bytes", 1.5}})}}}, {"exchanges[0].bytes", "1.5"});
   refused({{"exchanges", {exchange(1, {{"waits_s", {1}}})}}}, {"exchanges[0].waits_s", "2 numbers"});
   refused({{"exchanges", {exchange(1, {{"fit", 1}})}}}, {"exchanges[0].fit", "true or false"});
+  refused({{"exchanges", {exchange(1, {{"members", 4294967298}})}}},
+          {"exchanges[0].members", "4294967298", "1048576"});
+  refused({{"exchanges", {exchange(1, {{"bytes", 9000000000000000000}})}}},
+          {"exchanges[0].bytes", "at most"});
+  refused({{"exchanges", {exchange(1, {{"operations", 1000000000}})}}}, {"exchanges[0].operations", "4096"});
+  refused({{"exchanges", {exchange(1, {{"waits_s", {1e300, 0}}})}}}, {"exchanges[0].waits_s"});
+  refused({{"exchanges", {exchange(1, {{"gap_s", 1e300}})}}}, {"exchanges[0].gap_s", "at most"});
+  refused({{"exchanges", {exchange(1, {{"time_s", "x"}})}}}, {"exchanges[0].time_s"});
+  refused({{"steps", {{{"seconds", 1}, {"exchanging_s", -5}}}}}, {"steps[0].exchanging_s", "at least 0"});
+  refused({{"observed", 7}, {"exchanges", Json::array()}}, {"observed: found 7", "the version"});
   refused({{"rows", {{{"value", 1}}}}}, {"rows[0].metric", "found nothing"});
   refused({{"rows", {{{"metric", "step_time_s"}, {"value", "1"}}}}}, {"rows[0].value"});
   const TemporaryFolder folder;

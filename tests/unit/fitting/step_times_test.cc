@@ -30,7 +30,7 @@ TEST(StepTimes, OfAConstantAreTheMeanAndStudentsInterval) {
 // Logarithms 0, 1, 2: mean 1, deviation 1; chi squared of 2 degrees: 0.102587 and 5.991465 at 5 and 95 %,
 // t 2.919986.
 TEST(StepTimes, OfALognormalHaveItsThreeIntervals) {
-  std::vector<Unknown> open = unknowns({{"workload.step_time.lognormal.sigma", {{"from", 0}, {"to", 3}}},
+  std::vector<Unknown> open = unknowns({{"workload.step_time.lognormal.sigma", {{"from", 0}, {"to", 9}}},
                                         {"workload.step_time.lognormal.mu", {{"from", -9}, {"to", 9}}},
                                         {"workload.step_time.lognormal.mean", kSeconds},
                                         {"network.topology.star.rtt", {{"from", "1ms"}, {"to", "1s"}}}});
@@ -45,6 +45,18 @@ TEST(StepTimes, OfALognormalHaveItsThreeIntervals) {
   EXPECT_NEAR(found[1].high, 1 + 2.919986 / std::sqrt(3.), 1e-5);
   EXPECT_NEAR(found[2].value, std::exp(1.5), 1e-9);
   EXPECT_NEAR(found[2].low, std::exp(1.5 - 2.919986 * std::sqrt(1. / 3 + 1. / 4)), 1e-5);
+}
+
+// 0.1 and 3 s: Student's interval of two goes below nothing; it ends where the range does.
+TEST(StepTimes, StayInTheirRange) {
+  std::vector<Unknown> open = unknowns({{"workload.step_time.constant", kSeconds}});
+  const FittedValue found = values_from_steps(open, {0.1, 3})[0];
+  EXPECT_NEAR(found.value, 1.55, 1e-12);
+  EXPECT_EQ(found.low, 1e-3);
+  EXPECT_FALSE(found.is_bounded_below);
+  EXPECT_TRUE(found.is_bounded_above);
+  open = unknowns({{"workload.step_time.constant", {{"from", "1ms"}, {"to", "1s"}}}});
+  EXPECT_SAYS(said_by([&] { values_from_steps(open, {2, 2.1}); }), "the steps come to 2.05 s");
 }
 
 TEST(StepTimes, WithoutObservationsStayOpen) {
