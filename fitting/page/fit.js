@@ -3,6 +3,7 @@
 
 const fit = JSON.parse(document.getElementById('data').textContent);
 const place = id => document.getElementById(id);
+const isPredicted = fit.values.length === 0 && fit.choices.length === 0;  // nothing was fitted
 const percent = ratio => `${ratio >= 1 ? '+' : '−'}${Math.abs(100 * (ratio - 1)).toFixed(1)} %`;
 const amount = (one, value) => (value === null ? '' : one.unit === 's' ? formatDuration(value) : digits(value, 4));
 
@@ -18,8 +19,9 @@ function table(columns, rows) {
 
 function fillValues() {
   place('notes').append(...fit.notes.map(text => element('li', {}, text)));
-  if (fit.values.length === 0 && fit.choices.length === 0) {  // nothing was fitted
-    place('values-heading').textContent = 'What was predicted';
+  if (isPredicted) {
+    place('values-heading').textContent = 'What was left out';
+    place('values').hidden = fit.notes.length === 0;
     return;
   }
   const chosen = Object.entries(fit.choices.length > 0 ? fit.choices[0].values : {}).map(([path, value]) => [path, String(value), '', '']);
@@ -99,9 +101,12 @@ function draw() {
   });
 }
 
-document.title = `${fit.name} – Longhaul fit`;
+const product = isPredicted ? 'Longhaul: predicted beside observed' : 'Longhaul fit';
+place('product').textContent = product;
+document.title = `${fit.name} – ${product}`;
 place('name').textContent = fit.name;
-place('source').textContent = `${fit.scenario}, ${fit.observations} ${fit.observations === 1 ? 'observation' : 'observations'} of ${fit.observed}, ${fit.replays} replays`;
+place('source').textContent = `${fit.scenario}, ${fit.observations} ${fit.observations === 1 ? 'observation' : 'observations'} of ${fit.observed}` +
+  (fit.replays > 0 ? `, ${fit.replays} replays` : '');
 fillValues();
 fillResiduals();
 fillChoices();
