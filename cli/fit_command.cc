@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -115,7 +116,16 @@ class Replays {
     for (std::thread& other : others) other.join();
     done_ += tasks.size();
     if (failure) std::rethrow_exception(failure);
-    display_.update(phase, 0, fmt::format("{} replays", done_));
+    say_so_far(phase);
+  }
+
+  // How many more a minimum needs nobody knows: no share of the work, and no end, is said.
+  void say_so_far(const std::string& phase) {
+    constexpr std::chrono::seconds kEvery{10};
+    const auto now = std::chrono::steady_clock::now();
+    if (now < said_ + kEvery) return;
+    said_ = now;
+    display_.line(fmt::format("{}: {} replays so far", phase, done_));
   }
 
   Json record(const Case& config) {
@@ -127,6 +137,7 @@ class Replays {
   const ScratchFolder scratch_;
   std::atomic<std::size_t> number_{0};
   std::size_t done_ = 0;
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
 };
 
 // What the scenario says of it: which library carried the exchanges.
