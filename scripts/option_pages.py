@@ -23,6 +23,7 @@ PAGES = [
     ("claims", "Options: `claims` and `sweep`", "Statements that a run judges, and what it varies.", ("claims", "sweep")),
     ("validation", "Options: `validation`", "Figures that others measured. How to: docs/validation/README.md.",
      ("validation",)),
+    ("fit", "Options: `fit`", "What is not known, and what was found of it. How to: docs/howto/fit.md.", ("fit",)),
 ]
 # Parts of methods that many share, said once: the first two on pages of their own.
 SHARED = ("pipeline", "parallelism", "codec", "grace")
