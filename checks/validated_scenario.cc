@@ -177,6 +177,15 @@ void check_figures(const Scenario& scenario) {
                      planned_records(scenario));
 }
 
+// Of a fit: both ends of each.
+void check_axes(const Json& axes) {
+  if (!axes.is_array()) return;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (!axes[i].is_array() || axes[i].size() != 2)
+      throw InputError(element_path("fit.axes", i), "found " + axes[i].dump(),
+                       "a pair of {dotted key: value}", "longhaul fit writes them");
+}
+
 }  // namespace
 
 std::string network_key(const Case& config) {
@@ -224,6 +233,7 @@ Scenario validated_as_written(Json written, const std::string& file, bool is_emu
                                   });
   try {
     check_figures(scenario);
+    check_axes(member(member(scenario.written, "fit"), "axes"));
     if (!member(member(scenario.written, "fit"), "unknown").is_null())
       unknowns_of(scenario.written, scenario_declaration());
   } catch (const InputError& error) {
