@@ -98,6 +98,9 @@ Training::Training(const Case& config, Device device, std::unique_ptr<Backend> b
   update_->start(replicas_);
   if (has_merges(plan_))
     merges_ = std::make_unique<Merges>(plan_, context_, parameter_layout(train_.model), *update_, replicas_);
+  if (train_.changed_values_every > 0)
+    changed_values_ =
+        std::make_unique<ChangedValues>(train_.changed_values_every, train_.model, replicas_, files);
   journal_ = make ? make(journal_spec()) : make_journal(journal_spec(), {});
   if (BitGates* gates = steps_.gates())
     evaluator_.use_boundaries([gates](int replica) {
@@ -149,6 +152,7 @@ void Training::restore(const Checkpoint& checkpoint) {
     steps_.optimizer_steps() = state.at("optimizer_steps").get<std::vector<int>>();
     held_.restore(state.at("held"), tensors);
     evaluations_.restore_kept(state, tensors);
+    if (changed_values_) changed_values_->restore(step_, tensors);
     if (merges_) merges_->restore(state.at("merges"), tensors);
   }
   if (accelerator_) accelerator_->upload(Accelerator::State::kTrained);
@@ -203,10 +207,14 @@ void Training::stop() {
   throw Interrupted();
 }
 
+// Replicas may be rounds apart while rounds are done, so that a step whose weights are looked at is the last.
 void Training::carry_out(const std::vector<Entry>& entries) {
   for (std::size_t at = 0; at < entries.size();) {
     std::vector<Round> rounds;
-    for (; at < entries.size(); ++at) {
+    const auto ends_a_look = [&] {
+      return !rounds.empty() && rounds.back().end && looks_at(*rounds.back().end);
+    };
+    for (; at < entries.size() && !ends_a_look(); ++at) {
       const auto* compute = std::get_if<journal::Compute>(&entries[at]);
       const auto* end = std::get_if<journal::EndStep>(&entries[at]);
       const bool is_open = !rounds.empty() && !rounds.back().end;
@@ -221,6 +229,10 @@ void Training::carry_out(const std::vector<Entry>& entries) {
     if (!rounds.empty() &&
         steps_.run(rounds, [this](const Round& round) { return end_round(round); }) < rounds.size())
       stop();
+    if (ends_a_look()) {
+      look(*rounds.back().end);
+      continue;
+    }
     const auto carry_out_next = [&] {
       carry_out(entries[at]);
       ++at, ++position_;
@@ -248,7 +260,10 @@ void Training::carry_out(const Entry& next) {
                         [this](const journal::Become& entry) { held_.become(entry.copy, entry.replica); },
                         [this](const journal::Keep& entry) { evaluations_.keep(entry); },
                         [this](const journal::Evaluate& entry) { evaluations_.evaluate(entry); },
-                        [this](const journal::EndStep& entry) { end_step(entry); },
+                        [this](const journal::EndStep& entry) {
+                          end_step(entry);
+                          if (looks_at(entry)) look(entry);
+                        },
                         [this](const journal::Save& entry) { save_checkpoint(entry.step); }},
              next);
 }
@@ -301,6 +316,15 @@ void Training::end_step(const journal::EndStep& entry) {
   if (!merges_) files_.write_step_times(entry.step, entry.replicas, steps_.results().seconds);
   if (steps_.gates()) write_bits(entry.step);
   report(entry);
+}
+
+bool Training::looks_at(const journal::EndStep& entry) const {
+  return changed_values_ && changed_values_->looks_at(entry.step);
+}
+
+void Training::look(const journal::EndStep& entry) {
+  if (accelerator_) accelerator_->download(Slot::kWeights);
+  changed_values_->look(entry.step, entry.there);
 }
 
 void Training::meet_ranks() {
@@ -356,6 +380,8 @@ void Training::save_checkpoint(int step) {
   if (step > 0 && step < train_.steps) {
     for (TensorView& tensor : held_.tensors()) tensors.push_back(std::move(tensor));
     for (TensorView& tensor : evaluations_.tensors()) tensors.push_back(std::move(tensor));
+    if (changed_values_)
+      for (TensorView& tensor : changed_values_->tensors(step)) tensors.push_back(std::move(tensor));
     if (merges_)
       for (TensorView& tensor : merges_->tensors()) tensors.push_back(std::move(tensor));
   }

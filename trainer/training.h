@@ -15,6 +15,7 @@
 #include "core/base/child_main.h"
 #include "core/plan/journal.h"
 #include "core/scenario/case.h"
+#include "trainer/changed_values.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/cuda/accelerator.h"
 #include "trainer/data/dataset.h"
@@ -67,6 +68,8 @@ class Training {
   void meet(const Operation& operation);
   void take(const journal::Local& entry);
   void end_step(const journal::EndStep& entry);
+  bool looks_at(const journal::EndStep& entry) const;  // at all weights, once it has ended
+  void look(const journal::EndStep& entry);
 
   bool is_asked_to_stop() const;
   [[noreturn]] void stop();
@@ -105,7 +108,8 @@ class Training {
   int saved_step_ = -1;  // of the newest checkpoint
   InnerSteps steps_;
   HeldRows held_;
-  std::unique_ptr<Merges> merges_;  // of a plan with merges
+  std::unique_ptr<Merges> merges_;                 // of a plan with merges
+  std::unique_ptr<ChangedValues> changed_values_;  // where they are asked for
   Speed speed_;
   Evaluator evaluator_;
   Evaluations evaluations_;

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMetrics[] = "metrics.csv", kStepTimes[] = "step_times.csv", kExchanges[] = "exchanges.jsonl",
-               kBits[] = "boundary_bits.csv";
+               kBits[] = "boundary_bits.csv", kChanged[] = "changed_values.csv";
 
 }  // namespace
 
@@ -45,6 +45,7 @@ void TrainingFiles::continue_from(const Json& sizes) {
   metrics_.emplace(path(kMetrics));
   step_times_.emplace(path(kStepTimes));
   if (sizes.contains(kBits)) bits_.emplace(path(kBits));
+  if (sizes.contains(kChanged)) changed_.emplace(path(kChanged));
   open_exchanges(std::ios::app);
 }
 
@@ -64,6 +65,7 @@ Json TrainingFiles::save() {
 std::vector<const char*> TrainingFiles::tables() const {
   std::vector<const char*> files = {kMetrics, kStepTimes, kExchanges};
   if (bits_) files.push_back(kBits);
+  if (changed_) files.push_back(kChanged);
   return files;
 }
 
@@ -107,6 +109,15 @@ void TrainingFiles::write_bits(int step, int replica, int hop, int bits, double 
   bits_->cell(step).cell(replica).cell(hop).cell(bits).cell(gate).end_row();
 }
 
+void TrainingFiles::write_changed(int step, int replica, const std::string& part, double in_step,
+                                  double since_row) {
+  if (!writes_) return;
+  if (!changed_)
+    changed_.emplace(path(kChanged),
+                     std::vector<std::string>{"step", "replica", "part", "share", "share_since_row"});
+  changed_->cell(step).cell(replica).cell(part).cell(in_step).cell(since_row).end_row();
+}
+
 void TrainingFiles::write_speed(const Json& speed) {
   if (writes_) write_durably(path("speed.json"), speed.dump(2) + "\n");
 }
@@ -122,6 +133,7 @@ void TrainingFiles::flush() {
   metrics_->flush();
   step_times_->flush();
   if (bits_) bits_->flush();
+  if (changed_) changed_->flush();
   if (!exchanges_.flush()) throw unwritable(path(kExchanges));
 }
 

@@ -33,6 +33,8 @@ class TrainingFiles {
   void write_step_times(int step, const std::vector<int>& replicas, const std::vector<double>& seconds);
   // Of a hop with learned bits: those that a replica used in the step, and its gate.
   void write_bits(int step, int replica, int hop, int bits, double gate);
+  // Shares of a part of the model's values: those that the step changed, and those since the row before.
+  void write_changed(int step, int replica, const std::string& part, double in_step, double since_row);
   void write_speed(const Json& speed);  // speed.json
   std::ostream& exchanges() { return writes_ ? exchanges_ : discarded_; }
   // training.json, and last of all `done`.
@@ -48,7 +50,7 @@ class TrainingFiles {
   std::string folder_;
   bool writes_;
   std::optional<CsvWriter> metrics_, step_times_;
-  std::optional<CsvWriter> bits_;  // from the first row on
+  std::optional<CsvWriter> bits_, changed_;  // from the first row on
   std::ofstream exchanges_, discarded_;
 };
 

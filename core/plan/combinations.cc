@@ -127,6 +127,15 @@ constexpr RefusedCombination kRefused[] = {
                     fmt::format("found {} with method \"{}\"", config.pipeline.stages, config.method.label),
                     "1"};
      }},
+    {"changed_values_every", "merges (decoupled-diloco)",
+     "replicas come to the end of a step at times of their own",
+     [](const Case& config, const OperationPlan& plan, const Executor&) -> MaybeFound {
+       if (!config.train || config.train->changed_values_every == 0 || !has_merges(plan)) return std::nullopt;
+       return Found{"train.changed_values_every",
+                    fmt::format("found {} with method \"{}\"", config.train->changed_values_every,
+                                config.method.label),
+                    "0, or another method"};
+     }},
     {"units of all layers (ist)", "pipeline stages",
      "its replicas train sub-networks that go through all layers",
      [](const Case& config, const OperationPlan& plan, const Executor&) -> MaybeFound {

@@ -49,6 +49,7 @@ TrainSpec parse_train(const Json& json) {
   train.evaluate_sequences = sequences.is_string() ? 0 : sequences.get<int>();
   train.evaluate_every = json.value("evaluate_every", std::max(1, train.steps / 10));
   train.checkpoint_every = json.value("checkpoint_every", std::max(1, train.steps / 10));
+  train.changed_values_every = json.value("changed_values_every", 0);
   train.batch = json.at("batch");
   train.evaluate_ensemble = json.value("evaluate_ensemble", false);
   train.optimizer = parse_optimizer(json.at("optimizer"), train.steps, "train.optimizer");

@@ -49,7 +49,8 @@ struct TrainSpec {
   int evaluate_sequences = 0;  // 0: the whole held-out part
   int evaluate_every = 0;      // steps
   int checkpoint_every = 0;    // steps; not part of the training key
-  int batch = 0;               // sequences per replica and step
+  int changed_values_every = 0;  // steps; 0: never
+  int batch = 0;                 // sequences per replica and step
   // Of so many replicas' streams of data a replica takes its batch, in equal parts: more than one where it
   // trains on the batches of several (methods/common/registry.h, trained_case).
   int streams = 1;

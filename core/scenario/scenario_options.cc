@@ -85,6 +85,14 @@ Node train_options() {
                   .at_least(1)
                   .in("steps")
                   .means("steps between evaluations; default a tenth of the steps"),
+              integer("changed_values_every")
+                  .at_least(0)
+                  .by_default(0)
+                  .later()
+                  .in("steps")
+                  .means(
+                      "steps between rows of changed_values.csv: the share of the weights whose bf16 value "
+                      "a step has changed; 0: no such table"),
               boolean("evaluate_ensemble")
                   .by_default(false)
                   .later()

@@ -91,6 +91,7 @@ std::vector<std::pair<Change, Change>> pairs() {
           {quorum, kStages},
           {option("dynamic_steps", true), kStages},
           {merges, kStages},
+          {both(kTrain, [](Asked& a) { a.config.train->changed_values_every = 1; }), merges},
           {deal_out, kStages},
           {both(throughput, rebalances), outer},
           {both(throughput, kTrain), outer},
