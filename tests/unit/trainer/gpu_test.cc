@@ -1,5 +1,6 @@
 // Trainings on a GPU against those on the CPU; skipped where there is no GPU or the trainer has no CUDA.
 #include <cmath>
+#include <map>
 
 #include "tests/support/every_method.h"
 #include "tests/support/said.h"
@@ -321,6 +322,42 @@ TEST_F(Gpu, ACheckpointThatIsBeingWrittenIsOfOneStep) {
     scenario["train"]["checkpoint_every"] = 1;
     const Trained whole = stacked_on_gpu(scenario);
     for (const int calls : {12, 18, 24}) EXPECT_GE(expect_resumed(scenario, whole, calls), 0);
+  }
+}
+
+// The weights after each step are those of a training that ends there, at a rate that does not change.
+TEST_F(Gpu, ChangedValuesAreThoseOfTheRowsOnTheCard) {
+  const auto scenario_of = [](int steps) {
+    const Json rate = {{"lr", 1e-4}, {"min_lr", 1e-4}, {"warmup", 0}};
+    return changed(small_scenario(kIndependent, steps),
+                   {{"train", {{"changed_values_every", 1}, {"checkpoint_every", 2}, {"optimizer", rate}}}});
+  };
+  const char* const file = "out/changed_values.csv";
+  const auto& [whole, config] = CaseInFolder(scenario_of(5));
+  train_with(config, whole, Device::kCuda, stacked());
+  std::vector<std::vector<float>> before(4, initial_weights(config.train->model, config.seed));
+  std::map<std::pair<int, int>, double> shares;  // by step and replica
+  for (const auto& row : read_csv(whole.file(file)).rows)
+    if (row[2] == "all") shares[{std::stoi(row[0]), std::stoi(row[1])}] = std::stod(row[3]);
+  for (int step = 1; step <= 5; ++step) {
+    const std::vector<std::vector<float>> now = stacked_on_gpu(scenario_of(step)).weights;
+    for (std::size_t r = 0; r < now.size(); ++r) {
+      int different = 0;
+      for (std::size_t i = 0; i < now[r].size(); ++i)
+        different += to_bf16(now[r][i]) != to_bf16(before[r][i]);
+      EXPECT_GT(different, 0);
+      EXPECT_EQ(shares.at({step, static_cast<int>(r)}), different / static_cast<double>(now[r].size()));
+    }
+    before = now;
+  }
+  for (const int calls : {6, 12, 18}) {
+    const TemporaryFolder folder;
+    try {
+      train_with(config, folder, Device::kCuda, std::make_unique<Stops>(calls, stacked()));
+    } catch (const std::runtime_error&) {
+    }
+    train_with(config, folder, Device::kCuda, stacked(), true);
+    EXPECT_EQ(read_text(folder.file(file)), read_text(whole.file(file))) << calls;
   }
 }
 
