@@ -12,6 +12,7 @@
 
 #include "analysis/exchange_table.h"
 #include "analysis/residual.h"
+#include "analysis/rollout_record.h"
 #include "analysis/run_declarations.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
@@ -365,6 +366,7 @@ Json case_record(const Case& config, const std::string& case_folder, const std::
   add([&] { add_exchanges(config, case_folder, record); });
   add([&] { add_workers(config, case_folder, record); });
   add([&] { add_absences(config, case_folder, record); });
+  add([&] { add_rollouts(config, case_folder, record); });
   if (!config.train || train_folder.empty()) return record;
   add([&] { add_curve(config, case_folder, record); });
   add_training(train_folder, training, record);
@@ -373,8 +375,9 @@ Json case_record(const Case& config, const std::string& case_folder, const std::
 
 void keep_totals(const std::string& case_folder, const Json& record) {
   write_file(case_folder + kRecordFile, record.dump(2) + "\n");
-  for (const char* table : {"exchanges.csv", "breakdown.csv", "steps.csv", "schedule.jsonl", "transfers.csv",
-                            "links.csv", "network.csv", "trace.jsonl", "tasks.csv"})
+  for (const char* table :
+       {"exchanges.csv", "breakdown.csv", "steps.csv", "schedule.jsonl", "transfers.csv", "links.csv",
+        "network.csv", "trace.jsonl", "tasks.csv", "versions.csv", "refits.csv", "batches.csv"})
     std::filesystem::remove(case_folder + "/" + table);
 }
 

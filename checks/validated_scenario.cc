@@ -10,6 +10,7 @@
 #include "analysis/claims/claim_checks.h"
 #include "analysis/claims/claims.h"
 #include "analysis/claims/validation.h"
+#include "analysis/comparison/front.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "checks/fidelity_advice.h"
@@ -106,7 +107,8 @@ void fill_in_sites(Case& config) {
   std::map<int, int> number_of;
   const Topology topology = placed_topology(config);
   const std::vector<int>& sites = topology.site_of();
-  for (std::size_t worker = 0; worker < sites.size(); worker += as_index(config.pipeline.stages))
+  const std::size_t workers = sites.empty() ? 0 : as_index(config.workers());
+  for (std::size_t worker = 0; worker < workers; worker += as_index(config.pipeline.stages))
     config.site_of.push_back(
         number_of.emplace(sites[worker], static_cast<int>(number_of.size())).first->second);
   if (config.site_of.empty()) {
@@ -170,6 +172,7 @@ void check_trained_metrics(const Json& claims) {
 }
 
 void check_figures(const Scenario& scenario) {
+  if (scenario.resolved.contains("plan")) choice_rule(scenario.resolved);
   if (!scenario.resolved.contains("train")) check_trained_metrics(claims_of(scenario));
   check_claims(claims_of(scenario), labels_of(scenario), swept_keys_of(scenario));
   if (scenario.resolved.contains("validation"))
@@ -376,6 +379,12 @@ std::vector<std::string> sections_of_no_case(const Scenario& scenario) {
   const auto is_any = [&](const auto& is_so) { return any_of(scenario.cases, is_so); };
   if (scenario.written.contains("recovery") && !is_any([](const Case& one) { return one.has_absences(); }))
     warnings.push_back("recovery does not count: no fault makes a replica leave");
+  const auto names_store = [](const Case& one) {
+    return one.rollouts && one.resolved["rollouts"]["weights"].contains("store");
+  };
+  if (is_any(names_store) &&
+      !is_any([](const Case& one) { return one.rollouts && one.rollouts->has_store(); }))
+    warnings.push_back("rollouts.weights.store does not count: no case has distribution store");
   if (is_any([](const Case& one) { return one.resolved.contains("pipeline"); }) &&
       !is_any([](const Case& one) { return one.pipeline.has_stages(); }))
     warnings.push_back("pipeline does not count in the replay: no case has stages (pipeline.stages above 1)");

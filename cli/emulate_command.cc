@@ -172,7 +172,7 @@ int run_program(const EmulateOptions& options, const Case& config, const std::st
   if (interrupts_so_far() > 0) return kInterrupted;
   const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("%s: %s on %d hosts, the world's making included\n", status == kDone ? "done" : "failed",
-              human_duration(took_s).c_str(), config.workers());
+              human_duration(took_s).c_str(), config.hosts());
   return status == kDone ? kDone : kRunFailed;
 }
 

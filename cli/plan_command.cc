@@ -19,6 +19,7 @@
 #include "cli/live_display.h"
 #include "cli/replay_journal.h"
 #include "cli/replay_threads.h"
+#include "cli/rollout_plan.h"
 #include "core/base/child_main.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
@@ -322,6 +323,7 @@ class Planning {
 }  // namespace
 
 int plan_command(const PlanOptions& options) {
+  if (is_rollout_plan(options.plan)) return plan_rollouts(options);
   PlanRequest plan = read_plan(options.plan, scenario_declaration());
   if (!plan.measurements.empty()) {
     try {

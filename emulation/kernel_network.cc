@@ -170,7 +170,7 @@ Json emulated_replay(const Case& config, const Trace& trace, const std::string& 
     return std::make_unique<KernelNetwork>(spec.tcp, topology, used_ends(), clock);
   };
   Json result = replay(config, trace, folder, reporter, clock, network_of);
-  const Lateness lateness = lateness_of_world(config.workers());
+  const Lateness lateness = lateness_of_world(config.hosts());
   std::ofstream(folder + "/relay.json") << Json({{"packets", lateness.packets},
                                                  {"late", lateness.late},
                                                  {"dropped", lateness.dropped},

@@ -100,7 +100,7 @@ void check_emulated(const Case& config, const Topology& topology) {
   refuse(!config.faults.empty(), "faults", "faults", "none");
   refuse(network.message_time.has_value(), "network.message_time", "drawn times", "links");
   refuse(!network.variation.is_empty(), "network.variation", "a network that changes", "none");
-  refuse(config.workers() > kMostHosts, "replicas", fmt::format("{} workers", config.workers()),
+  refuse(config.hosts() > kMostHosts, "replicas", fmt::format("{} hosts", config.hosts()),
          fmt::format("at most {}", kMostHosts));
   check_tcp(network.tcp);
   check_links(topology);

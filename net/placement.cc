@@ -63,17 +63,89 @@ void check_sites_known(const Placement& sites, const std::vector<std::string>& k
                        join_some(known, kMostShown), did_you_mean(site, known));
 }
 
-void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
-                     const AccessLinks& access, const Case& config) {
-  std::vector<std::size_t> site_of_place;
+// That of the router at which it is.
+std::string site_name(const Topology& topology, int host) {
+  const auto access = find_if(topology.links(), [&](const Link& link) { return link.first == host; });
+  return topology.node_name(access->second);
+}
+
+Topology hosts_of(const Case& config, Routing routing) {
+  Topology topology(config.hosts(), routing);
+  if (!config.rollouts) return topology;
+  for (int group = 0; group < config.rollouts->groups; ++group)
+    topology.name_node(config.host_of_group(group), fmt::format("rollout{}", group));
+  if (config.rollouts->has_store()) topology.name_node(config.host_of_store(), "store");
+  return topology;
+}
+
+Placement with_sites_of_rollouts(Placement placement, const Case& config,
+                                 const std::vector<std::string>& known) {
+  if (!config.rollouts) return placement;
+  const RolloutSpec& rollouts = *config.rollouts;
+  if (rollouts.places.empty())
+    throw InputError("rollouts.sites", "this key is missing", "{site: groups}",
+                     "the topology has sites, and the groups stand at some of them");
+  const auto add = [&](const std::string& site, const std::string& path) {
+    check_sites_known({{site, 0}}, known, path);
+    if (none_of(placement, [&](const auto& at) { return at.first == site; })) placement.push_back({site, 0});
+  };
+  for (const auto& [site, count] : rollouts.places)
+    if (count > 0) add(site, "rollouts.sites");
+  if (!rollouts.has_store()) return placement;
+  if (rollouts.weights.store.site.empty())
+    throw InputError("rollouts.weights.store.site", "this key is missing", join_some(known, 30),
+                     "the topology has sites, and the store stands at one of them");
+  add(rollouts.weights.store.site, "rollouts.weights.store.site");
+  return placement;
+}
+
+void refuse_places_of_rollouts(const Case& config) {
+  if (!config.rollouts) return;
+  const std::string name = config.network.topology.name;
+  if (!config.rollouts->places.empty())
+    throw InputError("rollouts.sites", "found on topology \"" + name + "\"", "a topology with sites",
+                     "this one has none: all hosts are alike");
+  if (!config.rollouts->weights.store.site.empty())
+    throw InputError("rollouts.weights.store.site", "found on topology \"" + name + "\"",
+                     "a topology with sites", "this one has none: all hosts are alike");
+}
+
+AccessLinks access_of(int host, const AccessLinks& access, const Case& config) {
+  const bool is_store = config.rollouts && config.rollouts->has_store() && host == config.host_of_store();
+  if (!is_store || !config.rollouts->weights.store.rate) return access;
+  const double rate = *config.rollouts->weights.store.rate;
+  return {rate, rate, access.rtt};
+}
+
+namespace {
+
+// By host, an index of `placement`.
+std::vector<std::size_t> sites_of_hosts(const Placement& placement, const Case& config) {
+  std::vector<std::size_t> site_of_place, site_of;
   for (std::size_t site = 0; site < placement.size(); ++site)
     site_of_place.insert(site_of_place.end(), as_index(placement[site].second), site);
+  for (const int place : places_of_ranks(config.network.rank_order, placement, config.seed))
+    site_of.push_back(site_of_place[as_index(place)]);
+  if (!config.rollouts) return site_of;
+  const auto number_of = [&](const std::string& name) {
+    return as_index(find_if(placement, [&](const auto& at) { return at.first == name; }) - placement.begin());
+  };
+  for (const auto& [name, count] : config.rollouts->places)
+    if (count > 0) site_of.insert(site_of.end(), as_index(count), number_of(name));
+  if (config.rollouts->has_store()) site_of.push_back(number_of(config.rollouts->weights.store.site));
+  return site_of;
+}
+
+}  // namespace
+
+void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
+                     const AccessLinks& access, const Case& config) {
   std::vector<int> site_of;
-  for (const int place : places_of_ranks(config.network.rank_order, placement, config.seed)) {
-    const std::size_t site = site_of_place[as_index(place)];
-    const int replica = static_cast<int>(site_of.size());
-    topology.add_link({topology.node_name(replica) + "-" + placement[site].first, replica, routers[site],
-                       access.up, access.down, access.rtt / 4});
+  for (const std::size_t site : sites_of_hosts(placement, config)) {
+    const int host = static_cast<int>(site_of.size());
+    const AccessLinks own = access_of(host, access, config);
+    topology.add_link({topology.node_name(host) + "-" + placement[site].first, host, routers[site], own.up,
+                       own.down, own.rtt / 4});
     site_of.push_back(static_cast<int>(site));
   }
   topology.set_sites(std::move(site_of));

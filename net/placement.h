@@ -24,6 +24,9 @@ AccessLinks parse_access_links(const Json& json, const std::string& path);
 // "1Gbps", or "20Mbps up, 200Mbps down", of such a section.
 std::string rates_in_words(const Json& json);
 
+// Of a topology with sites: what the site of a host is called.
+std::string site_name(const Topology& topology, int host);
+
 using Placement = std::vector<std::pair<std::string, int>>;  // site, replicas
 
 // From {site: count}, in the order written. Throws InputError at `path` if the counts do not add up to
@@ -40,8 +43,23 @@ Placement without_empty_sites(Placement sites);
 void check_sites_known(const Placement& sites, const std::vector<std::string>& known,
                        const std::string& path);
 
+// The hosts of a case, not yet joined: its workers, and behind them the rollouts' groups, "rollout0", …, and
+// their "store" where they have one.
+Topology hosts_of(const Case& config, Routing routing = Routing::kFewestHops);
+
+// The sites of the rollouts' groups and of their store that have no replica, behind the others, with 0 each.
+// Throws InputError where the case does not place them, and where a site is none of `known`.
+Placement with_sites_of_rollouts(Placement placement, const Case& config,
+                                 const std::vector<std::string>& known);
+// Of a topology without sites. Throws InputError where the case places its rollouts.
+void refuse_places_of_rollouts(const Case& config);
+
+// The access link of a host: its store's may have a rate of its own.
+AccessLinks access_of(int host, const AccessLinks& access, const Case& config);
+
 // Joins the replicas to their sites' routers (one an entry of `placement`) by access links of rtt / 4, and
-// makes each entry a site. Replica r is at the site of its place by the case's rank order.
+// makes each entry a site. Replica r is at the site of its place by the case's rank order; rollouts are where
+// their section says.
 void attach_replicas(Topology& topology, const Placement& placement, const std::vector<int>& routers,
                      const AccessLinks& access, const Case& config);
 

@@ -39,6 +39,8 @@ class Topology {
  public:
   explicit Topology(int replicas, Routing routing = Routing::kFewestHops);
 
+  // Another name of a replica's node, before links are named by it.
+  void name_node(int node, const std::string& name) { names_[as_index(node)] = name; }
   // Both return the new number.
   int add_router(const std::string& name);
   int add_link(const Link& link);

@@ -7,6 +7,7 @@
 
 #include "core/base/index.h"
 #include "net/library.h"
+#include "net/placement.h"
 #include "net/tcp/framing.h"
 #include "planner/extrapolation.h"
 #include "replay/work/trace_steps.h"
@@ -130,10 +131,7 @@ std::vector<std::string> site_names(const Topology& topology) {
   for (int node = 0; node < topology.replicas(); ++node) {
     std::string& name = names[as_index(place[as_index(node)])];
     if (!name.empty()) continue;
-    name = fmt::format("node {}", node);
-    if (topology.site_of().empty()) continue;
-    for (const Link& link : topology.links())
-      if (link.first == node) name = topology.node_name(link.second);
+    name = topology.site_of().empty() ? fmt::format("node {}", node) : site_name(topology, node);
   }
   return names;
 }

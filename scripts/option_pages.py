@@ -18,6 +18,8 @@ PAGES = [
     ("methods", "Options: `methods`", "What is compared. Equations: docs/methods.md.", ("methods",)),
     ("pipeline", "Options: `pipeline`", "A model in stages. What each part means: docs/reference/pipelines.md.", ("pipeline",)),
     ("parallelism", "Options: `parallelism`", "What is said inside a step. What each part means: docs/reference/parallelism.md.", ("parallelism",)),
+    ("rollouts", "Options: `rollouts` and `plan`", "Post-training: who generates samples, with which weights. How to: docs/howto/rollouts.md.",
+     ("rollouts", "plan")),
     ("faults", "Options: `faults` and `recovery`", "What fails, and what the others do. How to: docs/howto/faults.md.",
      ("faults", "recovery")),
     ("claims", "Options: `claims` and `sweep`", "Statements that a run judges, and what it varies.", ("claims", "sweep")),

@@ -31,6 +31,7 @@ WITHOUT_HEADER = {
     r"core/scenario/faults/\w+\.cc": "fault.h: one kind each",
     r"core/parallelism/(experts|tensor|sharding|kinds)\.cc": "layer_operations.h: one kind each",
     r"net/collectives/\w+\.cc": "collective.h: one collective each",
+    r"net/distributions/\w+\.cc": "distribution.h: one distribution of weights each",
     r"net/libraries/\w+\.cc": "library.h: one library each",
     r"net/topologies/\w+\.cc": "registry.h: one kind each",
     r"trainer/updates/\w+\.cc": "operations/update.h: one method each",

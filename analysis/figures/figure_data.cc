@@ -124,7 +124,7 @@ std::vector<double> values_of(const GroupSample& group, const std::string& path)
 Json parts_of(const GroupSample& group) {
   Json parts = Json::object();
   for (const char* part : {"compute_time_s", "bubble_time_s", "stage_wait_time_s", "inside_wait_time_s",
-                           "exchange_time_s", "wait_time_s"})
+                           "batch_wait_time_s", "exchange_time_s", "wait_time_s"})
     if (const std::vector<double> values = values_of(group, part); !values.empty())
       parts[part] = mean(values);
   return parts;

@@ -144,8 +144,8 @@ Json chart_numbers(const Json& record) {
   for (const char* path : {"sync_time_s.mean", "sync_time_s.p95", "wait_s.mean", "compute_time_s",
                            "exchange_time_s", "wait_time_s", "simulated_time_s", "bytes_sent_per_replica"})
     numbers[path] = six_digits_or_null(value_at(record, path));
-  for (const char* path :
-       {"bubble_time_s", "stage_wait_time_s", "inside_wait_time_s"})  // with stages, parallelism
+  // With stages, parallelism, rollouts.
+  for (const char* path : {"bubble_time_s", "stage_wait_time_s", "inside_wait_time_s", "batch_wait_time_s"})
     if (const auto value = value_at(record, path)) numbers[path] = six_digits(*value);
   return numbers;
 }

@@ -62,10 +62,10 @@ Json run_in_words(const Json& written, const std::vector<Json>& records) {
     if (!text.empty()) words.push_back({{"term", term}, {"text", text}});
   };
   say("Replicas", values_in(records, "replicas") + sitting_out_in_words(records));
-  for (const auto& [term, key] :
-       {std::pair("Methods", "methods"), std::pair("Pipeline", "pipeline"),
-        std::pair("Model trained", "train"), std::pair("What travels", "workload"),
-        std::pair("Network", "network"), std::pair("Faults", "faults"), std::pair("Recovery", "recovery")})
+  for (const auto& [term, key] : {std::pair("Methods", "methods"), std::pair("Pipeline", "pipeline"),
+                                  std::pair("Model trained", "train"), std::pair("What travels", "workload"),
+                                  std::pair("Network", "network"), std::pair("Rollouts", "rollouts"),
+                                  std::pair("Faults", "faults"), std::pair("Recovery", "recovery")})
     if (const Json section = member(written, key); !section.is_null()) say(term, listed(section));
   say("Swept", sweep_in_words(records));
   say("Seeds", values_in(records, "seed"));

@@ -64,6 +64,8 @@ Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, s
   const bool waits_inside = std::filesystem::exists(case_folder + "/collectives.csv");
   if (has_stages) columns.insert(columns.end(), {"bubble_s", "stage_wait_s"});
   if (waits_inside) columns.push_back("inside_wait_s");
+  const bool waits_for_samples = std::filesystem::exists(case_folder + "/staleness.csv");
+  if (waits_for_samples) columns.push_back("batch_wait_s");
   auto totals = read_numbers(file, columns);
   const std::vector<double>& idle_s = totals["idle_s"];
   if (idle_s.empty()) return nullptr;
@@ -84,6 +86,7 @@ Json times_of_replicas(const std::string& case_folder, const SyncTimes& times, s
     if (has_stages) add("bubble", totals["bubble_s"][r]);
     if (has_stages) add("stage_wait", totals["stage_wait_s"][r]);
     if (waits_inside) add("inside_wait", totals["inside_wait_s"][r]);
+    if (waits_for_samples) add("batch_wait", totals["batch_wait_s"][r]);
     json["exchange"].push_back(six_digits(std::max(0., exchange_s)));
   }
   return json;

@@ -32,6 +32,7 @@ enum class Purpose : std::uint32_t {
   kLinkJitter = 21,
   kBackground = 22,
   kHostNoise = 23,
+  kSampleLength = 24,
 };
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;

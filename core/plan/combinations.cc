@@ -64,6 +64,12 @@ MaybeFound parallelism_with(const Case& config, bool is_so, const std::string& w
   return Found{"parallelism", fmt::format("found {} with {}", config.parallelism.kind, what), allowed};
 }
 
+// Groups of rollouts with something else.
+MaybeFound rollouts_with(const Case& config, bool is_so, const std::string& what, const char* allowed) {
+  if (!is_so || !config.rollouts) return std::nullopt;
+  return Found{"rollouts", "found with " + what, allowed};
+}
+
 constexpr const char* kOneHasNoGates = "one worker trains for all, so that the others have no gates";
 constexpr const char* kGatesOnTheLoop = "the gradient of the gates is computed on the loop of one CPU alone";
 
@@ -281,6 +287,36 @@ constexpr RefusedCombination kRefused[] = {
     {"a step in Python", "several ranks", "a group's members may be rows of other processes",
      [](const Case& config, const OperationPlan&, const Executor& executor) {
        return python_with(config, executor.ranks > 1, fmt::format("{} ranks", executor.ranks), "one rank");
+     }},
+    {"rollouts", "a training", "what stale samples do to a loss is not trained: only time is replayed",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return rollouts_with(config, config.train.has_value(), "a train section",
+                            "no train section: workload says what is replayed");
+     }},
+    {"rollouts", "crash", "who trains a version when a source of weights is gone is not modelled",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return rollouts_with(config, config.has_absences(), "a fault of kind crash", "no such fault");
+     }},
+    {"rollouts", "an optimized rank order", "the search for an order does not count the weights",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return rollouts_with(config, config.network.rank_order.kind == RankOrderSpec::Kind::kOptimized,
+                            "network.rank_order \"optimized\"", "another order, or a list of places");
+     }},
+    {"rollouts", "fidelity analytic",
+     "its messages share no link, so that one source would send to all at once",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return rollouts_with(config, config.network.fidelity == "analytic", "fidelity \"analytic\"",
+                            "fidelity \"flow\", \"linux\" or \"packet\"");
+     }},
+    {"rollouts", "network.message_time", "a drawn time is that of a message, whatever its size",
+     [](const Case& config, const OperationPlan&, const Executor&) {
+       return rollouts_with(config, config.network.message_time.has_value(), "network.message_time",
+                            "a network of links");
+     }},
+    {"rollouts", "a method that trains one worker for all", "the others take no steps",
+     [](const Case& config, const OperationPlan& plan, const Executor&) {
+       return rollouts_with(config, plan.takes_whole_batch && config.replicas > 1,
+                            fmt::format("method \"{}\"", config.method.label), "another method");
      }},
 };
 

@@ -262,12 +262,12 @@ void check_resolved(const Json& resolved) {
   static const Node declaration = [] {
     Node scenario = scenario_options({}, {});
     const auto keep = [&](const char* key) { return *scenario.child(key); };
-    return section(
-        "", {text("case").required(), text("scenario").required(), text("folder").required(), keep("seed"),
-             keep("replicas"), keep("pipeline"), keep("parallelism"), keep("train"), keep("workload"),
-             keep("network").required(), keep("faults"), keep("recovery"), table_of("swept", anything("")),
-             section("method", {text("name").required(), text("label").required()}).required(),
-             list_of("sites", integer("").at_least(0))});
+    return section("", {text("case").required(), text("scenario").required(), text("folder").required(),
+                        keep("seed"), keep("replicas"), keep("pipeline"), keep("parallelism"), keep("train"),
+                        keep("workload"), keep("network").required(), keep("faults"), keep("recovery"),
+                        keep("rollouts"), table_of("swept", anything("")),
+                        section("method", {text("name").required(), text("label").required()}).required(),
+                        list_of("sites", integer("").at_least(0))});
   }();
   check_declared(declaration, resolved, "");
 }
@@ -362,7 +362,8 @@ Case parse_case(const Json& written) {
   config.workload.step_time_factors = parse_step_time_factors(resolved["workload"], config.workers());
   check_together(config);
   check_placed_workers(config, resolved.at("network"));
-  config.network = parse_network(resolved.at("network"), config.workers(), config.folder);
+  config.rollouts = parse_rollouts(resolved, config.workload.parameters, config.workers());
+  config.network = parse_network(resolved.at("network"), config.workers(), config.folder, config.hosts());
   config.faults = parse_faults(resolved, config.workers());
   config.recovery = parse_recovery(resolved);
   for (const Fault& fault : config.faults)

@@ -18,6 +18,7 @@
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/network_spec.h"
 #include "core/scenario/pipeline.h"
+#include "core/scenario/rollouts.h"
 
 namespace longhaul {
 
@@ -112,6 +113,7 @@ struct Case {
   NetworkSpec network;
   std::vector<Fault> faults;  // in the scenario's order; those of links stand in network.variation too
   RecoverySpec recovery;
+  std::optional<RolloutSpec> rollouts;
   // The site of each replica (of its first stage), numbered in the order of their first replicas; only where
   // groups are drawn by sites. longhaul fills it in from the network (checks/validated_scenario.cc), as
   // `sites` of case.json.
@@ -120,9 +122,12 @@ struct Case {
   Json resolved;  // the whole case as JSON
 
   int steps() const { return workload.steps; }
-  // What has a place in the network: every stage of every replica (core/scenario/pipeline.h). Without stages
-  // the replicas.
+  // What trains: every stage of every replica (core/scenario/pipeline.h). Without stages the replicas.
   int workers() const { return replicas * pipeline.stages; }
+  // What has a place in the network: the workers, behind them the rollouts' groups, then their store.
+  int hosts() const { return workers() + (rollouts ? rollouts->hosts() : 0); }
+  int host_of_group(int group) const { return workers() + group; }
+  int host_of_store() const { return workers() + rollouts->groups; }
   // Replicas may be gone.
   bool has_absences() const;
 };

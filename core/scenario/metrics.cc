@@ -59,10 +59,10 @@ std::vector<Metric> of_learning() {
           .by_default()
           .means("validation loss after the last step, mean over replicas, in nats"),
       in_nats("final_loss_of_mean")
-          .column(16, "of mean", "Loss of mean")
+          .column(21, "of mean", "Loss of mean")
           .means("validation loss of the averaged weights after the last step"),
       in_nats("final_loss_of_ensemble")
-          .column(17, "ensemble", "Loss of ensemble")
+          .column(22, "ensemble", "Loss of ensemble")
           .means("validation loss of the mean of the replicas' predicted probabilities after the last step"),
       in_nats("best_loss"),
       MetricBuilder("perplexity", Unit::kNone).lower(),
@@ -74,7 +74,7 @@ std::vector<Metric> of_learning() {
           .by_default()
           .means("simulated time until the validation loss is at the target"),
       MetricBuilder("weight_spread", Unit::kNone)
-          .column(14, "spread", "Weight spread")
+          .column(19, "spread", "Weight spread")
           .means("root mean square distance of the replicas' weights from their mean"),
       counted("tokens"),
   };
@@ -88,36 +88,36 @@ std::vector<Metric> of_waiting() {
       idle = MetricBuilder("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
   return {
       sync.at("mean")
-          .column(3, "sync", "Sync, mean")
+          .column(8, "sync", "Sync, mean")
           .by_default()
           .means("from the moment all it needs are ready until a replica goes on"),
       sync.at("p50"),
-      sync.at("p95").column(12, "p95", "Sync, p95").means("95th percentile of the synchronization time"),
+      sync.at("p95").column(17, "p95", "Sync, p95").means("95th percentile of the synchronization time"),
       sync.at("max"),
       sync.at("last"),
       wait.at("mean")
-          .column(11, "wait", "Wait, mean")
+          .column(16, "wait", "Wait, mean")
           .by_default()
           .means("until the last of those a replica must hear from is ready"),
       wait.at("p50"),
       wait.at("p95"),
       wait.at("max"),
       exposed.at("mean")
-          .column(13, "exposed", "Exposed, mean")
+          .column(18, "exposed", "Exposed, mean")
           .means("what a replica stands still for a synchronization: wait and sync, less what overlaps with "
                  "compute"),
       exposed.at("p50"),
       exposed.at("p95"),
       exposed.at("max"),
       idle.at("mean")
-          .column(5, "idle", "Idle")
+          .column(10, "idle", "Idle")
           .by_default()
           .means("share of its time in which an accelerator could compute and does not"),
       idle.at("max"),
       MetricBuilder("bubble_fraction", Unit::kFraction)
           .lower()
           .at("mean")
-          .column(7, "bubble", "Bubble")
+          .column(12, "bubble", "Bubble")
           .means(
               "with stages: share of its time that a worker waits because of the schedule, on any network"),
       MetricBuilder("bubble_fraction", Unit::kFraction).lower().at("max"),
@@ -125,7 +125,7 @@ std::vector<Metric> of_waiting() {
           .lower()
           .network_time()
           .at("mean")
-          .column(8, "stage wait", "Stage wait")
+          .column(13, "stage wait", "Stage wait")
           .means(
               "with stages: share of its time that a worker waits for activations and gradients to arrive"),
       MetricBuilder("stage_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
@@ -133,7 +133,7 @@ std::vector<Metric> of_waiting() {
           .lower()
           .network_time()
           .at("mean")
-          .column(21, "inside wait", "Inside wait")
+          .column(26, "inside wait", "Inside wait")
           .means("with parallelism: share of its time that a replica waits for collectives inside its steps"),
       MetricBuilder("inside_wait_fraction", Unit::kFraction).lower().network_time().at("max"),
   };
@@ -144,33 +144,33 @@ std::vector<Metric> of_work() {
       in_seconds("step_time_s")
           .lower()
           .network_time()
-          .column(18, "step", "Step time")
+          .column(23, "step", "Step time")
           .means("simulated time over steps, exchanges between replicas included"),
       MetricBuilder("tokens_per_s", Unit::kNone)
           .network_time()
-          .column(22, "tokens/s", "Tokens a second")
+          .column(27, "tokens/s", "Tokens a second")
           .means("tokens that all replicas together train on in a simulated second"),
       MetricBuilder("accelerator_hours", Unit::kNone)
           .lower()
           .network_time()
-          .column(23, "accelerator h", "Accelerator hours")
+          .column(28, "accelerator h", "Accelerator hours")
           .means("simulated time of the whole run times accelerators, waiting included"),
       in_bytes("stage_bytes_per_step"),
       counted("stage_moves"),
       in_bytes("state_bytes_moved"),
       MetricBuilder("useful_steps_per_s", Unit::kNone)
           .network_time()
-          .column(20, "useful steps/s", "Useful steps")
+          .column(25, "useful steps/s", "Useful steps")
           .means(
               "where replicas may crash, be late or take dynamic steps: steps of replicas a simulated second "
               "that went into the model"),
       MetricBuilder("goodput_tokens_per_s", Unit::kNone).network_time(),
       MetricBuilder("participation", Unit::kFraction)
-          .column(10, "there", "Participation")
+          .column(15, "there", "Participation")
           .means("where replicas may crash: share of the time in which a replica takes part, on average"),
       MetricBuilder("lost_fraction", Unit::kFraction)
           .lower()
-          .column(9, "lost", "Lost compute")
+          .column(14, "lost", "Lost compute")
           .means("where replicas may crash or be late: share of all compute that went into no model"),
       MetricBuilder("committed_fraction", Unit::kFraction),
       counted("crashes"),
@@ -187,25 +187,71 @@ std::vector<Metric> of_work() {
       in_seconds("bubble_time_s").lower(),
       in_seconds("stage_wait_time_s").lower().network_time(),
       in_seconds("inside_wait_time_s").lower().network_time(),
+      in_seconds("batch_wait_time_s").lower().network_time(),
       in_seconds("exchange_time_s").lower().network_time(),
       in_seconds("wait_time_s").lower(),
       in_seconds("simulated_time_s")
           .lower()
           .with_exchanges()
           .network_time()
-          .column(4, "simulated", "Simulated time")
+          .column(9, "simulated", "Simulated time")
           .by_default()
           .means("the clock of the last replica after the last step"),
       in_bytes("bytes_sent_per_replica")
           .with_exchanges()
-          .column(6, "sent", "Sent per replica")
+          .column(11, "sent", "Sent per replica")
           .means("payload that one replica sent in the whole run"),
       in_bytes("bytes_per_sync"),
       in_bytes("bytes_per_token"),
       counted("exchanges")
           .with_exchanges()
-          .column(15, "syncs", "Outer steps")
+          .column(20, "syncs", "Outer steps")
           .means("how many times each replica synchronized"),
+  };
+}
+
+std::vector<Metric> of_rollouts() {
+  const MetricBuilder refit = in_seconds("refit_time_s").lower().network_time(),
+                      staleness = MetricBuilder("staleness", Unit::kNone).lower().network_time(),
+                      waited = in_seconds("batch_wait_s").lower().network_time(),
+                      idle = MetricBuilder("rollout_idle_fraction", Unit::kFraction).lower().network_time();
+  return {
+      refit.at("mean")
+          .column(3, "refit", "Refit, mean")
+          .means("with rollouts: from the end of a step until all groups generate with the weights that it "
+                 "trained"),
+      refit.at("p50"),
+      refit.at("p95"),
+      refit.at("max"),
+      staleness.at("mean")
+          .column(4, "staleness", "Staleness, mean")
+          .means("with rollouts: by how many versions a sample's weights are older than those that its step "
+                 "trains"),
+      staleness.at("p95"),
+      staleness.at("max"),
+      waited.at("mean")
+          .column(6, "batch wait", "Wait for samples")
+          .means("with rollouts: how long a step waits for its samples"),
+      waited.at("p50"),
+      waited.at("p95"),
+      waited.at("max"),
+      idle.at("mean")
+          .column(5, "rollouts idle", "Rollouts idle")
+          .means("with rollouts: share of its time in which a group generates nothing"),
+      idle.at("max"),
+      MetricBuilder("rollout_slot_use", Unit::kFraction).network_time(),
+      MetricBuilder("samples_per_s", Unit::kNone).network_time(),
+      MetricBuilder("rollout_accelerator_hours", Unit::kNone).lower().network_time(),
+      counted("versions"),
+      in_bytes("bytes_per_version"),
+      in_bytes("egress_bytes"),
+      MetricBuilder("cost", Unit::kNone)
+          .lower()
+          .network_time()
+          .column(7, "cost", "Cost")
+          .means(
+              "with prices: accelerators of trainers and rollouts, and what leaves a site, in the currency "
+              "of rollouts.prices"),
   };
 }
 
@@ -214,7 +260,7 @@ std::vector<Metric> of_work() {
 const std::vector<Metric>& metrics() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> together;
-    for (const auto part : {of_learning, of_waiting, of_work})
+    for (const auto part : {of_learning, of_waiting, of_work, of_rollouts})
       for (Metric& metric : part()) together.push_back(std::move(metric));
     return together;
   }();

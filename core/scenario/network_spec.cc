@@ -276,7 +276,7 @@ Node network_options(const TopologyOptions& topologies) {
       .means("the wide-area network");
 }
 
-NetworkSpec parse_network(const Json& json, int replicas, const std::string& folder) {
+NetworkSpec parse_network(const Json& json, int replicas, const std::string& folder, int hosts) {
   NetworkSpec network;
   network.fidelity = json.at("fidelity").get<std::string>();
   const Json& topology = json.at("topology");
@@ -298,7 +298,7 @@ NetworkSpec parse_network(const Json& json, int replicas, const std::string& fol
   if (json.contains("host_rate")) network.host_rate = parse_rate(json["host_rate"]) / kBitsPerByte;
   check_message_time(network);
   check_library(network);
-  network.tcp = parse_tcp(json.at("tcp"), replicas);
+  network.tcp = parse_tcp(json.at("tcp"), std::max(replicas, hosts));
   check_hosts(network, json["tcp"]);
   check_fidelity(network);
   network.variation = parse_variation(json, folder);

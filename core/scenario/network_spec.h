@@ -140,8 +140,9 @@ struct NetworkSpec {
   VariationSpec variation;
 };
 
-// The whole section; files are relative to `folder`. Throws InputError where values contradict each other.
-NetworkSpec parse_network(const Json& json, int replicas, const std::string& folder);
+// The whole section; files are relative to `folder`. `hosts`: all that send, the replicas first; 0: these
+// alone. Throws InputError where values contradict each other.
+NetworkSpec parse_network(const Json& json, int replicas, const std::string& folder, int hosts = 0);
 
 // Of it, network.rank_order: a word or a list of places. Throws InputError for a list that is no permutation
 // of 0 … replicas − 1.

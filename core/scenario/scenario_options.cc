@@ -10,6 +10,7 @@
 #include "core/scenario/inner_optimizer.h"
 #include "core/scenario/metrics.h"
 #include "core/scenario/pipeline.h"
+#include "core/scenario/rollouts.h"
 #include "core/scenario/training_text.h"
 
 namespace longhaul {
@@ -310,6 +311,18 @@ Node validation_options() {
       .means("published figures to hold this scenario's predictions against: longhaul validate");
 }
 
+Node plan_options_of_rollouts() {
+  return section("plan",
+                 {choice("prefer", metric_paths())
+                      .means("of which the choice has the least: default `cost` with rollouts.prices, else "
+                             "simulated_time_s"),
+                  choice("beside", metric_paths())
+                      .means("what is weighed against it: default simulated_time_s, or refit_time_s.mean "
+                             "where that is preferred"),
+                  table_of("at_most", number("")).means("{metric: bound}: cases beyond are not taken")})
+      .means("with rollouts: which case of the sweep longhaul plan takes");
+}
+
 Node fit_options() {
   return section(
              "fit",
@@ -344,7 +357,8 @@ std::vector<Node> common_method_options(const Json& optimizer) {
 Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologies) {
   return section(
       "",
-      {text("$schema").means("for editors"), text("name").means("default: the file's name"),
+      {text("$schema").means("for editors"),
+       text("name").means("default: the file's name"),
        text("description").means("a sentence for people"),
        large_integer("seed").by_default(1).means("all random draws come from it"),
        list_of("seeds", large_integer("")).not_empty().means("instead of seed: every case once with each"),
@@ -357,8 +371,14 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
            .not_empty()
            .required()
            .means("what is compared"),
-       pipeline_options(), parallelism_options(), train_options(), workload_options(),
-       network_options(topologies), fault_options(), recovery_options(),
+       pipeline_options(),
+       parallelism_options(),
+       train_options(),
+       workload_options(),
+       network_options(topologies),
+       rollout_options(),
+       fault_options(),
+       recovery_options(),
        anything("sweep").means("{dotted key: [values]}: every combination is a case; a list of such objects "
                                "is the union of their products; methods.LABEL.key addresses one method, of "
                                "labels that hold points "
@@ -368,7 +388,9 @@ Node scenario_options(std::vector<Node> methods, const TopologyOptions& topologi
            .by_default("all")
            .means("what a finished case leaves behind: all its tables, or its record and its totals alone "
                   "(large sweeps)"),
-       validation_options(), fit_options()});
+       validation_options(),
+       fit_options(),
+       plan_options_of_rollouts()});
 }
 
 }  // namespace longhaul

@@ -58,9 +58,11 @@ Placement sites_for_even(const GraphMap& map) {
 
 Placement placement_of(const Case& config, const GraphMap& map) {
   const std::optional<Placement> written = written_placement(config);
-  if (!written) return without_empty_sites(spread_evenly(sites_for_even(map), config.workers()));
-  check_sites_known(*written, each_of(map.nodes, &GraphNode::name), std::string(kPath) + ".replicas");
-  return without_empty_sites(*written);
+  const auto known = each_of(map.nodes, &GraphNode::name);
+  if (written) check_sites_known(*written, known, std::string(kPath) + ".replicas");
+  return with_sites_of_rollouts(
+      without_empty_sites(written ? *written : spread_evenly(sites_for_even(map), config.workers())), config,
+      known);
 }
 
 struct Rates {
@@ -117,8 +119,8 @@ Topology build(const Case& config) {
   const Json& options = config.network.topology.options;
   const GraphMap map = load_map(config);
   const Placement placement = placement_of(config, map);
-  Topology topology(config.workers(),
-                    options.at("routing") == "hops" ? Routing::kFewestHops : Routing::kLeastDelay);
+  Topology topology =
+      hosts_of(config, options.at("routing") == "hops" ? Routing::kFewestHops : Routing::kLeastDelay);
   std::map<std::string, int> router_of;
   for (const GraphNode& node : map.nodes) router_of[node.name] = topology.add_router(node.name);
   const auto routers = each_of(placement, [&](const auto& site) { return router_of.at(site.first); });
@@ -130,7 +132,7 @@ Topology build(const Case& config) {
   sort_parallel_rates(map.edges, delays, rates);
   for (std::size_t i = 0; i < map.edges.size(); ++i) {
     const GraphEdge& edge = map.edges[i];
-    const int first = config.workers() + edge.first, second = config.workers() + edge.second;
+    const int first = config.hosts() + edge.first, second = config.hosts() + edge.second;
     topology.add_link({edge.name, first, second, rates[i].forward, rates[i].backward, delays[i]});
   }
   return topology;

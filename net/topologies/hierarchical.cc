@@ -3,6 +3,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/json.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/placement.h"
 #include "net/topologies/registry.h"
@@ -40,13 +41,15 @@ HierarchicalSpec parse(const Case& config) {
                      fmt::format("found {} between two sites, and {} inside one",
                                  human_duration(sites.trunk.rtt), human_duration(sites.inside.rtt)),
                      "at least inside.rtt", "the links between the sites would need a negative delay");
-  sites.placement = without_empty_sites(parse_sites(json.at("sites"), config.workers()));
+  const Placement written = parse_sites(json.at("sites"), config.workers());
+  sites.placement = with_sites_of_rollouts(without_empty_sites(written), config,
+                                           each_of(written, &Placement::value_type::first));
   return sites;
 }
 
 Topology build(const Case& config) {
   const HierarchicalSpec sites = parse(config);
-  Topology topology(config.workers());
+  Topology topology = hosts_of(config);
   const int wan = topology.add_router("wan");
   std::vector<int> routers;
   for (const auto& [site, count] : sites.placement) routers.push_back(topology.add_router(site));

@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/random.h"
 #include "core/base/units.h"
+#include "net/placement.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -41,12 +42,13 @@ Topology build(const Case& config) {
   const LognormalRate up_rate = parse_lognormal_rate(homes.at("up")),
                       down_rate = parse_lognormal_rate(homes.at("down"));
   const double floor = parse_rate(homes.at("floor")), rtt = parse_duration(homes.at("rtt"));
-  Topology topology(config.workers());
+  Topology topology = hosts_of(config);
   const int core = topology.add_router("core");
-  for (int i = 0; i < config.workers(); ++i) {
+  for (int i = 0; i < config.hosts(); ++i) {
     RandomStream stream(config.seed, Purpose::kAccessRates, static_cast<std::uint32_t>(i));
     const double down = draw(down_rate, floor, stream), up = draw(up_rate, floor, stream);
-    topology.add_link({topology.node_name(i) + "-core", i, core, up, down, rtt / 2});
+    const AccessLinks own = access_of(i, {up, down, 2 * rtt}, config);
+    topology.add_link({topology.node_name(i) + "-core", i, core, own.up, own.down, own.rtt / 4});
   }
   return topology;
 }
@@ -80,7 +82,7 @@ TopologyKind homes_topology() {
           .means(
               "homes around an unlimited core, log-normal rates up and down drawn for each replica from the "
               "seed; the defaults are what Ookla measured in the USA at the end of 2022"),
-      [](const Case&) {},
+      refuse_places_of_rollouts,
       build,
       words,
       /*has_sites=*/false,

@@ -82,9 +82,9 @@ std::optional<double> number_in(std::string text) {
 }
 
 // Goes through a label once. `is_doubtful` where a rate is there that must not be taken as it is.
-class Reader {
+class LabelReader {
  public:
-  explicit Reader(const std::string& label) : tokens_(tokens_of(label)) {}
+  explicit LabelReader(const std::string& label) : tokens_(tokens_of(label)) {}
 
   std::optional<double> rate() {
     std::optional<double> found;
@@ -219,7 +219,7 @@ class Reader {
 }  // namespace
 
 std::optional<double> rate_in_label(const std::string& label) {
-  return Reader(label).rate();
+  return LabelReader(label).rate();
 }
 
 }  // namespace longhaul

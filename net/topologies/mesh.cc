@@ -4,12 +4,14 @@
 
 #include "core/base/errors.h"
 #include "core/base/json.h"
+#include "net/placement.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
 namespace mesh {
 
 void check(const Case& config) {
+  refuse_places_of_rollouts(config);
   for (const char* key : {"rate", "rtt"})
     if (!config.network.topology.options.contains(key) && !config.network.message_time)
       throw InputError(std::string("network.topology.mesh.") + key, "this key is missing",
@@ -25,18 +27,18 @@ void check(const Case& config) {
 
 Topology build(const Case& config) {
   constexpr int kMostReplicas = 16384;  // links have numbers of 31 bits
-  if (config.workers() > kMostReplicas)
-    throw InputError("replicas", fmt::format("found {} on a mesh", config.workers()),
+  if (config.hosts() > kMostReplicas)
+    throw InputError("replicas", fmt::format("found {} on a mesh", config.hosts()),
                      fmt::format("at most {}", kMostReplicas), "a mesh has a link for every pair");
   const Json& mesh = config.network.topology.options;
   const double rate = optional_rate(mesh, "rate").value_or(kUnlimited),
                delay_s = optional_duration(mesh, "rtt").value_or(0) / 2;
-  Topology topology(config.workers());
+  Topology topology = hosts_of(config);
   if (config.network.fidelity != "packet") {
     topology.make_mesh(rate, delay_s);
     return topology;
   }
-  for (int second = 1; second < config.workers(); ++second)
+  for (int second = 1; second < config.hosts(); ++second)
     for (int first = 0; first < second; ++first)
       topology.add_link(
           {topology.node_name(first) + "-" + topology.node_name(second), first, second, rate, rate, delay_s});

@@ -122,7 +122,9 @@ Placement placement_of(const Case& config, const Matrix& matrix) {
   if (even && sites.empty())
     for (const std::string& site : matrix.sites()) sites.push_back({site, 0});
   check_sites_known(sites, matrix.sites(), std::string(kPath) + ".replicas");
-  return without_empty_sites(even ? spread_evenly(std::move(sites), config.workers()) : std::move(sites));
+  return with_sites_of_rollouts(
+      without_empty_sites(even ? spread_evenly(std::move(sites), config.workers()) : std::move(sites)),
+      config, matrix.sites());
 }
 
 Topology build(const Case& config) {
@@ -131,7 +133,7 @@ Topology build(const Case& config) {
   const Placement placement = placement_of(config, matrix);
   const std::map<std::string, Uplink> uplinks = uplinks_of(regions);
   check_uplinks(uplinks, placement);
-  Topology topology(config.workers());
+  Topology topology = hosts_of(config);
   const auto routers = each_of(placement, [&](const auto& at) { return topology.add_router(at.first); });
   const double rate = parse_rate(regions.at("rate"));
   attach_replicas(topology, placement, routers, {rate, rate, matrix.inside().rtt}, config);

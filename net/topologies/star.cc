@@ -21,14 +21,17 @@ void check(const Case& config) {
   if (config.network.message_time && star.rtt > 0)
     throw InputError("network.message_time", "found on a star with an rtt of " + human_duration(star.rtt),
                      kTakesMessageTime, "the drawn time is the whole time of a message, latency included");
+  refuse_places_of_rollouts(config);
 }
 
 Topology build(const Case& config) {
   const AccessLinks star = parse(config);
-  Topology topology(config.workers());
+  Topology topology = hosts_of(config);
   const int core = topology.add_router("core");
-  for (int i = 0; i < config.workers(); ++i)
-    topology.add_link({topology.node_name(i) + "-core", i, core, star.up, star.down, star.rtt / 4});
+  for (int i = 0; i < config.hosts(); ++i) {
+    const AccessLinks own = access_of(i, star, config);
+    topology.add_link({topology.node_name(i) + "-core", i, core, own.up, own.down, own.rtt / 4});
+  }
   return topology;
 }
 

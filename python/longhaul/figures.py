@@ -21,8 +21,8 @@ MANY_FIGURES = 24
 LOSS_AXES = (("loss-time", "time_s", "simulated time", "s"), ("loss-steps", "step", "inner steps", ""),
              ("loss-bytes", "bytes", "payload sent per replica", "B"))
 PARTS = (("compute", "compute_time_s"), ("bubble", "bubble_time_s"), ("wait for a stage's message", "stage_wait_time_s"),
-         ("wait inside a step", "inside_wait_time_s"), ("exchange", "exchange_time_s"), ("wait", "wait_time_s"))
-OF_STAGES, OF_PARALLELISM = ("bubble_time_s", "stage_wait_time_s"), ("inside_wait_time_s",)
+         ("wait inside a step", "inside_wait_time_s"), ("wait for samples", "batch_wait_time_s"), ("exchange", "exchange_time_s"), ("wait", "wait_time_s"))
+OF_STAGES, WHERE_SOME_HAVE_THEM = ("bubble_time_s", "stage_wait_time_s"), ("inside_wait_time_s", "batch_wait_time_s")
 CELL = ("low", "high", "holds", "undecided", "fails", "possible_low", "possible_high", "range")
 # viridis, whose order is seen without colour too; its lightest end is lost on white. What has these is no method.
 RAMP = ("#440154", "#443983", "#31688e", "#21918c", "#35b779", "#7ad151", "#b8c920")
@@ -147,12 +147,12 @@ class Maker:
                  y={"title": "share of exchanges", "unit": "", "log": False, "range": [0, 1]})
 
     def shares(self, point, styles):
-        has_parallelism = any(key in group["parts"] for group in point["groups"] for key in OF_PARALLELISM)
-        left_out = (() if point["stages"] else OF_STAGES) + (() if has_parallelism else OF_PARALLELISM)
+        nobody_has = [key for key in WHERE_SOME_HAVE_THEM if all(key not in group["parts"] for group in point["groups"])]
+        left_out = [*(() if point["stages"] else OF_STAGES), *nobody_has]
         shown = [(name, key) for name, key in PARTS if key not in left_out]
         bars = []
         for style, group in zip(styles, point["groups"]):
-            times = [group["parts"].get(key, 0 if key in OF_STAGES + OF_PARALLELISM else None) for _, key in shown]
+            times = [group["parts"].get(key, 0 if key in OF_STAGES + WHERE_SOME_HAVE_THEM else None) for _, key in shown]
             if None not in times and sum(times) > 0:
                 bars.append({**style, "shares": [time / sum(times) for time in times]})
         if bars:

@@ -9,10 +9,12 @@
 #include "core/base/errors.h"
 #include "core/base/units.h"
 #include "core/plan/absences.h"
+#include "net/distributions/distribution.h"
 #include "replay/absence/churn.h"
 #include "replay/engine/group_synchronization.h"
 #include "replay/engine/synchronizer.h"
 #include "replay/engine/used_connections.h"
+#include "replay/output/logged_network.h"
 #include "replay/placement/optimized_order.h"
 #include "replay/predict/estimate.h"
 #include "replay/work/trace_steps.h"
@@ -23,12 +25,16 @@ namespace {
 // Workers that change their stages, and those who come back, may talk to all others.
 std::vector<std::pair<int, int>> connections(const Case& config, const Trace& trace,
                                              const std::vector<int>& site_of) {
-  if (config.pipeline.rebalance_every == 0 && !config.has_absences())
-    return used_connections(trace, site_of, config.network);
   std::vector<std::pair<int, int>> all;
-  for (int from = 0; from < worker_count(trace); ++from)
-    for (int to = 0; to < worker_count(trace); ++to)
-      if (from != to) all.emplace_back(from, to);
+  if (config.pipeline.rebalance_every == 0 && !config.has_absences())
+    all = used_connections(trace, site_of, config.network);
+  else
+    for (int from = 0; from < worker_count(trace); ++from)
+      for (int to = 0; to < worker_count(trace); ++to)
+        if (from != to) all.emplace_back(from, to);
+  if (!config.rollouts) return all;
+  // None of these is between two workers.
+  for (const auto& of_weights : weight_connections(config, site_of)) all.push_back(of_weights);
   return all;
 }
 
@@ -42,13 +48,9 @@ ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, ReplayOutputs
       reporter_(reporter),
       workers_(clock, trace.context.replicas, trace.plan.pipeline.stages),
       topology_(placed_topology(config, trace.plan)),
-      network_(
-          outputs.observed(network_of(
-                               config.network, topology_,
-                               [&] { return connections(config, trace, topology_.site_of()); }, config.seed),
-                           clock)),
-      context_{clock, *network_, topology_.site_of(), config.network},
       outputs_(outputs),
+      network_(make_network(network_of)),
+      context_{clock, *network_, topology_.site_of(), config.network},
       ledger_(trace, outputs_),
       times_(config, trace),
       slow_(config.faults, config.seed, worker_count(trace)),
@@ -65,6 +67,9 @@ ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, ReplayOutputs
       begin_waits(worker);
       follow_program(worker);
     });
+  if (config.rollouts)
+    rollouts_.emplace(config, topology_, clock, *network_, row_of_weights(trace.plan),
+                      [this] { stop_if_all_ended(); });
   if (trace.plan.pipeline.has_stages())
     pipelines_.emplace(config.pipeline, context_, trace_, assignment_, times_, slow_, workers_, ledger_,
                        outputs_,
@@ -75,6 +80,18 @@ ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, ReplayOutputs
                                               [this](int worker, double pass_s, double microbatch_s) {
                                                 release_backward(worker, pass_s, microbatch_s);
                                               }});
+}
+
+std::unique_ptr<Network> ReplayEngine::make_network(const NetworkMaker& network_of) {
+  std::unique_ptr<Network> network =
+      outputs_.observed(network_of(
+                            case_.network, topology_,
+                            [&] { return connections(case_, trace_, topology_.site_of()); }, case_.seed),
+                        clock_);
+  if (!case_.rollouts) return network;
+  auto counted = std::make_unique<CountedNetwork>(std::move(network), topology_.site_of());
+  counted_ = counted.get();
+  return counted;
 }
 
 std::unique_ptr<Presence> ReplayEngine::make_presence() {
@@ -100,8 +117,18 @@ Json ReplayEngine::run() {
 }
 
 void ReplayEngine::begin_training() {
-  for (int worker = 0; worker < workers_.count(); ++worker) compute(worker);
+  if (rollouts_) rollouts_->start(clock_.now_s());
+  for (int worker = 0; worker < workers_.count(); ++worker) begin_step(worker);
   presence_->start({&plans_, synchronization_.get(), this});
+}
+
+// Rollouts generate what a step trains on.
+void ReplayEngine::begin_step(int worker) {
+  if (!rollouts_) return compute(worker);
+  rollouts_->await_batch(workers_.at(worker).step + 1, [this, worker](double waited_s) {
+    ledger_.wait_for_batch(worker, waited_s);
+    compute(worker);
+  });
 }
 
 // Steps at which nothing but compute happens are one event together.
@@ -110,9 +137,10 @@ void ReplayEngine::compute(int worker) {
   Worker& state = workers_.at(worker);
   double seconds = 0, last_step = 0;
   std::int64_t taken = 0;
-  const int first = state.step + 1, last = presence_->changes() ? first
-                                                                : std::min(outputs_.next_recorded(first),
-                                                                           next_exchange(trace_, first));
+  const int first = state.step + 1,
+            last = presence_->changes() || rollouts_
+                       ? first
+                       : std::min(outputs_.next_recorded(first), next_exchange(trace_, first));
   if (times_.are_constant() && !trace_.plan.dynamic_steps.is_on()) {
     taken = last - state.step;
     last_step = times_.seconds(worker, first);
@@ -215,8 +243,9 @@ void ReplayEngine::end_step(int worker) {
   if (++steps_left_ % 256 == 0) beat();
   state.ended_step = state.step;
   at_work_.leave(state.step);
+  if (rollouts_) rollouts_->ended_step(worker, state.step);
   if (state.step < trace_.context.steps) {
-    compute(worker);
+    begin_step(worker);
   } else {
     ledger_.end_training(worker, workers_.now());
     synchronization_->end(worker);
@@ -238,7 +267,9 @@ void ReplayEngine::close_steps() {
 }
 
 void ReplayEngine::stop_if_all_ended() {
-  if (is_over()) clock_.stop();
+  if (!is_over()) return;
+  if (rollouts_) rollouts_->end_training();
+  if (!rollouts_ || rollouts_->is_settled()) clock_.stop();
 }
 
 // `worker`: -1 where the operation ends because somebody is lost.
@@ -388,6 +419,7 @@ std::string ReplayEngine::deadlock() const {
   if (pipelines_) add(pipelines_->waiting());
   if (graphs_) add(graphs_->waiting());
   add(synchronization_->waiting());
+  if (rollouts_) add(rollouts_->waiting());
   std::string text = fmt::format(
       "the simulation ran out of events while exchanges are open ({} of {} {} wait):",
       workers_.count() - finished_ - gone * stages, workers_.count(), stages == 1 ? "replicas" : "workers");
@@ -423,9 +455,10 @@ Json ReplayEngine::write_results() {
   }
   if (case_.resolved.contains("faults"))
     outputs_.write_faults(faults_until(case_, topology_, workers_.now()));
-  const std::int64_t transfers = transfers_ + synchronization_->transfers() +
-                                 (pipelines_ ? pipelines_->transfers() : 0) +
-                                 (graphs_ ? graphs_->transfers() : 0);
+  const std::int64_t transfers =
+      transfers_ + synchronization_->transfers() + (pipelines_ ? pipelines_->transfers() : 0) +
+      (graphs_ ? graphs_->transfers() : 0) + (rollouts_ ? rollouts_->transfers() : 0);
+  if (rollouts_) outputs_.write_rollouts(rollouts_->rows(bytes_of_sites(topology_, *counted_)));
   const std::optional<SegmentCount> segments = network_->segments();
   Json report = outputs_.finish({totals, topology_, network_->loads(), transfers, clock_.events(), segments});
   const double all = segments ? static_cast<double>(segments->own)

@@ -14,6 +14,8 @@
 #include "replay/engine/synchronization.h"
 #include "replay/network/network.h"
 #include "replay/output/outputs.h"
+#include "replay/rollouts/counted_network.h"
+#include "replay/rollouts/rollouts.h"
 #include "replay/work/slow_replicas.h"
 #include "replay/work/stage_assignment.h"
 #include "replay/work/step_times.h"
@@ -35,11 +37,13 @@ class ReplayEngine : private PresenceListener {
   Json run();
 
  private:
+  std::unique_ptr<Network> make_network(const NetworkMaker& network_of);
   std::unique_ptr<Presence> make_presence();
   std::unique_ptr<Synchronization> make_synchronization();
 
   // A step of a worker, in this order.
   void begin_training();
+  void begin_step(int worker);
   void compute(int worker);
   void enter_step(int worker);
   void release_backward(int worker, double end_s, double step_s);
@@ -78,9 +82,10 @@ class ReplayEngine : private PresenceListener {
   ProgressReporter& reporter_;
   Workers workers_;
   Topology topology_;
+  ReplayOutputs& outputs_;
+  CountedNetwork* counted_ = nullptr;  // with rollouts: what network_ is
   const std::unique_ptr<Network> network_;
   ExchangeContext context_;
-  ReplayOutputs& outputs_;
   Ledger ledger_;
   StepsAtWork at_work_;
   StepTimes times_;
@@ -91,6 +96,7 @@ class ReplayEngine : private PresenceListener {
   const std::unique_ptr<Synchronization> synchronization_;
   std::optional<PipelineSteps> pipelines_;
   std::optional<GraphSteps> graphs_;
+  std::optional<Rollouts> rollouts_;
   int finished_ = 0;  // workers
   std::int64_t transfers_ = 0;
   std::uint64_t steps_left_ = 0;

@@ -18,11 +18,16 @@ std::vector<std::string> row_names(const OperationPlan& plan) {
   for (const OperationRule& rule : plan.rules) names.push_back(rule.name);
   for (const char* passed : kPassed) names.push_back(passed);
   for (const StepCollective& collective : plan.step_graph.collectives) names.push_back(collective.name);
+  names.push_back("weights");
   return names;
 }
 
 int first_row_of_step_graph(const OperationPlan& plan) {
   return static_cast<int>(plan.rules.size() + std::size(kPassed));
+}
+
+int row_of_weights(const OperationPlan& plan) {
+  return static_cast<int>(row_names(plan).size()) - 1;
 }
 
 LoggedNetwork::LoggedNetwork(std::unique_ptr<Network> network, const Clock& clock, const std::string& folder,

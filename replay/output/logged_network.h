@@ -15,9 +15,11 @@
 namespace longhaul {
 
 // By the number of a message's rule: the plan's, and behind them what passes between stages, forward and
-// back, what a worker downloads that changes its stage, and the collectives inside a step.
+// back, what a worker downloads that changes its stage, the collectives inside a step, and the
+// weights that go to rollouts.
 std::vector<std::string> row_names(const OperationPlan& plan);
 int first_row_of_step_graph(const OperationPlan& plan);
+int row_of_weights(const OperationPlan& plan);  // that go to rollouts
 
 // A network that writes the first messages that it carries to transfers.csv, and passes all of them on.
 class LoggedNetwork : public Network {

@@ -12,6 +12,7 @@
 #include "net/topology.h"
 #include "replay/network/network.h"
 #include "replay/output/fault_rows.h"
+#include "replay/output/rollout_rows.h"
 #include "replay/output/rows.h"
 #include "replay/pipeline/pipeline_run.h"
 #include "replay/pipeline/rebalance.h"
@@ -73,6 +74,8 @@ class ReplayOutputs {
   virtual void add_absence(const AbsenceRow&) {}
   // An operation that failed for all of its group.
   virtual void note_discarded(bool /*is_of_gradients*/) {}
+  // Of a case with rollouts.
+  virtual void write_rollouts(const RolloutRows&) {}
   // Of a case with faults.
   virtual void write_faults(const std::vector<FaultRow>&) {}
 

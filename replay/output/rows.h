@@ -37,6 +37,7 @@ struct ReplicaTotals {
   double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
   int stage = 0;                          // that it served at the end
   double inside_wait_s = 0;               // of idle_s: for collectives inside its steps
+  double batch_wait_s = 0;                // of idle_s: for the samples of rollouts
   // Where replicas may be gone: steps that went into the model, compute that did not, and time without taking
   // part.
   std::int64_t useful_steps = 0;

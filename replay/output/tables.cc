@@ -190,6 +190,7 @@ void ReplayTables::write_replicas(const std::vector<ReplicaTotals>& totals) {
   if (has_stages) columns.insert(columns.end(), {"stage", "bubble_s", "stage_wait_s"});
   const bool talks = !plan_.step_graph.is_empty();
   if (talks) columns.push_back("inside_wait_s");
+  if (has_rollouts_) columns.push_back("batch_wait_s");
   if (has_lost_work_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
@@ -197,6 +198,7 @@ void ReplayTables::write_replicas(const std::vector<ReplicaTotals>& totals) {
     add(out, static_cast<int>(i), of.compute_s, of.idle_s, of.clock_s, of.bytes_sent);
     if (has_stages) add(out, of.stage, to_picoseconds(of.bubble_s), to_picoseconds(of.stage_wait_s));
     if (talks) add(out, to_picoseconds(of.inside_wait_s));
+    if (has_rollouts_) add(out, to_picoseconds(of.batch_wait_s));
     if (has_lost_work_) add(out, of.useful_steps, to_picoseconds(of.lost_s), to_picoseconds(of.gone_s));
     out.end_row();
   }
@@ -234,6 +236,59 @@ void ReplayTables::write_faults(const std::vector<FaultRow>& rows) {
   for (const FaultRow& row : rows)
     add(out, row.fault, row.kind, row.subject, row.begin_s, row.end_s).end_row();
   out.flush();
+}
+
+void ReplayTables::write_rollouts(const RolloutRows& rows) {
+  has_rollouts_ = true;
+  const auto time = [](CsvWriter& out, double seconds) {
+    seconds < 0 ? out.cell(std::string()) : out.cell(to_picoseconds(seconds));
+  };
+  CsvWriter versions(folder_ + "/versions.csv",
+                     {"version", "step", "published_s", "sent_s", "first_s", "last_s", "bytes"});
+  for (const VersionRow& row : rows.versions) {
+    add(versions, row.version, row.step);
+    for (const double seconds : {row.published_s, row.sent_s, row.first_s, row.last_s})
+      time(versions, seconds);
+    versions.cell(row.bytes).end_row();
+  }
+  versions.flush();
+  CsvWriter refits(folder_ + "/refits.csv", {"version", "group", "arrived_s", "swapped_s"});
+  if (static_cast<std::int64_t>(rows.refits.size()) <= kMostStepRows)
+    for (const RefitRow& row : rows.refits) {
+      add(refits, row.version, row.group);
+      for (const double seconds : {row.arrived_s, row.swapped_s}) time(refits, seconds);
+      refits.end_row();
+    }
+  refits.flush();
+  CsvWriter batches(folder_ + "/batches.csv",
+                    {"step", "begun_s", "whole_s", "used_s", "waited_s", "longest_s", "samples", "tokens",
+                     "staleness_mean", "stalest"});
+  for (const BatchRow& row : rows.batches) {
+    if (row.samples == 0) continue;
+    batches.cell(row.step);
+    for (const double seconds : {row.begun_s, row.whole_s, row.used_s, row.waited_s, row.longest_s})
+      time(batches, seconds);
+    add(batches, row.samples, row.tokens,
+        static_cast<double>(row.staleness) / static_cast<double>(row.samples), row.stalest)
+        .end_row();
+  }
+  batches.flush();
+  CsvWriter staleness(folder_ + "/staleness.csv", {"versions", "samples"});
+  for (std::size_t by = 0; by < rows.samples_by_staleness.size(); ++by)
+    add(staleness, static_cast<int>(by), rows.samples_by_staleness[by]).end_row();
+  staleness.flush();
+  CsvWriter groups(folder_ + "/rollouts.csv", {"group", "host", "site", "busy_s", "sample_s", "clock_s",
+                                               "samples", "tokens", "bytes_received"});
+  for (std::size_t group = 0; group < rows.groups.size(); ++group) {
+    const RolloutGroupRow& row = rows.groups[group];
+    add(groups, static_cast<int>(group), row.host, row.site, to_picoseconds(row.busy_s),
+        to_picoseconds(row.sample_s), to_picoseconds(rows.end_s), row.samples, row.tokens, row.bytes_received)
+        .end_row();
+  }
+  groups.flush();
+  CsvWriter sites(folder_ + "/sites.csv", {"site", "bytes_out", "bytes_in"});
+  for (const SiteBytes& site : rows.sites) add(sites, site.site, site.out, site.in).end_row();
+  sites.flush();
 }
 
 void ReplayTables::write_report(const Json& report) {

@@ -64,6 +64,7 @@ class ReplayTables : public ReplayOutputs {
   void add_absence(const AbsenceRow& row) override;
   void note_discarded(bool is_of_gradients) override { ++discarded_, thrown_away_ += is_of_gradients; }
   void write_faults(const std::vector<FaultRow>& rows) override;
+  void write_rollouts(const RolloutRows& rows) override;
   Json finish(const ReplayEnd& end) override;
 
  private:
@@ -89,7 +90,7 @@ class ReplayTables : public ReplayOutputs {
 
   std::optional<CsvWriter> pipeline_, tasks_, moves_, absences_, collectives_;
   std::map<int, std::vector<CollectiveSums>> collective_sums_;  // by step and collective
-  bool has_lost_work_ = false;
+  bool has_lost_work_ = false, has_rollouts_ = false;
   std::int64_t tasks_written_ = 0;
   std::int64_t discarded_ = 0, thrown_away_ = 0;  // operations, of them those of gradients
   std::ofstream schedule_;

@@ -15,6 +15,7 @@
 #include "core/base/units.h"
 #include "net/collectives/collective.h"
 #include "net/collectives/slices.h"
+#include "net/distributions/distribution.h"
 #include "net/library.h"
 #include "net/tcp/connection.h"
 #include "net/tcp/fifo.h"
@@ -25,6 +26,7 @@
 #include "replay/output/tables.h"
 #include "replay/placement/optimized_order.h"
 #include "replay/predict/segment_estimate.h"
+#include "replay/rollouts/weight_transfer.h"
 #include "replay/work/trace_steps.h"
 
 namespace longhaul {
@@ -233,6 +235,32 @@ void add_step_graph(ReplayEstimate& estimate, const Case& config, const Trace& t
   }
 }
 
+// The versions of the weights that go to rollouts, and the samples that these generate.
+void add_weights(ReplayEstimate& estimate, const Case& config) {
+  if (!config.rollouts) return;
+  constexpr double kSamplesPerSecond = 1e6;
+  const RolloutSpec& rollouts = *config.rollouts;
+  const std::int64_t versions = rollouts.version_before(config.steps());
+  const int store = rollouts.has_store() ? config.host_of_store() : -1;
+  for (const WeightTree& tree : weight_trees(config, placed_topology(config).site_of())) {
+    std::int64_t hops = 0, requests = 0;
+    for (int host = 0; host < static_cast<int>(tree.next.size()); ++host) {
+      const auto below = static_cast<std::int64_t>(tree.next[as_index(host)].size());
+      hops += below;
+      if (host == store) requests += below;
+    }
+    const auto pieces = static_cast<std::int64_t>(pieces_of(tree, rollouts.weights).size());
+    const std::int64_t messages = (hops + requests) * pieces;
+    add_product(estimate.transfers, versions, messages);
+    add_product(estimate.payload_bytes, hops * versions, tree.bytes);
+    if (config.network.fidelity == "linux")
+      add_product(estimate.segments, hops * versions, segments_of(pieces, tree.bytes, config.network.tcp));
+    if (config.network.fidelity == "flow")
+      add_product(estimate.events, 2 * versions * channels(config.network.tcp), messages);
+  }
+  estimate.seconds += static_cast<double>(rollouts.batch) * config.steps() / kSamplesPerSecond;
+}
+
 // What others send beside the exchanges of a case, one after another, and while replicas compute. Groups that
 // exchange at the same time take as long as the largest of them.
 class OthersBeside {
@@ -328,6 +356,7 @@ ReplayEstimate estimate(const Case& config, const Trace& trace) {
     }
   add_stages(estimate, config, trace);
   add_step_graph(estimate, config, trace, known);
+  add_weights(estimate, config);
   if (others && !others->is_empty()) others->finish(trace, estimate);
   const double segments = static_cast<double>(estimate.payload_bytes) / config.network.tcp.segment;
   const double replica_steps = trace.context.steps * static_cast<double>(worker_count(trace));

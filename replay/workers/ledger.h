@@ -34,6 +34,11 @@ class Ledger {
   bool is_computed(int worker) const { return at(worker).is_computed; }
   double computed_s(int worker) const { return at(worker).computed_s; }
 
+  // It has waited for the samples of the step that it begins.
+  void wait_for_batch(int worker, double seconds) {
+    at(worker).totals.idle_s += seconds;
+    at(worker).totals.batch_wait_s += seconds;
+  }
   // The worker computes from now on, for so many seconds, so many steps together.
   void begin_compute(int worker, double now_s, double seconds, std::int64_t steps);
   // It goes through the passes or tasks of one step, in which it waits for others too, until end_passes(),

@@ -117,6 +117,12 @@ class Which(unittest.TestCase):
         self.assertEqual(inside["shares"]["parts"], ["compute", "wait inside a step", "exchange", "wait"])
         self.assertEqual([bar["shares"] for bar in inside["shares"]["bars"]], [[0.5, 0.175, 0.2, 0.125], [5 / 8.25, 0, 2 / 8.25, 1.25 / 8.25]])
 
+    def test_shares_of_trainers_that_wait_for_samples(self):
+        parts = {"compute_time_s": 5, "exchange_time_s": 2, "wait_time_s": 1, "batch_wait_time_s": 2}
+        found, _ = made([at([group("ddp", parts=parts)])])
+        self.assertEqual(found["shares"]["parts"], ["compute", "wait for samples", "exchange", "wait"])
+        self.assertEqual(found["shares"]["bars"][0]["shares"], [0.5, 0.2, 0.2, 0.1])
+
     def test_a_sweep_is_a_line_a_method_with_intervals(self):
         entries = swept("replicas", [64, 4, 16]) + swept("replicas", [4, 16, 64], lambda _: 2, 6.35, "noloco")
         found, _ = made(sweeps=[{"metric": "sync_time_s.mean", "unit": "s", "entries": entries}])

@@ -44,11 +44,12 @@ function syncConfig(all, state) {
   return barConfig(names(all), bars, scale, formatDuration);
 }
 
-const TIME_PARTS = ['compute', 'bubble', 'stage_wait', 'inside_wait', 'exchange', 'wait'];
+const TIME_PARTS = ['compute', 'bubble', 'stage_wait', 'inside_wait', 'batch_wait', 'exchange', 'wait'];
 // What stages and collectives inside a step add: no part has the colour of a method.
 const bubble = () => ({fill: faded(toHex(cssColor('--text')), 0.12), edge: cssColor('--quiet')});
 const stageWait = () => ({fill: faded(toHex(cssColor('--text')), 0.55), edge: cssColor('--quiet')});
-const ADDED_PARTS = {bubble: ['bubble', bubble], stage_wait: ['wait for a stage\'s message', stageWait], inside_wait: ['wait inside a step', stageWait]};
+const ADDED_PARTS = {bubble: ['bubble', bubble], stage_wait: ['wait for a stage\'s message', stageWait], inside_wait: ['wait inside a step', stageWait],
+  batch_wait: ['wait for samples', bubble]};
 const addedParts = has => Object.keys(ADDED_PARTS).filter(has);
 const addedPartsOf = all => addedParts(part => all.some(series => seriesNumber(series, `${part}_time_s`) !== null));
 const hasStages = all => addedPartsOf(all).includes('bubble');

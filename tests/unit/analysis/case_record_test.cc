@@ -36,6 +36,26 @@ class CaseRecord : public CaseOfRun {
     write_text(case_folder + "/trace.jsonl", header.dump() + "\n" + lines);
   }
 
+  void write_rollouts() {
+    RolloutSpec rollouts;
+    rollouts.groups = 2;
+    rollouts.accelerators = 2;
+    rollouts.batch = 4;
+    rollouts.concurrent = 4;
+    config.rollouts = rollouts;
+    write_text(case_folder + "/versions.csv",
+               "version,step,published_s,sent_s,first_s,last_s,bytes\n1,1,2,2,3,3.5,100\n2,2,4,4,5,6,90\n"
+               "3,3,8,8,,,10\n");
+    write_text(case_folder + "/batches.csv", "step,waited_s\n1,3\n2,0\n");
+    write_text(case_folder + "/staleness.csv", "versions,samples\n0,1\n1,6\n2,1\n");
+    write_text(case_folder + "/rollouts.csv",
+               "group,busy_s,sample_s,clock_s,samples\n0,6,30,10,5\n1,8,25,10,3\n");
+    write_text(case_folder + "/sites.csv", "site,bytes_out,bytes_in\nhere,4e9,1e9\nthere,1e9,4e9\n");
+    write_text(
+        case_folder + "/replicas.csv",
+        "replica,compute_s,idle_s,clock_s,bytes_sent,batch_wait_s\n0,5,3,8,100,1.5\n1,5,3.5,8.5,300,2\n");
+  }
+
   Json header = Json::parse(kTraceHeader);
 };
 
@@ -202,6 +222,25 @@ TEST_F(CaseRecord, TellsWhatIsWaitedForInsideSteps) {
          {{"inside_wait_fraction.mean", (2 / 8. + 1 / 8.5) / 2}, {"step_time_s", 8.5 / config.steps()}});
 }
 
+// Two groups of 4 slots and 2 accelerators, 10 s: 6 and 8 s busy; samples of 30 and 25 s in all. Three
+// versions, of which the last one came nowhere. Of 8 samples 6 are one version old, one is two.
+TEST_F(CaseRecord, HoldsTheRollouts) {
+  EXPECT_FALSE(record().contains("refit_time_s"));
+  write_rollouts();
+  Json json = record();
+  expect(json,
+         {{"versions", 2}, {"refit_time_s.mean", 1.75}, {"refit_time_s.max", 2}, {"bytes_per_version", 95}});
+  expect(json, {{"staleness.mean", 1}, {"staleness.p95", 2}, {"staleness.max", 2}});
+  expect(json, {{"batch_wait_s.mean", 1.5}, {"batch_wait_s.max", 3}, {"batch_wait_time_s", 1.75}});
+  expect(json, {{"rollout_idle_fraction.mean", 0.3}, {"rollout_idle_fraction.max", 0.4}});
+  expect(json, {{"rollout_slot_use", 55 / 80.}, {"samples_per_s", 4. * config.steps() / 10}});
+  expect(json, {{"step_time_s", 10. / config.steps()}, {"egress_bytes", 5e9}});
+  expect(json, {{"accelerator_hours", 2 * 10 / 3600.}, {"rollout_accelerator_hours", 4 * 10 / 3600.}});
+  EXPECT_FALSE(json.contains("cost"));
+  config.rollouts->prices = RolloutPrices{36, 18, 0.5};
+  expect(record(), {{"cost", 0.2 + 0.2 + 2.5}});
+}
+
 // Two workers changed their stages. The two stages' hop: 100 bytes at 4 bits, 10 more for each bit, 30 back,
 // of three micro-batches; four steps.
 class CaseRecordOfLearnedBits : public CaseRecordOfStages {
@@ -232,11 +271,13 @@ TEST_F(CaseRecordOfLearnedBits, HoldsEveryMetric) {
   config.faults = {absence_fault(0, {1, 1}, {})};
   config.workload.tokens = 100;
   config.parallelism.group_size = 2;
+  write_rollouts();
+  config.rollouts->prices.emplace();
   write_text(
       case_folder + "/replicas.csv",
-      "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,inside_wait_s,useful_steps,"
-      "lost_s,gone_s\n"
-      "0,5,3,8,100,0,1,1,0.5,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,0,4,0,0\n");
+      "replica,compute_s,idle_s,clock_s,bytes_sent,stage,bubble_s,stage_wait_s,inside_wait_s,batch_wait_s,"
+      "useful_steps,lost_s,gone_s\n"
+      "0,5,3,8,100,0,1,1,0.5,0,3,1,1\n1,5,3.5,8.5,300,1,1.7,0.85,0,0,4,0,0\n");
   write_text(case_folder + "/absences.csv", "back_s,bytes,joined_s\n6,1000,9\n");
   const Json json = record();
   for (const std::string& path : metric_paths()) EXPECT_TRUE(value_at(json, path)) << path;

@@ -165,6 +165,17 @@ TEST_F(CaseOfRun, SyncTimesAndPartsOfTheClockByHand) {
   EXPECT_EQ(times["exchange"], Json({1.5, 2.5}));
 }
 
+// Of the 1.5 and 2.5 s 0.5 and 2 are waits for samples.
+TEST_F(CaseOfRun, WaitsForSamplesAreNoExchanges) {
+  write_text(case_folder + "/staleness.csv", "versions,samples\n");
+  write_text(
+      case_folder + "/replicas.csv",
+      "replica,compute_s,idle_s,clock_s,bytes_sent,batch_wait_s\n0,4,4,8,100,0.5\n1,6,2.5,8.5,300,2\n");
+  const Json times = times_of_replicas(case_folder, sync_times(case_folder), 10);
+  EXPECT_EQ(times["batch_wait"], Json({0.5, 2}));
+  EXPECT_EQ(times["exchange"], Json({1, 0.5}));
+}
+
 TEST_F(CaseOfRun, TimesOfReplicasShowsTheLeastAndTheMostIdleOfMany) {
   std::string text = "replica,compute_s,idle_s,clock_s,bytes_sent\n";
   for (int r = 0; r < 9; ++r) text += std::to_string(r) + ",1," + std::to_string((r * 5) % 9) + ",9,0\n";

@@ -83,6 +83,8 @@ std::vector<std::pair<Change, Change>> pairs() {
     a.plan.dynamic_steps.every = 4, a.plan.dynamic_steps.taken = {4, 4, 4, 2};
   };
   const Change python = both(kTrain, option("python", Json::object()));
+  const Change rollouts = [](Asked& a) { a.config.rollouts.emplace(); };
+  const Change whole_batch = [](Asked& a) { a.plan.takes_whole_batch = true; };
   return {{both(kCrash, kWaits), kStages},
           {both(kCrash, kStages), throughput},
           {kCrash, fetches},
@@ -101,18 +103,27 @@ std::vector<std::pair<Change, Change>> pairs() {
           {learned, card},
           {learned, bf16},
           {learned, ranks},
-          {learned, [](Asked& a) { a.plan.takes_whole_batch = true; }},
+          {learned, whole_batch},
           {both(learned, [](Asked& a) { a.config.pipeline.stages = 1; }), quorum},
           {talks, kTrain},
           {talks, kStages},
           {talks, kCrash},
           {talks, optimized},
-          {talks, [](Asked& a) { a.plan.takes_whole_batch = true; }},
+          {talks, whole_batch},
           {talks, draws},
           {talks, dynamic},
           {measured, quorum},
           {python, card},
-          {python, ranks}};
+          {python, ranks},
+          {rollouts, kTrain},
+          {rollouts, kCrash},
+          {rollouts, optimized},
+          {rollouts, [](Asked& a) { a.config.network.fidelity = "analytic"; }},
+          {rollouts,
+           [](Asked& a) {
+             a.config.network.message_time = MessageTimeSpec{1, 0};
+           }},
+          {rollouts, whole_batch}};
 }
 
 TEST(Combinations, EachRowRefusesBothAndNeitherAlone) {

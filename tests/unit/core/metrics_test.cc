@@ -23,7 +23,11 @@ TEST(Metrics, HoldEveryNameThatClaimsMayUse) {
       bubble_fraction.max stage_wait_fraction.mean stage_wait_fraction.max bubble_time_s stage_wait_time_s
       stage_bytes_per_step stage_moves state_bytes_moved useful_steps_per_s goodput_tokens_per_s participation
       lost_fraction committed_fraction crashes useful_steps discarded_exchanges recovery_s.mean recovery_s.p50
-      recovery_s.p95 recovery_s.max recovery_bytes boundary_bits.mean boundary_bits.last step_time_s)");
+      recovery_s.p95 recovery_s.max recovery_bytes
+      refit_time_s.mean refit_time_s.p50 refit_time_s.p95 refit_time_s.max staleness.mean staleness.p95 staleness.max
+      batch_wait_s.mean batch_wait_s.p50 batch_wait_s.p95 batch_wait_s.max batch_wait_time_s
+      rollout_idle_fraction.mean rollout_idle_fraction.max rollout_slot_use samples_per_s
+      rollout_accelerator_hours versions bytes_per_version egress_bytes cost boundary_bits.mean boundary_bits.last step_time_s)");
   const std::set<std::string> names(std::istream_iterator<std::string>(text), {});
   const std::vector<std::string> declared = metric_paths();
   EXPECT_EQ(std::set<std::string>(declared.begin(), declared.end()), names);
