@@ -68,16 +68,41 @@ double number(const Json& record, const std::string& metric) {
   return value_at(record, metric).value_or(std::nan(""));
 }
 
-constexpr const char* kShown[] = {"sync_time_s.mean", "simulated_time_s"};
+// What the closing table shows of the cases that have it.
+struct ShownTime {
+  const char *metric, *heading, *meaning;
+};
+
+std::vector<ShownTime> shown_times(const Json& measured) {
+  constexpr ShownTime kTimes[] = {
+      {"sync_time_s.mean", "sync",
+       "mean time of a synchronization, from the moment when all it needs are ready"},
+      {"refit_time_s.mean", "refit",
+       "mean time from the end of a step until all groups generate with the weights that it trained"},
+      {"simulated_time_s", "whole", ""}};
+  std::vector<ShownTime> shown;
+  for (const ShownTime& time : kTimes)
+    for (const Json& record : measured.at("cases"))
+      if (value_at(record, time.metric)) {
+        shown.push_back(time);
+        break;
+      }
+  return shown;
+}
 
 // `predicted`: null where there is no prediction.
-std::string row(const Json& predicted, const Json& measured) {
+std::string row(const std::vector<ShownTime>& times, const Json& predicted, const Json& measured) {
   std::vector<std::string> cells = {measured.at("case").get<std::string>()};
-  for (const char* metric : kShown) {
-    const double took = number(measured, metric);
+  for (const ShownTime& time : times) {
+    const std::size_t columns = predicted.is_null() ? 1 : 3;
+    if (!value_at(measured, time.metric)) {
+      cells.insert(cells.end(), columns, "");
+      continue;
+    }
+    const double took = number(measured, time.metric);
     cells.push_back(fmt::format("{:.3f} s", took));
     if (predicted.is_null()) continue;
-    const double said = number(predicted, metric);
+    const double said = number(predicted, time.metric);
     cells.insert(cells.end(),
                  {fmt::format("{:.3f} s", said), fmt::format("{:+.1f} %", 100 * (said / took - 1))});
   }
@@ -86,14 +111,19 @@ std::string row(const Json& predicted, const Json& measured) {
 
 // `predicted`: as above.
 std::string table(const Json& predicted, const Json& measured) {
-  std::string markdown =
-      predicted.is_null() ? markdown_row({"case", "sync, measured", "whole, measured"}) + markdown_rule("lrr")
-                          : markdown_row({"case", "sync, measured", "predicted", "off", "whole, measured",
-                                          "predicted", "off"}) +
-                                markdown_rule("lrrrrrr");
+  const std::vector<ShownTime> times = shown_times(measured);
+  std::vector<std::string> headings = {"case"};
+  std::string rule = "l", meanings;
+  for (const ShownTime& time : times) {
+    headings.push_back(fmt::format("{}, measured", time.heading));
+    if (!predicted.is_null()) headings.insert(headings.end(), {"predicted", "off"});
+    rule += predicted.is_null() ? "r" : "rrr";
+    if (*time.meaning) meanings += fmt::format("\n{}: {}.\n", time.heading, time.meaning);
+  }
+  std::string markdown = markdown_row(headings) + markdown_rule(rule);
   for (std::size_t i = 0; i < measured.at("cases").size(); ++i)
-    markdown += row(predicted.is_null() ? Json() : predicted.at("cases").at(i), measured["cases"][i]);
-  return markdown + "\nsync: mean time of a synchronization, from the moment when all it needs are ready.\n";
+    markdown += row(times, predicted.is_null() ? Json() : predicted.at("cases").at(i), measured["cases"][i]);
+  return markdown + meanings;
 }
 
 // Why no fidelity says what its cases will take; "" where one does.

@@ -1,6 +1,7 @@
 
 #   sh world.sh COMMAND [ARGUMENT...]         runs the command on each host, with RANK, WORLD_SIZE, MASTER_ADDR and
-#                                             MASTER_PORT set, as torch.distributed reads them, and PET_..., torchrun's
+#                                             MASTER_PORT set, as torch.distributed reads them, PET_..., torchrun's, and
+#                                             LONGHAUL_CASE, the file of the resolved case
 #   sh world.sh --once COMMAND [ARGUMENT...]  runs it once, beside the hosts lh0, lh1, ... (ip netns exec lh0 ...)
 #
 # As root, or where a user may make user namespaces. It makes namespaces of its own first: the devices of this machine
@@ -29,12 +30,13 @@ make_host() {
   ip netns exec "lh$1" sh -eu -c '
     sysctl -qw net.ipv4.tcp_rmem="4096 131072 67108864" net.ipv4.tcp_wmem="4096 65536 67108864"
     sysctl -qw net.ipv4.tcp_slow_start_after_idle="$4"
-    sysctl -qw net.ipv4.tcp_congestion_control="$5" 2> /dev/null || true
     [ ! -e /proc/sys/net/ipv4/tcp_no_metrics_save ] || sysctl -qw net.ipv4.tcp_no_metrics_save=1
     ip link set lo up
     ip tuntap add wan mode tun
     ip address add "$1/24" dev wan
     ip link set wan mtu "$6" up
+    # A namespace may not have every congestion control as its default; a route may name any.
+    ip route change 10.9.0.0/24 dev wan proto kernel scope link src "$1" congctl "$5" 2> /dev/null || true
     tc qdisc add dev wan root tbf rate "$2bit" burst "$3" limit 100000000 overhead "$7"' \
     make_host "$2" "$3" "$4" "$idle" "$5" "$mtu" "$overhead"
 }
@@ -48,15 +50,14 @@ if [ "$1" = --once ]; then
   exit
 fi
 printf '%s\n' "$hosts" | while read -r number address rate burst control; do
-  used=$(ip netns exec "lh$number" sysctl -n net.ipv4.tcp_congestion_control)
-  [ "$used" = "$control" ] ||
-    echo "host $number: the command uses $used: this kernel gives namespaces no $control (net.ipv4.tcp_allowed_congestion_control)" >&2
+  ip netns exec "lh$number" ip route show dev wan | grep -q "congctl $control" ||
+    echo "host $number: the command does not use $control, which this machine gives no route" >&2
 done
 processes=
 rank=0
 while [ $rank -lt "$size" ]; do
   ip netns exec lh$rank env RANK=$rank LOCAL_RANK=0 WORLD_SIZE="$size" MASTER_ADDR="$master" MASTER_PORT=29500 \
-    PET_NODE_RANK=$rank PET_NNODES="$size" PET_MASTER_ADDR="$master" PET_MASTER_PORT=29500 \
+    LONGHAUL_CASE=/run/case.json PET_NODE_RANK=$rank PET_NNODES="$size" PET_MASTER_ADDR="$master" PET_MASTER_PORT=29500 \
     GLOO_SOCKET_IFNAME=wan TP_SOCKET_IFNAME=wan "$@" &
   processes="$processes $!"
   rank=$((rank + 1))

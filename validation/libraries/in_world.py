@@ -180,10 +180,10 @@ def measure(job, worker, relay, pause_s, rtt_s, folder):
 
 def main():
     order = json.load(sys.stdin)
-    control = subprocess.run(["ip", "netns", "exec", "lh0", "sysctl", "-n", "net.ipv4.tcp_congestion_control"],
-                             capture_output=True, text=True).stdout.strip()
-    if control != "cubic":
-        sys.exit(f"this world has {control}, not cubic: add cubic to net.ipv4.tcp_allowed_congestion_control")
+    routes = subprocess.run(["ip", "netns", "exec", "lh0", "ip", "route", "show", "dev", "wan"], capture_output=True,
+                            text=True).stdout
+    if "congctl cubic" not in routes:
+        sys.exit("this world's hosts do not use cubic: modprobe tcp_cubic")
     relay, world, port = Relay(), order["world"], 20000
     environment = dict(os.environ, **order["environment"])
     worker = (Launched(order["command"], environment, order["version"]) if order["version"]
