@@ -82,6 +82,7 @@ class Tree(TreeTest):
         for text in ("`[x](gone.md)` [y](https://example.org/a#b)\n\n    [z](gone.md)",
                      "`scenarios/NAME.json` `scenarios/*.json` `docs/{a,b}.md`",  # for the reader to fill in
                      "    longhaul hidden --case x",  # a subcommand for other programs
+                     "    longhaul run scenarios/a.json -- python3 my.py --speed 3",  # options of the reader's own program
                      "`network.tcp.window: 4` `network.topology.rate` `network.csv`"):
             self.assertEqual(self.with_text(text), [])
 

@@ -74,6 +74,8 @@ def problems_of_program(words, programs):
     options, subcommands = programs.help(name)
     command = name
     for position, word in enumerate(words[1:]):
+        if word == "--":
+            return  # a command of the user's
         if command == name and subcommands and not word.startswith("-") and (position == 0 or word in subcommands):
             if is_placeholder(word):
                 return
