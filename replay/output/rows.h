@@ -37,11 +37,11 @@ struct ReplicaTotals {
   double bubble_s = 0, stage_wait_s = 0;  // of idle_s, with stages
   int stage = 0;                          // that it served at the end
   double inside_wait_s = 0;               // of idle_s: for collectives inside its steps
-  double batch_wait_s = 0;                // of idle_s: for the samples of rollouts
   // Where replicas may be gone: steps that went into the model, compute that did not, and time without taking
   // part.
   std::int64_t useful_steps = 0;
   double lost_s = 0, gone_s = 0;
+  double batch_wait_s = 0;  // of idle_s: for the samples of rollouts
 };
 
 // A collective of one group inside a step: from when the last member was ready until all were done.

@@ -119,7 +119,7 @@ class Which(unittest.TestCase):
 
     def test_shares_of_trainers_that_wait_for_samples(self):
         parts = {"compute_time_s": 5, "exchange_time_s": 2, "wait_time_s": 1, "batch_wait_time_s": 2}
-        found, _ = made([at([group("ddp", parts=parts)])])
+        found, _ = made([at([group("diloco", parts=parts)])])
         self.assertEqual(found["shares"]["parts"], ["compute", "wait for samples", "exchange", "wait"])
         self.assertEqual(found["shares"]["bars"][0]["shares"], [0.5, 0.2, 0.2, 0.1])
 

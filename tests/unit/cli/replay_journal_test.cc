@@ -51,7 +51,7 @@ class ReplayJournalFile : public ::testing::Test {
 TEST_F(ReplayJournalFile, ATimeIsTheSameToTheBit) {
   // Numbers that no short decimal has.
   ReplayedTimes times = *made_.times;
-  times.totals.at(1) = {0.1, 1. / 3, 2e-300, 1LL << 53, 4, 5.5, 6, 7e77, 8, 9, 1e-9};
+  times.totals.at(1) = {0.1, 1. / 3, 2e-300, 1LL << 53, 4, 5.5, 6, 7e77, 8, 9, 1e-9, 0.7};
   times.loads.at(0) = {(1LL << 60) + 1, 0.1 + 0.2};
   times.exchanges.push_back({2, 0, 1e-17, 12345.678901234567});
   made_.times = std::make_shared<const ReplayedTimes>(times);
@@ -74,6 +74,7 @@ TEST_F(ReplayJournalFile, ATimeIsTheSameToTheBit) {
     EXPECT_EQ(one.stage_wait_s, other.stage_wait_s);
     EXPECT_EQ(one.stage, other.stage);
     EXPECT_EQ(one.inside_wait_s, other.inside_wait_s);
+    EXPECT_EQ(one.batch_wait_s, other.batch_wait_s);
     EXPECT_EQ(one.useful_steps, other.useful_steps);
     EXPECT_EQ(one.lost_s, other.lost_s);
     EXPECT_EQ(one.gone_s, other.gone_s);
