@@ -66,8 +66,9 @@ bool is_still(const std::string& file, int descriptor) {
 
 void write_line(const std::string& file, int descriptor) {
   const std::string line = fmt::format("{} {} {} {}\n", host_name(), this_boot(), getpid(), utc_now());
-  if (ftruncate(descriptor, 0) != 0 ||
-      pwrite(descriptor, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size())) {
+  // Never empty in between: a dead holder's line is written over.
+  if (pwrite(descriptor, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()) ||
+      ftruncate(descriptor, static_cast<off_t>(line.size())) != 0) {
     const RunError error = unwritable(file);
     close(descriptor);
     throw error;
@@ -96,34 +97,67 @@ std::vector<fs::path> job_folders(const std::string& run_folder) {
 
 }  // namespace
 
+namespace {
+
+enum class Made { kYes, kExists, kNotHere };
+
+// The file appears with its lock and its line, so that who dies meanwhile leaves nothing behind. kNotHere:
+// the file system (NFS, for one) has no files without names.
+Made make_whole(const std::string& file, int& descriptor) {
+  descriptor = open(fs::path(file).parent_path().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+  if (descriptor < 0) return Made::kNotHere;
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+    write_line(file, descriptor);
+    const std::string opened = fmt::format("/proc/self/fd/{}", descriptor);
+    if (linkat(AT_FDCWD, opened.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) return Made::kYes;
+  }
+  const bool exists = errno == EEXIST;
+  close(descriptor);
+  return exists ? Made::kExists : Made::kNotHere;
+}
+
+// Who dies before the line is written leaves an empty file, of a holder that lives for three minutes.
+Made make_empty(const std::string& file, int& descriptor) {
+  descriptor = open(file.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+  if (descriptor < 0 && errno == EEXIST) return Made::kExists;
+  if (descriptor < 0) throw unwritable(file);
+  // One that looks at it may have the lock for this moment: it is waited for.
+  int locked;
+  while ((locked = flock(descriptor, LOCK_EX)) != 0 && errno == EINTR) {
+  }
+  if (locked != 0) {
+    const int reason = errno;
+    unlink(file.c_str());
+    close(descriptor);
+    throw unlockable(file, reason);
+  }
+  write_line(file, descriptor);
+  return Made::kYes;
+}
+
+bool take_over_from_the_dead(const std::string& file, int& descriptor) {
+  descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0 && errno != ENOENT) throw unwritable(file);
+  if (descriptor < 0) return false;  // removed at this moment: the next look takes it
+  if (look_at(file, descriptor, LOCK_EX).is_alive() || !is_still(file, descriptor)) {
+    close(descriptor);
+    return false;
+  }
+  write_line(file, descriptor);
+  return true;
+}
+
+}  // namespace
+
 std::unique_ptr<Claim> Claim::take(const std::string& file) {
   std::error_code error;
   const fs::path folder = fs::path(file).parent_path();
   fs::create_directories(folder, error);
   if (error) throw RunError(folder.string() + ": cannot be made: " + error.message());
-  int descriptor = open(file.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
-  if (descriptor >= 0) {
-    // One that looks at it may have the lock for this moment: it is waited for.
-    int locked;
-    while ((locked = flock(descriptor, LOCK_EX)) != 0 && errno == EINTR) {
-    }
-    if (locked != 0) {
-      const int reason = errno;
-      unlink(file.c_str());
-      close(descriptor);
-      throw unlockable(file, reason);
-    }
-  } else {
-    if (errno != EEXIST) throw unwritable(file);
-    descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
-    if (descriptor < 0 && errno != ENOENT) throw unwritable(file);
-    if (descriptor < 0) return nullptr;  // removed at this moment: the next look takes it
-    if (look_at(file, descriptor, LOCK_EX).is_alive() || !is_still(file, descriptor)) {
-      close(descriptor);
-      return nullptr;
-    }
-  }
-  write_line(file, descriptor);
+  int descriptor = -1;
+  Made made = make_whole(file, descriptor);
+  if (made == Made::kNotHere) made = make_empty(file, descriptor);
+  if (made == Made::kExists && !take_over_from_the_dead(file, descriptor)) return nullptr;
   return std::unique_ptr<Claim>(new Claim(file, descriptor));
 }
 

@@ -9,11 +9,11 @@
 
 namespace longhaul {
 
-// A lock file of one line: host, boot, pid, time. It is made by O_EXCL, which holds between machines also
-// where their flock is each machine's own (NFS with nolock, BeeGFS); its holder keeps an flock on it and
-// renews its date. It goes with this object. Of a dead holder it is taken over: at once on the machine where
-// it ran, since its flock is free there; from another machine once its date is three minutes old (clocks are
-// to agree to a minute).
+// A lock file of one line: host, boot, pid, time. It is made where none is of that name,
+// by linkat or O_EXCL, which holds between machines also where their flock is each machine's own (NFS with
+// nolock, BeeGFS); its holder keeps an flock on it and renews its date. It goes with this object. Of a dead
+// holder it is taken over: at once on the machine where it ran, since its flock is free there; from another
+// machine once its date is three minutes old (clocks are to agree to a minute).
 class Claim {
  public:
   // Makes the folder of `file`. None where another process holds it. Throws RunError where it cannot be made.

@@ -1,5 +1,6 @@
 #include "cli/claim.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +58,34 @@ TEST_F(ClaimTest, OfAProcessThatDiedHereItIsFreeAtOnce) {
   const auto claim = Claim::take(file_);
   ASSERT_TRUE(claim);
   EXPECT_NE(holder_of(file_).find("pid " + std::to_string(getpid()) + " "), std::string::npos);
+}
+
+// Whoever is killed while it takes a claim leaves no file without its name: such a file is held for three
+// minutes.
+TEST_F(ClaimTest, AppearsWithItsLine) {
+  write_text(file_, "x");  // makes the folder
+  fs::remove(file_);
+  const int nameless = open(fs::path(file_).parent_path().c_str(), O_TMPFILE | O_RDWR, 0644);
+  if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";
+  close(nameless);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 3000; ++i)
+      if (!Claim::take(file_)) _exit(1);
+    _exit(0);
+  }
+  int seen = 0, empty = 0, status = -1;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    const int descriptor = open(file_.c_str(), O_RDONLY);
+    if (descriptor < 0) continue;
+    char letter = 0;
+    ++seen;
+    empty += pread(descriptor, &letter, 1, 0) != 1;
+    close(descriptor);
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(seen, 0);
+  EXPECT_EQ(empty, 0);
 }
 
 TEST_F(ClaimTest, OfAnotherMachineItIsHeldWhileItsDateIsRenewed) {
