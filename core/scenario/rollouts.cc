@@ -130,6 +130,14 @@ Node weights_options() {
                   "what is passed on as it arrives, and of a store one object; a part of a source is cut "
                   "into "
                   "equal pieces of at most this"),
+              integer("requests")
+                  .at_least(0)
+                  .at_most(1024)
+                  .by_default(0)
+                  .means("that a group has open at a time where it asks for each piece, as over HTTP: the "
+                         "next one "
+                         "goes when a piece has come; 0: pieces come unasked, a behind another. Of a store: "
+                         "`store.concurrent`"),
               duration("build").at_least(0).by_default("0s").means(
                   "from the end of a step until a source has the first of the version"),
               rate("build_rate")
@@ -159,7 +167,10 @@ Node weights_options() {
                                     .at_least(1)
                                     .at_most(1024)
                                     .by_default(4)
-                                    .means("requests that a group has open at a time")})
+                                    .means("requests that a group has open at a time"),
+                                integer("uploads").at_least(0).at_most(1024).by_default(0).means(
+                                    "of a source that are open at a time, where each waits for its "
+                                    "answer, as a PUT does; 0: none waits")})
                   .means("with distribution store")})
       .filled()
       .means("how the trainers' weights come to the groups");
@@ -246,6 +257,7 @@ WeightStore parse_store(const Json& weights) {
   store.rate = optional_rate(json, "rate");
   store.request_s = parse_duration(json.at("request"));
   store.concurrent = json.at("concurrent");
+  store.uploads = json.at("uploads");
   return store;
 }
 
@@ -258,6 +270,7 @@ WeightsSpec parse_weights(const Json& json, std::int64_t parameters, int workers
   weights.fan_out = json.at("fan_out");
   weights.sources = json.at("sources");
   weights.piece = parse_bytes(json.at("piece"));
+  weights.requests = json.at("requests");
   weights.build_s = parse_duration(json.at("build"));
   weights.build_rate = optional_rate(json, "build_rate");
   weights.unpack_rate = optional_rate(json, "unpack_rate");

@@ -45,6 +45,7 @@ struct WeightStore {
   std::optional<double> rate;  // bit/s of its link, each way; none: as the topology's access links
   double request_s = 0;        // from a request to the first byte that leaves the store
   int concurrent = 1;          // requests of a group that are open at a time
+  int uploads = 0;             // of a source that wait for their answers at a time; 0: none waits
 };
 
 struct WeightsSpec {
@@ -54,6 +55,7 @@ struct WeightsSpec {
   int fan_out = 2;
   int sources = 1;              // trainers that send a part of it each
   std::optional<double> piece;  // bytes that are passed on as they arrive; none: a part is one
+  int requests = 0;             // for pieces, that a group has open at a time; 0: pieces come unasked
   // At a source: a version is there so long after the step, or piece by piece at a rate. Bit/s of what is
   // sent.
   double build_s = 0;

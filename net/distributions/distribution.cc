@@ -53,7 +53,9 @@ std::vector<std::pair<int, int>> weight_connections(const Case& config, const st
     for (int from = 0; from < static_cast<int>(tree.next.size()); ++from)
       for (const int to : tree.next[as_index(from)]) {
         found.insert({from, to});
-        if (from == store) found.insert({to, from});
+        const bool asks = from == store || (to == store ? config.rollouts->weights.store.uploads
+                                                        : config.rollouts->weights.requests) > 0;
+        if (asks) found.insert({to, from});
       }
   return {found.begin(), found.end()};
 }

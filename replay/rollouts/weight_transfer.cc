@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
 #include "core/base/index.h"
@@ -53,9 +53,42 @@ void WeightTransfer::has(int host, const Piece& piece) {
     if (host == store_) {
       downloads_[below].open.push_back(piece);
       ask(below);
+    } else if (const std::int64_t allowed = allowed_at_once(below); allowed > 0) {
+      const auto pieces = static_cast<std::int64_t>(pieces_of(trees_[piece.tree], weights_).size());
+      Way& way = ways_
+                     .try_emplace({piece.tree, host, below},
+                                  Way{{}, allowed, std::max<std::int64_t>(0, pieces - allowed)})
+                     .first->second;
+      way.open.push_back(piece);
+      send_allowed(host, below, way);
     } else {
       send(host, below, piece, [this, below, piece] { arrive(below, piece); });
     }
+  }
+}
+
+// 0: as many as there are.
+int WeightTransfer::allowed_at_once(int below) const {
+  return below == store_ ? weights_.store.uploads : weights_.requests;
+}
+
+// The first requests of a version stand with the sender before it has anything. A group asks for the next
+// piece as one comes, and a store answers an upload; either lets one more leave.
+void WeightTransfer::send_allowed(int from, int to, Way& way) {
+  while (way.allowed > 0 && !way.open.empty()) {
+    const Piece piece = way.open.front();
+    way.open.pop_front();
+    --way.allowed;
+    send(from, to, piece, [this, from, to, piece, &way] {
+      if (way.asks > 0) {
+        --way.asks;
+        transmit(to, from, kRequestBytes, [this, from, to, &way] {
+          ++way.allowed;
+          send_allowed(from, to, way);
+        });
+      }
+      arrive(to, piece);
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/scenario/rollouts.h"
@@ -16,7 +17,7 @@ namespace longhaul {
 
 class WeightTransfer {
  public:
-  // What a group asks a store with, as long as the request of an HTTP client and its headers.
+  // What a piece is asked for with, and an upload answered: as long as an HTTP request and its headers.
   static constexpr std::int64_t kRequestBytes = 300;
 
   struct Carriers {
@@ -52,7 +53,16 @@ class WeightTransfer {
     int under_way = 0;
   };
 
+  // Down a tree, from a host to one below it, where each piece is asked for, or answered: what has not left
+  // yet, how many may leave, and for how many more the receiver asks.
+  struct Way {
+    std::deque<Piece> open;
+    std::int64_t allowed = 0, asks = 0;
+  };
+
   void has(int host, const Piece& piece);
+  int allowed_at_once(int below) const;
+  void send_allowed(int from, int to, Way& way);
   void send(int from, int to, const Piece& piece, std::function<void()> on_arrival);
   void transmit(int from, int to, std::int64_t bytes, std::function<void()> on_arrival);
   void arrive(int host, const Piece& piece);
@@ -64,8 +74,9 @@ class WeightTransfer {
   const std::vector<WeightTree>& trees_;
   const int store_, version_, rule_;
   const Arrived on_arrival_;
-  std::map<int, Downloads> downloads_;  // by group's host
-  std::map<int, int> numbers_;          // of messages, by sender
+  std::map<int, Downloads> downloads_;                     // by group's host
+  std::map<std::tuple<std::size_t, int, int>, Way> ways_;  // by tree, sender and receiver
+  std::map<int, int> numbers_;                             // of messages, by sender
   std::int64_t left_ = 0, transfers_ = 0, bytes_ = 0;
 };
 

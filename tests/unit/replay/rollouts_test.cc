@@ -107,6 +107,39 @@ TEST(WeightTransfers, AStoreIsAnUploadAndDownloads) {
   EXPECT_NEAR(refit_s(config, 4), 0.5 + 4 * (0.5 + 0.5), 0.05);
 }
 
+// Where each piece is asked for when the one before has come, a round trip goes by between two pieces, on all
+// ways of a chain at once: (k − 1) (p + τ) + n (p + τ/2) of k pieces of p each and n groups, less slow start,
+// which is there with and without. Two requests at a time leave no pause, where a piece takes longer than a
+// round trip.
+TEST(WeightTransfers, RequestsCostARoundTripAPiece) {
+  constexpr double kRoundTrip_s = 0.02, kPieces = 8;
+  for (const int groups : {1, 3}) {
+    Case config = rollout_case(groups, "chain", 2);
+    config.network.topology.options["rtt"] = "20ms";
+    config.rollouts->weights.requests = 0;
+    const double unasked_s = refit_s(config, kPieces);
+    config.rollouts->weights.requests = 1;
+    EXPECT_NEAR(refit_s(config, kPieces) - unasked_s, (kPieces - 1) * kRoundTrip_s, 0.01) << groups;
+    config.rollouts->weights.requests = 2;
+    EXPECT_NEAR(refit_s(config, kPieces), unasked_s, 0.01) << groups;
+    config.rollouts->weights.requests = 100;
+    EXPECT_NEAR(refit_s(config, kPieces), unasked_s, 0.01) << groups;
+  }
+}
+
+// So does an upload that waits for its answer.
+TEST(WeightTransfers, UploadsWaitForTheirAnswers) {
+  Case config = rollout_case(1, "store", 2);
+  config.network.topology.options["rtt"] = "20ms";
+  config.rollouts->weights.store.rate = 4 * kRate;
+  config.network.overrides = {up_of(0, kRate / 4)};  // the trainer's; downloads wait for it
+  const double unanswered_s = refit_s(config, 8);
+  config.rollouts->weights.store.uploads = 1;
+  EXPECT_NEAR(refit_s(config, 8) - unanswered_s, 7 * 0.02, 0.01);
+  config.rollouts->weights.store.uploads = 2;
+  EXPECT_NEAR(refit_s(config, 8), unanswered_s, 0.01);
+}
+
 // Each of m sources sends an m-th, over a link of its own.
 TEST(WeightTransfers, SourcesShareTheSending) {
   Case config = rollout_case(4, "broadcast", 2);
@@ -138,12 +171,15 @@ TEST(WeightTransfers, BytesAreKept) {
     config.replicas = 3;
     config.rollouts->weights.sources = 3;
     config.rollouts->weights.piece = 70001;
-    const Replayed run = replayed(config);
     const double bytes = static_cast<double>(config.rollouts->weights.bytes);
-    for (std::size_t group = 0; group < 5; ++group)
-      EXPECT_EQ(cell(run, "rollouts.csv", group, 8), 3 * bytes) << distribution;
-    for (std::size_t version = 0; version < 3; ++version)
-      EXPECT_EQ(cell(run, "versions.csv", version, 6), bytes * (distribution == "store" ? 6 : 5));
+    for (const int requests : {0, 1, 3}) {
+      config.rollouts->weights.requests = config.rollouts->weights.store.uploads = requests;
+      const Replayed run = replayed(config);
+      for (std::size_t group = 0; group < 5; ++group)
+        EXPECT_EQ(cell(run, "rollouts.csv", group, 8), 3 * bytes) << distribution;
+      for (std::size_t version = 0; version < 3; ++version)
+        EXPECT_EQ(cell(run, "versions.csv", version, 6), bytes * (distribution == "store" ? 6 : 5));
+    }
   }
 }
 
@@ -244,6 +280,25 @@ TEST(SampleLengths, HaveTheirMeansAndCaps) {
   length.shape = 3;
   EXPECT_NEAR(mean_of(), 150, 3);  // 100 · 3 / 2
   EXPECT_EQ(length.expected(), 150);
+}
+
+// Two replays have the same bytes, whatever draws, and a version that is on its way when the last step ends
+// still goes everywhere.
+TEST(Rollouts, AReplayIsTheSameAgain) {
+  Case config = by_hand(WeightSwap::kInFlight, 2);
+  config.rollouts->groups = 3;
+  config.rollouts->batch = 7;
+  config.rollouts->concurrent = 2;
+  config.rollouts->length.kind = SampleLength::Kind::kLognormal;
+  config.rollouts->length.sigma = 1;
+  const Replayed run = replayed(config);
+  EXPECT_EQ(run.files, replayed(config).files);
+  config.seed = 2;
+  EXPECT_NE(run.files.at("batches.csv"), replayed(config).files.at("batches.csv"));
+  const Rows versions = rows_of(run, "versions.csv"), refits = rows_of(run, "refits.csv");
+  ASSERT_EQ(versions.size(), 3U);
+  for (const Cells& row : versions) EXPECT_FALSE(row.at(5).empty()) << row.at(0);
+  EXPECT_EQ(refits.size(), 9U);
 }
 
 // What is handed to a kernel-like TCP takes about as long: of drawn sizes and places.
