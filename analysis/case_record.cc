@@ -7,10 +7,10 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include "analysis/exchange_table.h"
+#include "analysis/record_values.h"
 #include "analysis/residual.h"
 #include "analysis/rollout_record.h"
 #include "analysis/run_declarations.h"
@@ -29,13 +29,6 @@ namespace longhaul {
 namespace {
 
 constexpr const char* kRecordFile = "/record.json";
-
-Json to_json(const std::vector<double>& values) {
-  // A method that never exchanges has no synchronization time, not one of 0.
-  if (values.empty()) return nullptr;
-  const Distribution d = distribution(values);
-  return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
-}
 
 // A file of its network may be missing where a case is read again: its record says nothing of it then.
 void add_validity(const Case& config, Json& record) {
@@ -99,9 +92,9 @@ struct RuleTimes {
 Json to_json(const std::map<std::string, RuleTimes>& rules) {
   Json json = Json::object();
   for (const auto& [name, times] : rules)
-    json[name] = {{"sync_time_s", to_json(times.sync_s)},
-                  {"wait_s", to_json(times.wait_s)},
-                  {"exposed_s", to_json(times.exposed_s)}};
+    json[name] = {{"sync_time_s", distribution_or_null(times.sync_s)},
+                  {"wait_s", distribution_or_null(times.wait_s)},
+                  {"exposed_s", distribution_or_null(times.exposed_s)}};
   return json;
 }
 
@@ -195,13 +188,13 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
   if (groups.sitting_out() > 0) record["sitting_out"] = groups.sitting_out();
   record["bytes_per_sync"] =
       outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
-  record["sync_time_s"] = to_json(times(&Synchronization::sync_s));
+  record["sync_time_s"] = distribution_or_null(times(&Synchronization::sync_s));
   if (!all.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
   if (record["status"] == "done")
     if (Json parts = sync_breakdown(case_folder, all.size()); !parts.is_null())
       record["sync_breakdown_s"] = std::move(parts);
-  record["wait_s"] = to_json(times(&Synchronization::wait_s));
-  record["exposed_s"] = to_json(times(&Synchronization::exposed_s));
+  record["wait_s"] = distribution_or_null(times(&Synchronization::wait_s));
+  record["exposed_s"] = distribution_or_null(times(&Synchronization::exposed_s));
   if (has_overlap) record["rules"] = to_json(by_rule);
   const auto of_a_replica = [&](double Synchronization::*of) {
     const double rows = static_cast<double>(all.size()) / config.workers();
@@ -214,10 +207,6 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
 bool has_column(const std::string& file, const char* column) {
   const CsvStream table(file, {});
   return std::find(table.cells().begin(), table.cells().end(), column) != table.cells().end();
-}
-
-double sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.);
 }
 
 // From replicas.csv, a row a worker: times, what they sent, and where replicas may be gone or late, what went
@@ -307,7 +296,7 @@ void add_absences(const Case& config, const std::string& case_folder, Json& reco
   record["crashes"] = crashes;
   record["committed_fraction"] = 1 - static_cast<double>(said("thrown_away_steps")) / config.steps();
   record["discarded_exchanges"] = said("discarded");
-  record["recovery_s"] = to_json(recovery_s);
+  record["recovery_s"] = distribution_or_null(recovery_s);
   record["recovery_bytes"] = bytes;
 }
 

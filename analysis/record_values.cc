@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "analysis/statistics.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 
@@ -60,6 +61,12 @@ double six_digits(double value) {
 
 Json six_digits_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(six_digits(*value)) : Json(nullptr);
+}
+
+Json distribution_or_null(const std::vector<double>& values) {
+  if (values.empty()) return nullptr;
+  const Distribution d = distribution(values);
+  return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
 }
 
 bool is_method_option(const std::string& key) {

@@ -31,6 +31,9 @@ double six_digits(double value);
 // The same as JSON; null without a value, or where it is not finite.
 Json six_digits_or_null(const std::optional<double>& value);
 
+// {mean, p50, p95, max}; null of an empty list: what never happened has no time, not one of 0.
+Json distribution_or_null(const std::vector<double>& values);
+
 // "methods.LABEL.key": an option of one method.
 bool is_method_option(const std::string& key);
 

@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/record_values.h"
 #include "analysis/run_files.h"
 #include "analysis/statistics.h"
 #include "core/base/csv.h"
 
 namespace longhaul {
 namespace {
-
-Json in_record(const std::vector<double>& values) {
-  if (values.empty()) return nullptr;
-  const Distribution d = distribution(values);
-  return {{"mean", d.mean}, {"p50", d.p50}, {"p95", d.p95}, {"max", d.max}};
-}
 
 // Of versions that all groups took up.
 std::vector<double> refit_times(const std::string& file, std::vector<double>& bytes) {
@@ -45,12 +40,6 @@ Json staleness_of(const std::string& file) {
   return {{"mean", sum / all}, {"p95", p95}, {"max", samples.back().first}};
 }
 
-double sum_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
-
 }  // namespace
 
 void add_rollouts(const Case& config, const std::string& case_folder, Json& record) {
@@ -63,9 +52,10 @@ void add_rollouts(const Case& config, const std::string& case_folder, Json& reco
   const std::vector<double>& clock_s = groups["clock_s"];
   const double end_s = clock_s.empty() ? 0 : clock_s.front();
   record["versions"] = refits.size();
-  record["refit_time_s"] = in_record(refits);
+  record["refit_time_s"] = distribution_or_null(refits);
   record["staleness"] = staleness_of(folder + "staleness.csv");
-  record["batch_wait_s"] = in_record(read_numbers(folder + "batches.csv", {"waited_s"})["waited_s"]);
+  record["batch_wait_s"] =
+      distribution_or_null(read_numbers(folder + "batches.csv", {"waited_s"})["waited_s"]);
   record["batch_wait_time_s"] = mean(read_numbers(folder + "replicas.csv", {"batch_wait_s"})["batch_wait_s"]);
   record["bytes_per_version"] = bytes.empty() ? Json() : Json(mean(bytes));
   if (end_s > 0) {
@@ -74,7 +64,7 @@ void add_rollouts(const Case& config, const std::string& case_folder, Json& reco
     record["rollout_idle_fraction"] = {{"mean", mean(idle)},
                                        {"max", *std::max_element(idle.begin(), idle.end())}};
     record["rollout_slot_use"] =
-        sum_of(groups["sample_s"]) / (end_s * static_cast<double>(spec.concurrent) * spec.groups);
+        sum(groups["sample_s"]) / (end_s * static_cast<double>(spec.concurrent) * spec.groups);
     record["samples_per_s"] = static_cast<double>(spec.batch) * config.steps() / end_s;
     record["step_time_s"] = end_s / config.steps();
   }
@@ -82,11 +72,12 @@ void add_rollouts(const Case& config, const std::string& case_folder, Json& reco
                rollouts = static_cast<double>(spec.accelerators) * spec.groups, hours = end_s / 3600;
   record["accelerator_hours"] = hours * trainers;
   record["rollout_accelerator_hours"] = hours * rollouts;
-  const double egress = sum_of(read_numbers(folder + "sites.csv", {"bytes_out"})["bytes_out"]);
-  record["egress_bytes"] = egress;
+  // A topology without sites has no rows, and no price of egress.
+  const std::vector<double> egress = read_numbers(folder + "sites.csv", {"bytes_out"})["bytes_out"];
+  record["egress_bytes"] = egress.empty() ? Json() : Json(sum(egress));
   if (spec.prices)
     record["cost"] = hours * (trainers * spec.prices->trainer_hour + rollouts * spec.prices->rollout_hour) +
-                     egress / 1e9 * spec.prices->egress_gb;
+                     sum(egress) / 1e9 * spec.prices->egress_gb;
 }
 
 }  // namespace longhaul

@@ -65,6 +65,10 @@ bool is_found(std::size_t pairs, double effect, double level, double power) {
 
 }  // namespace
 
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.);
+}
+
 double mean(const std::vector<double>& values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());

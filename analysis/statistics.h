@@ -7,6 +7,8 @@
 
 namespace longhaul {
 
+double sum(const std::vector<double>& values);
+
 // NaN for an empty list.
 double mean(const std::vector<double>& values);
 

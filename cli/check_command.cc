@@ -101,6 +101,27 @@ void print_inside(const Case& config) {
                           graph.group_size, named_few(parts, 4)));
 }
 
+// "rollouts: 8 groups (oregon 4, london 4) generate 256 samples each at a time, a batch in 102 s or more; a
+// version is 14 GB to each by relay-tree". Of lengths without a mean, and of those that are cut, no time.
+void print_rollouts(const Case& config) {
+  if (!config.rollouts) return;
+  const RolloutSpec& rollouts = *config.rollouts;
+  std::vector<std::string> places;
+  for (const auto& [site, count] : rollouts.places) places.push_back(fmt::format("{} {}", site, count));
+  const double mean = rollouts.length.expected(),
+               slots = static_cast<double>(rollouts.concurrent) * rollouts.groups;
+  std::string batch;
+  if (std::isfinite(mean) && rollouts.length.most == 0 && rollouts.speed_factors.empty())
+    batch = fmt::format(", a batch in {} or more",
+                        human_duration((rollouts.start_s + mean / rollouts.tokens_per_s) *
+                                       std::max(1., static_cast<double>(rollouts.batch) / slots)));
+  say(stdout,
+      fmt::format("    rollouts: {}{} generate {} samples each at a time{}; a version is {} to each by {}\n",
+                  counted(as_index(rollouts.groups), "group"),
+                  places.empty() ? "" : " (" + named_few(places, 4) + ")", rollouts.concurrent, batch,
+                  human_bytes(static_cast<double>(rollouts.weights.bytes)), rollouts.weights.distribution));
+}
+
 void print_case(const CaseEstimate& estimate) {
   const Case& config = *estimate.config;
   const double bytes =
@@ -110,6 +131,7 @@ void print_case(const CaseEstimate& estimate) {
                           config.name, config.replicas, config.steps(), human_bytes(bytes),
                           segments.empty() ? "" : segments + ", ", human_duration(estimate.replay.seconds)));
   if (const std::string pace = pace_in_words(config); !pace.empty()) std::printf("    %s\n", pace.c_str());
+  print_rollouts(config);
   print_inside(config);
   print_sitting_out(config);
   print_placement(config);

@@ -312,7 +312,9 @@ void declare_plan(CLI::App& app, PlanOptions& options, int& status) {
   CLI::App* plan = app.add_subcommand(
       "plan",
       "How to run a training: search methods, H, codecs, collectives and placements for time, money, bytes");
-  CLI::Option* file = plan->add_option("PLAN", options.plan, "plan file (JSON; docs/howto/plan.md)");
+  CLI::Option* file = plan->add_option(
+      "PLAN", options.plan,
+      "plan file (JSON; docs/howto/plan.md), or a scenario with rollouts (docs/howto/rollouts.md)");
   plan->add_option("-o,--output", options.out,
                    "a new folder (default results/NAME-plan, or the next free name)");
   plan->add_option("--jobs", options.jobs, "replays at a time (default: as many as there are cores)")

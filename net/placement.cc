@@ -108,6 +108,10 @@ void refuse_places_of_rollouts(const Case& config) {
   if (!config.rollouts->weights.store.site.empty())
     throw InputError("rollouts.weights.store.site", "found on topology \"" + name + "\"",
                      "a topology with sites", "this one has none: all hosts are alike");
+  if (config.rollouts->prices && config.rollouts->prices->egress_gb > 0)
+    throw InputError("rollouts.prices.egress_gb",
+                     fmt::format("found {:g} on topology \"{}\"", config.rollouts->prices->egress_gb, name),
+                     "0, or a topology with sites", "this one has none: nothing is known to leave a site");
 }
 
 AccessLinks access_of(int host, const AccessLinks& access, const Case& config) {

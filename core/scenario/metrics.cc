@@ -218,6 +218,7 @@ std::vector<Metric> of_rollouts() {
   return {
       refit.at("mean")
           .column(3, "refit", "Refit, mean")
+          .by_default()
           .means("with rollouts: from the end of a step until all groups generate with the weights that it "
                  "trained"),
       refit.at("p50"),
@@ -225,6 +226,7 @@ std::vector<Metric> of_rollouts() {
       refit.at("max"),
       staleness.at("mean")
           .column(4, "staleness", "Staleness, mean")
+          .by_default()
           .means("with rollouts: by how many versions a sample's weights are older than those that its step "
                  "trains"),
       staleness.at("p95"),
@@ -237,6 +239,7 @@ std::vector<Metric> of_rollouts() {
       waited.at("max"),
       idle.at("mean")
           .column(5, "rollouts idle", "Rollouts idle")
+          .by_default()
           .means("with rollouts: share of its time in which a group generates nothing"),
       idle.at("max"),
       MetricBuilder("rollout_slot_use", Unit::kFraction).network_time(),
@@ -249,6 +252,7 @@ std::vector<Metric> of_rollouts() {
           .lower()
           .network_time()
           .column(7, "cost", "Cost")
+          .by_default()
           .means(
               "with prices: accelerators of trainers and rollouts, and what leaves a site, in the currency "
               "of rollouts.prices"),

@@ -20,6 +20,9 @@ void check(const Case& config) {
   if (!config.network.overrides.empty())
     throw InputError("network.overrides", "found on a mesh", "another topology",
                      "all links of a mesh are equal");
+  if (config.rollouts && config.rollouts->weights.store.rate)
+    throw InputError("rollouts.weights.store.rate", "found on a mesh", "another topology",
+                     "all links of a mesh are equal, and a store has one to each host");
   if (!config.network.variation.is_empty())
     throw InputError("network.variation", "found on a mesh",
                      "another topology, without network.message_time");
