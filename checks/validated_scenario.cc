@@ -385,6 +385,16 @@ std::vector<std::string> sections_of_no_case(const Scenario& scenario) {
   if (is_any(names_store) &&
       !is_any([](const Case& one) { return one.rollouts && one.rollouts->has_store(); }))
     warnings.push_back("rollouts.weights.store does not count: no case has distribution store");
+  const Json weights = member(member(scenario.written, "rollouts"), "weights");
+  const auto counts_only_with = [&](const char* key, const std::string& words, const auto& is_so) {
+    if (weights.contains(key) &&
+        !is_any([&](const Case& one) { return one.rollouts && is_so(*one.rollouts); }))
+      warnings.push_back(fmt::format("rollouts.weights.{} does not count: {}", key, words));
+  };
+  counts_only_with("requests", "all cases have distribution store: store.concurrent is of its requests",
+                   [](const RolloutSpec& rollouts) { return !rollouts.has_store(); });
+  counts_only_with("fan_out", "no case has distribution relay-tree",
+                   [](const RolloutSpec& rollouts) { return rollouts.weights.distribution == "relay-tree"; });
   if (is_any([](const Case& one) { return one.resolved.contains("pipeline"); }) &&
       !is_any([](const Case& one) { return one.pipeline.has_stages(); }))
     warnings.push_back("pipeline does not count in the replay: no case has stages (pipeline.stages above 1)");

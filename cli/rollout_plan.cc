@@ -41,7 +41,7 @@ std::string folder_for(const PlanOptions& options, const std::string& name) {
                    "--resume continues the plan that was interrupted in this folder");
 }
 
-// All cases of a scenario, replayed in a folder of the plan.
+// All cases of a scenario, replayed in a folder of the plan; of several seeds their means.
 std::vector<Json> replayed(const PlanOptions& options, const std::string& scenario,
                            const std::string& folder) {
   RunOptions run;
@@ -54,7 +54,7 @@ std::vector<Json> replayed(const PlanOptions& options, const std::string& scenar
   run.command = {"longhaul", "plan", options.plan};
   if (const int status = run_command(run); status == kInterrupted) throw Interrupted();
   const Json summary = read_summary(folder);
-  return {summary.at("cases").begin(), summary.at("cases").end()};
+  return means_over_seeds({summary.at("cases").begin(), summary.at("cases").end()});
 }
 
 // The scenario with the values of a case instead of its sweep.
@@ -71,21 +71,21 @@ Json without_sweep(const Scenario& scenario, const Json& record) {
   for (const auto& [key, value] : record.at("swept").items())
     if (!is_method_option(key) || addressed_label(key, {label}) == label)
       assign_in_scenario(chosen, key, value, scenario.file);
-  chosen["seed"] = record.at("seed");
-  chosen.erase("seeds");
+  chosen.erase("seed");
+  chosen["seeds"] = record.at("seeds");
   return chosen;
 }
 
 // Links that one buys together: access links of one role at one router, and every other link by itself. By
 // the pattern that names them; those without a rate are left out.
-std::map<std::string, Link> links_to_buy(const Topology& topology) {
-  std::map<std::string, Link> found;
+std::map<std::string, std::vector<Link>> links_to_buy(const Topology& topology) {
+  std::map<std::string, std::vector<Link>> found;
   for (const Link& link : topology.links()) {
     if (!std::isfinite(link.rate_forward) || !std::isfinite(link.rate_backward)) continue;
     const bool is_access = link.first < topology.replicas() && link.second >= topology.replicas();
     std::string role = topology.node_name(link.first);
     while (!role.empty() && role.back() >= '0' && role.back() <= '9') role.pop_back();
-    found.emplace(is_access ? role + "*-" + topology.node_name(link.second) : link.name, link);
+    found[is_access ? role + "*-" + topology.node_name(link.second) : link.name].push_back(link);
   }
   return found;
 }
@@ -105,11 +105,14 @@ std::vector<Bought> with_links_bought(const PlanOptions& options, const Json& ch
   if (links.empty()) return {};
   Json points = Json::array();
   const Json own = member(member(chosen, "network"), "overrides");
-  for (const auto& [pattern, link] : links) {
+  std::map<std::string, std::string> pattern_of;  // by the overrides that double it
+  for (const auto& [pattern, together] : links) {
     Json overrides = own.is_array() ? own : Json::array();
-    overrides.push_back({{"link", pattern},
-                         {"up", fmt::format("{}bps", format_number(kBought * link.rate_forward))},
-                         {"down", fmt::format("{}bps", format_number(kBought * link.rate_backward))}});
+    for (const Link& link : together)
+      overrides.push_back({{"link", link.name},
+                           {"up", fmt::format("{}bps", format_number(kBought * link.rate_forward))},
+                           {"down", fmt::format("{}bps", format_number(kBought * link.rate_backward))}});
+    pattern_of[overrides.dump()] = pattern;
     points.push_back(std::move(overrides));
   }
   Json scenario = chosen;
@@ -118,9 +121,9 @@ std::vector<Bought> with_links_bought(const PlanOptions& options, const Json& ch
   const std::vector<Json> records = replayed(options, file, folder + "/links");
   std::vector<Bought> bought;
   for (const Json& record : records) {
-    const Json overrides = record.at("swept").at("network.overrides");
-    bought.push_back({overrides.back().at("link").get<std::string>(), before,
-                      value_at(record, rule.prefer).value_or(std::nan(""))});
+    const Json& overrides = record.at("swept").at("network.overrides");
+    bought.push_back(
+        {pattern_of.at(overrides.dump()), before, value_at(record, rule.prefer).value_or(std::nan(""))});
   }
   stable_sort(bought, [](const Bought& one, const Bought& other) { return one.after < other.after; });
   return bought;
@@ -172,7 +175,8 @@ std::string in_words(const std::vector<Json>& records, const CaseChoice& choice,
         "\n" + markdown_row({"a link twice as fast", in_words(rule.prefer), "saves"}) + markdown_rule("lrr");
     for (const Bought& one : bought)
       markdown += markdown_row({one.link, formatted(metric_named(rule.prefer), one.after),
-                                fmt::format("{:.1f} %", 100 * (1 - one.after / one.before))});
+                                // No −0.0 %.
+                                fmt::format("{:.1f} %", 100 * (1 - one.after / one.before) + 1e-9)});
   }
   return markdown;
 }

@@ -54,13 +54,17 @@ Placement without_empty_sites(Placement sites) {
 }
 
 // A misspelt site must not become a silent default: list what there is.
+void check_site_known(const std::string& site, const std::vector<std::string>& known,
+                      const std::string& path) {
+  constexpr std::size_t kMostShown = 30;
+  if (!contains(known, site))
+    throw InputError(path, fmt::format("found an unknown site \"{}\"", site), join_some(known, kMostShown),
+                     did_you_mean(site, known));
+}
+
 void check_sites_known(const Placement& sites, const std::vector<std::string>& known,
                        const std::string& path) {
-  constexpr std::size_t kMostShown = 30;
-  for (const auto& [site, count] : sites)
-    if (!contains(known, site))
-      throw InputError(path + "." + site, fmt::format("found an unknown site \"{}\"", site),
-                       join_some(known, kMostShown), did_you_mean(site, known));
+  for (const auto& [site, count] : sites) check_site_known(site, known, path + "." + site);
 }
 
 // That of the router at which it is.
@@ -86,11 +90,15 @@ Placement with_sites_of_rollouts(Placement placement, const Case& config,
     throw InputError("rollouts.sites", "this key is missing", "{site: groups}",
                      "the topology has sites, and the groups stand at some of them");
   const auto add = [&](const std::string& site, const std::string& path) {
-    check_sites_known({{site, 0}}, known, path);
+    check_site_known(site, known, path);
     if (none_of(placement, [&](const auto& at) { return at.first == site; })) placement.push_back({site, 0});
   };
-  for (const auto& [site, count] : rollouts.places)
-    if (count > 0) add(site, "rollouts.sites");
+  const Json sites = member(member(config.resolved, "rollouts"), "sites");
+  for (std::size_t i = 0; i < rollouts.places.size(); ++i) {
+    const auto& [site, count] = rollouts.places[i];
+    const std::string path = "rollouts.sites";
+    if (count > 0) add(site, sites.is_array() ? element_path(path, i) : path + "." + site);
+  }
   if (!rollouts.has_store()) return placement;
   if (rollouts.weights.store.site.empty())
     throw InputError("rollouts.weights.store.site", "this key is missing", join_some(known, 30),

@@ -86,6 +86,14 @@ void add_of_network(const Case& config, std::vector<std::string>& draws) {
     add_new("background traffic", draws);
 }
 
+void add_of_rollouts(const Case& config, std::vector<std::string>& draws) {
+  if (!config.rollouts) return;
+  const SampleLength& length = config.rollouts->length;
+  const bool is_drawn = length.kind == SampleLength::Kind::kPareto ||
+                        (length.kind == SampleLength::Kind::kLognormal && length.sigma > 0);
+  if (is_drawn) add_new("lengths of samples", draws);
+}
+
 void add_of_faults(const Case& config, std::vector<std::string>& draws) {
   for (const bool of_links : {true, false})
     if (any_of(config.faults,
@@ -100,6 +108,7 @@ std::vector<std::string> draws_of(const Case& config) {
   add_of_steps(config.workload, draws);
   add_of_plan(config, draws);
   add_of_network(config, draws);
+  add_of_rollouts(config, draws);
   add_of_faults(config, draws);
   return draws;
 }

@@ -5,11 +5,54 @@
 #include <algorithm>
 
 #include "analysis/record_values.h"
+#include "analysis/statistics.h"
 #include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/scenario/metrics.h"
 
 namespace longhaul {
+
+namespace {
+
+// What tells cases apart that are no seeds of each other.
+std::string point_of(const Json& record) {
+  Json swept = record.value("swept", Json::object());
+  swept.erase("seed");
+  return record.value("label", "") + "\n" + swept.dump();
+}
+
+Json mean_record(const std::vector<const Json*>& seeds) {
+  Json record = *seeds.front();
+  if (record.contains("swept")) record["swept"].erase("seed");
+  record["seeds"] = Json::array();
+  for (const Json* one : seeds) {
+    record["seeds"].push_back(one->value("seed", Json()));
+    if (one->value("status", "") != "done") record["status"] = one->value("status", "");
+  }
+  for (const std::string& metric : metric_paths()) {
+    const std::vector<double> values = values_at(seeds, metric);
+    if (values.size() == seeds.size())
+      put_at(record, metric, mean(values));
+    else if (!values.empty())
+      put_at(record, metric, nullptr);
+  }
+  return record;
+}
+
+}  // namespace
+
+std::vector<Json> means_over_seeds(const std::vector<Json>& records) {
+  std::vector<std::string> points;
+  std::map<std::string, std::vector<const Json*>> of_point;
+  for (const Json& record : records) {
+    std::vector<const Json*>& seeds = of_point[point_of(record)];
+    if (seeds.empty()) points.push_back(point_of(record));
+    seeds.push_back(&record);
+  }
+  std::vector<Json> means;
+  for (const std::string& point : points) means.push_back(mean_record(of_point.at(point)));
+  return means;
+}
 
 CaseChoice choose(const std::vector<Json>& records, const ChoiceRule& rule) {
   CaseChoice found;

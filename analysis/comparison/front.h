@@ -24,6 +24,11 @@ struct CaseChoice {
   std::optional<std::size_t> choice;          // the first of the front
 };
 
+// One record for each point of the sweep and method, in the order of the first: of several seeds the metrics
+// are their means, `seeds` has them all, and what is not done in each is not done. What a metric lacks in one
+// it lacks in the mean.
+std::vector<Json> means_over_seeds(const std::vector<Json>& records);
+
 // Of equal ones the first. A record that is not done, or lacks a metric of the rule, is not taken.
 CaseChoice choose(const std::vector<Json>& records, const ChoiceRule& rule);
 

@@ -317,14 +317,15 @@ RankOrderSpec parse_rank_order(const Json& json, int replicas) {
   return {from_word<RankOrderSpec::Kind>(json, kRankOrder), {}};
 }
 
-std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path) {
+std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path,
+                                        const char* what) {
   if (text == "all") return {0, replicas - 1};
   const std::size_t dash = text.find('-');
   const int first = parse_number<int>(text.substr(0, dash)).value_or(-1),
             last = dash == std::string::npos ? first : parse_number<int>(text.substr(dash + 1)).value_or(-1);
   if (first < 0 || last < first || last >= replicas)
     throw InputError(path, fmt::format("found \"{}\"", text),
-                     fmt::format("a replica, 0 … {}, a range as \"0-3\", or \"all\"", replicas - 1));
+                     fmt::format("{}, 0 … {}, a range as \"0-3\", or \"all\"", what, replicas - 1));
   return {first, last};
 }
 

@@ -155,6 +155,7 @@ TcpSpec parse_tcp(const Json& json, int replicas);
 VariationSpec parse_variation(const Json& network, const std::string& folder);
 
 // "3", "3-7" or "all": the first and the last replica.
-std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path);
+std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path,
+                                        const char* what = "a replica");
 
 }  // namespace longhaul

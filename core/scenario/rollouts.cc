@@ -363,7 +363,7 @@ std::optional<RolloutSpec> parse_rollouts(const Json& resolved, std::int64_t par
     const std::string path = "rollouts.generation.speed_factors";
     spec.speed_factors.assign(as_index(spec.groups), 1);
     for (const auto& [range, factor] : generation["speed_factors"].items()) {
-      const auto [first, last] = parse_replica_range(range, spec.groups, child_path(path, range));
+      const auto [first, last] = parse_replica_range(range, spec.groups, child_path(path, range), "a group");
       for (int group = first; group <= last; ++group) spec.speed_factors[as_index(group)] = factor;
     }
   }

@@ -33,7 +33,7 @@ UNITS = {"s": [(2 * 86400, 86400, "d"), (7200, 3600, "h"), (120, 60, "min"), (1,
          "B": [(1e12, 1e12, "TB"), (1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e3, 1e3, "kB"), (0, 1, "B")]}
 # Of the bars of shares: how opaque the colour of the method is, and the hatch of what is empty.
 PARTS = {"compute": (0.35, ""), "exchange": (1, ""), "wait": (0, "/////"), "bubble": (0, ""),
-         "wait for a stage's message": (0, "\\\\\\\\\\"), "wait inside a step": (0, ".....")}
+         "wait for a stage's message": (0, "\\\\\\\\\\"), "wait inside a step": (0, "....."), "wait for samples": (0, "xxxxx")}
 
 
 def scale_of(unit, largest):

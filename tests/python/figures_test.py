@@ -3,6 +3,7 @@
 
     figures_test.py SOURCE_FOLDER      without matplotlib only the first
 """
+import ast
 import importlib.util
 import json
 import math
@@ -116,6 +117,12 @@ class Which(unittest.TestCase):
         inside, _ = made([at([group("diloco", parts={**parts, "inside_wait_time_s": 1.75}), group("noloco", parts=parts)])])
         self.assertEqual(inside["shares"]["parts"], ["compute", "wait inside a step", "exchange", "wait"])
         self.assertEqual([bar["shares"] for bar in inside["shares"]["bars"]], [[0.5, 0.175, 0.2, 0.125], [5 / 8.25, 0, 2 / 8.25, 1.25 / 8.25]])
+
+    def test_each_part_of_the_shares_can_be_drawn(self):
+        drawn = ast.parse((SOURCE / "python/longhaul/draw.py").read_text(encoding="utf-8"))  # without matplotlib too
+        parts = next(ast.literal_eval(node.value) for node in drawn.body
+                     if isinstance(node, ast.Assign) and node.targets[0].id == "PARTS")
+        self.assertEqual(set(parts), {name for name, _ in figures.PARTS})
 
     def test_shares_of_trainers_that_wait_for_samples(self):
         parts = {"compute_time_s": 5, "exchange_time_s": 2, "wait_time_s": 1, "batch_wait_time_s": 2}

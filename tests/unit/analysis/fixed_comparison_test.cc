@@ -46,6 +46,14 @@ TEST(Draws, AreWhatASeedCanMove) {
   const Json jitter = {{"jitter", {{"rate_sigma", 0.1}}}};
   EXPECT_EQ(drawn(kDiloco, {{"network", {{"variation", jitter}}}}), "jitter of links");
   EXPECT_EQ(drawn(kDiloco, {{"network", {{"tcp", {{"loss", 0.001}}}}}}), "losses of packets");
+  const auto samples = [](const Json& length) {
+    return Json{{"rollouts",
+                 {{"groups", 2}, {"batch", 4}, {"generation", {{"length", length}, {"tokens_per_s", 5}}}}}};
+  };
+  EXPECT_EQ(drawn(kDiloco, samples({{"constant", 10}})), "");
+  EXPECT_EQ(drawn(kDiloco, samples({{"lognormal", {{"mean", 10}, {"sigma", 0}}}})), "");
+  EXPECT_EQ(drawn(kDiloco, samples({{"lognormal", {{"mean", 10}, {"sigma", 1}}}})), "lengths of samples");
+  EXPECT_EQ(drawn(kDiloco, samples({{"pareto", {{"least", 10}, {"shape", 2}}}})), "lengths of samples");
   EXPECT_EQ(drawn(kNoloco, {{"replicas", 2}}), "") << "there is one pair only";
   // 50 steps of a second are longer than 32 time-outs of 0.25 s, two are not.
   const Json rare = {{"name", "noloco"}, {"inner_steps", 50}}, steps = {{"workload", {{"steps", 50}}}};

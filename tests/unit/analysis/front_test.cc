@@ -45,6 +45,30 @@ TEST(Front, IsThatOfAllPairs) {
   }
 }
 
+// Each seed by itself has another case ahead; the second is ahead in the mean.
+TEST(Front, IsOfMeansOverSeeds) {
+  std::vector<Json> records;
+  for (const auto& [seed, distribution, cost] :
+       {std::tuple{1, "broadcast", 9.}, {2, "broadcast", 1.}, {1, "chain", 4.}, {2, "chain", 4.}}) {
+    Json one = record(cost, 10 * cost);
+    one["seed"] = seed;
+    one["swept"] = {{"seed", seed}, {"distribution", distribution}};
+    records.push_back(one);
+  }
+  std::vector<Json> means = means_over_seeds(records);
+  ASSERT_EQ(means.size(), 2U);
+  EXPECT_EQ(means[0]["cost"], 5);
+  EXPECT_EQ(means[0]["seeds"], (Json{1, 2}));
+  EXPECT_EQ(means[0]["swept"], (Json{{"distribution", "broadcast"}}));
+  EXPECT_EQ(means[1]["simulated_time_s"], 40);
+  EXPECT_EQ(choose(means, kRule).choice, std::size_t{1});
+  records[1]["status"] = "failed";
+  records[3]["cost"] = nullptr;
+  means = means_over_seeds(records);
+  EXPECT_EQ(choose(means, kRule).why[0], (std::vector<std::string>{"it is not done"}));
+  EXPECT_EQ(choose(means, kRule).why[1], (std::vector<std::string>{"it has no cost"}));
+}
+
 TEST(Front, KeepsBounds) {
   ChoiceRule rule = kRule;
   rule.at_most = {{"refit_time_s.mean", 5}};
