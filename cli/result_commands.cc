@@ -69,7 +69,7 @@ std::string sentences_on(const Json& claim, const Json& verdicts) {
   for (std::size_t i = 0; i < std::min(sentences.size(), kMostSentences); ++i)
     text += "- " + markdown_text(sentences[i]) + "\n";
   if (sentences.size() > kMostSentences)
-    text += fmt::format("- and {} more points, as in the table\n", sentences.size() - kMostSentences);
+    text += fmt::format("- and {} more points, as above\n", sentences.size() - kMostSentences);
   return text + "\n";
 }
 

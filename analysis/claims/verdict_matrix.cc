@@ -110,6 +110,15 @@ bool has(const JudgedPoint& point, const std::string& key) {
   return key.empty() || point.swept.contains(key);
 }
 
+std::string point_in_words(const VerdictMatrix& matrix, const JudgedPoint& point) {
+  std::vector<std::string> values;
+  for (const auto& [key, value] : point.swept.items()) values.push_back(assignment(last_key(key), value));
+  VerdictCell cell;
+  add(cell, point);
+  return join(values) + ": " +
+         (std::isnan(cell.low) ? "not run" : range_in_words(matrix, cell) + " " + point.verdict);
+}
+
 std::string frontier_of_row(const VerdictMatrix& matrix, std::size_t row) {
   const std::vector<VerdictCell>& cells = matrix.cells[row];
   const std::string column = last_key(matrix.column_key);
@@ -190,7 +199,10 @@ VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records
   matrix.columns_are_numbers = axes[1].numbers;
   matrix.cells.assign(matrix.rows.size(), std::vector<VerdictCell>(matrix.columns.size()));
   for (const JudgedPoint& point : points) {
-    if (!has(point, matrix.row_key) || !has(point, matrix.column_key)) continue;
+    if (!has(point, matrix.row_key) || !has(point, matrix.column_key)) {
+      matrix.outside.push_back(point_in_words(matrix, point));
+      continue;
+    }
     add(matrix.cells[matrix.row_key.empty() ? 0 : place_of(matrix.rows, plain(point.swept[matrix.row_key]))]
                     [place_of(matrix.columns, plain(point.swept[matrix.column_key]))],
         point);
@@ -202,6 +214,11 @@ std::vector<std::string> frontier(const VerdictMatrix& matrix) {
   std::vector<std::string> lines;
   for (std::size_t row = 0; row < matrix.rows.size(); ++row)
     lines.push_back((matrix.rows[row].empty() ? "" : matrix.rows[row] + ": ") + frontier_of_row(matrix, row));
+  constexpr std::size_t kMostOutside = 12;
+  const std::size_t shown = std::min(matrix.outside.size(), kMostOutside);
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back("beside the table, " + matrix.outside[i]);
+  if (const std::size_t more = matrix.outside.size() - shown; more > 0)
+    lines.push_back(fmt::format("beside the table, {} more", counted(more, "point")));
   return lines;
 }
 

@@ -28,13 +28,17 @@ struct VerdictMatrix {
   bool columns_are_numbers = false;             // only then does a frontier have a side
   std::vector<std::vector<VerdictCell>> cells;  // [row][column]; without points where the sweep has none
   VerdictCell all;
+  // Points that do not vary one of the two keys, as of another object of the sweep: "homes, tree: 1.21
+  // undecided".
+  std::vector<std::string> outside;
   Json claim;
 };
 
 // Of a claim of a scenario over the case records of its runs.
 VerdictMatrix verdict_matrix(const Json& claim, const std::vector<Json>& records);
 
-// "holds from replicas = 512 on", "never holds: at most 3.1, at replicas = 1024": one line a row.
+// "holds from replicas = 512 on", "never holds: at most 3.1, at replicas = 1024": one line a row. Then a line
+// for each point outside of the matrix, to a dozen.
 std::vector<std::string> frontier(const VerdictMatrix& matrix);
 
 // What the verdict on a claim rests on: every point of the sweep, as a matrix and against its threshold.

@@ -335,6 +335,25 @@ TEST(VerdictMatrix, OfOneKeyHasOneRow) {
   EXPECT_SAYS(verdict_markdown(kClaim, records), "| replicas | 2 | 16 | 64 |");
 }
 
+// Another object of the sweep may lack a key of the matrix: its points are named behind it, to a dozen.
+TEST(VerdictMatrix, NamesPointsBesideIt) {
+  std::vector<Json> records = made_up_sweep();
+  const auto add_homes = [&](const char* rate) {
+    const Json point = {{"network.topology", "homes"}, {"rate", rate}};
+    records.push_back(record("diloco", 11, point));
+    records.push_back(record("noloco", 1, point));
+  };
+  add_homes("slow");
+  const VerdictMatrix matrix = verdict_matrix(kClaim, records);
+  EXPECT_EQ(matrix.all.points(), 13);
+  ASSERT_EQ(matrix.outside, (std::vector<std::string>{"topology = homes, rate = slow: 11 holds"}));
+  EXPECT_EQ(frontier(matrix).size(), 3U);
+  EXPECT_SAYS(verdict_markdown(kClaim, records),
+              "- beside the table, topology = homes, rate = slow: 11 holds\n");
+  for (int i = 0; i < 13; ++i) add_homes(std::to_string(i).c_str());
+  EXPECT_EQ(frontier(verdict_matrix(kClaim, records)).back(), "beside the table, 2 points more");
+}
+
 // Texts of users neither end a cell nor begin a tag.
 TEST(VerdictMatrix, KeepsTextsOfUsersInTheirPlace) {
   std::vector<Json> records;
