@@ -134,10 +134,10 @@ Node weights_options() {
                   .at_least(0)
                   .at_most(1024)
                   .by_default(0)
-                  .means("that a group has open at a time where it asks for each piece, as over HTTP: the "
-                         "next one "
-                         "goes when a piece has come; 0: pieces come unasked, a behind another. Of a store: "
-                         "`store.concurrent`"),
+                  .means(
+                      "that a group has open at a time where it asks for each piece, as over HTTP: the "
+                      "next one goes when a piece has come; 0: pieces come unasked, one behind another. Of a "
+                      "store: `store.concurrent`"),
               duration("build").at_least(0).by_default("0s").means(
                   "from the end of a step until a source has the first of the version"),
               rate("build_rate")
