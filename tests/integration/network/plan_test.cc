@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "tests/integration/command.h"
 
@@ -71,6 +72,31 @@ TEST(PlanCommand, CarriesWhatAFitLeavesOpen) {
   EXPECT_SAYS(all["caveats"].dump(), "What the fit of the network leaves open");
   plan["fit"] = {{"axes", {{at_rate(1e9)}}}};
   expect_refused(longhaul({"plan", written(plan, "plan.json")}), {"fit.axes", "pairs"});
+}
+
+// One version of 100 MB to four groups, one of them behind a tenth of the rate: that one decides, and what it
+// takes is its bytes on the wire over its own rate, or twice that. Both seeds are one case.
+TEST(PlanCommand, OfRolloutsBuysEachLinkTwiceItsOwnRate) {
+  const Json scenario = Json::parse(R"({
+    "name": "weights", "seeds": [1, 2], "replicas": 1, "methods": [{"name": "single"}],
+    "workload": {"parameters": 1000, "steps": 2, "step_time": {"constant": "60s"}},
+    "rollouts": {"groups": 4, "batch": 4, "generation": {"length": {"constant": 10}, "tokens_per_s": 5},
+                 "weights": {"distribution": "broadcast", "payload": {"bytes": "100MB"}}},
+    "network": {"topology": {"star": {"rate": "100Mbps", "rtt": "2ms"}},
+                "overrides": [{"link": "rollout3-core", "rate": "10Mbps"}]},
+    "plan": {"prefer": "refit_time_s.mean"}})");
+  const std::string out = fresh_folder("plan") + "/out";
+  const CommandResult made = longhaul({"plan", written(scenario, "weights.json"), "-o", out});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const Json plan = Json::parse(read_text(out + "/plan.json"));
+  EXPECT_EQ(plan["cases"], 1);
+  EXPECT_EQ(Json::parse(read_text(out + "/scenario.json"))["seeds"], (Json{1, 2}));
+  const double slow_s = 8 * 1e8 * 1538 / 1448 / 1e7;
+  EXPECT_NEAR(plan["front"][0]["refit_time_s"]["mean"].get<double>(), slow_s, 0.5);
+  std::map<std::string, double> after;
+  for (const Json& link : plan["links"]) after[link["link"]] = link["refit_time_s.mean"];
+  EXPECT_NEAR(after.at("rollout*-core"), slow_s / 2, 0.5);
+  EXPECT_NEAR(after.at("replica*-core"), slow_s, 0.5);
 }
 
 // Once one plan of each method is replayed: what is best until then is written, and says so.
