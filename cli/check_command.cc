@@ -101,7 +101,7 @@ void print_inside(const Case& config) {
                           graph.group_size, named_few(parts, 4)));
 }
 
-// "rollouts: 8 groups (oregon 4, london 4) generate 256 samples each at a time, a batch in 102 s or more; a
+// "rollouts: 8 groups (oregon 4; london 4) generate 256 samples each at a time, a batch in 102 s or more; a
 // version is 14 GB to each by relay-tree". Of lengths without a mean, and of those that are cut, no time.
 void print_rollouts(const Case& config) {
   if (!config.rollouts) return;
@@ -116,9 +116,11 @@ void print_rollouts(const Case& config) {
                         human_duration((rollouts.start_s + mean / rollouts.tokens_per_s) *
                                        std::max(1., static_cast<double>(rollouts.batch) / slots)));
   say(stdout,
-      fmt::format("    rollouts: {}{} generate {} samples each at a time{}; a version is {} to each by {}\n",
+      fmt::format("    rollouts: {}{} {} {} each at a time{}; a version is {} to each by {}\n",
                   counted(as_index(rollouts.groups), "group"),
-                  places.empty() ? "" : " (" + named_few(places, 4) + ")", rollouts.concurrent, batch,
+                  places.empty() ? "" : " (" + named_few(places, 4) + ")",
+                  rollouts.groups == 1 ? "generates" : "generate",
+                  counted(as_index(rollouts.concurrent), "sample"), batch,
                   human_bytes(static_cast<double>(rollouts.weights.bytes)), rollouts.weights.distribution));
 }
 

@@ -32,6 +32,7 @@ struct RunOptions {
   bool each_seed = false;            // in the table at the end
   bool all_columns = false;          // of that table
   bool silent = false;               // not even the report's path on standard output
+  bool warns = true;                 // of what stands in the scenario and does not count
   bool emulates = false;             // replays on the kernel's TCP instead (emulation/)
   std::vector<std::string> command;  // as typed, for the manifest
 };

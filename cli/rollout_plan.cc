@@ -41,7 +41,8 @@ std::string folder_for(const PlanOptions& options, const std::string& name) {
                    "--resume continues the plan that was interrupted in this folder");
 }
 
-// All cases of a scenario, replayed in a folder of the plan; of several seeds their means.
+// All cases of a scenario, replayed in a folder of the plan; of several seeds their means. Only the reader's
+// own scenario is warned of.
 std::vector<Json> replayed(const PlanOptions& options, const std::string& scenario,
                            const std::string& folder) {
   RunOptions run;
@@ -51,6 +52,7 @@ std::vector<Json> replayed(const PlanOptions& options, const std::string& scenar
   run.resume = options.resume && fs::exists(folder);
   run.quiet = options.quiet;
   run.silent = true;
+  run.warns = scenario == options.plan;
   run.command = {"longhaul", "plan", options.plan};
   if (const int status = run_command(run); status == kInterrupted) throw Interrupted();
   const Json summary = read_summary(folder);

@@ -482,7 +482,7 @@ int run_command(const RunOptions& options) {
   check_replay_alone(options, default_folder, plan, reused);
   check_machine(options, scenario, rest);
   if (!options.quiet) {
-    warn(scenario_warnings(scenario));
+    if (options.warns) warn(scenario_warnings(scenario));
     warn(reused.warnings());
   }
   count_interrupts();

@@ -372,7 +372,7 @@ void ReplayEngine::beat() {
   const auto now = std::chrono::steady_clock::now();
   if (now - beaten_ < kBetweenBeats) return;
   beaten_ = now;
-  double done = 0, bytes = 0;
+  double done = 0, bytes = rollouts_ ? static_cast<double>(rollouts_->bytes()) : 0;
   for (int worker = 0; worker < workers_.count(); ++worker) {
     done += workers_.at(worker).step - 1;
     bytes += static_cast<double>(ledger_.totals(worker).bytes_sent);

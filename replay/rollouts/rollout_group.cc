@@ -17,17 +17,19 @@ RolloutGroup::RolloutGroup(Clock& clock, const RolloutSpec& spec, SampleQueue& q
       watcher_(std::move(watcher)),
       counted_ns_(clock.now_ns()) {}
 
-void RolloutGroup::fill() {
-  while (generates() && !drains() && static_cast<int>(running_.size()) < spec_.concurrent) {
-    const std::optional<RolloutSample> sample = queue_.begin(version_);
-    if (!sample) return;
-    count();
-    const double seconds =
-        spec_.start_s + static_cast<double>(sample->tokens) / (spec_.tokens_per_s * speed_);
-    Running& running = running_[sample->number];
-    running = {*sample, std::llround(seconds * 1e9), 0, clock_.now_ns()};
-    run(running);
-  }
+bool RolloutGroup::may_begin() const {
+  return generates() && !drains() && under_way() < spec_.concurrent;
+}
+
+bool RolloutGroup::begin() {
+  const std::optional<RolloutSample> sample = queue_.begin(version_);
+  if (!sample) return false;
+  count();
+  const double seconds = spec_.start_s + static_cast<double>(sample->tokens) / (spec_.tokens_per_s * speed_);
+  Running& running = running_[sample->number];
+  running = {*sample, std::llround(seconds * 1e9), 0, clock_.now_ns()};
+  run(running);
+  return true;
 }
 
 void RolloutGroup::run(Running& running) {
@@ -45,7 +47,7 @@ void RolloutGroup::finish(std::int64_t number) {
   work_.tokens += running.sample.tokens;
   watcher_.finished(running.sample, seconds_of(clock_.now_ns() - running.first_ns));
   swap_if_it_can();
-  fill();
+  watcher_.is_free();
 }
 
 void RolloutGroup::halt() {
@@ -85,7 +87,7 @@ void RolloutGroup::end_swap(int version) {
   if (generates()) go_on();
   watcher_.swapped(version);
   swap_if_it_can();
-  fill();
+  watcher_.is_free();
 }
 
 void RolloutGroup::count() {

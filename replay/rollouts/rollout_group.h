@@ -18,6 +18,7 @@ class RolloutGroup {
   struct Watcher {
     std::function<void(const RolloutSample&, double took_s)> finished;
     std::function<void(int version)> swapped;  // it generates with these weights from now on
+    std::function<void()> is_free;             // it may begin samples again
   };
   // What it has done until now. It is busy while it generates at least one sample.
   struct Work {
@@ -30,8 +31,11 @@ class RolloutGroup {
   RolloutGroup(const RolloutGroup&) = delete;  // what it starts calls back
   RolloutGroup& operator=(const RolloutGroup&) = delete;
 
-  // Begins as many samples as it may.
-  void fill();
+  // It has a slot for one sample more, and generates.
+  bool may_begin() const;
+  // Begins one, where may_begin(); false where the bound on staleness lets it have none.
+  bool begin();
+  int under_way() const { return static_cast<int>(running_.size()); }
   // That version is being sent to it.
   void expect(int version);
   // Version `version` has come, later than any before, and is unpacked.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/base/index.h"
@@ -33,12 +34,27 @@ void Rollouts::start(double origin_s) {
         clock_, spec_, queue_, spec_.speed_factors.empty() ? 1 : spec_.speed_factors[as_index(group)],
         RolloutGroup::Watcher{
             [this](const RolloutSample& sample, double took_s) { finished(sample, took_s); },
-            [this, group](int version) { swapped(group, version); }}));
-  fill_all();
+            [this, group](int version) { swapped(group, version); }, [this, group] { free(group); }}));
+  for (int group = 0; group < spec_.groups; ++group) free(group);
 }
 
-void Rollouts::fill_all() {
-  for (const auto& group : groups_) group->fill();
+void Rollouts::free(int group) {
+  if (free_.empty()) clock_.after_ns(0, [this] { fill(); });
+  free_.push_back(group);
+}
+
+// A sample goes to the group with the fewest under way, of several to the lowest number. A group that may not
+// begin one now may not later in this instant either.
+void Rollouts::fill() {
+  std::set<std::pair<int, int>> by_load;  // samples under way and group
+  for (const int group : std::exchange(free_, {}))
+    if (groups_[as_index(group)]->may_begin()) by_load.emplace(groups_[as_index(group)]->under_way(), group);
+  while (!by_load.empty()) {
+    const int number = by_load.begin()->second;
+    by_load.erase(by_load.begin());
+    RolloutGroup& group = *groups_[as_index(number)];
+    if (group.begin() && group.may_begin()) by_load.emplace(group.under_way(), number);
+  }
 }
 
 BatchRow& Rollouts::batch(int step) {
@@ -151,6 +167,7 @@ void Rollouts::receive(int host, std::int64_t bytes) {
   }
   if (!current_->is_done()) return;
   transfers_ += current_->transfers();
+  bytes_ += current_->bytes();
   row_of(sending_).bytes = current_->bytes();
   clock_.retire(std::move(current_));
   current_.reset();

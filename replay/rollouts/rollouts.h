@@ -43,6 +43,7 @@ class Rollouts {
   bool is_settled() const;
 
   std::int64_t transfers() const { return transfers_ + (current_ ? current_->transfers() : 0); }
+  std::int64_t bytes() const { return bytes_ + (current_ ? current_->bytes() : 0); }  // of weights, sent
   // Whatever is still on its way or unfinished counts as far as it has come. `sites`: what the network of the
   // replay carried between them.
   RolloutRows rows(std::vector<SiteBytes> sites) const;
@@ -75,7 +76,8 @@ class Rollouts {
   void swapped(int group, int version);
   void finished(const RolloutSample& sample, double took_s);
   BatchRow& batch(int step);
-  void fill_all();
+  void free(int group);
+  void fill();
 
   const Case& case_;
   const RolloutSpec& spec_;
@@ -94,7 +96,8 @@ class Rollouts {
   std::map<int, std::vector<Waiting>> waiting_;  // by step
   RolloutRows rows_;
   std::vector<int> taken_up_;  // by group: with which version it generates
-  std::int64_t transfers_ = 0;
+  std::vector<int> free_;      // groups that may begin samples at the end of this instant
+  std::int64_t transfers_ = 0, bytes_ = 0;
   double origin_s_ = 0;
   std::optional<double> end_s_;  // of the training
   const std::function<void()> on_settled_;

@@ -17,6 +17,17 @@ std::vector<std::int64_t> pieces_of(const WeightTree& tree, const WeightsSpec& w
   return pieces;
 }
 
+namespace {
+
+std::vector<std::vector<std::int64_t>> all_pieces(const std::vector<WeightTree>& trees,
+                                                  const WeightsSpec& weights) {
+  std::vector<std::vector<std::int64_t>> pieces;
+  for (const WeightTree& tree : trees) pieces.push_back(pieces_of(tree, weights));
+  return pieces;
+}
+
+}  // namespace
+
 WeightTransfer::WeightTransfer(Carriers carriers, const WeightsSpec& weights,
                                const std::vector<WeightTree>& trees, int store, int version, int rule,
                                Arrived on_arrival)
@@ -24,24 +35,24 @@ WeightTransfer::WeightTransfer(Carriers carriers, const WeightsSpec& weights,
       network_(carriers.network),
       weights_(weights),
       trees_(trees),
+      pieces_(all_pieces(trees, weights)),
       store_(store),
       version_(version),
       rule_(rule),
       on_arrival_(std::move(on_arrival)) {
-  for (const WeightTree& tree : trees_) {
+  for (std::size_t i = 0; i < trees_.size(); ++i) {
     std::int64_t groups = 0;
-    for (const std::vector<int>& next : tree.next)
+    for (const std::vector<int>& next : trees_[i].next)
       for (const int host : next) groups += host != store_;
-    left_ += groups * static_cast<std::int64_t>(pieces_of(tree, weights_).size());
+    left_ += groups * static_cast<std::int64_t>(pieces_[i].size());
   }
 }
 
 void WeightTransfer::release(int source) {
   for (std::size_t i = 0; i < trees_.size(); ++i) {
-    const WeightTree& tree = trees_[i];
-    if (tree.source != source) continue;
+    if (trees_[i].source != source) continue;
     double built_s = weights_.build_s;
-    for (const std::int64_t bytes : pieces_of(tree, weights_)) {
+    for (const std::int64_t bytes : pieces_[i]) {
       if (weights_.build_rate) built_s += 8 * static_cast<double>(bytes) / *weights_.build_rate;
       clock_.after(built_s, [this, source, piece = Piece{i, bytes}] { has(source, piece); });
     }
@@ -54,7 +65,7 @@ void WeightTransfer::has(int host, const Piece& piece) {
       downloads_[below].open.push_back(piece);
       ask(below);
     } else if (const std::int64_t allowed = allowed_at_once(below); allowed > 0) {
-      const auto pieces = static_cast<std::int64_t>(pieces_of(trees_[piece.tree], weights_).size());
+      const auto pieces = static_cast<std::int64_t>(pieces_[piece.tree].size());
       Way& way = ways_
                      .try_emplace({piece.tree, host, below},
                                   Way{{}, allowed, std::max<std::int64_t>(0, pieces - allowed)})

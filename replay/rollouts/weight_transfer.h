@@ -72,6 +72,7 @@ class WeightTransfer {
   Network& network_;
   const WeightsSpec& weights_;
   const std::vector<WeightTree>& trees_;
+  const std::vector<std::vector<std::int64_t>> pieces_;  // by tree
   const int store_, version_, rule_;
   const Arrived on_arrival_;
   std::map<int, Downloads> downloads_;                     // by group's host

@@ -38,6 +38,24 @@ TEST(Check, SaysHowWrongTheNetworkModelIsByClass) {
   EXPECT_SAYS(said(R"({"loss": 0.001})"), words + "20 % with host+loss\n");
 }
 
+// Samples of 2.5 s; twelve of them with eight slots. Lengths that are cut have no mean that it knows.
+TEST(Check, SaysWhatRolloutsAre) {
+  Json scenario = Json::parse(R"({
+    "replicas": 1, "methods": [{"name": "single"}],
+    "workload": {"parameters": 1000000000, "steps": 2, "step_time": {"constant": "1s"}},
+    "rollouts": {"groups": 2, "sites": ["virginia", "tokyo"], "batch": 12, "concurrent": 4,
+                 "generation": {"length": {"constant": 10}, "tokens_per_s": 5, "start": "500ms"},
+                 "weights": {"distribution": "chain"}},
+    "network": {"topology": {"regions": {"matrix": "aws-2022", "replicas": {"virginia": 1}, "rate": "1Gbps"}}}})");
+  const auto said = [&] { return longhaul({"check", written(scenario)}).out; };
+  const std::string groups = "rollouts: 2 groups (virginia 1; tokyo 1) generate 4 samples each at a time";
+  EXPECT_SAYS(said(), groups + ", a batch in 3.75 s or more; a version is 2 GB to each by chain\n");
+  scenario["rollouts"]["generation"]["most_tokens"] = 8;
+  EXPECT_SAYS(said(), groups + "; a version is 2 GB to each by chain\n");
+  scenario["rollouts"].merge_patch({{"groups", 1}, {"sites", {"tokyo"}}, {"concurrent", 1}});
+  EXPECT_SAYS(said(), "rollouts: 1 group (tokyo 1) generates 1 sample each at a time; a version");
+}
+
 // 40 steps of a second, of the worker that computes longest.
 TEST(Check, SaysWhatNoNetworkCanMakeShorter) {
   const auto said = [](const std::string& method, const char* more) {

@@ -81,15 +81,18 @@ TEST(PlanCommand, OfRolloutsBuysEachLinkTwiceItsOwnRate) {
     "name": "weights", "seeds": [1, 2], "replicas": 1, "methods": [{"name": "single"}],
     "workload": {"parameters": 1000, "steps": 2, "step_time": {"constant": "60s"}},
     "rollouts": {"groups": 4, "batch": 4, "generation": {"length": {"constant": 10}, "tokens_per_s": 5},
-                 "weights": {"distribution": "broadcast", "payload": {"bytes": "100MB"}}},
+                 "weights": {"payload": {"bytes": "100MB"}, "store": {"concurrent": 1}}},
     "network": {"topology": {"star": {"rate": "100Mbps", "rtt": "2ms"}},
                 "overrides": [{"link": "rollout3-core", "rate": "10Mbps"}]},
+    "sweep": {"rollouts.weights.distribution": ["broadcast", "store"]},
     "plan": {"prefer": "refit_time_s.mean"}})");
   const std::string out = fresh_folder("plan") + "/out";
   const CommandResult made = longhaul({"plan", written(scenario, "weights.json"), "-o", out});
   ASSERT_EQ(made.status, 0) << made.err;
   const Json plan = Json::parse(read_text(out + "/plan.json"));
-  EXPECT_EQ(plan["cases"], 1);
+  EXPECT_EQ(made.err.find("does not count"), std::string::npos) << made.err;  // the store, with the choice
+  EXPECT_EQ(plan["cases"], 2);
+  EXPECT_EQ(plan["front"][0]["rollouts.weights.distribution"], "broadcast");
   EXPECT_EQ(Json::parse(read_text(out + "/scenario.json"))["seeds"], (Json{1, 2}));
   const double slow_s = 8 * 1e8 * 1538 / 1448 / 1e7;
   EXPECT_NEAR(plan["front"][0]["refit_time_s"]["mean"].get<double>(), slow_s, 0.5);

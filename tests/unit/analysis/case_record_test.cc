@@ -239,6 +239,10 @@ TEST_F(CaseRecord, HoldsTheRollouts) {
   EXPECT_FALSE(json.contains("cost"));
   config.rollouts->prices = RolloutPrices{36, 18, 0.5};
   expect(record(), {{"cost", 0.2 + 0.2 + 2.5}});
+  // A topology without sites: nothing is known to leave one.
+  config.rollouts->prices.reset();
+  write_text(case_folder + "/sites.csv", "site,bytes_out,bytes_in\n");
+  EXPECT_TRUE(record().at("egress_bytes").is_null());
 }
 
 // Two workers changed their stages. The two stages' hop: 100 bytes at 4 bits, 10 more for each bit, 30 back,

@@ -258,6 +258,19 @@ TEST(Rollouts, AFasterGroupTakesMore) {
   EXPECT_EQ(rows_of(run, "rollouts.csv").at(1).at(6), "2");
 }
 
+// A batch of four for three groups of four slots: one has two samples, the others one, for 6 s each.
+TEST(Rollouts, SamplesGoToTheGroupWithTheFewest) {
+  Case config = rollout_case(3, "broadcast", 0.001, 1);
+  config.rollouts->batch = 4;
+  config.rollouts->concurrent = 4;
+  const Replayed run = replayed(config);
+  expect_batches(run, {{0, 6, 6}}, 9);
+  for (const std::size_t group : {0, 1, 2}) {
+    EXPECT_EQ(rows_of(run, "rollouts.csv").at(group).at(6), group == 0 ? "2" : "1");
+    EXPECT_EQ(cell(run, "rollouts.csv", group, 3), 6);
+  }
+}
+
 TEST(SampleLengths, HaveTheirMeansAndCaps) {
   SampleLength length;
   length.mean = 1000;
