@@ -57,8 +57,8 @@ std::unique_ptr<BucketedExchange> ElasticExchange::run_among(const std::vector<i
 void ElasticExchange::abort() {
   quorum_.close();
   if (!run_) return;
-  for (const int replica : run_->group()) wasted_bytes_[replica] += run_->times(replica).bytes_sent;
   run_->give_up();
+  for (const int replica : run_->group()) wasted_bytes_[replica] += run_->times(replica).bytes_sent;
   transfers_given_up_ += run_->transfers();
   context_.given_up->push_back(std::shared_ptr<BucketedExchange>(std::move(run_)));
 }

@@ -76,8 +76,11 @@ class ExchangeRun {
   ExchangeRun(const ExchangeRun&) = delete;  // what is under way calls back
   ExchangeRun& operator=(const ExchangeRun&) = delete;
 
-  // Nothing is sent any more, and nobody will be done.
-  void give_up() { is_given_up_ = true; }
+  // Nothing is sent any more, and nobody will be done. What has not left is none of what was sent.
+  void give_up() {
+    is_given_up_ = true;
+    take_back_unsent();
+  }
   // The member of this replica is ready and starts; `chain` leads to that.
   void post(int replica, const SyncParts& chain = {});
   // Chains count from now on: all members are ready. In an exchange of one bucket that is when the
@@ -103,6 +106,8 @@ class ExchangeRun {
     std::vector<int> peers = {};  // members
   };
   virtual Waiting waiting(std::size_t member) const = 0;
+  // From the bytes_sent of members, what has not left them.
+  virtual void take_back_unsent() = 0;
 
   double now_s() const { return context_.clock.now_s(); }
   std::size_t members() const { return order_.group.size(); }

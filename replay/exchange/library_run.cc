@@ -184,8 +184,11 @@ void LibraryRun::hand_over(UnderWay* message, std::int64_t bytes) {
     const int from = order_.group[message->from], to = order_.group[message->to], side = from < to ? 0 : 1;
     Opening& opening = (*context_.openings)[{std::min(from, to), std::max(from, to)}];
     if (!opening.is_open[side]) {
+      members_[message->from].unopened += message->payload;
       opening.waiting[side].push_back([this, message, bytes] {
-        if (!is_given_up_) hand_over(message, bytes);
+        if (is_given_up_) return;
+        members_[message->from].unopened -= message->payload;
+        hand_over(message, bytes);
       });
       const bool is_begun =
           opening.has_begun[side] || opening.is_open[1 - side] || (side == 1 && opening.has_begun[0]);
@@ -304,6 +307,18 @@ void LibraryRun::take(std::size_t index, int from, int number, const SyncParts& 
     ++peer.first_incoming;
   }
   --member.open[as_index(step - member.first_open)].missing;
+}
+
+// What waits for an answer has sent its first bytes with the request.
+void LibraryRun::take_back_unsent() {
+  const MessageRules& rules = lowering_.rules;
+  const std::int64_t ahead = rules.start == MessageStart::kRendezvous ? rules.ahead_bytes : 0;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    times_[i].bytes_sent -= std::exchange(members_[i].unopened, 0);
+    for (auto& [number, peer] : members_[i].peers)
+      for (const Outgoing& outgoing : std::exchange(peer.outgoing, {}))
+        times_[i].bytes_sent -= outgoing.bytes - std::min(ahead, outgoing.bytes - 1);
+  }
 }
 
 ExchangeRun::Waiting LibraryRun::waiting(std::size_t index) const {

@@ -43,7 +43,8 @@ class LibraryRun : public ExchangeRun {
     int unsent = 0, sent = 0;      // messages
     SyncParts chain;               // that led to where it is
     bool has_started = false, is_waking = false, is_done = false;
-    double free_s = 0;  // when its host has taken in all that came before
+    double free_s = 0;          // when its host has taken in all that came before
+    std::int64_t unopened = 0;  // bytes of payload that wait for their connection
     std::map<int, Peer> peers;
   };
   // kPut: data that was asked for, where that awaits a receipt.
@@ -59,6 +60,7 @@ class LibraryRun : public ExchangeRun {
 
   void start(std::size_t member, const SyncParts& chain) override;
   Waiting waiting(std::size_t member) const override;
+  void take_back_unsent() override;
   Round round_at(std::size_t member, int step) const;
   int phase_of(int step) const;
   bool may_post(const Member& member) const;

@@ -186,6 +186,12 @@ void RoundsRun::arrive(UnderWay* message) {
   if (walks_[to].round >= 0) advance(to, chain);
 }
 
+void RoundsRun::take_back_unsent() {
+  for (Member& member : members_)
+    for (const Held& held : std::exchange(member.held, {}))
+      times_[owner_of(held.from)].bytes_sent -= held.bytes;
+}
+
 ExchangeRun::Waiting RoundsRun::waiting(std::size_t member) const {
   std::size_t index = member;
   while (walks_[index].is_over) index += members_.size();

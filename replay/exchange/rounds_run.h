@@ -27,6 +27,7 @@ class RoundsRun : public ExchangeRun {
  private:
   void start(std::size_t index, const SyncParts& chain) override;
   Waiting waiting(std::size_t member) const override;
+  void take_back_unsent() override;
 
   struct Held {
     std::size_t from, to;  // walks

@@ -70,6 +70,7 @@ Ledger::Work Ledger::take_unshared(int worker) {
 
 void Ledger::crash(int worker, double now_s, AfterCrash then, bool is_in_passes, bool takes_step) {
   Account& account = at(worker);
+  account.crashed_s = now_s;
   const bool repeats = then == AfterCrash::kRepeatsStep;
   if (account.is_computed) {
     account.totals.idle_s += now_s - account.computed_s;
@@ -82,11 +83,6 @@ void Ledger::crash(int worker, double now_s, AfterCrash then, bool is_in_passes,
     if (repeats) count_lost(worker, {0, done_s});
   }
   if (!repeats) count_lost(worker, take_unshared(worker));
-}
-
-void Ledger::stop_clock(int worker) {
-  Account& account = at(worker);
-  account.totals.clock_s = account.is_computed ? account.computed_s : account.begun_s;
 }
 
 }  // namespace longhaul

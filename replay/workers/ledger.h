@@ -70,8 +70,8 @@ class Ledger {
   // It is back, and waits for nothing.
   void come_back(int worker, double now_s) { at(worker).computed_s = now_s; }
 
-  // At the end of a replay, of a worker that has not ended: its clock stands where it crashed.
-  void stop_clock(int worker);
+  // At the end of a replay, of a worker that has crashed for good: its clock stands at that time.
+  void stop_clock(int worker) { at(worker).totals.clock_s = at(worker).crashed_s; }
   void count_gone(int worker, double seconds) { at(worker).totals.gone_s = seconds; }
   void set_useful_steps(int worker, std::int64_t steps) { at(worker).totals.useful_steps = steps; }
 
@@ -80,7 +80,7 @@ class Ledger {
     ReplicaTotals totals;
     Work unshared;
     Work planned;  // of the compute that it is in, or was in last
-    double begun_s = 0, computed_s = 0;
+    double begun_s = 0, computed_s = 0, crashed_s = 0;
     bool is_computed = false;
   };
 

@@ -4,6 +4,7 @@
 // when replicas are gone, and what is said of files that do not.
 #include <gtest/gtest.h>
 
+#include <random>
 #include <set>
 
 #include "core/base/errors.h"
@@ -68,7 +69,7 @@ void expect_totals_of_what_was_sent(const Replayed& result) {
   for (const auto& row : rows_of(result, "transfers.csv"))
     if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
   for (const auto& row : rows_of(result, "replicas.csv"))
-    EXPECT_EQ(std::stoll(row.at(4)), sent.at(row.at(0))) << row.at(0);
+    EXPECT_EQ(std::stoll(row.at(4)), sent[row.at(0)]) << row.at(0);
 }
 
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
@@ -316,6 +317,59 @@ TEST(Membership, WhatTheLostOneSentIsInItsTotal) {
   const Replayed result = replayed(config);
   EXPECT_NEAR(std::stod(rows_of(result, "replicas.csv").at(0).at(4)), 2 * 1000 / 3., 1);
   expect_totals_of_what_was_sent(result);
+}
+
+// Of two replicas one goes before it has posted: what waits for its receiver, or for an announcement or an
+// answer of it, has not left. An eager sender has pushed 100 bytes.
+TEST(Membership, WhatHasNotLeftIsNotSent) {
+  for (const auto& [library, eager, sent] :
+       {std::tuple{"plain", 0, "0"}, {"plain", 100, "100"}, {"gloo", 0, "0"}, {"open-mpi", 0, "0"}}) {
+    SCOPED_TRACE(library);
+    // The other one posts at 1 s, and knows at 1.15 s.
+    Case config = with_crash(2, 1, OnFailure::kRetry, 0.9, 1e6);
+    config.network.library = library;
+    config.network.eager = eager;
+    config.network.message_time.reset();
+    config.network.topology = mesh_spec(1e7, 0.01);
+    OperationRule rule = gradients();
+    if (library != std::string("plain")) rule.collective = kLibraryChoice;
+    rule.payload[0].columns = {{0, 300000}};
+    const Trace trace = make_trace(OperationPlan{{rule}}, {1, 2, 1, 300000});
+    EXPECT_EQ(rows_of(walked(config, trace), "replicas.csv").at(1).at(4), sent);
+  }
+}
+
+// Drawn: a replica goes, and comes back or not. What replicas sent is what was handed to the network; what
+// each computed, waited and was gone is its clock, or until the end where it stays away.
+TEST(Membership, TimesAndBytesAddUp) {
+  std::mt19937 random(1);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  for (int i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    const int replicas = 2 + i % 4, steps = 3 + i % 3;
+    const bool stays_away = i % 5 > 2;
+    const OnFailure then = i % 3 == 0                  ? OnFailure::kDiscard
+                           : i % 3 == 1 && !stays_away ? OnFailure::kWait
+                                                       : OnFailure::kRetry;
+    Case config = with_crash(replicas, steps, then, uniform(0, steps), stays_away ? 1e6 : uniform(0.1, 2));
+    config.network.message_time = MessageTimeSpec{uniform(0.001, 0.2), 0};
+    config.workload.step_time_factors.assign(static_cast<std::size_t>(replicas), 1);
+    config.workload.step_time_factors.back() = uniform(0.5, 3);
+    OperationRule rule = i % 4 == 3 ? weights_in_pairs() : gradients();
+    if (i % 4 < 2) rule.collective = i % 4 == 0 ? "tree" : "direct";
+    const Replayed result = replayed(config, rule);
+    expect_totals_of_what_was_sent(result);
+    const Rows absences = rows_of(result, "absences.csv");
+    for (const Cells& row : rows_of(result, "replicas.csv")) {
+      const bool is_away =
+          !absences.empty() && absences.back().at(0) == row.at(0) && absences.back().at(8).empty();
+      const double sum = std::stod(row.at(1)) + std::stod(row.at(2)) + std::stod(row.at(7));
+      EXPECT_NEAR(sum, is_away ? simulated_s(result) : std::stod(row.at(3)), 1e-6) << row.at(0);
+      EXPECT_LE(std::stod(row.at(2)), std::stod(row.at(3)) + 1e-9) << row.at(0);
+    }
+  }
 }
 
 // One of three goes for good while all wait for who is gone: in the step whose gradients meet, or in one
