@@ -23,6 +23,7 @@ class AllGatherDoubling : public Collective {
   int rounds(const GroupExchange& exchange) const override { return ceil_log2(exchange.members); }
   bool awaits_delivery() const override { return true; }
   bool awaits_receiver() const override { return true; }
+  bool joins_parts() const override { return true; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
     const int n = exchange.members, distance = 1 << index;
@@ -40,7 +41,7 @@ class AllGatherDoubling : public Collective {
   }
 
  private:
-  // `count` of them from the one of member `first` on; two messages where they go beyond the last member's.
+  // `count` of them from the one of member `first` on; two parts where they go beyond the last member's.
   static void add_contributions(std::vector<Message>& messages, const GroupExchange& exchange, int peer,
                                 int first, int count) {
     const int n = exchange.members, before = std::min(count, n - first);

@@ -3,8 +3,7 @@
 // "Efficient algorithms for all-to-all communications in multiport message-passing systems", 1997.
 //
 // A part that has d members to go, d = to − from mod n, moves by 2^k in round k if bit k of d is set: in
-// round k member m sends m + 2^k all parts that it holds with that bit. On the wire they are one message,
-// here one for each part.
+// round k member m sends m + 2^k all parts that it holds with that bit, in one message.
 //
 // Idle star, exact where all parts are B/n: ceil(log2 n) · latency + D · (B/n) / rate, D the bits that are
 // set in 1 … n − 1.
@@ -23,6 +22,7 @@ class Bruck : public Collective {
   int rounds(const GroupExchange& exchange) const override { return ceil_log2(exchange.members); }
   bool awaits_delivery() const override { return true; }
   bool awaits_receiver() const override { return true; }
+  bool joins_parts() const override { return true; }
 
   Round round(const GroupExchange& exchange, int member, int index) const override {
     const int n = exchange.members, bit = 1 << index;

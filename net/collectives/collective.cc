@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/plan/operations.h"
 
 namespace longhaul {
@@ -56,6 +57,21 @@ void add_part_between(std::vector<Message>& messages, const GroupExchange& excha
   add_message(messages, peer, part.begin, part.begin + part.bytes, false);
 }
 
+Round joined(const Round& round) {
+  const auto join = [](const std::vector<Message>& messages) {
+    std::vector<Message> whole;
+    for (const Message& message : messages) {
+      const auto found = find_if(whole, [&](const Message& one) { return one.peer == message.peer; });
+      if (found == whole.end())
+        whole.push_back(message);
+      else
+        found->bytes += message.bytes;
+    }
+    return whole;
+  };
+  return {join(round.sends), join(round.receives)};
+}
+
 Totals Collective::totals(const GroupExchange& exchange) const {
   if (unit_ == Unit::kVector) {
     const std::int64_t messages = vectors(exchange);
@@ -63,11 +79,13 @@ Totals Collective::totals(const GroupExchange& exchange) const {
   }
   Totals totals;
   for (int member = 0; member < exchange.members; ++member)
-    for (int index = 0; index < rounds(exchange); ++index)
-      for (const Message& message : round(exchange, member, index).sends) {
+    for (int index = 0; index < rounds(exchange); ++index) {
+      const Round whole = round(exchange, member, index);
+      for (const Message& message : joins_parts() ? joined(whole).sends : whole.sends) {
         ++totals.transfers;
         totals.bytes += message.bytes;
       }
+    }
   return totals;
 }
 

@@ -39,6 +39,9 @@ struct Round {
   std::vector<Message> sends, receives;  // never of 0 bytes
 };
 
+// With one message to or from each member, of all bytes and the first one's offset.
+Round joined(const Round& round);
+
 struct Totals {
   std::int64_t transfers = 0;
   std::int64_t bytes = 0;  // of all members, payload
@@ -84,6 +87,8 @@ class Collective {
   // A message travels when its receiver has come to the sender's round too: then what a receiver is busy with
   // is not slowed down by members that are ahead of it. Only where sends and receives have the same rounds.
   virtual bool awaits_receiver() const { return false; }
+  // The parts that go from one member to another in a round are one message (joined()).
+  virtual bool joins_parts() const { return false; }
   virtual bool needs_sites() const { return false; }  // only on a topology that has sites
   Purpose purpose() const { return purpose_; }
   virtual Shape shape(int /*members*/) const { return shape_; }

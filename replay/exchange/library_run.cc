@@ -34,6 +34,7 @@ Round LibraryRun::round_at(std::size_t member, int step) const {
       part.bytes % lowering_.rules.number_bytes == 0 ? lowering_.rules.number_bytes : 1;
   part.bytes /= number;
   Round found = lowering_.collective->round(part, static_cast<int>(member), round);
+  if (lowering_.collective->joins_parts()) found = joined(found);
   if (slices > 1) found = slice_of(found, step % slices, slices);
   for (std::vector<Message>* messages : {&found.sends, &found.receives})
     for (Message& message : *messages) {

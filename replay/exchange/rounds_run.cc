@@ -32,6 +32,7 @@ RoundsRun::RoundsRun(const ExchangeContext& context, ExchangeOrder order, Member
 
 Round RoundsRun::round_of(std::size_t walk, int index) const {
   const Round whole = collective_.round(exchange_, static_cast<int>(owner_of(walk)), index);
+  if (collective_.joins_parts()) return joined(whole);
   return slices_ == 1 ? whole : slice_of(whole, static_cast<int>(walk / members_.size()), slices_);
 }
 

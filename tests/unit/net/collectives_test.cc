@@ -256,7 +256,12 @@ std::int64_t bytes_sent_by(int member, const Collective& collective, const Group
 void expect_totals(const Collective& collective, const GroupExchange& exchange) {
   Totals totals;
   for (int member = 0; member < exchange.members; ++member) {
-    totals.transfers += static_cast<std::int64_t>(sent_by(member, collective, exchange).size());
+    for (int index = 0; index < collective.rounds(exchange); ++index) {
+      const std::vector<Message> sends = collective.round(exchange, member, index).sends;
+      std::set<int> peers;
+      for (const Message& message : sends) peers.insert(message.peer);
+      totals.transfers += static_cast<std::int64_t>(collective.joins_parts() ? peers.size() : sends.size());
+    }
     totals.bytes += bytes_sent_by(member, collective, exchange);
   }
   EXPECT_EQ(collective.totals(exchange).transfers, totals.transfers) << words_of(collective.name(), exchange);
@@ -266,6 +271,31 @@ void expect_totals(const Collective& collective, const GroupExchange& exchange) 
 TEST(Collectives, TotalsAreTheSumOfAllRounds) {
   for (const auto& collective : collectives())
     for (const Shape& shape : kShapes) expect_totals(*collective, {shape.members, shape.bytes, 2});
+}
+
+// Member 0 of eight: parts that are 1, 3, 5 and 7 members away go to 1 together, then 2, 3, 6 and 7 to 2, and
+// 4 to 7 to 4. Otherwise a member sends another one message a round; in leaf-tree, where a node's children
+// may live at one member, each has its own.
+TEST(Collectives, WhatGoesToOneMemberInARoundIsOneMessage) {
+  const Collective& bruck = find_collective("bruck");
+  for (const int index : {0, 1, 2}) {
+    const Round whole = joined(bruck.round({8, 800, 1}, 0, index));
+    ASSERT_EQ(whole.sends.size(), 1u);
+    EXPECT_EQ(whole.sends[0].peer, 1 << index);
+    EXPECT_EQ(whole.sends[0].bytes, 400);
+    EXPECT_EQ(whole.receives.size(), 1u);
+  }
+  EXPECT_EQ(bruck.totals({8, 800, 1}).transfers, 8 * 3);
+  for (const auto& collective : collectives())
+    for (const Shape& shape : kShapes)
+      for (int member = 0; member < shape.members; ++member) {
+        if (collective->joins_parts() || collective->name() == "leaf-tree") continue;
+        const GroupExchange exchange{shape.members, shape.bytes, 1};
+        for (int index = 0; index < collective->rounds(exchange); ++index) {
+          const Round round = collective->round(exchange, member, index);
+          EXPECT_EQ(joined(round).sends.size(), round.sends.size()) << words_of(collective->name(), exchange);
+        }
+      }
 }
 
 // Sites of equal and unequal sizes, in blocks, scattered, and each member alone.

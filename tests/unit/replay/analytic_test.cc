@@ -109,8 +109,8 @@ const double kRate = 8e6, kLatency = 0.05, kBytesPerSecond = kRate * payload_sha
 
 // Without drawn times: one-way delay and bytes at the payload's rate, each message as if alone.
 TEST(Analytic, WithoutADrawAMessageTakesLatencyAndTransmission) {
-  for (const std::string name :
-       {"ring", "pair", "halving-doubling", "halving-doubling-far", "recursive-doubling", "tree"}) {
+  for (const std::string name : {"ring", "pair", "halving-doubling", "halving-doubling-far",
+                                 "recursive-doubling", "tree", "pairwise", "bruck", "all-gather-doubling"}) {
     const int members = name == "pair" ? 2 : 4;
     const Trace trace = single_exchange(name, members, 400000);
     const double expected = idle_star_s(name, {members, 400000, 1}, kLatency, kBytesPerSecond);
@@ -198,6 +198,11 @@ class WalkedTimes {
   std::int64_t done_ns(int member) { return begin_ns(member, rounds_); }
 
  private:
+  Round round_of(int member, int index) const {
+    const Round round = collective_.round(exchange_, member, index);
+    return collective_.joins_parts() ? joined(round) : round;
+  }
+
   std::int64_t begin_ns(int member, int round) {
     if (round == 0) return posted_ns_[as_index(member)];
     const auto known = begins_ns_.find({member, round});
@@ -205,7 +210,7 @@ class WalkedTimes {
     std::int64_t now_ns = begin_ns(member, round - 1);
     std::map<int, int> received, sent;  // messages, by peer
     for (int before = 0; before < round; ++before) {
-      const Round messages = collective_.round(exchange_, member, before);
+      const Round messages = round_of(member, before);
       const auto wait_for = [&](int from, int to, int which) {
         if (before == round - 1) now_ns = std::max(now_ns, arrival_ns(from, to, which));
       };
@@ -224,7 +229,7 @@ class WalkedTimes {
     key.sender = from;
     key.number = -1;
     for (int round = 0; round < rounds_; ++round)
-      for (const Message& message : collective_.round(exchange_, from, round).sends) {
+      for (const Message& message : round_of(from, round).sends) {
         ++key.number;
         if (message.peer != to) continue;
         const std::int64_t ready_ns = begin_ns(to, collective_.awaits_receiver() ? round : 0),
