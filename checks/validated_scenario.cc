@@ -252,7 +252,7 @@ Scenario validated_as_written(Json written, const std::string& file, bool is_emu
       check_case(config, is_emulated, seen);
       fill_in_sites(config);
     } catch (const InputError& error) {
-      throw in_scenario(error, scenario.resolved["methods"], config.method.label).in_file(file);
+      throw in_scenario(error, scenario.resolved, config.method.label).in_file(file);
     }
   }
   return scenario;

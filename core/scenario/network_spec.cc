@@ -53,9 +53,7 @@ LinkOverride parse_override(const Json& json, int replicas, const std::string& p
   if (json.contains("link")) {
     change.link = json["link"].get<std::string>();
   } else {
-    const Json& replica = json["replica"];
-    change.replicas = parse_replica_range(replica.is_string() ? replica.get<std::string>() : replica.dump(),
-                                          replicas, path + ".replica");
+    change.replicas = parse_replica_range(json["replica"], replicas, path + ".replica");
   }
   change.up = optional_rate(json, json.contains("rate") ? "rate" : "up");
   change.down = optional_rate(json, json.contains("rate") ? "rate" : "down");
@@ -317,8 +315,9 @@ RankOrderSpec parse_rank_order(const Json& json, int replicas) {
   return {from_word<RankOrderSpec::Kind>(json, kRankOrder), {}};
 }
 
-std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path,
+std::pair<int, int> parse_replica_range(const Json& range, int replicas, const std::string& path,
                                         const char* what) {
+  const std::string text = range.is_string() ? range.get<std::string>() : range.dump();
   if (text == "all") return {0, replicas - 1};
   const std::size_t dash = text.find('-');
   const int first = parse_number<int>(text.substr(0, dash)).value_or(-1),

@@ -154,8 +154,8 @@ TcpSpec parse_tcp(const Json& json, int replicas);
 // Of it, what changes with time; `network` is the whole section, because its other keys restrict it.
 VariationSpec parse_variation(const Json& network, const std::string& folder);
 
-// "3", "3-7" or "all": the first and the last replica.
-std::pair<int, int> parse_replica_range(const std::string& text, int replicas, const std::string& path,
+// 3, "3", "3-7" or "all": the first and the last replica.
+std::pair<int, int> parse_replica_range(const Json& range, int replicas, const std::string& path,
                                         const char* what = "a replica");
 
 }  // namespace longhaul

@@ -367,7 +367,7 @@ struct Expansion {
       expanded.push_back(parse_case(resolved));
       if (check) check(expanded.back());
     } catch (const InputError& of_case) {
-      const InputError error = in_scenario(of_case, scenario["methods"], label);
+      const InputError error = in_scenario(of_case, scenario, label);
       throw point.empty() ? error : with_point(in_sweep(error, written, point), point);
     }
   }
@@ -390,13 +390,21 @@ std::string addressed_label(const std::string& key, const std::vector<std::strin
   return longest;
 }
 
-InputError in_scenario(const InputError& error, const Json& methods, const std::string& label) {
+InputError in_scenario(const InputError& error, const Json& scenario, const std::string& label) {
   InputErrorParts parts = error.parts();
-  const std::string prefix = "method.";
-  if (parts.path.rfind(prefix, 0) != 0) return error;
-  for (std::size_t i = 0; i < methods.size(); ++i)
-    if (methods[i].value("label", methods[i].at("name").get<std::string>()) == label)
-      parts.path = element_path("methods", i) + "." + parts.path.substr(prefix.size());
+  const Json& methods = scenario.at("methods");
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    if (methods[i].value("label", methods[i].at("name").get<std::string>()) != label) continue;
+    const std::size_t dot = parts.path.find('.');
+    const std::string section = parts.path.substr(0, dot),
+                      rest = dot == std::string::npos ? "" : parts.path.substr(dot + 1);
+    const Json own = member(methods[i], section);
+    if (section == "method" && !rest.empty())
+      parts.path = element_path("methods", i) + "." + rest;
+    else if (own.is_object() && (member(scenario, section).is_null() ||
+                                 !member(own, rest.substr(0, rest.find_first_of(".["))).is_null()))
+      parts.path = element_path("methods", i) + "." + parts.path;
+  }
   return InputError(parts);
 }
 

@@ -22,8 +22,9 @@ struct Scenario {
 // may hold any characters: of several that fit, as "a" and "a.codec", the longest is meant.
 std::string addressed_label(const std::string& key, const std::vector<std::string>& labels);
 
-// "method.KEY" of a case is "methods[2].KEY" of its scenario.
-InputError in_scenario(const InputError& error, const Json& methods, const std::string& label);
+// "method.KEY" of a case is "methods[2].KEY" of its scenario. So is "SECTION.KEY" where the method has a key
+// of its own there, or the scenario has no such section.
+InputError in_scenario(const InputError& error, const Json& scenario, const std::string& label);
 
 // `assignments`: "key.path=value" as given to --set; the value is JSON, or else a text.
 // `expand`, if there is one, is called with what is written, and with what a point of the sweep makes of it,

@@ -248,7 +248,7 @@ Node workload_options() {
                   .means("of each worker, for accelerator_hours; default 1"),
               table_of("step_time_factors", number("").above(0))
                   .means("{replica or range: factor}: slow or fast replicas, {\"3\": 2} or {\"0-3\": "
-                         "0.5}; the draws stay the same")})
+                         "0.5}, of those that overlap the last one; the draws stay the same")})
       .filled()
       .means("what the network carries and how long a step takes");
 }

@@ -103,10 +103,9 @@ void parse_queue_size(const Json& json, TcpSpec& tcp) {
 std::vector<std::string> parse_hosts(const Json& json, const std::string& of_all, int replicas) {
   std::vector<std::string> controls(as_index(replicas), of_all);
   for (std::size_t i = 0; i < json.size(); ++i) {
-    const Json &hosts = json[i], &range = hosts.at("replicas");
-    const auto [first, last] =
-        parse_replica_range(range.is_string() ? range.get<std::string>() : range.dump(), replicas,
-                            element_path("network.tcp.hosts", i) + ".replicas");
+    const Json& hosts = json[i];
+    const auto [first, last] = parse_replica_range(hosts.at("replicas"), replicas,
+                                                   element_path("network.tcp.hosts", i) + ".replicas");
     for (int replica = first; replica <= last; replica += hosts.at("every").get<int>())
       controls[as_index(replica)] = hosts.at("congestion_control").get<std::string>();
   }

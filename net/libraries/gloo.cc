@@ -8,13 +8,13 @@
 // All-reduce: a ring at every size. Each of its n chunks is cut into S = max(2, ceil(B / (n · 1 MiB)))
 // segments, of which two are under way: the receive of a segment is posted when the one two before it has
 // come. The reduce-scatter ends before the all-gather begins. Idle star, one way L, s of a segment: about (n
-// − 1) · S · max(2 s, 2 L + s) + 2 s. Among two the next announcement waits behind the data of the same
-// connection, which the thread of the sockets sends before the program is awake: (n − 1) · S · (2 L + 2 s).
-// All-gather: a ring, each contribution in two halves, of which two are under way.
-// Segments have whole numbers (gloo/allreduce.cc): of a vector with fewer numbers than segments the others
-// are empty and not sent. So one number goes round in 2 (n − 1) hops, whose announcements are mostly there
-// already. Reduce-scatter: torch 2.15 lets Gloo run an all-reduce of the whole vector and keeps a part of the
-// result. All-to-all: everything is posted at once.
+// − 1) · S · max(2 s, 2 L + s) + min(2 s, 4 L). Among two the next announcement waits behind the data of the
+// same connection, which the thread of the sockets sends before the program is awake: (n − 1) · S · (2 L + 2
+// s). All-gather: a ring, each contribution in two halves, of which two are under way. Segments have whole
+// numbers (gloo/allreduce.cc): of a vector with fewer numbers than segments the others are empty and not
+// sent. So one number goes round in 2 (n − 1) hops, whose announcements are mostly there already.
+// Reduce-scatter: torch 2.15 lets Gloo run an all-reduce of the whole vector and keeps a part of the result.
+// All-to-all: everything is posted at once.
 #include "net/libraries/gloo.h"
 
 #include <algorithm>

@@ -31,16 +31,15 @@ void read(const FaultEntry& entry, Fault& fault) {
 }  // namespace crash
 
 FaultKind crash_fault() {
-  return {
-      section(
-          "crash",
-          {text("replicas").means("a replica, a range of them, as \"0-3\", or \"all\"; each by itself"),
-           text("file").means("instead of replicas and times: a CSV file with columns "
-                              "replica,left_s,back_s, relative to the scenario's folder; replicas that it "
-                              "does not name stay")})
-          .means("a replica is gone, and what it computed since its last step is lost; the "
-                 "section recovery says what follows"),
-      crash::read};
+  return {section("crash", {either("replicas", {integer("").at_least(0), text("")})
+                                .means("a replica, a range of them, as \"0-3\", or \"all\"; each by itself"),
+                            text("file").means(
+                                "instead of replicas and times: a CSV file with columns "
+                                "replica,left_s,back_s, relative to the scenario's folder; replicas that it "
+                                "does not name stay")})
+              .means("a replica is gone, and what it computed since its last step is lost; the "
+                     "section recovery says what follows"),
+          crash::read};
 }
 
 }  // namespace longhaul

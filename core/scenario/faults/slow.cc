@@ -15,12 +15,13 @@ void read(const FaultEntry& entry, Fault& fault) {
 }  // namespace slow
 
 FaultKind slow_fault() {
-  return {
-      section("slow", {text("replicas").required().means("a worker, a range of them, as \"0-3\", or \"all\""),
-                       number("factor").above(1).at_most(1e6).required().means(
-                           "its compute takes so many times as long")})
-          .means("a replica is slow"),
-      slow::read};
+  return {section("slow", {either("replicas", {integer("").at_least(0), text("")})
+                               .required()
+                               .means("a worker, a range of them, as \"0-3\", or \"all\""),
+                           number("factor").above(1).at_most(1e6).required().means(
+                               "its compute takes so many times as long")})
+              .means("a replica is slow"),
+          slow::read};
 }
 
 }  // namespace longhaul
