@@ -21,10 +21,14 @@
 namespace longhaul {
 namespace {
 
-// Useful arithmetic of training on two cores, between the 150e9 and 300e9 that were seen without and with
-// AVX-512: for an estimate, not a promise.
-constexpr double kTrainingFlops = 200e9;
+// Of training on one core of an AMD EPYC of family 25 (AVX2), whose products of large models come to 60e9:
+// processor time of models of width 48 to 256, which is within a tenth of what follows (results/reference/
+// speed/trainer.md). Small models are slower than their products: what a token costs besides, and each number
+// of its attention. cli/core_speed.h compares another core with that one.
+constexpr double kTrainingFlops = 60e9, kTokenBesides_s = 5e-6, kAttentionBesides_s = 6e-9;
+constexpr double kCores = 2;              // that the estimate is for
 constexpr double kStartOfTraining = 0.5;  // s of a program
+constexpr double kTokenOfText_s = 4.5e-8;  // reading it, and looking for what the held-out part copies
 
 // Bytes of a row, as measured over runs of 4 to 64 replicas.
 constexpr double kStepRow = 40, kExchangeRow = 80, kJoinedExchangeRow = 110, kBreakdownRow = 85,
@@ -38,6 +42,14 @@ constexpr double kMostTransferRows = 1e4;  // replay/output/logged_network.cc
 constexpr double kProgram = 200e6;
 constexpr int kEvaluatedTogether = 8;  // sequences (trainer/data/dataset.h)
 
+// A third of it is the pass forward.
+double seconds_of_token(const ModelShape& model) {
+  const double of_layers = static_cast<double>(model.layers) * model.context;  // pairs of tokens, about
+  return (6. * static_cast<double>(model.parameters()) + 12. * of_layers * model.hidden) / kTrainingFlops +
+         kTokenBesides_s + kAttentionBesides_s * of_layers * model.heads;
+}
+
+// Without its text, whose files may lie on another machine.
 double training_seconds(const Case& config) {
   const TrainSpec& train = *config.train;
   const auto steps = static_cast<double>(dynamic_steps_of(config).taken_by_all(config.replicas, train.steps));
@@ -45,8 +57,7 @@ double training_seconds(const Case& config) {
   // Of each replica and of their mean; of a whole held-out part it is not known how long that is.
   const double evaluated = 1. * train.steps / train.evaluate_every * (config.replicas + 1) *
                            train.evaluate_sequences * train.model.context;
-  return kStartOfTraining +
-         (6. * tokens + 2. * evaluated) * static_cast<double>(train.model.parameters()) / kTrainingFlops;
+  return kStartOfTraining + (tokens + evaluated / 3) * seconds_of_token(train.model) / kCores;
 }
 
 // Rows of late gradients, 4 bytes a parameter and replica each.
@@ -242,7 +253,7 @@ WorkEstimate estimate_work(const WorkPlan& plan, int jobs, int threads, bool kee
   double largest = 0, checkpoints = 0;
   for (const Training& training : plan.trainings) {
     const Case& config = *training.example;
-    work.training_s += training_seconds(config);
+    work.training_s += training_seconds(config) + bytes_of_text(config) / 2 * kTokenOfText_s / kCores;
     memories.push_back(training_memory(config, threads).together());
     if (memories.back() > largest) {
       largest = memories.back();

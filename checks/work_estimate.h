@@ -55,7 +55,7 @@ struct CaseEstimate {
 
 struct WorkEstimate {
   std::vector<CaseEstimate> cases;
-  double training_s = 0, replay_s = 0;  // processor time
+  double training_s = 0, replay_s = 0;  // of two cores as those it was measured on, and of one
   double segments = 0;                  // of all cases in fidelity linux, those of others too
   double memory_bytes = 0;              // of the `jobs` largest trainings together
   double disk_bytes = 0;                // at the fullest moment

@@ -9,6 +9,7 @@
 #include "checks/validated_scenario.h"
 #include "checks/work_estimate.h"
 #include "cli/commands.h"
+#include "cli/core_speed.h"
 #include "cli/machine.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
@@ -229,7 +230,8 @@ int check_command(const CheckOptions& options) {
     return kDone;
   }
   const WorkPlan plan = plan_work(scenario);
-  const WorkEstimate work = estimate_work(plan, 1, cores_here(), keeps_tables(scenario));
+  WorkEstimate work = estimate_work(plan, 1, cores_here(), keeps_tables(scenario));
+  if (!plan.trainings.empty()) work.training_s *= training_pace();
   std::vector<std::string> warnings = scenario_warnings(scenario);
   if (!options.anywhere) {
     check_corpora(plan, scenario.file);

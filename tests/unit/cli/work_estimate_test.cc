@@ -7,6 +7,7 @@
 #include <set>
 
 #include "checks/validated_scenario.h"
+#include "cli/core_speed.h"
 #include "cli/machine.h"
 #include "core/base/errors.h"
 #include "core/scenario/training_text.h"
@@ -240,6 +241,41 @@ TEST(Shard, AreCutByCost) {
   const WorkPlan whole = plan_work(scenario);
   EXPECT_EQ(cases_of_shard(whole, "1/2"), (std::set<std::string>{"ddp,train.steps=20000"}));
   EXPECT_EQ(cases_of_shard(whole, "2/2").size(), 3u);
+}
+
+// Microseconds of one core a token, measured (results/reference/speed/trainer.md); no evaluations to speak
+// of.
+TEST(WorkEstimate, TrainingsTakeWhatWasMeasured) {
+  const struct {
+    int hidden, layers, heads, ffn, context;
+    double measured_us;
+  } models[] = {{48, 2, 4, 96, 64, 15.9},
+                {64, 2, 4, 192, 128, 27.7},
+                {128, 4, 4, 384, 128, 121.1},
+                {256, 4, 8, 768, 128, 409}};
+  for (const auto& model : models) {
+    Json scenario = Json::parse(read_text(LONGHAUL_SOURCE_DIR "/scenarios/small.json"));
+    scenario["methods"] = Json::array({{{"name", "ddp"}}});
+    scenario["train"].merge_patch(
+        {{"steps", 1000}, {"batch", 4}, {"evaluate_every", 1000}, {"evaluate_sequences", 1}});
+    scenario["train"]["model"] = {{"hidden", model.hidden},
+                                  {"layers", model.layers},
+                                  {"heads", model.heads},
+                                  {"ffn", model.ffn},
+                                  {"context", model.context}};
+    const double measured_s = 1e-6 * model.measured_us * 1000 * 4 * 4 * model.context / 2;  // on two cores
+    const Scenario valid = validated(scenario);
+    EXPECT_NEAR(estimate_work(plan_work(valid), 1, 2, true).training_s, 0.5 + measured_s, 0.1 * measured_s)
+        << model.hidden;
+  }
+}
+
+// Between a processor without vectors and one that nobody has built yet: a loop that is optimized away has no
+// such speed.
+TEST(CoreSpeed, IsThatOfAProcessor) {
+  EXPECT_GT(core_flops(), 1e9);
+  EXPECT_LT(core_flops(), 2e12);
+  EXPECT_EQ(training_pace(), training_pace());
 }
 
 }  // namespace longhaul::work_estimate_test
