@@ -116,13 +116,28 @@ std::vector<std::string> distinguishing_keys(const std::vector<const Configurati
   return needed;
 }
 
-// "network.tcp.connections = 8, replicas = 64"; a key without value is left out.
-std::string in_words(const Configuration& configuration, const std::vector<std::string>& keys) {
-  std::vector<std::string> parts;
-  for (const std::string& key : keys)
-    if (const Json value = member(configuration, key); !value.is_null())
-      parts.push_back(assignment(key, value));
-  return join(parts);
+// "network.tcp.connections = 8, replicas = 64". For a key without value stands the first of `candidates` that
+// it has and those with that key lack: "network.topology.regions.matrix = aws-2022" beside a star's rate.
+std::string in_words(const Configuration& configuration, const std::vector<std::string>& keys,
+                     const std::vector<std::string>& candidates,
+                     const std::vector<const Configuration*>& all) {
+  const auto has = [](const Configuration& one, const std::string& key) {
+    return !member(one, key).is_null();
+  };
+  std::vector<std::string> named;
+  for (const std::string& key : keys) {
+    if (has(configuration, key)) {
+      named.push_back(key);
+      continue;
+    }
+    const auto instead = find_if(candidates, [&](const std::string& other) {
+      return has(configuration, other) &&
+             none_of(all, [&](const Configuration* one) { return has(*one, key) && has(*one, other); });
+    });
+    if (instead != candidates.end()) add_new(*instead, named);
+  }
+  return join(
+      each_of(named, [&](const std::string& key) { return assignment(key, member(configuration, key)); }));
 }
 
 // A done case, where it is from and what it is.
@@ -312,14 +327,15 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   if (samples.empty()) throw InputError("", "no case of these runs is done", "runs with finished cases");
   assign_groups(request, samples, result.notes);
   const auto configurations = each_of(samples, [](const Sample& sample) { return &sample.configuration; });
-  const std::vector<std::string> keys =
-      distinguishing_keys(configurations, row_candidates(request.by, samples));
+  const std::vector<std::string> candidates = row_candidates(request.by, samples),
+                                 keys = distinguishing_keys(configurations, candidates);
   std::map<std::string, std::size_t> place;
   std::vector<std::string> repeated;
   for (const Sample& sample : samples) {
     const Json point = point_of(sample.configuration, keys);
     const auto [entry, is_new] = place.emplace(point.dump(), result.rows.size());
-    if (is_new) result.rows.push_back({in_words(sample.configuration, keys), point, {}});
+    if (is_new)
+      result.rows.push_back({in_words(sample.configuration, keys, candidates, configurations), point, {}});
     add_seed(sample, group_in(result.rows[entry->second], sample), repeated);
   }
   if (!repeated.empty())

@@ -18,6 +18,7 @@ MOST_PANELS = 6                     # of one metric against one key
 MOST_LINES = 8                      # of a claim
 MOST_COLUMNS, MOST_ROWS = 12, 24    # of a matrix that can be read
 MANY_FIGURES = 24
+DASHES = 5  # that draw.py has
 LOSS_AXES = (("loss-time", "time_s", "simulated time", "s"), ("loss-steps", "step", "inner steps", ""),
              ("loss-bytes", "bytes", "payload sent per replica", "B"))
 PARTS = (("compute", "compute_time_s"), ("bubble", "bubble_time_s"), ("wait for a stage's message", "stage_wait_time_s"),
@@ -98,12 +99,15 @@ class Maker:
         return self.figures
 
     def styles_of(self, groups):
-        """Variants of one method share its colour; dashes differ."""
-        styles, seen = [], {}
+        """Variants of one method share its colour; dashes differ. So do those of methods that share a colour, as long as
+        there are others."""
+        styles, seen, taken = [], {}, set()
         for group in groups:
             label = group["label"]
-            styles.append({"name": group["name"], "color": self.data["colors"][label],
-                           "dash": self.labels.index(label) + seen.setdefault(label, 0)})
+            color, first = self.data["colors"][label], self.labels.index(label) + seen.setdefault(label, 0)
+            dash = next((dash for dash in range(first, first + DASHES) if (color, dash % DASHES) not in taken), first)
+            styles.append({"name": group["name"], "color": color, "dash": dash})
+            taken.add((color, dash % DASHES))
             seen[label] += 1
         return styles
 

@@ -100,6 +100,16 @@ class Which(unittest.TestCase):
         self.assertEqual(first["color"], second["color"])
         self.assertNotEqual(first["dash"], second["dash"])
 
+    def test_methods_of_one_colour_differ_in_dashes(self):
+        names = [f"m{i}" for i in range(12)]
+        maker = figures.Maker({**NOTHING, "colors": {name: f"#00000{i % 3}" for i, name in enumerate(names)}})
+        styles = maker.styles_of([group(name) for name in names])
+        self.assertEqual(len({(style["color"], style["dash"] % figures.DASHES) for style in styles}), 12)
+
+    @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+    def test_there_are_as_many_dashes_as_are_told_apart(self):
+        self.assertEqual(len(draw.DASHES), figures.DASHES)
+
     def test_synchronization_times(self):
         times = {"count": 2, "steps": [[0.5, 0], [0.5, 0.5], [12, 1]]}
         found, _ = made([at([group("diloco", times=times)], at="replicas = 8")])

@@ -186,6 +186,26 @@ TEST(Comparison, TheResolvedCaseSaysWhatDiffers) {
   EXPECT_EQ(rows[1].at, "train.steps = 200");
 }
 
+// Topologies of two kinds have no key in common: each row says what it has.
+TEST(Comparison, PointsWithoutACommonKeySayWhatTheyHave) {
+  TemporaryFolder folder;
+  std::vector<Json> records;
+  for (const auto& [name, topology] : {std::pair("star", Json{{"star", {{"rate", "1Gbps"}}}}),
+                                       {"regions", {{"regions", {{"matrix", "aws-2022"}}}}}}) {
+    records.push_back(compared_record("a", 1, {{"network.topology", topology}}, {{"final_loss", 1.}}));
+    records.back()["case"] = name;
+    const Json resolved = {
+        {"seed", 1}, {"method", {{"name", "a"}, {"label", "a"}}}, {"network", {{"topology", topology}}}};
+    write_text(folder.path + "/cases/" + name + "/case.json", resolved.dump());
+  }
+  records[1]["final_loss"] = 2.;
+  const auto rows =
+      compare_runs({run_of(records, folder.path)}, {"method", {"final_loss"}, {}}).metrics[0].rows;
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at, "network.topology.star.rate = 1Gbps");
+  EXPECT_EQ(rows[1].at, "network.topology.regions.matrix = aws-2022");
+}
+
 // Losses on two texts do not compare; the texts of a synthetic source, one a seed, do.
 TEST(Comparison, LossesAreComparedWithinOneText) {
   for (const bool synthetic : {false, true}) {
