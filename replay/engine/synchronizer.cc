@@ -49,7 +49,7 @@ void Synchronizer::post(int replica, const std::shared_ptr<StepPlan>&, const Ins
   Contributor& contributor = at(rule, replica);
   contributor.may_post = posts_behind(rule, step);
   if (contributor.stage != Stage::kNone) {
-    add_row(step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()});
+    write({step, rule, {replica, now_s(), now_s(), now_s(), 0, {}, now_s()}});
     return try_merge(rule);
   }
   contributor.stage = Stage::kSending;
@@ -181,7 +181,7 @@ void Synchronizer::answer(int replica, int rule) {
   if (replica == kServerReplica) return answered();
   ++transfers_;
   const std::int64_t bytes = rules_[as_index(rule)].answer_bytes;
-  answered_bytes_ += bytes;
+  rules_[as_index(rule)].answered += bytes;
   const auto chain = std::make_shared<SyncParts>(contributor.chain);
   contributor.transfer.end();
   contributor.transfer.send(
@@ -291,17 +291,20 @@ void Synchronizer::on_resume(int replica, int) {
 
 int Synchronizer::lowest_open_step(int otherwise) const {
   int step = otherwise;
-  for (const Rule& rule : rules_)
+  for (const Rule& rule : rules_) {
     for (const Contributor& contributor : rule.contributors)
       if (contributor.stage != Stage::kNone && !contributor.has_row)
         step = std::min(step, contributor.post_step);
-  return held_ ? std::min(step, held_->step) : step;
+    if (rule.held) step = std::min(step, rule.held->step);
+  }
+  return step;
 }
 
 void Synchronizer::add_row(int step, int rule, ExchangeRow row) {
   if (row.replica != kServerReplica) return write({step, rule, row});
-  row.bytes += std::exchange(answered_bytes_, 0);
-  if (const auto before = std::exchange(held_, HeldRow{step, rule, row})) write(*before);
+  Rule& state = rules_[as_index(rule)];
+  row.bytes += std::exchange(state.answered, 0);
+  if (const auto before = std::exchange(state.held, HeldRow{step, rule, row})) write(*before);
 }
 
 void Synchronizer::write(HeldRow held) {
@@ -326,9 +329,10 @@ void Synchronizer::finish() {
         ledger_.count_lost(replica, contributor.work);
     }
   }
-  if (held_) {
-    held_->row.bytes += answered_bytes_;
-    write(*held_);
+  for (Rule& rule : rules_) {
+    if (!rule.held) continue;
+    rule.held->row.bytes += rule.answered;
+    write(*rule.held);
   }
   for (MergeRow& merge : merges_) {
     merge.start_s = workers_.since_origin(merge.start_s);

@@ -99,13 +99,20 @@ class Synchronizer : public Synchronization {
     SyncParts chain;
     Work work;
   };
+  struct HeldRow {
+    int step = 0, rule = 0;
+    ExchangeRow row;
+  };
   struct Rule {
     std::int64_t bytes = 0, answer_bytes = 0;
+    std::int64_t answered = 0;              // bytes, since the last contribution of replica 0 has its row
     std::vector<Contributor> contributors;  // by replica
     std::vector<Arrived> arrived;  // in the merge that is open
     int number = 0;                // of that
     double quorum_s = -1;          // since when it has its quorum
     Life grace;                    // of that
+    // Of replica 0's last contribution: what else is sent from there is not known yet.
+    std::optional<HeldRow> held;
 
     bool has(int replica) const {  // in the merge that is open
       return std::any_of(arrived.begin(), arrived.end(),
@@ -114,10 +121,6 @@ class Synchronizer : public Synchronization {
   };
   struct Presence {
     bool is_there = true, is_missed = false;
-  };
-  struct HeldRow {
-    int step = 0, rule = 0;
-    ExchangeRow row;
   };
 
   double now_s() const { return context_.clock.now_s(); }
@@ -136,7 +139,7 @@ class Synchronizer : public Synchronization {
   void repeat(int replica, int rule);
   void close_out(int replica, int rule);  // nothing comes back any more
   void add_row_without_times(int replica, int rule);
-  void add_row(int step, int rule, ExchangeRow row);  // times of the clock
+  void add_row(int step, int rule, ExchangeRow row);  // of a contribution; times of the clock
   void write(HeldRow held);
 
   const ExchangeContext& context_;
@@ -148,8 +151,7 @@ class Synchronizer : public Synchronization {
   std::vector<Rule> rules_;
   std::vector<Presence> presence_;  // by replica
   std::vector<MergeRow> merges_;
-  std::int64_t transfers_ = 0, answered_bytes_ = 0;  // the latter since the last row of replica 0
-  std::optional<HeldRow> held_;  // that row: what else is sent from there is not known yet
+  std::int64_t transfers_ = 0;
 };
 
 }  // namespace longhaul

@@ -69,6 +69,23 @@ void expect_merges(const Replayed& result, const std::vector<Line>& expected) {
   }
 }
 
+// Two fragments of three replicas, merged at the same time: what replica 0 sends back is of the merge that it
+// was in, two answers each; it sends the synchronizer beside it nothing.
+TEST(Synchronizer, AnswersAreSentForTheirMerge) {
+  Trace trace = trace_of({}, 3);
+  OperationRule second = trace.plan.rules[0];
+  trace.plan.rules[0].name = "fragment-0";
+  second.name = "fragment-1";
+  const Replayed result =
+      walked(merging_case({1, 1, 1}), make_trace({{trace.plan.rules[0], second}}, trace.context));
+  int rows = 0;
+  for (const ExchangeRecord& row : result.exchanges) {
+    EXPECT_EQ(row.bytes, (row.replica == 0 ? 2 : 1) * kBytes) << row.step << " " << row.exchange;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 2 * 2 * 3);
+}
+
 // Three of four. After four steps contributions are there at 4.0 s (replica 0, no message), 4.2, 5.0 and, of
 // the slow one, 8.2 s. The first merge is made 0.3 s after the third, at 5.3 s; it is back at 5.5 s, so at
 // the end of step 6 of the first two and of step 5 of the third. At 8.2 s the slow one is in the next merge,
