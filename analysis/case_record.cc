@@ -23,6 +23,7 @@
 #include "core/plan/trace.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/python_step.h"
+#include "net/library.h"
 #include "net/topologies/registry.h"
 
 namespace longhaul {
@@ -39,6 +40,21 @@ void add_validity(const Case& config, Json& record) {
     if (!validity.outside.empty()) record["outside"] = join(validity.outside);
   } catch (const InputError&) {
   }
+}
+
+// The all-reduce that was chosen where the method runs it, or its pattern; else what its first operation
+// runs.
+Json collective_of(const Case& config, const std::string& case_folder) {
+  const Json &options = config.method.options, all_reduce = member(options, "all_reduce"),
+             pattern = member(options, "pattern");
+  const std::vector<ExchangeRuleFacts> rules = exchange_rules(case_folder);
+  if (rules.empty()) return all_reduce.is_null() ? pattern : all_reduce;
+  const ExchangeRuleFacts& first = rules.front();
+  if (first.is_merge()) return first.kind;
+  if (any_of(rules, [&](const ExchangeRuleFacts& rule) { return Json(rule.collective) == all_reduce; }))
+    return all_reduce;
+  if (first.kind == word_of(OperationKind::kGroupAverage) && pattern.is_string()) return pattern;
+  return first.collective.empty() || first.collective == kLibraryChoice ? Json() : Json(first.collective);
 }
 
 void add_identity(const Case& config, const std::string& status, Json& record) {
@@ -72,8 +88,7 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
     record["workers"] = config.workers();
     for (const char* key : {"stages", "microbatches", "schedule", "routing"}) record[key] = pipeline.at(key);
   }
-  const Json& options = config.method.options;
-  record["collective"] = options.value("all_reduce", options.value("pattern", Json()));
+  record["collective"] = nullptr;  // below
   record["fidelity"] = config.network.fidelity;
   if (topology_named(config.network.topology.name).has_sites)
     record["rank_order"] = to_string(config.network.rank_order.kind);
@@ -163,35 +178,75 @@ class GroupTimes {
   std::int64_t count_ = 0;
 };
 
+// Of the network model, of a case that has one and is inside of what was measured; else 0.
+double known_residual(const Json& record) {
+  const double residual = network_residual(record);
+  return residual < 1 ? residual : 0;
+}
+
+// What statistics of a metric may be.
+void add_possible(const std::string& metric, const Json& low, const Json& high, Json& record) {
+  for (const auto& [statistic, value] : low.items())
+    record["possible"][metric + "." + statistic] = {value, high.at(statistic)};
+}
+
+// Of a worker's waiting all may be wrong by the residual, or what its exchanges hide behind compute.
+void add_possible_idle(const std::string& case_folder, const std::vector<Interval>& hidden_s, double residual,
+                       Json& record) {
+  auto of = read_numbers(case_folder + "/replicas.csv", {"idle_s", "clock_s"});
+  if (of["clock_s"].size() != hidden_s.size()) return;
+  const auto with_more = [&](const auto& more_s) -> Json {
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < hidden_s.size(); ++i) {
+      const double more = more_s(hidden_s[i], residual * of["idle_s"][i]), clock_s = of["clock_s"][i] + more;
+      shares.push_back(clock_s > 0 ? std::max(0., of["idle_s"][i] + more) / clock_s : 0);
+    }
+    return {{"mean", mean(shares)}, {"max", *std::max_element(shares.begin(), shares.end())}};
+  };
+  add_possible("idle_fraction",
+               with_more([](const Interval& hidden, double of_all) { return std::min(hidden.low, -of_all); }),
+               with_more([](const Interval& hidden, double of_all) { return std::max(hidden.high, of_all); }),
+               record);
+}
+
 void add_exchanges(const Case& config, const std::string& case_folder, Json& record) {
   std::map<std::string, RuleTimes> by_rule;
   bool has_overlap = false;
   GroupTimes groups(case_folder, config.workers());
   double bytes = 0;
   std::int64_t outer_steps = 0, last_step = -1;
-  const std::vector<Synchronization> all = synchronizations(case_folder, [&](const ExchangeTable& row) {
+  const double residual = known_residual(record);
+  std::vector<Interval> hidden_s(as_index(config.workers()));  // by worker: what its clock may be longer
+  const auto note = [&](const ExchangeTable& row) {
     if (!row.takes_part()) return;
     bytes += static_cast<double>(row.bytes());
     has_overlap = has_overlap || row.overlaps();
     RuleTimes& rule = by_rule[std::string(row.exchange())];
-    rule.sync_s.push_back(row.sync_s());
+    if (row.exchanges()) rule.sync_s.push_back(row.sync_s());
     rule.wait_s.push_back(row.wait_s());
     rule.exposed_s.push_back(row.exposed_s());
+    Interval& hidden = hidden_s.at(as_index(row.replica()));
+    hidden.low += row.exposed_s(1 - residual) - row.exposed_s();
+    hidden.high += row.exposed_s(1 + residual) - row.exposed_s();
     if (!row.is_synchronization()) return;
-    groups.add(row.step(), std::string(row.exchange()), row.replica(), row.sync_s());
+    if (row.exchanges()) groups.add(row.step(), std::string(row.exchange()), row.replica(), row.sync_s());
     if (row.step() != last_step) ++outer_steps;
     last_step = row.step();
-  });
+  };
+  const std::vector<Synchronization> all = synchronizations(case_folder, residual, note);
+  std::vector<double> sync_s;
+  for (const Synchronization& one : all)
+    if (one.exchanges) sync_s.push_back(one.sync_s);
   const auto times = [&](double Synchronization::*of) { return each_of(all, of); };
   const double replicas = config.replicas;
   record["exchanges"] = outer_steps;
   if (groups.sitting_out() > 0) record["sitting_out"] = groups.sitting_out();
   record["bytes_per_sync"] =
       outer_steps ? Json(bytes / replicas / static_cast<double>(outer_steps)) : Json(0);
-  record["sync_time_s"] = distribution_or_null(times(&Synchronization::sync_s));
-  if (!all.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
+  record["sync_time_s"] = distribution_or_null(sync_s);
+  if (!sync_s.empty()) record["sync_time_s"]["last"] = groups.mean_of_last();
   if (record["status"] == "done")
-    if (Json parts = sync_breakdown(case_folder, all.size()); !parts.is_null())
+    if (Json parts = sync_breakdown(case_folder, sync_s.size()); !parts.is_null())
       record["sync_breakdown_s"] = std::move(parts);
   record["wait_s"] = distribution_or_null(times(&Synchronization::wait_s));
   record["exposed_s"] = distribution_or_null(times(&Synchronization::exposed_s));
@@ -202,6 +257,14 @@ void add_exchanges(const Case& config, const std::string& case_folder, Json& rec
   };
   record["exchange_time_s"] = of_a_replica(&Synchronization::exchange_s);
   record["wait_time_s"] = of_a_replica(&Synchronization::wait_s);
+  if (residual == 0 || all.empty()) return;
+  std::vector<double> low_s, high_s;
+  for (const Synchronization& one : all) {
+    low_s.push_back(one.possible_exposed_s.low);
+    high_s.push_back(one.possible_exposed_s.high);
+  }
+  add_possible("exposed_s", distribution_or_null(low_s), distribution_or_null(high_s), record);
+  add_possible_idle(case_folder, hidden_s, residual, record);
 }
 
 bool has_column(const std::string& file, const char* column) {
@@ -239,13 +302,13 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
   record["bytes_sent_per_replica"] = bytes;
   if (tokens > 0) record["bytes_per_token"] = bytes / (all_steps / config.replicas * tokens);
   // A replay that was cut short has its clocks, but not all of its steps.
-  const bool has_pace = is_done && tokens > 0 && latest_s > 0;
-  if (has_pace) record["tokens_per_s"] = all_steps * tokens / latest_s;
+  const bool has_pace = is_done && latest_s > 0;
+  if (has_pace && tokens > 0) record["tokens_per_s"] = all_steps * tokens / latest_s;
   if (has_pace || has_stages || talks || (may_lose && latest_s > 0))
     record["step_time_s"] = latest_s / config.steps();
   // A method that gives all batches to one machine trains on the same tokens, in N times the time of one.
   const bool is_one_machine = config.method.options.value("machine", "") == "one";
-  if (is_done && (tokens > 0 || config.workload.accelerators != 1))
+  if (is_done)
     record["accelerator_hours"] =
         latest_s / 3600 * config.workload.accelerators * (is_one_machine ? 1 : config.workers());
   if (has_stages) {
@@ -350,6 +413,7 @@ Json case_record(const Case& config, const std::string& case_folder, const std::
       if (status == "done") throw;
     }
   };
+  add([&] { record["collective"] = collective_of(config, case_folder); });
   if (const Json fitted = read_json_or_null(case_folder + kFitErrorFile); fitted.is_object())
     if (const Json error = member(fitted, "fit_error"); error.is_number()) record["fit_error"] = error;
   add([&] { add_exchanges(config, case_folder, record); });

@@ -48,7 +48,8 @@ TraceFacts facts_of(const Json& header) {
   check_declared(header_declaration(), header, "");
   TraceFacts facts;
   for (const Json& rule : header.value("rules", Json::array()))
-    facts.rules.push_back({rule.value("name", ""), rule.value("overlap_steps", 0)});
+    facts.rules.push_back({rule.value("name", ""), rule.value("overlap_steps", 0), rule.value("kind", ""),
+                           rule.value("collective", "")});
   facts.steps = header.value("steps", facts.steps);
   facts.workers = header.value("replicas", facts.workers);
   if (const Json pipeline = member(header, "pipeline"); !pipeline.is_null()) {
@@ -86,6 +87,10 @@ std::set<std::string> sent_ahead(const std::string& case_folder) {
 }
 
 }  // namespace
+
+std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder) {
+  return trace_facts(case_folder).rules;
+}
 
 StageBytes::StageBytes(const std::string& case_folder) {
   const TraceFacts facts = trace_facts(case_folder);
@@ -151,11 +156,11 @@ double ExchangeTable::wait_s() const {
   return overlaps() ? std::max(0., std::min(start_s(), done_s()) - awaited_s()) : start_s() - ready_s();
 }
 
-double ExchangeTable::exposed_s() const {
-  return std::max(0., done_s() - awaited_s());
+double ExchangeTable::exposed_s(double times) const {
+  return std::max(0., done_s() + (times - 1) * sync_s() - awaited_s());
 }
 
-std::vector<Synchronization> synchronizations(const std::string& case_folder,
+std::vector<Synchronization> synchronizations(const std::string& case_folder, double residual,
                                               const std::function<void(const ExchangeTable&)>& each) {
   std::vector<Synchronization> all;
   std::map<std::int64_t, std::size_t> last;  // by replica, in `all`
@@ -168,9 +173,12 @@ std::vector<Synchronization> synchronizations(const std::string& case_folder,
       all.push_back({rows.step(), rows.replica()});
     }
     Synchronization& sync = all[entry->second];
+    sync.exchanges = sync.exchanges || rows.exchanges();
     sync.wait_s += rows.wait_s();
     sync.sync_s += rows.sync_s();
     sync.exposed_s += rows.exposed_s();
+    sync.possible_exposed_s.low += rows.exposed_s(1 - residual);
+    sync.possible_exposed_s.high += rows.exposed_s(1 + residual);
     sync.exchange_s += rows.overlaps() ? rows.exposed_s() - rows.wait_s() : rows.sync_s();
   }
   return all;

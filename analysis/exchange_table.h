@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/statistics.h"
 #include "core/base/csv.h"
 #include "core/base/options.h"
 #include "core/plan/trace.h"
@@ -19,7 +20,13 @@ namespace longhaul {
 struct ExchangeRuleFacts {
   std::string name;
   int overlap_steps = 0;  // > 0: posted at one step, awaited so many steps later
+  std::string kind = {}, collective = {};  // in words
+
+  bool is_merge() const { return kind == word_of(OperationKind::kMerge); }  // by a synchronizer
 };
+
+// Of the trace of a case; none without one. Throws InputError for a damaged trace.
+std::vector<ExchangeRuleFacts> exchange_rules(const std::string& case_folder);
 
 // What passes between the stages of a replica, bytes, as the trace says; 0 without stages. It is the same at
 // every step and for all replicas, but where bits were learned.
@@ -65,6 +72,11 @@ class ExchangeTable {
 
   // False of one that was passed by: it sends nothing and is done when it is ready.
   bool takes_part() const { return bytes() > 0 || done_s() > ready_s(); }
+  // False of one that takes part and exchanges nothing: it waited for others that did not come, or what it
+  // sent a synchronizer never came back. Its wait counts, and it has no time of a synchronization.
+  bool exchanges() const {
+    return rule_ && rule_->is_merge() ? done_s() > ready_s() : bytes() > 0 || done_s() > start_s();
+  }
 
   // Whether its times count as the method's synchronization: it blocks, or nothing of the method does. What
   // is sent ahead of a blocking exchange counts with that.
@@ -73,7 +85,9 @@ class ExchangeTable {
   // Waited for those that it must hear from, of the time that the replica stood still.
   double wait_s() const;
   // Stood still for it: from awaited_s to done_s, 0 if it was done before.
-  double exposed_s() const;
+  double exposed_s() const { return exposed_s(1); }
+  // If the synchronization had taken so many times as long.
+  double exposed_s(double times) const;
 
  private:
   enum Cell { kStep, kReplica, kExchange, kReady, kStart, kDone, kBytes, kAwaited };
@@ -92,13 +106,15 @@ class ExchangeTable {
 // The exchanges of a replica that follow each other at a step and count as synchronization, summed.
 struct Synchronization {
   std::int64_t step = -1, replica = 0;
+  bool exchanges = false;  // one of its rows does
   double sync_s = 0, wait_s = 0, exposed_s = 0;
+  Interval possible_exposed_s = {0, 0};  // with the network model's error
   double exchange_s = 0;  // sync_s; of what overlaps with compute exposed_s less wait_s
 };
 
 // Those of exchanges.csv in the order of their first rows; `each` is called for every row of the table.
-// Throws as ExchangeTable.
-std::vector<Synchronization> synchronizations(const std::string& case_folder,
+// `residual`: times are right to a factor of 1 ± it. Throws as ExchangeTable.
+std::vector<Synchronization> synchronizations(const std::string& case_folder, double residual = 0,
                                               const std::function<void(const ExchangeTable&)>& each = {});
 
 // Where the time of a synchronization goes: {part: seconds} over the rows of CASE_FOLDER/breakdown.csv that

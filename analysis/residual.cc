@@ -253,6 +253,28 @@ OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool
   return {mean(values), interval, widened(interval, residual, is_ratio)};
 }
 
+OverSeeds over_seeds_of(const std::vector<double>& values, const std::vector<Interval>& possible) {
+  const Interval interval = t_interval(values, 0.95);
+  Interval widest = interval;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    widest.low = std::min(widest.low, interval.low + possible[i].low - values[i]);
+    widest.high = std::max(widest.high, interval.high + possible[i].high - values[i]);
+  }
+  return {mean(values), interval, widest};
+}
+
+std::optional<Interval> possible_value(const Json& record, const std::string& metric) {
+  const Json said = member(member(record, "possible"), metric);
+  if (!said.is_array() || said.size() != 2 || !said[0].is_number() || !said[1].is_number())
+    return std::nullopt;
+  return Interval{said[0], said[1]};
+}
+
+Interval possible_value(const Json& record, const std::string& metric, double value) {
+  return possible_value(record, metric)
+      .value_or(widened({value, value}, network_residual(record), /*is_ratio=*/false));
+}
+
 std::string residual_in_words(double residual, const std::string& low, const std::string& high) {
   return fmt::format("the network model's {} % make that {} to {}", std::lround(100 * residual), low, high);
 }

@@ -1,6 +1,7 @@
 // How wrong a simulated time may be: the measured residual of a fidelity.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,14 @@ struct OverSeeds {
 
 // Of a list that is not empty.
 OverSeeds over_seeds_of(const std::vector<double>& values, double residual, bool is_ratio);
+// Where each may be something else, from `low` to `high`.
+OverSeeds over_seeds_of(const std::vector<double>& values, const std::vector<Interval>& possible);
+
+// What the record itself says that a number of it may be (key `possible`): of what is left of exchanges
+// beside compute, which is not off by a factor. Nothing for others.
+std::optional<Interval> possible_value(const Json& record, const std::string& metric);
+// `value` · (1 ± residual) where it says nothing.
+Interval possible_value(const Json& record, const std::string& metric, double value);
 
 // "the network model's 7 % make that 7.95 to 10.5", from the ends of `possible` in words; of an unknown
 // residual what is `outside`.

@@ -13,6 +13,7 @@
 #include "analysis/comparison/front.h"
 #include "analysis/residual.h"
 #include "analysis/text.h"
+#include "checks/claimed_metrics.h"
 #include "checks/fidelity_advice.h"
 #include "checks/unknown.h"
 #include "core/base/errors.h"
@@ -161,19 +162,9 @@ std::vector<Json> planned_records(const Scenario& scenario) {
   return records;
 }
 
-void check_trained_metrics(const Json& claims) {
-  for (std::size_t i = 0; i < claims.size(); ++i)
-    for (const char* key : {"metric", "ratio"})
-      if (const Json metric = member(claims[i], key);
-          metric.is_string() && follows_from_training(metric_named(metric)))
-        throw InputError(child_path(element_path("claims", i), key),
-                         fmt::format("found \"{}\", but nothing is trained", plain(metric)),
-                         "a number of the network, as sync_time_s.mean", "or add a train section");
-}
-
 void check_figures(const Scenario& scenario) {
   if (scenario.resolved.contains("plan")) choice_rule(scenario.resolved);
-  if (!scenario.resolved.contains("train")) check_trained_metrics(claims_of(scenario));
+  check_claimed_metrics(scenario);
   check_claims(claims_of(scenario), labels_of(scenario), swept_keys_of(scenario));
   if (scenario.resolved.contains("validation"))
     check_validation(scenario.resolved["validation"], labels_of(scenario), swept_keys_of(scenario),

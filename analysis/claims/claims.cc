@@ -39,8 +39,9 @@ struct Bound {
     for (const char* key : {"at_least", "at_most", "equals"})
       if (claim.contains(key)) threshold = claim[key];
     const double slack = within * std::abs(threshold);
-    if (!claim.contains("at_most")) bottom = threshold - slack;
-    if (!claim.contains("at_least")) top = threshold + slack;
+    const double rounding = 1e-9 * std::abs(threshold);  // of numbers that are equal but for the last bits
+    if (!claim.contains("at_most")) bottom = threshold - slack - rounding;
+    if (!claim.contains("at_least")) top = threshold + slack + rounding;
   }
 
   Verdict judge(double low, double high) const {
@@ -80,6 +81,7 @@ std::string with_digits(double value, int digits) {
 struct PointValues {
   Json swept;
   std::vector<double> values;
+  std::vector<Interval> possible;  // of each, where records say it of the metric
   std::vector<std::string> evidence;
   double residual = 0;
   std::string outside;  // of a residual that is not known
@@ -195,9 +197,19 @@ std::vector<PointValues> metric_points(const Json& claim, const std::vector<Json
     if (!fits(entry, where, labels)) continue;
     Json swept = entry.value("swept", Json::object());
     if (!claim.contains("of")) swept["method"] = member_or_null(entry, "label");
-    add(points.with(swept), done_value(entry, metric.path), {&entry}, metric);
+    PointValues& point = points.with(swept);
+    const std::optional<double> value = done_value(entry, metric.path);
+    if (const auto possible = possible_value(entry, metric.path); possible && value)
+      point.possible.push_back(*possible);
+    add(point, value, {&entry}, metric);
   }
   return points.take();
+}
+
+// Of numbers that are not negative; without end where the denominator may be 0.
+Interval quotient(const Interval& above, const Interval& below) {
+  return {below.high > 0 ? above.low / below.high : 0,
+          below.low > 0 ? above.high / below.low : std::numeric_limits<double>::infinity()};
 }
 
 std::vector<const Json*> cases_of(const Json& label, const Json& where, const std::vector<Json>& records,
@@ -250,7 +262,11 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
       const auto numerator = done_value(*above, metric.path), denominator = done_value(*below, metric.path);
       std::optional<double> ratio;
       if (numerator && denominator && *denominator != 0) ratio = *numerator / *denominator;
-      add(points.with(swept), ratio, {above, below}, metric);
+      PointValues& point = points.with(swept);
+      if (ratio && (possible_value(*above, metric.path) || possible_value(*below, metric.path)))
+        point.possible.push_back(quotient(possible_value(*above, metric.path, *numerator),
+                                          possible_value(*below, metric.path, *denominator)));
+      add(point, ratio, {above, below}, metric);
     }
   }
   return points.take();
@@ -258,7 +274,9 @@ std::vector<PointValues> ratio_points(const Json& claim, const std::vector<Json>
 
 Judged judge_point(const PointValues& point, const Bound& bound, bool is_ratio) {
   if (point.values.empty()) return {&point, NAN, NAN, NAN, Verdict::kUndecided};
-  const OverSeeds measured = over_seeds_of(point.values, point.residual, is_ratio);
+  const bool is_said = point.residual < 1 && point.possible.size() == point.values.size();
+  const OverSeeds measured = is_said ? over_seeds_of(point.values, point.possible)
+                                     : over_seeds_of(point.values, point.residual, is_ratio);
   const Interval& possible = measured.possible;
   const Verdict verdict = point.complete ? bound.judge(possible.low, possible.high) : Verdict::kUndecided;
   return {&point, measured.mean, measured.interval.low, measured.interval.high, verdict, possible};

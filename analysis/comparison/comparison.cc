@@ -47,6 +47,12 @@ Group group_of(const GroupSample& sample, const Metric& metric) {
   const std::vector<double> list = numbers(group.values);
   group.mean = mean(list);
   group.interval = t_interval(list, kConfidence);
+  group.model_error = group.residual * std::abs(group.mean);
+  for (const RunCase& run_case : sample.cases) {
+    const std::optional<double> value = run_case.value_at(metric.path);
+    if (const auto possible = possible_value(*run_case.record, metric.path); possible && value)
+      group.model_error = std::max({group.model_error, *value - possible->low, possible->high - *value});
+  }
   return group;
 }
 
@@ -198,9 +204,9 @@ void correct(MetricComparison& metric) {
   metric.tests = family.size();
 }
 
-// What the network model's error makes of a difference: a is right to a factor of 1 ± its residual, so is b.
+// What the network model's error makes of a difference.
 double model_error(const Group& a, const Group& b) {
-  return a.residual * std::abs(a.mean) + b.residual * std::abs(b.mean);
+  return a.model_error + b.model_error;
 }
 
 // A difference that the model's error can turn round is not shown. Why not; "" where it is shown.

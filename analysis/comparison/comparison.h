@@ -39,6 +39,7 @@ struct Group {
   std::size_t cases = 0;           // done
   bool has_target = false;         // of time_to_target_s: a seed without value never reached it
   double residual = 0;             // of a simulated time: how wrong the network model may be, a fraction
+  double model_error = 0;          // so much may the mean be off because of it
   std::string outside;             // what was not measured, where that is not known
   std::vector<std::string> draws;  // from the seed, of what moves this metric; empty: no seed changes it
   double rounding = 0;             // of a time: a difference below it is rounding (record_values.h)

@@ -96,7 +96,7 @@ Json distribution_of(const GroupSample& group, Notes& notes) {
     try {
       if (const std::string torn = cut_off(file); !torn.empty()) throw RunError(torn);
       for (ExchangeTable rows(folder); rows.next();)
-        if (rows.is_synchronization()) times.push_back(rows.sync_s());
+        if (rows.is_synchronization() && rows.exchanges()) times.push_back(rows.sync_s());
     } catch (const RunError& error) {
       times.resize(before);
       notes.push_back(error.what() + std::string("; its exchanges are left out"));

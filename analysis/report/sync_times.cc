@@ -32,7 +32,7 @@ SyncTimes sync_times(const std::string& case_folder) {
   for (const Synchronization& sync : synchronizations(case_folder)) {
     const auto replica = as_index(sync.replica);
     if (replica >= times.wait_of_replica.size()) times.wait_of_replica.resize(replica + 1);
-    times.sync_s.push_back(sync.sync_s);
+    if (sync.exchanges) times.sync_s.push_back(sync.sync_s);
     times.wait_of_replica[replica] += sync.wait_s;
   }
   return times;

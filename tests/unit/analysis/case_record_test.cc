@@ -126,6 +126,53 @@ TEST_F(CaseRecord, LeavesOutWhomAnExchangePassedBy) {
                     {"exchange_time_s", (1 + 1.5 + 0.5) / 2}});
 }
 
+// At step 4 replica 0 has waited half a second for nobody: that is a wait, and no synchronization of 0 s.
+TEST_F(CaseRecord, AWaitForNobodyIsNoSynchronization) {
+  write_exchanges(case_folder,
+                  "2,0,outer,2,3,4,100,2\n2,1,outer,3,3,4.5,100,3\n4,0,outer,6,6.5,6.5,0,6\n"
+                  "4,1,outer,7.5,7.5,8.5,100,7.5\n");
+  expect(record(), {{"sync_time_s.mean", (1 + 1.5 + 1) / 3},
+                    {"sync_time_s.p50", 1},
+                    {"wait_s.mean", (1 + 0 + 0.5 + 0) / 4},
+                    {"exposed_s.mean", (2 + 1.5 + 0.5 + 1) / 4},
+                    {"wait_time_s", 1.5 / 2}});
+}
+
+// What replica 1 sent a synchronizer at step 4 never came back.
+TEST_F(CaseRecord, AnAnswerThatNeverCameIsNoSynchronization) {
+  header["rules"][0].update({{"kind", "merge"}, {"overlap_steps", 1}});
+  header["rules"][0]["answer"] = header["rules"][0]["payload"];
+  header["rules"].erase(1);
+  write_trace();
+  write_exchanges(case_folder,
+                  "2,0,outer,2,2,4,100,3\n2,1,outer,3,3,4.5,100,3\n4,0,outer,6,6,7,100,7\n"
+                  "4,1,outer,7.5,7.5,7.5,100,7.5\n");
+  const Json json = record();
+  expect(json, {{"sync_time_s.mean", (2 + 1.5 + 1) / 3}, {"bytes_per_sync", 400 / 2. / 2}});
+  expect(json, {{"rules.outer.sync_time_s.mean", (2 + 1.5 + 1) / 3}});
+  EXPECT_EQ(json["collective"], "merge");
+}
+
+// Syncs of 1, 1.5, 0.5 and 1 s: with 7 % more each stands still for so much longer.
+TEST_F(CaseRecord, SaysWhatWaitsMayBe) {
+  Json json = record();
+  ASSERT_EQ(json["residual"], 0.07);
+  const double exposed_s = json["exposed_s"]["mean"];
+  EXPECT_NEAR(json["possible"]["exposed_s.mean"][0], exposed_s - 0.07, 1e-12);
+  EXPECT_NEAR(json["possible"]["exposed_s.mean"][1], exposed_s + 0.07, 1e-12);
+  // All of the idle 4 and 2.5 s may be wrong, which is more than 7 % of what was exchanged.
+  EXPECT_NEAR(json["possible"]["idle_fraction.max"][1], 4.28 / 8.28, 1e-12);
+  // Hidden behind compute by 0.05 s; and out by 0.02 s.
+  header["rules"].erase(0);
+  write_trace();
+  write_exchanges(case_folder, "2,0,presend,3,3,4,100,4.05\n2,1,presend,3,3,4,100,3.98\n");
+  json = record();
+  EXPECT_NEAR(json["exposed_s"]["max"], 0.02, 1e-12);
+  EXPECT_NEAR(json["possible"]["exposed_s.max"][0], 0, 1e-12);
+  EXPECT_NEAR(json["possible"]["exposed_s.max"][1], 0.09, 1e-12);
+  EXPECT_NEAR(json["possible"]["exposed_s.p50"][1], (0.02 + 0.09) / 2, 1e-12);
+}
+
 // With groups of one each counts for itself.
 TEST_F(CaseRecord, MeasuresUntilTheLastOfAGroupIsDone) {
   write_trace("{\"rule\":0,\"step\":2,\"groups\":[[1],[0]]}\n");

@@ -186,6 +186,22 @@ TEST(Comparison, TheResolvedCaseSaysWhatDiffers) {
   EXPECT_EQ(rows[1].at, "train.steps = 200");
 }
 
+// 20 ms that stick out, against nothing: with 7 % of the exchange behind it that may be nothing too.
+TEST(Comparison, WhatIsLeftBesideComputeIsNotOffByAFactor) {
+  for (const double low_s : {0., 0.019}) {
+    std::vector<Json> records =
+        values_of("exposed_s.p50", {{"a", {0.02, 0.0201, 0.0199}}, {"b", {0., 0., 0.}}});
+    for (Json& record : records) {
+      record["residual"] = 0.07;
+      record["possible"] = {{"exposed_s.p50", {0, 0}}};
+      if (record["label"] == "a") record["possible"] = {{"exposed_s.p50", {low_s, 0.0215}}};
+    }
+    const ComparisonTable table = compare(records, "exposed_s.p50");
+    const Comparison& comparison = table.metrics[0].rows.at(0).comparisons.at(0);
+    EXPECT_EQ(comparison.outcome == Outcome::kWorse, low_s > 0) << low_s;
+  }
+}
+
 // Topologies of two kinds have no key in common: each row says what it has.
 TEST(Comparison, PointsWithoutACommonKeySayWhatTheyHave) {
   TemporaryFolder folder;
