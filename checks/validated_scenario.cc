@@ -16,6 +16,7 @@
 #include "checks/claimed_metrics.h"
 #include "checks/fidelity_advice.h"
 #include "checks/unknown.h"
+#include "checks/without_effect.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/sparse_models.h"
@@ -251,65 +252,6 @@ Scenario validated_as_written(Json written, const std::string& file, bool is_emu
 
 namespace {
 
-// What stands in the scenario and does not count, or costs more than it gives.
-std::vector<std::string> useless_values(const Scenario& scenario) {
-  std::vector<std::string> warnings;
-  const Json train = member(scenario.resolved, "train"),
-             steps = member(member(scenario.written, "workload"), "steps");
-  if (train.is_null()) return warnings;
-  if (!steps.is_null() && steps != train["steps"])
-    warnings.push_back(
-        fmt::format("workload.steps = {} does not count: the {} steps of train.steps are replayed",
-                    steps.dump(), train["steps"].dump()));
-  constexpr int kBytes = 256, kMuchMore = 4 * kBytes;
-  for (const Case& config : scenario.cases) {
-    const ModelShape& model = config.train->model;
-    const DataSpec::Kind kind = config.train->data.kind;
-    if ((kind != DataSpec::Kind::kText && kind != DataSpec::Kind::kCorpus) || model.vocabulary < kMuchMore)
-      continue;
-    ModelShape small = model;
-    small.vocabulary = kBytes;
-    warnings.push_back(fmt::format(
-        "train.model.vocabulary = {} with byte tokens, of which there are {}: the model has {} times "
-        "the parameters that it can use",
-        model.vocabulary, kBytes,
-        format_number(std::round(10. * static_cast<double>(model.parameters()) /
-                                 static_cast<double>(small.parameters())) /
-                      10)));
-    break;
-  }
-  return warnings;
-}
-
-// Times that know no losses.
-std::vector<std::string> losses_without_effect(const Scenario& scenario) {
-  for (const Case& config : scenario.cases) {
-    const NetworkSpec& network = config.network;
-    if (network.tcp.loss > 0 && (network.fidelity == "analytic" || network.message_time))
-      return {fmt::format("network.tcp.loss = {} does not count {}", format_number(network.tcp.loss),
-                          network.message_time ? "beside network.message_time"
-                                               : "in fidelity analytic, which loses no packet")};
-  }
-  return {};
-}
-
-// The first step after which a rule posts; 0: none.
-std::int64_t first_posting(const OperationRule& rule) {
-  const std::int64_t least = std::max(1, rule.first_step), every = std::max(1, rule.every);
-  const std::int64_t behind = ((rule.phase - least) % every + every) % every, first = least + behind;
-  return rule.last_step > 0 && first > rule.last_step ? 0 : first;
-}
-
-// Operations of its method that begin when the case is over: 1-bit Adam's second stage, ...
-std::vector<std::string> operations_that_never_come(const Case& config) {
-  std::vector<std::string> warnings;
-  for (const OperationRule& rule : plan_of(config).rules)
-    if (const std::int64_t first = first_posting(rule); first > config.steps())
-      warnings.push_back(fmt::format("{}: its operation \"{}\" never comes: it begins with step {} of {}",
-                                     config.method.label, rule.name, first, config.steps()));
-  return warnings;
-}
-
 // Whose error is that of its class but at an edge (docs/validation/network-model.md, known misses).
 std::vector<std::string> edges_of_time_outs(const Case& config) {
   const Json& options = config.method.options;
@@ -364,34 +306,6 @@ std::vector<std::string> active_parameters_warnings(const Scenario& scenario) {
   return warnings;
 }
 
-// In a sweep some cases may have no faults, or one stage.
-std::vector<std::string> sections_of_no_case(const Scenario& scenario) {
-  std::vector<std::string> warnings;
-  const auto is_any = [&](const auto& is_so) { return any_of(scenario.cases, is_so); };
-  if (scenario.written.contains("recovery") && !is_any([](const Case& one) { return one.has_absences(); }))
-    warnings.push_back("recovery does not count: no fault makes a replica leave");
-  const auto names_store = [](const Case& one) {
-    return one.rollouts && one.resolved["rollouts"]["weights"].contains("store");
-  };
-  if (is_any(names_store) &&
-      !is_any([](const Case& one) { return one.rollouts && one.rollouts->has_store(); }))
-    warnings.push_back("rollouts.weights.store does not count: no case has distribution store");
-  const Json weights = member(member(scenario.written, "rollouts"), "weights");
-  const auto counts_only_with = [&](const char* key, const std::string& words, const auto& is_so) {
-    if (weights.contains(key) &&
-        !is_any([&](const Case& one) { return one.rollouts && is_so(*one.rollouts); }))
-      warnings.push_back(fmt::format("rollouts.weights.{} does not count: {}", key, words));
-  };
-  counts_only_with("requests", "all cases have distribution store: store.concurrent is of its requests",
-                   [](const RolloutSpec& rollouts) { return !rollouts.has_store(); });
-  counts_only_with("fan_out", "no case has distribution relay-tree",
-                   [](const RolloutSpec& rollouts) { return rollouts.weights.distribution == "relay-tree"; });
-  if (is_any([](const Case& one) { return one.resolved.contains("pipeline"); }) &&
-      !is_any([](const Case& one) { return one.pipeline.has_stages(); }))
-    warnings.push_back("pipeline does not count in the replay: no case has stages (pipeline.stages above 1)");
-  return warnings;
-}
-
 // Files that a case validates on and trains on: its validation loss is one of what it has seen.
 std::vector<std::string> seen_before(const Case& config) {
   std::vector<std::string> warnings;
@@ -437,19 +351,16 @@ std::vector<std::string> claims_of_no_case(const Scenario& scenario) {
 }  // namespace
 
 std::vector<std::string> scenario_warnings(const Scenario& scenario) {
-  std::vector<std::string> warnings = useless_values(scenario);
+  std::vector<std::string> warnings = without_effect(scenario);
   const auto add = [&](std::vector<std::string> more) {
     for (std::string& warning : more) add_new(warning, warnings);
   };
-  add(losses_without_effect(scenario));
   add(active_parameters_warnings(scenario));
-  add(sections_of_no_case(scenario));
   add(claims_of_no_case(scenario));
   std::set<std::string> texts, networks;
   for (const Case& config : scenario.cases) {
     add(method_named(config.method.name).warnings(config));
     add(python_warnings(config));
-    add(operations_that_never_come(config));
     add(edges_of_time_outs(config));
     add(sums_in_messages(config));
     if (networks.insert(network_key(config)).second) {
