@@ -141,17 +141,21 @@ std::vector<std::string> timing_options(const Scenario& scenario) {
   std::vector<std::string> warnings;
   for (const std::string& words : order)
     if (!counts[words])
-      warnings.push_back(words + " does not count: beside the method's other options it changes nothing that is sent");
+      warnings.push_back(
+          words + " does not count: beside the method's other options it changes nothing that is sent");
   return warnings;
 }
 
 // A gain of several connections, where each pair has one.
 std::vector<std::string> gain_of_one(const Scenario& scenario) {
-  const auto names = [](const Case& config) { return config.network.topology.options.contains("connections_gain"); };
+  const auto names = [](const Case& config) {
+    return config.network.topology.options.contains("connections_gain");
+  };
   const auto counts = [&](const Case& config) { return names(config) && config.network.tcp.connections > 1; };
   if (!any_of(scenario.cases, names) || any_of(scenario.cases, counts)) return {};
-  return {"network.topology.regions.connections_gain does not count: each pair has one connection "
-          "(network.tcp.connections)"};
+  return {
+      "network.topology.regions.connections_gain does not count: each pair has one connection "
+      "(network.tcp.connections)"};
 }
 
 }  // namespace

@@ -18,13 +18,28 @@ constexpr int kSteps = 16;
 // come anew with each step or message.
 constexpr int kDrawnOuterSteps = 100, kDrawnOfReplicas = 20000, kScreenedOuterSteps = 40;
 constexpr int kLeastDrawnPeriods = 16, kDrawnPeriods = 32;
+// A pipeline's stages send in each inner step: half a minute of one core (75 k messages a second,
+// measured).
+constexpr double kStageMessages = 2e6;
 constexpr int kBlocks = 8;
 // Clocks are whole nanoseconds.
 constexpr double kEqual_s = 1e-8;
 
-bool draws_groups(const OperationRule& rule) {
-  return rule.grouping == Grouping::kRandom || rule.grouping == Grouping::kSites ||
-         rule.grouping == Grouping::kTargets;
+// Whether the network sees what chance decides. Of two replicas the other one is the partner, and where all
+// send alike it does not matter who is named first.
+bool draws_groups(const OperationRule& rule, int replicas) {
+  if (rule.grouping == Grouping::kTargets) return replicas > 2 && rule.target_graph != TargetGraph::kRing;
+  return (rule.grouping == Grouping::kRandom || rule.grouping == Grouping::kSites) &&
+         (replicas > 2 || rule.collective != "pair");
+}
+
+// To replay, of partners that are drawn every `every` steps.
+std::int64_t drawn_outer_steps(const OperationPlan& plan, int replicas, std::int64_t every) {
+  const int most = std::max(kDrawnOuterSteps, kDrawnOfReplicas / std::max(1, replicas));
+  if (!plan.pipeline.has_stages()) return most;
+  const double messages = 2. * replicas * plan.pipeline.microbatches * plan.pipeline.hops_of_microbatch() *
+                          static_cast<double>(every);
+  return std::clamp(static_cast<int>(kStageMessages / std::max(1., messages)), kLeastDrawnPeriods, most);
 }
 
 void add_draw(const char* what, bool is_drawn, Periods& periods) {
@@ -107,7 +122,7 @@ Periods periods_of(const OperationPlan& plan, int replicas) {
     std::int64_t every = std::int64_t{rule.every} * std::max(1, rule.across_every);
     if (rule.grouping == Grouping::kGrid) every *= std::max(1, grid_dimensions(replicas, rule.group_size));
     length = std::min(std::lcm(length, every), kLongest);
-    if (draws_groups(rule)) often = std::min<std::int64_t>(often, rule.every);
+    if (draws_groups(rule, replicas)) often = std::min<std::int64_t>(often, rule.every);
     periods.settling =
         std::max({periods.settling, rule.first_step > 1 ? rule.first_step : 0, rule.last_step});
   }
@@ -117,12 +132,12 @@ Periods periods_of(const OperationPlan& plan, int replicas) {
                                          [](const OperationRule& rule) { return rule.completion.is_all(); });
   periods.replays = std::max(periods.replays, kSteps / periods.length);
   const auto any = [&](auto is_so) { return std::any_of(plan.rules.begin(), plan.rules.end(), is_so); };
-  if (any(draws_groups)) {
+  if (any([&](const OperationRule& rule) { return draws_groups(rule, replicas); })) {
     periods.drawn.emplace_back("partners");
     const auto in_periods = [&](std::int64_t outer_steps) {
       return static_cast<int>(std::max<std::int64_t>(kLeastDrawnPeriods, outer_steps * often / length));
     };
-    periods.replays = in_periods(std::max(kDrawnOuterSteps, kDrawnOfReplicas / std::max(1, replicas)));
+    periods.replays = in_periods(drawn_outer_steps(plan, replicas, often));
     periods.screens = in_periods(kScreenedOuterSteps);
   }
   add_draw("the owners of units", any([](const OperationRule& rule) { return !rule.units.empty(); }),

@@ -77,6 +77,40 @@ TEST(Extrapolation, ReplaysManyOuterStepsOfDrawnPartners) {
   }
 }
 
+// 8 replicas of 4 stages with 16 micro-batches send 8 · 16 · 3 · 2 = 768 messages a step. With H = 50 that
+// are 38,400 an outer step, of which 52 are 2 million; with H = 5 it is 520 and with H = 500 the least, 16.
+TEST(Extrapolation, ReplaysFewerOuterStepsWhereStagesSend) {
+  for (const auto& [every, outer_steps] : {std::pair(5, 520), std::pair(50, 52), std::pair(500, 16)}) {
+    OperationPlan plan = plan_with({every}, Grouping::kRandom);
+    EXPECT_EQ(periods_of(plan, 8).replays, 2500);
+    plan.pipeline.stages = 4;
+    plan.pipeline.microbatches = 16;
+    plan.pipeline.parts.resize(4);
+    EXPECT_EQ(periods_of(plan, 8).replays, outer_steps);
+  }
+}
+
+// Of two replicas each has the other one; "root" has one of the two as its root, drawn anew. On a ring the
+// neighbours stay.
+TEST(Extrapolation, TwoReplicasDrawNoPartners) {
+  for (const Grouping grouping : {Grouping::kRandom, Grouping::kSites, Grouping::kTargets}) {
+    OperationPlan plan = plan_with({100}, grouping);
+    plan.rules[0].collective = "pair";
+    EXPECT_FALSE(periods_of(plan, 2).is_drawn());
+    EXPECT_TRUE(periods_of(plan, 3).is_drawn());
+  }
+  OperationPlan plan = plan_with({100}, Grouping::kRandom);
+  plan.rules[0].collective = "root";
+  EXPECT_TRUE(periods_of(plan, 2).is_drawn());
+  plan = plan_with({100}, Grouping::kTargets);
+  for (const auto& [graph, is_drawn] :
+       {std::pair(TargetGraph::kOwn, true), std::pair(TargetGraph::kCycles, true),
+        std::pair(TargetGraph::kRing, false)}) {
+    plan.rules[0].target_graph = graph;
+    EXPECT_EQ(periods_of(plan, 8).is_drawn(), is_drawn);
+  }
+}
+
 // Clocks of 12, 22, 32 after periods of 5 steps, 36 at the end of 17: 10 periods of 10 s lead to 67 steps.
 TEST(Extrapolation, IsExactWherePeriodsAreEqual) {
   const TrainingTime time = training_time(clocks_of({12, 22, 32}, 36), every(5), 17, 67);
