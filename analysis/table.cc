@@ -152,7 +152,7 @@ struct Competition {
 };
 
 std::optional<double> competing_value(const Json& record, const Metric& metric) {
-  if (!metric.lower_is_better || record.value("status", "") != "done") return std::nullopt;
+  if (metric.better == Metric::Better::kNeither || record.value("status", "") != "done") return std::nullopt;
   if (metric.of_exchanges && value_at(record, "exchanges").value_or(0) == 0) return std::nullopt;
   return value_at(record, metric.path);
 }
@@ -244,7 +244,9 @@ std::vector<bool> best_values(const std::vector<Json>& records, const Metric& me
   for (const Json& record : records) {
     const std::optional<double> value = competing_value(record, metric);
     const Competition competition = value ? competitions[competition_of(record)] : Competition();
-    best.push_back(competition.is_decided(metric) && *value == competition.lowest);
+    best.push_back(competition.is_decided(metric) &&
+                   *value ==
+                       (metric.better == Metric::Better::kLower ? competition.lowest : competition.highest));
   }
   return best;
 }

@@ -258,10 +258,11 @@ void judge(const Metric& metric, const ComparisonRow& row, Comparison& compariso
     return;
   }
   const bool lower = comparison.difference.mean < 0;
-  if (metric.lower_is_better)
-    comparison.outcome = lower ? Outcome::kBetter : Outcome::kWorse;
-  else
+  if (metric.better == Metric::Better::kNeither)
     comparison.outcome = lower ? Outcome::kLower : Outcome::kHigher;
+  else
+    comparison.outcome =
+        lower == (metric.better == Metric::Better::kLower) ? Outcome::kBetter : Outcome::kWorse;
   if (comparison.test == Test::kOneDraw)
     comparison.remark =
         "shown for this draw alone: one seed decides " + enumeration(draws_of_both(a, b), "and");

@@ -93,7 +93,7 @@ ChoiceRule choice_rule(const Json& scenario) {
   ChoiceRule rule;
   const auto said = [&](const char* key, const std::string& otherwise) {
     const std::string metric = section.is_object() ? section.value(key, otherwise) : otherwise;
-    if (!metric_named(metric).lower_is_better)
+    if (metric_named(metric).better != Metric::Better::kLower)
       throw InputError(std::string("plan.") + key, "found \"" + metric + "\"",
                        "a metric of which lower is better, as simulated_time_s");
     return metric;

@@ -86,7 +86,8 @@ std::vector<std::string> power_notes(const ComparisonTable& table) {
   if (found.single)
     notes.push_back(
         "Of one seed it cannot be said whether a difference is chance; give the scenario several, as "
-        "\"seeds\": [1, 2, 3, 4, 5].");
+        "\"seeds\": [1, 2, 3, 4, 5]." +
+        std::string(table.margin > 0 ? " Nor whether the difference is smaller than --margin." : ""));
   for (const MetricComparison& metric : table.metrics)
     if (const std::string note = found_in_units(metric); table.margin > 0 && !note.empty())
       notes.push_back(note);

@@ -199,6 +199,10 @@ Json row_json(const ComparisonRow& row, double margin) {
   return json;
 }
 
+std::string better_in_words(const Metric& metric) {
+  return metric.better == Metric::Better::kLower ? "lower" : "higher";
+}
+
 }  // namespace
 
 std::string mean_text(const Metric& metric, const Group& group) {
@@ -230,7 +234,9 @@ std::string comparison_markdown(const ComparisonTable& table) {
   for (const MetricComparison& metric : table.metrics) {
     const Metric& about = metric.metric;
     text += "### " + markdown_text(about.path + (about.meaning.empty() ? "" : ": " + about.meaning) +
-                                   (about.lower_is_better ? "; lower is better" : ""));
+                                   (about.better == Metric::Better::kNeither
+                                        ? ""
+                                        : "; " + better_in_words(about) + " is better"));
     text += "\n\n" + means_table(metric, table.by) + verdicts_table(metric);
   }
   text += method_note(table) + "\n";
@@ -247,11 +253,13 @@ Json comparison_json(const ComparisonTable& table) {
   for (const MetricComparison& metric : table.metrics) {
     Json rows = Json::array();
     for (const ComparisonRow& row : metric.rows) rows.push_back(row_json(row, table.margin));
-    json["metrics"].push_back({{"metric", metric.metric.path},
-                               {"meaning", metric.metric.meaning},
-                               {"better", metric.metric.lower_is_better ? Json("lower") : Json()},
-                               {"tests", metric.tests},
-                               {"rows", rows}});
+    json["metrics"].push_back(
+        {{"metric", metric.metric.path},
+         {"meaning", metric.metric.meaning},
+         {"better",
+          metric.metric.better == Metric::Better::kNeither ? Json() : Json(better_in_words(metric.metric))},
+         {"tests", metric.tests},
+         {"rows", rows}});
   }
   json["notes"] = table.notes;
   return json;

@@ -281,6 +281,58 @@ std::vector<std::string> row_candidates(const std::string& by, const std::vector
   return keys;
 }
 
+// The one value that a key has in a run, where it has one; of a method's option that of the cases of its
+// label. Absent: it has several there.
+std::map<std::string, std::optional<Json>> values_by_run(const std::string& key,
+                                                         const std::vector<Sample>& samples) {
+  std::map<std::string, std::optional<Json>> found;
+  for (const Sample& sample : samples) {
+    const Json value = member(sample.configuration, key);
+    const auto [entry, is_new] = found.emplace(sample.group, value);
+    std::optional<Json>& known = entry->second;
+    if (is_new || !known || *known == value) continue;
+    if (!is_method_option(key) || (!known->is_null() && !value.is_null()))
+      known.reset();
+    else if (known->is_null())
+      known = value;
+  }
+  return found;
+}
+
+// Keys that have one value in each run and not the same in all: they are what tells the runs apart.
+std::vector<std::string> keys_of_runs(const std::vector<std::string>& keys,
+                                      const std::vector<Sample>& samples) {
+  std::vector<std::string> of_runs;
+  for (const std::string& key : keys) {
+    const auto values = values_by_run(key, samples);
+    const std::optional<Json>& first = values.begin()->second;
+    const bool is_one_each = none_of(values, [](const auto& of_run) { return !of_run.second.has_value(); });
+    if (is_one_each && any_of(values, [&](const auto& of_run) { return *of_run.second != *first; }))
+      of_runs.push_back(key);
+  }
+  return of_runs;
+}
+
+std::string value_in_words(const std::optional<Json>& value) {
+  return value->is_null() ? "none" : plain(*value);
+}
+
+// Runs are compared as they are: what differs between them is said, and splits no row.
+void set_aside_what_runs_are(const std::vector<Sample>& samples, std::vector<std::string>& candidates,
+                             std::vector<std::string>& notes) {
+  const std::vector<std::string> of_runs = keys_of_runs(candidates, samples);
+  if (of_runs.empty()) return;
+  std::vector<std::string> words;
+  for (const std::string& key : of_runs) {
+    std::vector<std::string> values;
+    for (const auto& [run, value] : values_by_run(key, samples))
+      values.push_back(fmt::format("{} in {}", value_in_words(value), run));
+    words.push_back(fmt::format("{} ({})", key, join(values)));
+  }
+  drop_if(candidates, [&](const std::string& key) { return contains(of_runs, key); });
+  notes.push_back("The runs differ in " + named_few(words, kMostNamed) + ".");
+}
+
 // A second value of a seed is no second seed.
 void add_seed(const Sample& sample, GroupSample& group, std::vector<std::string>& repeated) {
   for (const RunCase& known : group.cases)
@@ -327,8 +379,9 @@ Samples samples_of(const std::vector<RunDirectory>& runs, const ComparisonReques
   if (samples.empty()) throw InputError("", "no case of these runs is done", "runs with finished cases");
   assign_groups(request, samples, result.notes);
   const auto configurations = each_of(samples, [](const Sample& sample) { return &sample.configuration; });
-  const std::vector<std::string> candidates = row_candidates(request.by, samples),
-                                 keys = distinguishing_keys(configurations, candidates);
+  std::vector<std::string> candidates = row_candidates(request.by, samples);
+  if (request.by == "run") set_aside_what_runs_are(samples, candidates, result.notes);
+  const std::vector<std::string> keys = distinguishing_keys(configurations, candidates);
   std::map<std::string, std::size_t> place;
   std::vector<std::string> repeated;
   for (const Sample& sample : samples) {

@@ -15,7 +15,8 @@ struct MetricBuilder : Metric {
   }
 
   MetricBuilder& means(const char* words) { return meaning = words, *this; }
-  MetricBuilder& lower() { return lower_is_better = true, *this; }
+  MetricBuilder& lower() { return better = Better::kLower, *this; }
+  MetricBuilder& higher() { return better = Better::kHigher, *this; }
   MetricBuilder& with_exchanges() { return of_exchanges = true, *this; }
   MetricBuilder& network_time() { return depends_on_network_time = true, *this; }
   MetricBuilder& by_default() { return compared = true, *this; }
@@ -147,6 +148,7 @@ std::vector<Metric> of_work() {
           .column(23, "step", "Step time")
           .means("simulated time over steps, exchanges between replicas included"),
       MetricBuilder("tokens_per_s", Unit::kNone)
+          .higher()
           .network_time()
           .column(27, "tokens/s", "Tokens a second")
           .means("tokens that all replicas together train on in a simulated second"),
@@ -159,12 +161,13 @@ std::vector<Metric> of_work() {
       counted("stage_moves"),
       in_bytes("state_bytes_moved"),
       MetricBuilder("useful_steps_per_s", Unit::kNone)
+          .higher()
           .network_time()
           .column(25, "useful steps/s", "Useful steps")
           .means(
               "where replicas may crash, be late or take dynamic steps: steps of replicas a simulated second "
               "that went into the model"),
-      MetricBuilder("goodput_tokens_per_s", Unit::kNone).network_time(),
+      MetricBuilder("goodput_tokens_per_s", Unit::kNone).higher().network_time(),
       MetricBuilder("participation", Unit::kFraction)
           .column(15, "there", "Participation")
           .means("where replicas may crash: share of the time in which a replica takes part, on average"),
@@ -172,7 +175,7 @@ std::vector<Metric> of_work() {
           .lower()
           .column(14, "lost", "Lost compute")
           .means("where replicas may crash or be late: share of all compute that went into no model"),
-      MetricBuilder("committed_fraction", Unit::kFraction),
+      MetricBuilder("committed_fraction", Unit::kFraction).higher(),
       counted("crashes"),
       counted("useful_steps"),
       counted("discarded_exchanges"),
@@ -285,7 +288,8 @@ Metric metric_named(const std::string& path) {
   Metric other;
   other.path = path;
   other.unit = unit_by_name(path);
-  other.lower_is_better = path.rfind("loss@", 0) == 0;  // analysis/comparison/equal_budget.h
+  if (path.rfind("loss@", 0) == 0)
+    other.better = Metric::Better::kLower;  // analysis/comparison/equal_budget.h
   return other;
 }
 

@@ -17,11 +17,12 @@ struct Metric {
     kCount,  // whole
     kNone,
   };
+  enum class Better { kNeither, kLower, kHigher };
 
   std::string path;  // in a record, "sync_time_s.mean"
   Unit unit = Unit::kNone;
   std::string meaning;                   // "" where the path says enough
-  bool lower_is_better = false;          // otherwise neither way is better
+  Better better = Better::kNeither;
   bool of_exchanges = false;             // a method that never exchanges is out of competition
   bool depends_on_network_time = false;  // has the residual of the network model (analysis/residual.h)
   bool compared = false;                 // by `longhaul compare` and `plot` if no metric is asked for

@@ -88,7 +88,7 @@ function resultNotes(rows, view) {
   for (const note of ofLosses) if (note) notes.unshift(`${note[0].toUpperCase()}${note.slice(1)}.`);
   if (rows.some(row => row.seeds > 1)) notes.unshift('±: half the width of the 95 % t interval of the mean over seeds; longhaul compare says which differences it shows.');
   if (rows.some(row => row.best.includes(1)))
-    notes.unshift('★ the lowest at its point of the sweep among methods that exchange; columns in which lower is not better have none.');
+    notes.unshift('★ the best at its point of the sweep among methods that exchange: the lowest, of tokens and useful steps a second the highest; columns in which neither is better have none.');
   return notes.join(' ');
 }
 

@@ -58,7 +58,7 @@ TEST_F(LossCurves, IsAMetricOfAComparison) {
   ASSERT_EQ(table.metrics.size(), 2u);
   EXPECT_DOUBLE_EQ(table.metrics[0].rows.at(0).groups.at(0).mean, 1.75);
   EXPECT_DOUBLE_EQ(table.metrics[1].rows.at(0).groups.at(0).mean, 3);
-  EXPECT_TRUE(table.metrics[0].metric.lower_is_better);
+  EXPECT_EQ(table.metrics[0].metric.better, Metric::Better::kLower);
   EXPECT_THROW(add_budget_losses({"loss@5"}, runs), InputError);
   EXPECT_THROW(add_budget_losses({"loss@"}, runs), InputError);
 }

@@ -170,6 +170,45 @@ TEST(Comparison, SeedsMayComeFromSeveralRuns) {
   EXPECT_EQ(by_run[1].name, "two");
 }
 
+// What has one value in each run is what the run is; what is swept inside the runs makes rows. In "one" H is
+// 5 and 20 tokens are swept, in "two" H is 10: of each length both runs stand in a row.
+TEST(Comparison, RunsThatDifferAreComparedAndWhatDiffersIsSaid) {
+  std::vector<RunDirectory> runs;
+  for (const auto& [name, inner_steps] : {std::pair("one", 5), std::pair("two", 10)}) {
+    std::vector<Json> records;
+    for (const int replicas : {8, 16}) {
+      records.push_back(compared_record("ddp", 1, {{"replicas", replicas}},
+                                        {{"replicas", replicas}, {"final_loss", 1. * replicas}}));
+      records.push_back(
+          compared_record("diloco", 1, {{"replicas", replicas}, {"methods.diloco.inner_steps", inner_steps}},
+                          {{"replicas", replicas}, {"final_loss", 1. * replicas + inner_steps}}));
+    }
+    runs.push_back(run_of(records, name));
+  }
+  const ComparisonTable table = compare_runs(runs, {"run", {"final_loss"}, {}});
+  ASSERT_EQ(table.metrics[0].rows.size(), 4u) << "two methods at two sizes";
+  for (const ComparisonRow& row : table.metrics[0].rows) {
+    ASSERT_EQ(row.groups.size(), 2u) << row.point;
+    const double replicas = row.point["replicas"], is_diloco = row.point["label"] == "diloco";
+    EXPECT_DOUBLE_EQ(row.groups[0].values.at(0).value, replicas + 5 * is_diloco);
+    EXPECT_DOUBLE_EQ(row.groups[1].values.at(0).value, replicas + 10 * is_diloco);
+  }
+  EXPECT_SAYS(join(table.notes), "The runs differ in methods.diloco.inner_steps (5 in one, 10 in two).");
+}
+
+// Of tokens a second more is better, of a loss less.
+TEST(Comparison, SaysBetterOfWhatIsHigher) {
+  std::vector<Json> records;
+  for (const int seed : {1, 2, 3, 4, 5})
+    for (const auto& [label, pace] : {std::pair("fast", 200.), std::pair("slow", 100.)})
+      records.push_back(compared_record(
+          label, seed, {{"tokens_per_s", pace + 0.1 * seed}, {"final_loss", pace / 100 + 0.001 * seed}}));
+  const ComparisonTable table =
+      compare_runs({run_of(records)}, {"method", {"tokens_per_s", "final_loss"}, {}});
+  EXPECT_EQ(table.metrics.at(0).rows.at(0).comparisons.at(0).outcome, Outcome::kBetter);
+  EXPECT_EQ(table.metrics.at(1).rows.at(0).comparisons.at(0).outcome, Outcome::kWorse);
+}
+
 // What case.json says beyond the record tells runs apart.
 TEST(Comparison, TheResolvedCaseSaysWhatDiffers) {
   TemporaryFolder folder;
@@ -307,6 +346,11 @@ TEST(Comparison, SaysWhereSeedsAreTooFewOrLeftOut) {
     return compare(losses_of({{"a", a}, {"b", b}}), "final_loss");
   };
   EXPECT_SAYS(join(compared({1}, {2}).notes), "Of one seed");
+  EXPECT_EQ(join(compared({1}, {2}).notes).find("--margin"), std::string::npos);
+  ComparisonRequest request = {"method", {"final_loss"}, {}};
+  request.margin = 0.1;
+  EXPECT_SAYS(join(compare_runs({run_of(losses_of({{"a", {1}}, {"b", {2}}}))}, request).notes),
+              "Nor whether the difference is smaller than --margin.");
   EXPECT_SAYS(join(compared({1, 2, 3}, {1.5, 2, 2.5}).notes), "3 seeds are too few");
   EXPECT_TRUE(compared({1, 2, 3, 4, 5, 6, 7, 8}, {2, 1, 4, 3, 6, 5, 8, 7}).notes.empty());
   std::vector<Json> records = losses_of({{"a", {1, 2, 3}}, {"b", {1, 2, 3}}});

@@ -56,19 +56,24 @@ TEST(Metrics, WithAColumnHaveAPlaceAndWords) {
 // By what is measured, not by how it is called: "bytes_sent" and "weight_spread" have an "_s" and are no
 // times. Unit, whether lower is better, whether it depends on the network's time.
 TEST(Metrics, SayUnitAndDirection) {
-  const std::tuple<const char*, Unit, bool, bool> known[] = {
-      {"final_loss", Unit::kNats, true, false},
-      {"sync_time_s.last", Unit::kSeconds, true, true},
-      {"exposed_s.p50", Unit::kSeconds, true, true},
-      {"compute_time_s", Unit::kSeconds, false, false},
-      {"idle_fraction.max", Unit::kFraction, true, true},
-      {"bytes_sent_per_replica", Unit::kBytes, true, false},
-      {"weight_spread", Unit::kNone, false, false},
-      {"exchanges", Unit::kCount, false, false}};
-  for (const auto& [path, unit, lower_is_better, depends_on_network_time] : known) {
+  using Better = Metric::Better;
+  const std::tuple<const char*, Unit, Better, bool> known[] = {
+      {"final_loss", Unit::kNats, Better::kLower, false},
+      {"sync_time_s.last", Unit::kSeconds, Better::kLower, true},
+      {"exposed_s.p50", Unit::kSeconds, Better::kLower, true},
+      {"compute_time_s", Unit::kSeconds, Better::kNeither, false},
+      {"idle_fraction.max", Unit::kFraction, Better::kLower, true},
+      {"bytes_sent_per_replica", Unit::kBytes, Better::kLower, false},
+      {"tokens_per_s", Unit::kNone, Better::kHigher, true},
+      {"useful_steps_per_s", Unit::kNone, Better::kHigher, true},
+      {"goodput_tokens_per_s", Unit::kNone, Better::kHigher, true},
+      {"committed_fraction", Unit::kFraction, Better::kHigher, false},
+      {"weight_spread", Unit::kNone, Better::kNeither, false},
+      {"exchanges", Unit::kCount, Better::kNeither, false}};
+  for (const auto& [path, unit, better, depends_on_network_time] : known) {
     const Metric metric = metric_named(path);
     EXPECT_EQ(metric.unit, unit) << path;
-    EXPECT_EQ(metric.lower_is_better, lower_is_better) << path;
+    EXPECT_EQ(metric.better, better) << path;
     EXPECT_EQ(metric.depends_on_network_time, depends_on_network_time) << path;
   }
 }
@@ -79,7 +84,7 @@ TEST(Metrics, OtherNumbersHaveAUnitByTheirName) {
   EXPECT_EQ(metric_named("bytes_of_something").unit, Unit::kBytes);
   EXPECT_EQ(metric_named("model_parameters").unit, Unit::kNone);
   EXPECT_EQ(metric_named("model_parameters").path, "model_parameters");
-  EXPECT_FALSE(metric_named("sync_breakdown_s.latency").lower_is_better);
+  EXPECT_EQ(metric_named("sync_breakdown_s.latency").better, Metric::Better::kNeither);
 }
 
 }  // namespace longhaul::metrics_test
