@@ -16,7 +16,7 @@ LibraryRun::LibraryRun(const ExchangeContext& context, ExchangeOrder order, Memb
       members_(members()) {}
 
 void LibraryRun::start(std::size_t member, const SyncParts& chain) {
-  members_[member].chain = chain;
+  follow(members_[member], chain);
   const auto begin = [this, member] {
     if (is_given_up_) return;
     members_[member].has_started = true;
@@ -76,7 +76,7 @@ void LibraryRun::advance(std::size_t index) {
   }
   if (member.first_open < steps_ || member.unsent > 0 || member.is_done) return;
   member.is_done = true;
-  finish(index, member.chain);
+  finish(index, chain_of(member));
 }
 
 // Receives first: what is announced need not wait behind the step's own data.
@@ -92,6 +92,21 @@ void LibraryRun::post_step(std::size_t index) {
   for (const Message& message : round.sends) post_send(index, message, step);
 }
 
+void LibraryRun::follow(Member& member, const SyncParts& chain) {
+  member.chain = chain;
+  member.led_s = now_s();
+}
+
+// A host takes time to begin, and to wake: between what led to where it is and what it does now.
+SyncParts LibraryRun::chain_of(const Member& member) const {
+  return until_now(member.chain, member.led_s);
+}
+
+SyncParts LibraryRun::until_now(SyncParts chain, double led_s) const {
+  if (is_counting_) chain.waiting_s += std::max(0., now_s() - std::max(led_s, start_s_));
+  return chain;
+}
+
 LibraryRun::Incoming& LibraryRun::incoming_of(Peer& peer, int number) {
   while (peer.first_incoming + static_cast<int>(peer.incoming.size()) <= number) peer.incoming.emplace_back();
   return peer.incoming[as_index(number - peer.first_incoming)];
@@ -105,7 +120,7 @@ void LibraryRun::post_receive(std::size_t index, int from, int step) {
   if (lowering_.rules.start == MessageStart::kAnnounced)
     send(Kind::kAnnouncement, index, as_index(from), number, lowering_.rules.note_bytes);
   if (incoming.is_requested) answer(index, from, number);
-  if (incoming.has_arrived) take(index, from, number, incoming.chain);
+  if (incoming.has_arrived) take(index, from, number);
 }
 
 void LibraryRun::post_send(std::size_t index, const Message& message, int step) {
@@ -150,7 +165,7 @@ void LibraryRun::send(Kind kind, std::size_t from, std::size_t to, int number, s
     message = free_.back();
     free_.pop_back();
   }
-  *message = {members_[from].chain, kind, from, to, number, is_counting_, payload};
+  *message = {chain_of(members_[from]), kind, from, to, number, is_counting_, payload};
   hand_over(message, bytes);
 }
 
@@ -186,11 +201,15 @@ void LibraryRun::hand_over(UnderWay* message, std::int64_t bytes) {
     Opening& opening = (*context_.openings)[{std::min(from, to), std::max(from, to)}];
     if (!opening.is_open[side]) {
       members_[message->from].unopened += message->payload;
-      opening.waiting[side].push_back([this, message, bytes] {
-        if (is_given_up_) return;
-        members_[message->from].unopened -= message->payload;
-        hand_over(message, bytes);
-      });
+      opening.waiting[side].push_back(
+          [this, message, bytes, handed_over_s = now_s(), led_total_s = message->chain.total_s()] {
+            if (is_given_up_) return;
+            members_[message->from].unopened -= message->payload;
+            // The message that opens it has the greetings' parts, the others wait for them.
+            const double greeted_s = message->chain.total_s() - led_total_s;
+            message->chain = until_now(message->chain, handed_over_s + greeted_s);
+            hand_over(message, bytes);
+          });
       const bool is_begun =
           opening.has_begun[side] || opening.is_open[1 - side] || (side == 1 && opening.has_begun[0]);
       opening.has_begun[side] = true;
@@ -233,15 +252,17 @@ void LibraryRun::take_in(UnderWay* message, const SyncParts& chain) {
     case Kind::kData: {
       Incoming& incoming = incoming_of(peer, number);
       incoming.has_arrived = true;
-      incoming.chain = chain;
-      if (incoming.step >= 0) take(to, sender, number, chain);
+      if (incoming.step >= 0) {
+        follow(member, chain);
+        take(to, sender, number);
+      }
       if (kind == Kind::kPut) send(Kind::kReceipt, to, from, number, lowering_.rules.note_bytes);
       break;
     }
     case Kind::kReceipt: {
       const int step = peer.unreceipted.front();
       peer.unreceipted.pop_front();
-      member.chain = chain;
+      follow(member, chain);
       left(to, step);
       break;
     }
@@ -252,7 +273,7 @@ void LibraryRun::take_in(UnderWay* message, const SyncParts& chain) {
       }
       const Outgoing outgoing = peer.outgoing.front();
       peer.outgoing.pop_front();
-      member.chain = chain;
+      follow(member, chain);
       send_data(Kind::kData, to, sender, outgoing, outgoing.bytes);
       break;
     }
@@ -260,7 +281,7 @@ void LibraryRun::take_in(UnderWay* message, const SyncParts& chain) {
       Incoming& incoming = incoming_of(peer, number);
       incoming.is_requested = true;
       if (incoming.step >= 0) {
-        member.chain = chain;
+        follow(member, chain);
         answer(to, sender, number);
       }
       break;
@@ -271,7 +292,7 @@ void LibraryRun::take_in(UnderWay* message, const SyncParts& chain) {
                        [number = number](const Outgoing& one) { return one.number == number; });
       const Outgoing outgoing = *found;
       peer.outgoing.erase(found);
-      member.chain = chain;
+      follow(member, chain);
       send_data(lowering_.rules.awaits_receipts ? Kind::kPut : Kind::kData, to, sender, outgoing,
                 outgoing.bytes - std::min(lowering_.rules.ahead_bytes, outgoing.bytes - 1));
       break;
@@ -296,13 +317,12 @@ void LibraryRun::answer(std::size_t index, int peer, int number) {
   send(Kind::kAnswer, index, as_index(peer), number, lowering_.rules.note_bytes);
 }
 
-void LibraryRun::take(std::size_t index, int from, int number, const SyncParts& chain) {
+void LibraryRun::take(std::size_t index, int from, int number) {
   Member& member = members_[index];
   Peer& peer = member.peers[from];
   Incoming& incoming = incoming_of(peer, number);
   const int step = incoming.step;
   incoming.step = -2;  // taken
-  member.chain = chain;
   while (!peer.incoming.empty() && peer.incoming.front().step == -2) {
     peer.incoming.pop_front();
     ++peer.first_incoming;

@@ -24,7 +24,6 @@ class LibraryRun : public ExchangeRun {
   struct Incoming {
     int step = -1;  // that waits for it; -1: not posted yet
     bool has_arrived = false, is_requested = false;
-    SyncParts chain = {};  // of what came
   };
   struct Outgoing {
     int step = 0, number = 0;
@@ -41,7 +40,8 @@ class LibraryRun : public ExchangeRun {
     int next = 0, first_open = 0;  // steps: the next one to post, the first one that is not over
     std::deque<Step> open;         // first_open … next − 1
     int unsent = 0, sent = 0;      // messages
-    SyncParts chain;               // that led to where it is
+    SyncParts chain;               // that led to where it is,
+    double led_s = 0;              // and when
     bool has_started = false, is_waking = false, is_done = false;
     double free_s = 0;          // when its host has taken in all that came before
     std::int64_t unopened = 0;  // bytes of payload that wait for their connection
@@ -64,6 +64,9 @@ class LibraryRun : public ExchangeRun {
   Round round_at(std::size_t member, int step) const;
   int phase_of(int step) const;
   bool may_post(const Member& member) const;
+  void follow(Member& member, const SyncParts& chain);
+  SyncParts chain_of(const Member& member) const;
+  SyncParts until_now(SyncParts chain, double led_s) const;
   void post_step(std::size_t index);
   void post_receive(std::size_t index, int peer, int step);
   void post_send(std::size_t index, const Message& message, int step);
@@ -75,7 +78,7 @@ class LibraryRun : public ExchangeRun {
   void opened(int lower, int higher, int side);
   void arrive(UnderWay* message);
   void take_in(UnderWay* message, const SyncParts& chain);
-  void take(std::size_t index, int peer, int number, const SyncParts& chain);
+  void take(std::size_t index, int peer, int number);
   void answer(std::size_t index, int peer, int number);
   void left(std::size_t index, int step);
   void wake(std::size_t index);
