@@ -332,7 +332,7 @@ void Engine::note_completing(Line& line, int before) {
 
 void Engine::leave(const Packet& packet, const Hop& hop, Nanoseconds left) {
   Line& used = *hop.line;
-  if (!packet.is_ack) used.data_bytes += packet.bytes();
+  if (hop.is_counted) used.data_bytes += packet.bytes();
   double loss = rules_.loss;
   Nanoseconds delay = used.delay;
   if (schedule_) {

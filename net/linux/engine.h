@@ -111,7 +111,7 @@ class Engine {
 
   const Sender& sender(int connection) const;
   std::int64_t dropped(LinkDirection direction) const;
-  std::int64_t carried_bytes(LinkDirection direction) const;  // of data, on the wire
+  std::int64_t carried_bytes(LinkDirection direction) const;  // of replicas' data, on the wire
   std::uint64_t events() const { return events_; }
   // That have not arrived, of replicas.
   std::int64_t open_messages() const { return open_messages_; }
@@ -128,6 +128,7 @@ class Engine {
     Line* line = nullptr;
     int wire = -1;  // behind it
     int flow = 0;   // of a fair queue there
+    bool is_counted = false;  // its packets are data of replicas
   };
   struct Route {
     int first = 0, count = 0;  // of hops_
@@ -163,9 +164,9 @@ class Engine {
   int cell_of(LinkDirection direction);
   int cell_of_replica(int replica) const { return cell_of_group_[as_index(group_[as_index(replica)])]; }
   int add_connection(const std::vector<LinkDirection>& data, const std::vector<LinkDirection>& acks,
-                     int source_cell, int target_cell);
+                     int source_cell, int target_cell, bool is_of_others);
   double bare_rtt_s(const std::vector<LinkDirection>& data, const std::vector<LinkDirection>& acks) const;
-  void add_route(const std::vector<LinkDirection>& path, int last_cell);
+  void add_route(const std::vector<LinkDirection>& path, int last_cell, bool is_counted);
   const Hop& hop(const Packet& packet, int number) const {
     return hops_[as_index(routes_[2 * as_index(packet.connection) + packet.is_ack].first + number)];
   }

@@ -109,7 +109,7 @@ Nanoseconds Engine::lookahead_ns(Nanoseconds now) {
   return least;
 }
 
-void Engine::add_route(const std::vector<LinkDirection>& path, int last_cell) {
+void Engine::add_route(const std::vector<LinkDirection>& path, int last_cell, bool is_counted) {
   if (path.size() > kMostHops)
     throw RunError(
         fmt::format("a path of {} links: fidelity linux follows {} at most", path.size(), kMostHops));
@@ -117,7 +117,7 @@ void Engine::add_route(const std::vector<LinkDirection>& path, int last_cell) {
   for (std::size_t i = 0; i < path.size(); ++i) {
     Line& used = line(path[i]);
     const int cell = i + 1 < path.size() ? cell_of(path[i + 1]) : last_cell;
-    hops_.push_back({path[i], &used, wire_between(path[i], cell), used.flows++});
+    hops_.push_back({path[i], &used, wire_between(path[i], cell), used.flows++, is_counted});
   }
 }
 
@@ -132,13 +132,14 @@ double Engine::bare_rtt_s(const std::vector<LinkDirection>& data,
 }
 
 int Engine::add_connection(const std::vector<LinkDirection>& data, const std::vector<LinkDirection>& acks,
-                           int source_cell, int target_cell) {
+                           int source_cell, int target_cell, bool is_of_others) {
   const auto number = static_cast<int>(connections_.size());
   connections_.push_back(std::make_unique<Connection>(*this, number));
   connections_.back()->source_cell = source_cell;
   connections_.back()->target_cell = target_cell;
-  add_route(data, target_cell);
-  add_route(acks, source_cell);
+  connections_.back()->is_of_others = is_of_others;
+  add_route(data, target_cell, !is_of_others);
+  add_route(acks, source_cell, false);
   return number;
 }
 
@@ -146,7 +147,8 @@ constexpr std::int64_t kReceiveBuffer = std::int64_t{1} << 30;
 
 int Engine::connect(int source, int target, const ConnectionFacts& facts, std::optional<double> window,
                     const std::string& congestion_control) {
-  const int number = add_connection(facts.data, facts.acks, cell_of_replica(source), cell_of_replica(target));
+  const int number =
+      add_connection(facts.data, facts.acks, cell_of_replica(source), cell_of_replica(target), false);
   Connection& connection = *connections_.back();
   connection.source = source;
   const Nanoseconds rtt = to_ns(bare_rtt_s(facts.data, facts.acks));
@@ -168,9 +170,8 @@ int Engine::connect(int source, int target, const ConnectionFacts& facts, std::o
 
 int Engine::connect_others(const std::vector<LinkDirection>& data, const std::vector<LinkDirection>& acks,
                            const std::string& congestion_control, std::optional<double> window) {
-  const int number = add_connection(data, acks, cell_of(data.front()), cell_of(acks.front()));
+  const int number = add_connection(data, acks, cell_of(data.front()), cell_of(acks.front()), true);
   Connection& connection = *connections_.back();
-  connection.is_of_others = true;
   const Nanoseconds rtt = to_ns(bare_rtt_s(data, acks));
   const int host = topology_.replicas() + number;
   SenderRules rules;

@@ -209,6 +209,21 @@ TEST(LinuxNetwork, ConnectionsOfOthersShareAFairQueue) {
   EXPECT_NEAR(last_s() / alone_s, 2, 0.3);
 }
 
+// What others send is not in links.csv: two messages of two segments from each replica, three times, on every
+// link that others have a connection on all the time.
+TEST(LinuxNetwork, LinksCountReplicasAlone) {
+  Case config = case_of(star_case(2, kRate, kRtt_s));
+  config.workload.steps = 3;
+  BackgroundSpec others;
+  others.link = "*";
+  others.directions = {false, true};
+  others.flows = 1;
+  config.network.variation.background = {others};
+  const Rows links = rows_of(exchanged(config, "direct", 4), "links.csv");
+  ASSERT_EQ(links.size(), 4u);
+  for (const Cells& link : links) EXPECT_EQ(link.at(2), std::to_string(3 * 2 * 2 * 1538));
+}
+
 // Of four segments two wait in the host's own queue when an outage of half a second has begun (TCP small
 // queues). The time-out of some 260 ms leaves a window of one, so that the others wait for the first
 // acknowledgement after it; the answer finds nothing in its way.
