@@ -94,6 +94,34 @@ void CandidateReplays::replay(const Numbers& numbers, const std::string& phase) 
     for (Evaluation& evaluation : all_)
       if (evaluation.exchanges == exchanges[i] && (wanted[i].is_needed || found[i].times))
         take(wanted[i], found[i], evaluation);
+  settle(exchanges, phase);
+}
+
+void CandidateReplays::settle(const std::vector<std::size_t>& exchanges, const std::string& phase) {
+  for (const int times : kSettlingTimes) {
+    Chosen longer;
+    for (const Evaluation& evaluation : all_)
+      if (contains(exchanges, evaluation.exchanges) && !contains(longer.exchanges, evaluation.exchanges))
+        if (const std::optional<WantedReplay> more = more_periods(evaluation, times)) {
+          longer.wanted.push_back(*more);
+          longer.exchanges.push_back(evaluation.exchanges);
+        }
+    int repeated = 0;  // are not counted
+    const std::vector<SharedReplay> found = replay_shared(longer.wanted, tools_, phase, repeated);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      for (Evaluation& evaluation : all_)
+        if (evaluation.exchanges == longer.exchanges[i]) take(longer.wanted[i], found[i], evaluation);
+  }
+}
+
+std::optional<WantedReplay> CandidateReplays::more_periods(const Evaluation& evaluation, int times) const {
+  if (!evaluation.is_replayed) return std::nullopt;
+  const std::optional<int> steps = settling_steps(evaluation.config, fidelity_, evaluation.time, times);
+  if (!steps) return std::nullopt;
+  WantedReplay more = wanted_of(evaluation, true);
+  more.exchanges.clear();
+  more.steps = *steps;
+  return more;
 }
 
 // Its links are asked for, and the answer rests on no other's replay.
@@ -102,6 +130,7 @@ void CandidateReplays::replay_itself(std::size_t number) {
   wanted[0].exchanges.clear();
   const std::vector<SharedReplay> found = replay_shared(wanted, tools_, "the choice", count_);
   take(wanted[0], found[0], all_[number]);
+  settle({all_[number].exchanges}, "the choice");
 }
 
 double CandidateReplays::estimated_cost_s(const Numbers& numbers) const {

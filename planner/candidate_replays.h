@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class CandidateReplays {
     std::vector<std::size_t> exchanges;  // of each
   };
 
+  // Replays more periods of those with these exchanges whose last ones differ, where that costs little.
+  void settle(const std::vector<std::size_t>& exchanges, const std::string& phase);
+  std::optional<WantedReplay> more_periods(const Evaluation& evaluation, int times) const;
   WantedReplay wanted_of(const Evaluation& evaluation, bool is_needed) const;
   Chosen with_other_h(const Numbers& numbers) const;
   void take(const WantedReplay& wanted, const SharedReplay& found, Evaluation& evaluation);

@@ -112,6 +112,15 @@ Pace pace_of(const std::vector<double>& mean_s, std::size_t first) {
   return pace;
 }
 
+// Twice that of the mean period from the first half of those from `first` on to the second.
+double change_of(const std::vector<double>& clock_s, std::size_t first) {
+  const std::size_t last = clock_s.size() - 1, half = (last - first) / 2;
+  if (half == 0) return 0;
+  const double before_s = clock_s[first + half] - clock_s[first],
+               after_s = clock_s[last] - clock_s[last - half];
+  return 2 * std::abs(after_s - before_s) / static_cast<double>(half);
+}
+
 }  // namespace
 
 Periods periods_of(const OperationPlan& plan, int replicas) {
@@ -169,6 +178,10 @@ int steps_to_replay(const Periods& periods, int steps) {
   return whole_periods(periods, periods.replays, steps);
 }
 
+int steps_to_settle(const Periods& periods, int times, int steps) {
+  return whole_periods(periods, times * periods.replays, steps);
+}
+
 int steps_to_screen(const Periods& periods, int steps) {
   return whole_periods(periods, periods.screens, steps);
 }
@@ -206,6 +219,8 @@ TrainingTime training_time(const ReplayedClocks& clocks, const Periods& periods,
     ahead.push_back(latest[period] - (by_mean ? means : latest)[period]);
   const double drawn = periods.is_drawn() ? rest + static_cast<double>(count) : rest;
   time.half_width_s = pace.half_width_s(rest, drawn);
+  if (!periods.is_drawn())
+    time.half_width_s = std::max(time.half_width_s, rest * change_of(by_mean ? means : latest, first));
   if (rest == 0) return time;
   // The replay may end while one replica is far ahead; the training ends as replays do on average.
   const Interval mean_ahead = t_interval(ahead, 0.95);

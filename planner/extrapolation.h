@@ -11,6 +11,10 @@
 // at the pace at which all move in the long run, and with less noise than the latest one. Periods depend on
 // each other (who waited long comes late to its next partner), so their spread is taken from the means of
 // blocks of periods (batch means; Law and Carson 1979, Operations Research 27(5)).
+//
+// Where nothing is drawn and the last periods differ, windows still settle. What moves one way is no chance,
+// and a mean lags behind it: the range has the change from the first half of the periods to the second twice,
+// which of an even change is all that was seen.
 #pragma once
 
 #include <string>
@@ -47,12 +51,15 @@ Periods periods_of(const Case& config, const OperationPlan& plan);
 
 // K: how many of `steps` to replay.
 int steps_to_replay(const Periods& periods, int steps);
+// The same with so many times as many periods, for what has not settled in them.
+int steps_to_settle(const Periods& periods, int times, int steps);
 int steps_to_screen(const Periods& periods, int steps);
 
 struct TrainingTime {
   double total_s = 0;
   double replayed_s = 0;  // of the steps that were replayed
-  // 95 % of trainings whose draws are others, and the mean's own error, are within `total_s` ± this.
+  // 95 % of trainings whose draws are others, and the mean's own error, are within `total_s` ± this; where
+  // nothing is drawn, what periods may still change.
   double half_width_s = 0;
   int replayed_steps = 0, outer_steps = 0;
   // Nothing is drawn, and all steps were replayed or every replica's last two periods are equal.

@@ -326,10 +326,15 @@ std::string rest_in_words(const Evaluation& choice) {
     return "nothing is drawn and the last two periods take each node equally long, so the rest is known "
            "exactly.";
   const std::vector<std::string> drawn = drawn_in(choice);
-  return fmt::format("{}the rest takes their mean, and 95 % of trainings end within {} of it.",
-                     drawn.empty() ? "outer steps differ: "
-                                   : fmt::format("chance decides on {}: ", enumeration(drawn, "and")),
-                     human_duration(choice.time.half_width_s));
+  const std::string within = human_duration(choice.time.half_width_s);
+  if (drawn.empty())
+    return fmt::format(
+        "nothing is drawn, but outer steps still change: the rest takes their mean, to within {} if it "
+        "changes no further than they did.",
+        within);
+  return fmt::format(
+      "chance decides on {}: the rest takes their mean, and 95 % of trainings end within {} of it.",
+      enumeration(drawn, "and"), within);
 }
 
 }  // namespace

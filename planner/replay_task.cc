@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "methods/common/registry.h"
 #include "planner/extrapolation.h"
+#include "replay/predict/estimate.h"
 #include "replay/replay.h"
 
 namespace longhaul {
@@ -43,18 +44,42 @@ void replay_here(ReplayTask& task, ProgressReporter& reporter) {
   }
 }
 
+std::optional<int> settling_steps(const Case& config, const std::string& fidelity, const TrainingTime& time,
+                                  int times) {
+  const Periods periods = periods_of(config, plan_of(config));
+  if (time.is_exact || periods.is_drawn()) return std::nullopt;
+  const int steps = steps_to_settle(periods, times, config.steps());
+  if (steps <= time.replayed_steps) return std::nullopt;
+  const ReplayTask task = first_steps(config, steps, fidelity, "");
+  if (estimate(task.config, task.trace).seconds > kSettling_s) return std::nullopt;
+  return steps;
+}
+
 std::vector<TrainingTime> times_of(const std::vector<Case>& cases, const PlanTools& tools,
                                    const std::vector<std::string>& names, const std::string& phase) {
-  std::vector<ReplayTask> tasks;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Periods periods = periods_of(cases[i], plan_of(cases[i]));
-    tasks.push_back(first_steps(cases[i], steps_to_replay(periods, cases[i].steps()),
-                                cases[i].network.fidelity, names[i]));
-  }
-  tools.replay(tasks, phase);
-  std::vector<TrainingTime> times;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    times.push_back(training_time(tasks[i], periods_of(cases[i], tasks[i].trace.plan), cases[i].steps()));
+  std::vector<TrainingTime> times(cases.size());
+  // Of so many steps of some of the cases.
+  const auto replay = [&](const std::vector<std::pair<std::size_t, int>>& wanted) {
+    std::vector<ReplayTask> tasks;
+    for (const auto& [i, steps] : wanted)
+      tasks.push_back(first_steps(cases[i], steps, cases[i].network.fidelity, names[i]));
+    if (!tasks.empty()) tools.replay(tasks, phase);
+    for (std::size_t of = 0; of < wanted.size(); ++of) {
+      const Case& config = cases[wanted[of].first];
+      times[wanted[of].first] =
+          training_time(tasks[of], periods_of(config, tasks[of].trace.plan), config.steps());
+    }
+  };
+  std::vector<std::pair<std::size_t, int>> wanted;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    wanted.emplace_back(i, steps_to_replay(periods_of(cases[i], plan_of(cases[i])), cases[i].steps()));
+  replay(wanted);
+  for (const int more : kSettlingTimes) {
+    wanted.clear();
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      if (const auto steps = settling_steps(cases[i], cases[i].network.fidelity, times[i], more))
+        wanted.emplace_back(i, *steps);
+    replay(wanted);
   }
   return times;
 }

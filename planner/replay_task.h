@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,16 @@ ReplayTask first_steps(Case config, int steps, const std::string& fidelity, cons
 
 // Its times, which `periods` repeat; of a replay of all steps too. Throws RunError if the replay failed.
 TrainingTime training_time(const ReplayTask& task, const Periods& periods, int steps);
+
+// So many times as many periods are replayed, one after the other, where the last two differ and nothing is
+// drawn: windows settle in some (extrapolation.h). None that may be expected to take more processor seconds.
+constexpr int kSettlingTimes[] = {4, 16};
+constexpr double kSettling_s = 0.2;
+
+// How many steps these are; none where `time`, of a replay of fewer, needs no longer one, or it takes too
+// long.
+std::optional<int> settling_steps(const Case& config, const std::string& fidelity, const TrainingTime& time,
+                                  int times);
 
 // Carries out one task in this thread, in fidelity analytic, flow or linux, and fills in its times or its
 // error. Throws Interrupted.

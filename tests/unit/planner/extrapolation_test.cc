@@ -67,6 +67,12 @@ TEST(Extrapolation, LeavesOutWholePeriods) {
   EXPECT_EQ(steps_to_replay(periods_with({1}), 47684), 16);
 }
 
+TEST(Extrapolation, SettlesInWholePeriods) {
+  EXPECT_EQ(steps_to_settle(periods_with({100}), 4, 47684), 16 * 100 + 84);
+  EXPECT_EQ(steps_to_settle(periods_with({100}), 16, 47684), 64 * 100 + 84);
+  EXPECT_EQ(steps_to_settle(periods_with({100}), 16, 5000), 5000);
+}
+
 // Where partners are drawn a hundred outer steps at least, and all of a small plan.
 TEST(Extrapolation, ReplaysManyOuterStepsOfDrawnPartners) {
   for (const Grouping grouping : {Grouping::kRandom, Grouping::kSites, Grouping::kTargets}) {
@@ -88,6 +94,19 @@ TEST(Extrapolation, ReplaysFewerOuterStepsWhereStagesSend) {
     plan.pipeline.parts.resize(4);
     EXPECT_EQ(periods_of(plan, 8).replays, outer_steps);
   }
+}
+
+// Outer steps of 10 s that get 0.1 s longer each, nothing drawn: after 12 of 100 the rest takes the mean of
+// those behind the second, and the range has twice the change from the first five differences (10.2
+// to 10.6: 10.4) to the last five (10.7 to 11.1: 10.9), 1 s in each of 88 periods, beside the spread.
+TEST(Extrapolation, WhatMovesOneWayIsNoChance) {
+  std::vector<double> clock_s = {10};
+  for (int i = 1; i < 12; ++i) clock_s.push_back(clock_s.back() + 10 + 0.1 * i);
+  const TrainingTime time = training_time(clocks_of(clock_s, clock_s.back()), every(5), 60, 500);
+  EXPECT_FALSE(time.is_exact);
+  EXPECT_NEAR(time.total_s, clock_s.back() + 88 * 10.65, 1e-9);
+  EXPECT_GE(time.half_width_s, 88 * 1);
+  EXPECT_LE(time.half_width_s, 88 * 1.5);
 }
 
 // Of two replicas each has the other one; "root" has one of the two as its root, drawn anew. On a ring the
