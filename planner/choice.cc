@@ -20,8 +20,12 @@ bool dominates(const Evaluation& a, const Evaluation& b) {
 }
 
 double ChoiceRule::excess(const Evaluation& evaluation) const {
-  const double of_time = deadline_s ? evaluation.total_s() / *deadline_s - 1 : 0,
-               of_money = budget ? evaluation.cost() / *budget - 1 : 0;
+  return excess(evaluation.total_s(), evaluation.cost());
+}
+
+double ChoiceRule::excess(double total_s, double cost) const {
+  const double of_time = deadline_s ? total_s / *deadline_s - 1 : 0,
+               of_money = budget ? cost / *budget - 1 : 0;
   return std::max({0., of_time, of_money});
 }
 

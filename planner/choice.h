@@ -33,6 +33,7 @@ struct ChoiceRule {
   bool has_limits() const { return deadline_s || budget; }
   // How far the one of deadline and budget is exceeded that is exceeded by more, as a fraction of it.
   double excess(const Evaluation& evaluation) const;
+  double excess(double total_s, double cost) const;
   bool keeps(const Evaluation& evaluation) const { return evaluation.utilization >= min_utilization; }
   // Whether `one` is a choice while `best` is the best plan that is known.
   bool is_eligible(const Evaluation& evaluation, const Evaluation& best) const {

@@ -2,6 +2,7 @@
 
 #include "analysis/report/report.h"
 #include "core/base/ranges.h"
+#include "planner/answer.h"
 #include "planner/connection_gain.h"
 #include "planner/evaluation.h"
 #include "planner/faulty_times.h"
@@ -124,6 +125,8 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
     upgrades.push_back({{"what", upgrade.what},
                         {"from_bps", upgrade.from},
                         {"to_bps", upgrade.to},
+                        {"from_most_bps", upgrade.from_most},
+                        {"to_most_bps", upgrade.to_most},
                         {"saved_s", upgrade.saved_s}});
   const bool has_own = any_of(plan.sites, [](const PlannedSite& site) { return site.hardware.has_value(); });
   Json faulty = Json::array();
@@ -165,7 +168,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"front", front_in_words(search)},
           {"range", range_meaning()},
           {"keeps_utilization", search.rule.keeps(result.choice())},
-          {"keeps_limits", search.rule.excess(result.choice()) == 0},
+          {"keeps_limits", answer_of(plan, result).excess(search.rule) == 0},
           {"without_limits", search.without_limits ? entry(plan, *search.without_limits, false) : Json()},
           {"plans", plans},
           {"choice_by_inner_steps", of_choice},

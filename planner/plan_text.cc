@@ -11,6 +11,7 @@
 #include "core/base/units.h"
 #include "methods/common/registry.h"
 #include "net/library.h"
+#include "planner/answer.h"
 #include "planner/choice.h"
 #include "planner/connection_gain.h"
 #include "planner/evaluation.h"
@@ -135,18 +136,6 @@ std::string verified_time_in_words(const VerifiedTime& time) {
                          : " (one seed)");
 }
 
-// Of the choice behind the FIFOs: over seeds, and as wrong as the network model may be there.
-TimeRange verified_range(const PlanResult& result) {
-  const VerifiedTime& time = result.verification->plans.front();
-  const double compute_s = result.choice().compute_s, residual = result.verification->residual;
-  return {time.mean_s, compute_s + (1 - residual) * (time.low_s - compute_s),
-          compute_s + (1 + residual) * (time.high_s - compute_s)};
-}
-
-bool is_verified(const PlanResult& result) {
-  return result.verification && result.verification->is_replayed();
-}
-
 // By more than a planner cares about.
 bool is_better_somewhere(const Evaluation& evaluation, const Evaluation& other) {
   const double more = 1 + kSameToAPlanner;
@@ -169,8 +158,34 @@ std::vector<const Evaluation*> others_on_front(const SearchResult& search) {
   return others;
 }
 
+// Why the answer is not the search's own time: "with its faults".
+std::string conditions_in_words(const PlanResult& result) {
+  if (!result.faulty.empty())
+    return result.verification ? "with its faults and fair queues" : "with its faults";
+  if (!result.verification) return "";
+  return is_verified(result) ? "behind its FIFOs" : "with fair queues";
+}
+
+// Of a choice that keeps them in the search, but not as what it is in the end.
+std::string broken_limits_in_words(const PlanRequest& plan, const PlanResult& result) {
+  const ChoiceRule& rule = result.search.rule;
+  const Answer answer = answer_of(plan, result);
+  std::vector<std::string> broken;
+  if (rule.deadline_s && answer.time.mean_s > *rule.deadline_s)
+    broken.push_back(fmt::format("takes {}, longer than the deadline of {}",
+                                 human_duration(answer.time.mean_s), human_duration(*rule.deadline_s)));
+  if (rule.budget && answer.cost > *rule.budget)
+    broken.push_back(fmt::format("costs {} {}, more than the budget of {} {}", human_amount(answer.cost),
+                                 plan.currency, human_amount(*rule.budget), plan.currency));
+  const bool has_faults = !result.faulty.empty();
+  return fmt::format(" {} it {}. The search is {}, where it keeps {}.",
+                     has_faults ? "With its faults" : "Behind its FIFOs", enumeration(broken, "and"),
+                     has_faults ? "without faults" : "of fair queues", broken.size() > 1 ? "both" : "it");
+}
+
 // Deadline and budget: whether they are kept, and what would be taken without them.
-std::string limits_in_words(const PlanRequest& plan, const SearchResult& search) {
+std::string limits_in_words(const PlanRequest& plan, const PlanResult& result) {
+  const SearchResult& search = result.search;
   const Evaluation& choice = search.evaluations.front();
   const ChoiceRule& rule = search.rule;
   if (!rule.has_limits()) return "";
@@ -183,12 +198,14 @@ std::string limits_in_words(const PlanRequest& plan, const SearchResult& search)
     return fmt::format(" No candidate{} keeps {}; this one misses by the least, {:.0f} %.",
                        search.still_open > 0 ? " that was replayed" : "", both,
                        std::ceil(100 * rule.excess(choice)));
-  std::string words = fmt::format(" It keeps {}", both);
-  if (rule.deadline_s && choice.high_s() > *rule.deadline_s)
-    words += " (but within the network model's error it may take " + human_duration(choice.high_s()) + ")";
-  if (!search.without_limits) return words + fmt::format(", which {} nothing.", cost);
-  return words + fmt::format(". Without {}: {}: {}.", limits.size() > 1 ? "them" : "it",
-                             search.without_limits->candidate.words,
+  const Answer answer = answer_of(plan, result);
+  const bool is_broken = answer.excess(rule) > 0;
+  std::string words = is_broken ? broken_limits_in_words(plan, result) : fmt::format(" It keeps {}", both);
+  if (!is_broken && rule.deadline_s && answer.time.high_s > *rule.deadline_s)
+    words += " (but within the network model's error it may take " + human_duration(answer.time.high_s) + ")";
+  if (!search.without_limits) return is_broken ? words : words + fmt::format(", which {} nothing.", cost);
+  return words + fmt::format("{} Without {}: {}: {}.", is_broken ? "" : ".",
+                             limits.size() > 1 ? "them" : "it", search.without_limits->candidate.words,
                              compared(plan, *search.without_limits, choice));
 }
 
@@ -197,18 +214,6 @@ std::string steps_in_words(const PlanRequest& plan) {
   double least = plan.step_s;
   for (const PlannedSite& site : plan.sites) least = std::min(least, site.step_s);
   return (least < plan.step_s ? human_duration(least) + " to " : "") + human_duration(plan.step_s);
-}
-
-std::string links_in_words(const Sensitivity& sensitivity) {
-  if (sensitivity.links.empty()) return "no link has a rate that limits";
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, sensitivity.links.size()); ++i) {
-    const BusyLink& link = sensitivity.links[i];
-    words.push_back(fmt::format("{} {} ({}, full {:.0f} % of the time)", link.name,
-                                link.is_forward ? "forward" : "backward", human_rate(link.rate),
-                                100 * link.busy));
-  }
-  return "busiest links: " + join(words, "; ");
 }
 
 }  // namespace
@@ -232,6 +237,9 @@ std::string change_in_words(const PlanRequest& plan, const PlanResult& result) {
                        excess(choice) > 0 && excess(*site->without) == 0 ? ", which keeps the limits" : "");
   if (saves_anything(result)) {
     const Upgrade& best = result.sensitivity.upgrades.front();
+    if (best.from < best.from_most)
+      return fmt::format("make {} five times as fast (now {} to {}; saves {})", best.what,
+                         human_rate(best.from), human_rate(best.from_most), human_duration(best.saved_s));
     return fmt::format("bring {} from {} to {} (saves {})", best.what, human_rate(best.from),
                        human_rate(best.to), human_duration(best.saved_s));
   }
@@ -260,28 +268,18 @@ std::string verification_in_words(const PlanRequest& plan, const PlanResult& res
     words += fmt::format("; {} takes {}{}", verification.plans[i].words,
                          verified_time_in_words(verification.plans[i]),
                          verification.has_taken_rival ? ", which is the better one with fair queues" : "");
-  const std::optional<double>& deadline_s = result.search.rule.deadline_s;
-  if (deadline_s && own.mean_s > *deadline_s)
-    words += ". That is longer than the deadline of " + human_duration(*deadline_s);
   return words + ".";
 }
 
 std::string in_short(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
-  TimeRange time{choice.total_s(), choice.low_s(), choice.high_s()};
-  double cost = choice.cost();
-  if (!result.faulty.empty() || is_verified(result)) {
-    time = !result.faulty.empty() ? result.faulty.front().time() : verified_range(result);
-    cost += (time.mean_s - choice.total_s()) / 3600 * price_per_hour(plan);
-  }
+  const auto [time, cost] = answer_of(plan, result);
   std::string words =
       fmt::format("In short: {} takes {}, from {} to {}", choice.candidate.words, human_duration(time.mean_s),
                   human_duration(time.low_s), human_duration(time.high_s));
   if (has_prices(plan)) words += fmt::format(", and costs {} {}", human_amount(cost), plan.currency);
-  if (!result.faulty.empty())
-    words += result.verification ? ", with its faults and fair queues" : ", with its faults";
-  if (result.faulty.empty() && result.verification)
-    words += is_verified(result) ? ", behind its FIFOs" : ", with fair queues";
+  if (const std::string conditions = conditions_in_words(result); !conditions.empty())
+    words += ", " + conditions;
   return words + fmt::format("; what to change: {}.", change_in_words(plan, result));
 }
 
@@ -291,7 +289,7 @@ std::string decision(const PlanRequest& plan, const PlanResult& result) {
   std::string words = (result.is_cut ? "Interrupted, so this is the best of what was replayed. " : "") +
                       choice_in_words(plan, search);
   if (result.verification) words += " " + verification_in_words(plan, result);
-  words += limits_in_words(plan, search);
+  words += limits_in_words(plan, result);
   if (!search.rule.keeps(choice))
     words += fmt::format(
         " No candidate computes {:.0f} % of the time; this one {} {:.0f} %: {}{} would help.",
@@ -474,7 +472,7 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
   if (search.of_choice.size() > 1)
     text += "the choice with every H:\n" + inner_steps_table(plan, search) + "\n";
   text += "memory: " + memory_in_words(choice.memory) + "\n";
-  text += links_in_words(result.sensitivity) + "\n";
+  text += busiest_in_words(result.sensitivity) + "\n";
   if (!saves_anything(result))
     text +=
         "  no link that is five times as fast saves anything: compute hides the exchanges, or the ways are "
@@ -484,8 +482,7 @@ std::string plan_text(const PlanRequest& plan, const PlanResult& result) {
     if (upgrade.saved_s <= kNothing * choice.total_s())
       in_vain.push_back(upgrade.what);
     else
-      text += fmt::format("  {} at {} instead of {} saves {}\n", upgrade.what, human_rate(upgrade.to),
-                          human_rate(upgrade.from), human_duration(upgrade.saved_s));
+      text += fmt::format("  {} saves {}\n", in_words(upgrade), human_duration(upgrade.saved_s));
   }
   if (saves_anything(result) && !in_vain.empty())
     text += fmt::format("  five times as fast, these save nothing: {}\n", join(in_vain));

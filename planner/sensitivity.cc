@@ -187,22 +187,23 @@ class Upgrades {
     Case config = choice_.config;
     Json& overrides = config.resolved["network"]["overrides"];
     if (!overrides.is_array()) overrides = Json::array();
-    double slowest = 0;
+    std::vector<double> all;
     for (const std::string& link : links) {
       const Rates& rate = rates_.at(link);
       overrides.push_back(faster(link, rate));
       for (const double value : {rate.forward, rate.backward})
-        if (value > 0 && (slowest == 0 || value < slowest)) slowest = value;
+        if (value > 0) all.push_back(value);
     }
-    add(what, std::move(config), slowest);
+    add(what, std::move(config), all);
   }
 
   // Connections between sites that were measured.
-  void add_pairs(const std::string& what, const std::vector<Sites>& pairs, double slowest) {
+  // `rates`: of one connection of each.
+  void add_pairs(const std::string& what, const std::vector<Sites>& pairs, const std::vector<double>& rates) {
     Case config = choice_.config;
     config.resolved["network"]["topology"]["regions"]["matrix"] =
         faster_matrix(choice_, pairs, tools_.folder, static_cast<int>(cases_.size()));
-    add(what, std::move(config), slowest);
+    add(what, std::move(config), rates);
   }
 
   std::vector<Upgrade> replayed() {
@@ -216,11 +217,12 @@ class Upgrades {
 
  private:
   // `config`: as it says in its JSON.
-  void add(const std::string& what, Case config, double slowest) {
+  void add(const std::string& what, Case config, const std::vector<double>& rates) {
     config.network = parse_network(config.resolved.at("network"), config.workers(), config.folder);
     config.network.rank_order = choice_.config.network.rank_order;
     cases_.push_back(std::move(config));
-    upgrades_.push_back({what, slowest, raised(slowest), 0});
+    const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+    upgrades_.push_back({what, *least, raised(*least), *most, raised(*most), 0});
   }
 
   const Evaluation& choice_;
@@ -236,20 +238,40 @@ void add_measured(const Evaluation& choice, Sensitivity& found, Upgrades& upgrad
   const auto is_busier = [](const BusyLink& a, const BusyLink& b) { return a.busy > b.busy; };
   stable_sort(pairs, is_busier);
   std::vector<Sites> all;
-  double slowest = 0;
+  std::vector<double> rates;
   for (const BusyLink& pair : pairs) {
     if (contains(all, pair.sites)) continue;
     const double of_one = pair.rate / choice.config.network.tcp.connections;
-    slowest = all.empty() ? of_one : std::min(slowest, of_one);
+    rates.push_back(of_one);
     all.push_back(pair.sites);
-    if (all.size() <= kUpgraded) upgrades.add_pairs("each connection " + pair.name, {pair.sites}, of_one);
+    if (all.size() <= kUpgraded) upgrades.add_pairs("each connection " + pair.name, {pair.sites}, {of_one});
   }
-  if (all.size() > 1) upgrades.add_pairs("each connection between sites", all, slowest);
+  if (all.size() > 1) upgrades.add_pairs("each connection between sites", all, rates);
   found.links.insert(found.links.end(), pairs.begin(), pairs.end());
   stable_sort(found.links, is_busier);
 }
 
 }  // namespace
+
+std::string in_words(const Upgrade& upgrade) {
+  if (upgrade.from == upgrade.from_most)
+    return fmt::format("{} at {} instead of {}", upgrade.what, human_rate(upgrade.to),
+                       human_rate(upgrade.from));
+  return fmt::format("{} five times as fast, now {} to {},", upgrade.what, human_rate(upgrade.from),
+                     human_rate(upgrade.from_most));
+}
+
+std::string busiest_in_words(const Sensitivity& sensitivity) {
+  if (sensitivity.links.empty()) return "no link has a rate that limits";
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, sensitivity.links.size()); ++i) {
+    const BusyLink& link = sensitivity.links[i];
+    words.push_back(fmt::format("{} {} ({}, full {:.0f} % of the time)", link.name,
+                                link.is_forward ? "forward" : "backward", human_rate(link.rate),
+                                100 * link.busy));
+  }
+  return "busiest links: " + join(words, "; ");
+}
 
 Sensitivity sensitivity_of(const Evaluation& choice, const PlanTools& tools) {
   Sensitivity found;

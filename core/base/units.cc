@@ -121,7 +121,8 @@ std::string human_duration(double seconds) {
   if (seconds < 100) return scaled(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}});
   const long long whole = std::llround(seconds);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  if (whole < 2 * 86400) return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+  const long long minutes = std::llround(seconds / 60);
+  if (whole < 2 * 86400) return fmt::format("{} h {} min", minutes / 60, minutes % 60);
   if (whole < 2 * kYear) return fmt::format("{:.1f} d", seconds / 86400);
   return fmt::format("{:.1f} years", seconds / kYear);
 }

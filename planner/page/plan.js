@@ -110,10 +110,11 @@ function fillLinks() {
   if (plan.upgrades.length === 0 && plan.links.length === 0) return;
   place('links').hidden = false;
   const saved = plan.upgrades.map(one => (one.saved_s > 1e-3 * choice.time_s ? one.saved_s : 0));
-  const tried = inOneUnit(RATES, plan.upgrades.flatMap(one => [one.from_bps, one.to_bps])), saves = inOneUnit(TIMES, saved);
+  const tried = inOneUnit(RATES, plan.upgrades.flatMap(one => [one.from_bps, one.to_bps, one.from_most_bps, one.to_most_bps])), saves = inOneUnit(TIMES, saved);
+  const span = (least, most) => (least === most ? tried.text(least) : `${tried.text(least)} – ${tried.text(most)}`);
   place('upgrades-table').append(table(
     [{heading: 'Change', words: true}, {heading: `Rate now, ${tried.unit}`}, {heading: `Rate tried, ${tried.unit}`}, {heading: `Saves, ${saves.unit}`}],
-    plan.upgrades.map((one, index) => [one.what, tried.text(one.from_bps), tried.text(one.to_bps), saved[index] > 0 ? saves.text(saved[index]) : 'nothing'])));
+    plan.upgrades.map((one, index) => [one.what, span(one.from_bps, one.from_most_bps), span(one.to_bps, one.to_most_bps), saved[index] > 0 ? saves.text(saved[index]) : 'nothing'])));
   const rates = inOneUnit(RATES, plan.links.map(one => one.rate_bps)), bytes = inOneUnit(BYTES, plan.links.map(one => one.bytes_per_step));
   place('links-table').append(table(
     [{heading: 'Link', words: true}, {heading: 'Direction', words: true}, {heading: `Rate, ${rates.unit}`},

@@ -14,7 +14,8 @@ function formatDuration(seconds) {
   if (Math.abs(seconds) < 100) return scaled(seconds, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs']]);
   const whole = Math.round(seconds), pair = (high, highName, low, lowName) => `${high} ${highName} ${low} ${lowName}`;
   if (whole < 3600) return pair(Math.floor(whole / 60), 'min', whole % 60, 's');
-  if (whole < 172800) return pair(Math.floor(whole / 3600), 'h', Math.floor(whole / 60) % 60, 'min');
+  const minutes = Math.round(seconds / 60);
+  if (whole < 172800) return pair(Math.floor(minutes / 60), 'h', minutes % 60, 'min');
   return whole < 63115200 ? `${(seconds / 86400).toFixed(1)} d` : `${(seconds / 31557600).toFixed(1)} years`;
 }
 

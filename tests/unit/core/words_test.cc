@@ -120,6 +120,8 @@ TEST(Units, AreWrittenShortAndExactOrForPeople) {
   EXPECT_EQ(human_rate(9.4e8), "940 Mb/s");
   EXPECT_EQ(human_duration(0.0502), "50.2 ms");
   EXPECT_EQ(human_duration(250), "4 min 10 s");
+  EXPECT_EQ(human_duration(8625.03), "2 h 24 min") << "143.75 min";
+  EXPECT_EQ(human_duration(7199.6), "2 h 0 min");
   EXPECT_EQ(human_duration(729 * 86400.), "729.0 d");
   EXPECT_EQ(human_duration(3738 * 86400.), "10.2 years") << "of 365.25 days";
 }

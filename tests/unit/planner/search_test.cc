@@ -238,6 +238,27 @@ struct Figures {
   double excess = 0;  // over deadline or budget
 };
 
+// A ring takes 500 + 50 · 6.06 = 803 s and 803 / 3600 · 28.8 = 6.42 EUR. With faults that cost 30 % it is
+// 1043.9 s and 8.35 EUR: what the search kept is not kept.
+TEST(Search, FaultsMayBreakWhatItKeeps) {
+  for (const auto& [key, value, says] :
+       {std::tuple(
+            "deadline", Json("1000s"),
+            "With its faults it takes 17 min 24 s, longer than the deadline of 16 min 40 s. The search is "
+            "without faults, where it keeps it."),
+        std::tuple("budget", Json(64), "With its faults it costs 64.6 EUR, more than the budget of 64 EUR."),
+        std::tuple("deadline", Json("1050s"), "It keeps the deadline of 17 min 30 s")}) {
+    Json json = star({{"candidates", {{"all_reduce", {"ring"}}}}});
+    json[key] = value;
+    auto [folder, plan, result] = Planned(json);
+    ASSERT_NEAR(result.choice().total_s(), 803, 1e-6);
+    result.faulty = {{result.choice().candidate.words, {803, 803, 803}, 6, 803, 0.3, 0}};
+    EXPECT_SAYS(decision(plan, result), says);
+    EXPECT_EQ(plan_data(plan, result)["keeps_limits"], value == "1050s");
+    EXPECT_SAYS(in_short(plan, result), "takes 17 min 24 s");
+  }
+}
+
 // A small plan whose numbers are drawn: methods, H, collectives, wires, orders of ranks, stages or none.
 Json drawn_plan(std::mt19937& random) {
   const auto among = [&](std::vector<Json> values, std::size_t most) {
@@ -719,6 +740,24 @@ TEST(Search, HasNolocoForAnOddNumberOfNodes) {
   const PlanResult result = planned(json);
   EXPECT_TRUE(result.search.notes.empty());
   EXPECT_NEAR(result.choice().bytes(), 100 * 2 * 2 * 2 * 362e6 * 1500 / 1448, 1);
+}
+
+// Links of several rates have five times their own each, and are said so: a's uplink 1 Tb/s, b's 4 Tb/s,
+// which stops at 10.
+TEST(Search, UnlikeLinksAreFiveTimesAsFastEach) {
+  Json json = unequal_sites();
+  json["sites"][0]["rate"] = "1Tbps";
+  json["sites"][1]["rate"] = "4Tbps";
+  const PlanResult result = planned(json);
+  const std::vector<Upgrade>& upgrades = result.sensitivity.upgrades;
+  const auto found = std::find_if(upgrades.begin(), upgrades.end(), [](const Upgrade& upgrade) {
+    return upgrade.what == "every link between sites";
+  });
+  ASSERT_NE(found, upgrades.end());
+  EXPECT_EQ(std::tuple(found->from, found->from_most, found->to, found->to_most),
+            std::tuple(1e12, 4e12, 5e12, 1e13));
+  EXPECT_EQ(in_words(*found), "every link between sites five times as fast, now 1 Tb/s to 4 Tb/s,");
+  EXPECT_EQ(in_words({"b's uplink", 2e8, 1e9, 2e8, 1e9, 60}), "b's uplink at 1 Gb/s instead of 200 Mb/s");
 }
 
 // A site without a rate has 10 Tb/s in its place, and no link is made faster than that.

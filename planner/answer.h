@@ -1,0 +1,26 @@
+// What a plan's choice takes and costs in the end: one number where a search, its faults and its FIFOs have
+// one each.
+#pragma once
+
+#include "planner/faulty_times.h"
+#include "planner/plan_request.h"
+#include "planner/plan_result.h"
+
+namespace longhaul {
+
+// Of the choice behind its FIFOs, where it was replayed there: over seeds, and as wrong as the network model
+// may be.
+TimeRange verified_range(const PlanResult& result);
+bool is_verified(const PlanResult& result);
+
+struct Answer {
+  TimeRange time;  // with its faults, where the plan has some; else behind its FIFOs, where that was replayed
+  double cost = 0;  // of that time, in the plan's currency
+
+  // How far it exceeds the deadline or the budget, as a fraction (ChoiceRule).
+  double excess(const ChoiceRule& rule) const { return rule.excess(time.mean_s, cost); }
+};
+
+Answer answer_of(const PlanRequest& plan, const PlanResult& result);
+
+}  // namespace longhaul
