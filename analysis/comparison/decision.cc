@@ -19,9 +19,9 @@ const char* const kEqualTime = "loss@equal_time";
 const char* const kEqualBytes = "loss@equal_bytes";
 const char* const kEqualTimeLate = "loss@equal_time_late";  // by the network model's error
 
-void put_losses(const RowCurves& curves, Budget kind, double budget, const char* path, RowSample& row) {
+void put_losses(const RowCurves& curves, Budget kind, double share, const char* path, RowSample& row) {
   for (std::size_t group = 0; group < row.groups.size(); ++group)
-    for (const SeedValue& loss : curves.losses(group, kind, budget))
+    for (const SeedValue& loss : curves.losses(group, kind, share))
       for (RunCase& run_case : row.groups[group].cases)
         if (loss.seed == run_case.record->value("seed", Json())) run_case.measured[path] = loss.value;
 }
@@ -42,11 +42,10 @@ PointDecisions facts_of(RowSample& row) {
   facts.time = curves.horizon(Budget::kSeconds);
   facts.bytes = curves.horizon(Budget::kBytes);
   if (facts.time) {
-    const double end = facts.time->budget, late = end * (1 - facts.residual) / (1 + facts.residual);
-    put_losses(curves, Budget::kSeconds, end, kEqualTime, row);
-    put_losses(curves, Budget::kSeconds, late, kEqualTimeLate, row);
+    put_losses(curves, Budget::kSeconds, 1, kEqualTime, row);
+    put_losses(curves, Budget::kSeconds, (1 - facts.residual) / (1 + facts.residual), kEqualTimeLate, row);
   }
-  if (facts.bytes) put_losses(curves, Budget::kBytes, facts.bytes->budget, kEqualBytes, row);
+  if (facts.bytes) put_losses(curves, Budget::kBytes, 1, kEqualBytes, row);
   return facts;
 }
 

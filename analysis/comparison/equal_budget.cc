@@ -1,13 +1,22 @@
 #include "analysis/comparison/equal_budget.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 
 #include "analysis/comparison/comparison.h"
+#include "analysis/statistics.h"
 #include "core/base/csv.h"
 #include "core/base/ranges.h"
 
 namespace longhaul {
+namespace {
+
+// What is used at an evaluation differs by that much and means the same: in fidelity linux hosts take
+// microseconds more or less, so that of seeds that end together some would end before an outer step.
+constexpr double kSameBudget = 1e-3;
+
+}  // namespace
 
 LossCurve LossCurve::of_case(const std::string& case_folder) {
   LossCurve curve;
@@ -22,12 +31,14 @@ LossCurve LossCurve::of_case(const std::string& case_folder) {
 }
 
 std::optional<double> LossCurve::within(Budget kind, double budget) const {
-  const auto next = find_if(points_, [&](const Point& point) { return point.used(kind) > budget; });
+  const auto next =
+      find_if(points_, [&](const Point& point) { return point.used(kind) > budget * (1 + kSameBudget); });
   if (next == points_.begin()) return std::nullopt;
   const Point& last = *std::prev(next);
   if (next == points_.end() || (last.is_before && next->is_after)) return last.loss;
   const double used = last.used(kind);
-  return last.loss + (next->loss - last.loss) * (budget - used) / (next->used(kind) - used);
+  const double on_line = std::max(0., budget - used) / (next->used(kind) - used);
+  return last.loss + (next->loss - last.loss) * on_line;
 }
 
 RowCurves::RowCurves(const std::vector<GroupSample>& groups) {
@@ -38,6 +49,18 @@ RowCurves::RowCurves(const std::vector<GroupSample>& groups) {
                               LossCurve::of_case(run_case.run->case_folder(*run_case.record))});
     groups_.push_back(std::move(curves));
   }
+}
+
+// By seed, where the first of the groups that have it ends; those that use nothing end nowhere.
+std::map<std::string, double> RowCurves::ends(Budget kind) const {
+  std::map<std::string, double> ends;
+  for (const Curves& group : groups_)
+    for (const Seed& seed : group.seeds)
+      if (const double end = seed.curve.end(kind); end > 0) {
+        const auto [known, is_new] = ends.emplace(seed.seed.dump(), end);
+        if (!is_new) known->second = std::min(known->second, end);
+      }
+  return ends;
 }
 
 std::optional<Horizon> RowCurves::horizon(Budget kind) const {
@@ -51,13 +74,22 @@ std::optional<Horizon> RowCurves::horizon(Budget kind) const {
       if (end > 0 && (!least || end < least->budget)) least = Horizon{end, group.name};
     }
   }
+  if (!least) return std::nullopt;
+  std::vector<double> of_seeds;
+  for (const auto& [seed, end] : ends(kind)) of_seeds.push_back(end);
+  least->budget = mean(of_seeds);
   return least;
 }
 
-std::vector<SeedValue> RowCurves::losses(std::size_t group, Budget kind, double budget) const {
+std::vector<SeedValue> RowCurves::losses(std::size_t group, Budget kind, double share) const {
+  const std::map<std::string, double> budgets = ends(kind);
   std::vector<SeedValue> values;
-  for (const Seed& seed : groups_[group].seeds)
-    if (const auto loss = seed.curve.within(kind, budget)) values.push_back({seed.seed, *loss});
+  for (const Seed& seed : groups_[group].seeds) {
+    const auto found = budgets.find(seed.seed.dump());
+    if (found == budgets.end()) continue;
+    if (const auto loss = seed.curve.within(kind, share * found->second))
+      values.push_back({seed.seed, *loss});
+  }
   return values;
 }
 

@@ -3,6 +3,7 @@
 // is drawn on beyond its end.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,7 @@ class LossCurve {
   double start(Budget kind) const { return points_.front().used(kind); }
   // The loss, mean over replicas, when so many seconds, or bytes, were used: between two evaluations on the
   // line through them, between those before and after an outer step the former; after the last evaluation
-  // that one. None where the first evaluation needed more.
+  // that one. What needed up to 0.1 % more counts as within. None where the first evaluation needed more.
   std::optional<double> within(Budget kind, double budget) const;
 
  private:
@@ -42,8 +43,9 @@ class LossCurve {
 
 // Where the losses of a row are compared.
 struct Horizon {
-  double budget = 0;  // s, or bytes that one replica sends: the least that a seed of a group ends with
-  std::string first;  // the group that ends with it
+  // s, or bytes that one replica sends, when the first of the groups ends: by seed, and this is their mean.
+  double budget = 0;
+  std::string first;  // the group that ends with the least of a seed
 };
 
 // The curves of a row of groups, read once.
@@ -55,8 +57,9 @@ class RowCurves {
   // None where not all groups trained, or there are fewer than two. What sends nothing ends at no bytes, and
   // is left out of that horizon alone.
   std::optional<Horizon> horizon(Budget kind) const;
-  // Of a group, by seed; seeds that were never within the budget are left out.
-  std::vector<SeedValue> losses(std::size_t group, Budget kind, double budget) const;
+  // Of a group, by seed, at `share` of where the first of the groups ends with that seed; seeds that were
+  // never within it are left out.
+  std::vector<SeedValue> losses(std::size_t group, Budget kind, double share) const;
 
  private:
   struct Seed {
@@ -67,6 +70,8 @@ class RowCurves {
     std::string name;
     std::vector<Seed> seeds;
   };
+
+  std::map<std::string, double> ends(Budget kind) const;
 
   std::vector<Curves> groups_;
 };

@@ -78,7 +78,7 @@ Json equal_losses(const RunDirectory& run, const std::vector<Json>& records) {
       columns.push_back(kind == Budget::kSeconds ? human_duration(budget) : human_bytes(budget));
       for (std::size_t group = 0; group < groups.size(); ++group)
         rows[group]["cells"].push_back(
-            cell_words(curves.losses(group, kind, budget), groups[group].cases.size()));
+            cell_words(curves.losses(group, kind, share), groups[group].cases.size()));
     }
     tables.push_back({{"kind", kind == Budget::kSeconds ? "time" : "bytes"},
                       {"first", horizon->first},

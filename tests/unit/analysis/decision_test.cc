@@ -217,6 +217,26 @@ TEST_F(Conclusion, TablesAreAtAQuarterAHalfAndTheWholeOfWhatTheFirstHasUsed) {
   EXPECT_TRUE(equal_losses(run_, {run_.records[0]}).empty());
 }
 
+// a ends with an outer step, from 3 to 2: with seeds 1 to 3 after 10, 11 and 12 s, or after 10 s and some
+// microseconds. Each seed of a counts with the step, and b, on the line from 5 to 1 in 20 s, at the same
+// time: 3, 2.8, 2.6; or 3, to a microsecond, with all.
+TEST_F(Conclusion, EachSeedEndsWhenItEnds) {
+  for (const double apart_s : {1., 3e-6}) {
+    run_.records.clear();
+    for (int seed = 1; seed <= 3; ++seed) {
+      const double end_s = 10 + apart_s * (seed - 1);
+      add("a", seed, end_s, 100, 2, Json::object(), Json::object(),
+          fmt::format("0,plain,mean,0,5,5,0,0\n9,before,mean,{},3,3,0,0\n", end_s));
+      add("b", seed, 20, 400, 1);
+    }
+    const Json tables = equal_losses(run_, run_.records);
+    EXPECT_EQ(tables[0]["columns"][2], apart_s == 1 ? "11 s" : "10 s");
+    EXPECT_EQ(tables[0]["rows"][0]["cells"][2], "2.000");
+    EXPECT_SAYS(tables[0]["rows"][1]["cells"][2].get<std::string>(),
+                apart_s == 1 ? "2.800 ± 0.497" : "3.000");
+  }
+}
+
 // What never sends is no bound on the bytes of others, and has its whole training for nothing.
 TEST_F(Conclusion, WhoSendsNothingBoundsNoBytes) {
   add("alone", 1, 10, 0, 4);
@@ -225,7 +245,7 @@ TEST_F(Conclusion, WhoSendsNothingBoundsNoBytes) {
       {{"alone", "alone", {{&run_, &run_.records[0]}}, {}}, {"a", "a", {{&run_, &run_.records[1]}}, {}}});
   ASSERT_TRUE(curves.horizon(Budget::kBytes).has_value());
   EXPECT_EQ(curves.horizon(Budget::kBytes)->budget, 100);
-  EXPECT_EQ(curves.losses(0, Budget::kBytes, 100).at(0).value, 4);
+  EXPECT_EQ(curves.losses(0, Budget::kBytes, 1).at(0).value, 4);
 }
 
 // Seeds 1 to 3 of all, and a fourth of b and c that is far off: over the seeds that both have b is 0.5 behind

@@ -148,7 +148,7 @@ TEST(SeedRows, ATimeIsAsEverywhereAndANumberHasTheUnitOfItsHalfWidth) {
   EXPECT_EQ(text("simulated_time_s", 59400, 720), "16 h 30 min ± 12 min");
   EXPECT_EQ(text("simulated_time_s", 645, 0), "10 min 45 s");
   EXPECT_EQ(text("simulated_time_s", 456.4, 4.1), "7 min 36 s ± 4 s");
-  EXPECT_EQ(text("simulated_time_s", 4977, 23), "1 h 22 min") << "below the last digit";
+  EXPECT_EQ(text("simulated_time_s", 4977, 23), "1 h 23 min") << "below the last digit";
   EXPECT_EQ(text("simulated_time_s", 2.5 * 86400, 8640), "2.50 ± 0.10 d");
   EXPECT_EQ(text("sync_time_s.mean", 9.48, 0.00855), "9.48 ± 0.01 s");
   EXPECT_EQ(text("sync_time_s.mean", 11.7, 0.00174), "11.7 s") << "below the last digit";
