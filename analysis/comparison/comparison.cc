@@ -209,12 +209,35 @@ double model_error(const Group& a, const Group& b) {
   return a.model_error + b.model_error;
 }
 
+// Values that the model's error moves the same way, all by the same share of them.
+std::vector<double> moved(std::vector<double> values, const Group& group, int way) {
+  const double share = group.mean == 0 ? 0 : group.model_error / std::abs(group.mean);
+  for (double& value : values) value += way * share * std::abs(value);
+  return values;
+}
+
+// The difference, with the model's error against it in both groups.
+Difference least_difference(const Comparison& comparison, const Group& a, const Group& b) {
+  const int way = comparison.difference.mean < 0 ? 1 : -1;
+  if (comparison.test == Test::kWelch)
+    return welch_difference(moved(numbers(a.values), a, way), moved(numbers(b.values), b, -way));
+  const auto [paired_a, paired_b] = shared_seeds(a, b);
+  return paired_difference(moved(paired_a, a, way), moved(paired_b, b, -way));
+}
+
+// Whether it has the sign of what was found, at the level of the test.
+bool stays(const Comparison& comparison, const Group& a, const Group& b) {
+  const double found = comparison.difference.mean;
+  if (!comparison.has_p()) return std::abs(found) > model_error(a, b);
+  const Interval least = least_difference(comparison, a, b).interval(1 - comparison.corrected.level);
+  return found < 0 ? least.high < 0 : least.low > 0;
+}
+
 // A difference that the model's error can turn round is not shown. Why not; "" where it is shown.
 std::string within_residual(const Comparison& comparison, const Group& a, const Group& b) {
   const double residual = std::max(a.residual, b.residual), error = model_error(a, b);
-  const double nearest_to_zero =
-      std::min(std::abs(comparison.interval.low), std::abs(comparison.interval.high));
-  if (residual == 0 || nearest_to_zero > error) return "";
+  if (residual == 0) return "";
+  if (residual < 1 && stays(comparison, a, b)) return "";
   if (residual >= 1) return unknown_residual_in_words(a.residual >= 1 ? a.outside : b.outside);
   const long percent = std::lround(100 * residual);
   if (std::abs(comparison.difference.mean) <= error)
@@ -289,8 +312,9 @@ std::size_t seeds_needed(const Comparison& comparison, const Group& a, const Gro
                ? 0
                : seeds_to_reach(a, b, comparison.corrected.level);
   const double difference = std::abs(comparison.difference.mean), error = model_error(a, b);
-  if (difference <= error || comparison.difference.error == 0) return 0;
-  const double spread = comparison.difference.error * std::sqrt(static_cast<double>(comparison.seeds));
+  const double scatter = least_difference(comparison, a, b).error;
+  if (difference <= error || scatter == 0) return 0;
+  const double spread = scatter * std::sqrt(static_cast<double>(comparison.seeds));
   return pairs_needed((difference - error) / spread, comparison.corrected.level, kPower, kMostSeeds);
 }
 

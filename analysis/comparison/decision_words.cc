@@ -158,6 +158,9 @@ std::string opening_of(const Decision& decision, const std::string& question) {
   const std::string value = value_words(decision.metric, decision.leader());
   if (leaders.size() == decision.others.size() + 1)
     return fmt::format("{}, {} {} {}", question, all_of(leaders.size()), is_time ? "take" : "are at", value);
+  if (doubted == decision.others.size())
+    return fmt::format("{}, none is shown to be {}: {} {} {}", question, is_time ? "fastest" : "ahead",
+                       decision.leader().name, is_time ? "takes" : "is at", value);
   const std::string verb = !doubted || is_time ? is_alone ? "is " : "are " : is_alone ? "has " : "have ";
   return fmt::format("{}, {} {}{}, {}", question, enumeration(leaders, "and"), verb,
                      !doubted  ? "ahead"

@@ -105,6 +105,14 @@ TEST_F(Conclusion, ALeadAtEqualTimeMustStandTheNetworkModelsError) {
   EXPECT_SAYS(time.sentence, "the network model's error of 18 % in the times can turn the difference");
 }
 
+// 10, 11 and 11.2 s: none is 1.07 / 0.93 = 1.15 times another.
+TEST_F(Conclusion, NobodyIsCalledFastestWhoIsShownAheadOfNobody) {
+  add_times({{"a", 10}, {"b", 11}, {"c", 11.2}});
+  EXPECT_SAYS(at("simulated_time_s").sentence,
+              "In the time of the whole run, none is shown to be fastest: a takes 10 s; no "
+              "difference to b");
+}
+
 TEST_F(Conclusion, OfOneSeedItSaysWhyNothingIsShown) {
   add_lines(1);
   const Said tokens = at("final_loss");
