@@ -14,6 +14,7 @@
 #include "analysis/residual.h"
 #include "analysis/text.h"
 #include "checks/claimed_metrics.h"
+#include "checks/compute_time.h"
 #include "checks/fidelity_advice.h"
 #include "checks/unknown.h"
 #include "checks/without_effect.h"
@@ -97,6 +98,7 @@ void check_case(const Case& config, bool is_emulated, Seen& seen) {
     return;
   check_network(config, is_emulated);
   check_collectives(config, plan_of(config));
+  check_compute_time(config, plan_of(config));
   // Whether there would be too many slices shows in counting what the replay carries.
   if (config.network.slice.kind != SliceSpec::Kind::kWhole) estimate(config, trace_of(config));
 }

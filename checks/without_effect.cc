@@ -146,6 +146,46 @@ std::vector<std::string> timing_options(const Scenario& scenario) {
   return warnings;
 }
 
+bool has_fifo(const TcpSpec& tcp) {
+  return tcp.queue == "fifo" || tcp.trunk_queue == "fifo";
+}
+
+// Keys of network.tcp that stand there in vain, or mean more than they seem to.
+std::vector<std::string> queues_and_windows(const Scenario& scenario) {
+  constexpr double kManyProducts = 100;  // of round trips of 100 ms: ten seconds of queue
+  constexpr int kLeastSegments = 2;      // of Linux's window
+  const Json tcp = member(member(scenario.written, "network"), "tcp");
+  const auto in_all = [&](const auto& is_so) {
+    return none_of(scenario.cases, [&](const Case& one) { return !is_so(one); });
+  };
+  std::vector<std::string> warnings;
+  if (tcp.contains("queue_size") && in_all([](const Case& one) { return !has_fifo(one.network.tcp); }))
+    warnings.push_back("network.tcp.queue_size does not count: no case has a FIFO (network.tcp.queue)");
+  if (tcp.contains("trunk_queue") && in_all([](const Case& one) {
+        return one.network.tcp.trunk_queue == "fifo" && one.network.tcp.queue != "fifo" &&
+               (one.network.topology.name == "star" || one.network.topology.name == "mesh");
+      }))
+    warnings.push_back(
+        "network.tcp.trunk_queue does not count: a star and a mesh have no link between routers");
+  if (tcp.contains("window") && tcp["window"] != "unlimited" &&
+      in_all([](const Case& one) { return one.network.fidelity == "analytic"; }))
+    warnings.push_back("network.tcp.window does not count in fidelity analytic, which has no windows");
+  for (const Case& config : scenario.cases) {
+    const TcpSpec& of_case = config.network.tcp;
+    if (has_fifo(of_case) && !of_case.queue_bytes && of_case.queue_products > kManyProducts)
+      add_new(fmt::format("network.tcp.queue_size = {} is a number of bandwidth-delay products; bytes have a "
+                          "unit, as \"64KiB\"",
+                          format_number(of_case.queue_products)),
+              warnings);
+    if (config.network.fidelity == "linux" && of_case.window &&
+        *of_case.window < kLeastSegments * of_case.segment)
+      add_new(fmt::format("network.tcp.window = {} counts as {} segments of {} B in fidelity linux",
+                          human_bytes(*of_case.window), kLeastSegments, of_case.segment),
+              warnings);
+  }
+  return warnings;
+}
+
 // A gain of several connections, where each pair has one.
 std::vector<std::string> gain_of_one(const Scenario& scenario) {
   const auto names = [](const Case& config) {
@@ -169,6 +209,7 @@ std::vector<std::string> without_effect(const Scenario& scenario) {
   add(sections_of_no_case(scenario));
   add(timing_options(scenario));
   add(gain_of_one(scenario));
+  add(queues_and_windows(scenario));
   for (const Case& config : scenario.cases) add(operations_that_never_come(config));
   return warnings;
 }

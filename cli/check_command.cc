@@ -6,6 +6,7 @@
 
 #include "analysis/residual.h"
 #include "analysis/text.h"
+#include "checks/compute_time.h"
 #include "checks/validated_scenario.h"
 #include "checks/work_estimate.h"
 #include "cli/commands.h"
@@ -39,25 +40,6 @@ void print_placement(const Case& config) {
 
 bool is_one_machine(const OperationPlan& plan) {
   return plan.takes_whole_batch && !plan.is_as_fast_as_all;
-}
-
-// Of the worker that computes longest in the whole run. 0 where step times are measured, and where workers
-// take what comes.
-double longest_compute_s(const Case& config, const OperationPlan& plan) {
-  const PipelinePlan& pipeline = plan.pipeline;
-  if (pipeline.has_stages() && (pipeline.is_partial() || pipeline.routing == MicrobatchRouting::kThroughput))
-    return 0;
-  const std::vector<double>& factors = config.workload.step_time_factors;
-  double longest =
-      plan.takes_whole_batch ? whole_batch_steps(plan, factors, config.replicas) * config.steps() : 0;
-  for (int worker = 0; worker < config.workers() && !plan.takes_whole_batch; ++worker) {
-    const double factor = factors.empty() ? 1 : factors[as_index(worker)],
-                 share = pipeline.has_stages() ? pipeline.share_of(worker % pipeline.stages) : 1;
-    const auto steps =
-        static_cast<double>(plan.dynamic_steps.taken_until(worker / pipeline.stages, config.steps()));
-    longest = std::max(longest, factor * share * steps);
-  }
-  return longest * config.workload.step_time.mean_s();
 }
 
 // What no network can make shorter: "a step computes for 593 ms: at most 3.54 M tokens/s; 47,684 steps take

@@ -32,16 +32,15 @@ const std::map<std::string, OperationKind>& replayed_operations() {
   return operations;
 }
 
+constexpr double kMostSeconds = 366. * 86400;  // a year
+
 double seconds_at(const Json& of, const std::string& key, const std::string& path) {
   const Json value = member(of, key);
-  if (!value.is_number() || !(value.get<double>() > 0))
+  if (!value.is_number() || !(value.get<double>() > 0) || value.get<double>() > kMostSeconds)
     throw InputError(child_path(path, key), "found " + (value.is_null() ? "nothing" : value.dump()),
-                     "a number above 0");
+                     "a number above 0, at most a year");
   return value;
 }
-
-// At most a year.
-constexpr double kMostSeconds = 366. * 86400;
 
 // A number that may be missing.
 std::optional<double> seconds_or_none(const Json& of, const std::string& key, const std::string& path,

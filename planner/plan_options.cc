@@ -15,7 +15,7 @@ Node accelerator_options() {
              "accelerator",
              {choice("name", accelerator_names())
                   .means("a known one: peak and memory come from its datasheet"),
-              either("peak", {number("").above(0), text("")})
+              either("peak", {number("").at_least(1e9), text("")})
                   .in("FLOP/s")
                   .means(
                       "of one accelerator in bf16 without sparsity, instead of what the name says; a number, "

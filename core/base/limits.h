@@ -19,6 +19,7 @@ constexpr std::int64_t kMostTotalTokens = 1'000'000'000'000'000'000;  // of a tr
 
 // Nanoseconds in 63 bits, with room for the sum of a few.
 constexpr double kLongestDuration_s = 1e9;
+constexpr double kLongestRun_s = 9e9;        // 285 years; 63 bits are 292
 constexpr double kLargestSize_bytes = 1e18;  // that a scenario names
 
 }  // namespace longhaul

@@ -193,7 +193,7 @@ Node step_time_options() {
               boolean("measured").means("true: what the trainer measured on this machine"),
               section(
                   "flops",
-                  {number("peak").above(0).required().in("FLOP/s").means("peak of one accelerator"),
+                  {number("peak").at_least(1e9).required().in("FLOP/s").means("peak of one accelerator"),
                    number("utilisation").above(0).at_most(1).by_default(0.4).means("model FLOP utilisation"),
                    large_integer("tokens")
                        .at_least(1)

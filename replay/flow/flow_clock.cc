@@ -1,17 +1,13 @@
 #include "replay/flow/flow_clock.h"
 
-#include <stdexcept>
-
 namespace longhaul {
 
 void FlowEventQueue::after_ns(std::int64_t delay_ns, std::function<void()> action) {
-  if (delay_ns < 0) throw std::logic_error("an action cannot be scheduled before now");
-  agenda_.add(now_ns_ + delay_ns, std::move(action));
+  agenda_.add(time_after(now_ns_, delay_ns), std::move(action));
 }
 
 void FlowEventQueue::set_alarm_ns(std::int64_t delay_ns) {
-  if (delay_ns < 0) throw std::logic_error("an alarm cannot be set before now");
-  const Alarm alarm{now_ns_ + delay_ns, agenda_.take_number()};
+  const Alarm alarm{time_after(now_ns_, delay_ns), agenda_.take_number()};
   auto place = alarms_.end();
   while (place != alarms_.begin() && (place - 1)->time_ns <= alarm.time_ns) --place;
   alarms_.insert(place, alarm);

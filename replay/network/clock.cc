@@ -1,10 +1,22 @@
 #include "replay/network/clock.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "core/base/errors.h"
+
 namespace longhaul {
+
+std::int64_t time_after(std::int64_t now_ns, std::int64_t delay_ns) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  // Of a delay that is too long llround makes the least number there is.
+  if (delay_ns == std::numeric_limits<std::int64_t>::min() || delay_ns > kMost - now_ns)
+    throw RunError("the simulated time would be beyond 292 years, which nanoseconds in 63 bits cannot say");
+  if (delay_ns < 0) throw std::logic_error("an action cannot be scheduled before now");
+  return now_ns + delay_ns;
+}
 
 void Agenda::add(std::int64_t time_ns, std::function<void()> action) {
   heap_.push_back({time_ns, scheduled_++, std::move(action)});
@@ -19,8 +31,7 @@ std::function<void()> Agenda::take_next() {
 }
 
 void EventQueue::after_ns(std::int64_t delay_ns, std::function<void()> action) {
-  if (delay_ns < 0) throw std::logic_error("an action cannot be scheduled before now");
-  agenda_.add(now_ns_ + delay_ns, std::move(action));
+  agenda_.add(time_after(now_ns_, delay_ns), std::move(action));
 }
 
 void EventQueue::run() {

@@ -18,6 +18,9 @@ inline double seconds_of(std::int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
+// now + delay. Throws RunError beyond 63 bits, 292 years.
+std::int64_t time_after(std::int64_t now_ns, std::int64_t delay_ns);
+
 class Clock {
  public:
   virtual ~Clock() = default;

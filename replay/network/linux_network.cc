@@ -53,9 +53,10 @@ void LinuxClock::carry(linux_tcp::Engine& engine, std::function<void()> beat) {
 }
 
 void LinuxClock::after_ns(std::int64_t delay_ns, std::function<void()> action) {
-  if (engine_ && engine_->ahead_ns() > now_ns_ + delay_ns)
+  const std::int64_t then_ns = time_after(now_ns_, delay_ns);
+  if (engine_ && engine_->ahead_ns() > then_ns)
     throw std::logic_error("an action was to come at a time that hosts have passed");
-  agenda_.add(now_ns_ + delay_ns, std::move(action));
+  agenda_.add(then_ns, std::move(action));
 }
 
 void LinuxClock::after_beside(std::int64_t delay_ns, std::function<void()> action) {

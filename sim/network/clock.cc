@@ -20,6 +20,7 @@ class Event : public ns3::EventImpl {
 }  // namespace
 
 void SimulatorClock::after_ns(std::int64_t delay_ns, std::function<void()> action) {
+  time_after(now_ns(), delay_ns);
   ++scheduled_;
   const auto run = [this, action = std::move(action)] {
     --scheduled_;
@@ -61,6 +62,7 @@ void SimulatorClock::carry(std::function<void()> wake) {
 }
 
 void SimulatorClock::set_alarm_ns(std::int64_t delay_ns) {
+  time_after(now_ns(), delay_ns);
   ns3::Simulator::Schedule(ns3::NanoSeconds(static_cast<std::uint64_t>(delay_ns)), bell_->event);
 }
 

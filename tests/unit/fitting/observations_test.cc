@@ -84,6 +84,7 @@ TEST(Observations, SayWhatIsWrongAndWhere) {
   refused({{"exchanges", 7}}, {"exchanges", "a number"});
   refused({{"exchanges", {7}}}, {"exchanges[0]"});
   refused({{"exchanges", {exchange(0)}}}, {"exchanges[0].seconds", "found 0"});
+  refused({{"exchanges", {exchange(1e300)}}}, {"exchanges[0].seconds", "found 1e+300"});
   refused({{"exchanges", {exchange(1, {{"members", 1}})}}}, {"exchanges[0].members", "at least 2"});
   refused({{"exchanges", {exchange(1, {{"bytes", 1.5}})}}}, {"exchanges[0].bytes", "1.5"});
   refused({{"exchanges", {exchange(1, {{"waits_s", {1}}})}}}, {"exchanges[0].waits_s", "2 numbers"});
