@@ -283,16 +283,59 @@ class Fitting {
     say_what_is_not_told();
   }
 
-  // C = s² (J' W J)⁻¹ in places of the ranges; an axis ends at the box.
+  // Of a point the sum of squares is to be at most that much; on a line from the best one, shares of the way.
+  static constexpr double kShares[] = {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01};
+
+  std::vector<double> sums_at(const Attempt& best, const std::vector<FitPoint>& points) const {
+    std::vector<double> sums;
+    for (const std::vector<double>& predicted : best.predictions->at(points, fitted_)) {
+      double sum = 0;
+      for (std::size_t i = 0; i < means_.size(); ++i)
+        sum += weights_[i] * (means_[i] - predicted[i]) * (means_[i] - predicted[i]);
+      sums.push_back(sum);
+    }
+    return sums;
+  }
+
+  // Of several unknowns that one thing decides together the sum has a valley that is no straight line: an
+  // axis that leaves it ends where it does.
+  void end_in_the_valley(const Attempt& best, double most, std::vector<FitPoint>& ends) const {
+    constexpr double kRounding = 1.1;  // of replays, and of the information's differences
+    const FitPoint& from = best.minimum.at;
+    const std::vector<double> sums = sums_at(best, ends);
+    std::vector<FitPoint> shorter;
+    std::vector<std::size_t> leaving;
+    for (std::size_t e = 0; e < ends.size(); ++e) {
+      if (sums[e] - best.minimum.sum <= kRounding * most) continue;
+      leaving.push_back(e);
+      for (std::size_t s = 1; s < std::size(kShares); ++s) {
+        shorter.push_back(from);
+        for (std::size_t k = 0; k < from.size(); ++k)
+          shorter.back()[k] += kShares[s] * (ends[e][k] - from[k]);
+      }
+    }
+    if (leaving.empty()) return;
+    const std::vector<double> of_shorter = sums_at(best, shorter);
+    std::size_t next = 0;
+    for (const std::size_t e : leaving) {
+      std::size_t taken = next + std::size(kShares) - 2;  // the shortest
+      for (std::size_t i = next + std::size(kShares) - 1; i-- > next;)
+        if (of_shorter[i] - best.minimum.sum <= kRounding * most) taken = i;
+      ends[e] = shorter[taken];
+      next += std::size(kShares) - 1;
+    }
+  }
+
+  // C = s² (J' W J)⁻¹ in places of the ranges; an axis ends at the box, or where the sum has risen as far.
   void find_axes(const Attempt& best) {
     const Eigen::MatrixXd information = best.squares->information(best.minimum);
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(information);
     const double largest = axes.eigenvalues().maxCoeff();
     const double far = result_.variance.quantile() * std::max(result_.variance.deviation, kExact);
+    std::vector<FitPoint> ends;  // two of each axis
     for (Eigen::Index i = 0; i < axes.eigenvalues().size(); ++i) {
       const double length =
           far / std::sqrt(std::max(axes.eigenvalues()[i], 1e-12 * std::max(largest, 1e-12)));
-      std::vector<FitPoint> ends;
       for (const int sign : {-1, 1}) {
         double reach = length;
         for (std::size_t k = 0; k < numbers_.size(); ++k) {
@@ -305,8 +348,11 @@ class Fitting {
           end[k] += sign * reach * axes.eigenvectors()(static_cast<Eigen::Index>(k), i);
         ends.push_back(end);
       }
-      axis_ends_.push_back({ends[0], ends[1]});
-      result_.axes.emplace_back(values_at(ends[0]), values_at(ends[1]));
+    }
+    end_in_the_valley(best, far * far, ends);
+    for (std::size_t i = 0; i < ends.size(); i += 2) {
+      axis_ends_.push_back({ends[i], ends[i + 1]});
+      result_.axes.emplace_back(values_at(ends[i]), values_at(ends[i + 1]));
     }
   }
 

@@ -349,6 +349,8 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
     all.push_back(
         "Tokens to the target are those of the runs that were given, with their models and settings; a "
         "larger model may need another number.");
+  if (has_prices(plan) && price_per_hour(plan) == 0)
+    all.push_back("No accelerator has a price: money, and a budget, are of what leaves the sites alone.");
   const TrainingTime& time = choice.time;
   const std::string steps = fmt::format("{} of {} steps ({} outer steps) were replayed; ",
                                         time.replayed_steps, choice.config.steps(), time.outer_steps);

@@ -259,6 +259,19 @@ TEST(Search, FaultsMayBreakWhatItKeeps) {
   }
 }
 
+// Egress has a price, accelerators have none: half a plan's money is no money.
+TEST(Search, MoneyOfEgressAloneIsSaid) {
+  Json json = star({{"egress", 0.1}});
+  const char* said = "No accelerator has a price";
+  const auto caveats_of = [&] {
+    const auto& [folder, plan, result] = Planned(json);
+    return join(caveats(plan, result));
+  };
+  EXPECT_EQ(caveats_of().find(said), std::string::npos);
+  json["accelerator"].erase("price");
+  EXPECT_SAYS(caveats_of(), said);
+}
+
 // A small plan whose numbers are drawn: methods, H, collectives, wires, orders of ranks, stages or none.
 Json drawn_plan(std::mt19937& random) {
   const auto among = [&](std::vector<Json> values, std::size_t most) {
