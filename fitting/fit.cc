@@ -18,6 +18,7 @@
 #include "core/base/ranges.h"
 #include "core/scenario/metrics.h"
 #include "core/scenario/scenario.h"
+#include "fitting/axes.h"
 #include "fitting/least_squares.h"
 #include "fitting/predictions.h"
 #include "fitting/step_times.h"
@@ -283,9 +284,6 @@ class Fitting {
     say_what_is_not_told();
   }
 
-  // Of a point the sum of squares is to be at most that much; on a line from the best one, shares of the way.
-  static constexpr double kShares[] = {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08, 0.05, 0.03, 0.02, 0.01};
-
   std::vector<double> sums_at(const Attempt& best, const std::vector<FitPoint>& points) const {
     std::vector<double> sums;
     for (const std::vector<double>& predicted : best.predictions->at(points, fitted_)) {
@@ -297,63 +295,11 @@ class Fitting {
     return sums;
   }
 
-  // Of several unknowns that one thing decides together the sum has a valley that is no straight line: an
-  // axis that leaves it ends where it does.
-  void end_in_the_valley(const Attempt& best, double most, std::vector<FitPoint>& ends) const {
-    constexpr double kRounding = 1.1;  // of replays, and of the information's differences
-    const FitPoint& from = best.minimum.at;
-    const std::vector<double> sums = sums_at(best, ends);
-    std::vector<FitPoint> shorter;
-    std::vector<std::size_t> leaving;
-    for (std::size_t e = 0; e < ends.size(); ++e) {
-      if (sums[e] - best.minimum.sum <= kRounding * most) continue;
-      leaving.push_back(e);
-      for (std::size_t s = 1; s < std::size(kShares); ++s) {
-        shorter.push_back(from);
-        for (std::size_t k = 0; k < from.size(); ++k)
-          shorter.back()[k] += kShares[s] * (ends[e][k] - from[k]);
-      }
-    }
-    if (leaving.empty()) return;
-    const std::vector<double> of_shorter = sums_at(best, shorter);
-    std::size_t next = 0;
-    for (const std::size_t e : leaving) {
-      std::size_t taken = next + std::size(kShares) - 2;  // the shortest
-      for (std::size_t i = next + std::size(kShares) - 1; i-- > next;)
-        if (of_shorter[i] - best.minimum.sum <= kRounding * most) taken = i;
-      ends[e] = shorter[taken];
-      next += std::size(kShares) - 1;
-    }
-  }
-
-  // C = s² (J' W J)⁻¹ in places of the ranges; an axis ends at the box, or where the sum has risen as far.
   void find_axes(const Attempt& best) {
-    const Eigen::MatrixXd information = best.squares->information(best.minimum);
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(information);
-    const double largest = axes.eigenvalues().maxCoeff();
     const double far = result_.variance.quantile() * std::max(result_.variance.deviation, kExact);
-    std::vector<FitPoint> ends;  // two of each axis
-    for (Eigen::Index i = 0; i < axes.eigenvalues().size(); ++i) {
-      const double length =
-          far / std::sqrt(std::max(axes.eigenvalues()[i], 1e-12 * std::max(largest, 1e-12)));
-      for (const int sign : {-1, 1}) {
-        double reach = length;
-        for (std::size_t k = 0; k < numbers_.size(); ++k) {
-          const double move = sign * axes.eigenvectors()(static_cast<Eigen::Index>(k), i);
-          const double room = move > 0 ? 1 - best.minimum.at[k] : best.minimum.at[k];
-          if (std::abs(move) > 1e-9) reach = std::min(reach, room / std::abs(move));
-        }
-        FitPoint end = best.minimum.at;
-        for (std::size_t k = 0; k < numbers_.size(); ++k)
-          end[k] += sign * reach * axes.eigenvectors()(static_cast<Eigen::Index>(k), i);
-        ends.push_back(end);
-      }
-    }
-    end_in_the_valley(best, far * far, ends);
-    for (std::size_t i = 0; i < ends.size(); i += 2) {
-      axis_ends_.push_back({ends[i], ends[i + 1]});
-      result_.axes.emplace_back(values_at(ends[i]), values_at(ends[i + 1]));
-    }
+    axis_ends_ = axis_ends(best.squares->information(best.minimum), best.minimum, far,
+                           [&](const std::vector<FitPoint>& points) { return sums_at(best, points); });
+    for (const auto& [minus, plus] : axis_ends_) result_.axes.emplace_back(values_at(minus), values_at(plus));
   }
 
   // Between the ends of one's profile the other goes through so much of its own interval: of a plane that is
