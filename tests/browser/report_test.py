@@ -170,6 +170,12 @@ class ReportTest(ReportPage):
         self.assertEqual(self.page.value("getComputedStyle(document.querySelector('#choices')).display"), 'none')
         self.assertGreater(self.page.value("document.querySelector('#chart-loss-time .key.lines').getBoundingClientRect().height"), 8)
 
+    def test_links_of_several_seeds_say_whose_they_are(self):
+        self.open(self.finished(trained()))
+        self.assertIn('Of seed 1, one of 2.', self.page.text('#links-table p.quiet'))
+        self.open(self.finished(swept()))
+        self.assertNotIn('Of seed', self.page.text('#links-table p.quiet'))
+
     def test_the_links_begin_with_the_bottleneck_that_the_map_names(self):
         self.open(self.finished(swept()))
         for method in self.page.value("[...document.querySelector('#links select').options].map(one => one.value)"):

@@ -25,10 +25,10 @@ function linkTable({links, numbers}, showAll) {
     element('tbody', {}, ...shown.map(row))));
 }
 
-function linkNotes(links, showAll) {
+function linkNotes({links, seed}, seeds, showAll) {
   const shown = showAll ? links.rows.length : Math.min(FEW_LINKS, links.rows.length);
   const rest = links.rows.length < links.used && shown === links.rows.length ? '; links.csv of the case has them all' : '';
-  return `${shown} of ${links.used} directions of links that carried anything, by the time in which they were busy${rest}; bytes with headers. Forward is from the first to the second name.`;
+  return `${shown} of ${links.used} directions of links that carried anything, by the time in which they were busy${rest}; bytes with headers. Forward is from the first to the second name.${seeds > 1 ? ` Of seed ${seed}, one of ${seeds}.` : ''}`;
 }
 
 function drawLinks(all) {
@@ -49,5 +49,5 @@ function drawLinks(all) {
       LINKS.all = value;
       keepingFocus(place, () => drawLinks(all));
     }))] : []),
-    element('p', {class: 'quiet'}, linkNotes(links, LINKS.all)));
+    element('p', {class: 'quiet'}, linkNotes(chosen.one, chosen.series.cases.length, LINKS.all)));
 }
