@@ -102,7 +102,10 @@ std::string choose_folder(const RunOptions& options, const Scenario& scenario, c
                      "--resume to continue that run, or --overwrite to remove it");
   const auto is_another = [&] {
     try {
-      return read_json_or_null(old) != scenario.written;
+      Json before = read_json_or_null(old), now = scenario.written;
+      for (Json* one : {&before, &now})
+        if (one->is_object()) one->erase("$schema");  // where an editor finds the keys
+      return before != now;
     } catch (const DamagedFile&) {
       return true;
     }

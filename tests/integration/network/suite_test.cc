@@ -116,6 +116,21 @@ TEST(Workers, AndAWholeRunRefuseEachOther) {
       2);
 }
 
+// Where the schema lies an editor wants to know; it moves with the checkout.
+TEST(Workers, AMovedSchemaIsNoOtherScenario) {
+  const std::string folder = fresh_folder("schema"), scenario = write_suite(folder), run = folder + "/run";
+  const std::string one = listed_cases(scenario)[0].name;
+  Json written = Json::parse(read_text(scenario));
+  const auto status_with = [&](const char* key, const char* value) {
+    written[key] = value;
+    write_text(scenario, written.dump());
+    return longhaul({"run", scenario, "--out", run, "--quiet", "--only-case", one}).status;
+  };
+  ASSERT_EQ(status_with("$schema", "/tmp/one/scenario.schema.json"), 0);
+  EXPECT_EQ(status_with("$schema", "/tmp/two/scenario.schema.json"), 0);
+  EXPECT_EQ(status_with("description", "another"), 2);
+}
+
 TEST(SuiteInterrupt, CtrlCExitsWith130AndItAndAKilledOneResume) {
   for (const auto& [signal, status] : {std::pair(SIGINT, 130), {SIGKILL, 128 + SIGKILL}}) {
     const std::string folder = fresh_folder("suite"), scenario = write_suite(folder), run = folder + "/run";
