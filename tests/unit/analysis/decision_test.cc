@@ -245,6 +245,19 @@ TEST_F(Conclusion, EachSeedEndsWhenItEnds) {
   }
 }
 
+// An outer step from 4 to 3 after half of the time, and some microseconds more with each seed: all have made
+// it.
+TEST_F(Conclusion, MicrosecondsPartNoSteps) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    const double step_s = 5 + 2e-6 * (seed - 2);
+    add("a", seed, 10, 100, 2, Json::object(), Json::object(),
+        fmt::format("0,plain,mean,0,5,5,0,0\n4,before,mean,{0:.9f},4,4,0,0\n4,after,mean,{0:.9f},3,3,0,50\n",
+                    step_s));
+    add("b", seed, 20, 400, 1);
+  }
+  EXPECT_EQ(equal_losses(run_, run_.records)[0]["rows"][0]["cells"][1], "3.000");
+}
+
 // What never sends is no bound on the bytes of others, and has its whole training for nothing.
 TEST_F(Conclusion, WhoSendsNothingBoundsNoBytes) {
   add("alone", 1, 10, 0, 4);
