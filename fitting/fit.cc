@@ -182,11 +182,12 @@ class Fitting {
     attempt.minimum.sum = sum_of(attempt);
   }
 
-  double sum_of(const Attempt& attempt) const {
+  double sum_of(const Attempt& attempt) const { return sum_at(attempt.minimum.predicted); }
+
+  double sum_at(const std::vector<double>& predicted) const {
     double sum = 0;
     for (std::size_t i = 0; i < means_.size(); ++i)
-      sum += weights_[i] * (means_[i] - attempt.minimum.predicted[i]) *
-             (means_[i] - attempt.minimum.predicted[i]);
+      sum += weights_[i] * (means_[i] - predicted[i]) * (means_[i] - predicted[i]);
     return sum;
   }
 
@@ -286,12 +287,8 @@ class Fitting {
 
   std::vector<double> sums_at(const Attempt& best, const std::vector<FitPoint>& points) const {
     std::vector<double> sums;
-    for (const std::vector<double>& predicted : best.predictions->at(points, fitted_)) {
-      double sum = 0;
-      for (std::size_t i = 0; i < means_.size(); ++i)
-        sum += weights_[i] * (means_[i] - predicted[i]) * (means_[i] - predicted[i]);
-      sums.push_back(sum);
-    }
+    for (const std::vector<double>& predicted : best.predictions->at(points, fitted_))
+      sums.push_back(sum_at(predicted));
     return sums;
   }
 

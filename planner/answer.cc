@@ -15,10 +15,18 @@ bool is_verified(const PlanResult& result) {
 
 Answer answer_of(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
-  Answer answer{{choice.total_s(), choice.low_s(), choice.high_s()}, choice.cost()};
-  if (result.faulty.empty() && !is_verified(result)) return answer;
-  answer.time = !result.faulty.empty() ? result.faulty.front().time() : verified_range(result);
-  answer.cost += (answer.time.mean_s - choice.total_s()) / 3600 * price_per_hour(plan);
+  const auto cost_of = [&](double total_s) {
+    return choice.cost() + (total_s - choice.total_s()) / 3600 * price_per_hour(plan);
+  };
+  Answer answer;
+  answer.time = {choice.total_s(), choice.low_s(), choice.high_s()};
+  if (is_verified(result)) answer.time = verified_range(result);
+  const double behind_fifos_s = answer.time.mean_s;
+  if (!result.faulty.empty()) answer.time = result.faulty.front().time();
+  answer.cost = cost_of(answer.time.mean_s);
+  answer.is_longest_behind_fifos = is_verified(result) && behind_fifos_s >= answer.time.mean_s;
+  answer.longest_s = answer.is_longest_behind_fifos ? behind_fifos_s : answer.time.mean_s;
+  answer.highest_cost = cost_of(answer.longest_s);
   return answer;
 }
 

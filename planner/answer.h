@@ -16,9 +16,12 @@ bool is_verified(const PlanResult& result);
 struct Answer {
   TimeRange time;  // with its faults, where the plan has some; else behind its FIFOs, where that was replayed
   double cost = 0;  // of that time, in the plan's currency
+  // What limits are judged on: the longest of these times, where there are both, and its cost.
+  double longest_s = 0, highest_cost = 0;
+  bool is_longest_behind_fifos = false;
 
-  // How far it exceeds the deadline or the budget, as a fraction (ChoiceRule).
-  double excess(const ChoiceRule& rule) const { return rule.excess(time.mean_s, cost); }
+  // How far that exceeds the deadline or the budget, as a fraction (ChoiceRule).
+  double excess(const ChoiceRule& rule) const { return rule.excess(longest_s, highest_cost); }
 };
 
 Answer answer_of(const PlanRequest& plan, const PlanResult& result);

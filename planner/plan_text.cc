@@ -171,13 +171,14 @@ std::string broken_limits_in_words(const PlanRequest& plan, const PlanResult& re
   const ChoiceRule& rule = result.search.rule;
   const Answer answer = answer_of(plan, result);
   std::vector<std::string> broken;
-  if (rule.deadline_s && answer.time.mean_s > *rule.deadline_s)
-    broken.push_back(fmt::format("takes {}, longer than the deadline of {}",
-                                 human_duration(answer.time.mean_s), human_duration(*rule.deadline_s)));
-  if (rule.budget && answer.cost > *rule.budget)
-    broken.push_back(fmt::format("costs {} {}, more than the budget of {} {}", human_amount(answer.cost),
-                                 plan.currency, human_amount(*rule.budget), plan.currency));
-  const bool has_faults = !result.faulty.empty();
+  if (rule.deadline_s && answer.longest_s > *rule.deadline_s)
+    broken.push_back(fmt::format("takes {}, longer than the deadline of {}", human_duration(answer.longest_s),
+                                 human_duration(*rule.deadline_s)));
+  if (rule.budget && answer.highest_cost > *rule.budget)
+    broken.push_back(fmt::format("costs {} {}, more than the budget of {} {}",
+                                 human_amount(answer.highest_cost), plan.currency, human_amount(*rule.budget),
+                                 plan.currency));
+  const bool has_faults = !answer.is_longest_behind_fifos;
   return fmt::format(" {} it {}. The search is {}, where it keeps {}.",
                      has_faults ? "With its faults" : "Behind its FIFOs", enumeration(broken, "and"),
                      has_faults ? "without faults" : "of fair queues", broken.size() > 1 ? "both" : "it");
@@ -272,12 +273,11 @@ std::string verification_in_words(const PlanRequest& plan, const PlanResult& res
 }
 
 std::string in_short(const PlanRequest& plan, const PlanResult& result) {
-  const Evaluation& choice = result.choice();
-  const auto [time, cost] = answer_of(plan, result);
-  std::string words =
-      fmt::format("In short: {} takes {}, from {} to {}", choice.candidate.words, human_duration(time.mean_s),
-                  human_duration(time.low_s), human_duration(time.high_s));
-  if (has_prices(plan)) words += fmt::format(", and costs {} {}", human_amount(cost), plan.currency);
+  const Answer answer = answer_of(plan, result);
+  std::string words = fmt::format("In short: {} takes {}, from {} to {}", result.choice().candidate.words,
+                                  human_duration(answer.time.mean_s), human_duration(answer.time.low_s),
+                                  human_duration(answer.time.high_s));
+  if (has_prices(plan)) words += fmt::format(", and costs {} {}", human_amount(answer.cost), plan.currency);
   if (const std::string conditions = conditions_in_words(result); !conditions.empty())
     words += ", " + conditions;
   return words + fmt::format("; what to change: {}.", change_in_words(plan, result));
@@ -421,7 +421,7 @@ std::string placement_in_words(const Case& config) {
 
 std::string range_meaning() {
   return "the network model's measured error on what exchanges add to the compute, and where outer steps "
-         "differ the 95 % interval of their sum";
+         "differ the 95 % interval of their sum, or what they may still change";
 }
 
 std::string front_in_words(const SearchResult& search) {

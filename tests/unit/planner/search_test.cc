@@ -259,6 +259,27 @@ TEST(Search, FaultsMayBreakWhatItKeeps) {
   }
 }
 
+// With faults 843 s, which keeps 1000 s; behind its FIFOs 1100 s, which does not.
+TEST(Search, FifosMayBreakWhatFaultsKeep) {
+  Json json = star({{"candidates", {{"all_reduce", {"ring"}}}}});
+  json["deadline"] = "1000s";
+  auto [folder, plan, result] = Planned(json);
+  const std::string words = result.choice().candidate.words;
+  result.faulty = {{words, {803, 803, 803}, 6, 803, 0.05, 0}};
+  result.verification = Verification{{{"queue", "fifo"}, {"queue_size", 0.5}}, 0.25, {}, false};
+  VerifiedTime own;
+  own.words = words;
+  own.seeds = 1;
+  own.mean_s = own.low_s = own.high_s = 1100;
+  result.verification->plans = {own};
+  EXPECT_SAYS(
+      decision(plan, result),
+      "Behind its FIFOs it takes 18 min 20 s, longer than the deadline of 16 min 40 s. The search is of "
+      "fair queues, where it keeps it.");
+  EXPECT_EQ(plan_data(plan, result)["keeps_limits"], false);
+  EXPECT_SAYS(in_short(plan, result), "takes 14 min 3 s");
+}
+
 // Egress has a price, accelerators have none: half a plan's money is no money.
 TEST(Search, MoneyOfEgressAloneIsSaid) {
   Json json = star({{"egress", 0.1}});
