@@ -13,13 +13,13 @@ import sqlite3
 import struct
 import sys
 import unittest
-import zlib
 
 SOURCE = pathlib.Path(sys.argv.pop(1))
 sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "tests/support")]
 
 from folder import InAFolder  # noqa: E402
 from longhaul.observed import Asked, InputError, read  # noqa: E402
+from tracker_files import event_file, wandb_file  # noqa: E402
 
 DATA = SOURCE / "tests/data/observed"
 
@@ -100,50 +100,6 @@ class TensorBoard(Expecting):
         (self.folder / "events").write_bytes(whole[:12 + 0x48 + 4])  # the version alone
         with self.assertRaisesRegex(InputError, "without a scalar"):
             read([self.folder / "events"])
-
-
-def event_file(values, wall_time=1700000000.0):
-    """An event of step 5 for each (tag, tensor message), by the forms of TensorFlow's records and events."""
-    def masked(data):
-        crc = 0xFFFFFFFF
-        for byte in data:
-            crc ^= byte
-            for _ in range(8):
-                crc = crc >> 1 ^ 0x82F63B78 * (crc & 1)
-        crc ^= 0xFFFFFFFF
-        return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-    out = b""
-    for tag, tensor in values:
-        value = b"\x0a" + bytes([len(tag)]) + tag.encode() + b"\x42" + bytes([len(tensor)]) + tensor
-        event = b"\x09" + struct.pack("<d", wall_time) + b"\x10\x05" + b"\x2a" + bytes([len(value) + 2]) + b"\x0a" + bytes([len(value)]) + value
-        length = struct.pack("<Q", len(event))
-        out += length + masked(length) + event + masked(event)
-    return out
-
-
-def wandb_file(histories):
-    """The form that the page of formats describes: a record for each, cut into parts at blocks of 32 KiB."""
-    def field(number, data):
-        length = len(data)
-        size = bytes([length & 127 | 128, length >> 7 & 127 | 128, length >> 14]) if length >= 128 else bytes([length])
-        key = number << 3 | 2
-        return (bytes([key]) if key < 128 else bytes([key & 127 | 128, key >> 7])) + size + data
-    out = bytearray(b":W&B" + bytes(3))
-    for row in histories:
-        items = b"".join(field(1, field(1, key.encode()) + field(16, json.dumps(value).encode())) for key, value in row.items())
-        data, kind = field(2, items), "first"
-        while True:
-            room = 32768 - len(out) % 32768
-            if room < 7:
-                out += bytes(room)
-                continue
-            part, data = data[:room - 7], data[room - 7:]
-            number = {("first", False): 1, ("first", True): 2, ("later", True): 3, ("later", False): 4}[kind, bool(data)]
-            out += struct.pack("<IHB", zlib.crc32(bytes([number]) + part), len(part), number) + part
-            kind = "later"
-            if not data:
-                break
-    return bytes(out)
 
 
 class WandB(Expecting):

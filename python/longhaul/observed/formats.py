@@ -11,7 +11,7 @@ from longhaul.observed.content import ALLOWED, bytes_of_file, json_of, text_of, 
 from longhaul.observed.logs import log, nccl_tests, of_measured
 from longhaul.observed.taken import Taken
 from longhaul.observed.traces import chakra, ddp_logging, flight_recorder, kineto
-from longhaul.observed.trackers import mlflow, sqlite, table, tensorboard, trackio, trainer_state, wandb_offline
+from longhaul.observed.trackers import mlflow, rows, sqlite, table, tensorboard, trackio, trainer_state, wandb_offline
 from longhaul.observed.trackers.columns import Asked
 from longhaul.tables import flat
 
@@ -57,18 +57,19 @@ def _of_text(text: str, file: str, asked: Asked) -> Taken:
     tool = of_measured.tool_of_text(text)
     if tool is not None:
         raise InputError(of_measured.message(file, tool))
-    rows = table.csv_rows(text)
-    if rows is None:
+    found = rows.csv_rows(text)
+    if found is None:
         raise wrong(file, "is text of no format that is known", ALLOWED)
-    return _of_rows(rows, file, asked)
+    return _of_rows(found, file, asked)
 
 
-def _of_rows(rows: "list[dict[str, Any]]", file: str, asked: Asked) -> Taken:
-    if mlflow.is_table(list(rows[0])):
-        return mlflow.read_table(rows, file)
-    if trackio.is_table(list(rows[0])):
-        return trackio.read(rows, file)
-    return table.read(rows, file, "csv", asked)
+def _of_rows(found: rows.Rows, file: str, asked: Asked) -> Taken:
+    names = list(found.rows[0])
+    if not mlflow.is_table(names) and not trackio.is_table(names):
+        return table.read(found, file, "csv", asked)
+    taken = mlflow.read_table(found.rows, file) if mlflow.is_table(names) else trackio.read(found.rows, file)
+    taken.took[:0], taken.left[:0] = found.said, found.left
+    return taken
 
 
 def _of_json(text: str, file: str, asked: Asked) -> Optional[Taken]:
@@ -78,9 +79,9 @@ def _of_json(text: str, file: str, asked: Asked) -> Optional[Taken]:
     except RecursionError as error:
         raise wrong(file, "is JSON that is nested too deeply", ALLOWED) from error
     except ValueError as error:
-        rows = table.json_rows(text)
-        if rows is not None:
-            return table.read(rows, file, "jsonl", asked)
+        found = rows.json_rows(text)
+        if found is not None:
+            return table.read(found, file, "jsonl", asked)
         if text.lstrip().startswith("[") or log.read(text, file, asked) is not None:
             return None
         raise wrong(
@@ -99,8 +100,7 @@ def _of_document(document: Any, file: str, asked: Asked) -> Taken:
         raise InputError(of_measured.message(file, tool))
     if isinstance(document, dict) and "observed" in document:
         raise wrong(file, "was written by this command", "the files that it was made of")
-    rows = document
-    if isinstance(rows, list) and len(rows) > 1 and all(isinstance(row, dict) for row in rows):
-        return table.read([flat(row) for row in rows], file, "jsonl", asked)
+    if isinstance(document, list) and len(document) > 1 and all(isinstance(row, dict) for row in document):
+        return table.read(rows.Rows([flat(row) for row in document], [], []), file, "jsonl", asked)
     keys = ", ".join(list(document)[:8]) if isinstance(document, dict) else type(document).__name__
     raise wrong(file, f"is JSON of no program that is known ({keys})", ALLOWED)

@@ -10,9 +10,9 @@ import os
 import re
 from typing import Any, Dict, List, Optional, Sequence
 
-from longhaul.observed.taken import Point, Series, Taken, listed
+from longhaul.observed.taken import Point, Series, Taken, counted, listed
 from longhaul.observed.trackers import intervals
-from longhaul.observed.trackers.columns import cell_finite, cell_number
+from longhaul.observed.trackers.cells import Reasons, cell_finite, cell_number, cell_whole
 
 LINE = re.compile(r"(\d{12,14}) (\S+) (-?\d+)")
 COLUMNS = {"key", "value", "timestamp", "run_uuid", "step", "is_nan"}
@@ -49,29 +49,37 @@ def read_file(text: str, file: str) -> Taken:
     taken.took.append(f"{len(points)} values of {name_of(file)}: ms since 1970, value, step")
     if passed:
         taken.left.append(f"{passed} lines that are no metric")
-    intervals.add_steps(taken, "the time of a value, ms")
+    intervals.add_steps(taken, taken.series, "the time of a value, ms")
     return taken
 
 
 def read_table(rows: Sequence[Dict[str, Any]], file: str) -> Taken:
-    """rows: of the table, with its columns as keys. The runs of a data base are series of their own."""
+    """rows: of the table, with its columns as keys. The runs of a data base are series of their own, and make steps of their own."""
     taken = Taken(file, "mlflow")
-    runs = list(dict.fromkeys(str(row["run_uuid"]) for row in rows))
-    series: Dict[str, Series] = {}
-    for row in rows:
-        value = _value(row)
+    runs: Dict[str, Dict[str, Series]] = {str(row["run_uuid"]): {} for row in rows}
+    passed = Reasons()
+    for row in sorted(rows, key=lambda row: cell_finite(row["timestamp"]) or 0.0):  # as they were logged, by run and key
+        value, key = _value(row), str(row["key"])
         if value is None:
+            passed.add(f"of {key}")
             continue
-        name = str(row["key"]) if len(runs) == 1 else f"{row['run_uuid']}/{row['key']}"
-        milliseconds, step = cell_finite(row["timestamp"]), cell_finite(row["step"])
-        series.setdefault(name, Series(name, [])).points.append(
-            Point(value, None if step is None else int(step), None if milliseconds is None else milliseconds / 1000)
+        of_run = runs[str(row["run_uuid"])]
+        milliseconds = cell_finite(row["timestamp"])
+        of_run.setdefault(key, Series(key, [])).points.append(
+            Point(value, cell_whole(row["step"]), None if milliseconds is None else milliseconds / 1000)
         )
-    taken.series = list(series.values())
+    taken.series = [one for of_run in runs.values() for one in of_run.values()]
+    several = f" of {len(runs)} runs" if len(runs) > 1 else ""
     taken.took.append(
-        f"{len(rows)} rows of metrics ({listed(series)}): timestamp, ms since 1970; is_nan 1 is NaN, +-1.797e308 infinite"
+        f"{len(rows) - passed.total} rows of metrics{several} ({listed(dict.fromkeys(one.name for one in taken.series))}): timestamp, ms since 1970; "
+        "is_nan 1 is NaN, +-1.797e308 infinite"
     )
-    intervals.add_steps(taken, "timestamp, ms")
+    if passed.total:
+        taken.left.append(f"{counted(passed.total, 'row')} whose value is no number: {passed}")
+    for run, of_run in runs.items():
+        intervals.add_steps(taken, list(of_run.values()), "timestamp, ms", run=run if several else "")
+        for one in of_run.values():
+            one.name = f"{run}/{one.name}" if several else one.name
     return taken
 
 

@@ -5,69 +5,32 @@ Lightning's metrics.csv (2.6.6) is such a table without a time, W&B's exports an
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from longhaul.errors import InputError
 from longhaul.observed.content import wrong
 from longhaul.observed.operations import WORDS, word
 from longhaul.observed.taken import Exchange, NothingTaken, Point, Series, Step, Taken, counted, listed
 from longhaul.observed.trackers import intervals
-from longhaul.observed.trackers.columns import PER_SECOND, Asked, Columns, cell_finite, cell_number, choose, iso_seconds, plain
-from longhaul.tables import flat
+from longhaul.observed.trackers.cells import Reasons, cell_finite, cell_number, cell_whole, is_blank, why_no_duration
+from longhaul.observed.trackers.columns import PER_SECOND, Asked, Columns, choose, iso_seconds
+from longhaul.observed.trackers.counters import plain
+from longhaul.observed.trackers.rows import Row, Rows
 
-Row = Dict[str, Any]
-BOOKKEEPING = ("epoch", "run_name", "run_id", "run_uuid", "id", "phase", "rank", "library", "members")
-
-
-def csv_rows(text: str) -> Optional[List[Row]]:
-    """None for what is no table: a line of at least two names, then rows with as many cells."""
-    first = text.lstrip("\n\r").split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
-    if first.count(separator) == 0:
-        return None
-    try:
-        lines = [line for line in csv.reader(io.StringIO(text), delimiter=separator) if line]
-    except csv.Error:
-        return None
-    if len(lines) < 2 or len(set(lines[0])) != len(lines[0]) or any(cell_number(name) is not None for name in lines[0]):
-        return None
-    width = len(lines[0])
-    if len(lines[-1]) < width:  # a last line that is still being written
-        lines.pop()
-    if any(len(line) != width for line in lines) or len(lines) < 2:
-        return None
-    return [dict(zip(lines[0], line)) for line in lines[1:]]
+RUNS = ("run_name", "run_id", "run_uuid", "run")
+BOOKKEEPING = ("epoch", *RUNS, "id", "phase", "rank", "library", "members")
 
 
-def json_rows(text: str) -> Optional[List[Row]]:
-    """None for what is no JSON lines: an object in each line. A last line that is cut off is left out."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    rows: List[Row] = []
-    for at, line in enumerate(lines):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            if at == len(lines) - 1 and rows:
-                break
-            return None
-        if not isinstance(row, dict):
-            return None
-        rows.append(flat(row))
-    return rows or None
-
-
-def read(rows: Sequence[Row], file: str, kind: str, asked: Asked) -> Taken:
+def read(found: Rows, file: str, kind: str, asked: Asked) -> Taken:
     """kind: csv or jsonl."""
-    taken = Taken(file, kind)
+    rows = found.rows
+    taken = Taken(file, kind, took=list(found.said), left=list(found.left))
     names = list(dict.fromkeys(name for row in rows for name in row))
-    first = [next((row[name] for row in rows if row.get(name) not in (None, "")), None) for name in names]
-    columns = choose(names, first, asked, file)
+    columns = choose(names, rows, asked, file)
     taken.took += columns.said
     taken.left += columns.left
-    if columns.bytes and columns.duration:
+    taken.notes += [f"{file}: {words}" for words in columns.notes]
+    if columns.bytes and columns.duration and not columns.is_rate:
         _add_exchanges(taken, rows, columns, asked)
         return taken
     if not columns.step and not columns.moment and not columns.duration:
@@ -78,12 +41,11 @@ def read(rows: Sequence[Row], file: str, kind: str, asked: Asked) -> Taken:
             f"a duration{''.join('; ' + words for words in columns.left)}; allowed: --step, --time or --duration "
             "COLUMN, with --unit",
         )
-    moments = [_moment(row, columns) for row in rows]
-    _add_series(taken, rows, names, columns, moments)
+    _add_series(taken, rows, names, columns)
     if columns.duration:
         _add_durations(taken, rows, columns)
     elif columns.moment and columns.step:
-        intervals.add_steps(taken, f"column {columns.moment}, {columns.moment_unit or 'ISO 8601'}")
+        _add_intervals(taken, rows, names, columns)
     elif columns.moment:
         taken.left.append("steps: no column is known to be the step; give --step COLUMN")
     elif not columns.left:
@@ -103,14 +65,14 @@ def _moment(row: Row, columns: Columns) -> Optional[float]:
 
 
 def _whole(row: Row, name: str) -> Optional[int]:
-    found = cell_finite(row.get(name)) if name else None
-    return int(found) if found is not None and found == int(found) else None
+    return cell_whole(row.get(name)) if name else None
 
 
-def _add_series(
-    taken: Taken, rows: Sequence[Row], names: Sequence[str], columns: Columns, moments: Sequence[Optional[float]]
-) -> None:
+def _series(rows: Sequence[Row], names: Sequence[str], columns: Columns) -> List[Series]:
+    """Of each column with a number that has no other meaning."""
     used = columns.used()
+    found = []
+    moments = [_moment(row, columns) for row in rows]
     for name in names:
         if name in used or plain(name) in BOOKKEEPING or name.startswith("_"):
             continue
@@ -121,22 +83,62 @@ def _add_series(
             if value is not None
         ]
         if points:
-            taken.series.append(Series(name, points))
+            found.append(Series(name, points))
+    return found
+
+
+def _add_series(taken: Taken, rows: Sequence[Row], names: Sequence[str], columns: Columns) -> None:
+    taken.series = _series(rows, names, columns)
     if taken.series:
         taken.took.append(
             f"{sum(len(one.points) for one in taken.series)} values of the columns {listed(one.name for one in taken.series)}"
+        )
+    others = Reasons()
+    for name in (one.name for one in taken.series):
+        for row in rows:
+            if not is_blank(row.get(name)) and cell_number(row[name]) is None:
+                others.add(f"in column {name}")
+    if others.total:
+        taken.left.append(f"{counted(others.total, 'cell')} with no plain number: {others}")
+
+
+def _add_intervals(taken: Taken, rows: Sequence[Row], names: Sequence[str], columns: Columns) -> None:
+    """Steps of each run and rank from the moments of its own rows."""
+    without = Reasons()
+    run_column = next((name for name in names if plain(name) in RUNS), "")
+    parts: Dict[Tuple[str, Optional[int]], List[Row]] = {}
+    for row in rows:
+        if _whole(row, columns.step) is None:
+            without.add(f"without a step ({columns.step})")
+        elif _moment(row, columns) is None:
+            without.add(f"without a moment ({columns.moment})")
+        parts.setdefault((str(row.get(run_column) or "") if run_column else "", _whole(row, columns.rank)), []).append(row)
+    if without.total:
+        taken.left.append(f"the times of {counted(without.total, 'row')}: {without}")
+    runs = {run for run, _ in parts}
+    for (run, rank), of_part in parts.items():
+        intervals.add_steps(
+            taken,
+            _series(of_part, names, columns),
+            f"column {columns.moment}, {columns.moment_unit or 'ISO 8601'}",
+            rank,
+            run if len(runs) > 1 else "",
         )
 
 
 def _add_durations(taken: Taken, rows: Sequence[Row], columns: Columns) -> None:
     seen: Dict[Optional[int], bool] = {}
-    source = f"column {columns.duration}, {columns.duration_unit}"
+    passed = Reasons()
+    source = f"column {columns.duration}, {'steps in a unit of time, ' if columns.is_rate else ''}{columns.duration_unit}"
     for row in rows:
         value, rank = cell_finite(row.get(columns.duration)), _whole(row, columns.rank)
-        if value is None or value < 0:
+        why = why_no_duration(row.get(columns.duration), value)
+        if value is None or why or columns.is_rate and value == 0:
+            passed.add(why or "0, which is no rate of steps")
             continue
+        in_unit = 1 / value if columns.is_rate else value
         step = Step(
-            value / PER_SECOND[columns.duration_unit],
+            in_unit / PER_SECOND[columns.duration_unit],
             source,
             _whole(row, columns.step),
             rank,
@@ -145,6 +147,8 @@ def _add_durations(taken: Taken, rows: Sequence[Row], columns: Columns) -> None:
         seen[rank] = True
         taken.steps.append(step)
     taken.took.append(f"{counted(len(taken.steps), 'step')}: {source}")
+    if passed.total:
+        taken.left.append(f"{counted(passed.total, 'row')} without a duration in {columns.duration}: {passed}")
 
 
 def _add_exchanges(taken: Taken, rows: Sequence[Row], columns: Columns, asked: Asked) -> None:
@@ -156,13 +160,19 @@ def _add_exchanges(taken: Taken, rows: Sequence[Row], columns: Columns, asked: A
             f"has bytes and durations (columns {columns.bytes!r}, {columns.duration!r}) and does not say of what",
             f"a column 'operation', or --operation with one of {', '.join(WORDS)}",
         )
-    source, passed = f"columns {columns.bytes}, bytes, and {columns.duration}, {columns.duration_unit}", 0
+    source, passed = f"columns {columns.bytes}, bytes, and {columns.duration}, {columns.duration_unit}", Reasons()
     for row in rows:
         name = str(row.get(columns.operation, "")) if columns.operation else ""
         of_row = word(name) if name else operation
         size, took = _whole(row, columns.bytes), cell_finite(row.get(columns.duration))
         if not of_row or size is None or size < 0 or took is None or took < 0:
-            passed += 1
+            passed.add(
+                f"of the operation {name!r}, which is not known"
+                if not of_row
+                else f"whose size is {row.get(columns.bytes)!r}"
+                if size is None or size < 0
+                else f"whose duration is {row.get(columns.duration)!r}"
+            )
             continue
         members = _whole(row, "members") if "members" in row else asked.members
         taken.exchanges.append(
@@ -178,8 +188,8 @@ def _add_exchanges(taken: Taken, rows: Sequence[Row], columns: Columns, asked: A
             )
         )
     taken.took.append(f"{counted(len(taken.exchanges), 'exchange')}: {source}")
-    if passed:
-        taken.left.append(f"{counted(passed, 'row')} without a known operation, a size and a duration")
+    if passed.total:
+        taken.left.append(f"{counted(passed.total, 'row')} without a known operation, a size and a duration: {passed}")
     if any(one.members is None for one in taken.exchanges):
         taken.notes.append(f"{taken.file}: does not say how many ranks take part; give --members N or a column 'members'")
     taken.notes.append(

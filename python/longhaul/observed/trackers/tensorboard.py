@@ -92,7 +92,7 @@ def read(data: bytes, file: str) -> Taken:
         f"{sum(len(one.points) for one in taken.series)} values of {len(tags)} tags ({listed(tags)}): wall_time, s since 1970; "
         "values are float32"
     )
-    intervals.add_steps(taken, "wall_time, s")
+    intervals.add_steps(taken, taken.series, "wall_time, s")
     return taken
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from typing import Any, Dict, Sequence
 
-from longhaul.observed.taken import Point, Series, Taken, listed, number
-from longhaul.observed.trackers.columns import cell_finite, iso_seconds
+from longhaul.observed.taken import Point, Series, Taken, counted, listed, number
+from longhaul.observed.trackers.cells import Reasons, cell_finite
+from longhaul.observed.trackers.columns import iso_seconds
 from longhaul.tables import flat
 
 COLUMNS = {"timestamp", "run_name", "step", "metrics"}
@@ -25,19 +26,23 @@ def read(rows: Sequence[Dict[str, Any]], file: str) -> Taken:
     taken = Taken(file, "trackio")
     runs = list(dict.fromkeys(str(row["run_name"]) for row in rows))
     series: Dict[str, Series] = {}
-    passed = 0
+    passed, others = 0, Reasons()
     for row in rows:
         step, metrics = cell_finite(row["step"]), _metrics(row["metrics"])
         passed += not metrics
         for key, value in metrics.items():
             found = _TEXT.get(value) if isinstance(value, str) else number(value)
-            if found is not None:
+            if found is None:
+                others.add(f"of {key}")
+            else:
                 name = key if len(runs) == 1 else f"{row['run_name']}/{key}"
                 series.setdefault(name, Series(name, [])).points.append(Point(found, None if step is None else int(step)))
     taken.series = list(series.values())
     taken.took.append(f"{len(rows)} rows ({listed(series)}): metrics, by step")
     if passed:
         taken.left.append(f"{passed} rows whose metrics are no JSON object")
+    if others.total:
+        taken.left.append(f"{counted(others.total, 'value')} with no number: {others}")
     taken.left.append("timestamp: it is when a batch of rows was written, so it is no time of a step")
     _say_mean(taken, rows, len(runs))
     return taken

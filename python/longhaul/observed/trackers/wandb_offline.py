@@ -12,8 +12,11 @@ from typing import Any, Dict, Iterator, List, Tuple
 import zlib
 
 from longhaul.observed.content import wrong
-from longhaul.observed.taken import NothingTaken, Point, Series, Taken, finite, listed, number, whole
+from longhaul.observed.taken import NothingTaken, Point, Series, Taken, counted, finite, listed, number, whole
 from longhaul.observed.trackers import intervals, protobuf
+from longhaul.observed.trackers.cells import Reasons
+from longhaul.observed.trackers.columns import LOGGED_STEPS
+from longhaul.observed.trackers.counters import LOGGED, counter_of
 
 HEADER = b":W&B"
 BLOCK, HEAD = 32768, 7
@@ -61,17 +64,38 @@ def read(data: bytes, file: str) -> Taken:
             taken.left.append(f"a record that is no Record ({error})")
     if not rows:
         raise NothingTaken(file, "wandb", "is a run of W&B without history; allowed: a run that called log()")
+    counter = counter_of(list(dict.fromkeys(key for row in rows for key in row)), rows) or LOGGED
     series: Dict[str, Series] = {}
+    others = Reasons()
     for row in rows:
-        step, moment = whole(row.get("_step")), finite(row.get("_timestamp"))
+        step, moment = whole(row.get(counter)), finite(row.get("_timestamp"))
         for key, value in row.items():
             found = number(value)
-            if found is not None and not key.startswith("_"):
+            if key.startswith("_") or key == counter:
+                continue
+            if found is None:
+                others.add(f"of {key}")
+            else:
                 series.setdefault(key, Series(key, [])).points.append(Point(found, step, moment))
     taken.series = list(series.values())
-    taken.took.append(f"{len(rows)} rows of history ({listed(series) or 'no number'}): _step, and _timestamp, s since 1970")
-    intervals.add_steps(taken, "_timestamp, s")
+    taken.took.append(
+        f"{len(rows)} rows of history ({listed(series) or 'no number'}): {counter} as the step, and _timestamp, s since 1970"
+    )
+    _say_steps(taken, rows, counter)
+    if others.total:
+        taken.left.append(f"{counted(others.total, 'value')} with no number: {others}")
+    intervals.add_steps(taken, taken.series, "_timestamp, s")
     return taken
+
+
+def _say_steps(taken: Taken, rows: List[Dict[str, Any]], counter: str) -> None:
+    without = sum(whole(row.get(counter)) is None for row in rows)
+    if without:
+        taken.left.append(f"the step of {counted(without, 'row')} without {counter}")
+    if counter == LOGGED:
+        taken.notes.append(f"{taken.file}: {LOGGED_STEPS}")
+    else:
+        taken.left.append(f"_step: it counts calls of log(), and {counter} counts the training's steps")
 
 
 def _row(history: bytes) -> Dict[str, Any]:
