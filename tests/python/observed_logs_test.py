@@ -70,6 +70,51 @@ class Logs(InAFolder):
         self.assertEqual(values(document, "loss"), [(1, 12.2), (10, 9.5), (20, 8.5)])
         self.assertEqual(values(document, "eval/loss"), [(10, 9.7)])
 
+    def test_nanogpt_times_one_iteration_and_no_interval(self):
+        # An evaluation and a checkpoint at iteration 25 are in the time of iteration 25, which is not printed.
+        document = self.read(NANOGPT.replace("step 30: train", "step 25: train"))
+        self.assertEqual([(one["step"], one["seconds"]) for one in document["steps"]], [(10, 0.02025), (20, 0.02075), (30, 0.9), (40, 0.021)])
+        self.assertEqual([one["step"] for one in document["steps_left"]], [0])
+
+    def test_a_restart_of_nanogpt(self):
+        document = self.read(NANOGPT + "tokens per iteration will be: 12,288\niter 50: loss 2.5, time 800.00ms, mfu 1%\niter 60: loss 2.5, time 30.00ms, mfu 1%\n"
+                             "iter 40: loss 2.5, time 700.00ms, mfu 1%\niter 50: loss 2.5, time 31.00ms, mfu 1%\n")
+        self.assertEqual([(one["step"], one["seconds"]) for one in document["steps"]][-2:], [(60, 0.03), (50, 0.031)])
+        self.assertEqual([(one["step"], one["seconds"], one["why"]) for one in document["steps_left"]][-2:],
+                         [(50, 0.8, "the first after a restart"), (40, 0.7, "the first after a restart")])
+
+    def torchtitan(self, lines):
+        """lines: (what torchrun puts before them, step, tps)."""
+        return self.read("".join(f"{prefix}[titan] 2026-11-30 12:00:00,123 - root - INFO - step: {step:2}  loss:  4.1000  grad_norm:  1.2  tps: {tps:,}  mfu: 1%\n"
+                                 for prefix, step, tps in lines), Asked(tokens=1000))
+
+    def test_ranks_in_one_log_of_torchtitan(self):
+        document = self.torchtitan([(f"[rank{rank}]:", step, tps) for step, tps in ((1, 40), (10, 1000), (20, 2000)) for rank in (0, 1)])
+        self.assertEqual([(one["rank"], one["step"], one["seconds"], one["count"]) for one in document["steps"]],
+                         [(rank, *rest) for rank in (0, 1) for rest in ((10, 1, 9), (20, 0.5, 10))])
+        self.assertEqual([(one["rank"], one["step"], one["why"]) for one in document["steps_left"]], [(rank, 1, "the first recorded") for rank in (0, 1)])
+        self.assertEqual(values(document, "rank1/loss"), [(1, 4.1), (10, 4.1), (20, 4.1)])
+
+    def test_two_processes_that_write_as_one_rank(self):
+        document = self.torchtitan([("", step, 1000) for step in (1, 1, 10, 10)])
+        self.assertEqual([(one["step"], one["count"]) for one in document["steps"]], [(10, 9)])
+        self.assertEqual([one["why"][:42] for one in document["steps_left"]], ["the first recorded"] + 2 * ["its step is that of the line before, as wh"])
+
+    def test_a_restart_of_torchtitan(self):
+        lines = [("[rank0]:", step, 40 if step == 1 else 1000) for step in (1, 10, 20, 30, 1, 20, 30)]
+        document = self.torchtitan(lines)
+        self.assertEqual([(one["step"], one["seconds"], one["count"]) for one in document["steps"]],
+                         [(10, 1, 9), (20, 1, 10), (30, 1, 10), (20, 1, 19), (30, 1, 10)])
+        self.assertEqual([(one["step"], one["seconds"], one["why"]) for one in document["steps_left"]],
+                         [(1, 25, "the first recorded"), (1, 25, "the first after a restart")])
+        self.assertIn("1 restart", words(document))
+
+    def test_a_restart_whose_step_does_not_fall(self):
+        document = self.read(TORCHTITAN + TORCHTITAN.replace("step 1\n", "step 21\n").replace("step:  1 ", "step: 30 ").replace("step: 10 ", "step: 40 ")
+                             .replace("step: 20 ", "step: 50 "), Asked(tokens=2048))
+        self.assertEqual([(one["step"], one["count"]) for one in document["steps"]], [(10, 9), (20, 10), (40, 10), (50, 10)])
+        self.assertEqual([(one["step"], one["why"]) for one in document["steps_left"]], [(1, "the first recorded"), (30, "the first after a restart")])
+
     def test_torchtitan_without_the_tokens_of_a_step(self):
         document = self.read(TORCHTITAN)
         self.assertEqual((document["steps"], document["steps_left"]), ([], []))
@@ -98,6 +143,23 @@ class Logs(InAFolder):
         self.assertEqual((document["steps"], document["exchanges"]), ([], []))
         self.assertIn("3 exchanges of fragments", words(document))
         self.assertIn("1 times a replica healed", words(document))
+
+    def test_a_round_of_torchft_without_a_commit(self):
+        line = "2026-{} [INFO] [torchft::manager] - [Replica a_0:1] {}\n"
+        events = (("11-30T23:59:58.000", "Start quorum for group_rank 0"), ("11-30T23:59:58.500", "Finished quorum for group_rank 0"),
+                  ("11-30T23:59:59.500", "should_commit request from 0 should_commit=true"), ("11-30T23:59:59.600", "should_commit completed should_commit=true"),
+                  ("12-01T00:00:04.000", "Start quorum for group_rank 0"), ("12-01T00:00:04.125", "Finished quorum for group_rank 0"),
+                  ("12-01T00:00:05.250", "should_commit request from 0 should_commit=false"), ("12-01T00:00:05.300", "should_commit completed should_commit=false"),
+                  ("12-01T00:00:09.000", "Start quorum for group_rank 0"), ("12-01T00:00:09.250", "Finished quorum for group_rank 0"),
+                  ("12-01T00:00:10.250", "should_commit request from 0 should_commit=true"), ("12-01T00:00:10.400", "should_commit completed should_commit=true"))
+        document = self.read("".join(line.format(*event) for event in events))
+        self.assertEqual(values(document, "torchft.a_0:1.round_s"), [(2, 10.8)])
+        self.assertEqual(values(document, "torchft.a_0:1.quorum_s"), [(1, 0.5), (2, 0.25)])
+        self.assertEqual(values(document, "torchft.a_0:1.quorum_to_commit_s"), [(1, 1), (2, 1)])
+        self.assertIn("of 1 round that ended with should_commit=false", words(document))
+        # A log that ends before its last round does: the exchange of that round is known, the commit is not.
+        document = self.read("".join(line.format(*event) for event in events[:3]))
+        self.assertEqual(values(document, "torchft.a_0:1.quorum_to_commit_s"), [(1, 1)])
 
     def test_torchrun_has_nothing(self):
         with self.assertRaisesRegex(InputError, "torchrun.log: is a log of torchrun without a time: torchrun's own lines, which have no time"):

@@ -10,7 +10,7 @@ import datetime
 import re
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from longhaul.observed.taken import Point, Series, Taken, listed
+from longhaul.observed.taken import Point, Series, Taken, counted, listed
 from longhaul.observed.trackers.columns import Asked
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+) \[\w+\] \[torchft::manager\] - \[Replica ([^\]]+)\] (.*)")
@@ -41,8 +41,11 @@ def read(lines: Sequence[str], file: str, asked: Asked) -> Optional[Taken]:
             fragments += "Syncing fragment=" in line
     if not is_torchft:
         return None
+    without = 0
     for replica, of_replica in events.items():
-        taken.series += _series(replica, of_replica)
+        series, of_failed = _series(replica, of_replica)
+        taken.series += series
+        without += of_failed
     if taken.series:
         taken.took.append(
             f"rounds of {len(events)} replicas ({listed(events)}): ISO times to the ms, no zone; "
@@ -61,6 +64,11 @@ def read(lines: Sequence[str], file: str, asked: Asked) -> Optional[Taken]:
         taken.left.append(
             f"{fragments} exchanges of fragments (Preparing, Syncing): their lines have no time that torchft writes itself"
         )
+    if without:
+        taken.left.append(
+            f"quorum_s and quorum_to_commit_s of {counted(without, 'round')} that ended with should_commit=false: they are no commits, "
+            "and their time is in the round_s of the next one"
+        )
     taken.left.append("sizes: torchft writes none")
     return taken
 
@@ -73,16 +81,17 @@ def _moment(text: str) -> Optional[datetime.datetime]:
         return None
 
 
-def _series(replica: str, events: List[Tuple[str, datetime.datetime, str]]) -> List[Series]:
-    """quorum_s, quorum_to_commit_s and round_s by the number of the commit, from 1. A start for a second rank of a group is one of
-    the same round: the first start counts, and the last end."""
+def _series(replica: str, events: List[Tuple[str, datetime.datetime, str]]) -> Tuple[List[Series], int]:
+    """quorum_s, quorum_to_commit_s and round_s by the number of the commit, from 1; and how many rounds ended without a commit. A start
+    for a second rank of a group is one of the same round: the first start counts, and the last end."""
     quorum, to_commit, rounds = (
         Series(f"torchft.{replica}.{name}", []) for name in ("quorum_s", "quorum_to_commit_s", "round_s")
     )
     started: Optional[datetime.datetime] = None
     finished: Optional[datetime.datetime] = None
     committed: Optional[datetime.datetime] = None
-    count = 1
+    asked: List[Tuple[Series, Point]] = []  # of a round whose end is not known yet
+    count, without = 1, 0
     for kind, moment, word in events:
         if kind == "start" and started is None:
             started = moment
@@ -90,12 +99,22 @@ def _series(replica: str, events: List[Tuple[str, datetime.datetime, str]]) -> L
             finished = moment
         elif kind == "request" and finished is not None:
             if started is not None:
-                quorum.points.append(Point((finished - started).total_seconds(), count))
-            to_commit.points.append(Point((moment - finished).total_seconds(), count))
+                asked.append((quorum, Point((finished - started).total_seconds(), count)))
+            asked.append((to_commit, Point((moment - finished).total_seconds(), count)))
             started = finished = None
+        elif kind == "commit" and word == "false":
+            asked = []
+            without += 1
         elif kind == "commit":
+            _add(asked)
             if committed is not None:
                 rounds.points.append(Point((moment - committed).total_seconds(), count))
-            committed = moment
+            committed, asked = moment, []
             count += 1
-    return [one for one in (quorum, to_commit, rounds) if one.points]
+    _add(asked)
+    return [one for one in (quorum, to_commit, rounds) if one.points], without
+
+
+def _add(points: List[Tuple[Series, Point]]) -> None:
+    for series, point in points:
+        series.points.append(point)
