@@ -220,5 +220,37 @@ class NcclTests(InAFolder):
         self.assertIn("2 rows with wrong values", words(document))
 
 
+class GroupsOfNcclTests(InAFolder):
+    """NCCL_TESTS_SPLIT: src/common.cu prints the number of a rank in the world, and its group; a time is the mean over all ranks."""
+
+    def read(self, ranks, test="all_reduce_perf", asked=None):
+        head = f"# Collective test starting: {test}\n# nThread 1 nGpus 1 minBytes 1048576 maxBytes 1048576 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1\n"
+        devices = "".join(f"#  Rank {rank:2} Group {group:2} Pid  {10000 + rank} on         h{rank} device  0 [0x07] NVIDIA H100\n" for rank, group in ranks)
+        row = "     1048576        262144     float     sum      -1   1000.5    1.05    1.05      0    999.9    1.05    1.05      0\n"
+        document = read([self.write("nccl.txt", head + devices + row)], asked)
+        return document, document["exchanges"][0]
+
+    def test_members_are_the_ranks_of_a_group(self):
+        document, one = self.read([(0, 0), (1, 1), (2, 0), (3, 1)])
+        self.assertEqual((one["members"], one["bytes"], one["includes_wait"], one["why"]), (2, 1048576, True, "2 groups exchanged at the same time"))
+        self.assertIn("among 2 ranks, in 2 groups at the same time", words(document))
+        _, one = self.read([(0, 0), (1, 1), (2, 0), (3, 1)], "all_gather_perf")
+        self.assertEqual((one["members"], one["bytes"]), (2, 1048576 // 2))
+        _, one = self.read([(0, 0), (1, 0)])
+        self.assertEqual((one["members"], one["includes_wait"]), (2, False))
+
+    def test_groups_that_differ_have_no_members(self):
+        document, one = self.read([(0, 0), (1, 1), (2, 0)], "all_gather_perf")
+        self.assertTrue("members" not in one and "bytes" not in one, one)  # one rank's part is not known either
+        self.assertIn("members: the 2 groups (NCCL_TESTS_SPLIT) have 2, 1 ranks", words(document))
+        _, one = self.read([(0, 0), (1, 1), (2, 0)], asked=Asked(members=2))
+        self.assertEqual(one["members"], 2)
+
+    def test_a_text_without_its_ranks(self):
+        document, one = self.read([])
+        self.assertNotIn("members", one)
+        self.assertIn("members: the text has no list of ranks; give --members N", words(document))
+
+
 if __name__ == "__main__":
     unittest.main()
