@@ -57,10 +57,10 @@ def _of_text(text: str, file: str, asked: Asked) -> Taken:
     tool = of_measured.tool_of_text(text)
     if tool is not None:
         raise InputError(of_measured.message(file, tool))
-    found = rows.csv_rows(text)
-    if found is None:
+    of_table = rows.csv_rows(text)
+    if of_table is None:
         raise wrong(file, "is text of no format that is known", ALLOWED)
-    return _of_rows(found, file, asked)
+    return _of_rows(of_table, file, asked)
 
 
 def _of_rows(found: rows.Rows, file: str, asked: Asked) -> Taken:

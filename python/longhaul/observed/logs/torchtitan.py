@@ -17,7 +17,7 @@ from longhaul.observed.trackers.columns import Asked
 _LINE = re.compile(rf"(?<!validate )\bstep:\s*(\d+)\s+loss:\s*({NUMBER})\s.*\btps:\s*(\d[\d,]*)")
 _VALIDATION = re.compile(rf"\bvalidate step:\s*(\d+)\s+loss:\s*({NUMBER})\s")
 _START = re.compile(r"\bTraining starts at step\s+\d")
-_RANK = re.compile(r"^\s*\[[A-Za-z_]+(\d+)\]:")  # torchrun --tee: its role, which torchtitan calls rank, and the rank on its host
+_RANK = re.compile(r"^\s*\[[A-Za-z_]+(\d+)\]:")  # of torchrun --tee: its role, and the rank on its host
 SOURCE = "--tokens over tps, a mean since the line before"
 
 
@@ -86,7 +86,9 @@ def _say(taken: Taken, found: List[_Rank]) -> None:
         f"{sum(len(one.tps.points) for one in found)} lines{of_ranks}: tps, tokens a second of one device, a mean since the line before"
     )
     if ranks:
-        taken.notes.append(f"{taken.file}: a rank is that before the line, as in [rank0]:, which torchrun counts on each host anew")
+        taken.notes.append(
+            f"{taken.file}: a rank is that before the line, as in [rank0]:, which torchrun counts on each host anew"
+        )
     restarts = sum(one.restarts for one in found)
     if restarts:
         taken.notes.append(f"{taken.file}: {counted(restarts, 'restart')}, where the step falls or a training starts again")

@@ -153,7 +153,11 @@ def _choose_duration(found: Columns, names: Sequence[str], rows: Sequence[Mappin
     if not name:
         return
     found.is_rate = bool(rate_unit_of(name)) and not (asked.duration and asked.unit)
-    unit = asked.unit if asked.duration and asked.unit else rate_unit_of(name) or _unit_before_per(name) or unit_of(name) or asked.unit
+    unit = (
+        asked.unit
+        if asked.duration and asked.unit
+        else rate_unit_of(name) or _unit_before_per(name) or unit_of(name) or asked.unit
+    )
     if not unit:
         found.left.append(f"column {name!r}: its name has no unit; give --duration {_quoted(name)} --unit s (or ms, us, ns)")
         return

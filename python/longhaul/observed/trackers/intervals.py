@@ -34,7 +34,11 @@ def counts_samples(name: str) -> bool:
 def main_series(series: Sequence[Series]) -> Optional[Series]:
     """Of those of the training with times and steps: a loss, else one whose name says training, else any; of equal ones that with
     the most points, then the first."""
-    usable = [one for one in series if not (is_evaluation(one.name) or is_system(one.name) or counts_samples(one.name)) and _has_steps(one)]
+    usable = [
+        one
+        for one in series
+        if not (is_evaluation(one.name) or is_system(one.name) or counts_samples(one.name)) and _has_steps(one)
+    ]
     return max(
         usable,
         key=lambda one: (bool(_LOSS.search(one.name)), bool(_TRAINING.search(one.name)), len(one.points)),
@@ -57,7 +61,9 @@ def add_steps(taken: Taken, series: Sequence[Series], field: str, rank: Optional
     evaluations = [
         point.time_s for one in series if is_evaluation(one.name) for point in one.points if point.time_s is not None
     ]
-    found = steps_between(chosen.points, evaluations, f"difference of {field}, of {chosen.name}{f' of run {run}' if run else ''}")
+    found = steps_between(
+        chosen.points, evaluations, f"difference of {field}, of {chosen.name}{f' of run {run}' if run else ''}"
+    )
     for step in found.steps:
         step.rank = rank
     taken.steps += found.steps
@@ -80,9 +86,13 @@ def _say_unused(taken: Taken, series: Sequence[Series], chosen: Optional[Series]
     samples = [one.name for one in others if counts_samples(one.name)]
     rest = [one.name for one in others if one.name not in system + samples]
     if system:
-        taken.left.append(f"the moments of {listed(system)}{of_part}: values of the system, which are sampled with a clock of their own")
+        taken.left.append(
+            f"the moments of {listed(system)}{of_part}: values of the system, which are sampled with a clock of their own"
+        )
     if samples:
-        taken.left.append(f"the moments of {listed(samples)}{of_part}: their step counts samples, and how many a step has is not in the file")
+        taken.left.append(
+            f"the moments of {listed(samples)}{of_part}: their step counts samples, and how many a step has is not in the file"
+        )
     if chosen is not None and rest:
         taken.left.append(f"the moments of {listed(rest)}{of_part}: one series makes the steps, which is {chosen.name}")
     if chosen is None:
