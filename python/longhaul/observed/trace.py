@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Tuple
 
 Shapes = Tuple[Tuple[int, ...], ...]  # of each tensor, its dimensions
 
@@ -14,7 +14,8 @@ class Span:
 
     begin, end: when this rank joined and when its work was done. call: when the program asked for it, which a queue may
     separate from `begin`; None where it is not known. bytes: None where the file has no shapes. group and members: None
-    where the file does not say them. peer: the other rank of a send. is_busy: its thread did something else meanwhile.
+    where the file does not say them; group_size: how many they are, also where the list of them is cut. peer: the other rank of
+    a send. is_busy: its thread did something else meanwhile.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Span:
     call_name: str = ""
     group: Optional[str] = None
     members: Optional[Tuple[int, ...]] = None
+    group_size: Optional[int] = None
     sequence: Optional[int] = None
     peer: Optional[int] = None
     is_busy: bool = False
@@ -44,7 +46,8 @@ class Span:
 
 @dataclasses.dataclass
 class RankTrace:
-    """All that one file says. rank and world: None where the file does not say them. groups: {name: ranks}."""
+    """All that one file says. rank and world: None where the file does not say them. host: empty where it does not. groups: {name:
+    ranks}. cut: spans under way as the window closed, whose end is not known."""
 
     file: str
     rank: Optional[int]
@@ -55,6 +58,7 @@ class RankTrace:
     spans: List[Span]
     sends: List[Span]
     steps: List[Tuple[int, int, int]]  # number, begin, end
+    cut: List[Span] = dataclasses.field(default_factory=list)
 
     @property
     def begin(self) -> int:
@@ -63,3 +67,9 @@ class RankTrace:
     @property
     def end(self) -> int:
         return max([span.end for span in self.spans + self.sends] + [end for _, _, end in self.steps])
+
+
+def on_one_clock(traces: Iterable[RankTrace]) -> bool:
+    """Whether all are known to be of one host. Hosts without a name may be several."""
+    hosts = {trace.host for trace in traces}
+    return len(hosts) == 1 and "" not in hosts

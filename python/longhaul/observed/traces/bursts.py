@@ -34,6 +34,16 @@ class Burst(NamedTuple):
     def end(self) -> int:
         return max(part.end for part in self.parts)
 
+    @property
+    def least_span(self) -> int:
+        """ns of the rank whose time in it is the shortest, which no clock of another rank changes."""
+        if len(self.parts) == 1:
+            return self.parts[0].least_span
+        return min(
+            max(part.spans[rank].end for part in self.parts) - min(part.spans[rank].joined for part in self.parts)
+            for rank in self.parts[0].spans
+        )
+
 
 def bursts_of(joined: List[Joined], window: List[RankTrace]) -> List[Burst]:
     """`joined`, each in one burst, by their begins."""

@@ -55,13 +55,14 @@ class Found(NamedTuple):
     sends: List[Span]
     left: List[str]
     notes: List[str]
+    cut: List[Span]
 
 
 def read(events: Sequence[Event], groups: Groups) -> Found:
     """events: of one file, by their begins. groups: of this rank, in the order in which they were made."""
     works = [event for event in events if event.name.startswith("gloo:")]
     if not works:
-        return Found([], [], [], [])
+        return Found([], [], [], [], [])
     debuggers = debuggers_works(works)
     works = [event for event in works if id(event) not in debuggers]
     left: List[str] = []
@@ -79,7 +80,7 @@ def read(events: Sequence[Event], groups: Groups) -> Found:
     unfinished = {id(event) for event in works if not event.is_finished}
     kept = [span for span, event in zip(spans, collectives) if id(event) not in unfinished]
     if unfinished:
-        left.append(f"{counted(len(unfinished), 'work')} that the end of the window cut (\"finished\": false)")
+        left.append(f'{counted(len(unfinished), "work")} that the end of the window cut ("finished": false)')
     empty = [span for span in kept if span.bytes == 0]
     if empty:
         left.append(f"{counted(len(empty), 'work')} without an element")
@@ -88,7 +89,7 @@ def read(events: Sequence[Event], groups: Groups) -> Found:
             "and the exchanges that carry its data are in no event where Gloo's own thread begins them; time steps with and without the hook"
         )
         kept = [span for span in kept if span.bytes != 0]
-    return Found(kept, sends, left, notes)
+    return Found(kept, sends, left, notes, [span for span, event in zip(spans, collectives) if id(event) in unfinished])
 
 
 def debuggers_works(works: Sequence[Event]) -> Dict[int, Event]:

@@ -15,7 +15,6 @@ from longhaul.observed.traces import gloo, nccl
 from longhaul.observed.traces.events import Event, events_of
 
 SOURCE = "ts and dur, us"
-MOST_RANKS = 1_000_000
 
 
 def is_one(document: Any) -> bool:
@@ -31,7 +30,7 @@ def read(document: Dict[str, Any], file: str) -> Taken:
     groups = groups_of(info.get("pg_config"), world)
     taken = Taken(file, "kineto", whole(info.get("rank")))
     of_gloo = gloo.read(events, groups)
-    of_nccl = nccl.read(events)
+    of_nccl = nccl.read(events, groups_of(info.get("pg_config"), world, ""), world)
     spans = of_gloo.spans + of_nccl.spans
     steps = steps_of(events)
     for span in spans + of_gloo.sends:
@@ -47,6 +46,7 @@ def read(document: Dict[str, Any], file: str) -> Taken:
         spans,
         of_gloo.sends,
         steps,
+        of_gloo.cut,
     )
     taken.left += of_gloo.left + of_nccl.left
     taken.notes += of_gloo.notes
@@ -55,15 +55,16 @@ def read(document: Dict[str, Any], file: str) -> Taken:
     return taken
 
 
-def groups_of(config: Any, world: Optional[int]) -> gloo.Groups:
-    """Gloo's groups of this rank in the order in which they were made, which their names count. One of all ranks may lack the list."""
+def groups_of(config: Any, world: Optional[int], backend: str = "gloo") -> gloo.Groups:
+    """A backend's groups of this rank in the order in which they were made, which their names count. One of all ranks may lack the list.
+    backend: empty for those of all."""
     found: List[Tuple[str, Tuple[int, ...]]] = []
     for one in config if isinstance(config, list) else ():
-        if not isinstance(one, dict) or "gloo" not in str(one.get("backend_config") or "gloo"):
+        if not isinstance(one, dict) or backend not in str(one.get("backend_config") or backend):
             continue
         listed = one.get("ranks")
         ranks = [whole(rank) for rank in listed] if isinstance(listed, list) else []
-        if not ranks and world is not None and whole(one.get("pg_size")) == world <= MOST_RANKS:
+        if not ranks and world is not None and whole(one.get("pg_size")) == world <= nccl.MOST_RANKS:
             ranks = list(range(world))
         if ranks and None not in ranks:
             found.append((str(one.get("pg_name", "")), tuple(rank for rank in ranks if rank is not None)))
@@ -82,18 +83,18 @@ def steps_of(events: List[Event]) -> List[Tuple[int, int, int]]:
 
 def _step(trace: RankTrace, at: int) -> Step:
     number, begin, end = trace.steps[at]
-    inside = [span for span in trace.spans + trace.sends if begin <= span.begin <= end]
+    inside = [span for span in trace.spans + trace.sends + trace.cut if span.begin < end and span.end > begin]
     step = Step(
         (end - begin) / 1e9, "dur of ProfilerStep#N, us", number, trace.rank, left="the first recorded" if at == 0 else ""
     )
     if inside:
-        step.exchanging_s = covered(inside, end) / 1e9
+        step.exchanging_s = covered(inside, begin, end) / 1e9
     return step
 
 
-def covered(spans: List[Span], until: int) -> int:
-    """ns before `until` in which at least one of the spans is under way."""
-    total, reached = 0, 0
+def covered(spans: List[Span], since: int, until: int) -> int:
+    """ns between the two in which at least one of the spans is under way; they may have begun before."""
+    total, reached = 0, since
     for span in sorted(spans, key=lambda one: one.begin):
         end = min(span.end, until)
         total += max(0, end - max(span.begin, reached))

@@ -8,7 +8,7 @@ so its time does not count.
 from __future__ import annotations
 
 import json
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from longhaul.observed.operations import bytes_of, word
 from longhaul.observed.taken import whole
@@ -16,13 +16,16 @@ from longhaul.observed.trace import Span
 from longhaul.observed.traces.events import Event
 
 
+MOST_RANKS = 1_000_000
+
+
 class Found(NamedTuple):
     spans: List[Span]
     left: List[str]
 
 
-def read(events: Sequence[Event]) -> Found:
-    """events: of one file, by their begins."""
+def read(events: Sequence[Event], groups: Dict[str, Tuple[int, ...]], world: Optional[int]) -> Found:
+    """events: of one file, by their begins. groups: of this rank, by name, for events whose own list of ranks is cut."""
     kernels = [event for event in events if event.category == "kernel" and event.name.startswith("nccl")]
     launches = [event for event in events if event.name == "record_param_comms"]
     spans: List[Span] = []
@@ -36,7 +39,7 @@ def read(events: Sequence[Event]) -> Found:
         elif operation is None:
             nameless += 1
         elif kernel.is_finished:
-            spans.append(_span(kernel, name, operation))
+            spans.append(_span(kernel, name, operation, groups, world))
     if launches and not kernels:
         left.append(
             f"{len(launches)} record_param_comms, which are launches alone; record ProfilerActivity.CUDA for the kernels' times"
@@ -50,10 +53,15 @@ def read(events: Sequence[Event]) -> Found:
     return Found(spans, left)
 
 
-def _span(kernel: Event, name: str, operation: str) -> Span:
+def _span(kernel: Event, name: str, operation: str, groups: Dict[str, Tuple[int, ...]], world: Optional[int]) -> Span:
     elements, type_name = whole(kernel.args.get("In msg nelems")), str(kernel.args.get("dtype", ""))
     shapes = ((elements,),) if elements is not None and operation != "barrier" else None
     group = kernel.args.get("Process Group Name")
+    size = whole(kernel.args.get("Group size"))
+    members = _ranks(kernel.args.get("Process Group Ranks"))
+    if members is None and size is not None:  # torch writes the first 30 ranks, then "..."
+        of_config = groups.get(str(group), ())
+        members = of_config if len(of_config) == size else tuple(range(size)) if size == world and size <= MOST_RANKS else None
     return Span(
         f"nccl:{name}",
         operation,
@@ -65,7 +73,8 @@ def _span(kernel: Event, name: str, operation: str) -> Span:
         (type_name,),
         bytes_of(shapes, (type_name,)),
         group=str(group) if group is not None else None,
-        members=_ranks(kernel.args.get("Process Group Ranks")),
+        members=members,
+        group_size=size,
         sequence=whole(kernel.args.get("Seq")),
     )
 

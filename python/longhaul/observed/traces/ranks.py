@@ -8,9 +8,9 @@ exchanges is the order of the calls on every rank.
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, Hashable, Iterable, List, Optional, Tuple
+from typing import Dict, Hashable, Iterable, List, Optional, Set, Tuple
 
-from longhaul.observed.trace import RankTrace, Span
+from longhaul.observed.trace import RankTrace, Span, on_one_clock
 
 # All ranks of these end after all have begun; an end before is a clock that differs.
 SYMMETRIC = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "barrier")
@@ -62,6 +62,15 @@ class Joined:
         return apart if apart > CLOCK_TOLERANCE_NS else 0
 
     @property
+    def ranks_apart(self) -> Set[Tuple[int, int]]:
+        """Pairs of ranks whose clocks differ, as this exchange shows."""
+        if not self.clocks_differ_by:
+            return set()
+        last = max(self.spans, key=lambda rank: self.spans[rank].begin)
+        early = [rank for rank, span in self.spans.items() if rank != last and span.end < self.spans[last].begin]
+        return {(min(rank, last), max(rank, last)) for rank in early}
+
+    @property
     def bytes(self) -> Optional[int]:
         """Of the rank that hands in most: in a scatter only the root does, and parts may differ."""
         known = [span.bytes for span in self.spans.values() if span.bytes is not None]
@@ -71,7 +80,7 @@ class Joined:
 def join(window: List[RankTrace]) -> Tuple[List[Joined], List[str]]:
     """In the order of their begins; and what could not be joined, in words."""
     recorded = {trace.rank for trace in window if trace.rank is not None}
-    one_clock = len({trace.host for trace in window}) == 1
+    one_clock = on_one_clock(window)
     some_lack_shapes = any(span.shapes is None for trace in window for span in trace.spans if span.operation not in SHAPELESS)
     by_key: Dict[Hashable, Dict[int, List[Span]]] = {}
     joined: List[Joined] = []
@@ -83,11 +92,17 @@ def join(window: List[RankTrace]) -> Tuple[List[Joined], List[str]]:
             else:
                 by_key.setdefault(_key(span, True), {}).setdefault(trace.rank, []).append(span)
     notes = []
-    if joined and len(window) > 1:
+    cut = sum(one.first.group_size is not None for one in joined)
+    if len(joined) > cut and len(window) > 1:
         notes.append(
-            f"{len(joined)} spans are of groups that the files do not tell apart, so they are not joined: their times hold waits"
+            f"{len(joined) - cut} spans are of groups that the files do not tell apart, so they are not joined: their times hold waits"
+        )
+    if cut and len(window) > 1:
+        notes.append(
+            f'{cut} spans are of groups whose ranks the files do not list all ("..."), so they are not joined: their times hold waits'
         )
     rest: Dict[Hashable, Dict[int, List[Span]]] = {}
+    over: Dict[str, Dict[int, Tuple[int, int]]] = {}  # spans of a rank, and how many of them are left
     for of_ranks in by_key.values():
         if not _zip(of_ranks, recorded, joined, one_clock):
             for rank, spans in of_ranks.items():
@@ -96,8 +111,14 @@ def join(window: List[RankTrace]) -> Tuple[List[Joined], List[str]]:
                     rest.setdefault(_key(span, by_shape), {}).setdefault(rank, []).append(span)
     for of_ranks in rest.values():
         if not _zip(of_ranks, recorded, joined, one_clock):
-            notes += _zip_by_step(of_ranks, recorded, joined, one_clock)
-    return sorted(joined, key=lambda one: one.begin), notes
+            kept = _zip_by_step(of_ranks, recorded, joined, one_clock)
+            for rank, spans in of_ranks.items():
+                kind = over.setdefault(_kind(spans[0]), {})
+                had, left = kind.get(rank, (0, 0))
+                kind[rank] = had + len(spans), left + sum(id(span) not in kept for span in spans)
+    return sorted(joined, key=lambda one: one.begin), notes + [
+        _over(kind, counts) for kind, counts in over.items() if any(left for _, left in counts.values())
+    ]
 
 
 def _key(span: Span, with_shapes: bool) -> Hashable:
@@ -123,20 +144,27 @@ def _zip(of_ranks: Dict[int, List[Span]], recorded: Iterable[Optional[int]], joi
 
 def _zip_by_step(
     of_ranks: Dict[int, List[Span]], recorded: Iterable[Optional[int]], joined: List[Joined], one_clock: bool
-) -> List[str]:
-    """The same within each step that all ranks recorded. Returns what is left, in words."""
-    recorded, kept = list(recorded), 0
+) -> Set[int]:
+    """The same within each step that all ranks recorded. Returns the id() of each span that was joined."""
+    recorded, kept = list(recorded), set()
     steps = {span.step for spans in of_ranks.values() for span in spans if span.step is not None}
     for step in sorted(steps):
         inside = {rank: [span for span in spans if span.step == step] for rank, spans in of_ranks.items()}
         if all(inside.values()) and _zip(inside, recorded, joined, one_clock):
-            kept += sum(map(len, inside.values()))
-    left = sum(map(len, of_ranks.values())) - kept
-    if not left:
-        return []
-    counts = ", ".join(f"{len(spans)} on rank {rank}" for rank, spans in sorted(of_ranks.items()))
-    name = next(iter(of_ranks.values()))[0].name
-    return [
-        f"{name}: {counts}: the traces do not hold the same exchanges, so {left} of these spans are left out; record the same steps "
+            kept |= {id(span) for spans in inside.values() for span in spans}
+    return kept
+
+
+def _kind(span: Span) -> str:
+    """Its name, its tensors and its group, so that what is left of two kinds is said of each."""
+    shapes = " of " + ", ".join("x".join(map(str, one)) or "one number" for one in span.shapes) if span.shapes else ""
+    return span.name + shapes + (f", group {span.group}" if span.group is not None else "")
+
+
+def _over(kind: str, counts: Dict[int, Tuple[int, int]]) -> str:
+    of_ranks = ", ".join(f"{had} on rank {rank}" for rank, (had, _) in sorted(counts.items()))
+    left = sum(left for _, left in counts.values())
+    return (
+        f"{kind}: {of_ranks}: the traces do not hold the same exchanges, so {left} of these spans are left out; record the same steps "
         "on all ranks"
-    ]
+    )

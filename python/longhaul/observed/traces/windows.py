@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import List
+from typing import Dict, List, Optional
 
-from longhaul.observed.trace import RankTrace
+from longhaul.observed.trace import RankTrace, on_one_clock
 
 
 def windows_of(traces: List[RankTrace]) -> List[List[RankTrace]]:
@@ -25,15 +25,30 @@ def windows_of(traces: List[RankTrace]) -> List[List[RankTrace]]:
 
 def _go_together(one: RankTrace, other: RankTrace) -> bool:
     overlap = min(one.end, other.end) - max(one.begin, other.begin)
-    return one.rank != other.rank and one.world == other.world and overlap > 0
+    is_same_time = overlap > 0 and (on_one_clock([one, other]) or _may_be_of_one(one, other))
+    return one.rank != other.rank and one.world == other.world and is_same_time
+
+
+def _may_be_of_one(one: RankTrace, other: RankTrace) -> bool:
+    """Whether their steps have a number in common, as those of one window do, whatever the clocks say."""
+    numbers, others = ({number for number, _, _ in trace.steps} for trace in (one, other))
+    return not numbers or not others or bool(numbers & others)
 
 
 def _of_clocks_that_differ(windows: List[List[RankTrace]]) -> List[List[RankTrace]]:
-    """One window, where the files are those of all ranks, each once, and do not overlap: hosts' clocks may be seconds apart."""
+    """Of hosts whose clocks are further apart than a window is long: the first traces of all ranks are one window, the second ones the
+    next. Only where the files are those of all ranks, as many of each, and no window holds all ranks already."""
     traces = [trace for window in windows for trace in window]
-    ranks = {trace.rank for trace in traces}
+    of_ranks: Dict[Optional[int], List[RankTrace]] = {}
+    for trace in sorted(traces, key=lambda one: one.begin):
+        of_ranks.setdefault(trace.rank, []).append(trace)
     worlds = {trace.world for trace in traces}
-    hosts = {trace.host for trace in traces}
-    if len(windows) > 1 and len(ranks) == len(traces) and worlds == {len(traces)} and len(hosts) > 1:
-        return [traces]
-    return windows
+    counts = {len(of_rank) for of_rank in of_ranks.values()}
+    if len(counts) != 1 or worlds != {len(of_ranks)} or on_one_clock(traces):
+        return windows
+    if any(len(window) == len(of_ranks) for window in windows):
+        return windows
+    found = [list(window) for window in zip(*of_ranks.values())]
+    if not all(_may_be_of_one(window[0], other) for window in found for other in window[1:]):
+        return windows
+    return found
