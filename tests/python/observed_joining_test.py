@@ -67,6 +67,15 @@ class TimeOfExchangesInAStep(Traces):
         self.assertEqual(document["exchanges"], [])
 
 
+    def test_sends_of_nccl(self):
+        # Their own time is not known, since a kernel waits for its peer; the rank is in an exchange meanwhile.
+        send = kernel(1400, 300, 1, [0])
+        send["args"]["Collective name"] = "send"
+        document = read([self.trace("0.json", 0, 1, [step(1, 0, 1000), step(2, 1000, 1000), kernel(1500, 300, 2, [0]), send])])
+        self.assertEqual([one["exchanging_s"] for one in document["steps"]], [0.4])
+        self.assertEqual([one["operation"] for one in document["exchanges"]], ["all-reduce"])
+
+
 class Clocks(Traces):
     def test_hosts_without_a_name_may_have_other_clocks(self):
         # Four ranks, each 1 ms later than the one before, all end together; rank 2's clock is 300 ms ahead. Rank 3 comes last: 97 ms.

@@ -192,6 +192,9 @@ class Logs(InAFolder):
         self.assertEqual([(one["step"], one["seconds"]) for one in document["steps"]], [(10, 0.02025), (20, 0.02075), (40, 0.021), (70, 0.0065)])
         self.assertEqual(values(document, "loss")[-1], (70, "NaN"))
 
+    def test_lines_that_are_data_are_said(self):
+        self.assertIn("1 line of more than 4000 letters", words(self.read(NANOGPT + "x" * 4001 + "\n")))
+
     def test_a_log_of_no_program_that_is_known(self):
         with self.assertRaisesRegex(InputError, "run.log: is text of no format that is known; allowed: a file that docs/"):
             self.read("hello\nworld\n")

@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import sqlite3
 import sys
 import unittest
 
@@ -234,6 +235,10 @@ class Numbers(Written):
         self.assertIn("1 row whose value is no number: 1 of loss", left(document))
         self.assertEqual(steps(document), [(2, 1, 2)])
 
+    def test_rows_of_a_trainers_state_without_a_step_are_said(self):
+        rows = [{"step": 1, "loss": 2.5}, {"loss": 2.25}, {"step": "x", "loss": 2}]
+        self.assertIn("2 rows of log_history without a step", left(self.read("state.json", json.dumps({"log_history": rows}))))
+
     def test_a_last_line_that_is_cut_off_is_said(self):
         self.assertIn("the last line, which has too few cells", left(self.read("run.csv", "step,step_ms\n1,5\n2,6\n3")))
         self.assertIn("the last line, which is cut off", left(self.read("run.jsonl", '{"step": 1, "step_ms": 5}\n{"step": 2, "step_ms": 6}\n{"st')))
@@ -257,6 +262,24 @@ class Moments(Written):
         document = self.read("run.csv", table(("step", "_timestamp", "loss"), rows))
         self.assertEqual(steps(document), [(2, 2, 1), (5, 2, 1)])
         self.assertIn("2 differences to or from a moment before the one of the row above, of loss", left(document))
+
+    def test_a_moment_that_goes_back_in_a_table_of_mlflow(self):
+        rows = [("loss", seconds, "r", step) for step, seconds in enumerate((0, 2, 1, 6, 8))]
+        document = self.read("metrics.csv", metrics_table(rows))
+        self.assertEqual(steps(document), [(1, 2, 1), (4, 2, 1)])
+        self.assertIn("2 differences to or from a moment before", left(document))
+
+    def test_a_restart_in_a_data_base_of_mlflow(self):
+        # Step 2 was logged, the run began again at step 1, and went faster.
+        data_base = sqlite3.connect(self.folder / "mlflow.db")
+        data_base.execute("create table metrics (key text, value real, timestamp integer, run_uuid text, step integer, is_nan integer)")
+        data_base.executemany("insert into metrics values ('loss', 1, ?, 'r', ?, 0)", [(1000 * seconds, step) for step, seconds in
+                                                                                      ((0, 100), (1, 110), (2, 120), (1, 200), (2, 205), (3, 210))])
+        data_base.commit()
+        data_base.close()
+        document = read([self.folder / "mlflow.db"])
+        self.assertEqual(steps(document), [(1, 10, 1), (2, 10, 1), (2, 5, 1), (3, 5, 1)])
+        self.assertIn("1 difference where the step falls", left(document))
 
     def test_a_step_that_falls(self):
         points = [(100 + at, step, "loss", 1) for at, step in enumerate((1, 2, 3, 2, 3))]

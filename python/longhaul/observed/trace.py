@@ -47,7 +47,7 @@ class Span:
 @dataclasses.dataclass
 class RankTrace:
     """All that one file says. rank and world: None where the file does not say them. host: empty where it does not. groups: {name:
-    ranks}. cut: spans under way as the window closed, whose end is not known."""
+    ranks}. untimed: spans of exchanges whose own time is not known, as of one that the window cut; with them a rank was busy."""
 
     file: str
     rank: Optional[int]
@@ -58,7 +58,7 @@ class RankTrace:
     spans: List[Span]
     sends: List[Span]
     steps: List[Tuple[int, int, int]]  # number, begin, end
-    cut: List[Span] = dataclasses.field(default_factory=list)
+    untimed: List[Span] = dataclasses.field(default_factory=list)
 
     @property
     def begin(self) -> int:

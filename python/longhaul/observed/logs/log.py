@@ -9,7 +9,7 @@ import re
 from typing import Callable, List, Optional, Sequence
 
 from longhaul.observed.logs import deepspeed, nanogpt, nccl_log, torchft, torchrun, torchtitan, transformers
-from longhaul.observed.taken import NothingTaken, Taken
+from longhaul.observed.taken import NothingTaken, Taken, counted
 from longhaul.observed.trackers.columns import Asked
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -29,7 +29,8 @@ READERS: Sequence[Reader] = (
 
 def read(text: str, file: str, asked: Asked) -> Optional[Taken]:
     """What all readers found together; None where none knows a line. NothingTaken where the known lines have no time."""
-    lines = [_COLOURS.sub("", line) for line in text.splitlines() if len(line) <= MOST_LETTERS]
+    all_lines = text.splitlines()
+    lines = [_COLOURS.sub("", line) for line in all_lines if len(line) <= MOST_LETTERS]
     found = [taken for reader in READERS for taken in [reader(lines, file, asked)] if taken is not None]
     with_times = [taken for taken in found if taken.has_times()]
     if found and not with_times:
@@ -43,7 +44,10 @@ def read(text: str, file: str, asked: Asked) -> Optional[Taken]:
         )
     if not found:
         return None
-    return _together(found)
+    whole = _together(found)
+    if len(lines) < len(all_lines):
+        whole.left.append(f"{counted(len(all_lines) - len(lines), 'line')} of more than {MOST_LETTERS} letters, which are data")
+    return whole
 
 
 def _together(found: List[Taken]) -> Taken:

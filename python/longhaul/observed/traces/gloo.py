@@ -55,7 +55,7 @@ class Found(NamedTuple):
     sends: List[Span]
     left: List[str]
     notes: List[str]
-    cut: List[Span]
+    untimed: List[Span]
 
 
 def read(events: Sequence[Event], groups: Groups) -> Found:

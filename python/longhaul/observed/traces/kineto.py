@@ -46,7 +46,7 @@ def read(document: Dict[str, Any], file: str) -> Taken:
         spans,
         of_gloo.sends,
         steps,
-        of_gloo.cut,
+        of_gloo.untimed + of_nccl.untimed,
     )
     taken.left += of_gloo.left + of_nccl.left
     taken.notes += of_gloo.notes
@@ -83,7 +83,7 @@ def steps_of(events: List[Event]) -> List[Tuple[int, int, int]]:
 
 def _step(trace: RankTrace, at: int) -> Step:
     number, begin, end = trace.steps[at]
-    inside = [span for span in trace.spans + trace.sends + trace.cut if span.begin < end and span.end > begin]
+    inside = [span for span in trace.spans + trace.sends + trace.untimed if span.begin < end and span.end > begin]
     step = Step(
         (end - begin) / 1e9, "dur of ProfilerStep#N, us", number, trace.rank, left="the first recorded" if at == 0 else ""
     )

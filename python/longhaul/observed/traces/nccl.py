@@ -21,6 +21,7 @@ MOST_RANKS = 1_000_000
 
 class Found(NamedTuple):
     spans: List[Span]
+    untimed: List[Span]
     left: List[str]
 
 
@@ -29,6 +30,7 @@ def read(events: Sequence[Event], groups: Dict[str, Tuple[int, ...]], world: Opt
     kernels = [event for event in events if event.category == "kernel" and event.name.startswith("nccl")]
     launches = [event for event in events if event.name == "record_param_comms"]
     spans: List[Span] = []
+    untimed: List[Span] = []
     left: List[str] = []
     sends = nameless = 0
     for kernel in kernels:
@@ -36,6 +38,7 @@ def read(events: Sequence[Event], groups: Dict[str, Tuple[int, ...]], world: Opt
         operation = word(name)
         if operation == "send" or name in ("recv", "coalesced"):
             sends += 1
+            untimed.append(_span(kernel, name, operation or "send", groups, world))
         elif operation is None:
             nameless += 1
         elif kernel.is_finished:
@@ -50,7 +53,7 @@ def read(events: Sequence[Event], groups: Dict[str, Tuple[int, ...]], world: Opt
         )
     if nameless:
         left.append(f'{nameless} NCCL kernels without a "Collective name" that is known')
-    return Found(spans, left)
+    return Found(spans, untimed, left)
 
 
 def _span(kernel: Event, name: str, operation: str, groups: Dict[str, Tuple[int, ...]], world: Optional[int]) -> Span:

@@ -58,7 +58,7 @@ def read_table(rows: Sequence[Dict[str, Any]], file: str) -> Taken:
     taken = Taken(file, "mlflow")
     runs: Dict[str, Dict[str, Series]] = {str(row["run_uuid"]): {} for row in rows}
     passed = Reasons()
-    for row in sorted(rows, key=lambda row: cell_finite(row["timestamp"]) or 0.0):  # as they were logged, by run and key
+    for row in rows:
         value, key = _value(row), str(row["key"])
         if value is None:
             passed.add(f"of {key}")

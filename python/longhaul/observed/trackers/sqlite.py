@@ -30,7 +30,7 @@ def read(file: str) -> Taken:
                     f"is a SQLite file without the table 'metrics' (tables: {listed(tables) or 'none'})",
                     "that of MLflow or of trackio",
                 )
-            found = connection.execute("select * from metrics order by step")
+            found = connection.execute("select * from metrics")  # as they were logged: a restart logs steps again
             names = [column[0] for column in found.description]
             rows = mlflow.rows_of(names, found.fetchall())
         finally:
