@@ -124,9 +124,9 @@ class Rates(Written):
             self.assertIn(f"column {name!r}: a rate of {of}, and how many of them a step has is not in the file", left(document))
 
     def test_no_step_in_a_second_has_no_time(self):
-        document = self.read("run.csv", table(("step", "it/s"), [(1, 4), (2, 0), (3, 4)]))
+        document = self.read("run.csv", table(("step", "it/s"), [(1, 4), (2, 0), (3, 4), (4, "1e-320")]))
         self.assertEqual(steps(document), [(3, 0.25, 1)])
-        self.assertIn("1 row without a duration in it/s: 1 0, which is no rate of steps", left(document))
+        self.assertIn("2 rows without a duration in it/s: 1 too low for a rate of steps (0), 1 too low for a rate of steps (1e-320)", left(document))
 
     def test_the_mean_of_a_whole_run_is_no_step(self):
         rows = [(1, 100, 2, ""), (2, 101, 2, ""), (3, 102, "", 0.7)]
@@ -153,6 +153,10 @@ class MainSeries(Written):
         document = self.read("events", scalars_file(points))
         self.assertEqual(steps(document), [(1, 3, 1), (2, 3, 1), (3, 3, 1)])
         self.assertIn("the moments of lr: one series makes the steps, which is train/loss", left(document))
+
+    def test_of_losses_the_one_with_most_points(self):
+        points = [(100 + at, at, "loss", 1) for at in range(20)] + [(100 + 9 * at, 9 * at, "train/loss_epoch", 1) for at in range(3)]
+        self.assertEqual(steps(self.read("events", scalars_file(points))), [(at, 1, 1) for at in range(1, 20)])
 
     def test_steps_that_count_samples(self):
         # DeepSpeed's monitor: 512 samples a step of 2 s. Megatron's writer: "vs samples" beside the plain tag.

@@ -48,15 +48,12 @@ def read_commas(rows: Sequence[Dict[str, Any]], separator: str) -> List[str]:
     said: List[str] = []
     for name in list(rows[0]) if rows else ():
         cells = [row[name].strip() for row in rows if "," in row[name]]
-        spelling = next(
-            (words for words, pattern, _ in _spellings(separator) if cells and all(map(pattern.fullmatch, cells))), ""
-        )
-        for words, _, plain in _spellings(separator):
-            if words == spelling:
+        for words, pattern, plain in _spellings(separator):
+            if cells and all(map(pattern.fullmatch, cells)):
                 for row in rows:
                     row[name] = plain(row[name].strip()) if "," in row[name] else _without_points(row[name], words)
-        if spelling:
-            said.append(f"column {name!r} has {spelling}")
+                said.append(f"column {name!r} has {words}")
+                break
     return said
 
 

@@ -39,11 +39,11 @@ def main_series(series: Sequence[Series]) -> Optional[Series]:
         for one in series
         if not (is_evaluation(one.name) or is_system(one.name) or counts_samples(one.name)) and _has_steps(one)
     ]
-    return max(
-        usable,
-        key=lambda one: (bool(_LOSS.search(one.name)), bool(_TRAINING.search(one.name)), len(one.points)),
-        default=None,
-    )
+    return max(usable, key=lambda one: (_preference(one.name), len(one.points)), default=None)
+
+
+def _preference(name: str) -> int:
+    return 2 if _LOSS.search(name) else 1 if _TRAINING.search(name) else 0
 
 
 def _has_steps(one: Series) -> bool:

@@ -17,6 +17,7 @@ from longhaul.observed.trackers.columns import PER_SECOND, Asked, Columns, choos
 from longhaul.observed.trackers.counters import plain
 from longhaul.observed.trackers.rows import Row, Rows
 
+LEAST_RATE = 1e-30  # of steps in a unit of time; what is less has no time that counts
 RUNS = ("run_name", "run_id", "run_uuid", "run")
 BOOKKEEPING = ("epoch", *RUNS, "id", "phase", "rank", "library", "members")
 
@@ -133,8 +134,8 @@ def _add_durations(taken: Taken, rows: Sequence[Row], columns: Columns) -> None:
     for row in rows:
         value, rank = cell_finite(row.get(columns.duration)), _whole(row, columns.rank)
         why = why_no_duration(row.get(columns.duration), value)
-        if value is None or why or columns.is_rate and value == 0:
-            passed.add(why or "0, which is no rate of steps")
+        if value is None or why or columns.is_rate and value < LEAST_RATE:
+            passed.add(why or f"too low for a rate of steps ({row.get(columns.duration)})")
             continue
         in_unit = 1 / value if columns.is_rate else value
         step = Step(
