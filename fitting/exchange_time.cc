@@ -47,7 +47,8 @@ Trace trace_of_exchange(const Case& config, const ObservedExchange& exchange) {
   rule.collective = collective_of(config, exchange);
   rule.payload = whole({"vector"}, Wire::kInt8);  // a byte a column
   if (exchange.operations > 1) {
-    rule.sizes.assign(as_index(exchange.operations), 1);
+    rule.sizes = exchange.parts;
+    if (rule.sizes.empty()) rule.sizes.assign(as_index(exchange.operations), 1);
     rule.together = true;
   }
   const PlanContext context{config.seed, config.replicas, kSteps, exchange.bytes, config.site_of};

@@ -78,8 +78,8 @@ FitResidual residual_of(const ObservedThing& thing, const std::vector<double>& p
   residual.what = thing.what;
   residual.is_time =
       thing.exchange != nullptr || metric_named(thing.row->metric).unit == Metric::Unit::kSeconds;
-  residual.count = thing.logarithms.size();
-  residual.observed = std::exp(mean(thing.logarithms));
+  residual.count = static_cast<std::size_t>(thing.count());
+  residual.observed = std::exp(thing.mean());
   residual.predicted = std::exp(predicted[0]);
   residual.is_fitted = thing.is_fitted;
   double squares = variance.squares_of_one_more(residual.count, model);
@@ -114,11 +114,10 @@ class Fitting {
     for (const ObservedThing& thing : things_) {
       if (!thing.is_fitted) continue;
       fitted_.push_back(&thing);
-      means_.push_back(mean(thing.logarithms));
-      counts_.push_back(static_cast<double>(thing.logarithms.size()));
-      for (const double value : thing.logarithms)
-        within_ += (value - means_.back()) * (value - means_.back());
-      result_.observations += thing.logarithms.size();
+      means_.push_back(thing.mean());
+      counts_.push_back(thing.count());
+      within_ += thing.within();
+      result_.observations += thing.times.size();
     }
     weights_ = counts_;
     result_.things = fitted_.size();
@@ -424,14 +423,14 @@ double FitVariance::squares_of_one_more(std::size_t count, const std::optional<d
 
 FitResult fit(const Json& scenario, std::vector<Unknown> unknowns, const Observations& observations,
               const FitTools& tools) {
-  std::vector<FittedValue> from_steps = values_from_steps(unknowns, observations.compute_s);
+  std::vector<FittedValue> from_steps = values_from_steps(unknowns, observations.steps);
   Json with_steps = scenario;
   for (const FittedValue& one : from_steps)
     assign_in_scenario(with_steps, one.unknown.path(), one.unknown.written(one.value), "fit.unknown");
   FitResult result;
   if (unknowns.empty()) {
     result.words = observations.notes;
-    result.observations = observations.compute_s.size();
+    result.observations = observations.steps.size();
   } else {
     result = Fitting(with_steps, unknowns, observations, tools).run();
   }
@@ -452,7 +451,7 @@ FitResult verify(const Json& scenario, const Observations& observations, const F
   for (ObservedThing& thing : things) {
     thing.is_fitted = false;
     all.push_back(&thing);
-    result.observations += thing.logarithms.size();
+    result.observations += thing.times.size();
   }
   result.things = things.size();
   const std::vector<Case> cases = tools.cases(scenario);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "analysis/statistics.h"
 #include "analysis/text.h"
@@ -82,6 +84,73 @@ const Json& list_at(const Json& document, const std::string& key) {
   return list;
 }
 
+constexpr std::int64_t kMostCount = 1'000'000'000;
+
+double count_of_mean(const Json& of, const std::string& path) {
+  return of.contains("count") ? static_cast<double>(count_at(of, "count", path, 1, kMostCount)) : 1;
+}
+
+// Of `bytes` what each of a burst has: empty where all are alike, or it is not said.
+std::vector<std::int64_t> unlike_parts(const Json& one, const std::string& path, std::int64_t bytes,
+                                       int operations) {
+  const Json said = member(one, "parts");
+  if (said.is_null()) return {};
+  std::vector<std::int64_t> parts;
+  std::int64_t left = bytes;
+  for (const Json& part : said.is_array() ? said : Json::array()) {
+    if (!part.is_number_integer() || part < 1 || part > left) break;
+    parts.push_back(part);
+    left -= parts.back();
+  }
+  if (!said.is_array() || parts.size() != said.size() || parts.size() != as_index(operations) || left != 0)
+    throw InputError(child_path(path, "parts"), "found " + said.dump(),
+                     fmt::format("{} numbers of bytes that add up to {}", operations, bytes));
+  if (none_of(parts, [&](std::int64_t part) { return part != parts[0]; })) parts.clear();
+  return parts;
+}
+
+// The places of `ranks` in their order, where they are said.
+std::vector<std::size_t> order_of_ranks(const Json& one, const std::string& path, int members) {
+  std::vector<std::size_t> order(as_index(members));
+  std::iota(order.begin(), order.end(), 0);
+  const Json ranks = member(one, "ranks");
+  if (ranks.is_null()) return order;
+  std::set<std::int64_t> different;
+  for (const Json& rank : ranks.is_array() ? ranks : Json::array())
+    if (rank.is_number_integer() && rank >= 0) different.insert(rank.get<std::int64_t>());
+  if (!ranks.is_array() || different.size() != ranks.size() || ranks.size() > as_index(members))
+    throw InputError(child_path(path, "ranks"), "found " + ranks.dump(),
+                     fmt::format("at most {} different ranks", members));
+  if (ranks.size() == order.size())
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return ranks[a] < ranks[b]; });
+  return order;
+}
+
+// What is no key of an exchange, a step or a row has been mistyped, or is the writer's own: that is said.
+class UnreadKeys {
+ public:
+  UnreadKeys(std::string what, std::vector<std::string> known)
+      : what_(std::move(what)), known_(std::move(known)) {}
+
+  void look_at(const Json& one) {
+    for (const auto& [key, value] : one.items())
+      if (!contains(known_, key)) ++unread_[key];
+  }
+
+  void say(std::vector<std::string>& notes) const {
+    for (const auto& [key, count] : unread_) {
+      const std::string meant = did_you_mean(key, known_);
+      notes.push_back(fmt::format("{} of {} is not read{}", key, counted(count, what_),
+                                  meant.empty() ? "" : ": " + meant));
+    }
+  }
+
+ private:
+  const std::string what_;
+  const std::vector<std::string> known_;
+  std::map<std::string, std::size_t> unread_;
+};
+
 // Equal exchanges, as they are read.
 class Kinds {
  public:
@@ -93,7 +162,8 @@ class Kinds {
       return;
     }
     if (flag_at(one, "includes_wait", path, false)) {
-      ++left_out_["of one rank alone: their times hold the wait for others"];
+      ++left_out_["their times may hold waits" +
+                  (one.contains("why") ? " (" + text_of(one, "why") + ")" : "")];
       return;
     }
     if (!one.contains("seconds") || !one.contains("bytes")) {
@@ -112,8 +182,9 @@ class Kinds {
       return;
     }
     const bool is_fitted = flag_at(one, "fit", path, true);
-    Kind& kind = kinds_[{operation, members, bytes, operations, !is_fitted}];
-    kind.seconds.push_back(took_s);
+    Kind& kind = kinds_[{operation, members, bytes, operations, unlike_parts(one, path, bytes, operations),
+                         !is_fitted}];
+    kind.times.push_back({took_s, count_of_mean(one, path)});
     if (const std::optional<double> gap_s = gap_before(one, path, members, took_s))
       kind.gaps_s.push_back(*gap_s);
     add_begins(one, path, members, kind);
@@ -124,10 +195,10 @@ class Kinds {
     std::vector<ObservedExchange> all;
     for (const auto& [key, kind] : kinds_) {
       ObservedExchange one;
-      std::tie(one.operation, one.members, one.bytes, one.operations, std::ignore) = key;
+      std::tie(one.operation, one.members, one.bytes, one.operations, one.parts, std::ignore) = key;
       one.kind = replayed_operations().at(one.operation);
-      one.is_fitted = !std::get<4>(key);
-      one.seconds = kind.seconds;
+      one.is_fitted = !std::get<5>(key);
+      one.times = kind.times;
       if (!kind.gaps_s.empty()) one.gap_s = std::max(0., percentile(kind.gaps_s, kMedian));
       for (const std::vector<double>& of_member : kind.begins_s)
         one.begins_s.push_back(percentile(of_member, kMedian));
@@ -147,7 +218,8 @@ class Kinds {
 
  private:
   struct Kind {
-    std::vector<double> seconds, gaps_s;
+    std::vector<ObservedTime> times;
+    std::vector<double> gaps_s;
     std::vector<std::vector<double>> begins_s;  // by member
   };
 
@@ -166,6 +238,7 @@ class Kinds {
   }
 
   static void add_begins(const Json& one, const std::string& path, int members, Kind& kind) {
+    const std::vector<std::size_t> order = order_of_ranks(one, path, members);
     const Json waits = member(one, "waits_s");
     if (waits.is_null()) return;
     if (!waits.is_array() || waits.size() != as_index(members))
@@ -180,10 +253,10 @@ class Kinds {
     }
     const double longest = *std::max_element(waits_s.begin(), waits_s.end());
     kind.begins_s.resize(as_index(members));
-    for (std::size_t i = 0; i < waits_s.size(); ++i) kind.begins_s[i].push_back(longest - waits_s[i]);
+    for (std::size_t i = 0; i < order.size(); ++i) kind.begins_s[i].push_back(longest - waits_s[order[i]]);
   }
 
-  std::map<std::tuple<std::string, int, std::int64_t, int, bool>, Kind> kinds_;
+  std::map<std::tuple<std::string, int, std::int64_t, int, std::vector<std::int64_t>, bool>, Kind> kinds_;
   std::map<int, double> ends_s_;  // by members, of the last exchange
   std::map<std::string, std::size_t> left_out_;
   std::set<std::string> libraries_;
@@ -205,16 +278,47 @@ ObservedRow row_of(const Json& one, const std::string& path) {
   return row;
 }
 
-// What a rank computed: its step without what the same file says of its exchanges. The first step of a file
-// stands apart (memory, caches, connections): the reader has left it out.
-std::optional<double> compute_of(const Json& step, const std::string& path) {
-  if (step.contains("compute_s")) return seconds_at(step, "compute_s", path);
-  if (!step.contains("seconds")) return std::nullopt;
-  const double seconds = seconds_at(step, "seconds", path);
-  const double left = seconds - seconds_or_none(step, "exchanging_s", path, kMostSeconds).value_or(0);
-  if (left <= 0) return std::nullopt;
-  return left;
-}
+// What ranks computed: their steps without what the same file says of their exchanges. The first step of a
+// file stands apart (memory, caches, connections): the reader has left it out.
+class Steps {
+ public:
+  void add(const Json& step, const std::string& path) {
+    const double count = count_of_mean(step, path);
+    if (step.contains("compute_s")) {
+      steps_.push_back({seconds_at(step, "compute_s", path), count});
+      return;
+    }
+    if (!step.contains("seconds")) {
+      ++left_out_["without a time"];
+      return;
+    }
+    const double seconds = seconds_at(step, "seconds", path);
+    const std::optional<double> exchanging_s = seconds_or_none(step, "exchanging_s", path, kMostSeconds);
+    const double left_s = seconds - exchanging_s.value_or(0);
+    if (left_s <= 0) {
+      ++left_out_["all of it with an exchange under way"];
+      return;
+    }
+    if (!exchanging_s) ++whole_;
+    steps_.push_back({left_s, count});
+  }
+
+  const std::vector<ObservedTime>& steps() const { return steps_; }
+
+  void say(std::vector<std::string>& notes) const {
+    for (const auto& [why, count] : left_out_)
+      notes.push_back(fmt::format("{} left out: {}", counted(count, "step"), why));
+    if (whole_ > 0)
+      notes.push_back(
+          fmt::format("{} of {} do not say how much of them was exchanging: all of it counts as computing",
+                      whole_, counted(steps_.size(), "step")));
+  }
+
+ private:
+  std::vector<ObservedTime> steps_;
+  std::map<std::string, std::size_t> left_out_;
+  std::size_t whole_ = 0;
+};
 
 }  // namespace
 
@@ -228,7 +332,7 @@ std::string ObservedExchange::name() const {
 std::size_t Observations::fitted() const {
   std::size_t count = 0;
   for (const ObservedExchange& exchange : exchanges)
-    if (exchange.is_fitted) count += exchange.seconds.size();
+    if (exchange.is_fitted) count += exchange.times.size();
   return count + as_index(count_if(rows, [](const ObservedRow& row) { return row.is_fitted; }));
 }
 
@@ -242,18 +346,36 @@ Observations observations_of(const Json& document, const std::string& file) {
   Observations observations;
   observations.file = file;
   Kinds kinds;
+  UnreadKeys of_exchanges("exchange", {"operation",     "bytes",  "members",    "seconds", "count",
+                                       "includes_wait", "why",    "operations", "parts",   "library",
+                                       "step",          "ranks",  "waits_s",    "group",   "least_span_s",
+                                       "call",          "time_s", "from",       "gap_s",   "fit"});
   const Json& exchanges = list_at(document, "exchanges");
-  for (std::size_t i = 0; i < exchanges.size(); ++i) kinds.add(exchanges[i], element_path("exchanges", i));
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    kinds.add(exchanges[i], element_path("exchanges", i));
+    of_exchanges.look_at(exchanges[i]);
+  }
   observations.exchanges = kinds.exchanges();
   observations.notes = kinds.notes();
   observations.libraries = kinds.libraries();
+  of_exchanges.say(observations.notes);
+  UnreadKeys of_rows("row", {"what", "metric", "of", "where", "value", "fit", "source"});
   const Json& rows = list_at(document, "rows");
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     observations.rows.push_back(row_of(rows[i], element_path("rows", i)));
+    of_rows.look_at(rows[i]);
+  }
+  of_rows.say(observations.notes);
+  UnreadKeys of_steps("step", {"rank", "step", "seconds", "count", "exchanging_s", "compute_s", "from"});
+  Steps computed;
   const Json& steps = list_at(document, "steps");
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    if (const std::optional<double> compute_s = compute_of(steps[i], element_path("steps", i)))
-      observations.compute_s.push_back(*compute_s);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    computed.add(steps[i], element_path("steps", i));
+    of_steps.look_at(steps[i]);
+  }
+  observations.steps = computed.steps();
+  computed.say(observations.notes);
+  of_steps.say(observations.notes);
   return observations;
 }
 

@@ -11,6 +11,12 @@
 
 namespace longhaul {
 
+// What one took, or the mean of `count`.
+struct ObservedTime {
+  double seconds = 0;
+  double count = 1;
+};
+
 // Of equal exchanges what each took, from when the last member began until the last one was done.
 struct ObservedExchange {
   std::string operation;  // "all-reduce"
@@ -18,7 +24,8 @@ struct ObservedExchange {
   std::int64_t bytes = 0;  // of one member, of all operations together
   int members = 0;
   int operations = 1;  // that were handed over at once
-  std::vector<double> seconds;
+  std::vector<std::int64_t> parts;  // bytes of each of these; empty: all alike
+  std::vector<ObservedTime> times;
   std::vector<double> begins_s;  // by member, medians, since the first one began; empty: not known
   double gap_s = 1;              // median, from the end of the one before it; where that is not known 1 s
   bool is_fitted = true;         // false: it is only predicted
@@ -38,7 +45,7 @@ struct Observations {
   std::string file;  // that they are of
   std::vector<ObservedExchange> exchanges;
   std::vector<ObservedRow> rows;
-  std::vector<double> compute_s;       // of steps, exchanges left out
+  std::vector<ObservedTime> steps;     // what a rank computed in each
   std::vector<std::string> notes;      // what was left out, for people
   std::vector<std::string> libraries;  // that carried the exchanges, where the files say so
 

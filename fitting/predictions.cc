@@ -21,19 +21,16 @@
 namespace longhaul {
 namespace {
 
-// Of a list of logarithms those that are near its median.
-std::vector<double> without_outliers(const std::vector<double>& all) {
+// Leaves the times whose logarithms are near their median.
+void leave_out_outliers(std::vector<ObservedTime>& times) {
   constexpr std::size_t kFewest = 5;
   constexpr double kMedian = 50, kFar = 10;
-  if (all.size() < kFewest) return all;
-  const double median = percentile(all, kMedian);
-  const double deviation =
-      percentile(each_of(all, [&](double value) { return std::abs(value - median); }), kMedian);
-  if (deviation == 0) return all;
-  std::vector<double> near;
-  for (const double value : all)
-    if (std::abs(value - median) <= kFar * deviation) near.push_back(value);
-  return near;
+  if (times.size() < kFewest) return;
+  const double median =
+      percentile(each_of(times, [](const ObservedTime& one) { return std::log(one.seconds); }), kMedian);
+  const auto off = [&](const ObservedTime& one) { return std::abs(std::log(one.seconds) - median); };
+  const double deviation = percentile(each_of(times, off), kMedian);
+  if (deviation > 0) drop_if(times, [&](const ObservedTime& one) { return off(one) > kFar * deviation; });
 }
 
 double metric_of(const Json& record, const ObservedRow& row) {
@@ -107,17 +104,37 @@ InputError of_a_point(const InputError& error, const std::vector<Unknown>& numbe
 
 }  // namespace
 
+double ObservedThing::count() const {
+  double count = 0;
+  for (const ObservedTime& one : times) count += one.count;
+  return count;
+}
+
+double ObservedThing::mean() const {
+  double all = 0;
+  for (const ObservedTime& one : times) all += one.count * std::log(one.seconds);
+  return all / count();
+}
+
+double ObservedThing::within() const {
+  const double centre = mean();
+  double squares = 0;
+  for (const ObservedTime& one : times)
+    squares += one.count * (std::log(one.seconds) - centre) * (std::log(one.seconds) - centre);
+  return squares;
+}
+
 std::vector<ObservedThing> things_of(const Observations& observations, std::vector<std::string>& notes) {
   std::vector<ObservedThing> things;
   for (const ObservedExchange& exchange : observations.exchanges) {
-    const std::vector<double> all = each_of(exchange.seconds, [](double took_s) { return std::log(took_s); });
-    things.push_back({exchange.name(), &exchange, nullptr, exchange.is_fitted, without_outliers(all)});
-    if (const std::size_t left = all.size() - things.back().logarithms.size(); left > 0)
+    things.push_back({exchange.name(), &exchange, nullptr, exchange.is_fitted, exchange.times});
+    leave_out_outliers(things.back().times);
+    if (const std::size_t left = exchange.times.size() - things.back().times.size(); left > 0)
       notes.push_back(fmt::format("{}: {} of {} are far from the others and left out", exchange.name(), left,
-                                  counted(all.size(), "time")));
+                                  counted(exchange.times.size(), "time")));
   }
   for (const ObservedRow& row : observations.rows)
-    things.push_back({row.what, nullptr, &row, row.is_fitted, {std::log(row.value)}});
+    things.push_back({row.what, nullptr, &row, row.is_fitted, {{row.value}}});
   return things;
 }
 

@@ -15,7 +15,11 @@ struct ObservedThing {
   const ObservedExchange* exchange = nullptr;  // null: a row
   const ObservedRow* row = nullptr;
   bool is_fitted = true;
-  std::vector<double> logarithms;  // of what was observed
+  std::vector<ObservedTime> times;
+
+  double count() const;   // of all that the times are means of
+  double mean() const;    // of the logarithms
+  double within() const;  // sum of squares about it, of one value: with a degree less than times
 };
 
 // Without observations that are far off the others of their thing, which `notes` then name: beyond ten times

@@ -16,17 +16,34 @@ namespace longhaul {
 namespace {
 
 struct Spread {
-  double mean = 0, deviation = 0, error = 0;  // of the values, and of their mean
+  double mean = 0, deviation = 0, error = 0;  // of one value, and of the mean
   double freedom = 0;
 };
 
-Spread spread_of(const std::vector<double>& values) {
-  const auto count = static_cast<double>(values.size());
-  Spread spread{mean(values)};
-  for (const double value : values) spread.deviation += (value - spread.mean) * (value - spread.mean);
-  spread.deviation = std::sqrt(spread.deviation / (count - 1));
-  spread.error = spread.deviation / std::sqrt(count);
-  spread.freedom = count - 1;
+// Of values that are means of `counts` each: such a mean's variance is that of one value over its count, so
+// weights that are the counts give the least variance, and the weighted squares estimate that of one value.
+Spread spread_of(const std::vector<double>& values, const std::vector<double>& counts) {
+  const double all = sum(counts);
+  Spread spread;
+  for (std::size_t i = 0; i < values.size(); ++i) spread.mean += counts[i] / all * values[i];
+  for (std::size_t i = 0; i < values.size(); ++i)
+    spread.deviation += counts[i] * (values[i] - spread.mean) * (values[i] - spread.mean);
+  spread.freedom = static_cast<double>(values.size()) - 1;
+  spread.deviation = std::sqrt(spread.deviation / spread.freedom);
+  spread.error = spread.deviation / std::sqrt(all);
+  return spread;
+}
+
+// Of the logarithm, from the values themselves, where these are means and have no logarithms of single ones:
+// a lognormal's variance over its squared mean is exp(sigma²) - 1, and mu is ln(mean) - sigma²/2.
+Spread of_logarithm(const Spread& seconds) {
+  Spread spread;
+  const double share = seconds.deviation / seconds.mean, variance = std::log1p(share * share);
+  spread.deviation = std::sqrt(variance);
+  spread.mean = std::log(seconds.mean) - variance / 2;
+  const double of_mean = seconds.error / seconds.mean;
+  spread.error = std::sqrt(of_mean * of_mean + variance * variance / (2 * seconds.freedom));
+  spread.freedom = seconds.freedom;
   return spread;
 }
 
@@ -35,7 +52,8 @@ double student(double freedom) {
       boost::math::complement(boost::math::students_t(freedom), (1 - kFitConfidence) / 2));
 }
 
-FittedValue value_of(const Unknown& unknown, const Spread& seconds, const Spread& logarithms) {
+FittedValue value_of(const Unknown& unknown, const Spread& seconds, const Spread& logarithms,
+                     bool are_means) {
   FittedValue found{unknown};
   const auto set = [&](double value, double low, double high) {
     if (value < unknown.low() || value > unknown.high())
@@ -63,6 +81,9 @@ FittedValue value_of(const Unknown& unknown, const Spread& seconds, const Spread
     set(logarithms.deviation,
         std::sqrt(sum / boost::math::quantile(boost::math::complement(of_variance, tail))),
         std::sqrt(sum / boost::math::quantile(of_variance, tail)));
+  } else if (are_means) {
+    const double error = seconds.error / seconds.mean;
+    set(seconds.mean, seconds.mean * std::exp(-t * error), seconds.mean * std::exp(t * error));
   } else {
     const double variance = logarithms.deviation * logarithms.deviation,
                  centre = logarithms.mean + variance / 2;
@@ -76,7 +97,7 @@ FittedValue value_of(const Unknown& unknown, const Spread& seconds, const Spread
 }  // namespace
 
 std::vector<FittedValue> values_from_steps(std::vector<Unknown>& unknowns,
-                                           const std::vector<double>& compute_s) {
+                                           const std::vector<ObservedTime>& steps) {
   const std::string prefix = "workload.step_time.";
   const auto is_of_steps = [&](const Unknown& unknown) {
     const std::vector<std::string> known = {"constant", "lognormal.mean", "lognormal.mu", "lognormal.sigma"};
@@ -84,15 +105,18 @@ std::vector<FittedValue> values_from_steps(std::vector<Unknown>& unknowns,
            contains(known, unknown.path().substr(prefix.size()));
   };
   std::vector<FittedValue> found;
-  if (compute_s.empty() || none_of(unknowns, is_of_steps)) return found;
-  if (compute_s.size() < 2)
+  if (steps.empty() || none_of(unknowns, is_of_steps)) return found;
+  if (steps.size() < 2)
     throw InputError("steps", "found one step whose compute is known", "at least two",
                      "their spread is asked for");
-  std::vector<double> logarithms;
-  for (const double seconds : compute_s) logarithms.push_back(std::log(seconds));
-  const Spread seconds = spread_of(compute_s), of_logarithms = spread_of(logarithms);
+  const std::vector<double> values = each_of(steps, [](const ObservedTime&step) { return step.seconds; }),
+                            counts = each_of(steps, [](const ObservedTime&step) { return step.count; }),
+                            logarithms = each_of(values, [](double value) { return std::log(value); });
+  const bool are_means = any_of(counts, [](double count) { return count > 1; });
+  const Spread seconds = spread_of(values, counts),
+               of_logarithms = are_means ? of_logarithm(seconds) : spread_of(logarithms, counts);
   for (const Unknown& unknown : unknowns)
-    if (is_of_steps(unknown)) found.push_back(value_of(unknown, seconds, of_logarithms));
+    if (is_of_steps(unknown)) found.push_back(value_of(unknown, seconds, of_logarithms, are_means));
   drop_if(unknowns, is_of_steps);
   return found;
 }

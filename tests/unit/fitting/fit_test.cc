@@ -85,6 +85,25 @@ TEST(Fit, FindsWhatARingTellsOfItsLinks) {
   }
 }
 
+// The mean of nine, a hundredth above, and one alone nine hundredths below: all ten are right in the mean,
+// and one of them deviates by the root of 9 · 0.01² + 0.09², with a degree of freedom.
+TEST(Fit, AMeanWeighsAsWhatItIsOf) {
+  const double right_s = ring_s(4, 1448, kRate, kOneWay_s);
+  const Observations observations =
+      observations_of({{"exchanges",
+                        {all_reduce(4, 1448, right_s * std::exp(0.01), {{"count", 9}}),
+                         all_reduce(4, 1448, right_s * std::exp(-0.09))}}},
+                      "o.json");
+  Json scenario = star();
+  scenario["network"]["topology"]["star"]["rate"] = "40Mbps";
+  const FitResult result =
+      fitted({{"network.topology.star.rtt", {{"from", "1ms"}, {"to", "1s"}}}}, observations, scenario);
+  EXPECT_NEAR(result.values[0].value / (2 * kOneWay_s), 1, 1e-4);
+  EXPECT_EQ(result.residuals.at(0).count, 10u);
+  EXPECT_NEAR(result.variance.deviation, std::sqrt(9 * 0.01 * 0.01 + 0.09 * 0.09), 1e-6);
+  EXPECT_EQ(result.variance.freedom, 1);
+}
+
 // Small vectors tell the latency alone, large ones the rate alone: the other has no end.
 TEST(Fit, SaysWhatTheObservationsDoNotBound) {
   const FitResult small = fitted(kRateAndTrip, ring_times(0.01, {1448, 2896}));
@@ -181,7 +200,7 @@ TEST(Fit, PredictsWhatIsHeldBack) {
   later.bytes = 5 * 1448 * 1000;
   later.members = 8;
   later.is_fitted = false;
-  later.seconds = {ring_s(8, 5 * 1448e3, kRate, kOneWay_s)};
+  later.times = {{ring_s(8, 5 * 1448e3, kRate, kOneWay_s)}};
   observations.exchanges.push_back(later);
   const FitResult result = fitted(kRateAndTrip, observations);
   const FitResidual& last = result.residuals.back();

@@ -32,7 +32,9 @@ TEST(Observations, AreGroupedByWhatWasExchanged) {
   EXPECT_EQ(found.libraries, std::vector<std::string>{"gloo"});
   const ObservedExchange& first = found.exchanges[0];
   EXPECT_EQ(first.name(), "all-reduce of 1 kB among 2");
-  EXPECT_EQ(first.seconds, (std::vector<double>{0.5, 0.6, 0.7}));
+  ASSERT_EQ(first.times.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(first.times[i].seconds, (std::vector<double>{0.5, 0.6, 0.7})[i]);
   EXPECT_EQ(first.gap_s, 3);
   EXPECT_EQ(first.begins_s,
             (std::vector<double>{0, 0.2}));  // who waits longest began first; medians of 0.3, 0.1, 0.2
@@ -51,15 +53,16 @@ TEST(Observations, GapsFollowFromMoments) {
 }
 
 TEST(Observations, WhatCannotBeReplayedIsLeftOutAndSaid) {
-  const Observations found =
-      of({{"exchanges",
-           {exchange(1, {{"operation", "broadcast"}}), exchange(1, {{"includes_wait", true}}),
-            exchange(1, {{"includes_wait", true}}),
-            Json{{"operation", "all-reduce"}, {"members", 2}, {"seconds", 1}}}}});
+  const Observations found = of({{"exchanges",
+                                  {exchange(1, {{"operation", "broadcast"}}),
+                                   exchange(1, {{"includes_wait", true}, {"why", "late ranks"}}),
+                                   exchange(1, {{"includes_wait", true}, {"why", "late ranks"}}),
+                                   Json{{"operation", "all-reduce"}, {"members", 2}, {"seconds", 1}}}}});
   EXPECT_TRUE(found.exchanges.empty());
   ASSERT_EQ(found.notes.size(), 3u);
   const std::string notes = found.notes[0] + found.notes[1] + found.notes[2];
-  for (const char* words : {"of broadcast", "2 exchanges left out: of one rank alone", "of unknown size"})
+  for (const char* words :
+       {"of broadcast", "2 exchanges left out: their times may hold waits (late ranks)", "of unknown size"})
     EXPECT_SAYS(notes, words);
 }
 
@@ -67,12 +70,48 @@ TEST(Observations, StepsAreWithoutTheirExchanges) {
   const Observations found = of({{"steps",
                                   {{{"seconds", 0.5}, {"exchanging_s", 0.2}},
                                    {{"seconds", 0.4}},
-                                   {{"compute_s", 0.1}},
+                                   {{"compute_s", 0.1}, {"count", 10}},
                                    {{"seconds", 0.5}, {"exchanging_s", 0.6}}}}});
-  ASSERT_EQ(found.compute_s.size(), 3u);
-  EXPECT_NEAR(found.compute_s[0], 0.3, 1e-12);
-  EXPECT_EQ(found.compute_s[1], 0.4);
-  EXPECT_EQ(found.compute_s[2], 0.1);
+  ASSERT_EQ(found.steps.size(), 3u);
+  EXPECT_NEAR(found.steps[0].seconds, 0.3, 1e-12);
+  EXPECT_EQ(found.steps[1].seconds, 0.4);
+  EXPECT_EQ(found.steps[2].seconds, 0.1);
+  EXPECT_EQ(found.steps[2].count, 10);
+  ASSERT_EQ(found.notes.size(), 2u);
+  EXPECT_EQ(found.notes[0], "1 step left out: all of it with an exchange under way");
+  EXPECT_EQ(found.notes[1],
+            "1 of 3 steps do not say how much of them was exchanging: all of it counts as computing");
+}
+
+// A burst of buckets is replayed with their own sizes; the waits are those of the ranks in their order.
+TEST(Observations, PartsAndRanksAreTheirs) {
+  const Json burst = {{"operations", 3}, {"bytes", 60}};
+  const auto with = [&](const Json& parts) {
+    Json one = burst;
+    one["parts"] = parts;
+    return exchange(1, one);
+  };
+  const Observations found =
+      of({{"exchanges",
+           {with({10, 20, 30}), with({20, 20, 20}), exchange(1, burst),
+            exchange(1, {{"bytes", 5}, {"ranks", {3, 1}}, {"waits_s", {0.5, 0}}, {"count", 4}})}}});
+  ASSERT_EQ(found.exchanges.size(), 3u);
+  EXPECT_EQ(found.exchanges[0].begins_s, (std::vector<double>{0.5, 0}));
+  EXPECT_EQ(found.exchanges[0].times.at(0).count, 4);
+  EXPECT_TRUE(found.exchanges[1].parts.empty());
+  EXPECT_EQ(found.exchanges[1].times.size(), 2u);
+  EXPECT_EQ(found.exchanges[2].parts, (std::vector<std::int64_t>{10, 20, 30}));
+}
+
+TEST(Observations, KeysThatAreNotReadAreSaid) {
+  const Observations found =
+      of({{"exchanges", {exchange(1, {{"wait_s", {0, 1}}}), exchange(1, {{"wait_s", {0, 1}}})}},
+          {"rows", {{{"metric", "step_time_s"}, {"value", 1}, {"sede", 2}}}},
+          {"steps", {{{"compute_s", 1}, {"note", "warm"}}}}});
+  ASSERT_EQ(found.notes.size(), 3u);
+  EXPECT_EQ(found.notes[0], "wait_s of 2 exchanges is not read: did you mean \"waits_s\"?");
+  EXPECT_EQ(found.notes[1], "sede of 1 row is not read");
+  EXPECT_EQ(found.notes[2], "note of 1 step is not read");
 }
 
 TEST(Observations, SayWhatIsWrongAndWhere) {
@@ -88,6 +127,13 @@ TEST(Observations, SayWhatIsWrongAndWhere) {
   refused({{"exchanges", {exchange(1, {{"members", 1}})}}}, {"exchanges[0].members", "at least 2"});
   refused({{"exchanges", {exchange(1, {{"bytes", 1.5}})}}}, {"exchanges[0].bytes", "1.5"});
   refused({{"exchanges", {exchange(1, {{"waits_s", {1}}})}}}, {"exchanges[0].waits_s", "2 numbers"});
+  refused({{"exchanges", {exchange(1, {{"count", 0}})}}}, {"exchanges[0].count: found 0", "at least 1"});
+  refused({{"steps", {{{"seconds", 1}, {"count", 2.5}}}}}, {"steps[0].count: found 2.5"});
+  refused({{"exchanges", {exchange(1, {{"ranks", {1, 1}}})}}}, {"exchanges[0].ranks", "2 different ranks"});
+  refused({{"exchanges", {exchange(1, {{"ranks", {0, 1, 2}}})}}}, {"exchanges[0].ranks: found [0,1,2]"});
+  for (const Json& parts : {Json{500, 400}, Json{1000}, Json{999, 1, 0}, Json{0, 1000}, Json(7)})
+    refused({{"exchanges", {exchange(1, {{"operations", 2}, {"parts", parts}})}}},
+            {"exchanges[0].parts", "2 numbers of bytes that add up to 1000"});
   refused({{"exchanges", {exchange(1, {{"fit", 1}})}}}, {"exchanges[0].fit", "true or false"});
   refused({{"exchanges", {exchange(1, {{"members", 4294967298}})}}},
           {"exchanges[0].members", "4294967298", "1048576"});
