@@ -283,6 +283,8 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
   const bool talks = config.parallelism.is_on();
   if (talks) columns.push_back("inside_wait_s");
   if (may_lose) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
+  const bool says_cut_waits = may_lose && has_column(file, "cut_wait_s");  // not before November 2026
+  if (says_cut_waits) columns.emplace_back("cut_wait_s");
   auto of = read_numbers(file, columns);
   const std::vector<double>& clock_s = of["clock_s"];
   if (clock_s.empty()) return;
@@ -330,6 +332,8 @@ void add_workers(const Case& config, const std::string& case_folder, Json& recor
     record["state_bytes_moved"] = sum(moves["bytes"]);
   }
   if (may_lose) {
+    // No row says how long one that crashed in an exchange had waited there.
+    if (says_cut_waits) record["wait_time_s"] = record.value("wait_time_s", 0.) + mean(of["cut_wait_s"]);
     const double compute_s = sum(of["compute_s"]);
     record["lost_fraction"] = compute_s > 0 ? sum(of["lost_s"]) / compute_s : 0;
     if (config.has_absences())

@@ -73,10 +73,9 @@ class ExchangeTable {
   // False of one that was passed by: it sends nothing and is done when it is ready.
   bool takes_part() const { return bytes() > 0 || done_s() > ready_s(); }
   // False of one that takes part and exchanges nothing: it waited for others that did not come, or what it
-  // sent a synchronizer never came back. Its wait counts, and it has no time of a synchronization.
-  bool exchanges() const {
-    return rule_ && rule_->is_merge() ? done_s() > ready_s() : bytes() > 0 || done_s() > start_s();
-  }
+  // sent a synchronizer never came back; it may have sent a part before that. Its wait counts, and it has no
+  // time of a synchronization.
+  bool exchanges() const { return rule_ && rule_->is_merge() ? done_s() > ready_s() : done_s() > start_s(); }
 
   // Whether its times count as the method's synchronization: it blocks, or nothing of the method does. What
   // is sent ahead of a blocking exchange counts with that.

@@ -46,13 +46,14 @@ std::string key_of(const ReplayTask& task) {
 }
 
 Json totals_json(const ReplicaTotals& of) {
-  return {of.compute_s, of.idle_s,        of.clock_s,      of.bytes_sent, of.bubble_s, of.stage_wait_s,
-          of.stage,     of.inside_wait_s, of.useful_steps, of.lost_s,     of.gone_s,   of.batch_wait_s};
+  return {of.compute_s,    of.idle_s,       of.clock_s,       of.bytes_sent,   of.bubble_s,
+          of.stage_wait_s, of.stage,        of.inside_wait_s, of.useful_steps, of.lost_s,
+          of.gone_s,       of.batch_wait_s, of.cut_wait_s};
 }
 
 ReplicaTotals totals_of(const Json& json) {
-  return {json.at(0), json.at(1), json.at(2), json.at(3), json.at(4),  json.at(5),
-          json.at(6), json.at(7), json.at(8), json.at(9), json.at(10), json.at(11)};
+  return {json.at(0), json.at(1), json.at(2), json.at(3),  json.at(4),  json.at(5), json.at(6),
+          json.at(7), json.at(8), json.at(9), json.at(10), json.at(11), json.at(12)};
 }
 
 Json times_json(const ReplayedTimes& times) {

@@ -57,6 +57,7 @@ OperationPlan plan(const MethodSpec& method, const PlannedModel& model) {
   presend.name = "presend";
   presend.payload = whole({"phi"}, model.wire);
   presend.overlap_steps = outer.every;
+  presend.is_sent_ahead = true;
   return {{outer, presend}};
 }
 

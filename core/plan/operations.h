@@ -94,6 +94,8 @@ struct OperationRule {
   // Of an overlapped rule: it is posted before the replica awaits what is due at the same step, so with what
   // the replica has computed by itself. Else after that.
   bool posts_first = false;
+  // Of an overlapped rule: it has rows that no step changes until it is awaited, for the blocking one there.
+  bool is_sent_ahead = false;
   // > 0, of a blocking rule: the last part of each step that is the backward pass, during which the payload
   // is released in `buckets` equal parts, one after another; the last one at the end of the step. Else one
   // piece.

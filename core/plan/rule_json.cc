@@ -209,6 +209,7 @@ Json to_json(const OperationRule& rule) {
   if (rule.across_every > 0) json["across_every"] = rule.across_every;
   if (rule.target_graph != TargetGraph::kOwn) json["target_graph"] = word_of(rule.target_graph);
   if (rule.posts_first) json["posts_first"] = true;
+  if (rule.is_sent_ahead) json["is_sent_ahead"] = true;
   if (rule.stage >= 0) json["stage"] = rule.stage;
   if (!rule.releases.empty()) json["releases"] = rule.releases;
   if (!rule.sizes.empty()) json["sizes"] = rule.sizes;
@@ -250,6 +251,7 @@ OperationRule rule_from(const Json& json, const PlanContext& context) {
                      fmt::format("at most {}", kMostInAllToAll));
   take("overlap_steps", rule.overlap_steps);
   take("posts_first", rule.posts_first);
+  take("is_sent_ahead", rule.is_sent_ahead);
   take("stage", rule.stage);
   take("overlap_backward", rule.overlap_backward);
   take("buckets", rule.buckets);

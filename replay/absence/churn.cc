@@ -69,7 +69,12 @@ void Churn::crash(int replica) {
     member.is_joining = member.has_state = false;
     --joining_;
     member.row.back_s = member.row.state_s = -1;
-    return detect(replica);
+    if (!listens_) return detect(replica);  // nobody waits for it
+    member.is_lost_listener = true;
+    tell([&](PresenceListener& listener) { listener.on_listener_crash(replica); });
+    member.detection.after(replay_.context.clock, case_.recovery.detect_s,
+                           [this, replica] { detect(replica); });
+    return;
   }
   member.is_there = false;
   if (replay_.workers.has_ended(replica)) return;
@@ -83,6 +88,7 @@ void Churn::crash(int replica) {
 
 void Churn::detect(int replica) {
   at(replica).is_missed = true;
+  at(replica).is_lost_listener = false;
   at(replica).detection.end();
   tell([&](PresenceListener& listener) { listener.on_failure_detected(replica); });
   for (int other = 0; joining_ > 0 && other < replicas(); ++other) {
@@ -130,7 +136,7 @@ void Churn::come_back(int replica) {
   if (replay_.workers.has_ended(replica)) return;
   member.row.back_s = replay_.workers.now();
   if (repeats_steps()) return resume(replica);
-  if (!member.is_missed) detect(replica);
+  if (!member.is_missed || member.is_lost_listener) detect(replica);
   join(replica);
 }
 
@@ -235,7 +241,8 @@ Attendance Churn::attendance(int step) const {
     const bool is_expected = repeats_steps() || member.is_there || (!member.is_missed && !member.is_joining);
     if (is_expected && !replay_.workers.has_ended(replica) && replay_.workers.step_of(replica) <= step)
       role = Attendance::Role::kMember;
-    if (member.is_joining && listens_at(member, step)) role = Attendance::Role::kListener;
+    if ((member.is_joining || member.is_lost_listener) && listens_at(member, step))
+      role = Attendance::Role::kListener;
     if (went_in(replica, step)) {
       role = Attendance::Role::kMember;
       if (member.is_missed) attendance.lost.push_back(replica);
@@ -284,7 +291,7 @@ void Churn::begin(int replica, int step, int source, int copied_step) {
   const PresenceListener::Return as = listened   ? PresenceListener::Return::kListener
                                       : listens_ ? PresenceListener::Return::kMember
                                                  : PresenceListener::Return::kApart;
-  tell([&](PresenceListener& listener) { listener.on_return(replica, step, as); });
+  tell([&](PresenceListener& listener) { listener.on_return(replica, step, as, source < 0); });
 }
 
 bool Churn::is_gone(int replica) const {

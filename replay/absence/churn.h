@@ -65,6 +65,7 @@ class Churn : public Presence {
     bool is_there = true;    // takes part
     bool is_up = true;       // no fault strikes it
     bool is_missed = false;  // gone, and the others know
+    bool is_lost_listener = false;  // it listened, has crashed, and the others do not know
     int downloads = 0;       // so far
     Life life;               // until it crashes
     Life detection;          // of its crash

@@ -10,7 +10,8 @@ void GroupSynchronization::post(int worker, const std::shared_ptr<StepPlan>& pla
   GroupOperation* run = plan->run_of(worker, instruction.rule);
   if (!run) return;
   Worker& state = workers_.at(worker);
-  (run->rule().is_blocking() ? state.blocking : state.overlapped).push_back({plan, run});
+  (run->rule().is_blocking() ? state.blocking : state.overlapped)
+      .push_back({plan, run, ledger_.computed(worker)});
   if (instruction.bucket < run->rule().buckets) run->release(worker);
 }
 
@@ -52,7 +53,7 @@ void GroupSynchronization::end_waits(int worker) {
 
 void GroupSynchronization::write_row(int worker, const GroupOperation& run, double done_s, double awaited_s) {
   const MemberTimes times = run.times(worker);
-  ledger_.send(worker, times.bytes_sent);
+  if (!loses_members_) ledger_.send(worker, times.bytes_sent);
   SyncParts parts = times.parts;
   parts.waiting_s += done_s - workers_.since_origin(times.done_s);
   // A member that came too late is passed by: it waits for no start.
@@ -72,7 +73,7 @@ void GroupSynchronization::note_finished(const GroupOperation& run) {
   if (rows == sent_by_row_.end()) return;
   for (const auto& [worker, bytes] : rows->second) {
     const std::int64_t more = run.times(worker).bytes_sent - bytes;
-    ledger_.send(worker, more);
+    if (!loses_members_) ledger_.send(worker, more);
     outputs_.add_bytes(run.step(), run.rule_index(), worker, more);
   }
   sent_by_row_.erase(rows);

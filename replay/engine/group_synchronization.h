@@ -15,7 +15,8 @@ namespace longhaul {
 
 class GroupSynchronization : public Synchronization {
  public:
-  // All must outlive it. `loses_members`: what is known of a chain may end, where an operation began anew.
+  // All must outlive it. `loses_members`: what is known of a chain may end, where an operation began anew;
+  // and what was sent is counted once that is over, also of those who have no row (step_plans.cc).
   GroupSynchronization(Workers& workers, Ledger& ledger, ReplayOutputs& outputs, bool loses_members)
       : workers_(workers), ledger_(ledger), outputs_(outputs), loses_members_(loses_members) {}
 

@@ -56,7 +56,7 @@ ReplayEngine::ReplayEngine(const Case& config, const Trace& trace, ReplayOutputs
       slow_(config.faults, config.seed, worker_count(trace)),
       assignment_(trace.context.replicas, trace.plan.pipeline.stages),
       presence_(make_presence()),
-      plans_(context_, trace_, assignment_, *presence_,
+      plans_(context_, trace_, assignment_, *presence_, ledger_,
              [this](GroupOperation& run, int worker) { member_done(run, worker); }),
       synchronization_(make_synchronization()) {
   network_->set_heartbeat([this] { beat(); });
@@ -288,15 +288,23 @@ void ReplayEngine::go_on(int worker) {
   if (workers_.at(worker).is_waiting) follow_program(worker);
 }
 
-// What it computed so far is in the model now; or, where gradients were thrown away, its step is not.
+// What it had computed when it posted is in the model now; or, where gradients were thrown away, its step is
+// not. Who is left alone of a pair or a group takes no outer step, and what is sent ahead has no work in it.
 void ReplayEngine::note_contribution(const GroupOperation& run, int worker) {
   const std::vector<int>& contributors = run.participants();
   const bool throws_gradients_away = run.rule().before_optimizer && ledger_.unshared(worker).steps > 0 &&
                                      workers_.at(worker).step == run.step();
-  if (std::find(contributors.begin(), contributors.end(), worker) != contributors.end())
-    ledger_.count_useful(worker, ledger_.take_unshared(worker));
+  const std::size_t fewest = run.rule().is_of_everyone() ? 1 : 2;
+  if (run.rule().is_sent_ahead) return;
+  const Worker::Waited* posted = workers_.at(worker).posted(run);
+  const auto take = [&] {
+    return ledger_.take_unshared(worker, posted ? posted->computed : ledger_.computed(worker));
+  };
+  if (contributors.size() >= fewest &&
+      std::find(contributors.begin(), contributors.end(), worker) != contributors.end())
+    ledger_.count_useful(worker, take());
   else if (run.rule().completion.fetches || throws_gradients_away)
-    ledger_.count_lost(worker, ledger_.take_unshared(worker));
+    ledger_.count_lost(worker, take());
 }
 
 void ReplayEngine::note_finished(const GroupOperation& run) {
@@ -306,11 +314,7 @@ void ReplayEngine::note_finished(const GroupOperation& run) {
   add_schedule(run, is_everyone);
 }
 
-// Neither a listener nor a lost member has a row: the one passes on what others contribute, the other had
-// begun.
 void ReplayEngine::note_elastic(const ElasticExchange& run) {
-  for (const int listener : run.members_that(true)) ledger_.send(listener, run.times(listener).bytes_sent);
-  for (const auto& [lost, bytes] : run.bytes_of_lost()) ledger_.send(lost, bytes);
   if (run.is_discarded()) outputs_.note_discarded(run.rule().before_optimizer);
   if (!run.participants().empty() || run.is_discarded()) add_schedule(run, false);
 }
@@ -332,7 +336,13 @@ void ReplayEngine::stop(int worker) {
   const bool repeats = presence_->repeats_steps();
   const bool is_in_passes = !ledger_.is_computed(worker) && pipelines_;
   if (is_in_passes) pipelines_->on_crash(worker);
-  ledger_.crash(worker, workers_.now(),
+  // Where it repeats its step the rows of what is done by now have the wait until then.
+  double waits_from_s = ledger_.computed_s(worker);
+  if (repeats)
+    for (const Worker::Waited& waited : state.blocking)
+      if (waited.run->is_done(worker))
+        waits_from_s = std::max(waits_from_s, workers_.since_origin(waited.run->times(worker).done_s));
+  ledger_.crash(worker, {workers_.now(), waits_from_s},
                 repeats ? Ledger::AfterCrash::kRepeatsStep : Ledger::AfterCrash::kGoesOn, is_in_passes,
                 trace_.plan.dynamic_steps.takes(worker, state.step));
   // What it posted before its step is awaited still where it repeats that.
@@ -347,14 +357,15 @@ void ReplayEngine::stop(int worker) {
   if (!repeats) at_work_.leave(state.step);
 }
 
-void ReplayEngine::on_return(int replica, int step, Return) {
+void ReplayEngine::on_return(int replica, int step, Return, bool has_own_state) {
   const int stages = workers_.stages();
   for (int stage = 0; stage < stages; ++stage) {
     const int worker = worker_of(replica, stage, stages);
     Worker& state = workers_.at(worker);
     finished_ -= std::exchange(state.has_ended, false);  // before others of its stages had
+    const bool repeats = ledger_.is_computed(worker) && step <= state.step;
     state.step = state.ended_step = step - 1;
-    ledger_.come_back(worker, workers_.now());
+    ledger_.come_back(worker, workers_.now(), has_own_state, repeats);
     state.clocks = {clock_.now_s(), 0};
   }
   for (int stage = 0; stage < stages; ++stage) compute(worker_of(replica, stage, stages));
@@ -431,13 +442,17 @@ std::string ReplayEngine::deadlock() const {
 // The clock of an absent replica stays at the time of its crash.
 void ReplayEngine::end_totals() {
   outputs_.close(std::numeric_limits<int>::max());
+  plans_.finish();
   presence_->finish();
   if (!presence_->changes() && !throws_late_work_away(trace_.plan)) return;
   for (int worker = 0; worker < workers_.count(); ++worker) {
     const Worker& state = workers_.at(worker);
     if (!state.has_ended) ledger_.stop_clock(worker);
     ledger_.count_gone(worker, presence_->gone_s(worker / workers_.stages()));
-    ledger_.count_useful(worker, ledger_.take_unshared(worker));
+    if (state.has_ended || presence_->repeats_steps())
+      ledger_.count_useful(worker, ledger_.take_unshared(worker));
+    else
+      ledger_.count_lost(worker, ledger_.take_unshared(worker));
     // Then a step that was done twice was the same.
     if (presence_->repeats_steps())
       ledger_.set_useful_steps(worker, trace_.plan.dynamic_steps.taken_until(

@@ -66,7 +66,7 @@ class ReplayEngine : private PresenceListener {
 
   // A replica is gone, or is back.
   void on_crash(int replica) override;
-  void on_return(int replica, int step, Return as) override;
+  void on_return(int replica, int step, Return as, bool has_own_state) override;
   void on_resume(int replica, int step) override;
   void stop(int worker);
 

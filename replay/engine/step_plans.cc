@@ -7,11 +7,12 @@
 namespace longhaul {
 
 StepPlans::StepPlans(const ExchangeContext& context, const Trace& trace, const StageAssignment& assignment,
-                     const Presence& presence, StepPlan::MemberDone on_member_done)
+                     const Presence& presence, Ledger& ledger, StepPlan::MemberDone on_member_done)
     : context_(context),
       trace_(trace),
       assignment_(assignment),
       presence_(presence),
+      ledger_(ledger),
       on_member_done_(std::move(on_member_done)) {}
 
 std::shared_ptr<StepPlan> StepPlans::at(int step) {
@@ -35,9 +36,21 @@ void StepPlans::close(int step) {
       ++plan;
       continue;
     }
+    count_sent(*plan->second);
     context_.clock.retire(plan->second);
     plan = plans_.erase(plan);
   }
+}
+
+void StepPlans::finish() {
+  for (const auto& [step, plan] : plans_) count_sent(*plan);
+}
+
+// Of operations that may lose members, once nothing of them is sent any more: also what those sent who have
+// no row, since they listened, were lost, or crashed when they were done.
+void StepPlans::count_sent(const StepPlan& plan) {
+  for (const ElasticExchange* run : plan.elastic_exchanges())
+    for (const auto& [worker, bytes] : run->bytes_by_sender()) ledger_.send(worker, bytes);
 }
 
 std::vector<std::string> StepPlans::waiting() const {
@@ -67,7 +80,7 @@ void StepPlans::on_state_arrived(int replica) {
     if (presence_.is_ready_listener(replica, step)) plan->release(replica);
 }
 
-void StepPlans::on_return(int replica, int first_step, Return as) {
+void StepPlans::on_return(int replica, int first_step, Return as, bool) {
   if (as == Return::kApart) return;
   for (const auto& [step, plan] : Plans(plans_)) {
     if (step < first_step) continue;

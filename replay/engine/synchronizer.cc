@@ -267,7 +267,7 @@ void Synchronizer::on_failure_detected(int replica) {
   for (int rule = 0; rule < rule_count(); ++rule) try_merge(rule);
 }
 
-void Synchronizer::on_return(int replica, int step, Return) {
+void Synchronizer::on_return(int replica, int step, Return, bool) {
   presence_[as_index(replica)] = {};
   for (int rule = 0; rule < rule_count(); ++rule) {
     const Rule& state = rules_[as_index(rule)];

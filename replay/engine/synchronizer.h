@@ -54,7 +54,7 @@ class Synchronizer : public Synchronization {
 
   void on_crash(int replica) override;
   void on_failure_detected(int replica) override;
-  void on_return(int replica, int step, Return as) override;
+  void on_return(int replica, int step, Return as, bool has_own_state) override;
   void on_resume(int replica, int step) override;
 
   int lowest_open_step(int otherwise) const override;
@@ -63,7 +63,6 @@ class Synchronizer : public Synchronization {
   std::vector<std::string> waiting() const override;
 
  private:
-  using Work = Ledger::Work;  // that a contribution carries, and none before it carried
   // Where what a replica posted is.
   enum class Stage : char {
     kNone,       // it has posted nothing, or taken up what came back

@@ -120,7 +120,10 @@ void ElasticExchange::begin() {
 // Last what may end the object.
 void ElasticExchange::end(int replica) {
   Member& member = members_.at(replica);
-  if (member.done_s >= 0) return;
+  if (member.done_s >= 0) {  // it took part again for one that repeats its step, and may be the last
+    if (is_finished() && !has_told_end_) notify(-1);
+    return;
+  }
   member.done_s = context_.clock.now_s();
   if (settled_s_ < 0) settled_s_ = member.done_s;
   if (servers_ && rule().completion.fetches) servers_->add_source(replica);
@@ -251,10 +254,12 @@ MemberTimes ElasticExchange::times(int replica) const {
   return times;
 }
 
-std::map<int, std::int64_t> ElasticExchange::bytes_of_lost() const {
-  std::map<int, std::int64_t> bytes;
-  for (const auto& [replica, wasted] : wasted_bytes_)
-    if (members_.count(replica) == 0) bytes[replica] = wasted;
+std::map<int, std::int64_t> ElasticExchange::bytes_by_sender() const {
+  std::map<int, std::int64_t> bytes = wasted_bytes_;
+  if (run_)
+    for (const int replica : run_->group()) bytes[replica] += run_->times(replica).bytes_sent;
+  if (servers_)
+    for (const auto& [replica, sent] : servers_->bytes_sent()) bytes[replica] += sent;
   return bytes;
 }
 

@@ -50,10 +50,8 @@ class ElasticExchange : public GroupOperation {
   // A listener will contribute: what it released does not count.
   void begin_contributing(int replica);
 
-  // Members that listen, or that contribute.
-  std::vector<int> members_that(bool listen) const;
-  // What those sent who were members and are lost.
-  std::map<int, std::int64_t> bytes_of_lost() const;
+  // What was sent until now: by members, those who are lost, and in exchanges that were given up.
+  std::map<int, std::int64_t> bytes_by_sender() const;
   // No member has a result.
   bool is_discarded() const { return phase_ == Phase::kFailed; }
 
@@ -89,6 +87,7 @@ class ElasticExchange : public GroupOperation {
 
   bool waits_for_all() const { return rule().completion.is_all(); }
   bool is_open() const { return phase_ == Phase::kGathering || phase_ == Phase::kRunning; }
+  std::vector<int> members_that(bool listen) const;  // or that contribute
   bool takes_part(int replica) const;
   std::unique_ptr<BucketedExchange> run_among(const std::vector<int>& members);
   void open();

@@ -29,6 +29,7 @@ class ResultServers {
   void remove(int replica);       // it is gone: it needs nothing, and begins to send nothing
 
   std::int64_t transfers() const { return transfers_; }
+  const std::map<int, std::int64_t>& bytes_sent() const { return bytes_sent_; }  // by who sent
   std::int64_t bytes_sent(int replica) const;
 
  private:

@@ -40,6 +40,7 @@ class StepPlan {
   void release(int replica);         // all of a listener's contribution
   void on_resume(int replica, int step);  // it does this step anew
   bool is_finished() const;
+  const std::vector<ElasticExchange*>& elastic_exchanges() const { return elastic_; }
 
   const Program& program() const { return program_; }
   // The run of a rule that the worker takes part in; null: none.

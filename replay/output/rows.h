@@ -42,6 +42,7 @@ struct ReplicaTotals {
   std::int64_t useful_steps = 0;
   double lost_s = 0, gone_s = 0;
   double batch_wait_s = 0;  // of idle_s: for the samples of rollouts
+  double cut_wait_s = 0;    // of idle_s: at the end of a step's compute, until it crashed
 };
 
 // A collective of one group inside a step: from when the last member was ready until all were done.

@@ -191,7 +191,7 @@ void ReplayTables::write_replicas(const std::vector<ReplicaTotals>& totals) {
   const bool talks = !plan_.step_graph.is_empty();
   if (talks) columns.push_back("inside_wait_s");
   if (has_rollouts_) columns.push_back("batch_wait_s");
-  if (has_lost_work_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s"});
+  if (has_lost_work_) columns.insert(columns.end(), {"useful_steps", "lost_s", "gone_s", "cut_wait_s"});
   CsvWriter out(folder_ + "/replicas.csv", columns);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const ReplicaTotals& of = totals[i];
@@ -199,7 +199,9 @@ void ReplayTables::write_replicas(const std::vector<ReplicaTotals>& totals) {
     if (has_stages) add(out, of.stage, to_picoseconds(of.bubble_s), to_picoseconds(of.stage_wait_s));
     if (talks) add(out, to_picoseconds(of.inside_wait_s));
     if (has_rollouts_) add(out, to_picoseconds(of.batch_wait_s));
-    if (has_lost_work_) add(out, of.useful_steps, to_picoseconds(of.lost_s), to_picoseconds(of.gone_s));
+    if (has_lost_work_)
+      add(out, of.useful_steps, to_picoseconds(of.lost_s), to_picoseconds(of.gone_s),
+          to_picoseconds(of.cut_wait_s));
     out.end_row();
   }
   out.flush();

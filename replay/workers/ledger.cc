@@ -1,7 +1,6 @@
 #include "replay/workers/ledger.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "replay/work/trace_steps.h"
 
@@ -38,7 +37,7 @@ void Ledger::end_passes(int worker, int step, int stage, const PipelineRun::Work
 
 void Ledger::cut_passes(int worker, int step, int stage, const PipelineRun::WorkerTimes& times) {
   end_passes(worker, step, stage, times);
-  at(worker).unshared.seconds += times.compute_s;
+  count_lost(worker, {0, times.compute_s});
 }
 
 void Ledger::end_tasks(int worker, double now_s, double computed_s) {
@@ -54,8 +53,8 @@ void Ledger::end_compute(int worker, double now_s) {
   Account& account = at(worker);
   account.computed_s = now_s;
   account.is_computed = true;
-  account.unshared.seconds += account.planned.seconds;
-  account.unshared.steps += account.planned.steps;
+  account.computed.seconds += account.planned.seconds;
+  account.computed.steps += account.planned.steps;
 }
 
 void Ledger::end_waits(int worker, int step, double now_s) {
@@ -64,25 +63,51 @@ void Ledger::end_waits(int worker, int step, double now_s) {
   if (outputs_.records(step)) outputs_.add_step(step, {worker, account.computed_s, now_s});
 }
 
-Ledger::Work Ledger::take_unshared(int worker) {
-  return std::exchange(at(worker).unshared, {});
+Work Ledger::unshared(int worker) const {
+  const Account& account = at(worker);
+  return {account.computed.steps - account.settled.steps, account.computed.seconds - account.settled.seconds};
 }
 
-void Ledger::crash(int worker, double now_s, AfterCrash then, bool is_in_passes, bool takes_step) {
+Work Ledger::take_unshared(int worker, const Work& until) {
   Account& account = at(worker);
-  account.crashed_s = now_s;
-  const bool repeats = then == AfterCrash::kRepeatsStep;
+  const Work reached{std::max(account.settled.steps, until.steps),
+                     std::max(account.settled.seconds, until.seconds)};
+  const Work taken{reached.steps - account.settled.steps, reached.seconds - account.settled.seconds};
+  account.settled = reached;
+  return taken;
+}
+
+void Ledger::crash(int worker, const CrashTime& time, AfterCrash then, bool is_in_passes, bool takes_step) {
+  Account& account = at(worker);
+  account.crashed_s = time.now_s;
   if (account.is_computed) {
-    account.totals.idle_s += now_s - account.computed_s;
-    if (repeats) count_lost(worker, account.planned);
-    if (repeats && takes_step && account.unshared.steps > 0) --account.unshared.steps;
+    account.totals.idle_s += time.now_s - account.computed_s;
+    account.totals.cut_wait_s += time.now_s - time.waits_from_s;
+    if (then == AfterCrash::kGoesOn) return;
+    if (!takes_step) account.planned.steps = 0;
+    lose_step(worker);
   } else if (!is_in_passes) {
-    const double done_s = std::clamp(now_s - account.begun_s, 0., account.planned.seconds);
+    const double done_s = std::clamp(time.now_s - account.begun_s, 0., account.planned.seconds);
     account.totals.compute_s -= account.planned.seconds - done_s;
-    account.unshared.seconds += done_s;
-    if (repeats) count_lost(worker, {0, done_s});
+    count_lost(worker, {0, done_s});
   }
-  if (!repeats) count_lost(worker, take_unshared(worker));
+}
+
+// The one that it has computed last.
+void Ledger::lose_step(int worker) {
+  Account& account = at(worker);
+  count_lost(worker, account.planned);
+  account.computed.seconds -= account.planned.seconds;
+  account.computed.steps -= account.planned.steps;
+  account.settled.seconds = std::min(account.settled.seconds, account.computed.seconds);
+  account.totals.useful_steps -= std::max<std::int64_t>(0, account.settled.steps - account.computed.steps);
+  account.settled.steps = std::min(account.settled.steps, account.computed.steps);
+}
+
+void Ledger::come_back(int worker, double now_s, bool has_own_state, bool repeats) {
+  at(worker).computed_s = now_s;
+  if (repeats) lose_step(worker);
+  if (!has_own_state) count_lost(worker, take_unshared(worker));
 }
 
 }  // namespace longhaul

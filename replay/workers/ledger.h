@@ -9,6 +9,7 @@
 #include "replay/output/outputs.h"
 #include "replay/output/rows.h"
 #include "replay/pipeline/pipeline_run.h"
+#include "replay/workers/work.h"
 
 namespace longhaul {
 
@@ -16,20 +17,19 @@ namespace longhaul {
 // ends it; `now_s` is seconds since training began.
 //
 // Work that a worker has computed is unshared until the method has taken it into the model, or has thrown it
-// away; the totals then count its steps as useful, or its seconds as lost.
+// away; the totals then count its steps as useful, or its seconds as lost. An exchange that overlaps takes
+// what had been computed when it was posted.
 class Ledger {
  public:
-  struct Work {
-    std::int64_t steps = 0;
-    double seconds = 0;
-  };
   enum class AfterCrash { kGoesOn, kRepeatsStep };
 
   // Both must outlive it.
   Ledger(const Trace& trace, ReplayOutputs& outputs);
 
   const ReplicaTotals& totals(int worker) const { return at(worker).totals; }
-  const Work& unshared(int worker) const { return at(worker).unshared; }
+  // What it has computed in whole steps so far, and what of that is neither in the model nor lost.
+  const Work& computed(int worker) const { return at(worker).computed; }
+  Work unshared(int worker) const;
   // Whether it has computed the step that it is at; and when it last had.
   bool is_computed(int worker) const { return at(worker).is_computed; }
   double computed_s(int worker) const { return at(worker).computed_s; }
@@ -58,17 +58,24 @@ class Ledger {
 
   void send(int worker, std::int64_t bytes) { at(worker).totals.bytes_sent += bytes; }
 
-  // What it has not shared is on its way, in the hands of who asks.
-  Work take_unshared(int worker);
+  // What it has not shared, or of that what it had computed when computed() was `until`, is on its way, in
+  // the hands of who asks.
+  Work take_unshared(int worker) { return take_unshared(worker, computed(worker)); }
+  Work take_unshared(int worker, const Work& until);
   void count_useful(int worker, const Work& work) { at(worker).totals.useful_steps += work.steps; }
   void count_lost(int worker, const Work& work) { at(worker).totals.lost_s += work.seconds; }
 
   // The worker crashes: in its compute, or while it waits; in passes after cut_passes(). It loses what it has
-  // not shared; or, where it repeats its step, what it has computed of that. `takes_step`: the step counts
-  // (DynamicSteps, core/plan/dynamic_steps.h).
-  void crash(int worker, double now_s, AfterCrash then, bool is_in_passes, bool takes_step);
-  // It is back, and waits for nothing.
-  void come_back(int worker, double now_s) { at(worker).computed_s = now_s; }
+  // computed of its step, where it does not repeat that only if that is not over. `takes_step`: the step
+  // counts (DynamicSteps, core/plan/dynamic_steps.h). `waits_from_s`: since when no row will say that it
+  // waited.
+  struct CrashTime {
+    double now_s = 0, waits_from_s = 0;
+  };
+  void crash(int worker, const CrashTime& time, AfterCrash then, bool is_in_passes, bool takes_step);
+  // It is back, and waits for nothing. With another's state what it had not shared is lost; where it `repeats`
+  // the last step that it has computed (the last one of the training), that is lost.
+  void come_back(int worker, double now_s, bool has_own_state, bool repeats);
 
   // At the end of a replay, of a worker that has crashed for good: its clock stands at that time.
   void stop_clock(int worker) { at(worker).totals.clock_s = at(worker).crashed_s; }
@@ -76,9 +83,11 @@ class Ledger {
   void set_useful_steps(int worker, std::int64_t steps) { at(worker).totals.useful_steps = steps; }
 
  private:
+  void lose_step(int worker);
+
   struct Account {
     ReplicaTotals totals;
-    Work unshared;
+    Work computed, settled;  // settled: of computed, what is in the model or lost
     Work planned;  // of the compute that it is in, or was in last
     double begun_s = 0, computed_s = 0, crashed_s = 0;
     bool is_computed = false;

@@ -14,6 +14,8 @@ class PresenceListener {
 
   // It is gone, and what it has under way is lost. The others do not know.
   virtual void on_crash(int) {}
+  // The same of one that only listened.
+  virtual void on_listener_crash(int) {}
   // They know.
   virtual void on_failure_detected(int) {}
   // It is back, and gets the results of operations of this step and later ones; it contributes nothing yet.
@@ -26,8 +28,8 @@ class PresenceListener {
     kMember,    // it has not, and joins operations that are open already
     kApart,     // it takes part in what is made from now on
   };
-  // It is back and begins with this step.
-  virtual void on_return(int, int, Return) {}
+  // It is back and begins with this step, with its own state or another's.
+  virtual void on_return(int, int, Return, bool) {}
   // It is back where all have waited for it, and repeats this step.
   virtual void on_resume(int, int) {}
 };

@@ -13,6 +13,7 @@
 #include "replay/network/clock.h"
 #include "replay/pipeline/pipeline_run.h"
 #include "replay/work/life.h"
+#include "replay/workers/work.h"
 
 namespace longhaul {
 
@@ -21,6 +22,7 @@ struct Worker {
   struct Waited {
     std::shared_ptr<StepPlan> plan;  // keeps the run alive
     GroupOperation* run = nullptr;
+    Work computed;  // what the worker had when it posted
   };
 
   int step = 0;
@@ -33,6 +35,14 @@ struct Worker {
   std::vector<Waited> overlapped;  // posted earlier, awaited at the end of a step to come
   WorkerClocks clocks;             // with stages
   Life life;                       // a crash ends it
+
+  // Null: it has not come to post that.
+  const Waited* posted(const GroupOperation& run) const {
+    for (const std::vector<Waited>* all : {&blocking, &overlapped})
+      for (const Waited& waited : *all)
+        if (waited.run == &run) return &waited;
+    return nullptr;
+  }
 };
 
 // With stages every replica has a worker for each: worker_of(replica, stage, stages).

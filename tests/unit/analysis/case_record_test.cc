@@ -229,6 +229,22 @@ TEST_F(CaseRecord, CountsWhatWentIntoTheModel) {
   expect(json, {{"committed_fraction", 0.8}, {"discarded_exchanges", 3}});
   expect(json, {{"recovery_s.mean", 3}, {"recovery_bytes", 1500}, {"step_time_s", 2}});
   expect(json, {{"useful_steps", 15}, {"useful_steps_per_s", 0.75}, {"goodput_tokens_per_s", 75}});
+  // Replica 1 had waited for 3 s where it crashed: 1.5 s of each, in no row of exchanges.
+  write_text(case_folder + "/replicas.csv",
+             "replica,compute_s,idle_s,clock_s,bytes_sent,useful_steps,lost_s,gone_s,cut_wait_s\n"
+             "0,10,2,20,100,8,2,0,0\n1,8,2,12,100,7,1,5,3\n");
+  EXPECT_NEAR(record()["wait_time_s"].get<double>() - json["wait_time_s"].get<double>(), 1.5, 1e-12);
+}
+
+// What had sent a part when a member was lost, and got no result, is no synchronization of 0 s.
+TEST_F(CaseRecord, AnExchangeThatFailedHasNoTime) {
+  std::filesystem::remove(case_folder + "/trace.jsonl");
+  write_text(case_folder + "/exchanges.csv",
+             "step,replica,exchange,ready_s,start_s,done_s,bytes,awaited_s\n"
+             "1,0,outer,1,1,4,100,1\n1,1,outer,1,1,4,100,1\n"
+             "2,0,outer,5,8,8,40,5\n2,1,outer,5,8,8,0,5\n");
+  const Json json = record();
+  expect(json, {{"sync_time_s.mean", 3}, {"sync_time_s.p50", 3}, {"wait_s.max", 3}, {"bytes_per_sync", 60}});
 }
 
 // Both workers of a replica were gone for 5 of 20 s, and 8 of its 10 steps went into the model.

@@ -314,7 +314,7 @@ TEST(RuleOfATrace, ComesFromItsKeysAndBecomesThem) {
       "before_optimizer": true, "grouping": "sites", "group_size": 2, "sharded": true, "overlap_steps": 5,
       "overlap_backward": 0.6666666666666666, "buckets": 2, "payload": [{"tensor": "phi",
       "codec": {"top_k": 5, "chunk": 64, "numbers": "fp16", "error_feedback": "classic"},
-      "columns": [[0, 5], [7, 9]]}], "across_every": 4, "posts_first": true, "stage": 1, "releases": [0.5, 0], "sizes": [3, 1],
+      "columns": [[0, 5], [7, 9]]}], "across_every": 4, "posts_first": true, "is_sent_ahead": true, "stage": 1, "releases": [0.5, 0], "sizes": [3, 1],
       "together": true})"));
   EXPECT_EQ(rule.name + " " + rule.collective, "outer pair");
   EXPECT_EQ(rule.kind, OperationKind::kAllGather);
@@ -322,7 +322,7 @@ TEST(RuleOfATrace, ComesFromItsKeysAndBecomesThem) {
   EXPECT_EQ(std::tuple(rule.every, rule.phase, rule.first_step, rule.last_step, rule.group_size,
                        rule.overlap_steps, rule.buckets, rule.across_every, rule.stage),
             std::tuple(10, 3, 10, 20, 2, 5, 2, 4, 1));
-  EXPECT_TRUE(rule.before_optimizer && rule.sharded && rule.posts_first);
+  EXPECT_TRUE(rule.before_optimizer && rule.sharded && rule.posts_first && rule.is_sent_ahead);
   EXPECT_EQ(rule.overlap_backward, 2. / 3);
   EXPECT_EQ(rule.releases, (std::vector<double>{0.5, 0}));
   EXPECT_EQ(rule.sizes, (std::vector<std::int64_t>{3, 1}));
@@ -333,7 +333,7 @@ TEST(RuleOfATrace, ComesFromItsKeysAndBecomesThem) {
   EXPECT_EQ(rule.payload[0].codec.feedback, Feedback::kClassic);
   EXPECT_EQ(rule.payload[0].columns, (Columns{{0, 5}, {7, 9}}));
   const OperationRule plain = rule_with(Json::object());
-  EXPECT_FALSE(plain.before_optimizer || plain.sharded || plain.posts_first);
+  EXPECT_FALSE(plain.before_optimizer || plain.sharded || plain.posts_first || plain.is_sent_ahead);
   EXPECT_TRUE(plain.completion.is_all());
 }
 

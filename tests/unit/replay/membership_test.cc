@@ -63,15 +63,6 @@ Replayed with_download(OperationRule rule, int replicas, int steps) {
 
 using Group = std::vector<int>;
 
-// Also what it passed on for others, or before it went; the download of a state is none of it.
-void expect_totals_of_what_was_sent(const Replayed& result) {
-  std::map<std::string, std::int64_t> sent;  // by replica
-  for (const auto& row : rows_of(result, "transfers.csv"))
-    if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
-  for (const auto& row : rows_of(result, "replicas.csv"))
-    EXPECT_EQ(std::stoll(row.at(4)), sent[row.at(0)]) << row.at(0);
-}
-
 // It goes in the middle of step 3 and stays away. Step 3's gradients wait for it until 2.75 s, which is
 // before the others are ready.
 TEST(Membership, OthersGoOnWithoutIt) {

@@ -264,8 +264,8 @@ TEST(DynamicStepsReplay, OneWhoCrashesTakesItsStepsWhenItIsBack) {
   const auto groups = groups_of_steps(result);
   EXPECT_EQ(groups.at(4), (std::vector<int>{0, 2}));
   EXPECT_EQ(groups.at(8), (std::vector<int>{0, 1, 2}));
-  // Step 2 was lost with the crash, and so were its 2 s, and one of step 4; 6, 8, 10 and 12 count.
-  EXPECT_EQ(totals_of(result, 1), (Cells{"4", "3"}));
+  // Its own state has step 2; a second of step 4 is lost. 6, 8, 10 and 12 count too.
+  EXPECT_EQ(totals_of(result, 1), (Cells{"5", "1"}));
   EXPECT_EQ(totals_of(result, 0)[0], "12");
   // It takes step 6 from 5.5 to 7.5 s and step 8 to 9.5 s; then a round is 4 s.
   EXPECT_NEAR(result.row(8, 0).done_s, 9.5, 1e-9);

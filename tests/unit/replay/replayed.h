@@ -130,6 +130,16 @@ inline Cells totals_of(const Replayed& replayed, int replica) {
   return at(rows_of(replayed, "replicas.csv").at(static_cast<std::size_t>(replica)), {5, 6});
 }
 
+// Of each replica: also what it passed on for others, or before it went; the download of a state is none of
+// it.
+inline void expect_totals_of_what_was_sent(const Replayed& result) {
+  std::map<std::string, std::int64_t> sent;  // by replica
+  for (const auto& row : rows_of(result, "transfers.csv"))
+    if (row.at(1) != "state") sent[row.at(2)] += std::stoll(row.at(6));
+  for (const auto& row : rows_of(result, "replicas.csv"))
+    EXPECT_EQ(std::stoll(row.at(4)), sent[row.at(0)]) << row.at(0);
+}
+
 // `replay` as simulated_replay or analytic_replay.
 template <typename Replay>
 Replayed run_with(Replay replay, const Case& config, const Trace& trace) {
