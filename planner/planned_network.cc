@@ -244,7 +244,9 @@ measured::Known known_of_sites(const PlanRequest& plan) {
     known.sites.emplace_back(site.name, site.hosts);
     for (std::size_t j = i + 1; j < plan.sites.size(); ++j)
       if (const auto rtt = rtt_between(site, plan.sites[j], given, plan.joins.at("inflation")))
-        known.rtts[measured::pair_of(site.name, plan.sites[j].name)] = text_seconds(*rtt);
+        (given.count(in_order(site.name, plan.sites[j].name)) > 0
+             ? known.rtts
+             : known.guesses)[measured::pair_of(site.name, plan.sites[j].name)] = text_seconds(*rtt);
   }
   return known;
 }

@@ -125,25 +125,44 @@ std::vector<Measured> free_ones(const std::string& between, const std::vector<Me
   return free;
 }
 
-// Those of as few streams as there are. nccl-tests, which do not say how many, only where nothing else is.
+// Of each direction those of as few streams as there are. nccl-tests, which do not say how many, only where
+// nothing else is.
 std::vector<Way> with_fewest_streams(const std::vector<Way>& ways) {
-  long long fewest = 0;
-  for (const Way& way : ways)
-    if (way.streams != 0 && (fewest == 0 || way.streams < fewest)) fewest = way.streams;
+  std::map<std::string, long long> fewest;  // by sender
+  for (const Way& way : ways) {
+    long long& of_sender = fewest[way.sender];
+    if (way.streams != 0 && (of_sender == 0 || way.streams < of_sender)) of_sender = way.streams;
+  }
+  const bool has_streams =
+      std::any_of(fewest.begin(), fewest.end(), [](const auto& item) { return item.second != 0; });
   std::vector<Way> with_fewest;
   for (const Way& way : ways)
-    if (way.streams == fewest) with_fewest.push_back(way);
+    if (way.streams == fewest[way.sender] && (way.streams != 0 || !has_streams)) with_fewest.push_back(way);
   return with_fewest;
+}
+
+// Where several streams of a direction carried less together than one connection is taken to carry.
+void say_less_together(const std::string& between, const std::vector<Way>& ways, double one_bps,
+                       Warnings& warnings) {
+  for (const Way& way : ways)
+    if (way.streams > 1 && kApart * way.together_bps < one_bps)
+      warnings.push_back(
+          fmt::format("{}: {} streams{} carried {} Mb/s together, less than the {} of one, which "
+                      "counts: has the path changed between the tests?",
+                      between, way.streams, way.sender.empty() ? "" : " from " + way.sender,
+                      megabits(way.together_bps), megabits(one_bps)));
 }
 
 // What one connection carries: of the slower direction.
 Way chosen(const std::string& between, const std::vector<Measured>& carried, Warnings& warnings) {
-  const std::vector<Way> ways = with_fewest_streams(ways_of(free_ones(between, carried, warnings)));
+  const std::vector<Way> all = ways_of(free_ones(between, carried, warnings)),
+                         ways = with_fewest_streams(all);
   say_repeats(between, ways, warnings);
   const auto is_slower = [](const Way& way, const Way& other) { return way.bps() < other.bps(); };
   const Way &slowest = *std::min_element(ways.begin(), ways.end(), is_slower),
             &fastest = *std::max_element(ways.begin(), ways.end(), is_slower);
   say_ways(between, slowest, fastest, warnings);
+  say_less_together(between, all, slowest.bps(), warnings);
   const long long streams = slowest.streams;
   if (streams > 1)
     warnings.push_back(fmt::format(
@@ -207,21 +226,25 @@ Json pair_json(const std::string& first, const std::string& second, const std::v
   for (const Measured& one : of)
     if (one.together_bps) carried.push_back(one);
   if (carried.empty() && known.throughput.empty())
-    throw InputError("",
-                     fmt::format("nothing says what a connection between {} carries; give an iperf3 --json, "
-                                 "or nccl-tests (with round "
-                                 "trips alone --throughput, or `paths` in a plan)",
-                                 between),
-                     "");
+    throw InputError(
+        "",
+        fmt::format("nothing says what a connection between {} carries; give an iperf3 --json, "
+                    "or nccl-tests (with round "
+                    "trips alone --throughput of longhaul measured; `paths` of a plan have round trips)",
+                    between),
+        "");
   const std::optional<double> rtt_s = round_trips.quiet_s ? round_trips.quiet_s : round_trips.loaded_s;
-  if (!rtt_s && known_rtt == known.rtts.end())
+  const auto guess = known.guesses.find(pair_of(first, second));
+  if (!rtt_s && known_rtt == known.rtts.end() && guess == known.guesses.end())
     throw InputError("",
                      fmt::format("nothing says the round trip between {}; give ping's output as {}-{}.txt",
                                  between, first, second),
                      "");
   Json pair = {{"between", {first, second}}};
   const bool takes_known = !round_trips.quiet_s && known_rtt != known.rtts.end();
-  pair["rtt"] = takes_known ? known_rtt->second : fmt::format("{:.6g}ms", *rtt_s * 1e3);
+  pair["rtt"] = takes_known ? known_rtt->second
+                : rtt_s     ? fmt::format("{:.6g}ms", *rtt_s * 1e3)
+                            : guess->second;
   pair["throughput"] =
       carried.empty() ? known.throughput : rate_text(chosen(between, carried, warnings).bps());
   if (Json ways = measured_ways(carried); !ways.empty()) pair["measured"] = std::move(ways);
@@ -233,7 +256,12 @@ void say_loaded(const std::vector<Measured>& measured, const Known& known, Warni
   std::set<SitePair> quiet;
   for (const Measured& one : measured)
     if (one.rtt_s && !one.is_loaded) quiet.insert(one.pair);
+  std::set<SitePair> timed;
+  for (const Measured& one : measured)
+    if (one.rtt_s) timed.insert(one.pair);
   for (const auto& [pair, rtt] : known.rtts) quiet.insert(pair);
+  for (const auto& [pair, rtt] : known.guesses)
+    if (timed.count(pair) == 0) quiet.insert(pair);
   std::vector<std::string> loaded;
   for (std::size_t i = 0; i < known.sites.size(); ++i)
     for (std::size_t k = i + 1; k < known.sites.size(); ++k) {

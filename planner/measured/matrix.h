@@ -25,7 +25,8 @@ namespace longhaul::measured {
 struct Known {
   Sites::Hosts sites;
   Json inside;  // of two machines of a site: {"rtt": "0.5ms", "throughput": "940Mbps"}
-  std::map<SitePair, std::string> rtts;  // count where no ping, nor a table, has a round trip
+  std::map<SitePair, std::string> rtts;     // count where no ping, nor a table, has a round trip
+  std::map<SitePair, std::string> guesses;  // of coordinates: count where nothing was measured at all
   std::string throughput = {};           // of one connection, where no test ran; "": not known
 };
 

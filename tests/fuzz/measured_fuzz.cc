@@ -14,6 +14,7 @@ const measured::Known& known() {
                                         {"madrid", {"10.77.0.2", "10.78.0.2", "fd00:78::2"}}},
                                        {{"rtt", "0.5ms"}, {"throughput", "940Mbps"}},
                                        {{measured::pair_of("warsaw", "madrid"), "40ms"}},
+                                       {},
                                        "300Mbps"};
   return both;
 }

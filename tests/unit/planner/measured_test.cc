@@ -182,4 +182,51 @@ TEST(MeasuredMatrix, MedianOfEachDirectionThenTheSlower) {
               "oslo and rome: 200 Mb/s in day/all.csv, 300 in day/all.csv; the slower one is taken");
 }
 
+Json pair_of_table(const std::string& table, std::vector<std::string>& warnings, const Known& more = {}) {
+  Known known = more;
+  known.sites = {{"oslo", {}}, {"rome", {}}};
+  known.inside = {{"rtt", "0.5ms"}, {"throughput", "940Mbps"}};
+  return matrix_of(std::vector<MeasurementFile>{{"all.csv", table}}, known, warnings)["pairs"][0];
+}
+
+// One stream carries 300 Mb/s one way; of the other way eight alone are known, 10 Mb/s each.
+TEST(MeasuredMatrix, ADirectionOfSeveralStreamsCountsBesideOneOfOne) {
+  std::vector<std::string> warnings;
+  const Json pair =
+      pair_of_table("from,to,streams,rate_mbps,rtt_ms\noslo,rome,1,300,60\nrome,oslo,8,80,60\n", warnings);
+  EXPECT_EQ(pair["throughput"], "10Mbps");
+  EXPECT_SAYS(join(warnings), "10 Mb/s in all.csv, 300 in all.csv; the slower one is taken");
+  EXPECT_SAYS(join(warnings), "8 streams carried 80 Mb/s together");
+  warnings.clear();
+  const Json all = pair_of_table(
+      "from,to,streams,rate_mbps,rtt_ms\noslo,rome,1,300,60\nrome,oslo,1,200,60\nrome,oslo,8,80,60\n",
+      warnings);
+  EXPECT_EQ(all["throughput"], "200Mbps");
+  EXPECT_SAYS(join(warnings), "8 streams from rome carried 80 Mb/s together, less than the 200 of one");
+}
+
+// What coordinates say counts where nothing was measured: not beside a table's round trip, nor beside
+// iperf3's own.
+TEST(MeasuredMatrix, CoordinatesAreAGuess) {
+  Known known;
+  known.guesses[pair_of("oslo", "rome")] = "0.017s";
+  std::vector<std::string> warnings;
+  EXPECT_EQ(pair_of_table("from,to,rate_mbps\noslo,rome,300\n", warnings, known)["rtt"], "0.017s");
+  EXPECT_EQ(pair_of_table("from,to,rate_mbps,rtt_ms\noslo,rome,300,60\n", warnings, known)["rtt"], "60ms");
+  Measured loaded;
+  loaded.pair = pair_of("oslo", "rome");
+  loaded.sender = "oslo";
+  loaded.streams = 1;
+  loaded.together_bps = 3e8;
+  loaded.rtt_s = 0.05;
+  loaded.is_loaded = true;
+  known.sites = {{"oslo", {}}, {"rome", {}}};
+  known.inside = {{"rtt", "0.5ms"}, {"throughput", "940Mbps"}};
+  warnings.clear();
+  EXPECT_EQ(matrix_of(std::vector<Measured>{loaded}, known, warnings)["pairs"][0]["rtt"], "50ms");
+  EXPECT_SAYS(join(warnings), "the round trip is iperf3's, beside its own load");
+  known.rtts[pair_of("oslo", "rome")] = "0.044s";  // of a plan's paths
+  EXPECT_EQ(matrix_of(std::vector<Measured>{loaded}, known, warnings)["pairs"][0]["rtt"], "0.044s");
+}
+
 }  // namespace longhaul::measured_test
