@@ -204,7 +204,9 @@ place('text').addEventListener('change', () => {
 
 place('add-site').addEventListener('click', () => change(() => {
   if (!Array.isArray(state.request.sites)) state.request.sites = [];
+  place('network-replaced').hidden = state.request.network === undefined;
   delete state.request.network;
+  if (state.request.sites.length === 0) delete state.request.nodes;  // then what the sites add up to
   const names = sitesOf(state.request).map(site => site.name);
   let number = names.length + 1;
   while (names.includes(`Site ${number}`)) ++number;
@@ -234,7 +236,7 @@ place('measurements').addEventListener('change', event => addFiles(event.target,
 place('others').addEventListener('change', event => addFiles(event.target, false));
 
 function say(error) {
-  place('error').textContent = error;
+  place('error').textContent = error.replaceAll(MEASURED_TABLE, 'the table between the sites');
   place('error').hidden = error === '';
 }
 

@@ -159,22 +159,30 @@ function whyNoRates(request) {
   if (measurementsOf(request).some(file => file !== MEASURED_TABLE)) return 'The rates stand in files of measurements.';
   const topology = get(request, 'network.topology');
   if (isObject(topology) && ('regions' in topology || 'graphml' in topology)) return 'The rates stand in the file of the network.';
+  if (sitesOf(request).length === 0 && sameJson(whatIf(request, {inner: 0, rate: 2, price: 1}), request))
+    return 'The plan says no rates, and the network has its own.';
   return '';
 }
 
-// All rates of a network's section.
+const sameJson = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+// All rates of links in a network's section; those of homes are medians.
 function scaleRates(value, factor) {
   if (Array.isArray(value)) value.forEach(inner => scaleRates(inner, factor));
   if (!isObject(value)) return;
   for (const [key, inner] of Object.entries(value))
-    if (/^(\w*_)?rate$|^up$|^down$/.test(key) && typeof inner === 'string') value[key] = timesRate(inner, factor);
+    if (/^(\w*_)?rate$|^up$|^down$|^trunk$|^median$|^floor$/.test(key) && key !== 'host_rate' && typeof inner === 'string') value[key] = timesRate(inner, factor);
     else scaleRates(inner, factor);
 }
 
 // The same plan with another H, and with its rates and prices times a factor.
 function whatIf(request, {inner, rate, price}) {
   const changed = copyOf(request), sites = sitesOf(changed);
-  if (inner) set(changed, 'candidates.inner_steps', [inner]);
+  if (inner) {
+    set(changed, 'candidates.inner_steps', [inner]);
+    const methods = get(changed, 'candidates.methods');
+    if (Array.isArray(methods)) for (const method of methods) if (isObject(method)) delete method.inner_steps;
+  }
   for (const site of sites)
     for (const key of ['rate', 'up', 'down']) if (key in site) site[key] = timesRate(site[key], rate);
   if (sites.length > 0 && rate !== 1) changed.node_rate = timesRate(changed.node_rate === undefined ? '10Gbps' : changed.node_rate, rate);

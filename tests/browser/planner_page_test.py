@@ -280,6 +280,27 @@ class PlannerPage(PageTest):
         self.wait("place('stop').hidden")
         self.assertEqual(json.loads(self.answer()['plan.json']), first)
 
+    def test_what_if_acts_or_is_off(self):
+        of_network = {key: value for key, value in SIMPLE.items() if key not in ('sites', 'paths')}
+        of_network['nodes'] = 4
+        for topology, rates in (({'homes': {'up': {'median': '20Mbps'}}}, '40Mbps'), ({'homes': {}}, None)):
+            self.open({**of_network, 'network': {'topology': topology}})
+            self.assertEqual(self.page.value("place('if-rate').disabled"), rates is None)
+            changed = self.page.value("whatIf(state.request, {inner: 0, rate: 2, price: 1})")
+            self.assertEqual(changed['network']['topology']['homes'].get('up', {}).get('median'), rates)
+        self.open({**SIMPLE, 'candidates': {'methods': [{'name': 'diloco', 'inner_steps': 200}]}})
+        changed = self.page.value("whatIf(state.request, {inner: 2000, rate: 1, price: 1})")
+        self.assertEqual(changed['candidates'], {'methods': [{'name': 'diloco'}], 'inner_steps': [2000]})
+
+    def test_sites_take_the_place_of_a_network_in_sight(self):
+        of_network = {key: value for key, value in SIMPLE.items() if key not in ('sites', 'paths')}
+        self.open({**of_network, 'nodes': 8, 'network': {'topology': {'star': {'rate': '1Gbps', 'rtt': '50ms'}}}})
+        self.page.click('#add-site')
+        self.assertFalse(self.page.value("place('network-replaced').hidden"))
+        self.assertEqual(self.page.value("[state.request.network, state.request.nodes, state.request.sites.length]"), [None, None, 1])
+        self.page.click('#add-site')
+        self.assertTrue(self.page.value("place('network-replaced').hidden"))
+
     def test_says_what_is_wrong_as_the_command_does(self):
         wrong = {**SIMPLE, 'sites': [{**SIMPLE['sites'][0], 'rate': '1 parsec'}, SIMPLE['sites'][1]]}
         self.open(wrong)
