@@ -63,6 +63,17 @@ std::vector<Json> rank_orders(const PlanRequest& plan, const PlannedNetwork& net
   return {"blocks", "optimized"};
 }
 
+// Whether batches follow the nodes' speeds, which only steps that differ have to say. A pipeline's batches
+// are its replicas'; where slow replicas take fewer steps they have the batch of the others.
+std::vector<bool> batches_by_speed(const PlanRequest& plan, const Json& method, const Json& pipeline) {
+  const bool may_differ = steps_differ(plan) && pipeline.is_null() && member(method, "dynamic_steps") != true;
+  if (!may_differ) return {false};
+  if (!plan.candidates.contains("batches")) return {false};
+  std::vector<bool> all;
+  for (const Json& word : plan.candidates["batches"]) all.push_back(word == "by-speed");
+  return all;
+}
+
 // As the method's object says it, beside what is varied.
 std::string method_in_words(const Json& method) {
   std::string words = method.value("label", method["name"].get<std::string>());
@@ -91,7 +102,12 @@ class Combiner {
                   Candidate one =
                       candidate(method, tokens, pipeline, wire, collective, connections, order, inner);
                   if (starts_slowly == false) keep_windows(one);
-                  all.push_back(std::move(one));
+                  for (const bool by_speed : batches_by_speed(plan_, method, pipeline)) {
+                    all.push_back(one);
+                    if (!by_speed) continue;
+                    all.back().has_batches_by_speed = true;
+                    all.back().ways.emplace_back("batches by speed");
+                  }
                 }
     return all;
   }

@@ -24,6 +24,7 @@ struct Candidate {
   std::string words;              // "diloco, H = 100, int8, ring, 8 connections, optimized order"
   std::string recipe;             // the same without H: candidates of a recipe differ in it alone
   int inner_steps = 0;            // H; 0: the method has none, and synchronizes every step
+  bool has_batches_by_speed = false;
   std::int64_t tokens = 0;        // of the whole training
   Json scenario;                  // of all its steps, without a name
 };

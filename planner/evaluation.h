@@ -1,8 +1,10 @@
 // A candidate with what it costs: time, money, and the bytes that leave a site.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/scenario/case.h"
 #include "planner/candidates.h"
@@ -19,6 +21,8 @@ struct Evaluation {
   Case config;
   std::string left_out;      // why it is no choice; "": it is one
   bool is_replayed = false;  // with flow (or the fidelity of the plan); else analytic alone
+  double step_s = 0;         // compute of the slowest node
+  std::vector<std::int64_t> node_tokens = {};  // of a step, by rank; empty: the plan's, of all
   TrainingTime time;
   double residual = 0;   // of the network model, a fraction of what the network adds
   double fit_half_width_s = 0;  // by which it may be off because of a fit (fit_range.h); of the choice alone

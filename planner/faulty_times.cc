@@ -1,5 +1,7 @@
 #include "planner/faulty_times.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -7,6 +9,7 @@
 #include "analysis/statistics.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
+#include "core/base/units.h"
 #include "methods/common/dynamic_steps.h"
 #include "methods/common/registry.h"
 #include "planner/evaluation.h"
@@ -125,6 +128,20 @@ std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult
     times[i].half_width = (t_interval(all, 0.95).high - t_interval(all, 0.95).low) / 2;
   }
   return times;
+}
+
+std::string faults_in_words(const std::vector<FaultyTime>& times) {
+  std::string words =
+      "The choice is made without faults; it and the best plan of each other method were then replayed with "
+      "them.";
+  const auto fastest = std::min_element(
+      times.begin(), times.end(),
+      [](const FaultyTime& a, const FaultyTime& b) { return a.time().mean_s < b.time().mean_s; });
+  if (fastest == times.begin()) return words;
+  const TimeRange best = fastest->time(), choice = times.front().time();
+  return words + fmt::format(" With them {} takes {}, the choice {}{}.", fastest->words,
+                             human_duration(best.mean_s), human_duration(choice.mean_s),
+                             best.high_s < choice.low_s ? "" : ", and their ranges overlap");
 }
 
 }  // namespace longhaul

@@ -37,4 +37,7 @@ struct FaultyTime {
 std::vector<FaultyTime> faulty_times(const PlanRequest& plan, const SearchResult& search,
                                      const PlanTools& tools, std::vector<std::string>& notes);
 
+// What the choice of a search without faults is worth with them.
+std::string faults_in_words(const std::vector<FaultyTime>& times);
+
 }  // namespace longhaul

@@ -11,6 +11,7 @@
 #include "planner/evaluation.h"
 #include "planner/plan_request.h"
 #include "planner/plan_text.h"
+#include "planner/rank_places.h"
 #include "replay/placement/optimized_order.h"
 
 namespace longhaul {
@@ -87,7 +88,12 @@ std::string training_variables(const Evaluation& choice) {
           " LONGHAUL_METHOD_OPTIONS=" + quoted(method.dump());
   text += fmt::format(" LONGHAUL_INNER_STEPS={} LONGHAUL_STEPS={}", inner_steps_of(choice),
                       choice.config.steps());
-  text += fmt::format(" LONGHAUL_TOKENS_PER_STEP={}", choice.config.workload.tokens);
+  if (choice.node_tokens.empty())
+    text += fmt::format(" LONGHAUL_TOKENS_PER_STEP={}", choice.config.workload.tokens);
+  else  // an array of a shell's, by rank
+    text = "tokens=(" +
+           join(each_of(choice.node_tokens, [](std::int64_t one) { return std::to_string(one); }), " ") +
+           ")\n" + text + " LONGHAUL_TOKENS_PER_STEP=\"${tokens[rank]}\"";
   return text + " LONGHAUL_WIRE=" + quoted(plain(scenario.at("workload").at("wire"))) + "\n";
 }
 

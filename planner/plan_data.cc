@@ -11,6 +11,7 @@
 #include "planner/plan_result.h"
 #include "planner/plan_text.h"
 #include "planner/planned_network.h"
+#include "planner/rank_places.h"
 #include "planner/search.h"
 #include "planner/sensitivity.h"
 #include "planner/site_shares.h"
@@ -42,6 +43,7 @@ Json entry(const PlanRequest& plan, const Evaluation& evaluation, bool on_front)
                 {"stages", evaluation.config.pipeline.stages},
                 {"compute_s", evaluation.compute_s},
                 {"bubble_s", evaluation.bubble_s},
+                {"step_s", evaluation.step_s},
                 {"utilization", evaluation.utilization},
                 {"accelerator_hours", accelerator_hours(plan, evaluation)},
                 {"cost", evaluation.cost()},
@@ -60,6 +62,7 @@ Json sites_of(const PlanRequest& plan, const PlanResult& result) {
                      {"nodes", site.nodes},
                      {"accelerators", site.accelerators},
                      {"accelerator", site.accelerator},
+                     {"tokens_per_step", site.tokens},
                      {"step_s", site.step_s},
                      {"computes", site.computes},
                      {"rent", site.rent},
@@ -105,6 +108,9 @@ Json chosen_scenario(const PlanRequest& plan, const PlanResult& result) {
                    {"description", "The choice of longhaul plan: " + result.choice().candidate.words + "."}};
   scenario.update(result.choice().candidate.scenario);
   if (result.verification) put_behind_fifos(result.verification->fifos, scenario);
+  if (!result.faulty.empty())
+    for (const char* key : {"faults", "recovery"})
+      if (plan.written.contains(key)) scenario[key] = plan.written[key];
   return scenario;
 }
 
@@ -186,6 +192,7 @@ Json plan_data(const PlanRequest& plan, const PlanResult& result) {
           {"verification", verification_data(result)},
           {"sites", sites_of(plan, result)},
           {"with_faults", faulty},
+          {"with_batches_by_speed", result.by_speed ? entry(plan, *result.by_speed, false) : Json()},
           {"by_connections_gain", by_gain},
           {"links", links},
           {"upgrades", upgrades},

@@ -133,6 +133,13 @@ Node candidate_options(const Node& scenario) {
                       "microbatches it has eight for each stage, or as many as are whole sequences. A "
                       "replica's batch is tokens_per_step for each stage. Default: no stages where the model "
                       "fits on a node; else cut by cost, or by layers where that alone fits"),
+              list_of("batches", choice("", {"equal", "by-speed"}))
+                  .not_empty()
+                  .means("how a step's tokens are shared among nodes whose steps differ: tokens_per_step "
+                         "each, or "
+                         "so that all compute equally long, with as many together. Without stages and "
+                         "dynamic_steps. Default: equal; where sites differ the answer says what the choice "
+                         "would take by speed"),
               list_of("rank_orders", order)
                   .not_empty()
                   .means("orders of the ranks over the sites; default blocks and optimized where the network "

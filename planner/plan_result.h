@@ -21,6 +21,7 @@ struct PlanResult {
   std::optional<Verification> verification;
   Sensitivity sensitivity;
   std::vector<SiteShare> sites;
+  std::optional<Evaluation> by_speed;  // the choice with batches by speed, where they would save time
   std::vector<FaultyTime> faulty;
   std::vector<GainTime> by_gain;
   bool is_cut = false;  // the user interrupted it: what is above is not complete

@@ -125,15 +125,16 @@ std::string inner_steps_table(const PlanRequest& plan, const SearchResult& searc
 std::string sites_table(const PlanRequest& plan, const PlanResult& result) {
   const Evaluation& choice = result.choice();
   Column name{"site", {}, true}, nodes{"nodes", {}}, accelerators{"accelerators", {}, true},
-      step{"a step, s", {}}, computes{"computes, %", {}}, rent{"rent, " + plan.currency, {}},
-      egress{"egress, " + plan.currency, {}}, time{"without it: time", {}},
-      cost{"cost, " + plan.currency, {}}, why_not{"", {}, true};
+      tokens{"tokens a step", {}}, step{"a step, s", {}}, computes{"computes, %", {}},
+      rent{"rent, " + plan.currency, {}}, egress{"egress, " + plan.currency, {}},
+      time{"without it: time", {}}, cost{"cost, " + plan.currency, {}}, why_not{"", {}, true};
   std::vector<std::vector<double>> seconds(1);
   for (const SiteShare& site : result.sites) {
     name.cells.push_back(site.name);
     nodes.cells.push_back(std::to_string(site.nodes));
     accelerators.cells.push_back(
         fmt::format("{}{}", site.accelerators, site.accelerator.empty() ? "" : " " + site.accelerator));
+    tokens.cells.push_back(fmt::format("{:.0f}", site.tokens));
     step.cells.push_back(fmt::format("{:.4g}", site.step_s));
     computes.cells.push_back(fmt::format("{:.0f}", 100 * site.computes));
     rent.cells.push_back(human_amount(site.rent));
@@ -145,7 +146,9 @@ std::string sites_table(const PlanRequest& plan, const PlanResult& result) {
   fill_in_one_unit(kTimeUnits, seconds, 4, {&time});
   for (std::size_t i = 0; i < result.sites.size(); ++i)
     if (!result.sites[i].without) time.cells[i] = "-";
-  std::vector<Column> columns = {name, nodes, accelerators, step, computes};
+  std::vector<Column> columns = {name, nodes, accelerators};
+  if (!choice.node_tokens.empty()) columns.push_back(tokens);
+  columns.insert(columns.end(), {step, computes});
   if (has_prices(plan)) columns.insert(columns.end(), {rent, egress});
   columns.push_back(time);
   if (has_prices(plan)) columns.push_back(cost);

@@ -22,6 +22,7 @@
 #include "planner/plan_request.h"
 #include "planner/plan_result.h"
 #include "planner/plan_tables.h"
+#include "planner/rank_places.h"
 #include "planner/search.h"
 #include "planner/sensitivity.h"
 #include "planner/site_shares.h"
@@ -389,6 +390,13 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
         "Exchanges are carried as {} carries them ({}): its algorithms by size, its segments, what they wait "
         "for.",
         library.name, library.version));
+  if (!choice.node_tokens.empty()) all.push_back(batches_in_words(result.sites));
+  if (result.by_speed)
+    all.push_back(
+        fmt::format("All wait for the slowest site. With batches by speed (candidates.batches) the choice "
+                    "takes {}, not {}.",
+                    human_duration(result.by_speed->total_s()), human_duration(choice.total_s())));
+  if (!result.faulty.empty()) all.push_back(faults_in_words(result.faulty));
   if (const std::string gain = gain_in_words(plan, choice, result.by_gain); !gain.empty())
     all.push_back(gain);
   if (search.still_open > 0)
@@ -402,21 +410,6 @@ std::vector<std::string> caveats(const PlanRequest& plan, const PlanResult& resu
         search.estimated == 1 ? "is" : "are"));
   for (const std::string& note : search.notes) all.push_back(note + ".");
   return all;
-}
-
-std::string placement_in_words(const Case& config) {
-  const Topology topology = placed_topology(config);
-  if (topology.site_of().empty()) return "all nodes are alike: no order of ranks differs from another";
-  const std::vector<std::string> names = site_names(topology);
-  std::vector<std::vector<int>> ranks(names.size());
-  for (int node = 0; node < topology.replicas(); ++node)
-    ranks[as_index(topology.site_of()[as_index(node)])].push_back(node);
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (!ranks[i].empty()) words.push_back(names[i] + ": " + ranges_in_words(ranks[i]));
-  const int stages = config.pipeline.stages;
-  return join(words, "; ") +
-         (stages > 1 ? fmt::format(" (rank {} r + s is stage s of replica r)", stages) : "");
 }
 
 std::string range_meaning() {

@@ -37,9 +37,6 @@ std::string range_meaning();
 // Everything for the terminal: decision, table, H, memory, links, placement.
 std::string plan_text(const PlanRequest& plan, const PlanResult& result);
 
-// Which rank stands at which site: "Oslo: 0-3, 5; Bergen: 4".
-std::string placement_in_words(const Case& config);
-
 // "12,400": three significant digits where there are more before the point.
 std::string human_amount(double amount);
 

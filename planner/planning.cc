@@ -31,6 +31,7 @@ void look_closer(const PlanRequest& plan, const PlannedNetwork& network, const P
   result.search.evaluations.front().fit_half_width_s = fit_half_width_s(plan, result.choice(), tools);
   result.by_gain = times_by_gain(plan, result.choice(), tools);
   result.sites = site_shares(plan, result.search, result.needs, tools, folder);
+  result.by_speed = with_batches_by_speed(plan, network, result.search, result.needs, tools);
   result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
 }
 

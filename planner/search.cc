@@ -132,6 +132,7 @@ class Search {
     Evaluation evaluation;
     evaluation.candidate = candidate;
     evaluation.config = tools_.validated(candidate.scenario);
+    evaluation.step_s = plan_.step_s;
     if (steps_differ(plan_)) give_steps_to_ranks(plan_, tools_.validated, evaluation);
     const Case& config = evaluation.config;
     const OperationPlan plan = plan_of(config);
@@ -143,7 +144,7 @@ class Search {
       throw InputError("candidates.pipelines", "what passes between its stages is known while it runs alone",
                        "routing straight or random, without skip, reorder and learned bits");
     name(plan, evaluation.candidate);
-    evaluation.compute_s = plan_.step_s * longest_compute(config);
+    evaluation.compute_s = evaluation.step_s * longest_compute(config);
     evaluation.memory = memory_need(plan_, config);
     Case begin = config;
     begin.workload.steps = steps_to_replay(periods_of(config, plan), config.steps());
@@ -166,6 +167,9 @@ class Search {
     }
     std::ostringstream key;
     key << config.steps() << ' ' << config.network.tcp.connections << '\n';
+    key << format_number(config.workload.step_time.seconds);
+    for (const double factor : config.workload.step_time_factors) key << ' ' << format_number(factor);
+    key << '\n';
     if (config.network.fidelity != "analytic") key << config.network.tcp.slow_start_after_idle << '\n';
     for (const Link& link : topology.links())
       key << topology.node_name(link.first) << '>' << topology.node_name(link.second) << ' '

@@ -6,9 +6,11 @@
 #include <numeric>
 
 #include "analysis/run_files.h"
+#include "analysis/text.h"
 #include "core/base/errors.h"
 #include "core/base/index.h"
 #include "core/base/ranges.h"
+#include "core/base/units.h"
 #include "planner/candidates.h"
 #include "planner/choice.h"
 #include "planner/evaluation.h"
@@ -25,18 +27,9 @@ namespace {
 
 constexpr std::size_t kMostLeftOut = 8;
 
-// The plan without a site, whose only candidate is the choice.
-PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& choice) {
-  const std::string name = site.name;
-  plan.nodes -= site.nodes;
-  plan.sites.erase(find_if(plan.sites, [&](const PlannedSite& one) { return one.name == name; }));
-  plan.step_s = 0;
-  for (const PlannedSite& one : plan.sites) plan.step_s = std::max(plan.step_s, one.step_s);
-  plan.egress.of_site.erase(name);
-  Json paths = Json::array();
-  for (const Json& path : plan.written.value("paths", Json::array()))
-    if (!contains(path.at("between"), Json(name))) paths.push_back(path);
-  plan.written["paths"] = paths;
+// The plan whose only candidate is the choice.
+PlanRequest of_choice_alone(PlanRequest plan, const Candidate& candidate) {
+  const Json& choice = candidate.scenario;
   plan.written["candidates"]["methods"] = choice.at("methods");
   Json& pipelines = plan.candidates["pipelines"] =
       Json::array({choice.value("pipeline", Json{{"stages", 1}})});
@@ -47,7 +40,24 @@ PlanRequest without_site(PlanRequest plan, const PlannedSite& site, const Json& 
                                     (plan.way_out_per_accelerator ? plan.hardware.per_node : 1)};
   plan.candidates["slow_start_after_idle"] = {
       choice.at("network").at("tcp").value("slow_start_after_idle", true)};
+  plan.candidates["batches"] = {candidate.has_batches_by_speed ? "by-speed" : "equal"};
   plan.most_replays = 1;
+  return plan;
+}
+
+// That without a site.
+PlanRequest without_site(const PlanRequest& whole, const PlannedSite& site, const Candidate& candidate) {
+  PlanRequest plan = of_choice_alone(whole, candidate);
+  const std::string name = site.name;
+  plan.nodes -= site.nodes;
+  plan.sites.erase(find_if(plan.sites, [&](const PlannedSite& one) { return one.name == name; }));
+  plan.step_s = 0;
+  for (const PlannedSite& one : plan.sites) plan.step_s = std::max(plan.step_s, one.step_s);
+  plan.egress.of_site.erase(name);
+  Json paths = Json::array();
+  for (const Json& path : plan.written.value("paths", Json::array()))
+    if (!contains(path.at("between"), Json(name))) paths.push_back(path);
+  plan.written["paths"] = paths;
   return plan;
 }
 
@@ -64,7 +74,7 @@ void leave_out(const PlanRequest& plan, const PlannedSite& site, const Candidate
     share.why_not = "one node is no plan";
     return;
   }
-  const PlanRequest rest = without_site(plan, site, choice.scenario);
+  const PlanRequest rest = without_site(plan, site, choice);
   const PlannedNetwork network = planned_network(rest, folder, "without-");
   for (const auto& [name, text] : network.files) write_file(folder + "/" + name, text);
   try {
@@ -88,16 +98,22 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
     const NodeHardware& hardware = hardware_at(plan, site);
     const auto number = std::find(choice.traffic.sites.begin(), choice.traffic.sites.end(), site.name) -
                         choice.traffic.sites.begin();
-    double computed = 0;
-    for (std::size_t rank = 0; rank < site_of.size(); ++rank)
-      if (site_of[rank] == number) computed += computed_steps(config, static_cast<int>(rank)) / site.nodes;
+    double computed = 0, tokens = 0;
     SiteShare share;
+    share.step_s = site.step_s;
+    for (std::size_t rank = 0; rank < site_of.size(); ++rank) {
+      if (site_of[rank] != number) continue;
+      computed += computed_steps(config, static_cast<int>(rank)) / site.nodes;
+      if (choice.node_tokens.empty()) continue;
+      tokens += static_cast<double>(choice.node_tokens[rank]) / site.nodes;
+      share.step_s = site.step_s * tokens / static_cast<double>(plan.tokens_per_step);
+    }
+    share.tokens = tokens > 0 ? tokens : static_cast<double>(plan.tokens_per_step);
     share.name = site.name;
     share.nodes = site.nodes;
     share.accelerators = site.nodes * hardware.per_node;
     share.accelerator = hardware.name;
-    share.step_s = site.step_s;
-    share.computes = plan.step_s * computed / choice.total_s();
+    share.computes = choice.step_s * computed / choice.total_s();
     share.rent = choice.total_s() / 3600 * share.accelerators * hardware.price;
     share.egress_cost = choice.traffic.leaving[as_index(number)] / 1e9 * plan.egress.of(site.name);
     shares.push_back(share);
@@ -110,6 +126,34 @@ std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& 
     for (const std::size_t site : small)
       leave_out(plan, plan.sites[site], choice.candidate, needs, tools, folder, shares[site]);
   return shares;
+}
+
+std::optional<Evaluation> with_batches_by_speed(const PlanRequest& plan, const PlannedNetwork& network,
+                                                const SearchResult& search, const TokenNeeds& needs,
+                                                const PlanTools& tools) {
+  const Candidate& choice = search.evaluations.front().candidate;
+  if (!steps_differ(plan) || plan.candidates.contains("batches")) return std::nullopt;
+  PlanRequest by_speed = of_choice_alone(plan, choice);
+  by_speed.candidates["batches"] = {"by-speed"};
+  try {
+    const Evaluation found = search_plan(by_speed, network, needs, tools).evaluations.front();
+    if (found.candidate.has_batches_by_speed && found.total_s() < search.evaluations.front().total_s())
+      return found;
+  } catch (const InputError&) {  // it is only a proposal
+  }
+  return std::nullopt;
+}
+
+std::string batches_in_words(const std::vector<SiteShare>& sites) {
+  std::vector<std::string> words;
+  for (const SiteShare& site : sites)
+    words.push_back(fmt::format("{} at {}", human_count(site.tokens), site.name));
+  return fmt::format(
+      "Batches by speed: a node's step has so many tokens: {}. What the nodes send is to be weighed by its "
+      "tokens; "
+      "with all-reduced gradients that is the same training, of other methods no replay knows the loss. "
+      "launch.sh gives each rank its number.",
+      join(words));
 }
 
 const SiteShare* best_left_out(const std::vector<SiteShare>& sites, const SearchResult& search) {

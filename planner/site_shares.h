@@ -21,6 +21,7 @@ struct SiteShare {
   std::string name;
   int nodes = 0, accelerators = 0;  // of all its nodes
   std::string accelerator;          // its name; "": the plan gives none
+  double tokens = 0;                // of a node's step, mean
   double step_s = 0;                // compute of a node
   double computes = 0;              // share of the time in which a node computes
   double rent = 0, egress_cost = 0;
@@ -33,6 +34,14 @@ struct SiteShare {
 std::vector<SiteShare> site_shares(const PlanRequest& plan, const SearchResult& search,
                                    const TokenNeeds& needs, const PlanTools& tools,
                                    const std::string& folder);
+
+// The choice with batches by speed, where they would save time and the plan does not say how batches are.
+std::optional<Evaluation> with_batches_by_speed(const PlanRequest& plan, const PlannedNetwork& network,
+                                                const SearchResult& search, const TokenNeeds& needs,
+                                                const PlanTools& tools);
+
+// What batches by speed are, and what they ask of the training.
+std::string batches_in_words(const std::vector<SiteShare>& sites);
 
 // The site whose absence helps the most: less time or money and no more of the other, or a limit that is
 // kept or missed by less. Null: none.

@@ -10,7 +10,8 @@
 namespace longhaul {
 
 // Gives each rank of a candidate the step of the site where it stands, which is known once ranks have places:
-// the scenario and the case get workload.step_time_factors, with the order of ranks as it was found. Where
+// the scenario and the case get workload.step_time_factors, with the order of ranks as it was found. With
+// batches by speed its steps are as long as its share of the tokens makes them. Where
 // slow replicas take fewer steps of a round, more rounds make up for their tokens.
 void give_steps_to_ranks(const PlanRequest& plan, const std::function<Case(const Json&)>& validated,
                          Evaluation& evaluation);

@@ -127,12 +127,14 @@ function fillSites() {
   const leaving = inOneUnit(BYTES, Object.values(choice.leaving));
   const given = new Map(plan.sites.map(one => [one.site, one]));
   const times = inOneUnit(TIMES, [choice.time_s, ...plan.sites.flatMap(one => (one.without ? [one.without.time_s] : []))], 4);
+  const byBatch = plan.sites.some(one => one.tokens_per_step !== plan.tokens_per_step);
   const columns = [{heading: 'Site', words: true}, {heading: `Leaves it, ${leaving.unit}`}];
   if (given.size > 0)
-    columns.push({heading: 'Accelerators', words: true}, {heading: 'Computes, %', about: 'Share of the time in which its nodes compute'},
+    columns.push({heading: 'Accelerators', words: true}, ...(byBatch ? [{heading: 'Tokens a step', about: 'Of each of its nodes'}] : []),
+      {heading: 'Computes, %', about: 'Share of the time in which its nodes compute'},
       ...(plan.has_prices ? [{heading: `Rent, ${plan.currency}`}, {heading: `Egress, ${plan.currency}`}] : []),
       {heading: `Time without it, ${times.unit}`}, ...(plan.has_prices ? [{heading: `Cost without it, ${plan.currency}`}] : []));
-  const cells = one => [`${one.accelerators} ${one.accelerator}`, (100 * one.computes).toFixed(0),
+  const cells = one => [`${one.accelerators} ${one.accelerator}`, ...(byBatch ? [count(one.tokens_per_step)] : []), (100 * one.computes).toFixed(0),
     ...(plan.has_prices ? [count(one.rent), count(one.egress_cost)] : []),
     one.without ? times.text(one.without.time_s) : one.why_not, ...(plan.has_prices ? [one.without ? count(one.without.cost) : ''] : [])];
   place('sites-table').append(table(columns, Object.entries(choice.leaving).map(([site, amount]) =>
@@ -155,7 +157,7 @@ function fillFacts() {
     ['Model', `${count(plan.parameters)} parameters` + (plan.active_parameters < plan.parameters
       ? `, of which ${count(plan.active_parameters)} compute a token` : '')],
     ['Tokens', `${count(choice.tokens)}: ${count(choice.steps)} steps of ${count(plan.tokens_per_step * plan.nodes)} tokens`],
-    ['Compute of a step', formatDuration(plan.step_s)],
+    ['Compute of a step', formatDuration(choice.step_s)],
     ['Accelerator hours', count(choice.accelerator_hours)],
     ['Searched', `${plan.candidates} candidates, ${plan.replays} of them replayed with flow`],
   ];

@@ -73,8 +73,8 @@ class Ledger {
     double now_s = 0, waits_from_s = 0;
   };
   void crash(int worker, const CrashTime& time, AfterCrash then, bool is_in_passes, bool takes_step);
-  // It is back, and waits for nothing. With another's state what it had not shared is lost; where it `repeats`
-  // the last step that it has computed (the last one of the training), that is lost.
+  // It is back, and waits for nothing. With another's state what it had not shared is lost; where it
+  // `repeats` the last step that it has computed (the last one of the training), that is lost.
   void come_back(int worker, double now_s, bool has_own_state, bool repeats);
 
   // At the end of a replay, of a worker that has crashed for good: its clock stands at that time.

@@ -44,6 +44,33 @@ class PlanPage(PageTest):
         self.expect_every_look(self.out / 'plan.html', 'plan')
 
 
+class BatchesPlanPage(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = pathlib.Path(cls.folder.name)
+        plan = {'parameters': 10000000, 'tokens': 100000000, 'tokens_per_step': 1000, 'step_time': '1s', 'accelerator': {'memory': '80GB'},
+                'sites': [{'name': 'fast', 'nodes': 2, 'rate': '1Gbps'}, {'name': 'slow', 'nodes': 2, 'rate': '1Gbps', 'step_time': '4s'}],
+                'paths': [{'between': ['fast', 'slow'], 'rtt': '20ms'}],
+                'candidates': {'methods': ['diloco'], 'inner_steps': [50], 'all_reduce': ['ring'], 'connections': [1], 'rank_orders': ['blocks'],
+                               'batches': ['by-speed']}}
+        (folder / 'batches.json').write_text(json.dumps(plan))
+        cls.out = folder / 'batches'
+        subprocess.run([sys.argv[1], 'plan', folder / 'batches.json', '-o', cls.out], check=True, capture_output=True, timeout=300)
+
+    def setUp(self):
+        super().setUp()
+        self.open(self.out / 'plan.html')
+        self.addCleanup(self.expect_quiet)
+
+    # 4000 tokens among nodes of which one takes four times as long: 1600 and 400, 1.6 s a step.
+    def test_says_the_tokens_of_each_site(self):
+        column = "[...document.querySelectorAll('#sites-table thead th')].findIndex(one => one.textContent.includes('Tokens a step'))"
+        cells = f"[...document.querySelectorAll('#sites-table tbody tr')].map(row => row.cells[{column}].innerText)"
+        self.assertEqual(self.page.value(cells), ['1,600', '400'])
+        self.assertIn('1.6 s', self.page.text('#facts'))
+
+
 class FifoPlanPage(PageTest):
     @classmethod
     def setUpClass(cls):

@@ -27,11 +27,9 @@ Json unequal(const Json& method, int steps, int seed) {
   plan["tokens"] = 1000 * steps;
   plan["seed"] = seed;
   Json all = star(plan);
-  all["candidates"] = {{"methods", Json::array({method})},
-                       {"inner_steps", {2}},
-                       {"connections", {1}},
-                       {"all_reduce", {"ring"}},
-                       {"rank_orders", {"blocks"}}};
+  all["candidates"] = {
+      {"methods", Json::array({method})}, {"inner_steps", {2}},        {"connections", {1}},
+      {"all_reduce", {"ring"}},           {"rank_orders", {"blocks"}}, {"batches", {"equal"}}};
   return all;
 }
 
@@ -88,6 +86,23 @@ TEST(DrawnPlans, AreExactWhereNothingIsDrawn) {
     EXPECT_TRUE(choice.time.is_exact);
     EXPECT_LT(choice.time.replayed_steps, 300);
     EXPECT_NEAR(choice.total_s(), whole_s(choice, tools_in(found.folder), 1), 1e-6);
+  }
+}
+
+// Of ten times 100 tokens a step's nodes have 1000/14 a unit of speed, so that all take 0.714 s; whole tokens
+// (36 at c, of 2 s a hundred) leave up to 0.72 s, so that no two periods are quite alike, and the range holds
+// the replay of all steps.
+TEST(DrawnPlans, BatchesBySpeedHoldTheReplayOfAllTheirSteps) {
+  for (const char* method : {"diloco", "ddp", "hierarchical"}) {
+    SCOPED_TRACE(method);
+    Json json = unequal({{"name", method}}, 300, 1);
+    json["candidates"]["batches"] = {"by-speed"};
+    const Planned found(json);
+    const Evaluation& choice = found.result.choice();
+    EXPECT_NEAR(choice.step_s, 0.72, 1e-12);
+    const double all_s = whole_s(choice, tools_in(found.folder), 1);
+    EXPECT_NEAR(all_s, choice.total_s(), choice.time.half_width_s + 1e-6);
+    EXPECT_NEAR(all_s / choice.total_s(), 1, 1e-3);
   }
 }
 

@@ -133,6 +133,7 @@ struct Planned {
     result.sensitivity = sensitivity_of(result.choice(), tools);
     result.by_gain = times_by_gain(plan, result.choice(), tools);
     result.sites = site_shares(plan, result.search, result.needs, tools, folder.path);
+    result.by_speed = with_batches_by_speed(plan, network, result.search, result.needs, tools);
     result.faulty = faulty_times(plan, result.search, tools, result.search.notes);
   }
 

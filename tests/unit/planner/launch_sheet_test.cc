@@ -188,4 +188,15 @@ TEST(Library, APlanRestsOnWhatCarriesItsExchanges) {
   EXPECT_SAYS(said_by([] { plan_of_json(star({{"library", "glou"}})); }), "library: found \"glou\"");
 }
 
+// 400 tokens of a step, of which nodes that take 0.5 s have 134 and those of 1 s 66.
+TEST(LaunchSheet, GivesEachRankItsTokens) {
+  Json json = star();
+  json.merge_patch(Json::parse(R"({"network": null, "nodes": null, "tokens": 400000,
+    "sites": [{"name": "a", "nodes": 2, "rate": "1Gbps"}, {"name": "b", "nodes": 2, "rate": "1Gbps", "step_time": "1s"}],
+    "paths": [{"between": ["a", "b"], "rtt": "20ms"}], "candidates": {"rank_orders": ["blocks"], "batches": ["by-speed"]}})"));
+  const auto& [folder, plan, result] = Planned(json);
+  Machine machine({});
+  EXPECT_SAYS(machine.start(launch_script(plan, result.choice())), "LONGHAUL_TOKENS_PER_STEP=66\n");
+}
+
 }  // namespace longhaul::launch_sheet_test

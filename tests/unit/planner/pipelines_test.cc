@@ -8,6 +8,7 @@
 #include "planner/memory_need.h"
 #include "planner/plan_data.h"
 #include "planner/plan_text.h"
+#include "planner/rank_places.h"
 #include "tests/support/said.h"
 #include "tests/unit/planner/in_process.h"
 

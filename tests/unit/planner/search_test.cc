@@ -21,6 +21,7 @@
 #include "planner/plan_result.h"
 #include "planner/plan_text.h"
 #include "planner/planned_network.h"
+#include "planner/rank_places.h"
 #include "planner/replay_task.h"
 #include "planner/sensitivity.h"
 #include "planner/site_shares.h"
@@ -656,7 +657,8 @@ Json unequal_sites() {
   return star(Json::parse(R"({"network": null, "nodes": null, "parameters": 150000000, "tokens": 300000,
     "sites": [{"name": "a", "nodes": 2, "rate": "1538Mbps"}, {"name": "b", "rate": "1538Mbps", "step_time": "1s",
                "accelerator": {"per_node": 4, "price": 1.8}}],
-    "paths": [{"between": ["a", "b"], "rtt": "20ms"}], "candidates": {"rank_orders": ["blocks"]}})"));
+    "paths": [{"between": ["a", "b"], "rtt": "20ms"}],
+    "candidates": {"rank_orders": ["blocks"], "batches": ["equal"]}})"));
 }
 
 // What the fourth round of a ring of three needs has come over four hops of 100 MB: 3 between sites, 1 at a.
@@ -686,6 +688,42 @@ TEST(Search, SitesOfDifferentSpeedByHand) {
   EXPECT_NEAR(b.without->cost(), without_s / 3600 * 14.4, 1e-6);
   EXPECT_EQ(best_left_out(result.sites, result.search), &b);
   EXPECT_SAYS(in_short(plan, result), "what to change: leave out b (5 min 19 s faster");
+}
+
+// Of 300 tokens a has 120 a node and b 60, so that all compute for 0.6 s, and the ring is the same. Without b
+// nodes are alike.
+TEST(Search, BatchesBySpeedByHand) {
+  Json json = unequal_sites();
+  json["candidates"].erase("batches");
+  const auto& [equal_folder, equal_plan, equal] = Planned(json);
+  EXPECT_NEAR(equal.choice().total_s(), 1000 + 50 * kRing_s, 1e-6);
+  ASSERT_TRUE(equal.by_speed);
+  EXPECT_NEAR(equal.by_speed->total_s(), 600 + 50 * kRing_s, 1e-6);
+  EXPECT_SAYS(join(caveats(equal_plan, equal)),
+              "(candidates.batches) the choice takes 11 min 29 s, not 18 min 9 s");
+  json["candidates"]["batches"] = {"equal", "by-speed"};
+  const auto& [folder, plan, result] = Planned(json);
+  EXPECT_FALSE(result.by_speed);
+  const Evaluation& choice = result.choice();
+  EXPECT_EQ(choice.candidate.words,
+            "diloco, H = 20, bf16, ring, 1 connection, blocks order, batches by speed");
+  EXPECT_EQ(choice.node_tokens, (std::vector<std::int64_t>{120, 120, 60}));
+  EXPECT_EQ(choice.config.steps(), 1000);
+  EXPECT_NEAR(choice.compute_s, 600, 1e-9);
+  EXPECT_NEAR(choice.total_s(), 600 + 50 * kRing_s, 1e-6);
+  EXPECT_NEAR(choice.traffic.leaving[0], 50 * 2 * 100e6 * 2 * 1500 / 1448, 1);
+  for (const SiteShare& site : result.sites) {
+    EXPECT_NEAR(site.computes, 600 / choice.total_s(), 1e-9);
+    EXPECT_NEAR(site.step_s, 0.6, 1e-12);
+  }
+  EXPECT_EQ(result.sites[0].tokens, 120);
+  EXPECT_EQ(result.sites[1].tokens, 60);
+  EXPECT_NEAR(result.sites[1].without->total_s(),
+              1500 * 0.5 + 75 * 2 * (1200e6 / (10e9 * 1448 / 1538) + 0.0005), 1e-6);
+  EXPECT_SAYS(join(caveats(plan, result)), "so many tokens: 120 at a, 60 at b");
+  EXPECT_EQ(chosen_scenario(plan, result)["workload"]["step_time_factors"], Json::object());
+  // The front has the other as well only where it is better in something.
+  EXPECT_EQ(result.search.front, 1u);
 }
 
 // b takes 10 of the 20 steps of a round, so that 60 rounds of 10 s and a ring train on as many tokens. The
