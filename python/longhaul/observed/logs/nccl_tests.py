@@ -77,7 +77,7 @@ def read(text: str, file: str, asked: Asked) -> Taken:
 
 def groups_of(text: str) -> Dict[str, int]:
     """How many ranks each group has; of a text that names no groups, all ranks in one."""
-    return dict(Counter(group for _, group in set(_RANK.findall(text))))
+    return dict(Counter(group for _, group in dict.fromkeys(_RANK.findall(text))))
 
 
 def members_of(taken: Taken, groups: Dict[str, int], asked: Asked) -> Optional[int]:
