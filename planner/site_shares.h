@@ -1,5 +1,6 @@
 // What each site of a plan gives to the choice and takes from it: how much of the time its nodes compute,
-// what they cost, and the choice without the site.
+// what they cost, and the choice without the site; and, where sites compute at unlike speeds, the choice with
+// batches by speed.
 //
 // Without a site the same method goes its way among the other nodes, with as many tokens in all, so that
 // there are more steps, of fewer tokens each. Placement is searched anew; everything else stays as it is.
