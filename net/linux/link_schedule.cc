@@ -92,9 +92,9 @@ double LinkSchedule::finish(LinkDirection direction, double begin, std::int32_t 
     } else if (i + 1 == own.size()) {
       look_past(direction);
       if (i + 1 == own.size())
-        throw RunError(
-            fmt::format("a link carries nothing from {:.3f} s on: what is sent over it never arrives",
-                        static_cast<double>(own[i].begin) / 1e9));
+        throw RunError(fmt::format(
+            "link {} carries nothing from {:.3f} s on, for good: what is sent over it never arrives",
+            variation_->topology().link(direction / 2).name, static_cast<double>(own[i].begin) / 1e9));
     }
     const auto end = static_cast<double>(own[i + 1].begin);
     left -= rate * (end - from);

@@ -152,6 +152,23 @@ std::vector<std::string> doubtful_cells(const std::vector<LinkTrace::Row>& rows,
   return doubts;
 }
 
+// When the outage begins that the last row is of.
+std::int64_t begin_of_last_outage_ns(const std::vector<LinkTrace::Row>& rows) {
+  auto row = rows.rbegin();
+  while (row + 1 != rows.rend() && (row + 1)->rate == 0) ++row;
+  return row->time_ns;
+}
+
+// Where the last row has rate 0 and nothing follows.
+std::string doubtful_end(const LinkTrace& trace) {
+  const LinkTrace::Row& last = trace.rows().back();
+  if (last.rate != 0. || trace.outage_end_ns(last.time_ns) != LinkTrace::kNever) return "";
+  return fmt::format(
+      "ends with rate_bps 0, so that nothing is carried from {} on, for good; a row with a rate after it, or "
+      "\"repeat\": true, ends the outage",
+      human_duration(static_cast<double>(begin_of_last_outage_ns(trace.rows())) / 1e9));
+}
+
 }  // namespace
 
 std::vector<std::string> doubtful_traces(const Case& config, const Topology& topology) {
@@ -162,13 +179,25 @@ std::vector<std::string> doubtful_traces(const Case& config, const Topology& top
     const std::string path = element_path("network.variation.traces", i);
     const LinkTrace trace = read_link_trace(traces[i], path);
     const Own own = own_of(topology, traces[i], path);
-    for (const std::string& doubt : {doubtful_times(trace.rows(), longest_s),
-                                     doubtful_rates(trace.rows(), own), doubtful_delays(trace.rows(), own)})
+    for (const std::string& doubt :
+         {doubtful_times(trace.rows(), longest_s), doubtful_rates(trace.rows(), own),
+          doubtful_delays(trace.rows(), own), doubtful_end(trace)})
       if (!doubt.empty()) doubts.push_back(fmt::format("{}: {} {}", path, traces[i].file, doubt));
     for (const std::string& doubt : doubtful_cells(trace.rows(), traces[i]))
       doubts.push_back(fmt::format("{}: {} {}", path, traces[i].file, doubt));
   }
   return doubts;
+}
+
+std::vector<std::string> endless_outages(const Case& config) {
+  std::vector<std::string> found;
+  const std::vector<TraceSpec>& traces = config.network.variation.traces;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    const std::string path = element_path("network.variation.traces", i);
+    const std::string end = doubtful_end(read_link_trace(traces[i], path));
+    if (!end.empty()) found.push_back(fmt::format("{}: {} {}", path, traces[i].file, end));
+  }
+  return found;
 }
 
 }  // namespace longhaul

@@ -1,5 +1,6 @@
 // Link traces whose numbers look like those of another unit: Mb/s under rate_bps, milliseconds under delay_s,
-// seconds since 1970 under time_s. Each is a valid trace, so this warns and refuses nothing.
+// seconds since 1970 under time_s; and those that end in an outage. Each is a valid trace, so this warns and
+// refuses nothing.
 #pragma once
 
 #include <string>
@@ -18,8 +19,12 @@ namespace longhaul {
 // - delays one way whose median is above 0.35 s (a geostationary satellite has 0.28), or above 10 ms and 500
 //   times the link's own;
 // - a single cell with a rate below 64 kb/s and a 500th of the column's largest, or a delay above 0.35 s and
-//   500 times the column's median: the first one by its line.
+//   500 times the column's median: the first one by its line;
+// - a last row with rate 0, where the trace does not repeat.
 // Reads the files. Throws InputError as Variation does.
 std::vector<std::string> doubtful_traces(const Case& config, const Topology& topology);
+
+// Of those, the lines of traces that end in an outage.
+std::vector<std::string> endless_outages(const Case& config);
 
 }  // namespace longhaul

@@ -57,6 +57,8 @@ class Variation {
   const std::vector<CrossFlow>& cross_flows() const { return cross_flows_; }
   bool is_on(const CrossFlow& flow) const { return is_on(flow.source); }
 
+  const Topology& topology() const { return topology_; }
+
   // The largest that a direction will have, for buffers made beforehand (jitter: two standard deviations).
   std::vector<double> largest_rates() const;
   std::vector<double> largest_delays_s() const;

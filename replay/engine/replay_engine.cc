@@ -10,6 +10,7 @@
 #include "core/base/units.h"
 #include "core/plan/absences.h"
 #include "net/distributions/distribution.h"
+#include "net/variation/trace_units.h"
 #include "replay/absence/churn.h"
 #include "replay/engine/group_synchronization.h"
 #include "replay/engine/synchronizer.h"
@@ -436,6 +437,7 @@ std::string ReplayEngine::deadlock() const {
       workers_.count() - finished_ - gone * stages, workers_.count(), stages == 1 ? "replicas" : "workers");
   for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + lines[i];
   if (lines.size() > kMostLines) text += fmt::format("\n  and {} more", lines.size() - kMostLines);
+  for (const std::string& outage : endless_outages(case_)) text += "\n  " + outage;
   return text;
 }
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/errors.h"
 #include "tests/support/files.h"
+#include "tests/support/said.h"
 
 namespace longhaul::linux_tcp {
 
@@ -47,7 +47,8 @@ TEST(LinkSchedule, DelaysHoldFromTheirTimeOn) {
 TEST(LinkSchedule, ALinkThatNeverCarriesAnythingAgainIsAnError) {
   LinkSchedule schedule = schedule_with("time_s,rate_bps\n1,0\n");
   EXPECT_DOUBLE_EQ(schedule.finish(0, 0, 1000), 1e6);
-  EXPECT_THROW(schedule.finish(0, 999.5e6, 1000), RunError);
+  const auto error = thrown_by<RunError>([&] { schedule.finish(0, 999.5e6, 1000); });
+  EXPECT_SAYS(error.what(), "link a-b carries nothing from 1.000 s on");
 }
 
 }  // namespace longhaul::linux_tcp

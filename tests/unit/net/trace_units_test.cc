@@ -65,7 +65,17 @@ TEST(DoubtfulTraces, NameSingleCellsOfAnotherUnit) {
   EXPECT_SAYS(doubt("time_s,rate_bps,delay_s\n0,940e6,0.0125\n1,940e6,12.5\n2,98e6,0.0126\n"),
               "trace.csv has 12.5 in line 3, column delay_s, where the median is 12.6 ms: delay_s is in "
               "seconds, is this in milliseconds?");
-  EXPECT_EQ(doubt("time_s,rate_bps,delay_s\n0,50e6,0.02\n1,120e3,5\n2,0,0.02\n"), "") << "a bad mobile link";
+  EXPECT_EQ(doubt("time_s,rate_bps,delay_s\n0,50e6,0.02\n1,120e3,5\n2,0,0.02\n3,5e6,0.02\n"), "")
+      << "a bad mobile link";
+}
+
+TEST(DoubtfulTraces, NameAnOutageWithoutEnd) {
+  EXPECT_SAYS(doubt("time_s,rate_bps\n0,1e9\n20,0\n25,0\n"), "network.variation.traces[0]: ");
+  EXPECT_SAYS(
+      doubt("time_s,rate_bps,delay_s\n0,1e9,0.01\n20,0,\n25,,0.02\n"),
+      "trace.csv ends with rate_bps 0, so that nothing is carried from 20 s on, for good; a row with a "
+      "rate after it, or \"repeat\": true, ends the outage")
+      << "an empty cell leaves the rate of the row before";
 }
 
 TEST(DoubtfulTraces, NameTimesThatDoNotCome) {

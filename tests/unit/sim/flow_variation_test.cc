@@ -219,6 +219,7 @@ TEST_F(FlowVariationTest, AnOutageWithoutEndIsADeadlock) {
   const std::string error = error_of(config, single_exchange("ring", 4, 100000000));
   EXPECT_SAYS(error, "ran out of events");
   EXPECT_SAYS(error, "replica 3 in round");
+  EXPECT_SAYS(error, "ends with rate_bps 0, so that nothing is carried from 1.5 s on") << error;
   const Case turns = traced(
       {repeated("replica0-core", "0,0,\n0.5,1e8,\n", 1), repeated("replica1-core", "0,1e8,\n0.5,0,\n", 1)});
   EXPECT_SAYS(error_of(turns, single_exchange("pair", 2, 1000)), "ran out of events");
