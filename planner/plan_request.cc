@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "core/base/errors.h"
 #include "core/base/files.h"
@@ -156,25 +158,64 @@ PlannedSite parse_site(const Json& json, const std::string& path) {
   return site;
 }
 
+// Adds what `read` throws to the mistakes that are said together.
+template <typename Read>
+void gather(std::vector<InputError>& mistakes, const Read& read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    mistakes.push_back(error);
+  }
+}
+
+// Between whom each says something: two different sites that there are, no pair twice.
+void check_paths(const Json& json, const std::vector<std::string>& sites, std::vector<InputError>& mistakes) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (std::size_t i = 0; i < json.value("paths", Json::array()).size(); ++i) {
+    const Json& between = json["paths"][i]["between"];
+    const std::string path = element_path("paths", i) + ".between";
+    gather(mistakes, [&] {
+      if (between.size() != 2 || between[0] == between[1])
+        throw InputError(path, "found " + between.dump(), "two different sites");
+      for (const Json& site : between)
+        if (!contains(sites, site.get<std::string>()))
+          throw InputError(path, "found " + site.dump(), "one of sites: " + join(sites),
+                           did_you_mean(site, sites));
+      const std::string first = between[0], second = between[1];
+      if (!pairs.insert(std::minmax(first, second)).second)
+        throw InputError(path, between.dump() + " is there twice", "every pair once");
+    });
+  }
+}
+
 void read_sites(const Json& json, PlanRequest& plan) {
   refuse_searched(member(plan.written, "tcp"), "tcp");
-  std::set<std::string> names;
-  int together = 0;
+  std::vector<InputError> mistakes;
+  std::vector<std::string> names;
+  int together_in_sites = 0;
   for (std::size_t i = 0; i < json["sites"].size(); ++i) {
     const std::string path = element_path("sites", i);
     const Json& written = json["sites"][i];
-    plan.sites.push_back(parse_site(written, path));
-    PlannedSite& site = plan.sites.back();
-    read_nodes_of_site(written, path, plan, site);
-    if (!names.insert(site.name).second)
-      throw InputError(path + ".name", fmt::format("\"{}\" is there twice", site.name), "every site once");
-    if (written.contains("egress")) plan.egress.of_site[site.name] = written["egress"];
-    together += site.nodes;
+    gather(mistakes, [&] {
+      const std::string name = written["name"];
+      const bool is_new = !contains(names, name);
+      if (is_new) names.push_back(name);
+      plan.sites.push_back(parse_site(written, path));
+      PlannedSite& site = plan.sites.back();
+      read_nodes_of_site(written, path, plan, site);
+      if (!is_new)
+        throw InputError(path + ".name", fmt::format("\"{}\" is there twice", name), "every site once");
+      if (written.contains("egress")) plan.egress.of_site[name] = written["egress"];
+      together_in_sites += site.nodes;
+    });
   }
-  if (plan.nodes == 0) plan.nodes = together;
-  if (plan.nodes != together)
-    throw InputError("nodes", fmt::format("found {}, but sites have {} together", plan.nodes, together),
-                     "the same number, or no `nodes`");
+  if (plan.nodes == 0) plan.nodes = together_in_sites;
+  if (plan.nodes != together_in_sites && mistakes.empty())
+    mistakes.push_back({"nodes",
+                        fmt::format("found {}, but sites have {} together", plan.nodes, together_in_sites),
+                        "the same number, or no `nodes`"});
+  check_paths(json, names, mistakes);
+  if (!mistakes.empty()) throw together(mistakes);
   const Json files = json.value("measurements", Json::array());
   for (const Json& file : files.is_string() ? Json::array({files}) : files)
     plan.measurements.push_back((fs::path(plan.folder) / file.get<std::string>()).string());
@@ -272,11 +313,7 @@ void read_resolved(const Json& json, PlanRequest& plan) {
   plan.fault_draws = json.at("fault_draws");
   std::vector<InputError> mistakes;
   const auto part = [&](void (*read)(const Json&, PlanRequest&)) {
-    try {
-      read(json, plan);
-    } catch (const InputError& error) {
-      mistakes.push_back(error);
-    }
+    gather(mistakes, [&] { read(json, plan); });
   };
   part(read_model);
   part(check_faults);

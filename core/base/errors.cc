@@ -107,7 +107,13 @@ InputError InputError::in_file(const std::string& file) const {
 
 InputError together(const std::vector<InputError>& errors) {
   InputErrorParts all = errors.front().parts();
-  for (std::size_t i = 1; i < errors.size(); ++i) all.others.push_back(errors[i].parts());
+  for (std::size_t i = 1; i < errors.size(); ++i) {
+    InputErrorParts more = errors[i].parts();
+    const std::vector<InputErrorParts> behind_it = std::move(more.others);
+    more.others.clear();
+    all.others.push_back(std::move(more));
+    all.others.insert(all.others.end(), behind_it.begin(), behind_it.end());
+  }
   return InputError(all);
 }
 

@@ -202,6 +202,32 @@ TEST(PlanRequest, SaysAllMistakesAtOnce) {
     EXPECT_SAYS(of_plan, words);
 }
 
+// Also each of the sites and of the paths between them, in the order of the file.
+TEST(PlanRequest, SaysAllMistakesOfSitesAtOnce) {
+  Json json = minimal();
+  json["sites"] = {{{"name", "lyon"}, {"nodes", 2}, {"rate", "1Gbps"}},
+                   {{"name", "oslo"}, {"nodes", 2}, {"rate", "1Gbps"}, {"latitude", 60}},
+                   {{"name", "lyon"}, {"nodes", 2}, {"rate", "1Gbps"}},
+                   {{"name", "turin"}, {"nodes", 2}, {"rate", "1Gbps"}}};
+  json["paths"] = {{{"between", {"lyon", "oslo"}}, {"rtt", "20ms"}},
+                   {{"between", {"lyon", "turim"}}, {"rtt", "20ms"}},
+                   {{"between", {"turin", "turin"}}, {"rtt", "20ms"}},
+                   {{"between", {"oslo", "lyon"}}, {"rtt", "30ms"}}};
+  for (const char* key : {"network", "nodes", "tokens"}) json.erase(key);
+  const std::string said = said_by([&] { plan_of_json(json); });
+  std::size_t from = 0;
+  for (const char* words :
+       {"sites[1].longitude: this key is missing", "sites[2].name: \"lyon\" is there twice",
+        "paths[1].between: found \"turim\"; allowed: one of sites: lyon, oslo, turin; did you mean "
+        "\"turin\"?",
+        "paths[2].between: found [\"turin\",\"turin\"]",
+        "paths[3].between: [\"oslo\",\"lyon\"] is there twice", "tokens: this key is missing"}) {
+    EXPECT_SAYS(said, words);
+    EXPECT_GE(said.find(words), from) << words << " out of order";
+    from = said.find(words);
+  }
+}
+
 // Llama 3 70B as a preset and as dimensions: 70.55 B parameters, not the 79.95 B of as many heads of keys.
 TEST(PlanRequest, CountsGroupedQueries) {
   Json json = minimal();
