@@ -179,6 +179,22 @@ std::string late_cases(const std::string& measured, const Json& summary) {
   return lines.empty() ? "" : "\n" + lines;
 }
 
+// Of each case in which times decide who takes part in an exchange. `predicted`: as above.
+std::string cases_decided_by_times(const Scenario& scenario, const Json& predicted, const Json& measured) {
+  std::string lines;
+  if (predicted.is_null()) return lines;
+  for (std::size_t i = 0; i < scenario.cases.size(); ++i) {
+    if (!times_decide(scenario.cases[i])) continue;
+    const Json& record = measured.at("cases").at(i);
+    lines += fmt::format(
+        "{}: times decide who takes part, so that the exchanges measured ({}) may be of others than those "
+        "predicted ({})\n",
+        record.at("case").get<std::string>(), record.value("exchanges", 0),
+        predicted.at("cases").at(i).value("exchanges", 0));
+  }
+  return lines.empty() ? "" : "\n" + lines;
+}
+
 // The first interrupt is passed on to the program, the second ends it.
 int wait_for_program(pid_t child) {
   int passed_on = 0, status = 0;
@@ -258,9 +274,10 @@ int emulate_command(const EmulateOptions& options) {
     if (status != kDone) return status;
   }
   const Json measured = read_summary(folder + "/measured");
-  const std::string markdown =
-      table(unpredicted.empty() ? read_summary(folder + "/predicted") : Json(), measured) +
-      late_cases(folder + "/measured", measured);
+  const Json predicted = unpredicted.empty() ? read_summary(folder + "/predicted") : Json();
+  const std::string markdown = table(predicted, measured) +
+                               cases_decided_by_times(scenario, predicted, measured) +
+                               late_cases(folder + "/measured", measured);
   std::fputs((options.format == "markdown" ? markdown : terminal_text(markdown, kTextWidth)).c_str(), stdout);
   return kDone;
 }

@@ -127,6 +127,21 @@ TEST_F(Worlds, ALateMemberSlowsWholeChunksAsFlowSays) {
   }
 }
 
+// The one that is late is left behind by `grace` or not, as times have it; all-reduces wait for all.
+TEST_F(Worlds, WhereTimesDecideWhoMeetsTheFiguresSaySo) {
+  Json scenario = ring_of_four();
+  scenario["replicas"] = 3;
+  scenario["workload"].merge_patch({{"parameters", 20000}, {"step_time", {{"constant", "200ms"}}}});
+  scenario["methods"].push_back({{"name", "gossip"}, {"inner_steps", 1}, {"grace", "100ms"}});
+  const CommandResult result = emulate(scenario);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_SAYS(
+      result.out,
+      "\ngossip: times decide who takes part, so that the exchanges measured (2) may be of others than "
+      "those predicted (2)\n");
+  EXPECT_EQ(result.out.find("diloco: times decide"), std::string::npos) << result.out;
+}
+
 // From the release of a version of the weights until the last group has it: 1 MB, of which hosts send two
 // copies down a tree, and a store three, at 20 Mb/s. The bounds are for a busy machine: figures are in
 // results/reference/rollouts.
