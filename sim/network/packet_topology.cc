@@ -7,13 +7,16 @@
 #include <ns3/error-model.h>
 #include <ns3/internet-stack-helper.h>
 #include <ns3/ipv4-address-helper.h>
+#include <ns3/ipv4-header.h>
 #include <ns3/ipv4-static-routing-helper.h>
 #include <ns3/nstime.h>
 #include <ns3/packet.h>
 #include <ns3/point-to-point-helper.h>
+#include <ns3/ppp-header.h>
 #include <ns3/queue-size.h>
 #include <ns3/rng-seed-manager.h>
 #include <ns3/string.h>
+#include <ns3/tcp-header.h>
 #include <ns3/traffic-control-helper.h>
 #include <ns3/uinteger.h>
 
@@ -37,10 +40,22 @@ double framed_rate(double rate, int segment) {
   return whole * (segment + kIpTcpBytes + kPppBytes) / (segment + kHeaderBytes);
 }
 
+bool has_payload(ns3::Ptr<const ns3::Packet> packet) {
+  constexpr std::uint32_t kLargestWithoutPayload = 20 + 60 + kPppBytes;  // with all options of TCP
+  if (packet->GetSize() > kLargestWithoutPayload) return true;
+  const ns3::Ptr<ns3::Packet> rest = packet->Copy();
+  ns3::PppHeader ppp;
+  ns3::Ipv4Header ip;
+  ns3::TcpHeader tcp;
+  rest->RemoveHeader(ppp);
+  rest->RemoveHeader(ip);
+  rest->RemoveHeader(tcp);
+  return rest->GetSize() > 0;
+}
+
 // Acknowledgements carry no payload and are not counted, nor are they in the flow fidelity.
 void count_packet(LinkLoads* loads, LinkDirection direction, ns3::Ptr<const ns3::Packet> packet) {
-  constexpr std::uint32_t kLargestWithoutPayload = 54 + 40 + kPppBytes;  // with SACK blocks
-  if (packet->GetSize() <= kLargestWithoutPayload) return;
+  if (!has_payload(packet)) return;
   loads->add_bytes(direction, packet->GetSize() - kIpTcpBytes - kPppBytes + kHeaderBytes);
 }
 

@@ -111,6 +111,24 @@ TEST(Packet, FairQueuesKeepTheOrderOfManyConnections) {
               "replica0-core,forward," + std::to_string(bytes) + ",");
 }
 
+// Segments as small as an acknowledgement, and one behind a full segment, have payload: bytes and their headers.
+TEST(Packet, CountsSegmentsOfAFewBytes) {
+  Case config = star_case(2, 1e8, 0.02);
+  config.network.fidelity = "packet";
+  for (const auto& [bytes, on_the_wire] : {std::pair(4, 94), {40, 130}, {1452, 1452 + 2 * 90}})
+    EXPECT_SAYS(exchanged(config, "pair", bytes).files.at("links.csv"),
+                fmt::format("replica0-core,forward,{},", on_the_wire));
+}
+
+// A short last segment waits behind the router for the full one before it (net/tcp/connection.h).
+TEST(PacketAndFlowMessages, OfAFewSegments) {
+  for (const int bytes : {100, 1452, 1600, 2900, 5796})
+    for (const double rate : {5e5, 5e6}) {
+      const Case config = star_case(2, rate, 0.02);
+      expect_flow_as_packets(config, "pair", bytes, 0.02, fmt::format("{} bytes at {} b/s", bytes, rate));
+    }
+}
+
 TEST(Packet, ReportsAStalledConnectionAndTooManyBytes) {
   Case config = star_case(2, 1e8, 0.02);
   config.network.tcp.loss = 0.5;
