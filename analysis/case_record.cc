@@ -92,7 +92,7 @@ void add_identity(const Case& config, const std::string& status, Json& record) {
   record["fidelity"] = config.network.fidelity;
   if (topology_named(config.network.topology.name).has_sites)
     record["rank_order"] = to_string(config.network.rank_order.kind);
-  record["queue"] = queue_setting(config.network.tcp);
+  record["queue"] = queue_setting(config.network);
   add_validity(config, record);
   if (config.network.message_time) record["message_time_s"] = config.network.message_time->mean;
   record["model_parameters"] = config.workload.parameters;

@@ -9,6 +9,7 @@
 
 #include "analysis/text.h"
 #include "core/base/index.h"
+#include "core/base/ranges.h"
 #include "core/base/units.h"
 #include "net/library.h"
 #include "net/topologies/registry.h"
@@ -126,6 +127,10 @@ std::vector<std::string> outside_with_bbr(const Case& config, const Topology& to
   return found;
 }
 
+bool loses_by_faults(const NetworkSpec& network) {
+  return any_of(network.variation.faults, [](const Fault& fault) { return fault.loss > 0; });
+}
+
 // What simulated times in `measured` may be, each right to a factor of 1 ± residual; of ratios of two of
 // them, right to (1 ± residual) / (1 ∓ residual), which for a residual of 1 may be anything.
 Interval widened(const Interval& measured, double residual, bool is_ratio) {
@@ -145,6 +150,12 @@ double model_residual(const Json& record) {
 
 }  // namespace
 
+std::string queue_setting(const NetworkSpec& network) {
+  TcpSpec tcp = network.tcp;
+  if (loses_by_faults(network)) tcp.loss = 1;
+  return queue_setting(tcp);
+}
+
 std::string queue_setting(const TcpSpec& tcp) {
   const bool has_other_trunks = tcp.trunk_queue != "same" && tcp.trunk_queue != tcp.queue;
   const std::string bbr = tcp.has_only("bbr") ? "+bbr" : tcp.has_control("bbr") ? "+some-bbr" : "";
@@ -155,7 +166,7 @@ std::string queue_setting(const TcpSpec& tcp) {
 double class_residual(const NetworkSpec& network) {
   if (network.fidelity == "analytic" || network.message_time) return 0;
   const Library& library = library_named(network.library);
-  return std::max(residual_of_queue(network.fidelity, queue_setting(network.tcp)),
+  return std::max(residual_of_queue(network.fidelity, queue_setting(network)),
                   library.is_plain() ? 0 : library.residual);
 }
 
@@ -165,7 +176,7 @@ Validity network_validity(const Case& config) {
   const auto note = [&](bool is_outside, const std::string& words) {
     if (is_outside) add_new(words, found.outside);
   };
-  const std::string setting = queue_setting(network.tcp);
+  const std::string setting = queue_setting(network);
   const Library& library = library_named(network.library);
   const bool is_model = network.fidelity == "analytic" || network.message_time;  // of its own, and exact
   note(!is_model && !library.is_plain() && library.residual == 1, "library " + library.name);
@@ -178,10 +189,14 @@ Validity network_validity(const Case& config) {
            network.tcp.connections > 1,
        fmt::format("{} connections behind a FIFO (1)", network.tcp.connections));
   if (!found.outside.empty()) found.residual = 1;
-  if (network.fidelity != "flow" || network.message_time) return found;
-  for (const Fault& fault : network.variation.faults) note(fault.loss > 0, "faults that lose packets");
+  const bool is_linux = network.fidelity == "linux";
+  if ((network.fidelity != "flow" && !is_linux) || network.message_time) return found;
+  note(!is_linux && loses_by_faults(network), "faults that lose packets");
   const bool is_bbr = network.tcp.congestion_control == "bbr";
-  const MeasuredPaths& paths = is_bbr ? kBbrPaths : network.tcp.loss > 0 ? kLossyPaths : kPaths;
+  const MeasuredPaths& paths = is_linux               ? kPaths
+                               : is_bbr               ? kBbrPaths
+                               : network.tcp.loss > 0 ? kLossyPaths
+                                                      : kPaths;
   note(network.tcp.connections > paths.connections,
        fmt::format("{} connections (to {})", network.tcp.connections, paths.connections));
   Case any_order = config;  // who stands where changes no path, and an optimized order is not known here
@@ -201,6 +216,10 @@ Validity network_validity(const Case& config) {
   note(topology.replicas() > 1 && rate != kUnlimited && (rate < kLeastRate || rate > kMostRate),
        fmt::format("a rate of {} ({} to {})", human_rate(rate), human_rate(kLeastRate),
                    human_rate(kMostRate)));
+  if (is_linux) {
+    if (!found.outside.empty()) found.residual = 1;
+    return found;
+  }
   const std::string collective = config.method.options.value("all_reduce", "pair");
   const bool is_one_of_two = collective == "direct" || collective == "recursive-doubling";
   const int most = is_one_of_two ? kMeasuredReplicasOfTwo : kMeasuredReplicas;

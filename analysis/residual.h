@@ -14,6 +14,8 @@ namespace longhaul {
 // The queue in one word: "host", "fq_codel", "fq_codel+ecn", "fifo"; "+loss" behind it where packets are lost
 // at random, "+bbr" with BBR, "+trunk-fifo" where routers have FIFOs.
 std::string queue_setting(const TcpSpec& tcp);
+// The same; faults that lose packets count as "+loss".
+std::string queue_setting(const NetworkSpec& network);
 
 // How far the simulated times of a case were measured.
 struct Validity {
@@ -28,7 +30,8 @@ struct Validity {
 // are lost are repaired as ns-3 does: then it is the largest difference to the kernel.
 double class_residual(const NetworkSpec& network);
 // Of its class; outside of what was measured there (connections, round trips, collectives with their
-// replicas, buckets; with BBR the links too) it is 1 and decides nothing. Throws InputError as
+// replicas, buckets; with BBR the links too; of `linux` connections, round trips and rates alone) it is 1 and
+// decides nothing. Throws InputError as
 // build_topology().
 Validity network_validity(const Case& config);
 

@@ -81,7 +81,7 @@ bool restarts_decide(const Case& config) {
 
 Reason why_linux(const Case& config) {
   const NetworkSpec& network = config.network;
-  const std::string setting = queue_setting(network.tcp), &fidelity = network.fidelity;
+  const std::string setting = queue_setting(network), &fidelity = network.fidelity;
   NetworkSpec lossy = network;
   if (any_of(network.variation.faults, [](const Fault& fault) { return fault.loss > 0; }))
     lossy.tcp.loss = std::max(network.tcp.loss, 1e-9);

@@ -156,7 +156,7 @@ std::string error_in_words(const Scenario& scenario) {
   for (const Case& config : scenario.cases) {
     const double residual = class_residual(config.network);
     if (residual > 0 && residual < 1)
-      add_new(fmt::format("{} % with {}{}", std::lround(100 * residual), queue_setting(config.network.tcp),
+      add_new(fmt::format("{} % with {}{}", std::lround(100 * residual), queue_setting(config.network),
                           config.network.library == "plain" ? "" : " over " + config.network.library),
               classes);
   }

@@ -84,7 +84,7 @@ std::vector<Metric> of_learning() {
 std::vector<Metric> of_waiting() {
   const MetricBuilder
       sync = in_seconds("sync_time_s").lower().with_exchanges().network_time(),
-      wait = in_seconds("wait_s").lower().with_exchanges(),
+      wait = in_seconds("wait_s").lower().with_exchanges().network_time(),
       exposed = in_seconds("exposed_s").lower().with_exchanges().network_time(),
       idle = MetricBuilder("idle_fraction", Unit::kFraction).lower().with_exchanges().network_time();
   return {
@@ -192,7 +192,7 @@ std::vector<Metric> of_work() {
       in_seconds("inside_wait_time_s").lower().network_time(),
       in_seconds("batch_wait_time_s").lower().network_time(),
       in_seconds("exchange_time_s").lower().network_time(),
-      in_seconds("wait_time_s").lower(),
+      in_seconds("wait_time_s").lower().network_time(),
       in_seconds("simulated_time_s")
           .lower()
           .with_exchanges()

@@ -127,6 +127,23 @@ TEST(Residual, OfLinuxIsThatBesideTheKernel) {
             "queue host+bbr+loss in fidelity linux");
 }
 
+// Faults that lose packets are losses; beyond the ranges of connections, round trips and rates nothing was
+// held against it.
+TEST(Residual, OfLinuxEndsWhereItWasMeasured) {
+  const auto on_a_star = [](const char* rate, const char* rtt, const Json& tcp = Json::object()) {
+    return validity(
+        {{"network",
+          {{"fidelity", "linux"}, {"tcp", tcp}, {"topology", {{"star", {{"rate", rate}, {"rtt", rtt}}}}}}}});
+  };
+  EXPECT_EQ(on_a_star("1Gbps", "100ms"), "0.07");
+  EXPECT_EQ(on_a_star("1Gbps", "900ms"), "a round trip of 900 ms (5 to 350)");
+  EXPECT_EQ(on_a_star("100kbps", "100ms"), "a rate of 100 kb/s (500 kb/s to 10 Gb/s)");
+  EXPECT_EQ(on_a_star("100Gbps", "100ms"), "a rate of 100 Gb/s (500 kb/s to 10 Gb/s)");
+  EXPECT_EQ(on_a_star("1Gbps", "100ms", {{"connections", 65}}), "65 connections (to 64)");
+  const Json fault = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"loss", 1e-3}};
+  EXPECT_EQ(validity({{"network", {{"fidelity", "linux"}}}, {"faults", {fault}}}), "0.25");
+}
+
 TEST(Residual, IsUnknownOutsideOfWhatWasMeasuredAndSaysWhy) {
   const Json fault = {{"kind", "link"}, {"link", "*"}, {"every", "1h"}, {"for", "10s"}, {"loss", 1e-3}};
   EXPECT_EQ(validity({{"faults", {fault}}}), "faults that lose packets");

@@ -62,6 +62,8 @@ TEST(Metrics, SayUnitAndDirection) {
       {"sync_time_s.last", Unit::kSeconds, Better::kLower, true},
       {"exposed_s.p50", Unit::kSeconds, Better::kLower, true},
       {"compute_time_s", Unit::kSeconds, Better::kNeither, false},
+      {"wait_s.mean", Unit::kSeconds, Better::kLower, true},
+      {"wait_time_s", Unit::kSeconds, Better::kLower, true},
       {"idle_fraction.max", Unit::kFraction, Better::kLower, true},
       {"bytes_sent_per_replica", Unit::kBytes, Better::kLower, false},
       {"tokens_per_s", Unit::kNone, Better::kHigher, true},
